@@ -1,0 +1,174 @@
+// Package adapters holds what Rollcall asks of the coding agents: the Adapter
+// interface that each agent's package implements, the Session that it answers
+// with, and the errors that tell "not installed" from "could not be read".
+//
+// Adapters own session truth: everything in a Session is derived, at the time
+// of the question, from the agent's own files, processes or gateway. Nothing
+// here is stored.
+package adapters
+
+import (
+	"context"
+	"time"
+
+	"rollcall/proc"
+)
+
+// Name names an agent, as it stands in JSON and on the command line.
+type Name string
+
+// The agents that Rollcall knows.
+const (
+	ClaudeCode Name = "claude-code"
+	Codex      Name = "codex"
+	OpenCode   Name = "opencode"
+	OpenClaw   Name = "openclaw"
+	Pi         Name = "pi"
+	PiRust     Name = "pi-rust"
+)
+
+// Status is what a session does now.
+type Status string
+
+// The statuses. A status is never guessed: what can't be known is Unknown, and
+// the session's Evidence says why.
+const (
+	Working Status = "working" // alive, in a turn
+	Waiting Status = "waiting" // alive, needs the user; see WaitingFor
+	Idle    Status = "idle"    // alive, its turn is over
+	Stopped Status = "stopped" // no process
+	Unknown Status = "unknown" // can't be known; Evidence has the reason
+)
+
+// WaitingFor is what a waiting session wants of the user.
+type WaitingFor string
+
+// What a session can wait for.
+const (
+	ForPermission WaitingFor = "permission"
+	ForQuestion   WaitingFor = "question"
+)
+
+// Outcome is how a session's last turn ended. While a turn is open there is none.
+type Outcome string
+
+// The outcomes.
+const (
+	Completed   Outcome = "completed"
+	Interrupted Outcome = "interrupted" // by the user
+	Failed      Outcome = "failed"      // an error that the agent recorded
+	Died        Outcome = "died"        // no process, turn left open
+)
+
+// Tokens are the tokens of a whole session, each message counted once.
+type Tokens struct {
+	Input      int64 `json:"input"` // not served from a cache
+	Output     int64 `json:"output"`
+	CacheRead  int64 `json:"cache_read"`
+	CacheWrite int64 `json:"cache_write"`
+	Reasoning  int64 `json:"reasoning"` // part of Output where the agent says so
+}
+
+// Context is how full the model's context was at the last answer.
+type Context struct {
+	Used   int64 `json:"used,omitempty"`
+	Window int64 `json:"window,omitempty"` // 0 where the agent doesn't state it
+}
+
+// Session is one conversation of one agent, as the agent's own files, processes
+// or gateway describe it. It is a value: whoever receives one may keep it, and
+// nobody changes it. Empty fields are not known. Texts come from the agent
+// unchanged and are untrusted: clean them (app/present) before they are shown.
+type Session struct {
+	ID    string
+	Agent Name
+
+	Status     Status
+	WaitingFor WaitingFor // with Waiting only
+	Outcome    Outcome
+	// Evidence says in words, for the user, what Status rests on:
+	// "registry 18068.json: busy, 3 s ago". Never empty.
+	Evidence string
+
+	// Process is the agent's own process, never a wrapper. It is zero for a
+	// session without a live process here. Several sessions can share one
+	// (Codex's daemon; a resumed session's first owner).
+	Process proc.Identity
+	// Shared says that Process hosts more than this session and must never be
+	// signalled on its behalf (Codex's app-server daemon).
+	Shared bool
+
+	CWD         string // as the agent last recorded it; never decoded from a folder name
+	Branch      string
+	Model       string
+	Title       string // as the agent or the user named it; empty if nobody did
+	FirstPrompt string
+	LastPrompt  string
+	Parent      string // id of the session that spawned this one
+	Remote      string // machine or gateway that runs it, when it isn't this one
+	Version     string // of the agent that wrote the session last
+
+	Tokens  *Tokens // nil where the agent recorded none
+	Context Context
+	CostUSD float64 // only as the agent states it
+
+	StartedAt      time.Time
+	LastActivityAt time.Time
+
+	// Files are the agent's own files that describe this session, the transcript
+	// first.
+	Files []string
+}
+
+// Live says whether the session belongs on the list of live ones. An Unknown
+// session does: it may be at work.
+func (s *Session) Live() bool { return s.Status != Stopped }
+
+// Query says which sessions the caller needs. Leaving out what it doesn't ask
+// for is what makes a roll call cheap; an adapter may answer with more.
+type Query struct {
+	// Since leaves out stopped sessions last active before it. Zero: all.
+	// Live sessions are always answered.
+	Since time.Time
+	// IDs, when set, restricts the answer to these sessions, whatever their
+	// age. It is the cheap question after an event of one session.
+	IDs []string
+	// Totals asks for exact Tokens, which for some agents takes reading the
+	// whole transcript. Without it Tokens may be nil for a session whose totals
+	// are not known yet; they are never wrong.
+	Totals bool
+}
+
+// Roll is what one adapter answers.
+type Roll struct {
+	Sessions []Session
+	// LookedIn are the places that were searched: folders, files, sockets,
+	// also those that do not exist.
+	LookedIn []string
+	// Versions counts the answered sessions by the version of the agent that
+	// wrote them.
+	Versions map[string]int
+	// Skipped counts records and files that were passed over because their form
+	// was not recognised, by a short reason ("unknown record type x").
+	Skipped map[string]int
+}
+
+// Adapter reports the sessions one agent knows of. It is safe for concurrent
+// use and writes nothing into the agent's folders.
+//
+// Discover may return sessions and an error: the sessions are right, the error
+// says what is missing from them. Errors are *Problem values, joined with
+// errors.Join when there are several; ErrAbsent alone means that the agent isn't
+// installed. Discover returns soon after ctx is done.
+type Adapter interface {
+	Name() Name
+	Discover(ctx context.Context, q Query) (Roll, error)
+}
+
+// Watcher is implemented by adapters whose sessions change with files.
+type Watcher interface {
+	// WatchPaths returns the existing folders whose direct entries change when
+	// a session starts, ends, waits or takes a turn. It is asked again after
+	// each Discover, since folders come and go.
+	WatchPaths() []string
+}

@@ -1,0 +1,79 @@
+// Package app is Rollcall's core: it asks all adapters at once, reconciles their
+// answers with the process table into an immutable Snapshot, and turns what
+// changes into events. It stores no status: whatever it knows of sessions lives
+// in memory, for this run, and is checked against the adapters on every refresh.
+package app
+
+import (
+	"time"
+
+	"rollcall/adapters"
+)
+
+// Session is an adapter's session as Rollcall shows it.
+type Session struct {
+	adapters.Session
+	// Stale is set when the adapter did not answer this time and the session is
+	// what was last seen.
+	Stale *Stale
+}
+
+// Stale says since when and why a session could not be asked for again.
+type Stale struct {
+	Since  time.Time
+	Reason string
+}
+
+// AdapterState is how an adapter answered.
+type AdapterState string
+
+// The states of an adapter.
+const (
+	OK      AdapterState = "ok"
+	Absent  AdapterState = "absent"  // the agent isn't installed
+	Failed  AdapterState = "failed"  // no answer, or only a part of one
+	Pending AdapterState = "pending" // asked for the first time, no answer yet
+)
+
+// Health is how one adapter answered last.
+type Health struct {
+	Name     adapters.Name
+	State    AdapterState
+	Problems []string      // what is missing from the answer and why; empty when all is well
+	Elapsed  time.Duration // of the last answer
+	Sessions int           // answered, before reconcile
+	Answered time.Time     // when it last answered with sessions; zero: never
+	LookedIn []string
+	Versions map[string]int
+	Skipped  map[string]int
+	Asking   bool // a question is under way
+}
+
+// Snapshot is one complete picture. It never changes once published; readers
+// share it, and must not write to what it holds.
+type Snapshot struct {
+	At         time.Time
+	Generation uint64
+	Sessions   []Session // in the order of the contract: see Sort
+	Adapters   []Health  // one per adapter, in their order of registration
+	Refreshing bool      // some adapter has not answered the current question yet
+}
+
+// EventKind is what happened to a session.
+type EventKind string
+
+// The kinds of events.
+const (
+	Started EventKind = "started" // first seen live, not on the first scan
+	Changed EventKind = "status"  // status or what it waits for changed
+	Ended   EventKind = "ended"   // the agent's own process really ended
+)
+
+// Event is something that happened to a session after the first scan. It is
+// delivered to every subscriber exactly once, in order, and never dropped.
+type Event struct {
+	Kind    EventKind
+	At      time.Time
+	Session Session // as it is now
+	Before  Session // as it was; zero for Started
+}

@@ -1,0 +1,82 @@
+// Package proc reads the process table, tells processes apart for their whole
+// life, and reports the end of any of them as an event.
+package proc
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrGone says that a process is no longer there: its pid is free, belongs to
+// a zombie, or to another process than the one that was meant.
+var ErrGone = errors.New("process is gone")
+
+// ErrUnsupported says that the operating system does not tell this.
+var ErrUnsupported = errors.New("not known on this system")
+
+// Identity names one process for its whole life: a pid alone is never trusted,
+// since pids are reused. Identities are comparable with ==.
+type Identity struct {
+	PID int `json:"pid"`
+	// Start is the raw start time, as the system keeps it: clock ticks since
+	// boot on Linux (field 22 of /proc/PID/stat), microseconds since the epoch
+	// on macOS, 100 ns since 1601 on Windows. The zero value is no process.
+	Start uint64 `json:"start"`
+	// Boot tells boots apart where Start counts from the boot (Linux: boot_id);
+	// empty elsewhere.
+	Boot string `json:"boot,omitempty"`
+}
+
+// IsZero says whether id names no process.
+func (id Identity) IsZero() bool { return id.PID == 0 }
+
+// Process is one row of the table. Zombies are left out of it: they are dead.
+type Process struct {
+	Identity
+	PPID    int
+	PGID    int       // 0 where not known
+	SID     int       // session id; 0 where not known
+	Comm    string    // name as the system keeps it; Linux cuts it to 15 bytes; no ".exe"
+	Started time.Time // from Start; on Linux only as exact as the clock tick
+}
+
+// Details are what a process shows of itself beyond its row. Each is read on
+// demand and may be denied for other users' processes.
+type Details interface {
+	Args(id Identity) ([]string, error)
+	Exe(id Identity) (string, error)
+	CWD(id Identity) (string, error)
+	// Env returns the process's own start environment as "KEY=value".
+	Env(id Identity) ([]string, error)
+	// OpenFiles returns the paths of the regular files that it holds open.
+	OpenFiles(id Identity) ([]string, error)
+}
+
+// Lister is the process table as adapters see it. *Table implements it.
+// It is safe for concurrent use. Every method that takes an Identity returns
+// ErrGone when that very process is no longer alive, also when its pid is
+// another's by now.
+type Lister interface {
+	Details
+	// List returns every live process, in no particular order. A process that
+	// ends meanwhile is left out.
+	List(ctx context.Context) ([]Process, error)
+	// Find returns the live process that has this pid now, or ErrGone.
+	Find(pid int) (Process, error)
+	// Alive says whether that very process lives.
+	Alive(id Identity) bool
+	// FileLocks returns, per locked file, the pid that holds a flock or POSIX
+	// lock on it. ErrUnsupported except on Linux.
+	FileLocks() (map[FileID]int, error)
+	// Domain names the machine and pid namespace in the form that Claude Code
+	// writes into its registry: "linux:<machine-id>:pid:[4026531836]". Empty
+	// where it can't be known.
+	Domain() string
+}
+
+// FileID names a file by device and inode, as /proc/locks does.
+type FileID struct {
+	Major, Minor uint32
+	Inode        uint64
+}
