@@ -1,0 +1,133 @@
+package present
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"rollcall/adapters"
+)
+
+func TestLine(t *testing.T) {
+	for name, tc := range map[string]struct{ in, want string }{
+		"plain":                {"fix the tests", "fix the tests"},
+		"folded":               {" a\n\tb  c\r\n", "a b c"},
+		"colour":               {"\x1b[31mred\x1b[0m", "red"},
+		"title sequence":       {"\x1b]0;owned\x07after", "after"},
+		"string terminator":    {"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"},
+		"unterminated string":  {"\x1b]0;never ends\nnext line", "next line"},
+		"unterminated control": {"a\x1b[31", "a"},
+		"8 bit control":        {"a\u009b31mb\u009dtitle\u009cc", "abc"},
+		"lone escape":          {"a\x1b", "a"},
+		"bell and delete":      {"a\x07b\x7fc\x00", "abc"},
+		"right to left":        {"abc\u202egpj.exe", "abcgpj.exe"},
+		"zero width":           {"pay\u200bpal", "paypal"},
+		"emoji family":         {"👩‍👩‍👧 ok", "👩‍👩‍👧 ok"},
+		"markup stays text":    {"<b>&amp;</b>", "<b>&amp;</b>"},
+		"invalid utf-8":        {"a\xffb", "a\ufffdb"},
+		"cjk":                  {"修复 测试", "修复 测试"},
+	} {
+		if got := Line(tc.in); got != tc.want {
+			t.Errorf("%s: Line(%q) = %q, want %q", name, tc.in, got, tc.want)
+		}
+	}
+}
+
+func TestTextKeepsLines(t *testing.T) {
+	if got, want := Text("\x1b[1mone\x1b[0m\r\n\ttwo\n"), "one\n\ttwo"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	for _, s := range []string{"\x1b[31mred", "\x1b]0;t\x07", "\u009b1m", "a\xff\x1bP", "👩‍👩‍👧\u202e"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Line(s)
+		if !utf8.ValidString(got) {
+			t.Fatalf("Line(%q) = %q is not UTF-8", s, got)
+		}
+		for _, r := range got {
+			if unicode.IsControl(r) {
+				t.Fatalf("Line(%q) = %q has a control character", s, got)
+			}
+		}
+		if again := Line(got); again != got {
+			t.Fatalf("Line is not idempotent: %q, then %q", got, again)
+		}
+		for _, w := range []int{0, 1, 7, 40} {
+			if cut := Cut(got, w); Width(cut) > max(w, 0) {
+				t.Fatalf("Cut(%q, %d) = %q is %d wide", got, w, cut, Width(cut))
+			}
+		}
+	})
+}
+
+func TestCut(t *testing.T) {
+	for _, tc := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"short", 10, "short"},
+		{"exactly", 7, "exactly"},
+		{"too long", 5, "too…"},
+		{"修复测试", 5, "修复…"},
+		{"修复测试", 4, "修…"},
+		{"👩‍👩‍👧👩‍👩‍👧", 3, "👩‍👩‍👧…"},
+		{"x", 0, ""},
+	} {
+		if got := Cut(tc.in, tc.width); got != tc.want {
+			t.Errorf("Cut(%q, %d) = %q, want %q", tc.in, tc.width, got, tc.want)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "now", time.Second: "now", 42 * time.Second: "42 s", 5*time.Minute + 59*time.Second: "5 m",
+		3 * time.Hour: "3 h", 50 * time.Hour: "2 d",
+	} {
+		if got := Age(d); got != want {
+			t.Errorf("Age(%v) = %q, want %q", d, got, want)
+		}
+	}
+	if got := Since(time.Time{}, time.Now()); got != "" {
+		t.Errorf("the age of no time is %q", got)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for want, s := range map[string]adapters.Session{
+		"working":          {Status: adapters.Working},
+		"needs permission": {Status: adapters.Waiting, WaitingFor: adapters.ForPermission},
+		"asks you":         {Status: adapters.Waiting, WaitingFor: adapters.ForQuestion},
+		"needs you":        {Status: adapters.Waiting},
+		"idle":             {Status: adapters.Idle, Outcome: adapters.Completed},
+		"idle, failed":     {Status: adapters.Idle, Outcome: adapters.Failed},
+		"died in mid-turn": {Status: adapters.Stopped, Outcome: adapters.Died},
+		"stopped":          {Status: adapters.Stopped},
+		"unknown":          {Status: adapters.Unknown},
+	} {
+		if got := Status(s); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestTopic(t *testing.T) {
+	s := adapters.Session{FirstPrompt: "first", LastPrompt: "last"}
+	if got := Topic(s); got != "last" {
+		t.Errorf("got %q", got)
+	}
+	s.Title = " \x1b[1mNamed\x1b[0m "
+	if got := Topic(s); got != "Named" {
+		t.Errorf("got %q", got)
+	}
+	if got := Project("/home/dev/" + strings.Repeat("x", 3) + "/"); got != "xxx" {
+		t.Errorf("got %q", got)
+	}
+}
