@@ -1,0 +1,83 @@
+# Rollcall. `make help` lists what there is; `make run` and `make test` need nothing but Go, git and make.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# X11 (also under XWayland) with OpenGL ES: a third of the default's compile time, the same program.
+DESKTOP  := x11,gles
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+BUILD    := build
+FUZZTIME ?= 60s
+GOLANGCI := $(BUILD)/tools/golangci-lint
+
+.PHONY: help setup build headless windows run test test-unit test-desktop test-agents vet lint fmt fuzz bench icons install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## install the system packages that the rest needs (Debian)
+	@packaging/setup
+
+build: ## build the desktop application: build/rollcall
+	go build -tags $(DESKTOP) -ldflags '$(LDFLAGS)' -o $(BUILD)/rollcall .
+
+headless: ## build the static command-line binary: build/rollcall-headless
+	CGO_ENABLED=0 go build -tags headless -ldflags '$(LDFLAGS)' -o $(BUILD)/rollcall-headless .
+
+windows: ## cross-build the desktop application for Windows: build/rollcall.exe
+	CC=x86_64-w64-mingw32-gcc GOOS=windows GOARCH=amd64 CGO_ENABLED=1 \
+		go build -ldflags '$(LDFLAGS) -H windowsgui' -o $(BUILD)/rollcall.exe .
+
+run: setup build ## set up, build and start Rollcall; without a display, under a virtual one
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec $(BUILD)/rollcall; \
+	else go run ./internal/desktoptest/show -binary $(BUILD)/rollcall -out $(BUILD)/shots; fi
+
+test: setup vet lint headless windows test-unit test-desktop ## set up and run every check and test, on a real desktop under Xvfb too
+	@packaging/check
+	@echo "make test: all passed; screenshots in $(BUILD)/shots"
+
+test-unit: ## the tests that need no desktop, with the race detector
+	go test -race -timeout 10m ./...
+
+test-desktop: build ## tray, window and notifications on real desktops under Xvfb
+	go test -tags desktop,$(DESKTOP) -count=1 -p 1 -timeout 10m ./...  -run Desktop
+
+test-agents: setup ## install the real agents (npm, about 2 GB, into a cache folder) and run the scenarios against them
+	go test -tags agents -count=1 -timeout 45m -v ./internal/agents/...
+
+vet: ## gofmt and go vet, for Linux, macOS and Windows
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed:"; echo "$$bad"; exit 1; }
+	go vet -tags $(DESKTOP) ./...
+	CGO_ENABLED=0 go vet -tags headless . ./adapters/... ./proc/... ./app ./app/cli/... ./app/present/...
+	GOOS=darwin  CGO_ENABLED=0 go vet -tags headless . ./adapters/... ./proc/... ./app ./app/cli/... ./app/present/... ./notify/... ./app/instance/...
+	GOOS=windows CGO_ENABLED=0 go vet -tags headless . ./adapters/... ./proc/... ./app ./app/cli/... ./app/present/... ./notify/... ./app/instance/...
+
+$(GOLANGCI): tools/go.mod tools/go.sum
+	cd tools && go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
+	$(GOLANGCI) run --build-tags $(DESKTOP) ./...
+	shellcheck packaging/setup packaging/check .ci/run
+
+fmt: $(GOLANGCI) ## format the source
+	$(GOLANGCI) fmt ./...
+
+fuzz: ## run each fuzz target for FUZZTIME (60s)
+	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | cut -c6-); do \
+			echo "== $$pkg $$f"; go test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME); done; done
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+icons: ## draw the icons again from their SVG sources
+	go generate ./assets
+
+install: build ## install for this user: ~/.local/bin and the application menu
+	install -Dm755 $(BUILD)/rollcall $(HOME)/.local/bin/rollcall
+	install -Dm644 packaging/io.github.rollcall.Rollcall.desktop $(HOME)/.local/share/applications/io.github.rollcall.Rollcall.desktop
+	install -Dm644 assets/svg/rollcall.svg $(HOME)/.local/share/icons/hicolor/scalable/apps/io.github.rollcall.Rollcall.svg
+
+clean: ## remove what was built
+	rm -rf $(BUILD)
