@@ -16,7 +16,9 @@ var ErrGone = errors.New("process is gone")
 var ErrUnsupported = errors.New("not known on this system")
 
 // Identity names one process for its whole life: a pid alone is never trusted,
-// since pids are reused. Identities are comparable with ==.
+// since pids are reused. Identities are comparable with ==. On Linux the start
+// time is as fine as the clock tick: a pid reused within 10 ms, which the kernel
+// does only when forced to, would go unnoticed.
 type Identity struct {
 	PID int `json:"pid"`
 	// Start is the raw start time, as the system keeps it: clock ticks since
@@ -24,7 +26,9 @@ type Identity struct {
 	// on macOS, 100 ns since 1601 on Windows. The zero value is no process.
 	Start uint64 `json:"start"`
 	// Boot tells boots apart where Start counts from the boot (Linux: boot_id);
-	// empty elsewhere.
+	// empty elsewhere. An identity without it, made from an agent's own record of
+	// pid and start time, is taken to be of this boot; == tells it from the row
+	// of the table, so take the Identity from the row once it is found.
 	Boot string `json:"boot,omitempty"`
 }
 
@@ -49,7 +53,8 @@ type Details interface {
 	CWD(id Identity) (string, error)
 	// Env returns the process's own start environment as "KEY=value".
 	Env(id Identity) ([]string, error)
-	// OpenFiles returns the paths of the regular files that it holds open.
+	// OpenFiles returns the paths of the regular files that it holds open, each
+	// once. Files that were removed or replaced since are left out.
 	OpenFiles(id Identity) ([]string, error)
 }
 
@@ -60,11 +65,13 @@ type Details interface {
 type Lister interface {
 	Details
 	// List returns every live process, in no particular order. A process that
-	// ends meanwhile is left out.
+	// ends meanwhile is left out. With an error beside the rows, the rows are
+	// right and the error says what is missing.
 	List(ctx context.Context) ([]Process, error)
 	// Find returns the live process that has this pid now, or ErrGone.
 	Find(pid int) (Process, error)
-	// Alive says whether that very process lives.
+	// Alive says whether that very process lives. Where that can't be told, it
+	// says true: nothing is called dead that may live.
 	Alive(id Identity) bool
 	// FileLocks returns, per locked file, the pid that holds a flock or POSIX
 	// lock on it. ErrUnsupported except on Linux.

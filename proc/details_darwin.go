@@ -1,0 +1,104 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/process"
+	"golang.org/x/sys/unix"
+)
+
+// lsofLimit bounds one run of lsof, which takes some 50 ms.
+const lsofLimit = 2 * time.Second
+
+// procArgs reads path, arguments and environment. The system refuses them for
+// other users' processes with EINVAL.
+func procArgs(pid int) (exe string, args, env []string, err error) {
+	b, err := unix.SysctlRaw("kern.procargs2", pid)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
+		return "", nil, nil, fmt.Errorf("pid %d: sysctl kern.procargs2: %w", pid, fs.ErrPermission)
+	}
+	if err != nil {
+		return "", nil, nil, fmt.Errorf("pid %d: sysctl kern.procargs2: %w", pid, err)
+	}
+	exe, args, env, err = parseProcArgs(b)
+	if err != nil {
+		return "", nil, nil, fmt.Errorf("pid %d: %w", pid, err)
+	}
+	return exe, args, env, nil
+}
+
+// Args implements Details.
+func (t *Table) Args(id Identity) ([]string, error) {
+	return detail(t, id, func() ([]string, error) {
+		_, args, _, err := procArgs(id.PID)
+		return args, err
+	})
+}
+
+// Exe implements Details.
+func (t *Table) Exe(id Identity) (string, error) {
+	return detail(t, id, func() (string, error) {
+		p := &process.Process{Pid: int32(id.PID)}
+		if exe, err := p.Exe(); err == nil {
+			return exe, nil
+		}
+		exe, _, _, err := procArgs(id.PID) // as it was given to exec
+		return exe, err
+	})
+}
+
+// Env implements Details. The system hides the environment of its own programs.
+func (t *Table) Env(id Identity) ([]string, error) {
+	return detail(t, id, func() ([]string, error) {
+		_, _, env, err := procArgs(id.PID)
+		return env, err
+	})
+}
+
+// CWD implements Details. gopsutil tells it in builds with cgo; lsof in those
+// without.
+func (t *Table) CWD(id Identity) (string, error) {
+	return detail(t, id, func() (string, error) {
+		p := &process.Process{Pid: int32(id.PID)}
+		if cwd, err := p.Cwd(); err == nil {
+			return cwd, nil
+		}
+		files, err := lsof(id.PID, workingFolder, "-a", "-d", "cwd")
+		if err != nil {
+			return "", fmt.Errorf("pid %d: working directory: %w", id.PID, err)
+		}
+		if len(files) == 0 {
+			return "", fmt.Errorf("pid %d: working directory: %w", id.PID, fs.ErrPermission)
+		}
+		return files[0], nil
+	})
+}
+
+// OpenFiles implements Details, by lsof, which is part of macOS.
+func (t *Table) OpenFiles(id Identity) ([]string, error) {
+	return detail(t, id, func() ([]string, error) { return lsof(id.PID, openFile) })
+}
+
+// lsof asks which files one process has open; narrow are further arguments. -b and -w keep it from blocking on
+// dead network mounts and from warning about that.
+func lsof(pid int, wanted func(descriptor, kind string) bool, narrow ...string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lsofLimit)
+	defer cancel()
+	args := append([]string{"-b", "-w", "-n", "-P", "-p", strconv.Itoa(pid), "-F", "ftn"}, narrow...)
+	command := exec.CommandContext(ctx, "/usr/sbin/lsof", args...)
+	output, err := command.Output()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("lsof: %w", ErrUnsupported)
+	}
+	// It ends with status 1 when it could not tell everything.
+	if err != nil && len(output) == 0 {
+		return nil, fmt.Errorf("lsof -p %d: %w", pid, err)
+	}
+	return parseLsof(string(output), wanted), nil
+}

@@ -1,0 +1,156 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kernel limits arguments and environment together to 6 MiB.
+const maxArgs = 8 << 20
+
+const deletedSuffix = " (deleted)"
+
+// detail runs read and then makes sure that it was that very process that was
+// read: one that lives now has had its pid ever since it began.
+func (t *Table) detail(id Identity, read func() error) error {
+	if id.IsZero() {
+		return ErrGone
+	}
+	err := read()
+	if errors.Is(t.check(id), ErrGone) {
+		return ErrGone
+	}
+	return err
+}
+
+// Args implements Details. Trailing empty arguments are dropped: a process that
+// has shortened its title (Pi 1.5.2 does) leaves its old arguments as zero
+// bytes, which look like them. Kernel threads have no arguments.
+func (t *Table) Args(id Identity) (args []string, err error) {
+	err = t.detail(id, func() error {
+		args, err = t.zeroSeparated(id.PID, "cmdline")
+		return err
+	})
+	for len(args) > 0 && args[len(args)-1] == "" {
+		args = args[:len(args)-1]
+	}
+	return orNil(args, err)
+}
+
+// Env implements Details. It is what the process was started with; what it set
+// later is not seen. Other users' processes: fs.ErrPermission.
+func (t *Table) Env(id Identity) (env []string, err error) {
+	err = t.detail(id, func() error {
+		env, err = t.zeroSeparated(id.PID, "environ")
+		return err
+	})
+	return orNil(env, err)
+}
+
+// Exe implements Details. A binary that was replaced or removed since the start
+// is named by its old path.
+func (t *Table) Exe(id Identity) (string, error) { return t.link(id, "exe") }
+
+// CWD implements Details. A folder removed since is named by its old path.
+func (t *Table) CWD(id Identity) (string, error) { return t.link(id, "cwd") }
+
+// OpenFiles implements Details. Files that were removed or replaced while open
+// are left out: the file that has their name now is another one. So are devices,
+// pipes and sockets. An open folder may be among the paths: to tell it apart
+// takes a stat, which never returns on a dead network mount.
+func (t *Table) OpenFiles(id Identity) (paths []string, err error) {
+	err = t.detail(id, func() error {
+		paths, err = readFDs(t.path(id.PID, "fd"))
+		return err
+	})
+	return orNil(paths, err)
+}
+
+func (t *Table) zeroSeparated(pid int, name string) ([]string, error) {
+	b, err := readAll(t.path(pid, name), maxArgs)
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	b = bytes.TrimSuffix(b, []byte{0})
+	return strings.Split(string(b), "\x00"), nil
+}
+
+func (t *Table) link(id Identity, name string) (target string, err error) {
+	err = t.detail(id, func() error {
+		target, err = os.Readlink(t.path(id.PID, name))
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(target, deletedSuffix), nil
+}
+
+// readFDs returns the files that the links of a /proc/PID/fd folder name, each once.
+func readFDs(folder string) ([]string, error) {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	seen := make(map[string]bool, len(names))
+	buffer := make([]byte, unix.PathMax)
+	for _, name := range names {
+		n, err := unix.Readlinkat(int(dir.Fd()), name, buffer)
+		if err != nil {
+			if gone(err) || err == unix.EINVAL {
+				continue // closed meanwhile
+			}
+			return paths, &fs.PathError{Op: "readlink", Path: folder + "/" + name, Err: err}
+		}
+		if target := string(buffer[:n]); isFile(target) && !seen[target] {
+			seen[target] = true
+			paths = append(paths, target)
+		}
+	}
+	return paths, nil
+}
+
+// isFile judges the target of an fd link. Pipes and sockets read "pipe:[7]",
+// memory files "/memfd:name (deleted)".
+func isFile(target string) bool {
+	return strings.HasPrefix(target, "/") && !strings.HasSuffix(target, deletedSuffix) &&
+		!strings.HasPrefix(target, "/dev/") && !strings.HasPrefix(target, "/proc/")
+}
+
+func orNil(s []string, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// FileLocks implements Lister. The pid is that of the process that took the
+// lock; a flock lives on in a child that inherited the descriptor after that
+// process has gone, so check it. Waiting for a lock isn't holding it. On file
+// systems with device numbers of their own (btrfs, overlayfs) the kernel may list
+// another device than stat tells: compare the inode, then.
+func (t *Table) FileLocks() (map[FileID]int, error) {
+	b, err := readAll(t.root+"/locks", 64<<20)
+	if err != nil {
+		return nil, fmt.Errorf("file locks: %w", err)
+	}
+	locks := make(map[FileID]int)
+	for line := range bytes.Lines(b) {
+		if file, pid, ok := parseLock(string(line)); ok {
+			locks[file] = pid
+		}
+	}
+	return locks, nil
+}

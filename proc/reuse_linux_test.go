@@ -1,0 +1,178 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	roles["reuse a pid"] = func() error {
+		if err := reusePID(); err != nil {
+			return err
+		}
+		return ready("reused")
+	}
+}
+
+// TestPIDReallyReused lets the kernel give one pid to two processes, in a pid
+// namespace where the next pid can be chosen.
+func TestPIDReallyReused(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can open a pid namespace without a user namespace")
+	}
+	probe := exec.Command("true")
+	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS}
+	if err := probe.Run(); errors.Is(err, syscall.EPERM) {
+		t.Skipf("pid namespaces are not permitted here: %v", err)
+	}
+	c := start(t, "reuse a pid", func(c *exec.Cmd) {
+		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS}
+	})
+	if c.said != "reused" {
+		t.Error(c.said)
+	}
+}
+
+// reusePID runs as process 1 of a pid namespace.
+func reusePID() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	table := OpenAt("/proc", "/etc")
+	watcher, err := NewWatcher(table)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	first, err := startAs(0)
+	if err != nil {
+		return err
+	}
+	former, err := table.Find(first.Process.Pid)
+	if err != nil {
+		return err
+	}
+	ended := make(chan time.Time, 2)
+	if _, err := watcher.Watch(former.Identity, func() { ended <- time.Now() }); err != nil {
+		return err
+	}
+	_ = first.Process.Kill()
+	_ = first.Wait()
+	time.Sleep(20 * time.Millisecond) // start times are as fine as the clock tick
+	second, err := startAs(former.PID)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = second.Process.Kill(); _ = second.Wait() }()
+	return compareReused(table, watcher, former.Identity, ended)
+}
+
+// compareReused checks that nothing of the present process is taken for the former's.
+func compareReused(table *Table, watcher *Watcher, former Identity, ended chan time.Time) error {
+	present, err := table.Find(former.PID)
+	if err != nil {
+		return err
+	}
+	_, errArgs := table.Args(former)
+	_, errWatch := watcher.Watch(former, func() {})
+	switch {
+	case present.Identity == former:
+		return errors.New("two processes have one identity")
+	case !table.Alive(present.Identity) || table.Alive(former):
+		return errors.New("the wrong one of the two is alive")
+	case !errors.Is(errArgs, ErrGone):
+		return fmt.Errorf("the former's arguments: %w", errArgs)
+	case !errors.Is(errWatch, ErrGone):
+		return fmt.Errorf("watch of the former: %w", errWatch)
+	}
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		return errors.New("the former's end was not reported")
+	}
+	endPresent := make(chan time.Time, 1)
+	if _, err := watcher.Watch(present.Identity, func() { endPresent <- time.Now() }); err != nil {
+		return err
+	}
+	select {
+	case <-endPresent:
+		return errors.New("the present one's end was reported")
+	case <-time.After(50 * time.Millisecond):
+		return nil
+	}
+}
+
+// startAs starts a process with that pid; 0: with any.
+func startAs(pid int) (*exec.Cmd, error) {
+	for range 100 {
+		if pid != 0 {
+			if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0); err != nil {
+				return nil, err
+			}
+		}
+		c := exec.Command("sleep", "60")
+		if err := c.Start(); err != nil {
+			return nil, err
+		}
+		if pid == 0 || c.Process.Pid == pid {
+			return c, nil
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+	return nil, fmt.Errorf("pid %d was never given", pid)
+}
+
+// TestNoDescriptorLeft lets pidfd_open fail: the watch goes on as a poll.
+func TestNoDescriptorLeft(t *testing.T) {
+	table := OpenAt("/proc", "/etc")
+	w, err := NewWatcher(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	w.poll.interval = 5 * time.Millisecond
+	c := start(t, "wait", nil)
+	id := c.identity(t, table)
+
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	_, errList := table.List(t.Context())
+	alive := table.Alive(id)
+	e := watchWith(t, w, id)
+	time.Sleep(20 * time.Millisecond)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if errList == nil || !strings.Contains(errList.Error(), "too many open files") {
+		t.Errorf("List without descriptors: %v", errList)
+	}
+	if !alive {
+		t.Error("called dead for want of a descriptor")
+	}
+	w.mu.Lock()
+	if !w.watched[id].polled {
+		t.Error("isn't polled")
+	}
+	w.mu.Unlock()
+	e.never(t, 20*time.Millisecond)
+	c.kill(t)
+	e.once(t)
+}

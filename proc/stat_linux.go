@@ -1,0 +1,117 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// stat is what /proc/PID/stat says, as far as it is needed.
+type stat struct {
+	pid     int
+	comm    string
+	state   byte
+	ppid    int
+	pgid    int
+	sid     int
+	threads int
+	start   uint64 // clock ticks since boot
+}
+
+// The fields after the comm by their place there; proc(5) counts from 3 more.
+const (
+	fieldState   = 0
+	fieldPPID    = 1
+	fieldPGID    = 2
+	fieldSID     = 3
+	fieldThreads = 17
+	fieldStart   = 19
+)
+
+var errStat = errors.New("not in the form of proc(5)")
+
+// parseStat parses the contents of /proc/PID/stat. A comm may hold anything,
+// also spaces, parentheses and line breaks: it ends at the last parenthesis.
+func parseStat(b []byte) (stat, error) {
+	left, right := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if left < 1 || right < left {
+		return stat{}, fmt.Errorf("%w: no name in parentheses", errStat)
+	}
+	s := stat{comm: string(b[left+1 : right])}
+	var err error
+	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(b[:left]))); err != nil || s.pid <= 0 {
+		return stat{}, fmt.Errorf("%w: bad pid", errStat)
+	}
+	rest := b[right+1:]
+	for i := 0; i <= fieldStart; i++ {
+		var field []byte
+		if field, rest = nextField(rest); len(field) == 0 {
+			return stat{}, fmt.Errorf("%w: only %d fields after the name", errStat, i)
+		}
+		if err := s.set(i, field); err != nil {
+			return stat{}, err
+		}
+	}
+	return s, nil
+}
+
+// set takes the i-th field after the comm.
+func (s *stat) set(i int, field []byte) error {
+	number := func(into *int) error {
+		n, err := strconv.Atoi(string(field))
+		if err != nil {
+			return fmt.Errorf("%w: field %d is no number", errStat, i+3)
+		}
+		*into = n
+		return nil
+	}
+	switch i {
+	case fieldState:
+		if len(field) != 1 || !isLetter(field[0]) {
+			return fmt.Errorf("%w: bad state", errStat)
+		}
+		s.state = field[0]
+	case fieldPPID:
+		return number(&s.ppid)
+	case fieldPGID:
+		return number(&s.pgid)
+	case fieldSID:
+		return number(&s.sid)
+	case fieldThreads:
+		return number(&s.threads)
+	case fieldStart:
+		start, err := strconv.ParseUint(string(field), 10, 64)
+		if err != nil {
+			return fmt.Errorf("%w: bad start time", errStat)
+		}
+		s.start = start
+	}
+	return nil
+}
+
+func isLetter(c byte) bool { return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' }
+
+// dead says whether the process is a zombie or about to vanish. A process whose
+// first thread has ended while others run shows Z as well, but it lives: the
+// kernel reports its end (pidfd) only after the last thread.
+func (s *stat) dead() bool {
+	switch s.state {
+	case 'Z', 'X', 'x':
+		return s.threads <= 1
+	}
+	return false
+}
+
+// nextField cuts the first blank-separated field off b.
+func nextField(b []byte) (field, rest []byte) {
+	start := 0
+	for start < len(b) && (b[start] == ' ' || b[start] == '\n') {
+		start++
+	}
+	end := start
+	for end < len(b) && b[end] != ' ' && b[end] != '\n' {
+		end++
+	}
+	return b[start:end], b[end:]
+}

@@ -1,0 +1,264 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ticksPerSecond is the unit of field 22 of /proc/PID/stat. The kernel's USER_HZ
+// is 100 on every architecture that Go runs on; sysconf would only repeat it.
+const ticksPerSecond = 100
+
+// Table reads the process table of one /proc tree. It keeps no processes: each
+// answer is read anew.
+type Table struct {
+	root string // as "/proc"
+	etc  string // as "/etc"
+	own  bool   // root shows the pids of our own pid namespace, live
+
+	domain func() string
+
+	mu     sync.Mutex
+	booted time.Time // when this machine, or the recorded one, was booted
+	bootID string
+}
+
+var _ Lister = (*Table)(nil)
+
+// Open returns the table of this machine. Like gopsutil it reads the trees that
+// the environment variables HOST_PROC and HOST_ETC name, when they are set.
+func Open() *Table {
+	root, etc := os.Getenv("HOST_PROC"), os.Getenv("HOST_ETC")
+	if root == "" {
+		root = "/proc"
+	}
+	if etc == "" {
+		etc = "/etc"
+	}
+	return OpenAt(root, etc)
+}
+
+// OpenAt returns the table of any /proc tree, for example a recorded one, beside
+// the /etc tree that tells its machine id. A recorded tree may lack
+// sys/kernel/random/boot_id: then the identities have no Boot.
+func OpenAt(procRoot, etcRoot string) *Table {
+	t := &Table{root: filepath.Clean(procRoot), etc: filepath.Clean(etcRoot)}
+	t.own = t.isOwn()
+	t.domain = sync.OnceValue(t.readDomain)
+	return t
+}
+
+// isOwn says whether the tree is a live procfs of the pid namespace we run in.
+func (t *Table) isOwn() bool {
+	var fsType unix.Statfs_t
+	if unix.Statfs(t.root, &fsType) != nil || int64(fsType.Type) != unix.PROC_SUPER_MAGIC {
+		return false
+	}
+	self, err := os.Readlink(filepath.Join(t.root, "self"))
+	return err == nil && self == strconv.Itoa(os.Getpid())
+}
+
+// List implements Lister. It reads one file per process, stat. Processes whose
+// stat may not be read (a /proc mounted with hidepid) are left out. A stat file
+// in another form is reported as an error beside the rows of all others.
+func (t *Table) List(ctx context.Context) ([]Process, error) {
+	dir, err := os.Open(t.root)
+	if err != nil {
+		return nil, fmt.Errorf("process table: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("process table: %w", err)
+	}
+	list := lister{table: t, dir: int(dir.Fd()), bootID: t.boot(), booted: t.bootTime()}
+	for i, name := range names {
+		if i%128 == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("process table: %w", ctx.Err())
+		}
+		if name[0] < '1' || name[0] > '9' {
+			continue
+		}
+		if err := list.add(name); err != nil {
+			return nil, err
+		}
+	}
+	return list.rows, list.problems()
+}
+
+// lister collects the rows of one List.
+type lister struct {
+	table  *Table
+	dir    int
+	bootID string
+	booted time.Time
+	buffer [4096]byte
+	rows   []Process
+	bad    []error
+}
+
+// maxBad is how many files in another form List names one by one.
+const maxBad = 5
+
+// add reads one process. An error is one that concerns the whole table.
+func (l *lister) add(name string) error {
+	if _, err := strconv.Atoi(name); err != nil {
+		return nil
+	}
+	n, err := readAt(l.dir, name+"/stat", l.buffer[:])
+	switch {
+	case gone(err), errors.Is(err, fs.ErrPermission):
+		return nil
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
+		return fmt.Errorf("process table: %s: %w", l.table.root, err)
+	}
+	var s stat
+	if err == nil {
+		s, err = parseStat(l.buffer[:n])
+	}
+	switch {
+	case err != nil:
+		l.bad = append(l.bad, fmt.Errorf("%s: %w", filepath.Join(l.table.root, name, "stat"), err))
+	case !s.dead():
+		l.rows = append(l.rows, s.process(l.bootID, l.booted))
+	}
+	return nil
+}
+
+// problems joins what was wrong with single processes.
+func (l *lister) problems() error {
+	if more := len(l.bad) - maxBad; more > 0 {
+		l.bad = append(l.bad[:maxBad], fmt.Errorf("%s: %d more of that kind", l.table.root, more))
+	}
+	return errors.Join(l.bad...)
+}
+
+// process makes the row.
+func (s *stat) process(bootID string, booted time.Time) Process {
+	const tick = time.Second / ticksPerSecond
+	return Process{
+		Identity: Identity{PID: s.pid, Start: s.start, Boot: bootID},
+		PPID:     s.ppid, PGID: s.pgid, SID: s.sid, Comm: s.comm,
+		Started: booted.Add(time.Duration(s.start) * tick),
+	}
+}
+
+// Find implements Lister. A thread's id is no process: it gets ErrGone too.
+func (t *Table) Find(pid int) (Process, error) {
+	s, err := t.stat(pid)
+	if err != nil {
+		return Process{}, err
+	}
+	return s.process(t.boot(), t.bootTime()), nil
+}
+
+// stat reads the stat of a live process.
+func (t *Table) stat(pid int) (stat, error) {
+	if pid <= 0 {
+		return stat{}, ErrGone
+	}
+	var buffer [4096]byte
+	path := t.path(pid, "stat")
+	n, err := readAt(unix.AT_FDCWD, path, buffer[:])
+	if gone(err) {
+		return stat{}, ErrGone
+	}
+	if err != nil {
+		return stat{}, fmt.Errorf("%s: %w", path, err)
+	}
+	s, err := parseStat(buffer[:n])
+	if err != nil {
+		return stat{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if s.pid != pid || s.dead() || t.isThread(pid) {
+		return stat{}, ErrGone
+	}
+	return s, nil
+}
+
+// isThread says whether id is that of a thread other than a process's first:
+// /proc doesn't list those, but opens them.
+func (t *Table) isThread(id int) bool {
+	var buffer [4096]byte
+	n, err := readAt(unix.AT_FDCWD, t.path(id, "status"), buffer[:])
+	if err != nil {
+		return false // a recorded tree need not have it
+	}
+	_, after, found := bytes.Cut(buffer[:n], []byte("\nTgid:"))
+	if !found {
+		return false
+	}
+	leader, _, _ := bytes.Cut(after, []byte("\n"))
+	return string(bytes.TrimSpace(leader)) != strconv.Itoa(id)
+}
+
+// Alive implements Lister. An identity without Boot, as it is made from an
+// agent's own record of pid and start time, is taken to be of this boot. Where
+// the table can't be read for a reason other than the process's absence, the
+// answer is true: nothing is called dead that may live.
+func (t *Table) Alive(id Identity) bool {
+	return !errors.Is(t.check(id), ErrGone)
+}
+
+// check returns nil when that very process lives, ErrGone when it doesn't, and
+// another error when that can't be told.
+func (t *Table) check(id Identity) error {
+	if id.IsZero() || (id.Boot != "" && t.boot() != "" && id.Boot != t.boot()) {
+		return ErrGone
+	}
+	s, err := t.stat(id.PID)
+	if err != nil {
+		return err
+	}
+	if s.start != id.Start {
+		return ErrGone
+	}
+	return nil
+}
+
+// Domain implements Lister: the form was read from the registry of Claude Code
+// 2.1.329. It is empty for a tree without machine-id or self/ns/pid.
+func (t *Table) Domain() string { return t.domain() }
+
+func (t *Table) readDomain() string {
+	var buffer [128]byte
+	n, err := readAt(unix.AT_FDCWD, filepath.Join(t.etc, "machine-id"), buffer[:])
+	machine := strings.TrimSpace(string(buffer[:n]))
+	if err != nil || machine == "" {
+		return ""
+	}
+	namespace, err := os.Readlink(filepath.Join(t.root, "self/ns/pid"))
+	if err != nil {
+		return ""
+	}
+	return "linux:" + machine + ":" + namespace
+}
+
+// boot returns the boot id, empty where the tree has none.
+func (t *Table) boot() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.bootID == "" {
+		var buffer [128]byte
+		path := filepath.Join(t.root, "sys/kernel/random/boot_id")
+		if n, err := readAt(unix.AT_FDCWD, path, buffer[:]); err == nil {
+			t.bootID = strings.TrimSpace(string(buffer[:n]))
+		}
+	}
+	return t.bootID
+}
+
+func (t *Table) path(pid int, name string) string {
+	return t.root + "/" + strconv.Itoa(pid) + "/" + name
+}

@@ -1,0 +1,176 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Table reads the process table of this machine. It keeps no processes: each
+// answer is read anew. The Windows code was run under Wine 8 only.
+type Table struct{}
+
+var _ Lister = (*Table)(nil)
+
+// Open returns the table of this machine.
+func Open() *Table { return &Table{} }
+
+func openOwn() *Table { return Open() }
+
+// live says whether the processes of the table can end with an event.
+func (t *Table) live() bool { return true }
+
+// List implements Lister. One call of NtQuerySystemInformation tells all
+// processes with their start times, also those that may not be opened; the
+// documented snapshot has no start times.
+func (t *Table) List(ctx context.Context) ([]Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("process table: %w", err)
+	}
+	buffer, err := systemProcesses()
+	if err != nil {
+		return nil, fmt.Errorf("process table: %w", err)
+	}
+	var rows []Process
+	for offset := uint32(0); ; {
+		info := (*windows.SYSTEM_PROCESS_INFORMATION)(unsafe.Pointer(&buffer[offset]))
+		// A process that has ended, while somebody has it open, has no threads.
+		if info.NumberOfThreads > 0 && info.UniqueProcessID != 0 {
+			rows = append(rows, row(info))
+		}
+		if info.NextEntryOffset == 0 {
+			return rows, nil
+		}
+		offset += info.NextEntryOffset
+	}
+}
+
+// systemProcesses returns the chain of SYSTEM_PROCESS_INFORMATION.
+func systemProcesses() ([]byte, error) {
+	size := uint32(512 << 10)
+	for {
+		buffer := make([]byte, size)
+		var needed uint32
+		err := windows.NtQuerySystemInformation(windows.SystemProcessInformation, unsafe.Pointer(&buffer[0]), size, &needed)
+		if err == nil {
+			return buffer, nil
+		}
+		if !errors.Is(err, windows.STATUS_INFO_LENGTH_MISMATCH) || size > 256<<20 {
+			return nil, fmt.Errorf("NtQuerySystemInformation: %w", err)
+		}
+		size = max(size*2, needed+64<<10) // more may start meanwhile
+	}
+}
+
+func row(info *windows.SYSTEM_PROCESS_INFORMATION) Process {
+	name := info.ImageName.String()
+	if len(name) > 4 && strings.EqualFold(name[len(name)-4:], ".exe") {
+		name = name[:len(name)-4]
+	}
+	start := uint64(info.CreateTime)
+	return Process{
+		Identity: Identity{PID: int(info.UniqueProcessID), Start: start},
+		PPID:     int(info.InheritedFromUniqueProcessID), Comm: name, Started: fileTime(start),
+	}
+}
+
+// fileTime makes a time of 100 ns since 1601.
+func fileTime(start uint64) time.Time {
+	ft := windows.Filetime{LowDateTime: uint32(start), HighDateTime: uint32(start >> 32)}
+	return time.Unix(0, ft.Nanoseconds())
+}
+
+// Find implements Lister.
+func (t *Table) Find(pid int) (Process, error) {
+	if pid <= 0 {
+		return Process{}, ErrGone
+	}
+	rows, err := t.List(context.Background())
+	if err != nil {
+		return Process{}, err
+	}
+	for _, p := range rows {
+		if p.PID == pid {
+			return p, nil
+		}
+	}
+	return Process{}, ErrGone
+}
+
+// Alive implements Lister. Where a process can't be opened and the table can't
+// be read, the answer is true: nothing is called dead that may live.
+func (t *Table) Alive(id Identity) bool { return !errors.Is(t.check(id), ErrGone) }
+
+// check returns nil when that very process lives, ErrGone when it doesn't, and
+// another error when that can't be told. It asks the process itself where it may,
+// the table otherwise.
+func (t *Table) check(id Identity) error {
+	if id.IsZero() {
+		return ErrGone
+	}
+	handle, err := openProcess(id)
+	if err == nil {
+		_ = windows.CloseHandle(handle)
+		return nil
+	}
+	if errors.Is(err, ErrGone) {
+		return err
+	}
+	p, err := t.Find(id.PID)
+	if err == nil && p.Start != id.Start {
+		return ErrGone
+	}
+	return err
+}
+
+// openProcess opens that very process, to ask and to wait for it. The caller
+// closes the handle.
+func openProcess(id Identity) (windows.Handle, error) {
+	const access = windows.SYNCHRONIZE | windows.PROCESS_QUERY_LIMITED_INFORMATION
+	handle, err := windows.OpenProcess(access, false, uint32(id.PID))
+	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
+		return 0, ErrGone // what it says for a pid that nobody has
+	}
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+		return 0, fmt.Errorf("%s: %w", id, fs.ErrPermission)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", id, err)
+	}
+	if err := verify(handle, id); err != nil {
+		_ = windows.CloseHandle(handle)
+		return 0, err
+	}
+	return handle, nil
+}
+
+// verify makes sure that an open handle is that very process's, and that it lives.
+func verify(handle windows.Handle, id Identity) error {
+	var created, exited, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(handle, &created, &exited, &kernel, &user); err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	if uint64(created.HighDateTime)<<32|uint64(created.LowDateTime) != id.Start {
+		return ErrGone
+	}
+	if event, err := windows.WaitForSingleObject(handle, 0); err == nil && event == windows.WAIT_OBJECT_0 {
+		return ErrGone
+	}
+	return nil
+}
+
+// Domain implements Lister: not known in this form on Windows.
+func (t *Table) Domain() string { return "" }
+
+// FileLocks implements Lister.
+func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported }
+
+// FileIDOf returns the id under which FileLocks lists the file that info
+// describes. It is not ok where the system keeps no such id.
+func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }

@@ -1,0 +1,229 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ErrClosed says that the watcher was closed.
+var ErrClosed = errors.New("exit watcher is closed")
+
+// errNoEvent says that the system gives no event for a process, so that it has
+// to be polled.
+var errNoEvent = errors.New("no exit event for this process")
+
+// pollInterval is how often processes without an exit event are looked at.
+const pollInterval = time.Second
+
+// Watcher reports the end of processes, its own children or not, as an event:
+// by pidfd on Linux, kqueue on macOS, process handles on Windows. While nothing
+// ends it uses no CPU, and one thread for all processes.
+//
+// Processes are polled once a second instead where the system gives no event:
+// in a /proc tree other than this pid namespace's own (HOST_PROC), on Linux
+// before 5.3 or under a seccomp filter without pidfd_open, when descriptors run
+// out, for processes that may not be opened, and on other systems. The macOS code
+// was compiled, not run; that of Windows was run under Wine 8.
+//
+// A Watcher is safe for concurrent use.
+type Watcher struct {
+	table  *Table
+	events exitEvents // nil: poll all
+	poll   *poller
+
+	calling sync.Mutex // held while exited functions run: one at a time
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	watched map[Identity]*watched
+}
+
+// watched is one process and who wants to hear of its end.
+type watched struct {
+	polled bool
+	calls  []*exitCall
+}
+
+type exitCall struct {
+	exited   func()
+	canceled bool
+}
+
+// exitEvents is what an operating system offers. Its methods but wait are called
+// one at a time.
+type exitEvents interface {
+	// add begins to watch a process. Once it has returned, the process's end is
+	// certain to be told by wait. ErrGone when that very process is no longer
+	// alive; any other error: it can't be told.
+	add(id Identity) error
+	// remove ends it. An end not yet told by wait may still be told.
+	remove(id Identity)
+	// wait blocks until processes have ended; false when closed.
+	wait() ([]Identity, bool)
+	// close lets wait return false.
+	close()
+	// free gives all resources back, after the last call of anything else.
+	free()
+}
+
+// NewWatcher returns a watcher for the processes of table. Close it after use.
+func NewWatcher(table *Table) (*Watcher, error) {
+	w := &Watcher{table: table, watched: make(map[Identity]*watched)}
+	w.poll = newPoller(pollInterval, table.Alive, w.ended)
+	if !table.live() {
+		return w, nil
+	}
+	events, err := newExitEvents(table)
+	if errors.Is(err, errNoEvent) {
+		return w, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("exit watcher: %w", err)
+	}
+	w.events = events
+	w.running.Add(1)
+	go w.loop()
+	return w, nil
+}
+
+// Watch lets exited be called exactly once when that very process has ended: it
+// became a zombie, or is gone. It returns ErrGone when that is already so, or
+// when its pid is another process's. An exec keeps the process; so does the end
+// of its first thread while others run.
+//
+// The exited functions of one watcher run one at a time on a goroutine of its
+// own. They must return soon, may call Watch and any cancel, and must not call
+// Close. The same process may be watched several times.
+//
+// cancel ends the watch; calling it again, or after the end, does nothing. When
+// it returns, exited will not be called any more, unless its call had begun
+// before cancel was called. cancel doesn't wait for such a call, so that it may be
+// called while holding a lock that exited takes.
+func (w *Watcher) Watch(id Identity, exited func()) (cancel func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, ErrClosed
+	}
+	entry := w.watched[id]
+	if entry == nil {
+		entry = new(watched)
+		if entry.polled, err = w.begin(id); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+		w.watched[id] = entry
+	}
+	call := &exitCall{exited: exited}
+	entry.calls = append(entry.calls, call)
+	return func() { w.cancel(id, entry, call) }, nil
+}
+
+// begin watches a process by event, or else by poll.
+func (w *Watcher) begin(id Identity) (polled bool, err error) {
+	if w.events != nil {
+		err := w.events.add(id)
+		if err == nil || errors.Is(err, ErrGone) {
+			return false, err
+		}
+	}
+	if !w.table.Alive(id) {
+		return true, ErrGone
+	}
+	w.poll.add(id)
+	return true, nil
+}
+
+// end gives up what begin took.
+func (w *Watcher) end(id Identity, entry *watched) {
+	delete(w.watched, id)
+	if entry.polled {
+		w.poll.remove(id)
+	} else {
+		w.events.remove(id)
+	}
+}
+
+func (w *Watcher) cancel(id Identity, entry *watched, call *exitCall) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if call.canceled {
+		return
+	}
+	call.canceled = true
+	if w.watched[id] != entry {
+		return // it has ended meanwhile, or the watcher is closed
+	}
+	for _, other := range entry.calls {
+		if !other.canceled {
+			return
+		}
+	}
+	w.end(id, entry)
+}
+
+// loop waits for events until the watcher is closed.
+func (w *Watcher) loop() {
+	defer w.running.Done()
+	for {
+		ids, ok := w.events.wait()
+		if !ok {
+			return
+		}
+		for _, id := range ids {
+			w.ended(id)
+		}
+	}
+}
+
+// ended calls everybody who waits for the end of id.
+func (w *Watcher) ended(id Identity) {
+	w.calling.Lock()
+	defer w.calling.Unlock()
+	w.mu.Lock()
+	entry := w.watched[id]
+	if entry == nil || w.closed {
+		w.mu.Unlock()
+		return
+	}
+	w.end(id, entry)
+	w.mu.Unlock()
+	for _, call := range entry.calls {
+		if w.take(call) {
+			call.exited()
+		}
+	}
+}
+
+// take says whether call is still wanted.
+func (w *Watcher) take(call *exitCall) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wanted := !call.canceled && !w.closed
+	call.canceled = true
+	return wanted
+}
+
+// Close ends all watches without a call and frees what they hold. When it
+// returns, no exited function is running and none will be called. It may be
+// called again.
+func (w *Watcher) Close() error {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return nil
+	}
+	w.closed = true
+	if w.events != nil {
+		w.events.close()
+	}
+	w.mu.Unlock()
+	w.poll.close()
+	w.running.Wait()
+	if w.events != nil {
+		w.events.free()
+	}
+	return nil
+}
