@@ -59,7 +59,7 @@ func Status(s adapters.Session) string {
 		}
 		return "stopped"
 	}
-	return string(s.Status)
+	return Line(string(s.Status))
 }
 
 // Outcome says how the last turn ended: "died in mid-turn".
@@ -74,7 +74,7 @@ func Outcome(o adapters.Outcome) string {
 	case adapters.Died:
 		return "died in mid-turn"
 	}
-	return string(o)
+	return Line(string(o))
 }
 
 // Project is the name of the session's folder, for rows with little room.

@@ -1,0 +1,81 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// link is the connection to the session bus, Rollcall's own: it is kept open, so
+// that a notification costs one message.
+type link struct {
+	conn    *dbus.Conn
+	owner   string // who shows notifications: a unique bus name, or empty
+	signals chan *dbus.Signal
+	replies chan *dbus.Call
+}
+
+// connect joins the bus at address, or the session's own. It never starts one:
+// a bus without a desktop on it shows nothing and is left over.
+func connect(address string) (*link, error) {
+	conn, err := dial(address)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{conn: conn, signals: make(chan *dbus.Signal, 32), replies: make(chan *dbus.Call, 32)}
+	if err := l.listen(); err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func dial(address string) (*dbus.Conn, error) {
+	var conn *dbus.Conn
+	var err error
+	if address == "" {
+		conn, err = dbus.SessionBusPrivateNoAutoStartup()
+	} else {
+		conn, err = dbus.Dial(address)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A bus that hangs must not hold up the end of the program: closing the
+	// connection ends the wait.
+	limit := time.AfterFunc(answerLimit, func() { conn.Close() })
+	defer limit.Stop()
+	if err = conn.Auth(nil); err == nil {
+		err = conn.Hello()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("join the bus: %w", err)
+	}
+	return conn, nil
+}
+
+// listen subscribes first and asks then, so that no change of owner is missed.
+func (l *link) listen() error {
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer cancel()
+	l.conn.Signal(l.signals)
+	for _, match := range [][]dbus.MatchOption{
+		{dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchInterface("org.freedesktop.DBus"),
+			dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, serviceName)},
+		{dbus.WithMatchSender(serviceName), dbus.WithMatchInterface(serviceName), dbus.WithMatchObjectPath(servicePath)},
+	} {
+		if err := l.conn.AddMatchSignalContext(ctx, match...); err != nil {
+			return fmt.Errorf("watch the notification service: %w", err)
+		}
+	}
+	err := l.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, serviceName).Store(&l.owner)
+	if err != nil && !isAbsent(err) {
+		return fmt.Errorf("ask for the notification service: %w", err)
+	}
+	return nil
+}
+
+func (l *link) close() { l.conn.Close() }

@@ -1,0 +1,148 @@
+package notify
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/proc"
+)
+
+func session(id string, status adapters.Status, pid int) app.Session {
+	s := adapters.Session{ID: id, Agent: adapters.Codex, Status: status, CWD: "/w/" + id}
+	if status == adapters.Waiting {
+		s.WaitingFor = adapters.ForPermission
+	}
+	if pid != 0 {
+		s.Process = proc.Identity{PID: pid, Start: 7}
+	}
+	return app.Session{Session: s}
+}
+
+func end(id string, pid int) app.Event {
+	return app.Event{Kind: app.Ended, At: noon, Session: session(id, adapters.Stopped, 0), Before: session(id, adapters.Working, pid)}
+}
+
+func change(id string, from, to adapters.Status) app.Event {
+	return app.Event{Kind: app.Changed, At: noon, Session: session(id, to, 1), Before: session(id, from, 1)}
+}
+
+func child(ev app.Event, parent string) app.Event {
+	ev.Session.Parent, ev.Before.Parent = parent, parent
+	return ev
+}
+
+func question(ev app.Event) app.Event {
+	ev.Session.WaitingFor = adapters.ForQuestion
+	return ev
+}
+
+// with names the other sessions that end with the same process.
+func with(ev app.Event, ids ...string) app.Event {
+	ev.Process = ev.Before.Process
+	for _, id := range ids {
+		ev.With = append(ev.With, session(id, adapters.Stopped, 0))
+	}
+	return ev
+}
+
+// said lists orders in short: what would be shown or withdrawn, for whom.
+func said(orders []order) string {
+	var out []string
+	for _, o := range orders {
+		if o.withdraw {
+			out = append(out, "withdraw "+o.key)
+		} else {
+			out = append(out, o.text.Title+" ["+o.session+"]")
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestPolicy(t *testing.T) {
+	type batch = []app.Event
+	started := change("a", "", adapters.Waiting)
+	started.Kind, started.Before = app.Started, app.Session{}
+	gone := end("a", 5)
+	gone.Before.Status, gone.Before.WaitingFor = adapters.Waiting, adapters.ForPermission
+	twice := question(change("a", adapters.Waiting, adapters.Waiting))
+	for name, c := range map[string]struct {
+		batches []batch
+		want    []string
+	}{
+		"one ends":              {[]batch{{end("a", 5)}}, []string{"Codex ended in a [a]"}},
+		"told once":             {[]batch{{end("a", 5)}, {end("a", 5)}, {end("a", 5), end("a", 5)}}, []string{"Codex ended in a [a]", "", ""}},
+		"resumed and ended":     {[]batch{{end("a", 5)}, {end("a", 6)}}, []string{"Codex ended in a [a]", "Codex ended in a [a]"}},
+		"no process, two ends":  {[]batch{{end("a", 0)}, {end("a", 0)}}, []string{"Codex ended in a [a]", "Codex ended in a [a]"}},
+		"one process, three":    {[]batch{{end("a", 5), end("b", 5), end("c", 5)}}, []string{"Codex ended with 3 sessions [a]"}},
+		"batch torn apart":      {[]batch{{with(end("a", 5), "b", "c")}, {with(end("b", 5), "a", "c"), with(end("c", 5), "a", "b")}}, []string{"Codex ended with 3 sessions [a]", ""}},
+		"two processes":         {[]batch{{end("a", 5), end("b", 6)}}, []string{"Codex ended in a [a]; Codex ended in b [b]"}},
+		"one straggles":         {[]batch{{end("a", 5)}, {end("b", 5)}}, []string{"Codex ended in a [a]", "Codex ended with 2 sessions [a]"}},
+		"sub-agent alone":       {[]batch{{child(end("a", 5), "p")}}, []string{""}},
+		"sub-agent with parent": {[]batch{{child(end("a", 5), "p"), end("p", 5)}}, []string{"Codex ended in p [p]"}},
+		"waits, goes on":        {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Working)}}, []string{"Codex needs permission in a [a]", "withdraw waiting codex a"}},
+		"waits, ends":           {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {gone}}, []string{"Codex needs permission in a [a]", "Codex ended in a [a]; withdraw waiting codex a"}},
+		"waits for another":     {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {twice}}, []string{"Codex needs permission in a [a]", "Codex asks you in a [a]"}},
+		"waits twice over":      {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Waiting)}}, []string{"Codex needs permission in a [a]", ""}},
+		"waited before we came": {[]batch{{change("a", adapters.Waiting, adapters.Working)}}, []string{""}},
+		"appears waiting":       {[]batch{{started}}, []string{"Codex needs permission in a [a]"}},
+		"working and idle":      {[]batch{{change("a", adapters.Idle, adapters.Working), change("a", adapters.Working, adapters.Idle)}}, []string{""}},
+		"parent and child wait": {[]batch{
+			{child(change("c", adapters.Working, adapters.Waiting), "p"), change("p", adapters.Working, adapters.Waiting)},
+			{change("p", adapters.Waiting, adapters.Working)},
+			{child(change("c", adapters.Waiting, adapters.Working), "p")},
+		}, []string{"Codex needs permission in c [c]", "", "withdraw waiting codex p"}},
+	} {
+		p := newPolicy(nil)
+		for i, events := range c.batches {
+			if got := said(p.take(events)); got != c.want[i] {
+				t.Errorf("%s, batch %d:\n got %s\nwant %s", name, i, got, c.want[i])
+			}
+		}
+	}
+}
+
+func TestWants(t *testing.T) {
+	p := newPolicy(func(k Kind, s app.Session) bool { return k == Ended && s.ID != "b" })
+	got := said(p.take([]app.Event{change("a", adapters.Working, adapters.Waiting), end("a", 5), end("b", 5),
+		change("a", adapters.Waiting, adapters.Working)}))
+	if got != "Codex ended in a [a]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestPolicyForgetsOldEnds(t *testing.T) {
+	p := newPolicy(nil)
+	for i := range 10 * remembered {
+		p.take([]app.Event{end(fmt.Sprint(i), i+1)})
+	}
+	if len(p.ends) > remembered || len(p.known) > remembered || len(p.waits) != 0 {
+		t.Errorf("%d ends, %d keys, %d waits kept", len(p.ends), len(p.known), len(p.waits))
+	}
+}
+
+func TestOutbox(t *testing.T) {
+	b := newOutbox()
+	b.put(order{key: "a", session: "1"}, order{key: "b"}, order{key: "a", session: "2"})
+	first, _ := b.take()
+	if first.key != "b" || b.len() != 1 {
+		t.Errorf("took %+v, %d left: an order of the same key did not supersede", first, b.len())
+	}
+	second, _ := b.take()
+	b.put(order{key: "a", withdraw: true})
+	b.back(second)
+	if got, _ := b.take(); !got.withdraw {
+		t.Errorf("took %+v: an old order came back over a newer one", got)
+	}
+	b.put(order{key: "c"})
+	b.back(order{key: "d"})
+	if got, _ := b.take(); got.key != "d" {
+		t.Errorf("took %+v: what came back is not the first", got)
+	}
+	b.take()
+	if _, ok := b.take(); ok {
+		t.Error("took from an empty outbox")
+	}
+}

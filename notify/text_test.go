@@ -1,0 +1,146 @@
+package notify
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func ended(s adapters.Session) app.Event {
+	s.Status = adapters.Stopped
+	return app.Event{Kind: app.Ended, At: noon, Session: app.Session{Session: s}}
+}
+
+func TestEndedText(t *testing.T) {
+	base := adapters.Session{
+		ID: "s1", Agent: adapters.ClaudeCode, CWD: "/home/dev/proj", Title: "Fix the parser",
+		Outcome: adapters.Completed, StartedAt: noon.Add(-12 * time.Minute),
+	}
+	with := func(change func(*adapters.Session)) []app.Event {
+		s := base
+		change(&s)
+		return []app.Event{ended(s)}
+	}
+	at := func(cwd string, o adapters.Outcome) app.Event {
+		return ended(adapters.Session{ID: cwd, Agent: adapters.Codex, CWD: cwd, Outcome: o})
+	}
+	for name, c := range map[string]struct {
+		events []app.Event
+		want   Text
+	}{
+		"complete":    {with(func(*adapters.Session) {}), Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 12 m"}},
+		"died":        {with(func(s *adapters.Session) { s.Outcome = adapters.Died }), Text{"Claude Code ended in proj", "Fix the parser\nDied in mid-turn, ran 12 m"}},
+		"interrupted": {with(func(s *adapters.Session) { s.Outcome = adapters.Interrupted }), Text{"Claude Code ended in proj", "Fix the parser\nStopped by you, ran 12 m"}},
+		"failed":      {with(func(s *adapters.Session) { s.Outcome = adapters.Failed }), Text{"Claude Code ended in proj", "Fix the parser\nTurn failed, ran 12 m"}},
+		"not known how": {with(func(s *adapters.Session) { s.Outcome = "" }),
+			Text{"Claude Code ended in proj", "Fix the parser\nRan 12 m"}},
+		"no title": {with(func(s *adapters.Session) { s.Title, s.LastPrompt = "", "and now\nthe tests" }),
+			Text{"Claude Code ended in proj", "and now the tests\nTurn complete, ran 12 m"}},
+		"no start": {with(func(s *adapters.Session) { s.StartedAt = time.Time{} }),
+			Text{"Claude Code ended in proj", "Fix the parser\nTurn complete"}},
+		"clocks differ": {with(func(s *adapters.Session) { s.StartedAt = noon.Add(time.Hour) }),
+			Text{"Claude Code ended in proj", "Fix the parser\nTurn complete"}},
+		"short": {with(func(s *adapters.Session) { s.StartedAt = noon.Add(-200 * time.Millisecond) }),
+			Text{"Claude Code ended in proj", "Fix the parser\nTurn complete, ran 1 s"}},
+		"nothing known": {[]app.Event{ended(adapters.Session{ID: "x", Agent: adapters.Pi})}, Text{"Pi ended", ""}},
+		"remote": {with(func(s *adapters.Session) { s.CWD, s.Remote = "", "build-host" }),
+			Text{"Claude Code ended on build-host", "Fix the parser\nTurn complete, ran 12 m"}},
+		"escape sequences and markup": {with(func(s *adapters.Session) {
+			s.Title, s.CWD = "\x1b]0;pwned\a<b>bold</b> & \u202egnp.exe\x00", "/home/dev/a\nb"
+		}), Text{"Claude Code ended in a b", "<b>bold</b> & gnp.exe\nTurn complete, ran 12 m"}},
+		"two": {[]app.Event{at("/w/api", adapters.Completed), at("/w/web", adapters.Died)},
+			Text{"Codex ended with 2 sessions", "api: turn complete\nweb: died in mid-turn"}},
+		"five": {[]app.Event{at("/w/a", ""), at("/w/b", ""), at("/w/c", ""), at("/w/d", ""), at("/w/e", "")},
+			Text{"Codex ended with 5 sessions", "a\nb\nc\nand 2 more"}},
+		"none": {nil, Text{}},
+	} {
+		if got := EndedText(c.events); got != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
+		}
+	}
+}
+
+func TestWaitingText(t *testing.T) {
+	for _, c := range []struct {
+		waits adapters.WaitingFor
+		want  string
+	}{
+		{adapters.ForPermission, "Claude Code needs permission in proj"},
+		{adapters.ForQuestion, "Claude Code asks you in proj"},
+		{"", "Claude Code needs you in proj"},
+	} {
+		got := WaitingText(app.Session{Session: adapters.Session{
+			Agent: adapters.ClaudeCode, Status: adapters.Waiting, WaitingFor: c.waits, CWD: "/home/dev/proj", LastPrompt: "rm -rf build"}})
+		if got.Title != c.want || got.Body != "rm -rf build" {
+			t.Errorf("%q: %+v", c.waits, got)
+		}
+	}
+}
+
+func TestHugeText(t *testing.T) {
+	huge := strings.Repeat("héllo wörld ", 2<<20)
+	begin := time.Now()
+	got := EndedText([]app.Event{ended(adapters.Session{Agent: adapters.Codex, CWD: "/" + huge, LastPrompt: huge, Remote: huge})})
+	if took := time.Since(begin); took > time.Second {
+		t.Errorf("took %v", took)
+	}
+	if w := present.Width(got.Title); w > 70 {
+		t.Errorf("title of %d cells", w)
+	}
+	if w := present.Width(got.Body); w > topicCells || !utf8.ValidString(got.Body) || !strings.HasSuffix(got.Body, "…") {
+		t.Errorf("body of %d cells: %q", w, got.Body)
+	}
+}
+
+// FuzzText holds what every server relies on: valid UTF-8, few lines, no
+// control characters.
+func FuzzText(f *testing.F) {
+	f.Add("title", "prompt", "/home/dev/proj", "completed")
+	f.Add("\x1b[31mred", "\xff\xfe", "/a/\u202eb", "died")
+	f.Add("", "]]>\n\"@", "..", "")
+	f.Fuzz(func(t *testing.T, title, prompt, cwd, outcome string) {
+		s := adapters.Session{Agent: adapters.Codex, Title: title, LastPrompt: prompt, CWD: cwd, Outcome: adapters.Outcome(outcome)}
+		one, other := ended(s), ended(s)
+		for _, text := range []Text{EndedText([]app.Event{one}), EndedText([]app.Event{one, other}), WaitingText(one.Session)} {
+			if strings.Contains(text.Title, "\n") || strings.Count(text.Body, "\n") > 3 {
+				t.Errorf("lines: %q", text)
+			}
+			for _, r := range text.Title + strings.ReplaceAll(text.Body, "\n", "") {
+				if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+					t.Errorf("control character %q in %q", r, text)
+				}
+			}
+			if !utf8.ValidString(text.Title + text.Body) {
+				t.Errorf("not UTF-8: %q", text)
+			}
+		}
+	})
+}
+
+func TestMarkup(t *testing.T) {
+	for _, c := range []struct{ in, escaped, inert string }{
+		{"plain", "plain", "plain"},
+		{`a & b <img src="x"> it's`, `a &amp; b &lt;img src="x"&gt; it's`, `a ＆ b ‹img src="x"› it's`},
+		{"&amp;", "&amp;amp;", "＆amp;"},
+		{"--help", "--help", "‐-help"},
+	} {
+		if got := escape(c.in); got != c.escaped {
+			t.Errorf("escape(%q) = %q", c.in, got)
+		}
+		if got := inert(c.in); got != c.inert {
+			t.Errorf("inert(%q) = %q", c.in, got)
+		}
+	}
+	for _, bad := range []string{"$(calc)", "`n", `"@`, "“@", "”@", "„@", "]]>"} {
+		if got := inertScript(inert(bad)); strings.ContainsAny(got, "$`\"“”„<>") || strings.Contains(got, "]]") {
+			t.Errorf("inertScript(%q) = %q", bad, got)
+		}
+	}
+}
