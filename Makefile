@@ -38,7 +38,7 @@ test: setup vet lint headless windows test-unit test-desktop ## set up and run e
 	@echo "make test: all passed; screenshots in $(BUILD)/shots"
 
 test-unit: ## the tests that need no desktop, with the race detector
-	go test -race -timeout 10m ./...
+	go test -race -tags $(DESKTOP) -timeout 15m ./...
 
 test-desktop: build ## tray, window and notifications on real desktops under Xvfb
 	go test -tags desktop,$(DESKTOP) -count=1 -p 1 -timeout 10m ./...  -run Desktop

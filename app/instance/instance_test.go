@@ -1,0 +1,367 @@
+package instance
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// roleVariable makes the test binary play a second process of Rollcall.
+const roleVariable = "ROLLCALL_INSTANCE_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "owner":
+		owner(false)
+	case "owner-with-child":
+		owner(true)
+	case "sleeper":
+		time.Sleep(time.Minute)
+	case "sender":
+		sender()
+	default:
+		os.Exit(9)
+	}
+}
+
+// owner claims "window" and prints what it is sent until its stdin closes.
+func owner(withChild bool) {
+	i, err := Claim(Window)
+	if err != nil {
+		fmt.Println("refused:", errors.Is(err, ErrRunning))
+		os.Exit(1)
+	}
+	if withChild {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), roleVariable+"=sleeper")
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		fmt.Println("child", child.Process.Pid)
+	}
+	fmt.Println("claimed")
+	go func() {
+		for m := range i.Messages() {
+			fmt.Printf("got %s %s\n", m.Verb, m.Session)
+		}
+	}()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	_ = i.Close()
+	os.Exit(0)
+}
+
+func sender() {
+	err := Send(Window, Message{Verb: Show, Session: os.Args[1]})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// second is a second process, killed with the test if it still runs.
+type second struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	lines *bufio.Scanner
+}
+
+func start(t *testing.T, role string, args ...string) *second {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), roleVariable+"="+role)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return &second{cmd, stdin, bufio.NewScanner(stdout)}
+}
+
+func (s *second) expect(t *testing.T, want string) string {
+	t.Helper()
+	if !s.lines.Scan() {
+		t.Fatalf("second process ended instead of saying %q", want)
+	}
+	if got := s.lines.Text(); !strings.HasPrefix(got, want) {
+		t.Fatalf("second process said %q, want %q", got, want)
+	}
+	return s.lines.Text()
+}
+
+// home gives the test folders of its own. Socket paths must be short, and the
+// test's own temporary folder is not.
+func home(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Setenv("HOME", dir)
+	t.Setenv("LOCALAPPDATA", dir)
+	return dir
+}
+
+func TestSecondProcessIsRefusedAndItsMessagesArrive(t *testing.T) {
+	home(t)
+	i, err := Claim(Window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+
+	start(t, "owner").expect(t, "refused: true")
+
+	for _, id := range []string{"first", "second", "third"} {
+		p := start(t, "sender", id)
+		select {
+		case m := <-i.Messages():
+			if m != (Message{Verb: Show, Session: id}) {
+				t.Errorf("got %+v for %s", m, id)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("message never arrived")
+		}
+		if err := p.cmd.Wait(); err != nil {
+			t.Errorf("sender of %s: %v", id, err)
+		}
+	}
+	if other, err := Claim(Tray); err != nil {
+		t.Errorf("the tray's claim must not depend on the window's: %v", err)
+	} else {
+		_ = other.Close()
+	}
+}
+
+func TestClaimHeldByAnotherProcess(t *testing.T) {
+	home(t)
+	p := start(t, "owner")
+	p.expect(t, "claimed")
+	if _, err := Claim(Window); !errors.Is(err, ErrRunning) {
+		t.Fatalf("Claim = %v, want ErrRunning", err)
+	}
+	if err := Send(Window, Message{Verb: Show, Session: "abc"}); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(t, "got show abc")
+	if err := Send(Window, Message{Verb: Launch}); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(t, "got launch")
+
+	_ = p.stdin.Close()
+	if err := p.cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	claimNow(t)
+}
+
+func TestDeadOwnerNeverBlocks(t *testing.T) {
+	dir := home(t)
+	p := start(t, "owner")
+	p.expect(t, "claimed")
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait()
+	if runtime.GOOS == "linux" {
+		if _, err := os.Lstat(filepath.Join(dir, "rollcall", "window.sock")); err != nil {
+			t.Fatalf("the test needs the killed owner's socket to be left: %v", err)
+		}
+	}
+	if err := Send(Window, Message{Verb: Show}); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("Send = %v, want ErrNotRunning", err)
+	}
+	claimNow(t)
+}
+
+func TestChildrenDoNotInheritTheClaim(t *testing.T) {
+	home(t)
+	p := start(t, "owner-with-child")
+	var pid int
+	if _, err := fmt.Sscanf(p.expect(t, "child"), "child %d", &pid); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(t, "claimed")
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	child, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Kill()
+	claimNow(t)
+}
+
+// claimNow claims, receives and gives up again, all in this process.
+func claimNow(t *testing.T) {
+	t.Helper()
+	i, err := Claim(Window)
+	if err != nil {
+		t.Fatalf("Claim = %v, want the claim that nobody holds", err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- Send(Window, Message{Verb: Show, Session: "x"}) }()
+	if m := <-i.Messages(); m.Session != "x" {
+		t.Errorf("got %+v", m)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if err := i.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, open := <-i.Messages(); open {
+		t.Error("Messages is open after Close")
+	}
+	if err := Send(Window, Message{Verb: Show}); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("Send after Close = %v, want ErrNotRunning", err)
+	}
+}
+
+func TestPeersThatTalkNonsense(t *testing.T) {
+	dir := home(t)
+	i, err := Claim(Window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+	path, err := socketPath(filepath.Join(dir, "rollcall"), Window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, said := range map[string]string{
+		"nothing": "", "no JSON": "hello\n", "no verb": "{}\n",
+		"no end": `{"verb":"show"`, "huge": strings.Repeat("x", 1<<20),
+	} {
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(conn, said)
+		_ = conn.(*net.UnixConn).CloseWrite()
+		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		answer, _ := io.ReadAll(conn)
+		_ = conn.Close()
+		if len(answer) > 0 {
+			t.Errorf("%s: answered %q", name, answer)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- Send(Window, Message{Verb: Show, Session: "real"}) }()
+	if m := <-i.Messages(); m.Session != "real" {
+		t.Errorf("got %+v, want the real message only", m)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFolderIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows: access lists are inherited")
+	}
+	dir := home(t)
+	ours := filepath.Join(dir, "rollcall")
+	if err := os.Mkdir(ours, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	i, err := Claim(Window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close()
+	for path, want := range map[string]os.FileMode{
+		ours: 0o700, filepath.Join(ours, "window.lock"): 0o600, filepath.Join(ours, "window.sock"): 0o600,
+	} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has mode %o, want %o", path, got, want)
+		}
+	}
+}
+
+func TestUnusableRuntimeFolderFallsBack(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has a runtime folder")
+	}
+	dir := home(t)
+	open := filepath.Join(dir, "open")
+	if err := os.Mkdir(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", open)
+	got, err := folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(got, open) {
+		t.Errorf("folder() = %s, inside a folder that everybody can write", got)
+	}
+}
+
+func TestLongPathStillListens(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs XDG_RUNTIME_DIR")
+	}
+	dir := home(t)
+	long := filepath.Join(dir, strings.Repeat("long", 30))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", long)
+	t.Setenv("TMPDIR", dir)
+	claimNow(t)
+}
+
+func TestNames(t *testing.T) {
+	home(t)
+	for _, name := range []string{"", "../x", "a/b", "A"} {
+		if _, err := Claim(name); err == nil {
+			t.Errorf("Claim(%q) succeeded", name)
+		}
+		if err := Send(name, Message{Verb: Show}); err == nil {
+			t.Errorf("Send(%q) succeeded", name)
+		}
+	}
+	if err := Send(Window, Message{Verb: Show, Session: strings.Repeat("x", maxMessage)}); err == nil {
+		t.Error("a message longer than any session id was sent")
+	}
+}

@@ -1,0 +1,54 @@
+package ui
+
+import (
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// resumeCommand is what a user types into a POSIX shell to take the session up
+// again; empty for agents of which none is known. It goes to the session's
+// folder first, since agents look for sessions there.
+func resumeCommand(s *adapters.Session) string {
+	var words []string
+	switch s.Agent {
+	case adapters.ClaudeCode:
+		words = []string{"claude", "--resume", s.ID}
+	case adapters.Codex:
+		words = []string{"codex", "resume", s.ID}
+	default:
+		return ""
+	}
+	if s.ID == "" || s.Remote != "" {
+		return ""
+	}
+	return inFolder(s.CWD, words)
+}
+
+// inFolder is words as a POSIX shell command, run in the folder cwd.
+func inFolder(cwd string, words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = shellQuote(w)
+	}
+	command := strings.Join(quoted, " ")
+	if cwd == "" {
+		return command
+	}
+	dir := cwd
+	if strings.HasPrefix(dir, "-") {
+		dir = "./" + dir
+	}
+	return "cd " + shellQuote(dir) + " && " + command
+}
+
+// shellQuote makes s one word of a POSIX shell, whatever it holds.
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,340 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/proc"
+)
+
+// clock is the time in every test.
+var clock = time.Date(2026, 11, 21, 14, 30, 0, 0, time.Local)
+
+func ago(d time.Duration) time.Time { return clock.Add(-d) }
+
+// fakeCore is a core whose pictures the test makes.
+type fakeCore struct {
+	mu        sync.Mutex
+	snapshot  *app.Snapshot
+	subs      map[int]func(*app.Snapshot)
+	refreshes int
+	next      int
+}
+
+func (c *fakeCore) Snapshot() *app.Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.snapshot
+}
+
+func (c *fakeCore) Refresh(context.Context) *app.Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refreshes++
+	return c.snapshot
+}
+
+func (c *fakeCore) Subscribe(f func(*app.Snapshot)) func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.subs == nil {
+		c.subs = make(map[int]func(*app.Snapshot))
+	}
+	id := c.next
+	c.next++
+	c.subs[id] = f
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.subs, id)
+	}
+}
+
+func (c *fakeCore) publish(s *app.Snapshot) {
+	c.mu.Lock()
+	c.snapshot = s
+	subs := make([]func(*app.Snapshot), 0, len(c.subs))
+	for _, f := range c.subs {
+		subs = append(subs, f)
+	}
+	c.mu.Unlock()
+	for _, f := range subs {
+		f(s)
+	}
+}
+
+// fakeSystem is a machine without surprises.
+type fakeSystem struct {
+	programs map[string]string
+	missing  map[string]bool // places that don't exist
+	opened   []string
+	fails    error
+	mu       sync.Mutex
+}
+
+func (s *fakeSystem) agentPath(program string) (string, error) {
+	if p := s.programs[program]; p != "" {
+		return p, nil
+	}
+	return "", errors.New("not found")
+}
+
+func (s *fakeSystem) exists(path string) bool   { return !s.missing[path] }
+func (s *fakeSystem) isFolder(path string) bool { return !s.missing[path] }
+
+func (s *fakeSystem) openTerminal(folder, program string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fails != nil {
+		return "", s.fails
+	}
+	s.opened = append(s.opened, folder+" "+program)
+	return "xfce4-terminal", nil
+}
+
+// window is a UI in a window that is drawn in memory. The test's goroutine is
+// Fyne's: whatever the UI hands to it is queued and run by until.
+type window struct {
+	t      *testing.T
+	ui     *UI
+	core   *fakeCore
+	system *fakeSystem
+	win    fyne.Window
+	queue  chan func()
+}
+
+var (
+	lightVariant = theme.VariantLight
+	darkVariant  = theme.VariantDark
+)
+
+func open(t *testing.T, snap *app.Snapshot) *window {
+	t.Helper()
+	a := test.NewTempApp(t)
+	a.Settings().SetTheme(Theme{Variant: &lightVariant})
+	w := &window{
+		t: t, core: &fakeCore{snapshot: snap}, queue: make(chan func(), 1000),
+		system: &fakeSystem{programs: map[string]string{"claude": "/usr/local/bin/claude", "codex": "/usr/local/bin/codex"}},
+	}
+	w.win = a.NewWindow("Rollcall")
+	w.ui = newUI(w.core, Options{Window: w.win, Days: 7}, func(f func()) { w.queue <- f },
+		func() time.Time { return clock }, w.system)
+	w.win.SetPadded(false)
+	w.win.SetContent(w.ui.Content())
+	w.win.Resize(fyne.NewSize(1040, 680))
+	t.Cleanup(func() {
+		w.ui.Close()
+		w.win.Close()
+	})
+	w.until("the first picture", func() bool { return w.ui.sessions.view.snapshot == snap })
+	return w
+}
+
+// until runs what was handed to the UI goroutine until cond holds.
+func (w *window) until(what string, cond func() bool) {
+	w.t.Helper()
+	limit := time.After(10 * time.Second)
+	for !cond() {
+		select {
+		case f := <-w.queue:
+			f()
+		case <-limit:
+			w.t.Fatalf("waited too long for %s", what)
+		}
+	}
+	for {
+		select {
+		case f := <-w.queue:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+func (w *window) publish(s *app.Snapshot) {
+	w.t.Helper()
+	w.core.publish(s)
+	w.until("the new picture", func() bool { return w.ui.sessions.view.snapshot == s })
+}
+
+func (w *window) filter(text string) {
+	w.t.Helper()
+	w.ui.sessions.filter.SetText(text)
+	w.until("the filter", func() bool { return w.ui.sessions.view.filter == text })
+}
+
+func (w *window) press(o fyne.Focusable, keys ...fyne.KeyName) {
+	for _, k := range keys {
+		o.TypedKey(&fyne.KeyEvent{Name: k})
+	}
+}
+
+// rows are the rows of the list in words, indented by their depth.
+func (w *window) rows() []string {
+	var out []string
+	for _, r := range w.ui.sessions.view.rows {
+		x := r.words(clock, 7)
+		text := strings.Repeat("  ", r.depth) + x.first
+		if x.status != "" {
+			text += " | " + x.status
+		}
+		if r.kind == headerRow {
+			text = "# " + text
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// shownTexts are the texts that a part of the window shows now.
+func shownTexts(o fyne.CanvasObject) []string {
+	var out []string
+	for _, c := range test.LaidOutObjects(o) {
+		switch x := c.(type) {
+		case *widget.Label:
+			out = append(out, x.Text)
+		case *selectText:
+			out = append(out, x.Text)
+		case *widget.Hyperlink:
+			out = append(out, x.Text)
+		case *line:
+			out = append(out, x.text)
+		case *button:
+			out = append(out, x.Text)
+		case *rowView:
+			out = append(out, x.words.first, x.words.status, x.words.second, x.words.right)
+		}
+	}
+	return out
+}
+
+func shows(t *testing.T, o fyne.CanvasObject, texts ...string) {
+	t.Helper()
+	all := strings.Join(shownTexts(o), "\n")
+	for _, want := range texts {
+		if !strings.Contains(all, want) {
+			t.Errorf("the window doesn't show %q; it shows:\n%s", want, all)
+		}
+	}
+}
+
+// shoot keeps a picture of the window under build/shots, in light and dark.
+func (w *window) shoot(name string) {
+	w.t.Helper()
+	if raceDetector {
+		return // painting has no goroutines, and takes minutes with the detector
+	}
+	dir := filepath.Join("..", "..", "build", "shots")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	for variant, v := range map[string]*fyne.ThemeVariant{"light": &lightVariant, "dark": &darkVariant} {
+		fyne.CurrentApp().Settings().SetTheme(Theme{Variant: v})
+		w.win.Content().Refresh()
+		// The second pass sees the heights that wrapped texts got in the first.
+		w.win.Canvas().Capture()
+		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("ui-%s-%s.png", name, variant)))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := png.Encode(file, w.win.Canvas().Capture()); err != nil {
+			w.t.Error(err)
+		}
+		if err := file.Close(); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+// snapshotOf is a complete picture of these sessions, all agents well.
+func snapshotOf(sessions ...app.Session) *app.Snapshot {
+	return &app.Snapshot{At: clock, Generation: 7, Sessions: sessions, Adapters: []app.Health{
+		{Name: adapters.ClaudeCode, State: app.OK, Elapsed: 3 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 9,
+			LookedIn: []string{"/home/dev/.claude/sessions", "/home/dev/.claude/projects"},
+			Versions: map[string]int{"2.1.329": 7, "2.1.100": 2}},
+		{Name: adapters.Codex, State: app.OK, Elapsed: 11 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 4,
+			LookedIn: []string{"/home/dev/.codex/sessions", "/home/dev/.codex/archived_sessions", "/home/dev/.codex/state_5.sqlite"},
+			Versions: map[string]int{"0.98.0": 4}},
+	}}
+}
+
+func session(id string, status adapters.Status, change func(*adapters.Session)) app.Session {
+	s := adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: status, CWD: "/home/dev/projects/rollcall",
+		Evidence: "registry 18068.json: " + string(status) + ", 3 s ago", LastActivityAt: ago(3 * time.Second)}
+	if change != nil {
+		change(&s)
+	}
+	return app.Session{Session: s}
+}
+
+// full is a working day: every status, outcome and kind of row.
+func full() *app.Snapshot {
+	waiting := session("e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33", adapters.Waiting, func(s *adapters.Session) {
+		s.WaitingFor = adapters.ForPermission
+		s.Evidence = "registry 18068.json: waiting, permission prompt, 2 m ago"
+		s.Process = proc.Identity{PID: 18068, Start: 4711}
+		s.Branch, s.Model, s.Version = "fix/flaky-parser", "claude-sonnet-5-5", "2.1.329"
+		s.Title = "Fix the flaky parser test"
+		s.FirstPrompt = "The parser test fails about once in twenty runs on CI. Find out why and fix the cause, not the symptom."
+		s.LastPrompt = "yes, and run the whole suite with -race afterwards"
+		s.Tokens = &adapters.Tokens{Input: 18432, Output: 9210, CacheRead: 1204551, CacheWrite: 88231}
+		s.Context = adapters.Context{Used: 151200, Window: 200000}
+		s.CostUSD = 1.8423
+		s.StartedAt, s.LastActivityAt = ago(52*time.Minute), ago(2*time.Minute)
+		s.Files = []string{"/home/dev/.claude/projects/-home-dev-projects-rollcall/e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33.jsonl",
+			"/home/dev/.claude/sessions/18068.json"}
+	})
+	with := func(id string, st adapters.Status, agent adapters.Name, cwd, title string, age time.Duration, change func(*adapters.Session)) app.Session {
+		return session(id, st, func(s *adapters.Session) {
+			s.Agent, s.CWD, s.Title, s.LastActivityAt = agent, cwd, title, ago(age)
+			if change != nil {
+				change(s)
+			}
+		})
+	}
+	sub := func(id, parent string, st adapters.Status, o adapters.Outcome, title string) app.Session {
+		return with(id, st, adapters.ClaudeCode, "/home/dev/projects/website", title, time.Minute, func(s *adapters.Session) {
+			s.Parent, s.Outcome = parent, o
+		})
+	}
+	stale := with("019a-codex-3", adapters.Idle, adapters.Codex, "/home/dev/projects/billing", "Currency rounding", 22*time.Minute, nil)
+	stale.Stale = &app.Stale{Since: ago(time.Minute), Reason: "codex: no answer in 5 s"}
+	question := func(s *adapters.Session) { s.WaitingFor = adapters.ForQuestion }
+	outcome := func(o adapters.Outcome) func(*adapters.Session) {
+		return func(s *adapters.Session) { s.Outcome = o }
+	}
+	return snapshotOf(
+		waiting,
+		with("019a-codex-1", adapters.Waiting, adapters.Codex, "/home/dev/projects/infra", "Which region shall the bucket be in?", 9*time.Minute, question),
+		with("w1", adapters.Working, adapters.ClaudeCode, "/home/dev/projects/website", "Redesign the checkout page", 2*time.Second, func(s *adapters.Session) { s.Branch = "main" }),
+		sub("w1-a", "w1", adapters.Working, "", "Explore the cart component"),
+		sub("w1-b", "w1", adapters.Stopped, adapters.Completed, "List the pages"),
+		sub("w1-c", "w1", adapters.Stopped, adapters.Completed, "Read the style guide"),
+		with("019a-codex-2", adapters.Working, adapters.Codex, "/home/dev/projects/compiler-experiments", "Port the register allocator to SSA form and measure", 14*time.Second, nil),
+		with("i1", adapters.Idle, adapters.ClaudeCode, "/home/dev/notes", "Summarise the meeting notes", 7*time.Minute, outcome(adapters.Completed)),
+		stale,
+		with("i2", adapters.Idle, adapters.ClaudeCode, "/home/dev/projects/api", "Add rate limits", 41*time.Minute, outcome(adapters.Failed)),
+		with("u1", adapters.Unknown, adapters.ClaudeCode, "/workspace/app", "Bump dependencies", 3*time.Hour, func(s *adapters.Session) {
+			s.Evidence = "registry 77.json: busy, but of another machine (pidDomain linux:abc)"
+		}),
+		with("s1", adapters.Stopped, adapters.Codex, "/home/dev/projects/rollcall", "Write the release notes", 5*time.Hour, outcome(adapters.Completed)),
+		with("s2", adapters.Stopped, adapters.ClaudeCode, "/home/dev/projects/api", "Migrate to the new router", 26*time.Hour, outcome(adapters.Died)),
+		with("s3", adapters.Stopped, adapters.ClaudeCode, "/home/dev/projects/website", "Compress the images", 50*time.Hour, outcome(adapters.Interrupted)),
+	)
+}

@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+)
+
+// sessionList is Fyne's list with a selection that belongs to sessions, not to
+// positions, so that it stays where it was when rows come and go, and with the
+// keys of a list: arrows, Page, Home and End select, Enter opens, Left and
+// Right fold, and typing starts the filter.
+type sessionList struct {
+	widget.List
+	page    *sessionsPage
+	focused bool
+}
+
+func newSessionList(p *sessionsPage) *sessionList {
+	l := &sessionList{page: p}
+	l.HideSeparators = true
+	l.Length = func() int { return len(p.view.rows) }
+	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
+	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
+		if i < len(p.view.rows) {
+			p.showRow(p.view.rows[i], o.(*rowView), l.focused)
+		}
+	}
+	l.OnSelected = func(i widget.ListItemID) {
+		l.UnselectAll()
+		p.tapped(i)
+	}
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// FocusGained selects the first session if none is.
+func (l *sessionList) FocusGained() {
+	l.focused = true
+	if _, ok := l.page.selectedRow(); !ok {
+		l.jump(0, 1)
+	}
+	l.Refresh()
+}
+
+// FocusLost takes the sign of the focus away.
+func (l *sessionList) FocusLost() {
+	l.focused = false
+	l.Refresh()
+}
+
+// TypedRune starts the filter with what was typed.
+func (l *sessionList) TypedRune(r rune) {
+	if r == ' ' {
+		return
+	}
+	if r == '/' {
+		l.page.focusFilter("")
+		return
+	}
+	l.page.focusFilter(string(r))
+}
+
+// TypedKey is called for each key while the list has the focus.
+func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
+	at, ok := l.page.selectedRow()
+	if !ok {
+		at = -1
+	}
+	page := max(1, int(l.Size().Height/(rowHeight+l.Theme().Size("padding")))-1)
+	switch ev.Name {
+	case fyne.KeyDown:
+		l.move(at, 1)
+	case fyne.KeyUp:
+		l.move(at, -1)
+	case fyne.KeyPageDown:
+		l.jump(at+page, 1)
+	case fyne.KeyPageUp:
+		l.jump(at-page, -1)
+	case fyne.KeyHome:
+		l.jump(0, 1)
+	case fyne.KeyEnd:
+		l.jump(len(l.page.view.rows), -1)
+	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
+		l.page.enter()
+	case fyne.KeyRight:
+		l.page.fold(true)
+	case fyne.KeyLeft:
+		l.page.fold(false)
+	case fyne.KeyEscape:
+		l.page.clearFilter()
+	default:
+		l.page.ui.typedKey(ev)
+	}
+}
+
+// move selects the next row after from, in the direction step, that can be
+// selected. Where there is none, it returns false and the selection stays.
+func (l *sessionList) move(from, step int) bool {
+	rows := l.page.view.rows
+	for i := from + step; i >= 0 && i < len(rows); i += step {
+		if rows[i].kind == headerRow {
+			continue
+		}
+		l.page.selectRow(rows[i])
+		l.reveal(i)
+		return true
+	}
+	return false
+}
+
+// jump selects row to, as far as the list goes, or what can be selected next to
+// it: first in the direction step.
+func (l *sessionList) jump(to, step int) {
+	to = min(max(to, 0), len(l.page.view.rows)-1)
+	if !l.move(to-step, step) {
+		l.move(to, -step)
+	}
+}
+
+// reveal scrolls to row i, and to the heading right above it.
+func (l *sessionList) reveal(i int) {
+	rows := l.page.view.rows
+	if i > 0 && rows[i-1].kind == headerRow {
+		l.ScrollTo(i - 1)
+	}
+	l.ScrollTo(i)
+}

@@ -1,0 +1,138 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+func TestShotFull(t *testing.T) {
+	w := open(t, full())
+	w.shoot("full")
+	w.press(w.ui.sessions.list, fyne.KeyDown, fyne.KeyDown)
+	w.win.Canvas().Focus(w.ui.sessions.list)
+	w.shoot("full-subagents")
+}
+
+func TestShotSmall(t *testing.T) {
+	w := open(t, full())
+	w.win.Resize(fyne.NewSize(720, 420))
+	w.shoot("small")
+}
+
+func TestShotLoading(t *testing.T) {
+	w := open(t, &app.Snapshot{Refreshing: true, Adapters: []app.Health{
+		{Name: adapters.ClaudeCode, State: app.Pending, Asking: true}, {Name: adapters.Codex, State: app.Pending, Asking: true}}})
+	w.shoot("loading")
+	w.ui.open(pageAgents)
+	w.shoot("agents-loading")
+}
+
+func TestShotEmpty(t *testing.T) {
+	w := open(t, snapshotOf())
+	w.shoot("empty")
+}
+
+func TestShotNothingInstalled(t *testing.T) {
+	s := snapshotOf()
+	for i := range s.Adapters {
+		s.Adapters[i] = app.Health{Name: s.Adapters[i].Name, State: app.Absent, LookedIn: s.Adapters[i].LookedIn}
+	}
+	w := open(t, s)
+	w.shoot("nothing-installed")
+	w.system.missing = map[string]bool{}
+	for _, h := range s.Adapters {
+		for _, p := range h.LookedIn {
+			w.system.missing[p] = true
+		}
+	}
+	w.ui.open(pageAgents)
+	w.until("the places", func() bool { return len(w.ui.agents.exists) > 0 })
+	w.shoot("agents-absent")
+}
+
+func broken(s *app.Snapshot) *app.Snapshot {
+	s.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed, Elapsed: 5 * time.Second, Answered: ago(time.Minute),
+		LookedIn: s.Adapters[1].LookedIn, Sessions: 4, Versions: s.Adapters[1].Versions,
+		Skipped:  map[string]int{"unknown record type turn_hint": 12, "line longer than 16 MB": 1},
+		Problems: []string{"/home/dev/.codex/state_5.sqlite: unreadable: permission denied (give your user read permission on it)", "no answer in 5 s"}}
+	return s
+}
+
+func TestShotFailed(t *testing.T) {
+	w := open(t, broken(snapshotOf()))
+	w.shoot("failed")
+	w.publish(broken(full()))
+	w.shoot("full-with-failure")
+	w.ui.Show("019a-codex-3")
+	w.shoot("stale")
+	w.ui.open(pageAgents)
+	w.until("the places", func() bool { return len(w.ui.agents.exists) > 0 })
+	w.shoot("agents")
+}
+
+func TestShotFilter(t *testing.T) {
+	w := open(t, full())
+	w.filter("codex")
+	w.shoot("filter")
+	w.filter("no such thing")
+	w.shoot("filter-nothing")
+}
+
+func TestShotLaunch(t *testing.T) {
+	w := open(t, full())
+	w.ui.ShowLaunch()
+	w.until("the agents", func() bool { return w.ui.launch.asked })
+	w.shoot("launch")
+	w.system.programs = map[string]string{"claude": "/usr/local/bin/claude"}
+	w.ui.launch.look()
+	w.until("codex to be gone", func() bool { return len(w.ui.launch.found) == 1 })
+	w.ui.launch.start()
+	w.until("the terminal", func() bool { return w.ui.launch.result.Text != "Opening…" })
+	w.shoot("launch-one-missing")
+	w.system.programs = nil
+	w.ui.launch.look()
+	w.until("claude to be gone", func() bool { return len(w.ui.launch.found) == 0 })
+	w.shoot("launch-none")
+}
+
+func TestShotHostile(t *testing.T) {
+	w := open(t, hostile())
+	w.shoot("hostile")
+	w.ui.Show("cjk")
+	w.shoot("cjk")
+}
+
+func TestShotMany(t *testing.T) {
+	w := open(t, many(500))
+	w.ui.sessions.list.ScrollTo(250)
+	w.shoot("many")
+}
+
+// many is a picture of n sessions, in every status.
+func many(n int) *app.Snapshot {
+	statuses := []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Stopped, adapters.Stopped, adapters.Stopped}
+	agents := []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.Pi}
+	sessions := make([]app.Session, n)
+	for i := range sessions {
+		sessions[i] = session(fmt.Sprintf("%08d-aaaa-bbbb", i), statuses[i%len(statuses)], func(s *adapters.Session) {
+			s.Agent = agents[i%len(agents)]
+			s.CWD = fmt.Sprintf("/home/dev/projects/project-%d", i%97)
+			s.Title = fmt.Sprintf("Task number %d of a long day", i)
+			s.FirstPrompt = "Please look into the failing build and tell me what broke it, then propose the smallest fix. " + s.Title
+			s.LastPrompt = "Go on with step " + fmt.Sprint(i)
+			s.Branch, s.Model = "main", "claude-sonnet-5-5"
+			s.LastActivityAt = ago(time.Duration(i) * time.Minute)
+			if i%10 == 9 {
+				s.Parent = fmt.Sprintf("%08d-aaaa-bbbb", i-4)
+				s.Agent = agents[(i-4)%len(agents)]
+			}
+		})
+	}
+	return snapshotOf(sessions...)
+}

@@ -1,0 +1,392 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestFullWindow(t *testing.T) {
+	w := open(t, full())
+	want := []string{
+		"# Needs you | 2",
+		"rollcall | needs permission", "infra | asks you",
+		"# Working | 2 and 3 sub-agents",
+		"website | working", "  Explore the cart component | working", "  2 finished sub-agents",
+		"compiler-experiments | working",
+		"# Idle | 3", "notes | idle", "billing | idle", "api | idle, failed",
+		"# Unknown | 1", "app | unknown",
+		"# Stopped | 3", "rollcall | turn complete", "api | died in mid-turn", "website | stopped by you",
+	}
+	if d := cmp.Diff(want, w.rows()); d != "" {
+		t.Errorf("rows (-want +got):\n%s", d)
+	}
+	// The most urgent one is open, with its evidence.
+	shows(t, w.ui.Content(), "as of 14:30:00", "Fix the flaky parser test",
+		"needs permission · Claude Code · rollcall · active 2 m ago",
+		"registry 18068.json: waiting, permission prompt, 2 m ago", "1,204,551 tokens", "stale: codex: no answer in 5 s")
+}
+
+func TestStates(t *testing.T) {
+	ask := func(s app.AdapterState, problem string) *app.Snapshot {
+		return &app.Snapshot{At: clock, Generation: 1, Adapters: []app.Health{{Name: adapters.Codex, State: s, Problems: []string{problem}}}}
+	}
+	for name, c := range map[string]struct {
+		snap  *app.Snapshot
+		texts []string
+	}{
+		"before the first question": {&app.Snapshot{}, []string{"Calling the roll…", "Asking…"}},
+		"loading":                   {ask(app.Pending, ""), []string{"Calling the roll…"}},
+		"empty":                     {ask(app.OK, ""), []string{"No sessions", "Rollcall looked for sessions of Codex", "Launch…", "Refresh"}},
+		"nothing installed":         {ask(app.Absent, ""), []string{"No coding agents found", "how to install"}},
+		"failed":                    {ask(app.Failed, "/x: unreadable: \x1b[31mdenied"), []string{"Codex could not be asked", "Codex: /x: unreadable: denied", "Details"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t, c.snap)
+			shows(t, w.ui.Content(), c.texts...)
+			w.publish(full())
+			shows(t, w.ui.Content(), "needs permission")
+		})
+	}
+}
+
+func TestLoadingSignStops(t *testing.T) {
+	w := open(t, &app.Snapshot{})
+	if w.ui.sessions.busy == nil {
+		t.Fatal("nothing moves while the page says that it loads")
+	}
+	w.publish(full())
+	if w.ui.sessions.busy != nil {
+		t.Error("the sign still moves, and costs, behind the list")
+	}
+}
+
+func TestSelectionStaysWithItsSession(t *testing.T) {
+	w := open(t, tree("a working", "b working", "c idle"))
+	p := w.ui.sessions
+	p.tapped(p.view.at[key{agent: adapters.ClaudeCode, id: "b"}])
+	w.publish(tree("new waiting", "a working", "c idle", "b stopped"))
+	if p.selected.id != "b" || p.detail.session == nil || p.detail.session.Status != adapters.Stopped {
+		t.Errorf("selected %v, details of %+v", p.selected, p.detail.session)
+	}
+	w.publish(tree("a working"))
+	shows(t, w.ui.Content(), "No longer listed", "“b”")
+	w.publish(tree("a working", "b idle"))
+	if p.detail.session == nil || p.detail.session.Status != adapters.Idle {
+		t.Error("the session is back, and its details are not")
+	}
+}
+
+func TestFirstSelectionWaitsForACompletePicture(t *testing.T) {
+	partly := tree("a working")
+	partly.Refreshing = true
+	w := open(t, partly)
+	p := w.ui.sessions
+	if p.selected.id != "a" {
+		t.Errorf("selected %v, want the only one", p.selected)
+	}
+	w.publish(tree("urgent waiting", "a working"))
+	if p.selected.id != "urgent" {
+		t.Errorf("selected %v, want the most urgent of the complete picture", p.selected)
+	}
+	w.publish(tree("other waiting", "a working", "urgent working"))
+	if p.selected.id != "urgent" {
+		t.Errorf("selected %v: what the user may be reading must stay", p.selected)
+	}
+}
+
+func TestKeysInTheList(t *testing.T) {
+	w := open(t, full())
+	l := w.ui.sessions.list
+	w.win.Canvas().Focus(l)
+	var path []string
+	for _, k := range []fyne.KeyName{fyne.KeyDown, fyne.KeyDown, fyne.KeyDown, fyne.KeyDown, fyne.KeyUp, fyne.KeyHome, fyne.KeyUp, fyne.KeyEnd, fyne.KeyDown, fyne.KeyPageUp, fyne.KeyPageUp, fyne.KeyPageDown} {
+		w.press(l, k)
+		p := w.ui.sessions
+		at := p.selected.id
+		if p.onMore {
+			at += "…"
+		}
+		path = append(path, at)
+	}
+	first := "e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33"
+	want := []string{"019a-codex-1", "w1", "w1-a", "w1…", "w1-a", first, first, "s3", "s3"}
+	if d := cmp.Diff(want, path[:len(want)]); d != "" {
+		t.Errorf("path (-want +got):\n%s", d)
+	}
+	if path[9] == "s3" || path[10] != first || path[11] == first {
+		t.Errorf("Page keys went to %v", path[9:])
+	}
+}
+
+func TestFolding(t *testing.T) {
+	w := open(t, full())
+	p := w.ui.sessions
+	w.win.Canvas().Focus(p.list)
+	w.press(p.list, fyne.KeyDown, fyne.KeyDown, fyne.KeyRight)
+	unfolded := func() bool { _, ok := p.view.at[key{agent: adapters.ClaudeCode, id: "w1-b"}]; return ok }
+	w.until("the finished sub-agents", unfolded)
+	shows(t, w.ui.Content(), "List the pages", "Read the style guide")
+	w.press(p.list, fyne.KeyLeft)
+	w.until("them to go", func() bool { return !unfolded() })
+	p.tapped(p.view.more[key{agent: adapters.ClaudeCode, id: "w1"}])
+	w.until("the finished sub-agents", unfolded)
+	w.press(p.list, fyne.KeyReturn)
+	w.until("them to go", func() bool { return !unfolded() })
+}
+
+func TestFilterField(t *testing.T) {
+	w := open(t, full())
+	p, c := w.ui.sessions, w.win.Canvas()
+	ctrlF := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
+	w.ui.shortcut(ctrlF)
+	if c.Focused() != fyne.Focusable(p.filter) {
+		t.Fatalf("the shortcut focused %T", c.Focused())
+	}
+	test.Type(p.filter, "codex")
+	w.until("the filter", func() bool { return p.view.filter == "codex" })
+	shows(t, w.ui.Content(), "4 of 14 sessions match")
+	matches := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.matches)
+	if top := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list); top.Y < matches.Y+p.matches.Size().Height {
+		t.Errorf("the list at %v lies over the count at %v", top, matches)
+	}
+	w.press(p.filter, fyne.KeyDown)
+	if c.Focused() != fyne.Focusable(p.list) {
+		t.Fatalf("Down focused %T", c.Focused())
+	}
+	p.list.TypedRune('x')
+	w.until("the typed character", func() bool { return p.view.filter == "codexx" })
+	shows(t, w.ui.Content(), "Nothing matches “codexx”", "Clear filter")
+	p.filter.TypedShortcut(ctrlF)
+	w.press(p.filter, fyne.KeyEscape)
+	w.until("the filter to be cleared", func() bool { return p.view.filter == "" })
+	if len(p.view.rows) != 18 {
+		t.Errorf("%d rows after Escape", len(p.view.rows))
+	}
+}
+
+func TestRefreshKeys(t *testing.T) {
+	w := open(t, full())
+	count := func() int {
+		w.core.mu.Lock()
+		defer w.core.mu.Unlock()
+		return w.core.refreshes
+	}
+	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.refresh, w.ui.tabs[1], w.ui.sessions.detail.copyID}
+	for i, o := range f5 {
+		w.press(o, fyne.KeyF5)
+		deadline := time.Now().Add(5 * time.Second)
+		for count() != i+1 && time.Now().Before(deadline) {
+			time.Sleep(time.Millisecond)
+		}
+		if count() != i+1 {
+			t.Errorf("F5 in %T asked %d times", o, count()-i)
+		}
+	}
+}
+
+func TestShow(t *testing.T) {
+	t.Run("listed", func(t *testing.T) {
+		w := open(t, full())
+		w.ui.open(pageLaunch)
+		w.ui.Show("s2")
+		if w.ui.page != pageSessions || w.ui.sessions.detail.key.id != "s2" {
+			t.Errorf("page %d shows %v", w.ui.page, w.ui.sessions.detail.key)
+		}
+	})
+	t.Run("start of an id", func(t *testing.T) {
+		w := open(t, full())
+		w.ui.Show("e17d")
+		shows(t, w.ui.Content(), "e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33")
+	})
+	t.Run("before it is listed", func(t *testing.T) {
+		w := open(t, &app.Snapshot{Refreshing: true, Generation: 1, Adapters: []app.Health{{State: app.Pending}}})
+		w.ui.Show("b")
+		w.publish(tree("a waiting", "b idle"))
+		if got := w.ui.sessions.detail.key.id; got != "b" {
+			t.Errorf("shows %q", got)
+		}
+	})
+	t.Run("not listed", func(t *testing.T) {
+		w := open(t, full())
+		w.ui.Show("nobody")
+		shows(t, w.ui.Content(), "Session not found", "“nobody”")
+		w.publish(tree("a waiting", "nobody idle"))
+		shows(t, w.ui.Content(), "idle: alive, its turn is over")
+	})
+	t.Run("folded away and filtered out", func(t *testing.T) {
+		w := open(t, full())
+		w.filter("codex")
+		w.ui.Show("w1-c")
+		at := func() bool { _, ok := w.ui.sessions.view.at[key{agent: adapters.ClaudeCode, id: "w1-c"}]; return ok }
+		w.until("its row", at)
+		shows(t, w.ui.Content(), "Read the style guide", "Spawned by")
+	})
+	t.Run("older than the list", func(t *testing.T) {
+		s := tree("a idle", "old stopped")
+		s.Sessions[1].LastActivityAt = ago(30 * 24 * time.Hour)
+		w := open(t, s)
+		w.ui.Show("old")
+		w.until("its row", func() bool { _, ok := w.ui.sessions.view.at[key{agent: adapters.ClaudeCode, id: "old"}]; return ok })
+	})
+	t.Run("launch page", func(t *testing.T) {
+		w := open(t, full())
+		w.ui.ShowLaunch()
+		shows(t, w.ui.Content(), "Launch an agent")
+	})
+}
+
+func TestCopying(t *testing.T) {
+	w := open(t, full())
+	d := w.ui.sessions.detail
+	for b, want := range map[*button]string{
+		d.copyID:    "e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33",
+		d.copyCWD:   "/home/dev/projects/rollcall",
+		d.copyAgain: "cd /home/dev/projects/rollcall && claude --resume e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33",
+	} {
+		was := b.Text
+		w.press(b, fyne.KeyReturn)
+		if got := fyne.CurrentApp().Clipboard().Content(); got != want {
+			t.Errorf("%s copied %q, want %q", was, got, want)
+		}
+		if b.Text != copied {
+			t.Errorf("%s doesn't say that it did", was)
+		}
+	}
+	w.until("the buttons' own texts", func() bool {
+		return d.copyID.Text == "Copy id" && d.copyCWD.Text == "Copy folder" && d.copyAgain.Text == "Copy resume command"
+	})
+	w.publish(snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.Agent, s.CWD = adapters.Pi, "" })))
+	w.ui.Show("x")
+	if d.copyID.Disabled() || !d.copyCWD.Disabled() || !d.copyAgain.Disabled() {
+		t.Error("buttons offer what isn't known")
+	}
+}
+
+func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
+	w := open(t, full())
+	var id *selectText
+	for _, v := range w.ui.sessions.detail.values {
+		if v.field.name == "Session id" {
+			id = v.value
+		}
+	}
+	if id.Selectable {
+		t.Error("selectable without the mouse: an invisible stop of the Tab key")
+	}
+	id.MouseIn(nil)
+	if !id.Selectable {
+		t.Fatal("the mouse can't select it")
+	}
+	id.MouseOut()
+	if id.Selectable {
+		t.Error("still selectable with nothing selected")
+	}
+	c := w.win.Canvas()
+	c.Focus(nil)
+	var order []string
+	for range 9 {
+		c.FocusNext()
+		order = append(order, fmt.Sprintf("%T", c.Focused()))
+	}
+	want := "*ui.tab *ui.tab *ui.tab *ui.button *ui.filterEntry *ui.sessionList *ui.button *ui.button *ui.button"
+	if got := strings.Join(order, " "); got != want {
+		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
+	}
+}
+
+func TestDetailsChangeInPlace(t *testing.T) {
+	w := open(t, full())
+	d := w.ui.sessions.detail
+	before := d.values[0]
+	s := full()
+	s.Sessions[0].Status, s.Sessions[0].WaitingFor = adapters.Working, ""
+	s.Sessions[0].Context.Used = 199_000
+	w.publish(s)
+	if d.values[0] != before {
+		t.Error("the fields were built anew: what the user had selected is gone")
+	}
+	shows(t, w.ui.Content(), "working · Claude Code · rollcall", "199,000 of 200,000 tokens (100 %)")
+}
+
+func TestLongPromptUnfolds(t *testing.T) {
+	s := snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.FirstPrompt = strings.Repeat("word ", 300) + "END" }))
+	w := open(t, s)
+	var v *fieldView
+	for _, f := range w.ui.sessions.detail.values {
+		if f.all != nil {
+			v = f
+		}
+	}
+	if v == nil || strings.Contains(v.value.Text, "END") {
+		t.Fatal("the whole prompt is shown at once")
+	}
+	v.showAll()
+	if !strings.Contains(v.value.Text, "END") {
+		t.Error("the rest is not shown")
+	}
+	w.publish(snapshotOf(s.Sessions[0]))
+	if !strings.Contains(v.value.Text, "END") {
+		t.Error("a new picture folds it again")
+	}
+}
+
+// TestManyPicturesAtOnce floods the window; it must end with the last picture,
+// and not queue what it never shows.
+func TestManyPicturesAtOnce(t *testing.T) {
+	w := open(t, full())
+	var last *app.Snapshot
+	for i := range 300 {
+		last = many(20 + i)
+		w.core.publish(last)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if n := len(w.queue); n > 2 {
+		t.Errorf("%d tasks wait for the UI goroutine", n)
+	}
+	w.until("the last picture", func() bool { return w.ui.sessions.view.snapshot == last })
+}
+
+func TestWarning(t *testing.T) {
+	w := open(t, full())
+	w.ui.Warn("The list is no longer kept up to date. \x1b[31mno space left")
+	w.until("the warning", func() bool { return w.ui.sessions.warning != "" })
+	shows(t, w.ui.Content(), "The list is no longer kept up to date. no space left")
+}
+
+func TestAgesAreKeptUpToDate(t *testing.T) {
+	w := open(t, full())
+	old := w.ui.now
+	w.ui.now = func() time.Time { return old().Add(10 * time.Minute) }
+	w.ui.showAges()
+	shows(t, w.ui.Content(), "12 m", "active 12 m ago")
+}
+
+func BenchmarkApply5000(b *testing.B) {
+	a := test.NewTempApp(b)
+	a.Settings().SetTheme(Theme{Variant: &lightVariant})
+	win := a.NewWindow("")
+	u := newUI(&fakeCore{snapshot: many(5000)}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
+	defer u.Close()
+	win.SetContent(u.Content())
+	win.Resize(fyne.NewSize(1040, 680))
+	s := many(5000)
+	v := build(s, sieve{})
+	u.apply(v)
+	b.ReportAllocs()
+	for b.Loop() {
+		u.apply(v)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !headless && !(unix && !darwin)
+
+package window
+
+func keepBusAsItIs() {}

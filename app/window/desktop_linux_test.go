@@ -1,0 +1,249 @@
+//go:build desktop && !headless
+
+package window
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"image/color"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/internal/desktoptest"
+)
+
+// wait is how long anything may take on a busy machine.
+const wait = 30 * time.Second
+
+// screen is a virtual desktop and what the tests do on it.
+type screen struct {
+	*desktoptest.Desktop
+	t   *testing.T
+	ctx context.Context
+}
+
+func newScreen(t *testing.T, o desktoptest.Options) *screen {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return &screen{desktoptest.For(t, o), t, ctx}
+}
+
+// xdotool runs it and returns what it prints, empty if it failed.
+func (d *screen) xdotool(args ...string) string {
+	cmd := exec.CommandContext(d.ctx, "xdotool", args...)
+	cmd.Env = d.Env()
+	out, _ := cmd.Output()
+	return strings.TrimSpace(string(out))
+}
+
+func (d *screen) until(what string, cond func() bool) {
+	d.t.Helper()
+	for end := time.Now().Add(wait); !cond(); time.Sleep(30 * time.Millisecond) {
+		if time.Now().After(end) {
+			d.t.Fatalf("waited too long for %s", what)
+		}
+	}
+}
+
+func (d *screen) key(keys ...string) {
+	d.t.Helper()
+	if err := d.Key(d.ctx, keys...); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// process is a window process and its window.
+type process struct {
+	d      *screen
+	cmd    *exec.Cmd
+	said   chan string
+	stderr bytes.Buffer
+	id     string
+}
+
+func (d *screen) open(env ...string) *process {
+	d.t.Helper()
+	p := &process{d: d, cmd: exec.Command(os.Args[0]), said: make(chan string, 100)}
+	p.cmd.Env = slices.Concat(d.Env(), env, []string{roleVariable + "=window"})
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	p.cmd.Stderr = &p.stderr
+	if err := p.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() {
+		if p.cmd.ProcessState == nil {
+			_ = p.cmd.Process.Kill()
+			_ = p.cmd.Wait()
+		}
+	})
+	go func() {
+		for s := bufio.NewScanner(out); s.Scan(); {
+			p.said <- s.Text()
+		}
+		close(p.said)
+	}()
+	p.hear("running")
+	d.until("the window", func() bool {
+		p.id = d.xdotool("search", "--all", "--onlyvisible", "--pid", fmt.Sprint(p.cmd.Process.Pid), "--name", "^Rollcall$")
+		return p.id != ""
+	})
+	return p
+}
+
+func (p *process) hear(want string) {
+	p.d.t.Helper()
+	select {
+	case got, ok := <-p.said:
+		if !ok || got != want {
+			p.d.t.Fatalf("the window process said %q, want %q", got, want)
+		}
+	case <-time.After(wait):
+		p.d.t.Fatalf("the window process didn't say %q", want)
+	}
+}
+
+// activate gives the window the keyboard.
+func (p *process) activate() {
+	p.d.t.Helper()
+	p.d.xdotool("windowactivate", p.id)
+	p.d.until("the window to be active", func() bool { return p.d.xdotool("getactivewindow") == p.id })
+}
+
+// end waits for the process to end well.
+func (p *process) end() {
+	p.d.t.Helper()
+	timer := time.AfterFunc(wait, func() { _ = p.cmd.Process.Kill() })
+	defer timer.Stop()
+	for range p.said { // until it closes its end
+	}
+	if err := p.cmd.Wait(); err != nil {
+		p.d.t.Errorf("the window process ended with %v\n%s", err, p.stderr.String())
+	}
+}
+
+// shoot keeps a picture of the screen and returns how many colours it has: a
+// window that has drawn nothing has few.
+func (d *screen) shoot(name string) int {
+	d.t.Helper()
+	if err := d.Screenshot(filepath.Join("..", "..", "build", "shots", name+".png")); err != nil {
+		d.t.Fatal(err)
+	}
+	img, err := d.Image()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	colors := map[color.RGBA]bool{}
+	for y := range img.Rect.Dy() {
+		for x := range img.Rect.Dx() {
+			colors[img.RGBAAt(x, y)] = true
+		}
+	}
+	return len(colors)
+}
+
+// shootSoon keeps a picture of what the last keys led to. Nothing is derived
+// from it but what a person sees.
+func (d *screen) shootSoon(name string) {
+	time.Sleep(700 * time.Millisecond)
+	d.shoot(name)
+}
+
+func TestDesktopWindow(t *testing.T) {
+	for look, dark := range map[string]bool{"light": false, "dark": true} {
+		t.Run(look, func(t *testing.T) {
+			d := newScreen(t, desktoptest.Options{Dark: dark})
+			p := d.open()
+			p.activate()
+			d.until("the window to be drawn", func() bool { return d.shoot("window-"+look) > 150 })
+			d.key("F5")
+			p.hear("refreshed")
+			d.shootSoon("window-" + look)
+			// In the filter field, which Ctrl+F focuses, F5 works as well.
+			d.key("ctrl+f")
+			if err := d.Type(d.ctx, "number 1"); err != nil {
+				t.Fatal(err)
+			}
+			d.key("F5")
+			p.hear("refreshed")
+			d.key("Down", "Down")
+			d.shootSoon("window-" + look + "-filter")
+			d.key("ctrl+w")
+			p.end()
+		})
+	}
+}
+
+func TestDesktopSecondStartRaisesTheFirst(t *testing.T) {
+	d := newScreen(t, desktoptest.Options{})
+	first := d.open()
+	apart := t.TempDir() // a window of its own, as another user's would be
+	if err := os.Chmod(apart, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.open("XDG_RUNTIME_DIR=" + apart).activate()
+
+	second := exec.CommandContext(d.ctx, os.Args[0])
+	second.Env = append(d.Env(), roleVariable+"=window")
+	if out, err := second.CombinedOutput(); err != nil {
+		t.Fatalf("second start: %v\n%s", err, out)
+	}
+	d.until("the first window to be raised", func() bool { return d.xdotool("getactivewindow") == first.id })
+	d.shoot("window-raised")
+	if err := first.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	first.end()
+}
+
+func TestDesktopWindowSizeIsRemembered(t *testing.T) {
+	d := newScreen(t, desktoptest.Options{})
+	has := func(p *process) func() bool {
+		return func() bool {
+			g := d.xdotool("getwindowgeometry", "--shell", p.id)
+			return strings.Contains(g, "WIDTH=900\n") && strings.Contains(g, "HEIGHT=600\n")
+		}
+	}
+	p := d.open()
+	p.activate()
+	d.until("the new size", func() bool {
+		d.xdotool("windowsize", p.id, "900", "600") // Fyne may still be setting its own
+		return has(p)()
+	})
+	time.Sleep(500 * time.Millisecond) // Fyne takes it with a later event
+	d.key("alt+F4")                    // as the window manager closes it
+	p.end()
+	p = d.open()
+	d.until("the size of last time", has(p))
+}
+
+// TestDesktopNoBusIsStarted: see keepBusAsItIs.
+func TestDesktopNoBusIsStarted(t *testing.T) {
+	d := newScreen(t, desktoptest.Options{})
+	bin := t.TempDir()
+	ran := filepath.Join(bin, "ran")
+	script := "#!/bin/sh\ntouch '" + ran + "'\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(bin, "dbus-launch"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := d.open("FYNE_THEME=", "DBUS_SESSION_BUS_ADDRESS=", "PATH="+bin+":"+os.Getenv("PATH"))
+	d.until("the window to be drawn", func() bool { return d.shoot("window-without-bus") > 150 })
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.end()
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("dbus-launch was run: its daemon would outlive the window")
+	}
+}

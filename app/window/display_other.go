@@ -1,0 +1,7 @@
+//go:build !headless && !(unix && !darwin)
+
+package window
+
+// checkDisplay finds no fault: macOS and Windows always have a display for the
+// process of a logged-in user.
+func checkDisplay() error { return nil }

@@ -1,0 +1,133 @@
+//go:build !headless && linux
+
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/instance"
+)
+
+// roleVariable makes the test binary play the window process.
+const roleVariable = "ROLLCALL_WINDOW_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVariable) == "window" {
+		windowProcess()
+	}
+	os.Exit(m.Run())
+}
+
+// windowProcess is what main does for "rollcall window", with made-up sessions.
+func windowProcess() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	i, err := instance.Claim(instance.Window)
+	if errors.Is(err, instance.ErrRunning) {
+		err = instance.Send(instance.Window, instance.Message{Verb: instance.Show, Session: "made-up-2"})
+	} else if err == nil {
+		err = Run(ctx, &core{}, Options{Instance: i, Days: 7})
+		_ = i.Close()
+	}
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "rollcall:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// core tells on stdout what the window asks of it.
+type core struct{ publish func(*app.Snapshot) }
+
+func (c *core) Snapshot() *app.Snapshot { return &app.Snapshot{} }
+
+func (c *core) Refresh(context.Context) *app.Snapshot {
+	fmt.Println("refreshed")
+	return c.Snapshot()
+}
+
+func (c *core) Subscribe(f func(*app.Snapshot)) func() {
+	c.publish = f
+	return func() {}
+}
+
+func (c *core) Run(ctx context.Context) error {
+	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: adapters.ClaudeCode, State: app.OK}}}
+	for i, st := range []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Stopped} {
+		s.Sessions = append(s.Sessions, app.Session{Session: adapters.Session{
+			ID: fmt.Sprintf("made-up-%d", i), Agent: adapters.ClaudeCode, Status: st, CWD: "/home/dev/projects/rollcall",
+			Title: fmt.Sprintf("Fix flaky test number %d", i), Evidence: "made up", Branch: "main",
+			LastActivityAt: time.Now().Add(-time.Duration(i) * time.Minute),
+		}})
+	}
+	c.publish(s)
+	fmt.Println("running")
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestNoDisplay(t *testing.T) {
+	home := t.TempDir()
+	for name, c := range map[string]struct{ env, want string }{
+		"none":   {"X=", "no display (DISPLAY and WAYLAND_DISPLAY are not set)"},
+		"absent": {"DISPLAY=:4711", "the display could not be opened"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = []string{roleVariable + "=window", "HOME=" + home, "XDG_RUNTIME_DIR=" + home, c.env}
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+				t.Errorf("ended with %v, want exit code 1", err)
+			}
+			if !strings.Contains(string(out), c.want) || strings.Contains(string(out), "goroutine ") {
+				t.Errorf("said %q, want %q", out, c.want)
+			}
+		})
+	}
+}
+
+func TestSizeFile(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	path := filepath.Join(state, "rollcall", sizeFile)
+	if got := lastSize(); got != defaultSize {
+		t.Errorf("without a file: %v", got)
+	}
+	if err := rememberSize(fyne.NewSize(900, 600)); err != nil {
+		t.Fatal(err)
+	}
+	if got := lastSize(); got != fyne.NewSize(900, 600) {
+		t.Errorf("got %v back", got)
+	}
+	for text, want := range map[string]fyne.Size{
+		`{"width":1,"height":1e9}`: fyne.NewSize(leastSize.Width, mostSize.Height), `{`: defaultSize, "": defaultSize,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := lastSize(); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if _, err := os.Stat(path + ".damaged"); err != nil {
+		t.Errorf("the damaged file is gone: %v", err)
+	}
+	if left, _ := filepath.Glob(path + ".[0-9]*"); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
