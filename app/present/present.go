@@ -82,7 +82,10 @@ func Project(cwd string) string {
 	if cwd == "" {
 		return "(no folder)"
 	}
-	return Line(filepath.Base(filepath.Clean(cwd)))
+	if name := Line(filepath.Base(filepath.Clean(cwd))); name != "" {
+		return name
+	}
+	return "(unprintable)"
 }
 
 // Topic says what the session is about: its title, else its last prompt, else

@@ -1,0 +1,200 @@
+//go:build linux || freebsd || openbsd || netbsd
+
+package dbusmenu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/godbus/dbus/v5/introspect"
+	"github.com/godbus/dbus/v5/prop"
+)
+
+// export replaces whatever handles the path's three interfaces.
+func (s *Server) export() error {
+	if err := s.conn.ExportMethodTable(s.methods(), s.path, iface); err != nil {
+		return err
+	}
+	constant := func(v any) *prop.Prop { return &prop.Prop{Value: v, Emit: prop.EmitConst} }
+	_, err := prop.Export(s.conn, s.path, prop.Map{iface: {
+		"Version":       constant(uint32(3)),
+		"TextDirection": constant("ltr"),
+		"Status":        constant("normal"),
+		"IconThemePath": constant([]string{}),
+	}})
+	if err != nil {
+		return err
+	}
+	node := &introspect.Node{Name: string(s.path), Interfaces: []introspect.Interface{
+		introspect.IntrospectData, prop.IntrospectData, introspection,
+	}}
+	return s.conn.Export(introspect.NewIntrospectable(node), s.path, "org.freedesktop.DBus.Introspectable")
+}
+
+func (s *Server) methods() map[string]any {
+	return map[string]any{
+		"GetLayout":          s.getLayout,
+		"GetGroupProperties": s.getGroupProperties,
+		"GetProperty":        s.getProperty,
+		"Event":              s.event,
+		"EventGroup":         s.eventGroup,
+		"AboutToShow":        s.aboutToShow,
+		"AboutToShowGroup":   s.aboutToShowGroup,
+	}
+}
+
+// layout is a row with its properties and children: (ia{sv}av).
+type layout struct {
+	ID       int32
+	Values   map[string]dbus.Variant
+	Children []dbus.Variant
+}
+
+// getLayout answers with the rows below parent. The depth is all or nothing,
+// since the menu is flat.
+func (s *Server) getLayout(parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if parent != root {
+		values, err := s.values(parent, names)
+		return firstRevision, layout{parent, values, []dbus.Variant{}}, err
+	}
+	top, err := s.values(root, names)
+	l := layout{root, top, []dbus.Variant{}}
+	if depth != 0 {
+		for _, item := range s.items {
+			l.Children = append(l.Children, dbus.MakeVariant(layout{item.ID, only(all(item), names), []dbus.Variant{}}))
+		}
+	}
+	return firstRevision, l, err
+}
+
+// getGroupProperties answers for the rows that exist; no ids ask for all.
+func (s *Server) getGroupProperties(ids []int32, names []string) ([]properties, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(ids) == 0 {
+		for _, item := range s.items {
+			ids = append(ids, item.ID)
+		}
+	}
+	found := []properties{}
+	for _, id := range ids {
+		if values, err := s.values(id, names); err == nil {
+			found = append(found, properties{id, values})
+		}
+	}
+	return found, nil
+}
+
+func (s *Server) getProperty(id int32, name string) (dbus.Variant, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	values, err := s.values(id, nil)
+	if err != nil {
+		return dbus.MakeVariant(""), err
+	}
+	if value, ok := values[name]; ok {
+		return value, nil
+	}
+	return dbus.MakeVariant(""), invalid("row %d has no property %q", id, name)
+}
+
+// values are a row's properties. The caller holds the lock.
+func (s *Server) values(id int32, names []string) (map[string]dbus.Variant, *dbus.Error) {
+	if id == root {
+		return only(map[string]dbus.Variant{"children-display": dbus.MakeVariant("submenu")}, names), nil
+	}
+	i, ok := s.index[id]
+	if !ok {
+		return nil, invalid("no row %d", id)
+	}
+	return only(all(s.items[i]), names), nil
+}
+
+// only keeps the named properties; no names keep all.
+func only(values map[string]dbus.Variant, names []string) map[string]dbus.Variant {
+	if len(names) == 0 {
+		return values
+	}
+	for name := range values {
+		if !slices.Contains(names, name) {
+			delete(values, name)
+		}
+	}
+	return values
+}
+
+func (s *Server) event(id int32, name string, _ dbus.Variant, _ uint32) *dbus.Error {
+	if !s.known(id) {
+		return invalid("no row %d", id)
+	}
+	s.handle(id, name)
+	return nil
+}
+
+// group is one event of several: (isvu).
+type group struct {
+	ID   int32
+	Name string
+	Data dbus.Variant
+	Time uint32
+}
+
+func (s *Server) eventGroup(events []group) ([]int32, *dbus.Error) {
+	unknown := []int32{}
+	for _, e := range events {
+		if !s.known(e.ID) {
+			unknown = append(unknown, e.ID)
+			continue
+		}
+		s.handle(e.ID, e.Name)
+	}
+	if len(unknown) > 0 && len(unknown) == len(events) {
+		return nil, invalid("none of the rows is known")
+	}
+	return unknown, nil
+}
+
+func (s *Server) handle(id int32, name string) {
+	switch {
+	case name == "clicked" && s.handler.Clicked != nil && id != root:
+		s.handler.Clicked(id)
+	case name == "opened" && s.handler.Opening != nil && id == root:
+		s.handler.Opening()
+	case name == "closed" && s.handler.Closed != nil && id == root:
+		s.handler.Closed()
+	}
+}
+
+// aboutToShow answers that the layout need not be read anew: it never changes,
+// and what changed of the rows was sent before the answer.
+func (s *Server) aboutToShow(id int32) (bool, *dbus.Error) {
+	if !s.known(id) {
+		return false, invalid("no row %d", id)
+	}
+	if id == root && s.handler.Opening != nil {
+		s.handler.Opening()
+	}
+	return false, nil
+}
+
+func (s *Server) aboutToShowGroup(ids []int32) (updates, unknown []int32, _ *dbus.Error) {
+	updates, unknown = []int32{}, []int32{}
+	for _, id := range ids {
+		if _, err := s.aboutToShow(id); err != nil {
+			unknown = append(unknown, id)
+		}
+	}
+	return updates, unknown, nil
+}
+
+func (s *Server) known(id int32) bool {
+	_, ok := s.index[id]
+	return ok || id == root
+}
+
+func invalid(format string, args ...any) *dbus.Error {
+	return dbus.NewError("org.freedesktop.DBus.Error.InvalidArgs", []any{fmt.Sprintf(format, args...)})
+}

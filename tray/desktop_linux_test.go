@@ -1,0 +1,362 @@
+package tray_test
+
+import (
+	"context"
+	"image"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/internal/desktoptest"
+)
+
+// shots is where the screenshots are kept for people to look at.
+func shots(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := filepath.Abs("../build/shots")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "tray-"+strings.NewReplacer("/", "-", " ", "-").Replace(name)+".png")
+}
+
+// desktop is a real desktop with a tray in it.
+type desktop struct {
+	*desktoptest.Desktop
+	t    *testing.T
+	tray *trayProcess
+	said *overheard
+	name string
+}
+
+func onDesktop(t *testing.T, panel string, dark bool, first *app.Snapshot) *desktop {
+	t.Helper()
+	d := desktoptest.For(t, desktoptest.Options{Panel: panel, Dark: dark, Size: image.Pt(900, 760)})
+	name := panel + "-light"
+	if dark {
+		name = panel + "-dark"
+	}
+	return &desktop{Desktop: d, t: t, said: overhear(t, d), tray: startTray(t, first, long, d.Env()...), name: name}
+}
+
+func (d *desktop) shot(what string) {
+	d.t.Helper()
+	if err := d.Screenshot(shots(d.t, d.name+"-"+what)); err != nil {
+		d.t.Error(err)
+	}
+}
+
+// icon is the place of the tray's icon.
+func (d *desktop) icon() image.Point {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	at, err := d.TrayIcon(ctx)
+	if err != nil {
+		d.shot("no-icon")
+		d.t.Fatal(err)
+	}
+	return at
+}
+
+func (d *desktop) click(at image.Point, button int) {
+	d.t.Helper()
+	if err := d.Click(at.X, at.Y, button); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desktop) keys(keys ...string) {
+	d.t.Helper()
+	for _, k := range keys {
+		if err := d.Key(context.Background(), k); err != nil {
+			d.t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // as fast as fingers
+	}
+}
+
+// sample is a snapshot with something of everything.
+func sample() *app.Snapshot {
+	codex := working("c", "api", "Move the client to HTTP/3", 3*time.Minute)
+	codex.Agent = adapters.Codex
+	stale := idle("s", "infra", "Plan the migration", time.Hour)
+	stale.Agent = adapters.Codex
+	stale.Stale = &app.Stale{Since: time.Now().Add(-8 * time.Minute), Reason: "no answer in 5 s"}
+	s := snap(
+		waiting("w", "web_shop", "Run npm publish & tag", 40*time.Second),
+		working("f", "rollcall", "Fix the flaky tray test", 12*time.Second), codex,
+		idle("i", "notes", "Summarise the meeting", 26*time.Minute), stale,
+	)
+	s.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed, Answered: time.Now().Add(-8 * time.Minute), Problems: []string{"no answer in 5 s"}}
+	return s
+}
+
+// TestDesktop goes through everything on one desktop per panel and theme.
+func TestDesktop(t *testing.T) {
+	for _, panel := range []string{desktoptest.XfcePanel, desktoptest.LXQtPanel} {
+		for _, dark := range []bool{false, true} {
+			name := panel + "/light"
+			if dark {
+				name = panel + "/dark"
+			}
+			t.Run(name, func(t *testing.T) {
+				d := onDesktop(t, panel, dark, &app.Snapshot{})
+				d.icon()
+				shown := d.tray.wait("shown", 1)
+				t.Logf("shown by %s %v after the start of the process", shown.Arg, shown.At.Sub(d.tray.start).Round(time.Millisecond))
+				for _, step := range []struct {
+					name string
+					run  func(*desktop, *testing.T)
+				}{
+					{"loading", loadingMenu},
+					{"icons", icons},
+					{"closed", closedMenu},
+					{"fresh", freshMenu},
+					{"grown", grownMenu},
+					{"many", manyRows},
+					{"left click", leftClick},
+					{"restart", panelRestart},
+					{"quit", quitRow},
+				} {
+					t.Run(step.name, func(t *testing.T) {
+						d.t, d.tray.t = t, t
+						step.run(d, t)
+					})
+				}
+			})
+		}
+	}
+}
+
+// open opens the menu by the right mouse button and returns when the tray was
+// asked to refresh.
+func (d *desktop) open() time.Time {
+	d.t.Helper()
+	before := d.tray.count("refresh")
+	at := d.icon()
+	start := time.Now()
+	d.click(at, 3)
+	d.tray.wait("refresh", before+1)
+	return start
+}
+
+// close closes the menu, and forgets the opening.
+func (d *desktop) close() {
+	d.t.Helper()
+	d.keys("Escape")
+	time.Sleep(sameOpening)
+}
+
+// sameOpening is how long openings count as one.
+const sameOpening = 350 * time.Millisecond
+
+func (d *desktop) set(s *app.Snapshot) {
+	d.t.Helper()
+	d.tray.tell(order{Snapshot: s, Answer: s})
+	time.Sleep(sameOpening)
+}
+
+func (d *desktop) drawn(shot string) {
+	d.t.Helper()
+	time.Sleep(250 * time.Millisecond)
+	d.shot(shot)
+}
+
+func loadingMenu(d *desktop, t *testing.T) {
+	d.open()
+	d.said.until(t, rows("Calling the roll…"))
+	d.drawn("menu-loading")
+	// The first answer comes while it is open.
+	d.set(snap())
+	d.said.until(t, rows("No agents at work"))
+	d.drawn("menu-empty")
+	d.close()
+}
+
+// icons: each state looks different in the panel.
+func icons(d *desktop, t *testing.T) {
+	trouble := snap()
+	trouble.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed}
+	if err := d.Move(450, 400); err != nil { // away from the icon, which panels light up
+		t.Fatal(err)
+	}
+	looks := map[string]string{}
+	for _, state := range []struct {
+		name string
+		*app.Snapshot
+	}{
+		{"quiet", snap()},
+		{"working", snap(working("a", "x", "", time.Minute))},
+		{"needs-you", snap(waiting("a", "x", "", time.Minute))},
+		{"trouble", trouble},
+	} {
+		d.set(state.Snapshot)
+		at := d.icon()
+		path := shots(t, d.name+"-icon-"+state.name)
+		if err := d.ScreenshotOf(path, image.Rect(0, 0, 32, 32).Add(at.Sub(image.Pt(16, 16)))); err != nil {
+			t.Fatal(err)
+		}
+		pixels, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for other, look := range looks {
+			if look == string(pixels) {
+				t.Errorf("%s looks like %s", state.name, other)
+			}
+		}
+		looks[state.name] = string(pixels)
+	}
+}
+
+var sampleRows = []string{
+	"◆ web__shop · Claude Code · needs permission: Run npm pub… · 40 s",
+	"◐ rollcall · Claude Code · Fix the flaky tray test · 12 s",
+	"◐ api · Codex · Move the client to HTTP/3 · 3 m",
+	"○ notes · Claude Code · Summarise the meeting · 26 m",
+	"○ infra · Codex · Plan the migration · seen %s",
+	"⚠ Codex: no answer in 5 s, list from %s",
+}
+
+func sampleMenu(s *app.Snapshot) []string {
+	from := s.Adapters[1].Answered.UTC().Format("15:04")
+	var out []string
+	for _, r := range sampleRows {
+		out = append(out, strings.Replace(r, "%s", from, 1))
+	}
+	return rows(out...)
+}
+
+// closedMenu: what changed while the menu was closed stands in it when it opens,
+// at its right size.
+func closedMenu(d *desktop, t *testing.T) {
+	d.set(sample())
+	s := sample()
+	d.tray.tell(order{Answer: s})
+	d.open()
+	d.said.until(t, sampleMenu(s))
+	d.drawn("menu")
+	d.keys("Down", "Return")
+	if r := d.tray.wait("open", 1); r.Arg != "w" {
+		t.Errorf("opened at %q; rows %q", r.Arg, d.said.labels())
+	}
+	time.Sleep(sameOpening)
+}
+
+// freshMenu: what the refresh finds stands in the menu in that same opening, and
+// so does what changes while it is open.
+func freshMenu(d *desktop, t *testing.T) {
+	old := sample()
+	for i := range old.Sessions {
+		old.Sessions[i].Title = "Old"
+	}
+	d.set(old)
+	s := sample()
+	d.tray.tell(order{Answer: s, Delay: 20 * time.Millisecond})
+	start := d.open()
+	fresh := d.said.until(t, sampleMenu(s))
+	t.Logf("fresh rows at the panel %v after the click", fresh.Sub(start).Round(time.Millisecond))
+	d.drawn("menu-fresh")
+
+	live := sample()
+	live.Sessions[0].Status, live.Sessions[0].WaitingFor = adapters.Idle, ""
+	live.Sessions[0].Title = "Is it done?"
+	d.tray.tell(order{Snapshot: live, Answer: live})
+	want := sampleMenu(live)
+	want[0], want[1], want[2] = want[1], want[2], "○ web__shop · Claude Code · Is it done? · 40 s"
+	d.said.until(t, want)
+	d.drawn("menu-live")
+	// It is still open, and its rows are the new ones.
+	d.keys("Down", "Down", "Down", "Return")
+	if r := d.tray.wait("open", 2); r.Arg != "w" {
+		t.Errorf("opened at %q", r.Arg)
+	}
+	time.Sleep(sameOpening)
+}
+
+// grownMenu: rows that are found only when the menu is open already.
+func grownMenu(d *desktop, t *testing.T) {
+	d.set(snap(idle("i", "notes", "Summarise", 26*time.Minute)))
+	s := sample()
+	d.tray.tell(order{Answer: s, Delay: 50 * time.Millisecond})
+	d.open()
+	d.said.until(t, sampleMenu(s))
+	d.drawn("menu-grown")
+	d.keys("Down", "Return")
+	if r := d.tray.wait("open", 3); r.Arg != "w" {
+		t.Errorf("opened at %q", r.Arg)
+	}
+	time.Sleep(sameOpening)
+}
+
+func manyRows(d *desktop, t *testing.T) {
+	many := []app.Session{waiting("w", "web_shop", "Run npm publish & tag", 40*time.Second)}
+	for i := range 20 {
+		many = append(many, working("x", "service-"+string(rune('a'+i)), strings.Repeat("漢字 and a long title ", 4), time.Duration(i)*time.Minute))
+	}
+	d.set(snap(many...))
+	d.open()
+	d.drawn("menu-many")
+	if got := d.said.labels(); len(got) != 16+len(foot) || got[15] != "6 more… (6 working)" {
+		t.Errorf("rows %q", got)
+	}
+	d.close()
+	d.set(sample())
+}
+
+func leftClick(d *desktop, t *testing.T) {
+	d.click(d.icon(), 1)
+	if r := d.tray.wait("open", 4); r.Arg != "" {
+		t.Errorf("opened at %q", r.Arg)
+	}
+}
+
+// panelRestart: the icon comes back with the panel, and so does the menu.
+func panelRestart(d *desktop, t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := d.RestartPanel(ctx); err != nil {
+		t.Fatal(err)
+	}
+	d.tray.wait("shown", 2)
+	s := sample()
+	d.tray.tell(order{Answer: s})
+	d.open()
+	d.said.until(t, sampleMenu(s))
+	d.drawn("menu-restarted")
+	d.close()
+}
+
+func quitRow(d *desktop, t *testing.T) {
+	d.open()
+	d.drawn("menu-quit")
+	d.keys("Up", "Return")
+	if code := d.tray.exit(); code != 0 || d.tray.count("quit") != 1 {
+		t.Errorf("exit code %d, reports %v", code, d.tray.all())
+	}
+	waitNoIcon(t, d.Desktop)
+}
+
+// waitNoIcon waits until the tray's icon has gone from the panel.
+func waitNoIcon(t *testing.T, d *desktoptest.Desktop) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		icons, err := d.TrayIcons()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(icons) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the icon is still in the panel")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}

@@ -1,0 +1,145 @@
+//go:build linux || freebsd || openbsd || netbsd
+
+package tray
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+const (
+	watcherName = "org.kde.StatusNotifierWatcher"
+	watcherPath = dbus.ObjectPath("/StatusNotifierWatcher")
+	callLimit   = 2 * time.Second
+	// registerAfter is how long systray may take to register with a panel that
+	// has just come before that is done here.
+	registerAfter = time.Second
+)
+
+// host follows who shows the icon.
+type host struct {
+	ctx    context.Context
+	own    *dbus.Conn // receives signals
+	shared *dbus.Conn // systray's, which owns the item
+	opts   *Options
+	shown  string // unique name of the watcher that has the icon; empty: none
+	tried  string // the watcher that it was registered with here
+}
+
+// watchHost logs each host that shows the icon, reports that there is none, and
+// makes up for registrations that systray misses, until ctx or own is done.
+func watchHost(ctx context.Context, own, shared *dbus.Conn, opts *Options) {
+	h := &host{ctx: ctx, own: own, shared: shared, opts: opts}
+	signals := make(chan *dbus.Signal, 16)
+	own.Signal(signals)
+	for _, match := range [][]dbus.MatchOption{
+		{dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, watcherName)},
+		{dbus.WithMatchInterface(watcherName)},
+	} {
+		if err := own.AddMatchSignalContext(ctx, match...); err != nil {
+			opts.Log.Warn("tray: panels that come later are not noticed", "error", err)
+		}
+	}
+	grace := time.NewTimer(opts.Grace)
+	defer grace.Stop()
+	register := time.NewTimer(0)
+	defer register.Stop()
+	for everShown := false; ; {
+		missing := h.look()
+		if missing != "" && missing != h.tried {
+			register.Reset(registerAfter)
+		} else {
+			register.Stop()
+		}
+		everShown = everShown || h.shown != ""
+		select {
+		case <-ctx.Done():
+			return
+		case _, ok := <-signals:
+			if !ok {
+				return
+			}
+		case <-register.C:
+			h.tried = missing
+			h.register()
+		case <-grace.C:
+			if !everShown {
+				opts.noHost()
+			}
+		}
+	}
+}
+
+// look asks who shows the icon. It returns the unique name of a watcher that has
+// a host but not the icon.
+func (h *host) look() (missing string) {
+	last := h.shown
+	h.shown = ""
+	var owner string
+	if err := h.call(h.own.BusObject(), "org.freedesktop.DBus.GetNameOwner", watcherName).Store(&owner); err != nil {
+		return ""
+	}
+	var values map[string]dbus.Variant
+	watcher := h.own.Object(owner, watcherPath)
+	if err := h.call(watcher, "org.freedesktop.DBus.Properties.GetAll", watcherName).Store(&values); err != nil {
+		return ""
+	}
+	// A watcher that doesn't say is taken for a host.
+	if there, ok := values["IsStatusNotifierHostRegistered"].Value().(bool); ok && !there {
+		return ""
+	}
+	items, _ := values["RegisteredStatusNotifierItems"].Value().([]string)
+	if !listed(items, h.shared.Names()) {
+		return owner
+	}
+	h.shown = owner
+	if owner != last {
+		h.opts.shown(h.program(owner))
+	}
+	return ""
+}
+
+// listed says whether a watcher's items contain one of a connection with names.
+// Watchers write an item as a bus name, followed by a path or by "@" and a path.
+func listed(items, names []string) bool {
+	for _, item := range items {
+		for _, name := range names {
+			if rest, ok := strings.CutPrefix(item, name); ok && (rest == "" || rest[0] == '/' || rest[0] == '@') {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// register registers the item, from the connection that owns it.
+func (h *host) register() {
+	watcher := h.shared.Object(watcherName, watcherPath)
+	if err := h.call(watcher, watcherName+".RegisterStatusNotifierItem", string(itemPath)).Err; err != nil {
+		h.opts.Log.Warn("tray: not registered", "error", err)
+	}
+}
+
+// program is the name of the program behind a connection, for the log.
+func (h *host) program(owner string) string {
+	var pid uint32
+	if err := h.call(h.own.BusObject(), "org.freedesktop.DBus.GetConnectionUnixProcessID", owner).Store(&pid); err != nil {
+		return owner
+	}
+	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return fmt.Sprintf("process %d", pid)
+	}
+	return strings.TrimSpace(string(comm))
+}
+
+func (h *host) call(object dbus.BusObject, method string, args ...any) *dbus.Call {
+	ctx, cancel := context.WithTimeout(h.ctx, callLimit)
+	defer cancel()
+	return object.CallWithContext(ctx, method, 0, args...)
+}

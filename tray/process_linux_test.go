@@ -1,0 +1,200 @@
+package tray_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// trayProcess is a running tray: this binary, executed anew.
+type trayProcess struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	stderr *lockedBuffer
+	start  time.Time
+
+	mu      sync.Mutex
+	reports []report
+	news    chan struct{}
+	ended   chan struct{} // closed when it has exited
+}
+
+// lockedBuffer is written by the copier of a process's output.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// startTray starts a tray that shows snapshot, with env added to a minimal
+// environment. It ends with the test at the latest.
+func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ...string) *trayProcess {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &trayProcess{t: t, stderr: &lockedBuffer{}, news: make(chan struct{}, 1), ended: make(chan struct{}), start: time.Now()}
+	p.cmd = exec.Command(self)
+	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, env...)
+	p.cmd.Stderr = p.stderr
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.read(out)
+	t.Cleanup(func() {
+		p.in.Close()
+		select {
+		case <-p.ended:
+		case <-time.After(10 * time.Second):
+			t.Error("the tray did not end with its input")
+			_ = p.cmd.Process.Kill()
+			<-p.ended
+		}
+		if strings.Contains(p.stderr.String(), "DATA RACE") {
+			t.Error("the tray has a data race")
+		}
+		if t.Failed() {
+			t.Logf("the tray said:\n%s\n%v", p.stderr, p.all())
+		}
+	})
+	p.tell(order{Snapshot: snapshot})
+	return p
+}
+
+func (p *trayProcess) read(out io.Reader) {
+	defer close(p.ended)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var r report
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			fmt.Fprintf(p.stderr, "stdout: %s\n", lines.Bytes())
+			continue
+		}
+		p.mu.Lock()
+		p.reports = append(p.reports, r)
+		p.mu.Unlock()
+		select {
+		case p.news <- struct{}{}:
+		default:
+		}
+	}
+	_ = p.cmd.Wait()
+}
+
+// tell gives an order and returns when it was obeyed.
+func (p *trayProcess) tell(o order) {
+	p.t.Helper()
+	before := p.count("obeyed")
+	defer func() { p.wait("obeyed", before+1) }()
+	line, err := json.Marshal(o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		p.t.Fatalf("the tray does not listen: %v", err)
+	}
+}
+
+func (p *trayProcess) all() []report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.reports)
+}
+
+func (p *trayProcess) count(what string) int {
+	n := 0
+	for _, r := range p.all() {
+		if r.What == what {
+			n++
+		}
+	}
+	return n
+}
+
+// wait returns the nth report of that kind, counted from 1.
+func (p *trayProcess) wait(what string, nth int) report {
+	p.t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		left := nth
+		for _, r := range p.all() {
+			if r.What == what {
+				if left--; left == 0 {
+					return r
+				}
+			}
+		}
+		select {
+		case <-p.news:
+		case <-deadline:
+			p.t.Fatalf("no %q number %d; reports %v\n%s", what, nth, p.all(), p.stderr)
+		}
+	}
+}
+
+// exit waits for the process's end and returns its exit code.
+func (p *trayProcess) exit() int {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(10 * time.Second):
+		p.t.Fatalf("still running; reports %v\n%s", p.all(), p.stderr)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// snap is a snapshot of sessions, active a while ago.
+func snap(sessions ...app.Session) *app.Snapshot {
+	return &app.Snapshot{At: time.Now(), Sessions: sessions, Adapters: []app.Health{
+		{Name: adapters.ClaudeCode, State: app.OK, Answered: time.Now()},
+		{Name: adapters.Codex, State: app.Absent},
+	}}
+}
+
+func working(id, project, title string, active time.Duration) app.Session {
+	return app.Session{Session: adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: adapters.Working,
+		CWD: "/home/dev/" + project, Title: title, LastActivityAt: time.Now().Add(-active)}}
+}
+
+func waiting(id, project, title string, active time.Duration) app.Session {
+	s := working(id, project, title, active)
+	s.Status, s.WaitingFor = adapters.Waiting, adapters.ForPermission
+	return s
+}
+
+func idle(id, project, title string, active time.Duration) app.Session {
+	s := working(id, project, title, active)
+	s.Status = adapters.Idle
+	return s
+}

@@ -1,0 +1,101 @@
+//go:build linux || freebsd || openbsd || netbsd
+
+package tray
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"fyne.io/systray"
+	"github.com/godbus/dbus/v5"
+
+	"rollcall/assets"
+	"rollcall/tray/dbusmenu"
+)
+
+// Where systray serves its item and its menu.
+const (
+	itemPath = dbus.ObjectPath("/StatusNotifierItem")
+	menuPath = itemPath + "/menu"
+)
+
+// run leaves the icon, its registration and its tooltip to systray, and serves
+// the menu itself: systray announces each change as a new layout, which closes
+// an open menu in Qt panels, and never hears that a GTK panel opens it.
+func run(ctx context.Context, m *menu) error {
+	shared, own, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+
+	first := m.first()
+	systray.SetTitle("Rollcall") // the item's id as well
+	systray.SetTooltip(first.tooltip)
+	systray.SetIcon(assets.Icon(first.icon))
+	systray.SetOnTapped(func() { m.openWindow("") })
+	start, end := systray.RunWithExternalLoop(nil, nil)
+	start()
+	defer end()
+
+	server, err := dbusmenu.Export(shared, menuPath, items(first.rows), dbusmenu.Handler{
+		Opening: m.opening, Closed: m.closed, Clicked: func(id int32) { clicked(m, id) },
+	})
+	if err != nil {
+		return err
+	}
+	defer m.start(changes(m, server, first))()
+	go watchHost(ctx, own, shared, &m.opts)
+
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-shared.Context().Done():
+	case <-own.Context().Done():
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return ErrBusLost
+}
+
+// clicked lets the panel have its answer before quitting ends the connection.
+func clicked(m *menu, id int32) {
+	if id != idQuit {
+		m.clicked(id)
+		return
+	}
+	time.AfterFunc(50*time.Millisecond, func() { m.clicked(id) })
+}
+
+// changes shows a view by what is different from the one before.
+func changes(m *menu, server *dbusmenu.Server, last view) func(view) {
+	return func(v view) {
+		if v.icon != last.icon {
+			systray.SetIcon(assets.Icon(v.icon))
+		}
+		if v.tooltip != last.tooltip {
+			systray.SetTooltip(v.tooltip)
+		}
+		if err := server.Update(items(v.rows)); err != nil {
+			m.opts.Log.Warn("tray: menu not updated", "error", err)
+		}
+		last = v
+	}
+}
+
+// stretch is white space as wide as most rows get. GTK panels fix the size of a
+// menu when it opens: a row that becomes wider would be clipped.
+const stretch = 27
+
+func items(rows []row) []dbusmenu.Item {
+	out := make([]dbusmenu.Item, len(rows))
+	for i, r := range rows {
+		if r.id == idOpen {
+			r.label += strings.Repeat("\u2003", stretch) // an em each
+		}
+		out[i] = dbusmenu.Item{ID: r.id, Label: r.label, Disabled: r.disabled, Hidden: r.hidden, Separator: r.separator}
+	}
+	return out
+}

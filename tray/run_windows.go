@@ -1,0 +1,57 @@
+package tray
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"fyne.io/systray"
+	"golang.org/x/sys/windows"
+)
+
+// run shows the tray in the taskbar's notification area: a left click opens the
+// window, a right click the menu.
+func run(ctx context.Context, m *menu) error {
+	systray.SetOnTapped(func() { m.openWindow("") })
+	isReady := make(chan struct{})
+	thread := windows.GetCurrentThreadId()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready := func() {
+		close(isReady)
+		native := newNativeMenu(m, m.first(), escapeMenu, nil)
+		if err := onMenuOpening(m.opening); err != nil {
+			m.opts.Log.Warn("tray: the menu is not refreshed when it opens", "error", err)
+		}
+		stop := m.start(native.show)
+		m.opts.shown("the taskbar")
+		<-ctx.Done()
+		stop()
+		systray.Quit()
+	}
+	go watchReady(ctx, m, isReady, thread)
+	systray.Run(ready, nil)
+	return nil
+}
+
+// watchReady reports a taskbar that takes no icon: systray only logs that, and
+// its message loop has no window then that Quit could close.
+func watchReady(ctx context.Context, m *menu, ready <-chan struct{}, thread uint32) {
+	grace := time.NewTimer(m.opts.Grace)
+	defer grace.Stop()
+	select {
+	case <-ready:
+		return
+	case <-grace.C:
+		m.opts.noHost()
+	case <-ctx.Done():
+	}
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		endMessageLoop(thread)
+	}
+}
+
+// escapeMenu keeps an ampersand from marking the next letter as the access key.
+func escapeMenu(label string) string { return strings.ReplaceAll(label, "&", "&&") }

@@ -1,0 +1,85 @@
+//go:build windows || darwin
+
+package tray
+
+import (
+	"fyne.io/systray"
+
+	"rollcall/assets"
+)
+
+// nativeMenu is the menu as systray draws it: the fixed rows, created once.
+type nativeMenu struct {
+	items   []*systray.MenuItem // nil for a separator
+	shown   []row
+	last    view
+	started bool
+	label   func(string) string // escapes for the platform
+	count   func(n int)         // tells the number beside the icon; may be nil
+}
+
+// newNativeMenu creates the rows and shows v. It is called once systray is ready.
+func newNativeMenu(m *menu, v view, label func(string) string, count func(int)) *nativeMenu {
+	n := &nativeMenu{label: label, count: count, shown: make([]row, len(v.rows))}
+	for i, r := range v.rows {
+		if r.separator {
+			systray.AddSeparator()
+			n.items = append(n.items, nil)
+			n.shown[i] = r
+			continue
+		}
+		item := systray.AddMenuItem(label(r.label), "")
+		n.items = append(n.items, item)
+		n.shown[i] = row{id: r.id, label: r.label}
+		go func() {
+			for range item.ClickedCh { // closed when systray drops the item
+				m.clicked(r.id)
+			}
+		}()
+	}
+	n.show(v)
+	return n
+}
+
+// show writes what differs from what is shown.
+func (n *nativeMenu) show(v view) {
+	if !n.started || v.icon != n.last.icon {
+		systray.SetTemplateIcon(assets.Template(v.icon), assets.Icon(v.icon))
+	}
+	if !n.started || v.tooltip != n.last.tooltip {
+		systray.SetTooltip(v.tooltip)
+	}
+	if n.count != nil && v.count != n.last.count {
+		n.count(v.count)
+	}
+	for i, r := range v.rows {
+		if r != n.shown[i] && n.items[i] != nil {
+			n.set(n.items[i], n.shown[i], r)
+			n.shown[i] = r
+		}
+	}
+	n.last, n.started = v, true
+}
+
+// set brings one row from old to now. A hidden row is left alone until it is
+// shown: on Windows a new title would show it.
+func (n *nativeMenu) set(item *systray.MenuItem, old, now row) {
+	if now.hidden {
+		if !old.hidden {
+			item.Hide()
+		}
+		return
+	}
+	if old.hidden {
+		item.Show()
+	}
+	if old.label != now.label || old.hidden {
+		item.SetTitle(n.label(now.label))
+	}
+	switch {
+	case now.disabled && !item.Disabled():
+		item.Disable()
+	case !now.disabled && item.Disabled():
+		item.Enable()
+	}
+}
