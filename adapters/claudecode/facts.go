@@ -1,0 +1,275 @@
+package claudecode
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	maxPending   = 64 // unanswered tool calls that are remembered
+	maxLeaves    = 32
+	maxSummaries = 64
+	maxQueue     = 16
+	maxReasons   = 16 // distinct reasons for skipping that are counted
+)
+
+// turnState is where the last turn of a transcript stands.
+type turnState uint8
+
+const (
+	noTurn      turnState = iota
+	awaitsModel           // a prompt or tool results were the last thing
+	callsTools            // the model called a tool, no result yet
+	inAnswer              // a block of an answer that has no stop reason
+	brokenOff             // the model stopped for another reason than its turn's end
+	endedWell
+	endedByUser
+	endedInError
+	unreadable // the record that would tell is too long to read
+)
+
+func (s turnState) over() bool { return s == endedWell || s == endedByUser || s == endedInError }
+
+// turn is the last turn of a transcript.
+type turn struct {
+	state     turnState
+	at        time.Time // of the record that state rests on
+	stop      string    // stop_reason
+	apiStatus int64
+	prompt    bool      // the last record of the turn was a prompt
+	pending   []toolUse // unanswered
+	command   uint64    // the slash command that was the last thing, if any
+}
+
+// facts are what the records of a transcript say, in the order of the file.
+type facts struct {
+	records                     int
+	cwd, branch, model, version string
+	customTitle, aiTitle        string
+	firstPrompt, lastPrompt     string
+	namedPrompt                 string // of the last-prompt record
+	context                     int64  // tokens that the last answer was given with
+	cost                        float64
+	started, active             time.Time
+	turn                        turn
+	command                     string // the text of turn.command
+	queuedPrompt                string // the first prompt that left the queue: a forked session has older ones
+	queue                       []queued
+	leaves                      []uint64 // the newest records, for old versions' titles
+	summaries                   []summary
+	skipped                     map[string]int
+}
+
+// queued is a prompt in the queue; its text is empty when it is no prompt for
+// the model, or not known.
+type queued struct {
+	text  string
+	human bool
+}
+
+// gap says that records between those added so far and those to come are left
+// out: what they could have changed isn't known any more.
+func (f *facts) gap() {
+	f.turn = turn{}
+	f.lastPrompt, f.namedPrompt = "", ""
+	f.leaves, f.queue = nil, nil
+}
+
+// garbage counts a line that can't be read.
+func (f *facts) garbage(reason string) {
+	if f.skipped == nil {
+		f.skipped = make(map[string]int)
+	}
+	if _, counted := f.skipped[reason]; !counted && len(f.skipped) >= maxReasons {
+		reason = "other unknown records"
+	}
+	f.skipped[reason]++
+}
+
+// tooLong notes a line over the cap, whose beginning and end are known.
+func (f *facts) tooLong(reason string) {
+	f.garbage(reason)
+	f.turn = turn{state: unreadable}
+}
+
+func (f *facts) add(r *record) {
+	if r.unknown != "" {
+		f.garbage(r.unknown)
+	} else {
+		f.records++
+	}
+	f.times(r.at)
+	if r.sidechain { // a sub-agent's, in old versions in the same file
+		return
+	}
+	set(&f.cwd, r.cwd)
+	set(&f.branch, r.branch)
+	set(&f.version, r.version)
+	set(&f.model, r.model)
+	set(&f.customTitle, r.customTitle)
+	set(&f.aiTitle, r.aiTitle)
+	set(&f.namedPrompt, r.lastPrompt)
+	f.cost = max(f.cost, r.cost)
+	if r.summary.leaf != 0 && len(f.summaries) < maxSummaries {
+		f.summaries = append(f.summaries, r.summary)
+	}
+	if r = f.fromQueue(r); r == nil {
+		return
+	}
+	f.prompts(r)
+	if r.hasUsage && !r.synthetic {
+		f.context = r.usage.Input + r.usage.CacheRead + r.usage.CacheWrite
+	}
+	if r.id != 0 && (r.kind == prompted || r.kind == answered || r.kind == toolResult) && titledElsewhere(f.version) {
+		f.leaves = append(f.leaves[max(0, len(f.leaves)-maxLeaves+1):len(f.leaves):len(f.leaves)], r.id)
+	}
+	f.turn.add(r)
+}
+
+// fromQueue follows the queue. It returns the prompt that leaves it when no turn
+// is open, nil for what doesn't matter, and other records as they are.
+func (f *facts) fromQueue(r *record) *record {
+	switch r.kind {
+	case enqueued:
+		f.queue = append(f.queue[max(0, len(f.queue)-maxQueue+1):len(f.queue):len(f.queue)], queued{r.text, r.human})
+		return nil
+	case unqueued:
+		f.queue = nil
+		return nil
+	case dequeued:
+		if len(f.queue) == 0 {
+			return nil
+		}
+		first := f.queue[0]
+		f.queue = f.queue[1:]
+		if first.text == "" || f.turn.state != noTurn && !f.turn.state.over() {
+			return nil
+		}
+		if first.human {
+			set(&f.lastPrompt, first.text)
+			if f.queuedPrompt == "" {
+				f.queuedPrompt = first.text
+			}
+		}
+		return &record{kind: prompted, at: r.at}
+	}
+	return r
+}
+
+// prompts takes what the user said: a text, or a slash command that the model
+// is told of.
+func (f *facts) prompts(r *record) {
+	said := ""
+	switch {
+	case r.kind == prompted && r.human:
+		said = r.text
+	case r.kind == commanded && !r.synthetic:
+		f.command = r.text
+	case r.kind == commanded && f.turn.follows(r):
+		said = f.command
+	}
+	if said == "" {
+		return
+	}
+	if f.firstPrompt == "" {
+		f.firstPrompt = said
+	}
+	f.lastPrompt = said
+}
+
+func (f *facts) times(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	if f.started.IsZero() {
+		f.started = at
+	}
+	if at.After(f.active) {
+		f.active = at
+	}
+}
+
+// set replaces what is known, unless nothing new is said.
+func set(known *string, said string) {
+	if said != "" {
+		*known = said
+	}
+}
+
+// clone returns a copy to which records can be added without changing f.
+func (f *facts) clone() facts {
+	c := *f
+	c.turn.pending = slices.Clone(f.turn.pending)
+	c.summaries = slices.Clip(f.summaries)
+	c.skipped = nil
+	for reason, n := range f.skipped {
+		if c.skipped == nil {
+			c.skipped = make(map[string]int)
+		}
+		c.skipped[reason] = n
+	}
+	return c
+}
+
+// add moves the turn on by one record of the main conversation.
+func (t *turn) add(r *record) {
+	switch r.kind {
+	case prompted:
+		*t = turn{state: awaitsModel, at: r.at, prompt: true}
+	case commanded:
+		switch {
+		case !r.synthetic:
+			t.command = r.id
+		case t.follows(r):
+			*t = turn{state: awaitsModel, at: r.at, prompt: true}
+		}
+	case toolResult:
+		t.returned(r.results)
+		*t = turn{state: awaitsModel, at: r.at, pending: t.pending}
+		if len(t.pending) > 0 {
+			t.state = callsTools
+		}
+	case interrupted:
+		*t = turn{state: endedByUser, at: r.at}
+	case abandoned:
+		*t = turn{state: brokenOff, at: r.at, stop: "the session ended"}
+	case turnMeasured:
+		if t.state == inAnswer {
+			t.state = endedWell
+		}
+	case answered:
+		t.answer(r)
+	}
+}
+
+// follows says whether r is what the last slash command says to the model.
+func (t *turn) follows(r *record) bool { return t.command != 0 && r.parent == t.command }
+
+func (t *turn) answer(r *record) {
+	if r.synthetic && !r.failed { // "No response requested." on resume
+		return
+	}
+	pending := t.pending
+	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus}
+	switch {
+	case r.failed:
+		t.state = endedInError
+	case len(r.uses) > 0 || len(pending) > 0 && r.stop == "tool_use":
+		t.state = callsTools
+		pending = append(pending, r.uses...)
+		t.pending = pending[max(0, len(pending)-maxPending):]
+	case r.stop == "end_turn" || r.stop == "stop_sequence":
+		t.state = endedWell
+	case r.stop == "" && r.endsInText:
+		t.state = inAnswer
+	case r.stop == "" || r.stop == "tool_use": // more blocks are to come
+		t.state = awaitsModel
+	default:
+		t.state = brokenOff
+	}
+}
+
+// returned takes the answered calls off the pending ones.
+func (t *turn) returned(results []uint64) {
+	t.pending = slices.DeleteFunc(t.pending, func(u toolUse) bool { return slices.Contains(results, u.id) })
+}

@@ -1,0 +1,327 @@
+package claudecode
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// verdict is a session's status and what it rests on.
+type verdict struct {
+	status   adapters.Status
+	waiting  adapters.WaitingFor
+	outcome  adapters.Outcome
+	evidence string
+}
+
+// answer builds the sessions, the live ones first.
+func (c *call) answer() []adapters.Session {
+	var out []adapters.Session
+	for _, s := range c.list() {
+		if s.file != nil && !s.maybeLive() {
+			if !s.read || errors.Is(s.err, fs.ErrNotExist) || late(s.err) {
+				continue
+			}
+			if s.err == nil && s.facts.records == 0 && s.gone == nil && len(s.facts.skipped) == 0 {
+				continue // an empty file
+			}
+		}
+		out = append(out, c.build(s))
+	}
+	return out
+}
+
+func (c *call) build(s *session) adapters.Session {
+	v := c.judge(s)
+	f := &s.facts
+	out := adapters.Session{
+		ID: s.id, Agent: adapters.ClaudeCode,
+		Status: v.status, WaitingFor: v.waiting, Outcome: v.outcome, Evidence: v.evidence,
+		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
+		FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
+		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
+		StartedAt: f.started, LastActivityAt: f.active,
+	}
+	if out.FirstPrompt == "" {
+		out.FirstPrompt = f.queuedPrompt
+	}
+	if out.LastPrompt == "" {
+		out.LastPrompt = f.namedPrompt
+	}
+	custom, ai := f.customTitle, f.aiTitle
+	if s.sums != nil {
+		set(&custom, s.sums.customTitle)
+		set(&ai, s.sums.aiTitle)
+		out.CostUSD = max(out.CostUSD, s.sums.cost)
+		if !s.sums.unsure {
+			tokens := s.sums.tokens
+			out.Tokens = &tokens
+		}
+	}
+	for _, title := range []string{s.title, ai, custom} {
+		set(&out.Title, title)
+	}
+	if s.file != nil {
+		out.Files = append(out.Files, s.file.path)
+		if out.LastActivityAt.IsZero() {
+			out.LastActivityAt = s.file.info.ModTime()
+		}
+	}
+	switch {
+	case len(s.live) > 0:
+		e := &s.live[0]
+		fill(&out, &e.entry)
+		out.Process = e.process.Identity
+		set(&out.Version, e.version)
+	case s.foreign != nil:
+		fill(&out, s.foreign)
+	case s.gone != nil:
+		fill(&out, s.gone)
+	}
+	if len(s.owners) == 1 {
+		out.Process = s.owners[0].Identity
+	}
+	if len(s.owners) > 0 && out.CWD == "" {
+		out.CWD = s.owners[0].cwd
+	}
+	return out
+}
+
+// fill adds what a registry entry says and the transcript doesn't.
+func fill(out *adapters.Session, e *entry) {
+	out.Files = append(out.Files, e.path)
+	if out.CWD == "" || e.cwd != "" && e.started.After(out.LastActivityAt) { // resumed elsewhere
+		out.CWD = e.cwd
+	}
+	if out.Title == "" {
+		out.Title = e.name
+	}
+	if out.Version == "" {
+		out.Version = e.version
+	}
+	if out.StartedAt.IsZero() {
+		out.StartedAt = e.started
+	}
+	for _, at := range []time.Time{e.started, e.since} {
+		if at.After(out.LastActivityAt) {
+			out.LastActivityAt = at
+		}
+	}
+}
+
+func (c *call) judge(s *session) verdict {
+	switch {
+	case len(s.live) > 0:
+		return c.judgeLive(s)
+	case s.foreign != nil && c.at.Sub(s.lastSign(s.foreign)) < plausible:
+		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
+			"%s belongs to another machine or container (%s), whose processes can't be seen from here; last sign %s",
+			filepath.Base(s.foreign.path), word(s.foreign.domain), c.ago(s.lastSign(s.foreign)))}
+	case s.blind != "":
+		return verdict{status: adapters.Unknown, evidence: s.blind + "; " + c.lastRecord(s)}
+	case len(s.owners) > 0:
+		return c.judgeOwned(s)
+	}
+	return c.judgeStopped(s)
+}
+
+// lastSign is when a session of another machine was last seen to do something.
+func (s *session) lastSign(e *entry) time.Time {
+	at := e.modified
+	if s.file != nil && s.file.info.ModTime().After(at) {
+		at = s.file.info.ModTime()
+	}
+	return at
+}
+
+// rank orders the processes that share a session: what the user must see first.
+func rank(e liveEntry) int {
+	order := []string{"waiting", "busy", "shell", "idle"}
+	if i := slices.Index(order, e.status); i >= 0 && e.broken == "" {
+		return i
+	}
+	return len(order)
+}
+
+func (c *call) judgeLive(s *session) verdict {
+	slices.SortStableFunc(s.live, func(a, b liveEntry) int { return rank(a) - rank(b) })
+	e := &s.live[0]
+	v := c.judgeEntry(s, e)
+	for _, other := range s.live[1:] {
+		v.evidence += fmt.Sprintf("; also open in pid %d (%s)", other.pid, word(other.status))
+	}
+	return v
+}
+
+func (c *call) judgeEntry(s *session, e *liveEntry) verdict {
+	if e.broken != "" {
+		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf("%s; pid %d lives; %s", e.broken, e.pid, c.lastRecord(s))}
+	}
+	says := "registry " + filepath.Base(e.path) + ": " + word(e.status)
+	if e.waitingFor != "" && e.status == "waiting" {
+		says += " (" + word(e.waitingFor) + ")"
+	}
+	if !e.since.IsZero() {
+		says += " for " + span(c.at.Sub(e.since))
+	}
+	v := verdict{evidence: says}
+	switch e.status {
+	case "busy":
+		v.status = adapters.Working
+	case "waiting":
+		v.status, v.waiting = adapters.Waiting, c.waitingFor(e.waitingFor)
+	case "idle", "shell":
+		v.status, v.outcome = adapters.Idle, s.facts.turn.outcome(true, s.facts.version)
+		if e.status == "shell" {
+			v.evidence += " (a shell command runs in the background)"
+		}
+		if v.outcome == adapters.Failed {
+			v.evidence += "; " + c.lastRecord(s)
+		}
+	case "":
+		v = c.judgeTurn(s, e.process, "registry "+filepath.Base(e.path)+" has no status")
+	default:
+		c.skip("unknown status "+word(e.status)+" in the registry", 1)
+		v.status, v.evidence = adapters.Unknown, says+": not a status that Rollcall knows"
+	}
+	return v
+}
+
+// waitingFor reads the registry's waitingFor.
+func (c *call) waitingFor(what string) adapters.WaitingFor {
+	switch what {
+	case "permission prompt", "sandbox request", "worker request", "goal proposal": // as Claude Code itself sorts them
+		return adapters.ForPermission
+	case "input needed", "dialog open", "":
+	default:
+		c.skip("unknown waitingFor "+word(what)+" in the registry", 1)
+	}
+	return adapters.ForQuestion
+}
+
+// judgeStopped is for a session without a process.
+func (c *call) judgeStopped(s *session) verdict {
+	v := verdict{status: adapters.Stopped, outcome: s.facts.turn.outcome(false, s.facts.version)}
+	why := "no process"
+	switch e := s.gone; {
+	case e != nil && s.reused:
+		why = fmt.Sprintf("registry %s is left over: pid %d is another process now", filepath.Base(e.path), e.pid)
+	case e != nil:
+		why = fmt.Sprintf("registry %s is left over: pid %d is gone", filepath.Base(e.path), e.pid)
+	case s.foreign != nil:
+		why = fmt.Sprintf("no sign of life for %s from the machine of %s", span(c.at.Sub(s.lastSign(s.foreign))), filepath.Base(s.foreign.path))
+	}
+	v.evidence = why + "; " + c.lastRecord(s)
+	return v
+}
+
+// outcome says how the turn ended. A turn that is open in a session without a
+// process was cut off.
+func (t *turn) outcome(live bool, version string) adapters.Outcome {
+	switch t.state {
+	case endedWell:
+		return adapters.Completed
+	case endedByUser:
+		return adapters.Interrupted
+	case endedInError:
+		return adapters.Failed
+	case noTurn, unreadable:
+		return ""
+	case inAnswer:
+		if live {
+			return adapters.Completed
+		}
+		if version == "" || before(version, firstStopReason) {
+			return "" // these wrote no stop reason
+		}
+	}
+	if live {
+		return ""
+	}
+	return adapters.Died
+}
+
+// lastRecord says in words where the transcript ends.
+func (c *call) lastRecord(s *session) string {
+	switch {
+	case s.file == nil:
+		return "no transcript yet"
+	case s.err != nil:
+		return "transcript not readable"
+	}
+	t := &s.facts.turn
+	what := ""
+	switch t.state {
+	case noTurn:
+		return "no turn in the transcript"
+	case unreadable:
+		return "last record too long to read"
+	case awaitsModel:
+		what = "tool result"
+		if t.prompt {
+			what = "prompt"
+		}
+	case callsTools:
+		what = "call of " + t.calls()
+	case inAnswer:
+		what = "a part of an answer"
+	case brokenOff:
+		what = "answer broken off (" + word(t.stop) + ")"
+	case endedWell:
+		what = "end of turn"
+	case endedByUser:
+		what = "interrupted by the user"
+	case endedInError:
+		what = "API error"
+		if t.apiStatus != 0 {
+			what += fmt.Sprintf(" %d", t.apiStatus)
+		}
+	}
+	return "last record: " + what + ", " + c.ago(t.at)
+}
+
+// calls names the unanswered tool calls.
+func (t *turn) calls() string {
+	var names []string
+	for _, u := range t.pending {
+		if name := word(u.name); len(names) < 3 && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "a tool"
+	}
+	return strings.Join(names, ", ")
+}
+
+// ago says when something was: the age, or, of what is older, the date.
+func (c *call) ago(at time.Time) string {
+	if at.IsZero() {
+		return "at an unknown time"
+	}
+	if age := c.at.Sub(at); age < 24*time.Hour {
+		return span(age) + " ago"
+	}
+	return at.Local().Format("2006-01-02 15:04")
+}
+
+// span is a duration in one unit.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

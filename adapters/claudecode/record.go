@@ -1,0 +1,331 @@
+package claudecode
+
+import (
+	"bytes"
+	"hash/maphash"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// textLimit is how much of a prompt or a title is kept.
+const textLimit = 4 << 10
+
+// kind is what a transcript record means for the turn.
+type kind uint8
+
+const (
+	aside        kind = iota // says nothing about turns
+	prompted                 // input that opens a turn
+	answered                 // a block of the model's answer
+	toolResult               // what tools returned
+	interrupted              // the user stopped the turn
+	commanded                // a slash command; it may open a turn
+	turnMeasured             // written when a turn is over
+	abandoned                // the turn ended without the user's or the model's doing
+	enqueued                 // a prompt came into the queue
+	dequeued                 // the oldest one left it for the model
+	unqueued                 // it was taken back
+)
+
+// toolUse is a tool call that the model asked for.
+type toolUse struct {
+	id   uint64
+	name string
+	at   time.Time
+}
+
+// record is what Rollcall needs of one line of a transcript.
+type record struct {
+	kind      kind
+	unknown   string // the type, when it isn't a known one
+	at        time.Time
+	id        uint64 // hash of uuid
+	parent    uint64 // hash of parentUuid
+	sidechain bool
+
+	cwd, branch, version, model string
+
+	text       string // of a prompt
+	human      bool   // text is the user's own
+	stop       string // stop_reason
+	failed     bool   // isApiErrorMessage
+	apiStatus  int64
+	synthetic  bool // not written by a model
+	endsInText bool
+	uses       []toolUse
+	results    []uint64
+
+	message  uint64 // hash of message.id
+	hasUsage bool
+	usage    adapters.Tokens
+
+	customTitle, aiTitle, lastPrompt string
+	summary                          summary
+	cost                             float64
+}
+
+// summary titles the session that holds the record leaf.
+type summary struct {
+	leaf  uint64
+	title string
+}
+
+var seed = maphash.MakeSeed()
+
+// hash stands for an id: millions of them need not be kept as text. 0 is none.
+func hash(raw []byte) uint64 {
+	if len(raw) == 0 || raw[0] != '"' {
+		return 0
+	}
+	return maphash.Bytes(seed, raw) | 1
+}
+
+// parser turns lines into records. It keeps the strings that repeat on every
+// line. It is for one goroutine.
+type parser struct {
+	cwd, branch, version, model string
+}
+
+// raws are the top-level members that matter, as written.
+type raws struct {
+	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
+	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,
+	summary, leaf, cost, relocated, operation, content []byte
+}
+
+func (r *raws) take(key, raw []byte) bool {
+	switch string(key) {
+	case "type":
+		r.kind = raw
+	case "subtype":
+		r.subtype = raw
+	case "timestamp":
+		r.at = raw
+	case "uuid":
+		r.id = raw
+	case "parentUuid":
+		r.parent = raw
+	case "isSidechain":
+		r.sidechain = raw
+	case "isMeta":
+		r.meta = raw
+	case "isCompactSummary":
+		r.compact = raw
+	case "cwd":
+		r.cwd = raw
+	case "gitBranch":
+		r.branch = raw
+	case "version":
+		r.version = raw
+	case "message":
+		r.message = raw
+	case "attachment":
+		r.attachment = raw
+	case "origin":
+		r.origin = raw
+	case "isApiErrorMessage":
+		r.failed = raw
+	case "apiErrorStatus":
+		r.apiStatus = raw
+	case "customTitle":
+		r.customTitle = raw
+	case "aiTitle":
+		r.aiTitle = raw
+	case "lastPrompt":
+		r.lastPrompt = raw
+	case "summary":
+		r.summary = raw
+	case "leafUuid":
+		r.leaf = raw
+	case "totalCostUSD":
+		r.cost = raw
+	case "relocatedCwd":
+		r.relocated = raw
+	case "operation":
+		r.operation = raw
+	case "content":
+		r.content = raw
+	}
+	return true
+}
+
+// requestDump begins the lines that hold whole requests: they make most of a
+// transcript's bytes and say nothing about the session.
+var requestDump = []byte(`{"type":"api-request`)
+
+// parse reads one line. The record is valid JSON's or an error.
+func (p *parser) parse(line []byte) (record, error) {
+	line = bytes.TrimLeft(line, "\x00") // what a crash can leave; Claude Code reads over it, too
+	if bytes.HasPrefix(line, requestDump) {
+		return record{}, nil
+	}
+	var r raws
+	if err := jsonl.Top(line, r.take); err != nil {
+		return record{}, err
+	}
+	rec := record{
+		at: jsonl.Time(r.at), id: hash(r.id), parent: hash(r.parent), sidechain: jsonl.True(r.sidechain),
+		cwd: keep(&p.cwd, r.cwd), branch: keep(&p.branch, r.branch), version: keep(&p.version, r.version),
+	}
+	switch typ := jsonl.Text(r.kind); string(typ) {
+	case "user":
+		rec.user(&r)
+	case "assistant":
+		p.assistant(&rec, &r)
+	case "attachment":
+		if string(jsonl.Text(jsonl.Get(r.attachment, "type"))) == "model" {
+			rec.model = keep(&p.model, jsonl.Get(r.attachment, "identity", "modelId"))
+		}
+	case "system":
+		switch string(jsonl.Text(r.subtype)) {
+		case "turn_duration", "stop_hook_summary":
+			rec.kind = turnMeasured
+		}
+	case "summary":
+		rec.summary = summary{leaf: hash(r.leaf), title: text(r.summary)}
+	case "custom-title":
+		rec.customTitle = text(r.customTitle)
+	case "ai-title":
+		rec.aiTitle = text(r.aiTitle)
+	case "last-prompt":
+		rec.lastPrompt = text(r.lastPrompt)
+	case "cost-state":
+		rec.cost, _ = jsonl.Float(r.cost)
+	case "queue-operation":
+		rec.queue(&r)
+	case "relocated":
+		rec.cwd = text(r.relocated)
+	default:
+		if !known(typ) {
+			rec.unknown = "record without a type"
+			if len(typ) > 0 {
+				rec.unknown = "unknown record type " + word(string(typ))
+			}
+		}
+	}
+	return rec, nil
+}
+
+// keep returns what raw says, as the string of the line before when it is the
+// same.
+func keep(last *string, raw []byte) string {
+	if t := jsonl.Text(raw); string(t) != *last && len(t) <= textLimit {
+		*last = jsonl.String(raw)
+	}
+	if len(raw) < 3 { // absent or empty
+		return ""
+	}
+	return *last
+}
+
+func text(raw []byte) string {
+	s, _ := jsonl.Head(raw, textLimit)
+	return strings.TrimSpace(s)
+}
+
+// known says whether a record type is one that is passed over on purpose: what
+// Claude Code up to 2.1.329 can write and Rollcall has no use for.
+func known(typ []byte) bool {
+	switch string(typ) {
+	case "mode", "permission-mode", "repl-mode", "memory-mode", "isolation-latch", "atis-latch", "tools-used", "tag",
+		"agent-name", "agent-color", "agent-setting", "session-owner", "dev-mods", "hybrid-organization",
+		"file-history-snapshot", "file-history-delta", "attribution-snapshot", "content-replacement",
+		"progress", "result", "task-summary", "speculation-accept",
+		"pr-link", "frame-link", "bridge-session", "worktree-state", "observer-ref", "history-suppression",
+		"continued-in", "derived-from", "ended-by-model", "fork-context-ref", "resume-head-vouch",
+		"data-flow-records", "data-flow-incomplete", "artifact-comment-monitor", "artifact-autoreact-ledger":
+		return true
+	}
+	return bytes.HasPrefix(typ, []byte("api-request"))
+}
+
+func (p *parser) assistant(rec *record, r *raws) {
+	rec.kind = answered
+	rec.failed = jsonl.True(r.failed)
+	rec.apiStatus, _ = jsonl.Int(r.apiStatus)
+	var content, usage []byte
+	_ = jsonl.Top(r.message, func(key, raw []byte) bool {
+		switch string(key) {
+		case "id":
+			rec.message = hash(raw)
+		case "model":
+			if string(raw) == `"<synthetic>"` {
+				rec.synthetic = true
+			} else {
+				rec.model = keep(&p.model, raw)
+			}
+		case "content":
+			content = raw
+		case "stop_reason":
+			rec.stop = jsonl.String(raw)
+		case "usage":
+			usage = raw
+		}
+		return true
+	})
+	rec.usage, rec.hasUsage = tokens(usage)
+	_ = jsonl.Each(content, func(block []byte) bool {
+		rec.block(block)
+		return true
+	})
+}
+
+func (rec *record) block(block []byte) {
+	var typ, id, name []byte
+	_ = jsonl.Top(block, func(key, raw []byte) bool {
+		switch string(key) {
+		case "type":
+			typ = jsonl.Text(raw)
+		case "id":
+			id = raw
+		case "name":
+			name = raw
+		}
+		return len(typ) == 0 || string(typ) == "tool_use" && (id == nil || name == nil)
+	})
+	rec.endsInText = string(typ) == "text"
+	if string(typ) == "tool_use" && len(rec.uses) < maxPending {
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: word(jsonl.String(name)), at: rec.at})
+	}
+}
+
+// tokens reads a usage object.
+func tokens(raw []byte) (t adapters.Tokens, ok bool) {
+	err := jsonl.Top(raw, func(key, raw []byte) bool {
+		switch string(key) {
+		case "input_tokens":
+			t.Input, ok = count(raw), true
+		case "output_tokens":
+			t.Output, ok = count(raw), true
+		case "cache_read_input_tokens":
+			t.CacheRead = count(raw)
+		case "cache_creation_input_tokens":
+			t.CacheWrite = count(raw)
+		case "output_tokens_details":
+			t.Reasoning = count(jsonl.Get(raw, "thinking_tokens"))
+		}
+		return true
+	})
+	return t, ok && err == nil
+}
+
+// count reads a number of tokens. What can't be one counts as none.
+func count(raw []byte) int64 {
+	n, ok := jsonl.Int(raw)
+	if !ok || n < 0 || n > 1<<40 {
+		return 0
+	}
+	return n
+}
+
+// word makes a name from an agent short enough for a sentence.
+func word(s string) string {
+	const limit = 40
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}

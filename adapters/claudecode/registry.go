@@ -1,0 +1,263 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+	"rollcall/proc"
+)
+
+// entry is a file sessions/<pid>.json: what a running Claude Code says of
+// itself. Claude Code writes them since about 2.1.51; it removes its own on a
+// normal exit, and leaves it behind when it is killed.
+type entry struct {
+	path     string
+	modified time.Time
+
+	pid        int
+	id         string
+	cwd        string
+	started    time.Time
+	procStart  string // Linux: clock ticks; macOS: as ps prints lstart, in UTC
+	procFT     string // Windows: FILETIME
+	domain     string
+	version    string
+	entrypoint string // "cli"; "sdk-cli" without a terminal
+	name       string // as the user named the session
+	status     string // empty before about 2.1.151
+	waitingFor string
+	since      time.Time // of status; zero if not told
+}
+
+var (
+	entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
+	sessionID = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+)
+
+const (
+	entryLimit = 256 << 10
+	entryPause = 3 * time.Millisecond // between two looks at a file that is being written
+	entryWait  = time.Second
+	writeTime  = 2 * time.Second // an older file isn't being written
+)
+
+// parseEntry reads the content of sessions/<pid>.json. The error is
+// jsonl.ErrSyntax for a file that may be being written.
+func parseEntry(data []byte, pid int) (entry, error) {
+	var e entry
+	var started, since, updated int64
+	said, named := 0, false
+	err := jsonl.Top(data, func(key, raw []byte) bool {
+		switch string(key) {
+		case "pid":
+			n, _ := jsonl.Int(raw)
+			said = int(n)
+		case "sessionId":
+			e.id = text(raw)
+		case "cwd":
+			e.cwd = text(raw)
+		case "startedAt":
+			started, _ = jsonl.Int(raw)
+		case "procStart":
+			e.procStart = scalar(raw)
+		case "procStartFt":
+			e.procFT = scalar(raw)
+		case "pidDomain":
+			e.domain = text(raw)
+		case "version":
+			e.version = text(raw)
+		case "entrypoint":
+			e.entrypoint = text(raw)
+		case "name":
+			e.name = text(raw)
+		case "nameSource":
+			named = text(raw) == "user"
+		case "status":
+			e.status = text(raw)
+		case "waitingFor":
+			e.waitingFor = text(raw)
+		case "statusUpdatedAt":
+			since, _ = jsonl.Int(raw)
+		case "updatedAt":
+			updated, _ = jsonl.Int(raw)
+		}
+		return true
+	})
+	if err != nil {
+		return entry{}, err
+	}
+	if said != pid {
+		return entry{}, fmt.Errorf("says pid %d", said)
+	}
+	if !sessionID.MatchString(e.id) {
+		return entry{}, errors.New("has no sessionId")
+	}
+	e.pid = pid
+	if !named { // derived from the folder's name
+		e.name = ""
+	}
+	if since == 0 {
+		since = updated
+	}
+	e.started, e.since = millis(started), millis(since)
+	return e, nil
+}
+
+// scalar reads a string or a number as text.
+func scalar(raw []byte) string {
+	if len(raw) > 0 && raw[0] == '"' {
+		return text(raw)
+	}
+	if jsonl.Null(raw) || len(raw) > 40 {
+		return ""
+	}
+	return string(raw)
+}
+
+func millis(n int64) time.Time {
+	if n <= 0 || n > 1<<50 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
+}
+
+// readEntry reads one registry file. It is rewritten in place, so a young file
+// that can't be parsed is looked at again until then.
+func readEntry(ctx context.Context, path string, pid int, until time.Time) (entry, error) {
+	for {
+		data, modified, err := readSmall(path)
+		if err != nil {
+			return entry{}, err
+		}
+		e, err := parseEntry(data, pid)
+		if err == nil {
+			e.path, e.modified = path, modified
+			return e, nil
+		}
+		if !errors.Is(err, jsonl.ErrSyntax) || time.Since(modified) > writeTime || time.Now().After(until) {
+			return entry{}, adapters.Unrecognised(path, "%w", err)
+		}
+		select {
+		case <-time.After(entryPause):
+		case <-ctx.Done():
+			return entry{}, ctx.Err()
+		}
+	}
+}
+
+func readSmall(path string) ([]byte, time.Time, error) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, entryLimit+1))
+	if err == nil && len(data) > entryLimit {
+		err = adapters.Unrecognised(path, "over %d KB", entryLimit>>10)
+	}
+	return data, info.ModTime(), err
+}
+
+// registry is what a root's sessions folder holds.
+type registry struct {
+	entries []entry
+	broken  []brokenEntry
+}
+
+// brokenEntry is a registry file that could not be read.
+type brokenEntry struct {
+	pid  int
+	path string
+	err  error // a *adapters.Problem
+}
+
+// readRegistry reads the entries of a root. Files that end meanwhile are left
+// out; the *.key files beside the entries are secrets and are never opened.
+func readRegistry(ctx context.Context, root string) (reg registry, problem error) {
+	dir := filepath.Join(root, "sessions")
+	names, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		problem = adapters.Unreadable(dir, err)
+	}
+	until := time.Now().Add(entryWait) // for all together
+	for _, d := range names {
+		m := entryName.FindStringSubmatch(d.Name())
+		if m == nil {
+			continue
+		}
+		pid, err := strconv.Atoi(m[1])
+		if err != nil {
+			continue
+		}
+		path := filepath.Join(dir, d.Name())
+		e, err := readEntry(ctx, path, pid, until)
+		switch {
+		case err == nil:
+			reg.entries = append(reg.entries, e)
+		case !errors.Is(err, fs.ErrNotExist):
+			reg.broken = append(reg.broken, brokenEntry{pid, path, asProblem(path, err)})
+		}
+	}
+	return reg, problem
+}
+
+// asProblem makes a *adapters.Problem of err, unless it is one.
+func asProblem(path string, err error) error {
+	var p *adapters.Problem
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: err}
+	}
+	return adapters.Unreadable(path, err)
+}
+
+// startSlack covers that on Linux a process's start is known to the second only,
+// as a date.
+const startSlack = 2 * time.Second
+
+// clockSlack covers that a file's time and a timestamp are taken from clocks of
+// different grain than a process's start. Where that is cut to the second it is
+// too early, never too late.
+const clockSlack = 100 * time.Millisecond
+
+// isBy says whether the process p, which has the entry's pid, is the one that
+// wrote the entry.
+func (e *entry) isBy(p proc.Process, cwd func() string) bool {
+	switch {
+	case e.procFT != "":
+		ft, err := strconv.ParseUint(e.procFT, 10, 64)
+		return err == nil && ft == p.Start
+	case e.procStart != "":
+		return startsAt(e.procStart, p)
+	case e.started.IsZero():
+		return p.Comm == comm
+	}
+	// Before about 2.1.151 an entry has no process start. The process that wrote
+	// it was running by then; one that took over its pid began later. The clock
+	// may have been set since: a claude in the same folder is taken for the writer.
+	return !p.Started.After(e.started.Add(startSlack)) || p.Comm == comm && cwd() == e.cwd
+}
+
+// startsAt compares procStart with a process.
+func startsAt(procStart string, p proc.Process) bool {
+	if ticks, err := strconv.ParseUint(procStart, 10, 64); err == nil {
+		return ticks == p.Start
+	}
+	at, err := time.ParseInLocation(lstart, procStart, time.UTC)
+	return err == nil && at.Sub(p.Started).Abs() < startSlack
+}
+
+// lstart is how ps prints a start time in the C locale.
+const lstart = "Mon Jan _2 15:04:05 2006"

@@ -1,0 +1,307 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lines reads the lines of a recording's transcript.
+func recordedTranscripts(t testing.TB) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/recordings/claude-*/home/.claude/projects/*/*.jsonl")
+	if err != nil || len(paths) < 14 {
+		t.Fatalf("%d transcripts, %v", len(paths), err)
+	}
+	all := make(map[string][]byte)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path] = content
+	}
+	return all
+}
+
+func readNow(t testing.TB, tr *transcript) facts {
+	t.Helper()
+	info, err := os.Stat(tr.path)
+	if err == nil {
+		err = tr.read(t.Context(), info)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr.now.clone()
+}
+
+func sumsOf(t testing.TB, tr *transcript) totals {
+	t.Helper()
+	sums, err := tr.exact(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums.last, sums.lastUsage = 0, sums.tokens // how it was read doesn't matter
+	sums.next = 0
+	return sums
+}
+
+// A transcript that grows, cut anywhere, is at each step what a reader that
+// sees it for the first time makes of it.
+func TestGrowingTranscript(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	all := recordedTranscripts(t)
+	all["conversation"] = []byte(conversation(r, 100_000))
+	for name, content := range all {
+		path := filepath.Join(t.TempDir(), "t.jsonl")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := newTranscript(path)
+		var handed facts // out, and what it said then
+		var said string
+		for at := 0; at < len(content); {
+			n := 1 + r.IntN(1+len(content)/20)
+			if r.IntN(3) == 0 { // up to a line's end, or just before it
+				if i := slices.Index(content[at:], '\n'); i >= 0 {
+					n = i + r.IntN(2)
+				}
+			}
+			n = min(n, len(content)-at)
+			if _, err := f.Write(content[at : at+n]); err != nil {
+				t.Fatal(err)
+			}
+			at += n
+			fresh := newTranscript(path)
+			got := readNow(t, old)
+			if want := readNow(t, fresh); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s up to %d:\n%+v\nwant\n%+v", name, at, got, want)
+			}
+			if now := fmt.Sprint(handed); said != "" && now != said {
+				t.Fatalf("%s up to %d: what was handed out changed:\n%s\nwas\n%s", name, at, now, said)
+			}
+			handed, said = got, fmt.Sprint(got)
+			if r.IntN(3) == 0 {
+				if got, want := sumsOf(t, old), sumsOf(t, fresh); !reflect.DeepEqual(got, want) {
+					t.Fatalf("%s up to %d: %+v, want %+v", name, at, got, want)
+				}
+			}
+		}
+		f.Close()
+	}
+}
+
+// conversation makes random turns, with long lines between them.
+func conversation(r *rand.Rand, size int) string {
+	var b strings.Builder
+	pad := func() string { return strings.Repeat("x", r.IntN(60_000)) }
+	for n := 0; b.Len() < size; n++ {
+		message, use := fmt.Sprintf("m%d", n), fmt.Sprintf("t%d", n)
+		b.WriteString(promptLine(fmt.Sprintf("prompt %d ", n) + pad()[:r.IntN(100)%50]))
+		b.WriteString(`{"type":"api-request-shape","shape":"` + pad() + `"}` + "\n")
+		for range r.IntN(4) {
+			b.WriteString(callLine(message, use, "Bash"))
+			b.WriteString(callLine(message, use+"b", "Read"))
+			if r.IntN(4) > 0 {
+				b.WriteString(resultLine(use + "b"))
+			}
+			b.WriteString(userLine(fmt.Sprintf(`[{"tool_use_id":%q,"type":"tool_result","content":%q}]`, use, pad())))
+		}
+		switch r.IntN(6) {
+		case 0:
+			b.WriteString(promptLine("[Request interrupted by user for tool use]"))
+		case 1:
+			b.WriteString(`{"garbage` + "\n")
+		case 2:
+		default:
+			b.WriteString(doneLine(message + "e"))
+			b.WriteString(`{"type":"system","subtype":"turn_duration"}` + "\n")
+		}
+		if r.IntN(3) == 0 {
+			b.WriteString(fmt.Sprintf(`{"type":"attachment","attachment":{"type":"prompt_snapshot","p":%q}}`, pad()) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// The head and the tail of a large file tell the same state as the whole file.
+func TestEndsTellWhatTheWholeTells(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for round := range 60 {
+		content := conversation(r, 300_000+r.IntN(3_000_000))
+		cut := len(content) - r.IntN(150_000)
+		if i := strings.IndexByte(content[cut:], '\n'); i >= 0 && r.IntN(3) > 0 {
+			cut += i + 1
+		}
+		path := filepath.Join(t.TempDir(), "t.jsonl")
+		if err := os.WriteFile(path, []byte(content[:cut]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		ends := newTranscript(path)
+		got := readNow(t, ends)
+		whole := newTranscript(path)
+		f, info, err := openRegular(path)
+		if err == nil {
+			err = errors.Join(whole.forward(t.Context(), f), whole.finish(f, info), f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := whole.now
+		if ends.next != whole.next {
+			t.Errorf("round %d: next is %d, want %d", round, ends.next, whole.next)
+		}
+		if got.lastPrompt == "" { // farther back than is looked for
+			want.lastPrompt = ""
+		}
+		got.skipped, want.skipped = nil, nil // of what was read
+		got.records, want.records = 0, 0
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("round %d:\n%+v\nwant\n%+v", round, got, want)
+		}
+		if got, want := sumsOf(t, ends), sumsOf(t, whole); !reflect.DeepEqual(got, want) {
+			t.Errorf("round %d: %+v, want %+v", round, got, want)
+		}
+	}
+}
+
+// What the head says of the newest prompt isn't true any more after a gap.
+func TestGapForgets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	var b strings.Builder
+	b.WriteString(promptLine("first") + doneLine("m0") + strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", 100))
+	b.WriteString(promptLine("second"))
+	for n := range 300 {
+		b.WriteString(callLine(fmt.Sprint("m", n), fmt.Sprint("t", n), "Read"))
+		b.WriteString(userLine(fmt.Sprintf(`[{"tool_use_id":"t%d","type":"tool_result","content":%q}]`, n, strings.Repeat("y", 10_000))))
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if f := readNow(t, newTranscript(path)); f.firstPrompt != "first" || f.lastPrompt != "" || f.turn.state != awaitsModel || len(f.turn.pending) > 0 {
+		t.Errorf("%q, %q, %+v", f.firstPrompt, f.lastPrompt, f.turn)
+	}
+	b.WriteString(`{"type":"last-prompt","lastPrompt":"second"}` + "\n")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if f := readNow(t, newTranscript(path)); f.lastPrompt != "" || f.namedPrompt != "second" {
+		t.Errorf("%q, %q", f.lastPrompt, f.namedPrompt)
+	}
+}
+
+// A result longer than what is looked at does not hide the call beside it.
+func TestCallBeforeHugeResult(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	content := promptLine("hi") + doneLine("m0") + promptLine("go") + callLine("m1", "a", "Bash") + callLine("m1", "b", "Read") +
+		userLine(fmt.Sprintf(`[{"tool_use_id":"b","type":"tool_result","content":%q}]`, strings.Repeat("y", 2*tailLimit)))
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if f := readNow(t, newTranscript(path)); f.turn.state != callsTools || len(f.turn.pending) != 1 || f.turn.pending[0].name != "Bash" {
+		t.Errorf("%+v", f.turn)
+	}
+}
+
+// A file that is not the old one with something appended is read anew.
+func TestReplacedTranscript(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	write := func(content string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := promptLine("first") + doneLine("m1") + promptLine("second")
+	changes := map[string]func(){
+		"shrunk": func() { write(promptLine("other")) },
+		"same size": func() {
+			write(strings.Replace(first, "first", "fifth", 1))
+			_ = os.Chtimes(path, time.Time{}, time.Now().Add(time.Second))
+		},
+		"rewritten longer": func() { write(strings.Replace(first, "second", "another", 1) + doneLine("m2")) },
+		"another file": func() {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			write("\n" + first + promptLine("third"))
+		},
+	}
+	for name, change := range changes {
+		write(first)
+		tr := newTranscript(path)
+		if f := readNow(t, tr); f.firstPrompt != "first" || f.lastPrompt != "second" {
+			t.Fatalf("%q, %q", f.firstPrompt, f.lastPrompt)
+		}
+		change()
+		fresh := newTranscript(path)
+		if got, want := readNow(t, tr), readNow(t, fresh); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n%+v\nwant\n%+v", name, got, want)
+		}
+		if got, want := sumsOf(t, tr), sumsOf(t, fresh); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	tr := newTranscript(path)
+	if err := tr.read(t.Context(), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("vanished: %v", err)
+	}
+}
+
+// FuzzTranscript: no line breaks the parser, and reading forwards, in steps or
+// from the end gives the same state.
+func FuzzTranscript(f *testing.F) {
+	for _, content := range recordedTranscripts(f) {
+		if len(content) < 8000 {
+			f.Add(content)
+		}
+		for line := range strings.Lines(string(content)) {
+			if len(line) < 1500 {
+				f.Add([]byte(line))
+			}
+		}
+	}
+	f.Add([]byte(conversation(rand.New(rand.NewPCG(1, 1)), 2000)))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		var sums totals
+		var p parser
+		var all facts
+		for line := range strings.SplitSeq(string(content), "\n") {
+			if line == "" {
+				continue
+			}
+			r, err := p.parse([]byte(line))
+			sums.add([]byte(line))
+			if err != nil {
+				all.garbage("line that is not JSON")
+				continue
+			}
+			if json.Valid([]byte(line)) == false && r.kind == prompted && r.human && r.text == "" {
+				t.Errorf("an empty prompt of %q", line)
+			}
+			all.add(&r)
+		}
+		if k := sums.tokens; k.Input < 0 || k.Output < 0 || k.CacheRead < 0 || k.CacheWrite < 0 {
+			t.Errorf("%+v", k)
+		}
+		if len(all.turn.pending) > 2*maxPending || len(all.leaves) > maxLeaves || len(all.skipped) > maxReasons+1 || len(all.firstPrompt) > textLimit {
+			t.Errorf("too much is kept: %d, %d, %d", len(all.turn.pending), len(all.leaves), len(all.skipped))
+		}
+		_ = all.turn.outcome(true, all.version)
+		_ = all.turn.calls()
+	})
+}

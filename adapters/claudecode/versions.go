@@ -1,0 +1,57 @@
+package claudecode
+
+import (
+	"strconv"
+	"strings"
+)
+
+// What changed with versions, as far as it was seen.
+var (
+	firstStopReason = version{1, 0, 128} // the last block of an answer has its stop_reason, at the latest from here
+	firstRegistry   = version{2, 1, 75}  // sessions/<pid>.json, at the latest from here
+	lastSummary     = version{2, 1, 0}   // summary lines that title other sessions, before this
+)
+
+type version [3]int
+
+func parseVersion(s string) (v version, ok bool) {
+	parts := strings.SplitN(s, ".", 3)
+	if len(parts) != 3 {
+		return v, false
+	}
+	for i, p := range parts {
+		if cut := strings.IndexFunc(p, func(r rune) bool { return r < '0' || r > '9' }); cut > 0 && i == 2 {
+			p = p[:cut] // "100-beta"
+		}
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 {
+			return v, false
+		}
+		v[i] = n
+	}
+	return v, true
+}
+
+// before says whether version s is known and older than v.
+func before(s string, v version) bool {
+	have, ok := parseVersion(s)
+	if !ok {
+		return false
+	}
+	for i := range have {
+		if have[i] != v[i] {
+			return have[i] < v[i]
+		}
+	}
+	return false
+}
+
+// titledElsewhere says whether a session of that version may have its title in
+// another session's transcript.
+func titledElsewhere(s string) bool { return before(s, lastSummary) }
+
+// hasRegistry says whether that version keeps a registry for sure.
+func hasRegistry(s string) bool {
+	_, ok := parseVersion(s)
+	return ok && !before(s, firstRegistry)
+}

@@ -1,0 +1,190 @@
+package jsonl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+)
+
+const (
+	firstChunk = 16 << 10
+	lastChunk  = 1 << 20
+)
+
+// BackwardReader reads the lines of a file from its end. Its memory is a few
+// chunks, or the longest line that it returns. It is for one goroutine.
+type BackwardReader struct {
+	ctx     context.Context
+	r       io.ReaderAt
+	maxLine int
+	chunk   int
+	buf     []byte // the bytes in hand are buf[lo:hi], at the end of what is free
+	lo, hi  int
+	base    int64 // file offset of buf[lo]
+	partial bool
+	first   bool // nothing returned yet
+	long    int
+}
+
+// Backward starts reading at size, which is usually the file's size; what is
+// appended later isn't seen. Lines over maxLine bytes (0: MaxLine) are reported
+// as *LongLine.
+func Backward(r io.ReaderAt, size int64, maxLine int) *BackwardReader {
+	return &BackwardReader{
+		ctx: context.Background(), r: r, maxLine: lineCap(maxLine),
+		base: size, chunk: firstChunk, first: true,
+	}
+}
+
+// WithContext makes Prev return ctx's error once ctx is done, also in the midst
+// of a very long line.
+func (b *BackwardReader) WithContext(ctx context.Context) *BackwardReader {
+	b.ctx = ctx
+	return b
+}
+
+// Partial says whether the line that Prev returned last is the file's last one
+// and has no newline: it may still be being written.
+func (b *BackwardReader) Partial() bool { return b.partial }
+
+// Long returns how many lines were over the cap so far.
+func (b *BackwardReader) Long() int { return b.long }
+
+// Prev returns the line before the one returned last, without its newline, and
+// the offset of its first byte. Empty lines are left out. The line is valid
+// until the next call.
+//
+// At the beginning of the file it returns io.EOF. A line over the cap gives a
+// *LongLine with that line's offset; call Prev again to go on. Any other error
+// is final; a file that was cut short meanwhile gives io.ErrUnexpectedEOF.
+func (b *BackwardReader) Prev() (line []byte, offset int64, err error) {
+	for {
+		b.partial = false
+		if b.hi == b.lo && b.base == 0 {
+			return nil, 0, io.EOF
+		}
+		terminated, err := b.dropNewline()
+		if err != nil {
+			return nil, 0, err
+		}
+		line, offset, err = b.lastLine()
+		if err != nil && !errors.Is(err, ErrTooLong) {
+			return nil, 0, err
+		}
+		b.partial = b.first && !terminated
+		b.first = false
+		if err != nil || len(line) > 0 {
+			return line, offset, err
+		}
+	}
+}
+
+// dropNewline removes the newline that ends the line to be returned.
+func (b *BackwardReader) dropNewline() (bool, error) {
+	if b.hi == b.lo {
+		if err := b.fill(); err != nil {
+			return false, err
+		}
+	}
+	if b.buf[b.hi-1] != '\n' {
+		return false, nil
+	}
+	b.hi--
+	return true, nil
+}
+
+// lastLine takes the line off that ends at hi.
+func (b *BackwardReader) lastLine() ([]byte, int64, error) {
+	for searched := 0; ; {
+		if i := bytes.LastIndexByte(b.buf[b.lo:b.hi-searched], '\n'); i >= 0 || b.base == 0 {
+			start := b.lo + i + 1
+			line, offset := b.buf[start:b.hi], b.base+int64(i+1)
+			b.hi = start
+			if len(line) > b.maxLine {
+				return b.tooLong(offset, int64(len(line)))
+			}
+			return line, offset, nil
+		}
+		searched = b.hi - b.lo
+		if searched >= lastChunk {
+			return b.longLine()
+		}
+		if err := b.fill(); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// longLine takes a line off that is longer than what should be in hand: it
+// looks for its beginning first, and then reads it at once.
+func (b *BackwardReader) longLine() ([]byte, int64, error) {
+	end := b.base + int64(b.hi-b.lo)
+	start := int64(0)
+	for b.hi = b.lo; b.base > 0; b.hi = b.lo {
+		if err := b.fill(); err != nil {
+			return nil, 0, err
+		}
+		if i := bytes.LastIndexByte(b.buf[b.lo:b.hi], '\n'); i >= 0 {
+			b.hi = b.lo + i + 1
+			start = b.base + int64(i+1)
+			break
+		}
+	}
+	if end-start > int64(b.maxLine) {
+		return b.tooLong(start, end-start)
+	}
+	line := make([]byte, end-start)
+	return line, start, readFull(b.r, line, start)
+}
+
+func (b *BackwardReader) tooLong(offset, length int64) ([]byte, int64, error) {
+	b.long++
+	long, err := longLine(b.r, offset, length)
+	if err != nil {
+		return nil, 0, err
+	}
+	return nil, offset, long
+}
+
+// fill reads the chunk before what is in hand.
+func (b *BackwardReader) fill() error {
+	if err := b.ctx.Err(); err != nil {
+		return err
+	}
+	n := int(min(int64(b.chunk), b.base))
+	b.chunk = min(b.chunk*2, lastChunk)
+	b.room(n)
+	if err := readFull(b.r, b.buf[b.lo-n:b.lo], b.base-int64(n)); err != nil {
+		return err
+	}
+	b.lo -= n
+	b.base -= int64(n)
+	return nil
+}
+
+// room makes place for n bytes in front of lo. What is in hand is kept at the
+// end of the buffer.
+func (b *BackwardReader) room(n int) {
+	if b.lo >= n {
+		return
+	}
+	have := b.hi - b.lo
+	to := b.buf
+	if need := have + n; need > len(b.buf) {
+		to = make([]byte, max(need, 2*len(b.buf)))
+	}
+	copy(to[len(to)-have:], b.buf[b.lo:b.hi])
+	b.buf, b.lo, b.hi = to, len(to)-have, len(to)
+}
+
+func readFull(r io.ReaderAt, p []byte, off int64) error {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,188 @@
+package jsonl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+)
+
+const forwardChunk = 256 << 10
+
+// buffers saves a listing of thousands of files as many allocations.
+var buffers = sync.Pool{New: func() any { return new([forwardChunk]byte) }}
+
+// Stats say what a Forward read.
+type Stats struct {
+	Lines   int   // handed to fn
+	Long    int   // passed over, being longer than the cap
+	Partial int64 // bytes after the last newline, not handed to fn
+}
+
+// Forward calls fn for each complete line from offset from on, which must be
+// the beginning of a line. Empty lines are left out; line is without its
+// newline and valid only during fn. A last line without newline is not handed
+// out: it may still be being written.
+//
+// next is the offset after the last line that fn took, for a caller to go on
+// from, also after an error: fn's own, ctx's, or that of a read. Lines over
+// maxLine bytes (0: MaxLine) are counted in Stats.Long. Memory is a few chunks,
+// or the longest line.
+func Forward(ctx context.Context, r io.ReaderAt, from int64, maxLine int,
+	fn func(line []byte, offset int64) error) (next int64, stats Stats, err error) {
+	return ForwardLong(ctx, r, from, maxLine, fn, nil)
+}
+
+// ForwardLong is Forward for a caller that wants to hear of the lines over the
+// cap: long is called in their place. Its error stops the reading as fn's does.
+func ForwardLong(ctx context.Context, r io.ReaderAt, from int64, maxLine int,
+	fn func(line []byte, offset int64) error, long func(*LongLine) error) (next int64, stats Stats, err error) {
+	pooled := buffers.Get().(*[forwardChunk]byte)
+	defer buffers.Put(pooled)
+	f := forward{ctx: ctx, r: r, maxLine: lineCap(maxLine), fn: fn, long: long, next: from, buf: pooled[:], fill: 2 * firstChunk}
+	for err == nil {
+		err = f.chunk()
+	}
+	if errors.Is(err, errEnd) {
+		err = nil
+	}
+	return f.next, f.stats, err
+}
+
+type forward struct {
+	ctx     context.Context
+	r       io.ReaderAt
+	maxLine int
+	fn      func([]byte, int64) error
+	long    func(*LongLine) error
+	buf     []byte
+	fill    int   // how much of buf is used: little at first, since often the first lines are enough
+	have    int   // bytes in buf, all of one unfinished line
+	next    int64 // offset of that line
+	stats   Stats
+}
+
+// errEnd is the end of the file, apart from an io.EOF that fn returns.
+var errEnd = errors.New("end of file")
+
+// chunk reads on and hands out what is complete; errEnd at the end.
+func (f *forward) chunk() error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
+	if f.have == f.fill {
+		if f.fill >= lastChunk {
+			return f.longLine()
+		}
+		f.grow()
+	}
+	n, err := f.r.ReadAt(f.buf[f.have:f.fill], f.next+int64(f.have))
+	f.have += n
+	if cause := f.take(f.have - n); cause != nil {
+		return cause
+	}
+	if errors.Is(err, io.EOF) {
+		f.stats.Partial = int64(f.have)
+		return errEnd
+	}
+	if f.fill < len(f.buf) {
+		f.grow()
+	}
+	return err
+}
+
+func (f *forward) grow() {
+	f.fill *= 2
+	if f.fill > len(f.buf) {
+		to := make([]byte, f.fill)
+		copy(to, f.buf[:f.have])
+		f.buf = to
+	}
+}
+
+// take hands out the complete lines in buf; the bytes before searched hold no
+// newline.
+func (f *forward) take(searched int) error {
+	start := 0
+	defer func() { f.have = copy(f.buf, f.buf[start:f.have]) }()
+	for {
+		i := bytes.IndexByte(f.buf[searched:f.have], '\n')
+		if i < 0 {
+			return nil
+		}
+		end := searched + i
+		if err := f.line(f.buf[start:end]); err != nil {
+			return err
+		}
+		start, searched = end+1, end+1
+	}
+}
+
+func (f *forward) line(line []byte) error {
+	switch {
+	case len(line) > f.maxLine:
+		if err := f.tooLong(int64(len(line))); err != nil {
+			return err
+		}
+	case len(line) > 0:
+		if err := f.fn(line, f.next); err != nil {
+			return err
+		}
+		f.stats.Lines++
+	}
+	f.next += int64(len(line)) + 1
+	return nil
+}
+
+// longLine takes a line that is longer than what should be in hand: it looks for
+// its end first, and then reads it at once.
+func (f *forward) longLine() error {
+	end := f.next + int64(f.have)
+	for {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+		n, err := f.r.ReadAt(f.buf, end)
+		if i := bytes.IndexByte(f.buf[:n], '\n'); i >= 0 {
+			end += int64(i)
+			break
+		}
+		end += int64(n)
+		if errors.Is(err, io.EOF) {
+			f.stats.Partial = end - f.next
+			return errEnd
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.have = 0
+	length := end - f.next
+	if length > int64(f.maxLine) {
+		if err := f.tooLong(length); err != nil {
+			return err
+		}
+		f.next = end + 1
+		return nil
+	}
+	line := make([]byte, length)
+	if err := readFull(f.r, line, f.next); err != nil {
+		return err
+	}
+	return f.line(line)
+}
+
+func (f *forward) tooLong(length int64) error {
+	if f.long != nil {
+		long, err := longLine(f.r, f.next, length)
+		if err != nil {
+			return err
+		}
+		if err := f.long(long); err != nil {
+			return err
+		}
+	}
+	f.stats.Long++
+	return nil
+}

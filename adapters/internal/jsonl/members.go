@@ -1,0 +1,230 @@
+package jsonl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// ErrSyntax says that a line isn't a JSON object (or array) to its end.
+var ErrSyntax = errors.New("not valid JSON")
+
+// Top calls fn for each member of the JSON object in line, in order, without
+// allocating. key is the member's name without its quotes (escapes in it are
+// resolved); raw is its value as written, for the helpers of this package. Both
+// are parts of line. fn returns false to stop.
+//
+// Nested values are passed over by matching quotes and brackets: what is valid
+// JSON is walked as encoding/json reads it, and an object that is cut off gives
+// ErrSyntax, but not every kind of malformed value inside is noticed. When fn
+// stops early the rest isn't looked at.
+func Top(line []byte, fn func(key, raw []byte) bool) error {
+	i := space(line, 0)
+	if i >= len(line) || line[i] != '{' {
+		return syntax(i)
+	}
+	i = space(line, i+1)
+	if i < len(line) && line[i] == '}' {
+		return atEnd(line, i+1)
+	}
+	for {
+		end := value(line, i)
+		if end < 0 || line[i] != '"' {
+			return syntax(i)
+		}
+		key := Text(line[i:end])
+		i = space(line, end)
+		if i >= len(line) || line[i] != ':' {
+			return syntax(i)
+		}
+		i = space(line, i+1)
+		if end = value(line, i); end < 0 {
+			return syntax(i)
+		}
+		if !fn(key, line[i:end]) {
+			return nil
+		}
+		i = space(line, end)
+		if i >= len(line) {
+			return syntax(i)
+		}
+		switch line[i] {
+		case ',':
+			i = space(line, i+1)
+		case '}':
+			return atEnd(line, i+1)
+		default:
+			return syntax(i)
+		}
+	}
+}
+
+// Each calls fn for each element of the JSON array in raw, in order, as Top does
+// for members. fn returns false to stop.
+func Each(raw []byte, fn func(element []byte) bool) error {
+	i := space(raw, 0)
+	if i >= len(raw) || raw[i] != '[' {
+		return syntax(i)
+	}
+	i = space(raw, i+1)
+	if i < len(raw) && raw[i] == ']' {
+		return atEnd(raw, i+1)
+	}
+	for {
+		end := value(raw, i)
+		if end < 0 {
+			return syntax(i)
+		}
+		if !fn(raw[i:end]) {
+			return nil
+		}
+		i = space(raw, end)
+		if i >= len(raw) {
+			return syntax(i)
+		}
+		switch raw[i] {
+		case ',':
+			i = space(raw, i+1)
+		case ']':
+			return atEnd(raw, i+1)
+		default:
+			return syntax(i)
+		}
+	}
+}
+
+// Get returns the value at a path of member names, the first of each name; nil
+// when there is none, or when a value on the way is no object.
+func Get(line []byte, path ...string) []byte {
+	raw := line
+	for _, name := range path {
+		var found []byte
+		err := Top(raw, func(key, v []byte) bool {
+			if string(key) == name {
+				found = v
+				return false
+			}
+			return true
+		})
+		if err != nil || found == nil {
+			return nil
+		}
+		raw = found
+	}
+	return raw
+}
+
+func syntax(at int) error { return fmt.Errorf("%w at byte %d", ErrSyntax, at) }
+
+func atEnd(b []byte, i int) error {
+	if i = space(b, i); i != len(b) {
+		return syntax(i)
+	}
+	return nil
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// value returns the index after the value that begins at i, or -1.
+func value(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return quoted(b, i)
+	case '{', '[':
+		return nested(b, i)
+	default:
+		return scalar(b, i)
+	}
+}
+
+// quoted returns the index after the string that begins at i, or -1.
+func quoted(b []byte, i int) int {
+	for from := i + 1; ; {
+		n := bytes.IndexByte(b[from:], '"')
+		if n < 0 {
+			return -1
+		}
+		quote := from + n
+		back := quote
+		for back > from && b[back-1] == '\\' {
+			back--
+		}
+		if (quote-back)%2 == 0 {
+			return quote + 1
+		}
+		from = quote + 1
+	}
+}
+
+// structural marks the bytes at which nested has to stop.
+var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
+
+// nested returns the index after the object or array that begins at i, or -1.
+// It counts brackets instead of recursing: depth costs nothing.
+func nested(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		if !structural[b[i]] {
+			i++
+			continue
+		}
+		switch b[i] {
+		case '"':
+			if i = quoted(b, i); i < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			depth++
+		default:
+			depth--
+		}
+		i++
+		if depth == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// scalar returns the index after the number or literal that begins at i, or -1.
+func scalar(b []byte, i int) int {
+	start := i
+	for i < len(b) {
+		switch c := b[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c == '-', c == '+', c == '.', c == 'E':
+			i++
+			continue
+		}
+		break
+	}
+	if i == start {
+		return -1
+	}
+	switch b[start] {
+	case 't':
+		return literal(b[start:i], "true", i)
+	case 'f':
+		return literal(b[start:i], "false", i)
+	case 'n':
+		return literal(b[start:i], "null", i)
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return i
+	}
+	return -1
+}
+
+func literal(got []byte, want string, end int) int {
+	if string(got) != want {
+		return -1
+	}
+	return end
+}

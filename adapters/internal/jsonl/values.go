@@ -1,0 +1,219 @@
+package jsonl
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text returns what the JSON string raw says, without allocating unless it holds
+// escapes; nil when raw is no string. Invalid UTF-8 stays as it is: String
+// repairs it.
+func Text(raw []byte) []byte {
+	inner, ok := unquoted(raw)
+	if !ok {
+		return nil
+	}
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	return unescape(make([]byte, 0, len(inner)), inner)
+}
+
+// String returns what the JSON string raw says, as valid UTF-8 like
+// encoding/json; "" when raw is no string.
+func String(raw []byte) string {
+	inner, ok := unquoted(raw)
+	if !ok {
+		return ""
+	}
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	return valid(unescape(make([]byte, 0, len(inner)), inner))
+}
+
+// Head is String for texts that can be huge: it stops after at most limit bytes
+// of the decoded text, at a rune's end, and cut says whether it did.
+func Head(raw []byte, limit int) (text string, cut bool) {
+	inner, ok := unquoted(raw)
+	if !ok {
+		return "", false
+	}
+	if longest := 6 * (limit + utf8.UTFMax); len(inner) > longest { // \u0041 is one byte
+		inner, cut = inner[:longest], true
+	}
+	text = valid(unescape(make([]byte, 0, len(inner)), inner))
+	if len(text) <= limit {
+		return text, cut
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return string([]byte(text[:limit])), true
+}
+
+// Int returns the number raw; false when it is none, is broken, or is no whole
+// number within int64.
+func Int(raw []byte) (int64, bool) {
+	if n, ok := digits(raw); ok {
+		return n, true
+	}
+	f, ok := Float(raw)
+	if !ok {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil { // beyond what a float64 holds exactly
+		return n, true
+	}
+	if f != math.Trunc(f) || f >= 1<<63 || f < -1<<63 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// Float returns the number raw; false when it is none.
+func Float(raw []byte) (float64, bool) {
+	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return f, err == nil
+}
+
+// True says whether raw is the literal true.
+func True(raw []byte) bool { return string(raw) == "true" }
+
+// Null says whether raw is absent or the literal null.
+func Null(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// Time returns the RFC 3339 string raw; the zero time when it is none.
+func Time(raw []byte) time.Time {
+	inner, ok := unquoted(raw)
+	if !ok || len(inner) > 40 {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(inner))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func digits(raw []byte) (int64, bool) {
+	sign, rest := int64(1), raw
+	if len(rest) > 0 && rest[0] == '-' {
+		sign, rest = -1, rest[1:]
+	}
+	if len(rest) == 0 || len(rest) > 18 {
+		return 0, false
+	}
+	var n int64
+	for _, c := range rest {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return sign * n, true
+}
+
+func unquoted(raw []byte) ([]byte, bool) {
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return nil, false
+	}
+	return raw[1 : len(raw)-1], true
+}
+
+// unescape appends s with its escapes resolved; an escape that isn't one, or is
+// cut off, is left out.
+func unescape(to, s []byte) []byte {
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 || i+1 >= len(s) {
+			if i >= 0 {
+				s = s[:i]
+			}
+			return append(to, s...)
+		}
+		to = append(to, s[:i]...)
+		c := s[i+1]
+		s = s[i+2:]
+		switch c {
+		case '"', '\\', '/':
+			to = append(to, c)
+		case 'b':
+			to = append(to, '\b')
+		case 'f':
+			to = append(to, '\f')
+		case 'n':
+			to = append(to, '\n')
+		case 'r':
+			to = append(to, '\r')
+		case 't':
+			to = append(to, '\t')
+		case 'u':
+			r, n := unit(s)
+			s = s[n:]
+			if n > 0 && utf16.IsSurrogate(r) {
+				r, n = pair(r, s)
+				s = s[n:]
+				to = utf8.AppendRune(to, r)
+			} else if n > 0 {
+				to = utf8.AppendRune(to, r)
+			}
+		}
+	}
+}
+
+// unit reads the four hex digits of a \u escape.
+func unit(s []byte) (rune, int) {
+	if len(s) < 4 {
+		return 0, 0
+	}
+	var r rune
+	for _, c := range s[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, 0
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, 4
+}
+
+// pair joins the surrogate first with the one that follows in s; alone it is
+// U+FFFD, and nothing of s is used.
+func pair(first rune, s []byte) (rune, int) {
+	if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
+		if second, n := unit(s[2:]); n > 0 {
+			if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
+				return r, 6
+			}
+		}
+	}
+	return utf8.RuneError, 0
+}
+
+// valid replaces each byte that is no UTF-8 by U+FFFD, as encoding/json does.
+func valid(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	out := make([]byte, 0, len(b)+16)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		out = utf8.AppendRune(out, r)
+		b = b[n:]
+	}
+	return string(out)
+}
