@@ -196,9 +196,9 @@ func (c *call) judgeEntry(s *session, e *liveEntry) verdict {
 // waitingFor reads the registry's waitingFor.
 func (c *call) waitingFor(what string) adapters.WaitingFor {
 	switch what {
-	case "permission prompt", "sandbox request", "worker request", "goal proposal": // as Claude Code itself sorts them
+	case "permission prompt", "sandbox request", "worker request":
 		return adapters.ForPermission
-	case "input needed", "dialog open", "":
+	case "input needed", "dialog open", "goal proposal", "":
 	default:
 		c.skip("unknown waitingFor "+word(what)+" in the registry", 1)
 	}

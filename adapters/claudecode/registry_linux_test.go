@@ -31,7 +31,7 @@ func TestRegistryStatus(t *testing.T) {
 		{"waiting", "sandbox request", "waiting permission", false},
 		{"waiting", "input needed", "waiting question", false},
 		{"waiting", "dialog open", "waiting question", false},
-		{"waiting", "goal proposal", "waiting permission", false},
+		{"waiting", "goal proposal", "waiting question", false},
 		{"waiting", "worker request", "waiting permission", false},
 		{"waiting", "the moon", "waiting question", true},
 		{"dreaming", "", "unknown", true},
