@@ -11,7 +11,7 @@ BUILD    := build
 FUZZTIME ?= 60s
 GOLANGCI := $(BUILD)/tools/golangci-lint
 
-.PHONY: help setup build headless windows run test test-unit test-desktop test-agents vet lint fmt fuzz bench icons install clean
+.PHONY: help setup build headless windows run test test-unit test-desktop test-agents vet lint fmt fuzz bench icons screenshots install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,10 @@ bench: ## run the benchmarks
 
 icons: ## draw the icons again from their SVG sources
 	go generate ./assets
+
+screenshots: ## keep the tests' screenshots that the README shows (after make test)
+	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x290+0+0 +repage docs/menu.png
+	cp $(BUILD)/shots/ui-full-light.png docs/window.png
 
 install: build ## install for this user: ~/.local/bin and the application menu
 	install -Dm755 $(BUILD)/rollcall $(HOME)/.local/bin/rollcall

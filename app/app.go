@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/proc"
 )
 
 // Session is an adapter's session as Rollcall shows it.
@@ -37,9 +38,11 @@ const (
 
 // Health is how one adapter answered last.
 type Health struct {
-	Name     adapters.Name
-	State    AdapterState
-	Problems []string      // what is missing from the answer and why; empty when all is well
+	Name  adapters.Name
+	State AdapterState
+	// Problems are what is missing from the answer and why, one line each. With
+	// State OK they are limits of watching (inotify's), not of the answer.
+	Problems []string
 	Elapsed  time.Duration // of the last answer
 	Sessions int           // answered, before reconcile
 	Answered time.Time     // when it last answered with sessions; zero: never
@@ -54,7 +57,7 @@ type Health struct {
 type Snapshot struct {
 	At         time.Time
 	Generation uint64
-	Sessions   []Session // in the order of the contract: see Sort
+	Sessions   []Session // one per agent and id, in the order of the contract: see Sort
 	Adapters   []Health  // one per adapter, in their order of registration
 	Refreshing bool      // some adapter has not answered the current question yet
 }
@@ -64,9 +67,14 @@ type EventKind string
 
 // The kinds of events.
 const (
-	Started EventKind = "started" // first seen live, not on the first scan
-	Changed EventKind = "status"  // status or what it waits for changed
-	Ended   EventKind = "ended"   // the agent's own process really ended
+	// Started: first seen live, or live again; not on the adapter's first scan.
+	Started EventKind = "started"
+	// Changed: the status or what it waits for is another. A session that stopped
+	// while its process lives on (Claude Code's /clear, a thread that Codex's
+	// daemon unloaded) is Changed to Stopped, and never Ended.
+	Changed EventKind = "status"
+	// Ended: the agent's own process really ended.
+	Ended EventKind = "ended"
 )
 
 // Event is something that happened to a session after the first scan. It is
@@ -74,6 +82,15 @@ const (
 type Event struct {
 	Kind    EventKind
 	At      time.Time
-	Session Session // as it is now
-	Before  Session // as it was; zero for Started
+	Session Session // as it is now; of an ended one: as its agent's files say after the end
+	Before  Session // as it was while it lived; zero for Started
+
+	// Process is the process that ended; set with Ended only. Sessions that one
+	// process hosted (Codex's daemon, a session and its sub-agents) end in one
+	// event each, delivered one after the other, with the same Process.
+	Process proc.Identity
+	// With are the other sessions that ended with Process, in the order of
+	// Sort: whoever wants one message per process takes the first event of a
+	// Process and counts these.
+	With []Session
 }

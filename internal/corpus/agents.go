@@ -24,7 +24,7 @@ func (w *writer) claude(i int, live bool) error {
 		put(`{"parentUuid":null,"isSidechain":false,"promptId":"p","type":"user","message":{"role":"user","content":%q},"uuid":%q,"timestamp":%q,%s`,
 			t.Prompt, w.uuid(time.Time{}), at.Format(stamp), tail)
 		put(`{"type":"api-request-shape","sessionId":%q,"shapeHash":"2b24","version":"2.1.329","shape":{"system":[{"type":"text","text":"%s"}]}}`, t.ID, filler(2000))
-		for turn := 0; written() < size; turn++ {
+		for turn := 0; turn == 0 || written() < size; turn++ {
 			w.claudeTurn(put, t, turn, at, tail)
 			at = at.Add(time.Second)
 		}
@@ -85,7 +85,7 @@ func (w *writer) codex(i int, live bool) error {
 	err := w.transcript(path, end, func(put func(string, ...any), written func() int) {
 		put(`{"timestamp":%q,"type":"session_meta","payload":{"session_id":%q,"id":%q,"timestamp":%q,"cwd":%q,"originator":"codex_cli_rs","cli_version":"0.142.5","source":"cli","thread_source":"user","base_instructions":{"text":"%s"},"git":{"branch":%q}}}`,
 			at.Format(stamp), t.ID, t.ID, at.Format(stamp), t.CWD, filler(20000), t.Branch)
-		for turn := 0; written() < size; turn++ {
+		for turn := 0; turn == 0 || written() < size; turn++ {
 			w.codexTurn(put, t, turn, at)
 			at = at.Add(time.Second)
 		}

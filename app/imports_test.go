@@ -1,0 +1,165 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// listed is a package as the go tool lists it.
+type listed struct {
+	ImportPath string
+	Imports    []string
+	CgoFiles   []string
+	Standard   bool
+	Error      *struct{ Err string }
+}
+
+// goList lists packages of the module; with "-deps" all that they need.
+func goList(t *testing.T, args ...string) []listed {
+	t.Helper()
+	// -e: a package that does not compile at the moment still has imports.
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Imports,CgoFiles,Standard,Error"}, args...)...)
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if slices.Contains(args, "headless") {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v: %s", args, err, errs.String())
+	}
+	var list []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return list
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+}
+
+// ban says what must not be needed, and why. A path that ends in "/" stands for
+// everything below it as well.
+type ban struct{ path, why string }
+
+func (b ban) hits(path string) bool {
+	if below, ok := strings.CutSuffix(b.path, "/"); ok {
+		return path == below || strings.HasPrefix(path, b.path)
+	}
+	return path == b.path
+}
+
+const ours = "rollcall/"
+
+// TestImportGraph holds the arrows of the design: main → tray, window, cli → app
+// → adapters → proc, and never back.
+func TestImportGraph(t *testing.T) {
+	toolkit := []ban{
+		{"fyne.io/", "the window's toolkit takes OpenGL, a display and 100 MB"},
+		{"github.com/go-gl/", "OpenGL takes cgo and a display"},
+	}
+	surfaces := []ban{
+		{ours + "tray/", "a surface uses the core, never the other way round"},
+		{ours + "notify/", "a surface uses the core, never the other way round"},
+		{ours + "app/cli/", "a surface uses the core, never the other way round"},
+		{ours + "app/ui/", "a surface uses the core, never the other way round"},
+		{ours + "app/window/", "a surface uses the core, never the other way round"},
+	}
+	agents := []ban{
+		{ours + "adapters/all", "the core takes adapters as they come: only main knows all"},
+		{ours + "adapters/claudecode", "only adapters/all knows the agents"},
+		{ours + "adapters/codex", "only adapters/all knows the agents"},
+	}
+	upward := append([]ban{{ours + "app/", "adapters own session truth and know nothing of who asks"}}, surfaces[:2]...)
+	for _, tt := range []struct {
+		pkg  string
+		tags string
+		cgo  bool // allowed
+		bans []ban
+	}{
+		{pkg: "./proc", bans: []ban{{ours, "processes are the ground that all else stands on"}}},
+		{pkg: "./adapters", bans: slices.Concat(upward, agents, toolkit)},
+		{pkg: "./adapters/claudecode", bans: slices.Concat(upward, agents[2:], toolkit)},
+		{pkg: "./adapters/codex", bans: slices.Concat(upward, agents[1:2], toolkit)},
+		{pkg: "./adapters/all", bans: slices.Concat(upward, toolkit)},
+		{pkg: "./app", bans: slices.Concat(surfaces, agents, toolkit, []ban{
+			{"github.com/godbus/", "the core runs where there is no desktop"}, {"modernc.org/", "storage is the adapters' business"}})},
+		{pkg: "./app/present", bans: slices.Concat(surfaces, agents, toolkit, []ban{
+			{ours + "app", "words are made of sessions, by every surface"}, {"net/http", "it is pure"}})},
+		{pkg: "./app/cli", bans: slices.Concat(surfaces[:2], surfaces[3:], agents, toolkit)},
+		{pkg: "./app/ui", tags: "x11,gles", bans: slices.Concat(surfaces[:3], surfaces[4:], agents, []ban{
+			{"fyne.io/fyne/v2/app", "with it the window's contents could not be tested without cgo and a display"},
+			{"fyne.io/systray", "the tray is another process"}})},
+		{pkg: "./notify", cgo: true, bans: slices.Concat(surfaces[:1], surfaces[2:], agents, toolkit)},
+		{pkg: "./tray", cgo: true, bans: slices.Concat(surfaces[1:], agents, []ban{
+			{"fyne.io/fyne/", "the tray rests at 25 MB and no CPU; Fyne's loop never sleeps"}})},
+		{pkg: ".", tags: "headless", bans: slices.Concat(toolkit, surfaces[:2], surfaces[3:], []ban{
+			{"github.com/godbus/", "a static binary for servers has no desktop"}, {"testing", "tests are no part of the program"}})},
+		{pkg: ".", tags: "x11,gles", cgo: true, bans: []ban{{"testing", "tests are no part of the program"},
+			{ours + "internal/", "what tests need is no part of the program"}}},
+	} {
+		t.Run(tt.pkg+" "+tt.tags, func(t *testing.T) {
+			args := []string{"-deps", tt.pkg}
+			if tt.tags != "" {
+				args = append([]string{"-tags", tt.tags}, args...)
+			}
+			list := goList(t, args...)
+			self := list[len(list)-1].ImportPath // -deps puts it behind all that it needs
+			if e := list[len(list)-1].Error; e != nil {
+				t.Fatal(e.Err)
+			}
+			for _, p := range list {
+				if p.ImportPath == self {
+					continue
+				}
+				for _, b := range tt.bans {
+					if b.hits(p.ImportPath) {
+						t.Errorf("%s needs %s: %s", self, p.ImportPath, b.why)
+					}
+				}
+				if !tt.cgo && len(p.CgoFiles) > 0 && !p.Standard {
+					t.Errorf("%s needs %s, which takes cgo: the headless build has none", self, p.ImportPath)
+				}
+			}
+		})
+	}
+}
+
+// TestOneImporter: some packages have one importer in the whole module.
+func TestOneImporter(t *testing.T) {
+	only := []struct{ path, importer, why string }{
+		{"fyne.io/fyne/v2/app", ours + "app/window", "everything else of the window stays testable without a display"},
+		{ours + "adapters/claudecode", ours + "adapters/all", "the others take adapters as they come"},
+		{ours + "adapters/codex", ours + "adapters/all", "the others take adapters as they come"},
+		{"github.com/spf13/cobra", ours + "app/cli", "the command line is parsed in one place"},
+		{"github.com/fsnotify/fsnotify", ours + "app", "folders are watched in one place"},
+		{"modernc.org/sqlite", ours + "adapters/internal/sqlitero", "reading another program's database without a trace is hard enough once"},
+	}
+	direct := map[string][]string{"rollcall/app/present": {"os", "os/exec", "net", "io/fs", "io", "sync", "context"}}
+	for _, p := range goList(t, "-tags", "x11,gles", "./...") {
+		if p.ImportPath == ours+"adapters/adaptertest" {
+			continue // the tests' own, which no program needs
+		}
+		for _, o := range only {
+			if slices.Contains(p.Imports, o.path) && p.ImportPath != o.importer && !strings.HasPrefix(p.ImportPath, ours+"internal/") {
+				t.Errorf("%s imports %s, which only %s may: %s", p.ImportPath, o.path, o.importer, o.why)
+			}
+		}
+		for _, banned := range direct[p.ImportPath] {
+			if slices.Contains(p.Imports, banned) {
+				t.Errorf("%s imports %s: it is pure", p.ImportPath, banned)
+			}
+		}
+	}
+}
