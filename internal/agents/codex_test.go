@@ -1,0 +1,176 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var codexes = []Release{CodexNewest, CodexOlder}
+
+// openCodex starts Codex in a terminal and returns when it takes prompts.
+func openCodex(s *Sandbox, r Release) *Terminal {
+	s.t.Helper()
+	terminal := s.Open(s.Program(r))
+	terminal.Shows("? for shortcuts")
+	return terminal
+}
+
+// host is the process that runs the sessions of that terminal: the shared
+// daemon, or in older versions the program in the terminal.
+func host(s *Sandbox, r Release, terminal *Terminal) Process {
+	s.t.Helper()
+	if r == CodexOlder {
+		return s.Descendant(terminal.PID(), "codex")
+	}
+	return s.Agent("codex", "app-server", "--managed-daemon")
+}
+
+// detachCodex starts a headless run of Codex below a wrapper. The command itself
+// is one more wrapper, in JavaScript, around the agent.
+func detachCodex(s *Sandbox, r Release, prompt string) (wrapper, agent Process, asked time.Time) {
+	s.t.Helper()
+	wrapper = s.Detached(s.Program(r), "exec", prompt)
+	asked = s.Asked(prompt)
+	return wrapper, s.Descendant(wrapper.PID, "codex"), asked
+}
+
+func TestCodexTurn(t *testing.T) {
+	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		asked := terminal.Prompt("first job [[delay 4]][[usage 111 22]]")
+		working := s.Becomes(byPrompt("first job"), asked, soon, "working")
+		if agent := host(s, r, terminal); working.PID != agent.PID || working.CWD != s.Project {
+			t.Errorf("working: %v in %s, want pid %d in %s", working, working.CWD, agent.PID, s.Project)
+		}
+		terminal.Shows("Mock answer to: first job")
+		idle := s.Becomes(byPrompt("first job"), time.Now(), soon, "idle", "idle/completed")
+		if idle.ID != working.ID || idle.Branch != branch || idle.Model != codexModel || idle.Stale != nil {
+			t.Errorf("idle: id %s (was %s), branch %q, model %q, stale %v", idle.ID, working.ID, idle.Branch, idle.Model, idle.Stale)
+		}
+		s.shows(byPrompt("first job"), time.Now(), soon, "all tokens", func(session Session) bool {
+			return session.Tokens == Tokens{Input: 71, Output: 22, CacheRead: 40}
+		})
+		roll, err := s.List("--all")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(roll.Sessions) != 1 {
+			t.Errorf("the thread that makes the title is no session:%v", roll)
+		}
+	})
+}
+
+func TestCodexApproval(t *testing.T) {
+	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		terminal.Prompt("approve me [[bash touch ../asked.txt]][[esc]]")
+		terminal.Shows("Would you like to run the following command?")
+		// Only the daemon says that it waits: the records are those of a command
+		// that runs.
+		states := []string{"waiting/permission"}
+		if r == CodexOlder {
+			states = append(states, "working", "unknown")
+		}
+		s.Becomes(byPrompt("approve me"), time.Now(), soon, states...)
+		terminal.Answer("y", "Done.")
+		s.Becomes(byPrompt("approve me"), time.Now(), soon, "idle", "idle/completed")
+	})
+}
+
+// The daemon goes on with what a closed terminal began.
+func TestCodexTerminalClosed(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		asked := terminal.Prompt("lives on [[delay 60]]")
+		s.Becomes(byPrompt("lives on"), asked, soon, "working")
+		daemon := host(s, r, terminal)
+		program := s.Descendant(terminal.PID(), "codex")
+		s.Signal(program, unix.SIGKILL)
+		s.Gone(program)
+		s.Stays(byPrompt("lives on"), 2*time.Second, "working")
+		if after := s.Becomes(byPrompt("lives on"), time.Now(), soon, "working"); after.PID != daemon.PID {
+			t.Errorf("pid %d, want the daemon's, %d", after.PID, daemon.PID)
+		}
+	})
+}
+
+func TestCodexTwoInOneFolder(t *testing.T) {
+	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
+		first, second := openCodex(s, r), openCodex(s, r)
+		first.Prompt("the first")
+		first.Shows("Mock answer to: the first")
+		asked := second.Prompt("the second [[delay 30]]")
+		working := s.Becomes(byPrompt("the second"), asked, soon, "working")
+		idle := s.Becomes(byPrompt("the first"), asked, soon, "idle", "idle/completed")
+		if working.ID == idle.ID || working.CWD != s.Project || idle.CWD != s.Project {
+			t.Errorf("not two sessions in %s: %v in %s, %v in %s", s.Project, working, working.CWD, idle, idle.CWD)
+		}
+		if want := host(s, r, first).PID; idle.PID != want {
+			t.Errorf("first: pid %d, want %d", idle.PID, want)
+		}
+		if want := host(s, r, second).PID; working.PID != want {
+			t.Errorf("second: pid %d, want %d", working.PID, want)
+		}
+	})
+}
+
+func TestCodexWrapperKilled(t *testing.T) {
+	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
+		wrapper, agent, asked := detachCodex(s, r, "lives on [[delay 60]]")
+		s.Becomes(byPrompt("lives on"), asked, soon, "working")
+		script := s.Agent("node", "exec", "lives on")
+		for _, p := range []Process{wrapper, script} {
+			s.Signal(p, unix.SIGKILL)
+			s.Gone(p)
+		}
+		s.Stays(byPrompt("lives on"), 2*time.Second, "working")
+		if after := s.Becomes(byPrompt("lives on"), time.Now(), soon, "working"); after.PID != agent.PID {
+			t.Errorf("pid %d, want %d", after.PID, agent.PID)
+		}
+	})
+}
+
+func TestCodexRunEnds(t *testing.T) {
+	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
+		_, agent, asked := detachCodex(s, r, "short [[delay 2]]")
+		s.Becomes(byPrompt("short"), asked, soon, "working")
+		s.Gone(agent)
+		s.Becomes(byPrompt("short"), time.Now(), soon, "stopped/completed")
+
+		_, agent, asked = detachCodex(s, r, "interrupted [[delay 60]]")
+		s.Becomes(byPrompt("interrupted"), asked, soon, "working")
+		s.Signal(agent, unix.SIGINT)
+		s.Gone(agent)
+		states := []string{"stopped/interrupted"}
+		if r == CodexOlder { // it writes nothing of the interruption
+			states = append(states, "stopped/died")
+		}
+		s.Becomes(byPrompt("interrupted"), time.Now(), soon, states...)
+
+		_, agent, asked = detachCodex(s, r, "killed [[delay 60]]")
+		s.Becomes(byPrompt("killed"), asked, soon, "working")
+		s.Signal(agent, unix.SIGKILL)
+		s.Gone(agent)
+		s.Becomes(byPrompt("killed"), time.Now(), soon, "stopped/died")
+	})
+}
+
+func TestCodexFailedTurn(t *testing.T) {
+	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		terminal.Prompt("break [[fail 400]]")
+		terminal.Shows("mock failure 400")
+		states := []string{"idle/failed"}
+		if r == CodexOlder { // its records end with the prompt, as those of a turn that goes on
+			states = append(states, "working", "unknown")
+		}
+		s.Becomes(byPrompt("break"), time.Now(), soon, states...)
+		terminal.Prompt("again")
+		terminal.Shows("Mock answer to: again")
+		s.Becomes(byPrompt("break"), time.Now(), soon, "idle", "idle/completed")
+	})
+}

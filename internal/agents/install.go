@@ -1,0 +1,129 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Release is one pinned version of an agent.
+type Release struct {
+	Agent   string // as Rollcall names it
+	Version string
+	lock    string // folder in locks, which pins every package by its hash
+	program string // below node_modules
+	setup   string // script to run with node after the installation; may be empty
+}
+
+// The releases that the scenarios run. The first of each agent was the newest
+// when the lock files were made.
+var (
+	ClaudeNewest = Release{Agent: "claude-code", Version: "2.1.329", lock: "claude-code-2.1.329",
+		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
+	// ClaudeOlder has a registry that says nothing of the status.
+	ClaudeOlder = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: ".bin/claude"}
+	CodexNewest = Release{Agent: "codex", Version: "0.169.0", lock: "codex-0.169.0", program: ".bin/codex"}
+	// CodexOlder has no daemon, no database and no task records.
+	CodexOlder = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: ".bin/codex"}
+)
+
+// Releases returns all of them.
+func Releases() []Release { return []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder} }
+
+// String is the agent's name and version.
+func (r Release) String() string { return r.Agent + " " + r.Version }
+
+// Program is the path of the agent's command below the folder given to Install.
+func (r Release) Program(dir string) string {
+	return filepath.Join(dir, r.lock, "node_modules", r.program)
+}
+
+//go:embed locks
+var locks embed.FS
+
+// CacheDir is the folder that the agents are installed in.
+func CacheDir() (string, error) {
+	if dir := os.Getenv("ROLLCALL_AGENTS_DIR"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("folder for the agents: %w (set ROLLCALL_AGENTS_DIR)", err)
+	}
+	return filepath.Join(cache, "rollcall", "agents"), nil
+}
+
+// Install installs the release below dir unless it is there already. npm checks
+// each package against its hash in the lock file. Concurrent calls, also of
+// other processes, wait for each other.
+func Install(ctx context.Context, dir string, r Release) error {
+	if err := install(ctx, dir, r); err != nil {
+		return fmt.Errorf("install %s in %s: %w", r, dir, err)
+	}
+	return nil
+}
+
+func install(ctx context.Context, dir string, r Release) (err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	guard := flock.New(filepath.Join(dir, r.lock+".lock"))
+	if _, err := guard.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, guard.Unlock()) }()
+	manifest, err1 := locks.ReadFile("locks/" + r.lock + "/package.json")
+	lock, err2 := locks.ReadFile("locks/" + r.lock + "/package-lock.json")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(lock)
+	want := []byte(hex.EncodeToString(sum[:]) + "\n")
+	target := filepath.Join(dir, r.lock)
+	stamp := filepath.Join(target, "installed")
+	if have, err := os.ReadFile(stamp); err == nil && bytes.Equal(have, want) {
+		return nil
+	}
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	if err := os.Mkdir(target, 0o755); err != nil {
+		return err
+	}
+	err1 = os.WriteFile(filepath.Join(target, "package.json"), manifest, 0o644)
+	err2 = os.WriteFile(filepath.Join(target, "package-lock.json"), lock, 0o644)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	// Scripts of packages stay off, since npm is about to forbid them by default;
+	// the one that an agent needs is run by name.
+	if err := run(ctx, target, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"); err != nil {
+		return err
+	}
+	if r.setup != "" {
+		if err := run(ctx, target, "node", filepath.Join("node_modules", r.setup)); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(stamp, want, 0o644)
+}
+
+// run runs a command and puts what it printed into the error.
+func run(ctx context.Context, dir, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, output)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package agents
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// Every package that npm would install is pinned by version and hash, and comes
+// from whatever registry the machine is set up with.
+func TestLocksPinEveryPackage(t *testing.T) {
+	for _, release := range Releases() {
+		t.Run(release.String(), func(t *testing.T) {
+			var manifest struct {
+				Dependencies map[string]string `json:"dependencies"`
+			}
+			var lock struct {
+				Packages map[string]struct {
+					Version   string `json:"version"`
+					Integrity string `json:"integrity"`
+					Resolved  string `json:"resolved"`
+				} `json:"packages"`
+			}
+			for name, into := range map[string]any{"package.json": &manifest, "package-lock.json": &lock} {
+				data, err := locks.ReadFile("locks/" + release.lock + "/" + name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := json.Unmarshal(data, into); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+			if len(manifest.Dependencies) != 1 {
+				t.Fatalf("dependencies: %v", manifest.Dependencies)
+			}
+			for name, version := range manifest.Dependencies {
+				if version != release.Version || lock.Packages["node_modules/"+name].Version != release.Version {
+					t.Errorf("%s is %s, locked %s, want %s", name, version, lock.Packages["node_modules/"+name].Version, release.Version)
+				}
+			}
+			for name, p := range lock.Packages {
+				if name == "" {
+					continue
+				}
+				if !strings.HasPrefix(p.Integrity, "sha512-") || p.Resolved != "" {
+					t.Errorf("%s: integrity %q, resolved %q", name, p.Integrity, p.Resolved)
+				}
+			}
+		})
+	}
+}

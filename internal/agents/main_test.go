@@ -1,0 +1,80 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) { os.Exit(Main(m)) }
+
+// The tests stand on this: no way out, nobody else's processes, the pinned
+// versions, and an answer from the model server.
+func TestNamespaces(t *testing.T) {
+	s := NewSandbox(t)
+	if connection, err := net.DialTimeout("tcp", "192.0.2.1:443", 2*time.Second); err == nil {
+		connection.Close()
+		t.Error("there is a way out of the namespace")
+	}
+	devices, err := net.Interfaces()
+	if err != nil || len(devices) != 1 || devices[0].Name != "lo" {
+		t.Errorf("network devices: %v, %v", devices, err)
+	}
+	if _, running := readProcess("/proc/1"); !running {
+		t.Error("no /proc")
+	}
+	self, err := os.Readlink("/proc/self")
+	if err != nil || self != strconv.Itoa(os.Getpid()) {
+		t.Errorf("/proc is of other processes: self is %s, %v", self, err)
+	}
+	for _, release := range Releases() {
+		output, err := s.Command(s.Program(release), "--version").CombinedOutput()
+		if err != nil || !strings.Contains(string(output), release.Version) {
+			t.Errorf("%s --version: %s %v", release, output, err)
+		}
+	}
+}
+
+// An agent is really talking to the model server.
+func TestAnswers(t *testing.T) {
+	s := NewSandbox(t)
+	commands := map[Release][]string{
+		ClaudeNewest: {"-p", "hello there"}, ClaudeOlder: {"-p", "hello there"},
+		CodexNewest: {"exec", "hello there"}, CodexOlder: {"exec", "hello there"},
+	}
+	for _, release := range Releases() {
+		t.Run(release.String(), func(t *testing.T) {
+			cmd := s.Command(s.Program(release), commands[release]...)
+			cmd.Stdin = nil
+			output, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(output), "Mock answer to: hello there") {
+				t.Errorf("%v\n%s", err, output)
+			}
+		})
+	}
+}
+
+// uuid returns a new session id for Claude Code.
+func uuid(t *testing.T) string {
+	t.Helper()
+	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(id))
+}
+
+func each(t *testing.T, releases []Release, test func(*testing.T, *Sandbox, Release)) {
+	for _, release := range releases {
+		t.Run(release.Version, func(t *testing.T) {
+			Need(t)
+			built(t, headlessBinary)
+			test(t, NewSandbox(t), release)
+		})
+	}
+}

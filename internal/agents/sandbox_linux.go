@@ -1,0 +1,259 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/internal/modelserver"
+)
+
+// The branch and the models that a sandbox's sessions have.
+const (
+	branch     = "feature/x"
+	codexModel = "gpt-5.5"
+)
+
+const mockKey = "sk-ant-mock-key-for-tests-0000000000"
+
+// Sandbox is a HOME with a project in it and a model server. Its agents are
+// ended with the test.
+type Sandbox struct {
+	t       *testing.T
+	dir     string // everything of the sandbox
+	Home    string
+	Project string // a git checkout, on branch
+	Server  *modelserver.Server
+
+	cache     string // where the agents are installed
+	terminals int
+	began     time.Time
+}
+
+// NewSandbox makes a sandbox. The test is skipped where agents can't be run.
+func NewSandbox(t *testing.T) *Sandbox {
+	t.Helper()
+	Need(t)
+	watchPressure()
+	dir, err := os.MkdirTemp("", "box-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Sandbox{t: t, dir: dir, Home: filepath.Join(dir, "home"), cache: os.Getenv(cacheKey), began: time.Now()}
+	s.Project = filepath.Join(s.Home, "proj")
+	t.Cleanup(s.close)
+	if s.Server, err = modelserver.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex()} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// makeProject makes a checkout with one commit.
+func (s *Sandbox) makeProject(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"},
+		{"-c", "user.name=Dev", "-c", "user.email=dev@example.com", "commit", "--quiet", "--allow-empty", "--message=start"},
+		{"checkout", "--quiet", "-b", branch},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = dir, s.Env()
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w\n%s", args[0], err, output)
+		}
+	}
+	return nil
+}
+
+// seedClaude answers the questions that Claude Code asks at its first start.
+func (s *Sandbox) seedClaude() error {
+	settings := map[string]any{
+		"hasCompletedOnboarding": true, "numStartups": 5, "theme": "dark",
+		// It remembers the last 20 characters of an approved key.
+		"customApiKeyResponses": map[string]any{"approved": []string{mockKey[len(mockKey)-20:]}, "rejected": []string{}},
+		"projects": map[string]any{s.Project: map[string]any{
+			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []string{}}},
+	}
+	data, err := json.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.Home, ".claude.json"), data, 0o600)
+}
+
+func (s *Sandbox) seedCodex() error {
+	config := fmt.Sprintf(`model = %q
+model_provider = "mock"
+approval_policy = "on-request"
+sandbox_mode = "workspace-write"
+check_for_update_on_startup = false
+
+[model_providers.mock]
+name = "mock"
+base_url = "%s/v1"
+env_key = "MOCK_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+
+[projects.%q]
+trust_level = "trusted"
+
+[notice.model_migrations]
+%q = "gpt-6-sol"
+
+[tui]
+screen_reader_detection_done = true
+`, codexModel, s.Server.URL(), s.Project, codexModel)
+	dir := filepath.Join(s.Home, ".codex")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := linkTree(codexPackages, filepath.Join(dir, "packages")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600)
+}
+
+// codexPackages keeps what Codex unpacks into its home for its daemon (400 MB),
+// so that only the first sandbox waits for that.
+const codexPackages = "/tmp/codex-packages"
+
+// keepPackages saves the daemon's programs for the sandboxes to come.
+func (s *Sandbox) keepPackages() {
+	from := filepath.Join(s.Home, ".codex", "packages")
+	if _, err := os.Stat(codexPackages); err == nil {
+		return
+	}
+	if err := linkTree(from, codexPackages); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Logf("keep the daemon's programs: %v", err)
+	}
+}
+
+// linkTree copies a tree, its files as hard links.
+func linkTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, strings.TrimPrefix(path, from))
+		switch {
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case entry.Type()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(strings.Replace(link, from, to, 1), target)
+		}
+		return os.Link(path, target)
+	})
+}
+
+// Env is the whole environment of the sandbox's programs.
+func (s *Sandbox) Env() []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.Home, "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",
+		"XDG_RUNTIME_DIR=" + filepath.Join(s.dir, "run"),
+		"ANTHROPIC_API_KEY=" + mockKey, "MOCK_KEY=" + mockKey,
+		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"GIT_CONFIG_NOSYSTEM=1", "ROLLCALL_SANDBOX=" + s.dir,
+	}
+	if s.Server != nil {
+		env = append(env, "ANTHROPIC_BASE_URL="+s.Server.URL())
+	}
+	return env
+}
+
+// Command makes a command in the sandbox's environment and project, that lives
+// no longer than the test.
+func (s *Sandbox) Command(name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(s.t.Context(), name, args...)
+	cmd.Dir, cmd.Env = s.Project, s.Env()
+	return cmd
+}
+
+// Program is the path of an agent's command.
+func (s *Sandbox) Program(r Release) string { return r.Program(s.cache) }
+
+// StopAgents ends every process of the sandbox and returns when they are gone.
+func (s *Sandbox) StopAgents() {
+	s.t.Helper()
+	err := poll(20*time.Second, func() bool {
+		mine := s.Processes()
+		for _, p := range mine {
+			p.kill()
+		}
+		return len(mine) == 0
+	})
+	if err != nil {
+		s.t.Errorf("processes that do not end: %v", s.Processes())
+	}
+}
+
+func (s *Sandbox) close() {
+	s.keepPackages()
+	if s.t.Failed() {
+		s.logState()
+	}
+	s.StopAgents()
+	if s.Server != nil {
+		if err := s.Server.Close(); err != nil {
+			s.t.Errorf("model server: %v", err)
+		}
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		s.t.Errorf("remove the sandbox: %v", err)
+	}
+}
+
+// logState tells a failed test's reader what there was.
+func (s *Sandbox) logState() {
+	for _, p := range s.Processes() {
+		s.t.Logf("process %v", p)
+	}
+	if s.Server != nil {
+		for _, r := range s.Server.Requests() {
+			s.t.Logf("request %s %s %d prompt=%.80q side=%v tool=%v",
+				r.At.Sub(s.began).Round(time.Millisecond), r.Path, r.Status, r.Prompt, r.Side, r.Tool)
+		}
+	}
+	if _, err := os.Stat(headlessBinary); err != nil {
+		return
+	}
+	cmd := exec.CommandContext(context.Background(), headlessBinary, "doctor")
+	cmd.Dir, cmd.Env = s.Project, s.Env()
+	output, err := cmd.CombinedOutput()
+	s.t.Logf("doctor (%v):\n%s", err, output)
+}
+
+// poll asks ok until it says so; an error says that the time is over.
+func poll(limit time.Duration, ok func() bool) error {
+	deadline := time.Now().Add(limit)
+	for !ok() {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("not within %v", limit)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil
+}

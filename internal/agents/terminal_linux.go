@@ -1,0 +1,210 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Terminal is a terminal with a program in it, kept by a tmux server of the
+// sandbox's own, which answers what programs ask of terminals.
+type Terminal struct {
+	s    *Sandbox
+	name string
+}
+
+// Open starts a program in a new terminal, in the sandbox's project.
+func (s *Sandbox) Open(argv ...string) *Terminal {
+	s.t.Helper()
+	s.terminals++
+	t := &Terminal{s: s, name: "t" + strconv.Itoa(s.terminals)}
+	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", t.name, "-x", "180", "-y", "50", "-c", s.Project,
+		"env", "-u", "TMUX", "-u", "TMUX_PANE"}
+	args = append(args, s.Env()...)
+	s.tmux(append(args, argv...)...)
+	s.t.Cleanup(func() {
+		if s.t.Failed() {
+			s.t.Logf("terminal %s:\n%s", t.name, t.Screen())
+		}
+	})
+	return t
+}
+
+// tmux runs one command of tmux and returns what it printed.
+func (s *Sandbox) tmux(args ...string) string {
+	s.t.Helper()
+	output, err := s.tryTmux(args...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return output
+}
+
+func (s *Sandbox) tryTmux(args ...string) (string, error) {
+	cmd := exec.Command("tmux", append([]string{"-S", filepath.Join(s.dir, "tmux")}, args...)...)
+	cmd.Dir, cmd.Env = s.Project, s.Env()
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("tmux %s: %w: %s", args[0], err, output)
+	}
+	return strings.TrimSpace(string(output)), nil
+}
+
+// Screen is what the terminal shows, empty lines left out.
+func (t *Terminal) Screen() string {
+	text, err := t.s.tryTmux("capture-pane", "-p", "-t", t.name)
+	if err != nil {
+		return err.Error() // the terminal closes with its program
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.TrimRight(line, " \n"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Shows waits until the screen shows any of the texts.
+func (t *Terminal) Shows(texts ...string) {
+	t.s.t.Helper()
+	screen := ""
+	err := poll(60*time.Second, func() bool {
+		screen = t.Screen()
+		for _, text := range texts {
+			if strings.Contains(screen, text) {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.s.t.Fatalf("terminal %s shows none of %q: %v\n%s", t.name, texts, err, screen)
+	}
+}
+
+// Press sends keys by their tmux names.
+func (t *Terminal) Press(keys ...string) {
+	t.s.t.Helper()
+	t.s.tmux(append([]string{"send-keys", "-t", t.name}, keys...)...)
+}
+
+// Answer presses a key until the screen shows the text: dialogs that have just
+// come up ignore keys for a moment, so that nobody answers them by accident.
+func (t *Terminal) Answer(key, text string) {
+	t.s.t.Helper()
+	var pressed time.Time
+	err := poll(30*time.Second, func() bool {
+		if strings.Contains(t.Screen(), text) {
+			return true
+		}
+		if time.Since(pressed) > time.Second {
+			t.Press(key)
+			pressed = time.Now()
+		}
+		return false
+	})
+	if err != nil {
+		t.s.t.Fatalf("%q does not lead to %q: %v\n%s", key, text, err, t.Screen())
+	}
+}
+
+// Enter types a line and, once it is shown, presses Enter.
+func (t *Terminal) Enter(line string) {
+	t.s.t.Helper()
+	t.s.tmux("send-keys", "-t", t.name, "-l", line)
+	t.Shows(line)
+	t.Press("Enter")
+}
+
+// Prompt gives the agent a prompt and returns the time at which it asked the
+// model: its turn had begun by then. Enter is pressed again as long as nothing
+// happens, for agents drop it while they start.
+func (t *Terminal) Prompt(prompt string) time.Time {
+	t.s.t.Helper()
+	t.Enter(prompt)
+	pressed := time.Now()
+	var asked time.Time
+	err := poll(60*time.Second, func() bool {
+		if asked = t.s.asked(prompt); !asked.IsZero() {
+			return true
+		}
+		if time.Since(pressed) > 3*time.Second {
+			t.Press("Enter")
+			pressed = time.Now()
+		}
+		return false
+	})
+	if err != nil {
+		t.s.t.Fatalf("the agent does not ask the model %q: %v\n%s", prompt, err, t.Screen())
+	}
+	return asked
+}
+
+// PID is the process that the terminal was opened with.
+func (t *Terminal) PID() int {
+	t.s.t.Helper()
+	pid, err := strconv.Atoi(t.s.tmux("display-message", "-p", "-t", t.name, "#{pane_pid}"))
+	if err != nil {
+		t.s.t.Fatal(err)
+	}
+	return pid
+}
+
+// Close closes the terminal, as the user closes its window: what runs in it is
+// hung up.
+func (t *Terminal) Close() {
+	t.s.t.Helper()
+	t.s.tmux("kill-session", "-t", t.name)
+}
+
+// asked returns when a main conversation asked the model that prompt; zero: not yet.
+func (s *Sandbox) asked(prompt string) time.Time {
+	for _, r := range s.Server.Requests() {
+		if !r.Side && !r.Tool && strings.Contains(r.Prompt, prompt) {
+			return r.At
+		}
+	}
+	return time.Time{}
+}
+
+// Asked waits until the agent asks the model that prompt, and returns when.
+func (s *Sandbox) Asked(prompt string) time.Time {
+	s.t.Helper()
+	var at time.Time
+	if err := poll(60*time.Second, func() bool { at = s.asked(prompt); return !at.IsZero() }); err != nil {
+		s.t.Fatalf("nobody asks the model %q: %v", prompt, err)
+	}
+	return at
+}
+
+// Detached starts a program without a terminal, input or ties to the test: it is
+// the child of a shell that stands for whatever wrapper launched it. It
+// returns the wrapper.
+func (s *Sandbox) Detached(argv ...string) Process {
+	s.t.Helper()
+	s.terminals++
+	log, err := os.Create(filepath.Join(s.dir, fmt.Sprintf("log%d", s.terminals)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command("sh", append([]string{"-c", `setsid "$@" </dev/null & wait`, "wrapper"}, argv...)...)
+	cmd.Dir, cmd.Env = s.Project, s.Env()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	name := log.Name()
+	go func() { _ = cmd.Wait() }() // killed by the test or with it
+	s.t.Cleanup(func() {
+		if text, err := os.ReadFile(name); err == nil && s.t.Failed() {
+			s.t.Logf("%s:\n%.4000s", strings.Join(argv, " "), text)
+		}
+	})
+	return Process{PID: cmd.Process.Pid, Comm: "sh", Args: argv}
+}

@@ -1,0 +1,301 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"golang.org/x/sys/unix"
+
+	"rollcall/internal/desktoptest"
+)
+
+// tray is a running tray process of Rollcall.
+type tray struct {
+	Process
+	s       *Sandbox
+	desktop *desktoptest.Desktop
+}
+
+// newDesktop starts a desktop with a panel and a notification daemon.
+func newDesktop(t *testing.T) *desktoptest.Desktop {
+	t.Helper()
+	Need(t)
+	if os.Getenv("ROLLCALL_DESKTOP") == "skip" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("ROLLCALL_DESKTOP=skip")
+		}
+		t.Skip("ROLLCALL_DESKTOP=skip")
+	}
+	built(t, desktopBinary)
+	built(t, headlessBinary)
+	return desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
+}
+
+// startTray starts the tray and returns when its icon is there.
+func startTray(s *Sandbox, desktop *desktoptest.Desktop) *tray {
+	s.t.Helper()
+	s.terminals++
+	log, err := os.Create(fmt.Sprintf("%s/tray%d", s.dir, s.terminals))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(desktopBinary)
+	cmd.Dir = s.Home
+	cmd.Env = append(desktop.Env(), "HOME="+s.Home, "ROLLCALL_SANDBOX="+s.dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	go func() { _ = cmd.Wait() }() // ended by the test or with it
+	t := &tray{Process: Process{PID: cmd.Process.Pid, Comm: "rollcall", Args: cmd.Args}, s: s, desktop: desktop}
+	name := log.Name()
+	s.t.Cleanup(func() {
+		if text, err := os.ReadFile(name); err == nil && s.t.Failed() {
+			s.t.Logf("tray:\n%.4000s", text)
+		}
+	})
+	began := time.Now()
+	err = poll(20*time.Second, func() bool {
+		items, err := desktop.TrayItems()
+		return err == nil && len(items) == 1
+	})
+	if err != nil {
+		text, _ := os.ReadFile(name)
+		s.t.Fatalf("no icon in the tray: %v\n%s", err, text)
+	}
+	s.t.Logf("icon in the tray after %v", time.Since(began).Round(time.Millisecond))
+	return t
+}
+
+// stop ends the tray as a logout does.
+func (t *tray) stop() {
+	t.s.t.Helper()
+	t.s.Signal(t.Process, unix.SIGTERM)
+	t.s.Gone(t.Process)
+	err := poll(10*time.Second, func() bool {
+		items, err := t.desktop.TrayItems()
+		return err == nil && len(items) == 0
+	})
+	if err != nil {
+		t.s.t.Fatalf("the icon of an ended tray: %v", err)
+	}
+}
+
+// menuNode is an item of a menu as D-Bus has it.
+type menuNode struct {
+	ID         int32
+	Properties map[string]dbus.Variant
+	Children   []dbus.Variant
+}
+
+// menu are the labels that the tray's menu has now.
+func (t *tray) menu() ([]string, error) {
+	items, err := t.desktop.TrayItems()
+	if err != nil || len(items) != 1 {
+		return nil, fmt.Errorf("tray icons %q: %w", items, err)
+	}
+	name, _, _ := strings.Cut(items[0], "/")
+	var revision uint32
+	var root menuNode
+	err = t.desktop.Bus().Object(name, "/StatusNotifierItem/menu").
+		Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root)
+	if err != nil {
+		return nil, err
+	}
+	var labels []string
+	for _, child := range root.Children {
+		var node menuNode
+		if err := dbus.Store([]any{child.Value()}, &node); err != nil {
+			return nil, err
+		}
+		visible, set := node.Properties["visible"].Value().(bool)
+		if label, ok := node.Properties["label"].Value().(string); ok && (visible || !set) {
+			labels = append(labels, label)
+		}
+	}
+	return labels, nil
+}
+
+// Shows waits until a row of the menu has all of the texts.
+func (t *tray) Shows(texts ...string) {
+	t.s.t.Helper()
+	var labels []string
+	var last error
+	err := poll(10*time.Second, func() bool {
+		labels, last = t.menu()
+		for _, label := range labels {
+			if containsAll(label, texts) {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.s.t.Fatalf("no row with %q in the menu: %v %v\n%s", texts, err, last, strings.Join(labels, "\n"))
+	}
+}
+
+// notified waits for exactly one more notification than before, sent after the
+// one moment and within a second of the other, and returns it. A second one
+// within another second fails the test.
+func (t *tray) notified(before int, after, event time.Time) desktoptest.Notification {
+	t.s.t.Helper()
+	ctx, cancel := context.WithTimeout(t.s.t.Context(), 10*time.Second)
+	defer cancel()
+	got, err := t.desktop.WaitNotifications(ctx, func(n []desktoptest.Notification) bool { return len(n) > before })
+	if err != nil {
+		t.s.t.Fatalf("no notification: %v", err)
+	}
+	n := got[before]
+	t.s.t.Logf("notification after %v: %q %q", n.At.Sub(after).Round(100*time.Microsecond), n.Summary, n.Body)
+	if n.At.Before(after) || n.At.Sub(event) > time.Second+stalledSince(event) {
+		t.s.t.Errorf("notification %v after the event, want within a second", n.At.Sub(event))
+	}
+	if got, more := t.notifiedMore(before + 1); more {
+		t.s.t.Errorf("more than one notification: %q", got)
+	}
+	return n
+}
+
+// ended is notified for a process that the test kills.
+func (t *tray) ended(before int, p Process) desktoptest.Notification {
+	t.s.t.Helper()
+	killed := time.Now()
+	t.s.Signal(p, unix.SIGKILL)
+	t.s.Gone(p) // a large process takes its time
+	return t.notified(before, killed, time.Now())
+}
+
+// notifiedMore says whether there are more notifications than that, given time.
+func (t *tray) notifiedMore(before int) ([]string, bool) {
+	ctx, cancel := context.WithTimeout(t.s.t.Context(), time.Second)
+	defer cancel()
+	got, err := t.desktop.WaitNotifications(ctx, func(n []desktoptest.Notification) bool { return len(n) > before })
+	var texts []string
+	for _, n := range got {
+		texts = append(texts, n.Summary+": "+n.Body)
+	}
+	return texts, err == nil
+}
+
+// quiet fails the test when there are other notifications than before.
+func (t *tray) quiet(before int, why string) {
+	t.s.t.Helper()
+	if got, more := t.notifiedMore(before); more {
+		t.s.t.Errorf("notified %s: %q", why, got)
+	}
+}
+
+// The death of a wrapper is not the death of the agent, across restarts of
+// Rollcall too; the death of the agent is told once.
+func TestTrayWrapperThenAgentKilled(t *testing.T) {
+	desktop := newDesktop(t)
+	for _, release := range []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder} {
+		t.Run(release.String(), func(t *testing.T) {
+			s := NewSandbox(t)
+			before := len(desktop.Notifications())
+			var wrapper, agent Process
+			choose := byPrompt("tray [[delay 90]]")
+			if release.Agent == ClaudeNewest.Agent {
+				id := uuid(t)
+				wrapper, agent, _ = detachClaude(s, release, id, "tray [[delay 90]]")
+				written(s, id, "tray")
+			} else {
+				wrapper, agent, _ = detachCodex(s, release, "tray [[delay 90]]")
+			}
+			first := startTray(s, desktop)
+			first.Shows("proj")
+			first.quiet(before, "on the first scan")
+			s.Signal(wrapper, unix.SIGKILL)
+			s.Gone(wrapper)
+			if release.Agent == CodexNewest.Agent {
+				script := s.Agent("node", "exec")
+				s.Signal(script, unix.SIGKILL)
+				s.Gone(script)
+			}
+			first.quiet(before, "for a wrapper")
+			s.Becomes(choose, time.Now(), soon, "working")
+
+			first.stop()
+			second := startTray(s, desktop)
+			second.Shows("proj")
+			second.quiet(before, "after a restart")
+			second.ended(before, agent)
+			s.Becomes(choose, time.Now(), soon, "stopped/died")
+			second.stop()
+		})
+	}
+}
+
+// A run that ends by itself is told once, with how it ended.
+func TestTrayRunEnds(t *testing.T) {
+	desktop := newDesktop(t)
+	s := NewSandbox(t)
+	tray := startTray(s, desktop)
+	before := len(desktop.Notifications())
+	_, agent, _ := detachClaude(s, ClaudeNewest, uuid(t), "ends [[delay 3]]")
+	tray.Shows("proj")
+	running := time.Now()
+	s.Gone(agent)
+	n := tray.notified(before, running, time.Now())
+	if text := strings.ToLower(n.Summary + " " + n.Body); !strings.Contains(text, "proj") || !strings.Contains(text, "complete") {
+		t.Errorf("the notification tells neither the project nor how it ended: %q %q", n.Summary, n.Body)
+	}
+	tray.stop()
+}
+
+// Who waits for the user is told once per wait.
+func TestTrayPermission(t *testing.T) {
+	desktop := newDesktop(t)
+	s := NewSandbox(t)
+	tray := startTray(s, desktop)
+	id := uuid(t)
+	terminal, agent := openClaude(s, ClaudeNewest, id)
+	tray.Shows("proj")
+	before := len(desktop.Notifications())
+	asked := terminal.Prompt("need it [[bash touch asked.txt]]")
+	terminal.Shows("Do you want to proceed?")
+	n := tray.notified(before, asked, time.Now())
+	if text := strings.ToLower(n.Summary + " " + n.Body); !strings.Contains(text, "proj") || !strings.Contains(text, "permission") {
+		t.Errorf("the notification tells neither the project nor what it waits for: %q %q", n.Summary, n.Body)
+	}
+	terminal.Answer("1", "Done.")
+	s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed")
+	tray.quiet(before+1, "for an answered question")
+	tray.ended(before+1, agent)
+	tray.stop()
+}
+
+// A closed terminal of Codex is no end: the daemon goes on. Its own end ends all
+// of its sessions, and is told once.
+func TestTrayCodexDaemon(t *testing.T) {
+	desktop := newDesktop(t)
+	s := NewSandbox(t)
+	first, second := openCodex(s, CodexNewest), openCodex(s, CodexNewest)
+	first.Prompt("one [[delay 90]]")
+	second.Prompt("two [[delay 90]]")
+	tray := startTray(s, desktop)
+	tray.Shows("proj")
+	before := len(desktop.Notifications())
+	daemon := host(s, CodexNewest, first)
+	first.Close()
+	program := s.Descendant(second.PID(), "codex")
+	s.Signal(program, unix.SIGKILL)
+	s.Gone(program)
+	tray.quiet(before, "for a closed terminal")
+	s.Becomes(byPrompt("one"), time.Now(), soon, "working")
+	s.Becomes(byPrompt("two"), time.Now(), soon, "working")
+	tray.ended(before, daemon)
+	s.Becomes(byPrompt("one"), time.Now(), soon, "stopped/died")
+	s.Becomes(byPrompt("two"), time.Now(), soon, "stopped/died")
+	tray.stop()
+}

@@ -1,0 +1,101 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"rollcall/adapters/adaptertest"
+)
+
+// stored leaves sessions of every release in the sandbox, some of them killed in
+// mid-turn, with no process alive. It returns how many.
+func stored(s *Sandbox) int {
+	s.t.Helper()
+	for _, release := range claudes {
+		complete(s, s.Program(release), "-p", "short")
+		id := uuid(s.t)
+		_, agent, _ := detachClaude(s, release, id, "killed, "+release.String()+" [[delay 60]]")
+		written(s, id, "killed")
+		s.Signal(agent, unix.SIGKILL)
+		s.Gone(agent)
+	}
+	terminal := openCodex(s, CodexNewest)
+	terminal.Prompt("in the daemon")
+	terminal.Shows("Mock answer to: in the daemon")
+	for _, release := range codexes {
+		complete(s, s.Program(release), "exec", "short")
+		_, agent, _ := detachCodex(s, release, "killed, "+release.String()+" [[delay 60]]")
+		s.Signal(agent, unix.SIGKILL)
+		s.Gone(agent)
+	}
+	s.StopAgents()
+	return 9
+}
+
+// complete runs an agent to its end.
+func complete(s *Sandbox, name string, args ...string) {
+	s.t.Helper()
+	if output, err := s.Command(name, args...).CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v\n%s", name, err, output)
+	}
+}
+
+// folders is the state of everything that is not Rollcall's own.
+type folders map[string]adaptertest.Tree
+
+func foldersOf(s *Sandbox) folders {
+	s.t.Helper()
+	out := folders{}
+	for _, name := range []string{".claude", ".codex", ".claude.json", "proj"} {
+		out[name] = adaptertest.TreeOf(s.t, filepath.Join(s.Home, name))
+	}
+	return out
+}
+
+// same fails the test for each path that is not as it was.
+func (before folders) same(s *Sandbox) {
+	s.t.Helper()
+	for name, tree := range foldersOf(s) {
+		for _, change := range before[name].Changes(tree) {
+			s.t.Errorf("%s: %s", name, change)
+		}
+	}
+}
+
+// Nothing of the agents' changes by being looked at.
+func TestAgentsFoldersUntouched(t *testing.T) {
+	Need(t)
+	built(t, headlessBinary)
+	s := NewSandbox(t)
+	want := stored(s)
+	before := foldersOf(s)
+	roll, err := s.List("--all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(roll.Sessions) != want {
+		t.Fatalf("%d sessions, want %d:%v", len(roll.Sessions), want, roll)
+	}
+	for _, args := range [][]string{{"list"}, {"list", "--all", "--since", "all"}, {"doctor"}, {"doctor", "--json"},
+		{"status", roll.Sessions[0].ID}, {"version"}} {
+		if output, err := s.Command(headlessBinary, args...).CombinedOutput(); err != nil {
+			t.Errorf("rollcall %v: %v\n%s", args, err, output)
+		}
+	}
+	before.same(s)
+}
+
+func TestTrayLeavesFoldersUntouched(t *testing.T) {
+	desktop := newDesktop(t)
+	s := NewSandbox(t)
+	stored(s)
+	before := foldersOf(s)
+	tray := startTray(s, desktop)
+	tray.Shows("Open Rollcall")
+	tray.stop()
+	before.same(s)
+}

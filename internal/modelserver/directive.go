@@ -1,0 +1,101 @@
+package modelserver
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// usage is what an answer states to have cost, in tokens.
+type usage struct{ input, output int }
+
+var defaultUsage = usage{input: 100, output: 20}
+
+// toolKind is which of the agent's tools an answer calls.
+type toolKind int
+
+const (
+	noTool toolKind = iota
+	shellTool
+	askTool
+	agentTool
+)
+
+// plan is what the server will answer to one request.
+type plan struct {
+	text  string
+	delay time.Duration
+	fail  int // HTTP status; 0: answer
+	usage usage
+
+	tool      toolKind
+	argument  string // the command, or the sub-agent's prompt
+	escalated bool
+}
+
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|bash|esc|ask|agent|fail|usage)(?:\s+(.*?))?\]\]`)
+
+// question is what a request asks of the model, whatever its wire format.
+type question struct {
+	prompt     string // newest message of the user
+	toolResult bool   // a tool's result came after it
+	side       bool   // not the main conversation
+}
+
+// planFor reads the directives.
+func planFor(q question) plan {
+	p := plan{usage: defaultUsage}
+	switch {
+	case q.side:
+		p.text = "Mock generated title"
+		return p
+	case q.toolResult:
+		p.text = "Done."
+		return p
+	}
+	p.text = "Mock answer to: " + q.prompt
+	for _, m := range directivePattern.FindAllStringSubmatch(q.prompt, -1) {
+		p.apply(m[1], strings.TrimSpace(m[2]))
+	}
+	return p
+}
+
+func (p *plan) apply(name, argument string) {
+	switch name {
+	case "delay":
+		if seconds, err := strconv.ParseFloat(argument, 64); err == nil && seconds > 0 {
+			p.delay = time.Duration(seconds * float64(time.Second))
+		}
+	case "bash":
+		p.tool, p.argument, p.text = shellTool, argument, "I will use the shell."
+	case "esc":
+		p.escalated = true
+	case "ask":
+		p.tool, p.text = askTool, "I will ask."
+	case "agent":
+		inner := strings.NewReplacer("((", "[[", "))", "]]").Replace(argument)
+		p.tool, p.argument, p.text = agentTool, inner, "I will use a sub-agent."
+	case "fail":
+		p.fail = 500
+		if status, err := strconv.Atoi(argument); err == nil && status >= 400 && status < 600 {
+			p.fail = status
+		}
+	case "usage":
+		p.usage = parseUsage(argument)
+	}
+}
+
+func parseUsage(argument string) usage {
+	fields := strings.Fields(argument)
+	u := defaultUsage
+	if len(fields) != 2 {
+		return u
+	}
+	input, err1 := strconv.Atoi(fields[0])
+	output, err2 := strconv.Atoi(fields[1])
+	if err1 == nil && err2 == nil && input >= 0 && output >= 0 {
+		u = usage{input, output}
+	}
+	return u
+}

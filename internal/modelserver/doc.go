@@ -1,0 +1,20 @@
+// Package modelserver is a model server for tests with real coding agents: it
+// speaks the Anthropic Messages API and the OpenAI Responses API on loopback,
+// and answers what directives in the user's prompt tell it to, so that a test
+// can hold an agent in any state it likes.
+//
+// Directives stand in the newest message of the user:
+//
+//	[[delay 20]]        answer after 20 s (fractions allowed)
+//	[[bash touch x]]    answer with a call of the agent's shell tool
+//	[[esc]]             with bash: ask to run it outside of the sandbox (Codex)
+//	[[ask]]             answer with a question to the user (Claude Code)
+//	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code)
+//	[[fail]], [[fail 400]]   answer with HTTP 500, or that status
+//	[[usage 111 22]]    state 111 input and 22 output tokens
+//
+// A result of a tool is answered with "Done." and anything else with "Mock
+// answer to: " and the prompt. Requests beside the main conversation (titles,
+// summaries), recognised by their not offering any shell tool, get a plain
+// title and obey no directive.
+package modelserver

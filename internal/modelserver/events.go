@@ -1,0 +1,37 @@
+package modelserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// eventStream writes server-sent events. The first error sticks; the client is
+// gone then, and further events are dropped.
+type eventStream struct {
+	w   http.ResponseWriter
+	err error
+}
+
+func newEventStream(w http.ResponseWriter) *eventStream {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	return &eventStream{w: w}
+}
+
+// send writes one event, whose JSON names its own type as both APIs want it.
+func (e *eventStream) send(name string, fields map[string]any) {
+	if e.err != nil {
+		return
+	}
+	fields["type"] = name
+	data, err := json.Marshal(fields)
+	if err != nil {
+		e.err = err
+		return
+	}
+	if _, e.err = fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", name, data); e.err == nil {
+		e.err = http.NewResponseController(e.w).Flush()
+	}
+}

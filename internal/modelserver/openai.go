@@ -1,0 +1,189 @@
+package modelserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What the Responses API states in every answer.
+const (
+	cachedTokens    = 40
+	reasoningTokens = 5
+)
+
+type responsesRequest struct {
+	Model  string `json:"model"`
+	Stream bool   `json:"stream"`
+	Input  []struct {
+		Type    string        `json:"type"`
+		Role    string        `json:"role"`
+		Content contentBlocks `json:"content"`
+	} `json:"input"`
+	Tools []wireTool `json:"tools"`
+	Text  struct {
+		Format struct {
+			Schema struct {
+				Properties map[string]json.RawMessage `json:"properties"`
+			} `json:"schema"`
+		} `json:"format"`
+	} `json:"text"`
+}
+
+func parseResponses(body []byte) (wireRequest, error) {
+	var m responsesRequest
+	if err := json.Unmarshal(body, &m); err != nil {
+		return wireRequest{}, fmt.Errorf("responses request: %w", err)
+	}
+	r := wireRequest{model: m.Model, stream: m.Stream, tools: m.Tools}
+	for name := range m.Text.Format.Schema.Properties {
+		r.structured = name
+	}
+	_, offered := findShell(m.Tools)
+	r.side = !offered
+	for _, item := range slices.Backward(m.Input) {
+		if strings.HasSuffix(item.Type, "call_output") {
+			r.toolResult = true
+			break
+		}
+		if item.Role != "user" {
+			continue
+		}
+		text := joinText(item.Content)
+		if !addedByAgent(text) {
+			r.prompt = strings.TrimSpace(text)
+			break
+		}
+	}
+	return r, nil
+}
+
+func joinText(content contentBlocks) string {
+	var text []string
+	for _, block := range content {
+		if !addedByAgent(block.Text) {
+			text = append(text, block.Text)
+		}
+	}
+	return strings.Join(text, "\n")
+}
+
+// shellNames are the names of Codex's shell tool over its versions, newest first.
+var shellNames = []string{"exec_command", "shell_command", "shell", "container.exec"}
+
+// findShell returns the shell tool among those offered.
+func findShell(tools []wireTool) (wireTool, bool) {
+	for _, tool := range tools {
+		if tool.Type == "local_shell" {
+			return tool, true
+		}
+	}
+	for _, name := range shellNames {
+		for _, tool := range tools {
+			if tool.Name == name {
+				return tool, true
+			}
+		}
+	}
+	return wireTool{}, false
+}
+
+// shellCall writes a call of that tool in the form that it declares.
+func shellCall(tool wireTool, p plan) (map[string]any, error) {
+	if tool.Type == "local_shell" {
+		return map[string]any{"type": "local_shell_call", "id": newID("lsh_"), "call_id": newID("call_"), "status": "completed",
+			"action": map[string]any{"type": "exec", "command": []string{"bash", "-lc", p.argument}, "env": map[string]string{}}}, nil
+	}
+	var schema struct {
+		Properties map[string]struct {
+			Type any `json:"type"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(tool.Parameters, &schema); err != nil {
+		return nil, fmt.Errorf("parameters of tool %s: %w", tool.Name, err)
+	}
+	has := func(name string) bool { _, ok := schema.Properties[name]; return ok }
+	arguments := map[string]any{}
+	switch {
+	case has("cmd"):
+		arguments["cmd"] = p.argument
+	case has("command") && schema.Properties["command"].Type == "array":
+		arguments["command"] = []string{"bash", "-lc", p.argument}
+	case has("command"):
+		arguments["command"] = p.argument
+	default:
+		return nil, fmt.Errorf("tool %s takes no command", tool.Name)
+	}
+	if p.escalated {
+		arguments["justification"] = "May I run this outside of the sandbox?"
+		if has("sandbox_permissions") {
+			arguments["sandbox_permissions"] = "require_escalated"
+		} else {
+			arguments["with_escalated_permissions"] = true // up to 0.5x
+		}
+	}
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "status": "completed",
+		"name": tool.Name, "arguments": string(text)}, nil
+}
+
+func failResponses(status int) any {
+	return map[string]any{"error": map[string]string{"type": "server_error", "message": fmt.Sprintf("mock failure %d", status)}}
+}
+
+func responsesOutput(r wireRequest, p plan) ([]map[string]any, error) {
+	switch p.tool {
+	case shellTool:
+		tool, _ := findShell(r.tools)
+		call, err := shellCall(tool, p)
+		return []map[string]any{call}, err
+	case askTool, agentTool:
+		return nil, errors.New("the Responses API has no such directive")
+	}
+	if r.structured != "" {
+		text, err := json.Marshal(map[string]string{r.structured: p.text})
+		if err != nil {
+			return nil, err
+		}
+		p.text = string(text)
+	}
+	return []map[string]any{{"type": "message", "id": newID("msg_"), "role": "assistant", "status": "completed",
+		"content": []any{map[string]any{"type": "output_text", "text": p.text, "annotations": []any{}}}}}, nil
+}
+
+func writeResponses(w http.ResponseWriter, r wireRequest, p plan) error {
+	output, err := responsesOutput(r, p)
+	if err != nil {
+		return err
+	}
+	response := map[string]any{"id": newID("resp_"), "object": "response", "created_at": time.Now().Unix(),
+		"model": r.model, "status": "completed", "output": output, "usage": responsesUsage(p.usage)}
+	if !r.stream {
+		writeJSON(w, http.StatusOK, response)
+		return nil
+	}
+	out := newEventStream(w)
+	out.send("response.created", map[string]any{"sequence_number": 0,
+		"response": map[string]any{"id": response["id"], "object": "response", "status": "in_progress", "output": []any{}}})
+	for i, item := range output {
+		out.send("response.output_item.added", map[string]any{"output_index": i, "item": item, "sequence_number": 2*i + 1})
+		out.send("response.output_item.done", map[string]any{"output_index": i, "item": item, "sequence_number": 2*i + 2})
+	}
+	out.send("response.completed", map[string]any{"response": response, "sequence_number": 2*len(output) + 1})
+	return nil
+}
+
+func responsesUsage(u usage) map[string]any {
+	return map[string]any{
+		"input_tokens": u.input, "input_tokens_details": map[string]int{"cached_tokens": min(cachedTokens, u.input)},
+		"output_tokens": u.output, "output_tokens_details": map[string]int{"reasoning_tokens": min(reasoningTokens, u.output)},
+		"total_tokens": u.input + u.output,
+	}
+}

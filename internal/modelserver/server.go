@@ -1,0 +1,228 @@
+package modelserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxBody bounds a request; agents send their whole conversation.
+const maxBody = 64 << 20
+
+// Request is one request as the server understood it.
+type Request struct {
+	At     time.Time
+	Method string
+	Path   string
+	Prompt string // newest message of the user; empty for other endpoints
+	Side   bool   // beside the main conversation, answered with a title
+	Tool   bool   // carried the result of a tool
+	Status int    // of the answer; 0 while it is being delayed or when the client left
+}
+
+// Server answers agents. Its methods are safe for concurrent use.
+type Server struct {
+	http     *http.Server
+	listener net.Listener
+	served   chan error
+
+	mu       sync.Mutex
+	requests []Request
+	observe  func(path string, body []byte)
+}
+
+// Start listens on a loopback address ("127.0.0.1:0" takes a free port) and
+// serves until Close. Any other address is refused: nothing authenticates.
+func Start(address string) (*Server, error) {
+	host, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("model server address %q: %w", address, err)
+	}
+	if !host.Addr().IsLoopback() {
+		return nil, fmt.Errorf("model server address %q: not a loopback address", address)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("model server: %w", err)
+	}
+	s := &Server{listener: listener, served: make(chan error, 1)}
+	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { s.served <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// URL is the server's base URL, without a slash at its end.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+// Wait returns when the server has ended, with the reason if Close was not it.
+func (s *Server) Wait() error {
+	err := <-s.served
+	s.served <- err
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close ends the server at once, delayed answers included.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	return errors.Join(err, s.Wait())
+}
+
+// Requests returns the requests so far, oldest first.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Observe has f called with the body of each request, for debugging an agent
+// that sends something unexpected. f runs on the request's goroutine.
+func (s *Server) Observe(f func(path string, body []byte)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.observe = f
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/messages", s.conversation(parseMessages, writeMessages, failMessages))
+	mux.HandleFunc("POST /v1/responses", s.conversation(parseResponses, writeResponses, failResponses))
+	mux.HandleFunc("POST /v1/messages/count_tokens", s.fixed(map[string]int{"input_tokens": defaultUsage.input}))
+	mux.HandleFunc("GET /v1/models", s.fixed(modelList()))
+	mux.HandleFunc("GET /{$}", s.fixed(map[string]string{"status": "ok"}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.begin(Request{Method: r.Method, Path: r.URL.Path, Status: http.StatusNotFound})
+		http.NotFound(w, r)
+	})
+	return mux
+}
+
+func modelList() any {
+	type model struct {
+		ID          string `json:"id"`
+		Type        string `json:"type"`
+		Object      string `json:"object"`
+		DisplayName string `json:"display_name"`
+	}
+	m := model{ID: "mock", Type: "model", Object: "model", DisplayName: "Mock"}
+	return map[string]any{"object": "list", "data": []model{m}, "has_more": false}
+}
+
+// fixed answers the same JSON to everybody.
+func (s *Server) fixed(answer any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.begin(Request{Method: r.Method, Path: r.URL.Path, Status: http.StatusOK})
+		writeJSON(w, http.StatusOK, answer)
+	}
+}
+
+// wireRequest is a parsed request of either API.
+type wireRequest struct {
+	question
+	model  string
+	stream bool
+	tools  []wireTool
+	// structured says that the answer must be a JSON object (a title asked for
+	// with a schema), whose text property has this name.
+	structured string
+}
+
+// conversation serves one API, given how its requests and answers are written.
+func (s *Server) conversation(
+	parse func([]byte) (wireRequest, error),
+	answer func(http.ResponseWriter, wireRequest, plan) error,
+	fail func(status int) any,
+) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if err != nil {
+			return // the client is gone, or sent more than any agent does
+		}
+		s.show(r.URL.Path, body)
+		request, err := parse(body)
+		if err != nil {
+			s.begin(Request{Method: r.Method, Path: r.URL.Path, Status: http.StatusBadRequest})
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		p := planFor(request.question)
+		done := s.begin(Request{Method: r.Method, Path: r.URL.Path, Prompt: request.prompt,
+			Side: request.side, Tool: request.toolResult})
+		if wait(r.Context(), p.delay) != nil {
+			return
+		}
+		if p.fail != 0 {
+			writeJSON(w, p.fail, fail(p.fail))
+			done(p.fail)
+			return
+		}
+		if err := answer(w, request, p); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			done(http.StatusBadRequest)
+			return
+		}
+		done(http.StatusOK)
+	}
+}
+
+func (s *Server) show(path string, body []byte) {
+	s.mu.Lock()
+	observe := s.observe
+	s.mu.Unlock()
+	if observe != nil {
+		observe(path, body)
+	}
+}
+
+// begin records a request; the function it returns sets its status.
+func (s *Server) begin(r Request) (done func(status int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.At = time.Now()
+	s.requests = append(s.requests, r)
+	at := len(s.requests) - 1
+	return func(status int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.requests[at].Status = status
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // a client that left has no answer to miss
+}
+
+// newID makes an id as the real servers do: a prefix and random letters.
+func newID(prefix string) string {
+	var b [12]byte
+	rand.Read(b[:])
+	return prefix + hex.EncodeToString(b[:])
+}
