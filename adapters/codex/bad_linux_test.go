@@ -1,0 +1,300 @@
+package codex
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+)
+
+// Whatever lies in one rollout's place, the others are right, the trouble is
+// named, and it takes no time.
+func TestBadRollouts(t *testing.T) {
+	good := newScript(threadA, "0.169.0").turn("a", "x").text()
+	begin := newScript(threadB, "0.169.0").turn("a", "before").start("b").prompt("now").text()
+	done := `{"timestamp":"2026-11-21T05:10:00Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"b","last_agent_message":"ok"}}` + "\n"
+	tests := map[string]struct {
+		put     func(t *testing.T, path string)
+		status  adapters.Status // "" for no session
+		outcome adapters.Outcome
+		problem string
+		skipped string
+	}{
+		"cut off in the midst of a record": {text(begin + done[:40]), adapters.Stopped, adapters.Died, "", ""},
+		"garbage between records":          {text(begin + "}{ not JSON\n\x00\x00\x00\n\xff\xfe\n" + done), adapters.Stopped, adapters.Completed, "", "line that is no record"},
+		"records of unknown kinds": {text(begin + `{"timestamp":"2026-11-21T05:10:00Z","type":"dream","payload":{}}` + "\n" + done),
+			adapters.Stopped, adapters.Completed, "", "unknown record type dream"},
+		"a record of 20 MB":             {text(begin + huge("function_call_output", 20<<20) + done), adapters.Stopped, adapters.Completed, "", ""},
+		"an answer of 20 MB at the end": {text(begin + huge("function_call_output", 20<<20)), adapters.Stopped, adapters.Died, "", ""},
+		"nothing but a line of 200 MB":  {hole(begin, 200<<20, ""), adapters.Stopped, "", "", ""},
+		"2 GB":                          {hole(begin, 2<<30, "\n"+done), adapters.Stopped, adapters.Completed, "", ""},
+		"empty":                         {text(""), adapters.Stopped, "", "", ""},
+		"no session_meta":               {text(`{"id":"x","timestamp":"2025-01-01T00:00:00Z"}` + "\n" + done), adapters.Stopped, "", "", "rollout without session_meta"},
+		"not JSON at all":               {text("hello\n"), adapters.Stopped, "", "", "rollout without session_meta"},
+		"a folder":                      {func(t *testing.T, p string) { must(t, os.MkdirAll(p, 0o755)) }, "", "", "", ""},
+		"a named pipe":                  {func(t *testing.T, p string) { must(t, syscall.Mkfifo(p, 0o600)) }, "", "", "not a regular file", ""},
+		"a link to itself":              {func(t *testing.T, p string) { must(t, os.Symlink(p, p)) }, "", "", "too many levels of symbolic links", ""},
+		"a link to nothing":             {func(t *testing.T, p string) { must(t, os.Symlink("/nowhere", p)) }, "", "", "", ""},
+		"a broken packed file":          {packed([]byte("\x28\xb5\x2f\xfd no zstd")), "", "", "unreadable", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			home := home(t)
+			write(t, rolloutPath(home, threadA), good)
+			test.put(t, rolloutPath(home, threadB))
+			a := real(home)
+			start := time.Now()
+			roll, err := a.Discover(t.Context(), adapters.Query{})
+			if took := time.Since(start); took > 3*time.Second {
+				t.Errorf("took %v", took)
+			}
+			sessions := below(home, roll)
+			want(t, sessions[threadA], adapters.Stopped, adapters.Completed, 0)
+			s, there := sessions[threadB]
+			if there != (test.status != "") {
+				t.Errorf("session there: %v (%v)", there, err)
+			} else if there {
+				want(t, s, test.status, test.outcome, 0)
+				if wrong := adaptertest.Invalid(&s); wrong != nil {
+					t.Error(wrong)
+				}
+			}
+			if test.problem != "" && (err == nil || !strings.Contains(err.Error(), test.problem) || !strings.Contains(err.Error(), threadB)) {
+				t.Errorf("problem %v does not say %q with the file's name", err, test.problem)
+			}
+			if test.skipped != "" && roll.Skipped[test.skipped] == 0 {
+				t.Errorf("skipped %v, want %q", roll.Skipped, test.skipped)
+			}
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			if m.HeapInuse > 100<<20 {
+				t.Errorf("%d MB of heap", m.HeapInuse>>20)
+			}
+		})
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func text(s string) func(*testing.T, string) {
+	return func(t *testing.T, path string) { write(t, path, s) }
+}
+
+func packed(b []byte) func(*testing.T, string) {
+	return func(t *testing.T, path string) { write(t, path+".zst", string(b)) }
+}
+
+// hole writes begin, then so many bytes that were never written (zeros), then end.
+func hole(begin string, size int64, end string) func(*testing.T, string) {
+	return func(t *testing.T, path string) {
+		write(t, path, begin)
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		must(t, err)
+		defer f.Close()
+		must(t, f.Truncate(size))
+		_, err = f.WriteAt([]byte(end), size)
+		must(t, err)
+	}
+}
+
+func huge(kind string, size int) string {
+	return `{"timestamp":"2026-11-21T05:09:00Z","type":"response_item","payload":{"type":"` + kind + `","call_id":"c","output":"` +
+		strings.Repeat("x", size) + `"}}` + "\n"
+}
+
+// A rollout that is written anew, shorter or longer, while it is read: each
+// answer is that of some state of it, and none hangs.
+func TestRewrittenWhileRead(t *testing.T) {
+	home := home(t)
+	path := write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
+	short := newScript(threadA, "0.169.0").turn("a", "short").text()
+	long := newScript(threadA, "0.169.0")
+	for i := range 300 {
+		long.turn(fmt.Sprint("t", i), "long"+strings.Repeat(".", i%50))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		for i := 0; ctx.Err() == nil; i++ {
+			s := short
+			if i%2 == 0 {
+				s = long.text()
+			}
+			os.WriteFile(path, []byte(s), 0o644)
+		}
+	}()
+	a, answers := real(home), 0
+	for ctx.Err() == nil {
+		roll, err := a.Discover(t.Context(), adapters.Query{IDs: []string{threadA}})
+		s, there := below(home, roll)[threadA]
+		if !there {
+			if err == nil {
+				t.Fatal("neither a session nor a problem")
+			}
+			continue
+		}
+		answers++
+		if s.FirstPrompt != "" && s.FirstPrompt != "x" && s.FirstPrompt != "short" && !strings.HasPrefix(s.FirstPrompt, "long") {
+			t.Fatalf("first prompt %q", s.FirstPrompt)
+		}
+	}
+	<-finished
+	if answers == 0 {
+		t.Error("no answer at all")
+	}
+	write(t, path, newScript(threadA, "0.169.0").start("a").prompt("last").text())
+	if s := look(t, a, home, adapters.Query{})[threadA]; s.LastPrompt != "last" || s.Outcome != adapters.Died {
+		t.Errorf("in the end: %q, %s", s.LastPrompt, s.Outcome)
+	}
+}
+
+// Text full of escape sequences comes as the agent wrote it; a status never
+// depends on it.
+func TestHostileText(t *testing.T) {
+	home := home(t)
+	evil := "\x1b]0;owned\x07<b>&\u202e\x00" + `"},"type":"task_complete"`
+	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").start("a").prompt(evil).text())
+	s := look(t, real(home), home, adapters.Query{})[threadA]
+	want(t, s, adapters.Stopped, adapters.Died, 0)
+	if s.FirstPrompt != evil {
+		t.Errorf("first prompt %q", s.FirstPrompt)
+	}
+}
+
+// Loops of symbolic links among the folders end, and are named.
+func TestLoopOfFolders(t *testing.T) {
+	home := home(t)
+	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
+	sessions := filepath.Join(home, ".codex", "sessions")
+	must(t, os.Symlink(sessions, filepath.Join(sessions, "2025")))
+	must(t, os.Symlink(filepath.Join(sessions, "2026", "11", "20"), filepath.Join(sessions, "2026", "11", "20")))
+	roll, err := real(home).Discover(t.Context(), adapters.Query{})
+	if len(below(home, roll)) != 1 || err == nil || !strings.Contains(err.Error(), "symbolic links") {
+		t.Errorf("%d sessions, %v", len(below(home, roll)), err)
+	}
+}
+
+// No Codex at all, an empty home, and a home of which nothing can be made.
+func TestNothingThere(t *testing.T) {
+	r := adaptertest.Replay(t, filepath.Join(recordings, "codex-0.80.0-oneshot"))
+	must(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
+	roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{})
+	if err != adapters.ErrAbsent || len(roll.LookedIn) == 0 {
+		t.Errorf("not installed: %v, looked in %v", err, roll.LookedIn)
+	}
+	must(t, os.Mkdir(filepath.Join(r.Home, ".codex"), 0o755))
+	if _, err := adapterOf(r).Discover(t.Context(), adapters.Query{}); err != nil {
+		t.Errorf("installed, never used: %v", err)
+	}
+	write(t, rolloutPath(r.Home, threadA), "{}\n")
+	if _, err := adapterOf(r).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrFormat) {
+		t.Errorf("no rollout has a known form: %v", err)
+	}
+	must(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
+	write(t, filepath.Join(r.Home, ".codex"), "a file")
+	if _, err := adapterOf(r).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrUnreadable) {
+		t.Errorf("a file in the folder's place: %v", err)
+	}
+}
+
+// A deadline that is over gives what was read by then and says so.
+func TestDeadline(t *testing.T) {
+	home := home(t)
+	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := real(home).Discover(ctx, adapters.Query{})
+	if !errors.Is(err, adapters.ErrTimeout) {
+		t.Errorf("%v, want ErrTimeout", err)
+	}
+}
+
+// Concurrent questions, while a rollout grows and the caches fill.
+func TestConcurrent(t *testing.T) {
+	home := home(t)
+	for i := range 30 {
+		id := fmt.Sprintf("01a1fc98-aaaa-7000-8000-%012d", i)
+		write(t, rolloutPath(home, id), newScript(id, "0.169.0").turn("a", "x").text())
+	}
+	write(t, filepath.Join(home, ".codex", "session_index.jsonl"), `{"id":"`+threadA+`","thread_name":"N"}`+"\n")
+	path := write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
+	a := real(home)
+	done := make(chan struct{})
+	for range 4 {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for range 10 {
+				roll, _ := a.Discover(t.Context(), adapters.Query{})
+				if n := len(below(home, roll)); n != 31 {
+					t.Errorf("%d sessions, want 31", n)
+				}
+				a.WatchPaths()
+			}
+		}()
+	}
+	var b bytes.Buffer
+	for i := range 100 {
+		b.Reset()
+		more := newScript(threadA, "").start(fmt.Sprint(i)).prompt("y").call("c", `{}`)
+		b.WriteString(strings.Join(more.lines[1:], "\n") + "\n")
+		appendTo(t, path, b.String())
+	}
+	for range 4 {
+		<-done
+	}
+	if s := look(t, a, home, adapters.Query{})[threadA]; s.LastPrompt != "y" || s.Title != "N" {
+		t.Errorf("%q %q", s.LastPrompt, s.Title)
+	}
+}
+
+// A rollout that was written anew, longer than before, is another one.
+func TestWrittenAnew(t *testing.T) {
+	home := home(t)
+	path := write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "first").text())
+	a := real(home)
+	if s := look(t, a, home, adapters.Query{})[threadA]; s.FirstPrompt != "first" {
+		t.Fatalf("first prompt %q", s.FirstPrompt)
+	}
+	write(t, path, newScript(threadA, "0.169.0").turn("a", "second").start("b").prompt("third").text())
+	s := look(t, a, home, adapters.Query{})[threadA]
+	if s.FirstPrompt != "second" || s.LastPrompt != "third" {
+		t.Errorf("prompts %q and %q", s.FirstPrompt, s.LastPrompt)
+	}
+}
+
+// A rollout that appears within one tick of a coarse clock after its folder was
+// read is seen by the next look, though the folder's time is the same.
+func TestNewRolloutAtOnce(t *testing.T) {
+	home := home(t)
+	a := real(home)
+	day := filepath.Dir(rolloutPath(home, threadA))
+	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
+	tick := time.Now().Truncate(10 * time.Millisecond)
+	must(t, os.Chtimes(day, tick, tick))
+	if n := len(look(t, a, home, adapters.Query{})); n != 1 {
+		t.Fatalf("%d sessions", n)
+	}
+	write(t, rolloutPath(home, threadB), newScript(threadB, "0.169.0").turn("a", "x").text())
+	must(t, os.Chtimes(day, tick, tick))
+	if n := len(look(t, a, home, adapters.Query{})); n != 2 {
+		t.Errorf("%d sessions, want the new one as well", n)
+	}
+}

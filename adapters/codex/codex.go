@@ -1,0 +1,142 @@
+// Package codex reports the sessions of OpenAI's Codex CLI.
+//
+// A session is a thread with a rollout file. What it says of itself comes from
+// the beginning and the end of that file; whether it lives, from the processes
+// that have the file or its lock open; and of threads in the shared daemon (0.169
+// starts one for its terminal interfaces) whether they wait for the user, from
+// the daemon's socket. The SQLite databases add names and parents.
+//
+// Facts were learned from Codex 0.45.0, 0.80.0, 0.142.5 and 0.169.0 on Linux.
+package codex
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// Config says where to look. Zero values mean the real ones.
+type Config struct {
+	Home  string              // the user's home folder
+	Env   func(string) string // os.Getenv
+	Table proc.Lister         // proc.Open
+	Now   func() time.Time    // time.Now
+}
+
+// Adapter implements adapters.Adapter and adapters.Watcher. It keeps the facts
+// of files that did not change in memory, never a status.
+type Adapter struct {
+	home  string
+	env   func(string) string
+	table proc.Lister
+	now   func() time.Time
+
+	rollouts cache
+	folders  folders
+	names    names
+	states   states
+	daemons  daemons
+
+	mu    sync.Mutex
+	watch []string
+}
+
+var (
+	_ adapters.Adapter = (*Adapter)(nil)
+	_ adapters.Watcher = (*Adapter)(nil)
+)
+
+// New makes the adapter. It reads nothing yet.
+func New(cfg Config) *Adapter {
+	a := &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now}
+	if a.env == nil {
+		a.env = os.Getenv
+	}
+	if a.home == "" {
+		a.home, _ = os.UserHomeDir()
+	}
+	if a.table == nil {
+		a.table = proc.Open()
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	return a
+}
+
+// Name implements adapters.Adapter.
+func (a *Adapter) Name() adapters.Name { return adapters.Codex }
+
+// Discover implements adapters.Adapter. Query.Totals changes nothing: Codex
+// counts tokens cumulatively, so the end of a rollout has them. Prompts, titles
+// and errors are cut at 4 KiB. Beside the context it takes at most a second
+// longer than the files take, when the daemon's socket does not answer.
+func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	d := &discovery{Adapter: a, query: q, now: a.now(), roll: adapters.Roll{
+		Versions: map[string]int{}, Skipped: map[string]int{},
+	}, mains: map[*host]int{}, seen: map[string]int{}}
+	census, err := takeCensus(ctx, a.table)
+	if err != nil {
+		d.problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+			Fix: "without it, running sessions look stopped"})
+	}
+	d.census, d.blind = census, err != nil && census.processes == 0
+	roots, looked, problems := a.roots(census)
+	d.roll.LookedIn = looked
+	d.problem(problems...)
+	if len(roots) == 0 && len(census.hosts) == 0 && len(d.problems) == 0 {
+		return d.roll, adapters.ErrAbsent
+	}
+	for _, r := range roots {
+		d.root(ctx, r)
+	}
+	d.countUnused()
+	if ctx.Err() != nil {
+		d.problem(&adapters.Problem{Kind: adapters.ErrTimeout, Path: "Codex", Err: ctx.Err()})
+	}
+	a.setWatch(d.watch)
+	return d.roll, errors.Join(d.problems...)
+}
+
+// WatchPaths implements adapters.Watcher: today's folder of rollouts and those of
+// live sessions, the folders in which the next ones appear, and the writer
+// locks. While a session waits for a permission, its home as well: when the user
+// decides, nothing is written but to databases there.
+func (a *Adapter) WatchPaths() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.watch)
+}
+
+func (a *Adapter) setWatch(paths []string) {
+	var existing []string
+	for _, p := range paths {
+		if fi, err := os.Stat(p); err == nil && fi.IsDir() {
+			existing = appendNew(existing, p)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watch = existing
+}
+
+// watchRoot notes the folders of a root that are worth a watch.
+func (d *discovery) watchRoot(r *root) {
+	sessions := filepath.Join(r.path, "sessions")
+	if _, err := os.Stat(sessions); err != nil {
+		d.watch = append(d.watch, r.path)
+		return
+	}
+	today := d.now.Local()
+	year := filepath.Join(sessions, today.Format("2006"))
+	month := filepath.Join(year, today.Format("01"))
+	d.watch = append(d.watch, sessions, year, month, filepath.Join(month, today.Format("02")),
+		filepath.Join(r.path, lockFolder))
+}

@@ -1,0 +1,100 @@
+package codex
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"rollcall/adapters/internal/jsonl"
+)
+
+// compressedLimit is how much of an unpacked rollout is read; with 300 MB a
+// second it is there in time.
+const compressedLimit = 512 << 20
+
+func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
+
+// readCompressed reads a .jsonl.zst, which Codex makes of rollouts that have not
+// been used for long. It can't be read from its end, so all of it is read.
+func readCompressed(ctx context.Context, r io.Reader) (progress, error) {
+	decoder, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return progress{}, err
+	}
+	defer decoder.Close()
+	var p progress
+	limited := &io.LimitedReader{R: decoder, N: compressedLimit}
+	lines := bufio.NewReaderSize(limited, 64<<10)
+	for n := 0; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return p, err
+		}
+		line, long, err := readLine(lines)
+		if err == nil {
+			p.facts.applyLine(n, line, long)
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			if limited.N <= 0 {
+				p.facts.skip("rollout too large to be unpacked whole")
+				p.facts.turn = turn{}
+			}
+			return p, nil
+		}
+		return p, err
+	}
+}
+
+// readLine reads a line without its newline; of one that is too long it returns
+// the beginning and the end. A last line without newline is left out.
+func readLine(r *bufio.Reader) (line []byte, long *jsonl.LongLine, err error) {
+	for {
+		piece, err := r.ReadSlice('\n')
+		switch {
+		case long != nil:
+			long.Tail = append(long.Tail, piece...)
+			long.Tail = long.Tail[max(0, len(long.Tail)-jsonl.EndLen):]
+		case len(line)+len(piece) > tailLine:
+			long = &jsonl.LongLine{Head: line[:min(len(line), jsonl.EndLen)], Tail: append([]byte(nil), piece...)}
+			line = nil
+		default:
+			line = append(line, piece...)
+		}
+		switch {
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte{0x0a}), long, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, nil, err
+		}
+	}
+}
+
+// applyLine adds line number n of a rollout.
+func (f *facts) applyLine(n int, line []byte, long *jsonl.LongLine) {
+	if n == 0 {
+		h, err := parseHead(line)
+		if err == nil {
+			f.head, f.known = h, true
+		}
+		f.explicit = explicitVersion(h.version)
+		return
+	}
+	if long != nil {
+		f.apply(parseLong(long.Head, long.Tail))
+		return
+	}
+	if len(line) == 0 {
+		return
+	}
+	rec, err := parse(line)
+	if err != nil {
+		f.skip("line that is no record")
+		return
+	}
+	f.apply(rec)
+}

@@ -1,0 +1,280 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+const (
+	// daemonLimit is how long the shared daemon may take to answer: it lies on
+	// the same machine, and the files answer as well.
+	daemonLimit = time.Second
+	// daemonPause is how long a daemon that did not answer is left alone.
+	daemonPause = 30 * time.Second
+	// answerLimit bounds one message. A list of 100 threads has about 200 KB.
+	answerLimit = 32 << 20
+	pageSize    = 100
+	maxPages    = 20
+)
+
+// threadStatus is what the daemon says of a thread that it may have loaded.
+type threadStatus struct {
+	Type  string   `json:"type"` // idle, active, notLoaded, systemError
+	Flags []string `json:"activeFlags"`
+}
+
+func (s threadStatus) has(flag string) bool { return slices.Contains(s.Flags, flag) }
+
+// daemons remembers which daemons did not answer.
+type daemons struct {
+	mu     sync.Mutex
+	silent map[proc.Identity]refusal
+}
+
+type refusal struct {
+	at  time.Time
+	err error
+}
+
+// ask asks the daemon of a root for the status of threads. It only lists: no
+// thread is loaded or subscribed to. A daemon that failed is not asked again for
+// a while, and its failure is reported all the same.
+func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, ids []string, now time.Time) (map[string]threadStatus, error) {
+	d.mu.Lock()
+	was, failed := d.silent[daemon]
+	d.mu.Unlock()
+	if failed && now.Sub(was.at) < daemonPause && !now.Before(was.at) {
+		return nil, was.err
+	}
+	path := filepath.Join(root, "app-server-control", "app-server-control.sock")
+	limited, cancel := context.WithTimeout(ctx, daemonLimit)
+	defer cancel()
+	answer, err := askSocket(limited, path, ids)
+	if err == nil || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
+		// The caller's own end is no failure of the daemon, and one that does not
+		// listen there has nothing to be asked for.
+		return answer, nil
+	}
+	err = daemonProblem(path, err, limited.Err() != nil)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.silent == nil || len(d.silent) > 100 {
+		d.silent = map[proc.Identity]refusal{}
+	}
+	d.silent[daemon] = refusal{now, err}
+	return answer, err
+}
+
+func daemonProblem(path string, err error, late bool) error {
+	const fix = "approvals can't be told from running commands until it answers"
+	kind := adapters.ErrUnreadable
+	var wrong *formatError
+	switch {
+	case late:
+		kind, err = adapters.ErrTimeout, fmt.Errorf("the Codex daemon gave none in %v", daemonLimit)
+	case errors.As(err, &wrong):
+		kind = adapters.ErrFormat
+	}
+	return &adapters.Problem{Kind: kind, Path: path, Err: err, Fix: fix}
+}
+
+// formatError is an answer that isn't what 0.169 gives.
+type formatError struct{ err error }
+
+func (e *formatError) Error() string { return e.err.Error() }
+func (e *formatError) Unwrap() error { return e.err }
+
+// errForeign: the socket could be somebody else's.
+var errForeign = errors.New("the socket or its folder does not belong to you, so it is not connected to")
+
+// trusted resolves the socket (a symbolic link into a folder with a short name)
+// and makes sure that both folders on the way are the user's own, and that
+// nobody else can put a socket there.
+func trusted(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range []string{filepath.Dir(path), filepath.Dir(real), real} {
+		fi, err := os.Stat(p)
+		if err != nil {
+			return "", err
+		}
+		if !ownedByUser(fi) || fi.IsDir() && fi.Mode().Perm()&0o002 != 0 {
+			return "", errForeign
+		}
+	}
+	if fi, err := os.Stat(real); err != nil || fi.Mode()&fs.ModeSocket == 0 {
+		return "", errors.Join(err, &formatError{errors.New("not a socket")})
+	}
+	return real, nil
+}
+
+func askSocket(ctx context.Context, path string, ids []string) (map[string]threadStatus, error) {
+	real, err := trusted(path)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", real)
+	}}
+	defer transport.CloseIdleConnections()
+	conn, _, err := websocket.Dial(ctx, "ws://localhost/", &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: transport},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(answerLimit)
+	c := client{conn: conn}
+	_, err = c.call(ctx, "initialize", map[string]any{
+		"clientInfo": map[string]string{"name": "rollcall", "title": "Rollcall", "version": "1"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.send(ctx, map[string]any{"method": "initialized"}); err != nil {
+		return nil, err
+	}
+	// Closed without a farewell: waiting for the daemon's could take seconds.
+	return c.list(ctx, ids)
+}
+
+// page is the result of thread/list.
+type page struct {
+	Data []struct {
+		ID     string        `json:"id"`
+		Status *threadStatus `json:"status"`
+	} `json:"data"`
+	Next *string `json:"nextCursor"`
+}
+
+// parsePage reads the result of thread/list, as 0.169 gives it.
+func parsePage(b []byte) (page, error) {
+	var p page
+	if err := json.Unmarshal(b, &p); err != nil {
+		return page{}, &formatError{fmt.Errorf("answer to thread/list: %w", err)}
+	}
+	for _, t := range p.Data {
+		if t.ID == "" || t.Status == nil {
+			return page{}, &formatError{errors.New("thread/list names a thread without its id or status")}
+		}
+	}
+	return p, nil
+}
+
+// list pages through the threads, newest first, until all that are wanted were
+// seen.
+func (c *client) list(ctx context.Context, ids []string) (map[string]threadStatus, error) {
+	missing := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		missing[id] = true
+	}
+	found := map[string]threadStatus{}
+	var cursor *string
+	for range maxPages {
+		result, err := c.call(ctx, "thread/list", map[string]any{
+			"limit": pageSize, "cursor": cursor, "sortKey": "recency_at", "modelProviders": []string{},
+			// By default a list leaves out sub-agents, and looks through the rollouts
+			// to mend the state database: this one must change nothing.
+			"sourceKinds": []string{"cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview",
+				"subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown"},
+			"useStateDbOnly": true,
+		})
+		if err != nil {
+			return found, err
+		}
+		p, err := parsePage(result)
+		if err != nil {
+			return found, err
+		}
+		for _, t := range p.Data {
+			if missing[t.ID] {
+				found[t.ID] = *t.Status
+				delete(missing, t.ID)
+			}
+		}
+		if len(missing) == 0 || p.Next == nil || *p.Next == "" || len(p.Data) == 0 {
+			break
+		}
+		cursor = p.Next
+	}
+	return found, nil
+}
+
+// client speaks JSON-RPC as Codex does: without the member "jsonrpc".
+type client struct {
+	conn *websocket.Conn
+	last int
+}
+
+func (c *client) send(ctx context.Context, message any) error {
+	b, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	return c.conn.Write(ctx, websocket.MessageText, b)
+}
+
+// call sends a request and waits for its answer; what the daemon says or asks in
+// between is passed over.
+func (c *client) call(ctx context.Context, method string, params any) (result []byte, err error) {
+	c.last++
+	if err := c.send(ctx, map[string]any{"id": c.last, "method": method, "params": params}); err != nil {
+		return nil, err
+	}
+	for {
+		_, b, err := c.conn.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		result, mine, err := parseAnswer(b, c.last)
+		if err != nil {
+			return nil, &formatError{fmt.Errorf("%s: %w", method, err)}
+		}
+		if mine {
+			return result, nil
+		}
+	}
+}
+
+// parseAnswer reads a message; mine is false for one that does not answer the
+// request with that id.
+func parseAnswer(b []byte, id int) (result []byte, mine bool, err error) {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Result json.RawMessage `json:"result"`
+		Error  *struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, false, err
+	}
+	if m.Method != "" || string(m.ID) != strconv.Itoa(id) {
+		return nil, false, nil
+	}
+	if m.Error != nil {
+		return nil, true, fmt.Errorf("refused: %d %.200s", m.Error.Code, m.Error.Message)
+	}
+	return m.Result, true, nil
+}

@@ -1,0 +1,203 @@
+package codex
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// The tests' Codex is a process of its own whose name is codex: a copy of this
+// binary, run again. It holds rollouts open and locks threads as Codex does.
+func TestMain(m *testing.M) {
+	switch os.Getenv("CODEX_TEST_ROLE") {
+	case "codex":
+		double()
+		os.Exit(0)
+	case "command":
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	case "discover":
+		discoverAsOther()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// double obeys one command a line.
+func double() {
+	var open []*os.File // kept, so that they aren't closed
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		command, path, _ := strings.Cut(lines.Text(), " ")
+		var err error
+		var f *os.File
+		switch command {
+		case "open":
+			f, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		case "read":
+			f, err = os.Open(path)
+		case "lock":
+			if f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err == nil {
+				err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+			}
+		case "run": // a command of the thread named by path
+			child := exec.Command("/proc/self/exe")
+			child.Env = []string{"CODEX_TEST_ROLE=command", "CODEX_THREAD_ID=" + path}
+			_, err = child.StdinPipe() // it ends with this process
+			if err == nil {
+				err = child.Start()
+			}
+			go child.Wait()
+		}
+		open = append(open, f)
+		fmt.Println("ok", err)
+	}
+}
+
+// codexProcess is a running double.
+type codexProcess struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+// startCodex starts the double under a name of its own, with arguments.
+func startCodex(t *testing.T, name string, env []string, args ...string) *codexProcess {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), name)
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(binary, self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, args...)
+	cmd.Env = append([]string{"CODEX_TEST_ROLE=codex", "PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Dir = t.TempDir()
+	return runDouble(t, cmd)
+}
+
+func runDouble(t *testing.T, cmd *exec.Cmd) *codexProcess {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &codexProcess{t, cmd, in, bufio.NewScanner(out)}
+	t.Cleanup(p.kill)
+	return p
+}
+
+func (p *codexProcess) do(command, path string) *codexProcess {
+	p.t.Helper()
+	if _, err := fmt.Fprintln(p.in, command, path); err != nil {
+		p.t.Fatal(err)
+	}
+	if !p.out.Scan() || p.out.Text() != "ok <nil>" {
+		p.t.Fatalf("%s %s: %q", command, path, p.out.Text())
+	}
+	return p
+}
+
+func (p *codexProcess) kill() {
+	p.in.Close()
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+}
+
+func lockPath(t testing.TB, home, id string) string {
+	t.Helper()
+	dir := filepath.Join(home, ".codex", lockFolder)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, id+".lock")
+}
+
+// look asks a fresh adapter on this machine's own process table, and returns the
+// sessions below the home by id: other Codex processes may run here.
+func look(t testing.TB, a *Adapter, home string, q adapters.Query) map[string]adapters.Session {
+	t.Helper()
+	roll, err := a.Discover(t.Context(), q)
+	if err != nil {
+		t.Log(err)
+	}
+	return below(home, roll)
+}
+
+func below(home string, roll adapters.Roll) map[string]adapters.Session {
+	sessions := map[string]adapters.Session{}
+	for _, s := range roll.Sessions {
+		if len(s.Files) > 0 && strings.HasPrefix(s.Files[0], home+"/") {
+			sessions[s.ID] = s
+		}
+	}
+	return sessions
+}
+
+// real makes an adapter on this machine's process table, at a time shortly after
+// the synthetic rollouts end.
+func real(home string) *Adapter {
+	return New(Config{Home: home, Env: func(string) string { return "" }})
+}
+
+func want(t *testing.T, s adapters.Session, status adapters.Status, outcome adapters.Outcome, pid int) {
+	t.Helper()
+	if s.Status != status || s.Outcome != outcome || s.Process.PID != pid {
+		t.Errorf("%s %q, process %d (evidence %q); want %s %q, %d",
+			s.Status, s.Outcome, s.Process.PID, s.Evidence, status, outcome, pid)
+	}
+}
+
+// discoverAsOther prints what a user without rights is told.
+func discoverAsOther() {
+	roll, err := real(os.Args[1]).Discover(context.Background(), adapters.Query{})
+	type answer struct {
+		Sessions []adapters.Session
+		Problem  string
+	}
+	a := answer{Sessions: roll.Sessions}
+	if err != nil {
+		a.Problem = err.Error()
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(a)
+}
+
+// recently shifts a script's beginning so that it ends now.
+func recently(s func(at time.Time) *script) *script {
+	probe := s(began)
+	return s(time.Now().UTC().Add(-probe.at.Sub(began)))
+}
+
+// needRoot skips a test that takes the rights of root.
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("only root can act as another user")
+	}
+	t.Skip("only root can act as another user")
+}

@@ -1,0 +1,245 @@
+package codex
+
+import (
+	"time"
+
+	"rollcall/adapters"
+)
+
+// turn is where a thread's last turn stands, as its records say.
+type turn struct {
+	state   turnState
+	id      string
+	since   time.Time // of its beginning or end; zero when that wasn't read
+	outcome adapters.Outcome
+	why     string // of a failed or aborted one
+	// explicit: the version writes task_started and its like (after 0.80).
+	// Without them an end can only be concluded from an answer.
+	explicit bool
+	answered time.Time // implicit: the model's last word, when nothing followed
+	counted  bool      // implicit: the answer's tokens were counted, so it was complete
+	prompted bool      // a user's prompt belongs to it
+	worked   bool      // the model did something in it
+}
+
+type turnState uint8
+
+const (
+	noTurn turnState = iota
+	open
+	ended
+	lost // its records could not be found
+)
+
+// toolCall is a call that has no result yet.
+type toolCall struct {
+	id, tool  string
+	at        time.Time
+	escalated bool
+	asks      bool
+}
+
+// facts are what a rollout's records say. They are a value: a copy is changed,
+// never a shared one.
+type facts struct {
+	head
+	known    bool // the first line was understood
+	explicit bool // the beginning of the rollout has a task_started
+
+	firstPrompt, lastPrompt string
+	title                   string
+	model, approval         string
+	turn                    turn
+	calls                   []toolCall
+	totals                  *tokens
+	context, window         int64
+	last                    time.Time // of the newest record
+
+	skipped map[string]int
+}
+
+// apply adds one record; records come in the file's order.
+func (f *facts) apply(r record) {
+	if r.at.After(f.last) {
+		f.last = r.at
+	}
+	if r.unknown != "" {
+		f.skip("unknown record type " + plainWord(r.unknown))
+	}
+	if f.inherited > 0 && r.ordinal >= 0 && r.ordinal < f.inherited {
+		return // the parent's
+	}
+	switch r.kind {
+	case settings:
+		f.model = first(r.model, f.model)
+		f.cwd = first(r.cwd, f.cwd)
+		f.approval = first(r.approval, f.approval)
+	case usage:
+		f.applyUsage(r)
+	case named:
+		f.title = r.text
+	case prompt:
+		f.applyPrompt(r)
+	case started:
+		f.calls, f.explicit = nil, true
+		f.turn = turn{state: open, id: r.turn, since: r.at, explicit: true}
+		if r.window > 0 {
+			f.window = r.window
+		}
+	case completed, failure, aborted:
+		f.applyEnd(r)
+	case rolledBack:
+		f.calls = nil
+		f.turn = turn{state: ended, since: r.at, explicit: true}
+	case answer, call, output, activity:
+		f.applyWork(r)
+	}
+}
+
+func (f *facts) applyUsage(r record) {
+	if r.thread != "" && f.id != "" && r.thread != f.id {
+		return
+	}
+	// Two records count the same cumulatively, one of them later: the larger is
+	// the newer.
+	if r.totals != nil && (f.totals == nil || r.totals.total >= f.totals.total) {
+		f.totals = r.totals
+	}
+	if r.context > 0 {
+		f.context = r.context
+	}
+	if r.window > 0 {
+		f.window = r.window
+	}
+	if r.totals != nil && r.thread == "" {
+		f.turn.counted = true
+	}
+}
+
+func (f *facts) applyPrompt(r record) {
+	if r.text != "" {
+		f.firstPrompt = first(f.firstPrompt, r.text)
+		f.lastPrompt = r.text
+	}
+	if f.turn.state == open && f.turn.explicit {
+		f.turn.prompted = true
+		return
+	}
+	f.calls = nil
+	f.turn = turn{state: open, since: r.at, prompted: true}
+}
+
+func (f *facts) applyEnd(r record) {
+	t := &f.turn
+	if t.state == open && t.explicit && r.turn != "" && t.id != "" && r.turn != t.id {
+		return // an earlier turn's, late
+	}
+	f.calls = nil
+	f.explicit = f.explicit || r.kind == completed
+	was := *t
+	*t = turn{state: ended, id: r.turn, since: r.at, explicit: true, why: r.text}
+	switch r.kind {
+	case failure:
+		t.outcome = adapters.Failed
+	case aborted:
+		t.outcome = abortOutcome(r.text)
+	case completed:
+		t.outcome = adapters.Completed
+		if r.silent && was.prompted {
+			t.outcome = silentOutcome(was)
+			t.why = "ended without an answer"
+		}
+	}
+}
+
+// silentOutcome is that of a prompted turn that ended without a last message and
+// without saying why, as 0.142.5 records a failed one: with no work of the model
+// at all it failed, otherwise it can't be known.
+func silentOutcome(was turn) adapters.Outcome {
+	if was.worked {
+		return ""
+	}
+	return adapters.Failed
+}
+
+// abortOutcome knows the reasons of Codex's TurnAbortReason.
+func abortOutcome(reason string) adapters.Outcome {
+	switch reason {
+	case "budget_limited":
+		return adapters.Failed
+	case "review_ended":
+		return adapters.Completed
+	}
+	return adapters.Interrupted
+}
+
+// applyWork adds what happens within a turn.
+func (f *facts) applyWork(r record) {
+	t := &f.turn
+	switch t.state {
+	case ended:
+		return // what trails behind an end does not begin anything
+	case noTurn, lost: // its beginning wasn't read
+		*t = turn{state: open, since: r.at, explicit: f.explicit}
+	}
+	t.answered, t.counted = time.Time{}, false
+	switch r.kind {
+	case answer:
+		t.answered = r.at
+	case call:
+		f.calls = append(f.calls[:len(f.calls):len(f.calls)], toolCall{r.callID, r.tool, r.at, r.escalated, r.asks})
+	case output:
+		f.answerCall(r.callID)
+	}
+	if r.kind != output {
+		t.worked = true
+	}
+}
+
+func (f *facts) answerCall(id string) {
+	kept := make([]toolCall, 0, len(f.calls))
+	for _, c := range f.calls {
+		if c.id != id {
+			kept = append(kept, c)
+		}
+	}
+	f.calls = kept
+}
+
+func (f *facts) skip(reason string) {
+	m := make(map[string]int, len(f.skipped)+1)
+	for k, n := range f.skipped {
+		m[k] = n
+	}
+	if _, there := m[reason]; !there && len(m) >= 8 {
+		reason = "further kinds"
+	}
+	m[reason]++
+	f.skipped = m
+}
+
+// tokenTotals are the thread's tokens in the vocabulary of all adapters: Codex
+// counts cached and written tokens into its input.
+func (f *facts) tokenTotals() *adapters.Tokens {
+	t := f.totals
+	if t == nil {
+		return nil
+	}
+	return &adapters.Tokens{
+		Input:     max(0, t.input-t.cached-t.written),
+		Output:    t.output,
+		CacheRead: t.cached, CacheWrite: t.written,
+		Reasoning: t.reasoning,
+	}
+}
+
+// plainWord keeps of an untrusted name what a record type can be made of.
+func plainWord(s string) string {
+	b := make([]byte, 0, 40)
+	for i := 0; i < len(s) && len(b) < 40; i++ {
+		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}

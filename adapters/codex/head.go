@@ -1,0 +1,122 @@
+package codex
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/jsonl"
+)
+
+// head is the first line of a rollout: what the thread is.
+type head struct {
+	id, cwd, branch, version string
+	parent                   string
+	subagent                 bool
+	task                     string // what its parent calls a sub-agent
+	started                  time.Time
+	// inherited is the ordinal from which on records are the sub-agent's own;
+	// those before are a copy of its parent's.
+	inherited int64
+}
+
+// parseHead reads a session_meta line, as Codex 0.45 to 0.169 write it.
+func parseHead(line []byte) (head, error) {
+	var kind, payload []byte
+	err := jsonl.Top(line, func(key, raw []byte) bool {
+		switch string(key) {
+		case "type":
+			kind = jsonl.Text(raw)
+		case "payload":
+			payload = raw
+		}
+		return true
+	})
+	if err != nil {
+		return head{}, err
+	}
+	if string(kind) != "session_meta" {
+		return head{}, errRecord
+	}
+	var h head
+	var source []byte
+	var root, path, nickname string
+	err = jsonl.Top(payload, func(key, raw []byte) bool {
+		switch string(key) {
+		case "id":
+			h.id, _ = jsonl.Head(raw, textLimit)
+		case "timestamp":
+			h.started = jsonl.Time(raw)
+		case "cwd":
+			h.cwd, _ = jsonl.Head(raw, textLimit)
+		case "cli_version":
+			h.version, _ = jsonl.Head(raw, 80)
+		case "git":
+			h.branch, _ = jsonl.Head(jsonl.Get(raw, "branch"), textLimit)
+		case "parent_thread_id":
+			h.parent, _ = jsonl.Head(raw, textLimit)
+		case "session_id":
+			root, _ = jsonl.Head(raw, textLimit)
+		case "thread_source":
+			h.subagent = h.subagent || string(jsonl.Text(raw)) == "subagent"
+		case "agent_path":
+			path, _ = jsonl.Head(raw, textLimit)
+		case "agent_nickname":
+			nickname, _ = jsonl.Head(raw, textLimit)
+		case "subagent_history_start_ordinal":
+			h.inherited, _ = jsonl.Int(raw)
+		case "source": // a word, or, of a sub-agent, an object
+			source = raw
+		}
+		return true
+	})
+	if err != nil {
+		return head{}, err
+	}
+	if h.id == "" {
+		return head{}, errRecord
+	}
+	h.lineage(source, root, path, nickname)
+	return h, nil
+}
+
+// lineage works out a sub-agent's parent and name from what its version tells:
+// 0.169 names the parent, earlier ones only within source, and some sub-agents
+// (a review) just the thread at the root.
+func (h *head) lineage(source []byte, root, path, nickname string) {
+	h.subagent = h.subagent || jsonl.Get(source, "subagent") != nil
+	if h.subagent {
+		spawn := func(name string) string {
+			text, _ := jsonl.Head(jsonl.Get(source, "subagent", "thread_spawn", name), textLimit)
+			return text
+		}
+		h.parent = first(h.parent, spawn("parent_thread_id"), root)
+		path = first(path, spawn("agent_path"))
+		h.task = first(path[strings.LastIndexByte(path, '/')+1:], nickname, spawn("agent_nickname"))
+	}
+	if h.parent == h.id {
+		h.parent = ""
+	}
+}
+
+// explicitVersion says whether a version surely writes task_* records: 0.142.5
+// and later do, 0.80.0 and earlier don't; what lies between isn't known.
+func explicitVersion(version string) bool {
+	rest, ok := strings.CutPrefix(version, "0.")
+	if !ok {
+		return version != "" && version[0] >= '1' && version[0] <= '9'
+	}
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(minor)
+	return err == nil && n >= 142
+}
+
+// first returns the first text that isn't empty.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

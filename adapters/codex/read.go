@@ -1,0 +1,294 @@
+package codex
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"rollcall/adapters/internal/jsonl"
+)
+
+// Rollouts reach 98 GB, with lines of tens of megabytes. Only the first line,
+// the first prompt and the last turn matter, and token counts are cumulative:
+// the beginning and the end of a file are enough.
+const (
+	headLimit = 1 << 20   // to look for the first prompt
+	headLine  = 1 << 20   // the session_meta line has 22 KB
+	tailLine  = 512 << 10 // longer ones are recognised by their beginning and end
+	tailSoft  = 4 << 20   // for what is good to know: last prompt, model
+	tailHard  = 32 << 20  // for the turn and the tokens
+	window    = 128 << 20 // for a single line that goes beyond tailHard
+)
+
+// progress is how far a rollout was read.
+type progress struct {
+	facts facts
+	next  int64 // after the last complete line
+	// tail is what lies before next, to tell a file that grew from one that was
+	// written anew.
+	tail []byte
+}
+
+const tailCheck = 256
+
+// readRollout reads a rollout of the given size, from scratch or on from what
+// was read before.
+func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progress) (progress, error) {
+	if before != nil && before.facts.known && before.next <= size && before.continues(r) {
+		p := progress{facts: before.facts, next: before.next}
+		return p, p.readOn(ctx, r, size, before.next)
+	}
+	var p progress
+	if err := p.readHead(ctx, r); err != nil {
+		return p, err
+	}
+	return p, p.readOn(ctx, r, size, 0)
+}
+
+// continues says whether what lies before the place where reading ended is still
+// the same.
+func (p *progress) continues(r io.ReaderAt) bool {
+	now := make([]byte, len(p.tail))
+	_, err := r.ReadAt(now, p.next-int64(len(now)))
+	return (err == nil || err == io.EOF) && bytes.Equal(now, p.tail)
+}
+
+var errEnough = errors.New("read enough")
+
+// beginnings are buffers for the beginning of a rollout. Most have their first
+// prompt within it: the session_meta line and the instructions before the prompt
+// have 45 KB (0.169).
+var beginnings = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// readHead reads the first line and the records up to the first prompt.
+func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
+	buffer := beginnings.Get().(*[64 << 10]byte)
+	defer beginnings.Put(buffer)
+	n, err := r.ReadAt(buffer[:], 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	var b beginning
+	var next int
+	for !b.enough {
+		end := bytes.IndexByte(buffer[next:n], '\n')
+		if end < 0 {
+			break
+		}
+		b.line(buffer[next:next+end], next == 0)
+		next += end + 1
+	}
+	if !b.enough && err == nil { // there is more
+		limited := io.NewSectionReader(r, 0, headLimit)
+		_, _, err := jsonl.Forward(ctx, limited, int64(next), headLine, func(line []byte, offset int64) error {
+			b.line(line, offset == 0)
+			if b.enough {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			return err
+		}
+	}
+	b.into(&p.facts)
+	return nil
+}
+
+// beginning collects what only the beginning of a rollout tells. Its records are
+// applied to facts of their own: the reading from the end sees them again.
+type beginning struct {
+	facts    facts
+	known    bool
+	explicit bool
+	enough   bool
+}
+
+func (b *beginning) line(line []byte, isFirst bool) {
+	if isFirst {
+		h, err := parseHead(line)
+		b.facts.head, b.known, b.enough = h, err == nil, err != nil
+		return
+	}
+	rec, err := parse(line)
+	if err != nil {
+		return
+	}
+	b.facts.apply(rec)
+	b.explicit = b.explicit || rec.kind == started
+	b.enough = b.facts.firstPrompt != ""
+}
+
+func (b *beginning) into(f *facts) {
+	f.head, f.known = b.facts.head, b.known
+	f.explicit = b.explicit || explicitVersion(f.version)
+	f.firstPrompt, f.model = b.facts.firstPrompt, b.facts.model
+}
+
+// readOn reads backward from size, not further than from, and applies what it
+// found in the file's order.
+func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) error {
+	found := collector{id: p.facts.id, inherited: p.facts.inherited, implicit: !p.facts.explicit}
+	next, cut, err := found.collect(ctx, r, size, from)
+	if err != nil {
+		return err
+	}
+	if cut && len(found.records) == 0 {
+		p.facts.turn, p.facts.calls = turn{state: lost}, nil
+	}
+	for _, rec := range slices.Backward(found.records) {
+		p.facts.apply(rec)
+	}
+	for reason, n := range found.skipped {
+		for range min(n, 1000) {
+			p.facts.skip(reason)
+		}
+	}
+	p.next = next
+	p.tail = make([]byte, min(next, tailCheck))
+	if _, err := r.ReadAt(p.tail, next-int64(len(p.tail))); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// collect reads backward from size until it has enough or comes to from. next is
+// the offset after the last complete line; cut says that reading ended at the
+// window's beginning.
+func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
+	base := max(from, size-window)
+	back := jsonl.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
+	next = -1
+	for {
+		line, offset, err := back.Prev()
+		var long *jsonl.LongLine
+		switch {
+		case err == io.EOF:
+			return max(next, from), base > from, nil
+		case errors.As(err, &long):
+		case err != nil:
+			return 0, false, err
+		}
+		switch {
+		case offset == 0 && base > from: // it begins before the window
+			return max(next, from), true, nil
+		case back.Partial():
+			next = base + offset
+			continue
+		case next < 0:
+			next = base + lineEnd(offset, line, long)
+		}
+		c.read = size - base - offset
+		if long != nil {
+			c.add(parseLong(long.Head, long.Tail))
+		} else {
+			c.line(line)
+		}
+		if c.enough(c.read) {
+			return next, false, nil
+		}
+	}
+}
+
+func lineEnd(offset int64, line []byte, long *jsonl.LongLine) int64 {
+	if long != nil {
+		return offset + long.Length + 1
+	}
+	return offset + int64(len(line)) + 1
+}
+
+// collector gathers the records that matter, newest first, and knows when it has
+// enough of them.
+type collector struct {
+	records   []record
+	skipped   map[string]int
+	id        string // of the thread
+	inherited int64
+
+	boundary, abort, model, prompt, totals bool
+
+	implicit bool  // the rollout began without task_* records
+	promptAt int64 // how far from the end the newest prompt is
+	read     int64
+}
+
+func (c *collector) line(line []byte) {
+	rec, err := parse(line)
+	if err != nil {
+		c.skip("line that is no record")
+		return
+	}
+	c.add(rec)
+}
+
+func (c *collector) skip(reason string) {
+	if c.skipped == nil {
+		c.skipped = map[string]int{}
+	}
+	c.skipped[reason]++
+}
+
+// add keeps a record. Of a run of records that say no more than that something
+// goes on, the newest is enough.
+func (c *collector) add(r record) {
+	inherited := c.inherited > 0 && r.ordinal >= 0 && r.ordinal < c.inherited
+	switch r.kind {
+	case meta:
+		return
+	case started, completed, failure, aborted, rolledBack:
+		if !inherited {
+			c.boundary = c.boundary || r.kind != aborted || c.abort
+			c.abort = c.abort || r.kind == aborted
+		}
+	case settings:
+		c.model = c.model || r.model != "" && !inherited
+	case prompt:
+		if r.text != "" && !inherited && !c.prompt {
+			c.prompt, c.promptAt = true, c.read
+		}
+	case usage:
+		c.totals = c.totals || r.totals != nil && !inherited && (r.thread == "" || r.thread == c.id)
+	case activity, other:
+		if n := len(c.records); n > 0 && c.records[n-1].kind == r.kind && r.unknown == "" {
+			return
+		}
+	}
+	c.records = append(c.records, r)
+}
+
+// enough says whether reading further back can be left, after so many bytes. The
+// turn is what must be known: an abort may be that of an earlier turn, so the
+// record before it is wanted as well.
+func (c *collector) enough(read int64) bool {
+	switch {
+	case read >= tailHard:
+		return true
+	case c.boundary || c.abort && read >= tailSoft:
+	case c.implicit && c.prompt && read >= c.promptAt+implicitSearch:
+	default:
+		return false
+	}
+	return c.totals && (c.prompt && c.model || read >= tailSoft)
+}
+
+// implicitSearch is how far before a prompt a task_started is looked for in a
+// rollout whose beginning has none: a newer version may have resumed it.
+const implicitSearch = 128 << 10
+
+// openRollout opens a rollout for reading, refusing what isn't a regular file.
+func openRollout(path string) (*os.File, os.FileInfo, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, fi, nil
+}

@@ -1,0 +1,332 @@
+package codex
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/jsonl"
+)
+
+// textLimit bounds what is kept of a prompt, a title or an error: bytes.
+const textLimit = 4096
+
+// errRecord says that a line is no record of a rollout.
+var errRecord = errors.New("not a rollout record")
+
+// kind is what a record means for a session; most records mean just activity.
+type kind uint8
+
+const (
+	activity   kind = iota // something of the turn: reasoning, a tool's event, …
+	other                  // nothing about the turn
+	meta                   // session_meta; see parseMeta
+	started                // task_started
+	completed              // task_complete
+	aborted                // turn_aborted
+	failure                // an error that ends the turn
+	rolledBack             // thread_rolled_back: the turn is undone
+	prompt                 // what the user typed
+	answer                 // what the model said
+	call                   // a tool was called
+	output                 // a tool's result
+	settings               // turn_context, thread_settings_applied
+	usage                  // token_count, token_usage_record
+	named                  // the thread got a name
+)
+
+// record is one line of a rollout, reduced to what matters here.
+type record struct {
+	kind    kind
+	at      time.Time
+	ordinal int64 // -1 in versions without (before 0.169)
+	turn    string
+	thread  string // of a usage record that names one
+	text    string // prompt, error, name of a thread, reason of an abort
+	silent  bool   // completed: without a last message
+
+	callID    string
+	tool      string
+	escalated bool // the call asks to leave the sandbox
+	asks      bool // the call is a question to the user
+
+	model, cwd, approval string
+	totals               *tokens
+	context, window      int64
+
+	unknown string // record type that this version does not know
+}
+
+// tokens are counts as Codex writes them: input holds cached and written ones.
+type tokens struct{ input, cached, written, output, reasoning, total int64 }
+
+// parse reads one line of a rollout, as Codex 0.45 to 0.169 write it.
+func parse(line []byte) (record, error) {
+	r := record{kind: activity, ordinal: -1}
+	var name, payload []byte
+	err := jsonl.Top(line, func(key, raw []byte) bool {
+		switch string(key) {
+		case "timestamp":
+			r.at = jsonl.Time(raw)
+		case "ordinal":
+			if n, ok := jsonl.Int(raw); ok {
+				r.ordinal = n
+			}
+		case "type":
+			name = jsonl.Text(raw)
+		case "payload":
+			payload = raw
+		}
+		return true
+	})
+	if err != nil {
+		return record{}, err
+	}
+	if len(name) == 0 || len(payload) == 0 || payload[0] != '{' {
+		return record{}, errRecord
+	}
+	switch string(name) {
+	case "session_meta":
+		r.kind = meta
+	case "event_msg":
+		r.event(payload)
+	case "response_item":
+		r.item(payload)
+	case "turn_context":
+		r.settings(payload)
+	case "token_usage_record":
+		r.usageRecord(payload)
+	case "compacted", "inter_agent_communication", "inter_agent_communication_metadata":
+	case "world_state", "ghost_snapshot":
+		r.kind = other
+	default:
+		r.kind, r.unknown = other, string(name)
+	}
+	return r, nil
+}
+
+// event reads an event_msg, in the order of how often they come.
+func (r *record) event(payload []byte) {
+	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	case "token_count":
+		r.tokenCount(payload)
+	case "item_completed":
+		r.itemCompleted(payload)
+	case "agent_message":
+		r.kind = answer
+	case "user_message":
+		r.userMessage(payload)
+	case "task_started", "turn_started":
+		r.kind = started
+		r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
+		r.window, _ = jsonl.Int(jsonl.Get(payload, "model_context_window"))
+	case "task_complete", "turn_complete":
+		r.complete(payload)
+	case "turn_aborted":
+		r.kind = aborted
+		r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
+		r.text = jsonl.String(jsonl.Get(payload, "reason"))
+	case "error":
+		if failsTurn(payload) {
+			r.kind = failure
+			r.text, _ = jsonl.Head(jsonl.Get(payload, "message"), textLimit)
+		}
+	case "thread_rolled_back":
+		r.kind = rolledBack
+	case "thread_settings_applied":
+		r.settings(jsonl.Get(payload, "thread_settings"))
+	case "thread_name_updated":
+		r.kind = named
+		r.text, _ = jsonl.Head(jsonl.Get(payload, "thread_name"), textLimit)
+	case "thread_goal_updated", "warning":
+		r.kind = other
+	}
+}
+
+// complete reads a task_complete. Since some version after 0.142.5 it says why
+// it failed; before, a failed turn shows only by its lack of a last message.
+func (r *record) complete(payload []byte) {
+	r.kind = completed
+	r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
+	r.silent = jsonl.Null(jsonl.Get(payload, "last_agent_message"))
+	failed := jsonl.Get(payload, "error")
+	if jsonl.Null(failed) || !failsTurn(failed) {
+		return
+	}
+	r.kind = failure
+	if r.text, _ = jsonl.Head(jsonl.Get(failed, "message"), textLimit); r.text == "" {
+		r.text = "error without a message"
+	}
+}
+
+// failsTurn knows the two errors that are no failure of the turn
+// (CodexErrorInfo::affects_turn_status).
+func failsTurn(raw []byte) bool {
+	info := jsonl.Get(raw, "codex_error_info")
+	return string(jsonl.Text(info)) != "thread_rollback_failed" &&
+		jsonl.Get(info, "active_turn_not_steerable") == nil
+}
+
+func (r *record) userMessage(payload []byte) {
+	// Versions around 0.30 marked what the program itself put there.
+	if k := jsonl.Text(jsonl.Get(payload, "kind")); len(k) > 0 && string(k) != "plain" {
+		r.kind = other
+		return
+	}
+	r.kind = prompt
+	text, _ := jsonl.Head(jsonl.Get(payload, "message"), textLimit)
+	r.text = typed(text)
+}
+
+// itemCompleted reads what replaces user_message and agent_message in
+// "paginated" rollouts (0.169).
+func (r *record) itemCompleted(payload []byte) {
+	item := jsonl.Get(payload, "item")
+	switch string(jsonl.Text(jsonl.Get(item, "type"))) {
+	case "UserMessage":
+		r.kind = prompt
+		r.text = typed(contentText(item))
+	case "AgentMessage":
+		r.kind = answer
+	}
+}
+
+// item reads a response_item: what went to the model and came from it.
+func (r *record) item(payload []byte) {
+	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	case "message":
+		switch string(jsonl.Text(jsonl.Get(payload, "role"))) {
+		case "assistant":
+			r.kind = answer
+		case "user", "developer", "system": // a prompt comes as an event as well
+			r.kind = other
+		}
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+		r.toolCall(payload)
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		r.kind = output
+		r.callID = jsonl.String(jsonl.Get(payload, "call_id"))
+	}
+}
+
+func (r *record) toolCall(payload []byte) {
+	var arguments []byte
+	r.kind, r.tool = call, "local_shell"
+	_ = jsonl.Top(payload, func(key, raw []byte) bool {
+		switch string(key) {
+		case "call_id":
+			r.callID = jsonl.String(raw)
+		case "name":
+			r.tool, _ = jsonl.Head(raw, 80)
+		case "arguments":
+			arguments = jsonl.Text(raw)
+		}
+		return true
+	})
+	r.asks = r.tool == "request_user_input"
+	sandbox := string(jsonl.Text(jsonl.Get(arguments, "sandbox_permissions")))
+	r.escalated = sandbox == "require_escalated" || sandbox == "with_additional_permissions" ||
+		jsonl.True(jsonl.Get(arguments, "with_escalated_permissions")) // up to 0.80
+}
+
+func (r *record) settings(raw []byte) {
+	r.kind = settings
+	r.model = jsonl.String(jsonl.Get(raw, "model"))
+	r.cwd = jsonl.String(jsonl.Get(raw, "cwd"))
+	r.approval = jsonl.String(jsonl.Get(raw, "approval_policy"))
+}
+
+// tokenCount reads what is cumulative over the thread, resumes included. info is
+// null when only rate limits changed.
+func (r *record) tokenCount(payload []byte) {
+	r.kind = usage
+	info := jsonl.Get(payload, "info")
+	if jsonl.Null(info) {
+		return
+	}
+	r.totals = counts(jsonl.Get(info, "total_token_usage"))
+	if last := counts(jsonl.Get(info, "last_token_usage")); last != nil {
+		r.context = last.total
+	}
+	r.window, _ = jsonl.Int(jsonl.Get(info, "model_context_window"))
+}
+
+// usageRecord reads the token_usage_record of 0.169, which comes earlier in a
+// turn than the token_count.
+func (r *record) usageRecord(payload []byte) {
+	r.kind = usage
+	r.thread = jsonl.String(jsonl.Get(payload, "thread_id"))
+	r.totals = counts(jsonl.Get(payload, "thread_token_usage"))
+	if last := counts(jsonl.Get(payload, "usage")); last != nil {
+		r.context = last.total
+	}
+}
+
+func counts(raw []byte) *tokens {
+	if jsonl.Null(raw) {
+		return nil
+	}
+	var t tokens
+	err := jsonl.Top(raw, func(key, raw []byte) bool {
+		n, _ := jsonl.Int(raw)
+		switch n = max(n, 0); string(key) {
+		case "input_tokens":
+			t.input = n
+		case "cached_input_tokens":
+			t.cached = n
+		case "cache_write_input_tokens":
+			t.written = n
+		case "output_tokens":
+			t.output = n
+		case "reasoning_output_tokens":
+			t.reasoning = n
+		case "total_tokens":
+			t.total = n
+		}
+		return true
+	})
+	if err != nil {
+		return nil
+	}
+	return &t
+}
+
+// contentText joins the texts of a message's content.
+func contentText(message []byte) string {
+	var parts []string
+	room := textLimit
+	_ = jsonl.Each(jsonl.Get(message, "content"), func(part []byte) bool {
+		text, _ := jsonl.Head(jsonl.Get(part, "text"), room)
+		if text != "" {
+			parts = append(parts, text)
+			room -= len(text)
+		}
+		return room > 0
+	})
+	return strings.Join(parts, "\n")
+}
+
+// wrappers begin messages that the program, not the user, put into the history.
+var wrappers = []string{
+	"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>",
+	"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<skill>",
+	"<permissions instructions>", "<collaboration_mode>",
+}
+
+// typed returns what the user typed: nothing of the program's own messages, and
+// of what an editor's extension sent only the part after its context.
+func typed(text string) string {
+	const request = "## My request for Codex:"
+	if strings.HasPrefix(text, "# Context from my IDE setup:") {
+		if _, after, ok := strings.Cut(text, request); ok {
+			text = after
+		}
+	}
+	text = strings.TrimSpace(text)
+	for _, w := range wrappers {
+		if strings.HasPrefix(text, w) {
+			return ""
+		}
+	}
+	return text
+}

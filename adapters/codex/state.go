@@ -1,0 +1,204 @@
+package codex
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/sqlitero"
+)
+
+// thread is what Codex's state database adds to a rollout. The rollout is the
+// truth; this is a help that versions up to 0.80 don't have.
+type thread struct {
+	name, branch, model, version, parent string
+}
+
+// states remembers what was read of each state database until that changes.
+type states struct {
+	mu    sync.Mutex
+	known map[string]state
+}
+
+type state struct {
+	stamp   sqlitero.Stamp
+	threads map[string]thread
+	of      []string // the threads asked for; nil: all
+}
+
+// few is up to how many threads are asked for by their ids.
+const few = 64
+
+// threads returns the rows of a root's newest state database, for the given
+// threads or more. The map is not to be changed. path is empty when there is no
+// database.
+func (s *states) threads(ctx context.Context, dirs []string, ids []string) (threads map[string]thread, path string, err error) {
+	path, err = newestState(dirs)
+	if path == "" || err != nil {
+		return nil, path, err
+	}
+	stamp, err := sqlitero.Look(path)
+	if err != nil {
+		return nil, path, problem(ctx, path, err)
+	}
+	s.mu.Lock()
+	was := s.known[path]
+	s.mu.Unlock()
+	if was.threads != nil && was.stamp == stamp && (was.of == nil || subset(ids, was.of)) {
+		return was.threads, path, nil
+	}
+	if len(ids) > few {
+		ids = nil
+	}
+	now := state{of: ids}
+	now.stamp, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+		now.threads, err = queryThreads(ctx, db, ids)
+		return err
+	})
+	if err != nil {
+		return was.threads, path, problem(ctx, path, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]state{}
+	}
+	s.known[path] = now
+	return now.threads, path, nil
+}
+
+// newestState finds state_N.sqlite with the highest N, in the first folder that
+// has one.
+func newestState(dirs []string) (string, error) {
+	for _, dir := range dirs {
+		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), "state_*.sqlite"))
+		if err != nil {
+			return "", err
+		}
+		best, newest := -1, ""
+		for _, p := range paths {
+			n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "state_"), ".sqlite"))
+			if err == nil && n > best {
+				best, newest = n, p
+			}
+		}
+		if newest != "" {
+			return newest, nil
+		}
+	}
+	return "", nil
+}
+
+var globEscapes = strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`)
+
+func escapeGlob(path string) string { return globEscapes.Replace(path) }
+
+// errTables says that a database isn't Codex's.
+var errTables = errors.New("no table of threads")
+
+// problem sorts a failed read of a database into the kinds of Problem.
+func problem(ctx context.Context, path string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
+	case errors.Is(err, fs.ErrNotExist): // removed at this moment
+		return nil
+	case errors.Is(err, sqlitero.ErrBusy):
+		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err,
+			Fix: "it is read again next time; titles may be missing until then"}
+	case errors.Is(err, sqlitero.ErrNotDatabase):
+		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
+			Fix: "sessions are read from their rollouts; Codex makes the file anew when it is removed"}
+	case errors.Is(err, errTables):
+		return adapters.Unrecognised(path, "%w", err)
+	}
+	return adapters.Unreadable(path, err)
+}
+
+// queryThreads asks for the columns that this version's table has.
+func queryThreads(ctx context.Context, db *sqlitero.DB, ids []string) (map[string]thread, error) {
+	has, err := db.Columns(ctx, "threads")
+	if err != nil {
+		return nil, err
+	}
+	if !has["id"] {
+		return nil, errTables
+	}
+	column := func(name string) string {
+		if !has[name] {
+			return "''"
+		}
+		return "substr(coalesce(t." + name + ", ''), 1, " + strconv.Itoa(textLimit) + ")"
+	}
+	parent := "''"
+	if edges, err := db.Columns(ctx, "thread_spawn_edges"); err != nil {
+		return nil, err
+	} else if edges["parent_thread_id"] && edges["child_thread_id"] {
+		parent = "coalesce((SELECT e.parent_thread_id FROM thread_spawn_edges e WHERE e.child_thread_id = t.id), '')"
+	}
+	query := fmt.Sprintf("SELECT t.id, %s, %s, %s, %s, %s, %s, %s FROM threads t", column("name"), column("title"),
+		column("first_user_message"), column("git_branch"), column("model"), column("cli_version"), parent)
+	var args []any
+	if ids != nil {
+		query += " WHERE t.id IN (" + strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",") + ")"
+		for _, id := range ids {
+			args = append(args, id)
+		}
+	}
+	rows, err := db.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return scanThreads(rows)
+}
+
+func scanThreads(rows *sql.Rows) (map[string]thread, error) {
+	defer rows.Close()
+	threads := map[string]thread{}
+	for rows.Next() {
+		var id, title, message string
+		var t thread
+		if err := rows.Scan(&id, &t.name, &title, &message, &t.branch, &t.model, &t.version, &t.parent); err != nil {
+			return nil, err
+		}
+		if t.name == "" {
+			t.name = ownTitle(title, message)
+		}
+		threads[id] = t
+	}
+	return threads, rows.Err()
+}
+
+// ownTitle drops a title that is nothing but the first message or its beginning:
+// before there were names (0.142.5) that was the default.
+func ownTitle(title, message string) string {
+	title = strings.TrimSpace(title)
+	begin := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(title, "…"), "..."), " ")
+	if strings.HasPrefix(strings.TrimSpace(message), begin) {
+		return ""
+	}
+	return title
+}
+
+func subset(ids, of []string) bool {
+	if ids == nil {
+		return false
+	}
+	there := make(map[string]bool, len(of))
+	for _, id := range of {
+		there[id] = true
+	}
+	for _, id := range ids {
+		if !there[id] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,67 @@
+package codex
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// Statuses that no recording holds: each line is one sight.
+func TestDecide(t *testing.T) {
+	tui := &host{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}}}
+	hidden := &host{Process: tui.Process, opaque: errors.New("no right")}
+	old := func() *script { return newScript(threadA, "0.80.0") }
+	now := func() *script { return newScript(threadA, "0.169.0") }
+	escalated := `{"cmd":"x","sandbox_permissions":"require_escalated"}`
+	type status = adapters.Status
+	tests := []struct {
+		name    string
+		script  *script
+		later   time.Duration // after the last record
+		sight   sight
+		want    status
+		waiting adapters.WaitingFor
+		outcome adapters.Outcome
+		says    string
+	}{
+		{"nothing yet", now(), 0, sight{host: tui}, adapters.Idle, "", "", "no turn yet"},
+		{"never a turn", now(), 0, sight{}, adapters.Stopped, "", "", "no turn recorded"},
+		{"0.80: an answer whose tokens were counted", old().prompt("x").answer("y").tokens(1, 0, 1), 0, sight{host: tui}, adapters.Idle, "", adapters.Completed, "answer is the last record"},
+		{"0.80: an answer, more may follow", old().prompt("x").answer("y"), time.Second, sight{host: tui}, adapters.Working, "", "", "turn open"},
+		{"0.80: an answer, and nothing has followed", old().prompt("x").answer("y"), time.Minute, sight{host: tui}, adapters.Idle, "", adapters.Completed, ""},
+		{"0.80: a word before a call is no end", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1), time.Minute, sight{host: tui}, adapters.Working, "", "", "the files do not say which"},
+		{"0.80: after a result the model thinks", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1).result("c", "z"), time.Minute, sight{host: tui}, adapters.Working, "", "", ""},
+		{"0.80: a failed turn is not recorded", old().prompt("x"), 20 * time.Minute, sight{host: tui}, adapters.Unknown, "", "", "nor failed turns"},
+		{"0.80: gone after an answer", old().prompt("x").answer("y"), 0, sight{}, adapters.Stopped, "", adapters.Completed, ""},
+		{"0.80: gone before one", old().prompt("x"), 0, sight{}, adapters.Stopped, "", adapters.Died, "left open"},
+		{"0.80: interrupted", old().prompt("x").event(`{"type":"turn_aborted","reason":"interrupted"}`), 0, sight{host: tui}, adapters.Idle, "", adapters.Interrupted, ""},
+		{"0.169: a word in the midst of a turn is no end", now().start("a").prompt("x").answer("I look").tokens(1, 0, 1), time.Hour, sight{host: tui}, adapters.Working, "", "", ""},
+		{"an escalated call, too young to tell", now().start("a").call("c", escalated), time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"an escalated call of which nothing runs", now().start("a").call("c", escalated), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "no process of it runs"},
+		{"an escalated call that may run", now().start("a").call("c", escalated), time.Minute, sight{host: tui}, adapters.Working, "", "", "the files do not say which"},
+		{"an escalated call that runs", now().start("a").call("c", escalated), time.Minute, sight{host: tui, running: 9}, adapters.Working, "", "", "process 9 runs"},
+		{"nobody is ever asked", now().start("a").add(`{"timestamp":"2026-11-21T05:00:02Z","type":"turn_context","payload":{"approval_policy":"never"}}`).call("c", escalated), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "exec_command since"},
+		{"a call within the sandbox", now().start("a").context("m").call("c", `{"cmd":"x"}`), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a question", now().start("a").item(`{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"c"}`), 0, sight{host: tui}, adapters.Waiting, adapters.ForQuestion, "", "request_user_input"},
+		{"a host that can't be looked into", now().turn("a", "x"), 0, sight{opaque: hidden}, adapters.Unknown, "", "", "no right"},
+		{"a rollout that could not be read", now().turn("a", "x"), 0, sight{host: tui, unread: errors.New("disk on fire")}, adapters.Unknown, "", "", "disk on fire"},
+		{"the reason of a failure", now().start("a").event(`{"type":"task_complete","error":{"message":"quota"}}`), 0, sight{}, adapters.Stopped, "", adapters.Failed, "quota"},
+	}
+	for _, test := range tests {
+		s := test.sight
+		s.facts = test.script.facts(t)
+		s.now = s.facts.last.Add(test.later)
+		if s.facts.last.IsZero() {
+			s.now = began
+		}
+		v := decide(s)
+		if v.status != test.want || v.waiting != test.waiting || v.outcome != test.outcome || !strings.Contains(v.evidence, test.says) {
+			t.Errorf("%s: %s %s %s %q; want %s %s %s %q", test.name, v.status, v.waiting, v.outcome, v.evidence,
+				test.want, test.waiting, test.outcome, test.says)
+		}
+	}
+}

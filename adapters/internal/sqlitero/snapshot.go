@@ -1,0 +1,85 @@
+package sqlitero
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// snapshot holds the open files of one read.
+type snapshot struct {
+	ctx     context.Context
+	db, wal *os.File // wal is nil where there is none
+	walSize int64
+	before  Stamp
+}
+
+// open takes the stamp before it opens the files: whatever is written in between
+// shows in the stamp afterwards.
+func open(ctx context.Context, path string) (*snapshot, error) {
+	path, err := filepath.EvalSymlinks(path) // the log lies beside the real file
+	if err != nil {
+		return nil, err
+	}
+	before, err := Look(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{ctx: ctx, before: before}
+	if s.db, err = openShared(path); err != nil {
+		return nil, err
+	}
+	if !before.walPresent {
+		return s, nil
+	}
+	s.wal, err = openShared(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		s.close()
+		return nil, errSpoilt
+	}
+	if err == nil {
+		var fi fs.FileInfo
+		if fi, err = s.wal.Stat(); err == nil {
+			s.walSize = fi.Size()
+			return s, nil
+		}
+	}
+	s.close()
+	return nil, err
+}
+
+func (s *snapshot) close() {
+	if s.db != nil {
+		s.db.Close()
+	}
+	if s.wal != nil {
+		s.wal.Close()
+	}
+}
+
+// regular refuses what could hang or never end when it is opened and read.
+func regular(path string) (fs.FileInfo, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %s", ErrNotDatabase, kind(fi.Mode()))}
+	}
+	return fi, nil
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "no regular file"
+}

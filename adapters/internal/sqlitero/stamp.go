@@ -1,0 +1,173 @@
+package sqlitero
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Stamp tells one state of a database from any other, from its files alone.
+// Stamps are comparable with ==: equal stamps mean equal content, as far as the
+// file system's clock can tell (writes within one tick of it that leave sizes
+// and headers as they are go unseen until the next write).
+type Stamp struct {
+	db, wal    file
+	walPresent bool
+	journal    bool     // a rollback journal with a change in it
+	header     [24]byte // bytes 16 to 39 of the database: write version, change counter, sizes
+	walHeader  [32]byte
+	shm        shm
+}
+
+type file struct {
+	size  int64
+	mtime time.Time // UTC, without monotonic part
+	id    fileID
+}
+
+// shm is what the index of the log in shared memory (-shm) says. While a process
+// has the database open it is exact: it changes with every transaction and
+// before a checkpoint touches the database. Layout: "WAL-Index File Format",
+// unchanged since SQLite 3.7.0; nBackfillAttempted since 3.12.
+type shm struct {
+	present   bool
+	id        fileID
+	header    [48]byte
+	attempted uint32 // log frames that a checkpoint has copied, or begun to
+}
+
+const (
+	headerAt     = 16
+	versionAt    = 18 // 2: the database is in WAL mode
+	shmAttempted = 128
+	shmSalts     = 32 // within header
+)
+
+// Look returns the current stamp of the database at path. It reads 150 bytes.
+func Look(path string) (Stamp, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return Stamp{}, err
+	}
+	var s Stamp
+	// -shm first: what it says must not be newer than what is read after it.
+	if s.shm, err = lookShm(path + "-shm"); err != nil {
+		return Stamp{}, err
+	}
+	if s.db, err = lookFile(path, headerAt, s.header[:]); err != nil {
+		return Stamp{}, err
+	}
+	s.wal, err = lookFile(path+"-wal", 0, s.walHeader[:])
+	switch {
+	case err == nil:
+		s.walPresent = true
+	case !errors.Is(err, fs.ErrNotExist):
+		return Stamp{}, err
+	}
+	s.journal, err = hotJournal(path + "-journal")
+	return s, err
+}
+
+// undisturbed says whether a read that lay between the stamps s and after saw
+// one consistent state.
+//
+// With the log's index in shared memory it can be told exactly: a checkpoint
+// raises attempted before it writes into the database, and a restarted log has
+// new salts before its first frame is overwritten. A checkpoint of frames that
+// were in the log already does no harm: those pages are read from the log. Any
+// other growth of the log lies behind the end that was read. Without that index
+// nobody has the database open in WAL mode, and all must be as before.
+func (s Stamp) undisturbed(after Stamp) bool {
+	if s.journal || after.journal || s.db.id != after.db.id {
+		return false
+	}
+	inWAL := s.header[versionAt-headerAt] == 2 && s.walPresent
+	if !inWAL || !s.shm.present || !after.shm.present {
+		return s == after
+	}
+	return s.shm.id == after.shm.id &&
+		s.shm.attempted == after.shm.attempted &&
+		string(s.shm.header[shmSalts:shmSalts+8]) == string(after.shm.header[shmSalts:shmSalts+8]) &&
+		s.walPresent == after.walPresent && s.wal.id == after.wal.id &&
+		s.walHeader == after.walHeader
+}
+
+func lookFile(path string, at int64, header []byte) (file, error) {
+	if _, err := regular(path); err != nil {
+		return file{}, err
+	}
+	f, err := openShared(path)
+	if err != nil {
+		return file{}, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return file{}, err
+	}
+	if _, err := f.ReadAt(header, at); err != nil && err != io.EOF {
+		return file{}, err
+	}
+	return file{size: fi.Size(), mtime: fi.ModTime().UTC().Round(0), id: idOf(f, fi)}, nil
+}
+
+func lookShm(path string) (shm, error) {
+	if _, err := regular(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return shm{}, err
+	}
+	f, err := openShared(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return shm{}, nil
+	}
+	if err != nil {
+		return shm{}, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return shm{}, err
+	}
+	s := shm{present: true, id: idOf(f, fi)}
+	// Bytes 120 to 127 are left alone: locks lie there, which Windows enforces.
+	if _, err := f.ReadAt(s.header[:], 0); err != nil && err != io.EOF {
+		return shm{}, err
+	}
+	var word [4]byte
+	if _, err := f.ReadAt(word[:], shmAttempted); err != nil && err != io.EOF {
+		return shm{}, err
+	}
+	s.attempted = binary.NativeEndian.Uint32(word[:])
+	return s, nil
+}
+
+// hotJournal says whether a rollback journal with content lies there. An empty
+// or zeroed one is what a finished transaction may leave.
+func hotJournal(path string) (bool, error) {
+	fi, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil || fi.Size() == 0 || !fi.Mode().IsRegular() {
+		return false, err
+	}
+	f, err := openShared(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var magic [1]byte
+	if _, err := f.ReadAt(magic[:], 0); err != nil && err != io.EOF {
+		return false, err
+	}
+	return magic[0] != 0, nil
+}

@@ -1,0 +1,96 @@
+package sqlitero
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite/vfs"
+)
+
+// files is the file system that SQLite sees: the snapshots being read at this
+// moment, each under a name of its own. It has no way to write.
+var files = &snapshots{byName: map[string]*snapshot{}}
+
+// register makes files known to SQLite once per process, for its whole life.
+var register = sync.OnceValues(func() (string, error) {
+	name, _, err := vfs.New(files)
+	return name, err
+})
+
+type snapshots struct {
+	mu     sync.Mutex
+	last   uint64
+	byName map[string]*snapshot
+}
+
+func (f *snapshots) add(s *snapshot) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last++
+	name := "db" + strconv.FormatUint(f.last, 36)
+	f.byName[name] = s
+	return name
+}
+
+func (f *snapshots) remove(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.byName, name)
+}
+
+// Open opens the database of a snapshot or its log.
+func (f *snapshots) Open(name string) (fs.File, error) {
+	base, log := strings.CutSuffix(name, "-wal")
+	f.mu.Lock()
+	s := f.byName[base]
+	f.mu.Unlock()
+	switch {
+	case s == nil: // also the -journal: rolling one back would take writing
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case log && s.wal == nil:
+		// A database in WAL mode without a log: to SQLite an empty one.
+		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(nothing{}, 0, 0)}, nil
+	case log:
+		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(s.wal, 0, s.walSize)}, nil
+	}
+	return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(s.db, 0, s.before.db.size)}, nil
+}
+
+// part is one file of a snapshot, at the size that it had when that was taken.
+type part struct {
+	*io.SectionReader
+	ctx  context.Context
+	name string
+}
+
+// Read lets a cancelled context end SQLite's reading of a huge log as well.
+func (p *part) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.SectionReader.Read(b)
+}
+
+func (p *part) Close() error               { return nil }
+func (p *part) Stat() (fs.FileInfo, error) { return info{p.name, p.Size()}, nil }
+
+type nothing struct{}
+
+func (nothing) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
+
+type info struct {
+	name string
+	size int64
+}
+
+func (i info) Name() string     { return i.name }
+func (i info) Size() int64      { return i.size }
+func (info) Mode() fs.FileMode  { return 0o400 }
+func (info) ModTime() time.Time { return time.Time{} }
+func (info) IsDir() bool        { return false }
+func (info) Sys() any           { return nil }
