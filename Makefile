@@ -57,7 +57,7 @@ $(GOLANGCI): tools/go.mod tools/go.sum
 	cd tools && go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
-	$(GOLANGCI) run --build-tags $(DESKTOP) ./...
+	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents ./...
 	shellcheck packaging/setup packaging/check .ci/run
 
 fmt: $(GOLANGCI) ## format the source

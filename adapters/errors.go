@@ -79,7 +79,7 @@ func Problems(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := err.(*Problem); ok {
+	if _, ok := err.(*Problem); ok { //nolint:errorlint // the tree itself is walked here
 		return []error{err}
 	}
 	if j, ok := err.(interface{ Unwrap() []error }); ok {

@@ -52,7 +52,7 @@ func TestBadRollouts(t *testing.T) {
 			home := home(t)
 			write(t, rolloutPath(home, threadA), good)
 			test.put(t, rolloutPath(home, threadB))
-			a := real(home)
+			a := atNow(home)
 			start := time.Now()
 			roll, err := a.Discover(t.Context(), adapters.Query{})
 			if took := time.Since(start); took > 3*time.Second {
@@ -141,7 +141,7 @@ func TestRewrittenWhileRead(t *testing.T) {
 			os.WriteFile(path, []byte(s), 0o644)
 		}
 	}()
-	a, answers := real(home), 0
+	a, answers := atNow(home), 0
 	for ctx.Err() == nil {
 		roll, err := a.Discover(t.Context(), adapters.Query{IDs: []string{threadA}})
 		s, there := below(home, roll)[threadA]
@@ -172,7 +172,7 @@ func TestHostileText(t *testing.T) {
 	home := home(t)
 	evil := "\x1b]0;owned\x07<b>&\u202e\x00" + `"},"type":"task_complete"`
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").start("a").prompt(evil).text())
-	s := look(t, real(home), home, adapters.Query{})[threadA]
+	s := look(t, atNow(home), home, adapters.Query{})[threadA]
 	want(t, s, adapters.Stopped, adapters.Died, 0)
 	if s.FirstPrompt != evil {
 		t.Errorf("first prompt %q", s.FirstPrompt)
@@ -186,7 +186,7 @@ func TestLoopOfFolders(t *testing.T) {
 	sessions := filepath.Join(home, ".codex", "sessions")
 	must(t, os.Symlink(sessions, filepath.Join(sessions, "2025")))
 	must(t, os.Symlink(filepath.Join(sessions, "2026", "11", "20"), filepath.Join(sessions, "2026", "11", "20")))
-	roll, err := real(home).Discover(t.Context(), adapters.Query{})
+	roll, err := atNow(home).Discover(t.Context(), adapters.Query{})
 	if len(below(home, roll)) != 1 || err == nil || !strings.Contains(err.Error(), "symbolic links") {
 		t.Errorf("%d sessions, %v", len(below(home, roll)), err)
 	}
@@ -197,7 +197,7 @@ func TestNothingThere(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, "codex-0.80.0-oneshot"))
 	must(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
 	roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{})
-	if err != adapters.ErrAbsent || len(roll.LookedIn) == 0 {
+	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
 		t.Errorf("not installed: %v, looked in %v", err, roll.LookedIn)
 	}
 	must(t, os.Mkdir(filepath.Join(r.Home, ".codex"), 0o755))
@@ -221,7 +221,7 @@ func TestDeadline(t *testing.T) {
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := real(home).Discover(ctx, adapters.Query{})
+	_, err := atNow(home).Discover(ctx, adapters.Query{})
 	if !errors.Is(err, adapters.ErrTimeout) {
 		t.Errorf("%v, want ErrTimeout", err)
 	}
@@ -236,7 +236,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	write(t, filepath.Join(home, ".codex", "session_index.jsonl"), `{"id":"`+threadA+`","thread_name":"N"}`+"\n")
 	path := write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
-	a := real(home)
+	a := atNow(home)
 	done := make(chan struct{})
 	for range 4 {
 		go func() {
@@ -269,7 +269,7 @@ func TestConcurrent(t *testing.T) {
 func TestWrittenAnew(t *testing.T) {
 	home := home(t)
 	path := write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "first").text())
-	a := real(home)
+	a := atNow(home)
 	if s := look(t, a, home, adapters.Query{})[threadA]; s.FirstPrompt != "first" {
 		t.Fatalf("first prompt %q", s.FirstPrompt)
 	}
@@ -284,7 +284,7 @@ func TestWrittenAnew(t *testing.T) {
 // read is seen by the next look, though the folder's time is the same.
 func TestNewRolloutAtOnce(t *testing.T) {
 	home := home(t)
-	a := real(home)
+	a := atNow(home)
 	day := filepath.Dir(rolloutPath(home, threadA))
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
 	tick := time.Now().Truncate(10 * time.Millisecond)

@@ -55,7 +55,7 @@ func (c *cache) read(ctx context.Context, path string) (facts, fs.FileInfo, erro
 	now := cached{id: fileID(fi), size: fi.Size(), mtime: fi.ModTime()}
 	was, there := c.get(path)
 	if there && was.id == now.id && was.size == now.size && was.mtime.Equal(now.mtime) {
-		return was.progress.facts, fi, nil
+		return was.facts, fi, nil
 	}
 	if compressed(path) {
 		now.progress, err = readCompressed(ctx, file)
@@ -67,10 +67,10 @@ func (c *cache) read(ctx context.Context, path string) (facts, fs.FileInfo, erro
 		now.progress, err = readRollout(ctx, file, now.size, before)
 	}
 	if err != nil {
-		return now.progress.facts, fi, err
+		return now.facts, fi, err
 	}
 	c.put(path, now)
-	return now.progress.facts, fi, nil
+	return now.facts, fi, nil
 }
 
 // unchanged returns the facts of a file that need not even be opened.
@@ -79,7 +79,7 @@ func (c *cache) unchanged(path string, fi fs.FileInfo) (facts, bool) {
 	if !there || was.id != fileID(fi) || was.size != fi.Size() || !was.mtime.Equal(fi.ModTime()) {
 		return facts{}, false
 	}
-	return was.progress.facts, true
+	return was.facts, true
 }
 
 func (c *cache) get(path string) (cached, bool) {

@@ -107,11 +107,11 @@ var errForeign = errors.New("the socket or its folder does not belong to you, so
 // and makes sure that both folders on the way are the user's own, and that
 // nobody else can put a socket there.
 func trusted(path string) (string, error) {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err
 	}
-	for _, p := range []string{filepath.Dir(path), filepath.Dir(real), real} {
+	for _, p := range []string{filepath.Dir(path), filepath.Dir(target), target} {
 		fi, err := os.Stat(p)
 		if err != nil {
 			return "", err
@@ -120,19 +120,19 @@ func trusted(path string) (string, error) {
 			return "", errForeign
 		}
 	}
-	if fi, err := os.Stat(real); err != nil || fi.Mode()&fs.ModeSocket == 0 {
+	if fi, err := os.Stat(target); err != nil || fi.Mode()&fs.ModeSocket == 0 {
 		return "", errors.Join(err, &formatError{errors.New("not a socket")})
 	}
-	return real, nil
+	return target, nil
 }
 
 func askSocket(ctx context.Context, path string, ids []string) (map[string]threadStatus, error) {
-	real, err := trusted(path)
+	target, err := trusted(path)
 	if err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", real)
+		return (&net.Dialer{}).DialContext(ctx, "unix", target)
 	}}
 	defer transport.CloseIdleConnections()
 	conn, _, err := websocket.Dial(ctx, "ws://localhost/", &websocket.DialOptions{
@@ -141,7 +141,7 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 	if err != nil {
 		return nil, err
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(answerLimit)
 	c := client{conn: conn}
 	_, err = c.call(ctx, "initialize", map[string]any{

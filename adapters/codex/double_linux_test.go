@@ -60,7 +60,7 @@ func double() {
 			}
 			go child.Wait()
 		}
-		open = append(open, f)
+		open = append(open, f) //nolint:staticcheck // kept from the collector
 		fmt.Println("ok", err)
 	}
 }
@@ -156,9 +156,9 @@ func below(home string, roll adapters.Roll) map[string]adapters.Session {
 	return sessions
 }
 
-// real makes an adapter on this machine's process table, at a time shortly after
+// atNow makes an adapter on this machine's process table, at a time shortly after
 // the synthetic rollouts end.
-func real(home string) *Adapter {
+func atNow(home string) *Adapter {
 	return New(Config{Home: home, Env: func(string) string { return "" }})
 }
 
@@ -172,7 +172,7 @@ func want(t *testing.T, s adapters.Session, status adapters.Status, outcome adap
 
 // discoverAsOther prints what a user without rights is told.
 func discoverAsOther() {
-	roll, err := real(os.Args[1]).Discover(context.Background(), adapters.Query{})
+	roll, err := atNow(os.Args[1]).Discover(context.Background(), adapters.Query{})
 	type answer struct {
 		Sessions []adapters.Session
 		Problem  string

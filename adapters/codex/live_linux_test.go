@@ -18,7 +18,7 @@ import (
 func TestLifeOfAProcess(t *testing.T) {
 	home := home(t)
 	path := write(t, rolloutPath(home, threadA), newScript(threadA, "0.142.5").turn("a", "x").text())
-	a := real(home)
+	a := atNow(home)
 	want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Stopped, adapters.Completed, 0)
 
 	p := startCodex(t, "codex", nil).do("open", path)
@@ -67,7 +67,7 @@ func TestWhoHoldsAThread(t *testing.T) {
 	sandbox = runDouble(t, sandbox.cmd)
 	sandbox.do("open", rolloutPath(home, threadC))
 
-	sessions := look(t, real(home), home, adapters.Query{})
+	sessions := look(t, atNow(home), home, adapters.Query{})
 	want(t, sessions[threadA], adapters.Idle, adapters.Completed, p.cmd.Process.Pid)
 	want(t, sessions[threadB], adapters.Stopped, adapters.Completed, 0)
 	want(t, sessions[threadC], adapters.Stopped, adapters.Completed, 0)
@@ -81,14 +81,14 @@ func TestSharedProcess(t *testing.T) {
 	for _, id := range []string{threadA, threadB} {
 		p.do("open", write(t, rolloutPath(home, id), newScript(id, "0.142.5").turn("a", "x").text()))
 	}
-	for id, s := range look(t, real(home), home, adapters.Query{}) {
+	for id, s := range look(t, atNow(home), home, adapters.Query{}) {
 		if !s.Shared {
 			t.Errorf("%s: not shared", id)
 		}
 	}
 	server := startCodex(t, "codex", nil, "app-server")
 	server.do("open", write(t, rolloutPath(home, threadC), newScript(threadC, "0.142.5").turn("a", "x").text()))
-	if s := look(t, real(home), home, adapters.Query{})[threadC]; !s.Shared || s.Process.PID != server.cmd.Process.Pid {
+	if s := look(t, atNow(home), home, adapters.Query{})[threadC]; !s.Shared || s.Process.PID != server.cmd.Process.Pid {
 		t.Errorf("thread of an editor's server: shared %v, process %d", s.Shared, s.Process.PID)
 	}
 }
@@ -103,7 +103,7 @@ func TestApprovalByProcesses(t *testing.T) {
 	})
 	p := startCodex(t, "codex", nil).do("open", write(t, rolloutPath(home, threadA), script.text()))
 	pid := p.cmd.Process.Pid
-	a := real(home)
+	a := atNow(home)
 	a.now = func() time.Time { return script.at }
 	want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Working, "", pid)
 
@@ -141,7 +141,7 @@ func TestRootsOfProcesses(t *testing.T) {
 	startCodex(t, "codex", []string{"CODEX_HOME=" + link}).do("read", "/dev/null")
 	p := startCodex(t, "codex", nil).
 		do("open", write(t, rolloutPath(byFile, threadC), newScript(threadC, "0.142.5").turn("a", "x").text()))
-	roll, err := real(own).Discover(t.Context(), adapters.Query{})
+	roll, err := atNow(own).Discover(t.Context(), adapters.Query{})
 	if err != nil {
 		t.Log(err)
 	}
@@ -175,7 +175,7 @@ func TestQuery(t *testing.T) {
 	ids := func(q adapters.Query) string {
 		var got []string
 		for _, id := range []string{threadA, threadB, threadC} {
-			if _, ok := look(t, real(home), home, q)[id]; ok {
+			if _, ok := look(t, atNow(home), home, q)[id]; ok {
 				got = append(got, id[9:10])
 			}
 		}
@@ -297,7 +297,7 @@ func TestCopiedHome(t *testing.T) {
 	text := newScript(threadA, "0.142.5").turn("a", "x").text()
 	write(t, rolloutPath(own, threadA), text)
 	p := startCodex(t, "codex", nil).do("open", write(t, rolloutPath(copied, threadA), text))
-	roll, err := real(own).Discover(t.Context(), adapters.Query{})
+	roll, err := atNow(own).Discover(t.Context(), adapters.Query{})
 	if err != nil {
 		t.Log(err)
 	}

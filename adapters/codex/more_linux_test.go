@@ -86,7 +86,7 @@ func TestStateDatabaseChanges(t *testing.T) {
 	home := home(t)
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.142.5").turn("a", "hello there").text())
 	db := stateDB(t, filepath.Join(home, ".codex", "state_5.sqlite"), threadColumns, insert(threadA, "x", "'One'"))
-	a := real(home)
+	a := atNow(home)
 	for _, name := range []string{"One", "Two", "Three"} {
 		if _, err := db.Exec(`UPDATE threads SET name = ?`, name); err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestSpawnEdges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sessions := look(t, real(home), home, adapters.Query{})
+	sessions := look(t, atNow(home), home, adapters.Query{})
 	if sessions[threadB].Parent != threadA || sessions[threadA].Parent != "" {
 		t.Errorf("parents %q and %q", sessions[threadB].Parent, sessions[threadA].Parent)
 	}
@@ -151,7 +151,7 @@ func TestIndex(t *testing.T) {
 	write(t, rolloutPath(home, threadA), newScript(threadA, "0.142.5").turn("a", "x").text())
 	index := filepath.Join(home, ".codex", "session_index.jsonl")
 	write(t, index, `{"id":"`+threadA+`","thread_name":"First"}`+"\n"+`{"id":`+"\n\x00\n"+`{"id":"`+threadA+`","thread_name":" Second "}`+"\n")
-	a := real(home)
+	a := atNow(home)
 	for _, want := range []string{"Second", "Third"} {
 		if s := look(t, a, home, adapters.Query{})[threadA]; s.Title != want {
 			t.Errorf("title %q, want %q", s.Title, want)
@@ -180,7 +180,7 @@ func TestArchivedAndPacked(t *testing.T) {
 	write(t, rolloutPath(home, threadB)+".zst", pack(big.text()))
 	write(t, rolloutPath(home, threadC)+".zst", pack(newScript(threadC, "0.169.0").turn("a", "old").text()))
 	write(t, rolloutPath(home, threadC), newScript(threadC, "0.169.0").turn("a", "new").text())
-	a := real(home)
+	a := atNow(home)
 	for range 2 {
 		sessions := look(t, a, home, adapters.Query{})
 		want(t, sessions[threadA], adapters.Stopped, adapters.Completed, 0)

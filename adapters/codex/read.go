@@ -167,7 +167,7 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 		line, offset, err := back.Prev()
 		var long *jsonl.LongLine
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return max(next, from), base > from, nil
 		case errors.As(err, &long):
 		case err != nil:

@@ -97,7 +97,7 @@ func (f *folders) names(path string) ([]string, error) {
 	if f.known == nil || len(f.known) > 5000 {
 		f.known = map[string]folder{}
 	}
-	if delete(f.known, path); time.Since(before.ModTime()) > 0 {
+	if delete(f.known, path); time.Since(before.ModTime()) > settled {
 		f.known[path] = folder{before.ModTime(), names}
 	}
 	return names, nil
@@ -153,19 +153,19 @@ func (w *walker) files(dir string) {
 		w.failed(dir, err)
 		return
 	}
-	real := ""
+	target := ""
 	for _, name := range names {
 		id, ok := threadID(name)
 		if !ok || !w.wanted(id) {
 			continue
 		}
-		if real == "" {
-			if real, err = filepath.EvalSymlinks(dir); err != nil {
+		if target == "" {
+			if target, err = filepath.EvalSymlinks(dir); err != nil {
 				w.failed(dir, err)
 				return
 			}
 		}
-		w.file(filepath.Join(real, name), id)
+		w.file(filepath.Join(target, name), id)
 	}
 }
 

@@ -32,7 +32,7 @@ func (a *Adapter) roots(c census) (found []*root, looked []string, problems []er
 	}
 	add := func(path string) *root {
 		looked = appendNew(looked, path)
-		real, err := filepath.EvalSymlinks(path)
+		target, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				problems = append(problems, adapters.Unreadable(path, err))
@@ -40,15 +40,15 @@ func (a *Adapter) roots(c census) (found []*root, looked []string, problems []er
 			return nil
 		}
 		for _, r := range found {
-			if r.path == real {
+			if r.path == target {
 				return r
 			}
 		}
-		if fi, err := os.Stat(real); err == nil && !fi.IsDir() {
+		if fi, err := os.Stat(target); err == nil && !fi.IsDir() {
 			problems = append(problems, adapters.Unreadable(path, fmt.Errorf("not a folder")))
 			return nil
 		}
-		r := &root{path: real}
+		r := &root{path: target}
 		r.state = appendNew(r.state, a.env("CODEX_SQLITE_HOME"))
 		found = append(found, r)
 		return r

@@ -36,8 +36,8 @@ const (
 	// how long an answer of the model stands alone when more is to follow.
 	settle   = 3 * time.Second
 	longWait = 10 * time.Second
-	// silence is after how long without any record an open turn of a version that
-	// does not record failed turns can't be called working any more.
+	// silence is after how long without any record the evidence for an open turn
+	// says what a version that does not record approvals and failures may hide.
 	silence = 15 * time.Minute
 )
 
@@ -132,9 +132,9 @@ func (s sight) openTurn(holder string) verdict {
 	case asked:
 		return verdict{status: adapters.Working, evidence: call.tool + " since " + s.clock(call.at) + "; " + begun}
 	case !s.facts.turn.explicit && quiet > silence:
-		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
-			"no record for %s, and Codex %s records neither approvals nor failed turns; %s",
-			quiet.Round(time.Minute), s.facts.version, begun)}
+		return verdict{status: adapters.Working, evidence: fmt.Sprintf(
+			"%s, no record for %s: it may wait for permission or have failed, Codex %s records neither",
+			begun, quiet.Round(time.Minute), s.facts.version)}
 	case !s.facts.turn.explicit:
 		return verdict{status: adapters.Working, evidence: begun + " (Codex " + s.facts.version + " does not record approvals)"}
 	}

@@ -35,7 +35,7 @@ func TestDecide(t *testing.T) {
 		{"0.80: an answer, and nothing has followed", old().prompt("x").answer("y"), time.Minute, sight{host: tui}, adapters.Idle, "", adapters.Completed, ""},
 		{"0.80: a word before a call is no end", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1), time.Minute, sight{host: tui}, adapters.Working, "", "", "the files do not say which"},
 		{"0.80: after a result the model thinks", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1).result("c", "z"), time.Minute, sight{host: tui}, adapters.Working, "", "", ""},
-		{"0.80: a failed turn is not recorded", old().prompt("x"), 20 * time.Minute, sight{host: tui}, adapters.Unknown, "", "", "nor failed turns"},
+		{"0.80: a failed turn is not recorded", old().prompt("x"), 20 * time.Minute, sight{host: tui}, adapters.Working, "", "", "or have failed"},
 		{"0.80: gone after an answer", old().prompt("x").answer("y"), 0, sight{}, adapters.Stopped, "", adapters.Completed, ""},
 		{"0.80: gone before one", old().prompt("x"), 0, sight{}, adapters.Stopped, "", adapters.Died, "left open"},
 		{"0.80: interrupted", old().prompt("x").event(`{"type":"turn_aborted","reason":"interrupted"}`), 0, sight{host: tui}, adapters.Idle, "", adapters.Interrupted, ""},

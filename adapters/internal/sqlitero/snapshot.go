@@ -61,15 +61,15 @@ func (s *snapshot) close() {
 }
 
 // regular refuses what could hang or never end when it is opened and read.
-func regular(path string) (fs.FileInfo, error) {
+func regular(path string) error {
 	fi, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !fi.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %s", ErrNotDatabase, kind(fi.Mode()))}
+		return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %s", ErrNotDatabase, kind(fi.Mode()))}
 	}
-	return fi, nil
+	return nil
 }
 
 func kind(m fs.FileMode) string {

@@ -67,17 +67,6 @@ func count(ctx context.Context, path string) (n, sum int, err error) {
 	return n, sum, err
 }
 
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	b, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Every state in which a database can be found, made by a real second process.
 // Each gives all rows, and leaves the folder as it was.
 func TestReadLeavesNothingBehind(t *testing.T) {

@@ -97,7 +97,7 @@ func (s Stamp) undisturbed(after Stamp) bool {
 }
 
 func lookFile(path string, at int64, header []byte) (file, error) {
-	if _, err := regular(path); err != nil {
+	if err := regular(path); err != nil {
 		return file{}, err
 	}
 	f, err := openShared(path)
@@ -116,7 +116,7 @@ func lookFile(path string, at int64, header []byte) (file, error) {
 }
 
 func lookShm(path string) (shm, error) {
-	if _, err := regular(path); err != nil {
+	if err := regular(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
