@@ -11,7 +11,7 @@ BUILD    := build
 FUZZTIME ?= 60s
 GOLANGCI := $(BUILD)/tools/golangci-lint
 
-.PHONY: help setup build headless windows run test test-unit test-desktop test-agents vet lint fmt fuzz bench icons screenshots install clean
+.PHONY: help setup build headless windows run test test-go test-agents vet lint fmt fuzz bench icons screenshots install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,15 +33,12 @@ run: setup build ## set up, build and start Rollcall; without a display, under a
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec $(BUILD)/rollcall; \
 	else go run ./internal/desktoptest/show -binary $(BUILD)/rollcall -out $(BUILD)/shots; fi
 
-test: setup vet lint headless windows test-unit test-desktop ## set up and run every check and test, on a real desktop under Xvfb too
+test: setup vet lint build headless windows test-go ## set up and run every check and test, on a real desktop under Xvfb too
 	@packaging/check
 	@echo "make test: all passed; screenshots in $(BUILD)/shots"
 
-test-unit: ## the tests that need no desktop, with the race detector
-	go test -race -tags $(DESKTOP) -timeout 15m ./...
-
-test-desktop: build ## tray, window and notifications on real desktops under Xvfb
-	go test -tags desktop,$(DESKTOP) -count=1 -p 1 -timeout 10m ./...  -run Desktop
+test-go: ## all Go tests, with the race detector: real desktops where their programs are installed
+	go test -race -tags $(DESKTOP),desktop -timeout 15m ./...
 
 test-agents: setup ## install the real agents (npm, about 2 GB, into a cache folder) and run the scenarios against them
 	go test -tags agents -count=1 -timeout 45m -v ./internal/agents/...
