@@ -63,7 +63,7 @@ fmt: $(GOLANGCI) ## format the source
 fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 		for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | cut -c6-); do \
-			echo "== $$pkg $$f"; go test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME); done; done
+			echo "== $$pkg $$f"; go test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x; done; done
 
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...

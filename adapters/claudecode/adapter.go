@@ -47,7 +47,8 @@ type Adapter struct {
 	seen    map[proc.Identity]claude
 	entries map[proc.Identity]entry // of live processes, as they were read last
 	cache   cache
-	paths   map[string]string // where each session's transcript was seen last
+	history map[string]*history // by root
+	paths   map[string]string   // where each session's transcript was seen last
 	watch   []string
 }
 
@@ -93,10 +94,12 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	for _, root := range roots {
 		c.registry(root)
 	}
-	if loose := c.loose(); len(loose) > 0 || !c.byID() {
+	loose, stuck := c.loose(), c.stuck()
+	if len(loose) > 0 || len(stuck) > 0 || !c.byID() {
 		for _, root := range roots {
 			c.transcripts(root)
 		}
+		c.follow(stuck, loose, roots)
 		c.ownersByTime(loose)
 	}
 	c.readAll()
@@ -108,19 +111,24 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 			roll.Versions[v]++
 		}
 	}
-	a.remember(c, roots)
+	a.remember(c, roots, stuck)
 	return roll, errors.Join(c.problems...)
 }
 
 // remember keeps what the next question and WatchPaths start from.
-func (a *Adapter) remember(c *call, roots []string) {
+func (a *Adapter) remember(c *call, roots []string, stuck []stuckEntry) {
 	watch := registryFolders(roots)
+	for i := range stuck { // history.jsonl tells where they went
+		if root := stuck[i].root; !slices.Contains(watch, root) {
+			watch = append(watch, root)
+		}
+	}
 	entries := make(map[proc.Identity]entry)
 	for _, s := range c.sessions {
 		for _, e := range s.live {
 			entries[e.process.Identity] = e.entry
 		}
-		if s.file != nil && s.judgedByTranscript() && !slices.Contains(watch, s.file.dir) {
+		if s.file != nil && (s.judgedByTranscript() || s.behind) && !slices.Contains(watch, s.file.dir) {
 			watch = append(watch, s.file.dir)
 		}
 	}
@@ -157,8 +165,10 @@ func exists(roots []string) bool {
 	return false
 }
 
-// WatchPaths implements adapters.Watcher: the folders of the registry, and the
-// project folders of the live sessions that no registry tells the status of.
+// WatchPaths implements adapters.Watcher: the folders of the registry; the
+// project folders of the live sessions that no registry tells the status of, or
+// whose last answer is not written yet; and the roots of versions whose registry
+// doesn't follow /clear.
 func (a *Adapter) WatchPaths() []string {
 	a.mu.Lock()
 	known := a.watch

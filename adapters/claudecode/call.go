@@ -31,6 +31,8 @@ type call struct {
 	sessions map[string]*session
 	claimed  map[int]bool   // pids whose registry entry is live
 	blind    map[int]string // pids whose registry entry can't be read, and why
+
+	histories map[string]*history // by root
 }
 
 // session is what a call finds out about one session.
@@ -45,6 +47,8 @@ type session struct {
 	owners  []claude    // by folder and time: one of them, for versions without a registry
 	rivals  int         // transcripts that the owners could belong to
 	blind   string      // why the registry doesn't tell its status
+	left    string      // how its process went on to another session
+	behind  bool        // the end of its turn isn't in the transcript yet
 
 	read  bool
 	err   error
@@ -57,6 +61,7 @@ type liveEntry struct {
 	entry
 	process proc.Process
 	broken  string // why the entry is an earlier one, and its status not known
+	via     string // how the process came from the session that the entry names
 }
 
 func (c *call) problem(err error) {
@@ -135,10 +140,20 @@ func (c *call) entry(e *entry) {
 		return
 	}
 	p, err := c.table.Find(e.pid)
-	if err == nil && e.isBy(p, func() string { cwd, _ := c.table.CWD(p.Identity); return cwd }) {
+	by := notWriter
+	if err == nil {
+		by = e.isBy(p, func() string { cwd, _ := c.table.CWD(p.Identity); return cwd })
+	}
+	switch by {
+	case isWriter:
 		s.live = append(s.live, liveEntry{entry: *e, process: p})
 		c.claimed[p.PID] = true
 		return
+	case maybeWriter:
+		s.blind = fmt.Sprintf("pid %d may have written registry %s, or the clock was not set since and it is another claude in that folder",
+			e.pid, filepath.Base(e.path))
+		return
+	case notWriter:
 	}
 	if err != nil && !errors.Is(err, proc.ErrGone) {
 		s.blind = fmt.Sprintf("process %d could not be looked at", e.pid)

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,7 +56,11 @@ type facts struct {
 	command                     string // the text of turn.command
 	queuedPrompt                string // the first prompt that left the queue: a forked session has older ones
 	queue                       []queued
-	leaves                      []uint64 // the newest records, for old versions' titles
+	begun                       bool      // a prompt, an answer or a command was there
+	cleared                     time.Time // it begins with /clear, then
+	planned                     string    // it begins with a plan of that session, whose context was cleared
+	dequeued                    time.Time // when something left the queue last
+	leaves                      []uint64  // the newest records, for old versions' titles
 	summaries                   []summary
 	skipped                     map[string]int
 }
@@ -73,6 +78,7 @@ func (f *facts) gap() {
 	f.turn = turn{}
 	f.lastPrompt, f.namedPrompt = "", ""
 	f.leaves, f.queue = nil, nil
+	f.begun = true
 }
 
 // garbage counts a line that can't be read.
@@ -113,9 +119,13 @@ func (f *facts) add(r *record) {
 	if r.summary.leaf != 0 && len(f.summaries) < maxSummaries {
 		f.summaries = append(f.summaries, r.summary)
 	}
+	if r.kind == dequeued {
+		f.dequeued = r.at
+	}
 	if r = f.fromQueue(r); r == nil {
 		return
 	}
+	f.beginning(r)
 	f.prompts(r)
 	if r.hasUsage && !r.synthetic {
 		f.context = r.usage.Input + r.usage.CacheRead + r.usage.CacheWrite
@@ -154,6 +164,24 @@ func (f *facts) fromQueue(r *record) *record {
 		return &record{kind: prompted, at: r.at}
 	}
 	return r
+}
+
+// beginning notes what a transcript begins with.
+func (f *facts) beginning(r *record) {
+	if f.begun || r.kind == aside {
+		return
+	}
+	f.begun = true
+	f.planned = r.planned
+	if r.kind == commanded && !r.synthetic && clears(r.text) {
+		f.cleared = r.at
+	}
+}
+
+// clears says whether a slash command begins a new session in the same process.
+func clears(command string) bool {
+	name, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return name == "/clear" || name == "/reset" || name == "/new"
 }
 
 // prompts takes what the user said: a text, or a slash command that the model

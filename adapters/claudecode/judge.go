@@ -84,6 +84,7 @@ func (c *call) build(s *session) adapters.Session {
 	case s.gone != nil:
 		fill(&out, s.gone)
 	}
+	c.saidLately(s, &out)
 	if len(s.owners) == 1 {
 		out.Process = s.owners[0].Identity
 	}
@@ -163,7 +164,7 @@ func (c *call) judgeEntry(s *session, e *liveEntry) verdict {
 	if e.broken != "" {
 		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf("%s; pid %d lives; %s", e.broken, e.pid, c.lastRecord(s))}
 	}
-	says := "registry " + filepath.Base(e.path) + ": " + word(e.status)
+	says := e.source() + ": " + word(e.status)
 	if e.waitingFor != "" && e.status == "waiting" {
 		says += " (" + word(e.waitingFor) + ")"
 	}
@@ -177,7 +178,10 @@ func (c *call) judgeEntry(s *session, e *liveEntry) verdict {
 	case "waiting":
 		v.status, v.waiting = adapters.Waiting, c.waitingFor(e.waitingFor)
 	case "idle", "shell":
-		v.status, v.outcome = adapters.Idle, s.facts.turn.outcome(true, s.facts.version)
+		v.status = adapters.Idle
+		if s.behind = c.isBehind(s, e); !s.behind {
+			v.outcome = s.facts.turn.outcome(true, s.facts.version)
+		}
 		if e.status == "shell" {
 			v.evidence += " (a shell command runs in the background)"
 		}
@@ -185,13 +189,37 @@ func (c *call) judgeEntry(s *session, e *liveEntry) verdict {
 			v.evidence += "; " + c.lastRecord(s)
 		}
 	case "":
-		v = c.judgeTurn(s, e.process, "registry "+filepath.Base(e.path)+" has no status")
+		v = c.judgeTurn(s, e.process, e.source()+" has no status")
 	default:
 		c.skip("unknown status "+word(e.status)+" in the registry", 1)
 		v.status, v.evidence = adapters.Unknown, says+": not a status that Rollcall knows"
 	}
 	return v
 }
+
+// source names the entry, and how it comes to be about this session.
+func (e *liveEntry) source() string {
+	if e.via != "" {
+		return e.via + "; it"
+	}
+	return "registry " + filepath.Base(e.path)
+}
+
+// isBehind says whether the turn that ended is not in the transcript yet: it is
+// written up to 0.1 s after the registry says idle.
+func (c *call) isBehind(s *session, e *liveEntry) bool {
+	t := &s.facts.turn
+	if e.since.IsZero() || c.at.Sub(e.since) > youngIdle || t.state == unreadable {
+		return false
+	}
+	if t.state == awaitsModel || t.state == callsTools {
+		return true
+	}
+	return e.interactive() && c.history(e.root(), e.started).prompt[s.id].at.After(t.at)
+}
+
+// youngIdle is for how long after a turn its end may not be written yet.
+const youngIdle = 2 * time.Second
 
 // waitingFor reads the registry's waitingFor.
 func (c *call) waitingFor(what string) adapters.WaitingFor {
@@ -210,6 +238,9 @@ func (c *call) judgeStopped(s *session) verdict {
 	v := verdict{status: adapters.Stopped, outcome: s.facts.turn.outcome(false, s.facts.version)}
 	why := "no process"
 	switch e := s.gone; {
+	case s.left != "":
+		why = s.left
+		v.outcome = s.facts.turn.outcome(true, s.facts.version) // it did not die
 	case e != nil && s.reused:
 		why = fmt.Sprintf("registry %s is left over: pid %d is another process now", filepath.Base(e.path), e.pid)
 	case e != nil:

@@ -55,7 +55,7 @@ func (c *call) candidates(here []claude) []*session {
 	slug := projectName(here[0].cwd)
 	var found []*session
 	for _, s := range c.sessions {
-		if s.file == nil || len(s.live) > 0 || !slices.ContainsFunc(here, func(p claude) bool { return c.canWrite(p, s) }) {
+		if s.file == nil || len(s.live) > 0 || s.left != "" || !slices.ContainsFunc(here, func(p claude) bool { return c.canWrite(p, s) }) {
 			continue
 		}
 		if c.load(s); s.err != nil {

@@ -23,7 +23,7 @@ type claude struct {
 	// named says that root is its CLAUDE_CONFIG_DIR, not the usual place.
 	named bool
 	// tool is set for processes that never own a session by themselves:
-	// "daemon", "bg-spare", "mcp", …
+	// "daemon", "bg-spare", "mcp", …; and "fork".
 	tool string
 }
 
@@ -57,7 +57,41 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 		}
 	}
 	a.forgetProcesses(t.claudes)
+	a.markForks(t.claudes)
 	return t, nil
+}
+
+// forkTime is how long a process that another one starts has its name at least.
+const forkTime = time.Second
+
+// markForks finds the children of claude that are about to become another
+// program: up to then they look like it.
+func (a *Adapter) markForks(claudes []claude) {
+	for i := range claudes {
+		c := &claudes[i]
+		j := slices.IndexFunc(claudes, func(p claude) bool { return p.PID == c.PPID })
+		if j >= 0 && (a.clock().Sub(c.Started) < forkTime || a.sameImage(c.Identity, claudes[j].Identity)) {
+			c.tool = "fork"
+		}
+	}
+}
+
+// sameImage says whether a child still shows its parent's program, arguments
+// and environment. A claude started by claude differs in one of them.
+func (a *Adapter) sameImage(child, parent proc.Identity) bool {
+	for _, read := range []func(proc.Identity) ([]string, error){
+		func(id proc.Identity) ([]string, error) {
+			exe, err := a.table.Exe(id)
+			return []string{exe}, err
+		}, a.table.Args, a.table.Env,
+	} {
+		c, err := read(child)
+		p, err2 := read(parent)
+		if err != nil || err2 != nil || !slices.Equal(c, p) {
+			return false
+		}
+	}
+	return true
 }
 
 // look reads what a process shows of itself. Its start environment and its

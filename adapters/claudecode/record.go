@@ -50,6 +50,7 @@ type record struct {
 
 	text       string // of a prompt
 	human      bool   // text is the user's own
+	planned    string // the session whose plan it is
 	stop       string // stop_reason
 	failed     bool   // isApiErrorMessage
 	apiStatus  int64

@@ -232,22 +232,52 @@ const startSlack = 2 * time.Second
 // too early, never too late.
 const clockSlack = 100 * time.Millisecond
 
+// writer is whether a process is the one that wrote an entry.
+type writer uint8
+
+const (
+	notWriter writer = iota
+	maybeWriter
+	isWriter
+)
+
+func writerIf(yes bool) writer {
+	if yes {
+		return isWriter
+	}
+	return notWriter
+}
+
 // isBy says whether the process p, which has the entry's pid, is the one that
 // wrote the entry.
-func (e *entry) isBy(p proc.Process, cwd func() string) bool {
+func (e *entry) isBy(p proc.Process, cwd func() string) writer {
 	switch {
 	case e.procFT != "":
 		ft, err := strconv.ParseUint(e.procFT, 10, 64)
-		return err == nil && ft == p.Start
+		return writerIf(err == nil && ft == p.Start)
 	case e.procStart != "":
-		return startsAt(e.procStart, p)
+		return writerIf(startsAt(e.procStart, p))
+	case !runsClaude(p):
+		return notWriter
 	case e.started.IsZero():
-		return p.Comm == comm
+		return maybeWriter
 	}
-	// Before about 2.1.151 an entry has no process start. The process that wrote
-	// it was running by then; one that took over its pid began later. The clock
-	// may have been set since: a claude in the same folder is taken for the writer.
-	return !p.Started.After(e.started.Add(startSlack)) || p.Comm == comm && cwd() == e.cwd
+	// Before about 2.1.139 an entry has no process start. The process that wrote
+	// it was running by then; one that took over its pid began later. A claude in
+	// the same folder may be either: the clock may have been set since.
+	if !p.Started.After(e.started.Add(startSlack)) {
+		return isWriter
+	}
+	if cwd() == e.cwd {
+		return maybeWriter
+	}
+	return notWriter
+}
+
+// runsClaude says whether p can be Claude Code. Under Node.js the name that it
+// gives itself doesn't show on every system.
+func runsClaude(p proc.Process) bool {
+	return p.Comm == comm || p.Comm == "node" || p.Comm == "bun"
 }
 
 // startsAt compares procStart with a process.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -97,10 +98,38 @@ func TestEntryWithoutProcessStart(t *testing.T) {
 	sessions, _, _ = w.discover(adapters.Query{})
 	w.expect(sessions, 1, "stopped completed")
 
-	bare["cwd"] = dir // the clock was set meanwhile: still a claude in that folder
+	bare["cwd"] = dir // it took the pid over in that folder, or the clock was set meanwhile
 	w.entry(p, id(1), bare)
 	sessions, _, _ = w.discover(adapters.Query{})
-	w.expect(sessions, 1, "idle completed")
+	if s := w.expect(sessions, 1, "unknown"); !strings.Contains(s.Evidence, "clock") {
+		t.Errorf("evidence %q", s.Evidence)
+	}
+
+	delete(bare, "cwd")
+	bare["startedAt"] = nil
+	w.entry(p, id(1), bare)
+	sessions, _, _ = w.discover(adapters.Query{})
+	w.expect(sessions, 1, "unknown")
+}
+
+// An entry without procStart from another pid namespace: here its pid is older,
+// and no claude.
+func TestEntryOfAnotherProgram(t *testing.T) {
+	w := newWorld(t)
+	w.transcript(1, promptLine("hi"), doneLine("m"))
+	cmd := exec.Command("/bin/sleep", "60")
+	w.check(cmd.Start())
+	w.mine[cmd.Process.Pid] = true
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	p, err := w.table.Find(cmd.Process.Pid)
+	w.check(err)
+	w.entry(p, id(1), map[string]any{"procStart": nil, "status": nil, "pidDomain": nil, "version": nil,
+		"startedAt": time.Now().UnixMilli()})
+	sessions, _, _ := w.discover(adapters.Query{})
+	w.expect(sessions, 1, "stopped completed")
 }
 
 func TestForeignDomain(t *testing.T) {
@@ -350,7 +379,7 @@ func TestProcessStartForms(t *testing.T) {
 		{entry{procStart: "134405621450000000"}, true},
 		{entry{procStart: "7"}, false},
 	} {
-		if got := c.e.isBy(p, none); got != c.want {
+		if got := c.e.isBy(p, none); got != writerIf(c.want) {
 			t.Errorf("%+v: %v", c.e, got)
 		}
 	}

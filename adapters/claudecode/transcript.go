@@ -17,7 +17,7 @@ import (
 const (
 	wholeLimit  = 128 << 10 // files up to here are read whole at once
 	headLimit   = 512 << 10 // how far the first prompt is looked for
-	tailLimit   = 1 << 20   // how far back more than the turn's state is looked for
+	tailLimit   = 256 << 10 // how far back more than the turn's state is looked for
 	growthLimit = 8 << 20   // more new bytes than this are read as if the file were new
 	markLen     = 256
 	coolDown    = time.Hour // after which a file isn't expected to grow

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"strings"
 
 	"rollcall/adapters/internal/jsonl"
@@ -33,6 +34,9 @@ func (rec *record) user(r *raws) {
 			}
 			return true
 		})
+	}
+	if strings.HasPrefix(said, planMark) {
+		rec.planned = planOf(content)
 	}
 	switch {
 	case strings.HasPrefix(said, interruptMark):
@@ -83,6 +87,25 @@ func (rec *record) queue(r *raws) {
 	case "remove", "popAll":
 		rec.kind = unqueued
 	}
+}
+
+// What Claude Code tells the model when a plan was accepted with its context
+// cleared: 2.1.100 goes on with the plan in a new session.
+const (
+	planMark   = "Implement the following plan:"
+	planSource = "read the full transcript at: "
+)
+
+// planOf returns the session that a plan was made in.
+func planOf(content []byte) string {
+	const uuid = 36
+	if i := bytes.LastIndex(content, []byte(planSource)); i >= 0 {
+		path, _, found := bytes.Cut(content[i+len(planSource):], []byte(".jsonl"))
+		if id := string(path[max(0, len(path)-uuid):]); found && sessionID.MatchString(id) {
+			return id
+		}
+	}
+	return ""
 }
 
 func stringOf(raw []byte) (string, bool) {

@@ -10,6 +10,7 @@ var (
 	firstStopReason = version{1, 0, 128} // the last block of an answer has its stop_reason, at the latest from here
 	firstRegistry   = version{2, 1, 75}  // sessions/<pid>.json, at the latest from here
 	lastSummary     = version{2, 1, 0}   // summary lines that title other sessions, before this
+	firstFollowing  = version{2, 1, 139} // the registry follows /clear, at the latest from here; not in 2.1.100
 )
 
 type version [3]int
@@ -49,6 +50,14 @@ func before(s string, v version) bool {
 // titledElsewhere says whether a session of that version may have its title in
 // another session's transcript.
 func titledElsewhere(s string) bool { return before(s, lastSummary) }
+
+// follows says whether a registry entry or a transcript of that version is of a
+// process whose entry names its new session after /clear. Entries before about
+// 2.1.115 have no version.
+func follows(s string) bool {
+	_, ok := parseVersion(s)
+	return ok && !before(s, firstFollowing)
+}
 
 // hasRegistry says whether that version keeps a registry for sure.
 func hasRegistry(s string) bool {

@@ -64,7 +64,7 @@ func Write(dir string, o Options) (Manifest, error) {
 	}
 	w := &writer{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 1)), home: filepath.Join(dir, "home")}
 	for i := range o.Sessions {
-		live := i%max(1, o.Sessions/max(1, o.Live)) == 0 && i/max(1, o.Sessions/max(1, o.Live)) < o.Live
+		live := i < o.Live // of both agents, working and idle
 		one := w.claude
 		if i%5 >= 3 {
 			one = w.codex

@@ -1,0 +1,203 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// history is the end of a root's history.jsonl: what was typed into sessions in
+// terminals. It is written up to half a second after that. A value is not
+// changed any more once it is handed out.
+type history struct {
+	info  fs.FileInfo
+	since time.Time // what was typed before may be missing
+	next  int64     // the complete lines up to here are in it
+
+	clears []clearing       // oldest first
+	last   map[string]typed // into each session, newest
+	prompt map[string]typed // the same without commands
+	first  map[string]typed // oldest of those
+}
+
+// typed is what was typed into a session.
+type typed struct {
+	at   time.Time
+	text string
+}
+
+// clearing is a /clear that was typed: its process leaves the session from.
+type clearing struct {
+	at            time.Time
+	from, project string
+}
+
+const (
+	historyLimit = 4 << 20 // how far back it is read
+	historyLine  = 1 << 20
+	historyLag   = time.Minute // entries are out of order by less
+)
+
+// history returns what was typed since a moment, or since a limit. Only what is
+// new in the file is read.
+func (c *call) history(root string, since time.Time) *history {
+	if h := c.histories[root]; h != nil && !since.Before(h.since) {
+		return h
+	}
+	path := filepath.Join(root, "history.jsonl")
+	c.Adapter.mu.Lock()
+	known := c.Adapter.history[root]
+	c.Adapter.mu.Unlock()
+	h, err := readHistory(c.ctx, path, since, known)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.problem(asProblem(path, err))
+	}
+	if c.histories == nil {
+		c.histories = make(map[string]*history)
+	}
+	c.histories[root] = h
+	c.Adapter.mu.Lock()
+	defer c.Adapter.mu.Unlock()
+	if c.Adapter.history == nil {
+		c.Adapter.history = make(map[string]*history)
+	}
+	if c.Adapter.history[root] = h; err != nil {
+		delete(c.Adapter.history, root)
+	}
+	return h
+}
+
+// readHistory reads the file's end, or what was appended to what is known. With
+// an error it returns what could be read.
+func readHistory(ctx context.Context, path string, since time.Time, known *history) (*history, error) {
+	h := &history{since: since, last: map[string]typed{}, prompt: map[string]typed{}, first: map[string]typed{}}
+	info, err := os.Stat(path)
+	if err != nil {
+		return h, err
+	}
+	fits := known != nil && !since.Before(known.since) && os.SameFile(known.info, info)
+	if fits && info.Size() == known.info.Size() && info.ModTime().Equal(known.info.ModTime()) {
+		return known, nil
+	}
+	f, info, err := openRegular(path)
+	if err != nil {
+		return h, err
+	}
+	defer f.Close()
+	if fits = fits && os.SameFile(known.info, info) && info.Size() > known.info.Size(); fits {
+		h.since, h.next = known.since, known.next
+	}
+	h.info = info
+	err = h.readBack(ctx, f)
+	if fits {
+		h.append(known)
+	}
+	slices.SortStableFunc(h.clears, func(a, b clearing) int { return a.at.Compare(b.at) })
+	return h, err
+}
+
+// readBack reads the lines from the file's end back to next, or the limit.
+func (h *history) readBack(ctx context.Context, f io.ReaderAt) error {
+	size, floor := h.info.Size(), h.next
+	base := max(floor, size-historyLimit)
+	h.next = size
+	b := jsonl.Backward(io.NewSectionReader(f, base, size-base), size-base, historyLine).WithContext(ctx)
+	for {
+		line, offset, err := b.Prev()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
+			return err
+		case offset == 0 && base > floor:
+			return nil // the limit cut it
+		case err != nil:
+			continue
+		case b.Partial():
+			h.next = base + offset
+			continue
+		}
+		if at, ok := h.line(line); ok && at.Before(h.since.Add(-historyLag)) {
+			return nil
+		}
+	}
+}
+
+// line takes one line, which is older than those before.
+func (h *history) line(line []byte) (at time.Time, ok bool) {
+	var id, display, project []byte
+	err := jsonl.Top(line, func(key, raw []byte) bool {
+		switch string(key) {
+		case "display":
+			display = raw
+		case "timestamp":
+			n, _ := jsonl.Int(raw)
+			at = millis(n)
+		case "project":
+			project = raw
+		case "sessionId":
+			id = raw
+		}
+		return true
+	})
+	if err != nil || at.IsZero() {
+		return at, false
+	}
+	session, t := jsonl.String(id), typed{at, text(display)}
+	if !sessionID.MatchString(session) { // before 2.0
+		return at, true
+	}
+	if clears(t.text) {
+		h.clears = append(h.clears, clearing{at: at, from: session, project: jsonl.String(project)})
+	}
+	if _, newer := h.last[session]; !newer {
+		h.last[session] = t
+	}
+	if strings.HasPrefix(t.text, "/") || t.text == "" {
+		return at, true
+	}
+	if _, newer := h.prompt[session]; !newer {
+		h.prompt[session] = t
+	}
+	h.first[session] = t
+	return at, true
+}
+
+// append adds what was known of the older lines.
+func (h *history) append(older *history) {
+	h.clears = append(h.clears, older.clears...)
+	join := func(newer, older map[string]typed) map[string]typed {
+		all := maps.Clone(older)
+		maps.Copy(all, newer)
+		return all
+	}
+	h.last, h.prompt = join(h.last, older.last), join(h.prompt, older.prompt)
+	h.first = join(older.first, h.first)
+}
+
+// root is the configuration folder that the entry is in.
+func (e *entry) root() string { return filepath.Dir(filepath.Dir(e.path)) }
+
+// interactive says whether somebody can type into the session.
+func (e *entry) interactive() bool { return !strings.HasPrefix(e.entrypoint, "sdk") }
+
+// saidLately takes the prompts of a session that begins its first turn from the
+// history: the transcript has none for its first moments.
+func (c *call) saidLately(s *session, out *adapters.Session) {
+	if out.FirstPrompt != "" || out.LastPrompt != "" || len(s.live) == 0 || !s.live[0].interactive() ||
+		out.Status != adapters.Working && out.Status != adapters.Waiting {
+		return
+	}
+	h := c.history(s.live[0].root(), s.live[0].started)
+	out.FirstPrompt, out.LastPrompt = h.first[s.id].text, h.prompt[s.id].text
+}
