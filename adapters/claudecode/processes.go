@@ -2,6 +2,8 @@ package claudecode
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +21,7 @@ const comm = "claude"
 type claude struct {
 	proc.Process
 	cwd  string
-	root string // its configuration folder; "" when its environment is hidden
+	root string // its configuration folder; "" when its environment is hidden, or speaks of places that aren't here
 	// named says that root is its CLAUDE_CONFIG_DIR, not the usual place.
 	named bool
 	// tool is set for processes that never own a session by themselves:
@@ -146,11 +148,18 @@ func (a *Adapter) rootOf(id proc.Identity) (root string, named bool) {
 	}
 	switch {
 	case filepath.IsAbs(dir):
-		return realPath(dir), true
+		root, named = dir, true
 	case dir == "" && home != "":
-		return realPath(filepath.Join(home, ".claude")), false
+		root = filepath.Join(home, ".claude")
+	default:
+		return "", false
 	}
-	return "", false
+	// A process of another mount namespace (a container with our folder mounted
+	// into it) names it differently: its name then says nothing here.
+	if _, err := os.Stat(filepath.Dir(root)); errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	return realPath(root), named
 }
 
 // roots returns the configuration folders to look in: the user's own first,

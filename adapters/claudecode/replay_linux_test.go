@@ -63,3 +63,18 @@ func TestRecordings(t *testing.T) {
 		})
 	}
 }
+
+// A container with the user's folder mounted into it names it differently: its
+// processes are still the ones that the sessions run in.
+func TestProcessesInContainer(t *testing.T) {
+	for _, dir := range recordings(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			r := adaptertest.Replay(t, dir)
+			if len(r.Processes(t)) == 0 {
+				return
+			}
+			r.Contain(t, "/rollcall-no-such-folder/home")
+			adaptertest.Check(t, discover(t, replayed(t, r), adapters.Query{Totals: true}).Sessions, r.Expect)
+		})
+	}
+}

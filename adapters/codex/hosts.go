@@ -3,6 +3,8 @@ package codex
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +26,7 @@ type host struct {
 	stateDir string // CODEX_SQLITE_HOME
 
 	rollouts map[string]bool // open ones, by path
+	unseen   map[string]bool // threads of open ones whose path isn't here: a container's name for them
 	locks    map[string]bool // open writer locks, by the thread's id
 	state    []string        // folders of the state databases it has open
 	opaque   error           // why its open files aren't known; nil: they are
@@ -117,12 +120,15 @@ func (h *host) readArgs() bool {
 
 // sortFiles keeps of the open files what names threads and places.
 func (h *host) sortFiles(files []string) {
-	h.rollouts, h.locks = map[string]bool{}, map[string]bool{}
+	h.rollouts, h.unseen, h.locks = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, f := range files {
 		dir, name := filepath.Split(f)
 		dir = filepath.Clean(dir)
-		if _, ok := threadID(name); ok {
+		if id, ok := threadID(name); ok {
 			h.rollouts[f] = true
+			if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+				h.unseen[id] = true
+			}
 			continue
 		}
 		if id, ok := strings.CutSuffix(name, ".lock"); ok && filepath.Base(dir) == lockFolder && isUUID(id) {
@@ -139,7 +145,7 @@ func (h *host) sortFiles(files []string) {
 // rollouts for a moment as well, to list them: there the thread's lock must be
 // open too.
 func (h *host) holds(path, id string) bool {
-	return h.rollouts[path] && (h.locks[id] || len(h.locks) == 0 && !h.daemon)
+	return (h.rollouts[path] || h.unseen[id]) && (h.locks[id] || len(h.locks) == 0 && !h.daemon)
 }
 
 // hostOf finds the host of a thread: by the open rollout, else by the owner of

@@ -46,3 +46,19 @@ func TestRecordings(t *testing.T) {
 		})
 	}
 }
+
+// A container with the user's folder mounted into it names it differently: its
+// processes are still the ones that host the threads.
+func TestProcessesInContainer(t *testing.T) {
+	for _, name := range []string{"codex-0.45.0-approval", "codex-0.169.0-exec-killed", "codex-0.169.0-tui-daemon", "codex-0.169.0-subagent"} {
+		t.Run(name, func(t *testing.T) {
+			r := adaptertest.Replay(t, filepath.Join(recordings, name))
+			r.Contain(t, "/rollcall-no-such-folder/home")
+			roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{})
+			if err != nil {
+				t.Error(err)
+			}
+			adaptertest.Check(t, roll.Sessions, r.Expect)
+		})
+	}
+}
