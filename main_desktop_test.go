@@ -1,0 +1,165 @@
+//go:build desktop && linux && !headless
+
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"rollcall/adapters/adaptertest"
+	"rollcall/internal/desktoptest"
+)
+
+// asProgram makes the test binary run as Rollcall itself.
+const asProgram = "ROLLCALL_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(run())
+	}
+	os.Exit(m.Run())
+}
+
+// program is Rollcall on a desktop, with a recorded home and process table.
+type program struct {
+	*desktoptest.Desktop
+	t   *testing.T
+	ctx context.Context
+	env []string
+	log *os.File // a file, not a pipe: the window outlives the tray and keeps it open
+}
+
+func (p *program) command(args ...string) *exec.Cmd {
+	c := exec.CommandContext(p.ctx, os.Args[0], args...)
+	c.Env, c.Stderr = p.env, p.log
+	return c
+}
+
+// said is what the processes printed.
+func (p *program) said() string {
+	text, err := os.ReadFile(p.log.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// windows are the visible windows of Rollcall.
+func (p *program) windows() []string {
+	c := exec.CommandContext(p.ctx, "xdotool", "search", "--onlyvisible", "--name", "^Rollcall$")
+	c.Env = p.Env()
+	out, _ := c.Output() // status 1: none
+	return strings.Fields(string(out))
+}
+
+func (p *program) until(what string, ok func() bool) {
+	p.t.Helper()
+	for !ok() {
+		select {
+		case <-p.ctx.Done():
+			p.t.Fatalf("waited too long for %s; rollcall said:\n%s", what, p.said())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// labels opens the menu from the panel's side of the bus and reads it.
+func (p *program) labels() (labels []string) {
+	p.t.Helper()
+	items, err := p.TrayItems()
+	if err != nil || len(items) != 1 {
+		p.t.Fatalf("tray items %q, %v", items, err)
+	}
+	owner, _, _ := strings.Cut(items[0], "/")
+	menu := p.Bus().Object(owner, "/StatusNotifierItem/menu")
+	if err := menu.Call("com.canonical.dbusmenu.AboutToShow", 0, int32(0)).Err; err != nil {
+		p.t.Fatal(err)
+	}
+	var revision uint32
+	var layout struct {
+		ID       int32
+		Values   map[string]dbus.Variant
+		Children []dbus.Variant
+	}
+	if err := menu.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &layout); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, child := range layout.Children {
+		row, _ := child.Value().([]any)
+		values, _ := row[1].(map[string]dbus.Variant)
+		if visible, ok := values["visible"].Value().(bool); ok && !visible {
+			continue
+		}
+		if label, ok := values["label"].Value().(string); ok {
+			labels = append(labels, strings.TrimSpace(label))
+		}
+	}
+	return labels
+}
+
+// TestProgram is the program as its user has it: the tray says who waits, a
+// click opens the window, second starts go to the first, the tray's end leaves
+// the window alone. Nothing below the agent's home changes.
+func TestProgram(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
+	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
+	adaptertest.Untouched(t, filepath.Join(rec.Home, ".claude"))
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p := &program{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1",
+		"GORACE=exitcode=0")} // systray's own start races now and then
+
+	tray := p.command()
+	if err := tray.Start(); err != nil {
+		t.Fatal(err)
+	}
+	icon, err := d.TrayIcon(ctx)
+	if err != nil {
+		t.Fatal(err, p.said())
+	}
+	if labels := p.labels(); len(labels) < 3 || !strings.Contains(labels[0], "proj · Claude Code · needs permission") {
+		t.Errorf("menu %q", labels)
+	}
+	if err := d.Click(icon.X, icon.Y, 1); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the window", func() bool { return len(p.windows()) == 1 })
+	for _, args := range [][]string{nil, {"window"}, {"window", "--session", rec.Expect.Sessions[0].ID}} {
+		if err := p.command(args...).Run(); err != nil {
+			t.Errorf("second start %q: %v: %s", args, err, p.said())
+		}
+	}
+	if w := p.windows(); len(w) != 1 {
+		t.Errorf("%d windows after second starts", len(w))
+	}
+	if err := d.Screenshot("build/shots/program.png"); err != nil {
+		t.Error(err)
+	}
+
+	if err := tray.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := tray.Wait(); err != nil {
+		t.Errorf("the tray ended with %v: %s", err, p.said())
+	}
+	if len(p.windows()) != 1 {
+		t.Error("the window ended with the tray")
+	}
+	if err := d.Key(ctx, "alt+F4"); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the window's end", func() bool { return len(p.windows()) == 0 })
+}
