@@ -207,6 +207,20 @@ func TestDesktopSecondStartRaisesTheFirst(t *testing.T) {
 	first.end()
 }
 
+// close lets the window manager close the window, as Alt+F4 does, and asks again
+// while the keys go elsewhere.
+func (p *process) close() {
+	p.d.t.Helper()
+	p.d.until("the window to close", func() bool {
+		if p.d.xdotool("getwindowname", p.id) == "" {
+			return true
+		}
+		p.d.xdotool("windowactivate", p.id)
+		p.d.xdotool("key", "alt+F4")
+		return false
+	})
+}
+
 func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 	d := newScreen(t, desktoptest.Options{})
 	has := func(p *process) func() bool {
@@ -222,7 +236,7 @@ func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 		return has(p)()
 	})
 	time.Sleep(500 * time.Millisecond) // Fyne takes it with a later event
-	d.key("alt+F4")                    // as the window manager closes it
+	p.close()
 	p.end()
 	p = d.open()
 	d.until("the size of last time", has(p))
