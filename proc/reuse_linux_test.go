@@ -68,6 +68,11 @@ func reusePID() error {
 	if _, err := watcher.Watch(former.Identity, func() { ended <- time.Now() }); err != nil {
 		return err
 	}
+	handle, err := table.Hold(former.Identity)
+	if err != nil {
+		return err
+	}
+	defer handle.Close()
 	_ = first.Process.Kill()
 	_ = first.Wait()
 	time.Sleep(20 * time.Millisecond) // start times are as fine as the clock tick
@@ -76,6 +81,15 @@ func reusePID() error {
 		return err
 	}
 	defer func() { _ = second.Process.Kill(); _ = second.Wait() }()
+	_, errHold := table.Hold(former.Identity)
+	for _, s := range []Signal{Interrupt, Terminate, Kill} {
+		if err := handle.Send(s); !errors.Is(err, ErrGone) {
+			return fmt.Errorf("%s to the former: %w", s, err)
+		}
+	}
+	if !errors.Is(errHold, ErrGone) {
+		return fmt.Errorf("hold of the former: %w", errHold)
+	}
 	return compareReused(table, watcher, former.Identity, ended)
 }
 

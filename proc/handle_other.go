@@ -1,0 +1,45 @@
+//go:build !linux && !windows
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+var unixSignals = map[Signal]syscall.Signal{Interrupt: syscall.SIGINT, Terminate: syscall.SIGTERM, Kill: syscall.SIGKILL}
+
+// held is a process that is checked before each signal. Compiled, not run.
+type held struct {
+	table *Table
+	id    Identity
+}
+
+func hold(t *Table, id Identity) (held, error) { return held{t, id}, t.check(id) }
+
+func (h held) send(s Signal) error {
+	if err := h.table.check(h.id); err != nil {
+		return err
+	}
+	err := syscall.Kill(h.id.PID, unixSignals[s])
+	if errors.Is(err, syscall.ESRCH) {
+		return ErrGone
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s, err)
+	}
+	return nil
+}
+
+// ended says whether the process has ended, waiting for that at most so long.
+func (h held) ended(wait time.Duration) bool {
+	if !h.table.Alive(h.id) {
+		return true
+	}
+	time.Sleep(min(wait, 50*time.Millisecond))
+	return false
+}
+
+func (h held) close() {}

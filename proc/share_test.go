@@ -1,0 +1,57 @@
+package proc
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// slowTable counts its readings; each tells when it began.
+type slowTable struct {
+	Lister
+	readings atomic.Int64
+	began    atomic.Int64
+}
+
+func (t *slowTable) List(context.Context) ([]Process, error) {
+	t.began.Store(time.Now().UnixNano())
+	t.readings.Add(1)
+	time.Sleep(10 * time.Millisecond)
+	return []Process{{Started: time.Unix(0, t.began.Load())}}, nil
+}
+
+// Whoever asks together shares few readings, and nobody gets one that began
+// before he asked.
+func TestShare(t *testing.T) {
+	table := &slowTable{}
+	s := Share(table)
+	const rounds, callers = 10, 6
+	for range rounds {
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() {
+				asked := time.Now()
+				rows, err := s.List(t.Context())
+				if err != nil || len(rows) != 1 || rows[0].Started.Before(asked) {
+					t.Errorf("rows of %v, asked at %v: %v", rows, asked, err)
+				}
+				rows[0].PID = 7 // a caller's rows are its own
+			})
+		}
+		group.Wait()
+	}
+	if n := table.readings.Load(); n > 2*rounds {
+		t.Errorf("%d readings for %d rounds of %d callers", n, rounds, callers)
+	}
+}
+
+// A caller whose time is over does not wait for the reading.
+func TestShareCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Share(&slowTable{}).List(ctx); err != context.Canceled { //nolint:errorlint // as it is
+		t.Error(err)
+	}
+}

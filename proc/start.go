@@ -1,0 +1,94 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+)
+
+// Command is a program that is to live on its own: it outlives whoever starts
+// it, has no terminal, and gets none of the starter's signals.
+type Command struct {
+	Path string   // of the program
+	Args []string // without the program's own name; never through a shell
+	Dir  string
+	Env  []string // all of it, "NAME=value"; see ChildEnv
+	// Stdin is a file to read; empty: there is nothing to read. It is opened
+	// before Start returns, so that it may be removed then.
+	Stdin string
+	// Output is a file that output and errors are appended to; it is made for
+	// the user alone. Empty: they are dropped.
+	Output string
+}
+
+// Child is a process that Start started.
+type Child struct {
+	// Identity is zero if the process had ended before it could be seen.
+	Identity Identity
+
+	cmd  *exec.Cmd
+	once sync.Once
+	code int
+	err  error
+}
+
+// Start starts the program in a session of its own (Windows: in a process group
+// of its own, without a window, outside the starter's job where that permits
+// it). The caller should call Wait, or the process stays a zombie while the
+// caller lives. Errors of Start mean that nothing runs.
+func Start(c Command) (*Child, error) {
+	cmd := &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env, SysProcAttr: apart()}
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would mean the starter's
+	}
+	var files []io.Closer
+	defer func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}()
+	if c.Stdin != "" {
+		in, err := os.Open(c.Stdin)
+		if err != nil {
+			return nil, fmt.Errorf("start %s: %w", c.Path, err)
+		}
+		cmd.Stdin, files = in, append(files, in)
+	}
+	if c.Output != "" {
+		out, err := os.OpenFile(c.Output, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("start %s: %w", c.Path, err)
+		}
+		cmd.Stdout, cmd.Stderr, files = out, out, append(files, out)
+	}
+	if err := startApart(cmd); err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
+	}
+	child := &Child{cmd: cmd}
+	if p, err := openOwn().Find(cmd.Process.Pid); err == nil {
+		child.Identity = p.Identity
+	}
+	return child, nil
+}
+
+// PID is the process's id. It is certain to be this process's until Wait has
+// returned.
+func (c *Child) PID() int { return c.cmd.Process.Pid }
+
+// Wait waits for the end and returns the exit code; 128 + the signal's number
+// for a process that a signal ended, as shells have it.
+func (c *Child) Wait() (code int, err error) {
+	c.once.Do(func() {
+		err := c.cmd.Wait()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			c.err = err
+			return
+		}
+		c.code = exitCode(c.cmd.ProcessState)
+	})
+	return c.code, c.err
+}
