@@ -149,7 +149,8 @@ type Roll struct {
 	// wrote them.
 	Versions map[string]int
 	// Skipped counts records and files that were passed over because their form
-	// was not recognised, by a short reason ("unknown record type x").
+	// was not recognised, by a short reason ("unknown record type x"). It is how
+	// a changed format shows; it is never an error.
 	Skipped map[string]int
 }
 
@@ -163,12 +164,4 @@ type Roll struct {
 type Adapter interface {
 	Name() Name
 	Discover(ctx context.Context, q Query) (Roll, error)
-}
-
-// Watcher is implemented by adapters whose sessions change with files.
-type Watcher interface {
-	// WatchPaths returns the existing folders whose direct entries change when
-	// a session starts, ends, waits or takes a turn. It is asked again after
-	// each Discover, since folders come and go.
-	WatchPaths() []string
 }

@@ -23,7 +23,9 @@ func readOnce(ctx context.Context, path string, fn func(context.Context, *DB) er
 	if s.before.journal {
 		return Stamp{}, fmt.Errorf("%w: %s-journal holds a change that isn't finished", errSpoilt, path)
 	}
-	err = s.view(ctx, fn)
+	if err = s.checkWAL(); err == nil {
+		err = s.view(ctx, fn)
+	}
 	after, lookErr := Look(path)
 	if lookErr != nil {
 		return Stamp{}, lookErr

@@ -1,0 +1,112 @@
+package adapters
+
+import (
+	"context"
+	"time"
+
+	"rollcall/proc"
+)
+
+// Watcher is implemented by adapters whose sessions change with files.
+type Watcher interface {
+	// WatchPaths returns the existing folders whose direct entries change when
+	// a session starts, ends, waits or takes a turn. It is asked again after
+	// each Discover, since folders come and go.
+	WatchPaths() []string
+}
+
+// Pusher is implemented by adapters that are told of changes by the agent
+// itself, over a connection that they keep while somebody listens.
+type Pusher interface {
+	// Push calls changed whenever the next Discover may answer differently, and
+	// returns when ctx is done, not before: it reconnects by itself, with
+	// growing pauses. changed returns at once and may be called on any
+	// goroutine. What happened while nobody listened is not told.
+	Push(ctx context.Context, changed func())
+}
+
+// Namer is implemented by adapters that can name their sessions without reading
+// them.
+type Namer interface {
+	// Named returns the ids that begin with prefix, of sessions of any age, in
+	// no particular order. With an error beside them, some may be missing.
+	Named(ctx context.Context, prefix string) ([]string, error)
+}
+
+// Stopper is implemented by adapters whose agent can be asked to end what a
+// session does. No process is signalled.
+type Stopper interface {
+	// Stop asks the agent to end the turn of s, which this adapter answered
+	// with, and returns once the agent has agreed. A session whose turn is over
+	// already is no error. An error says in words what the user can do.
+	Stop(ctx context.Context, s Session) error
+}
+
+// Ender is implemented by adapters whose agents end best by another way than a
+// plain Terminate.
+type Ender interface {
+	// EndBy returns how the process of s, which this adapter answered with, is
+	// asked to end: the politest way first. Kill follows by itself. An error
+	// says why no signal may be sent, and what the user can do instead.
+	EndBy(s Session) ([]proc.Signal, error)
+}
+
+// Role is who speaks in a message.
+type Role string
+
+// The roles.
+const (
+	FromUser  Role = "user"
+	FromAgent Role = "assistant"
+	FromTool  Role = "tool"   // a call of a tool, together with what came of it
+	FromNote  Role = "system" // what the agent notes itself: an error, an interruption, a compaction
+)
+
+// ToolState is what became of a call of a tool.
+type ToolState string
+
+// The states of a call.
+const (
+	ToolRunning ToolState = "running" // or waiting to be allowed
+	ToolDone    ToolState = "done"
+	ToolFailed  ToolState = "failed" // also refused by the user
+)
+
+// Message is one entry of a session's conversation. Its texts come from the
+// agent unchanged and are untrusted.
+type Message struct {
+	// Key tells the message from the others of its session, and is the same in
+	// the next answer. A message that grows, or a call that ends, keeps it.
+	Key  string
+	Role Role
+	// Text is what was said; for a tool the argument that says most, such as
+	// the command or the file. At most MaxText bytes of it.
+	Text  string
+	Tool  string    // with FromTool: its name, as the agent gives it
+	State ToolState // with FromTool
+	At    time.Time // zero where the agent doesn't record it
+}
+
+// MaxText bounds a Message's Text, in bytes. A longer one is cut at a
+// character's boundary and ends with "…".
+const MaxText = 16 << 10
+
+// Peeker is implemented by adapters that can show a conversation.
+type Peeker interface {
+	// Peek returns the last n messages of s, which this adapter answered with,
+	// the oldest first. It reads as little as it can, from the end. Like
+	// Discover it may return messages and an error.
+	Peek(ctx context.Context, s Session, n int) ([]Message, error)
+}
+
+// Cut shortens a message's text to MaxText.
+func Cut(text string) string {
+	if len(text) <= MaxText {
+		return text
+	}
+	end := MaxText - len("…")
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,206 @@
+package pistore
+
+import (
+	"maps"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// turn is where a session's last turn stands, as its own entries say.
+type turn struct {
+	state   state
+	at      time.Time        // of the entry that says so
+	outcome adapters.Outcome // of an ended one
+	why     string           // error message, or what an open one waits for
+	calls   int              // tool calls without a result
+	tool    string
+	// errors counts the failed answers since the prompt: the attempts.
+	errors int
+}
+
+type state uint8
+
+const (
+	noTurn   state = iota
+	open           // the model or a tool is at work
+	retrying       // an attempt failed, and was taken out of the context for another one
+	failed         // the last attempt failed
+	ended
+	navigated // the user moved to another branch and has not prompted since
+	maybe     // an extension wrote a message after the turn, which may have begun one
+	lost      // its entries could not be found
+)
+
+// facts are what a session's file says. They are a value; copies share nothing
+// that is changed.
+type facts struct {
+	header
+	known bool // the first record was a header
+
+	firstPrompt, lastPrompt string
+	title, model            string
+	context                 int64
+	turn                    turn
+	last                    time.Time // of the newest own entry
+	prompted                time.Time // of the last own prompt
+	stored                  time.Time // when the file came to be, at the earliest
+	lastID                  string    // id of the entry read last
+	second                  time.Time // of the first entry after the header
+	system                  bool      // there are system messages: a version from 0.9 on
+
+	sums  usage
+	exact bool // sums hold all own entries read so far
+
+	skipped map[string]int
+}
+
+// own says whether an entry belongs to this session: a fork's file begins with
+// its parent's entries, which are older than the fork.
+func (f *facts) own(r *record) bool {
+	return f.at.IsZero() || r.at.IsZero() || !r.at.Before(f.at)
+}
+
+// apply adds one record; records come in the file's order.
+func (f *facts) apply(r *record) {
+	if r.kind == headerLine {
+		if !f.known {
+			f.header, f.known = r.head, r.head.id != ""
+			if f.parent != "" { // a fork is written at once, others at the first prompt
+				f.stored = f.at
+			}
+		}
+		return
+	}
+	if r.kind == unknown {
+		f.skip("unknown record type " + r.typ)
+	}
+	jumped := f.lastID != "" && r.parent != f.lastID && r.id != ""
+	if r.id != "" {
+		f.lastID = r.id
+	}
+	if f.second.IsZero() {
+		f.second = r.at
+	}
+	f.describe(r)
+	if !f.own(r) {
+		return
+	}
+	if r.at.After(f.last) {
+		f.last = r.at
+	}
+	if r.kind == prompted {
+		f.prompted = r.at
+	}
+	if f.stored.IsZero() && (r.kind == prompted || r.kind == answered) {
+		f.stored = r.at
+	}
+	f.sums.add(r.usage)
+	f.turn.apply(r, jumped)
+}
+
+// describe takes what a fork shares with its parent.
+func (f *facts) describe(r *record) {
+	f.system = f.system || r.system
+	if r.model != "" {
+		f.model = r.model
+	}
+	if r.named {
+		f.title = r.name
+	}
+	if r.total > 0 {
+		f.context = r.total
+	}
+	if r.kind == prompted && r.text != "" {
+		if f.firstPrompt == "" {
+			f.firstPrompt = r.text
+		}
+		f.lastPrompt = r.text
+	}
+}
+
+// apply moves the turn on by one entry. jumped: the entry continues another
+// branch than the entry before it.
+func (t *turn) apply(r *record, jumped bool) {
+	switch r.kind {
+	case prompted:
+		*t = turn{state: open, at: r.at, why: "the prompt has no answer yet"}
+	case answered:
+		t.answer(r)
+	case toolDone:
+		calls := max(t.calls-1, 0)
+		*t = turn{state: open, at: r.at, why: "a tool's result has no answer yet", calls: calls, tool: t.tool}
+		if calls > 0 {
+			t.why = t.tool + " has no result yet"
+		}
+	case omitted:
+		if t.state == failed || t.state == ended && t.why == lengthLimit {
+			t.state, t.at = retrying, r.at
+		}
+	case summarised:
+		*t = turn{state: navigated, at: r.at}
+	case injected:
+		if t.state == ended || t.state == failed || t.state == noTurn || t.state == navigated {
+			*t = turn{state: maybe, at: r.at, outcome: t.outcome}
+		}
+	default:
+		if jumped && t.state != noTurn {
+			*t = turn{state: navigated, at: r.at}
+		}
+	}
+}
+
+const lengthLimit = "cut off at the length limit"
+
+// answer is apply for a message of the model.
+func (t *turn) answer(r *record) {
+	attempts := t.errors
+	*t = turn{state: ended, at: r.at}
+	switch {
+	case r.stop == "error":
+		t.state, t.outcome, t.why, t.errors = failed, adapters.Failed, r.text, attempts+1
+	case r.stop == "aborted":
+		t.outcome, t.why = adapters.Interrupted, r.text
+	case r.calls > 0 || r.stop == "toolUse":
+		t.state, t.calls, t.tool = open, max(r.calls, 1), r.tool
+		t.why = "a tool has no result yet"
+		if r.tool != "" {
+			t.why = r.tool + " has no result yet"
+		}
+	case r.stop == "deferred" || r.stop == "pending":
+		t.state, t.why = open, "the answer is "+r.stop
+	case r.stop == "length":
+		t.outcome, t.why = adapters.Completed, lengthLimit
+	case r.stop == "stop" || r.stop == "":
+		t.outcome = adapters.Completed
+	default: // a reason that isn't known ends the turn; how can't be said
+		t.why = "stop reason " + plainWord(r.stop)
+	}
+}
+
+// gap is for a file of which a part in the middle was not read.
+func (f *facts) gap() {
+	f.lastID, f.exact = "", false
+	f.turn = turn{state: lost}
+}
+
+func (f *facts) skip(reason string) {
+	m := maps.Clone(f.skipped)
+	if m == nil {
+		m = map[string]int{}
+	}
+	if _, there := m[reason]; !there && len(m) >= 8 {
+		reason = "further kinds of records"
+	}
+	m[reason]++
+	f.skipped = m
+}
+
+// tokens are the session's totals, nil when they are not known.
+func (f *facts) tokens() *adapters.Tokens {
+	if !f.exact {
+		return nil
+	}
+	t := f.sums.Tokens
+	return &t
+}

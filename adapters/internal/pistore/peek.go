@@ -1,0 +1,219 @@
+package pistore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/sqlitero"
+)
+
+// Peek returns the last n messages of a session that Discover answered with. It
+// reads the file from its end, and of a conversation with branches the one that
+// is active.
+func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
+	if n <= 0 || strings.HasPrefix(session.ID, loosePrefix) { // a process that has stored nothing
+		return nil, nil
+	}
+	if len(session.Files) == 0 {
+		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + session.ID, Err: errors.New("it has no file")}
+	}
+	p := &peek{n: n, results: map[string]adapters.ToolState{}}
+	path := session.Files[0]
+	var err error
+	if strings.HasSuffix(path, ".sqlite") {
+		err = p.database(ctx, path)
+	} else {
+		err = p.file(ctx, path)
+	}
+	var known *adapters.Problem
+	if err != nil && !errors.As(err, &known) && ctx.Err() == nil {
+		err = adapters.Unreadable(path, err)
+	}
+	slices.Reverse(p.messages)
+	for i := range p.messages {
+		if m := &p.messages[i]; m.State == adapters.ToolRunning && session.Status == adapters.Stopped {
+			m.State = adapters.ToolFailed
+		}
+	}
+	return p.messages, err
+}
+
+// peek collects messages from the last to the first.
+type peek struct {
+	n        int
+	messages []adapters.Message
+	results  map[string]adapters.ToolState // of the calls with a result
+	want     string                        // id of the entry that comes before, on the active branch
+	begun    bool
+}
+
+func (p *peek) full() bool { return len(p.messages) >= p.n }
+
+func (p *peek) file(ctx context.Context, path string) error {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
+	for !p.full() {
+		line, _, err := b.Prev()
+		var long *jsonl.LongLine
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &long):
+			p.begun = false // which entry came before it isn't known
+			continue
+		case err != nil:
+			return err
+		}
+		p.line(line)
+	}
+	return nil
+}
+
+func (p *peek) database(ctx context.Context, path string) error {
+	var lines [][]byte
+	_, err := sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+		lines = nil
+		rows, err := db.Query(ctx, "SELECT json FROM pi_session_entries ORDER BY seq DESC LIMIT ?", 4*p.n+100)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var line []byte
+			if err := rows.Scan(&line); err != nil {
+				return err
+			}
+			lines = append(lines, line)
+		}
+		return rows.Err()
+	})
+	for _, line := range lines {
+		if p.full() {
+			break
+		}
+		p.line(line)
+	}
+	return err
+}
+
+// line adds one entry if it is on the active branch.
+func (p *peek) line(line []byte) {
+	var f fields
+	if jsonl.Top(line, f.set) != nil {
+		return
+	}
+	id := short(f.id)
+	if p.begun && p.want != "" && id != "" && id != p.want {
+		return
+	}
+	if string(jsonl.Text(f.typ)) == "session" {
+		return
+	}
+	if id != "" {
+		p.begun, p.want = true, short(f.parent)
+	}
+	at := jsonl.Time(f.at)
+	switch string(jsonl.Text(f.typ)) {
+	case "message":
+		p.message(id, at, f.message)
+	case "compaction":
+		p.note(id, at, "The conversation was summarised.")
+	case "branch_summary":
+		p.note(id, at, "Went to another branch of the conversation.")
+	}
+}
+
+func (p *peek) note(id string, at time.Time, text string) {
+	p.add(adapters.Message{Key: id, Role: adapters.FromNote, Text: text, At: at})
+}
+
+func (p *peek) add(m adapters.Message) {
+	if !p.full() {
+		m.Text = adapters.Cut(m.Text)
+		p.messages = append(p.messages, m)
+	}
+}
+
+func (p *peek) message(id string, at time.Time, raw []byte) {
+	content := jsonl.Get(raw, "content")
+	switch string(jsonl.Text(jsonl.Get(raw, "role"))) {
+	case "user":
+		p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: contentText(content, adapters.MaxText+1), At: at})
+	case "toolResult":
+		state := adapters.ToolDone
+		if jsonl.True(jsonl.Get(raw, "isError")) {
+			state = adapters.ToolFailed
+		}
+		p.results[short(jsonl.Get(raw, "toolCallId"))] = state
+	case "assistant":
+		p.assistant(id, at, raw, content)
+	case "bashExecution":
+		text, _ := jsonl.Head(jsonl.Get(raw, "command"), adapters.MaxText+1)
+		p.add(adapters.Message{Key: id, Role: adapters.FromTool, Tool: "!", Text: text, State: adapters.ToolDone, At: at})
+	}
+}
+
+// assistant adds an answer's parts, the last one first.
+func (p *peek) assistant(id string, at time.Time, raw, content []byte) {
+	if why, _ := jsonl.Head(jsonl.Get(raw, "errorMessage"), textLimit); why != "" {
+		p.note(id+"/error", at, why)
+	}
+	var parts []adapters.Message
+	_ = jsonl.Each(content, func(block []byte) bool {
+		switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+		case "text":
+			text, _ := jsonl.Head(jsonl.Get(block, "text"), adapters.MaxText+1)
+			if text != "" {
+				parts = append(parts, adapters.Message{Key: id, Role: adapters.FromAgent, Text: text, At: at})
+			}
+		case "toolCall":
+			parts = append(parts, p.call(block, raw, at))
+		}
+		return true
+	})
+	for i, m := range slices.Backward(parts) {
+		if m.Role == adapters.FromAgent && i > 0 {
+			m.Key += "/" + string(rune('a'+i%26))
+		}
+		p.add(m)
+	}
+}
+
+// call is a tool's call with what came of it.
+func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
+	id := short(jsonl.Get(block, "id"))
+	m := adapters.Message{Key: "call/" + id, Role: adapters.FromTool, Tool: short(jsonl.Get(block, "name")),
+		Text: argument(jsonl.Get(block, "arguments")), State: adapters.ToolRunning, At: at}
+	stop := string(jsonl.Text(jsonl.Get(raw, "stopReason")))
+	switch state := p.results[id]; {
+	case state != "":
+		m.State = state
+	case stop == "error", stop == "aborted":
+		m.State = adapters.ToolFailed
+	}
+	return m
+}
+
+// argument is the argument that says most.
+func argument(raw []byte) string {
+	for _, name := range []string{"command", "path", "file_path", "pattern", "query", "url"} {
+		if text, _ := jsonl.Head(jsonl.Get(raw, name), adapters.MaxText+1); text != "" {
+			return text
+		}
+	}
+	if !json.Valid(raw) || string(raw) == "{}" {
+		return ""
+	}
+	return string(raw[:min(len(raw), adapters.MaxText+1)])
+}

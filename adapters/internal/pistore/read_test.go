@@ -1,0 +1,203 @@
+package pistore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// build makes a file of so many lines of about 1 KB between a prompt and an end.
+func build(t testing.TB, path string, lines int, end func(s *script)) *script {
+	t.Helper()
+	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
+	s := newScript(idA, "/x", at).begin().sys(second).prompt(second, "the first")
+	for i := range lines {
+		s.answer(2*second, "toolUse", call(fmt.Sprint(i), strings.Repeat("x", 600))).result(2*second, fmt.Sprint(i))
+	}
+	end(s)
+	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func readFacts(t testing.TB, tr *transcript, exact bool) facts {
+	t.Helper()
+	info, err := os.Stat(tr.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := tr.read(t.Context(), info, exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Of a large file the ends are read, and say what the whole of it says.
+func TestEndsSayWhatTheWholeSays(t *testing.T) {
+	ends := map[string]func(s *script){
+		"answered": func(s *script) { s.answer(3*second, "stop") },
+		"open":     func(s *script) { s.prompt(3*second, "the last") },
+		"failed": func(s *script) {
+			s.prompt(3*second, "the last").answer(4*second, "error").omit(4*second).answer(5*second, "error")
+		},
+		"named": func(s *script) { s.entry("session_info", 4*second, map[string]any{"name": "title"}) },
+	}
+	for name, end := range ends {
+		for _, lines := range []int{10, 3000} {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			build(t, path, lines, end)
+			part, whole := newTranscript(path), newTranscript(path)
+			p, w := readFacts(t, part, false), readFacts(t, whole, true)
+			if p.turn.state != w.turn.state || p.turn.errors != w.turn.errors || p.firstPrompt != w.firstPrompt || p.title != w.title ||
+				p.model != w.model || !p.last.Equal(w.last) || p.context != w.context {
+				t.Errorf("%s, %d lines:\n%+v\n%+v", name, lines, p, w)
+			}
+			if n := w.sums.Input; !w.exact || n < int64(lines*10) || lines > 100 && p.exact {
+				t.Errorf("%s, %d lines: %d tokens, exact %v; of a part: exact %v", name, lines, n, w.exact, p.exact)
+			}
+			if lines > 100 && p.tokens() != nil {
+				t.Error("tokens of a part")
+			}
+			if again := readFacts(t, part, true); again.sums != w.sums || !again.exact {
+				t.Errorf("%s: %+v, later %+v", name, w.sums, again.sums)
+			}
+		}
+	}
+}
+
+// A fork repeats its parent's entries: it counts its own.
+func TestFork(t *testing.T) {
+	at := time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	s := newScript(idA, "/x", at, "parentSession", "/parent.jsonl")
+	s.begin().prompt(-time.Hour, "the parent's").answer(-time.Hour, "toolUse", call("a", "ls"))
+	write := func() facts {
+		if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return readFacts(t, newTranscript(path), true)
+	}
+	if f := write(); f.turn.state != noTurn || f.sums.Input != 0 || f.firstPrompt != "the parent's" || f.model != "mock/mock-1" {
+		t.Errorf("%+v", f)
+	}
+	s.prompt(second, "its own").answer(2*second, "stop")
+	if f := write(); f.turn.state != ended || f.sums.Input != 10 || f.lastPrompt != "its own" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What counts tokens beside the answers.
+func TestUsage(t *testing.T) {
+	s := newScript(idA, "/x", time.Now()).begin().prompt(second, "x").answer(2*second, "stop")
+	for _, kind := range []string{"usage", "compaction", "branch_summary"} {
+		s.entry(kind, 3*second, map[string]any{"usage": someUsage})
+	}
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := readFacts(t, newTranscript(path), true)
+	if want := (adapters.Tokens{Input: 40, Output: 8, CacheRead: 12, CacheWrite: 4}); f.sums.Tokens != want || f.sums.cost != 2 || f.context != 16 {
+		t.Errorf("%+v", f.sums)
+	}
+}
+
+// The ids of one process are numbered.
+func TestSequence(t *testing.T) {
+	of := func(id string, at int) *session {
+		return &session{facts: facts{header: header{id: id, at: time.Unix(int64(at), 0)}}}
+	}
+	a, b, c := of("01a20017-4b21-71d5-8be4-87ec4eebd879", 1), of("01a20017-8403-71d5-8be4-87efdbab96e6", 2), of("01a20017-bc41-7370-bc3a-6110f743505f", 3)
+	if !sameMaker(a, b) || !sameMaker(b, a) || sameMaker(a, c) || sameMaker(b, c) {
+		t.Error("recorded ids of 1.5.2 are not told apart")
+	}
+	if sameMaker(of(b.id, 1), of(a.id, 2)) {
+		t.Error("the numbers grow")
+	}
+	for _, id := range []string{"", "my-chosen-id-42", "6f1d2c3b-1111-4222-8333-444455556666", "01a20017-zb21-71d5-8be4-87ec4eebd879"} {
+		if sameMaker(of(id, 1), of(id, 2)) {
+			t.Error(id)
+		}
+	}
+}
+
+func TestPeek(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	s := newScript(idA, "/x", time.Now()).begin().sys(second).prompt(second, "one")
+	s.answer(2*second, "toolUse", map[string]string{"type": "text", "text": "I look"}, call("a", "ls"), call("b", "cat x"))
+	s.result(3*second, "a").message(3*second, map[string]any{"role": "toolResult", "toolCallId": "b", "isError": true})
+	fork := s.last
+	s.answer(4*second, "stop").prompt(5*second, "on another branch").answer(6*second, "stop")
+	s.last = fork
+	s.prompt(7*second, "two").answer(8*second, "error").answer(9*second, "toolUse", call("c", strings.Repeat("ä", adapters.MaxText)))
+	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := New(adapters.Pi, Config{Home: t.TempDir(), Env: func(string) string { return "" }})
+	show := func(n int) (out []string) {
+		m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := map[string]bool{}
+		for _, x := range m {
+			if keys[x.Key] || x.At.IsZero() || len(x.Text) > adapters.MaxText {
+				t.Errorf("%+v", x)
+			}
+			keys[x.Key] = true
+			out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s %.16s", x.Role, x.Tool, x.State, x.Text)))
+		}
+		return out
+	}
+	all := show(100)
+	want := []string{"user   one", "assistant   I look", "tool bash done ls", "tool bash failed cat x", "user   two",
+		"assistant   answer", "system   500: mock failur", "tool bash running ää"}
+	for i := range want {
+		if i >= len(all) || !strings.HasPrefix(all[i], want[i]) {
+			t.Fatalf("%q\nwant %q", all, want)
+		}
+	}
+	if last := show(2); len(all) != len(want) || len(last) != 2 || last[0] != all[6] {
+		t.Errorf("%q, %q", all, last)
+	}
+	_, err := a.Peek(t.Context(), adapters.Session{Files: []string{path + "x"}}, 1)
+	if !errors.Is(err, adapters.ErrUnreadable) || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// What tells the two agents' processes apart, and from others.
+func TestWhose(t *testing.T) {
+	beside := filepath.Join(t.TempDir(), "pi")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(beside), "package.json"), []byte(`{"name":"@earendil-works/pi-coding-agent"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cli := "/usr/lib/node_modules/@mariozechner/pi-coding-agent/dist/cli.js"
+	for _, test := range []struct {
+		comm, exe string
+		args      []string
+		want      adapters.Name
+	}{
+		{"pi", "/usr/bin/node", []string{"pi"}, adapters.Pi},
+		{"pi-rpc", "/usr/bin/node", []string{"pi-rpc"}, adapters.Pi},
+		{"pi", beside, []string{"pi"}, adapters.Pi},
+		{"pi", "/usr/local/bin/pi", []string{"pi", "-c"}, adapters.PiRust},
+		{"MainThread", "/usr/bin/node", []string{"node", cli}, adapters.Pi},
+		{"node", "/usr/bin/node", []string{"pi"}, adapters.Pi},
+		{"node", "/usr/bin/node", []string{"node", "server.js"}, ""},
+		{"MainThread", "/usr/bin/node", nil, ""},
+	} {
+		if !mayBePi(test.comm) || whose(test.comm, test.exe, test.args) != test.want {
+			t.Errorf("%+v: %q", test, whose(test.comm, test.exe, test.args))
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package pistore
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// textLimit cuts prompts, titles and errors.
+const textLimit = 4 << 10
+
+// kind is what a record means to a session's turn.
+type kind uint8
+
+const (
+	other      kind = iota // says nothing about the turn
+	headerLine             // {"type":"session"}
+	prompted               // a user's message
+	answered               // the model's
+	toolDone               // a tool's result
+	omitted                // context_edit that leaves an entry out: a retry is to follow
+	summarised             // branch_summary: the user went to another branch
+	injected               // an extension's message, which may or may not begin a turn
+	unknown                // a type that isn't known
+)
+
+// record is what one line says.
+type record struct {
+	kind   kind
+	typ    string // of the line; for a message with an unknown role also that
+	id     string
+	parent string
+	at     time.Time
+
+	text     string // prompt, or an answer's error
+	name     string
+	named    bool // name counts, also when empty
+	model    string
+	stop     string
+	calls    int    // tool calls in an answer
+	tool     string // name of the last of them
+	target   string
+	usage    usage
+	hasUsage bool
+	total    int64 // tokens in the context after an answer
+	system   bool  // a system message: only newer versions write them
+
+	head header
+}
+
+// header is a session's first line.
+type header struct {
+	id, cwd string
+	at      time.Time
+	version int64
+	parent  string // path of the session that it was forked from
+	// rust: has members that only pi_agent_rust writes.
+	rust bool
+}
+
+// usage is what a record counts.
+type usage struct {
+	adapters.Tokens
+	cost float64
+}
+
+func (u *usage) add(o usage) {
+	u.Input += o.Input
+	u.Output += o.Output
+	u.CacheRead += o.CacheRead
+	u.CacheWrite += o.CacheWrite
+	u.Reasoning += o.Reasoning
+	u.cost += o.cost
+}
+
+var errNotRecord = errors.New("no record")
+
+// fields are the members of a line that matter, as written.
+type fields struct {
+	typ, id, parent, at, message, name, provider, model []byte
+	usage, target, replacement, cwd, version            []byte
+	parentSession, branchedFrom, thinking, leaf         []byte
+}
+
+func (f *fields) set(key, raw []byte) bool {
+	switch string(key) {
+	case "type":
+		f.typ = raw
+	case "id":
+		f.id = raw
+	case "parentId":
+		f.parent = raw
+	case "timestamp":
+		f.at = raw
+	case "message":
+		f.message = raw
+	case "name":
+		f.name = raw
+	case "provider":
+		f.provider = raw
+	case "modelId":
+		f.model = raw
+	case "usage":
+		f.usage = raw
+	case "targetId":
+		f.target = raw
+	case "replacement":
+		f.replacement = raw
+	case "cwd":
+		f.cwd = raw
+	case "version":
+		f.version = raw
+	case "parentSession":
+		f.parentSession = raw
+	case "branchedFrom":
+		f.branchedFrom = raw
+	case "thinkingLevel":
+		f.thinking = raw
+	case "currentLeaf":
+		f.leaf = raw
+	}
+	return true
+}
+
+// parse reads one line. What it returns shares no memory with line.
+func parse(line []byte) (record, error) {
+	var f fields
+	if err := jsonl.Top(line, f.set); err != nil {
+		return record{}, err
+	}
+	if jsonl.Text(f.typ) == nil {
+		return record{}, errNotRecord
+	}
+	r := record{typ: short(f.typ), id: short(f.id), parent: short(f.parent), at: jsonl.Time(f.at)}
+	switch r.typ {
+	case "session":
+		r.kind, r.head = headerLine, f.header()
+	case "message":
+		r.message(f.message)
+	case "session_info":
+		r.name, _ = jsonl.Head(f.name, textLimit)
+		r.name, r.named = strings.TrimSpace(r.name), true
+	case "model_change":
+		r.model = modelName(f.provider, f.model)
+	case "context_edit":
+		if r.target = short(f.target); jsonl.Null(f.replacement) {
+			r.kind = omitted
+		}
+	case "branch_summary":
+		r.kind = summarised
+		r.setUsage(f.usage)
+	case "usage", "compaction":
+		r.setUsage(f.usage)
+	case "custom_message":
+		r.kind = injected
+	case "thinking_level_change", "label", "custom":
+	default:
+		r.kind = unknown
+	}
+	return r, nil
+}
+
+func (f *fields) header() header {
+	h := header{at: jsonl.Time(f.at)}
+	h.id, _ = jsonl.Head(f.id, 256)
+	h.cwd, _ = jsonl.Head(f.cwd, textLimit)
+	h.version, _ = jsonl.Int(f.version)
+	h.parent, _ = jsonl.Head(f.parentSession, textLimit)
+	if h.parent == "" {
+		h.parent, _ = jsonl.Head(f.branchedFrom, textLimit)
+	}
+	h.rust = f.provider != nil || f.model != nil || f.thinking != nil || f.branchedFrom != nil || f.leaf != nil
+	return h
+}
+
+// message reads a "message" line's message.
+func (r *record) message(raw []byte) {
+	var role, content, stop, problem, provider, model, use []byte
+	err := jsonl.Top(raw, func(key, v []byte) bool {
+		switch string(key) {
+		case "role":
+			role = v
+		case "content":
+			content = v
+		case "stopReason":
+			stop = v
+		case "errorMessage":
+			problem = v
+		case "provider":
+			provider = v
+		case "model":
+			model = v
+		case "usage":
+			use = v
+		}
+		return true
+	})
+	if err != nil {
+		r.kind = unknown
+		return
+	}
+	switch who := string(jsonl.Text(role)); who {
+	case "user":
+		r.kind, r.text = prompted, contentText(content, textLimit)
+	case "assistant":
+		r.kind, r.stop = answered, short(stop)
+		r.text, _ = jsonl.Head(problem, textLimit)
+		r.model = modelName(provider, model)
+		r.calls, r.tool = toolCalls(content)
+		r.setUsage(use)
+		r.total = contextUsed(use)
+	case "toolResult":
+		r.kind = toolDone
+		r.setUsage(use)
+	case "system":
+		r.system = true
+	case "custom", "hookMessage":
+		r.kind = injected
+	case "bashExecution", "branchSummary", "compactionSummary":
+	default:
+		r.kind, r.typ = unknown, r.typ+" of role "+plainWord(who)
+	}
+}
+
+func (r *record) setUsage(raw []byte) {
+	r.hasUsage = jsonl.Top(raw, func(key, v []byte) bool {
+		n, _ := jsonl.Int(v)
+		n = max(n, 0)
+		switch string(key) {
+		case "input":
+			r.usage.Input = n
+		case "output":
+			r.usage.Output = n
+		case "cacheRead":
+			r.usage.CacheRead = n
+		case "cacheWrite":
+			r.usage.CacheWrite = n
+		case "reasoning":
+			r.usage.Reasoning = n
+		case "cost":
+			r.usage.cost, _ = jsonl.Float(jsonl.Get(v, "total"))
+		}
+		return true
+	}) == nil
+}
+
+// contextUsed is how many tokens the conversation had with an answer.
+func contextUsed(raw []byte) int64 {
+	n, _ := jsonl.Int(jsonl.Get(raw, "totalTokens"))
+	return max(n, 0)
+}
+
+// contentText joins the texts of a message's content, which is a string or a
+// list of blocks.
+func contentText(raw []byte, limit int) string {
+	if len(raw) > 0 && raw[0] == '"' {
+		text, _ := jsonl.Head(raw, limit)
+		return text
+	}
+	text := ""
+	_ = jsonl.Each(raw, func(block []byte) bool {
+		if string(jsonl.Text(jsonl.Get(block, "type"))) != "text" {
+			return true
+		}
+		part, _ := jsonl.Head(jsonl.Get(block, "text"), limit-len(text))
+		if text != "" && part != "" {
+			text += "\n"
+		}
+		text += part
+		return len(text) < limit
+	})
+	return text
+}
+
+func toolCalls(raw []byte) (n int, last string) {
+	_ = jsonl.Each(raw, func(block []byte) bool {
+		if string(jsonl.Text(jsonl.Get(block, "type"))) == "toolCall" {
+			n++
+			last = plainWord(short(jsonl.Get(block, "name")))
+		}
+		return true
+	})
+	return n, last
+}
+
+// modelName is "provider/model", as Pi's own command line takes it.
+func modelName(provider, model []byte) string {
+	p, m := short(provider), short(model)
+	if p == "" || m == "" {
+		return m
+	}
+	return p + "/" + m
+}
+
+func short(raw []byte) string {
+	s, _ := jsonl.Head(raw, 256)
+	return s
+}
+
+// plainWord keeps of an untrusted name what the name of a type, a role or a tool
+// is made of.
+func plainWord(s string) string {
+	b := make([]byte, 0, 40)
+	for i := 0; i < len(s) && len(b) < 40; i++ {
+		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}

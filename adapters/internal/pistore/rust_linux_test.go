@@ -1,0 +1,201 @@
+package pistore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+	"rollcall/proc"
+)
+
+// noProcesses is the table of a machine on which neither agent runs.
+type noProcesses struct{ proc.Lister }
+
+func (noProcesses) List(context.Context) ([]proc.Process, error) { return nil, nil }
+func (noProcesses) Alive(proc.Identity) bool                     { return false }
+
+const (
+	rustA = "6f1d2c3b-1111-4222-8333-444455556666"
+	rustB = "7a1d2c3b-1111-4222-8333-444455556666"
+)
+
+// rustScript is a session as pi_agent_rust writes it: SessionHeader and
+// SessionEntry of its src/session.rs.
+func rustScript(id, cwd string, at time.Time) *script {
+	s := newScript(id, cwd, at, "provider", "anthropic", "modelId", "claude", "thinkingLevel", "off")
+	s.label = id[:8]
+	return s.begin().prompt(2*second, "rust").answer(3*second, "stop")
+}
+
+// both asks both adapters at once and holds that they share no session.
+func (w *world) both(pi, rust *Store) (list map[string]adapters.Session, errPi, errRust error) {
+	w.Helper()
+	var wg sync.WaitGroup
+	var ofPi, ofRust map[string]adapters.Session
+	wg.Go(func() { ofPi, _, errPi = ask(w, pi, adapters.Query{}) })
+	wg.Go(func() { ofRust, _, errRust = ask(w, rust, adapters.Query{}) })
+	wg.Wait()
+	for id, x := range ofRust {
+		if _, twice := ofPi[id]; twice {
+			w.Errorf("session %s is listed by both", id)
+		}
+		ofPi[id] = x
+	}
+	return ofPi, errPi, errRust
+}
+
+// The two share a store: each session is listed once, by the one that wrote it.
+func TestSharedStore(t *testing.T) {
+	w := newWorld(t)
+	old := time.Now().Add(-time.Hour)
+	p, stop := w.start(adapters.Pi, w.cwd())
+	r, stopRust := w.start(adapters.PiRust, w.cwd())
+	w.put(newScript(idA, w.cwd(), old).begin().prompt(second, "x").answer(2*second, "stop"))
+	w.put(newScript(idC, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(5*second, "x"))
+	w.put(rustScript(rustA, w.cwd(), old))
+	w.put(rustScript(rustB, w.cwd(), r.Started.Add(15*second)).prompt(20*second, "y"))
+	named := rustScript(strings.Replace(rustA, "6f", "5f", 1), w.cwd(), old)
+	named.label = "my-file"
+	w.put(named)
+	chosen := newScript("deadbeef", w.cwd(), old).begin().prompt(second, "x").answer(2*second, "stop") // Pi's --session-id
+	w.put(chosen)
+	pi, rust := w.store(adapters.Pi), w.store(adapters.PiRust)
+	for range 3 {
+		got, err1, err2 := w.both(pi, rust)
+		if err1 != nil || err2 != nil {
+			t.Error(err1, err2)
+		}
+		for id, agent := range map[string]adapters.Name{idA: adapters.Pi, idC: adapters.Pi, "deadbeef": adapters.Pi,
+			rustA: adapters.PiRust, rustB: adapters.PiRust, named.id: adapters.PiRust} {
+			if got[id].Agent != agent {
+				t.Errorf("%s is %q's, want %s", id, got[id].Agent, agent)
+			}
+		}
+	}
+	stop()
+	stopRust()
+	got, err1, err2 := w.both(pi, rust)
+	if err1 != nil || err2 != nil || len(got) != 6 {
+		t.Error(got, err1, err2)
+	}
+	for id, x := range got {
+		if x.Status != adapters.Stopped {
+			t.Errorf("%s: %s, %s", id, x.Status, x.Evidence)
+		}
+	}
+}
+
+// A file that pi_agent_rust has rewritten is another file of the same name.
+func TestRewritten(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.start(adapters.PiRust, w.cwd())
+	s := rustScript(rustA, w.cwd(), r.Started.Add(second))
+	path := w.put(s)
+	w.check(os.WriteFile(path+".lock", nil, 0o600))
+	w.check(os.MkdirAll(strings.TrimSuffix(path, ".jsonl")+".v2", 0o755))
+	w.check(os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "session-index.sqlite"), []byte("cache"), 0o600))
+	a := w.store(adapters.PiRust)
+	x := w.expect(a, map[string]string{rustA: "idle completed"})[rustA]
+	if x.Process != r.Identity || x.Model != "mock/mock-1" || x.Tokens == nil || x.Tokens.Input != 10 || x.CostUSD != 0.5 {
+		t.Errorf("%+v", x)
+	}
+	s.prompt(4*second, "next").answer(5*second, "aborted")
+	w.check(os.WriteFile(path+".tmp", []byte(s.text()), 0o600))
+	w.check(os.Rename(path+".tmp", path))
+	x = w.expect(a, map[string]string{rustA: "idle interrupted"})[rustA]
+	if x.LastPrompt != "next" || x.Tokens.Input != 20 {
+		t.Errorf("%+v", x)
+	}
+}
+
+// pi_agent_rust stores a turn late: a tool of it tells that one runs.
+func TestRustTool(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.start(adapters.PiRust, w.cwd(), "ROLLCALL_TEST_TOOL=other")
+	w.put(rustScript(rustA, w.cwd(), r.Started.Add(second)))
+	w.expect(w.store(adapters.PiRust), map[string]string{rustA: "working"})
+}
+
+// Sessions in SQLite, with their rows still in the log.
+func TestSQLite(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.home, ".pi", "agent", "sessions", folderName(w.cwd()))
+	w.check(os.MkdirAll(dir, 0o755))
+	path := filepath.Join(dir, "2026-11-21T05-00-00.000Z_"+rustA[:8]+".sqlite")
+	db, err := sql.Open("sqlite", path)
+	w.check(err)
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	s := rustScript(rustA, w.cwd(), time.Now().Add(-time.Hour))
+	for _, q := range []string{"PRAGMA journal_mode=WAL", "CREATE TABLE pi_session_header (id TEXT PRIMARY KEY, json TEXT NOT NULL)",
+		"CREATE TABLE pi_session_entries (seq INTEGER PRIMARY KEY, json TEXT NOT NULL)"} {
+		_, err = db.Exec(q)
+		w.check(err)
+	}
+	_, err = db.Exec("INSERT INTO pi_session_header VALUES (?, ?)", rustA, s.lines[0])
+	w.check(err)
+	for i, line := range s.lines[1:] {
+		_, err = db.Exec("INSERT INTO pi_session_entries VALUES (?, ?)", i+1, line)
+		w.check(err)
+	}
+	adaptertest.Untouched(t, dir)
+	a := w.store(adapters.PiRust)
+	for range 2 {
+		x := w.expect(a, map[string]string{rustA: "stopped completed"})[rustA]
+		if x.FirstPrompt != "rust" || x.Tokens.Input != 10 {
+			t.Errorf("%+v", x)
+		}
+		if m, err := a.Peek(t.Context(), x, 10); err != nil || len(m) != 2 || m[0].Text != "rust" {
+			t.Errorf("%+v, %v", m, err)
+		}
+	}
+	if got, _, _ := ask(t, w.store(adapters.Pi), adapters.Query{}); len(got) > 0 {
+		t.Errorf("Pi lists %v", got)
+	}
+}
+
+// A database in another form is a problem with its name.
+func TestSQLiteUnknown(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.home, ".pi", "agent", "sessions", "--x--")
+	w.check(os.MkdirAll(dir, 0o755))
+	w.check(os.WriteFile(filepath.Join(dir, "2026-11-21T05-00-00.000Z_6f1d2c3b.sqlite"), []byte(strings.Repeat("no database ", 400)), 0o600))
+	w.put(rustScript(rustB, "/x", time.Now().Add(-time.Hour)))
+	got, _, err := ask(t, w.store(adapters.PiRust), adapters.Query{})
+	if !errors.Is(err, adapters.ErrFormat) || !strings.Contains(err.Error(), "6f1d2c3b.sqlite") || len(got) != 1 {
+		t.Error(got, err)
+	}
+}
+
+// Who is installed: neither, Pi alone, both.
+func TestAbsent(t *testing.T) {
+	home := t.TempDir()
+	asked := func(name adapters.Name) error {
+		s := New(name, Config{Home: home, Env: func(string) string { return "" }, Table: noProcesses{}})
+		roll, err := s.Discover(t.Context(), adapters.Query{})
+		if len(roll.LookedIn) == 0 {
+			t.Errorf("%s looked nowhere", name)
+		}
+		return err
+	}
+	if e1, e2 := asked(adapters.Pi), asked(adapters.PiRust); !errors.Is(e1, adapters.ErrAbsent) || !errors.Is(e2, adapters.ErrAbsent) {
+		t.Error(e1, e2)
+	}
+	sessions := filepath.Join(home, ".pi", "agent", "sessions")
+	_ = os.MkdirAll(sessions, 0o755)
+	if e1, e2 := asked(adapters.Pi), asked(adapters.PiRust); e1 != nil || !errors.Is(e2, adapters.ErrAbsent) {
+		t.Error(e1, e2)
+	}
+	_ = os.WriteFile(filepath.Join(sessions, "session-index.sqlite"), nil, 0o600)
+	if e1, e2 := asked(adapters.Pi), asked(adapters.PiRust); e1 != nil || e2 != nil {
+		t.Error(e1, e2)
+	}
+}

@@ -1,0 +1,84 @@
+package pistore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/sqlitero"
+)
+
+// database is what was read of a session that pi_agent_rust keeps in SQLite.
+type database struct {
+	stamp sqlitero.Stamp
+	facts facts
+}
+
+// readDatabase reads one: the tables pi_session_header(id, json) and
+// pi_session_entries(seq, json) hold the lines that a JSONL file would. [read in
+// the source of pi_agent_rust, not run]
+func (d *discovery) readDatabase(f *file) (facts, error) {
+	if d.name != adapters.PiRust {
+		return facts{}, nil
+	}
+	stamp, err := sqlitero.Look(f.path)
+	if err != nil {
+		return facts{}, err
+	}
+	d.mu.Lock()
+	known, there := d.cache.databases[f.path]
+	d.mu.Unlock()
+	if there && known.stamp == stamp {
+		return known.facts, nil
+	}
+	var now facts
+	stamp, err = sqlitero.Read(d.ctx, f.path, func(ctx context.Context, db *sqlitero.DB) error {
+		now = facts{exact: true}
+		for _, query := range []string{
+			"SELECT json FROM pi_session_header LIMIT 1",
+			"SELECT json FROM pi_session_entries ORDER BY seq",
+		} {
+			if err := now.rows(ctx, db, query); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
+		return facts{}, err
+	case err != nil:
+		return facts{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: f.path, Err: err, Fix: "a newer Rollcall may know it"}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cache.databases == nil {
+		d.cache.databases = map[string]database{}
+	}
+	d.cache.databases[f.path] = database{stamp, now}
+	return now, nil
+}
+
+func (f *facts) rows(ctx context.Context, db *sqlitero.DB, query string) error {
+	rows, err := db.Query(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line []byte
+		if err := rows.Scan(&line); err != nil {
+			return err
+		}
+		r, err := parse(line)
+		if err != nil {
+			f.skipped = maps.Clone(f.skipped)
+			f.skip("line that is not JSON")
+			continue
+		}
+		f.apply(&r)
+	}
+	return rows.Err()
+}

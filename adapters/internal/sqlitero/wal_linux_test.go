@@ -1,0 +1,53 @@
+package sqlitero
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A log that SQLite would end early, or take for an empty one, is damage as long
+// as its index says how much there must be.
+func TestDamagedLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("CREATE TABLE account (id INTEGER PRIMARY KEY, money INTEGER, filler TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if _, err := db.Exec("INSERT INTO account (money) VALUES (1)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, err := os.ReadFile(path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	noise := make([]byte, len(good))
+	for i := range noise {
+		noise[i] = byte(i*7 + 3)
+	}
+	hole := append([]byte(nil), good...)
+	clear(hole[len(hole)/3 : len(hole)*2/3])
+	for name, damaged := range map[string][]byte{"noise": noise, "half of it": good[:len(good)/2], "a hole": hole} {
+		if err := os.WriteFile(path+"-wal", damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := count(t.Context(), path); !errors.Is(err, ErrNotDatabase) {
+			t.Errorf("%s: %v, want ErrNotDatabase", name, err)
+		}
+	}
+	if err := os.WriteFile(path+"-wal", good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := count(t.Context(), path); n != 200 || err != nil {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}

@@ -1,0 +1,62 @@
+package adapters
+
+// Task is what an agent is to be started for.
+type Task struct {
+	Dir    string // real path of the folder to work in
+	Prompt string // empty: the agent waits for the user's first, in a terminal
+	Model  string // in the agent's own words; empty: its default
+	Mode   string // the name of one of Modes; empty: the agent's default
+	Resume string // the session to go on with; empty: a new one
+	// Terminal asks for the interactive form, for a terminal of the user's;
+	// otherwise the agent works through Prompt on its own and exits.
+	Terminal bool
+}
+
+// Command is how an agent is started for a task. It is never given to a shell.
+type Command struct {
+	Path string   // of the program
+	Args []string // without the program's own name
+	// Stdin is what it reads as standard input: the prompt, where the agent
+	// takes it there, so that no process list shows it.
+	Stdin string
+	// Drop are variables to leave out of its environment, and WhyDrop says in
+	// words for the user what they would do.
+	Drop    []string
+	WhyDrop string
+	Session string // the session's id, where it is chosen or known before the start
+}
+
+// Mode is one of the ways in which an agent asks for permission, in its own
+// words.
+type Mode struct {
+	Name string
+	Says string // what it means, in a few words
+	// Unsafe says that the agent then does everything without asking. It is
+	// never a default, and a user who chooses it is warned.
+	Unsafe bool
+}
+
+// Launcher is implemented by adapters whose agent can be started.
+type Launcher interface {
+	// Program returns the path of the agent's program. look is exec.LookPath or
+	// its like. The error says how the agent is installed.
+	Program(look func(name string) (string, error)) (string, error)
+	// Modes are the agent's permission modes; nil: it has none.
+	Modes() []Mode
+	// Command says how program is started for the task. An error says what of
+	// the task the agent can't do.
+	Command(program string, t Task) (Command, error)
+}
+
+// NotInstalledError says that an agent's program was not found.
+type NotInstalledError struct {
+	Program string
+	Install string // a command that installs it
+}
+
+func (e *NotInstalledError) Error() string {
+	return e.Program + " is not installed (install it: " + e.Install + ")"
+}
+
+// Is lets errors.Is see ErrAbsent.
+func (e *NotInstalledError) Is(target error) bool { return target == ErrAbsent }
