@@ -1,0 +1,253 @@
+package gatewaytest
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// Options say what gateway to be. The zero value is that of 2026.9.6 with the
+// token DefaultToken, on any free port.
+type Options struct {
+	Port        int    // 0: any that is free
+	Token       string // "": DefaultToken
+	Password    string // when set, the gateway wants it instead of a token
+	NoAuth      bool   // gateway.auth.mode none
+	MinProtocol int    // 0: MaxProtocol
+	MaxProtocol int    // 0: 4; 3 answers as 2026.2.26 does
+	Version     string // "": 2026.9.6, or 2026.2.26 with protocol 3
+	TLS         bool   // serve wss with the certificate of httptest
+	// DenyAdmin grants no operator.admin, as a gateway with roles does.
+	DenyAdmin bool
+}
+
+// DefaultToken is the token of a gateway that was given none.
+const DefaultToken = "fake-gateway-token-123456"
+
+// Gateway is a running double. Its methods may be called on any goroutine.
+type Gateway struct {
+	opts    Options
+	server  *httptest.Server
+	stopped chan struct{}
+	bootID  string
+
+	mu        sync.Mutex
+	sessions  []Session
+	approvals []Approval
+	questions []Approval
+	starting  bool
+	hung      chan struct{} // not nil: hangs until it is closed
+	conns     map[*conn]bool
+	accepted  int
+	calls     map[string]int
+	received  []json.RawMessage
+	refused   map[string]Refusal
+}
+
+// Refusal is the error that a method is answered with.
+type Refusal struct {
+	Code    string
+	Message string
+	Details map[string]any
+}
+
+// Start starts a gateway. Close it after use.
+func Start(o Options) (*Gateway, error) {
+	if o.Token == "" && o.Password == "" && !o.NoAuth {
+		o.Token = DefaultToken
+	}
+	if o.MaxProtocol == 0 {
+		o.MaxProtocol = 4
+	}
+	if o.MinProtocol == 0 {
+		o.MinProtocol = o.MaxProtocol
+	}
+	if o.Version == "" {
+		o.Version = "2026.9.6"
+		if o.MaxProtocol < 4 {
+			o.Version = "2026.2.26"
+		}
+	}
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", o.Port))
+	if err != nil {
+		return nil, fmt.Errorf("gateway double: %w", err)
+	}
+	g := &Gateway{
+		opts: o, stopped: make(chan struct{}), bootID: newID(), conns: map[*conn]bool{},
+		calls: map[string]int{}, refused: map[string]Refusal{},
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", g.healthz)
+	mux.HandleFunc("/readyz", g.readyz)
+	mux.HandleFunc("/", g.serveWS)
+	g.server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}}
+	if o.TLS {
+		g.server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		g.server.StartTLS()
+	} else {
+		g.server.Start()
+	}
+	return g, nil
+}
+
+// Close ends the gateway and its connections, as a crash does: nobody is told.
+func (g *Gateway) Close() {
+	select {
+	case <-g.stopped:
+		return
+	default:
+	}
+	close(g.stopped)
+	g.Resume()
+	g.Drop()
+	g.server.Close()
+}
+
+// Drop ends the connections that are open and goes on accepting new ones.
+func (g *Gateway) Drop() {
+	g.mu.Lock()
+	var open []*conn
+	for c := range g.conns {
+		open = append(open, c)
+	}
+	g.mu.Unlock()
+	for _, c := range open {
+		c.cancel()
+		_ = c.ws.CloseNow()
+	}
+}
+
+// URL is the WebSocket address, without a token.
+func (g *Gateway) URL() string {
+	scheme := "ws"
+	if g.opts.TLS {
+		scheme = "wss"
+	}
+	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, g.Port())
+}
+
+// Port is the port that it listens on.
+func (g *Gateway) Port() int { return g.server.Listener.Addr().(*net.TCPAddr).Port }
+
+// Token is what clients have to show.
+func (g *Gateway) Token() string { return g.opts.Token }
+
+// Version is that which it says it has.
+func (g *Gateway) Version() string { return g.opts.Version }
+
+// Certificate is the server's certificate in DER, with Options.TLS.
+func (g *Gateway) Certificate() []byte {
+	if c := g.server.Certificate(); c != nil {
+		return c.Raw
+	}
+	return nil
+}
+
+// Hang lets the gateway accept connections and never answer, those that are open
+// included, until Resume.
+func (g *Gateway) Hang() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.hung == nil {
+		g.hung = make(chan struct{})
+	}
+}
+
+// Resume ends Hang.
+func (g *Gateway) Resume() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.hung != nil {
+		close(g.hung)
+		g.hung = nil
+	}
+}
+
+// Starting says whether the gateway is starting up: then it refuses to connect
+// with UNAVAILABLE, and closes with 1013.
+func (g *Gateway) Starting(on bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.starting = on
+}
+
+// Refuse answers a method with an error from now on; with an empty Code it
+// answers again.
+func (g *Gateway) Refuse(method string, with Refusal) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if with.Code == "" {
+		delete(g.refused, method)
+		return
+	}
+	g.refused[method] = with
+}
+
+// Connections is how many clients are connected now.
+func (g *Gateway) Connections() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.conns)
+}
+
+// Accepted is how many connections were made in all.
+func (g *Gateway) Accepted() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.accepted
+}
+
+// Calls is how often a method was called.
+func (g *Gateway) Calls(method string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls[method]
+}
+
+// Received returns every frame that clients sent, the oldest first. It holds the
+// last 10,000.
+func (g *Gateway) Received() []json.RawMessage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]json.RawMessage(nil), g.received...)
+}
+
+// waitWhileHung blocks while the gateway hangs.
+func (g *Gateway) waitWhileHung() {
+	g.mu.Lock()
+	hung := g.hung
+	g.mu.Unlock()
+	if hung == nil {
+		return
+	}
+	select {
+	case <-hung:
+	case <-g.stopped:
+	}
+}
+
+func (g *Gateway) healthz(w http.ResponseWriter, _ *http.Request) {
+	g.waitWhileHung()
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintln(w, `{"ok":true,"status":"live"}`)
+}
+
+func (g *Gateway) readyz(w http.ResponseWriter, _ *http.Request) {
+	g.waitWhileHung()
+	w.Header().Set("Content-Type", "application/json")
+	g.mu.Lock()
+	starting := g.starting
+	g.mu.Unlock()
+	if starting {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintln(w, `{"ready":false,"failing":["startup-sidecars"]}`)
+		return
+	}
+	fmt.Fprintln(w, `{"ready":true,"failing":[]}`)
+}
