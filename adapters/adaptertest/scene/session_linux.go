@@ -1,0 +1,153 @@
+package scene
+
+import (
+	"slices"
+	"sync"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// Session is one session that an Agent plays. Its steps are taken by one
+// goroutine; Between and Truth are safe beside it.
+type Session struct {
+	ID      string
+	Agent   adapters.Name
+	CWD     string
+	File    string // the agent's file that tells most of it
+	Process proc.Identity
+	Remote  bool // played by a gateway: it has no process here
+
+	player player
+	state  any // the player's own
+
+	mu sync.Mutex
+	// history are the truths since the beginning. While a step is under way
+	// the last one is not reached yet: some moments are as before, some as after.
+	history []Truth
+	settled int
+}
+
+func newSession(agent adapters.Name, p player, id, cwd string) *Session {
+	return &Session{ID: id, Agent: agent, CWD: cwd, player: p, history: []Truth{{Status: adapters.Working}}}
+}
+
+// step takes the session to another truth.
+func (s *Session) step(to Truth, write func()) {
+	s.mu.Lock()
+	s.history = append(s.history, to)
+	s.mu.Unlock()
+	write()
+	s.mu.Lock()
+	s.settled = len(s.history) - 1
+	s.mu.Unlock()
+}
+
+// Truth is what is true now.
+func (s *Session) Truth() Truth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.history[len(s.history)-1]
+}
+
+// Past are the last truths, the newest last.
+func (s *Session) Past() []Truth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.history[max(0, len(s.history)-6):])
+}
+
+// Between begins a question: the function it returns tells whether an answer
+// was true at some moment since, and what was.
+func (s *Session) Between() func(got Truth) (bool, []Truth) {
+	s.mu.Lock()
+	from := s.settled
+	s.mu.Unlock()
+	return func(got Truth) (bool, []Truth) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		truths := slices.Clone(s.history[from:])
+		return slices.Contains(truths, got), truths
+	}
+}
+
+// Prompt takes the next prompt of an idle session, or answers what it waits for.
+func (s *Session) Prompt(text string) {
+	s.step(Truth{Status: adapters.Working}, func() { s.player.prompt(s, text) })
+}
+
+// Answer ends the turn well.
+func (s *Session) Answer(text string) {
+	s.step(Truth{Status: adapters.Idle, Outcome: adapters.Completed}, func() { s.player.answer(s, text) })
+}
+
+// Ask lets the session wait for the user. It does nothing, and says so, where
+// the agent's files do not tell that.
+func (s *Session) Ask() bool {
+	a, can := s.player.(asker)
+	if can {
+		s.step(Truth{Status: adapters.Waiting, WaitingFor: a.waitsFor()}, func() { a.ask(s) })
+	}
+	return can
+}
+
+// Exit ends an idle session's process in good order. A gateway has no end of a
+// session but its deletion.
+func (s *Session) Exit() {
+	if s.Remote {
+		s.Forget()
+		return
+	}
+	s.step(Truth{Status: adapters.Stopped, Outcome: adapters.Completed}, func() { s.player.exit(s) })
+}
+
+// Kill ends the process of any session by SIGKILL.
+func (s *Session) Kill() {
+	if s.Remote {
+		s.Forget()
+		return
+	}
+	to := Truth{Status: adapters.Stopped, Outcome: adapters.Died}
+	if s.Truth().Status == adapters.Idle {
+		to.Outcome = adapters.Completed
+	}
+	s.step(to, func() { s.player.kill(s) })
+}
+
+// Became says that something else happened to the session, such as the end of
+// its process by the test's own hand.
+func (s *Session) Became(to Truth) { s.step(to, func() {}) }
+
+// Resumes says whether so many more processes can take the session up, one after
+// the other. Agents whose processes are told apart by times alone can't be played
+// faster than they start.
+func (s *Session) Resumes(times int) bool {
+	if p, ok := s.player.(interface {
+		resumes(s *Session, times int) bool
+	}); ok {
+		return p.resumes(s, times)
+	}
+	return !s.Remote
+}
+
+// Resume starts a new process for a stopped session, with a prompt. Until it has
+// that, it is idle.
+func (s *Session) Resume(prompt string) {
+	s.mu.Lock()
+	idle := Truth{Status: adapters.Idle, Outcome: s.history[len(s.history)-1].Outcome}
+	if idle.Outcome == adapters.Died {
+		idle.Outcome = ""
+	}
+	s.history = append(s.history, idle)
+	s.mu.Unlock()
+	s.step(Truth{Status: adapters.Working}, func() { s.player.resume(s, prompt) })
+}
+
+// Forget deletes a session that is stopped, or a gateway's: it is listed no more,
+// and its Truth is zero.
+func (s *Session) Forget() {
+	s.step(Truth{}, func() { s.player.forget(s) })
+}
+
+// Strange writes a record of a type that nobody knows, which changes nothing.
+func (s *Session) Strange() { s.player.strange(s) }
