@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/steady"
 	"rollcall/proc"
 )
 
@@ -47,8 +48,10 @@ type Adapter struct {
 	seen    map[proc.Identity]claude
 	entries map[proc.Identity]entry // of live processes, as they were read last
 	cache   cache
-	history map[string]*history // by root
-	paths   map[string]string   // where each session's transcript was seen last
+	history map[string]*history  // by root
+	shelves map[string]*shelf    // by root
+	lived   map[string]time.Time // when sessions were seen live last, of late
+	paths   map[string]string    // where the transcripts of answered sessions were seen last
 	watch   []string
 }
 
@@ -59,7 +62,8 @@ var (
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg Config) *Adapter {
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, clock: cfg.Now, seen: make(map[proc.Identity]claude)}
+	a := &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, clock: cfg.Now,
+		seen: make(map[proc.Identity]claude), lived: make(map[string]time.Time)}
 	if a.home == "" {
 		a.home, _ = os.UserHomeDir()
 	}
@@ -82,6 +86,10 @@ func (a *Adapter) Name() adapters.Name { return adapters.ClaudeCode }
 // Tokens are exact or nil; with q.Totals a sum that could not be finished before
 // ctx ends is nil, counted in Roll.Skipped, and finished by later calls.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return steady.Ask(ctx, func() (adapters.Roll, error) { return a.ask(ctx, q) })
+}
+
+func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	c := &call{Adapter: a, ctx: ctx, q: q, at: a.clock(), skipped: make(map[string]int),
 		sessions: make(map[string]*session), claimed: make(map[int]bool), blind: make(map[int]string)}
 	t, err := a.readTable(ctx)
@@ -96,8 +104,10 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	}
 	loose, stuck := c.loose(), c.stuck()
 	if len(loose) > 0 || len(stuck) > 0 || !c.byID() {
+		// Which transcript is whose may take knowing all, as they are now.
+		search := len(loose) > 0 || len(stuck) > 0 || t.err != nil
 		for _, root := range roots {
-			c.transcripts(root)
+			c.transcripts(root, search)
 		}
 		c.follow(stuck, loose, roots)
 		c.ownersByTime(loose)
@@ -136,6 +146,7 @@ func (a *Adapter) remember(c *call, roots []string, stuck []stuckEntry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watch, a.entries = watch, entries
+	a.outlive(c.sessions)
 	if a.paths == nil || len(c.q.IDs) == 0 {
 		a.paths = make(map[string]string, len(c.sessions))
 	}

@@ -180,21 +180,6 @@ func (c *call) loose() []claude {
 	return loose
 }
 
-// transcripts lists the transcripts of a root.
-func (c *call) transcripts(root string) {
-	files, odd, problems := listTranscripts(root)
-	for _, p := range problems {
-		c.problem(p)
-	}
-	c.skip("file that is no transcript", odd)
-	for i := range files {
-		s := c.session(files[i].id)
-		if s.file == nil || files[i].info.ModTime().After(s.file.info.ModTime()) {
-			s.file = &files[i]
-		}
-	}
-}
-
 // byID finds the transcripts of the sessions asked for where they were last
 // time. It says whether that was enough.
 func (c *call) byID() bool {
@@ -203,9 +188,7 @@ func (c *call) byID() bool {
 	}
 	found := make([]file, 0, len(c.q.IDs))
 	for _, id := range c.q.IDs {
-		c.Adapter.mu.Lock()
-		path := c.paths[id]
-		c.Adapter.mu.Unlock()
+		path := c.whereIs(id)
 		info, err := os.Stat(path)
 		if path == "" || err != nil || !info.Mode().IsRegular() {
 			return false

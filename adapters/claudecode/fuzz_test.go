@@ -27,7 +27,7 @@ func FuzzEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.pid != pid || !sessionID.MatchString(e.id) || filepath.Base(e.id) != e.id {
+		if e.pid != pid || !isSessionID(e.id) || filepath.Base(e.id) != e.id {
 			t.Errorf("%+v", e)
 		}
 		if !utf8.ValidString(e.cwd+e.name+e.status+e.waitingFor) || len(e.cwd) > textLimit {

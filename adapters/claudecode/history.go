@@ -154,7 +154,7 @@ func (h *history) line(line []byte) (at time.Time, ok bool) {
 		return at, false
 	}
 	session, t := jsonl.String(id), typed{at, text(display)}
-	if !sessionID.MatchString(session) { // before 2.0
+	if !isSessionID(session) { // before 2.0
 		return at, true
 	}
 	if clears(t.text) {

@@ -17,35 +17,13 @@ type file struct {
 	info          fs.FileInfo
 }
 
-// listTranscripts lists projects/<any>/<session id>.jsonl below a root. Project
-// folders and transcripts may be symbolic links; nothing deeper is looked at, so
-// loops of links don't matter. A file that vanishes meanwhile is left out.
-func listTranscripts(root string) (files []file, odd int, problems []error) {
-	projects := filepath.Join(root, "projects")
-	entries, err := os.ReadDir(projects)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problems = append(problems, adapters.Unreadable(projects, err))
-	}
-	var mu sync.Mutex
-	parallel(len(entries), func(i int) {
-		if t := entries[i].Type(); !t.IsDir() && t&fs.ModeSymlink == 0 {
-			return
-		}
-		found, strange, err := listProject(filepath.Join(projects, entries[i].Name()))
-		mu.Lock()
-		defer mu.Unlock()
-		files, odd = append(files, found...), odd+strange
-		if err != nil {
-			problems = append(problems, err)
-		}
-	})
-	return files, odd, problems
-}
-
-func listProject(dir string) (files []file, odd int, err error) {
+// listProject lists <session id>.jsonl in a project folder. Transcripts may be
+// symbolic links; links says whether any entry is one. A file that vanishes
+// meanwhile is left out.
+func listProject(dir string) (files []file, odd int, links bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
-		return nil, 0, nil
+		return nil, 0, false, nil
 	}
 	var problem error
 	if err != nil {
@@ -56,11 +34,12 @@ func listProject(dir string) (files []file, odd int, err error) {
 		if !ok || d.IsDir() || strings.HasPrefix(id, "agent-") { // sub-agents and warm-ups of 2.0.x
 			continue
 		}
-		if !sessionID.MatchString(id) {
+		if !isSessionID(id) {
 			odd++
 			continue
 		}
 		path := filepath.Join(dir, d.Name())
+		links = links || d.Type()&fs.ModeSymlink != 0
 		info, err := d.Info()
 		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			info, err = os.Stat(path)
@@ -75,7 +54,7 @@ func listProject(dir string) (files []file, odd int, err error) {
 			files = append(files, file{id: id, path: path, dir: dir, info: info})
 		}
 	}
-	return files, odd, problem
+	return files, odd, links, problem
 }
 
 // readers is how many files are read at once: a disk has to be kept busy.

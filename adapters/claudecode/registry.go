@@ -39,10 +39,26 @@ type entry struct {
 	since      time.Time // of status; zero if not told
 }
 
-var (
-	entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
-	sessionID = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
-)
+var entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
+
+// isSessionID says whether a text is a UUID, as all ids of sessions are.
+func isSessionID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 const (
 	entryLimit = 256 << 10
@@ -99,7 +115,7 @@ func parseEntry(data []byte, pid int) (entry, error) {
 	if said != pid {
 		return entry{}, fmt.Errorf("says pid %d", said)
 	}
-	if !sessionID.MatchString(e.id) {
+	if !isSessionID(e.id) {
 		return entry{}, errors.New("has no sessionId")
 	}
 	e.pid = pid

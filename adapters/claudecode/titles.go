@@ -32,7 +32,7 @@ func (c *call) titleBySummaries() {
 func (c *call) neighbours(folders map[string][]*session) []*session {
 	if len(c.q.IDs) > 0 { // the folders were not listed, or not read
 		for dir := range folders {
-			files, _, _ := listProject(dir)
+			files, _, _, _ := listProject(dir)
 			for i := range files {
 				if s := c.session(files[i].id); s.file == nil {
 					s.file = &files[i]

@@ -101,7 +101,7 @@ func planOf(content []byte) string {
 	const uuid = 36
 	if i := bytes.LastIndex(content, []byte(planSource)); i >= 0 {
 		path, _, found := bytes.Cut(content[i+len(planSource):], []byte(".jsonl"))
-		if id := string(path[max(0, len(path)-uuid):]); found && sessionID.MatchString(id) {
+		if id := string(path[max(0, len(path)-uuid):]); found && isSessionID(id) {
 			return id
 		}
 	}

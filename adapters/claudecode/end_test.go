@@ -1,0 +1,36 @@
+package claudecode
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+func TestEndBy(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "42.json")
+	s := adapters.Session{ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Process: proc.Identity{PID: 42, Start: 1},
+		Files: []string{filepath.Join(dir, "t.jsonl"), path}}
+	a := New(Config{Home: dir})
+	for kind, bg := range map[string]bool{`"interactive"`: false, `"bg"`: true, `7`: false} {
+		if err := os.WriteFile(path, []byte(`{"pid":42,"kind":`+kind+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		signals, err := a.EndBy(s)
+		if bg && (err == nil || !strings.Contains(err.Error(), "claude stop 9830e65d")) {
+			t.Errorf("%s: %v, %v; want the agent's own command", kind, signals, err)
+		}
+		if !bg && (err != nil || !slices.Equal(signals, []proc.Signal{proc.Interrupt, proc.Terminate})) {
+			t.Errorf("%s: %v, %v", kind, signals, err)
+		}
+	}
+	s.Files = nil // before the registry
+	if signals, err := a.EndBy(s); err != nil || len(signals) != 2 {
+		t.Errorf("no registry: %v, %v", signals, err)
+	}
+}

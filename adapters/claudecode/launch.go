@@ -1,0 +1,68 @@
+package claudecode
+
+import (
+	"crypto/rand"
+	"fmt"
+
+	"rollcall/adapters"
+)
+
+// Program implements adapters.Launcher.
+func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
+	path, err := look("claude")
+	if err != nil {
+		return "", &adapters.NotInstalledError{Program: "claude", Install: "npm install -g @anthropic-ai/claude-code"}
+	}
+	return path, nil
+}
+
+// Modes implements adapters.Launcher, with the names of --permission-mode that
+// 2.1.100 and 2.1.329 share: the one that asks is "default" in the former and
+// "manual" in the latter, and what is used without the option.
+func (a *Adapter) Modes() []adapters.Mode {
+	return []adapters.Mode{
+		{Name: "acceptEdits", Says: "edits files without asking"},
+		{Name: "plan", Says: "makes a plan and changes nothing"},
+		{Name: "auto", Says: "a model decides what needs your permission"},
+		{Name: "dontAsk", Says: "refuses whatever it would have to ask for"},
+		{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true},
+	}
+}
+
+// Command implements adapters.Launcher (2.1.100 to 2.1.329). In the background
+// the prompt goes to standard input; a terminal's needs it as an argument.
+func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
+	c := adapters.Command{
+		Path:    program,
+		Drop:    []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"},
+		WhyDrop: "with them Claude Code bills an API account instead of using your subscription",
+	}
+	if !t.Terminal {
+		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
+	}
+	if t.Resume != "" {
+		c.Session = t.Resume
+		c.Args = append(c.Args, "--resume", t.Resume)
+	} else {
+		c.Session = newSessionID()
+		c.Args = append(c.Args, "--session-id", c.Session)
+	}
+	if t.Model != "" {
+		c.Args = append(c.Args, "--model", t.Model)
+	}
+	if t.Mode != "" {
+		c.Args = append(c.Args, "--permission-mode", t.Mode)
+	}
+	if t.Terminal && t.Prompt != "" {
+		c.Args = append(c.Args, "--", t.Prompt)
+	}
+	return c, nil
+}
+
+// newSessionID makes a random UUID (version 4).
+func newSessionID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

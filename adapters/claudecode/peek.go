@@ -1,0 +1,199 @@
+package claudecode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+const (
+	peekLine   = 8 << 20   // longer lines are recognised by their beginning and end
+	peekWindow = 512 << 20 // how far back messages are looked for
+	peekTries  = 3         // at a file that is being cut short
+)
+
+var _ adapters.Peeker = (*Adapter)(nil)
+
+// Peek implements adapters.Peeker. Messages come in the order of the transcript
+// (2.1.329 and earlier alike); a conversation that was taken back and gone on
+// with differently shows both. Prompts are what a person typed, slash commands
+// and !commands among them; what hooks, reminders and other programs told the
+// model is left out, as are sub-agents' records. Keys are the records' uuids and
+// the ids of calls.
+//
+// A call without a result is running, unless the conversation went on without
+// it or the session has no process: then it has failed. A session without a
+// transcript has said nothing yet: no messages, no error.
+func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	path := transcriptOf(&s)
+	switch {
+	case n <= 0 || path == "" && len(s.Files) > 0:
+		return nil, nil
+	case path == "":
+		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + s.ID, Err: errors.New("it has no transcript")}
+	}
+	for try := 1; ; try++ {
+		messages, err := peekFile(ctx, path, &s, n)
+		switch {
+		case err == nil:
+			return messages, nil
+		case ctx.Err() != nil:
+			return nil, &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
+		case errors.Is(err, io.ErrUnexpectedEOF) && try < peekTries: // it is being written anew
+		default:
+			return nil, adapters.Unreadable(path, err)
+		}
+	}
+}
+
+// transcriptOf is the session's transcript, empty where there is none yet.
+func transcriptOf(s *adapters.Session) string {
+	for _, path := range s.Files {
+		if filepath.Ext(path) == ".jsonl" {
+			return path
+		}
+	}
+	return ""
+}
+
+func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]adapters.Message, error) {
+	f, info, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	p := &peek{session: s, n: n, seen: make(map[string]bool), results: make(map[string]adapters.ToolState)}
+	if err := p.read(ctx, f, info.Size()); err != nil {
+		return nil, err
+	}
+	p.flush()
+	messages := p.messages[:min(n, len(p.messages))]
+	slices.Reverse(messages)
+	return messages, nil
+}
+
+// peek gathers messages from a transcript's end.
+type peek struct {
+	session  *adapters.Session
+	n        int
+	messages []adapters.Message // the newest first
+	seen     map[string]bool    // keys of messages
+	results  map[string]adapters.ToolState
+
+	moved   bool   // further on, the conversation went on after what is read now
+	answer  string // message id of the answer read last, raw
+	retries bool   // the message read last tells of failed requests
+	compact *adapters.Message
+}
+
+// read reads backwards until there are more than enough messages: the oldest may
+// have its key from the record before it.
+func (p *peek) read(ctx context.Context, f io.ReaderAt, size int64) error {
+	b := jsonl.Backward(f, size, peekLine).WithContext(ctx)
+	for len(p.messages) <= p.n {
+		line, offset, err := b.Prev()
+		var long *jsonl.LongLine
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.As(err, &long):
+			p.long(long)
+		case err != nil:
+			return err
+		default:
+			p.line(line, offset)
+		}
+		if size-offset > peekWindow {
+			p.note(adapters.Message{Key: "cut", Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", peekWindow>>20)})
+			return nil
+		}
+	}
+	return nil
+}
+
+// add takes a message, unless it was read before.
+func (p *peek) add(m adapters.Message) (added bool) {
+	p.flush()
+	p.retries = false
+	if p.seen[m.Key] {
+		return false
+	}
+	p.seen[m.Key] = true
+	p.messages = append(p.messages, m)
+	return true
+}
+
+func (p *peek) note(m adapters.Message) (added bool) {
+	m.Role = adapters.FromNote
+	m.Text = adapters.Cut(m.Text)
+	return p.add(m)
+}
+
+// flush adds the compaction whose own record is missing.
+func (p *peek) flush() {
+	if c := p.compact; c != nil {
+		p.compact = nil
+		p.note(*c)
+	}
+}
+
+// line reads one record.
+func (p *peek) line(line []byte, offset int64) {
+	line = bytes.TrimLeft(line, "\x00")
+	if bytes.HasPrefix(line, requestDump) {
+		return
+	}
+	var r raws
+	if err := jsonl.Top(line, r.take); err != nil || jsonl.True(r.sidechain) {
+		return
+	}
+	m := adapters.Message{Key: string(jsonl.Text(r.id)), At: jsonl.Time(r.at)}
+	if m.Key == "" {
+		m.Key = fmt.Sprintf("@%d", offset)
+	}
+	switch string(jsonl.Text(r.kind)) {
+	case "user":
+		p.user(&r, m)
+	case "assistant":
+		p.assistant(&r, m)
+	case "system":
+		p.system(&r, m, line)
+	case "attachment":
+		p.queued(&r, m)
+	}
+}
+
+// long takes what matters of a record too long to be read: which call it
+// answers.
+func (p *peek) long(l *jsonl.LongLine) {
+	_, rest, found := bytes.Cut(l.Head, []byte(`"tool_use_id":"`))
+	id, _, closed := bytes.Cut(rest, []byte(`"`))
+	if !found || !closed {
+		return
+	}
+	p.results[string(id)] = adapters.ToolDone
+	if mark := []byte(`"is_error":true`); bytes.Contains(l.Head, mark) || bytes.Contains(l.Tail, mark) {
+		p.results[string(id)] = adapters.ToolFailed
+	}
+}
+
+// state is what became of a call: its result stands further on in the file.
+func (p *peek) state(m *adapters.Message) adapters.ToolState {
+	if state, ok := p.results[m.Key]; ok {
+		delete(p.results, m.Key)
+		return state
+	}
+	// A record newer than the session is from a process that it doesn't know of.
+	dead := p.session.Status == adapters.Stopped && !m.At.After(p.session.LastActivityAt)
+	if p.moved || dead {
+		return adapters.ToolFailed
+	}
+	return adapters.ToolRunning
+}

@@ -1,0 +1,284 @@
+package claudecode
+
+import (
+	"fmt"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// spoken is what a JSON string says, cut so that adapters.Cut can tell.
+func spoken(raw []byte) string {
+	s, _ := jsonl.Head(raw, adapters.MaxText+4)
+	return strings.TrimSpace(s)
+}
+
+// user reads a record of type user: what the user typed, tool results, an
+// interruption, or what programs told the model.
+func (p *peek) user(r *raws, m adapters.Message) {
+	if jsonl.True(r.compact) { // its boundary stands before it in newer versions
+		p.flush()
+		p.compact = &adapters.Message{Key: m.Key, At: m.At, Text: compacted}
+		return
+	}
+	text := p.userText(jsonl.Get(r.message, "content"))
+	switch {
+	case strings.HasPrefix(text, interruptMark):
+		p.moved = true
+		m.Text = "Interrupted by the user"
+		p.note(m)
+	case strings.HasPrefix(text, abandonedMark):
+		p.moved = true
+		m.Text = strings.Trim(text, "[]")
+		p.note(m)
+	case text == "" || jsonl.True(r.meta):
+	default:
+		p.prompt(text, r.origin, m)
+	}
+}
+
+const compacted = "Conversation compacted"
+
+// userText joins the texts of a user record that a person may have typed, and
+// notes its tool results.
+func (p *peek) userText(content []byte) string {
+	if len(content) > 0 && content[0] == '"' {
+		return spoken(content)
+	}
+	var parts []string
+	room := adapters.MaxText
+	_ = jsonl.Each(content, func(block []byte) bool {
+		part := ""
+		switch typ := string(jsonl.Text(jsonl.Get(block, "type"))); typ {
+		case "text":
+			part = spoken(jsonl.Get(block, "text"))
+			if is := wrapped(part); is == opensTurn || is == opensNothing && bashInput(part) == "" {
+				part = ""
+			}
+		case "image", "document":
+			part = "[" + typ + "]"
+		default:
+			p.result(block)
+		}
+		if part != "" && room > 0 {
+			parts = append(parts, part)
+			room -= len(part)
+		}
+		return true
+	})
+	return strings.Join(parts, "\n")
+}
+
+// result notes what a call came to.
+func (p *peek) result(block []byte) {
+	id := jsonl.String(jsonl.Get(block, "tool_use_id"))
+	if id == "" {
+		return
+	}
+	p.results[id] = adapters.ToolDone
+	if jsonl.True(jsonl.Get(block, "is_error")) {
+		p.results[id] = adapters.ToolFailed
+	}
+}
+
+// prompt adds what a person typed.
+func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
+	m.Role = adapters.FromUser
+	kind, human := meaning(text, origin)
+	switch {
+	case kind == commanded:
+		text = command(text)
+	case bashInput(text) != "":
+		text = "!" + bashInput(text)
+	case kind != prompted:
+		return
+	default:
+		p.moved = true // a program's prompt opens a turn as well
+		if !human {
+			return
+		}
+	}
+	if m.Text = adapters.Cut(text); m.Text != "" {
+		p.add(m)
+	}
+}
+
+// bashInput is the shell command that a user typed behind an exclamation mark.
+func bashInput(text string) string { return tagged(text, "bash-input") }
+
+// queued reads a prompt that was typed while the agent worked, and that the
+// model was told of between two calls.
+func (p *peek) queued(r *raws, m adapters.Message) {
+	if string(jsonl.Text(jsonl.Get(r.attachment, "type"))) != "queued_command" {
+		return
+	}
+	mode := string(jsonl.Text(jsonl.Get(r.attachment, "commandMode")))
+	if mode != "" && mode != "prompt" || jsonl.True(jsonl.Get(r.attachment, "isMeta")) ||
+		jsonl.True(jsonl.Get(r.attachment, "carriedByCompaction")) { // told again
+		return
+	}
+	if id := jsonl.String(jsonl.Get(r.attachment, "source_uuid")); id != "" {
+		m.Key = id
+	}
+	origin := r.origin
+	if o := jsonl.Get(r.attachment, "origin"); o != nil {
+		origin = o
+	}
+	moved := p.moved
+	if text := p.userText(jsonl.Get(r.attachment, "prompt")); text != "" {
+		p.prompt(text, origin, m)
+	}
+	p.moved = moved // the turn goes on
+}
+
+// assistant reads one record of an answer: newer versions write one for each
+// block, with the same message id.
+func (p *peek) assistant(r *raws, m adapters.Message) {
+	var id, content []byte
+	synthetic := false
+	_ = jsonl.Top(r.message, func(key, raw []byte) bool {
+		switch string(key) {
+		case "id":
+			id = raw
+		case "model":
+			synthetic = string(raw) == `"<synthetic>"`
+		case "content":
+			content = raw
+		}
+		return true
+	})
+	failed := jsonl.True(r.failed)
+	if synthetic && !failed { // "No response requested."
+		return
+	}
+	if p.answer != "" && p.answer != string(id) || failed {
+		p.moved = true // the model is asked again when all its calls have results
+	}
+	p.answer = string(id)
+	var blocks []adapters.Message
+	i := 0
+	_ = jsonl.Each(content, func(block []byte) bool {
+		if b, ok := p.block(block, m, i, failed); ok {
+			blocks = append(blocks, b)
+		}
+		i++
+		return true
+	})
+	if text := spoken(content); text != "" { // a plain string, in old versions
+		m.Role, m.Text = adapters.FromAgent, adapters.Cut(text)
+		blocks = append(blocks, m)
+	}
+	for j := len(blocks) - 1; j >= 0; j-- {
+		b := blocks[j]
+		if b.Role == adapters.FromTool {
+			b.State = p.state(&b)
+		}
+		p.add(b)
+	}
+}
+
+// block reads block i of an answer.
+func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adapters.Message, bool) {
+	switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+	case "text":
+		if i > 0 {
+			m.Key = fmt.Sprintf("%s#%d", m.Key, i)
+		}
+		m.Role = adapters.FromAgent
+		if failed {
+			m.Role = adapters.FromNote
+		}
+		m.Text = adapters.Cut(spoken(jsonl.Get(block, "text")))
+		return m, m.Text != ""
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		if id := jsonl.String(jsonl.Get(block, "id")); id != "" {
+			m.Key = id
+		}
+		m.Role = adapters.FromTool
+		m.Tool, _ = jsonl.Head(jsonl.Get(block, "name"), 200)
+		m.Text = adapters.Cut(argument(jsonl.Get(block, "input")))
+		return m, true
+	default:
+		p.result(block) // of a tool that runs at the model's
+	}
+	return m, false
+}
+
+// telling are the names of the arguments that say most of a call, the best
+// first.
+var telling = []string{"command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description",
+	"prompt", "plan", "subject", "path", "message"}
+
+// argument is what says most of a call's input.
+func argument(input []byte) string {
+	for _, name := range telling {
+		if text := spoken(jsonl.Get(input, name)); text != "" {
+			return text
+		}
+	}
+	text := ""
+	_ = jsonl.Each(jsonl.Get(input, "questions"), func(q []byte) bool {
+		text = spoken(jsonl.Get(q, "question"))
+		return text == ""
+	})
+	if text != "" {
+		return text
+	}
+	_ = jsonl.Top(input, func(_, raw []byte) bool {
+		text = spoken(raw)
+		return text == ""
+	})
+	if text == "" && len(input) > len("{}") {
+		text = string(input[:min(len(input), adapters.MaxText+4)])
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// system reads what Claude Code notes itself.
+func (p *peek) system(r *raws, m adapters.Message, line []byte) {
+	switch string(jsonl.Text(r.subtype)) {
+	case "compact_boundary":
+		p.compact = nil // it is this one's
+		m.Text = compacted
+		p.note(m)
+	case "api_error":
+		p.apiError(m, line)
+	case "informational", "model_fallback", "model_refusal_fallback", "model_refusal_no_fallback":
+		level := string(jsonl.Text(jsonl.Get(line, "level")))
+		if m.Text = spoken(r.content); m.Text != "" && (level == "warning" || level == "error") {
+			p.note(m)
+		}
+	case "local_command":
+		if text := spoken(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
+			p.prompt(text, nil, m)
+		}
+	}
+}
+
+// apiError reads a request that failed and is tried again. A run of them is one
+// message: what the newest says, under the key of the first.
+func (p *peek) apiError(m adapters.Message, line []byte) {
+	if last := len(p.messages) - 1; p.retries && p.compact == nil {
+		p.messages[last].Key, p.messages[last].At = m.Key, m.At
+		p.seen[m.Key] = true
+		return
+	}
+	text := "The request failed"
+	if status, ok := jsonl.Int(jsonl.Get(line, "error", "status")); ok {
+		text += fmt.Sprintf(" (%d)", status)
+	}
+	for _, path := range [][]string{{"error", "formatted"}, {"error", "error", "error", "message"}, {"error", "message"},
+		{"cause", "code"}, {"error", "cause", "code"}} {
+		if why := spoken(jsonl.Get(line, path...)); why != "" {
+			text += ": " + why
+			break
+		}
+	}
+	attempt, _ := jsonl.Int(jsonl.Get(line, "retryAttempt"))
+	if most, ok := jsonl.Int(jsonl.Get(line, "maxRetries")); ok && attempt > 0 {
+		text += fmt.Sprintf("; try %d of %d", attempt, most)
+	}
+	m.Text = text
+	p.retries = p.note(m)
+}
