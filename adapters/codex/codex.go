@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/steady"
 	"rollcall/proc"
 )
 
@@ -79,6 +80,10 @@ func (a *Adapter) Name() adapters.Name { return adapters.Codex }
 // and errors are cut at 4 KiB. Beside the context it takes at most a second
 // longer than the files take, when the daemon's socket does not answer.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return steady.Ask(ctx, func() (adapters.Roll, error) { return a.look(ctx, q) })
+}
+
+func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := &discovery{Adapter: a, query: q, now: a.now(), roll: adapters.Roll{
 		Versions: map[string]int{}, Skipped: map[string]int{},
 	}, mains: map[*host]int{}, seen: map[string]int{}}

@@ -127,6 +127,18 @@ func trusted(path string) (string, error) {
 }
 
 func askSocket(ctx context.Context, path string, ids []string) (map[string]threadStatus, error) {
+	c, err := connect(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	// Closed without a farewell: waiting for the daemon's could take seconds.
+	defer func() { _ = c.conn.CloseNow() }()
+	return c.list(ctx, ids)
+}
+
+// connect opens the daemon's socket and introduces Rollcall. The caller closes
+// the connection.
+func connect(ctx context.Context, path string) (*client, error) {
 	target, err := trusted(path)
 	if err != nil {
 		return nil, err
@@ -141,20 +153,19 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(answerLimit)
-	c := client{conn: conn}
+	c := &client{conn: conn}
 	_, err = c.call(ctx, "initialize", map[string]any{
 		"clientInfo": map[string]string{"name": "rollcall", "title": "Rollcall", "version": "1"},
 	})
+	if err == nil {
+		err = c.send(ctx, map[string]any{"method": "initialized"})
+	}
 	if err != nil {
+		_ = conn.CloseNow()
 		return nil, err
 	}
-	if err := c.send(ctx, map[string]any{"method": "initialized"}); err != nil {
-		return nil, err
-	}
-	// Closed without a farewell: waiting for the daemon's could take seconds.
-	return c.list(ctx, ids)
+	return c, nil
 }
 
 // page is the result of thread/list.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -85,10 +84,10 @@ func (d *discovery) root(ctx context.Context, r *root) {
 func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]int) []*found {
 	var list []*found
 	add := func(ro rollout) {
-		f := &found{rollout: ro, host: d.census.hostOf(ro.path, ro.id, owners[ro.id])}
-		if f.host != nil || d.query.Since.IsZero() || len(d.query.IDs) > 0 || !ro.info.ModTime().Before(d.query.Since) ||
+		host := d.census.hostOf(ro.path, ro.id, owners[ro.id])
+		if host != nil || d.query.Since.IsZero() || len(d.query.IDs) > 0 || !ro.info.ModTime().Before(d.query.Since) ||
 			d.mayHold(ro.info) != nil {
-			list = append(list, f)
+			list = append(list, &found{rollout: ro, host: host})
 		}
 	}
 	d.roll.LookedIn = appendNew(d.roll.LookedIn, filepath.Join(r.path, "sessions"), filepath.Join(r.path, "archived_sessions"))
@@ -99,8 +98,12 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 		}
 		return list
 	}
-	wanted := func(id string) bool { return len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, id) }
-	rollouts, problems := d.walk(ctx, r.path, wanted)
+	var wanted func(id string) bool
+	if len(d.query.IDs) > 0 {
+		wanted = func(id string) bool { return slices.Contains(d.query.IDs, id) }
+	}
+	hot, search := d.writable(owners)
+	rollouts, problems := d.walk(ctx, r.path, wanted, hot, search)
 	d.problem(problems...)
 	for _, ro := range rollouts {
 		add(ro)
@@ -129,6 +132,28 @@ func (d *discovery) liveOnly() bool {
 	return true
 }
 
+// writable tells the threads that a live process can write to, or could a moment
+// ago; or search is true, because it isn't known which process can.
+func (d *discovery) writable(owners map[string]int) (hot func(id string) bool, search bool) {
+	var ids []string
+	for id := range owners {
+		ids = append(ids, id)
+	}
+	for _, h := range d.census.hosts {
+		for path := range h.rollouts {
+			if id, ok := threadID(filepath.Base(path)); ok {
+				ids = append(ids, id)
+			}
+		}
+		for id := range h.locks {
+			ids = append(ids, id)
+		}
+		search = search || h.opaque != nil && !errors.Is(h.opaque, fs.ErrPermission)
+	}
+	lived := d.folders.outlive(ids)
+	return func(id string) bool { _, is := lived[id]; return is }, search || d.blind
+}
+
 // mayHold returns a host whose open files can't be seen and that could have the
 // rollout open: it was written to since that host began. Processes of other
 // users deny the look; they don't hold the user's own files.
@@ -154,7 +179,7 @@ func (d *discovery) openRollouts(r *root) []rollout {
 			}
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				seen[path] = true
-				list = append(list, rollout{path, id, info})
+				list = append(list, rollout{path: path, id: id, info: info})
 			}
 		}
 	}
@@ -178,9 +203,9 @@ func readable(path string) error {
 // waiting for the disk.
 func (d *discovery) read(ctx context.Context, list []*found) {
 	work := make(chan *found)
-	var readers sync.WaitGroup
-	for range min(len(list), 2*runtime.GOMAXPROCS(0), 8) {
-		readers.Go(func() {
+	var group sync.WaitGroup
+	for range min(len(list), readers) {
+		group.Go(func() {
 			for f := range work {
 				if facts, ok := d.rollouts.unchanged(f.path, f.info); ok {
 					f.facts = facts
@@ -197,7 +222,7 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 		work <- f
 	}
 	close(work)
-	readers.Wait()
+	group.Wait()
 }
 
 // interrupted says whether a read ended because there was no more time. Nothing is

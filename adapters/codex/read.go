@@ -137,6 +137,11 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	if err != nil {
 		return err
 	}
+	if found.gap {
+		// What was open before may have ended in what was left out, and the end
+		// that was read needn't be that turn's.
+		p.facts.turn, p.facts.calls = turn{}, nil
+	}
 	if cut && len(found.records) == 0 {
 		p.facts.turn, p.facts.calls = turn{state: lost}, nil
 	}
@@ -189,6 +194,7 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 			c.line(line)
 		}
 		if c.enough(c.read) {
+			c.gap = base+offset > from
 			return next, false, nil
 		}
 	}
@@ -211,6 +217,7 @@ type collector struct {
 
 	boundary, abort, model, prompt, totals bool
 
+	gap      bool  // records were left out between from and those kept
 	implicit bool  // the rollout began without task_* records
 	promptAt int64 // how far from the end the newest prompt is
 	read     int64

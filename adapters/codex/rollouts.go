@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +21,7 @@ type rollout struct {
 	path string // with links resolved down to its folder
 	id   string // of the thread, from its name
 	info fs.FileInfo
+	link bool // what it leads to may change unseen
 }
 
 // threadID returns the thread's id out of a rollout's name:
@@ -56,147 +59,159 @@ func isUUID(s string) bool {
 	return true
 }
 
-// folders lists names of folders, remembering each folder's names until its
-// modification time changes: rollouts come and go seldom. It is safe for
-// concurrent use.
-type folders struct {
-	mu    sync.Mutex
-	known map[string]folder
-}
-
-type folder struct {
-	mtime time.Time
-	names []string
-}
-
-// settled is how old a folder's modification time must be before its names are
-// remembered: within a tick of the file system's clock two changes look as one.
-const settled = 2 * time.Second
-
-func (f *folders) names(path string) ([]string, error) {
-	before, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	f.mu.Lock()
-	was, there := f.known[path]
-	f.mu.Unlock()
-	if there && was.mtime.Equal(before.ModTime()) {
-		return was.names, nil
-	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.known == nil || len(f.known) > 5000 {
-		f.known = map[string]folder{}
-	}
-	if delete(f.known, path); time.Since(before.ModTime()) > settled {
-		f.known[path] = folder{before.ModTime(), names}
-	}
-	return names, nil
-}
-
 // walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth
 // is fixed, so a loop of symbolic links ends. What can't be read is a problem,
-// and the rest is listed. wanted decides by the thread's id, before a stat.
-func (a *Adapter) walk(ctx context.Context, root string, wanted func(id string) bool) (found []rollout, problems []error) {
-	w := walker{folders: &a.folders, wanted: wanted, seen: map[string]int{}}
-	sessions := filepath.Join(root, "sessions")
-	for _, year := range w.subfolders(sessions, 4) {
-		for _, month := range w.subfolders(year, 2) {
-			for _, day := range w.subfolders(month, 2) {
-				if ctx.Err() != nil {
-					return w.found, w.problems
+// and the rest is listed. wanted decides by the thread's id, before a stat; nil:
+// all. Those for which hot is true are looked at even where what is known of the
+// others counts (see folders).
+func (a *Adapter) walk(ctx context.Context, root string, wanted, hot func(id string) bool, search bool) (found []rollout, problems []error) {
+	w := walker{folders: &a.folders, wanted: wanted, hot: hot, all: true, lately: time.Now().Add(-hotTime), seen: map[string]int{}}
+	if wanted == nil {
+		var swept func()
+		if w.all, swept = a.folders.sweep(root, search); w.all {
+			defer func() {
+				if ctx.Err() == nil {
+					swept()
 				}
-				w.files(day)
-			}
+			}()
 		}
 	}
-	w.files(filepath.Join(root, "archived_sessions"))
+	var days []string
+	for _, year := range w.subfolders(filepath.Join(root, "sessions"), 4) {
+		for _, month := range w.subfolders(year, 2) {
+			days = append(days, w.subfolders(month, 2)...)
+		}
+	}
+	w.days(ctx, append(days, filepath.Join(root, "archived_sessions")))
 	return w.found, w.problems
 }
 
 type walker struct {
-	folders  *folders
-	wanted   func(string) bool
-	found    []rollout
-	seen     map[string]int // id: index in found
-	problems []error
+	folders     *folders
+	wanted, hot func(id string) bool
+	all         bool      // look at every rollout
+	lately      time.Time // or at those written to since
+	found       []rollout
+	seen        map[string]int // id: index in found
+	problems    []error
 }
 
-// subfolders returns the paths below path whose names are digits of that number.
+// subfolders returns the paths below path, with links resolved, whose names are
+// digits of that number.
 func (w *walker) subfolders(path string, digits int) []string {
-	names, err := w.folders.names(path)
+	f, err := w.folders.look(path)
 	if err != nil {
 		w.failed(path, err)
 		return nil
 	}
 	var paths []string
-	for _, name := range names {
+	for _, name := range f.names {
 		if len(name) == digits && strings.Trim(name, "0123456789") == "" {
-			paths = append(paths, filepath.Join(path, name))
+			paths = append(paths, filepath.Join(f.path, name))
 		}
 	}
 	return paths
 }
 
-func (w *walker) files(dir string) {
-	names, err := w.folders.names(dir)
-	if err != nil {
-		w.failed(dir, err)
-		return
+// readers is how many files or folders are read at once: a disk has to be kept
+// busy.
+var readers = min(2*runtime.GOMAXPROCS(0), 8)
+
+// days adds the rollouts in these folders, in their order.
+func (w *walker) days(ctx context.Context, dirs []string) {
+	found := make([]day, len(dirs))
+	work := make(chan int)
+	var group sync.WaitGroup
+	for range min(len(dirs), readers) {
+		group.Go(func() {
+			for i := range work {
+				found[i] = w.day(dirs[i])
+			}
+		})
 	}
-	target := ""
-	for _, name := range names {
-		id, ok := threadID(name)
-		if !ok || !w.wanted(id) {
+	for i := range dirs {
+		if ctx.Err() != nil {
+			break
+		}
+		work <- i
+	}
+	close(work)
+	group.Wait()
+	for _, d := range found {
+		for _, r := range d.rollouts {
+			w.file(r)
+		}
+		for _, f := range d.failed {
+			w.failed(f.path, f.err)
+		}
+	}
+}
+
+// day is what was found in one folder.
+type day struct {
+	rollouts []rollout
+	failed   []miss
+}
+
+type miss struct {
+	path string
+	err  error
+}
+
+func (w *walker) day(dir string) day {
+	f, err := w.folders.look(dir)
+	if err != nil {
+		return day{failed: []miss{{dir, err}}}
+	}
+	var d day
+	changed := false
+	for i := range f.rollouts {
+		r := f.rollouts[i]
+		if w.wanted != nil && !w.wanted(r.id) {
 			continue
 		}
-		if target == "" {
-			if target, err = filepath.EvalSymlinks(dir); err != nil {
-				w.failed(dir, err)
-				return
+		if w.all || r.info == nil || r.link || r.info.ModTime().After(w.lately) || w.hot(r.id) {
+			if !changed {
+				f.rollouts, changed = slices.Clone(f.rollouts), true
 			}
+			if r.info, err = os.Stat(r.path); err != nil {
+				r.info = nil
+				d.failed = append(d.failed, miss{r.path, err})
+			}
+			f.rollouts[i] = r
 		}
-		w.file(filepath.Join(target, name), id)
+		if r.info != nil {
+			d.rollouts = append(d.rollouts, r)
+		}
 	}
+	if changed {
+		w.folders.keep(dir, f)
+	}
+	return d
 }
 
 // file adds a rollout. Of two of the same thread the unpacked one counts, as for
 // Codex, and else the one written last.
-func (w *walker) file(path, id string) {
-	info, err := os.Stat(path)
-	if err != nil {
-		w.failed(path, err)
+func (w *walker) file(r rollout) {
+	if r.info.IsDir() {
 		return
 	}
-	if info.IsDir() {
+	if !r.info.Mode().IsRegular() {
+		w.failed(r.path, errNotRegular)
 		return
 	}
-	if !info.Mode().IsRegular() {
-		w.failed(path, errNotRegular)
-		return
-	}
-	r := rollout{path, id, info}
-	i, again := w.seen[id]
+	i, again := w.seen[r.id]
 	if !again {
-		w.seen[id] = len(w.found)
+		w.seen[r.id] = len(w.found)
 		w.found = append(w.found, r)
 		return
 	}
 	have := w.found[i]
-	if compressed(have.path) != compressed(path) {
+	if compressed(have.path) != compressed(r.path) {
 		if compressed(have.path) {
 			w.found[i] = r
 		}
-	} else if info.ModTime().After(have.info.ModTime()) {
+	} else if r.info.ModTime().After(have.info.ModTime()) {
 		w.found[i] = r
 	}
 }

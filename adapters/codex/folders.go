@@ -1,0 +1,139 @@
+package codex
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"rollcall/adapters/internal/pulse"
+)
+
+// folders remembers what folders held, until a folder's modification time
+// changes, and how the rollouts in them were seen last. It is safe for concurrent
+// use.
+//
+// Thousands of rollouts are not looked at one by one at every question. One that
+// is made, removed, packed or replaced shows in its folder's modification time.
+// One that is appended to doesn't, but whoever appends is a process that has it
+// open, or the owner of its writer lock, and these are known; or it had, or wrote,
+// a moment ago; or it came and went since, and then left a trace in the root: the log of
+// a database, a lock, the history. A look at everything is never older than
+// sweepAfter.
+type folders struct {
+	mu    sync.Mutex
+	known map[string]folder
+	swept map[string]sweep     // by root
+	lived map[string]time.Time // when threads were seen in a process last, of late
+}
+
+// folder is what a folder held; it isn't changed once it is kept.
+type folder struct {
+	path     string      // with a link resolved
+	info     fs.FileInfo // of the folder
+	names    []string    // of what is no rollout
+	rollouts []rollout   // as seen last; info is nil where they were not
+}
+
+// sweep is a look at every rollout of a root.
+type sweep struct {
+	at    time.Time
+	pulse pulse.Pulse
+}
+
+const (
+	// settled is how old a folder's modification time must be before its names are
+	// remembered: within a tick of the file system's clock two changes look as one.
+	settled = 2 * time.Second
+	// hotTime is for how long after a process had it, or wrote to it, a rollout is
+	// looked at every time.
+	hotTime    = 15 * time.Minute
+	sweepAfter = time.Minute
+	sweepPause = 2 * time.Second // while something goes on all the time
+)
+
+// sweep says whether every rollout of a root is to be looked at now; done is
+// called once that is done.
+func (f *folders) sweep(root string, search bool) (all bool, done func()) {
+	now := sweep{time.Now(), pulse.Take(root)}
+	f.mu.Lock()
+	was := f.swept[root]
+	f.mu.Unlock()
+	age := now.at.Sub(was.at)
+	if !search && age >= 0 && age < sweepAfter && (age < sweepPause || now.pulse.Still(was.pulse)) {
+		return false, nil
+	}
+	return true, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.swept == nil {
+			f.swept = map[string]sweep{}
+		}
+		f.swept[root] = now
+	}
+}
+
+// look returns what a folder holds now.
+func (f *folders) look(path string) (folder, error) {
+	info, err := os.Lstat(path)
+	target := path
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = os.Stat(path); err == nil {
+			target, err = filepath.EvalSymlinks(path)
+		}
+	}
+	if err != nil {
+		return folder{}, err
+	}
+	f.mu.Lock()
+	was, there := f.known[path]
+	f.mu.Unlock()
+	if there && was.path == target && os.SameFile(was.info, info) && was.info.ModTime().Equal(info.ModTime()) {
+		return was, nil
+	}
+	entries, err := os.ReadDir(target)
+	if err != nil {
+		return folder{}, err
+	}
+	now := folder{path: target, info: info}
+	for _, e := range entries {
+		if id, ok := threadID(e.Name()); ok {
+			now.rollouts = append(now.rollouts, rollout{path: filepath.Join(target, e.Name()), id: id,
+				link: e.Type()&fs.ModeSymlink != 0})
+		} else {
+			now.names = append(now.names, e.Name())
+		}
+	}
+	f.keep(path, now)
+	return now, nil
+}
+
+// keep remembers a folder, unless it changed just now.
+func (f *folders) keep(path string, now folder) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil || len(f.known) > 5000 {
+		f.known = map[string]folder{}
+	}
+	if delete(f.known, path); time.Since(now.info.ModTime()).Abs() > settled {
+		f.known[path] = now
+	}
+}
+
+// outlive notes that processes have these threads, and returns all that one had
+// of late.
+func (f *folders) outlive(ids []string) map[string]time.Time {
+	now := time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lived == nil {
+		f.lived = map[string]time.Time{}
+	}
+	maps.DeleteFunc(f.lived, func(_ string, at time.Time) bool { return now.Sub(at) > hotTime })
+	for _, id := range ids {
+		f.lived[id] = now
+	}
+	return maps.Clone(f.lived)
+}

@@ -1,0 +1,185 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+const (
+	peekLine   = 4 << 20   // longer lines are recognised by their beginning and end
+	peekWindow = 512 << 20 // how far back messages are looked for
+	peekTries  = 3         // at a rollout that is being cut short
+)
+
+var _ adapters.Peeker = (*Adapter)(nil)
+
+// Peek implements adapters.Peeker. Messages come in the order of the rollout
+// (0.45 to 0.169). What was typed is the user's, without what Codex and editors
+// put before it; of a sub-agent's rollout only its own records are read, not
+// those that it has from its parent. Keys are the ids of items and calls; in
+// versions without ids the place of the record in the rollout.
+//
+// A call without an output is running, unless its turn is over or no process
+// has the thread open: then it has failed. So has a command that ended with
+// another code than 0.
+func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	switch {
+	case n <= 0:
+		return nil, nil
+	case len(s.Files) == 0:
+		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "thread " + s.ID, Err: errors.New("it has no rollout")}
+	}
+	path := s.Files[0]
+	for try := 1; ; try++ {
+		messages, err := peekRollout(ctx, path, &s, n)
+		var known *adapters.Problem
+		switch {
+		case err == nil:
+			return messages, nil
+		case ctx.Err() != nil:
+			return nil, &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
+		case errors.As(err, &known):
+			return nil, known
+		case errors.Is(err, io.ErrUnexpectedEOF) && try < peekTries: // it is being written anew
+		default:
+			return nil, adapters.Unreadable(path, err)
+		}
+	}
+}
+
+func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) ([]adapters.Message, error) {
+	f, info, err := openRollout(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	p := &peek{session: s, n: n, states: make(map[string]adapters.ToolState), seen: make(map[string]bool)}
+	if compressed(path) {
+		err = p.unpack(ctx, f, path)
+	} else {
+		err = p.rollout(ctx, f, info.Size())
+	}
+	if err != nil {
+		return nil, err
+	}
+	messages := p.messages[:min(n, len(p.messages))]
+	out := make([]adapters.Message, len(messages))
+	for i := range messages {
+		out[i] = messages[i].Message
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// rollout reads an open rollout of this size.
+func (p *peek) rollout(ctx context.Context, f *os.File, size int64) error {
+	p.head(f)
+	return p.read(ctx, f, size, 0)
+}
+
+// head reads what the first line tells of the records after it.
+func (p *peek) head(r io.ReaderAt) {
+	limited := io.NewSectionReader(r, 0, headLine)
+	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
+		if h, err := parseHead(line); err == nil {
+			p.inherited, p.implicit = h.inherited, !explicitVersion(h.version)
+		}
+		return errEnough
+	})
+}
+
+// peek gathers messages from a rollout's end.
+type peek struct {
+	session   *adapters.Session
+	n         int
+	inherited int64  // records before this ordinal are the parent's
+	implicit  bool   // a turn's beginning and end are not recorded
+	messages  []said // the newest first
+	seen      map[string]bool
+	states    map[string]adapters.ToolState // of calls, by their id
+	over      bool                          // the turn of what is read now is over
+}
+
+// said is a message that the rollout may hold twice: as an event and, right after
+// it, as an item of the model's history; old versions may do it the other
+// way round.
+type said struct {
+	adapters.Message
+	item bool // of the model's history
+	both bool // both were read
+}
+
+// read reads backwards from size until there are more than enough messages: the
+// oldest may have its key from the record before it. base is where r begins in
+// the rollout.
+func (p *peek) read(ctx context.Context, r io.ReaderAt, size, base int64) error {
+	b := jsonl.Backward(r, size, peekLine).WithContext(ctx)
+	for len(p.messages) <= p.n {
+		line, offset, err := b.Prev()
+		var long *jsonl.LongLine
+		switch {
+		case errors.Is(err, io.EOF):
+			if base > 0 {
+				p.cut(base + size)
+			}
+			return nil
+		case errors.As(err, &long):
+			p.long(long, base+offset)
+		case err != nil:
+			return err
+		case base > 0 && offset == 0: // its beginning is before base
+		case !p.line(line, base+offset):
+			return nil
+		}
+		if size-offset > peekWindow {
+			p.cut(size - offset)
+			return nil
+		}
+	}
+	return nil
+}
+
+// cut says that there is more, further from the end than is looked for.
+func (p *peek) cut(distance int64) {
+	p.add(said{Message: adapters.Message{Key: "cut", Role: adapters.FromNote,
+		Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", distance>>20)}})
+}
+
+// add takes a message, unless it is what the record after it said as well. It
+// then has the key of the first, which stays when the second is written.
+func (p *peek) add(m said) {
+	if last := len(p.messages) - 1; last >= 0 && p.messages[last].repeats(m, p.implicit) {
+		p.messages[last].Key, p.messages[last].At, p.messages[last].both = m.Key, m.At, true
+		return
+	}
+	if p.seen[m.Key] {
+		return
+	}
+	p.seen[m.Key] = true
+	p.messages = append(p.messages, m)
+}
+
+func (m *said) repeats(before said, anyOrder bool) bool {
+	return m.Role == before.Role && m.Text == before.Text &&
+		(m.Role == adapters.FromNote || !m.both && m.item != before.item && (m.item || anyOrder))
+}
+
+// state is what became of a call: its output stands further on in the rollout.
+func (p *peek) state(m *adapters.Message) adapters.ToolState {
+	if state, ok := p.states[m.Key]; ok {
+		return state
+	}
+	// A record newer than the session is from a process that it doesn't know of.
+	dead := p.session.Status == adapters.Stopped && !m.At.After(p.session.LastActivityAt)
+	if p.over || dead {
+		return adapters.ToolFailed
+	}
+	return adapters.ToolRunning
+}

@@ -1,0 +1,161 @@
+package codex
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// call adds a call of a tool.
+func (p *peek) call(typ string, payload []byte, m said) {
+	m.Role, m.Tool = adapters.FromTool, strings.TrimSuffix(typ, "_call")
+	if name, _ := jsonl.Head(jsonl.Get(payload, "name"), 200); name != "" {
+		m.Tool = name
+	}
+	id := first(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))
+	if id != "" {
+		m.Key = id
+	}
+	m.Text = adapters.Cut(argument(payload))
+	m.State = p.state(&m.Message)
+	if byModel := typ == "web_search_call" || typ == "image_generation_call"; byModel { // written when it is over
+		m.State = adapters.ToolDone
+		if string(jsonl.Text(jsonl.Get(payload, "status"))) == "failed" {
+			m.State = adapters.ToolFailed
+		}
+	}
+	p.add(m)
+}
+
+// telling are the names of the arguments that say most of a call, the best
+// first.
+var telling = []string{"cmd", "command", "query", "path", "file_path", "url", "task_name", "pattern", "message", "chars", "explanation"}
+
+// argument is what says most of a call.
+func argument(payload []byte) string {
+	if input := spoken(jsonl.Get(payload, "input")); input != "" { // of a custom tool
+		return patched(input)
+	}
+	arguments := jsonl.Text(jsonl.Get(payload, "arguments"))
+	if len(arguments) == 0 { // an object, as in local_shell_call
+		arguments = first2(jsonl.Get(payload, "action"), jsonl.Get(payload, "arguments"))
+	}
+	for _, name := range telling {
+		if text := words(jsonl.Get(arguments, name)); text != "" {
+			return patched(text)
+		}
+	}
+	text := ""
+	_ = jsonl.Top(arguments, func(_, raw []byte) bool {
+		text = spoken(raw)
+		return text == ""
+	})
+	if text == "" && len(arguments) > len("{}") {
+		text = string(arguments[:min(len(arguments), adapters.MaxText+4)])
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+func first2(a, b []byte) []byte {
+	if len(a) > 0 {
+		return a
+	}
+	return b
+}
+
+// words is a text or the words of a command; of a shell's, what the shell runs.
+func words(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '[' {
+		return spoken(raw)
+	}
+	var list []string
+	_ = jsonl.Each(raw, func(word []byte) bool {
+		list = append(list, spoken(word))
+		return len(list) < 1000
+	})
+	if len(list) == 3 && (list[1] == "-lc" || list[1] == "-c") {
+		return list[2]
+	}
+	return strings.Join(list, " ")
+}
+
+// patched names the files that a patch changes; another text stays as it is.
+func patched(text string) string {
+	if !strings.Contains(text, "*** Begin Patch") {
+		return text
+	}
+	var files []string
+	for line := range strings.Lines(text) {
+		for _, mark := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: "} {
+			if file, ok := strings.CutPrefix(line, mark); ok {
+				files = append(files, strings.TrimSpace(file))
+			}
+		}
+	}
+	if files == nil {
+		return text
+	}
+	return strings.Join(files, " ")
+}
+
+// outcome reads a call's output, in which only words say how it ended: JSON with
+// the exit code up to 0.80, a line of text later.
+func outcome(output []byte) adapters.ToolState {
+	if jsonl.Get(output, "success") != nil && !jsonl.True(jsonl.Get(output, "success")) {
+		return adapters.ToolFailed
+	}
+	_ = jsonl.Each(output, func(part []byte) bool { // with images it is a list
+		output = jsonl.Get(part, "text")
+		return output == nil
+	})
+	if whole := jsonl.Text(output); bytes.HasPrefix(whole, []byte("{")) {
+		code, _ := jsonl.Int(jsonl.Get(whole, "metadata", "exit_code"))
+		return exited(int(code))
+	}
+	text, _ := jsonl.Head(output, 2<<10)
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > headerLines || strings.HasPrefix(line, "Output:") {
+			break
+		}
+		for _, mark := range []string{"Exit code: ", "Process exited with code "} {
+			if code, ok := strings.CutPrefix(line, mark); ok {
+				return exited(number(code))
+			}
+		}
+		for _, mark := range failures {
+			if strings.HasPrefix(line, mark) {
+				return adapters.ToolFailed
+			}
+		}
+	}
+	return adapters.ToolDone
+}
+
+// headerLines is how many lines Codex may put before a command's own output.
+const headerLines = 6
+
+// failures begin what Codex tells the model of a call that came to nothing.
+var failures = []string{"aborted", "rejected by user", "exec command rejected", "exec_command failed", "execution error",
+	"failed to parse", "unsupported call", "apply_patch verification failed"}
+
+func exited(code int) adapters.ToolState {
+	if code != 0 {
+		return adapters.ToolFailed
+	}
+	return adapters.ToolDone
+}
+
+// number is the number that a text begins with, 0 without one.
+func number(text string) int {
+	text = strings.TrimLeft(text, " ")
+	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '-' })
+	if end < 0 {
+		end = len(text)
+	}
+	n, _ := strconv.Atoi(text[:end])
+	return n
+}

@@ -1,0 +1,62 @@
+package codex
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+)
+
+// What the recorded threads said, by the ends of their ids.
+var recordedTalks = map[string][]string{
+	"4a77f44b4ebc": {"user: hello codex [[usage 111 22]]", "assistant: Mock answer to: hello codex [[usage 111 22]]"},
+	"6ab8b01a9b89": {"user: term me [[delay 60]]"},
+	"9c9493bc4766": {"user: kill me [[delay 60]]"},
+	"a4ad53311f72": {"user: int me [[delay 60]]", "system: Interrupted by the user"},
+	"c4c8c062338c": {"user: still going [[bash sleep 60]]", "exec_command running: sleep 60"},
+	"71562dc58b41": {"user: sub [[agent child job ((bash sleep 50))]]", "spawn_agent done: sub_job", "assistant: Done."},
+	"3466282a9c49": {"exec_command running: sleep 50"},
+	"433eb4cb9cd1": {"user: chat one [[usage 100 10]]", "assistant: Mock answer to: chat one [[usage 100 10]]"},
+	"ef85ac524e7d": {"user: lives on [[delay 60]]"},
+	"24aa772d72cc": {"user: approve me [[bash touch /home/dev/zz]][[esc]]"},
+	"9b12d07717b2": {"user: hello codex [[usage 111 22]]", "assistant: Mock answer to: hello codex [[usage 111 22]]"},
+	"41838ad69663": {"user: approve me [[bash touch /home/dev/zz]][[esc]]", "exec_command running: touch /home/dev/zz"},
+	"e522f5612f4d": {"user: hello codex [[usage 111 22]]", "assistant: Mock answer to: hello codex [[usage 111 22]]"},
+}
+
+func TestPeekRecordings(t *testing.T) {
+	dirs, err := filepath.Glob(recordings + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := 0
+	for _, dir := range dirs {
+		r := adaptertest.Replay(t, dir)
+		adaptertest.Untouched(t, r.Home)
+		a := adapterOf(r)
+		roll, err := a.Discover(t.Context(), adapters.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range roll.Sessions {
+			want, known := recordedTalks[s.ID[24:]]
+			if !known {
+				continue
+			}
+			met++
+			got, err := a.Peek(t.Context(), s, 20)
+			if err != nil {
+				t.Errorf("%s: %v", s.ID, err)
+			}
+			if d := cmp.Diff(want, gists(got)); d != "" {
+				t.Errorf("%s (-want +got):\n%s", s.ID, d)
+			}
+		}
+	}
+	if met != len(recordedTalks) {
+		t.Errorf("%d of %d threads", met, len(recordedTalks))
+	}
+}

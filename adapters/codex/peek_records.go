@@ -1,0 +1,210 @@
+package codex
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// spoken is what a JSON string says, cut so that adapters.Cut can tell.
+func spoken(raw []byte) string {
+	text, _ := jsonl.Head(raw, adapters.MaxText+4)
+	return strings.TrimSpace(text)
+}
+
+// line reads one record; false where the sub-agent's own ones begin.
+func (p *peek) line(line []byte, offset int64) bool {
+	var name, payload []byte
+	ordinal := int64(-1)
+	m := said{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset)}}
+	err := jsonl.Top(line, func(key, raw []byte) bool {
+		switch string(key) {
+		case "timestamp":
+			m.At = jsonl.Time(raw)
+		case "ordinal":
+			if n, ok := jsonl.Int(raw); ok {
+				ordinal = n
+			}
+		case "type":
+			name = jsonl.Text(raw)
+		case "payload":
+			payload = raw
+		}
+		return true
+	})
+	if err != nil {
+		return true
+	}
+	if p.inherited > 0 && ordinal >= 0 && ordinal < p.inherited {
+		return false
+	}
+	switch string(name) {
+	case "event_msg":
+		p.event(payload, m)
+	case "response_item":
+		p.item(payload, m)
+	case "compacted":
+		p.note(compacted, m)
+	}
+	return true
+}
+
+const compacted = "Conversation compacted"
+
+func (p *peek) say(role adapters.Role, text string, m said) {
+	m.Role, m.Text = role, adapters.Cut(text)
+	if m.Text != "" {
+		p.add(m)
+	}
+}
+
+func (p *peek) note(text string, m said) { p.say(adapters.FromNote, text, m) }
+
+// event reads what Codex tells its interface.
+func (p *peek) event(payload []byte, m said) {
+	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	case "user_message":
+		if k := jsonl.Text(jsonl.Get(payload, "kind")); len(k) > 0 && string(k) != "plain" {
+			return
+		}
+		p.prompt(spoken(jsonl.Get(payload, "message")), m)
+	case "agent_message":
+		p.say(adapters.FromAgent, spoken(jsonl.Get(payload, "message")), m)
+	case "item_completed":
+		p.completed(jsonl.Get(payload, "item"), m)
+	case "task_started", "turn_started":
+		p.over = true // what is read from here on belongs to an earlier turn
+	case "task_complete", "turn_complete":
+		p.over = true
+		if failed := jsonl.Get(payload, "error"); !jsonl.Null(failed) && failsTurn(failed) {
+			p.note(failureText(failed), m)
+		}
+	case "turn_aborted":
+		p.over = true
+		p.note(abortText(jsonl.String(jsonl.Get(payload, "reason"))), m)
+	case "error":
+		if failsTurn(payload) {
+			p.note(failureText(payload), m)
+		}
+	case "context_compacted":
+		p.note(compacted, m)
+	case "thread_rolled_back":
+		p.over = true
+		p.note("The turns before this were taken back", m)
+	}
+}
+
+// prompt adds what the user typed.
+func (p *peek) prompt(text string, m said) {
+	text = typed(text)
+	if text != "" && p.implicit {
+		p.over = true
+	}
+	p.say(adapters.FromUser, text, m)
+}
+
+func abortText(reason string) string {
+	switch reason {
+	case "interrupted", "":
+		return "Interrupted by the user"
+	case "replaced":
+		return "The turn was replaced by another one"
+	case "review_ended":
+		return "The review ended"
+	}
+	return "The turn was aborted: " + reason
+}
+
+func failureText(raw []byte) string {
+	if text := spoken(jsonl.Get(raw, "message")); text != "" {
+		return text
+	}
+	return "The turn failed"
+}
+
+// completed reads an item of a "paginated" rollout (0.169).
+func (p *peek) completed(item []byte, m said) {
+	id := jsonl.String(jsonl.Get(item, "id"))
+	switch typ := string(jsonl.Text(jsonl.Get(item, "type"))); typ {
+	case "UserMessage", "AgentMessage":
+		if id != "" {
+			m.Key = id
+		}
+		if text := texts(item); typ == "UserMessage" {
+			p.prompt(text, m)
+		} else {
+			p.say(adapters.FromAgent, text, m)
+		}
+	case "ContextCompaction":
+		p.note(compacted, m)
+	default: // of a call, which is an item of the history as well
+		status := string(jsonl.Text(jsonl.Get(item, "status")))
+		code, known := jsonl.Int(jsonl.Get(item, "exit_code"))
+		if id != "" && (status == "failed" || status == "declined" || known && code != 0) {
+			p.states[id] = adapters.ToolFailed
+		}
+	}
+}
+
+// texts joins the texts of a message's content.
+func texts(message []byte) string {
+	var parts []string
+	room := adapters.MaxText + 4
+	_ = jsonl.Each(jsonl.Get(message, "content"), func(part []byte) bool {
+		if text, _ := jsonl.Head(jsonl.Get(part, "text"), room); text != "" {
+			parts = append(parts, text)
+			room -= len(text)
+		} else if typ := jsonl.Text(jsonl.Get(part, "type")); bytes.Contains(typ, []byte("image")) {
+			parts = append(parts, "[image]")
+		}
+		return room > 0
+	})
+	return strings.TrimSpace(strings.Join(parts, "\n"))
+}
+
+// item reads an item of the model's history.
+func (p *peek) item(payload []byte, m said) {
+	m.item = true
+	switch typ := string(jsonl.Text(jsonl.Get(payload, "type"))); typ {
+	case "message":
+		if string(jsonl.Text(jsonl.Get(payload, "role"))) == "assistant" {
+			if id := jsonl.String(jsonl.Get(payload, "id")); id != "" {
+				m.Key = id
+			}
+			p.say(adapters.FromAgent, texts(payload), m)
+		}
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+		p.call(typ, payload, m)
+	case "web_search_call", "image_generation_call":
+		p.call(typ, payload, m)
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		id, output := jsonl.String(jsonl.Get(payload, "call_id")), jsonl.Get(payload, "output")
+		if _, known := p.states[id]; id != "" && !known {
+			p.states[id] = outcome(output)
+		}
+	}
+}
+
+// long takes what can be known of a record too long to be read.
+func (p *peek) long(l *jsonl.LongLine, offset int64) {
+	r := parseLong(l.Head, l.Tail)
+	if p.inherited > 0 && r.ordinal >= 0 && r.ordinal < p.inherited {
+		return
+	}
+	m := said{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset), At: r.at}}
+	switch r.kind {
+	case prompt:
+		p.say(adapters.FromUser, r.text, m)
+	case output:
+		if _, known := p.states[r.callID]; r.callID != "" && !known {
+			p.states[r.callID] = adapters.ToolDone
+		}
+	case call:
+		m.Role, m.Tool, m.Key = adapters.FromTool, r.tool, first(r.callID, m.Key)
+		m.State = p.state(&m.Message)
+		p.add(m)
+	}
+}
