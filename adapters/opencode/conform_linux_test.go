@@ -1,0 +1,37 @@
+package opencode
+
+import (
+	"net"
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+	"rollcall/adapters/adaptertest/scene"
+)
+
+func TestConformance(t *testing.T) {
+	adaptertest.Conformance(t, adaptertest.Subject{
+		Agent: scene.OpenCode,
+		New: func(w *scene.World) adapters.Adapter {
+			return New(Config{Home: w.Home, Env: w.Env, Table: w.Table})
+		},
+		Hang: hang,
+		Exempt: map[string]string{
+			"torn": "all sessions lie in one database, which SQLite keeps whole",
+		},
+	})
+}
+
+// hang lets a server run in the first session's folder which accepts and never
+// answers.
+func hang(w *scene.World, _ scene.Agent, sessions []*scene.Session) func() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { listener.Close() })
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	w.Procs.Start(scene.Spec{Comm: "opencode", Exe: "/opt/node_modules/opencode-ai/bin/opencode.exe", CWD: sessions[0].CWD,
+		Args: []string{"opencode", "serve", "--port", port}, Env: []string{"HOME=" + w.Home}})
+	return func() { listener.Close() }
+}

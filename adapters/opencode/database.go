@@ -1,0 +1,244 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/sqlitero"
+)
+
+// databases remembers what was read of each database until that changes, and the
+// prompts of sessions until these do.
+type databases struct {
+	mu    sync.Mutex
+	known map[string]*snapshot
+}
+
+// snapshot is what one read of a database gave. It is not changed afterwards.
+type snapshot struct {
+	stamp    sqlitero.Stamp
+	scope    scope
+	sessions map[string]*facts
+}
+
+// scope is which sessions are wanted.
+type scope struct {
+	since  millis          // those updated no earlier
+	also   map[string]bool // and these
+	only   map[string]bool // when not nil: none but these
+	live   millis          // those updated no earlier may run: their tool calls are needed
+	runs   bool            // there is a process that may run them
+	totals bool
+}
+
+// covers says whether what was read for s answers t as well.
+func (s scope) covers(t scope) bool {
+	if t.totals && !s.totals || t.runs && (!s.runs || s.live > t.live) || !within(t.also, s.also) {
+		return false
+	}
+	switch {
+	case s.only != nil:
+		return t.only != nil && within(t.only, s.only)
+	case t.only != nil:
+		return s.since <= 0 || within(t.only, s.also)
+	}
+	return s.since <= t.since
+}
+
+func within(a, b map[string]bool) bool {
+	for k := range a {
+		if !b[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// wants says whether a session is wanted.
+func (s scope) wants(id string, updated millis) bool {
+	if s.only != nil {
+		return s.only[id]
+	}
+	return updated >= s.since || s.also[id]
+}
+
+// mayRun says whether a session may be in a turn: its tool calls are needed then.
+func (s scope) mayRun(id string, updated millis) bool {
+	return s.runs && (updated >= s.live || s.also[id])
+}
+
+// errTables says that a database isn't OpenCode's.
+var errTables = errors.New("no table of sessions in the known form")
+
+// young is how long OpenCode may take to make its tables.
+const young = time.Minute
+
+// sessions returns the sessions of one database by id, those of the scope or
+// more. With an error they may be what was read before; the map is not to be
+// changed.
+func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[string]*facts, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil, nil // removed at this moment, or not begun
+	}
+	if err != nil {
+		return nil, asProblem(ctx, path, err)
+	}
+	stamp, err := sqlitero.Look(path)
+	if err != nil {
+		return nil, a.databaseProblem(ctx, path, info, err)
+	}
+	a.databases.mu.Lock()
+	was := a.databases.known[path]
+	a.databases.mu.Unlock()
+	if was != nil && was.stamp == stamp && was.scope.covers(want) {
+		return was.sessions, nil
+	}
+	now := &snapshot{scope: want}
+	now.stamp, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+		r := &reading{db: db, want: want, was: was}
+		err := r.all(ctx)
+		now.sessions = r.sessions
+		return err
+	})
+	if err != nil {
+		return nil, a.databaseProblem(ctx, path, info, err)
+	}
+	for _, f := range now.sessions {
+		f.files = []string{path}
+	}
+	a.databases.mu.Lock()
+	defer a.databases.mu.Unlock()
+	if a.databases.known == nil {
+		a.databases.known = map[string]*snapshot{}
+	}
+	a.databases.known[path] = now
+	return now.sessions, nil
+}
+
+// databaseProblem sorts a failed read into the kinds of Problem; nil for a
+// database that OpenCode is about to make.
+func (a *Adapter) databaseProblem(ctx context.Context, path string, info fs.FileInfo, err error) error {
+	fresh := a.now().Sub(info.ModTime()) < young && info.Size() < 1<<20
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case ctx.Err() != nil:
+		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
+	case errors.Is(err, sqlitero.ErrBusy):
+		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err, Fix: "it is read again next time"}
+	case errors.Is(err, sqlitero.ErrNotDatabase):
+		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
+			Fix: "if OpenCode can't open it either, move it away"}
+	case errors.Is(err, errTables) && fresh:
+		return nil
+	case errors.Is(err, errTables):
+		return adapters.Unrecognised(path, "%w", err)
+	}
+	return adapters.Unreadable(path, err)
+}
+
+// reading is one read of a database.
+type reading struct {
+	db       *sqlitero.DB
+	want     scope
+	was      *snapshot // of before; nil: none
+	session  map[string]bool
+	message  map[string]bool
+	part     map[string]bool
+	sessions map[string]*facts
+	read     int // messages read to sum up tokens
+}
+
+func (r *reading) all(ctx context.Context) error {
+	var err error
+	for table, columns := range map[string]*map[string]bool{"session": &r.session, "message": &r.message, "part": &r.part} {
+		if *columns, err = r.db.Columns(ctx, table); err != nil {
+			return err
+		}
+	}
+	if len(r.session) == 0 && len(r.message) == 0 {
+		if empty, err := r.empty(ctx); empty || err != nil {
+			return err
+		}
+	}
+	if !has(r.session, "id", "directory", "time_created", "time_updated") ||
+		!has(r.message, "id", "session_id", "time_created", "data") || !has(r.part, "id", "message_id", "data") {
+		return errTables
+	}
+	if err := r.list(ctx); err != nil {
+		return err
+	}
+	if err := r.prompts(ctx); err != nil {
+		return err
+	}
+	for _, f := range r.sessions {
+		if err := r.details(ctx, f); err != nil {
+			return err
+		}
+		f.finish()
+	}
+	return nil
+}
+
+// empty says whether there is no table at all: OpenCode has just begun.
+func (r *reading) empty(ctx context.Context) (bool, error) {
+	rows, err := r.db.Query(ctx, "SELECT count(*) FROM sqlite_schema")
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	n := 0
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			return false, err
+		}
+	}
+	return n == 0, rows.Err()
+}
+
+func has(columns map[string]bool, names ...string) bool {
+	for _, n := range names {
+		if !columns[n] {
+			return false
+		}
+	}
+	return true
+}
+
+// column names a column that the version may lack.
+func (r *reading) column(name, otherwise string) string {
+	if !r.session[name] {
+		return otherwise
+	}
+	return "coalesce(s." + name + ", " + otherwise + ")"
+}
+
+// where restricts a query over sessions, called s, to the wanted ones.
+func (r *reading) where() (string, []any) {
+	var args []any
+	in := func(ids map[string]bool) string {
+		var marks []string
+		for id := range ids {
+			marks = append(marks, "?")
+			args = append(args, id)
+		}
+		return "s.id IN (" + strings.Join(marks, ",") + ")"
+	}
+	if r.want.only != nil {
+		return in(r.want.only), args
+	}
+	if r.want.since <= 0 {
+		return "1", nil
+	}
+	clause := in(r.want.also)
+	args = append(args, int64(r.want.since))
+	return fmt.Sprintf("(%s OR s.time_updated >= ?)", clause), args
+}

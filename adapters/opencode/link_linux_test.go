@@ -1,0 +1,213 @@
+package opencode
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+)
+
+const (
+	twoInOne = "testdata/recordings/opencode-1.18.33-two-in-one-cwd"
+	firstOne = "ses_e0393c74cffeBp0PG9tQ7OTOGx"
+	otherOne = "ses_e0393b794ffejGqgINCELhhfvl"
+)
+
+func statuses(t *testing.T, a *Adapter) map[string]adapters.Session {
+	t.Helper()
+	sessions := map[string]adapters.Session{}
+	for _, s := range discover(t, a, adapters.Query{}).Sessions {
+		sessions[s.ID] = s
+	}
+	return sessions
+}
+
+func end(t *testing.T, r *adaptertest.Recording, pid string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(r.ProcRoot, pid)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Two terminal interfaces in one folder: when one is gone, who has seen both goes
+// on knowing which session is whose. Who hasn't says that it can't be known.
+func TestOneOfTwoEnds(t *testing.T) {
+	r := adaptertest.Replay(t, twoInOne)
+	a := replayed(t, r)
+	statuses(t, a)
+	end(t, r, "17308")
+	got := statuses(t, a)
+	if s := got[firstOne]; s.Status != adapters.Stopped || s.Outcome != adapters.Died {
+		t.Errorf("the one that ended is %s: %s", s.Status, s.Evidence)
+	}
+	if s := got[otherOne]; s.Status != adapters.Idle || s.Process.PID != 17428 {
+		t.Errorf("the other one is %s: %s", s.Status, s.Evidence)
+	}
+	for id, s := range statuses(t, replayed(t, r)) {
+		if s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "17428") {
+			t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
+		}
+	}
+	end(t, r, "17428")
+	for id, s := range statuses(t, replayed(t, r)) {
+		if s.Status != adapters.Stopped {
+			t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
+		}
+	}
+}
+
+// Without the log nobody can tell two processes in one folder apart; one alone has
+// the sessions that were written to since it began.
+func TestWithoutLog(t *testing.T) {
+	r := adaptertest.Replay(t, twoInOne)
+	if err := os.RemoveAll(filepath.Join(r.Home, ".local/share/opencode/log")); err != nil {
+		t.Fatal(err)
+	}
+	for id, s := range statuses(t, replayed(t, r)) {
+		if s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "17308, 17428") {
+			t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
+		}
+	}
+	end(t, r, "17428")
+	if s := statuses(t, replayed(t, r))[firstOne]; s.Status != adapters.Working || s.Process.PID != 17308 {
+		t.Errorf("%s: %s", s.Status, s.Evidence)
+	}
+}
+
+// The wrapper of Node.js is never the session's process, and its child goes on
+// without it.
+func TestWrapperEnds(t *testing.T) {
+	r := adaptertest.Replay(t, "testdata/recordings/opencode-1.1.65-working-tool")
+	end(t, r, "12152")
+	adaptertest.Check(t, discover(t, replayed(t, r), adapters.Query{}).Sessions, r.Expect)
+	end(t, r, "12163")
+	if s := statuses(t, replayed(t, r))["ses_e038d9840ffeG1sxQkkMoy6AWp"]; s.Status != adapters.Stopped || s.Outcome != adapters.Died {
+		t.Errorf("%s: %s", s.Status, s.Evidence)
+	}
+}
+
+// A process table that can't be read makes nothing stopped.
+func TestNoProcessTable(t *testing.T) {
+	r := adaptertest.Replay(t, twoInOne)
+	if err := os.RemoveAll(r.ProcRoot); err != nil {
+		t.Fatal(err)
+	}
+	roll, err := replayed(t, r).Discover(t.Context(), adapters.Query{})
+	if err == nil || len(roll.Sessions) != 2 {
+		t.Errorf("%d sessions, %v", len(roll.Sessions), err)
+	}
+	for _, s := range roll.Sessions {
+		if s.Status != adapters.Unknown {
+			t.Errorf("%s is %s: %s", s.ID, s.Status, s.Evidence)
+		}
+	}
+}
+
+// The folders to watch exist, are few, and are none of parts.
+func TestWatchPaths(t *testing.T) {
+	for _, dir := range recordings(t) {
+		r := adaptertest.Replay(t, dir)
+		a := replayed(t, r)
+		discover(t, a, adapters.Query{})
+		paths := a.WatchPaths()
+		if len(paths) == 0 || len(paths) > 12 || !slices.Contains(paths, filepath.Join(r.Home, ".local/share/opencode")) {
+			t.Errorf("%s: %v", dir, paths)
+		}
+		for _, p := range paths {
+			if fi, err := os.Stat(p); err != nil || !fi.IsDir() || strings.Contains(p, "/part") {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+	}
+}
+
+// What was said and done, the same from both kinds of stores.
+func TestPeek(t *testing.T) {
+	tests := map[string]struct{ id, want string }{
+		"opencode-1.1.65-working-tool": {"ses_e038d9840ffeG1sxQkkMoy6AWp",
+			"user Please MOCK_TOOL=sleep 200;; run it|tool sleep 200 (bash running)"},
+		"opencode-1.18.33-working-tool": {"ses_e0398780cffetkkbKss5WNle9e",
+			"user Please MOCK_TOOL=sleep 200;; run it|tool sleep 200 (bash running)"},
+		"opencode-1.2.27-oneshot-migrated-json": {"ses_e038c0ac4ffes6Wix3Mv6VpicS",
+			"user hello version 1.2.27|assistant Hello from the mock model."},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := adaptertest.Replay(t, "testdata/recordings/"+name)
+			adaptertest.Untouched(t, r.Home)
+			a := replayed(t, r)
+			messages, err := a.Peek(t.Context(), statuses(t, a)[test.id], 10)
+			var lines []string
+			for _, m := range messages {
+				line := string(m.Role) + " " + m.Text
+				if m.Tool != "" {
+					line += " (" + m.Tool + " " + string(m.State) + ")"
+				}
+				if m.Key == "" || m.At.IsZero() {
+					t.Errorf("%+v", m)
+				}
+				lines = append(lines, line)
+			}
+			if got := strings.Join(lines, "|"); err != nil || got != test.want {
+				t.Errorf("%q, %v, want %q", got, err, test.want)
+			}
+			last, err := a.Peek(t.Context(), statuses(t, a)[test.id], 1)
+			if err != nil || len(last) != 1 || last[0] != messages[len(messages)-1] {
+				t.Errorf("%v, %v", last, err)
+			}
+		})
+	}
+}
+
+// OpenCode's own tools run its own binary: they are never a session's process
+// (`opencode pm ls -g` of 1.1.65), nor is a child that has not become another
+// program yet, and that has its parent's command line up to then.
+func TestOwnToolsAreNoHosts(t *testing.T) {
+	for name, args := range map[string]string{"a tool": "opencode\x00pm\x00ls\x00-g\x00", "a terminal": "opencode\x00", "not yet another program": ""} {
+		t.Run(name, func(t *testing.T) {
+			r := adaptertest.Replay(t, "testdata/recordings/opencode-1.1.65-working-tool")
+			from, to := filepath.Join(r.ProcRoot, "12163"), filepath.Join(r.ProcRoot, "12999")
+			if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+				t.Fatal(err)
+			}
+			stat, err := os.ReadFile(filepath.Join(from, "stat"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields := strings.Fields(strings.Replace(string(stat), "12163", "12999", 1))
+			ticks, err := strconv.Atoi(fields[21])
+			if err != nil {
+				t.Fatal(err)
+			}
+			fields[3], fields[21] = "12163", strconv.Itoa(ticks+90) // 0.9 s younger
+			if err := os.WriteFile(filepath.Join(to, "stat"), []byte(strings.Join(fields, " ")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			status, err := os.ReadFile(filepath.Join(from, "status"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(to, "status"), bytes.ReplaceAll(status, []byte("12163"), []byte("12999")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Table.Find(12999); err != nil {
+				t.Fatal(err)
+			}
+			if args != "" {
+				if err := os.WriteFile(filepath.Join(to, "cmdline"), []byte(args), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, err := takeCensus(t.Context(), r.Table, r.CapturedAt)
+			if err != nil || len(c.hosts) != 1 || c.hosts[0].PID != 12163 {
+				t.Errorf("%d hosts, %v", len(c.hosts), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,305 @@
+package opencode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// logs remembers what was read of the logs, and reads on from there.
+type logs struct {
+	mu    sync.Mutex
+	known map[string]*logState
+}
+
+// logState is what one log file says, up to an offset. It is not changed
+// afterwards.
+type logState struct {
+	info    fs.FileInfo
+	end     int64
+	partial bool // it was not read from the beginning
+	runs    map[string]*run
+}
+
+// run is what one process has logged: a "run=" of the log that all share (1.18),
+// or the whole of a log of its own (up to 1.14).
+type run struct {
+	id          string
+	first, last time.Time
+	folders     map[string]bool
+	sessions    map[string]mention
+	connected   bool // `run` and clients of servers have this
+	asks        []ask
+	pending     int // permissions asked for and not answered; old logs only
+	args        string
+}
+
+// mention is what a run says of a session.
+type mention struct {
+	at   time.Time // when a step of it began, or it was made
+	over time.Time // when its loop ended or was cancelled; zero since a step began
+}
+
+// ask is a request for a permission.
+type ask struct {
+	at         time.Time
+	permission string
+}
+
+const (
+	maxLog  = 64 << 20 // how much of a log is read at most, from its end
+	maxLine = 1 << 20
+	maxAsks = 64
+)
+
+// read returns the state of a log. Lines before the given time may be left out.
+// A line that isn't complete yet waits for the next time.
+func (l *logs) read(ctx context.Context, path string, from time.Time, parse func(map[string]*run, []byte)) (*logState, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errKind}
+	}
+	l.mu.Lock()
+	was := l.known[path]
+	l.mu.Unlock()
+	now := &logState{info: info, runs: map[string]*run{}}
+	if was != nil && os.SameFile(was.info, info) && info.Size() >= was.end {
+		if info.Size() == was.end {
+			return was, nil
+		}
+		now.end, now.partial = was.end, was.partial
+		for id, r := range was.runs {
+			if r.last.Add(time.Minute).After(from) {
+				now.runs[id] = r.clone()
+			}
+		}
+	} else {
+		now.end = startOf(f, info.Size(), from)
+		now.partial = now.end > 0
+	}
+	if err := now.parse(ctx, f, parse); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil {
+		l.known = map[string]*logState{}
+	}
+	l.known[path] = now
+	return now, nil
+}
+
+func (r *run) clone() *run {
+	c := *r
+	c.folders, c.sessions = map[string]bool{}, map[string]mention{}
+	for k := range r.folders {
+		c.folders[k] = true
+	}
+	for k, v := range r.sessions {
+		c.sessions[k] = v
+	}
+	c.asks = append([]ask(nil), r.asks...)
+	return &c
+}
+
+// parse reads on from the state's end.
+func (s *logState) parse(ctx context.Context, f *os.File, line func(map[string]*run, []byte)) error {
+	buffer := make([]byte, 0, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(buffer) == cap(buffer) {
+			if cap(buffer) >= maxLine { // no line of OpenCode's: pass over it
+				s.end += int64(len(buffer))
+				buffer = buffer[:0]
+			} else {
+				buffer = append(make([]byte, 0, 2*cap(buffer)), buffer...)
+			}
+		}
+		n, err := f.ReadAt(buffer[len(buffer):cap(buffer)], s.end+int64(len(buffer)))
+		buffer = buffer[:len(buffer)+n]
+		rest := buffer
+		for {
+			i := bytes.IndexByte(rest, '\n')
+			if i < 0 {
+				break
+			}
+			line(s.runs, rest[:i])
+			rest = rest[i+1:]
+		}
+		s.end += int64(len(buffer) - len(rest))
+		buffer = append(buffer[:0], rest...)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// startOf finds, by halving, where the lines of a time begin in a shared log.
+// Those of several processes come a little out of order.
+func startOf(f *os.File, size int64, from time.Time) int64 {
+	lowest := max(0, size-maxLog)
+	if size-lowest < 1<<20 || from.IsZero() {
+		return lowest
+	}
+	const grain = 64 << 10
+	from = from.Add(-30 * time.Second)
+	buffer := make([]byte, grain)
+	n := sort.Search(int((size-lowest)/grain), func(i int) bool {
+		k, err := f.ReadAt(buffer, lowest+int64(i)*grain)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return true
+		}
+		for _, line := range bytes.Split(buffer[:k], []byte("\n"))[1:] {
+			if at, ok := timestamp(line); ok {
+				return !at.Before(from)
+			}
+		}
+		return false
+	})
+	return max(lowest, lowest+int64(n-1)*grain)
+}
+
+const stampKey = "timestamp="
+
+func timestamp(line []byte) (time.Time, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(stampKey))
+	if !ok {
+		return time.Time{}, false
+	}
+	word, _, _ := bytes.Cut(rest, []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(word))
+	return at, err == nil
+}
+
+// sharedLine takes a line of 1.18's log:
+//
+//	timestamp=… level=INFO run=ce1a3036 message="creating instance" directory=/x
+func sharedLine(runs map[string]*run, line []byte) {
+	at, ok := timestamp(line)
+	if !ok {
+		return
+	}
+	var id, text, folder, session, subject, permission string
+	fields(string(line), func(key, value string) {
+		switch key {
+		case "run":
+			id = first(id, value)
+		case "message":
+			text = first(text, value)
+		case "directory":
+			folder = value
+		case "session.id":
+			session = value
+		case "id":
+			subject = value
+		case "permission":
+			permission = value
+		}
+	})
+	if id == "" || len(id) > 64 {
+		return
+	}
+	r := runs[id]
+	if r == nil {
+		r = newRun(id, at)
+		runs[id] = r
+	}
+	r.seen(at)
+	if folder != "" && text == "creating instance" {
+		r.folders[filepath.Clean(folder)] = true
+	}
+	switch {
+	case text == "event connected":
+		r.connected = true
+	case text == "created" && isSession(subject):
+		r.began(subject, at)
+	case text == "asking" && strings.HasPrefix(subject, "per_"):
+		r.asks = append(r.asks, ask{at, permission})
+		r.asks = r.asks[max(0, len(r.asks)-maxAsks):]
+	case !isSession(session):
+	case text == "loop", text == "process", text == "stream":
+		r.began(session, at)
+	case text == "exiting loop", text == "cancel":
+		r.ended(session, at)
+	}
+}
+
+func newRun(id string, at time.Time) *run {
+	return &run{id: id, first: at, last: at, folders: map[string]bool{}, sessions: map[string]mention{}}
+}
+
+func (r *run) seen(at time.Time) {
+	if at.Before(r.first) {
+		r.first = at
+	}
+	if at.After(r.last) {
+		r.last = at
+	}
+}
+
+func (r *run) began(session string, at time.Time) {
+	if m := r.sessions[session]; !at.Before(m.at) {
+		r.sessions[session] = mention{at: at}
+	}
+}
+
+func (r *run) ended(session string, at time.Time) {
+	m := r.sessions[session]
+	m.over = at
+	r.sessions[session] = m
+}
+
+// fields calls f with each key=value of a line. Values with spaces are quoted as
+// in JSON. Words without = are passed over.
+func fields(line string, f func(key, value string)) {
+	for line != "" {
+		line = strings.TrimLeft(line, " ")
+		i := strings.IndexAny(line, "= ")
+		if i < 0 {
+			return
+		}
+		if line[i] == ' ' {
+			line = line[i:]
+			continue
+		}
+		key := line[:i]
+		line = line[i+1:]
+		if !strings.HasPrefix(line, `"`) {
+			value, rest, _ := strings.Cut(line, " ")
+			f(key, value)
+			line = rest
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(line)
+		if err != nil {
+			_, line, _ = strings.Cut(line, " ")
+			continue
+		}
+		if value, err := strconv.Unquote(quoted); err == nil {
+			f(key, value)
+		}
+		line = line[len(quoted):]
+	}
+}

@@ -1,0 +1,207 @@
+package opencode
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func at(clock string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, "2026-11-21T"+clock+"Z")
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func lineAt(t time.Time, run, text string) string {
+	return "timestamp=" + t.UTC().Format("2006-01-02T15:04:05.000Z") + " level=INFO run=" + run + " " + text + "\n"
+}
+
+// The lines of 1.18.33 that matter, as it wrote them.
+func TestSharedLog(t *testing.T) {
+	runs := map[string]*run{}
+	for line := range strings.Lines(
+		`timestamp=2026-11-21T04:41:23.317Z level=INFO run=9ce4c9b6 message="creating instance" directory="/home/dev/my proj"
+timestamp=2026-11-21T04:41:23.400Z level=INFO run=9ce4c9b6 message="event connected"
+timestamp=2026-11-21T04:41:47.170Z level=INFO run=9ce4c9b6 message=created id=ses_e0396ec5dffeK9w11PklUcT0vH slug=nimble-orchid title="say run=evil message=loop session.id=ses_aaaaaaaaaaaaaaaaaaaaaaaaaa"
+timestamp=2026-11-21T04:41:53.610Z level=INFO run=9ce4c9b6 message=stream providerID=mock session.id=ses_e0396ec5dffeK9w11PklUcT0vH small=false
+timestamp=2026-11-21T04:41:54.057Z level=INFO run=9ce4c9b6 message=asking id=per_1fc692e89001Kx4RE2Ode2xJkK permission=bash patterns="[\"sleep 30\"]"
+timestamp=2026-11-21T04:41:59.000Z level=INFO run=9ce4c9b6 message=cancel session.id=ses_e0396ec5dffeK9w11PklUcT0vH
+timestamp=2026-11-21T04:41:58.000Z level=INFO run=b0784ca1 message=loop session.id=ses_../../etc step=0
+a line of something else
+timestamp=tomorrow level=INFO run=x message=loop
+`) {
+		sharedLine(runs, []byte(strings.TrimSuffix(line, "\n")))
+	}
+	r := runs["9ce4c9b6"]
+	if r == nil || len(runs) != 2 || len(runs["b0784ca1"].sessions) != 0 {
+		t.Fatalf("runs %v", runs)
+	}
+	if !r.connected || !r.folders["/home/dev/my proj"] || !r.first.Equal(at("04:41:23.317")) || !r.last.Equal(at("04:41:59")) {
+		t.Errorf("run %+v", r)
+	}
+	m, ok := r.sessions["ses_e0396ec5dffeK9w11PklUcT0vH"]
+	if !ok || len(r.sessions) != 1 || !m.at.Equal(at("04:41:53.610")) || !m.over.Equal(at("04:41:59")) {
+		t.Errorf("sessions %v", r.sessions)
+	}
+	if len(r.asks) != 1 || r.asks[0].permission != "bash" {
+		t.Errorf("asks %v", r.asks)
+	}
+}
+
+// A log of its own, as 1.1.65 and 1.14.41 write it: only sessions that the process
+// runs count, not those that it shows.
+func TestOwnLog(t *testing.T) {
+	runs := map[string]*run{}
+	for line := range strings.Lines(`INFO  2026-11-21T21:47:53 +400ms service=default version=1.1.65 args=["run","a b"] opencode
+INFO  2026-11-21T21:48:06 +3ms service=session id=ses_dffeb4b00ffe3JXEQd0tVN5m7k slug=clever-comet version=1.1.65 title=x created
+INFO  2026-11-21T21:48:07 +0ms service=server method=GET path=/session/ses_othersessionshown000000000/message request
+INFO  2026-11-21T21:48:07 +0ms service=session.prompt session.id=ses_dffeb4b00ffe3JXEQd0tVN5m7k step=0 loop
+INFO  2026-11-21T21:48:07 +0ms service=bus type=permission.asked publishing
+INFO  2026-11-21T21:48:07 +0ms service=server method=POST path=/session/ses_posted0000000000000000000000/message request
+stderr=Resolving dependencies ses_nothing0000000000000000000
+`) {
+		oldLine(runs, []byte(strings.TrimSuffix(line, "\n")))
+	}
+	r := runs[""]
+	if r == nil || len(r.sessions) != 2 || r.pending != 1 || r.args != `["run","a b"] opencode` {
+		t.Fatalf("run %+v", r)
+	}
+	oldLine(runs, []byte("INFO  2026-11-21T21:48:27 +3ms service=bus type=permission.replied publishing"))
+	oldLine(runs, []byte("INFO  2026-11-21T21:48:28 +3ms service=session.prompt sessionID=ses_dffeb4b00ffe3JXEQd0tVN5m7k cancel"))
+	if r.pending != 0 || r.sessions["ses_dffeb4b00ffe3JXEQd0tVN5m7k"].over.IsZero() {
+		t.Errorf("run %+v", r)
+	}
+	h := &host{args: []string{"/x/opencode", "run", "a b"}}
+	if !h.hasArgs(r.args) || (&host{args: []string{"/x/opencode", "run", "a", "b"}}).hasArgs(r.args) {
+		t.Error("the command line in the log is compared wrongly")
+	}
+}
+
+// A log is read on from where it was, a line that is being written waits, and one
+// that was begun anew is read anew.
+func TestLogGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), sharedName)
+	now := at("12:00:00")
+	var l logs
+	read := func() map[string]*run {
+		t.Helper()
+		state, err := l.read(t.Context(), path, now.Add(-time.Hour), sharedLine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.runs
+	}
+	write := func(text string, flags int) {
+		t.Helper()
+		f, err := os.OpenFile(path, flags|os.O_WRONLY|os.O_CREATE, 0o600)
+		if err == nil {
+			_, err = f.WriteString(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	line := lineAt(now, "aaaa", "message=loop session.id=ses_aaaaaaaaaaaaaa")
+	write(line[:30], 0)
+	if got := read(); len(got) != 0 {
+		t.Errorf("half a line gave %v", got)
+	}
+	write(line[30:], os.O_APPEND)
+	old := read()
+	write(lineAt(now.Add(time.Second), "aaaa", "message=loop session.id=ses_bbbbbbbbbbbbbb"), os.O_APPEND)
+	if got := read(); len(old["aaaa"].sessions) != 1 || len(got["aaaa"].sessions) != 2 {
+		t.Errorf("before %v, after %v", old["aaaa"], got["aaaa"])
+	}
+	write(strings.Repeat("x", 3<<20)+"\n"+lineAt(now, "bbbb", "message=init"), os.O_APPEND)
+	if got := read(); got["bbbb"] == nil || len(got) != 2 {
+		t.Errorf("after a line of 3 MB: %v", got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	write(lineAt(now, "cccc", "message=init"), 0)
+	if got := read(); got["cccc"] == nil || len(got) != 1 {
+		t.Errorf("a new log gave %v", got)
+	}
+}
+
+// Of a long log only what was written since a time is read.
+func TestLongLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), sharedName)
+	var text strings.Builder
+	begin := at("00:00:00")
+	for i := range 60_000 {
+		text.WriteString(lineAt(begin.Add(time.Duration(i)*time.Second), fmt.Sprintf("%08x", i/100), "message=stream providerID=mock modelID=mock-1 agent=build"))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var l logs
+	from := begin.Add(50_000 * time.Second)
+	state, err := l.read(t.Context(), path, from, sharedLine)
+	if err != nil || !state.partial {
+		t.Fatalf("%v, partial %v", err, state.partial)
+	}
+	if n := len(state.runs); n < 100 || n > 120 || state.runs[fmt.Sprintf("%08x", 500)] == nil {
+		t.Errorf("%d runs", n)
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	var other logs
+	if _, err := other.read(done, path, from, sharedLine); err == nil {
+		t.Error("no error though the context was done")
+	}
+}
+
+func FuzzSharedLine(f *testing.F) {
+	seedLogs(f, "opencode.log")
+	f.Fuzz(func(t *testing.T, line string) { fuzzLine(t, sharedLine, line) })
+}
+
+func FuzzOwnLine(f *testing.F) {
+	seedLogs(f, "2026-*.log")
+	f.Fuzz(func(t *testing.T, line string) { fuzzLine(t, oldLine, line) })
+}
+
+func fuzzLine(t *testing.T, parse func(map[string]*run, []byte), line string) {
+	runs := map[string]*run{}
+	for range 2 {
+		parse(runs, []byte(line))
+	}
+	if len(runs) > 1 {
+		t.Errorf("one line gave %d runs", len(runs))
+	}
+	for _, r := range runs {
+		for id := range r.sessions {
+			if !isSession(id) {
+				t.Errorf("%q is no session", id)
+			}
+		}
+		if r.first.IsZero() || r.last.Before(r.first) || len(r.asks) > maxAsks || r.pending < 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func seedLogs(f *testing.F, pattern string) {
+	paths, _ := filepath.Glob("testdata/recordings/*/home/.local/share/opencode/log/" + pattern)
+	if len(paths) == 0 {
+		f.Fatal("no recorded logs")
+	}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			f.Add(strings.TrimSuffix(line, "\n"))
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package opencode
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// read reads one message. A file that is being written is read as empty: it
+// counts as one that isn't there.
+func (m *messageFiles) read(id string) (message, bool) {
+	if msg, ok := m.known[id]; ok {
+		return msg, msg.Role != ""
+	}
+	if m.known == nil {
+		m.known = map[string]message{}
+	}
+	m.known[id] = message{}
+	path := filepath.Join(m.folder, id+".json")
+	var msg message
+	info, err := readRecord(path, &msg)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			m.facts.skip("message file that could not be read")
+		}
+		return message{}, false
+	}
+	msg.ID, msg.updated = id, millis(info.ModTime().UnixMilli())
+	m.known[id] = msg
+	return msg, msg.Role != ""
+}
+
+// ends finds the last message, the last one of the assistant, and the last that
+// says how full the context was.
+func (m *messageFiles) ends() {
+	for i := len(m.names) - 1; i >= max(0, len(m.names)-20); i-- {
+		msg, ok := m.read(m.names[i])
+		if !ok {
+			continue
+		}
+		if m.facts.last.ID == "" {
+			m.facts.last = msg
+		}
+		if msg.Role != "assistant" {
+			continue
+		}
+		if m.facts.assistant.ID == "" {
+			m.facts.assistant = msg
+		}
+		if msg.Tokens != nil && msg.Tokens.used() > 0 {
+			m.facts.context = msg.Tokens.used()
+			return
+		}
+	}
+}
+
+// prompts finds the first and the last words of the user.
+func (m *messageFiles) prompts() {
+	for _, id := range m.names {
+		if text := m.words(id); text != "" {
+			m.facts.firstPrompt = text
+			break
+		}
+	}
+	for _, id := range slices.Backward(m.names) {
+		if text := m.words(id); text != "" {
+			m.facts.lastPrompt = text
+			break
+		}
+	}
+}
+
+// words returns what the user wrote in a message, "" in another's.
+func (m *messageFiles) words(id string) string {
+	if msg, ok := m.read(id); !ok || msg.Role != "user" {
+		return ""
+	}
+	for _, p := range readParts(m.storage, id, 20) {
+		if p.Type == "text" && !p.Synthetic {
+			return words(p.Text)
+		}
+	}
+	return ""
+}
+
+// readParts reads the parts of a message, in order, at most the given number of
+// them. What can't be read is left out.
+func readParts(storage, message string, most int) []part {
+	folder := filepath.Join(storage, "part", message)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, compareIDs)
+	var parts []part
+	for _, id := range ids[:min(len(ids), most)] {
+		var p part
+		info, err := readRecord(filepath.Join(folder, id+".json"), &p)
+		if err != nil {
+			continue
+		}
+		p.ID, p.updated = id, millis(info.ModTime().UnixMilli())
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// maxParts bounds how many parts of one message are read.
+const maxParts = 2000
+
+// calls reads the tool parts of the assistant's last message.
+func (m *messageFiles) calls() {
+	if m.facts.assistant.ID == "" {
+		return
+	}
+	for _, p := range readParts(m.storage, m.facts.assistant.ID, maxParts) {
+		if !m.facts.assistant.ended() {
+			m.facts.activity = max(m.facts.activity, p.updated)
+		}
+		m.facts.add(&p, false)
+	}
+}
+
+// sum adds up tokens and cost. Messages that are complete are read once.
+func (m *messageFiles) sum(s, was *fileSession, totals bool) {
+	if len(m.names) > sumSession && !totals && (was == nil || was.facts.tokens == nil) {
+		return
+	}
+	all, cost := adapters.Tokens{}, 0.0
+	for _, id := range m.names {
+		if was != nil {
+			if known, ok := was.sums[id]; ok {
+				s.sums[id] = known
+				known.addTo(&all, &cost)
+				continue
+			}
+		}
+		msg, ok := m.read(id)
+		if !ok {
+			continue
+		}
+		var one sum
+		if msg.Role == "assistant" && msg.Tokens != nil {
+			msg.Tokens.addTo(&one.tokens)
+		}
+		if msg.Role == "assistant" && msg.Cost != nil {
+			one.cost = *msg.Cost
+		}
+		if msg.Role == "user" || msg.ended() {
+			s.sums[id] = one
+		}
+		one.addTo(&all, &cost)
+	}
+	m.facts.tokens, m.facts.cost = &all, cost
+}
+
+func (s *sum) addTo(all *adapters.Tokens, cost *float64) {
+	all.Input += s.tokens.Input
+	all.Output += s.tokens.Output
+	all.Reasoning += s.tokens.Reasoning
+	all.CacheRead += s.tokens.CacheRead
+	all.CacheWrite += s.tokens.CacheWrite
+	*cost += s.cost
+}

@@ -1,0 +1,184 @@
+package opencode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// oldName is how a log of one process is named, up to 1.14.41: by the second, in
+// UTC, in which it was begun. A terminal interface has two.
+const oldName = "2006-01-02T150405.log"
+
+// sharedName is the log of all processes, since 1.18 at the latest.
+const sharedName = "opencode.log"
+
+// oldLine takes a line of such a log:
+//
+//	INFO  2026-11-21T21:48:07 +35ms service=session.prompt step=0 sessionID=ses_x loop
+func oldLine(runs map[string]*run, line []byte) {
+	rest := bytes.TrimLeft(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	rest = bytes.TrimLeft(rest, " ")
+	word, rest, _ := bytes.Cut(rest, []byte(" "))
+	at, err := time.ParseInLocation("2006-01-02T15:04:05", string(word), time.UTC)
+	if err != nil {
+		return // what goes on from the line before
+	}
+	r := runs[""]
+	if r == nil {
+		r = newRun("", at)
+		runs[""] = r
+	}
+	r.seen(at)
+	text := string(rest)
+	switch {
+	case strings.Contains(text, "service=bus type=permission."), strings.Contains(text, "service=bus type=question."):
+		r.oldAsk(text, at)
+		return
+	case strings.Contains(text, " service=default version="):
+		if _, args, ok := strings.Cut(text, " args="); ok && r.args == "" {
+			r.args = args
+		}
+		return
+	}
+	if !strings.Contains(text, "ses_") {
+		return
+	}
+	r.oldMention(text, at)
+}
+
+func (r *run) oldAsk(text string, at time.Time) {
+	switch {
+	case strings.Contains(text, "permission.asked"):
+		r.pending++
+		r.asks = append(r.asks, ask{at: at})
+		r.asks = r.asks[max(0, len(r.asks)-maxAsks):]
+	case strings.Contains(text, "permission.replied"):
+		r.pending = max(0, r.pending-1)
+	}
+}
+
+// oldMention notes the sessions that the process runs. Those that it only shows
+// it names as well, in requests: they don't count.
+func (r *run) oldMention(text string, at time.Time) {
+	var service, session, subject, method, path string
+	fields(text, func(key, value string) {
+		switch key {
+		case "service":
+			service = first(service, value)
+		case "sessionID", "session.id":
+			session = value
+		case "id":
+			subject = first(subject, value)
+		case "method":
+			method = value
+		case "path":
+			path = value
+		}
+	})
+	switch {
+	case service == "session" && isSession(subject) && strings.HasSuffix(text, " created"):
+		r.began(subject, at)
+	case service == "server" && method == "POST":
+		rest, ok := strings.CutPrefix(path, "/session/")
+		id, action, _ := strings.Cut(rest, "/")
+		if ok && isSession(id) && (action == "message" || action == "prompt_async" || action == "command" || action == "shell") {
+			r.began(id, at)
+		}
+	case !isSession(session):
+	case service == "session.prompt" && (strings.HasSuffix(text, "exiting loop") || strings.HasSuffix(text, " cancel")):
+		r.ended(session, at)
+	case service == "session.prompt", service == "llm", service == "session.processor":
+		r.began(session, at)
+	}
+}
+
+// ownLog is the log that a process names its sessions in, among those that it has
+// open: the newest. A terminal interface has an older one besides, in which its
+// sessions are not, but maybe those of another process: names are as fine as the
+// second, and who begins one that is there goes on with it (1.14.41).
+func (r *root) ownLog(h *host) string {
+	var names []string
+	for _, f := range h.files {
+		if _, ok := oldLogTime(filepath.Base(f)); ok && filepath.Base(filepath.Dir(f)) == "log" {
+			names = append(names, filepath.Base(f))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return filepath.Join(r.logFolder(), slices.Max(names))
+}
+
+// readOwn reads a log of the versions up to 1.14.41; nil for an empty one.
+func (a *Adapter) readOwn(ctx context.Context, path string) (*run, error) {
+	state, err := a.logs.read(ctx, path, time.Time{}, oldLine)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, asProblem(ctx, path, err)
+	}
+	return state.runs[""], nil
+}
+
+// join adds what another log of the same process says.
+func (r *run) join(o *run) *run {
+	if r == nil {
+		return o.clone()
+	}
+	r.seen(o.first)
+	r.seen(o.last)
+	for id, m := range o.sessions {
+		if m.at.After(r.sessions[id].at) {
+			r.sessions[id] = m
+		}
+	}
+	r.asks = append(r.asks, o.asks...)
+	r.pending += o.pending
+	r.args = first(r.args, o.args)
+	return r
+}
+
+func oldLogTime(name string) (time.Time, bool) {
+	at, err := time.ParseInLocation(oldName, name, time.UTC)
+	return at, err == nil
+}
+
+// begunLogs are the logs that a process whose open files aren't known can have
+// begun: named after a moment right after its start.
+func (r *root) begunLogs(h *host) []string {
+	entries, err := os.ReadDir(r.logFolder())
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, e := range entries {
+		at, ok := oldLogTime(e.Name())
+		if ok && !at.Before(h.Started.Add(-2*time.Second)) && at.Before(h.Started.Add(startLimit)) {
+			paths = append(paths, filepath.Join(r.logFolder(), e.Name()))
+		}
+	}
+	return paths
+}
+
+// hasArgs compares a command line with the one in the first line of a log, which
+// is JSON: args=["run","Say hello"].
+func (h *host) hasArgs(logged string) bool {
+	end := strings.LastIndexByte(logged, ']')
+	if end < 0 || len(h.args) == 0 {
+		return false
+	}
+	var args []string
+	if json.Unmarshal([]byte(logged[:end+1]), &args) != nil {
+		return false
+	}
+	return slices.Equal(args, h.args[1:])
+}

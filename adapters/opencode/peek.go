@@ -1,0 +1,297 @@
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/sqlitero"
+)
+
+// Peek implements adapters.Peeker. It reads the messages from the end, each with
+// its parts, until there are enough.
+func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	if len(s.Files) == 0 || !isSession(s.ID) {
+		return nil, fmt.Errorf("%s: no session of OpenCode's", s.ID)
+	}
+	if n <= 0 {
+		return nil, nil
+	}
+	path := s.Files[0]
+	var out []adapters.Message
+	var err error
+	defer func() {
+		for i := range out { // nobody runs them any more
+			if s.Status == adapters.Stopped && out[i].State == adapters.ToolRunning {
+				out[i].State = adapters.ToolFailed
+			}
+		}
+	}()
+	if filepath.Ext(path) == ".json" {
+		out, err = peekFiles(ctx, path, s.ID, n)
+		return out, err
+	}
+	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+		var err error
+		out, err = peekDatabase(ctx, db, s.ID, n)
+		return err
+	})
+	if err != nil {
+		return nil, peekProblem(ctx, path, err)
+	}
+	return out, nil
+}
+
+func peekProblem(ctx context.Context, path string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
+	case errors.Is(err, sqlitero.ErrNotDatabase), errors.Is(err, errTables):
+		return adapters.Unrecognised(path, "%w", err)
+	}
+	return adapters.Unreadable(path, err)
+}
+
+// conversation collects messages from the last to the first.
+type conversation struct {
+	most     int
+	messages []adapters.Message // newest first
+}
+
+func (c *conversation) full() bool { return len(c.messages) >= c.most }
+
+// result is what was collected, oldest first.
+func (c *conversation) result() []adapters.Message {
+	list := c.messages[:min(len(c.messages), c.most)]
+	slices.Reverse(list)
+	return list
+}
+
+// add takes one message of OpenCode's, which can be several here: one per part
+// that says something, and one for an error.
+func (c *conversation) add(m message, parts []part) {
+	if m.Error != nil {
+		text := m.Error.Name
+		if m.Error.Data.Message != "" {
+			text += ": " + m.Error.Data.Message
+		}
+		c.messages = append(c.messages, adapters.Message{Key: m.ID + "/error", Role: adapters.FromNote,
+			Text: adapters.Cut(text), At: first2(m.Time.Completed, m.Time.Created).time()})
+	}
+	for _, p := range slices.Backward(parts) {
+		if shown, ok := p.shown(m); ok {
+			c.messages = append(c.messages, shown)
+		}
+	}
+}
+
+func first2(a, b millis) millis {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// shown is what a part says to the user.
+func (p *part) shown(m message) (adapters.Message, bool) {
+	out := adapters.Message{Key: p.ID, At: first2(p.Time.Start, m.Time.Created).time()}
+	switch p.Type {
+	case "text":
+		if p.Synthetic || strings.TrimSpace(p.Text) == "" {
+			return out, false
+		}
+		out.Role, out.Text = adapters.FromAgent, p.Text
+		if m.Role == "user" {
+			out.Role, out.Text = adapters.FromUser, whole(p.Text)
+		}
+	case "tool":
+		out.Role, out.Tool, out.At = adapters.FromTool, p.Tool, first2(p.State.Time.Start, m.Time.Created).time()
+		out.Text = argument(p.State.Input, p.State.Title)
+		switch p.State.Status {
+		case "completed":
+			out.State = adapters.ToolDone
+		case "error":
+			out.State = adapters.ToolFailed
+		default:
+			out.State = adapters.ToolRunning
+		}
+	case "compaction":
+		out.Role, out.Text = adapters.FromNote, "compaction"
+	case "retry":
+		out.Role, out.Text = adapters.FromNote, "retry"
+	default:
+		return out, false
+	}
+	out.Text = adapters.Cut(out.Text)
+	return out, true
+}
+
+// whole undoes what `opencode run` does to a prompt, at any length.
+func whole(text string) string {
+	if len(text) <= textLimit {
+		return words(text)
+	}
+	return strings.TrimSpace(text)
+}
+
+// arguments are the members of a tool's input that say most, the best first.
+var arguments = []string{"command", "filePath", "path", "pattern", "url", "query", "description", "prompt", "name"}
+
+// argument is the one that says most of a tool's input.
+func argument(input json.RawMessage, title string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil {
+		return title
+	}
+	for _, name := range arguments {
+		var text string
+		if json.Unmarshal(members[name], &text) == nil && text != "" {
+			return text
+		}
+	}
+	var asked []struct {
+		Question string `json:"question"`
+	}
+	if json.Unmarshal(members["questions"], &asked) == nil && len(asked) > 0 {
+		return asked[0].Question
+	}
+	if title != "" || len(members) == 0 {
+		return title
+	}
+	return string(input)
+}
+
+// errGone: the session was removed.
+var errGone = errors.New("no such session any more")
+
+func exists(ctx context.Context, db *sqlitero.DB, session string) (bool, error) {
+	rows, err := db.Query(ctx, "SELECT 1 FROM session WHERE id = ?", session)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	return rows.Next(), rows.Err()
+}
+
+const peekBatch = 20
+
+// peekDatabase reads messages in batches from the end.
+func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) ([]adapters.Message, error) {
+	for _, table := range []string{"message", "part"} {
+		if columns, err := db.Columns(ctx, table); err != nil {
+			return nil, err
+		} else if !has(columns, "id", "data") {
+			return nil, errTables
+		}
+	}
+	if there, err := exists(ctx, db, session); err != nil || !there {
+		return nil, errors.Join(err, fmt.Errorf("%s: %w", session, errGone))
+	}
+	c := conversation{most: n}
+	for offset := 0; !c.full(); offset += peekBatch {
+		batch, err := messagesBefore(ctx, db, session, offset)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range batch {
+			if c.full() {
+				break
+			}
+			parts, err := partsOf(ctx, db, m.ID, n)
+			if err != nil {
+				return nil, err
+			}
+			c.add(m, parts)
+		}
+		if len(batch) < peekBatch {
+			break
+		}
+	}
+	return c.result(), nil
+}
+
+func messagesBefore(ctx context.Context, db *sqlitero.DB, session string, offset int) ([]message, error) {
+	rows, err := db.Query(ctx, `SELECT m.id, m.time_created, `+dataOf+` FROM message m WHERE m.session_id = ?
+		ORDER BY m.time_created DESC, m.id DESC LIMIT ? OFFSET ?`, session, peekBatch, offset)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []message
+	for rows.Next() {
+		var id, data string
+		var created millis
+		if err := rows.Scan(&id, &created, &data); err != nil {
+			return nil, err
+		}
+		var m message
+		if json.Unmarshal([]byte(data), &m) != nil {
+			m = message{}
+		}
+		m.ID = id
+		m.Time.Created = first2(m.Time.Created, created)
+		list = append(list, m)
+	}
+	return list, rows.Err()
+}
+
+// partsOf reads the last parts of a message, oldest first, without what tools
+// answered.
+func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) ([]part, error) {
+	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT p.id, CASE WHEN NOT json_valid(p.data) THEN ''
+		WHEN length(p.data) <= %d THEN p.data
+		WHEN json_extract(p.data, '$.type') = 'text' THEN json_set(p.data, '$.text', substr(json_extract(p.data, '$.text'), 1, %d))
+		WHEN json_extract(p.data, '$.type') = 'tool' THEN json_remove(p.data, '$.state.output', '$.state.metadata',
+			'$.state.attachments', '$.state.input.content', '$.state.input.newString', '$.state.input.oldString')
+		ELSE '' END FROM part p WHERE p.message_id = ? ORDER BY p.id DESC LIMIT ?`, bigData, 2*adapters.MaxText), message, most+2)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []part
+	for rows.Next() {
+		var id, data string
+		if err := rows.Scan(&id, &data); err != nil {
+			return nil, err
+		}
+		var p part
+		if data == "" || json.Unmarshal([]byte(data), &p) != nil {
+			continue
+		}
+		p.ID = id
+		list = append(list, p)
+	}
+	slices.Reverse(list)
+	return list, rows.Err()
+}
+
+// peekFiles reads the JSON store.
+func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Message, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, adapters.Unreadable(path, err)
+	}
+	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
+	m := messageFiles{storage: storage, folder: filepath.Join(storage, "message", session), facts: &facts{}}
+	if err := m.list(); err != nil {
+		return nil, adapters.Unreadable(m.folder, err)
+	}
+	c := conversation{most: n}
+	for _, id := range slices.Backward(m.names) {
+		if c.full() {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return c.result(), &adapters.Problem{Kind: adapters.ErrTimeout, Path: m.folder, Err: err}
+		}
+		if msg, ok := m.read(id); ok {
+			c.add(msg, readParts(storage, id, maxParts))
+		}
+	}
+	return c.result(), nil
+}

@@ -1,0 +1,344 @@
+package opencode
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// bigData is from which size on a message's JSON is read without what makes it
+// big: summaries with whole files in them.
+const bigData = 64 << 10
+
+// dataOf selects the JSON of the message m.
+var dataOf = fmt.Sprintf(`CASE WHEN length(m.data) <= %d THEN m.data
+	WHEN json_valid(m.data) THEN json_remove(m.data, '$.summary', '$.system', '$.tools') ELSE '' END`, bigData)
+
+// list reads the rows of the sessions, each with its last message. One statement
+// over the index of messages by session and time.
+func (r *reading) list(ctx context.Context) error {
+	where, args := r.where()
+	updated := "m.time_created"
+	if r.message["time_updated"] {
+		updated = "m.time_updated"
+	}
+	query := `SELECT x.*, coalesce(m.id, ''), coalesce(` + updated + `, 0), coalesce(m.time_created, 0), coalesce(` + dataOf + `, '')
+	FROM (SELECT s.id, ` + strings.Join([]string{
+		r.column("parent_id", "''"), r.column("directory", "''"),
+		"substr(" + r.column("title", "''") + ", 1, 4096)", r.column("version", "''"),
+		r.column("time_created", "0"), r.column("time_updated", "0"), r.column("time_archived", "0"),
+		r.column("model", "''"), r.column("cost", "0"), r.column("tokens_input", "-1"), r.column("tokens_output", "0"),
+		r.column("tokens_reasoning", "0"), r.column("tokens_cache_read", "0"), r.column("tokens_cache_write", "0"),
+		"substr(" + r.column("permission", "''") + ", 1, 4096)",
+	}, ", ") + `,
+	(SELECT l.rowid FROM message l WHERE l.session_id = s.id ORDER BY l.time_created DESC, l.id DESC LIMIT 1) AS latest
+	FROM session s WHERE ` + where + `) x LEFT JOIN message m ON m.rowid = x.latest`
+	rows, err := r.db.Query(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	r.sessions = map[string]*facts{}
+	for rows.Next() {
+		f, err := scanSession(rows)
+		if err != nil {
+			return err
+		}
+		r.sessions[f.id] = f
+	}
+	return rows.Err()
+}
+
+func scanSession(rows *sql.Rows) (*facts, error) {
+	f := &facts{unlooked: true}
+	var archived, created int64
+	var model, permission, lastID, data string
+	var latest sql.NullInt64
+	var t adapters.Tokens
+	var updated millis
+	if err := rows.Scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated, &archived,
+		&model, &f.cost, &t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &permission, &latest,
+		&lastID, &updated, &created, &data); err != nil {
+		return nil, err
+	}
+	f.title, f.archived, f.model = ownTitle(f.title), archived > 0, rowModel(model)
+	f.imported, f.byRun = fromFiles(f.version), madeByRun(permission)
+	if t.Input >= 0 {
+		f.tokens = &t
+	}
+	if lastID != "" {
+		f.setLast(lastID, data, updated, millis(created))
+	}
+	return f, nil
+}
+
+// setLast takes the last message over.
+func (f *facts) setLast(id, data string, updated, created millis) {
+	var m message
+	if json.Unmarshal([]byte(data), &m) != nil || m.Role != "user" && m.Role != "assistant" {
+		f.skip("message in a form that isn't known")
+		m = message{}
+	}
+	m.ID, m.updated = id, updated
+	if m.Time.Created == 0 {
+		m.Time.Created = created
+	}
+	f.last = m
+	if m.Role == "assistant" {
+		f.assistant = m
+	}
+}
+
+func (f *facts) skip(reason string) {
+	if f.skipped == nil {
+		f.skipped = map[string]int{}
+	}
+	f.skipped[reason]++
+}
+
+// fromFiles says whether a version kept its sessions in files (before 1.2).
+func fromFiles(version string) bool {
+	return strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.0.") || strings.HasPrefix(version, "1.1.")
+}
+
+// isText selects the text parts p that the user wrote.
+const isText = `CASE WHEN json_valid(p.data) THEN json_extract(p.data, '$.type') = 'text'
+	AND coalesce(json_extract(p.data, '$.synthetic'), 0) = 0 ELSE 0 END`
+
+// isUser selects the messages m of the user. Quotes within JSON's strings are
+// escaped, so the test that comes first, and is quick, can't be wrong.
+const isUser = `CASE WHEN instr(m.data, '"role":"assistant"') > 0 THEN 0 WHEN json_valid(m.data) THEN json_extract(m.data, '$.role') = 'user' ELSE 0 END`
+
+// prompts reads the first and the last words of the user, of the sessions whose
+// last message isn't the one that was known.
+func (r *reading) prompts(ctx context.Context) error {
+	var missing []string
+	for id, f := range r.sessions {
+		if f.last.ID == "" {
+			continue
+		}
+		if r.was != nil {
+			if old := r.was.sessions[id]; old != nil && old.last.ID == f.last.ID && old.firstPrompt != "" && old.updated == f.updated {
+				f.firstPrompt, f.lastPrompt = old.firstPrompt, old.lastPrompt
+				continue
+			}
+		}
+		missing = append(missing, id)
+	}
+	const most = 200 // in one statement
+	for len(missing) > 0 {
+		n := min(most, len(missing))
+		if err := r.promptsOf(ctx, missing[:n]); err != nil {
+			return err
+		}
+		missing = missing[n:]
+	}
+	return nil
+}
+
+func (r *reading) promptsOf(ctx context.Context, ids []string) error {
+	text := func(order string) string {
+		return `(SELECT substr(json_extract(p.data, '$.text'), 1, 4100) FROM message m JOIN part p ON p.message_id = m.id
+		WHERE m.session_id = s.id AND ` + isUser + ` AND ` + isText + `
+		ORDER BY m.time_created ` + order + `, m.id ` + order + `, p.id LIMIT 1)`
+	}
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	rows, err := r.db.Query(ctx, `SELECT s.id, coalesce(`+text("ASC")+`, ''), coalesce(`+text("DESC")+`, '')
+		FROM session s WHERE s.id IN (`+strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",")+`)`, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, firstText, lastText string
+		if err := rows.Scan(&id, &firstText, &lastText); err != nil {
+			return err
+		}
+		if f := r.sessions[id]; f != nil {
+			f.firstPrompt, f.lastPrompt = words(firstText), words(lastText)
+		}
+	}
+	return rows.Err()
+}
+
+// details reads what only sessions need that may be in a turn, and the sums that
+// the version doesn't keep.
+func (r *reading) details(ctx context.Context, f *facts) error {
+	open := f.last.ID != "" && !f.last.ended()
+	if f.last.Role == "user" && (open || r.want.mayRun(f.id, f.updated)) {
+		if err := r.lastAssistant(ctx, f); err != nil {
+			return err
+		}
+	}
+	if f.assistant.ID != "" && (open || f.needsParts() || r.want.mayRun(f.id, f.updated)) {
+		f.unlooked = false
+		if err := r.calls(ctx, f); err != nil {
+			return err
+		}
+	}
+	if t := f.assistant.Tokens; f.last.ID != "" && (open || f.last.Error != nil) && (t == nil || t.used() == 0) {
+		if err := r.lastContext(ctx, f); err != nil {
+			return err
+		}
+	}
+	if f.tokens == nil {
+		return r.sum(ctx, f)
+	}
+	return nil
+}
+
+// lastContext reads how full the context was at the last answer that says so.
+func (r *reading) lastContext(ctx context.Context, f *facts) error {
+	rows, err := r.db.Query(ctx, `SELECT json_extract(m.data, '$.tokens') FROM message m WHERE m.session_id = ?
+		AND CASE WHEN json_valid(m.data) THEN coalesce(json_extract(m.data, '$.tokens.output'), 0) > 0 ELSE 0 END
+		ORDER BY m.time_created DESC, m.id DESC LIMIT 1`, f.id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var data string
+		var t tokens
+		if err := rows.Scan(&data); err != nil {
+			return err
+		}
+		if json.Unmarshal([]byte(data), &t) == nil {
+			f.context = t.used()
+		}
+	}
+	return rows.Err()
+}
+
+// needsParts says whether only the parts tell how a message ended that is through.
+func (f *facts) needsParts() bool {
+	return f.last.Role == "assistant" && f.last.Error == nil && f.last.Time.Completed > 0 && (f.last.Finish == "" || f.between())
+}
+
+// ended says whether the assistant is through with a message.
+func (m *message) ended() bool {
+	return m.Role == "assistant" && (m.Time.Completed > 0 || m.Error != nil)
+}
+
+func (r *reading) lastAssistant(ctx context.Context, f *facts) error {
+	rows, err := r.db.Query(ctx, `SELECT m.id, `+dataOf+` FROM message m WHERE m.session_id = ?
+		AND CASE WHEN json_valid(m.data) THEN json_extract(m.data, '$.role') = 'assistant' ELSE 0 END
+		ORDER BY m.time_created DESC, m.id DESC LIMIT 1`, f.id)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, data string
+		if err := rows.Scan(&id, &data); err != nil {
+			return err
+		}
+		if json.Unmarshal([]byte(data), &f.assistant) == nil {
+			f.assistant.ID = id
+		}
+	}
+	return rows.Err()
+}
+
+// calls reads the tool parts of the last message of the assistant, without what
+// they answered.
+func (r *reading) calls(ctx context.Context, f *facts) error {
+	updated := "0"
+	if r.part["time_updated"] {
+		updated = "coalesce(p.time_updated, 0)"
+	}
+	rows, err := r.db.Query(ctx, `SELECT `+updated+`, CASE WHEN NOT json_valid(p.data) THEN ''
+		WHEN json_extract(p.data, '$.type') IS NOT 'tool' THEN json_object('type', json_extract(p.data, '$.type'))
+		ELSE json_remove(p.data, '$.state.output', '$.state.input', '$.state.attachments', '$.state.metadata.output',
+			'$.state.metadata.diff', '$.state.metadata.filediff', '$.state.metadata.preview', '$.state.raw')
+		END, coalesce(length(json_extract(CASE WHEN json_valid(p.data) THEN p.data END, '$.state.metadata')), 0)
+		FROM part p WHERE p.message_id = ? ORDER BY p.id`, f.assistant.ID)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var at millis
+		var data string
+		var metadata int
+		if err := rows.Scan(&at, &data, &metadata); err != nil {
+			return err
+		}
+		f.addPart(at, data, metadata > len("{}"))
+	}
+	return rows.Err()
+}
+
+// addPart takes a part of the assistant's last message into account.
+func (f *facts) addPart(updated millis, data string, metadata bool) {
+	var p part
+	if json.Unmarshal([]byte(data), &p) != nil {
+		f.skip("part in a form that isn't known")
+		return
+	}
+	p.updated = updated
+	if !f.imported && !f.assistant.ended() {
+		f.activity = max(f.activity, updated)
+	}
+	f.add(&p, metadata)
+}
+
+// Without Query.Totals, as many messages are read at most to sum up tokens.
+const (
+	sumSession = 200
+	sumAll     = 5000
+)
+
+// sum adds up the messages of a session, for versions up to 1.14.41.
+func (r *reading) sum(ctx context.Context, f *facts) error {
+	if r.was != nil {
+		old := r.was.sessions[f.id]
+		if old != nil && old.tokens != nil && old.last.ID == f.last.ID && old.last.updated == f.last.updated && old.updated == f.updated {
+			f.tokens, f.cost = old.tokens, old.cost
+			return nil
+		}
+	}
+	limit := -1
+	if !r.want.totals {
+		if r.read >= sumAll {
+			return nil
+		}
+		limit = sumSession + 1
+	}
+	rows, err := r.db.Query(ctx, `SELECT CASE WHEN json_valid(m.data) AND json_extract(m.data, '$.role') = 'assistant'
+		THEN json_object('tokens', json_extract(m.data, '$.tokens'), 'cost', json_extract(m.data, '$.cost')) ELSE '' END
+		FROM message m WHERE m.session_id = ? LIMIT ?`, f.id, limit)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	sum, cost, n := adapters.Tokens{}, 0.0, 0
+	for rows.Next() {
+		var data string
+		if err := rows.Scan(&data); err != nil {
+			return err
+		}
+		n++
+		r.read++
+		var m message
+		if data == "" || json.Unmarshal([]byte(data), &m) != nil {
+			continue
+		}
+		if m.Tokens != nil {
+			m.Tokens.addTo(&sum)
+		}
+		if m.Cost != nil {
+			cost += *m.Cost
+		}
+	}
+	if n != limit {
+		f.tokens, f.cost = &sum, cost
+	}
+	return rows.Err()
+}

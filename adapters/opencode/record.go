@@ -1,0 +1,333 @@
+package opencode
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"rollcall/adapters"
+)
+
+// textLimit bounds prompts, titles and errors, in bytes.
+const textLimit = 4096
+
+// message is one message of a session, as the data column or the file has it.
+type message struct {
+	ID      string `json:"id"` // in files
+	Role    string `json:"role"`
+	Parent  string `json:"parentID"`
+	Finish  string `json:"finish"`
+	ModelID string `json:"modelID"`
+	Provide string `json:"providerID"`
+	Model   struct {
+		ProviderID string `json:"providerID"`
+		ModelID    string `json:"modelID"`
+	} `json:"model"`
+	Path struct {
+		CWD string `json:"cwd"`
+	} `json:"path"`
+	Tokens *tokens  `json:"tokens"`
+	Cost   *float64 `json:"cost"`
+	Time   struct {
+		Created   millis `json:"created"`
+		Completed millis `json:"completed"`
+	} `json:"time"`
+	Error *struct {
+		Name string `json:"name"`
+		Data struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	} `json:"error"`
+
+	updated millis // of its row or file
+}
+
+type tokens struct {
+	Total     int64 `json:"total"`
+	Input     int64 `json:"input"`
+	Output    int64 `json:"output"`
+	Reasoning int64 `json:"reasoning"`
+	Cache     struct {
+		Read  int64 `json:"read"`
+		Write int64 `json:"write"`
+	} `json:"cache"`
+}
+
+// used is how much context a message filled. Versions before 1.1 state no total.
+func (t *tokens) used() int64 {
+	if t.Total > 0 {
+		return t.Total
+	}
+	return t.Input + t.Output + t.Reasoning + t.Cache.Read + t.Cache.Write
+}
+
+func (t *tokens) addTo(sum *adapters.Tokens) {
+	sum.Input += t.Input
+	sum.Output += t.Output
+	sum.Reasoning += t.Reasoning
+	sum.CacheRead += t.Cache.Read
+	sum.CacheWrite += t.Cache.Write
+}
+
+// millis is a time in milliseconds since the epoch; 0 is none.
+type millis int64
+
+// UnmarshalJSON takes fractions as well, and anything else for none: a time in
+// another form is no reason to lose a message.
+func (m *millis) UnmarshalJSON(b []byte) error {
+	var f float64
+	if json.Unmarshal(b, &f) == nil && f > 0 && f < 1e15 {
+		*m = millis(f)
+	}
+	return nil
+}
+
+func (m millis) time() time.Time {
+	if m <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(m))
+}
+
+// part is one part of a message.
+type part struct {
+	ID        string `json:"id"` // in files
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Synthetic bool   `json:"synthetic"`
+	Tool      string `json:"tool"`
+	CallID    string `json:"callID"`
+	State     struct {
+		Status   string          `json:"status"`
+		Input    json.RawMessage `json:"input"`
+		Output   string          `json:"output"`
+		Title    string          `json:"title"`
+		Error    string          `json:"error"`
+		Metadata json.RawMessage `json:"metadata"`
+		Time     struct {
+			Start millis `json:"start"`
+			End   millis `json:"end"`
+		} `json:"time"`
+	} `json:"state"`
+	Time struct {
+		Start millis `json:"start"`
+		End   millis `json:"end"`
+	} `json:"time"`
+
+	updated millis
+}
+
+// call is a tool part that has not ended.
+type call struct {
+	tool     string
+	pending  bool // the model is still writing its input
+	since    millis
+	updated  millis
+	metadata bool // it has begun, or shows something
+	child    string
+}
+
+// call returns what a status needs of a tool part.
+func (p *part) call() call {
+	c := call{tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
+	meta := bytes.TrimSpace(p.State.Metadata)
+	c.metadata = len(meta) > 0 && !bytes.Equal(meta, []byte("null")) && !bytes.Equal(meta, []byte("{}"))
+	if p.Tool == "task" && c.metadata {
+		var of struct {
+			SessionID string `json:"sessionId"`
+		}
+		if json.Unmarshal(meta, &of) == nil {
+			c.child = of.SessionID
+		}
+	}
+	return c
+}
+
+// facts is what a store says of one session.
+type facts struct {
+	id, parent, directory, title, version string
+
+	created, updated millis
+	archived         bool
+
+	model   string
+	cwd     string
+	tokens  *adapters.Tokens
+	cost    float64
+	context int64
+
+	firstPrompt, lastPrompt string
+
+	last      message // zero: no message yet
+	assistant message // the last of the assistant; zero: none
+	calls     []call  // of it, that have not ended
+	unlooked  bool    // calls and assistant were not looked for
+	tools     bool    // it has tool parts
+	refused   bool    // the user refused one of its calls, which ends the turn
+	activity  millis
+
+	byRun    bool // made by `opencode run`, which lets nobody ask the user
+	imported bool // written by a version with files, so its rows carry the time of the import
+	files    []string
+	skipped  map[string]int
+}
+
+// otherParts are the kinds of parts that tell nothing of what a session does
+// (1.1.65 to 1.18.33).
+var otherParts = map[string]bool{"text": true, "reasoning": true, "file": true, "step-start": true, "step-finish": true,
+	"snapshot": true, "patch": true, "agent": true, "retry": true, "compaction": true, "subtask": true}
+
+// add takes a part of the assistant's last message into account.
+func (f *facts) add(p *part, metadata bool) {
+	if p.Type != "tool" {
+		if !otherParts[p.Type] {
+			f.skip("part of an unknown type")
+		}
+		return
+	}
+	f.tools = true
+	switch p.State.Status {
+	case "running", "pending":
+		c := p.call()
+		c.metadata = c.metadata || metadata
+		f.calls = append(f.calls, c)
+	case "error":
+		f.refused = f.refused || refusal(p.State.Error)
+	}
+}
+
+// refusal knows the errors that stand for a no of the user (1.1.65 to 1.18.33).
+// One with words of the user's own makes the model go on.
+func refusal(text string) bool {
+	switch {
+	case strings.Contains(text, "with the following feedback"):
+		return false
+	case strings.Contains(text, "rejected permission"), strings.Contains(text, "dismissed this question"):
+		return true
+	}
+	return strings.HasPrefix(text, "PermissionRejectedError") || strings.HasPrefix(text, "QuestionRejectedError")
+}
+
+// finish derives what needs several fields.
+func (f *facts) finish() {
+	f.model = first(f.model, modelOf(f.assistant), modelOf(f.last))
+	f.cwd = first(f.directory, f.assistant.Path.CWD)
+	f.activity = max(f.activity, f.updated, f.created, f.last.Time.Created, f.last.Time.Completed,
+		f.assistant.Time.Created, f.assistant.Time.Completed)
+	if !f.imported {
+		f.activity = max(f.activity, f.openUpdate())
+	}
+	for _, c := range f.calls {
+		f.activity = max(f.activity, c.since)
+		if !f.imported {
+			f.activity = max(f.activity, c.updated)
+		}
+	}
+	if t := f.assistant.Tokens; t != nil && t.used() > 0 {
+		f.context = t.used()
+	}
+}
+
+// openUpdate is when an open message was last written. That of an ended one is
+// later than its end: OpenCode notes summaries in it.
+func (f *facts) openUpdate() millis {
+	if f.last.Role == "assistant" && f.last.Time.Completed == 0 {
+		return f.last.updated
+	}
+	return 0
+}
+
+func modelOf(m message) string {
+	provider, model := first(m.Provide, m.Model.ProviderID), first(m.ModelID, m.Model.ModelID)
+	if provider == "" || model == "" {
+		return model
+	}
+	return provider + "/" + model
+}
+
+// rowModel reads the model column of 1.14 and later.
+func rowModel(column string) string {
+	var m struct {
+		ID       string `json:"id"`
+		Provider string `json:"providerID"`
+	}
+	if json.Unmarshal([]byte(column), &m) != nil || m.ID == "" {
+		return ""
+	}
+	return strings.TrimPrefix(m.Provider+"/"+m.ID, "/")
+}
+
+// madeByRun reads a session's permissions: `opencode run` denies the tools that ask
+// (1.1.65 to 1.18.33).
+func madeByRun(permission string) bool {
+	var rules []struct {
+		Permission string `json:"permission"`
+		Action     string `json:"action"`
+	}
+	if json.Unmarshal([]byte(permission), &rules) != nil {
+		return false
+	}
+	for _, r := range rules {
+		if r.Permission == "question" && r.Action == "deny" {
+			return true
+		}
+	}
+	return false
+}
+
+var defaultTitle = regexp.MustCompile(`^(New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z( \(fork #\d+\))?$`)
+
+// ownTitle drops the title that OpenCode gives until the model has thought of one.
+func ownTitle(title string) string {
+	if defaultTitle.MatchString(strings.TrimSpace(title)) {
+		return ""
+	}
+	return cut(strings.TrimSpace(title))
+}
+
+// words undoes what `opencode run` does to a prompt: one of several words it puts
+// in quotes, and before 1.18 it adds a line's end.
+func words(text string) string {
+	text = strings.TrimSpace(text)
+	inner, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return cut(text)
+	}
+	inner, ok = strings.CutSuffix(inner, `"`)
+	bare := strings.ReplaceAll(inner, `\"`, "")
+	if !ok || strings.HasSuffix(inner, `\`) || strings.Contains(bare, `"`) || !strings.ContainsAny(inner, " \n\t") {
+		return cut(text)
+	}
+	return cut(strings.ReplaceAll(inner, `\"`, `"`))
+}
+
+// asRun is the text that `opencode run` makes of its arguments.
+func asRun(args []string) string {
+	list := slices.Clone(args)
+	for i, a := range list {
+		if strings.Contains(a, " ") {
+			list[i] = `"` + strings.ReplaceAll(a, `"`, `\"`) + `"`
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// cut shortens to textLimit, at a character's boundary.
+func cut(text string) string {
+	if len(text) <= textLimit {
+		return text
+	}
+	text = text[:textLimit]
+	for len(text) > 0 {
+		r, size := utf8.DecodeLastRuneInString(text)
+		if r != utf8.RuneError || size > 1 {
+			break
+		}
+		text = text[:len(text)-1]
+	}
+	return text
+}

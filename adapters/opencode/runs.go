@@ -1,0 +1,211 @@
+package opencode
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// slack is by how much a process's start can seem to lie after what it wrote:
+	// the system keeps it in ticks since a boot whose time is known to the second.
+	slack = time.Second
+	// startSlack is the same for what can't have been before: that time is never
+	// ahead of the clock by more.
+	startSlack = 200 * time.Millisecond
+	// startLimit is within what time of its start a process has surely logged.
+	startLimit = 30 * time.Second
+	// sameStart: processes begun within it may log in any order.
+	sameStart = 300 * time.Millisecond
+	// settled is how long after its first line a run has shown what it is.
+	settled = 10 * time.Second
+)
+
+// assignment says which process wrote which run of a shared log.
+type assignment struct {
+	runOf  map[*host]*run   // where there is but one way
+	may    map[*run][]*host // where there are several, or one that isn't sure
+	unsure map[*host]bool   // hosts of may
+}
+
+// assign matches runs to processes: a log names no process, but each begins its
+// run soon after its own start and processes of a kind do so in the order of
+// their starts. Runs of processes that are gone lie in between. What every
+// matching of the greatest size has in common is sure.
+//
+// can says whether a run can be a process's; fixed are those that are known.
+func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(*host, *run) bool) assignment {
+	m := matching{hosts: hosts, edges: map[*host][]*run{}, chosen: map[*host]*run{}, found: map[*host]map[*run]bool{}}
+	owned := map[*run]bool{}
+	for _, r := range fixed {
+		owned[r] = true
+	}
+	for _, h := range hosts {
+		if r := fixed[h]; r != nil {
+			m.edges[h] = []*run{r}
+			continue
+		}
+		for _, r := range runs {
+			if !owned[r] && can(h, r) {
+				m.edges[h] = append(m.edges[h], r)
+			}
+		}
+		slices.SortFunc(m.edges[h], func(a, b *run) int { return a.first.Compare(b.first) })
+	}
+	a := assignment{runOf: map[*host]*run{}, may: map[*run][]*host{}, unsure: map[*host]bool{}}
+	for _, group := range m.groups() {
+		m.solve(group)
+	}
+	taken := map[*run]bool{}
+	for _, h := range hosts {
+		if rs := m.found[h]; len(rs) == 1 {
+			for r := range rs {
+				if r != nil {
+					a.runOf[h], taken[r] = r, true
+				}
+			}
+		}
+	}
+	for _, h := range hosts {
+		if a.runOf[h] != nil {
+			continue
+		}
+		for _, r := range m.edges[h] {
+			if !taken[r] {
+				a.may[r] = append(a.may[r], h)
+				a.unsure[h] = true
+			}
+		}
+	}
+	return a
+}
+
+// canBe says whether a run can be a process's.
+func (h *host) canBe(r *run, prompts map[string]string) bool {
+	if r.first.Add(startSlack).Before(h.Started) || r.first.After(h.Started.Add(startLimit)) {
+		return false
+	}
+	young := r.last.Sub(r.first) < settled
+	switch h.role {
+	case server:
+		return true
+	case terminal:
+		if r.connected && !h.listen {
+			return false
+		}
+	case oneShot:
+		if !r.connected && !young {
+			return false
+		}
+		if !h.ranIn(r, prompts, young) {
+			return false
+		}
+	}
+	return len(r.folders) == 0 || r.folders[clean(h.cwd)] || h.cwd == ""
+}
+
+// ranIn compares what `opencode run` was told with the sessions of a run.
+func (h *host) ranIn(r *run, prompts map[string]string, young bool) bool {
+	if h.resume != "" && !h.fork {
+		_, named := r.sessions[h.resume]
+		return named || young && len(r.sessions) == 0
+	}
+	if h.prompt == "" || len(r.sessions) == 0 || h.continues() {
+		return true
+	}
+	for id := range r.sessions {
+		if p, known := prompts[id]; !known || p == "" || h.said(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// matching searches the ways in which runs and processes fit together.
+type matching struct {
+	hosts  []*host // by start
+	edges  map[*host][]*run
+	chosen map[*host]*run
+	found  map[*host]map[*run]bool // of the greatest matchings; nil: no run
+	best   int
+	steps  int
+}
+
+// groups splits the processes into those that have runs in common.
+func (m *matching) groups() [][]*host {
+	var groups [][]*host
+	grouped := map[*host]bool{}
+	for _, h := range m.hosts {
+		if grouped[h] {
+			continue
+		}
+		group := []*host{h}
+		grouped[h] = true
+		for i := 0; i < len(group); i++ {
+			for _, o := range m.hosts {
+				if !grouped[o] && slices.ContainsFunc(m.edges[o], func(r *run) bool { return slices.Contains(m.edges[group[i]], r) }) {
+					grouped[o] = true
+					group = append(group, o)
+				}
+			}
+		}
+		slices.SortFunc(group, func(a, b *host) int { return a.Started.Compare(b.Started) })
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+const maxSteps = 2_000
+
+func (m *matching) solve(group []*host) {
+	m.best, m.steps = -1, 0
+	clear(m.chosen)
+	m.try(group, 0, 0)
+	if m.steps >= maxSteps {
+		for _, h := range group {
+			m.found[h] = map[*run]bool{nil: true}
+		}
+	}
+}
+
+// try extends the matching by the process at i.
+func (m *matching) try(group []*host, i, size int) {
+	if m.steps++; m.steps >= maxSteps || size+len(group)-i < m.best {
+		return
+	}
+	if i == len(group) {
+		if size > m.best {
+			m.best = size
+			for _, h := range group {
+				m.found[h] = map[*run]bool{}
+			}
+		}
+		for _, h := range group {
+			m.found[h][m.chosen[h]] = true
+		}
+		return
+	}
+	h := group[i]
+	for _, r := range m.edges[h] {
+		if m.fits(group[:i], h, r) {
+			m.chosen[h] = r
+			m.try(group, i+1, size+1)
+		}
+	}
+	delete(m.chosen, h)
+	m.try(group, i+1, size)
+}
+
+// fits says whether a run is free, and in order with what was chosen.
+func (m *matching) fits(before []*host, h *host, r *run) bool {
+	for _, o := range before {
+		c := m.chosen[o]
+		if c == nil {
+			continue
+		}
+		inOrder := o.role != h.role || h.Started.Sub(o.Started) < sameStart || !r.first.Before(c.first)
+		if c == r || !inOrder {
+			return false
+		}
+	}
+	return true
+}

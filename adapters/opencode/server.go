@@ -1,0 +1,250 @@
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// said is what the server of one process answered. It is the truth for that
+// process's own sessions, in the folders that were asked about, and says nothing
+// of others.
+type said struct {
+	status      map[string]serverStatus // those that aren't idle
+	permissions map[string]string       // by session: what for
+	questions   map[string]string       // by session: the request
+	asked       map[string]bool         // folders
+	partial     bool                    // not every folder was answered for
+}
+
+// serverStatus is an entry of /session/status (1.1.65 to 1.18.33).
+type serverStatus struct {
+	Type    string `json:"type"`
+	Attempt int    `json:"attempt"`
+	Message string `json:"message"`
+}
+
+// names says whether the process is at work on a session.
+func (s *said) names(id string) bool {
+	_, busy := s.status[id]
+	return busy
+}
+
+const (
+	askLimit   = time.Second // for all that one server is asked
+	maxFolders = 8           // that one server is asked about
+	maxAnswer  = 4 << 20
+	// defaultPort is what a server without --port takes if it is free (1.18.33).
+	defaultPort = 4096
+)
+
+// client never leaves the machine and follows nobody elsewhere.
+var client = &http.Client{
+	Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true, ResponseHeaderTimeout: askLimit},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// address is where a process serves, "" if that isn't known: without --port the
+// one process that has none can have the usual one. sure is false then.
+func (c census) address(h *host) (base string, sure bool) {
+	if !h.listen {
+		return "", false
+	}
+	port := h.port
+	if port <= 0 || port > 65535 {
+		for _, o := range c.hosts {
+			if o != h && o.listen && (o.port == 0 || o.port == defaultPort) {
+				return "", false
+			}
+		}
+		port = defaultPort
+	}
+	name := h.name
+	switch ip := net.ParseIP(name); {
+	case name == "" || name == "localhost" || ip != nil && ip.IsUnspecified():
+		name = "127.0.0.1"
+	case ip == nil || !ip.IsLoopback():
+		return "", false
+	}
+	return "http://" + net.JoinHostPort(name, strconv.Itoa(port)), h.port > 0
+}
+
+// askServers asks the servers of a root's processes about the folders of sessions.
+func (d *discovery) askServers(ctx context.Context, r *root, folders []string) map[*host]*said {
+	answers := map[*host]*said{}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for _, h := range r.hosts {
+		base, sure := d.census.address(h)
+		if base == "" {
+			continue
+		}
+		ask := folders
+		if h.role != server { // a terminal interface serves its own folder
+			ask = nil
+			if h.cwd != "" {
+				ask = []string{h.cwd}
+			}
+		}
+		if len(ask) == 0 {
+			continue
+		}
+		wait.Go(func() {
+			s, err := d.askServer(ctx, base, ask)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				answers[h] = s
+			case sure && ctx.Err() == nil && d.table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
+				d.problem(serverProblem(base, err))
+			}
+		})
+	}
+	wait.Wait()
+	return answers
+}
+
+func serverProblem(base string, err error) error {
+	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: base, Err: err,
+		Fix: "its sessions are judged by what is stored"}
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errPassword):
+		p.Fix = "set OPENCODE_SERVER_PASSWORD for Rollcall as for the server"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		p.Kind = adapters.ErrTimeout
+	case errors.Is(err, errAnswer):
+		p.Kind = adapters.ErrFormat
+	}
+	return p
+}
+
+// errPassword: the server wants one. errAnswer: it answered something else.
+var (
+	errPassword = errors.New("it asks for a password")
+	errAnswer   = errors.New("not an answer of OpenCode's")
+)
+
+func (a *Adapter) askServer(ctx context.Context, base string, folders []string) (*said, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	s := &said{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{},
+		asked: map[string]bool{}}
+	if len(folders) > maxFolders {
+		folders, s.partial = folders[:maxFolders], true
+	}
+	for _, folder := range folders {
+		query := "?directory=" + url.QueryEscape(folder)
+		status := map[string]serverStatus{}
+		if err := a.get(ctx, base+"/session/status"+query, &status); err != nil {
+			return nil, err
+		}
+		s.asked[clean(folder)] = true
+		if len(status) == 0 {
+			continue // who isn't busy doesn't ask for anything
+		}
+		var permissions []struct {
+			ID         string `json:"id"`
+			SessionID  string `json:"sessionID"`
+			Permission string `json:"permission"`
+		}
+		var questions []struct {
+			ID        string `json:"id"`
+			SessionID string `json:"sessionID"`
+		}
+		if err := a.get(ctx, base+"/permission"+query, &permissions); err != nil {
+			return nil, err
+		}
+		if err := a.get(ctx, base+"/question"+query, &questions); err != nil {
+			return nil, err
+		}
+		for id, st := range status {
+			s.status[id] = st
+		}
+		for _, p := range permissions {
+			s.permissions[p.SessionID] = first(p.Permission, p.ID)
+		}
+		for _, q := range questions {
+			s.questions[q.SessionID] = q.ID
+		}
+	}
+	return s, nil
+}
+
+func (a *Adapter) get(ctx context.Context, address string, into any) error {
+	body, err := a.request(ctx, http.MethodGet, address)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	return nil
+}
+
+// request asks a server. Its password is the one in our own environment, if any.
+func (a *Adapter) request(ctx context.Context, method, address string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	if password := a.env("OPENCODE_SERVER_PASSWORD"); password != "" {
+		req.SetBasicAuth(first(a.env("OPENCODE_SERVER_USERNAME"), "opencode"), password)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return nil, errPassword
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%w: %s", errAnswer, resp.Status)
+	}
+	return body, nil
+}
+
+// Stop implements adapters.Stopper: the session's own server is asked to abort
+// the turn. Only `opencode serve`, `web`, and a terminal interface with --port
+// have one.
+func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
+	if s.Process.IsZero() {
+		return errors.New("no process runs this session")
+	}
+	c, err := takeCensus(ctx, a.table, a.now())
+	if err != nil && len(c.hosts) == 0 {
+		return err
+	}
+	for _, h := range c.hosts {
+		if h.Identity != s.Process {
+			continue
+		}
+		base, _ := c.address(h)
+		if base == "" {
+			return fmt.Errorf("process %d of this session can't be asked: it has no server (press Esc in its terminal, or end the process)", h.PID)
+		}
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		if _, err := a.request(ctx, http.MethodPost,
+			base+"/session/"+url.PathEscape(s.ID)+"/abort?directory="+url.QueryEscape(s.CWD)); err != nil {
+			return serverProblem(base, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("process %d of this session is gone", s.Process.PID)
+}

@@ -1,0 +1,348 @@
+package opencode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// turnState is what the messages alone say.
+type turnState int
+
+const (
+	noMessages turnState = iota
+	inTurn
+	over
+	unclear // the last message has a form that isn't known
+)
+
+// open says whether a session's messages leave its turn open.
+func (f *facts) open() turnState {
+	switch {
+	case f.last.ID == "":
+		return noMessages
+	case f.copied() && !f.last.ended():
+		return noMessages
+	case f.last.Role == "":
+		return unclear
+	case f.last.Role == "user":
+		return inTurn
+	case f.last.Error != nil:
+		return over
+	case f.last.Time.Completed == 0:
+		return inTurn
+	case f.between() && !f.refused:
+		return inTurn
+	}
+	return over
+}
+
+// copied says whether the last message is from before the session: a fork begins
+// with its parent's, and is in none of the parent's turns.
+func (f *facts) copied() bool { return f.last.Time.Created > 0 && f.last.Time.Created < f.created }
+
+// between says whether the last message ended for the sake of a tool's result, so
+// that another one follows. Some providers then give "stop" as the reason.
+func (f *facts) between() bool {
+	return f.last.Finish == "tool-calls" || f.last.Finish == "unknown"
+}
+
+// sight is all that was seen of one session at one moment.
+type sight struct {
+	facts *facts
+	claim claim
+	said  *said             // by the process's server; nil: it has none, or did not answer
+	child *adapters.Session // a sub-agent that waits for the user
+	runs  bool              // a process other than OpenCode runs below the host
+	blind bool              // the process table could not be read
+	now   time.Time
+}
+
+// verdict is a status with what it rests on.
+type verdict struct {
+	status   adapters.Status
+	waiting  adapters.WaitingFor
+	outcome  adapters.Outcome
+	evidence string
+}
+
+const (
+	// settle is how long a tool's call may take to show that it has begun.
+	settle = 3 * time.Second
+	// begin is how long a session may take to have its first message.
+	begin = 10 * time.Second
+	// gap is how long OpenCode may take from one step to the next.
+	gap = 30 * time.Second
+)
+
+// decide derives the status. It is pure.
+func decide(s sight) verdict {
+	switch {
+	case s.blind:
+		return verdict{status: adapters.Unknown, evidence: "the process table can't be read; " + s.lastTurn()}
+	case s.claim.doubt != "":
+		return verdict{status: adapters.Unknown, evidence: s.claim.doubt + "; " + s.lastTurn()}
+	case s.claim.host == nil:
+		return s.withoutHost()
+	}
+	if v, ok := s.byServer(); ok {
+		return v
+	}
+	return s.byMessages()
+}
+
+// withoutHost is for a session that no process has.
+func (s sight) withoutHost() verdict {
+	why := "no process has it"
+	if s.claim.why != "" {
+		why += ": " + s.claim.why
+	}
+	v := verdict{status: adapters.Stopped, outcome: s.facts.outcome(), evidence: why + "; " + s.lastTurn()}
+	if s.facts.open() == inTurn {
+		v.outcome = adapters.Died
+	}
+	return v
+}
+
+// outcome is how a turn that is over ended.
+func (f *facts) outcome() adapters.Outcome {
+	switch {
+	case f.open() != over:
+		return ""
+	case f.last.Error != nil && f.last.Error.Name == "MessageAbortedError":
+		return adapters.Interrupted
+	case f.last.Error != nil:
+		return adapters.Failed
+	case f.refused:
+		return adapters.Interrupted
+	case f.last.Finish == "" && !f.tools && !f.unlooked:
+		return adapters.Interrupted // cancelled while it waited to try again: 1.18.33 notes no error
+	}
+	return adapters.Completed
+}
+
+// byServer uses what the process's own server says; false if it says nothing that
+// the messages don't.
+func (s sight) byServer() (verdict, bool) {
+	if s.said == nil {
+		return verdict{}, false
+	}
+	by := "the server of " + s.holder() + " says "
+	state, busy := s.said.status[s.facts.id]
+	switch {
+	case s.said.questions[s.facts.id] != "" && s.hasCall(func(c call) bool { return asksUser[c.tool] }):
+		return verdict{status: adapters.Waiting, waiting: adapters.ForQuestion, evidence: by + "that a question is open"}, true
+	case s.said.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
+		return verdict{status: adapters.Waiting, waiting: adapters.ForPermission,
+			evidence: by + "that it asks for the permission " + s.said.permissions[s.facts.id]}, true
+	case s.child != nil:
+		return verdict{}, false
+	case busy && state.Type == "retry":
+		return verdict{status: adapters.Working, evidence: fmt.Sprintf("%sretry, attempt %d: %.120s",
+			by, state.Attempt, strings.ToValidUTF8(state.Message, ""))}, true
+	case busy && state.Type == "busy":
+		return verdict{status: adapters.Working, evidence: by + "busy; " + s.lastTurn()}, true
+	case busy && state.Type != "idle":
+		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)}, true
+	case s.said.partial || !s.said.asked[clean(s.facts.cwd)], s.fresh():
+		return verdict{}, false
+	}
+	v := verdict{status: adapters.Idle, outcome: s.facts.outcome(), evidence: by + "that it isn't busy; " + s.lastTurn()}
+	return v, true
+}
+
+// hasCall says whether one of the open calls is of a kind. A server of 1.18.33
+// goes on listing a question whose turn was aborted: only with the call that asked
+// it does it count.
+func (s sight) hasCall(kind func(call) bool) bool {
+	return slices.ContainsFunc(s.facts.calls, func(c call) bool { return !c.pending && kind(c) })
+}
+
+// fresh says whether something was stored just now: the server says busy a moment
+// later than it stores a prompt.
+func (s sight) fresh() bool {
+	age := s.now.Sub(s.facts.activity.time())
+	return s.facts.open() == inTurn && age < begin && age > -begin
+}
+
+// byMessages uses what is stored, for a session that has a process.
+func (s sight) byMessages() verdict {
+	f := s.facts
+	holder := s.holder() + " (" + s.claim.why + ")"
+	switch f.open() {
+	case unclear:
+		return verdict{status: adapters.Unknown, evidence: s.lastTurn() + "; " + holder}
+	case noMessages:
+		if s.willContinue() {
+			break
+		}
+		if age := s.now.Sub(f.created.time()); age < begin && age > -begin {
+			return verdict{status: adapters.Working, evidence: "begun " + s.clock(f.created) + ", no message yet; " + holder}
+		}
+		return verdict{status: adapters.Idle, evidence: "no message yet; " + holder}
+	case over:
+		if s.willContinue() {
+			break
+		}
+		return verdict{status: adapters.Idle, outcome: f.outcome(), evidence: s.lastTurn() + "; " + holder}
+	}
+	if f.open() != inTurn {
+		return verdict{status: adapters.Working, evidence: holder + " was begun to go on with it; " + s.lastTurn()}
+	}
+	if v, ok := s.waits(holder); ok {
+		return v
+	}
+	if s.loopOver() {
+		return verdict{status: adapters.Idle, outcome: adapters.Interrupted,
+			evidence: "its log says that the turn was ended at " + s.time(s.claim.over) + "; " + holder}
+	}
+	return verdict{status: adapters.Working, evidence: s.lastTurn() + "; " + holder}
+}
+
+// willContinue says whether `opencode run` has been told to go on and has not
+// begun with it.
+func (s sight) willContinue() bool {
+	h := s.claim.host
+	age := s.now.Sub(h.Started)
+	return h.role == oneShot && (s.facts.last.ID != "" || age < begin) && age < startLimit && age > -time.Minute &&
+		max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time().Add(slack).Before(h.Started)
+}
+
+// waits says whether an open turn waits for the user.
+func (s sight) waits(holder string) (verdict, bool) {
+	for _, c := range s.facts.calls {
+		if asksUser[c.tool] && !c.pending {
+			return verdict{status: adapters.Waiting, waiting: adapters.ForQuestion,
+				evidence: fmt.Sprintf("tool %s since %s without an answer; %s", c.tool, s.clock(c.since), holder)}, true
+		}
+	}
+	for _, c := range s.facts.calls {
+		if why := s.needsPermission(c); why != "" {
+			return verdict{status: adapters.Waiting, waiting: adapters.ForPermission, evidence: why + "; " + holder}, true
+		}
+	}
+	if s.child != nil {
+		return verdict{status: adapters.Waiting, waiting: s.child.WaitingFor,
+			evidence: fmt.Sprintf("its sub-agent %s waits: %s", s.child.ID, s.child.Evidence)}, true
+	}
+	return verdict{}, false
+}
+
+// asksUser are the tools that do nothing but ask.
+var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter": true}
+
+// needsPermission says why a call can be nothing but waiting to be allowed; ""
+// when it isn't, or need not be. That is not stored: a call that waits has begun
+// ("running") and shows nothing yet ("metadata"), and the log has a line about it.
+func (s sight) needsPermission(c call) string {
+	if c.pending || c.metadata {
+		return ""
+	}
+	if r := s.claim.run; r != nil {
+		for _, a := range r.asks {
+			if s.answers(a, c, r) {
+				return fmt.Sprintf("tool %s since %s has not begun, and the log says that a permission was asked for at %s",
+					c.tool, s.clock(c.since), s.time(a.at))
+			}
+		}
+		if r.id == "" || s.now.Sub(c.since.time()) < gap {
+			return ""
+		}
+	}
+	age := s.now.Sub(c.since.time())
+	if c.tool == "bash" && !s.runs && age > settle {
+		return fmt.Sprintf("bash since %s has not begun, and no process of it runs", s.clock(c.since))
+	}
+	return ""
+}
+
+// answers says whether a call is what a permission was asked for: no earlier than
+// it began, and nothing was written of it since. Logs up to 1.14 know seconds.
+func (s sight) answers(a ask, c call, r *run) bool {
+	if r.id == "" {
+		return r.pending > 0 && !a.at.Add(time.Second).Before(c.since.time())
+	}
+	// Of several calls at once each has its own line.
+	return !a.at.Add(250*time.Millisecond).Before(c.since.time()) && permits(a.permission, c.tool) &&
+		!c.updated.time().After(a.at.Add(250*time.Millisecond))
+}
+
+// permits says whether a permission is one that a tool asks for.
+func permits(permission, tool string) bool {
+	switch permission {
+	case tool, "external_directory", "doom_loop", "":
+		return true
+	case "edit":
+		return tool == "write" || tool == "patch" || tool == "apply_patch" || tool == "multiedit"
+	}
+	return !knownTools[permission]
+}
+
+var knownTools = map[string]bool{"bash": true, "edit": true, "read": true, "glob": true, "grep": true, "list": true,
+	"webfetch": true, "websearch": true, "task": true, "skill": true, "lsp": true, "todowrite": true}
+
+// loopOver says whether the log has an end of the loop after the last message: a
+// turn that is cancelled before the model is asked leaves no other trace.
+func (s sight) loopOver() bool {
+	if s.claim.over.IsZero() || len(s.facts.calls) > 0 {
+		return false
+	}
+	last := max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time()
+	if s.claim.run != nil && s.claim.run.id == "" {
+		last = last.Truncate(time.Second)
+	}
+	return !s.claim.over.Before(last) && s.now.Sub(s.claim.over) > settle
+}
+
+// lastTurn says how the last turn stands, for evidence.
+func (s sight) lastTurn() string {
+	f := s.facts
+	switch {
+	case f.last.ID == "":
+		return "no message yet"
+	case f.copied() && !f.last.ended():
+		return "all messages are copies of another session's"
+	case f.last.Role == "user":
+		return "the user's message of " + s.clock(f.last.Time.Created) + " has no answer yet"
+	case f.last.Role == "":
+		return "the last message has a form that isn't known"
+	case f.last.Error != nil:
+		text := "last turn ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Error.Name
+		if m := f.last.Error.Data.Message; m != "" {
+			text += fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(m, ""))
+		}
+		return text
+	case f.last.Time.Completed == 0 && len(f.calls) > 0:
+		c := f.calls[len(f.calls)-1]
+		return fmt.Sprintf("answer open since %s, tool %s since %s", s.clock(f.last.Time.Created), c.tool, s.clock(c.since))
+	case f.last.Time.Completed == 0:
+		return "answer open since " + s.clock(f.last.Time.Created)
+	case f.refused:
+		return "the user refused a tool's call, " + s.clock(f.last.Time.Completed)
+	case f.between():
+		return "step ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Finish + ", another one follows"
+	}
+	if f.outcome() == adapters.Interrupted {
+		return "last turn was cancelled " + s.clock(f.last.Time.Completed)
+	}
+	return "last turn completed " + s.clock(f.last.Time.Completed)
+}
+
+func (s sight) holder() string { return fmt.Sprintf("process %d", s.claim.host.PID) }
+
+func (s sight) clock(m millis) string { return s.time(m.time()) }
+
+// time is a time of day where that is enough.
+func (s sight) time(t time.Time) string {
+	if t.IsZero() {
+		return "some time ago"
+	}
+	t = t.In(s.now.Location())
+	if age := s.now.Sub(t); age > 12*time.Hour || age < -12*time.Hour {
+		return t.Format("2006-01-02 15:04")
+	}
+	return t.Format("15:04:05")
+}

@@ -1,0 +1,196 @@
+package opencode
+
+import (
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// The table of statuses: what the messages say, with a process and without.
+func TestDecide(t *testing.T) {
+	now := at("12:00:00")
+	ago := func(seconds int) millis { return millis(now.Add(-time.Duration(seconds) * time.Second).UnixMilli()) }
+	holder := hostAt(7, now.Add(-time.Hour))
+	user := message{ID: "msg_1", Role: "user"}
+	user.Time.Created = ago(20)
+	open := message{ID: "msg_2", Role: "assistant"}
+	open.Time.Created = ago(19)
+	done := open
+	done.Time.Completed, done.Finish = ago(10), "stop"
+	step := done
+	step.Finish = "tool-calls"
+	failed, aborted, cancelled := done, done, done
+	failed.Error = &struct {
+		Name string `json:"name"`
+		Data struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	}{Name: "APIError"}
+	abort := *failed.Error
+	abort.Name = "MessageAbortedError"
+	aborted.Error = &abort
+	cancelled.Finish = ""
+	strange := message{ID: "msg_3"}
+	bash := call{tool: "bash", since: ago(15), updated: ago(15)}
+	begun := bash
+	begun.metadata = true
+	asked := &run{id: "r", asks: []ask{{at: ago(15).time(), permission: "bash"}}}
+	tests := map[string]struct {
+		last    message
+		calls   []call
+		refused bool
+		claim   claim
+		said    *said
+		status  adapters.Status
+		waiting adapters.WaitingFor
+		outcome adapters.Outcome
+		without adapters.Outcome // when no process has it
+	}{
+		"the user's message":        {last: user, status: adapters.Working, without: adapters.Died},
+		"an open answer":            {last: open, status: adapters.Working, without: adapters.Died},
+		"between steps":             {last: step, status: adapters.Working, without: adapters.Died},
+		"done":                      {last: done, status: adapters.Idle, outcome: adapters.Completed, without: adapters.Completed},
+		"failed":                    {last: failed, status: adapters.Idle, outcome: adapters.Failed, without: adapters.Failed},
+		"aborted":                   {last: aborted, status: adapters.Idle, outcome: adapters.Interrupted, without: adapters.Interrupted},
+		"cancelled between tries":   {last: cancelled, status: adapters.Idle, outcome: adapters.Interrupted, without: adapters.Interrupted},
+		"refused by the user":       {last: step, refused: true, status: adapters.Idle, outcome: adapters.Interrupted, without: adapters.Interrupted},
+		"no message":                {status: adapters.Idle},
+		"a message of another form": {last: strange, status: adapters.Unknown},
+		"a command runs":            {last: open, calls: []call{begun}, status: adapters.Working, without: adapters.Died},
+		"a question": {last: open, calls: []call{{tool: "question", since: ago(15)}}, status: adapters.Waiting,
+			waiting: adapters.ForQuestion, without: adapters.Died},
+		"a question still being written": {last: open, calls: []call{{tool: "question", pending: true}}, status: adapters.Working, without: adapters.Died},
+		"a permission, by the log": {last: open, calls: []call{bash}, claim: claim{run: asked}, status: adapters.Waiting,
+			waiting: adapters.ForPermission, without: adapters.Died},
+		"a permission, without a log":         {last: open, calls: []call{bash}, status: adapters.Waiting, waiting: adapters.ForPermission, without: adapters.Died},
+		"a log without a word of permissions": {last: open, calls: []call{bash}, claim: claim{run: &run{id: "r"}}, status: adapters.Working, without: adapters.Died},
+		"allowed since": {last: open, calls: []call{{tool: "write", since: ago(15), updated: ago(5)}}, claim: claim{run: asked},
+			status: adapters.Working, without: adapters.Died},
+		"one of two calls": {last: open, calls: []call{begun, bash}, claim: claim{run: asked}, status: adapters.Waiting,
+			waiting: adapters.ForPermission, without: adapters.Died},
+		"waits while the next prompt is queued": {last: user, calls: []call{{tool: "question", since: ago(30)}}, status: adapters.Waiting,
+			waiting: adapters.ForQuestion, without: adapters.Died},
+		"ended before the model was asked": {last: user, claim: claim{over: ago(8).time()}, status: adapters.Idle,
+			outcome: adapters.Interrupted, without: adapters.Died},
+		"it can't be known":         {last: open, claim: claim{doubt: "two could"}, status: adapters.Unknown},
+		"the server says retry":     {last: open, said: saying("retry"), status: adapters.Working, without: adapters.Died},
+		"the server says nothing":   {last: open, said: saying(""), status: adapters.Idle, without: adapters.Died},
+		"the server says busy":      {last: done, said: saying("busy"), status: adapters.Working, without: adapters.Completed},
+		"the server's old question": {last: open, said: askingFor("question"), status: adapters.Working, without: adapters.Died},
+		"the server's question": {last: open, calls: []call{{tool: "question", since: ago(3)}}, said: askingFor("question"),
+			status: adapters.Waiting, waiting: adapters.ForQuestion, without: adapters.Died},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := &facts{id: sesA, directory: "/home/dev/p", created: ago(3600), updated: ago(20), last: test.last, calls: test.calls, refused: test.refused}
+			if test.last.Role == "assistant" {
+				f.assistant = test.last
+			}
+			f.finish()
+			s := sight{facts: f, claim: test.claim, said: test.said, now: now}
+			if s.claim.doubt == "" {
+				s.claim.host, s.claim.why = holder, "log run r"
+			}
+			check(t, decide(s), test.status, test.waiting, test.outcome)
+			if test.claim.doubt == "" {
+				s.claim, s.said = claim{}, nil
+				check(t, decide(s), adapters.Stopped, "", test.without)
+			}
+			s.blind = true
+			check(t, decide(s), adapters.Unknown, "", "")
+		})
+	}
+}
+
+func check(t *testing.T, v verdict, status adapters.Status, waiting adapters.WaitingFor, outcome adapters.Outcome) {
+	t.Helper()
+	if v.status != status || v.waiting != waiting || v.outcome != outcome || v.evidence == "" {
+		t.Errorf("%s %s %s (%s), want %s %s %s", v.status, v.waiting, v.outcome, v.evidence, status, waiting, outcome)
+	}
+}
+
+func saying(kind string) *said {
+	s := &said{status: map[string]serverStatus{}, asked: map[string]bool{"/home/dev/p": true}}
+	if kind != "" {
+		s.status[sesA] = serverStatus{Type: kind, Attempt: 2, Message: "overloaded"}
+	}
+	return s
+}
+
+func askingFor(id string) *said {
+	s := saying("busy")
+	s.questions = map[string]string{sesA: id}
+	return s
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain": "plain", `"two words"`: "two words", "\"two words\"\n": "two words", `"a" and "b"`: `"a" and "b"`,
+		`"say \"hi\" now"`: `say "hi" now`, `"one"`: `"one"`, `"`: `"`, ``: ``, `"open end`: `"open end`,
+	} {
+		if got := words(text); got != want {
+			t.Errorf("words(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := asRun([]string{`say "hi" now`}); words(got) != `say "hi" now` {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTitles(t *testing.T) {
+	for title, want := range map[string]string{
+		"New session - 2026-11-21T04:40:05.875Z": "", "Child session - 2026-11-21T04:40:05.875Z": "",
+		"New session - 2026-11-21T04:40:05.875Z (fork #1)": "", "Mock title (fork #1)": "Mock title (fork #1)",
+		"New session - with words": "New session - with words",
+	} {
+		if got := ownTitle(title); got != want {
+			t.Errorf("ownTitle(%q) = %q, want %q", title, got, want)
+		}
+	}
+}
+
+// Ids are in the order of time also where their clock begins anew.
+func TestCompareIDs(t *testing.T) {
+	ordered := []string{"msg_fffffffff000aaaa", "msg_ffffffffffffaaaa", "msg_000000000001aaaa", "msg_1fc7256a1001aaaa"}
+	for i := range len(ordered) - 1 {
+		if compareIDs(ordered[i], ordered[i+1]) >= 0 || compareIDs(ordered[i+1], ordered[i]) <= 0 {
+			t.Errorf("%s and %s are in the wrong order", ordered[i], ordered[i+1])
+		}
+	}
+}
+
+// What the user refused, as 1.1.65, 1.2.27 and 1.18.33 wrote it.
+func TestRefusal(t *testing.T) {
+	for text, want := range map[string]bool{
+		"The user rejected permission to use this specific tool call.":                                      true,
+		`PermissionRejectedError({"_tag":"PermissionRejectedError"})`:                                       true,
+		"The user dismissed this question":                                                                  true,
+		"The user rejected permission to use this specific tool call with the following feedback: use make": false,
+		"Tool execution aborted":                                                                            false, "exit 1": false,
+	} {
+		if refusal(text) != want {
+			t.Errorf("refusal(%q) is %v", text, !want)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, data := range []string{userData, doneData, openData, `{"role":"assistant","time":{"created":"x","completed":1e99},"tokens":null,"error":{"name":3}}`, `[]`, `{"role":`} {
+		f.Add(data, `{"type":"tool","tool":"task","state":{"status":"running","metadata":{"sessionId":"ses_x"},"time":{"start":1}}}`)
+	}
+	f.Fuzz(func(t *testing.T, data, part string) {
+		s := &facts{id: sesA, unlooked: true}
+		s.setLast("msg_1", data, 5, 4)
+		s.addPart(6, part, false)
+		s.finish()
+		v := decide(sight{facts: s, now: at("12:00:00")})
+		if v.status != adapters.Stopped || v.evidence == "" {
+			t.Errorf("%+v", v)
+		}
+		v = decide(sight{facts: s, claim: claim{host: hostAt(1, at("11:00:00")), why: "x"}, now: at("12:00:00")})
+		if wrong := adapters.Waiting == v.status != (v.waiting != ""); wrong || v.status == adapters.Stopped {
+			t.Errorf("%+v", v)
+		}
+	})
+}
