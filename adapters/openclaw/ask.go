@@ -1,0 +1,166 @@
+package openclaw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+const (
+	// answerLimit is how long one gateway may take. The caller has 5 s for all.
+	answerLimit = 3500 * time.Millisecond
+	// shortLimit is how long one may take that did not answer the last time.
+	shortLimit = 1500 * time.Millisecond
+	// shortFor is how long that is remembered: a machine under load answers late,
+	// and gets its full time again.
+	shortFor = 10 * time.Second
+)
+
+// answer is what one gateway said.
+type answer struct {
+	sessions []adapters.Session
+	problems []error
+	skipped  map[string]int
+}
+
+// gates remember of each gateway what helps to judge its silence: never a status.
+type gates struct {
+	mu   sync.Mutex
+	byID map[string]*gate
+}
+
+type gate struct {
+	seen    bool // it answered before
+	hadLock bool // and then had a lock, so that one that is gone means a clean end
+	silent  time.Time
+}
+
+func (g *gates) note(id string, edit func(*gate)) gate {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.byID == nil {
+		g.byID = map[string]*gate{}
+	}
+	if g.byID[id] == nil {
+		g.byID[id] = &gate{}
+	}
+	edit(g.byID[id])
+	return *g.byID[id]
+}
+
+// ask asks one gateway.
+func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
+	was := a.gates.note(t.id, func(*gate) {})
+	limit := answerLimit
+	if age := a.now().Sub(was.silent); age >= 0 && age < shortFor {
+		limit = shortLimit
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	ans := answer{skipped: map[string]int{}}
+	c, release, err := a.borrow(limited, t)
+	if err == nil {
+		defer func() { release(errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil) }()
+		err = a.question(limited, t, c, q, &ans)
+	}
+	switch {
+	case err == nil:
+		a.gates.note(t.id, func(g *gate) {
+			g.seen, g.hadLock, g.silent = true, t.owner.state == ownerAlive && t.lockPath != "" && lockExists(t.lockPath), time.Time{}
+		})
+	case isRefusedDial(err):
+		ans.problems = append(ans.problems, a.notRunning(t, was)...)
+	default:
+		if limited.Err() != nil && ctx.Err() == nil {
+			if limit == answerLimit {
+				a.gates.note(t.id, func(g *gate) { g.silent = a.now() })
+			}
+			err = context.DeadlineExceeded
+		}
+		ans.problems = append(ans.problems, t.problem(err))
+	}
+	return ans
+}
+
+func lockExists(path string) bool {
+	_, ok, err := readLock(path)
+	return ok || err != nil
+}
+
+// notRunning says what it means that nothing listens at a gateway's address. That
+// it is merely stopped is no error: many have it installed and don't use it.
+func (a *Adapter) notRunning(t *target, was gate) []error {
+	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Fix: startHint()}
+	switch {
+	case t.owner.state == ownerAlive:
+		p.Err = fmt.Errorf("the gateway's process %d runs, and nothing listens there", t.owner.pid)
+		p.Fix = "it is starting, which takes up to a minute, or ending; `openclaw gateway status` says more"
+	case t.owner.state == ownerGone:
+		p.Path = t.lockPath
+		p.Err = fmt.Errorf("the gateway is not running: its process %d is gone and left this lock", t.owner.pid)
+	case t.named != "":
+		p.Err = fmt.Errorf("the gateway named in %s is not running", t.named)
+	case was.seen && !was.hadLock:
+		p.Err = errors.New("the gateway is not running any more")
+	default:
+		return nil
+	}
+	return []error{p}
+}
+
+// question asks for the sessions over an open connection.
+func (a *Adapter) question(ctx context.Context, t *target, c *client, q adapters.Query, ans *answer) error {
+	if !c.hello.granted(scopeRead) {
+		return &refusal{method: "sessions.list", Message: "missing scope: " + scopeRead}
+	}
+	rows, partial, err := c.sessions(ctx, q.IDs, ans.skipped)
+	if err != nil {
+		return err
+	}
+	if partial != nil {
+		ans.problems = append(ans.problems, t.problem(partial))
+	}
+	v := view{target: t, hello: &c.hello, now: a.now(), runs: a.pusher.runsOf(t.id, c), alive: a.alive, ends: &a.ends}
+	hidden := false
+	if anyActive(rows) {
+		var err error
+		if v.pending, v.blind, err = a.pending(ctx, t, c); err != nil {
+			// Working can't be told from waiting at the moment: what was seen last is
+			// better than a guess.
+			hidden = true
+			ans.problems = append(ans.problems, t.problem(err))
+		}
+	}
+	v.workspaces = a.folders.fill(ctx, t, c, rows, a.now())
+	a.book.enter(t, rows)
+	a.prompts.fill(ctx, t, c, rows)
+	a.usages.fill(ctx, t, c, rows, q.Totals)
+	for i := range rows {
+		if hidden && rows[i].Active != nil && *rows[i].Active {
+			ans.skipped["running session whose approvals could not be asked for"]++
+			continue
+		}
+		s := v.session(&rows[i], a.book.idOf(t, rows[i].Key))
+		s.Parent = a.book.parent(t, &rows[i], s.ID)
+		s.FirstPrompt, s.LastPrompt = a.prompts.of(t, &rows[i])
+		s.Tokens, s.CostUSD = a.usages.of(t, &rows[i])
+		ans.sessions = append(ans.sessions, s)
+	}
+	a.pusher.noteWaiting(t.id, v.pending)
+	return nil
+}
+
+// alive says whether the process that took a lock lives, or can't be known to be
+// dead. One that began after the lock was taken is another with the same pid.
+func (a *Adapter) alive(l writeLock) bool {
+	p, err := a.table.Find(l.PID)
+	if err != nil {
+		return !errors.Is(err, proc.ErrGone)
+	}
+	return l.Created.IsZero() || !p.Started.After(l.Created.Add(2*time.Second))
+}

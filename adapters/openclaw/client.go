@@ -1,0 +1,266 @@
+package openclaw
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	minProtocol = 3 // 2026.2.26
+	maxProtocol = 4 // 2026.9.6
+	// frameLimit bounds one message: a page of sessions has about 3 MB.
+	frameLimit = 32 << 20
+
+	scopeRead  = "operator.read"
+	scopeAdmin = "operator.admin"
+)
+
+// hello is what a gateway says of itself.
+type hello struct {
+	Protocol int `json:"protocol"`
+	Server   struct {
+		Version string `json:"version"`
+		BootID  string `json:"bootId"`
+	} `json:"server"`
+	Features struct {
+		Methods []string `json:"methods"`
+	} `json:"features"`
+	Auth struct {
+		Scopes []string `json:"scopes"`
+	} `json:"auth"`
+	Policy struct {
+		TickIntervalMs float64 `json:"tickIntervalMs"`
+	} `json:"policy"`
+}
+
+// has says whether the gateway has a method; the list may be shortened (it was in
+// no version seen), so that an empty one says nothing.
+func (h *hello) has(method string) bool {
+	return len(h.Features.Methods) == 0 || slices.Contains(h.Features.Methods, method)
+}
+
+// granted says whether a scope was granted. 2026.2.26 doesn't say which were.
+func (h *hello) granted(scope string) bool {
+	return h.Auth.Scopes == nil || slices.Contains(h.Auth.Scopes, scope) || slices.Contains(h.Auth.Scopes, scopeAdmin)
+}
+
+// client is one connection to a gateway. Its methods may be called on any
+// goroutine.
+type client struct {
+	hello  hello
+	ws     *websocket.Conn
+	free   func()
+	last   atomic.Int64
+	active atomic.Int64 // unix nanoseconds of the last frame
+	done   chan struct{}
+
+	mu      sync.Mutex
+	waiting map[string]chan frame
+	err     error // why it ended
+}
+
+// frame is any message of a gateway.
+type frame struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	OK      bool            `json:"ok"`
+	Event   string          `json:"event"`
+	Payload json.RawMessage `json:"payload"`
+	Error   *refusal        `json:"error"`
+}
+
+// connect opens a connection with these scopes. events, if not nil, gets every
+// event that comes after the welcome, on a goroutine of the client; it returns
+// soon. Close the client after use.
+func (t *target) connect(ctx context.Context, allowPlaintext bool, scopes []string, events func(frame)) (*client, error) {
+	hc := t.httpClient(allowPlaintext)
+	ws, response, err := websocket.Dial(ctx, t.url, &websocket.DialOptions{HTTPClient: hc})
+	if err != nil {
+		hc.CloseIdleConnections()
+		if response != nil {
+			return nil, &handshakeError{status: response.StatusCode, err: err}
+		}
+		return nil, err
+	}
+	ws.SetReadLimit(frameLimit)
+	c := &client{ws: ws, free: hc.CloseIdleConnections, done: make(chan struct{}), waiting: map[string]chan frame{}}
+	if err := c.welcome(ctx, t.auth, scopes); err != nil {
+		_ = ws.CloseNow()
+		c.free()
+		return nil, err
+	}
+	go c.read(events)
+	return c, nil
+}
+
+// welcome asks to be let in. No Origin is sent, and the client calls itself what
+// the gateway knows: other ids are refused.
+func (c *client) welcome(ctx context.Context, auth credentials, scopes []string) error {
+	if _, err := c.next(ctx, func(f frame) bool { return f.Event == "connect.challenge" }); err != nil {
+		return err
+	}
+	params := map[string]any{
+		"minProtocol": minProtocol, "maxProtocol": maxProtocol, "role": "operator", "scopes": scopes, "caps": []string{},
+		"client": map[string]string{"id": "cli", "version": "1.0.0", "platform": runtime.GOOS, "mode": "cli"},
+	}
+	secret := map[string]string{}
+	if auth.token != "" {
+		secret["token"] = auth.token
+	}
+	if auth.password != "" {
+		secret["password"] = auth.password
+	}
+	if len(secret) > 0 {
+		params["auth"] = secret
+	}
+	if err := c.write(ctx, "connect", "connect", params); err != nil {
+		return err
+	}
+	f, err := c.next(ctx, func(f frame) bool { return f.Type == "res" && f.ID == "connect" })
+	if err != nil {
+		return err
+	}
+	if !f.OK {
+		return refused("connect", f.Error)
+	}
+	if err := json.Unmarshal(f.Payload, &c.hello); err != nil {
+		return &formatError{fmt.Errorf("its welcome: %w", err)}
+	}
+	if p := c.hello.Protocol; p < minProtocol || p > maxProtocol {
+		return &formatError{fmt.Errorf("it speaks protocol %d, Rollcall knows %d to %d", p, minProtocol, maxProtocol)}
+	}
+	return nil
+}
+
+// next reads until the wanted frame comes; used before the reader runs.
+func (c *client) next(ctx context.Context, wanted func(frame) bool) (frame, error) {
+	for range 100 {
+		_, b, err := c.ws.Read(ctx)
+		if err != nil {
+			return frame{}, err
+		}
+		f, err := parseFrame(b)
+		if err != nil {
+			return frame{}, err
+		}
+		if wanted(f) {
+			return f, nil
+		}
+	}
+	return frame{}, &formatError{errors.New("it talks without greeting")}
+}
+
+func parseFrame(b []byte) (frame, error) {
+	var f frame
+	if err := json.Unmarshal(b, &f); err != nil {
+		return frame{}, &formatError{fmt.Errorf("a message of it: %w", err)}
+	}
+	return f, nil
+}
+
+func (c *client) write(ctx context.Context, id, method string, params any) error {
+	b, err := json.Marshal(map[string]any{"type": "req", "id": id, "method": method, "params": params})
+	if err != nil {
+		return err
+	}
+	return c.ws.Write(ctx, websocket.MessageText, b)
+}
+
+// read delivers frames until the connection ends.
+func (c *client) read(events func(frame)) {
+	defer close(c.done)
+	for {
+		_, b, err := c.ws.Read(context.Background())
+		if err != nil {
+			c.end(err)
+			return
+		}
+		f, err := parseFrame(b)
+		if err != nil {
+			c.end(err)
+			_ = c.ws.CloseNow()
+			return
+		}
+		c.active.Store(time.Now().UnixNano())
+		switch {
+		case f.Type == "res":
+			c.mu.Lock()
+			answer := c.waiting[f.ID]
+			delete(c.waiting, f.ID)
+			c.mu.Unlock()
+			if answer != nil {
+				answer <- f
+			}
+		case events != nil && f.Event != "":
+			events(f)
+		}
+	}
+}
+
+// end tells those who wait that nothing will come any more.
+func (c *client) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+	for id, answer := range c.waiting {
+		close(answer)
+		delete(c.waiting, id)
+	}
+}
+
+// call asks and waits for the answer.
+func (c *client) call(ctx context.Context, method string, params, result any) error {
+	id := strconv.FormatInt(c.last.Add(1), 10)
+	answer := make(chan frame, 1)
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return c.err
+	}
+	c.waiting[id] = answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.waiting, id)
+		c.mu.Unlock()
+	}()
+	// A write that is cut short by its context ends the connection.
+	if err := c.write(ctx, id, method, params); err != nil {
+		return err
+	}
+	select {
+	case f, ok := <-answer:
+		if !ok {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.err
+		}
+		if !f.OK {
+			return refused(method, f.Error)
+		}
+		if err := json.Unmarshal(f.Payload, result); err != nil {
+			return &formatError{fmt.Errorf("answer to %s: %w", method, err)}
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// close ends the connection without a farewell, and returns when its goroutine
+// has ended.
+func (c *client) close() {
+	_ = c.ws.CloseNow()
+	<-c.done
+	c.free()
+}

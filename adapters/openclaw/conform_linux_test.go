@@ -1,0 +1,32 @@
+package openclaw
+
+import (
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+	"rollcall/adapters/adaptertest/scene"
+)
+
+func TestConformance(t *testing.T) {
+	adaptertest.Conformance(t, adaptertest.Subject{
+		Agent: scene.OpenClaw,
+		New: func(w *scene.World) adapters.Adapter {
+			return New(Config{Home: w.Home, Env: w.Env, Table: w.Table})
+		},
+		Hang: func(_ *scene.World, a scene.Agent, _ []*scene.Session) func() {
+			scene.Gateway(a).Hang()
+			return scene.Gateway(a).Resume
+		},
+		Exempt: map[string]string{
+			"pid reused":            "a gateway's sessions have no processes here",
+			"zombie":                "a gateway's sessions have no processes here",
+			"died with its machine": "a gateway's sessions have no processes here",
+			"torn":                  "the gateway answers whole messages; its files are not read",
+			"unknown record":        "rows have members that nobody needs to know",
+			"unknown form":          "the gateway's files are not read",
+			"huge":                  "the gateway's files are not read",
+			"watched":               "the gateway tells of changes itself",
+		},
+	})
+}

@@ -1,0 +1,117 @@
+package openclaw
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// maxRuns bounds what events tell of runs.
+const maxRuns = 20_000
+
+// event looks at an event of a gateway, and tells the listeners if the next
+// Discover may answer differently. Words as they are written are not told.
+func (l *link) event(f frame) {
+	var e struct {
+		SessionKey string `json:"sessionKey"`
+		State      string `json:"state"`  // chat
+		Stream     string `json:"stream"` // agent
+		Data       struct {
+			Phase string `json:"phase"`
+		} `json:"data"`
+	}
+	_ = json.Unmarshal(f.Payload, &e) // members of another type are zero
+	told := false
+	switch kind, _, _ := strings.Cut(f.Event, "."); {
+	case kind == "sessions", f.Event == "shutdown", f.Event == "session.approval":
+		told = true
+	case strings.Contains(f.Event, ".approval.") || kind == "question":
+		told = true
+	case kind == "chat":
+		told = e.State == "final" || e.State == "aborted" || e.State == "error"
+		if told {
+			l.note(e.SessionKey, run{outcome: map[string]adapters.Outcome{
+				"final": adapters.Completed, "aborted": adapters.Interrupted, "error": adapters.Failed}[e.State]})
+		}
+	case f.Event == "agent" && e.Stream == "lifecycle":
+		told = true
+		switch e.Data.Phase {
+		case "start", "approval-resolved":
+			l.note(e.SessionKey, run{open: true})
+		case "waiting-approval":
+			l.note(e.SessionKey, run{open: true, waits: true})
+		case "end":
+			l.note(e.SessionKey, run{outcome: adapters.Completed})
+		case "error":
+			l.note(e.SessionKey, run{outcome: adapters.Failed})
+		}
+	}
+	if told || l.goesOn(e.SessionKey) {
+		l.p.tell()
+	}
+}
+
+// note keeps what became of a session's run. An interruption is told as an error
+// or an end as well, before or after: it stays one.
+func (l *link) note(key string, now run) {
+	if key == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was, known := l.runs[key]
+	if !known && len(l.runs) >= maxRuns {
+		return
+	}
+	if !now.open && known && !was.open &&
+		(was.outcome == adapters.Interrupted || was.outcome == adapters.Failed && now.outcome == adapters.Completed) {
+		return
+	}
+	if l.runs == nil {
+		l.runs = map[string]run{}
+	}
+	now.at = time.Now()
+	l.runs[key] = now
+}
+
+// goesOn says whether an event is of a session that waited for the user: when an
+// approval is given, nothing else may tell.
+func (l *link) goesOn(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting[key]
+}
+
+// noteWaiting remembers which sessions waited.
+func (p *pusher) noteWaiting(id string, pending map[string]request) {
+	l := p.link(id)
+	if l == nil {
+		return
+	}
+	waiting := make(map[string]bool, len(pending))
+	for key := range pending {
+		waiting[key] = true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = waiting
+}
+
+// runsOf returns what the kept connection c heard of runs, or nil.
+func (p *pusher) runsOf(id string, c *client) func(string) (run, bool) {
+	l := p.link(id)
+	if l == nil {
+		return nil
+	}
+	return func(key string) (run, bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.client != c {
+			return run{}, false
+		}
+		r, ok := l.runs[key]
+		return r, ok
+	}
+}

@@ -1,0 +1,88 @@
+package openclaw
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+)
+
+const (
+	foldersLimit = time.Second
+	foldersFor   = time.Minute
+)
+
+// folders remember the agents' folders of each gateway: a late answer is no reason to
+// forget them.
+type folders struct {
+	mu   sync.Mutex
+	byID map[string]workspaces
+}
+
+type workspaces struct {
+	at    time.Time
+	agent map[string]string
+}
+
+// fill returns the agents' folders, asked for when some row doesn't tell its own.
+// Those of the settings come first: 2026.2.26 tells none.
+func (f *folders) fill(ctx context.Context, t *target, c *client, rows []row, now time.Time) map[string]string {
+	needed := false
+	for i := range rows {
+		needed = needed || rows[i].cwd() == ""
+	}
+	if !needed {
+		return nil
+	}
+	f.mu.Lock()
+	was := f.byID[t.id]
+	f.mu.Unlock()
+	if age := now.Sub(was.at); age >= 0 && age < foldersFor {
+		return was.agent
+	}
+	found := maps.Clone(t.workspaces)
+	if found == nil {
+		found = map[string]string{}
+	}
+	if err := c.workspaces(ctx, found); err != nil {
+		if was.agent != nil {
+			return was.agent
+		}
+		return found
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.byID == nil {
+		f.byID = map[string]workspaces{}
+	}
+	f.byID[t.id] = workspaces{now, found}
+	return found
+}
+
+// workspaces adds what the gateway says to what is known.
+func (c *client) workspaces(ctx context.Context, found map[string]string) error {
+	if !c.hello.has("agents.list") {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, foldersLimit)
+	defer cancel()
+	var list struct {
+		DefaultID string `json:"defaultId"`
+		Agents    []struct {
+			ID        string `json:"id"`
+			Workspace string `json:"workspace"`
+		} `json:"agents"`
+	}
+	if err := c.call(limited, "agents.list", struct{}{}, &list); err != nil {
+		return err
+	}
+	for _, agent := range list.Agents {
+		if agent.Workspace != "" {
+			found[agent.ID] = agent.Workspace
+		}
+	}
+	if dir := found[""]; dir != "" && list.DefaultID != "" && found[list.DefaultID] == "" {
+		found[list.DefaultID] = dir
+	}
+	return nil
+}

@@ -1,0 +1,297 @@
+package openclaw
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+)
+
+const (
+	firstPause = time.Second
+	maxPause   = time.Minute
+	// restPause is how long to wait when no gateway runs here: its start is told by
+	// its lock, and by whoever asks.
+	restPause = 5 * time.Minute
+	// startPause is how long to wait for a gateway that says that it is starting.
+	startPause = 2 * time.Second
+	// settled is how long a connection has to last to count as a good one.
+	settled = 30 * time.Second
+	// defaultTick is how often a gateway says that it lives (2026.9.6).
+	defaultTick = 30 * time.Second
+)
+
+// run is what events told of a session's last run. It is known only while the
+// connection lasts over which they came.
+type run struct {
+	open    bool
+	waits   bool // for an approval
+	at      time.Time
+	outcome adapters.Outcome
+}
+
+// pusher keeps one connection per gateway while somebody listens.
+type pusher struct {
+	mu        sync.Mutex
+	adapter   *Adapter
+	listeners map[*func()]bool
+	links     map[string]*link
+}
+
+// link is the kept connection to one gateway.
+type link struct {
+	p      *pusher
+	cancel context.CancelFunc
+	ended  chan struct{}
+	kick   chan struct{}
+
+	mu      sync.Mutex
+	target  *target
+	client  *client
+	runs    map[string]run
+	waiting map[string]bool // sessions that waited when they were last asked for
+}
+
+// Push implements adapters.Pusher. Between attempts to reach a gateway that is down
+// it pauses, up to some minutes; a Discover that reaches it ends the pause.
+func (a *Adapter) Push(ctx context.Context, changed func()) {
+	p := &a.pusher
+	p.mu.Lock()
+	p.adapter = a
+	if p.listeners == nil {
+		p.listeners, p.links = map[*func()]bool{}, map[string]*link{}
+	}
+	p.listeners[&changed] = true
+	p.mu.Unlock()
+	p.sync(a.find(ctx).targets)
+	<-ctx.Done()
+	p.mu.Lock()
+	delete(p.listeners, &changed)
+	var ending []*link
+	if len(p.listeners) == 0 {
+		for id, l := range p.links {
+			ending = append(ending, l)
+			delete(p.links, id)
+		}
+	}
+	p.mu.Unlock()
+	for _, l := range ending {
+		l.stop()
+	}
+}
+
+// sync lets the links be those of the targets.
+func (p *pusher) sync(targets []*target) {
+	p.mu.Lock()
+	if len(p.listeners) == 0 {
+		p.mu.Unlock()
+		return
+	}
+	wanted := map[string]bool{}
+	for _, t := range targets {
+		wanted[t.id] = true
+		if l := p.links[t.id]; l != nil {
+			l.retarget(t)
+			continue
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		l := &link{p: p, cancel: cancel, ended: make(chan struct{}), kick: make(chan struct{}, 1), target: t}
+		p.links[t.id] = l
+		go l.keep(ctx)
+	}
+	var ending []*link
+	for id, l := range p.links {
+		if !wanted[id] {
+			ending = append(ending, l)
+			delete(p.links, id)
+		}
+	}
+	p.mu.Unlock()
+	for _, l := range ending {
+		l.stop()
+	}
+}
+
+func (p *pusher) link(id string) *link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.links[id]
+}
+
+func (p *pusher) tell() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for changed := range p.listeners {
+		(*changed)()
+	}
+}
+
+func (l *link) stop() {
+	l.cancel()
+	<-l.ended
+}
+
+// retarget takes over what changed about the gateway; with other credentials a
+// pause ends.
+func (l *link) retarget(t *target) {
+	l.mu.Lock()
+	changed := l.target.auth != t.auth || l.target.pin != t.pin || l.target.url != t.url || l.target.owner != t.owner
+	l.target = t
+	l.mu.Unlock()
+	if changed {
+		l.wake()
+	}
+}
+
+func (l *link) wake() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+}
+
+// keep connects again and again until ctx is done.
+func (l *link) keep(ctx context.Context) {
+	defer close(l.ended)
+	pause := time.Duration(0)
+	for {
+		began := time.Now()
+		err := l.once(ctx)
+		if time.Since(began) > settled {
+			pause = 0
+		}
+		longest := maxPause
+		if isRefusedDial(err) && l.atRest() {
+			longest = restPause
+		}
+		pause = min(max(2*pause, firstPause), longest)
+		var r *refusal
+		if errors.As(err, &r) && r.Code == "UNAVAILABLE" {
+			pause = startPause
+		}
+		timer := time.NewTimer(pause/2 + rand.N(pause))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-l.kick:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// atRest says whether the gateway is one that nobody expects to run.
+func (l *link) atRest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.target.named == "" && l.target.owner.state != ownerAlive
+}
+
+// once connects and stays connected as long as it lasts.
+func (l *link) once(ctx context.Context) error {
+	l.mu.Lock()
+	t := l.target
+	l.runs, l.waiting = map[string]run{}, nil // what was heard before may have changed unheard
+	l.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	c, err := t.connect(limited, l.p.adapter.cfg.AllowPlaintext, []string{scopeRead}, l.event)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if c.hello.has("sessions.subscribe") {
+		var ok struct{}
+		if err := c.call(limited, "sessions.subscribe", struct{}{}, &ok); err != nil {
+			return err
+		}
+	}
+	l.set(c)
+	defer l.set(nil)
+	select { // what happened before does not end the next pause
+	case <-l.kick:
+	default:
+	}
+	l.watch(ctx, c)
+	return nil
+}
+
+func (l *link) set(c *client) {
+	l.mu.Lock()
+	l.client = c
+	l.mu.Unlock()
+	l.p.tell()
+}
+
+// watch returns when the connection ends. A gateway that says nothing for two
+// ticks is asked whether it still lives.
+func (l *link) watch(ctx context.Context, c *client) {
+	tick := time.Duration(c.hello.Policy.TickIntervalMs) * time.Millisecond
+	if tick < time.Second || tick > 10*time.Minute {
+		tick = defaultTick
+	}
+	silence := 2*tick + 10*time.Second
+	timer := time.NewTimer(silence)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.done:
+			return
+		case <-timer.C:
+		}
+		quiet := time.Since(time.Unix(0, c.active.Load()))
+		if quiet >= silence {
+			limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+			err := c.ws.Ping(limited)
+			cancel()
+			if err != nil {
+				return
+			}
+			quiet = 0
+		}
+		timer.Reset(silence - quiet)
+	}
+}
+
+// borrow returns a connection to ask a gateway over: the kept one, or one of its
+// own. release says whether the gateway hung meanwhile.
+func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release func(hung bool), err error) {
+	l := a.pusher.link(t.id)
+	if l != nil {
+		l.mu.Lock()
+		c = l.client
+		l.mu.Unlock()
+	}
+	if c != nil && !c.over() {
+		began := time.Now()
+		return c, func(hung bool) {
+			if hung && c.active.Load() < began.UnixNano() { // nothing at all came: not merely slow
+				go func() { _ = c.ws.CloseNow() }()
+			}
+		}, nil
+	}
+	c, err = t.connect(ctx, a.cfg.AllowPlaintext, []string{scopeRead}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l != nil {
+		l.wake()
+	}
+	return c, func(bool) { c.close() }, nil
+}
+
+// over says whether the connection has ended.
+func (c *client) over() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,66 @@
+package openclaw
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"rollcall/adapters"
+)
+
+// lock is what a running gateway leaves in its state folder (2026.9.6).
+type lock struct {
+	PID       int    `json:"pid"`
+	Start     uint64 `json:"startTime"` // on Linux field 22 of /proc/PID/stat
+	Port      int    `json:"port"`
+	CreatedAt string `json:"createdAt"`
+	Config    string `json:"configPath"`
+}
+
+// readLock reads gateway.state.lock; ok says whether there is one.
+func readLock(path string) (l lock, ok bool, err error) {
+	b, err := readSmall(path, 1<<16)
+	switch {
+	case os.IsNotExist(err):
+		return lock{}, false, nil
+	case err != nil:
+		return lock{}, false, adapters.Unreadable(path, err)
+	}
+	if json.Unmarshal(b, &l) != nil || l.PID <= 0 {
+		// Half written, by a gateway that starts: as good as none.
+		return lock{}, false, nil
+	}
+	if l.Port < 1 || l.Port > 65535 {
+		l.Port = 0
+	}
+	return l, true, nil
+}
+
+// lockPath is where 2026.9.6 has the lock of the gateway with that state folder.
+func lockPath(dir string) string {
+	return filepath.Join(dir, "tmp", lockFolder(), "gateway.state.lock")
+}
+
+func lockFolder() string {
+	if uid := os.Getuid(); uid >= 0 {
+		return "openclaw-" + strconv.Itoa(uid)
+	}
+	return "openclaw"
+}
+
+// maxOldLocks bounds how many locks of older gateways are looked at.
+const maxOldLocks = 50
+
+// oldLock finds the lock of a gateway before the state folder held it (2026.2.26):
+// in the system's folder for temporary files, named by a hash of the settings' path,
+// which it names itself.
+func (s *search) oldLock(config string) (path string, l lock, ok bool) {
+	paths, _ := filepath.Glob(filepath.Join(first(s.env("TMPDIR"), os.TempDir()), lockFolder(), "gateway.*.lock"))
+	for _, p := range paths[:min(len(paths), maxOldLocks)] {
+		if l, ok, err := readLock(p); ok && err == nil && l.Config == config {
+			return p, l, true
+		}
+	}
+	return "", lock{}, false
+}

@@ -1,0 +1,209 @@
+package openclaw
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/proc"
+)
+
+// ownerState is what is known of the process that a state folder belongs to.
+type ownerState int
+
+const (
+	ownerNone  ownerState = iota // no lock, no process: never started, or ended cleanly
+	ownerAlive                   // its process runs
+	ownerGone                    // its process is gone and left its lock: it crashed
+	ownerOld                     // likewise, so long ago that it is no news
+)
+
+type owner struct {
+	state ownerState
+	pid   int
+}
+
+// crashNews is how long a crashed gateway is worth an error.
+const crashNews = 24 * time.Hour
+
+// ownerOf says what became of the process that a lock names.
+func (s *search) ownerOf(l lock, locked bool, path string) owner {
+	if !locked {
+		return owner{}
+	}
+	o := owner{state: ownerGone, pid: l.PID}
+	p, err := s.table.Find(l.PID)
+	switch {
+	case err == nil && s.isOwner(p, l):
+		o.state = ownerAlive
+	case err != nil && !errors.Is(err, proc.ErrGone):
+		o.state = ownerAlive // it can't be told: nothing is called dead that may live
+	case s.old(path):
+		o.state = ownerOld
+	}
+	return o
+}
+
+// isOwner says whether the process with the lock's pid is the one that wrote it.
+func (s *search) isOwner(p proc.Process, l lock) bool {
+	if runtime.GOOS == "linux" && l.Start != 0 {
+		return p.Start == l.Start
+	}
+	if at, err := time.Parse(time.RFC3339, l.CreatedAt); err == nil && p.Started.After(at.Add(2*time.Second)) {
+		return false // began after the lock was written
+	}
+	return looksLikeGateway(s.table, p)
+}
+
+// old says whether a lock is of before the last start of the machine, or long ago.
+func (s *search) old(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return true
+	}
+	if s.now().Sub(fi.ModTime()) > crashNews {
+		return true
+	}
+	init, err := s.table.Find(1)
+	return err == nil && fi.ModTime().Before(init.Started)
+}
+
+// join adds what the process table says.
+func (o *owner) join(g *gatewayProcess) {
+	if g != nil {
+		*o = owner{state: ownerAlive, pid: g.PID}
+	}
+}
+
+// gatewayProcess is a running gateway.
+type gatewayProcess struct {
+	proc.Process
+	env      map[string]string // of the variables that matter
+	stateDir string
+	config   string
+	port     int
+	foreign  bool // another user's, or of another home folder
+}
+
+// title is what a gateway calls itself; Linux cuts it in comm.
+const title = "openclaw-gateway"
+
+// looksLikeGateway says whether a process is an OpenClaw gateway: by the title that
+// it gives itself, or by its arguments before it does so.
+func looksLikeGateway(table proc.Lister, p proc.Process) bool {
+	if p.Comm != "" && strings.HasPrefix(title, p.Comm) && len(p.Comm) >= 15 {
+		return true
+	}
+	if !strings.HasPrefix(p.Comm, "node") && !strings.HasPrefix(p.Comm, "openclaw") && p.Comm != "MainThread" && p.Comm != "bun" {
+		return false
+	}
+	args, err := table.Args(p.Identity)
+	if err != nil || len(args) == 0 {
+		return false
+	}
+	if filepath.Base(args[0]) == title {
+		return true
+	}
+	claw, gateway := false, false
+	for _, arg := range args {
+		base := filepath.Base(arg)
+		claw = claw || base == "openclaw" || base == "openclaw.mjs" || strings.Contains(arg, "/openclaw/")
+		gateway = gateway || arg == "gateway"
+	}
+	return claw && gateway
+}
+
+var variables = []string{"HOME", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE",
+	"OPENCLAW_GATEWAY_PORT", "OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"}
+
+// processes lists the gateways that run. The launcher that 2026.2.26 leaves as the
+// parent of one (comm "openclaw") has arguments that look like it: of a parent and
+// its child the child counts.
+func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayProcess, error) {
+	rows, err := table.List(ctx)
+	var found []gatewayProcess
+	parents := map[int]bool{}
+	for _, p := range rows {
+		if looksLikeGateway(table, p) {
+			g := gatewayProcess{Process: p}
+			g.read(table, home)
+			found = append(found, g)
+			parents[p.PPID] = true
+		}
+	}
+	list := found[:0]
+	for _, g := range found {
+		if !parents[g.PID] {
+			list = append(list, g)
+		}
+	}
+	return list, err
+}
+
+// read takes from the process's environment where it keeps what. One of another
+// home folder belongs to somebody else, even if the user is the same.
+func (g *gatewayProcess) read(table proc.Lister, ours string) {
+	entries, err := table.Env(g.Identity)
+	if err != nil {
+		g.foreign = errors.Is(err, fs.ErrPermission)
+		return
+	}
+	g.env = map[string]string{}
+	for _, e := range entries {
+		name, value, _ := strings.Cut(e, "=")
+		for _, v := range variables {
+			if v == name {
+				g.env[name] = strings.TrimSpace(value)
+			}
+		}
+	}
+	home := first(g.env["OPENCLAW_HOME"], g.env["HOME"])
+	g.foreign = home != "" && filepath.Clean(home) != filepath.Clean(ours)
+	under := func(path string) string {
+		if strings.HasPrefix(path, "~/") {
+			return filepath.Join(home, path[2:])
+		}
+		return path
+	}
+	g.config = under(g.env["OPENCLAW_CONFIG_PATH"])
+	g.port, _ = strconv.Atoi(g.env["OPENCLAW_GATEWAY_PORT"])
+	if g.foreign {
+		return
+	}
+	switch dir, profile := under(g.env["OPENCLAW_STATE_DIR"]), profileName(g.env["OPENCLAW_PROFILE"]); {
+	case dir != "":
+		g.stateDir = dir
+	case home != "" && profile != "":
+		g.stateDir = filepath.Join(home, ".openclaw-"+profile)
+	case home != "":
+		g.stateDir = filepath.Join(home, ".openclaw")
+	}
+	if args, err := table.Args(g.Identity); err == nil {
+		if n := portArg(args); n != 0 {
+			g.port = n
+		}
+	}
+	if g.port < 1 || g.port > 65535 {
+		g.port = 0
+	}
+}
+
+// portArg is the value of --port.
+func portArg(args []string) int {
+	for i, arg := range args {
+		value, ok := strings.CutPrefix(arg, "--port=")
+		if !ok && arg == "--port" && i+1 < len(args) {
+			value, ok = args[i+1], true
+		}
+		if n, err := strconv.Atoi(value); ok && err == nil {
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,185 @@
+package openclaw
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// maxHistory is the most that chat.history gives at once.
+const maxHistory = 1000
+
+// Peek implements adapters.Peeker with chat.history, which needs operator.read only.
+// What the gateway leaves out (it shortens long messages) is not there.
+func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	t, key, err := a.locate(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	c, release, err := a.borrow(ctx, t)
+	if err != nil {
+		return nil, t.problem(err)
+	}
+	defer func() { release(false) }()
+	var h history
+	// A result is a message of its own there, and one with its call here.
+	limit := min(2*n+2, maxHistory)
+	if err := c.call(ctx, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h); err != nil {
+		return nil, t.problem(err)
+	}
+	messages := h.messages()
+	return messages[max(0, len(messages)-n):], nil
+}
+
+// history is the answer to chat.history.
+type history struct {
+	Messages []json.RawMessage `json:"messages"`
+	Total    *number           `json:"totalMessages"`
+}
+
+// entry is a message of a conversation, in 2026.9.6 and 2026.2.26.
+type entry struct {
+	Role       string          `json:"role"`
+	Content    json.RawMessage `json:"content"`
+	Timestamp  number          `json:"timestamp"`
+	CallID     string          `json:"toolCallId"`
+	Tool       string          `json:"toolName"`
+	IsError    bool            `json:"isError"`
+	StopReason string          `json:"stopReason"`
+	Error      string          `json:"errorMessage"`
+	Meta       struct {
+		ID string `json:"id"`
+	} `json:"__openclaw"`
+}
+
+// part is a piece of a message.
+type part struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+// messages are those of the history, each call of a tool with what came of it.
+func (h *history) messages() []adapters.Message {
+	var list []adapters.Message
+	calls := map[string]int{}
+	from := 0
+	if h.Total != nil {
+		from = max(0, int(h.Total.count())-len(h.Messages))
+	}
+	for i, raw := range h.Messages {
+		var e entry
+		_ = json.Unmarshal(raw, &e) // members of another type are zero
+		key := first(e.Meta.ID, fmt.Sprintf("%d", from+i))
+		if e.Role == "toolResult" {
+			if j, ok := calls[e.CallID]; ok {
+				list[j].State = adapters.ToolDone
+				if e.failed() {
+					list[j].State = adapters.ToolFailed
+				}
+			}
+			continue
+		}
+		for _, m := range e.split(key) {
+			if m.Role == adapters.FromTool {
+				id := strings.TrimPrefix(m.Key, key+"/")
+				calls[id] = len(list)
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// split makes messages of an entry: what was said, and each call.
+func (e *entry) split(key string) []adapters.Message {
+	role, ok := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent,
+		"system": adapters.FromNote}[e.Role]
+	if !ok {
+		return nil
+	}
+	var list []adapters.Message
+	var words []string
+	at := e.Timestamp.time()
+	for _, p := range e.parts() {
+		switch p.Type {
+		case "text":
+			words = append(words, p.Text)
+		case "toolCall", "toolUse", "tool_use":
+			list = append(list, adapters.Message{Key: key + "/" + p.ID, Role: adapters.FromTool, Tool: p.Name,
+				Text: adapters.Cut(p.argument()), State: adapters.ToolRunning, At: at})
+		}
+	}
+	spoken := strings.Join(words, "\n")
+	if role == adapters.FromUser {
+		spoken = said(spoken)
+	}
+	if spoken != "" {
+		list = slices.Insert(list, 0, adapters.Message{Key: key, Role: role, Text: adapters.Cut(spoken), At: at})
+	}
+	if e.StopReason == "error" || e.StopReason == "aborted" {
+		list = append(list, adapters.Message{Key: key + "/end", Role: adapters.FromNote,
+			Text: adapters.Cut(first(e.Error, e.StopReason)), At: at})
+	}
+	return list
+}
+
+// parts are the pieces of an entry, whose content is a text or a list.
+func (e *entry) parts() []part {
+	if bytes.HasPrefix(bytes.TrimSpace(e.Content), []byte("[")) {
+		var raw []json.RawMessage
+		_ = json.Unmarshal(e.Content, &raw)
+		list := make([]part, len(raw))
+		for i, b := range raw {
+			_ = json.Unmarshal(b, &list[i])
+		}
+		return list
+	}
+	var words string
+	if json.Unmarshal(e.Content, &words) != nil {
+		return nil
+	}
+	return []part{{Type: "text", Text: words}}
+}
+
+// argument is the argument that says most.
+func (p *part) argument() string {
+	for _, name := range []string{"command", "cmd", "path", "file_path", "url", "query", "pattern", "task", "message"} {
+		if s, ok := p.Arguments[name].(string); ok && s != "" {
+			return s
+		}
+	}
+	b, err := json.Marshal(p.Arguments)
+	if err != nil || p.Arguments == nil {
+		return ""
+	}
+	return string(b)
+}
+
+// failed says whether a result is one of a failure: exec tells its own in the text.
+func (e *entry) failed() bool {
+	if e.IsError {
+		return true
+	}
+	for _, p := range e.parts() {
+		var r struct {
+			Status string `json:"status"`
+		}
+		if json.Unmarshal([]byte(p.Text), &r) == nil && (r.Status == "error" || r.Status == "failed") {
+			return true
+		}
+	}
+	return false
+}

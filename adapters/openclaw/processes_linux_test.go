@@ -1,0 +1,95 @@
+package openclaw_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/internal/gatewaytest"
+	"rollcall/proc"
+)
+
+// tree is a /proc of made-up processes.
+type tree struct {
+	t    *testing.T
+	root string
+}
+
+func newTree(t *testing.T) *tree {
+	p := &tree{t, t.TempDir()}
+	p.put("stat", "btime 1795230000\n")
+	p.put("sys/kernel/random/boot_id", "b\n")
+	return p
+}
+
+func (p *tree) put(path, content string) {
+	p.t.Helper()
+	path = filepath.Join(p.root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *tree) process(pid, ppid int, comm string, start uint64, args, env []string) {
+	p.put(fmt.Sprintf("%d/stat", pid), fmt.Sprintf("%d (%s) S %d %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", pid, comm, ppid, pid, pid, start))
+	p.put(fmt.Sprintf("%d/comm", pid), comm+"\n")
+	p.put(fmt.Sprintf("%d/cmdline", pid), strings.Join(args, "\x00")+"\x00")
+	p.put(fmt.Sprintf("%d/environ", pid), strings.Join(env, "\x00")+"\x00")
+}
+
+func (p *tree) table() *proc.Table { return proc.OpenAt(p.root, p.root) }
+
+// TestProcessFound: a gateway whose state lies elsewhere is found by its process,
+// with the folder, the port and the token that it was started with.
+func TestProcessFound(t *testing.T) {
+	w := newWorld(t)
+	g := w.gateway(gatewaytest.Options{Token: "of-the-process"})
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
+	state := filepath.Join(w.home, "elsewhere")
+	w.write("elsewhere/openclaw.json", `{"gateway": {"port": 1, "auth": {"mode": "token"}}}`)
+	p := newTree(t)
+	launcher := []string{"openclaw"}
+	p.process(40, 1, "openclaw", 10, launcher, nil)
+	p.process(41, 40, "openclaw-gatewa", 20, []string{"openclaw-gateway"}, []string{"HOME=" + w.home, "OPENCLAW_STATE_DIR=" + state,
+		fmt.Sprintf("OPENCLAW_GATEWAY_PORT=%d", g.Port()), "OPENCLAW_GATEWAY_TOKEN=of-the-process"})
+	p.process(50, 1, "openclaw-gatewa", 30, []string{"openclaw-gateway"}, []string{"HOME=/home/somebody", "OPENCLAW_GATEWAY_PORT=1"})
+	w.cfg.Table = p.table()
+	if s := one(t, w.adapter()); s.Status != adapters.Working {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestStartingProcess: a gateway that runs and does not listen yet is said to start.
+func TestStartingProcess(t *testing.T) {
+	w := newWorld(t)
+	w.write(".openclaw/openclaw.json", `{"gateway": {"port": 1}}`)
+	p := newTree(t)
+	p.process(41, 1, "MainThread", 20, []string{"node", "/opt/node_modules/openclaw/openclaw.mjs", "gateway", "run"}, []string{"HOME=" + w.home})
+	w.cfg.Table = p.table()
+	_, err := discover(t, w.adapter(), adapters.Query{})
+	onlyProblem(t, err, adapters.ErrUnreadable, "process 41 runs, and nothing listens there")
+}
+
+// TestOldLock: the lock of 2026.2.26 lies in the folder for temporary files, and
+// tells a crash from a clean end as well.
+func TestOldLock(t *testing.T) {
+	w := newWorld(t)
+	w.env["TMPDIR"] = filepath.Join(w.home, "tmp")
+	w.write(".openclaw/openclaw.json", `{"gateway": {"port": 1}}`)
+	w.cfg.Table = newTree(t).table()
+	lock := fmt.Sprintf("tmp/openclaw-%d/gateway.8e4bf977.lock", os.Getuid())
+	w.write(lock, `{"pid":77,"createdAt":"2026-11-21T22:05:07.128Z","configPath":"/home/somebody/.openclaw/openclaw.json","startTime":5}`)
+	if _, err := discover(t, w.adapter(), adapters.Query{}); err != nil {
+		t.Errorf("the lock of another: %v", err)
+	}
+	w.write(lock, fmt.Sprintf(`{"pid":77,"createdAt":"2026-11-21T22:05:07.128Z","configPath":%q,"startTime":5}`,
+		filepath.Join(w.home, ".openclaw/openclaw.json")))
+	_, err := discover(t, w.adapter(), adapters.Query{})
+	onlyProblem(t, err, adapters.ErrUnreadable, "process 77 is gone", "gateway.8e4bf977.lock")
+}

@@ -1,0 +1,207 @@
+package openclaw_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/openclaw"
+	"rollcall/internal/gatewaytest"
+)
+
+// listen runs Push and returns what it tells. Push has ended when the test has.
+func listen(t *testing.T, a *openclaw.Adapter) <-chan struct{} {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	told := make(chan struct{}, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.Push(ctx, func() {
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			t.Error("Push did not return")
+		}
+	})
+	return told
+}
+
+// attached waits until Push has a connection.
+func attached(t *testing.T, told <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-told:
+	case <-time.After(10 * time.Second):
+		t.Fatal("Push told nothing")
+	}
+}
+
+// until asks again whenever something is told, until what is wanted is answered.
+func until(t *testing.T, a *openclaw.Adapter, told <-chan struct{}, what string, want func(adapters.Roll, error) bool) {
+	t.Helper()
+	limit := time.After(10 * time.Second)
+	for {
+		roll, err := discover(t, a, adapters.Query{})
+		if want(roll, err) {
+			return
+		}
+		select {
+		case <-told:
+		case <-limit:
+			t.Fatalf("never %s: %+v %v", what, roll.Sessions, err)
+		}
+	}
+}
+
+func status(want adapters.Status) func(adapters.Roll, error) bool {
+	return func(r adapters.Roll, err error) bool {
+		return err == nil && len(r.Sessions) == 1 && r.Sessions[0].Status == want
+	}
+}
+
+func connected(t *testing.T, g *gatewaytest.Gateway, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); g.Connections() != n; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d connections, want %d", g.Connections(), n)
+		}
+	}
+}
+
+func TestPush(t *testing.T) {
+	w := newWorld(t)
+	g := w.running(gatewaytest.Options{})
+	a := w.adapter()
+	told := listen(t, a)
+	attached(t, told)
+	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
+	until(t, a, told, "working", status(adapters.Working))
+	id := g.Ask("agent:main:k", "rm -rf /tmp/x")
+	until(t, a, told, "waiting", status(adapters.Waiting))
+	g.Answer(id)
+	until(t, a, told, "working again", status(adapters.Working))
+	g.Change("agent:main:k", func(s *gatewaytest.Session) { s.Running, s.Status = false, "done" })
+	until(t, a, told, "idle", status(adapters.Idle))
+	connected(t, g, 1)
+	before := g.Accepted()
+	for range 5 {
+		one(t, a) // nothing waits: the kept connection is enough
+	}
+	if g.Accepted() != before {
+		t.Errorf("%d new connections for 5 questions", g.Accepted()-before)
+	}
+	g.Delete("agent:main:k")
+	until(t, a, told, "deleted", func(r adapters.Roll, err error) bool { return err == nil && len(r.Sessions) == 0 })
+}
+
+// TestPushOlder: of 2026.2.26 the events tell what runs.
+func TestPushOlder(t *testing.T) {
+	w := newWorld(t)
+	g := w.running(gatewaytest.Options{MaxProtocol: 3})
+	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
+	a := w.adapter()
+	told := listen(t, a)
+	attached(t, told)
+	until(t, a, told, "unknown", status(adapters.Unknown))
+	event := func(phase string) {
+		g.Event("agent", map[string]any{"sessionKey": "agent:main:k", "stream": "lifecycle", "data": map[string]any{"phase": phase}})
+	}
+	event("start")
+	until(t, a, told, "working", status(adapters.Working))
+	g.Event("chat", map[string]any{"sessionKey": "agent:main:k", "state": "aborted"})
+	event("error")
+	until(t, a, told, "interrupted", func(r adapters.Roll, err error) bool {
+		return err == nil && r.Sessions[0].Status == adapters.Idle && r.Sessions[0].Outcome == adapters.Interrupted
+	})
+	g.Drop() // what happens meanwhile is not told
+	until(t, a, told, "unknown again", status(adapters.Unknown))
+}
+
+// TestGatewayComesBack: a gateway that dies is told of, asked for with pauses, and
+// found again.
+func TestGatewayComesBack(t *testing.T) {
+	w := newWorld(t)
+	g := w.running(gatewaytest.Options{})
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
+	a := w.adapter()
+	told := listen(t, a)
+	attached(t, told)
+	until(t, a, told, "working", status(adapters.Working))
+	port := g.Port()
+	g.Close()
+	until(t, a, told, "gone", func(_ adapters.Roll, err error) bool { return err != nil })
+	again := w.running(gatewaytest.Options{Port: port})
+	again.Update(gatewaytest.Session{Key: "k", SessionID: "s"})
+	connected(t, again, 1)
+	until(t, a, told, "back", status(adapters.Idle))
+}
+
+// TestNoBusyLoop: a gateway that refuses is not asked all the time.
+func TestNoBusyLoop(t *testing.T) {
+	w := newWorld(t)
+	g := w.gateway(gatewaytest.Options{})
+	w.cfg.Gateways = []openclaw.Gateway{{URL: g.URL(), Token: "wrong"}}
+	listen(t, w.adapter())
+	<-time.After(3 * time.Second)
+	if n := g.Accepted(); n < 1 || n > 5 {
+		t.Errorf("%d connections in 3 s", n)
+	}
+}
+
+// TestGatewayAppears: a profile that is set up while Push runs is connected to.
+func TestGatewayAppears(t *testing.T) {
+	w := newWorld(t)
+	a := w.adapter()
+	told := listen(t, a)
+	g := w.gateway(gatewaytest.Options{})
+	if err := g.WriteState(filepath.Join(w.home, ".openclaw-new")); err != nil {
+		t.Fatal(err)
+	}
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
+	until(t, a, told, "working", status(adapters.Working))
+	connected(t, g, 1)
+	if len(a.WatchPaths()) == 0 {
+		t.Error("nothing is watched")
+	}
+}
+
+// TestHangingConnection: a kept connection that says nothing any more costs the
+// time limit once, and is replaced.
+func TestHangingConnection(t *testing.T) {
+	w := newWorld(t)
+	g := w.running(gatewaytest.Options{})
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
+	a := w.adapter()
+	told := listen(t, a)
+	attached(t, told)
+	g.Hang()
+	_, err := discover(t, a, adapters.Query{})
+	onlyProblem(t, err, adapters.ErrTimeout, g.URL())
+	g.Resume()
+	until(t, a, told, "working", status(adapters.Working))
+}
+
+// TestApprovalHeard: a gateway that doesn't list approvals to us still tells of them.
+func TestApprovalHeard(t *testing.T) {
+	w := newWorld(t)
+	g := w.running(gatewaytest.Options{DenyAdmin: true})
+	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
+	a := w.adapter()
+	told := listen(t, a)
+	attached(t, told)
+	id := g.Ask("agent:main:k", "make")
+	until(t, a, told, "waiting", status(adapters.Waiting))
+	g.Answer(id)
+	until(t, a, told, "working", status(adapters.Working))
+}

@@ -1,0 +1,195 @@
+package openclaw
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/coder/websocket"
+
+	"rollcall/adapters"
+)
+
+// refusal is the error of a response, as 2026.9.6 and 2026.2.26 give it. Details
+// are read apart: their form differs from error to error.
+type refusal struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Details map[string]any `json:"details"`
+
+	method string
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("%s was refused: %s", r.method, plain(first(r.Message, r.Code)))
+}
+
+func refused(method string, r *refusal) error {
+	if r == nil {
+		r = &refusal{Message: "without a reason"}
+	}
+	r.method = method
+	return r
+}
+
+func (r *refusal) detail(name string) string { return plain(text(r.Details[name])) }
+
+func (r *refusal) number(name string) string {
+	if n, ok := r.Details[name].(float64); ok {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return "?"
+}
+
+// formatError is an answer in a form that isn't known.
+type formatError struct{ err error }
+
+func (e *formatError) Error() string { return e.err.Error() }
+func (e *formatError) Unwrap() error { return e.err }
+
+// handshakeError: what listens there is no WebSocket server, or refused to be one.
+type handshakeError struct {
+	status int
+	err    error
+}
+
+func (e *handshakeError) Error() string {
+	return fmt.Sprintf("what listens there answered HTTP %d instead of a WebSocket", e.status)
+}
+func (e *handshakeError) Unwrap() error { return e.err }
+
+// plain makes a text of a gateway fit for one line of a message.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 300 {
+		s = string(r[:299]) + "…"
+	}
+	return s
+}
+
+// isRefusedDial says whether nothing listens at the address.
+func isRefusedDial(err error) bool {
+	const wsaConnRefused = syscall.Errno(10061)
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wsaConnRefused)
+}
+
+// problem says in words, without any secret, what kept a gateway from answering.
+func (t *target) problem(err error) *adapters.Problem {
+	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Err: err}
+	var (
+		r         *refusal
+		format    *formatError
+		handshake *handshakeError
+		cert      *tls.CertificateVerificationError
+		authority x509.UnknownAuthorityError
+		dns       *net.DNSError
+	)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), os.IsTimeout(err):
+		p.Kind, p.Err = adapters.ErrTimeout, errors.New("the gateway gave none in time")
+		p.Fix = "restart it with `openclaw gateway restart` if it hangs"
+	case errors.As(err, &r):
+		p.Fix, p.Err = t.words(r)
+	case errors.Is(err, errPlaintext):
+		p.Err, p.Fix = errPlaintext, "use wss://, or an SSH tunnel to 127.0.0.1, or allow plaintext in the settings"
+	case errors.Is(err, errPin):
+		p.Err, p.Fix = errPin, "another program may listen there; check gateway.tls in openclaw.json"
+	case errors.Is(err, errRedirect):
+		p.Err, p.Fix = errRedirect, "put the final address into the settings"
+	case errors.As(err, &cert), errors.As(err, &authority):
+		p.Err = errors.New("its TLS certificate is not trusted: " + plain(innermost(err).Error()))
+		p.Fix = "let the system trust it, or set gateway.remote.tlsFingerprint in openclaw.json"
+	case errors.As(err, &handshake):
+		p.Err, p.Fix = handshake, "check the address and the port"
+	case errors.As(err, &format):
+		p.Kind, p.Fix = adapters.ErrFormat, "a newer Rollcall may know it"
+	case errors.As(err, &dns):
+		p.Err, p.Fix = fmt.Errorf("the host %s is not known", plain(dns.Name)), "check the address and the network"
+	case isRefusedDial(err):
+		p.Err, p.Fix = errors.New("nothing listens there: the gateway is not running"), startHint()
+	case websocket.CloseStatus(err) == websocket.StatusServiceRestart, websocket.CloseStatus(err) == websocket.StatusGoingAway:
+		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is ending or starting anew"
+	case websocket.CloseStatus(err) != -1:
+		p.Err = fmt.Errorf("it closed the connection (%d)", websocket.CloseStatus(err))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is ending or starting anew, or no gateway listens there"
+	default:
+		p.Err = errors.New("the connection failed: " + plain(innermost(err).Error()))
+	}
+	p.Err = t.auth.scrub(p.Err)
+	return p
+}
+
+// words says what a refusal means and what to do.
+func (t *target) words(r *refusal) (fix string, cause error) {
+	const settings = "Rollcall's settings, OPENCLAW_GATEWAY_TOKEN or openclaw.json (gateway.auth.token) have to hold the gateway's own"
+	code := first(r.detail("code"), r.Code)
+	pairing := code == "PAIRING_REQUIRED" || code == "NOT_PAIRED" || strings.Contains(code, "DEVICE_IDENTITY")
+	switch {
+	case t.auth.none() && (pairing || strings.HasPrefix(code, "AUTH_")):
+		return settings, errors.New("the gateway wants a token or password, and none is known")
+	case code == "AUTH_TOKEN_MISMATCH", code == "AUTH_PASSWORD_MISMATCH", code == "AUTH_DEVICE_TOKEN_MISMATCH":
+		return settings, fmt.Errorf("the gateway refused the token or password that %s has", first(t.from, "the settings"))
+	case code == "AUTH_TOKEN_MISSING", code == "AUTH_PASSWORD_MISSING", code == "AUTH_REQUIRED":
+		return settings, errors.New("the gateway wants a token or password, and none is known")
+	case code == "AUTH_RATE_LIMITED":
+		return settings, errors.New("the gateway refuses for now, after too many wrong tokens")
+	case code == "PROTOCOL_MISMATCH", r.Message == "protocol mismatch":
+		speaks := r.number("expectedProtocol")
+		return "update the older of the two",
+			fmt.Errorf("the gateway speaks protocol %s, Rollcall %d to %d", speaks, minProtocol, maxProtocol)
+	case r.detail("reason") == "startup-sidecars", r.Code == "UNAVAILABLE":
+		return "it answers in a moment", errors.New("the gateway is starting up, or too busy")
+	case code == "CONTROL_UI_ORIGIN_NOT_ALLOWED":
+		return "a proxy on the way adds an Origin header; take it away", errors.New("the gateway refused the origin of the connection")
+	case code == "MISSING_SCOPE", strings.HasPrefix(r.Message, "missing scope"):
+		scope := first(r.detail("missingScope"), strings.TrimPrefix(plain(r.Message), "missing scope: "))
+		return "use the gateway's own token, or a token of a role with that scope",
+			fmt.Errorf("the gateway does not grant Rollcall the scope %s", scope)
+	case pairing:
+		return "reach it on loopback (an SSH tunnel), where its token is enough",
+			errors.New("the gateway wants a paired device, which Rollcall is not")
+	}
+	return "", r
+}
+
+// innermost is the cause: what wraps it repeats addresses.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// scrub takes the credentials out of an error: a gateway may repeat them.
+func (c credentials) scrub(err error) error {
+	if err == nil {
+		return nil
+	}
+	s := err.Error()
+	for _, secret := range []string{c.token, c.password} {
+		if len(secret) >= 4 {
+			s = strings.ReplaceAll(s, secret, "(secret)")
+		}
+	}
+	if s == err.Error() {
+		return err
+	}
+	return errors.New(s)
+}

@@ -1,0 +1,204 @@
+package openclaw
+
+import (
+	"crypto/sha256"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// settings are what an openclaw.json says of its gateway.
+type settings struct {
+	path     string
+	port     int
+	remote   string // gateway.remote.url, when gateway.mode is "remote"
+	auth     credentials
+	tls      bool
+	certPath string
+	pin      string // gateway.remote.tlsFingerprint
+	// workspaces are the agents' folders; that of "" is the default agent's.
+	workspaces map[string]string
+}
+
+// credentials are secret: they have no String and stand in no message.
+type credentials struct{ token, password string }
+
+func (c credentials) none() bool { return c.token == "" && c.password == "" }
+
+// String keeps credentials out of whatever prints them by mistake.
+func (credentials) String() string { return "(secret)" }
+
+// GoString implements fmt.GoStringer for the same reason.
+func (credentials) GoString() string { return "(secret)" }
+
+// maxSettings bounds openclaw.json, which has a few kilobytes.
+const maxSettings = 4 << 20
+
+// readSmall reads a file that has to be regular and short.
+func readSmall(path string, limit int64) ([]byte, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("larger than %d MB", limit>>20)
+	}
+	return b, err
+}
+
+// readSettings reads an openclaw.json. lookup resolves the variables in it.
+func readSettings(path string, lookup func(string) string) (settings, error) {
+	b, err := readSmall(path, maxSettings)
+	if err != nil {
+		if os.IsNotExist(err) {
+			return settings{}, err
+		}
+		return settings{}, adapters.Unreadable(path, err)
+	}
+	s, err := parseSettings(b, lookup)
+	if err != nil {
+		return settings{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
+			Fix: "OpenClaw itself reads JSON5; `openclaw doctor` checks the file"}
+	}
+	s.path = path
+	return s, nil
+}
+
+func parseSettings(b []byte, lookup func(string) string) (settings, error) {
+	var c struct {
+		Gateway struct {
+			Mode   any
+			Port   any
+			Auth   map[string]any
+			Remote map[string]any
+			TLS    map[string]any `json:"tls"`
+		}
+		Agents struct {
+			Defaults map[string]any
+			List     []any
+		}
+	}
+	if err := unmarshalJSON5(b, &c); err != nil {
+		return settings{}, err
+	}
+	g := c.Gateway
+	s := settings{
+		port:     port(g.Port),
+		auth:     credentials{secret(g.Auth["token"], lookup), secret(g.Auth["password"], lookup)},
+		certPath: text(g.TLS["certPath"]),
+	}
+	s.workspaces = map[string]string{"": text(c.Agents.Defaults["workspace"])}
+	for _, a := range c.Agents.List {
+		if agent, ok := a.(map[string]any); ok {
+			s.workspaces[text(agent["id"])] = text(agent["workspace"])
+		}
+	}
+	s.tls, _ = g.TLS["enabled"].(bool)
+	switch text(g.Auth["mode"]) {
+	case "none":
+		s.auth = credentials{}
+	case "token":
+		s.auth.password = ""
+	case "password":
+		s.auth.token = ""
+	}
+	if text(g.Mode) == "remote" {
+		s.remote = expand(text(g.Remote["url"]), lookup)
+		s.auth = credentials{secret(g.Remote["token"], lookup), secret(g.Remote["password"], lookup)}
+		s.pin = fingerprint(text(g.Remote["tlsFingerprint"]))
+	}
+	return s, nil
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return strings.TrimSpace(s)
+}
+
+func port(v any) int {
+	if n, ok := v.(float64); ok && n >= 1 && n <= 65535 && n == float64(int(n)) {
+		return int(n)
+	}
+	return 0
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}`)
+
+// expand fills in ${NAME}, as OpenClaw does in every text of its settings.
+func expand(s string, lookup func(string) string) string {
+	return variable.ReplaceAllStringFunc(s, func(v string) string { return lookup(v[2 : len(v)-1]) })
+}
+
+// secret reads a secret: a text, or a reference to a variable. References to
+// files and programs are OpenClaw's own business.
+func secret(v any, lookup func(string) string) string {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(expand(v, lookup))
+	case map[string]any:
+		if text(v["source"]) == "env" {
+			return strings.TrimSpace(lookup(text(v["id"])))
+		}
+	}
+	return ""
+}
+
+// dotenv reads the variables of a .env file, of which OpenClaw reads the one in
+// its state folder.
+func dotenv(path string) map[string]string {
+	b, err := readSmall(path, 1<<20)
+	if err != nil {
+		return nil
+	}
+	vars := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || strings.HasPrefix(name, "#") {
+			continue
+		}
+		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		}
+		vars[name] = value
+	}
+	return vars
+}
+
+// fingerprint normalises a SHA-256 of a certificate to 64 small hex digits, or "".
+func fingerprint(s string) string {
+	s = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "sha256:"), ":", ""))
+	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+		return ""
+	}
+	return s
+}
+
+// pinOf is the fingerprint of the certificate that a local gateway with TLS
+// generates (2026.9.6) or was given.
+func (s *settings) pinOf(stateDir string) string {
+	b, err := readSmall(first(s.certPath, filepath.Join(stateDir, "gateway", "tls", "gateway-cert.pem")), 1<<16)
+	if err != nil {
+		return ""
+	}
+	block, _ := pem.Decode(b)
+	if block == nil || block.Type != "CERTIFICATE" {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(block.Bytes))
+}

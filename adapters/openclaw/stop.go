@@ -1,0 +1,69 @@
+package openclaw
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// stopLimit bounds Stop where its context doesn't: aborting waits for what the run
+// does at the moment.
+const stopLimit = 30 * time.Second
+
+// Stop implements adapters.Stopper. It aborts the session's run; the session stays.
+// A run that another client started is aborted only with operator.admin, which is
+// asked for on a connection of its own.
+func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	t, key, err := a.locate(ctx, s)
+	if err != nil {
+		return err
+	}
+	c, err := t.connect(ctx, a.cfg.AllowPlaintext, []string{scopeRead, "operator.write", scopeAdmin}, nil)
+	if err != nil {
+		return t.problem(err)
+	}
+	defer c.close()
+	var done struct {
+		OK bool `json:"ok"`
+	}
+	if c.hello.has("sessions.abort") {
+		err = c.call(ctx, "sessions.abort", map[string]any{"key": key}, &done)
+	} else {
+		err = c.call(ctx, "chat.abort", map[string]any{"sessionKey": key}, &done)
+	}
+	if err == nil {
+		return nil
+	}
+	var r *refusal
+	if errors.As(err, &r) && r.Message == "unauthorized" {
+		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url,
+			Err: errors.New("the gateway doesn't let Rollcall stop a run that another client started"),
+			Fix: "stop it there, or use a token with the scope " + scopeAdmin}
+	}
+	return t.problem(err)
+}
+
+// locate finds the gateway and the key of a session that Discover answered with.
+func (a *Adapter) locate(ctx context.Context, s adapters.Session) (*target, string, error) {
+	p, ok := a.book.find(s.ID)
+	if !ok {
+		if _, err := a.Discover(ctx, adapters.Query{IDs: []string{s.ID}}); err != nil {
+			return nil, "", err
+		}
+		if p, ok = a.book.find(s.ID); !ok {
+			return nil, "", &adapters.Problem{Kind: adapters.ErrUnreadable, Path: first(s.Remote, "OpenClaw"),
+				Err: errors.New("no gateway has the session " + s.ID)}
+		}
+	}
+	for _, t := range a.find(ctx).targets {
+		if t.id == p.gateway {
+			return t, p.key, nil
+		}
+	}
+	return nil, "", &adapters.Problem{Kind: adapters.ErrUnreadable, Path: first(s.Remote, "OpenClaw"),
+		Err: errors.New("its gateway is no longer known"), Fix: startHint()}
+}

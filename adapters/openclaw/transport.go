@@ -1,0 +1,132 @@
+package openclaw
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// errPlaintext: the credentials would travel unencrypted to another machine.
+var errPlaintext = errors.New("the address is not on this machine and has no TLS, so that the token would travel unencrypted")
+
+// errPin: the certificate is another one than the gateway's own.
+var errPin = errors.New("the certificate is not the gateway's own")
+
+// errRedirect: the gateway sent us elsewhere.
+var errRedirect = errors.New("it answered with a redirect, which is not followed")
+
+// address is a gateway's address without any secret.
+type address struct {
+	url string
+	id  string
+}
+
+// parseURL reads an address as the user wrote it. Credentials in it are taken out.
+func parseURL(raw string) (address, credentials, error) {
+	raw = strings.TrimSpace(raw)
+	if !strings.Contains(raw, "://") {
+		raw = "ws://" + raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil { // its text repeats the address, and what is secret in it
+		return address{}, credentials{}, errors.New("an address of a gateway can't be understood")
+	}
+	scheme := map[string]string{"ws": "ws", "http": "ws", "wss": "wss", "https": "wss"}[strings.ToLower(u.Scheme)]
+	if scheme == "" || u.Hostname() == "" {
+		return address{}, credentials{}, errors.New("an address of a gateway has no host, or is neither ws:// nor wss://")
+	}
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if port == "" {
+		port = map[string]string{"ws": "18789", "wss": "443"}[scheme]
+		if u.Scheme == "http" {
+			port = "80"
+		}
+	}
+	c := credentials{token: u.Query().Get("token"), password: u.Query().Get("password")}
+	if password, ok := u.User.Password(); ok && c.none() {
+		c = credentials{password, password}
+	}
+	clean := url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port), Path: strings.TrimSuffix(u.Path, "/")}
+	id := clean.Host + clean.Path
+	if loopbackName(host) {
+		id = "loopback:" + port + clean.Path
+	}
+	return address{url: clean.String(), id: id}, c, nil
+}
+
+func loopbackName(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// dialer connects to one gateway.
+type dialer struct {
+	plaintext bool // goes to a gateway without TLS
+	allowed   bool // wherever it is
+}
+
+// dial resolves the name itself and connects to the very addresses that it
+// checked: a name that is called localhost proves nothing.
+func (d dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	var conn net.Conn
+	err = &net.AddrError{Err: "no address", Addr: host}
+	for _, ip := range ips {
+		ip = ip.Unmap()
+		if d.plaintext && !d.allowed && !ip.IsLoopback() {
+			return nil, errPlaintext
+		}
+		conn, err = (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, network, net.JoinHostPort(ip.String(), port))
+		if err == nil {
+			return conn, nil
+		}
+	}
+	return nil, err
+}
+
+// httpClient makes the client for one connection. Close its idle connections
+// afterwards.
+func (t *target) httpClient(allowPlaintext bool) *http.Client {
+	d := dialer{plaintext: strings.HasPrefix(t.url, "ws://"), allowed: allowPlaintext}
+	transport := &http.Transport{DialContext: d.dial, TLSClientConfig: t.tlsConfig(), TLSHandshakeTimeout: 3 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10}
+	if !d.plaintext && !strings.HasPrefix(t.id, "loopback:") {
+		transport.Proxy = http.ProxyFromEnvironment // end to end encrypted all the same
+	}
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect },
+	}
+}
+
+// tlsConfig trusts what the system trusts, or exactly the certificate that the
+// gateway here has in its own folder.
+func (t *target) tlsConfig() *tls.Config {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.pin == "" {
+		return cfg
+	}
+	cfg.InsecureSkipVerify = true //nolint:gosec // VerifyConnection wants one very certificate
+	cfg.VerifyConnection = func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 || fmt.Sprintf("%x", sha256.Sum256(state.PeerCertificates[0].Raw)) != t.pin {
+			return errPin
+		}
+		return nil
+	}
+	return cfg
+}
