@@ -1,0 +1,67 @@
+package lock
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// RealPath is the absolute path of a folder without symbolic links. It is an
+// error when there is no such folder.
+func RealPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(resolved)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("%s is no folder", resolved)
+	}
+	return resolved, nil
+}
+
+// Overlap says whether two real paths are the same folder, or one lies in the
+// other. Folders are compared by identity where they exist, so that neither
+// letter case nor a second mount of the same folder makes two of one.
+func Overlap(a, b string) bool { return Within(a, b) || Within(b, a) }
+
+// Within says whether path is outer or lies in it.
+func Within(outer, path string) bool {
+	if textWithin(outer, path) {
+		return true
+	}
+	top, err := os.Stat(outer)
+	if err != nil {
+		return false
+	}
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(top, info) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func textWithin(outer, path string) bool {
+	rel, err := filepath.Rel(outer, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
