@@ -17,12 +17,38 @@ type Session struct {
 	// Stale is set when the adapter did not answer this time and the session is
 	// what was last seen.
 	Stale *Stale
+	// Launch is what Rollcall keeps of the launch that the session came from; nil
+	// for those that it did not start.
+	Launch *Launch
+}
+
+// Launch is what the agent does not know of a session.
+type Launch struct {
+	ID         string
+	Group      string
+	Spec       string
+	Prompt     string
+	Log        string // path of what the agent said; empty: it has a terminal
+	LaunchedAt time.Time
+	Hooks      []Hook
+	// Unlisted says that the agent does not list the session, or not yet: the row
+	// is what Rollcall knows by itself.
+	Unlisted bool
 }
 
 // Stale says since when and why a session could not be asked for again.
 type Stale struct {
 	Since  time.Time
 	Reason string
+}
+
+// Hook is a command of the user's that runs at a moment of a launch.
+type Hook struct {
+	When    string // create or complete
+	Command string
+	RanAt   time.Time // zero: not yet
+	Result  string    // "exit 0", or why it failed; empty: it runs, or has not run
+	Output  string    // the end of what it said
 }
 
 // AdapterState is how an adapter answered.
@@ -49,6 +75,7 @@ type Health struct {
 	LookedIn []string
 	Versions map[string]int
 	Skipped  map[string]int
+	Format   Format
 	Asking   bool // a question is under way
 }
 

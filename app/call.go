@@ -17,6 +17,8 @@ type answer struct {
 	roll    adapters.Roll
 	elapsed time.Duration
 	places  *places
+	added   int // of Sessions, that the agent did not list
+	launch  func(*adapters.Session) *Launch
 }
 
 // call is one call of an adapter, in a goroutine that can be left behind.

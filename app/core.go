@@ -36,7 +36,18 @@ type Config struct {
 	Since time.Duration
 	// Totals asks for exact tokens; see adapters.Query.
 	Totals bool
-	Log    *slog.Logger // nil: discard
+	// Launches complete the answers with what Rollcall started; nil: nothing.
+	Launches Launches
+	Log      *slog.Logger // nil: discard
+}
+
+// Launches is what a core asks about Rollcall's own launches.
+type Launches interface {
+	// Complete is given the sessions that an agent listed. It returns those that
+	// run by Rollcall's own records and that the agent does not list, or not yet,
+	// and tells which launch a session came from. It is called on any goroutine,
+	// and quick.
+	Complete(agent adapters.Name, listed []adapters.Session) (more []adapters.Session, of func(*adapters.Session) *Launch)
 }
 
 const (
@@ -55,6 +66,7 @@ type Core struct {
 	began   time.Time
 	sources []*source
 	last    atomic.Pointer[Snapshot]
+	peeks   peeks
 
 	mu         sync.Mutex
 	generation uint64

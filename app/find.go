@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+
+	"rollcall/adapters"
 )
 
 // ErrNoSession says that no adapter that answered knows a session.
@@ -33,7 +36,7 @@ func (c *Core) Find(ctx context.Context, prefix string) (Session, *Snapshot, err
 	if s, err := exactly(snap, prefix); err == nil || ctx.Err() != nil {
 		return s, snap, ctx.Err()
 	}
-	snap = whole.askEach(ctx, question{rough: true}, prefix)
+	snap = whole.askNamed(ctx, prefix)
 	if ctx.Err() != nil {
 		return Session{}, snap, ctx.Err()
 	}
@@ -67,6 +70,31 @@ func (c *Core) askEach(ctx context.Context, q question, id string) *Snapshot {
 			cancel() // the others return at once
 		}
 	}
+	return c.Snapshot()
+}
+
+// askNamed asks every adapter for the sessions whose ids begin so; those that
+// can't name them for all they have.
+func (c *Core) askNamed(ctx context.Context, prefix string) *Snapshot {
+	var group sync.WaitGroup
+	for _, s := range c.sources {
+		group.Go(func() {
+			q := question{rough: true, limit: c.cfg.Limit}
+			if n, ok := s.adapter.(adapters.Namer); ok {
+				inner, cancel := context.WithTimeout(ctx, c.cfg.Limit)
+				defer cancel()
+				ids, err := n.Named(inner, prefix)
+				if err == nil && len(ids) == 0 {
+					return
+				}
+				if err == nil {
+					q.ids = ids
+				}
+			}
+			c.ask(ctx, s, q)
+		})
+	}
+	group.Wait()
 	return c.Snapshot()
 }
 

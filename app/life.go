@@ -49,6 +49,7 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 			l.procs = l.rehosted(ps, hosts, now)
 		}
 	}
+	s.replace(shown)
 	evs = append(evs, s.unlisted(hosts, now)...)
 	s.note(a)
 	return group(evs)
@@ -69,6 +70,20 @@ func (s *source) unlisted(hosts map[proc.Identity][]string, now *liveness) []Eve
 		}
 	}
 	return evs
+}
+
+// replace drops the lives of launches that their agent lists by now, under an id
+// of its own: nothing happened to them.
+func (s *source) replace(shown []Session) {
+	for id, l := range s.lives {
+		own := l.session.Launch
+		if l.seen || own == nil || !own.Unlisted {
+			continue
+		}
+		if slices.ContainsFunc(shown, func(x Session) bool { return x.Launch != nil && x.Launch.ID == own.ID }) {
+			delete(s.lives, id)
+		}
+	}
 }
 
 // ghost says whether x is a session whose process ended and whose agent can't

@@ -22,7 +22,12 @@ const (
 	// wait for share × t, so that a busy agent never costs more than a tenth of
 	// a core. Exits never wait.
 	share   = 9
-	restMax = 5 * time.Second
+	restMax = 2 * time.Second
+	// A source that failed is asked again after retryMin, and then after twice the
+	// time before, up to retryMax: what was in its way may have gone without a
+	// change that is told.
+	retryMin = 5 * time.Second
+	retryMax = 2 * time.Minute
 )
 
 // ErrRunning says that the core runs already.
@@ -30,8 +35,8 @@ var ErrRunning = errors.New("the core is running already")
 
 // Run asks all adapters, and then keeps the picture true until ctx is done: the
 // end of a session's process, a change in a folder that an adapter named
-// (adapters.Watcher), and the appearance of a place that it looked for in vain
-// each refresh just that adapter. While nothing changes it does nothing; its
+// (adapters.Watcher), the appearance of a place that it looked for in vain and
+// what an agent tells by itself (adapters.Pusher) each refresh just that adapter. While nothing changes it does nothing; its
 // only timers run for at most a few seconds after a change. It returns nil when
 // ctx is done, ErrRunning when it runs already.
 func (c *Core) Run(ctx context.Context) error {
@@ -43,14 +48,22 @@ func (c *Core) Run(ctx context.Context) error {
 		bursts: map[*source]*changes{},
 		due:    make(chan *source),
 		done:   make(chan *source),
+		first:  make(chan *source),
 	}
 	defer r.stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.ctx = ctx
 	r.watchFolders()
+	r.listen()
 	r.spawn(func() {
 		c.Refresh(ctx)
+		for _, s := range c.sources {
+			select {
+			case r.first <- s:
+			case <-ctx.Done():
+			}
+		}
 		if c.cfg.Totals {
 			for _, s := range c.sources {
 				r.spawn(func() { c.sum(ctx, s) })
@@ -67,6 +80,8 @@ func (c *Core) Run(ctx context.Context) error {
 			r.refresh(s)
 		case s := <-r.done:
 			r.refreshed(s)
+		case s := <-r.first:
+			r.again(s)
 		case e, ok := <-r.folders.events():
 			if ok {
 				for _, s := range r.folders.touched(e) {
@@ -99,6 +114,7 @@ type runner struct {
 	bursts  map[*source]*changes
 	due     chan *source
 	done    chan *source
+	first   chan *source // that was asked for the first time
 	group   sync.WaitGroup
 }
 
@@ -106,11 +122,11 @@ type runner struct {
 type changes struct {
 	first, last time.Time // of the changes not yet looked at; zero: none
 	timer       *time.Timer
-	echoing     bool // the timer is for the echo
-	running     bool // a refresh is under way
-	wasEcho     bool // and it is the echo
-	began       time.Time
-	rest        time.Time // no refresh before this
+	echoing     bool          // the timer is for the echo
+	running     bool          // a refresh is under way
+	wasEcho     bool          // and it is the echo
+	rest        time.Time     // no refresh before this
+	retry       time.Duration // before the next try of one that failed; 0: it didn't
 }
 
 func (r *runner) spawn(f func()) { r.group.Go(f) }
@@ -197,11 +213,7 @@ func (r *runner) limit(s *source, limits []string) {
 
 // touched notes a change, and sees to it that it is looked at.
 func (r *runner) touched(s *source, isEcho bool) {
-	b := r.bursts[s]
-	if b == nil {
-		b = &changes{}
-		r.bursts[s] = b
-	}
+	b := r.burst(s)
 	now := time.Now()
 	if isEcho {
 		r.arm(s, b, now.Add(echo))
@@ -215,6 +227,15 @@ func (r *runner) touched(s *source, isEcho bool) {
 	if !b.running {
 		r.arm(s, b, b.when())
 	}
+}
+
+func (r *runner) burst(s *source) *changes {
+	b := r.bursts[s]
+	if b == nil {
+		b = &changes{}
+		r.bursts[s] = b
+	}
+	return b
 }
 
 // when the changes are to be looked at.
@@ -247,7 +268,7 @@ func (r *runner) refresh(s *source) {
 	if b.running || b.first.IsZero() && !b.echoing {
 		return // a timer that was stopped too late
 	}
-	b.running, b.wasEcho, b.began = true, b.echoing, time.Now()
+	b.running, b.wasEcho = true, b.echoing
 	b.first, b.echoing = time.Time{}, false
 	r.spawn(func() {
 		r.core.await(r.ctx, r.core.join(s, true))
@@ -262,13 +283,46 @@ func (r *runner) refreshed(s *source) {
 	b := r.bursts[s]
 	b.running = false
 	now := time.Now()
-	b.rest = now.Add(min(share*now.Sub(b.began), restMax))
+	b.rest = now.Add(min(share*r.core.took(s), restMax))
+	if r.again(s) {
+		return
+	}
 	switch {
 	case !b.first.IsZero():
 		r.arm(s, b, b.when())
 	case !b.wasEcho && r.core.works(s):
 		r.touched(s, true)
 	}
+}
+
+// again sees to it that a source that failed is asked again, unless a change
+// does so anyway, and says whether it did.
+func (r *runner) again(s *source) bool {
+	b := r.burst(s)
+	b.retry = r.core.pause(s, b.retry)
+	if b.retry == 0 || b.running || !b.first.IsZero() {
+		return false
+	}
+	r.arm(s, b, time.Now().Add(b.retry))
+	b.echoing = true
+	return true
+}
+
+// took is how long the last answer took, without the wait for its turn.
+func (c *Core) took(s *source) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s.health.Elapsed
+}
+
+// pause is how long a source that failed is left alone, after a pause of before.
+func (c *Core) pause(s *source, before time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.health.State != Failed {
+		return 0
+	}
+	return min(max(2*before, retryMin), retryMax)
 }
 
 // works says whether a session of s is in a turn.
@@ -284,6 +338,15 @@ func (c *Core) works(s *source) bool {
 		}
 	}
 	return false
+}
+
+// listen lets the adapters that are told of changes tell them.
+func (r *runner) listen() {
+	for _, s := range r.core.sources {
+		if p, ok := s.adapter.(adapters.Pusher); ok {
+			r.spawn(func() { p.Push(r.ctx, func() { r.core.touch(s) }) })
+		}
+	}
 }
 
 // watchFolders makes the folder watcher, if an adapter wants one.

@@ -73,8 +73,12 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 	known := c.liveness(s)
 	known.look(s)
 	if q.exit {
-		if q.ids = s.bereft(known); len(q.ids) == 0 {
+		ids, launched := s.bereft(known)
+		if len(ids) == 0 {
 			return
+		}
+		if !launched { // else its agent may list it by now, under another id
+			q.ids = ids
 		}
 	}
 	a := answer{Answer: Answer{IDs: q.ids}}
@@ -84,9 +88,13 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 	} else {
 		deadline := time.Now().Add(q.limit)
 		a = c.call(ctx, s, c.query(s, q), q.limit, deadline)
+		listed := a.Sessions
+		c.addLaunches(s, &a)
 		now = c.liveness(s)
 		if ids := s.openQuestions(&a.Answer, known, now); len(ids) > 0 && ctx.Err() == nil {
+			a.Sessions = listed
 			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
+			c.addLaunches(s, &a)
 		}
 	}
 	if ctx.Err() != nil {
@@ -173,16 +181,17 @@ func (s *source) openQuestions(a *Answer, known, now *liveness) []string {
 	return out
 }
 
-// bereft are the sessions that lost a process.
-func (s *source) bereft(now *liveness) []string {
-	var ids []string
+// bereft are the sessions that lost a process, and whether one is a launch that
+// its agent has not listed yet.
+func (s *source) bereft(now *liveness) (ids []string, launched bool) {
 	for id, l := range s.lives {
 		if slices.ContainsFunc(l.procs, func(p proc.Identity) bool { return !now.alive(p) }) {
 			ids = append(ids, id)
+			launched = launched || l.session.Launch != nil && l.session.Launch.Unlisted
 		}
 	}
 	slices.Sort(ids)
-	return ids
+	return ids, launched
 }
 
 // settle shows an answer: what is listed now, what happened, what is watched.
@@ -190,6 +199,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	s.prune(a.At)
 	cutoff := c.cutoff(a.At)
 	rows := Reconcile(Input{Before: s.shown, Answer: a.Answer, Alive: now.alive})
+	a.name(rows)
 	rows = slices.DeleteFunc(rows, func(r Session) bool { return s.tooOld(&r, cutoff) })
 	s.shown = sortSessions(rows)
 	if q.ids == nil && a.Err == nil {
@@ -266,11 +276,12 @@ func (h Health) after(q question, a answer) Health {
 		h.Answered = a.At
 	}
 	if q.ids == nil {
-		h.Elapsed, h.Sessions = a.elapsed, len(a.Sessions)
+		h.Elapsed, h.Sessions = a.elapsed, len(a.Sessions)-a.added
 		if a.roll.LookedIn != nil {
 			h.LookedIn = a.roll.LookedIn
 		}
 		h.Versions, h.Skipped = a.roll.Versions, a.roll.Skipped
+		h.Format = formatOf(a)
 	}
 	return h
 }

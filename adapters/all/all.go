@@ -8,24 +8,38 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
 	"rollcall/adapters/codex"
+	"rollcall/adapters/openclaw"
+	"rollcall/adapters/opencode"
+	"rollcall/adapters/pi"
+	"rollcall/adapters/pirust"
 	"rollcall/proc"
 )
 
+// Config says what the adapters read. The zero value is the user's own.
+type Config struct {
+	Home string // the user's home folder; empty: that of the user who runs this
+	// Gateways are OpenClaw's gateways beside those that are found, and
+	// AllowPlaintext lets their tokens travel to other machines without TLS.
+	Gateways       []openclaw.Gateway
+	AllowPlaintext bool
+}
+
 // New makes the adapters of every agent that Rollcall knows, in the order in
-// which they are shown. They read table, and the agents' folders of the user
-// whose home folder is home, or else of the user who runs this. Nothing is read
+// which they are shown. They read table and the agents' folders. Nothing is read
 // yet.
-func New(table proc.Lister, home ...string) []adapters.Adapter {
-	dir := ""
-	if len(home) > 0 {
-		dir = home[0]
+func New(table proc.Lister, cfg Config) []adapters.Adapter {
+	home := cfg.Home
+	if home == "" {
+		home = userHome()
 	}
-	if dir == "" {
-		dir = userHome()
-	}
+	table = proc.Share(table) // all ask at the same time
 	return []adapters.Adapter{
-		claudecode.New(claudecode.Config{Home: dir, Table: table}),
-		codex.New(codex.Config{Home: dir, Table: table}),
+		claudecode.New(claudecode.Config{Home: home, Table: table}),
+		codex.New(codex.Config{Home: home, Table: table}),
+		opencode.New(opencode.Config{Home: home, Table: table}),
+		pi.New(pi.Config{Home: home, Table: table}),
+		pirust.New(pirust.Config{Home: home, Table: table}),
+		openclaw.New(openclaw.Config{Home: home, Table: table, Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 	}
 }
 

@@ -35,14 +35,15 @@ func folder() (string, error) {
 // StateFolder returns the folder of what Rollcall keeps on disk, private to the
 // user, and makes it if need be.
 func StateFolder() (string, error) {
-	state, err := stateFolder()
+	state, err := StatePath()
 	if err != nil {
 		return "", err
 	}
 	return makePrivate(state)
 }
 
-func stateFolder() (string, error) {
+// StatePath returns where that folder is, or would be.
+func StatePath() (string, error) {
 	switch runtime.GOOS {
 	case "windows":
 		if dir := os.Getenv("LOCALAPPDATA"); dir != "" {

@@ -1,0 +1,109 @@
+package present
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"rollcall/adapters"
+)
+
+// Speaker names who says a message: the user, the agent or, for what the agent
+// did or noted, nobody.
+func Speaker(m adapters.Message, agent adapters.Name) string {
+	switch m.Role {
+	case adapters.FromUser:
+		return "You"
+	case adapters.FromAgent:
+		return AgentName(agent)
+	}
+	return ""
+}
+
+// Tool is the tool of a call as one clean line.
+func Tool(m adapters.Message) string {
+	if name := Line(m.Tool); name != "" {
+		return Cut(name, 60)
+	}
+	return "tool"
+}
+
+// ToolState says what became of a call: "running".
+func ToolState(s adapters.ToolState) string {
+	switch s {
+	case adapters.ToolRunning, adapters.ToolDone, adapters.ToolFailed:
+		return string(s)
+	}
+	return "unknown"
+}
+
+// tab is how wide a tab is shown, in cells.
+const tab = 4
+
+// Wrap breaks clean text (Text) into lines of at most width cells, at spaces
+// where there are some. A line's indentation is kept on its first part. A width
+// of 0 or less only splits at line breaks.
+func Wrap(text string, width int) []string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimRight(strings.ReplaceAll(line, "\t", strings.Repeat(" ", tab)), " ")
+		if width <= 0 || Width(line) <= width {
+			out = append(out, line)
+			continue
+		}
+		out = wrapLine(out, line, width)
+	}
+	return out
+}
+
+// wrapLine appends the parts of one line that is too long.
+func wrapLine(out []string, line string, width int) []string {
+	rest := strings.TrimLeft(line, " ")
+	part := line[:min(len(line)-len(rest), width/2)] // the indentation
+	used, words := len(part), 0
+	for rest != "" {
+		word := rest
+		if i := strings.IndexByte(rest, ' '); i > 0 {
+			word = rest[:i]
+		}
+		rest = rest[len(word):]
+		gap := rest[:len(rest)-len(strings.TrimLeft(rest, " "))]
+		rest = rest[len(gap):]
+		w := Width(word)
+		if words > 0 && used+w > width {
+			out = append(out, strings.TrimRight(part, " "))
+			part, used = "", 0
+		}
+		if used+w > width {
+			pieces := breakWord(word, width-used, width)
+			for _, piece := range pieces[:len(pieces)-1] {
+				out = append(out, part+piece)
+				part = ""
+			}
+			word = pieces[len(pieces)-1]
+			used, w = len(part), Width(word)
+		}
+		part, used, words = part+word+gap, used+w+len(gap), words+1
+	}
+	if part = strings.TrimRight(part, " "); part != "" {
+		out = append(out, part)
+	}
+	return out
+}
+
+// breakWord splits a word into pieces of at most width cells, the first of at
+// most room; each has at least one character.
+func breakWord(word string, room, width int) []string {
+	var pieces []string
+	start, used := 0, 0
+	g := uniseg.NewGraphemes(word)
+	for g.Next() {
+		at, _ := g.Positions()
+		if used+g.Width() > room && at > start {
+			pieces = append(pieces, word[start:at])
+			start, used, room = at, 0, width
+		}
+		used += g.Width()
+	}
+	return append(pieces, word[start:])
+}

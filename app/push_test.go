@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// teller is an agent that tells of changes by itself.
+type teller struct {
+	agent
+	tell    chan struct{}
+	pushing atomic.Int32
+}
+
+func (a *teller) Push(ctx context.Context, changed func()) {
+	a.pushing.Add(1)
+	defer a.pushing.Add(-1)
+	for {
+		select {
+		case <-a.tell:
+			changed()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// What an agent tells is looked at, without a folder to watch, and nobody
+// listens once Run is over.
+func TestPushed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &teller{agent: agent{name: adapters.OpenClaw}, tell: make(chan struct{})}
+		remote := with(on("a", adapters.Idle, 0), func(s *adapters.Session) { s.Agent, s.Remote = adapters.OpenClaw, "gateway" })
+		a.says(nil, remote)
+		c := New(Config{Adapters: []adapters.Adapter{a}})
+		events := listen(t, c)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(ctx) }()
+		synctest.Wait()
+		if n := a.pushing.Load(); n != 1 {
+			t.Fatalf("%d listen, want 1", n)
+		}
+		remote.Status = adapters.Working
+		a.says(nil, remote)
+		a.tell <- struct{}{}
+		time.Sleep(burst)
+		synctest.Wait()
+		if got := c.Snapshot().Sessions[0].Status; got != adapters.Working {
+			t.Errorf("status %s, want working", got)
+		}
+		if evs := events.all(); len(evs) != 1 || evs[0].Kind != Changed {
+			t.Errorf("events %v, want one change", evs)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if n := a.pushing.Load(); n != 0 {
+			t.Errorf("%d still listen after Run", n)
+		}
+	})
+}
+
+// A source that failed is asked again by itself, with growing pauses, until it
+// answers; then nothing runs any more.
+func TestFailedIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &agent{name: adapters.Codex}
+		a.says(adapters.Unreadable("/x", errors.New("busy")))
+		c := New(Config{Adapters: []adapters.Adapter{a}})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(ctx) }()
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		// 5, 10, 20, 40, 80 s, and then every 2 minutes.
+		if n := len(a.questions()); n < 9 || n > 10 {
+			t.Errorf("asked %d times in 10 minutes", n)
+		}
+		a.says(nil, on("a", adapters.Idle, 0))
+		time.Sleep(retryMax)
+		synctest.Wait()
+		if s := c.Snapshot(); len(s.Sessions) != 1 || s.Adapters[0].State != OK {
+			t.Errorf("it answers again, and yet %+v", s)
+		}
+		asked := len(a.questions())
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := len(a.questions()); n != asked {
+			t.Errorf("asked %d times more while all is well", n-asked)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

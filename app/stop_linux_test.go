@@ -1,0 +1,267 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+func init() {
+	for _, r := range []string{"agent", "agent, terminate only", "agent, deaf"} {
+		moreRoles[r] = func() int { return playAgent(r) }
+	}
+}
+
+// actor is a process that plays an agent.
+type actor struct {
+	id    proc.Identity
+	below []proc.Identity
+	cmd   *exec.Cmd
+}
+
+// act starts this test binary in a role; with a tool, a child that outlives it.
+func act(t *testing.T, table *proc.Table, role string) *actor {
+	t.Helper()
+	a := &actor{cmd: exec.Command(os.Args[0])}
+	a.cmd.Env = append(os.Environ(), "ROLLCALL_TEST_ROLE="+role, "GORACE=atexit_sleep_ms=0")
+	a.cmd.Stderr = os.Stderr
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = a.cmd.Process.Kill()
+		for _, id := range a.below {
+			if h, err := table.Hold(id); err == nil {
+				_ = h.Send(proc.Kill)
+				h.Close()
+			}
+		}
+		_ = a.cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range strings.Fields(line) {
+		var n int
+		if _, err := fmt.Sscan(word, &n); err != nil {
+			t.Fatal(err)
+		}
+		p, err := table.Find(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.below = append(a.below, p.Identity)
+	}
+	p, err := table.Find(a.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.id = p.Identity
+	return a
+}
+
+// playAgent is what an actor does: it ends on the signals that its role doesn't
+// refuse, and leaves its tool running.
+func playAgent(role string) int {
+	tool := exec.Command("sleep", "60")
+	if err := tool.Start(); err != nil {
+		return 1
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	fmt.Println(tool.Process.Pid)
+	for s := range signals {
+		if role == "agent" || role == "agent, terminate only" && s == syscall.SIGTERM {
+			return 0
+		}
+	}
+	return 0
+}
+
+// polite is an agent that ends best by an interrupt.
+type polite struct {
+	*agent
+	why error
+}
+
+func (p polite) EndBy(adapters.Session) ([]proc.Signal, error) {
+	return []proc.Signal{proc.Interrupt, proc.Terminate}, p.why
+}
+
+func asked(p *StopPlan) []proc.Signal {
+	var out []proc.Signal
+	for _, s := range p.Steps {
+		out = append(out, s.Signal)
+	}
+	return out
+}
+
+func TestStop(t *testing.T) {
+	table := proc.OpenAt("/proc", "/etc")
+	for _, c := range []struct {
+		role string
+		by   []proc.Signal
+	}{
+		{"agent", []proc.Signal{proc.Interrupt}},
+		{"agent, terminate only", []proc.Signal{proc.Interrupt, proc.Terminate}},
+		{"agent, deaf", []proc.Signal{proc.Interrupt, proc.Terminate, proc.Kill}},
+	} {
+		t.Run(c.role, func(t *testing.T) {
+			t.Parallel()
+			x := act(t, table, c.role)
+			a := polite{agent: &agent{name: adapters.ClaudeCode}}
+			s := on("a", adapters.Working, 0)
+			s.Process = x.id
+			a.says(nil, s)
+			core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
+			plan, err := core.PlanStop(t.Context(), Session{Session: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if plan.Process.Identity != x.id || len(plan.Tree) != 1 || plan.Tree[0].Identity != x.below[0] {
+				t.Errorf("plan %+v; want process %v with %v below", plan, x.id, x.below)
+			}
+			if got, want := asked(plan), []proc.Signal{proc.Interrupt, proc.Terminate, proc.Kill}; !slices.Equal(got, want) {
+				t.Errorf("plan %v, want %v", got, want)
+			}
+			for i := range plan.Steps {
+				plan.Steps[i].Grace = min(plan.Steps[i].Grace, 300*time.Millisecond)
+			}
+			var sent []proc.Signal
+			r, err := core.Stop(t.Context(), plan, func(s StopStep) { sent = append(sent, s.Signal) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(sent, c.by) || r.By != c.by[len(c.by)-1] {
+				t.Errorf("sent %v and ended by %v, want %v", sent, r.By, c.by)
+			}
+			if table.Alive(x.id) || table.Alive(x.below[0]) {
+				t.Errorf("agent alive %t, its tool alive %t", table.Alive(x.id), table.Alive(x.below[0]))
+			}
+			if len(r.Rest) != 1 || r.Rest[0].Identity != x.below[0] {
+				t.Errorf("left over %v, want the tool", r.Rest)
+			}
+			if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, ErrNotRunning) {
+				t.Errorf("a second stop: %v", err)
+			}
+		})
+	}
+}
+
+// What must not be signalled isn't, and the message says why.
+func TestStopRefused(t *testing.T) {
+	table := proc.OpenAt("/proc", "/etc")
+	x := act(t, table, "agent")
+	mine := on("a", adapters.Working, 0)
+	mine.Process = x.id
+	for name, c := range map[string]struct {
+		change func(*adapters.Session)
+		why    error // of EndBy
+		want   error
+		says   string
+	}{
+		"stopped":    {func(s *adapters.Session) { s.Status, s.Process = adapters.Stopped, proc.Identity{} }, nil, ErrNotRunning, ""},
+		"sub-agent":  {func(s *adapters.Session) { s.Parent = "mother" }, nil, ErrCannotStop, "stop that one"},
+		"shared":     {func(s *adapters.Session) { s.Shared = true }, nil, ErrCannotStop, "hosts other sessions"},
+		"remote":     {func(s *adapters.Session) { s.Remote = "office" }, nil, ErrCannotStop, "runs on office"},
+		"no process": {func(s *adapters.Session) { s.Status, s.Process = adapters.Unknown, proc.Identity{} }, nil, ErrCannotStop, "no process"},
+		"gone":       {func(s *adapters.Session) { s.Process.Start-- }, nil, ErrNotRunning, ""},
+		"own way":    {func(*adapters.Session) {}, errors.New("use claude stop a"), ErrCannotStop, "use claude stop a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := polite{agent: &agent{name: adapters.ClaudeCode}, why: c.why}
+			a.says(nil, with(mine, c.change))
+			core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
+			_, err := core.PlanStop(t.Context(), Session{Session: mine})
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v; want %v with %q", err, c.want, c.says)
+			}
+		})
+	}
+	a := &agent{name: adapters.ClaudeCode}
+	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
+	if _, err := core.PlanStop(t.Context(), Session{Session: mine}); !errors.Is(err, ErrNoSession) {
+		t.Errorf("not listed: %v", err)
+	}
+	a.says(adapters.Unreadable("/x", os.ErrPermission))
+	if _, err := core.PlanStop(t.Context(), Session{Session: mine}); !errors.Is(err, ErrCannotStop) || !strings.Contains(err.Error(), "/x") {
+		t.Errorf("its agent fails: %v", err)
+	}
+	if !table.Alive(x.id) {
+		t.Error("it was stopped all the same")
+	}
+}
+
+// Between the plan and the stop the session moved to another process: nothing
+// is signalled.
+func TestStopOfMoved(t *testing.T) {
+	table := proc.OpenAt("/proc", "/etc")
+	first, second := act(t, table, "agent"), act(t, table, "agent")
+	a := &agent{name: adapters.ClaudeCode}
+	s := on("a", adapters.Idle, 0)
+	s.Process = first.id
+	a.says(nil, s)
+	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
+	plan, err := core.PlanStop(t.Context(), Session{Session: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Process = second.id
+	a.says(nil, s)
+	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, ErrMoved) {
+		t.Errorf("stop: %v", err)
+	}
+	if !table.Alive(first.id) || !table.Alive(second.id) {
+		t.Error("one of them was signalled")
+	}
+}
+
+// gate is an agent on a gateway, which can be asked to stop.
+type gate struct {
+	*agent
+	stopped []string
+	err     error
+}
+
+func (g *gate) Stop(_ context.Context, s adapters.Session) error {
+	g.stopped = append(g.stopped, s.ID)
+	return g.err
+}
+
+func TestStopThroughGateway(t *testing.T) {
+	g := &gate{agent: &agent{name: adapters.OpenClaw}}
+	s := adapters.Session{ID: "a", Agent: adapters.OpenClaw, Status: adapters.Working, Remote: "office", Evidence: "it says so"}
+	g.says(nil, s)
+	core := New(Config{Adapters: []adapters.Adapter{g}, Table: newMachine()})
+	plan, err := core.PlanStop(t.Context(), Session{Session: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.Through != "office" || plan.Steps != nil {
+		t.Errorf("plan %+v", plan)
+	}
+	if _, err := core.Stop(t.Context(), plan, nil); err != nil || !slices.Equal(g.stopped, []string{"a"}) {
+		t.Errorf("stopped %v, %v", g.stopped, err)
+	}
+	g.err = errors.New("missing scope operator.write")
+	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, g.err) {
+		t.Errorf("refused: %v", err)
+	}
+}
