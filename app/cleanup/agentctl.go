@@ -1,0 +1,248 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// Sessions are the ids of the live sessions, as one snapshot has them.
+type Sessions struct {
+	Live map[string]bool
+	// Unknown are the agents that could not be asked, or not for everything: no
+	// session of theirs can be called dead.
+	Unknown []adapters.Name
+}
+
+// Agentctl finds what OrgLoop/agentctl left behind: the session records it put
+// into the agents' folders, and the lists that its daemon kept in ~/.agentctl.
+// The forms were read in its published source (2026).
+type Agentctl struct {
+	Home     string
+	Table    proc.Lister
+	Sessions Sessions
+	Now      func() time.Time // nil: time.Now
+}
+
+var _ Source = (*Agentctl)(nil)
+
+// records are the folders of session records below the home, and the agents
+// whose sessions they speak of.
+var records = []struct {
+	folder string
+	anchor string // what the user may have put elsewhere; the rest is agentctl's
+	agents []adapters.Name
+}{
+	{".claude/agentctl/sessions", ".claude", []adapters.Name{adapters.ClaudeCode}},
+	{".codex/agentctl/sessions", ".codex", []adapters.Name{adapters.Codex}},
+	{".agentctl/opencode-sessions", "", []adapters.Name{adapters.OpenCode}},
+	{".pi/agentctl/sessions", ".pi", []adapters.Name{adapters.Pi, adapters.PiRust}},
+}
+
+// own is the folder of agentctl's daemon.
+const own = ".agentctl"
+
+// The daemon's lists in it.
+const (
+	stateFile = "state.json"
+	locksFile = "locks.json"
+	fusesFile = "fuses.json"
+)
+
+// lists are in the order in which they are removed: the state last, since the
+// others are judged by it.
+var lists = []string{locksFile, fusesFile, stateFile}
+
+func (a *Agentctl) path(rel ...string) string {
+	return filepath.Join(a.Home, filepath.FromSlash(filepath.Join(rel...)))
+}
+
+// Owns implements Source.
+func (a *Agentctl) Owns(path string) (anchor string, ok bool) {
+	dir, name := filepath.Split(path)
+	dir = filepath.Clean(dir)
+	if dir == a.path(own) && slices.Contains(lists, name) {
+		return a.Home, true
+	}
+	if filepath.Ext(name) == ".json" && name != ".json" {
+		for _, r := range records {
+			if dir == a.path(r.folder) {
+				return a.path(r.anchor), true
+			}
+		}
+	}
+	return "", false
+}
+
+// Scan implements Source.
+func (a *Agentctl) Scan(ctx context.Context) ([]Item, error) {
+	var items []Item
+	var errs []error
+	doubtful := map[adapters.Name]int{}
+	for _, path := range a.files(&errs) {
+		it, err := a.Check(ctx, path)
+		var doubt *unknownError
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err == nil:
+			items = append(items, it)
+		case errors.As(err, &doubt):
+			doubtful[doubt.agent]++
+		case !errors.Is(err, ErrKept) && !errors.Is(err, fs.ErrNotExist):
+			errs = append(errs, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(doubtful)) {
+		errs = append(errs, fmt.Errorf("%s of agentctl kept: %w", count(doubtful[name], "file"), &unknownError{name}))
+	}
+	return items, errors.Join(errs...)
+}
+
+// unknownError says that the sessions of an agent are not all known.
+type unknownError struct{ agent adapters.Name }
+
+func (e *unknownError) Error() string {
+	return fmt.Sprintf("which sessions of %s are live is not known", e.agent)
+}
+
+// files are all candidates, by name alone.
+func (a *Agentctl) files(errs *[]error) []string {
+	var paths []string
+	for _, r := range records {
+		dir := a.path(r.folder)
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			*errs = append(*errs, adapters.Unreadable(dir, err))
+		}
+		for _, e := range entries {
+			if path := filepath.Join(dir, e.Name()); filepath.Ext(path) == ".json" {
+				paths = append(paths, path)
+			}
+		}
+	}
+	for _, name := range lists {
+		paths = append(paths, a.path(own, name))
+	}
+	return paths
+}
+
+// maxList and maxRecord are far above what agentctl writes.
+const (
+	maxList   = 32 << 20
+	maxRecord = 1 << 20
+)
+
+// Check implements Source.
+func (a *Agentctl) Check(ctx context.Context, path string) (Item, error) {
+	if _, ok := a.Owns(path); !ok {
+		return Item{}, fmt.Errorf("%s: not a file of agentctl", path)
+	}
+	if filepath.Dir(path) == a.path(own) {
+		return a.checkList(ctx, path)
+	}
+	for _, r := range records {
+		if filepath.Dir(path) == a.path(r.folder) {
+			return a.checkRecord(path, r.agents)
+		}
+	}
+	return Item{}, fmt.Errorf("%s: not a file of agentctl", path)
+}
+
+// checkRecord judges the record of one session.
+func (a *Agentctl) checkRecord(path string, agents []adapters.Name) (Item, error) {
+	data, info, err := read(path, maxRecord)
+	if err != nil {
+		return Item{}, err
+	}
+	r, err := parseRecord(data)
+	if err == nil && r.SessionID+".json" != filepath.Base(path) {
+		err = errors.New("its name is not the session's")
+	}
+	if err != nil {
+		return Item{}, adapters.Unrecognised(path, "not a session record of agentctl: %w", err)
+	}
+	if a.Sessions.Live[r.SessionID] {
+		return Item{}, fmt.Errorf("%w: its session is live", ErrKept)
+	}
+	if err := a.asked(agents); err != nil {
+		return Item{}, err
+	}
+	alive, why := a.alive(r.PID, r.started, r.launched)
+	if alive {
+		return Item{}, fmt.Errorf("%w: %s", ErrKept, why)
+	}
+	if r.WrapperPID > 0 {
+		if alive, why := a.alive(r.WrapperPID, time.Time{}, time.Time{}); alive {
+			return Item{}, fmt.Errorf("%w: %s", ErrKept, why)
+		}
+	}
+	return NewItem(path, "agentctl session record", why+", and no session of this id is live", info), nil
+}
+
+// asked says that the sessions of these agents are known.
+func (a *Agentctl) asked(agents []adapters.Name) error {
+	for _, name := range agents {
+		if slices.Contains(a.Sessions.Unknown, name) {
+			return &unknownError{name}
+		}
+	}
+	return nil
+}
+
+// read reads a small regular file, as a whole.
+func read(path string, limit int64) ([]byte, fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, adapters.Unrecognised(path, "a link or no regular file")
+	}
+	if info.Size() > limit {
+		return nil, nil, adapters.Unrecognised(path, "larger than anything agentctl writes")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, adapters.Unreadable(path, err)
+	}
+	defer f.Close()
+	opened, err := f.Stat()
+	if err != nil || !os.SameFile(info, opened) {
+		return nil, nil, adapters.Unreadable(path, errors.Join(err, ErrChanged))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, nil, adapters.Unreadable(path, err)
+	}
+	return data, info, nil
+}
+
+func (a *Agentctl) now() time.Time {
+	if a.Now != nil {
+		return a.Now()
+	}
+	return time.Now()
+}
+
+// missing says that nothing is there, for certain.
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// inWords joins counts: "3 sessions, all ended".
+func inWords(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}

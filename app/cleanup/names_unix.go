@@ -1,0 +1,16 @@
+//go:build unix
+
+package cleanup
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// names is how many names a file has.
+func names(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink) //nolint:unconvert // 16 bits on macOS
+	}
+	return 1
+}

@@ -1,0 +1,230 @@
+package fuse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rollcall/app/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is a set of fuses with a clock that the test moves.
+type bench struct {
+	*Fuses
+	t   *testing.T
+	mu  sync.Mutex
+	off time.Duration
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{Fuses: In(store.In(filepath.Join(t.TempDir(), "fuses"))), t: t}
+	b.now = func() time.Time {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return time.Now().Add(b.off)
+	}
+	return b
+}
+
+func (b *bench) later(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.off += d
+}
+
+func (b *bench) set(x Fuse, d time.Duration) Fuse {
+	b.t.Helper()
+	got, err := b.Set(b.t.Context(), x, d)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return got
+}
+
+func (b *bench) only() Fuse {
+	b.t.Helper()
+	list, err := b.List()
+	if err != nil || len(list) != 1 {
+		b.t.Fatalf("fuses %+v, %v", list, err)
+	}
+	return list[0]
+}
+
+// keep runs a keeper until the test ends, or the returned function is called.
+func (b *bench) keep(fired func(Fuse)) (stop func()) {
+	b.t.Helper()
+	k := NewKeeper(b.Fuses, slog.New(slog.DiscardHandler), fired)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- k.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Error(err)
+		}
+		k.client.CloseIdleConnections()
+	})
+	b.t.Cleanup(stop)
+	return stop
+}
+
+func (b *bench) until(what string, ok func() bool) {
+	b.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(3 * time.Millisecond) {
+		if time.Now().After(end) {
+			list, _ := b.List()
+			b.t.Fatalf("waited in vain for %s: %+v", what, list)
+		}
+	}
+}
+
+func TestSetExtendCancel(t *testing.T) {
+	b := newBench(t)
+	dir := t.TempDir()
+	first := b.set(Fuse{Path: dir, Note: "mine", Script: "true"}, time.Hour)
+	if _, err := b.Set(t.Context(), Fuse{Path: dir}, time.Minute); !errors.Is(err, ErrExists) {
+		t.Errorf("a second one: %v", err)
+	}
+	if x := b.only(); x.Note != "mine" || !x.Expires.Equal(first.Expires) {
+		t.Errorf("it was overwritten: %+v", x)
+	}
+	x, err := b.Extend(t.Context(), dir, 30*time.Minute)
+	if err != nil || x.Expires.Sub(first.Expires) != 30*time.Minute {
+		t.Errorf("extended to %s, %v", x.Expires, err)
+	}
+	if _, err := b.Extend(t.Context(), dir, Most); err == nil {
+		t.Error("extended beyond the most")
+	}
+	if x, err := b.Cancel(t.Context(), dir); err != nil || x.Note != "mine" {
+		t.Errorf("cancelled %+v, %v", x, err)
+	}
+	for name, err := range map[string]error{
+		"cancel": second(b.Cancel(t.Context(), dir)), "extend": second(b.Extend(t.Context(), dir, time.Hour)),
+	} {
+		if !errors.Is(err, ErrNone) {
+			t.Errorf("%s of none: %v", name, err)
+		}
+	}
+	if _, err := b.Set(t.Context(), Fuse{Path: filepath.Join(dir, "none")}, time.Hour); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	for _, d := range []time.Duration{0, -time.Second, Most + 1} {
+		if _, err := b.Set(t.Context(), Fuse{Path: dir}, d); err == nil {
+			t.Errorf("burns for %s", d)
+		}
+	}
+	if _, err := b.Set(t.Context(), Fuse{Path: dir, Webhook: "file:///etc/passwd"}, time.Hour); err == nil {
+		t.Error("a webhook that is none")
+	}
+}
+
+func second(_ Fuse, err error) error { return err }
+
+func TestFires(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the script is one of a POSIX shell")
+	}
+	var mu sync.Mutex
+	var posted []map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var v map[string]any
+		_ = json.NewDecoder(r.Body).Decode(&v)
+		mu.Lock()
+		posted = append(posted, v)
+		mu.Unlock()
+	}))
+	defer server.Close()
+	b := newBench(t)
+	dir := t.TempDir()
+	told := make(chan Fuse, 10)
+	b.keep(func(x Fuse) { told <- x })
+	b.set(Fuse{Path: dir, Note: "the cluster", Script: `echo "$ROLLCALL_CWD|$ROLLCALL_FUSE_NOTE|$PWD" > fired; echo done`, Webhook: server.URL}, 50*time.Millisecond)
+	x := <-told
+	if !slices.Equal(x.Results, []string{"script: exit 0", "webhook: told"}) || x.Output != "done\n" {
+		t.Errorf("%+v", x)
+	}
+	if said, err := os.ReadFile(filepath.Join(dir, "fired")); string(said) != x.Path+"|the cluster|"+x.Path+"\n" || err != nil {
+		t.Errorf("the script said %q, %v", said, err)
+	}
+	mu.Lock()
+	if len(posted) != 1 || posted[0]["hook_type"] != "fuse.fired" || posted[0]["cwd"] != x.Path {
+		t.Errorf("posted %v", posted)
+	}
+	mu.Unlock()
+	if y := b.only(); !y.Fired() || len(y.Results) != 2 {
+		t.Errorf("kept %+v", y)
+	}
+	b.set(Fuse{Path: dir, Note: "again"}, time.Hour) // a fired one is in nobody's way
+	if y := b.only(); y.Fired() || y.Note != "again" {
+		t.Errorf("replaced by %+v", y)
+	}
+}
+
+// Overdue ones fire at the start, once, also with two trays at a time.
+func TestOverdueFiresOnce(t *testing.T) {
+	b := newBench(t)
+	var dirs []string
+	for range 20 {
+		dir := t.TempDir()
+		dirs = append(dirs, dir)
+		b.set(Fuse{Path: dir}, time.Minute)
+	}
+	b.later(time.Hour)
+	told := make(chan string, 100)
+	for range 3 {
+		b.keep(func(x Fuse) { told <- x.Path })
+	}
+	seen := map[string]int{}
+	for range dirs {
+		seen[<-told]++
+	}
+	time.Sleep(50 * time.Millisecond)
+	if len(told) > 0 || len(seen) != len(dirs) {
+		t.Errorf("%d fired, %d more", len(seen), len(told))
+	}
+}
+
+func TestFiredOnesGo(t *testing.T) {
+	b := newBench(t)
+	b.set(Fuse{Path: t.TempDir()}, time.Millisecond)
+	told := make(chan Fuse, 1)
+	stop := b.keep(func(x Fuse) { told <- x })
+	<-told
+	stop()
+	b.later(Keep)
+	b.keep(nil)
+	b.until("its removal", func() bool { list, _ := b.List(); return len(list) == 0 })
+}
+
+func TestWebhookThatFails(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for address, says := range map[string]string{server.URL: "418", gone.URL + "/?token=secret": "refused"} {
+		b := newBench(t)
+		told := make(chan Fuse, 1)
+		b.keep(func(x Fuse) { told <- x })
+		b.set(Fuse{Path: t.TempDir(), Webhook: address}, time.Millisecond)
+		x := <-told
+		if len(x.Results) != 1 || !strings.Contains(x.Results[0], says) || strings.Contains(x.Results[0], "secret") {
+			t.Errorf("%s: %v", address, x.Results)
+		}
+	}
+	server.Close()
+}

@@ -1,0 +1,48 @@
+package launch
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"rollcall/app"
+	"rollcall/app/lock"
+	"rollcall/app/present"
+)
+
+// OccupiedError says that a live session works in a folder, above it or below
+// it, whoever started it.
+type OccupiedError struct {
+	Path    string
+	Session app.Session
+}
+
+func (e *OccupiedError) Error() string {
+	s := &e.Session
+	who := fmt.Sprintf("%s session %s (%s)", present.AgentName(s.Agent), present.Line(s.ID), present.Status(s.Session))
+	if s.CWD == e.Path {
+		return fmt.Sprintf("%s is in use by %s", e.Path, who)
+	}
+	return fmt.Sprintf("%s overlaps %s, which is in use by %s", e.Path, present.Line(s.CWD), who)
+}
+
+// Occupied returns a check for Launches.Start: it refuses folders that overlap
+// one in which a live session of the snapshot works. except is the id of a
+// session that may be there: the one to be resumed.
+func Occupied(snap *app.Snapshot, except string) func(path string) error {
+	return func(path string) error {
+		for i := range snap.Sessions {
+			s := &snap.Sessions[i]
+			if !s.Live() || s.CWD == "" || s.Remote != "" || s.Parent != "" || s.ID == except {
+				continue
+			}
+			dir := s.CWD
+			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = resolved
+			}
+			if lock.Overlap(dir, path) {
+				return &OccupiedError{Path: path, Session: *s}
+			}
+		}
+		return nil
+	}
+}

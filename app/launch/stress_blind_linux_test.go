@@ -1,0 +1,102 @@
+package launch
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/proc"
+)
+
+// elsewhere lets another Rollcall than the tray's learn the session of the only
+// launch.
+func (s *stage) elsewhere() Record {
+	s.t.Helper()
+	other := &fake{store: s.store, table: s.table}
+	l := In(s.state, s.table)
+	core := app.New(app.Config{Adapters: []adapters.Adapter{other}, Table: s.table, Launches: l})
+	s.until("the session, elsewhere", func() bool {
+		r, err := l.Learn(s.t.Context(), s.only(), core.Refresh(s.t.Context()))
+		return err == nil && r.Seen
+	})
+	return s.only()
+}
+
+// A tray that is not told of an agent's first files, because nobody watches where
+// they lie, is told of launches by their records.
+func TestTrayThatIsDeaf(t *testing.T) {
+	s := newStage(t, &fake{})
+	s.deaf.Store(true)
+	tr := s.tray()
+	s.until("the first answer", func() bool { return !tr.core.Refresh(t.Context()).Refreshing })
+	s.start(nil)
+	r := s.elsewhere()
+	s.until("the session in the tray", func() bool {
+		list := tr.core.Snapshot().Sessions
+		return len(list) == 1 && list[0].ID == r.Session && list[0].Launch != nil && list[0].Process == r.Process
+	})
+}
+
+// A launch that is shown under its own id stays what it is while the agent is
+// asked about others only: it ends once.
+func TestOthersEndMeanwhile(t *testing.T) {
+	s := newStage(t, &fake{})
+	tr := s.tray()
+	first := s.start(nil).Record
+	s.until("the first session", func() bool { return s.only().Seen })
+	s.blind.Store(true) // to what comes
+	s.dir = t.TempDir()
+	second := s.start(nil).Record
+	s.until("the row of the second", func() bool {
+		for _, x := range tr.core.Refresh(t.Context()).Sessions {
+			if x.ID == second.ID {
+				return true
+			}
+		}
+		return false
+	})
+	told := map[string][]string{}
+	s.signal(first.Process, proc.Kill)
+	s.until("the end of the first", func() bool { tr.countEnds(told); return len(told[first.ID]) == 1 })
+	for _, x := range tr.core.Snapshot().Sessions {
+		if x.ID == second.ID && (x.Launch == nil || !x.Launch.Unlisted) {
+			t.Errorf("%+v, %+v", x, x.Launch)
+		}
+	}
+	s.blind.Store(false)
+	s.until("the second session", func() bool {
+		tr.core.Refresh(t.Context())
+		for _, r := range s.listed() {
+			if r.ID == second.ID {
+				return r.Seen
+			}
+		}
+		return false
+	})
+	s.signal(second.Process, proc.Kill)
+	s.until("the end of the second", func() bool { tr.countEnds(told); return len(told[second.ID]) > 0 })
+	time.Sleep(100 * time.Millisecond)
+	tr.core.Refresh(t.Context())
+	time.Sleep(100 * time.Millisecond)
+	if tr.countEnds(told); len(told[second.ID]) != 1 || len(told) != 2 {
+		t.Errorf("ends told: %q", told)
+	}
+}
+
+// An agent that does not list its session any more, or can't be read, says nothing
+// of what the session does.
+func TestNoLongerListed(t *testing.T) {
+	s := newStage(t, &fake{})
+	tr := s.tray()
+	r := s.start(nil).Record
+	s.until("the session", func() bool { return s.only().Seen })
+	if err := os.RemoveAll(s.store); err != nil {
+		t.Fatal(err)
+	}
+	list := tr.core.Refresh(t.Context()).Sessions
+	if len(list) != 1 || list[0].Status == adapters.Working && list[0].Stale == nil || list[0].Process != r.Process {
+		t.Errorf("listed %+v", list)
+	}
+}

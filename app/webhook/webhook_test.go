@@ -1,0 +1,190 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/proc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// address is a webhook that answers in turn with codes, the last for ever.
+type address struct {
+	*httptest.Server
+	mu     sync.Mutex
+	codes  []int
+	bodies [][]byte
+	heads  []http.Header
+}
+
+func listen(t *testing.T, codes ...int) *address {
+	t.Helper()
+	a := &address{codes: codes}
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.bodies, a.heads = append(a.bodies, body), append(a.heads, r.Header)
+		w.WriteHeader(a.codes[min(len(a.bodies), len(a.codes))-1])
+	}))
+	t.Cleanup(a.Close)
+	return a
+}
+
+func (a *address) calls() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.bodies)
+}
+
+func sender(t *testing.T, cfg Config) *Sender {
+	t.Helper()
+	if cfg.Pauses == nil {
+		cfg.Pauses = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
+	}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.client.CloseIdleConnections)
+	return s
+}
+
+func TestSigned(t *testing.T) {
+	a := listen(t, 204)
+	if err := sender(t, Config{URL: a.URL, Secret: "s3cret"}).Send(t.Context(), Payload{HookType: "session.stopped", SessionID: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	// The HMAC, as `openssl dgst -sha256 -hmac s3cret` has it, by the two names.
+	want := "sha256=" + Sign("s3cret", a.bodies[0])
+	for _, h := range []string{"X-Signature", "X-Hub-Signature-256"} {
+		if got := a.heads[0].Get(h); got != want {
+			t.Errorf("%s: %s, want %s", h, got, want)
+		}
+	}
+	if got := Sign("key", []byte("The quick brown fox jumps over the lazy dog")); got != "f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8" {
+		t.Errorf("the known HMAC is another: %s", got)
+	}
+}
+
+func TestRetries(t *testing.T) {
+	for name, c := range map[string]struct {
+		codes []int
+		calls int
+		fails bool
+	}{
+		"at once":           {[]int{200}, 1, false},
+		"later":             {[]int{503, 429, 200}, 3, false},
+		"never":             {[]int{500}, 4, true},
+		"it does not want":  {[]int{400}, 1, true},
+		"it is not allowed": {[]int{401}, 1, true},
+	} {
+		a := listen(t, c.codes...)
+		err := sender(t, Config{URL: a.URL}).Send(t.Context(), Payload{})
+		if (err != nil) != c.fails || a.calls() != c.calls {
+			t.Errorf("%s: %d calls, %v; want %d", name, a.calls(), err, c.calls)
+		}
+		if a.heads[0].Get("X-Signature") != "" {
+			t.Errorf("%s: signed without a secret", name)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	a := listen(t, 200)
+	a.Close()
+	err := sender(t, Config{URL: a.URL + "/hook?token=secret"}).Send(t.Context(), Payload{})
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+	for _, bad := range []string{"", "file:///x", "https://", "::"} {
+		if _, err := New(Config{URL: bad}); err == nil {
+			t.Errorf("%q is an address", bad)
+		}
+	}
+}
+
+// agent is an adapter that answers from memory.
+type agent struct{ s []adapters.Session }
+
+func (a *agent) Name() adapters.Name { return adapters.ClaudeCode }
+
+func (a *agent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
+	return adapters.Roll{Sessions: a.s}, nil
+}
+
+// table is a process table in which all live until the test says otherwise.
+type table struct {
+	proc.Lister
+	dead atomic.Bool
+}
+
+func (t *table) Alive(proc.Identity) bool { return !t.dead.Load() }
+
+// An end is told once, with what is known and nothing that isn't; those of
+// sub-agents aren't.
+func TestTellsOfEnds(t *testing.T) {
+	to := listen(t, 200)
+	s := adapters.Session{
+		ID: "a", Agent: adapters.ClaudeCode, Status: adapters.Working, Evidence: "e", Process: proc.Identity{PID: 1, Start: 2, Boot: "b"},
+		CWD: "/p", Model: "m", FirstPrompt: "\x1b[31m" + strings.Repeat("long ", 100), StartedAt: time.Now().Add(-90 * time.Second),
+	}
+	sub, other := s, s
+	sub.ID, sub.Parent = "b", "a"
+	other.ID, other.Process.PID = "c", 2
+	machine := &table{}
+	core := app.New(app.Config{Adapters: []adapters.Adapter{&agent{s: []adapters.Session{s, sub, other}}}, Table: machine})
+	events := core.Events()
+	defer events.Close()
+	core.Refresh(t.Context())
+	code := 7
+	w := sender(t, Config{URL: to.URL, ExitCode: func(x *app.Session) *int {
+		if x.ID == "a" {
+			return &code
+		}
+		return nil
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx, events) }()
+	machine.dead.Store(true)
+	core.Refresh(t.Context())
+	core.Refresh(t.Context())
+	for end := time.Now().Add(5 * time.Second); to.calls() < 2 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond)
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if to.calls() != 2 {
+		t.Fatalf("%d ends told, want 2", to.calls())
+	}
+	for _, body := range to.bodies {
+		var p Payload
+		if err := json.Unmarshal(body, &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.HookType != "session.stopped" || p.CWD != "/p" || p.Outcome != adapters.Died || p.DurationSeconds < 90 || p.Meta["model"] != "m" ||
+			len([]rune(p.Summary)) > summary || strings.Contains(p.Summary, "\x1b") {
+			t.Errorf("%s", body)
+		}
+		if known := p.ExitStatus != nil && *p.ExitStatus == 7; known != (p.SessionID == "a") || strings.Contains(string(body), "exit_status") != known {
+			t.Errorf("exit status of %s: %s", p.SessionID, body)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Repo is a git repository, found from any folder in it.
+type Repo struct {
+	// Main is the repository's own folder: its main working tree, or the
+	// repository itself when it is bare.
+	Main string
+	Bare bool
+
+	git *Git
+	dir string // the folder that it was found from
+	at  string // where git is run for questions about the whole of it
+}
+
+// Worktree is a working tree as git lists it.
+type Worktree struct {
+	Path   string
+	Name   string // the last part of Path
+	Group  string // of the launch; empty: it is no try
+	Suffix string
+	Branch string // checked out now, without refs/heads/; empty: detached
+	// Own is the branch that the worktree was made with, try/<group>/<suffix>.
+	// The agent may have checked out another one, or none.
+	Own    string
+	Head   string // commit; empty: a branch without one
+	Locked bool   // git worktree lock
+	Reason string // of the lock
+	Gone   bool   // its folder is no longer there
+	Main   bool   // the repository's own
+	Bare   bool
+}
+
+// Open finds the repository that dir is in. Its errors are ErrNoRepository, a
+// *adapters.Problem for one that git refuses to read, and ctx's.
+func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := g.ask(ctx, dir, "rev-parse", "--git-dir"); err != nil {
+		return nil, err
+	}
+	r := &Repo{git: g, dir: dir, at: dir}
+	all, err := r.worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.Main, r.Bare = all[0].Path, all[0].Bare
+	if !r.Bare {
+		// A submodule's first worktree is listed as its place in the outer .git.
+		if out, err := g.ask(ctx, r.Main, "rev-parse", "--show-toplevel"); err == nil {
+			r.Main = filepath.FromSlash(line(out))
+		}
+	}
+	// dir may be a worktree that is about to be removed.
+	if _, err := g.ask(ctx, r.Main, "rev-parse", "--git-dir"); err == nil {
+		r.at = r.Main
+	}
+	return r, nil
+}
+
+// worktrees are all working trees of the repository; the first is its own.
+func (r *Repo) worktrees(ctx context.Context) ([]Worktree, error) {
+	out, err := r.git.ask(ctx, r.at, "worktree", "list", "--porcelain", "-z")
+	if exitCode(err) == 129 { // git before 2.36 ends lines, not fields with NUL
+		out, err = r.git.ask(ctx, r.at, "worktree", "list", "--porcelain")
+		out = bytes.ReplaceAll(out, []byte("\n"), []byte{0})
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := parseWorktrees(out)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("git worktree list: no worktree in %s", r.at)
+	}
+	main := r.Main
+	if main == "" {
+		main = list[0].Path
+	}
+	for i := range list {
+		w := &list[i]
+		w.Main = i == 0
+		w.Name = base(w.Path)
+		if w.Main || w.Bare {
+			continue
+		}
+		w.Group, w.Suffix = groupOf(main, w.Branch, w.Path)
+		if w.Group != "" {
+			w.Own = Branch(w.Group, w.Suffix)
+		}
+		w.Gone = w.Gone || missing(w.Path)
+	}
+	return list, nil
+}
+
+// parseWorktrees reads git worktree list --porcelain -z: attributes that end
+// with NUL, an empty one behind each worktree.
+func parseWorktrees(out []byte) []Worktree {
+	var list []Worktree
+	for field := range bytes.SplitSeq(out, []byte{0}) {
+		key, value, _ := strings.Cut(string(field), " ")
+		if key == "worktree" {
+			list = append(list, Worktree{Path: filepath.FromSlash(value)})
+			continue
+		}
+		if len(list) == 0 {
+			continue
+		}
+		w := &list[len(list)-1]
+		switch key {
+		case "HEAD":
+			if strings.Trim(value, "0") != "" {
+				w.Head = value
+			}
+		case "branch":
+			w.Branch = strings.TrimPrefix(value, "refs/heads/")
+		case "bare":
+			w.Bare = true
+		case "locked":
+			w.Locked, w.Reason = true, value
+		}
+	}
+	return list
+}
+
+// Base is what the tries of a repository are compared with.
+type Base struct {
+	Name   string // "main", "origin/main"; "HEAD" where the main tree is detached
+	Commit string
+}
+
+// Base returns the branch that the tries came from and go back to: the one in
+// the main working tree; if that is a try itself, or nothing, the remote's
+// default branch, main or master. Zero where there is none.
+func (r *Repo) Base(ctx context.Context) (Base, error) {
+	var names []string
+	if out, err := r.git.ask(ctx, r.Main, "symbolic-ref", "--quiet", "HEAD"); err == nil {
+		if ref := line(out); !strings.HasPrefix(ref, "refs/heads/"+prefix) {
+			names = append(names, ref)
+		}
+	} else if ctx.Err() != nil {
+		return Base{}, err
+	} else if r.at == r.Main {
+		names = append(names, "HEAD")
+	}
+	if out, err := r.git.ask(ctx, r.at, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"); err == nil {
+		names = append(names, line(out))
+	}
+	names = append(names, "refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master")
+	for _, name := range names {
+		commit, err := r.commit(ctx, r.at, name)
+		if err != nil {
+			return Base{}, err
+		}
+		if commit != "" {
+			return Base{strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/remotes/"), commit}, nil
+		}
+	}
+	return Base{}, nil
+}
+
+// commit resolves a name; empty when there is no such commit.
+func (r *Repo) commit(ctx context.Context, dir, name string) (string, error) {
+	out, err := r.git.ask(ctx, dir, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	if exitCode(err) > 0 {
+		return "", nil
+	}
+	return line(out), err
+}
