@@ -17,7 +17,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/fuse"
+	"rollcall/app/launch"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/proc"
 )
 
@@ -28,12 +31,15 @@ const (
 	Usage       = 2 // wrong usage; also an id that fits several sessions
 	Incomplete  = 3 // some adapter failed, and --strict was given
 	NoSession   = 4
+	Locked      = 10 // the folder is locked, or in use
 	Interrupted = 130
 )
 
 // Streams are where the program reads and writes.
 type Streams struct {
 	Out, Err io.Writer
+	// In is a terminal with somebody to ask; nil: there is nobody.
+	In io.Reader
 	// Width is the number of cells in a row of the terminal that Out is; 0: Out
 	// is no terminal.
 	Width int
@@ -55,7 +61,14 @@ type Deps struct {
 	Open    func() ([]adapters.Adapter, proc.Lister)
 	Version Version
 	Getenv  func(string) string
-	Log     *slog.Logger // nil: discard
+	// Launches opens what Rollcall keeps of its launches; nil: nothing.
+	Launches func() (*launch.Launches, error)
+	// Settings returns the user's settings, and what is wrong with them; nil:
+	// there are none.
+	Settings func() (settings.Settings, error)
+	// Fuses opens the fuses; nil: there are none.
+	Fuses func() (*fuse.Fuses, error)
+	Log   *slog.Logger // nil: discard
 	// Tray is `rollcall` without a sub-command, and returns when ctx is done;
 	// nil: this build has none.
 	Tray func(ctx context.Context) error
@@ -173,7 +186,8 @@ Without a command it starts the tray icon.`,
 	})
 	root.PersistentFlags().StringVar(&c.color, "color", "auto", "colours: auto, always or never")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return c.setColor() }
-	root.AddCommand(c.listCommand(), c.statusCommand(), c.doctorCommand(), c.versionCommand(), c.windowCommand())
+	root.AddCommand(c.listCommand(), c.statusCommand(), c.stopCommand(), c.peekCommand(), c.worktreeCommand(), c.pruneCommand(), c.doctorCommand(), c.versionCommand(), c.windowCommand())
+	root.AddCommand(c.launchCommand(), c.resumeCommand(), c.lockCommand(), c.unlockCommand(), c.locksCommand(), c.fuseCommand(), c.watchCommand(), c.compareCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }
@@ -250,9 +264,29 @@ func (c *command) setColor() error {
 	return nil
 }
 
-// core makes a core over the adapters with these names; none: all.
-func (c *command) core(since time.Duration, totals bool, only adapters.Name) (*app.Core, error) {
+// settings are the user's settings, as far as they could be understood.
+func (c *command) settings() (settings.Settings, error) {
+	if c.deps.Settings == nil {
+		return settings.Settings{}, nil
+	}
+	return c.deps.Settings()
+}
+
+// core makes a core over all adapters.
+func (c *command) core(since time.Duration, totals bool) (*app.Core, error) {
+	cfg, err := c.config(since, totals, "")
+	if err != nil {
+		return nil, err
+	}
+	return app.New(cfg), nil
+}
+
+// config is a core's over the adapter with this name; empty: over all.
+func (c *command) config(since time.Duration, totals bool, only adapters.Name) (app.Config, error) {
 	list, table := c.deps.Open()
+	if _, err := c.settings(); err != nil {
+		c.complain(err.Error())
+	}
 	if only != "" {
 		var names []string
 		var kept []adapters.Adapter
@@ -263,12 +297,15 @@ func (c *command) core(since time.Duration, totals bool, only adapters.Name) (*a
 			}
 		}
 		if kept == nil {
-			return nil, wrong("--agent is one of %s, not %q", strings.Join(names, ", "), only)
+			return app.Config{}, wrong("--agent is one of %s, not %q", strings.Join(names, ", "), only)
 		}
 		list = kept
 	}
-	return app.New(app.Config{Adapters: list, Table: table, Since: since, Totals: totals,
-		Limit: c.deps.Limit, Log: c.deps.Log}), nil
+	cfg := app.Config{Adapters: list, Table: table, Since: since, Totals: totals, Limit: c.deps.Limit, Log: c.deps.Log}
+	if l, err := c.launches(); err == nil {
+		cfg.Launches = l
+	}
+	return cfg, nil
 }
 
 // failures tells of each adapter that failed, in one line; with strict some make

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/proc"
 )
 
@@ -39,6 +40,7 @@ type doctorAdapterJSON struct {
 	Problems []string       `json:"problems,omitempty"`
 	Missing  []string       `json:"missing,omitempty"` // of looked_in
 	Versions map[string]int `json:"versions,omitempty"`
+	Format   app.Format     `json:"format,omitempty"` // recognised, partly or unrecognised
 	Skipped  map[string]int `json:"skipped,omitempty"`
 }
 
@@ -59,7 +61,7 @@ which versions, what could not be read and what to do about it.`,
 
 func (c *command) doctor(asJSON, strict bool) error {
 	_, table := c.deps.Open()
-	core, err := c.core(app.All, false, "")
+	core, err := c.core(app.All, false)
 	if err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func (c *command) doctor(asJSON, strict bool) error {
 	for _, h := range snap.Adapters {
 		failed = failed || h.State == app.Failed
 		d.Adapters = append(d.Adapters, doctorAdapterJSON{adapterJSON: adapterAsJSON(h),
-			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Skipped: h.Skipped})
+			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped})
 	}
 	if asJSON {
 		err = c.printJSON(d)
@@ -102,6 +104,13 @@ func (c *command) environment(table proc.Lister) []checkJSON {
 			err = errors.New("no process is visible: is /proc mounted, and not with hidepid?")
 		}
 		add("process table", err, fmt.Sprintf("%d processes", len(list)))
+	}
+	if c.deps.Settings != nil {
+		path, err := settings.Path()
+		if err == nil {
+			_, err = c.settings()
+		}
+		add("settings", err, path)
 	}
 	if tree := c.deps.Getenv("HOST_PROC"); tree != "" {
 		_, err := os.Stat(filepath.Join(tree, "stat"))
@@ -145,6 +154,9 @@ func (c *command) printDoctor(d doctorJSON) {
 		}
 		if len(a.Versions) > 0 {
 			fmt.Fprintf(out, "    versions  %s\n", counts(a.Versions))
+		}
+		if text := a.Format.String(); text != "" {
+			fmt.Fprintf(out, "    format    %s\n", text)
 		}
 		for _, reason := range slices.Sorted(maps.Keys(a.Skipped)) {
 			fmt.Fprintf(out, "    skipped   %s: %d\n", present.Line(reason), a.Skipped[reason])

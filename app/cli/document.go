@@ -21,6 +21,7 @@ type document struct {
 	At       string        `json:"at"`
 	Sessions []sessionJSON `json:"sessions"`
 	Adapters []adapterJSON `json:"adapters"`
+	Locks    []lockJSON    `json:"locks,omitempty"`
 }
 
 type sessionJSON struct {
@@ -45,6 +46,16 @@ type sessionJSON struct {
 	CostUSD        float64             `json:"cost_usd,omitempty"`
 	StartedAt      string              `json:"started_at,omitempty"`
 	LastActivityAt string              `json:"last_activity_at,omitempty"`
+	Launch         *launchJSON         `json:"launch,omitempty"`
+}
+
+// launchJSON is what Rollcall itself knows of a session that it started.
+type launchJSON struct {
+	ID         string `json:"id"`
+	Group      string `json:"group,omitempty"`
+	Spec       string `json:"spec,omitempty"`
+	Prompt     string `json:"prompt,omitempty"`
+	LaunchedAt string `json:"launched_at"`
 }
 
 type staleJSON struct {
@@ -84,6 +95,9 @@ func sessionAsJSON(s *app.Session) sessionJSON {
 	}
 	if s.Context != (adapters.Context{}) {
 		j.Context = &s.Context
+	}
+	if l := s.Launch; l != nil {
+		j.Launch = &launchJSON{ID: l.ID, Group: l.Group, Spec: l.Spec, Prompt: l.Prompt, LaunchedAt: timestamp(l.LaunchedAt)}
 	}
 	if s.Stale != nil {
 		j.Stale = &staleJSON{Since: timestamp(s.Stale.Since), Reason: s.Stale.Reason}

@@ -21,6 +21,7 @@ type listOptions struct {
 	since  string
 	agent  string
 	status string
+	group  string
 	json   bool
 	strict bool
 }
@@ -42,29 +43,39 @@ and idle ones, the newest activity first. With --all the stopped ones of the las
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "stopped sessions as well")
 	f.StringVar(&o.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
-	f.StringVar(&o.agent, "agent", "", "only sessions of this `agent`: claude-code, codex")
+	f.StringVar(&o.agent, "agent", "", "only sessions of this `agent`: claude-code, codex, opencode, openclaw, pi, pi-rust")
 	f.StringVar(&o.status, "status", "", "only sessions with this `status`: working, waiting, idle, stopped (implies --all), unknown")
+	f.StringVar(&o.group, "group", "", "only sessions launched in this `group`")
 	f.BoolVar(&o.json, "json", false, "print JSON, schema 1")
 	f.BoolVar(&o.strict, "strict", false, "exit with 3 when some agent could not be asked")
 	return cmd
 }
+
+// wholeLimit is how long an agent may take for the exact tokens of everything it
+// ever did, which takes reading all of it.
+const wholeLimit = time.Minute
 
 func (c *command) list(o listOptions) error {
 	since, err := o.window()
 	if err != nil {
 		return err
 	}
-	core, err := c.core(since, o.json, adapters.Name(o.agent))
+	cfg, err := c.config(since, o.json, adapters.Name(o.agent))
 	if err != nil {
 		return err
 	}
-	snap := core.Refresh(c.ctx)
+	if cfg.Limit == 0 && cfg.Totals && since == app.All {
+		cfg.Limit = wholeLimit
+	}
+	snap := app.New(cfg).Refresh(c.ctx)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
 	shown := o.filter(snap.Sessions, since)
 	if o.json {
-		err = c.printJSON(newDocument(snap.At, shown, snap.Adapters))
+		d := newDocument(snap.At, shown, snap.Adapters)
+		d.Locks = c.lockList()
+		err = c.printJSON(d)
 	} else {
 		c.table(shown, snap.At)
 		if len(shown) == 0 {
@@ -130,7 +141,8 @@ func (o *listOptions) filter(all []app.Session, since time.Duration) []app.Sessi
 	out := make([]app.Session, 0, len(all))
 	for i := range all {
 		s := &all[i]
-		if since == 0 && !s.Live() || o.status != "" && string(s.Status) != o.status {
+		if since == 0 && !s.Live() || o.status != "" && string(s.Status) != o.status ||
+			o.group != "" && (s.Launch == nil || s.Launch.Group != o.group) {
 			continue
 		}
 		out = append(out, *s)

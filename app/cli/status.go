@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -20,12 +19,7 @@ func (c *command) statusCommand() *cobra.Command {
 		Short: "Tell everything about one session",
 		Long: `Tell everything about the session with this id, or with the only id that begins
 so. An id that fits several sessions is wrong usage (exit code 2) and lists them.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return wrong("status takes one session id, or its beginning\n  see: %s --help", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error { return c.status(args[0], asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, schema 1, with one session")
@@ -33,23 +27,8 @@ so. An id that fits several sessions is wrong usage (exit code 2) and lists them
 }
 
 func (c *command) status(id string, asJSON bool) error {
-	core, err := c.core(app.All, true, "")
+	s, snap, _, err := c.find(id, true)
 	if err != nil {
-		return err
-	}
-	s, snap, err := core.Find(c.ctx, id)
-	if c.ctx.Err() != nil {
-		return c.ctx.Err()
-	}
-	// The found one counts even when another agent's adapter failed.
-	_ = c.failures(snap, false)
-	var many *app.AmbiguousError
-	switch {
-	case errors.As(err, &many):
-		return wrong("%s", c.ambiguous(many))
-	case errors.Is(err, app.ErrNoSession):
-		return &exitError{NoSession, fmt.Errorf("%w: %q%s", err, id, unasked(snap))}
-	case err != nil:
 		return err
 	}
 	if asJSON {
@@ -57,35 +36,6 @@ func (c *command) status(id string, asJSON bool) error {
 	}
 	c.describe(&s, snap)
 	return nil
-}
-
-// unasked says that the session may belong to an agent that could not be asked.
-func unasked(snap *app.Snapshot) string {
-	var failed []string
-	for _, h := range snap.Adapters {
-		if h.State == app.Failed {
-			failed = append(failed, string(h.Name))
-		}
-	}
-	if failed == nil {
-		return ""
-	}
-	return " (not everything of " + strings.Join(failed, ", ") + " could be read)"
-}
-
-// ambiguous lists the sessions that an id's beginning fits.
-func (c *command) ambiguous(e *app.AmbiguousError) string {
-	const most = 20
-	var b strings.Builder
-	b.WriteString(e.Error() + ":")
-	for i, s := range e.Matches {
-		if i == most {
-			fmt.Fprintf(&b, "\n  and %d more", len(e.Matches)-most)
-			break
-		}
-		fmt.Fprintf(&b, "\n  %s  %s, %s, %s", s.ID, s.Agent, present.Status(s.Session), present.Project(s.CWD))
-	}
-	return b.String()
 }
 
 // describe prints a session for people: a name and a value per line.
@@ -135,6 +85,30 @@ func (c *command) describe(s *app.Session, snap *app.Snapshot) {
 	}
 	for i, f := range s.Files {
 		line(ifelse(i == 0, "files", ""), c.home(present.Line(f)))
+	}
+	if s.Launch != nil {
+		c.describeLaunch(s.Launch, line)
+	}
+}
+
+// describeLaunch prints what Rollcall itself knows of a session.
+func (c *command) describeLaunch(l *app.Launch, line func(name, value string)) {
+	line("launch", l.ID+", "+l.LaunchedAt.Local().Format("2006-01-02 15:04:05"))
+	line("group", present.Line(l.Group))
+	line("spec", c.home(present.Line(l.Spec)))
+	line("log", c.home(present.Line(l.Log)))
+	for _, h := range l.Hooks {
+		state := "has not run"
+		switch {
+		case h.Result != "":
+			state = present.Line(h.Result)
+		case !h.RanAt.IsZero():
+			state = "runs"
+		}
+		line("on "+h.When, c.prompt(h.Command)+": "+state)
+		for _, said := range strings.Split(strings.TrimSpace(h.Output), "\n") {
+			line("", present.Line(said))
+		}
 	}
 }
 

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/app/fuse"
+	"rollcall/app/store"
+)
+
+func TestFuse(t *testing.T) {
+	d := deps(claude())
+	f := fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
+	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"fuse", "list"}, Done, "no fuse burns"},
+		{[]string{"fuse", "set", dir}, Usage, "needs something to do"},
+		{[]string{"fuse", "set", dir, "--in", "1h", "--note", "cl\x1b[31muster", "--script", "true"}, Done, "expires at "},
+		{[]string{"fuse", "set", dir, "--script", "false"}, Failure, "burns there already"},
+		{[]string{"fuse", "extend", dir, "--by", "5m"}, Done, "expires at "},
+		{[]string{"fuse", "list"}, Done, "  script: true\n"},
+		{[]string{"fuse", "list", "--json"}, Done, `"script":"true"`},
+		{[]string{"fuse", "cancel", dir}, Done, "put out"},
+		{[]string{"fuse", "cancel", dir}, Failure, "no fuse burns there"},
+		{[]string{"fuse", "cancel"}, Usage, "takes one folder"},
+		{[]string{"fuse", "nonsense"}, Usage, "takes no argument"},
+	} {
+		r := run(t, d, c.args...)
+		if r.code != c.code || !strings.Contains(r.out+r.err, c.says) || strings.Contains(r.out+r.err, "\x1b") {
+			t.Errorf("%q: %+v; want %d with %q", c.args, r, c.code, c.says)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// replace runs a program as this process's only task, since Windows has no exec,
+// and ends this process with its exit code. It returns only on failure.
+func replace(path string, args []string, dir string, env []string) error {
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Env = dir, env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		os.Exit(0)
+	case errors.As(err, &exit):
+		os.Exit(exit.ExitCode())
+	}
+	return err
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app/fuse"
+	"rollcall/app/store"
+	"rollcall/proc"
+)
+
+// TestWatch watches a real process end, and a fuse.
+func TestWatch(t *testing.T) {
+	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	d := withTable(claude(s))
+	f := fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
+	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
+	ctx, cancel := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		r := runOn(ctx, t, Streams{Out: in}, d, "watch", "--json")
+		_ = in.Close()
+		code <- r.code
+	}()
+	lines := make(chan eventJSON, 10)
+	go func() {
+		defer close(lines)
+		for sc := bufio.NewScanner(out); sc.Scan(); {
+			var e eventJSON
+			if err := json.Unmarshal(sc.Bytes(), &e); err != nil {
+				t.Errorf("%v in %s", err, sc.Text())
+			}
+			lines <- e
+		}
+	}()
+	// Nothing tells from outside that it watches: the fuse is set until it is told.
+	var e eventJSON
+	for e.Event == "" {
+		if _, err := f.Set(t.Context(), fuse.Fuse{Path: t.TempDir(), Note: "n"}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case e = <-lines:
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	if e.Event != "fuse.set" || e.Fuse == nil || e.Fuse.Note != "n" || e.Schema != schema {
+		t.Errorf("%+v", e)
+	}
+	time.Sleep(200 * time.Millisecond) // the first answer
+	h, err := proc.OpenAt("/proc", "/etc").Hold(s.Process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Send(proc.Kill); err != nil {
+		t.Fatal(err)
+	}
+	for e = range lines {
+		if e.Session != nil {
+			break
+		}
+	}
+	if e.Event != "ended" || e.Session == nil || e.Session.ID != "one" || e.Session.Outcome != adapters.Died || e.At == "" {
+		t.Errorf("%+v", e)
+	}
+	cancel()
+	if got := <-code; got != Interrupted {
+		t.Errorf("exit code %d", got)
+	}
+}
+
+// A reader that has enough ends it.
+func TestWatchWithoutReader(t *testing.T) {
+	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	out, in := io.Pipe()
+	_ = out.Close()
+	done := make(chan int, 1)
+	go func() { done <- runOn(t.Context(), t, Streams{Out: in}, withTable(claude(s)), "watch").code }()
+	time.Sleep(300 * time.Millisecond)
+	end(s.Process)
+	select {
+	case code := <-done:
+		if code != Done {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it watches on")
+	}
+}
+
+func TestFuseEvents(t *testing.T) {
+	at := time.Now()
+	burns := fuse.Fuse{Path: "/a", SetAt: at, Expires: at.Add(time.Hour)}
+	later, fired, again := burns, burns, burns
+	later.Expires = at.Add(2 * time.Hour)
+	fired.FiredAt = at
+	again.SetAt = at.Add(time.Minute)
+	for name, c := range map[string]struct {
+		before, after []fuse.Fuse
+		want          string
+	}{
+		"set":              {nil, []fuse.Fuse{burns}, "fuse.set"},
+		"extended":         {[]fuse.Fuse{burns}, []fuse.Fuse{later}, "fuse.changed"},
+		"fired":            {[]fuse.Fuse{burns}, []fuse.Fuse{fired}, "fuse.fired"},
+		"set and fired":    {nil, []fuse.Fuse{fired}, "fuse.fired"},
+		"cancelled":        {[]fuse.Fuse{burns}, nil, "fuse.cancelled"},
+		"forgotten":        {[]fuse.Fuse{fired}, nil, ""},
+		"set again":        {[]fuse.Fuse{fired}, []fuse.Fuse{again}, "fuse.set"},
+		"nothing happened": {[]fuse.Fuse{burns}, []fuse.Fuse{burns}, ""},
+	} {
+		got := ""
+		for _, e := range fuseEvents(c.before, c.after) {
+			got += e.Event
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
