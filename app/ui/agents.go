@@ -138,6 +138,7 @@ func (p *agentsPage) facts(h app.Health, now time.Time) []string {
 		add("Sessions", humanize.Comma(int64(h.Sessions)))
 		add("Versions", counted(h.Versions, true))
 	}
+	add("Format", h.Format.String())
 	add("Answered", answered(h, now))
 	if h.State == app.Failed && h.Elapsed > 0 {
 		add("Last try", "took "+elapsed(h.Elapsed))

@@ -7,8 +7,9 @@ import (
 )
 
 // resumeCommand is what a user types into a POSIX shell to take the session up
-// again; empty for agents of which none is known. It goes to the session's
-// folder first, since agents look for sessions there.
+// again; empty where there is no such command: OpenClaw's sessions live in its
+// gateway. It goes to the session's folder first, since agents look for sessions
+// there.
 func resumeCommand(s *adapters.Session) string {
 	var words []string
 	switch s.Agent {
@@ -16,6 +17,15 @@ func resumeCommand(s *adapters.Session) string {
 		words = []string{"claude", "--resume", s.ID}
 	case adapters.Codex:
 		words = []string{"codex", "resume", s.ID}
+	case adapters.OpenCode:
+		words = []string{"opencode", "-s", s.ID}
+	case adapters.Pi:
+		words = []string{"pi", "--session", s.ID}
+	case adapters.PiRust: // by its file: of the id only the beginning is in the name
+		if len(s.Files) == 0 {
+			return ""
+		}
+		words = []string{"pi", "--session", s.Files[0]}
 	default:
 		return ""
 	}

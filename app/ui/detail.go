@@ -15,7 +15,8 @@ import (
 	"rollcall/app/present"
 )
 
-// detailPane shows everything that is known of one session. It changes only
+// detailPane shows everything that is known of one session, and below it what
+// was said last. It changes only
 // the texts that changed, so that what the user selects or reads stays.
 type detailPane struct {
 	ui      *UI
@@ -24,11 +25,14 @@ type detailPane struct {
 
 	icon                       *canvas.Image
 	title, subtitle            *widget.Label
+	stop, resume               *button
 	copyID, copyCWD, copyAgain *button
 	stale                      *banner
 	body                       *fyne.Container
 	values                     []*fieldView
 	shape                      []section // what body was built for
+	talk                       *conversation
+	both                       fyne.CanvasObject // the facts above the conversation
 
 	session *app.Session
 	key     key
@@ -44,21 +48,27 @@ func newDetailPane(u *UI) *detailPane {
 	d.title.TextStyle.Bold = true
 	d.title.SizeName = theme.SizeNameSubHeadingText
 	d.subtitle = paragraph("", widget.LowImportance)
+	d.stop = newButton("Stop…", nil, u.typedKey, func() { u.showStop(*d.session) })
+	d.resume = newButton("Resume…", nil, u.typedKey, func() { u.showResume(*d.session) })
 	d.copyID = newButton("Copy id", plainIcon("copy"), u.typedKey, func() { u.copyText(d.copyID, d.session.ID) })
 	d.copyCWD = newButton("Copy folder", plainIcon("copy"), u.typedKey, func() { u.copyText(d.copyCWD, d.session.CWD) })
 	d.copyAgain = newButton("Copy resume command", plainIcon("copy"), u.typedKey, func() {
 		u.copyText(d.copyAgain, resumeCommand(&d.session.Session))
 	})
-	d.stale = newBanner("stale", colorWaiting)
+	d.stale = newBanner("stale")
 	d.body = container.New(layout.NewCustomPaddedVBoxLayout(0))
 	headline := border(nil,
 		container.New(layout.NewCustomPaddedLayout(7, 0, 10, 0), container.NewVBox(d.icon)), nil,
 		container.New(layout.NewCustomPaddedVBoxLayout(-8), d.title, d.subtitle))
-	buttons := container.New(newFlow(6), d.copyID, d.copyCWD, d.copyAgain)
+	buttons := container.New(newFlow(), d.stop, d.resume, d.copyID, d.copyCWD, d.copyAgain)
 	d.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(6, 16, 4, 12),
 		container.New(layout.NewCustomPaddedVBoxLayout(8), headline,
 			container.New(layout.NewCustomPaddedLayout(0, 0, 8, 4), d.stale.content),
 			container.New(layout.NewCustomPaddedLayout(0, 0, 10, 4), buttons), d.body)))
+	d.talk = newConversation(u)
+	split := container.NewVSplit(d.scroll, d.talk.content)
+	split.SetOffset(0.42)
+	d.both = split
 	d.content = container.NewStack()
 	d.showMessage("Nothing selected", "Choose a session in the list to see what is known of it.")
 	return d
@@ -70,6 +80,7 @@ func (d *detailPane) showMessage(title, text string) {
 		return
 	}
 	d.session, d.message = nil, title+text
+	d.talk.leave()
 	d.content.Objects = []fyne.CanvasObject{newMessage(nil, title, text)}
 	d.content.Refresh()
 }
@@ -83,17 +94,22 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	setLabel(d.title, present.Cut(sessionTitle(s), 240))
 	setLabel(d.subtitle, subtitle(s, now))
 	moved := d.stale.show(staleText(s))
+	setEnabled(d.stop, d.ui.canStop(s))
+	setEnabled(d.resume, d.ui.canResume(s))
 	setEnabled(d.copyCWD, s.CWD != "")
 	setEnabled(d.copyAgain, resumeCommand(&s.Session) != "")
 	d.showSections(sections(s, k, v, now), fresh)
 	if moved && !fresh {
 		d.content.Refresh()
 	}
-	if fresh {
-		d.content.Objects = []fyne.CanvasObject{d.scroll}
-		d.content.Refresh()
-		d.scroll.ScrollToTop()
+	if !fresh {
+		d.talk.update(*s)
+		return
 	}
+	d.content.Objects = []fyne.CanvasObject{d.both}
+	d.content.Refresh()
+	d.scroll.ScrollToTop()
+	d.talk.follow(*s)
 }
 
 func sessionTitle(s *app.Session) string {

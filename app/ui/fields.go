@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -39,7 +40,7 @@ const (
 func sections(s *app.Session, k key, v *view, now time.Time) []section {
 	all := []section{
 		{"Status", statusFields(s, now)},
-		{"Conversation", keep(
+		{"Prompts", keep(
 			long("First prompt", s.FirstPrompt),
 			long("Last prompt", lastPrompt(s)),
 		)},
@@ -49,6 +50,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Machine", value: short(s.Remote)},
 			field{name: "Process", value: process(s)},
 		)},
+		{"Launch", launchFields(s, now)},
 		{"Model and cost", usageFields(s)},
 		{"Times", keep(
 			field{name: "Started", value: moment(s.StartedAt, now)},
@@ -113,6 +115,43 @@ func statusLine(s *app.Session) string {
 		return "unknown"
 	}
 	return short(string(s.Status))
+}
+
+// launchFields are what Rollcall knows of a session because it launched it.
+func launchFields(s *app.Session, now time.Time) []field {
+	if s.Launch == nil {
+		return nil
+	}
+	prompt := s.Launch.Prompt
+	if prompt == s.FirstPrompt || prompt == s.LastPrompt {
+		prompt = ""
+	}
+	return append(keep(
+		field{name: "Launched", value: moment(s.Launch.LaunchedAt, now)},
+		field{name: "Group", value: short(s.Launch.Group)},
+		long("Prompt", prompt),
+		field{name: "Specification", value: short(s.Launch.Spec), mono: true},
+		field{name: "Launch", value: short(s.Launch.ID), mono: true},
+		field{name: "Log", value: short(s.Launch.Log), mono: true},
+	), hookFields(s.Launch.Hooks)...)
+}
+
+// hookFields are the hooks of a launch, with what came of them.
+func hookFields(hooks []app.Hook) []field {
+	var fields []field
+	for _, h := range hooks {
+		text := h.Command + "\nhas not run yet"
+		switch {
+		case h.Result != "":
+			text = strings.TrimSpace(h.Command + "\n" + h.Result + "\n" + h.Output)
+		case !h.RanAt.IsZero():
+			text = h.Command + "\nruns"
+		}
+		f := long("On "+h.When, text)
+		f.mono = true
+		fields = append(fields, f)
+	}
+	return fields
 }
 
 func lastPrompt(s *app.Session) string {

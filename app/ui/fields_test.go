@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"rollcall/adapters"
@@ -97,17 +98,37 @@ func TestQuotingSurvivesAPOSIXShell(t *testing.T) {
 func TestResumeCommand(t *testing.T) {
 	for want, s := range map[string]adapters.Session{
 		"cd '/home/dev/my project' && claude --resume abc": {Agent: adapters.ClaudeCode, ID: "abc", CWD: "/home/dev/my project"},
-		"codex resume abc":            {Agent: adapters.Codex, ID: "abc"},
-		"claude --resume 'a; b'":      {Agent: adapters.ClaudeCode, ID: "a; b"},
-		"cd ./-x && codex resume abc": {Agent: adapters.Codex, ID: "abc", CWD: "-x"},
+		"codex resume abc":                              {Agent: adapters.Codex, ID: "abc"},
+		"claude --resume 'a; b'":                        {Agent: adapters.ClaudeCode, ID: "a; b"},
+		"cd ./-x && codex resume abc":                   {Agent: adapters.Codex, ID: "abc", CWD: "-x"},
+		"cd /p && opencode -s ses_1":                    {Agent: adapters.OpenCode, ID: "ses_1", CWD: "/p"},
+		"cd /p && pi --session 019a":                    {Agent: adapters.Pi, ID: "019a", CWD: "/p"},
+		"cd /p && pi --session '/h o/x_0123abcd.jsonl'": {Agent: adapters.PiRust, ID: "0123abcd-1", CWD: "/p", Files: []string{"/h o/x_0123abcd.jsonl"}},
 	} {
 		if got := resumeCommand(&s); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	for _, s := range []adapters.Session{{Agent: adapters.Pi, ID: "abc"}, {Agent: adapters.Codex}, {Agent: adapters.Codex, ID: "abc", Remote: "gateway"}} {
+	for _, s := range []adapters.Session{{Agent: adapters.OpenClaw, ID: "abc"}, {Agent: adapters.PiRust, ID: "abc"}, {Agent: adapters.Codex},
+		{Agent: adapters.Codex, ID: "abc", Remote: "gateway"}, {Agent: "another", ID: "abc"}} {
 		if got := resumeCommand(&s); got != "" {
 			t.Errorf("%+v can't be resumed here, got %q", s, got)
 		}
+	}
+}
+
+func TestHookFields(t *testing.T) {
+	got := hookFields([]app.Hook{
+		{When: "create", Command: "notify", RanAt: time.Now(), Result: "exit 4", Output: "no \x1b[31mmail\n"},
+		{When: "complete", Command: "make"}, {When: "complete", Command: "sleep 9", RanAt: time.Now()},
+	})
+	want := []string{"On create: notify\nexit 4\nno mail", "On complete: make\nhas not run yet", "On complete: sleep 9\nruns"}
+	for i, f := range got {
+		if text := f.name + ": " + f.value; text != want[i] {
+			t.Errorf("%q, want %q", text, want[i])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d fields", len(got))
 	}
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"image/png"
 	"os"
@@ -19,6 +18,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/fuse"
+	"rollcall/app/launch"
+	"rollcall/app/store"
 	"rollcall/proc"
 )
 
@@ -29,6 +31,7 @@ func ago(d time.Duration) time.Time { return clock.Add(-d) }
 
 // fakeCore is a core whose pictures the test makes.
 type fakeCore struct {
+	fakeTalk
 	mu        sync.Mutex
 	snapshot  *app.Snapshot
 	subs      map[int]func(*app.Snapshot)
@@ -80,30 +83,22 @@ func (c *fakeCore) publish(s *app.Snapshot) {
 
 // fakeSystem is a machine without surprises.
 type fakeSystem struct {
-	programs map[string]string
-	missing  map[string]bool // places that don't exist
-	opened   []string
-	fails    error
-	mu       sync.Mutex
-}
-
-func (s *fakeSystem) agentPath(program string) (string, error) {
-	if p := s.programs[program]; p != "" {
-		return p, nil
-	}
-	return "", errors.New("not found")
+	missing map[string]bool // places that don't exist
+	opened  [][]string      // the folder and the command of each terminal
+	fails   error
+	mu      sync.Mutex
 }
 
 func (s *fakeSystem) exists(path string) bool   { return !s.missing[path] }
 func (s *fakeSystem) isFolder(path string) bool { return !s.missing[path] }
 
-func (s *fakeSystem) openTerminal(folder, program string) (string, error) {
+func (s *fakeSystem) openTerminal(folder string, program []string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails != nil {
 		return "", s.fails
 	}
-	s.opened = append(s.opened, folder+" "+program)
+	s.opened = append(s.opened, append([]string{folder}, program...))
 	return "xfce4-terminal", nil
 }
 
@@ -125,14 +120,26 @@ var (
 
 func open(t *testing.T, snap *app.Snapshot) *window {
 	t.Helper()
+	return openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
+}
+
+// openWith opens a window over a core, with options that lack the window.
+func openWith(t *testing.T, core Core, o Options) *window {
+	t.Helper()
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(Theme{Variant: &lightVariant})
-	w := &window{
-		t: t, core: &fakeCore{snapshot: snap}, queue: make(chan func(), 1000),
-		system: &fakeSystem{programs: map[string]string{"claude": "/usr/local/bin/claude", "codex": "/usr/local/bin/codex"}},
-	}
+	w := &window{t: t, queue: make(chan func(), 1000), system: &fakeSystem{}}
+	w.core, _ = core.(*fakeCore)
+	snap := core.Snapshot()
 	w.win = a.NewWindow("Rollcall")
-	w.ui = newUI(w.core, Options{Window: w.win, Days: 7}, func(f func()) { w.queue <- f },
+	o.Window, o.Days = w.win, 7
+	if o.Launches == nil {
+		o.Launches = launch.In(t.TempDir(), proc.Open())
+	}
+	if o.Fuses == nil {
+		o.Fuses = fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
+	}
+	w.ui = newUI(core, o, func(f func()) { w.queue <- f },
 		func() time.Time { return clock }, w.system)
 	w.win.SetPadded(false)
 	w.win.SetContent(w.ui.Content())
@@ -141,7 +148,10 @@ func open(t *testing.T, snap *app.Snapshot) *window {
 		w.ui.Close()
 		w.win.Close()
 	})
-	w.until("the first picture", func() bool { return w.ui.sessions.view.snapshot == snap })
+	w.until("the first picture", func() bool {
+		got := w.ui.sessions.view.snapshot
+		return got == snap || got.Generation > snap.Generation
+	})
 	return w
 }
 
@@ -153,8 +163,9 @@ func (w *window) until(what string, cond func() bool) {
 		select {
 		case f := <-w.queue:
 			f()
+		case <-time.After(10 * time.Millisecond): // what cond asks for may be on disk
 		case <-limit:
-			w.t.Fatalf("waited too long for %s", what)
+			w.t.Fatalf("waited too long for %s; the window shows\n%s", what, strings.Join(shownTexts(w.win.Content()), "\n"))
 		}
 	}
 	for {
@@ -205,7 +216,7 @@ func (w *window) rows() []string {
 // shownTexts are the texts that a part of the window shows now.
 func shownTexts(o fyne.CanvasObject) []string {
 	var out []string
-	for _, c := range test.LaidOutObjects(o) {
+	for _, c := range visible(o) {
 		switch x := c.(type) {
 		case *widget.Label:
 			out = append(out, x.Text)
@@ -217,9 +228,32 @@ func shownTexts(o fyne.CanvasObject) []string {
 			out = append(out, x.text)
 		case *button:
 			out = append(out, x.Text)
+		case *widget.Check:
+			out = append(out, x.Text)
 		case *rowView:
 			out = append(out, x.words.first, x.words.status, x.words.second, x.words.right)
 		}
+	}
+	return out
+}
+
+// visible are the parts of a part of the window that aren't hidden. Unlike
+// test.LaidOutObjects it makes no renderers beside those that are shown: a label
+// would from then on write into those.
+func visible(o fyne.CanvasObject) []fyne.CanvasObject {
+	if !o.Visible() {
+		return nil
+	}
+	out := []fyne.CanvasObject{o}
+	var children []fyne.CanvasObject
+	switch x := o.(type) {
+	case fyne.Widget:
+		children = test.WidgetRenderer(x).Objects()
+	case *fyne.Container:
+		children = x.Objects
+	}
+	for _, c := range children {
+		out = append(out, visible(c)...)
 	}
 	return out
 }

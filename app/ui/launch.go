@@ -1,10 +1,9 @@
 package ui
 
 import (
-	"os"
-	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -16,56 +15,68 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/worktree"
 )
 
-// launchable is an agent that the launch page can start.
-type launchable struct {
-	name    adapters.Name
-	program string
-	install string
-}
-
-var launchables = []launchable{
-	{adapters.ClaudeCode, "claude", "npm install -g @anthropic-ai/claude-code"},
-	{adapters.Codex, "codex", "npm install -g @openai/codex"},
-}
-
-// launchPage opens an agent in a terminal. It belongs to the UI goroutine.
+// launchPage starts agents, in the background or in a terminal, and shows what
+// came of it. It belongs to the UI goroutine.
 type launchPage struct {
 	ui      *UI
 	content *fyne.Container
+	scroll  *container.Scroll
 	folder  *widget.SelectEntry
-	agent   *widget.RadioGroup
-	missing *fyne.Container
-	command *selectText
-	open    *button
-	copy    *button
-	result  *widget.Label
+	agents  *fyne.Container
+	choices []*agentChoice
+	prompt  *formEntry
+	file    *fileField // a prompt in a file, instead
+	where   *widget.RadioGroup
+	more    *advanced
+	preview *preview
+	start   *button
+	refused *refusal
+	runs    *fyne.Container
 
-	found   map[adapters.Name]string // where each program is
-	asked   bool                     // found is known
-	folders []string                 // recent ones
-	touched bool                     // the user chose the folder
+	asked   bool     // which agents are installed is known
+	folders []string // recent ones
+	touched bool     // the user chose the folder
+	filling bool     // the page itself writes into its fields
+	busy    bool     // a launch is being made
+	group   string   // the name of the next group
 }
 
+// Where an agent is launched.
+const (
+	inBackground = "in the background"
+	inTerminal   = "in a terminal"
+)
+
 func newLaunchPage(u *UI) *launchPage {
-	p := &launchPage{ui: u, found: make(map[adapters.Name]string)}
+	p := &launchPage{ui: u, group: worktree.NewGroup()}
 	p.folder = widget.NewSelectEntry(nil)
 	p.folder.PlaceHolder = "The folder it shall work in"
-	p.folder.OnChanged = func(string) { p.touched = true; p.showCommand() }
-	p.agent = widget.NewRadioGroup(nil, func(string) { p.showCommand() })
-	p.agent.Horizontal, p.agent.Required = true, true
-	p.missing = container.New(layout.NewCustomPaddedVBoxLayout(6))
-	p.command = newSelectText("")
-	p.command.TextStyle.Monospace = true
-	p.command.Wrapping = fyne.TextWrapBreak
-	p.open = newButton("Open in a terminal", nil, u.typedKey, p.start)
-	p.open.Importance = widget.HighImportance
-	p.copy = newButton("Copy command", plainIcon("copy"), u.typedKey, func() { u.copyText(p.copy, p.commandLine()) })
-	p.result = paragraph("", widget.MediumImportance)
-	p.content = container.NewStack(container.NewVScroll(
-		container.New(layout.NewCustomPaddedLayout(16, 16, 12, 12), container.New(&column{width: 620}, p.form()))))
-	p.showCommand()
+	p.folder.OnChanged = func(string) { p.touched = p.touched || !p.filling; p.changed() }
+	p.agents = container.New(layout.NewCustomPaddedVBoxLayout(4))
+	for _, a := range u.options.Agents {
+		if l, ok := a.(adapters.Launcher); ok {
+			c := newAgentChoice(u, a, l, p.changed)
+			p.choices = append(p.choices, c)
+			p.agents.Add(c.content)
+		}
+	}
+	p.prompt = newFormText(u, "What it is to do", 4, func(string) { p.changed() })
+	p.prompt.submit = p.launch
+	p.file = newFileField(u, "A file with the prompt", "Prompt from a file…", func() { p.showPrompt(); p.changed() })
+	p.where = widget.NewRadioGroup([]string{inBackground, inTerminal}, func(string) { p.changed() })
+	p.where.Horizontal, p.where.Required, p.where.Selected = true, true, inBackground
+	p.more = newAdvanced(u, p.changed)
+	p.preview = newPreview(u)
+	p.start = newButton("Launch", nil, u.typedKey, p.launch)
+	p.start.Importance = widget.HighImportance
+	p.refused = newRefusal(u)
+	p.runs = container.New(layout.NewCustomPaddedVBoxLayout(8))
+	p.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(16, 16, 12, 12), container.New(&column{width: 660}, p.form())))
+	p.content = container.NewBorder(nil, p.bar(), nil, nil, p.scroll)
+	p.changed()
 	return p
 }
 
@@ -74,18 +85,22 @@ func (p *launchPage) form() fyne.CanvasObject {
 	title := paragraph("Launch an agent", widget.MediumImportance)
 	title.TextStyle.Bold = true
 	title.SizeName = theme.SizeNameSubHeadingText
+	where := container.New(layout.NewCustomPaddedLayout(6, 0, 0, 0), p.where)
 	return container.New(layout.NewCustomPaddedVBoxLayout(2),
-		title,
-		paragraph("Rollcall opens it in a terminal of its own and leaves it to you: it shows up in the list once the agent lists it.", widget.LowImportance),
-		label("Folder"),
-		inset(border(nil, nil, browse, p.folder)),
-		label("Agent"),
-		p.agent,
-		p.missing,
-		label("Command"),
-		inset(newPanel(container.New(layout.NewCustomPaddedLayout(3, 3, 6, 6), p.command))),
-		container.New(layout.NewCustomPaddedLayout(10, 0, 6, 6), container.New(newFlow(6), p.open, p.copy)),
-		p.result)
+		p.runs, title,
+		paragraph("It works on its own and is listed like every other session. Several agents get the same prompt, and a git worktree each.", widget.LowImportance),
+		label("Folder"), inset(border(nil, nil, browse, p.folder)),
+		label("Agents"), p.agents,
+		label("Prompt"), inset(container.New(layout.NewCustomPaddedVBoxLayout(4), p.prompt, p.file.content)),
+		where, p.more.content,
+		label("What will run"), p.preview.content)
+}
+
+// bar stays in sight below the form.
+func (p *launchPage) bar() fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedVBoxLayout(0), widget.NewSeparator(),
+		container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12), container.New(&column{width: 660},
+			container.New(layout.NewCustomPaddedVBoxLayout(8), p.refused.content, inset(container.New(newFlow(), p.start, p.preview.copy))))))
 }
 
 // label is a form's label, above what it names.
@@ -94,54 +109,41 @@ func label(text string) fyne.CanvasObject {
 		newLine(text, theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{Bold: true}))
 }
 
-func inset(o fyne.CanvasObject) fyne.CanvasObject {
+func inset(o fyne.CanvasObject) *fyne.Container {
 	return container.New(layout.NewCustomPaddedLayout(0, 0, 6, 6), o)
 }
 
 // look finds out which agents are installed, off the UI goroutine.
 func (p *launchPage) look() {
+	list := p.ui.options.Agents
 	go func() {
-		found := make(map[adapters.Name]string)
-		for _, l := range launchables {
-			if path, err := p.ui.system.agentPath(l.program); err == nil {
-				found[l.name] = path
-			}
-		}
+		found := installs(list)
 		p.ui.post(func() { p.showAgents(found) })
 	}()
 }
 
 func (p *launchPage) showAgents(found map[adapters.Name]string) {
-	p.found, p.asked = found, true
-	var options []string
-	p.missing.RemoveAll()
-	for _, l := range launchables {
-		if found[l.name] != "" {
-			options = append(options, present.AgentName(l.name))
-			continue
-		}
-		p.missing.Add(p.installHint(l))
+	first := !p.asked
+	p.asked = true
+	for _, c := range p.choices {
+		c.set(found[c.name])
 	}
-	if !slices.Equal(p.agent.Options, options) {
-		p.agent.Options = options
-		p.agent.Refresh()
-	}
-	p.agent.Hidden = len(options) == 0
-	if !slices.Contains(options, p.agent.Selected) {
-		p.agent.Selected = ""
-		if len(options) > 0 {
-			p.agent.SetSelected(options[0])
+	if first {
+		for _, c := range p.choices {
+			if c.install == "" {
+				c.check.SetChecked(true)
+				break
+			}
 		}
 	}
-	p.showCommand()
+	p.changed()
 	p.content.Refresh()
 }
 
-func (p *launchPage) installHint(l launchable) fyne.CanvasObject {
-	text := paragraph(present.AgentName(l.name)+" is not on the PATH. To install it: "+l.install, widget.LowImportance)
-	var b *button
-	b = newButton("Copy", plainIcon("copy"), p.ui.typedKey, func() { p.ui.copyText(b, l.install) })
-	return container.New(layout.NewCustomPaddedLayout(0, 0, 0, 6), border(nil, nil, container.NewVBox(b), text))
+// showPrompt shows the field for the prompt, unless the prompt is in a file.
+func (p *launchPage) showPrompt() {
+	p.prompt.Hidden = p.file.path() != ""
+	p.content.Refresh()
 }
 
 // apply takes the folders of the latest sessions.
@@ -159,132 +161,139 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	}
 	p.folder.SetOptions(shown)
 	if !p.touched && p.folder.Text == "" && len(shown) > 0 {
+		p.filling = true
 		p.folder.SetText(shown[0])
-		p.touched = false
+		p.filling = false
 	}
 }
 
 // recentFolders are the folders of sessions on this machine, the latest first.
 func recentFolders(s *app.Snapshot, most int) []string {
-	type used struct {
-		folder string
-		at     int64
-	}
-	latest := make(map[string]int64)
+	latest := make(map[string]time.Time)
 	for i := range s.Sessions {
 		x := &s.Sessions[i]
 		if x.CWD == "" || x.Remote != "" || x.Parent != "" {
 			continue
 		}
-		if at := x.LastActivityAt.UnixNano(); at > latest[x.CWD] || latest[x.CWD] == 0 {
-			latest[x.CWD] = at
+		if at, ok := latest[x.CWD]; !ok || x.LastActivityAt.After(at) {
+			latest[x.CWD] = x.LastActivityAt
 		}
 	}
-	all := make([]used, 0, len(latest))
-	for f, at := range latest {
-		all = append(all, used{f, at})
+	all := make([]string, 0, len(latest))
+	for f := range latest {
+		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b used) int {
-		if a.at != b.at {
-			return int(min(max(b.at-a.at, -1), 1))
+	slices.SortFunc(all, func(a, b string) int {
+		if c := latest[b].Compare(latest[a]); c != 0 {
+			return c
 		}
-		return strings.Compare(a.folder, b.folder)
+		return strings.Compare(a, b)
 	})
-	var out []string
-	for _, u := range all[:min(len(all), most)] {
-		out = append(out, u.folder)
-	}
-	return out
+	return all[:min(len(all), most)]
 }
 
-func (p *launchPage) chosen() (launchable, bool) {
-	for _, l := range launchables {
-		if p.found[l.name] != "" && present.AgentName(l.name) == p.agent.Selected {
-			return l, true
-		}
+// read is what the fields say now.
+func (p *launchPage) read() launchForm {
+	f := launchForm{dir: expandHome(p.folder.Text), prompt: p.prompt.Text, promptFile: p.file.path(),
+		terminal: p.where.Selected == inTerminal, defaultGroup: p.group}
+	for _, c := range p.choices {
+		f.members = append(f.members, c.members()...)
 	}
-	return launchable{}, false
+	p.more.fill(&f)
+	f.keepEnv = f.keepEnv || p.ui.options.KeepEnv
+	return f
 }
 
-// chosenFolder is what stands in the field, with ~ as the user's home.
-func (p *launchPage) chosenFolder() string {
-	folder := strings.TrimSpace(p.folder.Text)
-	if rest, ok := strings.CutPrefix(folder, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		if home, err := os.UserHomeDir(); err == nil {
-			return home + rest
-		}
-	}
-	return folder
-}
-
-func (p *launchPage) commandLine() string {
-	l, ok := p.chosen()
-	folder := p.chosenFolder()
-	if !ok || folder == "" {
-		return ""
-	}
-	if runtime.GOOS == "windows" {
-		return `cd /d "` + folder + `" && ` + l.program
-	}
-	return inFolder(folder, []string{l.program})
-}
-
-func (p *launchPage) showCommand() {
-	if p.open == nil {
+// changed brings the preview in line with the fields.
+func (p *launchPage) changed() {
+	if p.refused == nil || p.runs == nil {
 		return // still being built
 	}
-	command := p.commandLine()
-	setEnabled(p.open, command != "")
-	setEnabled(p.copy, command != "")
-	switch {
-	case command != "":
+	f := p.read()
+	p.refused.hide()
+	switch lacks := f.lacks(); {
+	case p.ui.options.Launches == nil:
+		p.preview.say("Launches can't be kept on this machine: where Rollcall's state lies is not known.")
 	case !p.asked:
-		command = "Looking for agents…"
-	case len(p.found) == 0:
-		command = "No agent is installed."
+		p.preview.say("Looking for agents…")
+	case lacks != "":
+		p.preview.say(lacks)
 	default:
-		command = "Choose a folder."
+		p.preview.show(f)
 	}
-	if p.command.Text != command {
-		p.command.SetText(command)
-	}
-	p.say("", widget.MediumImportance)
+	p.enable(&f)
 }
 
-func (p *launchPage) say(text string, importance widget.Importance) {
-	p.result.Importance = importance
-	p.result.SetText(text)
+// enable lets the user press Launch when there is something to launch.
+func (p *launchPage) enable(f *launchForm) {
+	setEnabled(p.start, p.ui.options.Launches != nil && p.asked && !p.busy && f.lacks() == "")
+	text := "Launch"
+	switch {
+	case p.busy:
+		text = "Launching…"
+	case f.terminal:
+		text = "Launch in a terminal"
+	case len(f.members) > 1:
+		text = "Launch " + count(len(f.members), "agent", "agents")
+	}
+	if p.start.Text != text {
+		p.start.SetText(text)
+		p.content.Refresh()
+	}
 }
 
 func (p *launchPage) browse() {
 	dialog.ShowFolderOpen(func(uri fyne.ListableURI, err error) {
 		switch {
 		case err != nil:
-			p.say("The folder could not be opened: "+short(err.Error()), widget.DangerImportance)
+			p.preview.fail("The folder could not be opened: " + short(err.Error()))
 		case uri != nil:
 			p.folder.SetText(uri.Path())
 		}
 	}, p.ui.window)
 }
 
-// start opens the terminal, off the UI goroutine.
-func (p *launchPage) start() {
-	l, ok := p.chosen()
-	folder, program := p.chosenFolder(), p.found[l.name]
-	if !ok || folder == "" {
+// launch carries out what the fields say, after asking about what is unsafe.
+func (p *launchPage) launch() {
+	f := p.read()
+	if p.start.Disabled() {
 		return
 	}
-	p.open.Disable()
-	p.say("Opening…", widget.LowImportance)
-	go func() {
-		name, err := p.ui.system.openTerminal(folder, program)
-		p.ui.post(func() {
-			p.open.Enable()
-			if err != nil {
-				p.say("It could not be opened: "+short(err.Error()), widget.DangerImportance)
-				return
-			}
-			p.say("Opened in "+short(name)+". It is listed once "+present.AgentName(l.name)+" lists it.", widget.SuccessImportance)
-		})
-	}()
+	p.ui.confirmUnsafe(&f, func() { p.carryOut(f) })
 }
+
+func (p *launchPage) carryOut(f launchForm) {
+	p.busy = true
+	p.refused.hide()
+	p.enable(&f)
+	p.ui.carryOut(f, carriedOut{
+		launched: func(r *launchRun) {
+			p.keep(r)
+			p.scroll.ScrollToTop()
+		},
+		refused: func(err error) {
+			p.refused.show(err, func() { f.force = true; p.carryOut(f) })
+			p.content.Refresh()
+		},
+		settled: func() {
+			p.busy, p.group = false, worktree.NewGroup()
+			now := p.read()
+			p.enable(&now)
+		},
+	})
+}
+
+// keep shows a launch on the page, above the form and the earlier ones.
+func (p *launchPage) keep(r *launchRun) {
+	card := container.New(layout.NewCustomPaddedLayout(0, 8, 6, 6), r.content)
+	r.close.OnTapped = func() {
+		p.runs.Remove(card)
+		p.content.Refresh()
+	}
+	r.close.Show()
+	p.runs.Objects = append([]fyne.CanvasObject{card}, p.runs.Objects[:min(len(p.runs.Objects), maxRuns)]...)
+	p.content.Refresh()
+}
+
+// maxRuns is how many launches the page shows before the latest.
+const maxRuns = 9

@@ -82,11 +82,12 @@ func (c *column) MinSize(objects []fyne.CanvasObject) fyne.Size {
 
 // flow lays buttons out in rows, as many as the width needs.
 type flow struct {
-	gap  float32
 	rows int // at the last layout
 }
 
-func newFlow(gap float32) *flow { return &flow{gap: gap, rows: 1} }
+const flowGap = 6
+
+func newFlow() *flow { return &flow{rows: 1} }
 
 func (f *flow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	x, y, rows := float32(0), float32(0), 1
@@ -96,11 +97,11 @@ func (f *flow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		}
 		s := o.MinSize()
 		if x > 0 && x+s.Width > size.Width {
-			x, y, rows = 0, y+s.Height+f.gap, rows+1
+			x, y, rows = 0, y+s.Height+flowGap, rows+1
 		}
 		o.Move(fyne.NewPos(x, y))
 		o.Resize(s)
-		x += s.Width + f.gap
+		x += s.Width + flowGap
 	}
 	f.rows = rows
 }
@@ -112,7 +113,7 @@ func (f *flow) MinSize(objects []fyne.CanvasObject) fyne.Size {
 			s = s.Max(o.MinSize())
 		}
 	}
-	s.Height = s.Height*float32(f.rows) + f.gap*float32(f.rows-1)
+	s.Height = s.Height*float32(f.rows) + flowGap*float32(f.rows-1)
 	return s
 }
 
@@ -122,9 +123,9 @@ type banner struct {
 	text    *widget.Label
 }
 
-func newBanner(file string, color fyne.ThemeColorName, actions ...fyne.CanvasObject) *banner {
+func newBanner(file string, actions ...fyne.CanvasObject) *banner {
 	b := &banner{text: paragraph("", widget.MediumImportance)}
-	icon := canvas.NewImageFromResource(newIcon(file, color))
+	icon := canvas.NewImageFromResource(newIcon(file, colorWaiting))
 	icon.FillMode = canvas.ImageFillContain
 	icon.SetMinSize(fyne.NewSquareSize(16))
 	left := container.New(layout.NewCustomPaddedLayout(9, 0, 10, 0), container.NewVBox(icon))

@@ -292,7 +292,7 @@ func haystacks(sessions []app.Session) []string {
 		b.Reset()
 		for _, t := range [...]string{
 			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Branch, s.Model,
-			s.ID, s.Remote, present.Status(*s), string(s.Status), groupOf(s.Status).String(),
+			s.ID, s.Remote, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
 		} {
 			b.WriteString(head(t, maxSearched))
 			b.WriteByte('\n')
@@ -300,6 +300,14 @@ func haystacks(sessions []app.Session) []string {
 		out[i] = strings.ToLower(b.String())
 	}
 	return out
+}
+
+// launchGroup is the group that a session was launched in; empty: none.
+func launchGroup(s *app.Session) string {
+	if s.Launch == nil {
+		return ""
+	}
+	return s.Launch.Group
 }
 
 // head is the start of s, at most n bytes, cut between characters. It bounds

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -50,56 +47,6 @@ func TestAgentsPageIsBounded(t *testing.T) {
 	shows(t, w.ui.agents.content, "and 4980 more", "and 290 more")
 }
 
-func TestLaunchPage(t *testing.T) {
-	w := open(t, full())
-	p := w.ui.launch
-	w.ui.ShowLaunch()
-	w.until("the agents", func() bool { return p.asked })
-	if p.folder.Text != "/home/dev/projects/website" {
-		t.Errorf("the folder is %q, want the one used last", p.folder.Text)
-	}
-	shows(t, p.content, "cd /home/dev/projects/website && claude")
-	p.agent.SetSelected("Codex")
-	p.folder.SetText("/tmp/it's here")
-	shows(t, p.content, `cd '/tmp/it'\''s here' && codex`)
-	w.press(p.copy, fyne.KeySpace)
-	if got := fyne.CurrentApp().Clipboard().Content(); got != `cd '/tmp/it'\''s here' && codex` {
-		t.Errorf("copied %q", got)
-	}
-	w.press(p.open, fyne.KeyReturn)
-	w.until("the terminal", func() bool { return p.result.Text != "Opening…" })
-	shows(t, p.content, "Opened in xfce4-terminal")
-	if got := w.system.opened; len(got) != 1 || got[0] != "/tmp/it's here /usr/local/bin/codex" {
-		t.Errorf("opened %q", got)
-	}
-	w.system.fails = errors.New("no terminal found")
-	w.press(p.open, fyne.KeyReturn)
-	w.until("the failure", func() bool { return strings.Contains(p.result.Text, "no terminal found") })
-	// What the user typed stays when new sessions come.
-	w.publish(snapshotOf(session("n", adapters.Working, func(s *adapters.Session) { s.CWD = "/new"; s.LastActivityAt = clock })))
-	if p.folder.Text != "/tmp/it's here" {
-		t.Errorf("the folder became %q", p.folder.Text)
-	}
-	t.Setenv("HOME", "/home/dev")
-	p.folder.SetText("~/x")
-	shows(t, p.content, "cd /home/dev/x && codex")
-	p.folder.SetText("")
-	if !p.open.Disabled() || !p.copy.Disabled() {
-		t.Error("can be started without a folder")
-	}
-}
-
-func TestLaunchPageSaysHowToInstall(t *testing.T) {
-	w := open(t, full())
-	w.system.programs = nil
-	w.ui.ShowLaunch()
-	w.until("the agents", func() bool { return w.ui.launch.asked })
-	shows(t, w.ui.launch.content, "npm install -g @anthropic-ai/claude-code", "npm install -g @openai/codex", "No agent is installed.")
-	if !w.ui.launch.open.Disabled() {
-		t.Error("nothing can be started, and the button says it can")
-	}
-}
-
 func TestRecentFolders(t *testing.T) {
 	at := func(cwd string, age time.Duration) app.Session {
 		return session(cwd, adapters.Idle, func(s *adapters.Session) { s.CWD, s.LastActivityAt = cwd, ago(age) })
@@ -130,28 +77,28 @@ func TestOpenTerminal(t *testing.T) {
 			return exec.LookPath(filepath.Join(bin, filepath.Base(name)))
 		}}
 
-	if _, err := m.openTerminal(folder, "/bin/claude"); err == nil || !strings.Contains(err.Error(), "set TERMINAL") {
+	if _, err := m.openTerminal(folder, []string{"/bin/claude", "--a", "b c; $(d)"}); err == nil || !strings.Contains(err.Error(), "set TERMINAL") {
 		t.Errorf("without a terminal: %v", err)
 	}
-	if _, err := m.openTerminal(filepath.Join(folder, "gone"), "/bin/claude"); err == nil || !strings.Contains(err.Error(), "not a folder") {
+	if _, err := m.openTerminal(filepath.Join(folder, "gone"), []string{"/bin/claude", "--a", "b c; $(d)"}); err == nil || !strings.Contains(err.Error(), "not a folder") {
 		t.Errorf("without the folder: %v", err)
 	}
 
 	script("xterm", "echo cannot open display >&2; exit 1")
-	if _, err := m.openTerminal(folder, "/bin/claude"); err == nil || !strings.Contains(err.Error(), "xterm: exit status 1: cannot open display") {
+	if _, err := m.openTerminal(folder, []string{"/bin/claude", "--a", "b c; $(d)"}); err == nil || !strings.Contains(err.Error(), "xterm: exit status 1: cannot open display") {
 		t.Errorf("the terminal's own words are lost: %v", err)
 	}
 
 	record := "pwd > '" + said + "'; echo \"$@\" >> '" + said + "'; ps -o sid= -p $$ >> '" + said + "'"
 	for name, args := range map[string]string{
-		"xfce4-terminal": "--working-directory=" + folder + " -x /bin/claude", "konsole": "--workdir " + folder + " -e /bin/claude",
-		"gnome-terminal": "--working-directory=" + folder + " -- /bin/claude", "x-terminal-emulator": "-e /bin/claude", "own": "-e /bin/claude",
+		"xfce4-terminal": "--working-directory=" + folder + " -x /bin/claude --a b c; $(d)", "konsole": "--workdir " + folder + " -e /bin/claude --a b c; $(d)",
+		"gnome-terminal": "--working-directory=" + folder + " -- /bin/claude --a b c; $(d)", "x-terminal-emulator": "-e /bin/claude --a b c; $(d)", "own": "-e /bin/claude --a b c; $(d)",
 	} {
 		script(name, record)
 		if name == "own" {
 			m.getenv = func(string) string { return "/usr/bin/own" }
 		}
-		got, err := m.openTerminal(folder, "/bin/claude")
+		got, err := m.openTerminal(folder, []string{"/bin/claude", "--a", "b c; $(d)"})
 		if err != nil || got != name {
 			t.Errorf("opened %q (%v), want %q", got, err, name)
 		}

@@ -20,6 +20,7 @@ type sessionsPage struct {
 	ui      *UI
 	content *fyne.Container
 	filter  *filterEntry
+	more    *button // opens the menu
 	matches *line
 	problem *banner
 	list    *sessionList
@@ -54,9 +55,10 @@ func newSessionsPage(u *UI) *sessionsPage {
 		wipe.Refresh()
 		p.ui.feed.setFilter(text)
 	}
+	p.more = newButton("", plainIcon("more"), u.typedKey, func() { p.showMenu(p.more) })
 	p.matches = newLine("", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{})
 	details := newButton("Details", nil, u.typedKey, func() { u.open(pageAgents) })
-	p.problem = newBanner("waiting", colorWaiting, details)
+	p.problem = newBanner("waiting", details)
 	p.list = newSessionList(p)
 	p.detail = newDetailPane(u)
 	p.body = container.NewStack()
@@ -67,7 +69,7 @@ func newSessionsPage(u *UI) *sessionsPage {
 }
 
 func (p *sessionsPage) frame() fyne.CanvasObject {
-	top := container.New(layout.NewCustomPaddedVBoxLayout(6), p.filter, p.problem.content,
+	top := container.New(layout.NewCustomPaddedVBoxLayout(6), border(nil, nil, p.more, p.filter), p.problem.content,
 		container.New(layout.NewCustomPaddedLayout(0, 0, 6, 6), p.matches))
 	p.matches.Hide()
 	p.left = border(container.New(layout.NewCustomPaddedLayout(8, 0, 8, 8), top), nil, nil, p.body)

@@ -84,23 +84,6 @@ func TestShotFilter(t *testing.T) {
 	w.shoot("filter-nothing")
 }
 
-func TestShotLaunch(t *testing.T) {
-	w := open(t, full())
-	w.ui.ShowLaunch()
-	w.until("the agents", func() bool { return w.ui.launch.asked })
-	w.shoot("launch")
-	w.system.programs = map[string]string{"claude": "/usr/local/bin/claude"}
-	w.ui.launch.look()
-	w.until("codex to be gone", func() bool { return len(w.ui.launch.found) == 1 })
-	w.ui.launch.start()
-	w.until("the terminal", func() bool { return w.ui.launch.result.Text != "Opening…" })
-	w.shoot("launch-one-missing")
-	w.system.programs = nil
-	w.ui.launch.look()
-	w.until("claude to be gone", func() bool { return len(w.ui.launch.found) == 0 })
-	w.shoot("launch-none")
-}
-
 func TestShotHostile(t *testing.T) {
 	w := open(t, hostile())
 	w.shoot("hostile")

@@ -7,20 +7,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
 
-// system is what the launch and agents pages ask of the machine. All of it may
-// block, so none of it is asked on the UI goroutine.
+// system is what the pages ask of the machine. All of it may block, so none of
+// it is asked on the UI goroutine.
 type system interface {
-	// agentPath returns where the program of an agent is, or an error.
-	agentPath(program string) (string, error)
 	exists(path string) bool
 	isFolder(path string) bool
-	// openTerminal opens a terminal that runs program in folder, and returns
-	// the terminal's name.
-	openTerminal(folder, program string) (string, error)
+	// openTerminal opens a terminal that runs a program with its arguments in
+	// folder, and returns the terminal's name.
+	openTerminal(folder string, program []string) (string, error)
 }
 
 type machine struct {
@@ -32,14 +31,6 @@ type machine struct {
 
 func realSystem() system {
 	return &machine{goos: runtime.GOOS, getenv: os.Getenv, lookPath: exec.LookPath, patience: 700 * time.Millisecond}
-}
-
-func (m *machine) agentPath(program string) (string, error) {
-	path, err := m.lookPath(program)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
 }
 
 func (m *machine) exists(path string) bool {
@@ -58,38 +49,73 @@ type terminal struct {
 	argv []string
 }
 
-// terminals are those to try, the user's own choice first.
-func (m *machine) terminals(folder, program string) []terminal {
+// macScript reads its arguments, so nothing is quoted into it.
+var macScript = []string{
+	"on run argv",
+	`set c to "cd " & quoted form of (item 1 of argv) & " && exec"`,
+	"repeat with a in (rest of argv)",
+	`set c to c & " " & quoted form of (contents of a)`,
+	"end repeat",
+	`tell application "Terminal" to do script c`,
+	`tell application "Terminal" to activate`,
+	"end run",
+}
+
+// terminals are those to try, the user's own choice first. Each gets the program
+// and its arguments as they are: none is given a line for a shell.
+func (m *machine) terminals(folder string, program []string) []terminal {
+	with := func(words ...string) []string { return append(words, program...) }
 	switch m.goos {
 	case "darwin":
-		// The script reads its arguments, so nothing is quoted into it.
-		return []terminal{{"Terminal", []string{"osascript",
-			"-e", "on run argv",
-			"-e", `tell application "Terminal" to do script "cd " & quoted form of (item 1 of argv) & " && " & quoted form of (item 2 of argv)`,
-			"-e", `tell application "Terminal" to activate`,
-			"-e", "end run", folder, program}}}
+		argv := []string{"osascript"}
+		for _, line := range macScript {
+			argv = append(argv, "-e", line)
+		}
+		return []terminal{{"Terminal", append(append(argv, folder), program...)}}
 	case "windows":
 		return []terminal{
-			{"Windows Terminal", []string{"wt.exe", "-d", folder, "cmd.exe", "/k", program}},
-			{"Command Prompt", []string{"cmd.exe", "/c", "start", "Rollcall", "/D", folder, "cmd.exe", "/k", program}},
+			{"Windows Terminal", append([]string{"wt.exe", "-d", escapeWT(folder)}, escapeWTs(program)...)},
+			{"the console", with("conhost.exe")},
 		}
 	}
 	list := []terminal{
-		{"x-terminal-emulator", []string{"x-terminal-emulator", "-e", program}},
-		{"gnome-terminal", []string{"gnome-terminal", "--working-directory=" + folder, "--", program}},
-		{"konsole", []string{"konsole", "--workdir", folder, "-e", program}},
-		{"xfce4-terminal", []string{"xfce4-terminal", "--working-directory=" + folder, "-x", program}},
-		{"xterm", []string{"xterm", "-e", program}},
+		{"x-terminal-emulator", with("x-terminal-emulator", "-e")},
+		{"gnome-terminal", with("gnome-terminal", "--working-directory="+folder, "--")},
+		{"konsole", with("konsole", "--workdir", folder, "-e")},
+		{"xfce4-terminal", with("xfce4-terminal", "--working-directory="+folder, "-x")},
+		{"kitty", with("kitty", "--directory", folder)},
+		{"alacritty", with("alacritty", "--working-directory", folder, "-e")},
+		{"foot", with("foot", "--working-directory="+folder)},
+		{"xterm", with("xterm", "-e")},
 	}
-	if own := m.getenv("TERMINAL"); own != "" {
-		list = append([]terminal{{filepath.Base(own), []string{own, "-e", program}}}, list...)
+	own := m.getenv("TERMINAL")
+	if own == "" {
+		return list
 	}
-	return list
+	first := terminal{filepath.Base(own), with(own, "-e")}
+	for _, t := range list {
+		if t.name == first.name { // it has its own way of being told
+			first.argv = append([]string{own}, t.argv[1:]...)
+		}
+	}
+	return append([]terminal{first}, list...)
+}
+
+// escapeWT keeps Windows Terminal from taking a semicolon for the end of a
+// command of its own.
+func escapeWT(word string) string { return strings.ReplaceAll(word, ";", `\;`) }
+
+func escapeWTs(words []string) []string {
+	out := slices.Clone(words)
+	for i := range out {
+		out[i] = escapeWT(out[i])
+	}
+	return out
 }
 
 // openTerminal tries one terminal after the other. One that ends with an error
 // at once counts as failed: it said why, and the user shall read it.
-func (m *machine) openTerminal(folder, program string) (string, error) {
+func (m *machine) openTerminal(folder string, program []string) (string, error) {
 	if !m.isFolder(folder) {
 		return "", fmt.Errorf("%s is not a folder", folder)
 	}

@@ -48,6 +48,7 @@ type line struct {
 	size  fyne.ThemeSizeName
 	style fyne.TextStyle
 	align fyne.TextAlign
+	full  bool // it gets the width that it needs
 }
 
 func newLine(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName, style fyne.TextStyle) *line {
@@ -62,6 +63,12 @@ func (l *line) set(text string, color fyne.ThemeColorName) {
 	}
 	l.text, l.color = text, color
 	l.Refresh()
+}
+
+// whole makes the line as wide as its text.
+func (l *line) whole() *line {
+	l.full = true
+	return l
 }
 
 func (l *line) CreateRenderer() fyne.WidgetRenderer {
@@ -85,6 +92,9 @@ func (r *lineRenderer) Layout(size fyne.Size) {
 // room it is given.
 func (r *lineRenderer) MinSize() fyne.Size {
 	full := fyne.MeasureText(r.l.text, r.text.TextSize, r.text.TextStyle)
+	if r.l.full {
+		return full
+	}
 	return fyne.NewSize(min(full.Width, 40), full.Height)
 }
 

@@ -1,6 +1,6 @@
 // Package ui is the content of Rollcall's window: the sessions and what is
-// known of each, how each agent answered, and the launch page. It consists of
-// Fyne containers and widgets and never imports fyne.io/fyne/v2/app, so it
+// known of each, how each agent answered, what is launched, locked and timed. It
+// consists of Fyne containers and widgets and never imports fyne.io/fyne/v2/app, so it
 // builds and can be tested without cgo, a display or OpenGL.
 //
 // Everything a session's agent wrote is cleaned by package present before it
@@ -10,6 +10,7 @@ package ui
 
 import (
 	"context"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -21,7 +22,11 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/fuse"
+	"rollcall/app/launch"
+	"rollcall/proc"
 )
 
 // Core is what the window needs of the core; *app.Core is one.
@@ -42,6 +47,20 @@ type Options struct {
 	// Days is how far back stopped sessions are listed; 0: as far as the core
 	// knows them.
 	Days int
+	// Agents are all agents' adapters. Those that are an adapters.Launcher can be
+	// launched.
+	Agents []adapters.Adapter
+	// Launches and Fuses are what Rollcall keeps of launches, folders and timers.
+	// Without them nothing can be launched, locked or timed.
+	Launches *launch.Launches
+	Fuses    *fuse.Fuses
+	// Table reads this machine's processes; without it nothing is cleaned up.
+	Table proc.Lister
+	// Program is the path of Rollcall itself, for terminals to run.
+	Program string
+	// KeepEnv leaves variables in place that an agent's adapter would leave out
+	// of its environment: the user's settings say so.
+	KeepEnv bool
 }
 
 // UI is the window's content. Its methods are called on Fyne's goroutine.
@@ -52,11 +71,16 @@ type UI struct {
 	now    func() time.Time
 	do     func(func())
 	system system
+	// options are those of New; environ is the environment of what is launched.
+	options Options
+	environ func() []string
 
 	feed     *feed
 	sessions *sessionsPage
 	agents   *agentsPage
 	launch   *launchPage
+	locks    *locksPage
+	sheet    *sheet // the dialog that is open, if one is
 
 	content *fyne.Container
 	pages   *fyne.Container
@@ -76,6 +100,7 @@ const (
 	pageSessions = iota
 	pageAgents
 	pageLaunch
+	pageLocks
 )
 
 // New builds the content and keeps it up to date until Close. It must be
@@ -85,7 +110,7 @@ func New(core Core, o Options) *UI {
 }
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
-	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys}
+	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.feed = newFeed(do, now, o.Days, u.apply)
 	u.asOf = newLine("", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{})
@@ -95,11 +120,13 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 		newTab("Sessions", u.typedKey, func() { u.open(pageSessions) }),
 		newTab("Agents", u.typedKey, func() { u.open(pageAgents) }),
 		newTab("Launch…", u.typedKey, func() { u.open(pageLaunch) }),
+		newTab("Locks & timers", u.typedKey, func() { u.open(pageLocks) }),
 	}
 	u.sessions = newSessionsPage(u)
 	u.agents = newAgentsPage(u)
 	u.launch = newLaunchPage(u)
-	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content)
+	u.locks = newLocksPage(u)
+	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content)
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
@@ -149,6 +176,9 @@ func (u *UI) Warn(text string) {
 // Refresh asks all agents again. It returns at once.
 func (u *UI) Refresh() {
 	u.launch.look()
+	if u.page == pageLocks {
+		u.locks.look()
+	}
 	go u.core.Refresh(u.ctx)
 }
 
@@ -197,6 +227,8 @@ func (u *UI) showAges() {
 		u.sessions.showDetail()
 	case pageAgents:
 		u.agents.apply(u.sessions.view.snapshot)
+	case pageLocks:
+		u.locks.showAges()
 	}
 }
 
@@ -230,7 +262,7 @@ func (u *UI) showTop(s *app.Snapshot) {
 // open shows one of the pages.
 func (u *UI) open(page int) {
 	u.page = page
-	for i, o := range []fyne.CanvasObject{u.sessions.content, u.agents.content, u.launch.content} {
+	for i, o := range u.pages.Objects {
 		if i == page {
 			o.Show()
 		} else {
@@ -246,6 +278,8 @@ func (u *UI) open(page int) {
 		u.agents.apply(u.sessions.view.snapshot)
 	case pageLaunch:
 		u.launch.look()
+	case pageLocks:
+		u.locks.look()
 	}
 }
 
@@ -279,6 +313,10 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	case fyne.KeyF5:
 		u.Refresh()
 	case fyne.KeyEscape:
+		if u.sheet != nil {
+			u.sheet.close()
+			return
+		}
 		u.sessions.clearFilter()
 	case fyne.KeyDown:
 		if u.page == pageSessions {
@@ -304,6 +342,8 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 		u.open(pageAgents)
 	case fyne.Key3, fyne.KeyN:
 		u.open(pageLaunch)
+	case fyne.Key4:
+		u.open(pageLocks)
 	case fyne.KeyW, fyne.KeyQ:
 		u.window.Close()
 	default:
@@ -315,7 +355,7 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 func (u *UI) addShortcuts() {
 	c := u.window.Canvas()
 	c.SetOnTypedKey(u.typedKey)
-	for _, k := range []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.KeyN, fyne.KeyW, fyne.KeyQ} {
+	for _, k := range []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.KeyN, fyne.KeyW, fyne.KeyQ} {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault},
 			func(s fyne.Shortcut) { u.shortcut(s) })
 	}

@@ -10,13 +10,10 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"rollcall/adapters"
 	"rollcall/app"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestFullWindow(t *testing.T) {
 	w := open(t, full())
@@ -268,7 +265,7 @@ func TestCopying(t *testing.T) {
 	w.until("the buttons' own texts", func() bool {
 		return d.copyID.Text == "Copy id" && d.copyCWD.Text == "Copy folder" && d.copyAgain.Text == "Copy resume command"
 	})
-	w.publish(snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.Agent, s.CWD = adapters.Pi, "" })))
+	w.publish(snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.Agent, s.CWD = adapters.OpenClaw, "" })))
 	w.ui.Show("x")
 	if d.copyID.Disabled() || !d.copyCWD.Disabled() || !d.copyAgain.Disabled() {
 		t.Error("buttons offer what isn't known")
@@ -297,11 +294,11 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	c := w.win.Canvas()
 	c.Focus(nil)
 	var order []string
-	for range 9 {
+	for range 11 {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*ui.tab *ui.tab *ui.tab *ui.button *ui.filterEntry *ui.sessionList *ui.button *ui.button *ui.button"
+	want := "*ui.tab *ui.tab *ui.tab *ui.tab *ui.button *ui.filterEntry *ui.button *ui.sessionList *ui.button *ui.button *ui.button"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}

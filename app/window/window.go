@@ -40,7 +40,10 @@ type Options struct {
 	// show a session, to open the launch page. Run does not close it.
 	Instance *instance.Instance
 	Icon     []byte // PNG or SVG; nil: the desktop's default
-	Days     int    // how far back stopped sessions are listed; 0: as far as known
+	// Content is what the window's content needs beside the core: how far back it
+	// lists sessions, and what can be launched, locked and cleaned up. Its Window
+	// is set by Run.
+	Content ui.Options
 }
 
 // Run opens the window and returns when it was closed or ctx is done. It must
@@ -66,7 +69,8 @@ func Run(ctx context.Context, core Core, o Options) error {
 		a.SetIcon(icon)
 		win.SetIcon(icon)
 	}
-	content := ui.New(core, ui.Options{Window: win, Days: o.Days})
+	o.Content.Window = win
+	content := ui.New(core, o.Content)
 	win.SetPadded(false)
 	win.SetContent(content.Content())
 	win.SetMaster()

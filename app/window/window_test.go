@@ -20,6 +20,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/instance"
+	"rollcall/app/ui"
 )
 
 // roleVariable makes the test binary play the window process.
@@ -39,7 +40,7 @@ func windowProcess() {
 	if errors.Is(err, instance.ErrRunning) {
 		err = instance.Send(instance.Window, instance.Message{Verb: instance.Show, Session: "made-up-2"})
 	} else if err == nil {
-		err = Run(ctx, &core{}, Options{Instance: i, Days: 7})
+		err = Run(ctx, &core{}, Options{Instance: i, Content: ui.Options{Days: 7}})
 		_ = i.Close()
 	}
 	stop()

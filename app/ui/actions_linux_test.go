@@ -1,0 +1,171 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+)
+
+// TestStop: the plan is shown, and the process ends.
+func TestStop(t *testing.T) {
+	w := openReal(t, "agent")
+	s := w.started("do it")
+	w.ui.showStop(s)
+	w.until("the plan", func() bool { return w.ui.sheet.busy == nil })
+	shows(t, w.ui.sheet.pop, "Claude Code · "+filepath.Base(w.dir)+" · working", "It is in the middle of a turn", fmt.Sprintf("%d ", s.Process.PID), "terminate, and has 5 s to end; if that is not enough, kill")
+	tap(t, w.ui.sheet.pop, "Stop it")
+	w.until("the end", func() bool {
+		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "Stopped by terminate")
+	})
+	if w.agent.table.Alive(s.Process) {
+		t.Error("it lives")
+	}
+	w.ui.showStop(s)
+	w.until("the answer", func() bool { return w.ui.sheet.busy == nil })
+	shows(t, w.ui.sheet.pop, "It is not running any more.")
+}
+
+// TestStopIdle: idle sessions are listed, and those that stay ticked are stopped.
+func TestStopIdle(t *testing.T) {
+	w := openReal(t, "agent")
+	w.ui.showStopIdle()
+	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
+	shows(t, w.ui.sheet.pop, "No idle session could be stopped.")
+	w.ui.closeSheet()
+	first := w.started("first")
+	other := filepath.Join(w.dir, "..", "other")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.ui.launch.folder.SetText(other)
+	second := w.started("second")
+	w.agent.be(adapters.Idle)
+	w.ui.showStopIdle()
+	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
+	shows(t, w.ui.sheet.pop, "first", "second", "Stop 2 sessions")
+	check(t, w.ui.sheet.pop, "second", false)
+	tap(t, w.ui.sheet.pop, "Stop 1 session")
+	w.until("the end", func() bool {
+		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "Stopped by terminate")
+	})
+	if w.agent.table.Alive(first.Process) || !w.agent.table.Alive(second.Process) {
+		t.Error("the wrong one was stopped")
+	}
+	// One that works by now is left alone.
+	w.ui.showStopIdle()
+	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
+	w.agent.be(adapters.Working)
+	tap(t, w.ui.sheet.pop, "Stop 1 session")
+	w.until("the refusal", func() bool {
+		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "it isn't idle any more (working)")
+	})
+	if !w.agent.table.Alive(second.Process) {
+		t.Error("a working session was stopped")
+	}
+}
+
+// TestResume: a session that is over gets a message in the background.
+func TestResume(t *testing.T) {
+	w := openReal(t, "agent")
+	s := w.started("do it")
+	w.ui.showResume(s)
+	shows(t, w.ui.sheet.pop, "It is not over: its file.", "Write a message, or take it up in a terminal.")
+	w.ui.closeSheet()
+	if err := os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.until("its end", func() bool {
+		return strings.Contains(w.run(), "It is done") && !w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}].Live()
+	})
+	if err := os.Remove(filepath.Join(w.agent.store, s.ID+".end")); err != nil {
+		t.Fatal(err)
+	}
+	over := *w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}]
+	if !w.ui.canResume(&over) {
+		t.Fatalf("can't be resumed: %+v", over)
+	}
+	w.ui.showResume(over)
+	r := w.ui.sheet
+	typeInto(t, r.pop, "What it is to do next", "go on")
+	w.until("the command", func() bool { return strings.Contains(strings.Join(shownTexts(r.pop), "\n"), "--resume "+s.ID) })
+	tap(t, r.pop, "Resume")
+	w.until("the session", func() bool { return strings.Contains(strings.Join(shownTexts(r.pop), "\n"), "is listed") })
+	var e entry
+	data, err := os.ReadFile(filepath.Join(w.agent.store, s.ID))
+	if err != nil || json.Unmarshal(data, &e) != nil || e.Prompt != "go on" {
+		t.Errorf("the agent got %q, %v", data, err)
+	}
+}
+
+// TestCleanup: leftovers are shown first, those that are unticked stay, and the
+// rest goes to the trash.
+func TestCleanup(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_DATA_HOME", "")
+	w := openReal(t, "fail")
+	w.ui.showCleanup()
+	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
+	shows(t, w.ui.sheet.pop, "Nothing is left over")
+	w.launch("do it")
+	w.until("its end", func() bool { return allOver(w.ui.options.Launches) && strings.Contains(w.run(), "no such model") })
+	list, err := w.ui.options.Launches.List()
+	if err != nil || len(list) != 1 {
+		t.Fatalf("records %v, %v", list, err)
+	}
+	log := list[0].Log
+	w.ui.showCleanup()
+	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
+	shows(t, w.ui.sheet.pop, log, "Remove 2 files")
+	w.ui.closeSheet()
+	if _, err := os.Stat(log); err != nil {
+		t.Fatal("looking removed something")
+	}
+	w.ui.showCleanup()
+	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
+	boxes := boxes(w.ui.sheet.pop)
+	if len(boxes) != 2 {
+		t.Fatalf("%d boxes", len(boxes))
+	}
+	record := filepath.Join(w.ui.options.Launches.Folder(), list[0].ID+".json")
+	for i, path := range []string{record, log} { // in the order of the list
+		if texts := shownTexts(w.ui.sheet.pop); slices.Index(texts, record) > slices.Index(texts, log) {
+			path = []string{log, record}[i]
+		}
+		boxes[i].SetChecked(path == log)
+	}
+	for _, b := range w.ui.sheet.bottom.Objects {
+		if b := b.(*button); strings.HasPrefix(b.Text, "Remove 1 file") {
+			b.Tapped(nil)
+		}
+	}
+	w.until("the removal", func() bool {
+		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "1 of 1 file removed")
+	})
+	shows(t, w.ui.sheet.pop, "now "+filepath.Join(home, ".local/share/Trash/files"))
+	if _, err := os.Stat(log); !os.IsNotExist(err) {
+		t.Errorf("the log is still there: %v", err)
+	}
+	if _, err := os.Stat(record); err != nil {
+		t.Errorf("the record went, unticked: %v", err)
+	}
+}
+
+func boxes(o fyne.CanvasObject) []*widget.Check {
+	var out []*widget.Check
+	for _, x := range visible(o) {
+		if c, ok := x.(*widget.Check); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}

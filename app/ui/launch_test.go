@@ -1,0 +1,301 @@
+package ui
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/lock"
+)
+
+// launchWindow is a window at its launch page, with a folder that exists.
+func launchWindow(t *testing.T, snap *app.Snapshot) (*window, *launchPage, string) {
+	t.Helper()
+	w := open(t, snap)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ui.ShowLaunch()
+	w.until("the agents", func() bool { return w.ui.launch.asked })
+	return w, w.ui.launch, dir
+}
+
+// command waits until the page shows a command.
+func (w *window) command(parts ...string) {
+	w.t.Helper()
+	p := w.ui.launch.preview
+	w.until("the command "+strings.Join(parts, " "), func() bool {
+		for _, part := range parts {
+			if !strings.Contains(p.command.Text+"\n"+p.notes.Text, part) {
+				return false
+			}
+		}
+		return !p.asking && p.wanted == nil
+	})
+}
+
+func TestLaunchPreview(t *testing.T) {
+	t.Setenv("FAKE_API_KEY", "k")
+	w, p, dir := launchWindow(t, full())
+	if p.folder.Text != "/home/dev/projects/website" {
+		t.Errorf("the folder is %q, want the one used last", p.folder.Text)
+	}
+	shows(t, p.content, "In the background it needs to know what to do", "not installed: npm install -g opencode-ai")
+	if !p.start.Disabled() {
+		t.Error("can be launched without a prompt")
+	}
+	p.prompt.SetText("do it")
+	w.command("no such file or directory") // /home/dev/projects/website
+	sub := filepath.Join(dir, "it's here")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.folder.SetText(sub)
+	w.command("/usr/local/bin/claude -p", `it'\''s here'`, "The prompt (5 B) goes to its standard input",
+		"Left out of its environment: FAKE_API_KEY: with it the agent bills an API account")
+	p.choices[0].model.SetText("opus")
+	p.choices[0].mode.SetSelected("plan")
+	w.command("claude --model opus --mode plan -p")
+	shows(t, p.content, "plan: it makes a plan and changes nothing.")
+	p.more.toggle()
+	p.more.keepEnv.SetChecked(true)
+	w.until("nothing to be left out", func() bool { return !strings.Contains(p.preview.notes.Text, "Left out") && !p.preview.asking })
+	w.press(p.preview.copy, fyne.KeySpace)
+	if got := fyne.CurrentApp().Clipboard().Content(); !strings.HasSuffix(got, "&& /usr/local/bin/claude --model opus --mode plan -p") {
+		t.Errorf("copied %q", got)
+	}
+	// What the user typed stays when new sessions come.
+	w.publish(snapshotOf(session("n", adapters.Working, func(s *adapters.Session) { s.CWD = "/new"; s.LastActivityAt = clock })))
+	if p.folder.Text != sub {
+		t.Errorf("the folder became %q", p.folder.Text)
+	}
+	p.folder.SetText("")
+	shows(t, p.content, "Choose a folder.")
+	if !p.start.Disabled() || !p.preview.copy.Disabled() {
+		t.Error("can be launched without a folder")
+	}
+}
+
+func TestLaunchPromptFromFile(t *testing.T) {
+	w, p, dir := launchWindow(t, full())
+	file := filepath.Join(dir, "todo.md")
+	p.folder.SetText(dir)
+	p.file.set(file)
+	w.command("the prompt: open", "todo.md")
+	if err := os.WriteFile(file, []byte("fix everything"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.changed()
+	w.command("The prompt (14 B) goes to its standard input")
+	if p.prompt.Visible() {
+		t.Error("there are two prompts")
+	}
+	p.file.clear()
+	if !p.prompt.Visible() || p.file.path() != "" {
+		t.Error("the prompt's field did not come back")
+	}
+}
+
+func TestLaunchWithoutAgents(t *testing.T) {
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: []adapters.Adapter{
+		&stillAgent{name: adapters.ClaudeCode, program: "claude", install: "npm install -g @anthropic-ai/claude-code"}}})
+	w.ui.ShowLaunch()
+	w.until("the agents", func() bool { return w.ui.launch.asked })
+	p := w.ui.launch
+	shows(t, p.content, "not installed: npm install -g @anthropic-ai/claude-code", "Choose an agent.")
+	if !p.start.Disabled() || !p.choices[0].check.Disabled() {
+		t.Error("nothing can be started, and the page says it can")
+	}
+	w.press(p.choices[0].copy, fyne.KeySpace)
+	if got := fyne.CurrentApp().Clipboard().Content(); got != "npm install -g @anthropic-ai/claude-code" {
+		t.Errorf("copied %q", got)
+	}
+}
+
+// TestLaunchInTerminal: the terminal runs Rollcall itself, with the prompt in a
+// file that only the user can read.
+func TestLaunchInTerminal(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	w, p, dir := launchWindow(t, full())
+	w.ui.options.Program = "/opt/rollcall"
+	p.folder.SetText(dir)
+	p.prompt.SetText("say 'hi'; $(rm -rf /)")
+	p.where.SetSelected(inTerminal)
+	p.choices[0].model.SetText("opus")
+	p.choices[0].mode.SetSelected("acceptEdits")
+	extra := filepath.Join(dir, "a b")
+	if err := os.WriteFile(extra, []byte("more"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.more.files.SetText(extra + "\n\n")
+	p.more.group.SetText("g-1")
+	p.more.onComplete.SetText("echo done")
+	p.choices[1].check.SetChecked(true)
+	shows(t, p.content, "Only one agent fits into a terminal")
+	p.choices[1].check.SetChecked(false)
+	if p.start.Text != "Launch in a terminal" {
+		t.Errorf("the button says %q", p.start.Text)
+	}
+	w.press(p.start, fyne.KeyReturn)
+	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 })
+	shows(t, p.runs, "Opened in xfce4-terminal")
+	got := w.system.opened[0]
+	at := slices.IndexFunc(got, func(a string) bool { return strings.HasPrefix(a, "--prompt-file=") })
+	if at < 0 {
+		t.Fatalf("no prompt in %q", got)
+	}
+	file := strings.TrimPrefix(got[at], "--prompt-file=")
+	want := []string{dir, "/opt/rollcall", "launch", "claude-code", "--terminal", "--cwd", dir, "--prompt-file=" + file, "--model=opus",
+		"--mode=acceptEdits", "--file=" + extra, "--group=g-1", "--on-complete=echo done", "--yes"}
+	if !slices.Equal(got, want) {
+		t.Errorf("opened %q\nwant   %q", got, want)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || string(text) != "say 'hi'; $(rm -rf /)" {
+		t.Errorf("the prompt is %q, %v", text, err)
+	}
+	for _, path := range []string{file, filepath.Dir(file)} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	// What a window that was closed left behind goes with the next launch.
+	sweepPrompts(time.Now().Add(promptWait / 2))
+	if _, err := os.Stat(file); err != nil {
+		t.Error("a prompt went before its terminal could read it")
+	}
+	sweepPrompts(time.Now().Add(2 * promptWait))
+	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the prompt is still there: %v", err)
+	}
+
+	w.system.fails = errors.New("no terminal found")
+	w.press(p.start, fyne.KeyReturn)
+	w.until("the failure", func() bool { return p.refused.content.Visible() })
+	shows(t, p.refused.content, "It was not launched: no terminal found")
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), promptFolder+"*")); len(left) > 0 {
+		t.Errorf("prompts are left: %q", left)
+	}
+}
+
+// TestLaunchRefused: a folder that is locked or occupied is refused, with who has
+// it, and can be taken all the same.
+func TestLaunchRefused(t *testing.T) {
+	w, p, dir := launchWindow(t, full())
+	w.ui.options.Program = "/opt/rollcall"
+	locks := w.ui.options.Launches.Locks()
+	if _, err := locks.Take(t.Context(), lock.Lock{Path: dir, Kind: lock.Manual, By: "mia", Reason: "a release"}, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.folder.SetText(dir)
+	p.where.SetSelected(inTerminal)
+	w.press(p.start, fyne.KeyReturn)
+	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
+	shows(t, p.refused.content, "is locked by mia (a release)", "Launch anyway", "Show the locks")
+	tap(t, p.refused.content, "Show the locks")
+	if w.ui.page != pageLocks {
+		t.Error("the locks are not shown")
+	}
+	if err := locks.Unlock(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	w.publish(snapshotOf(session("there", adapters.Working, func(s *adapters.Session) { s.CWD = dir })))
+	w.ui.ShowLaunch()
+	w.press(p.start, fyne.KeyReturn)
+	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
+	shows(t, p.refused.content, "is in use by Claude Code session there (working)", "Show the session")
+	if len(w.system.opened) > 0 {
+		t.Fatalf("opened %q", w.system.opened)
+	}
+	tap(t, p.refused.content, "Launch anyway")
+	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy })
+	if got := w.system.opened[0]; !slices.Contains(got, "--force") {
+		t.Errorf("opened %q", got)
+	}
+}
+
+// TestLaunchUnsafe: a mode that skips all questions is asked about first.
+func TestLaunchUnsafe(t *testing.T) {
+	w, p, dir := launchWindow(t, full())
+	w.ui.options.Program = "/opt/rollcall"
+	p.folder.SetText(dir)
+	p.where.SetSelected(inTerminal)
+	p.choices[0].mode.SetSelected("bypassPermissions")
+	w.press(p.start, fyne.KeyReturn)
+	if w.ui.sheet == nil {
+		t.Fatal("nobody was asked")
+	}
+	shows(t, w.ui.sheet.pop, "Claude Code in mode bypassPermissions does everything without asking.")
+	w.ui.typedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if w.ui.sheet != nil || p.busy || len(w.system.opened) > 0 {
+		t.Fatal("Escape launched it")
+	}
+	w.press(p.start, fyne.KeyReturn)
+	tap(t, w.ui.sheet.pop, "Launch it")
+	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy })
+	if got := w.system.opened[0]; !slices.Contains(got, "--yes") || !slices.Contains(got, "--mode=bypassPermissions") {
+		t.Errorf("opened %q", got)
+	}
+}
+
+func TestMembers(t *testing.T) {
+	w := open(t, full())
+	c := w.ui.launch.choices[0]
+	c.check.SetChecked(true)
+	c.model.SetText(" opus, sonnet ,")
+	c.mode.SetSelected("plan")
+	want := []launch.Member{{Agent: adapters.ClaudeCode, Model: "opus", Mode: "plan"}, {Agent: adapters.ClaudeCode, Model: "sonnet", Mode: "plan"}}
+	if got := c.members(); !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// tap presses the button with that text in a part of the window.
+func tap(t *testing.T, o fyne.CanvasObject, text string) {
+	t.Helper()
+	for _, x := range visible(o) {
+		if b, ok := x.(*button); ok && b.Text == text {
+			if b.Disabled() {
+				t.Fatalf("the button %q is disabled", text)
+			}
+			b.Tapped(nil)
+			return
+		}
+	}
+	t.Fatalf("no button %q in:\n%s", text, strings.Join(shownTexts(o), "\n"))
+}
+
+// check ticks or unticks the box with that text.
+func check(t *testing.T, o fyne.CanvasObject, text string, on bool) {
+	t.Helper()
+	for _, x := range visible(o) {
+		if c, ok := x.(*widget.Check); ok && c.Text == text {
+			c.SetChecked(on)
+			return
+		}
+	}
+	t.Fatalf("no box %q", text)
+}
+
+// typeInto types into the field with that placeholder.
+func typeInto(t *testing.T, o fyne.CanvasObject, placeholder, text string) {
+	t.Helper()
+	for _, x := range visible(o) {
+		if e, ok := x.(*formEntry); ok && e.PlaceHolder == placeholder {
+			e.SetText(text)
+			return
+		}
+	}
+	t.Fatalf("no field %q", placeholder)
+}

@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"rollcall/adapters"
+)
+
+// roleVariable makes the test binary play a program.
+const roleVariable = "ROLLCALL_UI_TEST_ROLE"
+
+// roles are what the test binary can play.
+var roles = map[string]func() int{}
+
+func TestMain(m *testing.M) {
+	if play, ok := roles[os.Getenv(roleVariable)]; ok {
+		os.Exit(play())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// stillAgent is an agent that can be launched in words only.
+type stillAgent struct {
+	name    adapters.Name
+	program string
+	install string // it isn't, and this installs it
+	modes   []adapters.Mode
+}
+
+func usualAgents() []adapters.Adapter {
+	return []adapters.Adapter{
+		&stillAgent{name: adapters.ClaudeCode, program: "claude", modes: []adapters.Mode{
+			{Name: "acceptEdits", Says: "edits files without asking"}, {Name: "plan", Says: "makes a plan and changes nothing"},
+			{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true}}},
+		&stillAgent{name: adapters.Codex, program: "codex", modes: []adapters.Mode{{Name: "read-only", Says: "changes nothing"}}},
+		&stillAgent{name: adapters.OpenCode, program: "opencode", install: "npm install -g opencode-ai"},
+	}
+}
+
+func (a *stillAgent) Name() adapters.Name { return a.name }
+
+func (a *stillAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
+	return adapters.Roll{}, nil
+}
+
+func (a *stillAgent) Program(func(string) (string, error)) (string, error) {
+	if a.install != "" {
+		return "", &adapters.NotInstalledError{Program: a.program, Install: a.install}
+	}
+	return filepath.Join("/usr/local/bin", a.program), nil
+}
+
+func (a *stillAgent) Modes() []adapters.Mode { return a.modes }
+
+func (a *stillAgent) Command(program string, t adapters.Task) (adapters.Command, error) {
+	c := adapters.Command{Path: program, Drop: []string{"FAKE_API_KEY"}, WhyDrop: "with it the agent bills an API account"}
+	if t.Resume != "" {
+		c.Args = append(c.Args, "--resume", t.Resume)
+	}
+	if t.Model != "" {
+		c.Args = append(c.Args, "--model", t.Model)
+	}
+	if t.Mode != "" {
+		c.Args = append(c.Args, "--mode", t.Mode)
+	}
+	if !t.Terminal {
+		c.Args, c.Stdin = append(c.Args, "-p"), t.Prompt
+	} else if t.Prompt != "" {
+		c.Args = append(c.Args, "--", t.Prompt)
+	}
+	return c, nil
+}

@@ -1,0 +1,175 @@
+package ui
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/fuse"
+	"rollcall/app/lock"
+	"rollcall/app/store"
+)
+
+func TestShotLaunch(t *testing.T) {
+	t.Setenv("FAKE_API_KEY", "k")
+	w, p, dir := launchWindow(t, full())
+	w.shoot("launch")
+	p.folder.SetText(dir)
+	p.prompt.SetText("The parser test fails about once in twenty runs on CI.\nFind out why and fix the cause, not the symptom.")
+	p.choices[0].mode.SetSelected("acceptEdits")
+	w.command("--mode acceptEdits")
+	w.shoot("launch-filled")
+	w.win.Resize(fyne.NewSize(720, 420))
+	w.shoot("launch-small")
+	w.win.Resize(fyne.NewSize(1040, 900))
+	p.choices[0].mode.SetSelected("bypassPermissions")
+	p.choices[0].model.SetText("opus, sonnet")
+	p.choices[1].check.SetChecked(true)
+	p.more.toggle()
+	w.command("a group needs a git repository")
+	w.shoot("launch-advanced")
+	w.win.Resize(fyne.NewSize(1040, 680))
+	p.launch()
+	w.shoot("launch-unsafe")
+	w.ui.closeSheet()
+	p.choices[1].check.SetChecked(false)
+	p.choices[0].mode.SetSelected(defaultMode)
+	p.choices[0].model.SetText("")
+	p.more.toggle()
+	w.publish(snapshotOf(session("e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33", adapters.Working, func(s *adapters.Session) { s.CWD = dir })))
+	w.command("claude -p")
+	p.launch()
+	w.until("the refusal", func() bool { return !p.busy })
+	w.shoot("launch-refused")
+}
+
+func TestShotLaunchNone(t *testing.T) {
+	agents := usualAgents()
+	for _, a := range agents {
+		a.(*stillAgent).install = "npm install -g " + a.(*stillAgent).program
+	}
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: agents})
+	w.ui.ShowLaunch()
+	w.until("the agents", func() bool { return w.ui.launch.asked })
+	w.shoot("launch-none")
+}
+
+func TestShotRuns(t *testing.T) {
+	w := openReal(t, "agent")
+	repo := filepath.Join(w.dir, "app")
+	git(t, w.dir, "init", "-q", "-b", "main", repo)
+	if err := os.WriteFile(filepath.Join(repo, "main.go"), []byte("package main\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, repo, "add", ".")
+	git(t, repo, "commit", "-q", "-m", "first")
+	w.ui.launch.folder.SetText(repo)
+	w.ui.launch.choices[0].model.SetText("opus, sonnet")
+	w.ui.launch.more.group.SetText("g-4f2a91")
+	w.launch("Port the parser to the new lexer and keep all tests green")
+	w.until("both sessions", func() bool { return strings.Count(w.run(), "is listed") == 2 })
+	w.shoot("launch-group")
+	for i, text := range []string{"package main\n\nfunc main() {}\n", "// Package main\npackage main\n"} {
+		try := repo + "-try-g-4f2a91-cc-" + []string{"opus", "sonnet"}[i]
+		if err := os.WriteFile(filepath.Join(try, "main.go"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(repo+"-try-g-4f2a91-cc-opus/lexer.go", []byte("package main\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.ui.showComparison(repo, "g-4f2a91")
+	w.until("the comparison", func() bool { return w.ui.sheet.busy == nil })
+	w.shoot("compare")
+	w.ui.closeSheet()
+	var s app.Session
+	for _, x := range w.ui.sessions.view.snapshot.Sessions {
+		s = x
+	}
+	w.ui.open(pageSessions)
+	w.ui.Show(s.ID)
+	w.shoot("launched")
+	w.ui.showStop(s)
+	w.until("the plan", func() bool { return w.ui.sheet.busy == nil })
+	w.shoot("stop")
+	tap(t, w.ui.sheet.pop, "Stop it")
+	w.until("the end", func() bool {
+		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "Stopped by")
+	})
+	w.shoot("stopped")
+	w.agent.be(adapters.Idle)
+	w.ui.showStopIdle()
+	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
+	w.shoot("stop-idle")
+	killAgents(t, w.agent.table, w.agent.store)
+	w.until("their ends", func() bool { return allOver(w.ui.options.Launches) })
+	w.until("its row", func() bool {
+		x := w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}]
+		return x != nil && !x.Live()
+	})
+	w.ui.showWorktrees(repo, "g-4f2a91")
+	w.until("the worktrees", func() bool { return w.ui.sheet.busy == nil })
+	w.shoot("worktrees")
+	w.ui.showResume(*w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}])
+	typeInto(t, w.ui.sheet.pop, "What it is to do next", "Now write the release notes.")
+	w.until("the command", func() bool {
+		return slices.ContainsFunc(shownTexts(w.ui.sheet.pop), func(x string) bool { return strings.Contains(x, "--resume") })
+	})
+	w.shoot("resume")
+	t.Setenv("HOME", t.TempDir())
+	w.ui.showCleanup()
+	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
+	w.shoot("cleanup")
+	tap(t, w.ui.sheet.pop, w.ui.sheet.bottom.Objects[1].(*button).Text)
+	w.until("the removal", func() bool { return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "removed.") })
+	w.shoot("cleaned")
+}
+
+func TestShotFailedLaunch(t *testing.T) {
+	w := openReal(t, "fail")
+	w.launch("do it")
+	w.until("its end", func() bool { return strings.Contains(w.run(), "no such model") })
+	w.command("-p")
+	w.shoot("launch-failed")
+}
+
+func TestShotLocks(t *testing.T) {
+	folder := store.In(filepath.Join(t.TempDir(), "fuses"))
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Fuses: fuse.In(folder)})
+	w.ui.open(pageLocks)
+	w.until("the page", func() bool { return w.ui.locks.shown != nil })
+	w.shoot("locks-empty")
+	w.ui.showLock()
+	w.shoot("lock")
+	w.ui.showFuse("/home/dev/projects/infra")
+	w.shoot("timer")
+	w.ui.closeSheet()
+	w.ui.locks.show(&kept{
+		locks: []lock.Lock{
+			{Path: "/home/dev/projects/rollcall", Kind: lock.Manual, By: "mia", Reason: "a release is being made", Since: ago(3 * time.Hour)},
+			{Path: "/home/dev/projects/website", Kind: lock.Auto, Agent: "claude-code", Session: "w1", Since: ago(4 * time.Minute)}},
+		fuses: []fuse.Fuse{
+			{Path: "/home/dev/projects/infra", Note: "the test cluster", Script: "make cluster-down", Expires: clock.Add(24 * time.Minute)},
+			{Path: "/home/dev/projects/api", Script: "docker compose down", Webhook: "https://x", Expires: ago(time.Hour), FiredAt: ago(time.Hour),
+				Results: []string{"script: exit 1", "webhook: told"}, Output: "Cannot connect to the Docker daemon. Is it running?\n"},
+			{Path: "/home/dev/notes", Script: "pkill hugo", Expires: ago(5 * time.Hour), FiredAt: ago(5 * time.Hour), Results: []string{"script: exit 0"}}},
+		problems: []string{"Not all locks could be read: /home/dev/.local/state/rollcall/locks/77ab.json: not JSON; it was set aside"},
+	})
+	w.shoot("locks")
+}
+
+func TestShotMenu(t *testing.T) {
+	s := full()
+	s.Sessions[2].Launch = &app.Launch{ID: "l-1", Group: "g-4f2a91"}
+	w := open(t, s)
+	w.win.Canvas().Capture()
+	w.ui.sessions.showMenu(w.ui.sessions.more)
+	w.shoot("menu")
+}
