@@ -7,14 +7,22 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"syscall"
 
 	"golang.org/x/term"
 
 	"rollcall/adapters"
 	"rollcall/adapters/all"
+	"rollcall/adapters/openclaw"
 	"rollcall/app/cli"
+	"rollcall/app/fuse"
+	"rollcall/app/instance"
+	"rollcall/app/launch"
+	"rollcall/app/settings"
+	"rollcall/app/store"
 	"rollcall/proc"
 )
 
@@ -27,7 +35,7 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
-	deps := cli.Deps{Open: open, Version: buildVersion(), Getenv: os.Getenv}
+	deps := cli.Deps{Open: open, Launches: launches, Fuses: fuses, Settings: userSettings, Version: buildVersion(), Getenv: os.Getenv}
 	desktop(&deps)
 	attachConsole()
 	return cli.Execute(ctx, os.Args[1:], streams(), deps)
@@ -35,11 +43,47 @@ func run() int {
 
 func open() ([]adapters.Adapter, proc.Lister) {
 	table := proc.Open()
-	return all.New(table), table
+	set, _ := userSettings()
+	cfg := all.Config{AllowPlaintext: set.OpenClaw.AllowPlaintext}
+	for _, g := range set.OpenClaw.Gateways {
+		cfg.Gateways = append(cfg.Gateways, openclaw.Gateway{URL: g.URL, Token: g.Token, Name: g.Name})
+	}
+	return all.New(table, cfg), table
+}
+
+// userSettings are read once. With an error they are those that could be
+// understood.
+var userSettings = sync.OnceValues(func() (settings.Settings, error) {
+	path, err := settings.Path()
+	if err != nil {
+		return settings.Settings{}, err
+	}
+	return settings.Load(path)
+})
+
+// launches are what Rollcall keeps of its launches. Nothing is made on disk.
+func launches() (*launch.Launches, error) {
+	state, err := instance.StatePath()
+	if err != nil {
+		return nil, err
+	}
+	return launch.In(state, proc.Open()), nil
+}
+
+// fuses are the user's fuses. Nothing is made on disk.
+func fuses() (*fuse.Fuses, error) {
+	state, err := instance.StatePath()
+	if err != nil {
+		return nil, err
+	}
+	return fuse.In(store.In(filepath.Join(state, "fuses"))), nil
 }
 
 func streams() cli.Streams {
 	s := cli.Streams{Out: os.Stdout, Err: os.Stderr}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		s.In = os.Stdin
+	}
 	fd := int(os.Stdout.Fd())
 	if !term.IsTerminal(fd) {
 		return s

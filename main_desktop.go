@@ -11,10 +11,14 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/adapters/all"
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/cli"
+	"rollcall/app/fuse"
 	"rollcall/app/instance"
+	"rollcall/app/launch"
+	"rollcall/app/ui"
+	"rollcall/app/webhook"
 	"rollcall/app/window"
 	"rollcall/assets"
 	"rollcall/notify"
@@ -35,18 +39,79 @@ func desktop(deps *cli.Deps) {
 
 func logger() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
-// newCore makes the core of the tray or of the window, and the watcher that it
-// needs, which the caller closes.
-func newCore(since time.Duration, totals bool, log *slog.Logger) (*app.Core, func()) {
-	table := proc.Open()
-	cfg := app.Config{Adapters: all.New(table), Table: table, Since: since, Totals: totals, Log: log}
-	watcher, err := proc.NewWatcher(table)
-	if err != nil {
-		log.Warn("ends of processes are noticed on refresh only", "error", err)
-		return app.New(cfg), func() {}
+// parts are what the tray and the window are made of.
+type parts struct {
+	core     *app.Core
+	agents   []adapters.Adapter
+	table    proc.Lister
+	log      *slog.Logger
+	launches *launch.Launches // nil: the folder of our state is not known
+	watcher  *proc.Watcher    // nil: ends are noticed on refresh only
+}
+
+// newParts makes the parts; the caller closes them.
+func newParts(since time.Duration, totals bool, log *slog.Logger) parts {
+	p := parts{log: log}
+	p.agents, p.table = open()
+	cfg := app.Config{Adapters: p.agents, Table: p.table, Since: since, Totals: totals, Log: log}
+	if _, err := userSettings(); err != nil {
+		log.Warn("the settings are not all used", "error", err)
 	}
-	cfg.Watch = watcher
-	return app.New(cfg), func() { _ = watcher.Close() }
+	var err error
+	if p.launches, err = launches(); err != nil {
+		log.Warn("launches are not known", "error", err)
+	} else {
+		cfg.Launches = p.launches
+	}
+	if p.watcher, err = proc.NewWatcher(proc.Open()); err != nil {
+		log.Warn("ends of processes are noticed on refresh only", "error", err)
+	} else {
+		cfg.Watch = p.watcher
+	}
+	p.core = app.New(cfg)
+	return p
+}
+
+func (p *parts) close() {
+	if p.watcher != nil {
+		_ = p.watcher.Close()
+	}
+}
+
+// keep follows the launches.
+func (p *parts) keep(ctx context.Context, log *slog.Logger) error {
+	if p.launches == nil || p.watcher == nil {
+		return nil
+	}
+	return launch.NewKeeper(p.launches, p.core, p.watcher, log).Run(ctx)
+}
+
+// tell tells the user's webhook of ends.
+func (p *parts) tell(ctx context.Context, log *slog.Logger) error {
+	set, _ := userSettings()
+	if set.Webhook.URL == "" {
+		return nil
+	}
+	events := p.core.Events()
+	defer events.Close()
+	cfg := webhook.Config{URL: set.Webhook.URL, Secret: set.Webhook.Secret, Log: log}
+	if p.launches != nil {
+		cfg.ExitCode = p.launches.ExitCode
+	}
+	sender, err := webhook.New(cfg)
+	if err != nil {
+		return err
+	}
+	return sender.Run(ctx, events)
+}
+
+// burn fires the fuses.
+func burn(ctx context.Context, log *slog.Logger) error {
+	f, err := fuses()
+	if err != nil {
+		return err
+	}
+	return fuse.NewKeeper(f, log, nil).Run(ctx)
 }
 
 // runTray is the tray process: the icon with its menu, and the notifications. A
@@ -62,19 +127,23 @@ func runTray(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = own.Close() }()
-	core, release := newCore(0, false, log)
-	defer release()
+	p := newParts(0, false, log)
+	defer p.close()
+	core := p.core
 
 	ctx, cancel := context.WithCancel(ctx)
-	var parts sync.WaitGroup
-	defer parts.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer cancel()
 	events := core.Events()
 	defer events.Close()
 	notifier := notify.New(notify.Options{Icon: assets.App, Log: log, Open: func(id string) { openWindow(log, instance.Show, id) }})
-	parts.Go(func() { report(log, notifier.Run(ctx, events)) })
-	parts.Go(func() { report(log, core.Run(ctx)) })
-	parts.Go(func() { obey(ctx, log, own) })
+	running.Go(func() { report(log, notifier.Run(ctx, events)) })
+	running.Go(func() { report(log, core.Run(ctx)) })
+	running.Go(func() { report(log, p.keep(ctx, log)) })
+	running.Go(func() { report(log, burn(ctx, log)) })
+	running.Go(func() { report(log, p.tell(ctx, log)) })
+	running.Go(func() { obey(ctx, log, own) })
 	err = tray.Run(ctx, core, tray.Options{
 		OpenWindow: func(id string) { openWindow(log, instance.Show, id) },
 		Launch:     func() { openWindow(log, instance.Launch, "") },
@@ -85,8 +154,8 @@ func runTray(ctx context.Context) error {
 	if errors.Is(err, tray.ErrNoBus) {
 		log.Warn("no tray here: opening the window instead", "error", err)
 		cancel()
-		parts.Wait()
-		return runWindow(context.WithoutCancel(ctx), cli.WindowOptions{})
+		running.Wait()
+		return showWindow(context.WithoutCancel(ctx), cli.WindowOptions{}, true)
 	}
 	return err
 }
@@ -147,7 +216,11 @@ func startWindow(verb, session string) error {
 }
 
 // runWindow is the window process. A second one raises the first.
-func runWindow(ctx context.Context, o cli.WindowOptions) error {
+func runWindow(ctx context.Context, o cli.WindowOptions) error { return showWindow(ctx, o, false) }
+
+// showWindow is runWindow; alone says that there can be no tray, whose work on
+// launches and fuses is then done here.
+func showWindow(ctx context.Context, o cli.WindowOptions, alone bool) error {
 	verb := instance.Show
 	if o.Launch {
 		verb = instance.Launch
@@ -160,8 +233,31 @@ func runWindow(ctx context.Context, o cli.WindowOptions) error {
 		return err
 	}
 	defer func() { _ = own.Close() }()
-	core, release := newCore(windowDays*24*time.Hour, true, logger())
-	defer release()
-	return window.Run(ctx, core, window.Options{Session: o.Session, Launch: o.Launch,
-		Instance: own, Icon: assets.App, Days: windowDays})
+	log := logger()
+	p := newParts(windowDays*24*time.Hour, true, log)
+	defer p.close()
+	if alone {
+		keeping, cancel := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		running.Go(func() { report(log, p.keep(keeping, log)) })
+		running.Go(func() { report(log, burn(keeping, log)) })
+	}
+	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch,
+		Instance: own, Icon: assets.App, Content: p.content()})
+}
+
+// content is what the window shows beside the sessions.
+func (p *parts) content() ui.Options {
+	set, _ := userSettings()
+	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, KeepEnv: set.Launch.KeepEnv}
+	var err error
+	if o.Fuses, err = fuses(); err != nil {
+		p.log.Warn("timers are not known", "error", err)
+	}
+	if o.Program, err = os.Executable(); err != nil {
+		p.log.Warn("nothing can be launched in a terminal", "error", err)
+	}
+	return o
 }

@@ -224,7 +224,11 @@ var sampleRows = []string{
 }
 
 func sampleMenu(s *app.Snapshot) []string {
-	from := s.Adapters[1].Answered.UTC().Format("15:04")
+	answered := s.Adapters[1].Answered.UTC()
+	from := answered.Format("15:04")
+	if answered.YearDay() != time.Now().UTC().YearDay() { // soon after midnight
+		from = answered.Format("2 Jan 15:04")
+	}
 	var out []string
 	for _, r := range sampleRows {
 		out = append(out, strings.Replace(r, "%s", from, 1))
