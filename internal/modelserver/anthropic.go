@@ -14,11 +14,11 @@ const (
 	cacheWriteTokens = 7
 )
 
-// wireTool is a tool that a request offers, in either API.
+// wireTool is a tool that a request offers, in any API.
 type wireTool struct {
 	Type       string          `json:"type"`
 	Name       string          `json:"name"`
-	Parameters json.RawMessage `json:"parameters"` // Responses API
+	Parameters json.RawMessage `json:"parameters"` // Responses API and chat completions
 }
 
 type contentBlock struct {
@@ -98,6 +98,8 @@ var agentMarks = []string{
 	// Codex
 	"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<permissions instructions>", "<turn_aborted>",
 	"<skills_instructions>", "<INSTRUCTIONS>", "<subagent_notification>",
+	// OpenClaw
+	"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>",
 }
 
 func addedByAgent(text string) bool {

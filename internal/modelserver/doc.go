@@ -1,15 +1,15 @@
 // Package modelserver is a model server for tests with real coding agents: it
-// speaks the Anthropic Messages API and the OpenAI Responses API on loopback,
-// and answers what directives in the user's prompt tell it to, so that a test
-// can hold an agent in any state it likes.
+// speaks the Anthropic Messages API, the OpenAI Responses API and OpenAI chat
+// completions on loopback, and answers what directives in the user's prompt tell
+// it to, so that a test can hold an agent in any state it likes.
 //
 // Directives stand in the newest message of the user:
 //
 //	[[delay 20]]        answer after 20 s (fractions allowed)
 //	[[bash touch x]]    answer with a call of the agent's shell tool
 //	[[esc]]             with bash: ask to run it outside of the sandbox (Codex)
-//	[[ask]]             answer with a question to the user (Claude Code)
-//	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code)
+//	[[ask]]             answer with a question to the user (Claude Code, OpenCode)
+//	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code, OpenCode)
 //	[[fail]], [[fail 400]]   answer with HTTP 500, or that status
 //	[[usage 111 22]]    state 111 input and 22 output tokens
 //

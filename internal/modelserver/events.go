@@ -3,6 +3,7 @@ package modelserver
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 )
 
@@ -20,7 +21,7 @@ func newEventStream(w http.ResponseWriter) *eventStream {
 	return &eventStream{w: w}
 }
 
-// send writes one event, whose JSON names its own type as both APIs want it.
+// send writes one event, whose JSON names its own type as the Messages and the Responses API want it.
 func (e *eventStream) send(name string, fields map[string]any) {
 	if e.err != nil {
 		return
@@ -31,7 +32,23 @@ func (e *eventStream) send(name string, fields map[string]any) {
 		e.err = err
 		return
 	}
-	if _, e.err = fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", name, data); e.err == nil {
+	e.write(fmt.Sprintf("event: %s\ndata: %s\n\n", name, data))
+}
+
+// sendData writes one event without a name, as chat completions have them.
+func (e *eventStream) sendData(fields map[string]any) {
+	data, err := json.Marshal(fields)
+	if err != nil && e.err == nil {
+		e.err = err
+	}
+	e.write(fmt.Sprintf("data: %s\n\n", data))
+}
+
+func (e *eventStream) write(event string) {
+	if e.err != nil {
+		return
+	}
+	if _, e.err = io.WriteString(e.w, event); e.err == nil {
 		e.err = http.NewResponseController(e.w).Flush()
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What the Responses API states in every answer.
+// What the Responses API and chat completions state in every answer.
 const (
 	cachedTokens    = 40
 	reasoningTokens = 5
@@ -98,13 +98,23 @@ func shellCall(tool wireTool, p plan) (map[string]any, error) {
 		return map[string]any{"type": "local_shell_call", "id": newID("lsh_"), "call_id": newID("call_"), "status": "completed",
 			"action": map[string]any{"type": "exec", "command": []string{"bash", "-lc", p.argument}, "env": map[string]string{}}}, nil
 	}
+	arguments, err := shellArguments(tool.Name, tool.Parameters, p)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "status": "completed",
+		"name": tool.Name, "arguments": arguments}, nil
+}
+
+// shellArguments are the arguments of a shell tool with that schema, as JSON.
+func shellArguments(name string, parameters json.RawMessage, p plan) (string, error) {
 	var schema struct {
 		Properties map[string]struct {
 			Type any `json:"type"`
 		} `json:"properties"`
 	}
-	if err := json.Unmarshal(tool.Parameters, &schema); err != nil {
-		return nil, fmt.Errorf("parameters of tool %s: %w", tool.Name, err)
+	if err := json.Unmarshal(parameters, &schema); err != nil {
+		return "", fmt.Errorf("parameters of tool %s: %w", name, err)
 	}
 	has := func(name string) bool { _, ok := schema.Properties[name]; return ok }
 	arguments := map[string]any{}
@@ -116,7 +126,10 @@ func shellCall(tool wireTool, p plan) (map[string]any, error) {
 	case has("command"):
 		arguments["command"] = p.argument
 	default:
-		return nil, fmt.Errorf("tool %s takes no command", tool.Name)
+		return "", fmt.Errorf("tool %s takes no command", name)
+	}
+	if has("description") { // OpenCode insists on it
+		arguments["description"] = "Run a command"
 	}
 	if p.escalated {
 		arguments["justification"] = "May I run this outside of the sandbox?"
@@ -127,11 +140,7 @@ func shellCall(tool wireTool, p plan) (map[string]any, error) {
 		}
 	}
 	text, err := json.Marshal(arguments)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "status": "completed",
-		"name": tool.Name, "arguments": string(text)}, nil
+	return string(text), err
 }
 
 func failResponses(status int) any {

@@ -28,6 +28,7 @@ type Request struct {
 	Side   bool   // beside the main conversation, answered with a title
 	Tool   bool   // carried the result of a tool
 	Status int    // of the answer; 0 while it is being delayed or when the client left
+	Left   bool   // the client hung up before the answer
 }
 
 // Server answers agents. Its methods are safe for concurrent use.
@@ -99,6 +100,7 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", s.conversation(parseMessages, writeMessages, failMessages))
 	mux.HandleFunc("POST /v1/responses", s.conversation(parseResponses, writeResponses, failResponses))
+	mux.HandleFunc("POST /v1/chat/completions", s.conversation(parseChat, writeChat, failChat))
 	mux.HandleFunc("POST /v1/messages/count_tokens", s.fixed(map[string]int{"input_tokens": defaultUsage.input}))
 	mux.HandleFunc("GET /v1/models", s.fixed(modelList()))
 	mux.HandleFunc("GET /{$}", s.fixed(map[string]string{"status": "ok"}))
@@ -128,12 +130,14 @@ func (s *Server) fixed(answer any) http.HandlerFunc {
 	}
 }
 
-// wireRequest is a parsed request of either API.
+// wireRequest is a parsed request of any API.
 type wireRequest struct {
 	question
 	model  string
 	stream bool
-	tools  []wireTool
+	// streamUsage says that a stream shall end with its usage (chat completions).
+	streamUsage bool
+	tools       []wireTool
 	// structured says that the answer must be a JSON object (a title asked for
 	// with a schema), whose text property has this name.
 	structured string
@@ -161,6 +165,7 @@ func (s *Server) conversation(
 		done := s.begin(Request{Method: r.Method, Path: r.URL.Path, Prompt: request.prompt,
 			Side: request.side, Tool: request.toolResult})
 		if wait(r.Context(), p.delay) != nil {
+			done(0)
 			return
 		}
 		if p.fail != 0 {
@@ -186,7 +191,8 @@ func (s *Server) show(path string, body []byte) {
 	}
 }
 
-// begin records a request; the function it returns sets its status.
+// begin records a request; the function it returns sets the status of its answer,
+// 0 for none.
 func (s *Server) begin(r Request) (done func(status int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +202,7 @@ func (s *Server) begin(r Request) (done func(status int)) {
 	return func(status int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.requests[at].Status = status
+		s.requests[at].Status, s.requests[at].Left = status, status == 0
 	}
 }
 

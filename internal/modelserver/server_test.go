@@ -180,6 +180,10 @@ func TestFail(t *testing.T) {
 		if response.StatusCode != want {
 			t.Errorf("responses %s: status %d, want %d", prompt, response.StatusCode, want)
 		}
+		response = post(t, s.URL()+"/v1/chat/completions", object{"tools": chatShells["pi"], "messages": []object{says("user", prompt)}})
+		if response.StatusCode != want {
+			t.Errorf("chat completions %s: status %d, want %d", prompt, response.StatusCode, want)
+		}
 	}
 }
 
@@ -202,8 +206,13 @@ func TestDelay(t *testing.T) {
 	if _, err := impatient.Do(r); err == nil {
 		t.Error("an answer before its time")
 	}
+	// The server learns of it a moment later.
+	deadline := time.Now().Add(10 * time.Second)
+	for !s.Requests()[1].Left && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
 	seen := s.Requests()
-	if len(seen) != 2 || seen[0].Status != 200 || seen[1].Status != 0 || seen[1].Prompt != "[[delay 3600]]" {
+	if len(seen) != 2 || seen[0].Status != 200 || seen[0].Left || seen[1].Status != 0 || !seen[1].Left || seen[1].Prompt != "[[delay 3600]]" {
 		t.Errorf("requests: %+v", seen)
 	}
 }

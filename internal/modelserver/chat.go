@@ -1,0 +1,182 @@
+package modelserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// chatRequest is a request for chat completions, as OpenCode, Pi and OpenClaw
+// send them to a provider of the user's own.
+type chatRequest struct {
+	Model    string `json:"model"`
+	Stream   bool   `json:"stream"`
+	Messages []struct {
+		Role    string        `json:"role"`
+		Content contentBlocks `json:"content"`
+	} `json:"messages"`
+	Tools []struct {
+		Function wireTool `json:"function"`
+	} `json:"tools"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+// chatShellNames are the names of the shell tools: OpenCode and Pi, OpenClaw.
+var chatShellNames = []string{"bash", "exec"}
+
+func parseChat(body []byte) (wireRequest, error) {
+	var m chatRequest
+	if err := json.Unmarshal(body, &m); err != nil {
+		return wireRequest{}, fmt.Errorf("chat completions request: %w", err)
+	}
+	r := wireRequest{model: m.Model, stream: m.Stream, streamUsage: m.StreamOptions.IncludeUsage}
+	for _, tool := range m.Tools {
+		r.tools = append(r.tools, tool.Function)
+	}
+	_, offered := chatTool(r.tools, chatShellNames...)
+	r.side = !offered
+	for _, message := range slices.Backward(m.Messages) {
+		if message.Role == "tool" {
+			r.toolResult = true
+			break
+		}
+		if message.Role != "user" {
+			continue
+		}
+		if text := joinText(message.Content); !addedByAgent(text) {
+			r.prompt = strings.TrimSpace(text)
+			break
+		}
+	}
+	return r, nil
+}
+
+// chatTool returns the first of the tools offered that has one of the names.
+func chatTool(tools []wireTool, names ...string) (wireTool, bool) {
+	for _, name := range names {
+		for _, tool := range tools {
+			if tool.Name == name {
+				return tool, true
+			}
+		}
+	}
+	return wireTool{}, false
+}
+
+// failChat blames whom the status blames: agents try again what is the server's
+// fault.
+func failChat(status int) any {
+	kind := "server_error"
+	if status < 500 {
+		kind = "invalid_request_error"
+	}
+	return map[string]any{"error": map[string]any{"type": kind, "code": nil, "param": nil,
+		"message": fmt.Sprintf("mock failure %d", status)}}
+}
+
+// chatCall is the tool call that a plan asks for, or nil.
+func chatCall(r wireRequest, p plan) (map[string]any, error) {
+	var name, arguments string
+	var err error
+	switch p.tool {
+	case noTool:
+		return nil, nil
+	case shellTool:
+		tool, _ := chatTool(r.tools, chatShellNames...)
+		name = tool.Name
+		arguments, err = shellArguments(tool.Name, tool.Parameters, p)
+	case askTool:
+		name, arguments, err = questionCall(r.tools)
+	case agentTool:
+		if _, ok := chatTool(r.tools, "task"); !ok {
+			return nil, errors.New("no tool for sub-agents is offered")
+		}
+		name = "task"
+		arguments, err = jsonText(map[string]any{"description": "Run a child", "prompt": p.argument, "subagent_type": "general"})
+	}
+	return map[string]any{"id": newID("call_"), "type": "function",
+		"function": map[string]any{"name": name, "arguments": arguments}}, err
+}
+
+// questionCall asks the user with OpenCode's tool.
+func questionCall(tools []wireTool) (name, arguments string, err error) {
+	if _, ok := chatTool(tools, "question"); !ok {
+		return "", "", errors.New("no tool for questions to the user is offered")
+	}
+	option := func(label string) map[string]string {
+		return map[string]string{"label": label, "description": "The colour " + label}
+	}
+	arguments, err = jsonText(map[string]any{"questions": []any{map[string]any{
+		"question": "Which colour?", "header": "Colour", "options": []any{option("Red"), option("Blue")}}}})
+	return "question", arguments, err
+}
+
+func jsonText(v any) (string, error) {
+	text, err := json.Marshal(v)
+	return string(text), err
+}
+
+func writeChat(w http.ResponseWriter, r wireRequest, p plan) error {
+	call, err := chatCall(r, p)
+	if err != nil {
+		return err
+	}
+	finish := "stop"
+	message := map[string]any{"role": "assistant", "content": p.text}
+	if call != nil {
+		finish = "tool_calls"
+		message["tool_calls"] = []any{call}
+	}
+	completion := map[string]any{"id": newID("chatcmpl-"), "created": time.Now().Unix(), "model": r.model}
+	if r.stream {
+		streamChat(newEventStream(w), r, completion, message, chatUsage(p.usage), finish)
+		return nil
+	}
+	completion["object"] = "chat.completion"
+	completion["choices"] = []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}}
+	completion["usage"] = chatUsage(p.usage)
+	writeJSON(w, http.StatusOK, completion)
+	return nil
+}
+
+// streamChat sends a message in chunks: who speaks, the text, the tool call's
+// name, its arguments, the end, and the usage where it was asked for.
+func streamChat(out *eventStream, r wireRequest, completion, message, usage map[string]any, finish string) {
+	completion["object"] = "chat.completion.chunk"
+	chunk := func(delta map[string]any, finish any) {
+		completion["choices"] = []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}
+		out.sendData(completion)
+	}
+	chunk(map[string]any{"role": "assistant", "content": ""}, nil)
+	chunk(map[string]any{"content": message["content"]}, nil)
+	if calls, ok := message["tool_calls"].([]any); ok {
+		for i, c := range calls {
+			call, _ := c.(map[string]any)
+			function, _ := call["function"].(map[string]any)
+			chunk(map[string]any{"tool_calls": []any{map[string]any{"index": i, "id": call["id"], "type": "function",
+				"function": map[string]any{"name": function["name"], "arguments": ""}}}}, nil)
+			chunk(map[string]any{"tool_calls": []any{map[string]any{"index": i,
+				"function": map[string]any{"arguments": function["arguments"]}}}}, nil)
+		}
+	}
+	chunk(map[string]any{}, finish)
+	if r.streamUsage {
+		completion["choices"], completion["usage"] = []any{}, usage
+		out.sendData(completion)
+	}
+	out.write("data: [DONE]\n\n")
+}
+
+func chatUsage(u usage) map[string]any {
+	return map[string]any{
+		"prompt_tokens": u.input, "prompt_tokens_details": map[string]int{"cached_tokens": min(cachedTokens, u.input)},
+		"completion_tokens": u.output, "completion_tokens_details": map[string]int{"reasoning_tokens": min(reasoningTokens, u.output)},
+		"total_tokens": u.input + u.output,
+	}
+}
