@@ -23,6 +23,7 @@ type Release struct {
 	lock    string // folder in locks, which pins every package by its hash
 	program string // below node_modules
 	setup   string // script to run with node after the installation; may be empty
+	newNode bool   // its program runs on Node, as the machine's may be too old for it
 }
 
 // The releases that the scenarios run. The first of each agent was the newest
@@ -35,10 +36,33 @@ var (
 	CodexNewest = Release{Agent: "codex", Version: "0.169.0", lock: "codex-0.169.0", program: ".bin/codex"}
 	// CodexOlder has no daemon, no database and no task records.
 	CodexOlder = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: ".bin/codex"}
+
+	OpenCodeNewest = Release{Agent: "opencode", Version: "1.18.33", lock: "opencode-1.18.33",
+		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
+	// OpenCodeOlder keeps JSON files, no database, and is started by a script.
+	OpenCodeOlder = Release{Agent: "opencode", Version: "1.1.65", lock: "opencode-1.1.65", program: ".bin/opencode"}
+
+	// PiNewest is one bundle: what its package names as dependencies is in it, and
+	// left out of the lock file.
+	PiNewest = Release{Agent: "pi", Version: "1.5.2", lock: "pi-1.5.2", program: ".bin/pi", newNode: true}
+	// PiOlder, under its former name, writes nothing before its first answer.
+	PiOlder = Release{Agent: "pi", Version: "0.73.1", lock: "pi-0.73.1", program: ".bin/pi", newNode: true}
+
+	OpenClawNewest = Release{Agent: "openclaw", Version: "2026.9.6", lock: "openclaw-2026.9.6", program: ".bin/openclaw", newNode: true}
+	// OpenClawOlder speaks protocol 3 and says nothing of a session's status. A
+	// library of one of its chat channels, which comes from git, is replaced by
+	// another: no channel is set up.
+	OpenClawOlder = Release{Agent: "openclaw", Version: "2026.2.26", lock: "openclaw-2026.2.26", program: ".bin/openclaw", newNode: true}
+
+	// Node is the Node.js that some of the agents ask for.
+	Node = Release{Agent: "node", Version: "24.21.0", lock: "node-24.21.0", program: ".bin/node"}
 )
 
-// Releases returns all of them.
-func Releases() []Release { return []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder} }
+// Releases returns all of the agents'.
+func Releases() []Release {
+	return []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder,
+		PiNewest, PiOlder, OpenClawNewest, OpenClawOlder}
+}
 
 // String is the agent's name and version.
 func (r Release) String() string { return r.Agent + " " + r.Version }
@@ -46,6 +70,15 @@ func (r Release) String() string { return r.Agent + " " + r.Version }
 // Program is the path of the agent's command below the folder given to Install.
 func (r Release) Program(dir string) string {
 	return filepath.Join(dir, r.lock, "node_modules", r.program)
+}
+
+// Argv is the command line that starts the agent with these arguments.
+func (r Release) Argv(dir string, args ...string) []string {
+	argv := append([]string{r.Program(dir)}, args...)
+	if r.newNode {
+		argv = append([]string{Node.Program(dir)}, argv...)
+	}
+	return argv
 }
 
 //go:embed locks

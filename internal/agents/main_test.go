@@ -33,7 +33,7 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("/proc is of other processes: self is %s, %v", self, err)
 	}
 	for _, release := range Releases() {
-		output, err := s.Command(s.Program(release), "--version").CombinedOutput()
+		output, err := s.run(release, "--version").CombinedOutput()
 		if err != nil || !strings.Contains(string(output), release.Version) {
 			t.Errorf("%s --version: %s %v", release, output, err)
 		}
@@ -46,27 +46,20 @@ func TestAnswers(t *testing.T) {
 	commands := map[Release][]string{
 		ClaudeNewest: {"-p", "hello there"}, ClaudeOlder: {"-p", "hello there"},
 		CodexNewest: {"exec", "hello there"}, CodexOlder: {"exec", "hello there"},
+		OpenCodeNewest: {"run", "hello there"}, OpenCodeOlder: {"run", "hello there"},
+		PiNewest: {"-p", "hello there"}, PiOlder: {"-p", "hello there"},
 	}
-	for _, release := range Releases() {
+	for release, args := range commands {
 		t.Run(release.String(), func(t *testing.T) {
-			cmd := s.Command(s.Program(release), commands[release]...)
+			cmd := s.run(release, args...)
 			cmd.Stdin = nil
 			output, err := cmd.CombinedOutput()
-			if err != nil || !strings.Contains(string(output), "Mock answer to: hello there") {
+			// OpenCode puts a prompt of several words into quotation marks.
+			if err != nil || !strings.Contains(strings.ReplaceAll(string(output), `"`, ""), "Mock answer to: hello there") {
 				t.Errorf("%v\n%s", err, output)
 			}
 		})
 	}
-}
-
-// uuid returns a new session id for Claude Code.
-func uuid(t *testing.T) string {
-	t.Helper()
-	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(id))
 }
 
 func each(t *testing.T, releases []Release, test func(*testing.T, *Sandbox, Release)) {

@@ -27,6 +27,7 @@ type Session struct {
 	FirstPrompt string `json:"first_prompt"`
 	LastPrompt  string `json:"last_prompt"`
 	Parent      string `json:"parent"`
+	Remote      string `json:"remote"`
 	Stale       *struct {
 		Reason string `json:"reason"`
 	} `json:"stale"`
@@ -62,11 +63,24 @@ func (s Session) String() string {
 type Roll struct {
 	Schema   int       `json:"schema"`
 	Sessions []Session `json:"sessions"`
-	Adapters []struct {
-		Name  string `json:"name"`
-		State string `json:"state"`
-		Error string `json:"error"`
-	} `json:"adapters"`
+	Adapters []Health  `json:"adapters"`
+}
+
+// Health is how an adapter answered.
+type Health struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Error string `json:"error"`
+}
+
+// health is that of one agent's adapter.
+func (r Roll) health(agent string) Health {
+	for _, a := range r.Adapters {
+		if a.Name == agent {
+			return a
+		}
+	}
+	return Health{}
 }
 
 func (r Roll) String() string {
@@ -94,9 +108,12 @@ func (r Roll) find(match func(Session) bool) (Session, int) {
 }
 
 // List runs `rollcall list --json` with the given flags.
-func (s *Sandbox) List(flags ...string) (Roll, error) {
+func (s *Sandbox) List(flags ...string) (Roll, error) { return s.listWith(s.Env(), flags...) }
+
+// listWith is List in another environment.
+func (s *Sandbox) listWith(env []string, flags ...string) (Roll, error) {
 	cmd := exec.CommandContext(s.t.Context(), headlessBinary, append([]string{"list", "--json"}, flags...)...)
-	cmd.Dir, cmd.Env = s.Project, s.Env()
+	cmd.Dir, cmd.Env = s.Project, env
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	output, err := cmd.Output()

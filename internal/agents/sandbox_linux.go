@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,9 +34,10 @@ type Sandbox struct {
 	Project string // a git checkout, on branch
 	Server  *modelserver.Server
 
-	cache     string // where the agents are installed
-	terminals int
-	began     time.Time
+	cache       string // where the agents are installed
+	terminals   int
+	gatewayPort int // of OpenClaw, once one was started
+	began       time.Time
 }
 
 // NewSandbox makes a sandbox. The test is skipped where agents can't be run.
@@ -53,7 +55,7 @@ func NewSandbox(t *testing.T) *Sandbox {
 	if s.Server, err = modelserver.Start("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex()} {
+	for _, err := range []error{s.makeProject(s.Project), s.seedClaude(), s.seedCodex(), s.seedOpenCode(), s.seedPi()} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,6 +178,7 @@ func (s *Sandbox) Env() []string {
 		"XDG_RUNTIME_DIR=" + filepath.Join(s.dir, "run"),
 		"ANTHROPIC_API_KEY=" + mockKey, "MOCK_KEY=" + mockKey,
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"OPENCODE_DISABLE_AUTOUPDATE=1", "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1",
 		"GIT_CONFIG_NOSYSTEM=1", "ROLLCALL_SANDBOX=" + s.dir,
 	}
 	if s.Server != nil {
@@ -195,11 +198,26 @@ func (s *Sandbox) Command(name string, args ...string) *exec.Cmd {
 // Program is the path of an agent's command.
 func (s *Sandbox) Program(r Release) string { return r.Program(s.cache) }
 
+// Argv is the command line of an agent with these arguments.
+func (s *Sandbox) Argv(r Release, args ...string) []string { return r.Argv(s.cache, args...) }
+
+// run makes a command that runs an agent: see Command.
+func (s *Sandbox) run(r Release, args ...string) *exec.Cmd {
+	argv := s.Argv(r, args...)
+	return s.Command(argv[0], argv[1:]...)
+}
+
 // StopAgents ends every process of the sandbox and returns when they are gone.
 func (s *Sandbox) StopAgents() {
 	s.t.Helper()
+	s.stopAgents(func(Process) bool { return true })
+}
+
+// stopAgents is StopAgents for some of the processes.
+func (s *Sandbox) stopAgents(which func(Process) bool) {
+	s.t.Helper()
 	err := poll(20*time.Second, func() bool {
-		mine := s.Processes()
+		mine := slices.DeleteFunc(s.Processes(), func(p Process) bool { return !which(p) })
 		for _, p := range mine {
 			p.kill()
 		}

@@ -152,7 +152,7 @@ func outside() (code int, err error) {
 // the tests that need that binary: see built.
 func prepare(ctx context.Context, cache, work string) error {
 	began := time.Now()
-	for _, release := range Releases() {
+	for _, release := range append(Releases(), Node) {
 		if err := Install(ctx, cache, release); err != nil {
 			return err
 		}

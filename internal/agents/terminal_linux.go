@@ -5,9 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"rollcall/internal/modelserver"
 )
 
 // Terminal is a terminal with a program in it, kept by a tmux server of the
@@ -97,9 +100,20 @@ func (t *Terminal) Press(keys ...string) {
 // come up ignore keys for a moment, so that nobody answers them by accident.
 func (t *Terminal) Answer(key, text string) {
 	t.s.t.Helper()
+	t.insist(key, text, true)
+}
+
+// Dismiss presses a key until the screen does not show the text any more.
+func (t *Terminal) Dismiss(key, text string) {
+	t.s.t.Helper()
+	t.insist(key, text, false)
+}
+
+func (t *Terminal) insist(key, text string, shown bool) {
+	t.s.t.Helper()
 	var pressed time.Time
 	err := poll(30*time.Second, func() bool {
-		if strings.Contains(t.Screen(), text) {
+		if strings.Contains(t.Screen(), text) == shown {
 			return true
 		}
 		if time.Since(pressed) > time.Second {
@@ -109,7 +123,7 @@ func (t *Terminal) Answer(key, text string) {
 		return false
 	})
 	if err != nil {
-		t.s.t.Fatalf("%q does not lead to %q: %v\n%s", key, text, err, t.Screen())
+		t.s.t.Fatalf("%q does not make %q shown: %v: %v\n%s", key, text, shown, err, t.Screen())
 	}
 }
 
@@ -170,6 +184,13 @@ func (s *Sandbox) asked(prompt string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// left says whether an agent asked that and hung up before the answer.
+func (s *Sandbox) left(prompt string) bool {
+	return slices.ContainsFunc(s.Server.Requests(), func(r modelserver.Request) bool {
+		return r.Left && strings.Contains(r.Prompt, prompt)
+	})
 }
 
 // Asked waits until the agent asks the model that prompt, and returns when.

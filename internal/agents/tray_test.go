@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,19 +129,22 @@ func (t *tray) menu() ([]string, error) {
 // Shows waits until a row of the menu has all of the texts.
 func (t *tray) Shows(texts ...string) {
 	t.s.t.Helper()
+	t.waits(10*time.Second, fmt.Sprintf("a row with %q", texts), func(labels []string) bool {
+		return slices.ContainsFunc(labels, func(label string) bool { return containsAll(label, texts) })
+	})
+}
+
+// waits waits until the labels of the menu are as they should be.
+func (t *tray) waits(limit time.Duration, what string, ok func(labels []string) bool) {
+	t.s.t.Helper()
 	var labels []string
 	var last error
-	err := poll(10*time.Second, func() bool {
+	err := poll(limit, func() bool {
 		labels, last = t.menu()
-		for _, label := range labels {
-			if containsAll(label, texts) {
-				return true
-			}
-		}
-		return false
+		return last == nil && ok(labels)
 	})
 	if err != nil {
-		t.s.t.Fatalf("no row with %q in the menu: %v %v\n%s", texts, err, last, strings.Join(labels, "\n"))
+		t.s.t.Fatalf("not %s in the menu: %v %v\n%s", what, err, last, strings.Join(labels, "\n"))
 	}
 }
 
@@ -199,27 +203,26 @@ func (t *tray) quiet(before int, why string) {
 // Rollcall too; the death of the agent is told once.
 func TestTrayWrapperThenAgentKilled(t *testing.T) {
 	desktop := newDesktop(t)
-	for _, release := range []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder} {
+	for _, release := range []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder, PiNewest} {
 		t.Run(release.String(), func(t *testing.T) {
 			s := NewSandbox(t)
 			before := len(desktop.Notifications())
-			var wrapper, agent Process
-			choose := byPrompt("tray [[delay 90]]")
-			if release.Agent == ClaudeNewest.Agent {
-				id := uuid(t)
-				wrapper, agent, _ = detachClaude(s, release, id, "tray [[delay 90]]")
-				written(s, id, "tray")
-			} else {
-				wrapper, agent, _ = detachCodex(s, release, "tray [[delay 90]]")
-			}
+			const prompt = "tray [[delay 90]]"
+			choose := byPrompt(prompt)
+			wrapper, agent := detach(s, release, prompt)
 			first := startTray(s, desktop)
 			first.Shows("proj")
 			first.quiet(before, "on the first scan")
 			s.Signal(wrapper, unix.SIGKILL)
 			s.Gone(wrapper)
-			if release.Agent == CodexNewest.Agent {
+			switch release {
+			case CodexNewest, CodexOlder:
 				script := s.Agent("node", "exec")
 				s.Signal(script, unix.SIGKILL)
+				s.Gone(script)
+			case OpenCodeOlder:
+				script := openCodeScript(s, agent)
+				s.Signal(script, unix.SIGTERM)
 				s.Gone(script)
 			}
 			first.quiet(before, "for a wrapper")
@@ -234,6 +237,25 @@ func TestTrayWrapperThenAgentKilled(t *testing.T) {
 			second.stop()
 		})
 	}
+}
+
+// detach starts a headless run of any agent below a wrapper, and returns both when
+// its turn has begun.
+func detach(s *Sandbox, r Release, prompt string) (wrapper, agent Process) {
+	s.t.Helper()
+	switch r.Agent {
+	case ClaudeNewest.Agent:
+		id := uuid(s.t)
+		wrapper, agent, _ = detachClaude(s, r, id, prompt)
+		written(s, id, "tray")
+	case CodexNewest.Agent:
+		wrapper, agent, _ = detachCodex(s, r, prompt)
+	case OpenCodeNewest.Agent:
+		wrapper, agent, _ = detachOpenCode(s, r, prompt)
+	case PiNewest.Agent:
+		wrapper, agent, _ = detachPi(s, r, prompt)
+	}
+	return wrapper, agent
 }
 
 // A run that ends by itself is told once, with how it ended.
@@ -298,4 +320,46 @@ func TestTrayCodexDaemon(t *testing.T) {
 	s.Becomes(byPrompt("one"), time.Now(), soon, "stopped/died")
 	s.Becomes(byPrompt("two"), time.Now(), soon, "stopped/died")
 	tray.stop()
+}
+
+// The rows of a gateway that is gone stay, and say that they are old; its next
+// start brings them back, once. What a run does is shown as it happens, also for
+// the older gateway, which tells nobody who merely asks. A gateway that has just
+// started answers late, so that only the order of things is tested here.
+func TestTrayOpenClaw(t *testing.T) {
+	desktop := newDesktop(t)
+	for _, release := range openClaws {
+		t.Run(release.String(), func(t *testing.T) {
+			s := NewSandbox(t)
+			g := s.StartGateway(release)
+			g.Send("agent:main:first", "is over")
+			tray := startTray(s, desktop)
+			rows := func(what string, count int, texts ...string) {
+				t.Helper()
+				tray.waits(60*time.Second, what, func(labels []string) bool {
+					labels = slices.DeleteFunc(labels, func(label string) bool { return !containsAll(label, texts) })
+					return len(labels) == count
+				})
+			}
+			rows("what is over", 1, "○", "OpenClaw", "is over")
+			before := len(desktop.Notifications())
+			g.Send("agent:main:second", "a short one [[delay 15]]")
+			rows("a run", 1, "◐", "OpenClaw") // the older one does not tell its prompt yet
+			rows("its end", 1, "○", "OpenClaw", "a short one")
+			g.Send("agent:main:third", "goes on [[delay 90]]")
+			rows("a run", 1, "◐", "OpenClaw")
+
+			s.Signal(g.Process, unix.SIGKILL)
+			s.Gone(g.Process)
+			rows("old rows", 3, "OpenClaw", "seen ")
+			rows("the reason", 1, "⚠ OpenClaw", "list from")
+			tray.quiet(before, "for a gateway that is gone")
+			s.stopAgents(func(p Process) bool { return p.PID != tray.PID })
+			s.StartGateway(release)
+			rows("fresh rows", 0, "seen ")
+			rows("no trouble", 0, "⚠")
+			rows("all sessions", 3, "· OpenClaw ·")
+			tray.stop()
+		})
+	}
 }

@@ -16,7 +16,7 @@ import (
 func stored(s *Sandbox) int {
 	s.t.Helper()
 	for _, release := range claudes {
-		complete(s, s.Program(release), "-p", "short")
+		complete(s, release, "-p", "short")
 		id := uuid(s.t)
 		_, agent, _ := detachClaude(s, release, id, "killed, "+release.String()+" [[delay 60]]")
 		written(s, id, "killed")
@@ -27,20 +27,32 @@ func stored(s *Sandbox) int {
 	terminal.Prompt("in the daemon")
 	terminal.Shows("Mock answer to: in the daemon")
 	for _, release := range codexes {
-		complete(s, s.Program(release), "exec", "short")
+		complete(s, release, "exec", "short")
 		_, agent, _ := detachCodex(s, release, "killed, "+release.String()+" [[delay 60]]")
 		s.Signal(agent, unix.SIGKILL)
 		s.Gone(agent)
 	}
+	for _, release := range openCodes {
+		complete(s, release, "run", "short")
+		_, agent, _ := detachOpenCode(s, release, "killed, "+release.String()+" [[delay 60]]")
+		s.Signal(agent, unix.SIGKILL)
+		s.Gone(agent)
+	}
+	for _, release := range pis {
+		complete(s, release, "-p", "short")
+	}
+	_, agent, _ := detachPi(s, PiNewest, "killed, "+PiNewest.String()+" [[delay 60]]")
+	s.Signal(agent, unix.SIGKILL)
+	s.Gone(agent)
 	s.StopAgents()
-	return 9
+	return 16
 }
 
 // complete runs an agent to its end.
-func complete(s *Sandbox, name string, args ...string) {
+func complete(s *Sandbox, r Release, args ...string) {
 	s.t.Helper()
-	if output, err := s.Command(name, args...).CombinedOutput(); err != nil {
-		s.t.Fatalf("%s: %v\n%s", name, err, output)
+	if output, err := s.run(r, args...).CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %v\n%s", r, err, output)
 	}
 }
 
@@ -50,7 +62,8 @@ type folders map[string]adaptertest.Tree
 func foldersOf(s *Sandbox) folders {
 	s.t.Helper()
 	out := folders{}
-	for _, name := range []string{".claude", ".codex", ".claude.json", "proj"} {
+	for _, name := range []string{".claude", ".codex", ".claude.json", "proj", ".config/opencode", ".local/share/opencode",
+		".local/state/opencode", ".cache/opencode", ".pi", ".openclaw"} {
 		out[name] = adaptertest.TreeOf(s.t, filepath.Join(s.Home, name))
 	}
 	return out
@@ -71,6 +84,11 @@ func TestAgentsFoldersUntouched(t *testing.T) {
 	Need(t)
 	built(t, headlessBinary)
 	s := NewSandbox(t)
+	// A gateway that was killed leaves its files; one that runs changes them itself.
+	gateway := s.StartGateway(OpenClawNewest)
+	gateway.Send("agent:main:first", "goes on [[delay 90]]")
+	s.Signal(gateway.Process, unix.SIGKILL)
+	s.Gone(gateway.Process)
 	want := stored(s)
 	before := foldersOf(s)
 	roll, err := s.List("--all")
@@ -80,8 +98,11 @@ func TestAgentsFoldersUntouched(t *testing.T) {
 	if len(roll.Sessions) != want {
 		t.Fatalf("%d sessions, want %d:%v", len(roll.Sessions), want, roll)
 	}
-	for _, args := range [][]string{{"list"}, {"list", "--all", "--since", "all"}, {"doctor"}, {"doctor", "--json"},
-		{"status", roll.Sessions[0].ID}, {"version"}} {
+	commands := [][]string{{"list"}, {"list", "--all", "--since", "all"}, {"doctor"}, {"doctor", "--json"}, {"version"}}
+	for _, session := range roll.Sessions {
+		commands = append(commands, []string{"status", session.ID}, []string{"peek", session.ID})
+	}
+	for _, args := range commands {
 		if output, err := s.Command(headlessBinary, args...).CombinedOutput(); err != nil {
 			t.Errorf("rollcall %v: %v\n%s", args, err, output)
 		}

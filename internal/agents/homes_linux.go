@@ -1,0 +1,64 @@
+package agents
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+)
+
+// The model of the agents that take any provider.
+const (
+	mockProvider = "mock"
+	mockModel    = "mock-1"
+	mockWindow   = 128000 // tokens
+)
+
+// seedOpenCode has it ask before it runs "touch asked…", and nothing else.
+func (s *Sandbox) seedOpenCode() error {
+	return writeJSON(filepath.Join(s.Home, ".config", "opencode", "opencode.json"), map[string]any{
+		"autoupdate": false, "share": "disabled",
+		"model": mockProvider + "/" + mockModel, "small_model": mockProvider + "/" + mockModel,
+		"provider": map[string]any{mockProvider: map[string]any{
+			"npm": "@ai-sdk/openai-compatible", "name": "Mock",
+			"options": map[string]any{"baseURL": s.Server.URL() + "/v1", "apiKey": mockKey},
+			"models": map[string]any{mockModel: map[string]any{
+				"name": "Mock", "tool_call": true, "limit": map[string]int{"context": mockWindow, "output": 8192}}},
+		}},
+		"permission": map[string]any{"bash": map[string]string{"*": "allow", "touch asked*": "ask"}},
+	})
+}
+
+// seedPi has it try a failed request again twice, after 1.5 and 3 s.
+func (s *Sandbox) seedPi() error {
+	dir := filepath.Join(s.Home, ".pi", "agent")
+	err := writeJSON(filepath.Join(dir, "models.json"), map[string]any{"providers": map[string]any{
+		mockProvider: map[string]any{"baseUrl": s.Server.URL() + "/v1", "api": "openai-completions", "apiKey": mockKey,
+			"models": []any{mockModelEntry()}},
+	}})
+	if err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, "settings.json"), map[string]any{
+		"defaultProvider": mockProvider, "defaultModel": mockModel,
+		"retry": map[string]any{"enabled": true, "maxRetries": 2, "baseDelayMs": 1500},
+	})
+}
+
+// mockModelEntry describes the model to Pi, and to OpenClaw, which is built on Pi.
+func mockModelEntry() map[string]any {
+	return map[string]any{"id": mockModel, "name": "Mock", "reasoning": false, "input": []string{"text"},
+		"contextWindow": mockWindow, "maxTokens": 8192,
+		"cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
+}
+
+// writeJSON writes a settings file of an agent, and makes its folder.
+func writeJSON(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
