@@ -9,9 +9,13 @@ DESKTOP  := x11,gles
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 BUILD    := build
 FUZZTIME ?= 60s
+SOAK     ?= 10m
 GOLANGCI := $(BUILD)/tools/golangci-lint
+# What needs no cgo, and so can be checked for every system on one.
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fuse/... ./app/launch/... ./app/lock/... \
+	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/webhook/... ./app/worktree/...
 
-.PHONY: help setup build headless windows run test test-go test-agents vet lint fmt fuzz bench icons screenshots install clean
+.PHONY: help setup build headless windows run test test-go test-crash test-agents soak vet lint fmt fuzz bench icons screenshots install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,28 +37,34 @@ run: setup build ## set up, build and start Rollcall; without a display, under a
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec $(BUILD)/rollcall; \
 	else go run ./internal/desktoptest/show -binary $(BUILD)/rollcall -out $(BUILD)/shots; fi
 
-test: setup vet lint build headless windows test-go ## set up and run every check and test, on a real desktop under Xvfb too
+test: setup vet lint build headless windows test-go test-crash ## set up and run every check and test, on a real desktop under Xvfb too
 	@packaging/check
 	@echo "make test: all passed; screenshots in $(BUILD)/shots"
 
 test-go: ## all Go tests, with the race detector: real desktops where their programs are installed
 	go test -race -count=1 -tags $(DESKTOP),desktop -timeout 15m ./...
 
-test-agents: setup ## install the real agents (npm, about 2 GB, into a cache folder) and run the scenarios against them
-	go test -tags agents -count=1 -timeout 45m -v ./internal/agents/...
+test-crash: ## kill launches at every step of theirs and look at what is left
+	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
+
+soak: ## let sessions of all agents come and go for 10 minutes, and compare every sample with the truth
+	ROLLCALL_SOAK=$(SOAK) go test -race -count=1 -timeout 20m -run TestSoak -v ./internal/soak
+
+test-agents: setup ## install the real agents (npm, about 3 GB, into a cache folder) and run the scenarios against them
+	go test -tags agents -count=1 -timeout 60m -v ./internal/agents/...
 
 vet: ## gofmt and go vet, for Linux, macOS and Windows
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed:"; echo "$$bad"; exit 1; }
 	go vet -tags $(DESKTOP) ./...
-	CGO_ENABLED=0 go vet -tags headless . ./adapters/... ./proc/... ./app ./app/cli/... ./app/present/...
-	GOOS=darwin  CGO_ENABLED=0 go vet -tags headless . ./adapters/... ./proc/... ./app ./app/cli/... ./app/present/... ./notify/... ./app/instance/...
-	GOOS=windows CGO_ENABLED=0 go vet -tags headless . ./adapters/... ./proc/... ./app ./app/cli/... ./app/present/... ./notify/... ./app/instance/...
+	CGO_ENABLED=0 go vet -tags headless $(PORTABLE)
+	GOOS=darwin  CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/... ./app/instance/...
+	GOOS=windows CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/... ./app/instance/...
 
 $(GOLANGCI): tools/go.mod tools/go.sum
 	cd tools && go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
-	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents ./...
+	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents,faults ./...
 	shellcheck packaging/setup packaging/check .ci/run
 
 fmt: $(GOLANGCI) ## format the source
@@ -73,7 +83,7 @@ icons: ## draw the icons again from their SVG sources
 
 screenshots: ## keep the tests' screenshots that the README shows (after make test)
 	convert $(BUILD)/shots/tray-xfce4-panel-light-menu.png -crop 620x290+0+0 +repage docs/menu.png
-	cp $(BUILD)/shots/ui-full-light.png docs/window.png
+	cp $(BUILD)/shots/ui-conversation-light.png docs/window.png
 
 install: build ## install for this user: ~/.local/bin and the application menu
 	install -Dm755 $(BUILD)/rollcall $(HOME)/.local/bin/rollcall
