@@ -235,6 +235,30 @@ func TestTwoInOneFolder(t *testing.T) {
 	}
 }
 
+// Of two versions 0.73.1 in one folder one died, to who did not see it alive. Its
+// start takes 0.6 s (cached files) to 4 s (busy machine), so that seconds between
+// the two tell whose is whose, and less does not.
+func TestOldVersionDiedBesideAnother(t *testing.T) {
+	tests := []struct {
+		name          string
+		first, second time.Duration // after the start of the process that lives
+		want          map[string]string
+	}{
+		{"quick", 600 * time.Millisecond, 6200 * time.Millisecond, map[string]string{idA: "idle completed", idC: "stopped died"}},
+		{"slow", 4 * second, 9 * second, map[string]string{idA: "idle completed", idC: "stopped died"}},
+		{"too close", second, 4 * second, map[string]string{idA: "unknown", idC: "unknown"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			p, _ := w.start(adapters.Pi, w.cwd())
+			w.put(newScript(idA, w.cwd(), p.Started.Add(test.first)).begin().prompt(10*second, "x").answer(11*second, "stop"))
+			w.put(newScript(idC, w.cwd(), p.Started.Add(test.second)).begin().prompt(11*second, "y"))
+			w.expect(w.store(adapters.Pi), test.want)
+		})
+	}
+}
+
 // What was seen before tells whose a session was whose process has ended.
 func TestKilledBesideAnother(t *testing.T) {
 	w := newWorld(t)
