@@ -72,8 +72,8 @@ func (m *memory) allRoots() []string {
 	return append([]string(nil), m.roots...)
 }
 
-// assign matches the runs of a root's shared log to its processes, with what is
-// known from before and what their children show.
+// assign matches the runs of a root's shared log to its processes, with what
+// their descriptors tell, what is known from before and what their children show.
 func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
 	log := filepath.Join(r.logFolder(), sharedName)
 	prompts := map[string]string{}
@@ -83,7 +83,9 @@ func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
 	fixed := map[*host]*run{}
 	hosts := d.unlogged(r, l)
 	for _, h := range hosts {
-		if one := l.shared[d.memory.known(h.Identity, log)]; one != nil {
+		if one := d.written(h, log, l); one != nil {
+			fixed[h] = one
+		} else if one := l.shared[d.memory.known(h.Identity, log)]; one != nil {
 			fixed[h] = one
 		} else if one := d.shownByChild(h, hosts, l, sessions); one != nil {
 			fixed[h] = one
@@ -98,6 +100,17 @@ func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
 			d.memory.learn(h.Identity, log, one.id)
 		}
 	}
+}
+
+// written finds the run that a process is writing. What it has from a parent that
+// let it inherit a descriptor began before it did.
+func (d *discovery) written(h *host, log string, l *links) *run {
+	for _, id := range d.writtenBy(h.Identity, log) {
+		if one := l.shared[id]; one != nil && !one.first.Add(startSlack).Before(h.Started) {
+			return one
+		}
+	}
+	return nil
 }
 
 // shownByChild finds the run of a process by a command that it has running: only

@@ -14,6 +14,8 @@ const (
 	startSlack = 200 * time.Millisecond
 	// startLimit is within what time of its start a process has surely logged.
 	startLimit = 30 * time.Second
+	// lateLimit is the same on a machine that is too busy: by then nothing is sure.
+	lateLimit = 5 * time.Minute
 	// sameStart: processes begun within it may log in any order.
 	sameStart = 300 * time.Millisecond
 	// settled is how long after its first line a run has shown what it is.
@@ -69,8 +71,12 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 		if a.runOf[h] != nil {
 			continue
 		}
-		for _, r := range m.edges[h] {
-			if !taken[r] {
+		may := m.edges[h]
+		if len(may) == 0 && fixed[h] == nil {
+			may = late(h, runs)
+		}
+		for _, r := range may {
+			if !taken[r] && !owned[r] {
 				a.may[r] = append(a.may[r], h)
 				a.unsure[h] = true
 			}
@@ -81,9 +87,28 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 
 // canBe says whether a run can be a process's.
 func (h *host) canBe(r *run, prompts map[string]string) bool {
-	if r.first.Add(startSlack).Before(h.Started) || r.first.After(h.Started.Add(startLimit)) {
-		return false
+	return h.canHaveBegun(r, startLimit) && h.fitsRun(r, prompts)
+}
+
+// canHaveBegun says whether a run began within a time of the process's start.
+func (h *host) canHaveBegun(r *run, within time.Duration) bool {
+	return !r.first.Add(startSlack).Before(h.Started) && !r.first.After(h.Started.Add(within))
+}
+
+// late lists the runs that a process can have begun which has none from the time
+// of its start, the usual one.
+func late(h *host, runs map[string]*run) []*run {
+	var list []*run
+	for _, r := range runs {
+		if h.canHaveBegun(r, lateLimit) && h.fitsRun(r, nil) {
+			list = append(list, r)
+		}
 	}
+	return list
+}
+
+// fitsRun says whether a run shows what the process would.
+func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 	young := r.last.Sub(r.first) < settled
 	switch h.role {
 	case server:

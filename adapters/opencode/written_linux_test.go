@@ -1,0 +1,157 @@
+package opencode
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+)
+
+// writes makes a process of a recording one that has written the log up to and
+// with the last line that holds a word.
+func writes(t *testing.T, r *adaptertest.Recording, pid, word string) {
+	t.Helper()
+	log := filepath.Join(r.Home, ".local/share/opencode/log", sharedName)
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := bytes.LastIndex(text, []byte(word))
+	if end < 0 {
+		t.Fatalf("no %q in the log", word)
+	}
+	end += bytes.IndexByte(text[end:], '\n') + 1
+	folder := filepath.Join(r.ProcRoot, pid)
+	// A terminal interface opens the log twice and writes through one of the two.
+	for name, pos := range map[string]int{"19": 0, "23": end} {
+		for _, dir := range []string{"fd", "fdinfo"} {
+			if err := os.MkdirAll(filepath.Join(folder, dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		info := fmt.Sprintf("pos:\t%d\nflags:\t0102001\nmnt_id:\t88\nino:\t1312\n", pos)
+		if err := os.WriteFile(filepath.Join(folder, "fdinfo", name), []byte(info), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(log, filepath.Join(folder, "fd", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func replayedWithProc(t *testing.T, r *adaptertest.Recording) *Adapter {
+	t.Helper()
+	a := replayed(t, r)
+	a.env = func(name string) string {
+		if name == "HOST_PROC" {
+			return r.ProcRoot
+		}
+		return ""
+	}
+	return a
+}
+
+// Of two terminal interfaces in one folder one is gone before anybody looked: what
+// the other has written says which it is.
+func TestOneOfTwoIsGone(t *testing.T) {
+	for _, live := range []struct{ pid, session, gone, other string }{
+		{"17428", otherOne, "17308", firstOne}, {"17308", firstOne, "17428", otherOne},
+	} {
+		r := adaptertest.Replay(t, twoInOne)
+		writes(t, r, live.pid, live.session)
+		end(t, r, live.gone)
+		got := statuses(t, replayedWithProc(t, r))
+		if s := got[live.session]; fmt.Sprint(s.Process.PID) != live.pid || !s.Live() {
+			t.Errorf("the session of %s is %s: %s", live.pid, s.Status, s.Evidence)
+		}
+		if s := got[live.other]; s.Status != adapters.Stopped {
+			t.Errorf("that of %s, which is gone, is %s: %s", live.gone, s.Status, s.Evidence)
+		}
+	}
+}
+
+// A busy machine takes a minute to start OpenCode, and a folder may be moved under
+// it: neither ends a session whose process lives. Where nobody knows what the
+// process has written, nobody says that it didn't write this.
+func TestLateLog(t *testing.T) {
+	for name, change := range map[string]func(*testing.T, *adaptertest.Recording){"late": makeLate, "moved": moveFolder} {
+		t.Run(name, func(t *testing.T) {
+			r := adaptertest.Replay(t, twoInOne)
+			end(t, r, "17308")
+			change(t, r)
+			if name == "late" {
+				for id, s := range statuses(t, replayed(t, r)) {
+					if s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "17428") {
+						t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
+					}
+				}
+			}
+			writes(t, r, "17428", otherOne)
+			if s := statuses(t, replayedWithProc(t, r))[otherOne]; s.Status != adapters.Idle || s.Process.PID != 17428 {
+				t.Errorf("with what it wrote it is %s: %s", s.Status, s.Evidence)
+			}
+		})
+	}
+}
+
+// makeLate has the process begin a minute before it did: 6000 ticks.
+func makeLate(t *testing.T, r *adaptertest.Recording) {
+	t.Helper()
+	path := filepath.Join(r.ProcRoot, "17428", "stat")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(text))
+	var start int
+	if _, err := fmt.Sscan(fields[21], &start); err != nil {
+		t.Fatal(err)
+	}
+	fields[21] = fmt.Sprint(start - 6000)
+	if err := os.WriteFile(path, []byte(strings.Join(fields, " ")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func moveFolder(t *testing.T, r *adaptertest.Recording) {
+	t.Helper()
+	path := filepath.Join(r.ProcRoot, "17428", "cwd")
+	old, err := os.Readlink(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(old+"-moved", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Only where a line ends, and only of descriptors for appending.
+func TestRunBefore(t *testing.T) {
+	long := "timestamp=2026-11-21T04:45:19.278Z level=INFO run=b0784ca1 message=" + strings.Repeat("x", 5000) + "\n"
+	log := "timestamp=2026-11-21T04:45:18.278Z level=INFO run=ce1a3036 message=init\n" + long
+	f := strings.NewReader(log)
+	for end, want := range map[int64]string{
+		int64(len(log)): "b0784ca1", int64(len(log) - len(long)): "ce1a3036",
+		int64(len(log) - 1): "", 10: "", int64(len(log) + 5): "",
+	} {
+		if got := runBefore(f, end); got != want {
+			t.Errorf("at %d: %q, want %q", end, got, want)
+		}
+	}
+	for info, want := range map[string]int64{
+		"pos:\t3679\nflags:\t0102001\nmnt_id:\t88\n": 3679, "pos:\t0\nflags:\t0102001\n": 0,
+		"pos:\t3679\nflags:\t0100000\n": 0, "pos:\tx\nflags:\ty\n": 0, "": 0,
+	} {
+		if got := appendedTo([]byte(info)); got != want {
+			t.Errorf("%q: %d, want %d", info, got, want)
+		}
+	}
+}
