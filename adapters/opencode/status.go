@@ -260,10 +260,13 @@ func (s sight) needsPermission(c call) string {
 }
 
 // answers says whether a call is what a permission was asked for: no earlier than
-// it began, and nothing was written of it since. Logs up to 1.14 know seconds.
+// it began, and nothing was written of it since. Logs up to 1.15 know seconds, and
+// whether an answer came; versions up to 1.3 note a call's beginning only after
+// they have asked, which can be seconds later.
 func (s sight) answers(a ask, c call, r *run) bool {
 	if r.id == "" {
-		return r.pending > 0 && !a.at.Add(time.Second).Before(c.since.time())
+		message := s.facts.assistant.Time.Created.time().Truncate(time.Second)
+		return r.pending > 0 && !a.at.Before(message)
 	}
 	// Of several calls at once each has its own line.
 	return !a.at.Add(250*time.Millisecond).Before(c.since.time()) && permits(a.permission, c.tool) &&

@@ -36,6 +36,7 @@ func TestDecide(t *testing.T) {
 	begun := bash
 	begun.metadata = true
 	asked := &run{id: "r", asks: []ask{{at: ago(15).time(), permission: "bash"}}}
+	oldAsk := func(seconds, pending int) *run { return &run{asks: []ask{{at: ago(seconds).time()}}, pending: pending} }
 	tests := map[string]struct {
 		last    message
 		calls   []call
@@ -65,6 +66,10 @@ func TestDecide(t *testing.T) {
 			waiting: adapters.ForPermission, without: adapters.Died},
 		"a permission, without a log":         {last: open, calls: []call{bash}, status: adapters.Waiting, waiting: adapters.ForPermission, without: adapters.Died},
 		"a log without a word of permissions": {last: open, calls: []call{bash}, claim: claim{run: &run{id: "r"}}, status: adapters.Working, without: adapters.Died},
+		"a permission, in a log of 1.3": {last: open, calls: []call{bash}, claim: claim{run: oldAsk(18, 1)}, status: adapters.Waiting,
+			waiting: adapters.ForPermission, without: adapters.Died},
+		"one of 1.3 that was answered":       {last: open, calls: []call{bash}, claim: claim{run: oldAsk(18, 0)}, status: adapters.Working, without: adapters.Died},
+		"one of 1.3 that a turn before left": {last: open, calls: []call{bash}, claim: claim{run: oldAsk(25, 1)}, status: adapters.Working, without: adapters.Died},
 		"allowed since": {last: open, calls: []call{{tool: "write", since: ago(15), updated: ago(5)}}, claim: claim{run: asked},
 			status: adapters.Working, without: adapters.Died},
 		"one of two calls": {last: open, calls: []call{begun, bash}, claim: claim{run: asked}, status: adapters.Waiting,
