@@ -305,11 +305,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 	if c.host != nil {
 		s.said = l.said[c.host]
 		s.runs = d.census.hasChild(c.host)
-		for _, call := range f.calls {
-			if child := answers[call.child]; child != nil && child.Status == adapters.Waiting {
-				s.child = child
-			}
-		}
+		s.child = f.waitingChild(answers)
 	}
 	v := decide(s)
 	out := &adapters.Session{

@@ -40,6 +40,7 @@ type run struct {
 	connected   bool // `run` and clients of servers have this
 	asks        []ask
 	pending     int // permissions asked for and not answered; old logs only
+	named       int // asks of which only the line with the name was seen; old logs only
 	args        string
 }
 
@@ -53,6 +54,7 @@ type mention struct {
 type ask struct {
 	at         time.Time
 	permission string
+	call       string // of the model's; "" where the log doesn't say
 }
 
 const (
@@ -236,8 +238,7 @@ func sharedLine(runs map[string]*run, line []byte) {
 	case text == "created" && isSession(subject):
 		r.began(subject, at)
 	case text == "asking" && strings.HasPrefix(subject, "per_"):
-		r.asks = append(r.asks, ask{at, permission})
-		r.asks = r.asks[max(0, len(r.asks)-maxAsks):]
+		r.addAsk(ask{at: at, permission: permission})
 	case !isSession(session):
 	case text == "loop", text == "process", text == "stream":
 		r.began(session, at)
@@ -257,6 +258,11 @@ func (r *run) seen(at time.Time) {
 	if at.After(r.last) {
 		r.last = at
 	}
+}
+
+func (r *run) addAsk(a ask) {
+	r.asks = append(r.asks, a)
+	r.asks = r.asks[max(0, len(r.asks)-maxAsks):]
 }
 
 func (r *run) began(session string, at time.Time) {

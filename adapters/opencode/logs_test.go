@@ -62,6 +62,8 @@ func TestOwnLog(t *testing.T) {
 INFO  2026-11-21T21:48:06 +3ms service=session id=ses_dffeb4b00ffe3JXEQd0tVN5m7k slug=clever-comet version=1.1.65 title=x created
 INFO  2026-11-21T21:48:07 +0ms service=server method=GET path=/session/ses_othersessionshown000000000/message request
 INFO  2026-11-21T21:48:07 +0ms service=session.prompt session.id=ses_dffeb4b00ffe3JXEQd0tVN5m7k step=0 loop
+INFO  2026-11-21T21:48:07 +25ms service=permission permission=bash pattern=touch x action={"permission":"bash","action":"ask"} evaluated
+INFO  2026-11-21T21:48:07 +25ms service=permission id=per_200e7ac54001E1PcA0Y8FqfnRO permission=bash patterns=["touch x"] asking
 INFO  2026-11-21T21:48:07 +0ms service=bus type=permission.asked publishing
 INFO  2026-11-21T21:48:07 +0ms service=server method=POST path=/session/ses_posted0000000000000000000000/message request
 stderr=Resolving dependencies ses_nothing0000000000000000000
@@ -72,10 +74,21 @@ stderr=Resolving dependencies ses_nothing0000000000000000000
 	if r == nil || len(r.sessions) != 2 || r.pending != 1 || r.args != `["run","a b"] opencode` {
 		t.Fatalf("run %+v", r)
 	}
+	if len(r.asks) != 1 || r.asks[0].permission != "bash" {
+		t.Errorf("asks %v", r.asks)
+	}
 	oldLine(runs, []byte("INFO  2026-11-21T21:48:27 +3ms service=bus type=permission.replied publishing"))
 	oldLine(runs, []byte("INFO  2026-11-21T21:48:28 +3ms service=session.prompt sessionID=ses_dffeb4b00ffe3JXEQd0tVN5m7k cancel"))
 	if r.pending != 0 || r.sessions["ses_dffeb4b00ffe3JXEQd0tVN5m7k"].over.IsZero() {
 		t.Errorf("run %+v", r)
+	}
+	for line := range strings.Lines(`INFO  2026-11-22T01:51:16 +1ms service=permission sessionID=ses_dff0ce9a7ffejwpUlp5M32vaz8 messageID=msg_200f34bfb001QmmeEPPEbjPJkK toolCallID=call_1 pattern=["touch x *"] asking
+INFO  2026-11-22T01:51:16 +0ms service=bus type=permission.updated publishing
+`) {
+		oldLine(runs, []byte(strings.TrimSuffix(line, "\n")))
+	}
+	if len(r.asks) != 2 || r.asks[1].call != "call_1" || r.pending != 1 {
+		t.Errorf("asks %v, %d pending", r.asks, r.pending)
 	}
 	h := &host{args: []string{"/x/opencode", "run", "a b"}}
 	if !h.hasArgs(r.args) || (&host{args: []string{"/x/opencode", "run", "a", "b"}}).hasArgs(r.args) {

@@ -39,7 +39,8 @@ func oldLine(runs map[string]*run, line []byte) {
 	r.seen(at)
 	text := string(rest)
 	switch {
-	case strings.Contains(text, "service=bus type=permission."), strings.Contains(text, "service=bus type=question."):
+	case strings.Contains(text, "service=bus type=permission."),
+		strings.Contains(text, "service=permission ") && strings.HasSuffix(text, " asking"):
 		r.oldAsk(text, at)
 		return
 	case strings.Contains(text, " service=default version="):
@@ -54,12 +55,34 @@ func oldLine(runs map[string]*run, line []byte) {
 	r.oldMention(text, at)
 }
 
+// oldAsk takes a line about a permission. That it is asked for two lines say, of
+// which the first names it (1.1 to 1.15), or the call (1.0):
+//
+//	… service=permission id=per_x permission=bash patterns=["touch x"] asking
+//	… service=bus type=permission.asked publishing
+//	… service=permission sessionID=ses_x messageID=msg_x toolCallID=call_x pattern=["touch x *"] asking
+//	… service=bus type=permission.updated publishing
 func (r *run) oldAsk(text string, at time.Time) {
 	switch {
-	case strings.Contains(text, "permission.asked"):
+	case strings.HasSuffix(text, " asking"):
+		a := ask{at: at}
+		fields(text, func(key, value string) {
+			switch key {
+			case "permission":
+				a.permission = first(a.permission, value)
+			case "toolCallID":
+				a.call = first(a.call, value)
+			}
+		})
+		r.addAsk(a)
+		r.named++
+	case strings.Contains(text, "permission.asked"), strings.Contains(text, "permission.updated"):
 		r.pending++
-		r.asks = append(r.asks, ask{at: at})
-		r.asks = r.asks[max(0, len(r.asks)-maxAsks):]
+		if r.named > 0 {
+			r.named--
+		} else {
+			r.addAsk(ask{at: at})
+		}
 	case strings.Contains(text, "permission.replied"):
 		r.pending = max(0, r.pending-1)
 	}

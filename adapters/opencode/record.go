@@ -123,6 +123,7 @@ type part struct {
 
 // call is a tool part that has not ended.
 type call struct {
+	id       string // of the model's
 	tool     string
 	pending  bool // the model is still writing its input
 	since    millis
@@ -133,7 +134,7 @@ type call struct {
 
 // call returns what a status needs of a tool part.
 func (p *part) call() call {
-	c := call{tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
+	c := call{id: p.CallID, tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
 	meta := bytes.TrimSpace(p.State.Metadata)
 	c.metadata = len(meta) > 0 && !bytes.Equal(meta, []byte("null")) && !bytes.Equal(meta, []byte("{}"))
 	if p.Tool == "task" && c.metadata {

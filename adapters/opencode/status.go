@@ -231,6 +231,25 @@ func (s sight) waits(holder string) (verdict, bool) {
 	return verdict{}, false
 }
 
+// waitingChild finds a sub-agent of an open call that waits for the user. Versions up
+// to 1.3 can lose the note of which session a call began: it is one made since.
+func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Session {
+	for _, c := range f.calls {
+		if child := answers[c.child]; child != nil && child.Status == adapters.Waiting {
+			return child
+		}
+		if c.tool != "task" || c.child != "" {
+			continue
+		}
+		for _, child := range answers {
+			if child.Parent == f.id && child.Status == adapters.Waiting && !child.StartedAt.Before(f.assistant.Time.Created.time()) {
+				return child
+			}
+		}
+	}
+	return nil
+}
+
 // asksUser are the tools that do nothing but ask.
 var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter": true}
 
@@ -260,13 +279,17 @@ func (s sight) needsPermission(c call) string {
 }
 
 // answers says whether a call is what a permission was asked for: no earlier than
-// it began, and nothing was written of it since. Logs up to 1.15 know seconds, and
-// whether an answer came; versions up to 1.3 note a call's beginning only after
-// they have asked, which can be seconds later.
+// it began, and nothing was written of it since. Logs of a process's own know
+// seconds, and whether an answer came; up to 1.0 they name the call. Versions up to
+// 1.3 note a call's beginning only after they have asked, which can be seconds
+// later: there what counts is that it is of the same message.
 func (s sight) answers(a ask, c call, r *run) bool {
-	if r.id == "" {
+	switch {
+	case a.call != "":
+		return r.pending > 0 && a.call == c.id
+	case r.id == "":
 		message := s.facts.assistant.Time.Created.time().Truncate(time.Second)
-		return r.pending > 0 && !a.at.Before(message)
+		return r.pending > 0 && !a.at.Before(message) && permits(a.permission, c.tool)
 	}
 	// Of several calls at once each has its own line.
 	return !a.at.Add(250*time.Millisecond).Before(c.since.time()) && permits(a.permission, c.tool) &&

@@ -36,7 +36,10 @@ func TestDecide(t *testing.T) {
 	begun := bash
 	begun.metadata = true
 	asked := &run{id: "r", asks: []ask{{at: ago(15).time(), permission: "bash"}}}
-	oldAsk := func(seconds, pending int) *run { return &run{asks: []ask{{at: ago(seconds).time()}}, pending: pending} }
+	oldAsk := func(seconds, pending int) *run {
+		return &run{asks: []ask{{at: ago(seconds).time(), permission: "bash"}}, pending: pending}
+	}
+	callAsk := func(id string) *run { return &run{asks: []ask{{at: ago(18).time(), call: id}}, pending: 1} }
 	tests := map[string]struct {
 		last    message
 		calls   []call
@@ -68,6 +71,12 @@ func TestDecide(t *testing.T) {
 		"a log without a word of permissions": {last: open, calls: []call{bash}, claim: claim{run: &run{id: "r"}}, status: adapters.Working, without: adapters.Died},
 		"a permission, in a log of 1.3": {last: open, calls: []call{bash}, claim: claim{run: oldAsk(18, 1)}, status: adapters.Waiting,
 			waiting: adapters.ForPermission, without: adapters.Died},
+		"a permission, in a log of 1.0": {last: open, calls: []call{{id: "call_1", tool: "write", since: ago(15)}},
+			claim: claim{run: callAsk("call_1")}, status: adapters.Waiting, waiting: adapters.ForPermission, without: adapters.Died},
+		"one of 1.0 for another call": {last: open, calls: []call{{id: "call_1", tool: "write", since: ago(15)}},
+			claim: claim{run: callAsk("call_2")}, status: adapters.Working, without: adapters.Died},
+		"one of 1.3 that another session's command needs": {last: open, calls: []call{{tool: "task", since: ago(15)}},
+			claim: claim{run: oldAsk(18, 1)}, status: adapters.Working, without: adapters.Died},
 		"one of 1.3 that was answered":       {last: open, calls: []call{bash}, claim: claim{run: oldAsk(18, 0)}, status: adapters.Working, without: adapters.Died},
 		"one of 1.3 that a turn before left": {last: open, calls: []call{bash}, claim: claim{run: oldAsk(25, 1)}, status: adapters.Working, without: adapters.Died},
 		"allowed since": {last: open, calls: []call{{tool: "write", since: ago(15), updated: ago(5)}}, claim: claim{run: asked},
@@ -127,6 +136,30 @@ func askingFor(id string) *said {
 	s := saying("busy")
 	s.questions = map[string]string{sesA: id}
 	return s
+}
+
+// A sub-agent that waits is found by its call, or where that was lost by its parent
+// and by when it was made.
+func TestWaitingChild(t *testing.T) {
+	f := &facts{id: sesA, calls: []call{{tool: "task"}}}
+	f.assistant.Time.Created = 1000
+	child := func(made int64, status adapters.Status) map[string]*adapters.Session {
+		return map[string]*adapters.Session{sesB: {ID: sesB, Parent: sesA, Status: status, StartedAt: millis(made).time()}}
+	}
+	if f.waitingChild(child(1500, adapters.Waiting)) == nil {
+		t.Error("one of this call's is not found")
+	}
+	if f.waitingChild(child(500, adapters.Waiting)) != nil || f.waitingChild(child(1500, adapters.Working)) != nil {
+		t.Error("one of an earlier call's is found, or one that works")
+	}
+	f.calls[0].child = sesB
+	if f.waitingChild(child(500, adapters.Waiting)) == nil {
+		t.Error("the one that the call names is not found")
+	}
+	f.calls[0].child = "ses_cccccccccccccccc"
+	if f.waitingChild(child(1500, adapters.Waiting)) != nil {
+		t.Error("one that the call doesn't name is found")
+	}
 }
 
 func TestWords(t *testing.T) {
