@@ -275,3 +275,20 @@ func TestEndsInParts(t *testing.T) {
 		}
 	}
 }
+
+// A command of the user's own (!sleep 7) is an answer of OpenCode's without a word of
+// the model: how full the context was before it still counts.
+func TestShellMode(t *testing.T) {
+	s := newStore(t, tables)
+	id := s.session(nowMillis())
+	s.message(id, nowMillis(), userData, textPart)
+	s.message(id, nowMillis()+1, doneData)
+	s.message(id, nowMillis()+2, userData, `{"type":"text","text":"The following tool was executed by the user","synthetic":true}`)
+	s.message(id, nowMillis()+3, `{"role":"assistant","mode":"build","cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}},`+
+		`"modelID":"mock-1","providerID":"mock","time":{"created":%d,"completed":%d}}`,
+		`{"type":"tool","tool":"bash","state":{"status":"completed","input":{"command":"sleep 7"},"output":"hi","title":"","metadata":{"output":"hi"}}}`)
+	sessions, _, err := asked(t, alone(s), adapters.Query{})
+	if got := sessions[id]; err != nil || got.Outcome != adapters.Completed || got.Context.Used != 150 || got.LastPrompt != "do it" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

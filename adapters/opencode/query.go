@@ -183,7 +183,8 @@ func (r *reading) details(ctx context.Context, f *facts) error {
 			return err
 		}
 	}
-	if t := f.assistant.Tokens; f.last.ID != "" && (open || f.last.Error != nil) && (t == nil || t.used() == 0) {
+	// A command of the user's own (!ls) is an answer without tokens.
+	if t := f.assistant.Tokens; f.last.ID != "" && (t == nil || t.used() == 0) {
 		if err := r.lastContext(ctx, f); err != nil {
 			return err
 		}
