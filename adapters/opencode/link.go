@@ -257,10 +257,14 @@ func (l *links) caughtUp(h *host, f *facts) bool {
 }
 
 // recent says whether a session was written so short a time ago that the shared
-// log may not name it yet.
+// log may not name it yet; a log of a process's own is behind only with new ones.
 func (l *links) recent(f *facts, within time.Duration) bool {
-	age := l.now.Sub(f.activity.time())
-	return l.shared != nil && age < within && age > -time.Minute
+	at := f.activity
+	if l.shared == nil {
+		at = f.created
+	}
+	age := l.now.Sub(at.time())
+	return age < within && age > -time.Minute
 }
 
 // continues says whether a process was begun to go on with a session or a copy of

@@ -133,9 +133,9 @@ func (s sight) byServer() (verdict, bool) {
 	by := "the server of " + s.holder() + " says "
 	state, busy := s.said.status[s.facts.id]
 	switch {
-	case s.said.questions[s.facts.id] != "" && s.hasCall(func(c call) bool { return asksUser[c.tool] }):
+	case busy && s.said.questions[s.facts.id] != "" && s.hasCall(func(c call) bool { return asksUser[c.tool] }):
 		return verdict{status: adapters.Waiting, waiting: adapters.ForQuestion, evidence: by + "that a question is open"}, true
-	case s.said.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
+	case busy && s.said.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
 		return verdict{status: adapters.Waiting, waiting: adapters.ForPermission,
 			evidence: by + "that it asks for the permission " + s.said.permissions[s.facts.id]}, true
 	case s.child != nil:
@@ -151,12 +151,15 @@ func (s sight) byServer() (verdict, bool) {
 		return verdict{}, false
 	}
 	v := verdict{status: adapters.Idle, outcome: s.facts.outcome(), evidence: by + "that it isn't busy; " + s.lastTurn()}
+	if s.facts.open() == inTurn && s.loopOver() {
+		v.outcome = adapters.Interrupted
+	}
 	return v, true
 }
 
-// hasCall says whether one of the open calls is of a kind. A server of 1.18.33
-// goes on listing a question whose turn was aborted: only with the call that asked
-// it does it count.
+// hasCall says whether one of the open calls is of a kind. Servers go on listing a
+// question whose turn was aborted: it counts only while the session is busy, which
+// it is not in 1.3.2, and with the call that asked it, which is closed in 1.18.33.
 func (s sight) hasCall(kind func(call) bool) bool {
 	return slices.ContainsFunc(s.facts.calls, func(c call) bool { return !c.pending && kind(c) })
 }
@@ -192,12 +195,12 @@ func (s sight) byMessages() verdict {
 	if f.open() != inTurn {
 		return verdict{status: adapters.Working, evidence: holder + " was begun to go on with it; " + s.lastTurn()}
 	}
-	if v, ok := s.waits(holder); ok {
-		return v
-	}
 	if s.loopOver() {
 		return verdict{status: adapters.Idle, outcome: adapters.Interrupted,
 			evidence: "its log says that the turn was ended at " + s.time(s.claim.over) + "; " + holder}
+	}
+	if v, ok := s.waits(holder); ok {
+		return v
 	}
 	return verdict{status: adapters.Working, evidence: s.lastTurn() + "; " + holder}
 }
@@ -310,17 +313,26 @@ func permits(permission, tool string) bool {
 var knownTools = map[string]bool{"bash": true, "edit": true, "read": true, "glob": true, "grep": true, "list": true,
 	"webfetch": true, "websearch": true, "task": true, "skill": true, "lsp": true, "todowrite": true}
 
-// loopOver says whether the log has an end of the loop after the last message: a
-// turn that is cancelled before the model is asked leaves no other trace.
+// loopOver says whether the log has an end of the loop after the last message and
+// its calls. A turn that is cancelled before the model is asked leaves no other
+// trace, nor does one that a server of 1.3.2 is told to abort while it asks the
+// user: its call stays open for ever.
 func (s sight) loopOver() bool {
-	if s.claim.over.IsZero() || len(s.facts.calls) > 0 {
+	if s.claim.over.IsZero() {
 		return false
 	}
-	last := max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time()
-	if s.claim.run != nil && s.claim.run.id == "" {
-		last = last.Truncate(time.Second)
+	last := max(s.facts.last.Time.Created, s.facts.last.Time.Completed)
+	for _, c := range s.facts.calls {
+		if c.metadata {
+			return false // it runs, maybe on the user's own command
+		}
+		last = max(last, c.since)
 	}
-	return !s.claim.over.Before(last) && s.now.Sub(s.claim.over) > settle
+	at := last.time()
+	if s.claim.run != nil && s.claim.run.id == "" {
+		at = at.Truncate(time.Second)
+	}
+	return !s.claim.over.Before(at) && s.now.Sub(s.claim.over) > settle
 }
 
 // lastTurn says how the last turn stands, for evidence.

@@ -87,6 +87,14 @@ func TestDecide(t *testing.T) {
 			waiting: adapters.ForQuestion, without: adapters.Died},
 		"ended before the model was asked": {last: user, claim: claim{over: ago(8).time()}, status: adapters.Idle,
 			outcome: adapters.Interrupted, without: adapters.Died},
+		"aborted while it asked": {last: open, calls: []call{{tool: "question", since: ago(15)}}, claim: claim{over: ago(8).time()},
+			status: adapters.Idle, outcome: adapters.Interrupted, without: adapters.Died},
+		"a question after an abort": {last: open, calls: []call{{tool: "question", since: ago(6)}}, claim: claim{over: ago(8).time()},
+			status: adapters.Waiting, waiting: adapters.ForQuestion, without: adapters.Died},
+		"the user's own command after a turn": {last: open, calls: []call{begun}, claim: claim{over: ago(8).time()},
+			status: adapters.Working, without: adapters.Died},
+		"the server's question of an aborted turn": {last: open, calls: []call{{tool: "question", since: ago(15)}}, said: notBusy("question"),
+			status: adapters.Idle, without: adapters.Died},
 		"it can't be known":         {last: open, claim: claim{doubt: "two could"}, status: adapters.Unknown},
 		"the server says retry":     {last: open, said: saying("retry"), status: adapters.Working, without: adapters.Died},
 		"the server says nothing":   {last: open, said: saying(""), status: adapters.Idle, without: adapters.Died},
@@ -129,6 +137,12 @@ func saying(kind string) *said {
 	if kind != "" {
 		s.status[sesA] = serverStatus{Type: kind, Attempt: 2, Message: "overloaded"}
 	}
+	return s
+}
+
+func notBusy(id string) *said {
+	s := askingFor(id)
+	s.status = nil
 	return s
 }
 
