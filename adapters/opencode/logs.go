@@ -30,8 +30,8 @@ type logState struct {
 	runs    map[string]*run
 }
 
-// run is what one process has logged: a "run=" of the log that all share (1.18),
-// or the whole of a log of its own (up to 1.14).
+// run is what one process has logged: a "run=" of the log that all share (1.17
+// and later), or the whole of a log of its own (up to 1.15).
 type run struct {
 	id          string
 	first, last time.Time
@@ -195,7 +195,7 @@ func timestamp(line []byte) (time.Time, bool) {
 	return at, err == nil
 }
 
-// sharedLine takes a line of 1.18's log:
+// sharedLine takes a line of the log of 1.17 and later:
 //
 //	timestamp=… level=INFO run=ce1a3036 message="creating instance" directory=/x
 func sharedLine(runs map[string]*run, line []byte) {

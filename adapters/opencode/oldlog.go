@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// oldName is how a log of one process is named, up to 1.14.41: by the second, in
+// oldName is how a log of one process is named, up to 1.15.4: by the second, in
 // UTC, in which it was begun. A terminal interface has two.
 const oldName = "2006-01-02T150405.log"
 
-// sharedName is the log of all processes, since 1.18 at the latest.
+// sharedName is the log of all processes, since 1.17.11 at the latest.
 const sharedName = "opencode.log"
 
 // oldLine takes a line of such a log:

@@ -5,7 +5,8 @@
 // found by command lines, logs and folders, and where these leave a doubt the
 // status is unknown. A server on loopback is asked what it knows beyond that.
 //
-// Facts were learned from OpenCode 1.1.65, 1.2.27, 1.14.41 and 1.18.33 on Linux.
+// Facts were learned on Linux from OpenCode 1.0.185, 1.1.65, 1.2.6, 1.2.27, 1.3.2,
+// 1.14.41, 1.15.4, 1.17.11, 1.18.3 and 1.18.33.
 package opencode
 
 import (
