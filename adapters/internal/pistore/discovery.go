@@ -65,14 +65,18 @@ func (d *discovery) readLive() {
 	slices.SortFunc(d.files, func(a, b file) int {
 		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(a.path, b.path))
 	})
+	strayed := d.readWatches()
 	want := map[string]int{}
 	for _, p := range d.processes {
 		want[folderName(p.cwd)]++
+		if p.was != "" {
+			want[folderName(p.was)]++
+		}
 	}
 	more := map[string]int{} // older ones taken, by folder
 	var rest []file
 	for _, f := range d.files {
-		enough := want[filepath.Base(f.dir)]
+		enough := want[filepath.Base(f.dir)] + strayed
 		if f.dir == f.root {
 			enough = 20
 		}
@@ -96,6 +100,7 @@ func (d *discovery) readLive() {
 		}
 		s.real = folders[s.cwd]
 	}
+	d.placeProcesses()
 }
 
 // liveOnly says whether live sessions are all that is asked for. The first time

@@ -100,6 +100,9 @@ func (d *discovery) listLive() {
 		for _, r := range d.roots {
 			if p.uses(r.path) {
 				folder(r.path, filepath.Join(r.path, folderName(p.cwd)))
+				if p.was != "" {
+					folder(r.path, filepath.Join(r.path, folderName(p.was)))
+				}
 				folder(r.path, r.path)
 			}
 		}

@@ -89,7 +89,7 @@ func (m *matcher) give(s *session, p *process, how string) {
 
 // can says whether a session can be one that p began or found in its folder.
 func (p *process) can(s *session) bool {
-	return s.cwd != "" && (s.cwd == p.cwd || s.real == p.cwd) && p.uses(s.root)
+	return s.cwd != "" && (s.cwd == p.cwd || s.real == p.cwd || s.cwd == p.was) && p.uses(s.root)
 }
 
 // byTool uses what the tools of 1.5.2 are told, and pi_agent_rust's arguments.
@@ -152,7 +152,7 @@ func (m *matcher) follow(p *process) {
 	}
 	if now != first {
 		first.owner, first.how = nil, ""
-		m.give(now, p, fmt.Sprintf("its id follows that of session %.8s of the process", first.id))
+		m.give(now, p, fmt.Sprintf("its id follows that of session %.13s of the process", first.id))
 	}
 }
 
@@ -187,7 +187,7 @@ func (m *matcher) wander(p *process) {
 		case p.made(now) && p.made(s) && s.system: // versions from 0.9 on number their ids: it is another's
 		case p.made(s) && now.active().After(s.at): // p was still where it is when another one began that
 		default:
-			reason := fmt.Sprintf("process %d had session %.8s and may have gone on to %.8s, in which something was written later", p.PID, now.id, s.id)
+			reason := fmt.Sprintf("process %d had session %.13s and may have gone on to %.13s, in which something was written later", p.PID, now.id, s.id)
 			s.doubt, now.doubt = reason, reason
 		}
 	}
@@ -257,12 +257,12 @@ func (m *matcher) idleTool(p *process, s *session) bool {
 	return s.turn.state == open && s.turn.calls > 0 && s.turn.tool == "bash" && len(p.kids) == 0 && m.at.Sub(s.turn.at) > 3*time.Second
 }
 
-// elsewhere doubts the open turn of a session of another folder, that p may have
-// opened by its path.
+// elsewhere doubts a session of another folder that was there when p began and was
+// prompted since: p may have opened it by its path.
 func (m *matcher) elsewhere(p *process) {
 	for _, s := range m.sessions {
-		if (s.turn.state == open || s.turn.state == retrying) && s.free() && p.uses(s.root) && !p.can(s) && !p.self &&
-			s.prompted.After(p.Started) && s.stored.Before(p.Started) && !m.idleTool(p, s) && !m.anothers(s, p) {
+		if s.free() && p.uses(s.root) && !p.can(s) && !p.self && s.prompted.After(p.Started) && s.stored.Before(p.Started) &&
+			!p.notIn(s) && !m.idleTool(p, s) && !m.anothers(s, p) {
 			s.doubt = fmt.Sprintf("process %d of another folder, which has stored nothing there, may have it", p.PID)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 type process struct {
 	proc.Process
 	agent adapters.Name
-	cwd   string
+	cwd   string // of the session, as far as that can be told from its own
+	was   string // cwd before the folder was moved
 	// known says that the folders that it writes to are known: places. A process
 	// of a container names them as they are there.
 	known  bool
@@ -29,6 +30,13 @@ type process struct {
 	file   string   // session file that its command line names
 	ignore bool     // it is no conversation
 	kids   []kid
+	// watches are the folders that it watches: that of HEAD of its session's
+	// repository, in a terminal.
+	watches map[folderID]bool
+	strayed bool // it watches something, and not the repository of its own folder
+
+	comm  string // when it was inspected
+	final bool   // and it was past the time in which it may exec
 }
 
 // kid is a child of a process.
@@ -40,7 +48,7 @@ type kid struct {
 
 // environment is what is read of one.
 var environment = []string{homeVariable, "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR",
-	"PI_SESSION_ID", "PI_SESSION_FILE"}
+	"PI_SESSION_ID", "PI_SESSION_FILE", "PWD"}
 
 // notSessions are the sub-commands of pi_agent_rust that hold no conversation.
 var notSessions = []string{"install", "remove", "update", "update-index", "search", "info", "list", "config", "doctor",
@@ -105,15 +113,16 @@ func (d *discovery) look(row proc.Process) *process {
 	d.mu.Lock()
 	known := d.seen[row.Identity]
 	d.mu.Unlock()
-	if known == nil {
+	if known == nil || !known.final || known.comm != row.Comm { // the name comes late with a slow start
+		before := known
 		if known = d.inspect(row); known == nil {
 			known = &process{ignore: true}
 		}
-		if d.at.Sub(row.Started) > settled {
-			d.mu.Lock()
-			d.seen[row.Identity] = known
-			d.mu.Unlock()
-		}
+		known.comm, known.final = row.Comm, d.at.Sub(row.Started) > settled
+		known.keep(before)
+		d.mu.Lock()
+		d.seen[row.Identity] = known
+		d.mu.Unlock()
 	}
 	if known.agent == "" {
 		return nil
@@ -121,7 +130,19 @@ func (d *discovery) look(row proc.Process) *process {
 	p := *known
 	p.Process = row
 	p.cwd, _ = d.table.CWD(row.Identity)
+	if pwd := p.env["PWD"]; filepath.IsAbs(pwd) && pwd != p.cwd && !there(pwd) {
+		p.was = filepath.Clean(pwd)
+	}
 	return &p
+}
+
+// keep takes what the command line said before Pi erased it.
+func (p *process) keep(before *process) {
+	if before == nil || before.agent != p.agent || p.agent != adapters.Pi || len(p.args) > 1 {
+		return
+	}
+	p.self, p.file, p.named = before.self, before.file, before.named
+	p.places = before.places
 }
 
 // mayBePi: both agents are named pi; Pi sets that name itself, where the system
@@ -152,7 +173,8 @@ func (d *discovery) inspect(row proc.Process) *process {
 	}
 	p := &process{env: map[string]string{}}
 	p.args, _ = d.table.Args(row.Identity)
-	if p.agent = whose(row.Comm, exe, p.args); p.agent == "" {
+	cwd, _ := d.table.CWD(row.Identity)
+	if p.agent = whose(row.Comm, exe, cwd, p.args); p.agent == "" {
 		return nil
 	}
 	env, envErr := d.table.Env(row.Identity)
@@ -162,8 +184,12 @@ func (d *discovery) inspect(row proc.Process) *process {
 		}
 	}
 	p.setPlaces(envErr)
+	if p.agent == adapters.Pi && isInterpreter(row.Comm) { // not erased yet, or by an old version never
+		_, flags := scriptOf(p.args, cwd)
+		p.readArgs(flags)
+	}
 	if p.agent == adapters.PiRust {
-		p.readArgs()
+		p.readArgs(p.args[min(1, len(p.args)):])
 		if !p.hasStore() {
 			return nil // some other program of that name
 		}
@@ -173,12 +199,13 @@ func (d *discovery) inspect(row proc.Process) *process {
 
 // whose says which agent a process is. Pi runs in Node.js or Bun; as a single
 // binary it has its package.json beside it.
-func whose(comm, exe string, args []string) adapters.Name {
+// Scripts in args are relative to cwd.
+func whose(comm, exe, cwd string, args []string) adapters.Name {
 	base := strings.TrimSuffix(filepath.Base(exe), ".exe")
 	interpreter := base == "node" || base == "bun" || base == "deno" || strings.HasPrefix(base, "node-") || strings.HasPrefix(base, "nodejs")
 	if isInterpreter(comm) { // a system without process titles, or one that has just begun
-		if len(args) > 0 && (args[0] == "pi" || args[0] == "pi-rpc") ||
-			len(args) > 1 && strings.Contains(filepath.ToSlash(args[1]), "/pi-coding-agent/dist/") {
+		script, _ := scriptOf(args, cwd)
+		if len(args) > 0 && (args[0] == "pi" || args[0] == "pi-rpc") || isPiScript(script) {
 			return adapters.Pi
 		}
 		return ""
@@ -191,6 +218,39 @@ func whose(comm, exe string, args []string) adapters.Name {
 		return ""
 	}
 	return adapters.PiRust
+}
+
+// scriptOf finds the script that an interpreter was told to run, and what comes
+// after it.
+func scriptOf(args []string, cwd string) (script string, flags []string) {
+	for i := 1; i < len(args); i++ {
+		if strings.HasPrefix(args[i], "-") || args[i] == "run" {
+			continue
+		}
+		script = args[i]
+		if !filepath.IsAbs(script) {
+			script = filepath.Join(cwd, script)
+		}
+		return script, args[i+1:]
+	}
+	return "", nil
+}
+
+// isPiScript knows Pi's program by where it is, also through the link that npm
+// makes to it. Of a container only the link's name can be seen.
+func isPiScript(script string) bool {
+	const inside = "/pi-coding-agent/dist/"
+	if script == "" {
+		return false
+	}
+	if strings.Contains(filepath.ToSlash(script), inside) {
+		return true
+	}
+	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(script)
+	return err == nil && strings.Contains(filepath.ToSlash(real), inside) || errors.Is(err, fs.ErrNotExist)
 }
 
 // besidePackage says whether the binary is Pi built with Bun.
@@ -232,15 +292,15 @@ func (p *process) setPlaces(err error) {
 	}
 }
 
-// readArgs reads the command line of pi_agent_rust.
-func (p *process) readArgs() {
-	if len(p.args) > 1 && slices.Contains(notSessions, p.args[1]) {
+// readArgs reads a command line without the program: both agents' are alike.
+func (p *process) readArgs(args []string) {
+	if p.agent == adapters.PiRust && len(args) > 0 && slices.Contains(notSessions, args[0]) {
 		p.ignore = true
 	}
-	for i, arg := range p.args {
+	for i, arg := range args {
 		value := ""
-		if i+1 < len(p.args) {
-			value = p.args[i+1]
+		if i+1 < len(args) {
+			value = args[i+1]
 		}
 		switch arg {
 		case "--no-session":

@@ -182,11 +182,22 @@ func TestWhose(t *testing.T) {
 		t.Fatal(err)
 	}
 	cli := "/usr/lib/node_modules/@mariozechner/pi-coding-agent/dist/cli.js"
+	link, other := filepath.Join(t.TempDir(), "pi"), filepath.Join(t.TempDir(), "pi")
+	for name, target := range map[string]string{link: piScript(t), other: "/bin/sh"} {
+		if err := os.Symlink(target, name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, test := range []struct {
 		comm, exe string
 		args      []string
 		want      adapters.Name
 	}{
+		{"node", "/usr/bin/node", []string{"node", link}, adapters.Pi}, // as npm installs it
+		{"node", "/usr/bin/node", []string{"node", "--no-warnings", strings.TrimPrefix(link, "/"), "-c"}, adapters.Pi},
+		{"node", "/usr/bin/node", []string{"node", "/rollcall-no-such-folder/bin/pi"}, adapters.Pi}, // in a container
+		{"node", "/usr/bin/node", []string{"node", other}, ""},
+		{"node", "/usr/bin/node", []string{"node", "server.js", link}, ""},
 		{"pi", "/usr/bin/node", []string{"pi"}, adapters.Pi},
 		{"pi-rpc", "/usr/bin/node", []string{"pi-rpc"}, adapters.Pi},
 		{"pi", beside, []string{"pi"}, adapters.Pi},
@@ -196,8 +207,20 @@ func TestWhose(t *testing.T) {
 		{"node", "/usr/bin/node", []string{"node", "server.js"}, ""},
 		{"MainThread", "/usr/bin/node", nil, ""},
 	} {
-		if !mayBePi(test.comm) || whose(test.comm, test.exe, test.args) != test.want {
-			t.Errorf("%+v: %q", test, whose(test.comm, test.exe, test.args))
+		if !mayBePi(test.comm) || whose(test.comm, test.exe, "/", test.args) != test.want {
+			t.Errorf("%+v: %q", test, whose(test.comm, test.exe, "/", test.args))
 		}
 	}
+}
+
+// piScript is Pi's program as npm installs it.
+func piScript(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"rollcall/adapters"
 	"rollcall/adapters/adaptertest"
 	"rollcall/proc"
@@ -26,6 +28,10 @@ func TestMain(m *testing.M) {
 			tool.Env = append(os.Environ(), "PI_SESSION_ID="+id)
 			_ = tool.Start()
 			defer func() { _ = tool.Process.Kill() }()
+		}
+		if dir := os.Getenv("ROLLCALL_TEST_WATCH"); dir != "" {
+			fd, _ := unix.InotifyInit()
+			_, _ = unix.InotifyAddWatch(fd, dir, unix.IN_CREATE)
 		}
 		fmt.Println("ready")
 		_, _ = io.Copy(io.Discard, os.Stdin)
