@@ -24,20 +24,36 @@ func (s *session) window() time.Duration {
 	return min(max(3500*time.Millisecond, 8*s.second.Sub(s.at)), 20*time.Second)
 }
 
-// usual is how long it takes, and by how much less that differs than by chance.
-// 0.73.1 takes 0.6 s when its files are in the system's cache.
-func (s *session) usual() (gap, near time.Duration) {
+// usual is how long it takes.
+func (s *session) usual() time.Duration {
 	if s.system {
-		return 900 * time.Millisecond, 700 * time.Millisecond
+		return 900 * time.Millisecond
 	}
-	return 1500 * time.Millisecond, 3 * time.Second
+	return 1500 * time.Millisecond
+}
+
+// near is by how much less that differs than by chance. 1.5.2 takes 0.5 s to 1.8 s,
+// and 3 s on a busy machine; 0.73.1 0.6 s when its files are in the system's
+// cache, 4 s when not, 10 s on a busy machine.
+func (s *session) near(busy time.Duration) time.Duration {
+	if s.system {
+		return max(700*time.Millisecond, 4*busy)
+	}
+	return max(3*time.Second, 8*busy)
+}
+
+// busy is the longest that the first entry of one of these took to follow.
+func busy(ss []*session) (longest time.Duration) {
+	for _, s := range ss {
+		longest = max(longest, s.second.Sub(s.at))
+	}
+	return min(longest, 2*time.Second)
 }
 
 // fit is how far a session's beginning is off a process's start.
 func fit(p *process, s *session) (off time.Duration, ok bool) {
 	gap := s.at.Sub(p.Started)
-	usual, _ := s.usual()
-	return (gap - usual).Abs(), p.can(s) && gap >= -early && gap <= s.window()
+	return (gap - s.usual()).Abs(), p.can(s) && gap >= -early && gap <= s.window()
 }
 
 // byStart finds the sessions that processes began with: Pi writes the header's
@@ -71,7 +87,8 @@ func (m *matcher) beginnings(ps []*process) (ss []*session) {
 }
 
 // inOrder gives each process one, if there are as many of both and their order
-// allows it.
+// allows it: of two that start within a second of each other, on a busy machine
+// two, the later one may be the first to begin a session.
 func (m *matcher) inOrder(ps []*process, ss []*session) bool {
 	if len(ps) != len(ss) {
 		return false
@@ -81,11 +98,11 @@ func (m *matcher) inOrder(ps []*process, ss []*session) bool {
 			return false
 		}
 	}
+	apart := max(700*time.Millisecond, 2*busy(ss))
 	for i, s := range ss {
 		var hosts []*process
 		for j, p := range ps {
-			_, ok := fit(p, s)
-			if _, near := s.usual(); j == i || ok && p.Started.Sub(ps[i].Started).Abs() < min(near, 700*time.Millisecond) {
+			if _, ok := fit(p, s); j == i || ok && p.Started.Sub(ps[i].Started).Abs() < apart {
 				hosts = append(hosts, p)
 			}
 		}
@@ -114,12 +131,13 @@ func (m *matcher) nearest(ps []*process, ss []*session) {
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.off, b.off) })
+	longest := busy(ss)
 	for i, x := range pairs {
 		if m.has[x.p] != nil || !x.s.free() {
 			continue
 		}
 		hosts, twins := []*process{x.p}, []*session{x.s}
-		_, near := x.s.usual()
+		near := x.s.near(longest)
 		for _, y := range pairs[i+1:] {
 			switch {
 			case y.off-x.off >= near:
