@@ -96,12 +96,16 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A retry that is cancelled leaves no trace: in the end it can't be told.
+// A retry that is cancelled leaves no trace: when its answer would be due, it can't
+// be told.
 func TestRetryCancelled(t *testing.T) {
 	w := newWorld(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3 * second))
-	w.now = p.Started.Add(5 * time.Minute)
+	failed := p.Started.Add(4 * second)
+	w.now = failed.Add(8 * second)
+	w.expect(w.store(adapters.Pi), map[string]string{idA: "working"})
+	w.now = failed.Add(30 * second)
 	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown"})
 	if e := got[idA].Evidence; !strings.Contains(e, "cancelled by the user, which Pi does not record") {
 		t.Error(e)

@@ -16,8 +16,9 @@ type verdict struct {
 }
 
 // grace is how long after the pause before another attempt its answer is waited
-// for without doubt. A retry that the user cancels leaves no trace.
-const grace = 2 * time.Minute
+// for without doubt. A retry that the user cancels leaves no trace, so that it
+// passes for work for that long.
+const grace = 15 * time.Second
 
 // decide derives a session's status.
 func (d *discovery) decide(s *session) verdict {
