@@ -31,7 +31,8 @@ type discovery struct {
 	rust      bool // something in the store is pi_agent_rust's
 	processes []*process
 	tableErr  error
-	blind     bool // the process table could not be read
+	blind     bool        // the process table could not be read
+	parents   map[int]int // of all processes, by pid
 
 	live  []*session // those that processes may have
 	asked []*session // further ones that the query wants

@@ -139,3 +139,24 @@ func TestParseWatch(t *testing.T) {
 		}
 	}
 }
+
+// A sub-agent's process, as extensions start it without a session, is its
+// session's.
+func TestSpawned(t *testing.T) {
+	w := newWorld(t)
+	p, _ := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_CHILD=same", "ROLLCALL_TEST_TOOL="+idA)
+	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "x"))
+	rows, err := w.table.List(t.Context())
+	w.check(err)
+	child := ""
+	for _, row := range rows {
+		if row.PPID == p.PID && row.Comm == "pi" {
+			child = loose(row)
+		}
+	}
+	w.now = p.Started.Add(3 * second) // after what a fork of p is taken for
+	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working", child: "unknown"})
+	if got[child].Parent != idA || got[idA].Parent != "" {
+		t.Errorf("parents %q and %q", got[child].Parent, got[idA].Parent)
+	}
+}

@@ -67,7 +67,9 @@ func (d *discovery) takeCensus() {
 	d.blind = err != nil && len(rows) == 0
 	children := map[int][]proc.Process{}
 	pis := map[int]*process{}
+	d.parents = make(map[int]int, len(rows))
 	for _, row := range rows {
+		d.parents[row.PID] = row.PPID
 		children[row.PPID] = append(children[row.PPID], row)
 		if p := d.look(row); p != nil {
 			pis[p.PID] = p

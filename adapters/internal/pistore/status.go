@@ -150,6 +150,23 @@ func quoted(why string) string {
 	return fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(why, ""))
 }
 
+// spawner is the session of the Pi that a process was started by, as extensions
+// for sub-agents do, or by a tool of it; "" where that isn't sure.
+func (d *discovery) spawner(p *process) string {
+	pid := p.PID
+	for range 8 {
+		if pid = d.parents[pid]; pid == 0 {
+			break
+		}
+		for _, s := range d.live {
+			if s.owner != nil && s.owner.PID == pid && s.doubt == "" && s.writer() == d.name {
+				return s.id
+			}
+		}
+	}
+	return ""
+}
+
 // looseID is the id of a process that has no session yet.
 func looseID(p *process) string { return fmt.Sprintf("%s%d-%d", loosePrefix, p.PID, p.Start) }
 
@@ -160,9 +177,9 @@ const loosePrefix = "process-"
 func (d *discovery) looseRow(p *process) adapters.Session {
 	out := adapters.Session{
 		ID: looseID(p), Agent: p.agent, Status: adapters.Unknown, Process: p.Identity, CWD: p.cwd,
-		StartedAt: p.Started, LastActivityAt: p.Started,
+		StartedAt: p.Started, LastActivityAt: p.Started, Parent: d.spawner(p),
 	}
-	out.Evidence = fmt.Sprintf("process %d has stored nothing since it began %s: it waits for a prompt, is in a first turn (which Pi before 0.9 stores with its first answer), or keeps no session",
+	out.Evidence = fmt.Sprintf("process %d has stored nothing since it began %s: it waits for a prompt, is in a first turn (which Pi before 0.9 stores with its first answer), or keeps no session, or one where only its command line said",
 		p.PID, clock(p.Started, d.at))
 	if p.self {
 		out.Evidence = fmt.Sprintf("process %d was started with --no-session: it stores nothing", p.PID)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,15 @@ func TestMain(m *testing.M) {
 			tool.Env = append(os.Environ(), "PI_SESSION_ID="+id)
 			_ = tool.Start()
 			defer func() { _ = tool.Process.Kill() }()
+		}
+		if bin := os.Getenv("ROLLCALL_TEST_CHILD"); bin != "" {
+			child := exec.Command(bin)
+			child.Env = append(os.Environ(), "ROLLCALL_TEST_CHILD=", "ROLLCALL_TEST_TOOL=")
+			in, _ := child.StdinPipe()
+			out, _ := child.StdoutPipe()
+			_ = child.Start()
+			_, _ = out.Read(make([]byte, 8))
+			defer func() { in.Close(); _ = child.Wait() }()
 		}
 		if dir := os.Getenv("ROLLCALL_TEST_WATCH"); dir != "" {
 			fd, _ := unix.InotifyInit()
@@ -101,6 +111,9 @@ func (w *world) store(name adapters.Name) *Store {
 func (w *world) start(name adapters.Name, dir string, env ...string) (proc.Process, func()) {
 	w.Helper()
 	bin := filepath.Join(w.TempDir(), "pi")
+	if slices.Contains(env, "ROLLCALL_TEST_CHILD=same") {
+		env = append(env, "ROLLCALL_TEST_CHILD="+bin)
+	}
 	self, err := os.Executable()
 	w.check(err)
 	if os.Link(self, bin) != nil {
