@@ -168,6 +168,9 @@ func (d *discovery) read(list []*session) {
 			s.facts, s.bad = d.readDatabase(&s.file)
 		} else {
 			s.facts, s.bad = d.transcript(s.path).read(d.ctx, s.info, d.query.Totals)
+			if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
+				s.at = s.begun
+			}
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"rollcall/adapters"
 )
@@ -16,8 +17,9 @@ import (
 type file struct {
 	path, dir string
 	root      string
-	label     string // what the name says of the id: all of it, or its first 8 characters
-	short     bool   // the latter: pi_agent_rust names files so
+	label     string    // what the name says of the id: all of it, or its first 8 characters
+	begun     time.Time // as the name says
+	short     bool      // the latter: pi_agent_rust names files so
 	sqlite    bool
 	info      fs.FileInfo
 	err       error // why it could not be looked at
@@ -25,7 +27,7 @@ type file struct {
 
 // sessionName is "<time>_<id>", with the time's colons and dots as dashes.
 var (
-	sessionName = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[-.]\d+Z_(.+)$`)
+	sessionName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[-.](\d+)Z_(.+)$`)
 	shortID     = regexp.MustCompile(`^[0-9a-f]{8}$`)
 	wholeID     = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
@@ -154,7 +156,8 @@ func statFile(root, dir, name string) (file, error) {
 		stem, f.sqlite = strings.TrimSuffix(name, ".sqlite"), true
 	}
 	if m := sessionName.FindStringSubmatch(stem); m != nil {
-		f.label, f.short = m[1], shortID.MatchString(m[1])
+		f.label, f.short = m[3], shortID.MatchString(m[3])
+		f.begun, _ = time.Parse("2006-01-02T15-04-05.999999999", m[1]+"."+m[2])
 	}
 	var err error
 	if f.info, err = os.Stat(f.path); err == nil && !f.info.Mode().IsRegular() {

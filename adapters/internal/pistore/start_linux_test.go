@@ -1,6 +1,8 @@
 package pistore
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,4 +43,21 @@ func TestBusyStartBesideKilled(t *testing.T) {
 	w.put(started(idA, w.cwd(), p.Started.Add(2130*time.Millisecond), 600*time.Millisecond).prompt(4*second, "x").answer(5*second, "stop"))
 	w.put(started(idC, w.cwd(), p.Started.Add(820*time.Millisecond), 710*time.Millisecond).prompt(4*second, "y"))
 	w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown", idC: "unknown"})
+}
+
+// Pi 0.13.2 writes header and file with the first answer, with the time of then;
+// the file's name has that of the start.
+func TestHeaderOfFirstAnswer(t *testing.T) {
+	w := newWorld(t)
+	p, stop := w.start(adapters.Pi, w.cwd())
+	s := newScript("d229aa7e-f6e6-437e-84d9-0ab33e03741b", w.cwd(), p.Started.Add(40*second), "provider", "mock", "modelId", "mock-1", "thinkingLevel", "off")
+	path := w.put(s.prompt(-30*second, "x").answer(0, "stop").prompt(10*second, "y"))
+	name := strings.NewReplacer(":", "-", ".", "-").Replace(stamp(p.Started.Add(1900*time.Millisecond))) + "_" + s.id + ".jsonl"
+	w.check(os.Rename(path, filepath.Join(filepath.Dir(path), name)))
+	got := w.expect(w.store(adapters.Pi), map[string]string{s.id: "working"})
+	if got[s.id].Process != p.Identity {
+		t.Errorf("%+v", got[s.id])
+	}
+	stop()
+	w.expect(w.store(adapters.Pi), map[string]string{s.id: "stopped died"})
 }
