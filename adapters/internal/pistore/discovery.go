@@ -144,9 +144,34 @@ func (d *discovery) readAsked() {
 	}
 	d.read(d.asked)
 	d.asked = d.known(d.asked)
+	d.readMisnamed()
 	if d.strange != "" && d.recognised == 0 && len(d.query.IDs) == 0 {
 		d.problem(adapters.Unrecognised(d.strange, "none of %d files begins with a session header",
 			d.roll.Skipped["file without a session header"]))
+	}
+}
+
+// readMisnamed looks for ids that are in no name: 0.27.9 names a file by another
+// random id than that of its header. Later versions do not, nor make such ids.
+func (d *discovery) readMisnamed() {
+	read := slices.Concat(d.live, d.asked)
+	missing := slices.ContainsFunc(d.query.IDs, func(id string) bool {
+		return !strings.HasPrefix(id, loosePrefix) && !slices.ContainsFunc(read, func(s *session) bool { return s.id == id })
+	})
+	if !missing {
+		return
+	}
+	var further []*session
+	for _, f := range d.files {
+		if randomID.MatchString(f.label) && !d.wants(&f) {
+			further = append(further, &session{file: f})
+		}
+	}
+	d.read(further)
+	for _, s := range d.known(further) {
+		if slices.Contains(d.query.IDs, s.id) {
+			d.asked = append(d.asked, s)
+		}
 	}
 }
 

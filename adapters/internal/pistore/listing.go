@@ -30,6 +30,7 @@ var (
 	sessionName = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[-.](\d+)Z_(.+)$`)
 	shortID     = regexp.MustCompile(`^[0-9a-f]{8}$`)
 	wholeID     = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	randomID    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
 // list lists one root: <folder of a working directory>/<session> and <session>.
