@@ -4,9 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"rollcall/adapters/internal/shared"
 )
 
-func openFile(path string) (*os.File, error) { return os.Open(path) }
+func openFile(path string) (*os.File, error) { return shared.Open(path) }
 
 // ownedByUser is always true: another user's process doesn't show its
 // environment, so its folder isn't found in the first place.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 
+	"rollcall/adapters/internal/shared"
 	"rollcall/proc"
 )
 
@@ -18,7 +19,7 @@ func openRegular(path string) (*os.File, error) {
 	if !fi.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
 	}
-	return os.Open(path)
+	return shared.Open(path)
 }
 
 // fileID is not known here: no file changes its identity but by its size or time.

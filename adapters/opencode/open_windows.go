@@ -1,5 +1,9 @@
 package opencode
 
-import "os"
+import (
+	"os"
 
-func openFile(path string) (*os.File, error) { return os.Open(path) }
+	"rollcall/adapters/internal/shared"
+)
+
+func openFile(path string) (*os.File, error) { return shared.Open(path) }

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"rollcall/adapters/internal/shared"
 )
 
 var errNotRegular = errors.New("not a regular file")
 
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.Open(path)
+	f, err := shared.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"rollcall/adapters/internal/shared"
 )
 
 type fileID struct{ volume, high, low uint32 }
@@ -18,17 +20,5 @@ func idOf(f *os.File, _ fs.FileInfo) fileID {
 }
 
 // openShared opens for reading in a way that lets others delete the file at the
-// same moment, as SQLite does with its log; os.Open would make that fail.
-func openShared(path string) (*os.File, error) {
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	h, err := windows.CreateFile(name, windows.GENERIC_READ,
-		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE,
-		nil, windows.OPEN_EXISTING, windows.FILE_ATTRIBUTE_NORMAL, 0)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return os.NewFile(uintptr(h), path), nil
-}
+// same moment, as SQLite does with its log.
+func openShared(path string) (*os.File, error) { return shared.Open(path) }
