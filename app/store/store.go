@@ -124,7 +124,7 @@ func (f Folder) Write(name string, v any) (err error) {
 		return err
 	}
 	fault.Point("store.write.synced")
-	if err = os.Rename(tmp.Name(), f.File(name)); err != nil {
+	if err = patiently(func() error { return os.Rename(tmp.Name(), f.File(name)) }); err != nil {
 		return err
 	}
 	fault.Point("store.write.renamed")
@@ -136,7 +136,11 @@ func (f Folder) Write(name string, v any) (err error) {
 // a file that was set aside, and those of the file system.
 func (f Folder) Read(name string, v any) error {
 	path := f.File(name)
-	data, err := readFile(path)
+	var data []byte
+	err := patiently(func() (err error) {
+		data, err = readFile(path)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -163,7 +167,7 @@ func readFile(path string) ([]byte, error) {
 func (f Folder) setAside(name string, why error) error {
 	e := &DamagedError{Path: f.File(name), Err: why}
 	aside := f.File(name) + damaged + time.Now().UTC().Format("20060102T150405.000000000")
-	if os.Rename(e.Path, aside) == nil {
+	if patiently(func() error { return os.Rename(e.Path, aside) }) == nil {
 		e.Aside = aside
 	}
 	return e
@@ -171,7 +175,7 @@ func (f Folder) setAside(name string, why error) error {
 
 // Remove removes the value. One that isn't there is no error.
 func (f Folder) Remove(name string) error {
-	err := os.Remove(f.File(name))
+	err := patiently(func() error { return os.Remove(f.File(name)) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Windows neither replaces nor removes a file that somebody reads.
+func TestReaderDelaysOnly(t *testing.T) {
+	f := In(t.TempDir())
+	for what, do := range map[string]func() error{
+		"write":  func() error { return f.Write("x", value{2}) },
+		"remove": func() error { return f.Remove("x") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			if err := f.Write("x", value{1}); err != nil {
+				t.Fatal(err)
+			}
+			reader, err := os.Open(f.File("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var group sync.WaitGroup
+			group.Go(func() {
+				time.Sleep(100 * time.Millisecond)
+				_ = reader.Close()
+			})
+			if err := do(); err != nil {
+				t.Error(err)
+			}
+			group.Wait()
+		})
+	}
+}
+
+func TestPatienceEnds(t *testing.T) {
+	f := In(t.TempDir())
+	if err := f.Write("x", value{1}); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.Open(f.File("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Close() }()
+	began := time.Now()
+	if err := f.Write("x", value{2}); err == nil || time.Since(began) > 2*patience {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	var v value
+	if err := f.Read("x", &v); err != nil || v.N != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// Readers and a writer that don't know of each other get in nobody's way.
+func TestReadersAndWriter(t *testing.T) {
+	f := In(t.TempDir())
+	if err := f.Write("x", value{1}); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 200 {
+				var v value
+				if err := f.Read("x", &v); err != nil || v.N != 1 {
+					t.Errorf("%+v, %v", v, err)
+					return
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for range 50 {
+			if err := f.Write("x", value{1}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	group.Wait()
+	if err := f.Read("y", new(value)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
+	}
+}
