@@ -1,6 +1,10 @@
 package proc
 
 import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
 	"github.com/shirou/gopsutil/v3/process"
 	"golang.org/x/sys/windows"
 )
@@ -8,14 +12,48 @@ import (
 // ask lets gopsutil read a detail from the process's memory.
 func ask(id Identity) *process.Process { return &process.Process{Pid: int32(id.PID)} }
 
+// denied says that a process doesn't show itself: gopsutil has an empty answer
+// then, and no error. No process has an empty folder, command line or environment.
+func denied(id Identity) error { return fmt.Errorf("%s: %w", id, fs.ErrPermission) }
+
 // Args implements Details.
-func (t *Table) Args(id Identity) ([]string, error) { return detail(t, id, ask(id).CmdlineSlice) }
+func (t *Table) Args(id Identity) ([]string, error) {
+	return detail(t, id, func() ([]string, error) {
+		line, err := ask(id).Cmdline()
+		if err == nil && line == "" {
+			err = denied(id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return windows.DecomposeCommandLine(line)
+	})
+}
 
 // CWD implements Details.
-func (t *Table) CWD(id Identity) (string, error) { return detail(t, id, ask(id).Cwd) }
+func (t *Table) CWD(id Identity) (string, error) {
+	return detail(t, id, func() (string, error) {
+		dir, err := ask(id).Cwd()
+		if err == nil && dir == "" {
+			err = denied(id)
+		}
+		if err != nil {
+			return "", err
+		}
+		return filepath.Clean(dir), nil // it ends with a separator
+	})
+}
 
 // Env implements Details.
-func (t *Table) Env(id Identity) ([]string, error) { return detail(t, id, ask(id).Environ) }
+func (t *Table) Env(id Identity) ([]string, error) {
+	return detail(t, id, func() ([]string, error) {
+		env, err := ask(id).Environ()
+		if err == nil && len(env) == 0 {
+			err = denied(id)
+		}
+		return env, err
+	})
+}
 
 // Exe implements Details.
 func (t *Table) Exe(id Identity) (string, error) {

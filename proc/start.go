@@ -51,7 +51,7 @@ func Start(c Command) (*Child, error) {
 		}
 	}()
 	if c.Stdin != "" {
-		in, err := os.Open(c.Stdin)
+		in, err := openInput(c.Stdin)
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", c.Path, err)
 		}

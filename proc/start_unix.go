@@ -12,6 +12,8 @@ func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func startApart(cmd *exec.Cmd) error { return cmd.Start() }
 
+func openInput(path string) (*os.File, error) { return os.Open(path) }
+
 func exitCode(s *os.ProcessState) int {
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
@@ -28,6 +29,22 @@ func startApart(cmd *exec.Cmd) error {
 	}
 	*cmd = *again //nolint:govet // neither is in use yet
 	return nil
+}
+
+// openInput opens for reading in a way that lets the file be removed while the
+// child has it open.
+func openInput(path string) (*os.File, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	h, err := windows.CreateFile(name, windows.GENERIC_READ,
+		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE,
+		nil, windows.OPEN_EXISTING, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
 }
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
