@@ -80,7 +80,7 @@ func straight(anchor, path string) (why string, err error) {
 			return at + " is a link or no folder", nil
 		case last && !info.Mode().IsRegular():
 			return "it is a link or no regular file", nil
-		case last && names(info) > 1:
+		case last && names(at, info) > 1:
 			return "it is also known by another name (a hard link)", nil
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // names is how many names a file has.
-func names(info fs.FileInfo) uint64 {
+func names(_ string, info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink) //nolint:unconvert // 16 bits on macOS
 	}

@@ -5,6 +5,8 @@ package trash
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -32,12 +34,13 @@ const (
 	flags = 0x4 | 0x10 | 0x40 | 0x400 | 0x4000
 )
 
-// put moves the file to the Recycle Bin. Compiled and vetted, not run.
+// put moves the file to the Recycle Bin. Run under Wine 8
+// only.
 func (t *Trash) put(path string) (string, error) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		return "", ErrNone // 32-bit Windows packs the structure otherwise
 	}
-	from, err := windows.UTF16FromString(path)
+	from, err := windows.UTF16FromString(filepath.FromSlash(path)) // the shell knows no slashes
 	if err != nil {
 		return "", err
 	}
@@ -49,6 +52,10 @@ func (t *Trash) put(path string) (string, error) {
 		return "", fmt.Errorf("move %s to the Recycle Bin: error %#x", path, code)
 	case op.aborted != 0:
 		return "", fmt.Errorf("move %s to the Recycle Bin: called off", path)
+	}
+	// Some failures it reports as success.
+	if _, err := os.Lstat(path); err == nil {
+		return "", fmt.Errorf("move %s to the Recycle Bin: it is still there", path)
 	}
 	return "the Recycle Bin", nil
 }
