@@ -18,12 +18,15 @@ func apart() *syscall.SysProcAttr {
 
 // startApart leaves the job if the job permits it.
 func startApart(cmd *exec.Cmd) error {
+	if err := Batch(cmd); err != nil {
+		return err
+	}
 	err := cmd.Start()
 	if !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		return err
 	}
 	again := &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
-		SysProcAttr: &syscall.SysProcAttr{CreationFlags: apartFlags}}
+		SysProcAttr: &syscall.SysProcAttr{CreationFlags: apartFlags, CmdLine: cmd.SysProcAttr.CmdLine}}
 	if err := again.Start(); err != nil {
 		return err
 	}

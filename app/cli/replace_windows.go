@@ -4,6 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
+
+	"rollcall/proc"
 )
 
 // replace runs a program as this process's only task, since Windows has no exec,
@@ -12,6 +15,12 @@ func replace(path string, args []string, dir string, env []string) error {
 	cmd := exec.Command(path, args...)
 	cmd.Dir, cmd.Env = dir, env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := proc.Batch(cmd); err != nil {
+		return err
+	}
+	// The console tells both of Ctrl-C, which is the agent's to understand: to
+	// end here would give the console back to the shell while the agent reads it.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -20,5 +29,6 @@ func replace(path string, args []string, dir string, env []string) error {
 	case errors.As(err, &exit):
 		os.Exit(exit.ExitCode())
 	}
+	signal.Reset(os.Interrupt)
 	return err
 }
