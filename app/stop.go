@@ -87,7 +87,9 @@ func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
 		}
 	}
 	for _, s := range signals {
-		p.Steps = append(p.Steps, StopStep{s, politeGrace})
+		if s.Sendable() { // else it would be promised and left out
+			p.Steps = append(p.Steps, StopStep{s, politeGrace})
+		}
 	}
 	p.Steps = append(p.Steps, StopStep{proc.Kill, killGrace})
 	p.Also = c.sharers(ctx, &now)

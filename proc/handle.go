@@ -3,6 +3,7 @@ package proc
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -30,6 +31,10 @@ func (s Signal) String() string {
 	}
 	return "no signal"
 }
+
+// Sendable says whether this system can send the signal to a process of another
+// console or session.
+func (s Signal) Sendable() bool { return s == Kill || runtime.GOOS != "windows" }
 
 // Handle holds on to one process, so that whatever is done through it reaches
 // that process or nobody: once it has ended, a newcomer with its pid is safe.
