@@ -113,13 +113,13 @@ func looksLikeGateway(table proc.Lister, p proc.Process) bool {
 	claw, gateway := false, false
 	for _, arg := range args {
 		base := filepath.Base(arg)
-		claw = claw || base == "openclaw" || base == "openclaw.mjs" || strings.Contains(arg, "/openclaw/")
+		claw = claw || base == "openclaw" || base == "openclaw.mjs" || strings.Contains(filepath.ToSlash(arg), "/openclaw/")
 		gateway = gateway || arg == "gateway"
 	}
 	return claw && gateway
 }
 
-var variables = []string{"HOME", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE",
+var variables = []string{"HOME", "USERPROFILE", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE",
 	"OPENCLAW_GATEWAY_PORT", "OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"}
 
 // processes lists the gateways that run. The launcher that 2026.2.26 leaves as the
@@ -163,7 +163,7 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 			}
 		}
 	}
-	home := first(g.env["OPENCLAW_HOME"], g.env["HOME"])
+	home := first(g.env["OPENCLAW_HOME"], g.env["HOME"], g.env["USERPROFILE"])
 	g.foreign = home != "" && filepath.Clean(home) != filepath.Clean(ours)
 	under := func(path string) string {
 		if strings.HasPrefix(path, "~/") {

@@ -1,0 +1,34 @@
+package openclaw
+
+import (
+	"testing"
+
+	"rollcall/proc"
+)
+
+// shown is a process that shows just its arguments and environment.
+type shown struct {
+	proc.Lister
+	args, env []string
+}
+
+func (s shown) Args(proc.Identity) ([]string, error) { return s.args, nil }
+func (s shown) Env(proc.Identity) ([]string, error)  { return s.env, nil }
+
+func TestGatewayOnWindows(t *testing.T) {
+	table := shown{args: []string{`C:\Program Files\nodejs\node.exe`, `C:\Users\dev\AppData\npm\node_modules\openclaw\dist\index.js`, "gateway", "--port", "18789"},
+		env: []string{`USERPROFILE=C:\Users\dev`}}
+	p := proc.Process{Comm: "node"}
+	if !looksLikeGateway(table, p) {
+		t.Error("not taken for a gateway")
+	}
+	g := gatewayProcess{Process: p}
+	g.read(table, `C:\Users\dev`)
+	if g.foreign || g.stateDir != `C:\Users\dev\.openclaw` || g.port != 18789 {
+		t.Errorf("%+v", g)
+	}
+	g = gatewayProcess{Process: p}
+	if g.read(table, `C:\Users\ann`); !g.foreign {
+		t.Error("another user's is taken for one's own")
+	}
+}
