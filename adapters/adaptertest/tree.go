@@ -23,6 +23,7 @@ func TreeOf(t testing.TB, dir string) Tree {
 	tree := Tree{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(dir, path)
+		name = filepath.ToSlash(name)
 		if err != nil {
 			if os.IsNotExist(err) && path == dir {
 				return fs.SkipAll

@@ -42,7 +42,7 @@ timestamp=tomorrow level=INFO run=x message=loop
 	if r == nil || len(runs) != 2 || len(runs["b0784ca1"].sessions) != 0 {
 		t.Fatalf("runs %v", runs)
 	}
-	if !r.connected || !r.folders["/home/dev/my proj"] || !r.first.Equal(at("04:41:23.317")) || !r.last.Equal(at("04:41:59")) {
+	if !r.connected || !r.folders[filepath.FromSlash("/home/dev/my proj")] || !r.first.Equal(at("04:41:23.317")) || !r.last.Equal(at("04:41:59")) {
 		t.Errorf("run %+v", r)
 	}
 	m, ok := r.sessions["ses_e0396ec5dffeK9w11PklUcT0vH"]

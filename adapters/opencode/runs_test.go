@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func hostAt(pid int, started time.Time, args ...string) *host {
 
 func runAt(id string, first time.Time, sessions ...string) *run {
 	r := newRun(id, first)
-	r.folders["/home/dev/p"] = true
+	r.folders[filepath.FromSlash("/home/dev/p")] = true
 	r.last = first.Add(time.Minute)
 	for _, s := range sessions {
 		r.began(s, first.Add(2*time.Second))
@@ -36,7 +37,7 @@ func TestAssign(t *testing.T) {
 	begin := at("04:44:00")
 	after := func(s float64) time.Time { return begin.Add(time.Duration(s * float64(time.Second))) }
 	connected := func(r *run) *run { r.connected = true; return r }
-	elsewhere := func(r *run) *run { r.folders = map[string]bool{"/home/dev/q": true}; return r }
+	elsewhere := func(r *run) *run { r.folders = map[string]bool{filepath.FromSlash("/home/dev/q"): true}; return r }
 	tests := map[string]struct {
 		hosts   []*host
 		runs    []*run

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -133,7 +134,7 @@ func check(t *testing.T, v verdict, status adapters.Status, waiting adapters.Wai
 }
 
 func saying(kind string) *said {
-	s := &said{status: map[string]serverStatus{}, asked: map[string]bool{"/home/dev/p": true}}
+	s := &said{status: map[string]serverStatus{}, asked: map[string]bool{filepath.FromSlash("/home/dev/p"): true}}
 	if kind != "" {
 		s.status[sesA] = serverStatus{Type: kind, Attempt: 2, Message: "overloaded"}
 	}

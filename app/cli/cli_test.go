@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -186,6 +187,9 @@ func TestKeysOfTheOthers(t *testing.T) {
 	r = run(t, d, "doctor", "--json")
 	for _, k := range []string{"schema", "at", "version.version", "adapters[].name", "adapters[].state", "adapters[].error", "adapters[].elapsed_ms",
 		"adapters[].sessions", "adapters[].looked_in", "adapters[].missing", "adapters[].problems", "adapters[].versions", "adapters[].format", "adapters[].skipped"} {
+		if k == "adapters[].missing" && runtime.GOOS == "windows" {
+			continue // these paths are none there
+		}
 		if !slices.Contains(keys(t, r.out), k) {
 			t.Errorf("doctor has no %s: %s", k, r.out)
 		}

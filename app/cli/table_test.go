@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,9 @@ func TestStatusForPeople(t *testing.T) {
 }
 
 func TestDoctorForPeople(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its paths are those of other systems")
+	}
 	bad := codex()
 	bad.err = adapters.Unrecognised("/home/dev/.codex/state_5.sqlite", "no table threads")
 	r := run(t, deps(claude(full()), bad), "doctor")

@@ -10,7 +10,15 @@ import (
 
 func TestAsk(t *testing.T) {
 	at := time.Now()
-	now, before := time.Now, func() time.Time { return time.Now().Add(-time.Minute) }
+	clock := at
+	now := func() time.Time { // Windows's clock may stand still for a while
+		clock = clock.Add(time.Millisecond)
+		if t := time.Now(); t.After(clock) {
+			clock = t
+		}
+		return clock
+	}
+	before := func() time.Time { return time.Now().Add(-time.Minute) }
 	same := func() time.Time { return at }
 	for name, test := range map[string]struct {
 		status adapters.Status
@@ -25,6 +33,7 @@ func TestAsk(t *testing.T) {
 		"nobody waits for it": {adapters.Stopped, now, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			at = time.Now()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			calls := 0
