@@ -273,7 +273,7 @@ func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
+		t.Skipf("symbolic links are not permitted here: %v", err)
 	}
 	state := filepath.Join(t.TempDir(), "locks")
 	for range rounds {
