@@ -24,6 +24,7 @@ type feed struct {
 	open     map[key]bool
 	pinned   map[key]bool // shown however old
 	dirty    bool
+	afresh   bool // the next view puts the sessions in order anew
 	closed   bool
 	ready    *view // handed to do, not yet delivered
 
@@ -42,6 +43,10 @@ func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view
 func (f *feed) setSnapshot(s *app.Snapshot) { f.change(func() { f.snapshot = s }) }
 
 func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
+
+// sort puts the sessions in order anew: until then those that are listed keep
+// their places.
+func (f *feed) sort() { f.change(func() { f.afresh = true }) }
 
 // setOpen unfolds or folds the finished sub-agents of k.
 func (f *feed) setOpen(k key, open bool) {
@@ -88,6 +93,8 @@ func (f *feed) run() {
 		x    *index
 		hay  []string
 		seen = make(map[key]bool)
+		// Where the sessions stand.
+		placed map[key]placing
 	)
 	for {
 		snap, s, ok := f.next()
@@ -109,7 +116,12 @@ func (f *feed) run() {
 			seen[k] = true
 		}
 		s.seen = seen
-		f.hand(newView(snap, x, hay, s))
+		if !s.afresh {
+			s.placed = placed
+		}
+		v := newView(snap, x, hay, s)
+		placed = v.placed
+		f.hand(v)
 	}
 }
 
@@ -121,7 +133,8 @@ func (f *feed) next() (*app.Snapshot, sieve, bool) {
 		f.wake.Wait()
 	}
 	f.dirty = false
-	s := sieve{filter: f.filter, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
+	s := sieve{filter: f.filter, afresh: f.afresh, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
+	f.afresh = false
 	if f.days > 0 {
 		s.since = f.now().AddDate(0, 0, -f.days)
 	}

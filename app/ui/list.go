@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 )
@@ -66,7 +68,7 @@ func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
 	if !ok {
 		at = -1
 	}
-	page := max(1, int(l.Size().Height/(rowHeight+l.Theme().Size("padding")))-1)
+	page := max(1, int(l.Size().Height/rowStep)-1)
 	switch ev.Name {
 	case fyne.KeyDown:
 		l.move(at, 1)
@@ -115,6 +117,31 @@ func (l *sessionList) jump(to, step int) {
 	if !l.move(to-step, step) {
 		l.move(to, -step)
 	}
+}
+
+// follow is where the list is to be scrolled to once it shows v, so that most of
+// what is in sight stays where it is. At its top the list stays there: what needs
+// the user comes in there.
+func (l *sessionList) follow(v *view) float32 {
+	offset := l.GetScrollOffset()
+	rows := l.page.view.rows
+	if offset <= 0 {
+		return 0
+	}
+	var moves []int
+	for i := int(offset / rowStep); i < len(rows) && float32(i)*rowStep < offset+l.Size().Height; i++ {
+		if rows[i].kind != sessionRow {
+			continue
+		}
+		if to, ok := v.at[rows[i].key]; ok {
+			moves = append(moves, to-i)
+		}
+	}
+	if len(moves) == 0 {
+		return offset
+	}
+	slices.Sort(moves)
+	return max(offset+float32(moves[len(moves)/2])*rowStep, 0)
 }
 
 // reveal scrolls to row i, and to the heading right above it.

@@ -90,6 +90,7 @@ type view struct {
 	counts   [groups]int
 	matching int // sessions that the filter lets through
 	filter   string
+	placed   map[key]placing
 }
 
 // index is what one snapshot says about who belongs to whom.
@@ -145,6 +146,9 @@ type sieve struct {
 	since time.Time
 	seen  map[key]bool
 	open  map[key]bool // parents whose finished sub-agents are unfolded
+	// placed is where sessions stood in the view before; it may be nil.
+	placed map[key]placing
+	afresh bool // placed is to be left out of account
 }
 
 // newView builds the list from a snapshot. It takes time in proportion to the
@@ -182,6 +186,7 @@ type builder struct {
 	shown, match []bool
 	matching     int
 	filtering    bool
+	placed       []placing // parallel to the sessions
 	v            *view
 }
 
@@ -199,16 +204,19 @@ func (b *builder) view(filtering bool) *view {
 		rows: make([]row, 0, n+int(groups)), at: make(map[key]int, n), more: make(map[key]int),
 		byKey: make(map[key]*app.Session, n), children: make(map[key][]key), parent: make(map[key]key),
 	}
+	b.place()
 	var families [groups][]int
 	for i := range b.snap.Sessions {
 		k := b.x.keys[i]
 		b.v.byKey[k] = &b.snap.Sessions[i]
 		if p := b.x.parent[i]; p >= 0 {
 			b.v.parent[k] = b.x.keys[p]
-			b.v.children[b.x.keys[p]] = append(b.v.children[b.x.keys[p]], k)
 		} else if b.shown[i] {
-			g := b.urgency(i)
+			g := b.placed[i].family
 			families[g] = append(families[g], i)
+		}
+		for _, c := range b.inOrder(b.x.children[i]) {
+			b.v.children[k] = append(b.v.children[k], b.x.keys[c])
 		}
 	}
 	for g, tops := range families {
@@ -218,7 +226,7 @@ func (b *builder) view(filtering bool) *view {
 		}
 		header := len(b.v.rows)
 		b.v.rows = append(b.v.rows, row{kind: headerRow, group: group(g), count: len(tops)})
-		for _, i := range tops {
+		for _, i := range b.inOrder(tops) {
 			b.v.rows[header].agents += b.family(i, 0)
 		}
 	}
@@ -245,10 +253,10 @@ func (b *builder) family(i, depth int) int {
 	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.snap.Sessions[i], key: k, depth: depth})
 	var finished []int
 	total := 0
-	for _, c := range b.x.children[i] {
+	for _, c := range b.inOrder(b.x.children[i]) {
 		switch {
 		case !b.shown[c]:
-		case !b.filtering && b.urgency(c) == stopped:
+		case !b.filtering && b.placed[c].family == stopped:
 			finished = append(finished, c)
 			total += b.size(c)
 		default:

@@ -19,6 +19,7 @@ import (
 // rows follow each other every 43 units.
 const (
 	rowHeight = 39
+	rowStep   = rowHeight + 4
 	rowIndent = 20
 	rowIcon   = 16
 	rowLeft   = 10

@@ -32,7 +32,10 @@ type sessionsPage struct {
 	busy    *widget.Activity  // runs while the page says that it loads
 
 	view     *view
-	warning  string // of the window itself
+	warning  string  // of the window itself
+	notice   string  // of something the user did
+	details  *button // on the banner
+	dismiss  *button // on the banner
 	selected key
 	onMore   bool   // selected is the line below that session, for its finished sub-agents
 	chosen   bool   // the user selected it, not the window
@@ -57,8 +60,9 @@ func newSessionsPage(u *UI) *sessionsPage {
 	}
 	p.more = newButton("", plainIcon("more"), u.typedKey, func() { p.showMenu(p.more) })
 	p.matches = newLine("", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{})
-	details := newButton("Details", nil, u.typedKey, func() { u.open(pageAgents) })
-	p.problem = newBanner("waiting", details)
+	p.details = newButton("Details", nil, u.typedKey, func() { u.open(pageAgents) })
+	p.dismiss = newButton("Dismiss", nil, u.typedKey, func() { u.tell("") })
+	p.problem = newBanner("waiting", p.details, p.dismiss)
 	p.list = newSessionList(p)
 	p.detail = newDetailPane(u)
 	p.body = container.NewStack()
@@ -73,16 +77,17 @@ func (p *sessionsPage) frame() fyne.CanvasObject {
 		container.New(layout.NewCustomPaddedLayout(0, 0, 6, 6), p.matches))
 	p.matches.Hide()
 	p.left = border(container.New(layout.NewCustomPaddedLayout(8, 0, 8, 8), top), nil, nil, p.body)
-	split := container.NewHSplit(p.left, p.detail.content)
-	split.SetOffset(0.42)
-	return split
+	return newTurning(p.left, p.detail.content, 0.42, 0.4)
 }
 
 // apply shows another view. The selection stays with its session.
 func (p *sessionsPage) apply(v *view) {
 	complete := v.snapshot.Generation > 0 && !v.snapshot.Refreshing
+	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
-	moved := p.problem.show(strings.TrimSpace(p.warning + "\n" + problemText(v.snapshot)))
+	problem := problemText(v.snapshot)
+	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
+	moved := p.problem.show(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
 	if hidden := v.filter == ""; p.matches.Hidden != hidden {
 		p.matches.Hidden, moved = hidden, true
 	}
@@ -91,6 +96,10 @@ func (p *sessionsPage) apply(v *view) {
 		p.left.Refresh()
 	}
 	p.showPhase()
+	if filtered {
+		offset, p.scroll = 0, p.scroll || v.filter == ""
+	}
+	p.list.ScrollToOffset(offset)
 	p.find(complete)
 	p.showSelected()
 }

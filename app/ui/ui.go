@@ -12,6 +12,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,9 +142,7 @@ func (u *UI) frame() *fyne.Container {
 	for _, t := range u.tabs {
 		tabs.Add(t)
 	}
-	left := container.New(layout.NewCustomPaddedLayout(2, 0, 6, 0), tabs)
-	right := container.New(layout.NewCustomPaddedLayout(4, 4, 0, 8), u.refresh)
-	top := border(nil, left, right, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 6), u.asOf))
+	top := newTopBar(tabs, u.asOf, u.refresh)
 	return border(container.New(layout.NewCustomPaddedVBoxLayout(0), top, widget.NewSeparator()), nil, nil, u.pages)
 }
 
@@ -173,8 +172,16 @@ func (u *UI) Warn(text string) {
 	})
 }
 
-// Refresh asks all agents again. It returns at once.
+// tell shows what went wrong with something that the user no longer looks at,
+// above the list, until it is dismissed. It is called on the UI goroutine.
+func (u *UI) tell(text string) {
+	u.sessions.notice = short(text)
+	u.sessions.apply(u.sessions.view)
+}
+
+// Refresh asks all agents again, and puts the list in order. It returns at once.
 func (u *UI) Refresh() {
+	u.feed.sort()
 	u.launch.look()
 	if u.page == pageLocks {
 		u.locks.look()
@@ -261,6 +268,9 @@ func (u *UI) showTop(s *app.Snapshot) {
 
 // open shows one of the pages.
 func (u *UI) open(page int) {
+	if page != u.page {
+		defer u.focusPage()
+	}
 	u.page = page
 	for i, o := range u.pages.Objects {
 		if i == page {
@@ -280,6 +290,27 @@ func (u *UI) open(page int) {
 		u.launch.look()
 	case pageLocks:
 		u.locks.look()
+	}
+}
+
+// focusPage takes the focus from what is hidden now, which would go on to act on
+// keys, and gives it to what the page is for. A tab keeps it: the Tab key goes on
+// from there. The focus below a dialog is settled when that closes.
+func (u *UI) focusPage() {
+	if u.sheet != nil {
+		return
+	}
+	c := u.window.Canvas()
+	if _, ok := c.Focused().(*tab); ok {
+		return
+	}
+	switch {
+	case u.page == pageSessions && u.sessions.phase == phaseList:
+		u.focus(u.sessions.list)
+	case u.page == pageLaunch && !u.launch.prompt.Hidden:
+		u.focus(u.launch.prompt)
+	default:
+		c.Unfocus()
 	}
 }
 
@@ -325,11 +356,15 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// shortcut runs one of the window's own shortcuts.
+// shortcut runs one of the window's own shortcuts. What is below a dialog stays
+// as it is.
 func (u *UI) shortcut(s fyne.Shortcut) bool {
 	c, ok := s.(*desktop.CustomShortcut)
 	if !ok || c.Modifier != fyne.KeyModifierShortcutDefault {
 		return false
+	}
+	if u.sheet != nil && c.KeyName != fyne.KeyR && c.KeyName != fyne.KeyW && c.KeyName != fyne.KeyQ {
+		return slices.Contains(shortcuts, c.KeyName)
 	}
 	switch c.KeyName {
 	case fyne.KeyF:
@@ -352,10 +387,13 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 	return true
 }
 
+// shortcuts are the keys of the window's own shortcuts.
+var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
+
 func (u *UI) addShortcuts() {
 	c := u.window.Canvas()
 	c.SetOnTypedKey(u.typedKey)
-	for _, k := range []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.KeyN, fyne.KeyW, fyne.KeyQ} {
+	for _, k := range shortcuts {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault},
 			func(s fyne.Shortcut) { u.shortcut(s) })
 	}

@@ -17,7 +17,7 @@ import (
 // The sizes of the window, in Fyne's units.
 var (
 	defaultSize = fyne.NewSize(1040, 680)
-	leastSize   = fyne.NewSize(640, 400)
+	leastSize   = fyne.NewSize(420, 400)
 	mostSize    = fyne.NewSize(8000, 8000)
 )
 
