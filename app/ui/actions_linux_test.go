@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 )
@@ -117,7 +116,10 @@ func TestCleanup(t *testing.T) {
 	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
 	shows(t, w.ui.sheet.pop, "Nothing is left over")
 	w.launch("do it")
-	w.until("its end", func() bool { return allOver(w.ui.options.Launches) && strings.Contains(w.run(), "no such model") })
+	w.until("its end", func() bool {
+		locks, err := w.ui.options.Launches.Locks().List() // the lock goes after the record is closed
+		return err == nil && len(locks) == 0 && allOver(w.ui.options.Launches) && strings.Contains(w.run(), "no such model")
+	})
 	list, err := w.ui.options.Launches.List()
 	if err != nil || len(list) != 1 {
 		t.Fatalf("records %v, %v", list, err)
@@ -160,10 +162,10 @@ func TestCleanup(t *testing.T) {
 	}
 }
 
-func boxes(o fyne.CanvasObject) []*widget.Check {
-	var out []*widget.Check
+func boxes(o fyne.CanvasObject) []*checkBox {
+	var out []*checkBox
 	for _, x := range visible(o) {
-		if c, ok := x.(*widget.Check); ok {
+		if c, ok := x.(*checkBox); ok {
 			out = append(out, c)
 		}
 	}

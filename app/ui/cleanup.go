@@ -63,7 +63,7 @@ type leftovers struct {
 	*sheet
 	items  []cleanup.Item
 	keep   []bool
-	list   *widget.List
+	list   *keyList
 	remove *button
 }
 
@@ -102,7 +102,7 @@ func (l *leftovers) offer(items []cleanup.Item, problems error) {
 		body = append(body, sentence("done", colorGood, "Nothing is left over, neither of launches nor of agentctl."))
 		done := l.button("Close", l.close)
 		l.show(body, done)
-		l.ui.focus(done)
+		l.focus(done)
 		return
 	}
 	l.items, l.keep = items, make([]bool, len(items))
@@ -114,7 +114,7 @@ func (l *leftovers) offer(items []cleanup.Item, problems error) {
 		container.New(&high{min(float32(len(items))*leftoverHeight, 360)}, l.list))
 	l.show(body, back, l.remove)
 	l.count()
-	l.ui.focus(back)
+	l.focus(back)
 }
 
 // leftoverHeight is that of a row, with the line below it.
@@ -122,23 +122,25 @@ const leftoverHeight = 52
 
 // leftoverRow shows one file.
 type leftoverRow struct {
-	check     *widget.Check
+	check     *checkBox
 	path, why *line
 	size      *line
 }
 
-func (l *leftovers) newList() *widget.List {
+func (l *leftovers) newList() *keyList {
 	rows := map[fyne.CanvasObject]*leftoverRow{}
-	list := widget.NewList(func() int { return len(l.items) }, func() fyne.CanvasObject {
-		r := &leftoverRow{check: widget.NewCheck("", nil),
-			path: newLine("/", theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{}),
+	list := &keyList{ui: l.ui}
+	list.Length = func() int { return len(l.items) }
+	list.CreateItem = func() fyne.CanvasObject {
+		r := &leftoverRow{check: newCheck(l.ui, "", nil),
+			path: newPathLine("/", theme.SizeNameText, fyne.TextStyle{}),
 			why:  newLine("w", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{}),
 			size: newLine("1000 MiB", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{}).whole()}
 		o := border(nil, container.NewCenter(r.check), container.New(layout.NewCustomPaddedLayout(0, 0, 6, 12), r.size),
 			container.New(layout.NewCustomPaddedLayout(6, 6, 4, 0), container.New(layout.NewCustomPaddedVBoxLayout(2), r.path, r.why)))
 		rows[o] = r
 		return o
-	}, nil)
+	}
 	list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		r, it := rows[o], &l.items[i]
 		r.check.OnChanged = nil
@@ -154,6 +156,7 @@ func (l *leftovers) newList() *widget.List {
 		list.RefreshItem(i)
 		l.count()
 	}
+	list.ExtendBaseWidget(list)
 	return list
 }
 
@@ -180,7 +183,7 @@ func (l *leftovers) carryOut() {
 		}
 	}
 	u := l.ui
-	l.loading("Removing…")
+	l.waiting("Removing…", "Close") // what was begun is done
 	go func() {
 		c, err := u.cleaner(u.ctx)
 		var results []cleanup.Result
@@ -188,13 +191,28 @@ func (l *leftovers) carryOut() {
 			results = c.Remove(u.ctx, items)
 		}
 		u.post(func() {
-			if err != nil {
+			switch {
+			case err != nil && !l.open():
+				u.tell("Nothing was removed: " + short(err.Error()))
+			case err != nil:
 				l.failed("Nothing was removed: " + short(err.Error()))
-				return
+			case !l.open():
+				u.warnOf(results)
+			default:
+				l.tell(results)
 			}
-			l.tell(results)
 		})
 	}()
+}
+
+// warnOf says above the list what was not removed, once the sheet is closed.
+func (u *UI) warnOf(results []cleanup.Result) {
+	for _, r := range results {
+		if r.Err != nil {
+			u.tell("Not everything was removed: " + short(r.Path) + ": " + present.Cut(short(r.Err.Error()), 400))
+			return
+		}
+	}
 }
 
 // tell says what became of the files.
@@ -220,7 +238,7 @@ func (l *leftovers) tell(results []cleanup.Result) {
 	headline := paragraph(fmt.Sprintf("%d of %s removed.", removed, count(len(results), "file", "files")), widget.MediumImportance)
 	done := l.button("Close", l.close)
 	l.show(append([]fyne.CanvasObject{headline}, body...), done)
-	l.ui.focus(done)
+	l.focus(done)
 }
 
 // high gives its content that height.

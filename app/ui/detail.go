@@ -48,13 +48,11 @@ func newDetailPane(u *UI) *detailPane {
 	d.title.TextStyle.Bold = true
 	d.title.SizeName = theme.SizeNameSubHeadingText
 	d.subtitle = paragraph("", widget.LowImportance)
-	d.stop = newButton("Stop…", nil, u.typedKey, func() { u.showStop(*d.session) })
-	d.resume = newButton("Resume…", nil, u.typedKey, func() { u.showResume(*d.session) })
-	d.copyID = newButton("Copy id", plainIcon("copy"), u.typedKey, func() { u.copyText(d.copyID, d.session.ID) })
-	d.copyCWD = newButton("Copy folder", plainIcon("copy"), u.typedKey, func() { u.copyText(d.copyCWD, d.session.CWD) })
-	d.copyAgain = newButton("Copy resume command", plainIcon("copy"), u.typedKey, func() {
-		u.copyText(d.copyAgain, resumeCommand(&d.session.Session))
-	})
+	d.stop = d.button("Stop…", "", func(s *app.Session) { u.showStop(*s) })
+	d.resume = d.button("Resume…", "", func(s *app.Session) { u.showResume(*s) })
+	d.copyID = d.button("Copy id", "copy", func(s *app.Session) { u.copyText(d.copyID, s.ID) })
+	d.copyCWD = d.button("Copy folder", "copy", func(s *app.Session) { u.copyText(d.copyCWD, s.CWD) })
+	d.copyAgain = d.button("Copy resume command", "copy", func(s *app.Session) { u.copyText(d.copyAgain, resumeCommand(&s.Session)) })
 	d.stale = newBanner("stale")
 	d.body = container.New(layout.NewCustomPaddedVBoxLayout(0))
 	headline := border(nil,
@@ -72,6 +70,20 @@ func newDetailPane(u *UI) *detailPane {
 	d.content = container.NewStack()
 	d.showMessage("Nothing selected", "Choose a session in the list to see what is known of it.")
 	return d
+}
+
+// button does something with the session that is shown. It may be pressed when
+// none is any more: its session went away while it had the focus.
+func (d *detailPane) button(text, file string, tapped func(*app.Session)) *button {
+	var icon fyne.Resource
+	if file != "" {
+		icon = plainIcon(file)
+	}
+	return newButton(text, icon, d.ui.typedKey, func() {
+		if d.session != nil {
+			tapped(d.session)
+		}
+	})
 }
 
 // showMessage takes the place of a session.

@@ -25,6 +25,7 @@ type sheet struct {
 	bottom *fyne.Container
 	busy   *widget.Activity // runs while the sheet says that it looks
 
+	page   int             // below it when it opened
 	ctx    context.Context // ends when the sheet is closed
 	cancel func()
 }
@@ -37,7 +38,7 @@ const (
 // newSheet opens an empty sheet in place of the one before.
 func (u *UI) newSheet(title string, width float32) *sheet {
 	u.closeSheet()
-	s := &sheet{ui: u, width: width, head: paragraph(title, widget.MediumImportance)}
+	s := &sheet{ui: u, width: width, page: u.page, head: paragraph(title, widget.MediumImportance)}
 	s.ctx, s.cancel = context.WithCancel(u.ctx)
 	s.head.TextStyle.Bold = true
 	s.head.SizeName = theme.SizeNameSubHeadingText
@@ -63,6 +64,9 @@ func (s *sheet) close() {
 	s.pop.Hide()
 	if s.ui.sheet == s {
 		s.ui.sheet = nil
+		if s.page != s.ui.page { // below, something that is hidden by now has the focus
+			s.ui.focusPage()
+		}
 	}
 }
 
@@ -91,13 +95,19 @@ func (s *sheet) show(body []fyne.CanvasObject, buttons ...*button) {
 }
 
 // loading says that something is looked at.
-func (s *sheet) loading(text string) {
+func (s *sheet) loading(text string) { s.waiting(text, "Cancel") }
+
+// waiting says what is done now; back is the word for not looking on.
+func (s *sheet) waiting(text, back string) {
+	if !s.open() {
+		return
+	}
 	s.rest()
 	busy := widget.NewActivity()
 	busy.Start()
 	line := border(nil, container.New(layout.NewCustomPaddedLayout(6, 6, 6, 2), container.NewGridWrap(fyne.NewSquareSize(20), busy)), nil,
 		paragraph(text, widget.LowImportance))
-	s.show([]fyne.CanvasObject{line}, s.button("Cancel", s.close))
+	s.show([]fyne.CanvasObject{line}, s.button(back, s.close))
 	s.busy = busy
 }
 
@@ -108,7 +118,14 @@ func (s *sheet) failed(text string) {
 	}
 	done := s.button("Close", s.close)
 	s.show([]fyne.CanvasObject{sentence("failed", colorBad, text)}, done)
-	s.ui.focus(done)
+	s.focus(done)
+}
+
+// focus gives o the focus, unless the sheet was closed meanwhile.
+func (s *sheet) focus(o fyne.Focusable) {
+	if s.open() {
+		s.ui.focus(o)
+	}
 }
 
 func (s *sheet) button(text string, tapped func()) *button {
@@ -218,14 +235,20 @@ func (e *formEntry) TypedKey(ev *fyne.KeyEvent) {
 
 // TypedShortcut is called for each shortcut while the field has the focus.
 func (e *formEntry) TypedShortcut(s fyne.Shortcut) {
-	if c, ok := s.(*desktop.CustomShortcut); ok && e.submit != nil && c.Modifier == fyne.KeyModifierShortcutDefault &&
-		(c.KeyName == fyne.KeyReturn || c.KeyName == fyne.KeyEnter) {
-		e.submit()
-		return
-	}
-	if !e.ui.shortcut(s) {
+	if !e.ui.formShortcut(s, e.submit) {
 		e.Entry.TypedShortcut(s)
 	}
+}
+
+// formShortcut runs what a shortcut does in every field of a form: Ctrl+Enter
+// submits it, the window's own work as ever.
+func (u *UI) formShortcut(s fyne.Shortcut, submit func()) bool {
+	if c, ok := s.(*desktop.CustomShortcut); ok && submit != nil && c.Modifier == fyne.KeyModifierShortcutDefault &&
+		(c.KeyName == fyne.KeyReturn || c.KeyName == fyne.KeyEnter) {
+		submit()
+		return true
+	}
+	return u.shortcut(s)
 }
 
 // count is a number with what it counts.

@@ -18,10 +18,10 @@ type fieldView struct {
 	content fyne.CanvasObject
 	value   *selectText
 	bar     *bar
-	link    *widget.Hyperlink
+	link    *link
 	target  key
-	all     *widget.Hyperlink // shows the rest of a long text
-	whole   bool              // it does
+	all     *link // shows the rest of a long text
+	whole   bool  // it does
 }
 
 func newFieldView(f field, u *UI) *fieldView {
@@ -30,10 +30,9 @@ func newFieldView(f field, u *UI) *fieldView {
 	name.Importance = widget.LowImportance
 	var right fyne.CanvasObject
 	if f.link != nil {
-		v.link = widget.NewHyperlink(f.value, nil)
+		v.link = newLink(u, f.value, func() { u.sessions.reveal(v.target) })
 		v.link.Wrapping = fyne.TextWrapWord
 		v.target = *f.link
-		v.link.OnTapped = func() { u.sessions.reveal(v.target) }
 		right = v.link
 	} else {
 		v.value = newSelectText(v.text())
@@ -44,8 +43,7 @@ func newFieldView(f field, u *UI) *fieldView {
 		right = v.value
 	}
 	if f.rest != "" {
-		v.all = widget.NewHyperlink("Show all", nil)
-		v.all.OnTapped = v.showAll
+		v.all = newLink(u, "Show all", v.showAll)
 		right = container.New(layout.NewCustomPaddedVBoxLayout(-6), right, v.all)
 	}
 	if f.ratio {

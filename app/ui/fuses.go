@@ -49,8 +49,8 @@ func left(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
-func (p *locksPage) fuseCard(x *fuse.Fuse) fyne.CanvasObject {
-	icon, text := fuseState(x, p.ui.now())
+func (p *locksPage) fuseWords(x *fuse.Fuse, now time.Time) keptWords {
+	icon, text := fuseState(x, now)
 	for _, part := range []struct{ name, value string }{{"", x.Note}, {"runs: ", x.Script}} {
 		if part.value != "" {
 			text += "\n" + part.name + present.Cut(short(part.value), 300)
@@ -59,24 +59,21 @@ func (p *locksPage) fuseCard(x *fuse.Fuse) fyne.CanvasObject {
 	if x.Webhook != "" {
 		text += "\ntells a webhook"
 	}
-	var more fyne.CanvasObject
-	if x.Output != "" {
-		more = quote(present.Text(tail(x.Output, 1500)))
-	}
+	w := keptWords{icon: icon, path: x.Path, text: text, output: present.Text(tail(x.Output, 1500))}
 	if x.Fired() {
-		return keptCard(icon, x.Path, text, more)
+		return w
 	}
 	path := x.Path
-	extend := newButton("Extend…", nil, p.ui.typedKey, func() { p.ui.showExtend(path) })
-	var cancel *button
-	cancel = newButton("Cancel", nil, p.ui.typedKey, func() {
-		cancel.Disable()
-		p.ui.change("It was not put out: ", func(ctx context.Context) error {
-			_, err := p.ui.options.Fuses.Cancel(ctx, path)
-			return err
-		})
-	})
-	return keptCard(icon, path, text, more, extend, cancel)
+	w.actions = []keptAction{
+		{"Extend…", path, func(*button) { p.ui.showExtend(path) }},
+		{"Cancel", path, func(b *button) {
+			p.ui.change(b, "The timer was not cancelled: ", func(ctx context.Context) error {
+				_, err := p.ui.options.Fuses.Cancel(ctx, path)
+				return err
+			})
+		}},
+	}
+	return w
 }
 
 // durations are offered for timers; others can be typed.
@@ -96,8 +93,8 @@ func parseIn(text string) (time.Duration, error) {
 }
 
 // newDuration is a field for a time to come.
-func newDuration(changed func()) *widget.SelectEntry {
-	e := widget.NewSelectEntry(durations)
+func newDuration(u *UI, changed func()) *suggestEntry {
+	e := newSuggestEntry(u, durations)
 	e.SetText(durations[0])
 	e.OnChanged = func(string) { changed() }
 	return e
@@ -112,7 +109,7 @@ func (u *UI) showFuse(dir string) {
 	set.Importance = widget.HighImportance
 	var check func()
 	folder := newFolderField(u, func() { check() })
-	in := newDuration(func() { check() })
+	in := newDuration(u, func() { check() })
 	script := newFormText(u, "a command, run in the folder, for 2 minutes at most", 2, func(string) { check() })
 	hook := newFormEntry(u, "https://…, told when its time is up", func(string) { check() })
 	note := newFormEntry(u, "what it is for", nil)
@@ -132,12 +129,13 @@ func (u *UI) showFuse(dir string) {
 			return err
 		})
 	}
+	folder.entry.submit, in.submit, script.submit, hook.submit, note.submit = set.OnTapped, set.OnTapped, set.OnTapped, set.OnTapped, set.OnTapped
 	check()
 	s.show([]fyne.CanvasObject{
 		paragraph("When its time is up, while the tray runs or at its next start, the script runs, the webhook is told, or both.", widget.LowImportance),
 		container.New(layout.NewCustomPaddedVBoxLayout(6), named("Folder", folder.content), named("In", in), named("Script", script),
 			named("Webhook", hook), named("Note", note)), problem}, s.button("Cancel", s.close), set)
-	u.focus(folder.entry)
+	s.focus(folder.entry)
 }
 
 // showExtend lets a timer run longer.
@@ -147,7 +145,7 @@ func (u *UI) showExtend(path string) {
 	problem.Hide()
 	extend := s.button("Extend it", nil)
 	extend.Importance = widget.HighImportance
-	by := newDuration(func() {})
+	by := newDuration(u, func() {})
 	extend.OnTapped = func() {
 		more := by.Text
 		s.submit(extend, problem, func(ctx context.Context) error {
@@ -158,6 +156,7 @@ func (u *UI) showExtend(path string) {
 			return err
 		})
 	}
+	by.submit = extend.OnTapped
 	s.show([]fyne.CanvasObject{paragraph(short(path), widget.MediumImportance), named("By", by), problem}, s.button("Cancel", s.close), extend)
-	u.focus(extend)
+	s.focus(extend)
 }

@@ -222,13 +222,13 @@ func shownTexts(o fyne.CanvasObject) []string {
 			out = append(out, x.Text)
 		case *selectText:
 			out = append(out, x.Text)
-		case *widget.Hyperlink:
+		case *link:
 			out = append(out, x.Text)
 		case *line:
 			out = append(out, x.text)
 		case *button:
 			out = append(out, x.Text)
-		case *widget.Check:
+		case *checkBox:
 			out = append(out, x.Text)
 		case *rowView:
 			out = append(out, x.words.first, x.words.status, x.words.second, x.words.right)

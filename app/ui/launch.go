@@ -24,12 +24,12 @@ type launchPage struct {
 	ui      *UI
 	content *fyne.Container
 	scroll  *container.Scroll
-	folder  *widget.SelectEntry
+	folder  *suggestEntry
 	agents  *fyne.Container
 	choices []*agentChoice
 	prompt  *formEntry
 	file    *fileField // a prompt in a file, instead
-	where   *widget.RadioGroup
+	where   *radio
 	more    *advanced
 	preview *preview
 	start   *button
@@ -52,7 +52,8 @@ const (
 
 func newLaunchPage(u *UI) *launchPage {
 	p := &launchPage{ui: u, group: worktree.NewGroup()}
-	p.folder = widget.NewSelectEntry(nil)
+	p.folder = newSuggestEntry(u, nil)
+	p.folder.submit = p.launch
 	p.folder.PlaceHolder = "The folder it shall work in"
 	p.folder.OnChanged = func(string) { p.touched = p.touched || !p.filling; p.changed() }
 	p.agents = container.New(layout.NewCustomPaddedVBoxLayout(4))
@@ -66,8 +67,7 @@ func newLaunchPage(u *UI) *launchPage {
 	p.prompt = newFormText(u, "What it is to do", 4, func(string) { p.changed() })
 	p.prompt.submit = p.launch
 	p.file = newFileField(u, "A file with the prompt", "Prompt from a file…", func() { p.showPrompt(); p.changed() })
-	p.where = widget.NewRadioGroup([]string{inBackground, inTerminal}, func(string) { p.changed() })
-	p.where.Horizontal, p.where.Required, p.where.Selected = true, true, inBackground
+	p.where = newRadio(u, []string{inBackground, inTerminal}, func(string) { p.changed() })
 	p.more = newAdvanced(u, p.changed)
 	p.preview = newPreview(u)
 	p.start = newButton("Launch", nil, u.typedKey, p.launch)
@@ -195,7 +195,7 @@ func recentFolders(s *app.Snapshot, most int) []string {
 // read is what the fields say now.
 func (p *launchPage) read() launchForm {
 	f := launchForm{dir: expandHome(p.folder.Text), prompt: p.prompt.Text, promptFile: p.file.path(),
-		terminal: p.where.Selected == inTerminal, defaultGroup: p.group}
+		terminal: p.where.selected == inTerminal, defaultGroup: p.group}
 	for _, c := range p.choices {
 		f.members = append(f.members, c.members()...)
 	}

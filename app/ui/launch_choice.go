@@ -20,9 +20,9 @@ import (
 // with which models and mode.
 type agentChoice struct {
 	name    adapters.Name
-	check   *widget.Check
+	check   *checkBox
 	model   *formEntry
-	mode    *widget.Select
+	mode    *choice
 	says    *widget.Label // what the mode means
 	missing *selectText   // how it is installed
 	copy    *button
@@ -37,14 +37,14 @@ const defaultMode = "its usual mode"
 
 func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func()) *agentChoice {
 	c := &agentChoice{name: a.Name()}
-	c.check = widget.NewCheck(present.AgentName(c.name), func(bool) { c.showFields(); changed() })
+	c.check = newCheck(u, present.AgentName(c.name), func(bool) { c.showFields(); changed() })
 	c.model = newFormEntry(u, "its usual model", func(string) { changed() })
 	options := []string{defaultMode}
 	for _, m := range l.Modes() {
 		options = append(options, m.Name)
 	}
 	c.says = paragraph("", widget.LowImportance)
-	c.mode = widget.NewSelect(options, func(name string) { c.explain(l.Modes(), name); changed() })
+	c.mode = newChoice(u, options, func(name string) { c.explain(l.Modes(), name); changed() })
 	c.mode.Selected = defaultMode
 	if len(options) == 1 {
 		c.mode.Disable()

@@ -42,7 +42,7 @@ func (u *UI) compare(s *sheet, dir, group string) {
 				tidy := s.button("Clean up…", func() { u.showWorktrees(dir, group) })
 				done := s.button("Close", s.close)
 				s.show([]fyne.CanvasObject{comparisonTable(&c, snap)}, again, tidy, done)
-				u.focus(done)
+				s.focus(done)
 			}
 		})
 	}()

@@ -74,7 +74,7 @@ type advanced struct {
 	spec, files          *formEntry
 	group                *formEntry
 	onCreate, onComplete *formEntry
-	keepEnv              *widget.Check
+	keepEnv              *checkBox
 }
 
 func newAdvanced(u *UI, changed func()) *advanced {
@@ -85,7 +85,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 	a.group = newFormEntry(u, "a name that several launches share", touched)
 	a.onCreate = newFormEntry(u, "a command to run once the session is known", touched)
 	a.onComplete = newFormEntry(u, "a command to run once its process has ended", touched)
-	a.keepEnv = widget.NewCheck("Keep variables that would be left out of its environment", func(bool) { changed() })
+	a.keepEnv = newCheck(u, "Keep variables that would be left out of its environment", func(bool) { changed() })
 	if u.options.KeepEnv {
 		a.keepEnv.Checked = true
 		a.keepEnv.Disable() // the settings say so

@@ -81,5 +81,5 @@ func (u *UI) confirmUnsafe(f *launchForm, carryOut func()) {
 	start.Importance = widget.DangerImportance
 	back := s.button("Cancel", s.close)
 	s.show(body, back, start)
-	u.focus(back)
+	s.focus(back)
 }

@@ -39,7 +39,7 @@ func newLaunchRun(u *UI, title, text string) *launchRun {
 	r.icon = canvas.NewImageFromResource(newIcon("working", colorWorking))
 	r.icon.FillMode = canvas.ImageFillContain
 	r.icon.SetMinSize(fyne.NewSquareSize(16))
-	r.title = newLine(title, theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{Bold: true})
+	r.title = newPathLine(title, theme.SizeNameText, fyne.TextStyle{Bold: true})
 	r.text = newSelectText(text)
 	r.close = newButton("", newIcon("clear", colorMuted), u.typedKey, nil)
 	r.close.Importance = widget.LowImportance

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -131,7 +130,7 @@ func TestLaunchInTerminal(t *testing.T) {
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
 	p.prompt.SetText("say 'hi'; $(rm -rf /)")
-	p.where.SetSelected(inTerminal)
+	p.where.choose(inTerminal)
 	p.choices[0].model.SetText("opus")
 	p.choices[0].mode.SetSelected("acceptEdits")
 	extra := filepath.Join(dir, "a b")
@@ -199,7 +198,7 @@ func TestLaunchRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.folder.SetText(dir)
-	p.where.SetSelected(inTerminal)
+	p.where.choose(inTerminal)
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
 	shows(t, p.refused.content, "is locked by mia (a release)", "Launch anyway", "Show the locks")
@@ -230,7 +229,7 @@ func TestLaunchUnsafe(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
-	p.where.SetSelected(inTerminal)
+	p.where.choose(inTerminal)
 	p.choices[0].mode.SetSelected("bypassPermissions")
 	w.press(p.start, fyne.KeyReturn)
 	if w.ui.sheet == nil {
@@ -280,7 +279,7 @@ func tap(t *testing.T, o fyne.CanvasObject, text string) {
 func check(t *testing.T, o fyne.CanvasObject, text string, on bool) {
 	t.Helper()
 	for _, x := range visible(o) {
-		if c, ok := x.(*widget.Check); ok && c.Text == text {
+		if c, ok := x.(*checkBox); ok && c.Text == text {
 			c.SetChecked(on)
 			return
 		}

@@ -3,14 +3,13 @@ package ui
 import (
 	"context"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
@@ -34,6 +33,8 @@ type locksPage struct {
 	body    *fyne.Container
 	problem *banner
 	shown   *kept // nil: not read yet
+	cards   []*keptCard
+	locks   int // how many of the cards are locks
 	wake    chan struct{}
 }
 
@@ -118,23 +119,44 @@ func (p *locksPage) read() *kept {
 
 func (p *locksPage) show(k *kept) {
 	p.shown = k
-	p.problem.show(strings.Join(k.problems, "\n"))
-	var cards []fyne.CanvasObject
-	cards = append(cards, newHeading("Locked folders"))
+	if p.problem.show(strings.Join(k.problems, "\n")) {
+		p.content.Refresh()
+	}
+	now := p.ui.now()
+	words := make([]keptWords, 0, len(k.locks)+len(k.fuses))
 	for i := range k.locks {
-		cards = append(cards, p.lockCard(&k.locks[i]))
+		words = append(words, p.lockWords(&k.locks[i], now))
 	}
-	if len(k.locks) == 0 {
-		cards = append(cards, indented("No folder is locked. A launch locks its folder until the agent's process ends; a lock by hand keeps launches out until you remove it."))
-	}
-	cards = append(cards, newHeading("Timers"))
 	for i := range k.fuses {
-		cards = append(cards, p.fuseCard(&k.fuses[i]))
+		words = append(words, p.fuseWords(&k.fuses[i], now))
 	}
-	if len(k.fuses) == 0 {
-		cards = append(cards, indented("No timer runs. A timer runs a script in a folder, or tells a webhook, when its time is up: for what a session left running there."))
+	if p.cards != nil && len(k.locks) == p.locks && slices.EqualFunc(p.cards, words, (*keptCard).set) {
+		return
 	}
-	p.body.Objects = cards
+	p.build(words, len(k.locks))
+}
+
+// build makes the cards anew, those of locks first.
+func (p *locksPage) build(words []keptWords, locks int) {
+	p.cards, p.locks = make([]*keptCard, 0, len(words)), locks
+	list := []fyne.CanvasObject{newHeading("Locked folders")}
+	timers := []fyne.CanvasObject{newHeading("Timers")}
+	for i := range words {
+		c := newKeptCard(&words[i], p.ui.typedKey)
+		p.cards = append(p.cards, c)
+		if i < locks {
+			list = append(list, c.content)
+		} else {
+			timers = append(timers, c.content)
+		}
+	}
+	if locks == 0 {
+		list = append(list, indented("No folder is locked. A launch locks its folder until the agent's process ends; a lock by hand keeps launches out until you remove it."))
+	}
+	if len(words) == locks {
+		timers = append(timers, indented("No timer runs. A timer runs a script in a folder, or tells a webhook, when its time is up: for what a session left running there."))
+	}
+	p.body.Objects = append(list, timers...)
 	p.content.Refresh()
 }
 
@@ -150,60 +172,51 @@ func (p *locksPage) showAges() {
 	}
 }
 
-// keptCard shows one lock or timer: its folder, what is known of it, and what
-// can be done.
-func keptCard(icon *icon, path, text string, more fyne.CanvasObject, actions ...fyne.CanvasObject) fyne.CanvasObject {
-	image := canvas.NewImageFromResource(icon)
-	image.FillMode = canvas.ImageFillContain
-	image.SetMinSize(fyne.NewSquareSize(16))
-	title := newLine(short(path), theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{Bold: true})
-	facts := container.New(layout.NewCustomPaddedVBoxLayout(-2),
-		container.New(layout.NewCustomPaddedLayout(2, 0, 6, 6), title), newSelectText(text))
-	if more != nil {
-		facts.Add(more)
-	}
-	return newPanel(container.New(layout.NewCustomPaddedLayout(6, 4, 10, 8), border(nil,
-		container.New(layout.NewCustomPaddedLayout(3, 0, 0, 4), container.NewVBox(image)),
-		container.NewVBox(container.New(layout.NewCustomPaddedHBoxLayout(6), actions...)), facts)))
-}
-
-func (p *locksPage) lockCard(k *lock.Lock) fyne.CanvasObject {
-	now := p.ui.now()
+func (p *locksPage) lockWords(k *lock.Lock, now time.Time) keptWords {
+	since := "\nsince " + moment(k.Since, now)
 	if k.Kind == lock.Manual {
 		text := "locked by " + short(k.By)
 		if k.Reason != "" {
 			text += ": " + present.Cut(short(k.Reason), 400)
 		}
 		path := k.Path
-		var unlock *button
-		unlock = newButton("Unlock", nil, p.ui.typedKey, func() { p.unlock(unlock, path) })
-		return keptCard(newIcon("stopped", colorMuted), path, text+"\nsince "+moment(k.Since, now), nil, unlock)
+		return keptWords{icon: newIcon("stopped", colorMuted), path: path, text: text + since, actions: []keptAction{
+			{"Unlock", path, func(b *button) { p.unlock(b, path) }}}}
 	}
-	text := "a launch of " + present.AgentName(adapters.Name(k.Agent)) + ", until its process ends"
-	var actions []fyne.CanvasObject
+	w := keptWords{icon: newIcon("working", colorWorking), path: k.Path,
+		text: "a launch of " + present.AgentName(adapters.Name(k.Agent)) + ", until its process ends" + since}
 	if id := k.Session; id != "" {
-		actions = append(actions, newButton("Show the session", nil, p.ui.typedKey, func() { p.ui.Show(id) }))
+		w.actions = []keptAction{{"Show the session", id, func(*button) { p.ui.Show(id) }}}
 	}
-	return keptCard(newIcon("working", colorWorking), k.Path, text+"\nsince "+moment(k.Since, now), nil, actions...)
+	return w
 }
 
 // unlock removes a lock that was made by hand, off the UI goroutine.
 func (p *locksPage) unlock(b *button, path string) {
-	b.Disable()
-	p.ui.change("It was not unlocked: ", func(ctx context.Context) error { return p.ui.options.Launches.Locks().Unlock(ctx, path) })
+	p.ui.change(b, "It was not unlocked: ", func(ctx context.Context) error { return p.ui.options.Launches.Locks().Unlock(ctx, path) })
 }
 
-// change changes locks or timers off the UI goroutine, and tells what went
-// wrong.
-func (u *UI) change(failed string, what func(ctx context.Context) error) {
+// change changes locks or timers off the UI goroutine, once however often b is
+// pressed, and tells what went wrong.
+func (u *UI) change(b *button, failed string, what func(ctx context.Context) error) {
+	if b.Disabled() {
+		return
+	}
+	b.Disable()
 	go func() {
 		err := what(u.ctx)
 		u.post(func() {
-			if err != nil {
-				s := u.newSheet("That did not work", sheetWidth)
-				s.failed(failed + present.Cut(short(err.Error()), 1000))
-			}
 			u.locks.look()
+			if err == nil {
+				return
+			}
+			b.Enable()
+			text := failed + present.Cut(short(err.Error()), 1000)
+			if u.sheet != nil { // the user fills it in: it stays
+				u.tell(text)
+				return
+			}
+			u.newSheet("That did not work", sheetWidth).failed(text)
 		})
 	}()
 }
@@ -215,6 +228,9 @@ const changeLimit = 10 * time.Second
 // submit does what a sheet was filled in for, off the UI goroutine, and closes
 // it; what went wrong is shown in problem.
 func (s *sheet) submit(b *button, problem *fyne.Container, what func(ctx context.Context) error) {
+	if b.Disabled() {
+		return // Ctrl+Enter while something is missing, or once more
+	}
 	b.Disable()
 	problem.Hide()
 	go func() {
@@ -225,6 +241,10 @@ func (s *sheet) submit(b *button, problem *fyne.Container, what func(ctx context
 			s.ui.locks.look()
 			if err == nil {
 				s.close()
+				return
+			}
+			if !s.open() {
+				s.ui.tell("That did not work: " + short(err.Error()))
 				return
 			}
 			b.Enable()
@@ -246,8 +266,9 @@ func (u *UI) showLock() {
 	folder.changed = func() { setEnabled(lockIt, folder.path() != "") }
 	lockIt.Importance = widget.HighImportance
 	lockIt.OnTapped = func() {
-		k := lock.Lock{Path: folder.path(), Kind: lock.Manual, By: userName(), Reason: strings.TrimSpace(reason.Text)}
+		k := lock.Lock{Path: folder.path(), Kind: lock.Manual, Reason: strings.TrimSpace(reason.Text)}
 		s.submit(lockIt, problem, func(ctx context.Context) error {
+			k.By = userName() // a directory service may have to be asked
 			_, err := u.options.Launches.Locks().Take(ctx, k, false, nil)
 			return err
 		})
@@ -257,7 +278,7 @@ func (u *UI) showLock() {
 	s.show([]fyne.CanvasObject{
 		paragraph("Launches into it, into a folder above it or below it are refused until you unlock it.", widget.LowImportance),
 		container.New(layout.NewCustomPaddedVBoxLayout(6), named("Folder", folder.content), named("Why", reason)), problem}, s.button("Cancel", s.close), lockIt)
-	u.focus(folder.entry)
+	s.focus(folder.entry)
 }
 
 func userName() string {

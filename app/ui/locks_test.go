@@ -79,7 +79,7 @@ func TestFuses(t *testing.T) {
 	w.until("the longer time", func() bool { return strings.Contains(w.locksPage(), "in 19 m") && w.ui.sheet == nil })
 	tap(t, w.ui.locks.content, "Cancel")
 	w.until("its end", func() bool { return strings.Contains(w.locksPage(), "No timer runs.") })
-	w.ui.change("It did not work: ", func(context.Context) error { return errors.New("no room") })
+	w.ui.change(newButton("", nil, nil, nil), "It did not work: ", func(context.Context) error { return errors.New("no room") })
 	w.until("the failure", func() bool { return w.ui.sheet != nil })
 	shows(t, w.ui.sheet.pop, "It did not work: no room")
 }

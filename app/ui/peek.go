@@ -156,7 +156,7 @@ func (c *conversation) fill(t *talk) {
 		v := known[w.key]
 		grown = grown || v == nil || v.words.text != w.text || v.words.rest != w.rest
 		if v == nil || !v.set(w) {
-			v, same = newMessageView(w, c.ui.now(), c.relay), false
+			v, same = newMessageView(c.ui, w, c.ui.now(), c.relay), false
 		}
 		same = same && c.views[i] == v
 		views = append(views, v)

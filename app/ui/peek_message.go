@@ -15,20 +15,21 @@ import (
 
 // messageView shows one message of a conversation.
 type messageView struct {
+	ui      *UI
 	words   words
 	content fyne.CanvasObject
 	resized func() // tells that the height may have changed
 
-	text  *selectText       // of what was said, or noted
-	all   *widget.Hyperlink // shows the rest of a long text
-	whole bool              // it does
+	text  *selectText // of what was said, or noted
+	all   *link       // shows the rest of a long text
+	whole bool        // it does
 
 	icon *canvas.Image // of a call
 	line *line
 }
 
-func newMessageView(w words, now time.Time, resized func()) *messageView {
-	v := &messageView{words: w, resized: resized}
+func newMessageView(u *UI, w words, now time.Time, resized func()) *messageView {
+	v := &messageView{ui: u, words: w, resized: resized}
 	switch w.role {
 	case adapters.FromTool:
 		v.content = v.call(now)
@@ -48,8 +49,7 @@ func (v *messageView) said(now time.Time) fyne.CanvasObject {
 	body := container.New(layout.NewCustomPaddedVBoxLayout(-4),
 		container.New(layout.NewCustomPaddedLayout(4, 0, 6, 6), border(nil, nil, newTime(v.words.at, now), who)), v.text)
 	if v.words.rest != "" {
-		v.all = widget.NewHyperlink("Show all", nil)
-		v.all.OnTapped = v.showAll
+		v.all = newLink(v.ui, "Show all", v.showAll)
 		body.Add(v.all)
 	}
 	if v.words.role == adapters.FromUser {
@@ -123,8 +123,7 @@ func (v *messageView) note(now time.Time) fyne.CanvasObject {
 	v.text.Importance = widget.LowImportance
 	body := container.New(layout.NewCustomPaddedVBoxLayout(-4), v.text)
 	if v.words.rest != "" {
-		v.all = widget.NewHyperlink("Show all", nil)
-		v.all.OnTapped = v.showAll
+		v.all = newLink(v.ui, "Show all", v.showAll)
 		body.Add(v.all)
 	}
 	return container.New(layout.NewCustomPaddedLayout(0, 0, 18, 22), border(nil,

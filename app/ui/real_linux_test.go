@@ -312,7 +312,7 @@ func TestLaunchGroup(t *testing.T) {
 	// Worktrees that are worked in stay.
 	tap(t, w.ui.sheet.pop, "Clean up…")
 	w.until("the worktrees", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "stays: Claude Code (working) works in it", "Remove 0 worktrees")
+	shows(t, w.ui.sheet.pop, "stays: Claude Code (working) works in it", "Remove worktrees")
 	killAgents(t, w.agent.table, w.agent.store)
 	w.until("their ends", func() bool { return strings.Count(w.run(), "It ended with exit code") == 2 })
 	w.ui.showWorktrees(repo, "g-abc")

@@ -23,10 +23,10 @@ type resumeSheet struct {
 	*sheet
 	session app.Session
 	message *formEntry
-	where   *widget.RadioGroup
-	mode    *widget.Select
+	where   *radio
+	mode    *choice
 	says    *widget.Label
-	alive   *widget.Check // shown for a session that is not over
+	alive   *checkBox // shown for a session that is not over
 	preview *preview
 	start   *button
 	back    *button
@@ -41,17 +41,16 @@ func (u *UI) showResume(s app.Session) {
 	changed := func(string) { r.changed() }
 	r.message = newFormText(u, "What it is to do next", 4, changed)
 	r.message.submit = r.launch
-	r.where = widget.NewRadioGroup([]string{inBackground, inTerminal}, changed)
-	r.where.Horizontal, r.where.Required, r.where.Selected = true, true, inBackground
+	r.where = newRadio(u, []string{inBackground, inTerminal}, changed)
 	r.says = paragraph("", widget.LowImportance)
 	r.says.Hide()
 	options := []string{defaultMode}
 	for _, m := range u.modes(s.Agent) {
 		options = append(options, m.Name)
 	}
-	r.mode = widget.NewSelect(options, r.explain)
+	r.mode = newChoice(u, options, r.explain)
 	r.mode.Selected = defaultMode
-	r.alive = widget.NewCheck("Take it up all the same", func(bool) { r.changed() })
+	r.alive = newCheck(u, "Take it up all the same", func(bool) { r.changed() })
 	r.preview = newPreview(u)
 	r.refused = newRefusal(u)
 	r.back = r.button("Cancel", r.close)
@@ -60,7 +59,7 @@ func (u *UI) showResume(s app.Session) {
 	r.show(r.form(len(options) > 1), r.preview.copy, r.back, r.start)
 	r.preview.resized = r.fit
 	r.changed()
-	u.focus(r.message)
+	r.focus(r.message)
 }
 
 func (r *resumeSheet) form(modes bool) []fyne.CanvasObject {
@@ -104,7 +103,7 @@ func (r *resumeSheet) read() launchForm {
 	if mode == defaultMode {
 		mode = ""
 	}
-	return launchForm{dir: r.session.CWD, prompt: r.message.Text, terminal: r.where.Selected == inTerminal, resume: r.session.ID,
+	return launchForm{dir: r.session.CWD, prompt: r.message.Text, terminal: r.where.selected == inTerminal, resume: r.session.ID,
 		members: []launch.Member{{Agent: r.session.Agent, Mode: mode}}, force: r.alive.Checked, keepEnv: r.ui.options.KeepEnv}
 }
 
@@ -145,11 +144,11 @@ func (r *resumeSheet) carryOut(f launchForm) {
 			run.resized = r.fit
 			r.back.SetText("Close")
 			r.show([]fyne.CanvasObject{paragraph(sessionLine(&r.session), widget.MediumImportance), run.content}, r.back)
-			r.ui.focus(r.back)
+			r.focus(r.back)
 		},
 		refused: func(err error) {
 			if !r.open() {
-				r.ui.Warn(fmt.Sprintf("%s was not resumed: %s", present.AgentName(f.members[0].Agent), short(err.Error())))
+				r.ui.tell(fmt.Sprintf("%s was not resumed: %s", present.AgentName(f.members[0].Agent), short(err.Error())))
 				return
 			}
 			r.refused.show(err, func() { f.force = true; r.carryOut(f) })

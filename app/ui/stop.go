@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -69,7 +68,7 @@ func (d *sheet) showPlan(core stopper, plan *app.StopPlan) {
 	stop := d.button("Stop it", func() { d.stop(core, plan) })
 	stop.Importance = widget.DangerImportance
 	d.show(body, back, stop)
-	d.ui.focus(back)
+	d.focus(back)
 }
 
 func sessionLine(s *app.Session) string {
@@ -152,7 +151,7 @@ func (d *sheet) stop(core stopper, plan *app.StopPlan) {
 func (d *sheet) stopped(plan *app.StopPlan, r app.StopResult, err error) {
 	if !d.open() {
 		if err != nil {
-			d.ui.Warn(short(plan.Session.ID) + " was not stopped: " + short(err.Error()))
+			d.ui.tell(short(plan.Session.ID) + " was not stopped: " + short(err.Error()))
 		}
 		return
 	}
@@ -160,13 +159,14 @@ func (d *sheet) stopped(plan *app.StopPlan, r app.StopResult, err error) {
 		d.failed("It was not stopped: " + present.Cut(short(err.Error()), 1000))
 		return
 	}
+	d.head.SetText("The session is stopped")
 	done := d.button("Close", d.close)
-	d.show([]fyne.CanvasObject{sentence("done", colorGood, stoppedText(plan, r, err))}, done)
-	d.ui.focus(done)
+	d.show([]fyne.CanvasObject{paragraph("“"+present.Cut(sessionTitle(&plan.Session), 120)+"”", widget.MediumImportance), sentence("done", colorGood, stoppedText(plan, r, err))}, done)
+	d.focus(done)
 }
 
 func stoppedText(plan *app.StopPlan, r app.StopResult, err error) string {
-	took := r.Took.Round(10 * time.Millisecond)
+	took := elapsed(r.Took)
 	switch {
 	case err != nil:
 		return "It had ended by itself."

@@ -18,7 +18,7 @@ import (
 // idleStop is one of the sessions that could be stopped together.
 type idleStop struct {
 	plan    *app.StopPlan
-	check   *widget.Check
+	check   *checkBox
 	result  *line
 	content *fyne.Container
 }
@@ -70,7 +70,7 @@ func (d *sheet) showIdle(core stopper, plans []*app.StopPlan, problems []string)
 		body = append(body, paragraph("No idle session could be stopped.", widget.MediumImportance))
 		done := d.button("Close", d.close)
 		d.show(body, done)
-		d.ui.focus(done)
+		d.focus(done)
 		return
 	}
 	rows := make([]*idleStop, len(plans))
@@ -83,24 +83,28 @@ func (d *sheet) showIdle(core stopper, plans []*app.StopPlan, problems []string)
 				n++
 			}
 		}
-		stop.SetText("Stop " + count(n, "session", "sessions"))
+		text := "Stop sessions"
+		if n > 0 {
+			text = "Stop " + count(n, "session", "sessions")
+		}
+		stop.SetText(text)
 		setEnabled(stop, n > 0)
 		d.bottom.Refresh()
 	}
 	body = append(body, paragraph("Their turns are over. They can be resumed later. One that begins to work meanwhile is left alone.", widget.LowImportance))
 	for i, p := range plans {
-		rows[i] = newIdleStop(p, recount)
+		rows[i] = newIdleStop(d.ui, p, recount)
 		body = append(body, rows[i].content)
 	}
 	stop.OnTapped = func() { d.stopIdle(core, rows, stop, back) }
 	d.show(body, back, stop)
 	recount()
-	d.ui.focus(back)
+	d.focus(back)
 }
 
-func newIdleStop(p *app.StopPlan, changed func()) *idleStop {
+func newIdleStop(u *UI, p *app.StopPlan, changed func()) *idleStop {
 	r := &idleStop{plan: p}
-	r.check = widget.NewCheck(present.Cut(sessionTitle(&p.Session), 90), func(bool) { changed() })
+	r.check = newCheck(u, present.Cut(sessionTitle(&p.Session), 90), func(bool) { changed() })
 	r.check.Checked = true
 	text := present.AgentName(p.Session.Agent) + " · " + present.Project(tail(p.Session.CWD, maxRowText)) + fmt.Sprintf(" · process %d", p.Process.PID)
 	if n := len(p.Tree); n > 0 {
@@ -135,6 +139,9 @@ func (d *sheet) stopIdle(core stopper, rows []*idleStop, stop, back *button) {
 			u.post(func() {
 				if err != nil {
 					r.result.set("not stopped: "+present.Cut(short(err.Error()), 300), colorBad)
+					if !d.open() {
+						u.tell("“" + present.Cut(sessionTitle(&r.plan.Session), 60) + "” was not stopped: " + present.Cut(short(err.Error()), 300))
+					}
 					return
 				}
 				r.result.set(text, colorGood)

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/rivo/uniseg"
 )
@@ -40,6 +41,34 @@ func fit(s string, width, size float32, style fyne.TextStyle) string {
 	return strings.TrimRight(s[:ends[fits-1]], " ") + "…"
 }
 
+// fitPath shortens s to width in its middle. Two thirds of what stays are of its
+// end: there stands what tells a path from its neighbours.
+func fitPath(s string, width, size float32, style fyne.TextStyle) string {
+	measure := func(s string) float32 { return fyne.MeasureText(s, size, style).Width }
+	if width <= 0 || measure(s) <= width {
+		return fit(s, width, size, style)
+	}
+	ends := []int{0}
+	for g := uniseg.NewGraphemes(s); g.Next(); {
+		_, end := g.Positions()
+		ends = append(ends, end)
+	}
+	n := len(ends) - 1
+	cut := func(keep int) string {
+		front := keep / 3
+		return strings.TrimRight(s[:ends[front]], " ") + "…" + s[ends[n-keep+front]:]
+	}
+	fits, over := 0, n
+	for fits+1 < over {
+		if mid := (fits + over) / 2; measure(cut(mid)) <= width {
+			fits = mid
+		} else {
+			over = mid
+		}
+	}
+	return cut(fits)
+}
+
 // line is a text on one line in a colour of the theme, shortened to its width.
 type line struct {
 	widget.BaseWidget
@@ -49,11 +78,19 @@ type line struct {
 	style fyne.TextStyle
 	align fyne.TextAlign
 	full  bool // it gets the width that it needs
+	path  bool // it is shortened in its middle: the ends tell paths apart
 }
 
 func newLine(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName, style fyne.TextStyle) *line {
 	l := &line{text: text, color: color, size: size, style: style}
 	l.ExtendBaseWidget(l)
+	return l
+}
+
+// newPathLine is a line for a path, or a text that ends with one.
+func newPathLine(text string, size fyne.ThemeSizeName, style fyne.TextStyle) *line {
+	l := newLine(text, theme.ColorNameForeground, size, style)
+	l.path = true
 	return l
 }
 
@@ -83,7 +120,11 @@ type lineRenderer struct {
 }
 
 func (r *lineRenderer) Layout(size fyne.Size) {
-	r.text.Text = fit(r.l.text, size.Width, r.text.TextSize, r.text.TextStyle)
+	shorten := fit
+	if r.l.path {
+		shorten = fitPath
+	}
+	r.text.Text = shorten(r.l.text, size.Width, r.text.TextSize, r.text.TextStyle)
 	r.text.Resize(size)
 	r.text.Refresh()
 }

@@ -83,7 +83,7 @@ func sessionsAtWork(snap *app.Snapshot) ([]worktree.Occupant, error) {
 // worktreeRow is one worktree that may be removed.
 type worktreeRow struct {
 	plan    *worktree.Plan
-	check   *widget.Check
+	check   *checkBox
 	result  *selectText
 	content *fyne.Container
 }
@@ -99,7 +99,10 @@ func (s *sheet) offerWorktrees(repo *worktree.Repo, plans []worktree.Plan) {
 				n, losing = n+1, losing || len(r.plan.Loses) > 0
 			}
 		}
-		text := "Remove " + count(n, "worktree", "worktrees")
+		text := "Remove worktrees"
+		if n > 0 {
+			text = "Remove " + count(n, "worktree", "worktrees")
+		}
 		if losing {
 			text += ", and lose the work"
 		}
@@ -107,20 +110,20 @@ func (s *sheet) offerWorktrees(repo *worktree.Repo, plans []worktree.Plan) {
 		setEnabled(remove, n > 0)
 		s.bottom.Refresh()
 	}
-	body := []fyne.CanvasObject{paragraph("Each is removed with its branch. What is nowhere else is said, and not ticked.", widget.LowImportance)}
+	body := []fyne.CanvasObject{paragraph("A worktree is removed together with its branch. Those with work that exists nowhere else are not ticked.", widget.LowImportance)}
 	for i := range plans {
-		rows[i] = newWorktreeRow(&plans[i], recount)
+		rows[i] = newWorktreeRow(s.ui, &plans[i], recount)
 		body = append(body, rows[i].content)
 	}
 	remove.OnTapped = func() { s.removeWorktrees(repo, rows, remove, back) }
 	s.show(body, back, remove)
 	recount()
-	s.ui.focus(back)
+	s.focus(back)
 }
 
-func newWorktreeRow(p *worktree.Plan, changed func()) *worktreeRow {
+func newWorktreeRow(u *UI, p *worktree.Plan, changed func()) *worktreeRow {
 	r := &worktreeRow{plan: p, result: newSelectText(worktreeFacts(p))}
-	r.check = widget.NewCheck(short(p.Path), func(bool) { changed() })
+	r.check = newCheck(u, short(p.Path), func(bool) { changed() })
 	r.check.Checked = len(p.Never) == 0 && len(p.Loses) == 0 && len(p.Doubts) == 0
 	if len(p.Never) > 0 {
 		r.check.Disable()
@@ -175,7 +178,14 @@ func (s *sheet) removeWorktrees(repo *worktree.Repo, rows []*worktreeRow, remove
 		for _, r := range chosen {
 			u.post(func() { r.result.SetText("removing…") })
 			got, err := repo.Remove(u.ctx, r.plan, u.occupants, worktree.Consent{Losing: true, Unsure: true})
-			u.post(func() { r.removed(got, err); s.fit() })
+			u.post(func() {
+				r.removed(got, err)
+				if s.open() {
+					s.fit()
+				} else if err != nil {
+					u.tell(short(r.plan.Path) + " was not removed: " + present.Cut(short(err.Error()), 400))
+				}
+			})
 		}
 		u.post(func() { remove.Hide(); s.bottom.Refresh() })
 	}()
