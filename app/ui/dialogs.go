@@ -22,6 +22,7 @@ type sheet struct {
 	pop    *widget.PopUp
 	head   *widget.Label
 	body   *fyne.Container
+	scroll *container.Scroll // of body
 	bottom *fyne.Container
 	busy   *widget.Activity // runs while the sheet says that it looks
 
@@ -44,7 +45,8 @@ func (u *UI) newSheet(title string, width float32) *sheet {
 	s.head.SizeName = theme.SizeNameSubHeadingText
 	s.body = container.New(layout.NewCustomPaddedVBoxLayout(2))
 	s.bottom = container.New(&trailing{gap: 6})
-	frame := container.NewBorder(s.head, container.New(layout.NewCustomPaddedLayout(12, 4, 0, 6), s.bottom), nil, nil, container.NewVScroll(s.body))
+	s.scroll = container.NewVScroll(s.body)
+	frame := container.NewBorder(s.head, container.New(layout.NewCustomPaddedLayout(12, 4, 0, 6), s.bottom), nil, nil, s.scroll)
 	s.pop = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(8, 8, sheetPad-6, sheetPad-6), frame), u.window.Canvas())
 	u.sheet = s
 	s.pop.Show()
@@ -222,6 +224,12 @@ func newFormText(u *UI, placeholder string, rows int, changed func(string)) *for
 
 // AcceptsTab is false, also for several lines: Tab goes to the next field.
 func (e *formEntry) AcceptsTab() bool { return false }
+
+// FocusGained brings it into sight.
+func (e *formEntry) FocusGained() {
+	e.Entry.FocusGained()
+	e.ui.reveal(e)
+}
 
 // TypedKey is called for each key while the field has the focus.
 func (e *formEntry) TypedKey(ev *fyne.KeyEvent) {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -12,7 +13,32 @@ import (
 // windowKey says whether a key is the window's wherever the focus is.
 func windowKey(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyEscape || ev.Name == fyne.KeyF5 }
 
-// checkBox is Fyne's.
+// reveal scrolls the form that is shown to a field that got the focus: the Tab
+// key reaches what is out of sight.
+func (u *UI) reveal(field fyne.CanvasObject) {
+	var scroll *container.Scroll
+	switch {
+	case u.sheet != nil:
+		scroll = u.sheet.scroll
+	case u.page == pageLaunch:
+		scroll = u.launch.scroll
+	}
+	if scroll == nil || scroll.Size().Height == 0 {
+		return
+	}
+	d := fyne.CurrentApp().Driver()
+	top := d.AbsolutePositionForObject(field).Y - d.AbsolutePositionForObject(scroll).Y
+	bottom := top + field.Size().Height - scroll.Size().Height
+	const margin = 12
+	switch {
+	case top < 0:
+		scroll.ScrollToOffset(scroll.Offset.AddXY(0, top-margin))
+	case bottom > 0:
+		scroll.ScrollToOffset(scroll.Offset.AddXY(0, min(bottom+margin, top)))
+	}
+}
+
+// checkBox is a box to tick.
 type checkBox struct {
 	widget.Check
 	ui *UI
@@ -23,6 +49,12 @@ func newCheck(u *UI, text string, changed func(bool)) *checkBox {
 	c.Text, c.OnChanged = text, changed
 	c.ExtendBaseWidget(c)
 	return c
+}
+
+// FocusGained brings it into sight.
+func (c *checkBox) FocusGained() {
+	c.Check.FocusGained()
+	c.ui.reveal(c)
 }
 
 // TypedKey is called for each key while the box has the focus.
@@ -45,6 +77,12 @@ func newChoice(u *UI, options []string, changed func(string)) *choice {
 	c.Options, c.OnChanged = options, changed
 	c.ExtendBaseWidget(c)
 	return c
+}
+
+// FocusGained brings it into sight.
+func (c *choice) FocusGained() {
+	c.Select.FocusGained()
+	c.ui.reveal(c)
 }
 
 // TypedKey is called for each key while the list has the focus.
@@ -77,6 +115,12 @@ func newSuggestEntry(u *UI, options []string) *suggestEntry {
 		e.ActionItem = b
 	}
 	return e
+}
+
+// FocusGained brings it into sight.
+func (e *suggestEntry) FocusGained() {
+	e.SelectEntry.FocusGained()
+	e.ui.reveal(e)
 }
 
 // TypedKey is called for each key while the field has the focus.

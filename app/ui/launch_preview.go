@@ -114,8 +114,11 @@ func (p *preview) answer(got *prepared, err error) {
 		return
 	}
 	p.commands = strings.Join(commandLines(got), "\n")
-	p.put(present.Cut(present.Text(p.commands), 4000), strings.Join(planNotes(got), "\n"), widget.MediumImportance)
+	p.put(present.Cut(present.Text(head(p.commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), widget.MediumImportance)
 }
+
+// maxCommands bounds what is cleaned to be shown, in bytes: a prompt may be long.
+const maxCommands = 32 << 10
 
 // commandLines are the commands of the plans, for a POSIX shell.
 func commandLines(p *prepared) []string {

@@ -83,3 +83,28 @@ func (b *topBar) word(text string) {
 func (b *topBar) MinSize([]fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(topLeft+b.tabs.MinSize().Width+topGap+topHeight+topGap, topHeight+2)
 }
+
+// sized gives its content the whole room, and tells when that changes.
+type sized struct {
+	last    fyne.Size
+	changed func()
+}
+
+func (s *sized) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	for _, o := range objects {
+		o.Resize(size)
+		o.Move(fyne.NewPos(0, 0))
+	}
+	if size != s.last {
+		s.last = size
+		s.changed()
+	}
+}
+
+func (s *sized) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	var m fyne.Size
+	for _, o := range objects {
+		m = m.Max(o.MinSize())
+	}
+	return m
+}

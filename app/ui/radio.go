@@ -44,7 +44,7 @@ func (r *radio) choose(option string) {
 	r.changed(option)
 }
 
-func (r *radio) FocusGained()           { r.focused = true; r.Refresh() }
+func (r *radio) FocusGained()           { r.focused = true; r.Refresh(); r.ui.reveal(r) }
 func (r *radio) FocusLost()             { r.focused = false; r.Refresh() }
 func (r *radio) TypedRune(rune)         {}
 func (r *radio) Cursor() desktop.Cursor { return desktop.PointerCursor }

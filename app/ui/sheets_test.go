@@ -138,3 +138,40 @@ func TestCleanupGoesOnWhenClosed(t *testing.T) {
 	w.until("the notice", func() bool { return strings.Contains(w.ui.sessions.notice, "Nothing was removed") })
 	_ = os.Remove(home)
 }
+
+// TestSheetFollowsTheWindow: a dialog stays within a window that gets smaller.
+func TestSheetFollowsTheWindow(t *testing.T) {
+	w := open(t, full())
+	w.ui.showFuse("/home/dev")
+	pop := w.ui.sheet.pop
+	if got := pop.Content.Size(); got.Width > 560 || got.Width < 500 {
+		t.Fatalf("at first it is %v", got)
+	}
+	w.win.Resize(fyne.NewSize(420, 420))
+	if got := pop.Content.Size(); got.Width > 420 || got.Height > 420 {
+		t.Errorf("in a window of 420 by 420 it is %v", got)
+	}
+	w.win.Resize(fyne.NewSize(1040, 680))
+	if got := pop.Content.Size(); got.Width < 500 {
+		t.Errorf("in a large window it stays %v", got)
+	}
+}
+
+// TestFocusIsInSight: the Tab key leads to fields below what is shown, too.
+func TestFocusIsInSight(t *testing.T) {
+	w := open(t, full())
+	w.ui.open(pageLaunch)
+	p := w.ui.launch
+	w.until("the agents", func() bool { return p.asked })
+	p.more.toggle()
+	w.win.Resize(fyne.NewSize(900, 420))
+	d := fyne.CurrentApp().Driver()
+	for _, f := range []fyne.Focusable{p.folder, p.choices[0].check, p.choices[0].mode, p.prompt, p.where, p.more.files, p.more.onComplete, p.more.keepEnv, p.folder} {
+		w.ui.focus(f)
+		o := f.(fyne.CanvasObject)
+		top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(p.scroll).Y
+		if top < 0 || top+o.Size().Height > p.scroll.Size().Height {
+			t.Errorf("a %T has the focus out of sight: from %g to %g of %g", f, top, top+o.Size().Height, p.scroll.Size().Height)
+		}
+	}
+}

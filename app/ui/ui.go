@@ -143,7 +143,11 @@ func (u *UI) frame() *fyne.Container {
 		tabs.Add(t)
 	}
 	top := newTopBar(tabs, u.asOf, u.refresh)
-	return border(container.New(layout.NewCustomPaddedVBoxLayout(0), top, widget.NewSeparator()), nil, nil, u.pages)
+	return container.New(&sized{changed: func() {
+		if u.sheet != nil {
+			u.sheet.fit() // a dialog lies above the content, and would keep its size
+		}
+	}}, border(container.New(layout.NewCustomPaddedVBoxLayout(0), top, widget.NewSeparator()), nil, nil, u.pages))
 }
 
 // Content is what the window shows. It is always the same object.
