@@ -45,7 +45,7 @@ func TestSubmitOnce(t *testing.T) {
 	// What fails once nobody looks is told above the list.
 	s.submit(b, problem, func(context.Context) error { return errors.New("no room") })
 	s.close()
-	w.until("the notice", func() bool { return w.ui.sessions.notice != "" })
+	w.until("the notice", func() bool { return w.ui.sessions.notice != "" && w.ui.locks.shown != nil })
 	shows(t, w.ui.content, "no room", "Dismiss")
 	tap(t, w.ui.content, "Dismiss")
 	if w.ui.sessions.problem.content.Visible() {
@@ -101,6 +101,7 @@ func TestChangeFails(t *testing.T) {
 	s := w.ui.sheet
 	w.ui.change(b, "It was not unlocked: ", func(context.Context) error { return errors.New("no room") })
 	w.until("the failure", func() bool { return w.ui.sessions.notice != "" })
+	w.until("the page", func() bool { return w.ui.locks.shown != nil }) // it is read anew
 	if w.ui.sheet != s || b.Disabled() {
 		t.Errorf("the form is closed: %t, the button is dead: %t", w.ui.sheet != s, b.Disabled())
 	}
