@@ -104,14 +104,16 @@ func (t *target) connect(ctx context.Context, allowPlaintext bool, scopes []stri
 }
 
 // welcome asks to be let in. No Origin is sent, and the client calls itself what
-// the gateway knows: other ids are refused.
+// the gateway knows: other ids are refused. It is the one that every version grants
+// its scopes to when it comes over loopback with the gateway's token or password and
+// without a device: 2026.3.13 to 2026.5.18 grant a "cli" none.
 func (c *client) welcome(ctx context.Context, auth credentials, scopes []string) error {
 	if _, err := c.next(ctx, func(f frame) bool { return f.Event == "connect.challenge" }); err != nil {
 		return err
 	}
 	params := map[string]any{
 		"minProtocol": minProtocol, "maxProtocol": maxProtocol, "role": "operator", "scopes": scopes, "caps": []string{},
-		"client": map[string]string{"id": "cli", "version": "1.0.0", "platform": runtime.GOOS, "mode": "cli"},
+		"client": map[string]string{"id": "gateway-client", "version": "1.0.0", "platform": runtime.GOOS, "mode": "backend"},
 	}
 	secret := map[string]string{}
 	if auth.token != "" {

@@ -157,7 +157,8 @@ func (t *target) words(r *refusal) (fix string, cause error) {
 		return "a proxy on the way adds an Origin header; take it away", errors.New("the gateway refused the origin of the connection")
 	case code == "MISSING_SCOPE", strings.HasPrefix(r.Message, "missing scope"):
 		scope := first(r.detail("missingScope"), strings.TrimPrefix(plain(r.Message), "missing scope: "))
-		return "use the gateway's own token, or a token of a role with that scope",
+		return "reach it on loopback (an SSH tunnel) with its own token; OpenClaw 2026.3.12 to 2026.4.24 grant nothing " +
+				"without a paired device even then: update it",
 			fmt.Errorf("the gateway does not grant Rollcall the scope %s", scope)
 	case pairing:
 		return "reach it on loopback (an SSH tunnel), where its token is enough",

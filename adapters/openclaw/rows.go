@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -138,14 +137,21 @@ func (c *client) sessions(ctx context.Context, ids []string, skipped map[string]
 
 // list pages through the sessions, newest first. Pages overlap and the first is
 // read again at the end: a session that takes a turn meanwhile moves to the front.
+// A gateway that knows no offset (2026.5.18) gives all at once.
 func (c *client) list(ctx context.Context, search string, skipped map[string]int) (rows []row, partial, err error) {
 	paged := c.hello.Protocol >= 4
 	l := lister{client: c, search: search, at: map[string]int{}}
 	offset := 0
 	for n := 0; ; n++ {
-		p, err := l.page(ctx, offset, paged, skipped)
+		p, err := l.page(ctx, offset, pageSize, paged, skipped)
 		if err != nil {
 			return nil, nil, err
+		}
+		if paged && p.More && p.Next == nil {
+			if _, err := l.page(ctx, 0, maxPages*pageSize, paged, skipped); err != nil {
+				return nil, nil, err
+			}
+			break
 		}
 		if !paged || p.Next == nil || !p.More {
 			break
@@ -160,7 +166,7 @@ func (c *client) list(ctx context.Context, search string, skipped map[string]int
 		offset = max(next-overlap, offset+1)
 	}
 	if offset > 0 {
-		if _, err := l.page(ctx, 0, paged, skipped); err != nil {
+		if _, err := l.page(ctx, 0, pageSize, paged, skipped); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -180,13 +186,16 @@ type lister struct {
 	odd    int // rows that were skipped count as listed
 }
 
-func (l *lister) page(ctx context.Context, offset int, paged bool, skipped map[string]int) (page, error) {
+func (l *lister) page(ctx context.Context, offset, limit int, paged bool, skipped map[string]int) (page, error) {
 	params := map[string]any{"includeDerivedTitles": true, "includeLastMessage": false}
 	if l.search != "" {
 		params["search"] = l.search
 	}
 	if paged {
-		params["limit"], params["offset"] = pageSize, offset
+		params["limit"] = limit
+	}
+	if offset > 0 {
+		params["offset"] = offset
 	}
 	var p page
 	if err := l.client.call(ctx, "sessions.list", params, &p); err != nil {
@@ -210,12 +219,6 @@ func (l *lister) page(ctx context.Context, offset int, paged bool, skipped map[s
 	}
 	return p, nil
 }
-
-// stamp is what 2026.2.26 puts before the user's words.
-var stamp = regexp.MustCompile(`^\[[A-Z][a-z]{2} \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]{0,30}\] ?`)
-
-// said is a text of the user without the stamp.
-func said(s string) string { return strings.TrimSpace(stamp.ReplaceAllString(s, "")) }
 
 func (r *row) cwd() string { return first(r.Workspace, r.SpawnedCWD, r.Root) }
 

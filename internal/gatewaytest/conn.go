@@ -157,7 +157,11 @@ func (c *conn) handle(r request) (any, *failure) {
 	if !c.has(m.scope) {
 		return nil, missing(m.scope)
 	}
-	if unknown := unexpected(r.Params, m.params, c.g.opts.MaxProtocol); unknown != "" {
+	params := m.params
+	if c.g.opts.NoOffset && r.Method == "sessions.list" {
+		params = slices.DeleteFunc(slices.Clone(params), func(name string) bool { return name == "offset+4" })
+	}
+	if unknown := unexpected(r.Params, params, c.g.opts.MaxProtocol); unknown != "" {
 		return nil, &failure{Code: "INVALID_REQUEST", Message: fmt.Sprintf(
 			"invalid %s params: at root: unexpected property '%s'", r.Method, unknown)}
 	}

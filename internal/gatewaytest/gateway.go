@@ -25,6 +25,12 @@ type Options struct {
 	TLS         bool   // serve wss with the certificate of httptest
 	// DenyAdmin grants no operator.admin, as a gateway with roles does.
 	DenyAdmin bool
+	// NoOffset has sessions.list know no offset, and give all with a limit that is
+	// high enough, as 2026.5.18 does.
+	NoOffset bool
+	// BackendOnly grants scopes to the client "gateway-client" in the mode "backend"
+	// alone, as 2026.5.18 does where no device is shown.
+	BackendOnly bool
 }
 
 // DefaultToken is the token of a gateway that was given none.

@@ -102,11 +102,12 @@ func (c *conn) authenticate(p *connectParams) *failure {
 }
 
 // welcome grants the scopes: without a device exactly those asked for, and none
-// to the modes ui and probe.
+// to the modes ui and probe, or with Options.BackendOnly to all but one.
 func (c *conn) welcome(p *connectParams) any {
 	var scopes []string
 	_ = json.Unmarshal(p.Scopes, &scopes)
-	if p.Client.Mode == "ui" || p.Client.Mode == "probe" {
+	backend := p.Client.ID == "gateway-client" && p.Client.Mode == "backend"
+	if p.Client.Mode == "ui" || p.Client.Mode == "probe" || c.g.opts.BackendOnly && !backend {
 		scopes = []string{}
 	}
 	if c.g.opts.DenyAdmin {

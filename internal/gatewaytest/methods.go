@@ -92,9 +92,11 @@ func (c *conn) list(raw json.RawMessage) (any, *failure) {
 	if c.g.opts.MaxProtocol >= 4 {
 		end := p.Offset + len(rows)
 		answer["totalCount"], answer["limitApplied"], answer["hasMore"] = total, p.Limit, end < total
-		answer["nextOffset"] = nil
-		if end < total {
-			answer["nextOffset"] = end
+		if !c.g.opts.NoOffset {
+			answer["nextOffset"] = nil
+			if end < total {
+				answer["nextOffset"] = end
+			}
 		}
 	}
 	return answer, nil
