@@ -55,6 +55,9 @@ func (a *Adapter) find(ctx context.Context) *search {
 		s.problems = append(s.problems, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
 			Fix: "without it, gateways that the settings don't name may be missed"})
 	}
+	for i := range s.gateways {
+		s.settle(&s.gateways[i])
+	}
 	for _, g := range a.cfg.Gateways {
 		s.named(g.URL, credentials{g.Token, g.Token}, g.Name, "Rollcall's settings")
 	}

@@ -16,6 +16,7 @@ type lock struct {
 	Port      int    `json:"port"`
 	CreatedAt string `json:"createdAt"`
 	Config    string `json:"configPath"`
+	StateDir  string `json:"stateDir"`
 }
 
 // readLock reads gateway.state.lock; ok says whether there is one.
@@ -56,11 +57,34 @@ const maxOldLocks = 50
 // in the system's folder for temporary files, named by a hash of the settings' path,
 // which it names itself.
 func (s *search) oldLock(config string) (path string, l lock, ok bool) {
-	paths, _ := filepath.Glob(filepath.Join(first(s.env("TMPDIR"), os.TempDir()), lockFolder(), "gateway.*.lock"))
-	for _, p := range paths[:min(len(paths), maxOldLocks)] {
+	for _, p := range s.oldLocks() {
 		if l, ok, err := readLock(p); ok && err == nil && l.Config == config {
 			return p, l, true
 		}
 	}
 	return "", lock{}, false
+}
+
+func (s *search) oldLocks() []string {
+	paths, _ := filepath.Glob(filepath.Join(first(s.env("TMPDIR"), os.TempDir()), lockFolder(), "gateway.*.lock"))
+	return paths[:min(len(paths), maxOldLocks)]
+}
+
+// settle corrects the state folder of a gateway that was started with --profile:
+// neither its environment nor, once it runs, its arguments tell. Its lock does.
+func (s *search) settle(g *gatewayProcess) {
+	if g.foreign || g.env["OPENCLAW_STATE_DIR"] != "" {
+		return
+	}
+	paths, _ := filepath.Glob(lockPath(filepath.Join(s.home, ".openclaw*")))
+	for _, path := range append(paths, s.oldLocks()...) {
+		l, ok, err := readLock(path)
+		if !ok || err != nil || l.PID != g.PID || !s.isOwner(g.Process, l) {
+			continue
+		}
+		if dir := first(l.StateDir, filepath.Dir(l.Config)); filepath.IsAbs(dir) {
+			g.stateDir, g.config = dir, first(l.Config, g.config)
+			return
+		}
+	}
 }

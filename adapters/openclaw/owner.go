@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,7 +177,11 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	if g.foreign {
 		return
 	}
-	switch dir, profile := under(g.env["OPENCLAW_STATE_DIR"]), profileName(g.env["OPENCLAW_PROFILE"]); {
+	args, err := table.Args(g.Identity)
+	if err != nil {
+		args = nil
+	}
+	switch dir, profile := under(g.env["OPENCLAW_STATE_DIR"]), profileName(first(profileArg(args), g.env["OPENCLAW_PROFILE"])); {
 	case dir != "":
 		g.stateDir = dir
 	case home != "" && profile != "":
@@ -184,10 +189,8 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	case home != "":
 		g.stateDir = filepath.Join(home, ".openclaw")
 	}
-	if args, err := table.Args(g.Identity); err == nil {
-		if n := portArg(args); n != 0 {
-			g.port = n
-		}
+	if n := portArg(args); n != 0 {
+		g.port = n
 	}
 	if g.port < 1 || g.port > 65535 {
 		g.port = 0
@@ -196,14 +199,28 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 
 // portArg is the value of --port.
 func portArg(args []string) int {
+	n, _ := strconv.Atoi(argument(args, "--port"))
+	return n
+}
+
+// profileArg is the profile that a gateway is started with, while its arguments
+// still tell.
+func profileArg(args []string) string {
+	if slices.Contains(args, "--dev") {
+		return "dev"
+	}
+	return argument(args, "--profile")
+}
+
+// argument is the value of an option, as --name=value or --name value.
+func argument(args []string, name string) string {
 	for i, arg := range args {
-		value, ok := strings.CutPrefix(arg, "--port=")
-		if !ok && arg == "--port" && i+1 < len(args) {
-			value, ok = args[i+1], true
+		if value, ok := strings.CutPrefix(arg, name+"="); ok {
+			return value
 		}
-		if n, err := strconv.Atoi(value); ok && err == nil {
-			return n
+		if arg == name && i+1 < len(args) {
+			return args[i+1]
 		}
 	}
-	return 0
+	return ""
 }

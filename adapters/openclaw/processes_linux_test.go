@@ -65,6 +65,27 @@ func TestProcessFound(t *testing.T) {
 	}
 }
 
+// TestProfile: a gateway that was started with --profile is that of the profile's
+// folder, as its lock says, and not of the default one: the option stands neither in
+// its environment nor, once it runs, in its arguments.
+func TestProfile(t *testing.T) {
+	w := newWorld(t)
+	g := w.gateway(gatewaytest.Options{Token: "of-the-profile"})
+	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
+	w.write(".openclaw-work/openclaw.json", `{"gateway": {"auth": {"mode": "token", "token": "of-the-profile"}}}`)
+	w.write(fmt.Sprintf(".openclaw-work/tmp/openclaw-%d/gateway.state.lock", os.Getuid()), fmt.Sprintf(
+		`{"pid":41,"startTime":20,"port":%d,"configPath":"%[2]s/openclaw.json","stateDir":"%[2]s"}`, g.Port(), w.home+"/.openclaw-work"))
+	p := newTree(t)
+	p.process(41, 1, "openclaw-gatewa", 20, []string{"openclaw-gateway"}, []string{"HOME=" + w.home})
+	p.process(42, 1, "MainThread", 30, []string{"node", "/opt/openclaw/openclaw.mjs", "--profile", "slow", "gateway", "run"}, []string{"HOME=" + w.home})
+	w.cfg.Table = p.table()
+	roll, err := discover(t, w.adapter(), adapters.Query{})
+	if len(roll.Sessions) != 1 || roll.Sessions[0].Status != adapters.Working {
+		t.Errorf("%+v", roll.Sessions)
+	}
+	onlyProblem(t, err, adapters.ErrUnreadable, "process 42 runs, and nothing listens there")
+}
+
 // TestStartingProcess: a gateway that runs and does not listen yet is said to start.
 func TestStartingProcess(t *testing.T) {
 	w := newWorld(t)

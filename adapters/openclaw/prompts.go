@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -107,7 +106,7 @@ func (p *preview) prompt(updated number) prompt {
 	said1 := prompt{updated: updated}
 	for _, item := range p.Items {
 		words := adapters.Cut(said(item.Text))
-		if item.Role != "user" || strings.HasPrefix(words, "[System] ") { // the gateway's own, after a restart
+		if item.Role != "user" || words == "" || ownWords(words) {
 			continue
 		}
 		if said1.first == "" {

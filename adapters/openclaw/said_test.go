@@ -14,6 +14,9 @@ func TestSaid(t *testing.T) {
 			"Chat history since last reply (untrusted, for context):\n```json\n[]\n```\n\nwell?", "well?"},
 		{"cut off", sender[:60], ""},
 		{"title", "Sender (untrusted metadata): ```json { \"label\":…", ""},
+		{"sub-agent", stamped + "[Subagent Context] You are running as a subagent (depth 1/5).\n\n[Subagent Task]\n\nchild job", "child job"},
+		{"older sub-agent", stamped + "[Subagent Context] You are running as a subagent (depth 1/1).\n\n[Subagent Task]: child job", "child job"},
+		{"about sub-agents", "what is [Subagent Task]: in this log?", "what is [Subagent Task]: in this log?"},
 		{"the user's own", "see:\n```json\n{}\n```\nthanks", "see:\n```json\n{}\n```\nthanks"},
 		{"the user's brackets", "[x] done", "[x] done"},
 	}
