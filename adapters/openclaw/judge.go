@@ -110,6 +110,8 @@ func (v *view) judge(r *row) verdict {
 			evidence: v.says("a run is active, and waited for an approval " + ago(v.now.Sub(heard.at)) + " ago")}
 	}
 	switch {
+	case r.stored:
+		return v.judgeStored(r)
 	case r.Active == nil:
 		return v.judgeEvents(r)
 	case *r.Active:

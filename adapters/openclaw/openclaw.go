@@ -142,7 +142,7 @@ func (a *Adapter) enter(roll *adapters.Roll, ans *answer, q adapters.Query) []er
 }
 
 // WatchPaths implements adapters.Watcher: the folders in which gateways put their
-// locks, which tell that one starts or ends.
+// locks, which tell that one starts or ends, and those of sessions that are read.
 func (a *Adapter) WatchPaths() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -159,6 +159,13 @@ func (a *Adapter) setWatch(paths []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watch = existing
+}
+
+// addWatch adds a folder until the next Discover finds out anew.
+func (a *Adapter) addWatch(path string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watch = appendNew(a.watch, path)
 }
 
 // first returns the first string that isn't empty.

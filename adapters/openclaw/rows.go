@@ -41,6 +41,7 @@ type row struct {
 	Workspace  string `json:"workspaceDir"`
 	SpawnedCWD string `json:"spawnedCwd"`
 	Root       string `json:"sessionRoot"`
+	File       string `json:"sessionFile"`
 
 	Updated     number `json:"updatedAt"`
 	Created     number `json:"createdAt"`
@@ -52,6 +53,8 @@ type row struct {
 	Total       number `json:"totalTokens"`
 	TotalFresh  *bool  `json:"totalTokensFresh"`
 	Window      number `json:"contextTokens"`
+
+	stored bool // of a sessions.json
 }
 
 // number is any number of a gateway; another type counts as none.

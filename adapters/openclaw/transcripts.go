@@ -26,10 +26,10 @@ type writeLock struct {
 
 // judgeLock judges by the lock; ok is false where it can't be told.
 func (v *view) judgeLock(r *row) (d verdict, ok bool) {
-	if v.target.stateDir == "" || r.agent() == "" || r.SessionID == "" || !plainName(r.agent()) || !plainName(r.SessionID) {
+	transcript, ok := v.transcript(r)
+	if !ok {
 		return verdict{}, false
 	}
-	transcript := filepath.Join(v.target.stateDir, "agents", r.agent(), "sessions", r.SessionID+".jsonl")
 	path := transcript + ".lock"
 	b, err := readSmall(path, 1<<16)
 	switch {
@@ -55,6 +55,18 @@ func (v *view) judgeLock(r *row) (d verdict, ok bool) {
 			evidence: v.says(fmt.Sprintf("process %d that held %s is gone; the run was cut off", l.PID, path))}, true
 	}
 	return verdict{status: adapters.Working, evidence: v.says(fmt.Sprintf("a run of process %d holds %s%s", l.PID, path, maybeWaits))}, true
+}
+
+// transcript is where a session's transcript lies, if its gateway's folder is here.
+func (v *view) transcript(r *row) (path string, ok bool) {
+	name := r.SessionID + ".jsonl"
+	if r.File != "" { // a topic of a chat has one of its own
+		name = filepath.Base(r.File)
+	}
+	if v.target.stateDir == "" || r.SessionID == "" || !plainName(r.agent()) || !plainName(name) {
+		return "", false
+	}
+	return filepath.Join(v.target.stateDir, "agents", r.agent(), "sessions", name), true
 }
 
 // plainName says whether a name is no way out of a folder.

@@ -31,6 +31,8 @@ type Options struct {
 	// BackendOnly grants scopes to the client "gateway-client" in the mode "backend"
 	// alone, as 2026.5.18 does where no device is shown.
 	BackendOnly bool
+	// NoScopes grants none to anybody, as 2026.4.15 does where no device is shown.
+	NoScopes bool
 }
 
 // DefaultToken is the token of a gateway that was given none.

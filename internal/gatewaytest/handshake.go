@@ -107,7 +107,7 @@ func (c *conn) welcome(p *connectParams) any {
 	var scopes []string
 	_ = json.Unmarshal(p.Scopes, &scopes)
 	backend := p.Client.ID == "gateway-client" && p.Client.Mode == "backend"
-	if p.Client.Mode == "ui" || p.Client.Mode == "probe" || c.g.opts.BackendOnly && !backend {
+	if p.Client.Mode == "ui" || p.Client.Mode == "probe" || c.g.opts.BackendOnly && !backend || c.g.opts.NoScopes {
 		scopes = []string{}
 	}
 	if c.g.opts.DenyAdmin {

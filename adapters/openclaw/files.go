@@ -1,0 +1,147 @@
+package openclaw
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// From 2026.3.12 to 2026.4.24 a gateway grants nothing to a client that shows no
+// paired device, not even on loopback with its token, and Rollcall pairs none: that
+// would write into the gateway's state. Such a gateway lets it in all the same, so
+// that it is known to run, and what its sessions do stands in its state folder: the
+// sessions in sessions.json, and which has a run in the locks (see transcripts.go).
+
+const (
+	// maxStore bounds a sessions.json, which has some 15 kB for a session.
+	maxStore = 256 << 20
+	// openingSize and openingLine bound how much of a transcript is read for how it
+	// began.
+	openingSize = 1 << 20
+	openingLine = 256 << 10
+)
+
+// ungranted says whether a gateway let Rollcall in and then tells it nothing.
+func ungranted(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && (r.Message == "missing scope: "+scopeRead || r.detail("missingScope") == scopeRead)
+}
+
+// files lists the sessions from the state folder of a gateway that lets nobody read
+// them; ok is false where there is nothing to read.
+func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
+	if t.stateDir == "" {
+		return false
+	}
+	stores, _ := filepath.Glob(filepath.Join(t.stateDir, "agents", "*", "sessions", "sessions.json"))
+	var rows []row
+	read := false
+	for _, path := range stores {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(path)), "agent", "openclaw-agent.sqlite")); err == nil {
+			continue // a newer version moved them into it, and left this
+		}
+		read = true
+		b, err := readSmall(path, maxStore)
+		if err != nil {
+			ans.problems = append(ans.problems, adapters.Unreadable(path, err))
+			continue
+		}
+		list, err := parseStore(b, ans.skipped)
+		if err != nil {
+			ans.problems = append(ans.problems, &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err})
+			continue
+		}
+		for i := range list {
+			list[i].AgentID = filepath.Base(filepath.Dir(filepath.Dir(path)))
+		}
+		rows = append(rows, list...)
+		a.addWatch(filepath.Dir(path))
+	}
+	v := view{target: t, hello: h, now: a.now(), alive: a.alive, ends: &a.ends, workspaces: t.workspaces}
+	a.book.enter(t, rows)
+	for i := range rows {
+		r := &rows[i]
+		s := v.session(r, a.book.idOf(t, r.Key))
+		s.Parent = a.book.parent(t, r, s.ID)
+		if path, ok := v.transcript(r); ok {
+			began := readOpening(path)
+			s.FirstPrompt, s.CWD = began.prompt, first(began.cwd, s.CWD)
+		}
+		ans.sessions = append(ans.sessions, s)
+	}
+	return read
+}
+
+// parseStore reads a sessions.json: an object of sessions by their keys.
+func parseStore(b []byte, skipped map[string]int) ([]row, error) {
+	var store map[string]json.RawMessage
+	if err := json.Unmarshal(b, &store); err != nil {
+		return nil, fmt.Errorf("no object of sessions: %w", err)
+	}
+	var rows []row
+	for key, raw := range store {
+		var r row
+		_ = json.Unmarshal(raw, &r) // members of another type are zero
+		if r.SessionID == "" {
+			skipped["session in sessions.json without id"]++
+			continue
+		}
+		r.Key, r.stored, r.Active = key, true, nil
+		rows = append(rows, r)
+	}
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.Key, b.Key) })
+	return rows, nil
+}
+
+// judgeStored judges a session of a sessions.json. Its own status is not believed:
+// a gateway that crashed left it as it was.
+func (v *view) judgeStored(r *row) verdict {
+	if d, ok := v.judgeLock(r); ok {
+		return d
+	}
+	return verdict{status: adapters.Unknown, evidence: v.says("it doesn't grant Rollcall " + scopeRead +
+		", and the session has no transcript in " + filepath.Join(v.target.stateDir, "agents"))}
+}
+
+// opening is how a transcript began.
+type opening struct{ cwd, prompt string }
+
+func readOpening(path string) opening {
+	f, err := os.Open(path)
+	if err != nil {
+		return opening{}
+	}
+	defer f.Close()
+	return parseOpening(io.LimitReader(f, openingSize))
+}
+
+func parseOpening(r io.Reader) (o opening) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, openingLine)
+	for o.prompt == "" && lines.Scan() {
+		line := lines.Bytes()
+		if jsonl.String(jsonl.Get(line, "type")) == "session" {
+			o.cwd = jsonl.String(jsonl.Get(line, "cwd"))
+		}
+		if jsonl.String(jsonl.Get(line, "message", "role")) != "user" {
+			continue
+		}
+		e := entry{Content: json.RawMessage(jsonl.Get(line, "message", "content"))}
+		for _, p := range e.parts() {
+			if words := said(p.Text); words != "" && !ownWords(words) {
+				o.prompt = adapters.Cut(words)
+				break
+			}
+		}
+	}
+	return o
+}
