@@ -76,7 +76,11 @@ func (r *row) title() string {
 	if noTitle.MatchString(derived) {
 		derived = ""
 	}
-	return first(strings.TrimSpace(r.Label), derived, strings.TrimSpace(r.Display))
+	display := strings.TrimSpace(r.Display)
+	if _, made, ok := strings.Cut(display, ":g-"); ok && made == strings.ReplaceAll(r.Key, ":", "-") {
+		display = "" // of the key (2026.5.18): that is no name
+	}
+	return first(strings.TrimSpace(r.Label), derived, display)
 }
 
 // noTitle is what 2026.2.26 derives from an id and a date while nothing was said.

@@ -26,7 +26,7 @@ func ownWords(s string) bool {
 // it was cut off before the user's words. A sub-agent's is its task.
 func said(s string) string {
 	if at := task.FindStringIndex(s); at != nil && strings.Contains(s[:at[0]], "[Subagent Context] ") {
-		s = s[at[1]:]
+		s = strings.TrimSuffix(strings.TrimSpace(s[at[1]:]), "Begin. Execute the assigned task to completion.")
 	}
 	for {
 		s = strings.TrimSpace(stamp.ReplaceAllString(strings.TrimSpace(s), ""))

@@ -15,6 +15,8 @@ func TestSaid(t *testing.T) {
 		{"cut off", sender[:60], ""},
 		{"title", "Sender (untrusted metadata): ```json { \"label\":…", ""},
 		{"sub-agent", stamped + "[Subagent Context] You are running as a subagent (depth 1/5).\n\n[Subagent Task]\n\nchild job", "child job"},
+		{"sub-agent of May", "[Subagent Context] You are running as a subagent (depth 1/1).\n\n[Subagent Task]:\nchild job\n\n" +
+			"Begin. Execute the assigned task to completion.", "child job"},
 		{"older sub-agent", stamped + "[Subagent Context] You are running as a subagent (depth 1/1).\n\n[Subagent Task]: child job", "child job"},
 		{"about sub-agents", "what is [Subagent Task]: in this log?", "what is [Subagent Task]: in this log?"},
 		{"the user's own", "see:\n```json\n{}\n```\nthanks", "see:\n```json\n{}\n```\nthanks"},
@@ -23,6 +25,15 @@ func TestSaid(t *testing.T) {
 	for _, test := range tests {
 		if got := said(test.text); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestMadeUpTitle(t *testing.T) {
+	for display, want := range map[string]string{"webchat:g-agent-main-spawn": "", "telegram:g-the-group": "telegram:g-the-group"} {
+		r := row{Key: "agent:main:spawn", Display: display, Derived: "Sender (untrusted metadata): ```json { \"label\":…"}
+		if got := r.title(); got != want {
+			t.Errorf("%s: %q, want %q", display, got, want)
 		}
 	}
 }
