@@ -24,7 +24,7 @@ func TestStatuses(t *testing.T) {
 		{Key: "agent:main:b", SessionID: "s-done", Status: "done", EndedAt: now, Input: 5, Output: 6, CacheRead: 7, CostUSD: 0.25},
 		{Key: "agent:main:c", SessionID: "s-failed", Status: "failed", LastRunError: "provider says no"},
 		{Key: "agent:main:d", SessionID: "s-killed", Status: "killed", Aborted: true},
-		{Key: "agent:main:e", SessionID: "s-timeout", Status: "timeout"},
+		{Key: "agent:main:e", SessionID: "s-timeout", Status: "timeout", RunID: "r"},
 		{Key: "agent:main:f", SessionID: "s-crashed"},
 		{Key: "agent:main:g", SessionID: "s-lost", Status: "running"}, // the row says so, no run is active
 		{Key: "agent:main:subagent:x", SessionID: "s-sub", Running: true, SpawnedBy: "agent:main:a"},

@@ -131,6 +131,11 @@ func (v *view) judge(r *row) verdict {
 		d.evidence = v.says("no active run, though the row still says running")
 	case r.Status == "" && !r.Aborted:
 		d.evidence = v.says("no active run; how the last one ended is not recorded")
+	case d.outcome == "" && r.Status == "timeout":
+		d.evidence = v.says("no active run; the last one timed out or was aborted" + v.since(r.Ended, ", "))
+		if heard, ok := v.heard(r.Key); ok && !heard.open && heard.outcome == adapters.Interrupted {
+			d.outcome = heard.outcome
+		}
 	default:
 		d.evidence = v.says("no active run; the last one: " + plain(first(r.Status, "aborted")) + v.since(r.Ended, ", "))
 		if r.RunError != "" && d.outcome == adapters.Failed {
@@ -145,8 +150,12 @@ func (r *row) outcome() adapters.Outcome {
 	switch r.Status {
 	case "done":
 		return adapters.Completed
-	case "failed", "timeout":
+	case "failed":
 		return adapters.Failed
+	case "timeout": // also what the user aborted, in a version that names no run (2026.5.18)
+		if r.RunID != "" {
+			return adapters.Failed
+		}
 	case "killed":
 		return adapters.Interrupted
 	case "":

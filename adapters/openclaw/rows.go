@@ -34,6 +34,7 @@ type row struct {
 	Active     *bool  `json:"hasActiveRun"`
 	Aborted    bool   `json:"abortedLastRun"`
 	RunError   string `json:"lastRunError"`
+	RunID      string `json:"lastRunId"`
 	Model      string `json:"model"`
 	ActiveName string `json:"activeModel"`
 	SpawnedBy  string `json:"spawnedBy"`

@@ -39,7 +39,7 @@ func (v *view) judgeLock(r *row) (d verdict, ok bool) {
 			return verdict{}, false // its transcript may lie elsewhere
 		}
 		d := verdict{status: adapters.Idle, outcome: r.outcome(), evidence: v.says("no run holds " + path)}
-		if d.outcome == "" && v.ends != nil {
+		if d.outcome == "" && r.Status != "timeout" && v.ends != nil {
 			d.outcome = v.ends.of(transcript, fi)
 		}
 		return d, true

@@ -28,6 +28,19 @@ func TestMay(t *testing.T) {
 	}
 }
 
+// TestTimeoutOrAbort: 2026.5.18 says timeout of what the user aborted as well.
+func TestTimeoutOrAbort(t *testing.T) {
+	w := newWorld(t)
+	g := w.running(gatewaytest.Options{Version: "2026.5.18", BackendOnly: true, NoOffset: true})
+	a := w.adapter()
+	for runID, want := range map[string]adapters.Outcome{"": "", "run-1": adapters.Failed} {
+		g.Set([]gatewaytest.Session{{Key: "agent:main:main", SessionID: "s", Status: "timeout", RunID: runID, UpdatedAt: time.Now()}})
+		if s := one(t, a); s.Status != adapters.Idle || s.Outcome != want {
+			t.Errorf("run %q: %s %s (%s), want %q", runID, s.Status, s.Outcome, s.Evidence, want)
+		}
+	}
+}
+
 // TestApril: what a gateway that grants nothing keeps in its state folder tells
 // which of its sessions have a run. The records are of 2026.4.15.
 func TestApril(t *testing.T) {
