@@ -5,9 +5,11 @@
 // answers, a session works, waits or is idle as its row says (hasActiveRun) and as
 // the gateway's lists of pending approvals and questions say. Gateways are found
 // through the user's settings, the environment, the state folders (~/.openclaw and
-// those of profiles) and the running processes; each fails apart.
+// those of profiles) and the running processes; each fails apart. What one on this
+// machine lets nobody ask is read from its state folder.
 //
-// Facts were learned from OpenClaw 2026.9.6 and 2026.2.26 on Linux.
+// Facts were learned from OpenClaw 2026.9.6, 2026.7.1, 2026.5.18, 2026.4.15, 2026.3.13
+// and 2026.2.26 on Linux.
 package openclaw
 
 import (
