@@ -23,6 +23,7 @@ type host struct {
 	daemon   bool   // an app-server that listens on the control socket
 	resumes  string // thread named on its command line
 	home     string // CODEX_HOME
+	user     string // HOME; empty: not known
 	stateDir string // CODEX_SQLITE_HOME
 
 	rollouts map[string]bool // open ones, by path
@@ -80,6 +81,7 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	}
 	if env, err := table.Env(p.Identity); err == nil {
 		h.home, h.stateDir = variable(env, "CODEX_HOME"), variable(env, "CODEX_SQLITE_HOME")
+		h.user = variable(env, "HOME")
 	}
 	files, err := table.OpenFiles(p.Identity)
 	if errors.Is(err, proc.ErrGone) {

@@ -97,6 +97,19 @@ func TestStateDatabaseChanges(t *testing.T) {
 	}
 }
 
+// A process of another home, without a thread so far, has its own database open.
+func TestAnothersDatabase(t *testing.T) {
+	home, other := home(t), home(t)
+	write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "hello there").text())
+	stateDB(t, filepath.Join(home, ".codex", "state_5.sqlite"), threadColumns, insert(threadA, "x", "'Mine'"))
+	theirs := filepath.Join(other, ".codex", "state_5.sqlite")
+	stateDB(t, theirs, threadColumns, insert(threadA, "x", "'Theirs'"))
+	startCodex(t, "codex", []string{"HOME=" + other}).do("open", theirs)
+	if s := look(t, atNow(home), home, adapters.Query{})[threadA]; s.Title != "Mine" {
+		t.Errorf("title %q, want Mine", s.Title)
+	}
+}
+
 // A broken database is a problem that names it; the sessions come from rollouts.
 func TestBrokenStateDatabase(t *testing.T) {
 	for name, test := range map[string]struct {

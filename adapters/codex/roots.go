@@ -56,15 +56,18 @@ func (a *Adapter) roots(c census) (found []*root, looked []string, problems []er
 	add(own)
 	for _, h := range c.hosts {
 		var uses []*root
-		if h.home != "" && filepath.IsAbs(h.home) {
+		switch users := filepath.Join(h.user, ".codex"); {
+		case filepath.IsAbs(h.home):
 			uses = append(uses, add(h.home))
+		case filepath.IsAbs(users) && isFolder(users): // not so where it is a container's name for it
+			uses = append(uses, add(users))
 		}
 		for rollout := range h.rollouts {
 			if path := rootOf(rollout); path != "" {
 				uses = append(uses, add(path))
 			}
 		}
-		if len(uses) == 0 && len(found) > 0 {
+		if len(uses) == 0 && len(found) > 0 && h.user == "" {
 			uses = append(uses, found[0])
 		}
 		for _, r := range uses {
@@ -78,6 +81,11 @@ func (a *Adapter) roots(c census) (found []*root, looked []string, problems []er
 		r.state = appendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
 	}
 	return found, looked, problems
+}
+
+func isFolder(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
 }
 
 // rootOf returns the home that a rollout's path lies in.
