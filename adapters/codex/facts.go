@@ -20,6 +20,7 @@ type turn struct {
 	counted  bool      // implicit: the answer's tokens were counted, so it was complete
 	prompted bool      // a user's prompt belongs to it
 	worked   bool      // the model did something in it
+	review   review    // what a review in it came to
 }
 
 type turnState uint8
@@ -29,6 +30,15 @@ const (
 	open
 	ended
 	lost // its records could not be found
+)
+
+// review is how far a turn is a review.
+type review uint8
+
+const (
+	noReview review = iota
+	withResult
+	withoutResult
 )
 
 // toolCall is a call that has no result yet.
@@ -48,7 +58,8 @@ type facts struct {
 
 	firstPrompt, lastPrompt string
 	title                   string
-	model, approval         string
+	model                   string
+	approval, reviewer      string // when calls need an approval, and whose
 	turn                    turn
 	calls                   []toolCall
 	totals                  *tokens
@@ -74,6 +85,7 @@ func (f *facts) apply(r record) {
 		f.model = first(r.model, f.model)
 		f.cwd = first(r.cwd, f.cwd)
 		f.approval = first(r.approval, f.approval)
+		f.reviewer = first(r.reviewer, f.reviewer)
 	case usage:
 		f.applyUsage(r)
 	case named:
@@ -91,6 +103,8 @@ func (f *facts) apply(r record) {
 	case rolledBack:
 		f.calls = nil
 		f.turn = turn{state: ended, since: r.at, explicit: true}
+	case reviewed:
+		f.applyReview(r)
 	case answer, call, output, activity:
 		f.applyWork(r)
 	}
@@ -146,20 +160,25 @@ func (f *facts) applyEnd(r record) {
 	case completed:
 		t.outcome = adapters.Completed
 		if r.silent && was.prompted {
-			t.outcome = silentOutcome(was)
-			t.why = "ended without an answer"
+			t.outcome, t.why = silentOutcome(was)
 		}
 	}
 }
 
 // silentOutcome is that of a prompted turn that ended without a last message and
-// without saying why, as 0.142.5 records a failed one: with no work of the model
-// at all it failed, otherwise it can't be known.
-func silentOutcome(was turn) adapters.Outcome {
-	if was.worked {
-		return ""
+// without saying why. A review always does, and says before what it came to; in
+// other turns 0.142.5 records a failure that way: with no work of the model at
+// all it failed, otherwise it can't be known.
+func silentOutcome(was turn) (outcome adapters.Outcome, why string) {
+	switch {
+	case was.review == withResult:
+		return adapters.Completed, ""
+	case was.review == withoutResult:
+		return adapters.Failed, "the review ended without a result"
+	case was.worked:
+		return "", "ended without an answer"
 	}
-	return adapters.Failed
+	return adapters.Failed, "ended without an answer"
 }
 
 // abortOutcome knows the reasons of Codex's TurnAbortReason.
@@ -171,6 +190,26 @@ func abortOutcome(reason string) adapters.Outcome {
 		return adapters.Completed
 	}
 	return adapters.Interrupted
+}
+
+// applyReview notes that a review is over. Where turns are recorded, the
+// task_started before it is that of the reviewing sub-thread and names its turn;
+// the end to come names the turn around it (0.142.5, 0.169.0). Before (0.98.0)
+// nothing more comes but what the review came to, or that it was aborted.
+func (f *facts) applyReview(r record) {
+	f.applyWork(record{kind: activity, at: r.at})
+	t := &f.turn
+	if t.state != open {
+		return
+	}
+	t.id, t.review = r.turn, withResult
+	if r.silent {
+		t.review = withoutResult
+	}
+	if !t.explicit {
+		outcome, why := silentOutcome(*t)
+		f.calls, f.turn = nil, turn{state: ended, since: r.at, outcome: outcome, why: why}
+	}
 }
 
 // applyWork adds what happens within a turn.

@@ -68,6 +68,12 @@ func TestReadOnIsLikeReadAfresh(t *testing.T) {
 	}
 }
 
+const enteredReview = `{"type":"item_completed","turn_id":"outer","item":{"type":"EnteredReviewMode","id":"e","user_facing_hint":"look"}}`
+
+func leftReview(turn, result string) string {
+	return fmt.Sprintf(`{"type":"item_completed","turn_id":%q,"item":{"type":"ExitedReviewMode","id":"f","review_output":%s}}`, turn, result)
+}
+
 // What records mean, in the order in which they come.
 func TestTurns(t *testing.T) {
 	version := func(v string) *script { return newScript(threadA, v) }
@@ -96,6 +102,22 @@ func TestTurns(t *testing.T) {
 		{"out of budget", version("0.169.0").start("a").event(`{"type":"turn_aborted","turn_id":"a","reason":"budget_limited"}`), ended, adapters.Failed, 0},
 		{"an earlier turn's late end", version("0.169.0").start("a").start("b").
 			event(`{"type":"turn_aborted","turn_id":"a","reason":"replaced"}`), open, "", 0},
+		// A review's beginning names the turn of the reviewing sub-thread, its end the one around it.
+		{"a review", version("0.169.0").turn("a", "x").event(enteredReview).start("inner").prompt("look").event(leftReview("outer", `{"findings":[]}`)).
+			answer("fine").event(`{"type":"task_complete","turn_id":"outer","last_agent_message":null}`), ended, adapters.Completed, 0},
+		{"a review that goes on", version("0.169.0").turn("a", "x").event(enteredReview).start("inner").prompt("look"), open, "", 0},
+		{"a review interrupted", version("0.169.0").event(enteredReview).start("inner").prompt("look").event(leftReview("outer", "null")).
+			answer("Review was interrupted.").event(`{"type":"turn_aborted","turn_id":"outer","reason":"interrupted"}`), ended, adapters.Interrupted, 0},
+		{"a review in 0.142.5", version("0.142.5").event(`{"type":"entered_review_mode","user_facing_hint":"look"}`).start("inner").prompt("look").
+			event(`{"type":"exited_review_mode","review_output":{"findings":[]}}`).answer("fine").
+			event(`{"type":"task_complete","turn_id":"outer","last_agent_message":null}`), ended, adapters.Completed, 0},
+		{"a failed review in 0.142.5", version("0.142.5").start("inner").prompt("look").
+			event(`{"type":"exited_review_mode","review_output":null}`).answer("Review was interrupted.").
+			event(`{"type":"task_complete","turn_id":"outer","last_agent_message":null}`), ended, adapters.Failed, 0},
+		{"a review in 0.98.0", version("0.98.0").prompt("x").answer("y").tokens(1, 0, 1).event(`{"type":"entered_review_mode","user_facing_hint":"look"}`).prompt("look").
+			event(`{"type":"exited_review_mode","review_output":{"findings":[]}}`).answer("fine"), ended, adapters.Completed, 0},
+		{"a review interrupted in 0.98.0", version("0.98.0").prompt("look").event(`{"type":"exited_review_mode","review_output":null}`).
+			answer("Review was interrupted.").event(`{"type":"turn_aborted","reason":"interrupted"}`), ended, adapters.Interrupted, 0},
 		{"what trails behind the end", version("0.169.0").turn("a", "x").result("c", "late").
 			event(`{"type":"item_completed","item":{"type":"SubAgentActivity"}}`), ended, adapters.Completed, 0},
 		{"an open call", version("0.169.0").start("a").prompt("x").call("c", `{}`), open, "", 1},

@@ -33,6 +33,7 @@ const (
 	settings               // turn_context, thread_settings_applied
 	usage                  // token_count, token_usage_record
 	named                  // the thread got a name
+	reviewed               // a review is over; its turn's end follows
 )
 
 // record is one line of a rollout, reduced to what matters here.
@@ -43,16 +44,16 @@ type record struct {
 	turn    string
 	thread  string // of a usage record that names one
 	text    string // prompt, error, name of a thread, reason of an abort
-	silent  bool   // completed: without a last message
+	silent  bool   // completed: without a last message; reviewed: without a result
 
 	callID    string
 	tool      string
 	escalated bool // the call asks to leave the sandbox
 	asks      bool // the call is a question to the user
 
-	model, cwd, approval string
-	totals               *tokens
-	context, window      int64
+	model, cwd, approval, reviewer string
+	totals                         *tokens
+	context, window                int64
 
 	unknown string // record type that this version does not know
 }
@@ -97,7 +98,7 @@ func parse(line []byte) (record, error) {
 	case "token_usage_record":
 		r.usageRecord(payload)
 	case "compacted", "inter_agent_communication", "inter_agent_communication_metadata":
-	case "world_state", "ghost_snapshot":
+	case "world_state", "ghost_snapshot", "retained_context":
 		r.kind = other
 	default:
 		r.kind, r.unknown = other, string(name)
@@ -133,6 +134,8 @@ func (r *record) event(payload []byte) {
 		}
 	case "thread_rolled_back":
 		r.kind = rolledBack
+	case "exited_review_mode":
+		r.kind, r.silent = reviewed, jsonl.Null(jsonl.Get(payload, "review_output"))
 	case "thread_settings_applied":
 		r.settings(jsonl.Get(payload, "thread_settings"))
 	case "thread_name_updated":
@@ -188,6 +191,11 @@ func (r *record) itemCompleted(payload []byte) {
 		r.text = typed(contentText(item))
 	case "AgentMessage":
 		r.kind = answer
+	case "CommandExecution", "FileChange": // comes before the output, which waits for those of earlier calls
+		r.kind, r.callID = output, jsonl.String(jsonl.Get(item, "id"))
+	case "ExitedReviewMode":
+		r.kind, r.silent = reviewed, jsonl.Null(jsonl.Get(item, "review_output"))
+		r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
 	}
 }
 
@@ -234,6 +242,7 @@ func (r *record) settings(raw []byte) {
 	r.model = jsonl.String(jsonl.Get(raw, "model"))
 	r.cwd = jsonl.String(jsonl.Get(raw, "cwd"))
 	r.approval = jsonl.String(jsonl.Get(raw, "approval_policy"))
+	r.reviewer = jsonl.String(jsonl.Get(raw, "approvals_reviewer"))
 }
 
 // tokenCount reads what is cumulative over the thread, resumes included. info is
