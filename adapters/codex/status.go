@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,8 +124,11 @@ func (s sight) openTurn(holder string) verdict {
 			evidence: fmt.Sprintf("%s since %s, process %d runs; %s", call.tool, s.clock(call.at), s.running, begun)}
 	case asked && s.needsPermission(call):
 		return verdict{status: adapters.Waiting, waiting: adapters.ForPermission,
-			evidence: fmt.Sprintf("%s asks since %s to run outside the sandbox, and no process of it runs; %s",
-				call.tool, s.clock(call.at), begun)}
+			evidence: fmt.Sprintf("%s %s; %s", call.tool, s.whyPermission(call), begun)}
+	case asked && s.withoutProcess(call):
+		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
+			"%s since %s without a result, and no process of it runs: it may wait for permission, the files do not say so; %s",
+			call.tool, s.clock(call.at), begun)}
 	case asked && s.facts.approval != "never":
 		return verdict{status: adapters.Working, evidence: fmt.Sprintf(
 			"%s since %s without a result: it runs or waits for permission, the files do not say which; %s",
@@ -141,11 +145,35 @@ func (s sight) openTurn(holder string) verdict {
 	return verdict{status: adapters.Working, evidence: begun}
 }
 
-// needsPermission says whether a call can be nothing but waiting: it asks to
-// leave the sandbox, the user decides on that, and its command surely runs not.
+// needsPermission says whether a call can be nothing but waiting: it asks to leave
+// the sandbox, the user decides on that, and its command surely runs not. Or it is
+// a patch, which takes no such time.
 func (s sight) needsPermission(c toolCall) bool {
-	return c.escalated && s.nothingRuns && s.facts.approval != "never" && s.now.Sub(c.at) >= settle
+	return (c.escalated || c.tool == patchTool) && s.nothingRuns && s.userDecides() && s.now.Sub(c.at) >= settle
 }
+
+func (s sight) whyPermission(c toolCall) string {
+	if c.tool == patchTool {
+		return "since " + s.clock(c.at) + " without a result, and nothing works on it"
+	}
+	return "asks since " + s.clock(c.at) + " to run outside the sandbox, and no process of it runs"
+}
+
+// withoutProcess says whether a call is that of a command, and none of it runs.
+func (s sight) withoutProcess(c toolCall) bool {
+	return slices.Contains(commandTools, c.tool) && s.nothingRuns && s.userDecides() && s.now.Sub(c.at) >= longWait
+}
+
+// userDecides says whether the user is asked for approvals: neither nobody nor a
+// model is.
+func (s sight) userDecides() bool {
+	return s.facts.approval != "never" && (s.facts.reviewer == "" || s.facts.reviewer == "user")
+}
+
+const patchTool = "apply_patch"
+
+// commandTools are the names of the tool that runs commands over the versions.
+var commandTools = []string{"exec_command", "shell_command", "shell", "local_shell", "container.exec"}
 
 // withoutHost is for a thread that no process has open.
 func (s sight) withoutHost() verdict {

@@ -17,6 +17,7 @@ func TestDecide(t *testing.T) {
 	old := func() *script { return newScript(threadA, "0.80.0") }
 	now := func() *script { return newScript(threadA, "0.169.0") }
 	escalated := `{"cmd":"x","sandbox_permissions":"require_escalated"}`
+	patch := `{"type":"custom_tool_call","status":"completed","call_id":"p","name":"apply_patch","input":"*** Begin Patch"}`
 	type status = adapters.Status
 	tests := []struct {
 		name    string
@@ -45,7 +46,12 @@ func TestDecide(t *testing.T) {
 		{"an escalated call that may run", now().start("a").call("c", escalated), time.Minute, sight{host: tui}, adapters.Working, "", "", "the files do not say which"},
 		{"an escalated call that runs", now().start("a").call("c", escalated), time.Minute, sight{host: tui, running: 9}, adapters.Working, "", "", "process 9 runs"},
 		{"nobody is ever asked", now().start("a").add(`{"timestamp":"2026-11-21T05:00:02Z","type":"turn_context","payload":{"approval_policy":"never"}}`).call("c", escalated), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "exec_command since"},
-		{"a call within the sandbox", now().start("a").context("m").call("c", `{"cmd":"x"}`), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a model is asked", now().start("a").add(`{"timestamp":"2026-11-21T05:00:02Z","type":"turn_context","payload":{"approval_policy":"on-request","approvals_reviewer":"auto_review"}}`).call("c", escalated), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a call within the sandbox", now().start("a").context("m").call("c", `{"cmd":"x"}`), 5 * time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a call within the sandbox, of which nothing runs", now().start("a").context("m").call("c", `{"cmd":"x"}`), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Unknown, "", "", "may wait for permission"},
+		{"a patch, too young to tell", now().start("a").context("m").item(patch), time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a patch that nothing works on", now().start("a").context("m").item(patch), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "apply_patch since"},
+		{"a patch whose outcome waits for others'", now().start("a").context("m").item(patch).event(`{"type":"item_completed","turn_id":"a","item":{"type":"FileChange","id":"p","status":"completed"}}`), time.Minute, sight{host: tui}, adapters.Working, "", "", "turn open"},
 		{"a question", now().start("a").item(`{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"c"}`), 0, sight{host: tui}, adapters.Waiting, adapters.ForQuestion, "", "request_user_input"},
 		{"a host that can't be looked into", now().turn("a", "x"), 0, sight{opaque: hidden}, adapters.Unknown, "", "", "no right"},
 		{"a rollout that could not be read", now().turn("a", "x"), 0, sight{host: tui, unread: errors.New("disk on fire")}, adapters.Unknown, "", "", "disk on fire"},
