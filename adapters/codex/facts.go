@@ -17,10 +17,13 @@ type turn struct {
 	// Without them an end can only be concluded from an answer.
 	explicit bool
 	answered time.Time // implicit: the model's last word, when nothing followed
-	counted  bool      // implicit: the answer's tokens were counted, so it was complete
-	prompted bool      // a user's prompt belongs to it
-	worked   bool      // the model did something in it
-	review   review    // what a review in it came to
+	// implicit: the answer's tokens were counted, and it went into the history, so
+	// it was complete. Up to 0.63.0 it goes there last, and after the calls that
+	// came with it have run, with them.
+	counted, recorded bool
+	prompted          bool   // a user's prompt belongs to it
+	worked            bool   // the model did something in it
+	review            review // what a review in it came to
 }
 
 type turnState uint8
@@ -159,7 +162,10 @@ func (f *facts) applyEnd(r record) {
 		t.outcome = abortOutcome(r.text)
 	case completed:
 		t.outcome = adapters.Completed
-		if r.silent && was.prompted {
+		switch {
+		case r.silent && was.state == ended && was.outcome == adapters.Failed: // by the error before it (0.125.0)
+			t.outcome, t.why = was.outcome, was.why
+		case r.silent && was.prompted:
 			t.outcome, t.why = silentOutcome(was)
 		}
 	}
@@ -221,10 +227,12 @@ func (f *facts) applyWork(r record) {
 	case noTurn, lost: // its beginning wasn't read
 		*t = turn{state: open, since: r.at, explicit: f.explicit}
 	}
-	t.answered, t.counted = time.Time{}, false
+	if r.kind != answer || !r.history || t.answered.IsZero() {
+		t.answered, t.counted, t.recorded = time.Time{}, false, false
+	}
 	switch r.kind {
 	case answer:
-		t.answered = r.at
+		t.answered, t.recorded = r.at, r.history
 	case call:
 		f.calls = append(f.calls[:len(f.calls):len(f.calls)], toolCall{r.callID, r.tool, r.at, r.escalated, r.asks})
 	case output:

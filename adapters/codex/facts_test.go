@@ -93,6 +93,8 @@ func TestTurns(t *testing.T) {
 			event(`{"type":"task_complete","turn_id":"a","last_agent_message":"y","error":{"message":"bad","codex_error_info":{"active_turn_not_steerable":{"turn_kind":"compact"}}}}`), ended, adapters.Completed, 0},
 		{"failed, 0.142.5 says nothing", version("0.142.5").start("a").prompt("x").
 			event(`{"type":"task_complete","turn_id":"a","last_agent_message":null}`), ended, adapters.Failed, 0},
+		{"failed, 0.125.0 says so before", version("0.125.0").start("a").prompt("x").event(`{"type":"error","message":"bad","codex_error_info":"other"}`).
+			event(`{"type":"task_complete","turn_id":"a","last_agent_message":null}`), ended, adapters.Failed, 0},
 		{"ended without a word after work, can't be known", version("0.142.5").start("a").prompt("x").call("c", `{}`).result("c", "y").
 			event(`{"type":"task_complete","turn_id":"a","last_agent_message":null}`), ended, "", 0},
 		{"a turn without a prompt needs no word", version("0.142.5").start("a").

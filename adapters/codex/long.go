@@ -57,7 +57,7 @@ func parseLong(begin, end []byte) record {
 	case "message":
 		r.kind = other
 		if member(payload, "role") == "assistant" {
-			r.kind = answer
+			r.kind, r.history = answer, true
 		}
 	case "item_completed":
 		if bytes.Contains(payload, []byte(`"item":{"type":"UserMessage"`)) {

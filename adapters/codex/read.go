@@ -248,7 +248,7 @@ func (c *collector) add(r record) {
 		return
 	case started, completed, failure, aborted, rolledBack:
 		if !inherited {
-			c.boundary = c.boundary || r.kind != aborted || c.abort
+			c.boundary = c.boundary || r.kind != aborted && !r.silent || c.abort
 			c.abort = c.abort || r.kind == aborted
 		}
 	case settings:

@@ -44,6 +44,7 @@ type record struct {
 	turn    string
 	thread  string // of a usage record that names one
 	text    string // prompt, error, name of a thread, reason of an abort
+	history bool   // answer: as the model is given it again, not as it was shown
 	silent  bool   // completed: without a last message; reviewed: without a result
 
 	callID    string
@@ -205,10 +206,12 @@ func (r *record) item(payload []byte) {
 	case "message":
 		switch string(jsonl.Text(jsonl.Get(payload, "role"))) {
 		case "assistant":
-			r.kind = answer
+			r.kind, r.history = answer, true
 		case "user", "developer", "system": // a prompt comes as an event as well
 			r.kind = other
 		}
+	case "ghost_snapshot": // a copy of the folder, done some time after the prompt (0.63.0)
+		r.kind = other
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
 		r.toolCall(payload)
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":

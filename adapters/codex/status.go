@@ -37,8 +37,8 @@ const (
 	// how long an answer of the model stands alone when more is to follow.
 	settle   = 3 * time.Second
 	longWait = 10 * time.Second
-	// silence is after how long without any record the evidence for an open turn
-	// says what a version that does not record approvals and failures may hide.
+	// silence is after how long without any record an open turn isn't believed any
+	// more of a version that does not record approvals and failures.
 	silence = 15 * time.Minute
 )
 
@@ -136,8 +136,8 @@ func (s sight) openTurn(holder string) verdict {
 	case asked:
 		return verdict{status: adapters.Working, evidence: call.tool + " since " + s.clock(call.at) + "; " + begun}
 	case !s.facts.turn.explicit && quiet > silence:
-		return verdict{status: adapters.Working, evidence: fmt.Sprintf(
-			"%s, no record for %s: it may wait for permission or have failed, Codex %s records neither",
+		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
+			"%s, no record for %s: it may work, wait for permission or have failed, Codex %s records neither",
 			begun, quiet.Round(time.Minute), s.facts.version)}
 	case !s.facts.turn.explicit:
 		return verdict{status: adapters.Working, evidence: begun + " (Codex " + s.facts.version + " does not record approvals)"}
@@ -199,7 +199,7 @@ func (s sight) withoutHost() verdict {
 // while.
 func (s sight) answered() bool {
 	t := s.facts.turn
-	if t.state != open || t.explicit || t.answered.IsZero() || len(s.facts.calls) > 0 {
+	if t.state != open || t.explicit || t.answered.IsZero() || !t.recorded || len(s.facts.calls) > 0 {
 		return false
 	}
 	return t.counted || s.host == nil || s.now.Sub(s.facts.last) > longWait

@@ -18,6 +18,7 @@ func TestDecide(t *testing.T) {
 	now := func() *script { return newScript(threadA, "0.169.0") }
 	escalated := `{"cmd":"x","sandbox_permissions":"require_escalated"}`
 	patch := `{"type":"custom_tool_call","status":"completed","call_id":"p","name":"apply_patch","input":"*** Begin Patch"}`
+	shown, kept := `{"type":"agent_message","message":"y"}`, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"y"}]}`
 	type status = adapters.Status
 	tests := []struct {
 		name    string
@@ -36,9 +37,13 @@ func TestDecide(t *testing.T) {
 		{"0.80: an answer, and nothing has followed", old().prompt("x").answer("y"), time.Minute, sight{host: tui}, adapters.Idle, "", adapters.Completed, ""},
 		{"0.80: a word before a call is no end", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1), time.Minute, sight{host: tui}, adapters.Working, "", "", "the files do not say which"},
 		{"0.80: after a result the model thinks", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1).result("c", "z"), time.Minute, sight{host: tui}, adapters.Working, "", "", ""},
-		{"0.80: a failed turn is not recorded", old().prompt("x"), 20 * time.Minute, sight{host: tui}, adapters.Working, "", "", "or have failed"},
+		{"0.80: a failed turn is not recorded", old().prompt("x"), 20 * time.Minute, sight{host: tui}, adapters.Unknown, "", "", "or have failed"},
 		{"0.80: gone after an answer", old().prompt("x").answer("y"), 0, sight{}, adapters.Stopped, "", adapters.Completed, ""},
 		{"0.80: gone before one", old().prompt("x"), 0, sight{}, adapters.Stopped, "", adapters.Died, "left open"},
+		{"0.63: an answer goes into the history last", old().prompt("x").event(shown).tokens(1, 0, 1).item(kept).item(`{"type":"ghost_snapshot"}`), 0, sight{host: tui}, adapters.Idle, "", adapters.Completed, "answer is the last record"},
+		{"0.63: a word before a call that is not recorded yet", old().prompt("x").event(shown).tokens(1, 0, 1).item(`{"type":"ghost_snapshot"}`), time.Minute, sight{host: tui}, adapters.Working, "", "", "turn open"},
+		{"0.45: a word before a call that is not recorded yet", old().prompt("x").event(shown), time.Minute, sight{host: tui}, adapters.Working, "", "", "turn open"},
+		{"0.45: gone in the midst of such a call", old().prompt("x").event(shown), 0, sight{}, adapters.Stopped, "", adapters.Died, "left open"},
 		{"0.80: interrupted", old().prompt("x").event(`{"type":"turn_aborted","reason":"interrupted"}`), 0, sight{host: tui}, adapters.Idle, "", adapters.Interrupted, ""},
 		{"0.169: a word in the midst of a turn is no end", now().start("a").prompt("x").answer("I look").tokens(1, 0, 1), time.Hour, sight{host: tui}, adapters.Working, "", "", ""},
 		{"an escalated call, too young to tell", now().start("a").call("c", escalated), time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
