@@ -6,7 +6,8 @@
 // starts one for its terminal interfaces) whether they wait for the user, from
 // the daemon's socket. The SQLite databases add names and parents.
 //
-// Facts were learned from Codex 0.45.0, 0.80.0, 0.142.5 and 0.169.0 on Linux.
+// Facts were learned from Codex 0.45.0, 0.63.0, 0.80.0, 0.98.0, 0.106.0, 0.116.0,
+// 0.125.0, 0.142.5, 0.147.0, 0.154.0, 0.158.0, 0.166.0 and 0.169.0 on Linux.
 package codex
 
 import (

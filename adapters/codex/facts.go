@@ -11,9 +11,10 @@ type turn struct {
 	state   turnState
 	id      string
 	since   time.Time // of its beginning or end; zero when that wasn't read
+	last    time.Time // of its newest record, while it is open
 	outcome adapters.Outcome
 	why     string // of a failed or aborted one
-	// explicit: the version writes task_started and its like (after 0.80).
+	// explicit: the version writes task_started and its like (after 0.98.0).
 	// Without them an end can only be concluded from an answer.
 	explicit bool
 	answered time.Time // implicit: the model's last word, when nothing followed
@@ -97,7 +98,7 @@ func (f *facts) apply(r record) {
 		f.applyPrompt(r)
 	case started:
 		f.calls, f.explicit = nil, true
-		f.turn = turn{state: open, id: r.turn, since: r.at, explicit: true}
+		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, explicit: true}
 		if r.window > 0 {
 			f.window = r.window
 		}
@@ -139,11 +140,11 @@ func (f *facts) applyPrompt(r record) {
 		f.lastPrompt = r.text
 	}
 	if f.turn.state == open && f.turn.explicit {
-		f.turn.prompted = true
+		f.turn.prompted, f.turn.last = true, r.at
 		return
 	}
 	f.calls = nil
-	f.turn = turn{state: open, since: r.at, prompted: true}
+	f.turn = turn{state: open, since: r.at, last: r.at, prompted: true}
 }
 
 func (f *facts) applyEnd(r record) {
@@ -227,6 +228,7 @@ func (f *facts) applyWork(r record) {
 	case noTurn, lost: // its beginning wasn't read
 		*t = turn{state: open, since: r.at, explicit: f.explicit}
 	}
+	t.last = r.at
 	if r.kind != answer || !r.history || t.answered.IsZero() {
 		t.answered, t.counted, t.recorded = time.Time{}, false, false
 	}

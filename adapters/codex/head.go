@@ -99,8 +99,8 @@ func (h *head) lineage(source []byte, root, path, nickname string) {
 	}
 }
 
-// explicitVersion says whether a version surely writes task_* records: 0.142.5
-// and later do, 0.80.0 and earlier don't; what lies between isn't known.
+// explicitVersion says whether a version surely writes task_* records: 0.106.0
+// and later do, 0.98.0 and earlier don't; what lies between isn't known.
 func explicitVersion(version string) bool {
 	rest, ok := strings.CutPrefix(version, "0.")
 	if !ok {
@@ -108,7 +108,7 @@ func explicitVersion(version string) bool {
 	}
 	minor, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(minor)
-	return err == nil && n >= 142
+	return err == nil && n >= 106
 }
 
 // first returns the first text that isn't empty.

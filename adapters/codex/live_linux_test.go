@@ -25,7 +25,7 @@ func TestLifeOfAProcess(t *testing.T) {
 	pid := p.cmd.Process.Pid
 	want(t, look(t, a, home, adapters.Query{})[threadA], adapters.Idle, adapters.Completed, pid)
 
-	more := newScript(threadA, "0.142.5").start("b").prompt("y")
+	more := scriptAt(time.Now(), threadA, "0.142.5").start("b").prompt("y")
 	appendTo(t, path, strings.Join(more.lines[1:], "\n")+"\n")
 	s := look(t, a, home, adapters.Query{})[threadA]
 	want(t, s, adapters.Working, "", pid)
@@ -97,11 +97,12 @@ func TestSharedProcess(t *testing.T) {
 // else, once it had the time to start, waiting for permission.
 func TestApprovalByProcesses(t *testing.T) {
 	home := home(t)
+	p := startCodex(t, "codex", nil)
 	script := recently(func(at time.Time) *script {
 		return scriptAt(at, threadA, "0.169.0").start("a").context("gpt-5.5").prompt("x").
 			call("c", `{"cmd":"make","sandbox_permissions":"require_escalated"}`)
 	})
-	p := startCodex(t, "codex", nil).do("open", write(t, rolloutPath(home, threadA), script.text()))
+	p.do("open", write(t, rolloutPath(home, threadA), script.text()))
 	pid := p.cmd.Process.Pid
 	a := atNow(home)
 	a.now = func() time.Time { return script.at }
@@ -121,7 +122,7 @@ func TestApprovalByProcesses(t *testing.T) {
 
 	appendTo(t, rolloutPath(home, threadA), strings.Join(scriptAt(script.at, threadA, "").result("c", "ok").
 		call("q", `{}`).lines[1:], "\n")+"\n")
-	appendTo(t, rolloutPath(home, threadA), `{"timestamp":"2026-11-21T05:00:09Z","type":"response_item","payload":{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"u"}}`+"\n")
+	appendTo(t, rolloutPath(home, threadA), `{"timestamp":"`+script.now()+`","type":"response_item","payload":{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"u"}}`+"\n")
 	s = look(t, a, home, adapters.Query{})[threadA]
 	if s.Status != adapters.Waiting || s.WaitingFor != adapters.ForQuestion {
 		t.Errorf("%s %s (%s), want it to wait for an answer", s.Status, s.WaitingFor, s.Evidence)

@@ -106,8 +106,17 @@ func (s sight) byRecords() verdict {
 	case s.answered():
 		return verdict{status: adapters.Idle, outcome: adapters.Completed,
 			evidence: "the model's answer is the last record, " + s.clock(t.answered) + "; " + holder + " has it open"}
+	case s.inherited():
+		return verdict{status: adapters.Idle, evidence: "last turn left open " + s.clock(t.last) + ", before " + holder + " began, which has it open"}
 	}
 	return s.openTurn(holder)
+}
+
+// inherited says whether an open turn is that of a process before this one, which
+// was killed: no turn outlives its process, and a resumed thread begins none.
+func (s sight) inherited() bool {
+	t := s.facts.turn
+	return t.state == open && !t.last.IsZero() && t.last.Add(slack).Before(s.host.Started)
 }
 
 // openTurn tells apart what an open turn can be.

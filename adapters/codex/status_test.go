@@ -13,6 +13,7 @@ import (
 // Statuses that no recording holds: each line is one sight.
 func TestDecide(t *testing.T) {
 	tui := &host{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}}}
+	younger := &host{Process: proc.Process{Identity: proc.Identity{PID: 8, Start: 1}, Started: began.Add(time.Minute)}}
 	hidden := &host{Process: tui.Process, opaque: errors.New("no right")}
 	old := func() *script { return newScript(threadA, "0.80.0") }
 	now := func() *script { return newScript(threadA, "0.169.0") }
@@ -57,6 +58,9 @@ func TestDecide(t *testing.T) {
 		{"a patch, too young to tell", now().start("a").context("m").item(patch), time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
 		{"a patch that nothing works on", now().start("a").context("m").item(patch), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "apply_patch since"},
 		{"a patch whose outcome waits for others'", now().start("a").context("m").item(patch).event(`{"type":"item_completed","turn_id":"a","item":{"type":"FileChange","id":"p","status":"completed"}}`), time.Minute, sight{host: tui}, adapters.Working, "", "", "turn open"},
+		{"resumed after its process was killed", now().start("a").prompt("x").call("c", escalated), time.Hour, sight{host: younger, nothingRuns: true}, adapters.Idle, "", "", "before process 8 began"},
+		{"0.80: resumed after its process was killed", old().prompt("x"), time.Hour, sight{host: younger}, adapters.Idle, "", "", "before process 8 began"},
+		{"resumed, and a turn of its own", scriptAt(younger.Started, threadA, "0.169.0").start("a").prompt("x"), 0, sight{host: younger}, adapters.Working, "", "", "turn open"},
 		{"a question", now().start("a").item(`{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"c"}`), 0, sight{host: tui}, adapters.Waiting, adapters.ForQuestion, "", "request_user_input"},
 		{"a host that can't be looked into", now().turn("a", "x"), 0, sight{opaque: hidden}, adapters.Unknown, "", "", "no right"},
 		{"a rollout that could not be read", now().turn("a", "x"), 0, sight{host: tui, unread: errors.New("disk on fire")}, adapters.Unknown, "", "", "disk on fire"},
