@@ -280,7 +280,7 @@ func TestPlanGoesOn(t *testing.T) {
 	w := newClearWorld(t)
 	p := w.run(1)
 	w.transcript(1, w.dated(10, promptLine("plan")), w.dated(11, callLine("m", "t", "ExitPlanMode")))
-	w.want(New(w.config), states{1: "waiting question"}, live{1: p})
+	w.want(New(w.config), states{1: "waiting permission"}, live{1: p})
 	w.transcript(2, w.dated(20, promptLine("Implement the following plan:\n\n"+strings.Repeat("x", 9000)+
 		"\n\nIf you need specific details from before exiting plan mode (like …), read the full transcript at: C:\\x\\"+id(1)+".jsonl")))
 	w.want(New(w.config), states{1: "stopped", 2: "working"}, live{2: p})

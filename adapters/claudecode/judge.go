@@ -177,6 +177,11 @@ func (c *call) judgeEntry(s *session, e *liveEntry) verdict {
 		v.status = adapters.Working
 	case "waiting":
 		v.status, v.waiting = adapters.Waiting, c.waitingFor(e.waitingFor)
+		// 2.1.175 calls its questions permission prompts, too.
+		if v.waiting == adapters.ForPermission && s.facts.turn.onlyAsks() && !e.process.Started.After(s.facts.turn.at.Add(clockSlack)) {
+			v.waiting = adapters.ForQuestion
+			v.evidence += "; " + c.lastRecord(s)
+		}
 	case "idle", "shell":
 		v.status = adapters.Idle
 		if s.behind = c.isBehind(s, e); !s.behind {
@@ -226,8 +231,11 @@ func (c *call) waitingFor(what string) adapters.WaitingFor {
 	switch what {
 	case "permission prompt", "sandbox request", "worker request":
 		return adapters.ForPermission
-	case "input needed", "dialog open", "goal proposal", "":
+	case "input needed", "dialog open", "goal proposal", "", "approve AskUserQuestion":
 	default:
+		if strings.HasPrefix(what, "approve ") { // and a tool's name, up to about 2.1.150
+			return adapters.ForPermission
+		}
 		c.skip("unknown waitingFor "+word(what)+" in the registry", 1)
 	}
 	return adapters.ForQuestion
@@ -242,14 +250,40 @@ func (c *call) judgeStopped(s *session) verdict {
 		why = s.left
 		v.outcome = s.facts.turn.outcome(true, s.facts.version) // it did not die
 	case e != nil && s.reused:
+		v.outcome = e.cutOff(&s.facts.turn, v.outcome)
 		why = fmt.Sprintf("registry %s is left over: pid %d is another process now", filepath.Base(e.path), e.pid)
 	case e != nil:
+		v.outcome = e.cutOff(&s.facts.turn, v.outcome)
 		why = fmt.Sprintf("registry %s is left over: pid %d is gone", filepath.Base(e.path), e.pid)
+		if e.status != "" {
+			why += "; it was " + word(e.status)
+		}
 	case s.foreign != nil:
 		why = fmt.Sprintf("no sign of life for %s from the machine of %s", span(c.at.Sub(s.lastSign(s.foreign))), filepath.Base(s.foreign.path))
 	}
 	v.evidence = why + "; " + c.lastRecord(s)
 	return v
+}
+
+// cutOff says how the turn ended in a session whose process left its entry
+// behind, given what the transcript says of it. What the entry said later than
+// the last record counts: an idle session had no open turn (a prompt that is
+// taken back before its answer begins stays as the last record), a busy one had.
+func (e *entry) cutOff(t *turn, told adapters.Outcome) adapters.Outcome {
+	if !e.since.After(t.at) {
+		return told
+	}
+	switch e.status {
+	case "idle", "shell":
+		if told == adapters.Died {
+			return ""
+		}
+	case "busy":
+		if t.state != unreadable {
+			return adapters.Died
+		}
+	}
+	return told
 }
 
 // outcome says how the turn ended. A turn that is open in a session without a

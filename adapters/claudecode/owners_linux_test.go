@@ -44,6 +44,8 @@ func TestWithoutRegistry(t *testing.T) {
 	ask("waiting question", now(promptLine("hi")), now(callLine("m", "t", "AskUserQuestion")))
 	ask("working", now(promptLine("hi")), now(callLine("m", "t", "Bash"))) // too young to tell
 	ask("working", now(promptLine("hi")), now(callLine("m", "t", "Task")))
+	ask("working", now(promptLine("hi")), now(callLine("m", "t", "WebFetch"))) // too young to tell
+	ask("waiting permission", now(promptLine("hi")), now(callLine("m", "t", "ExitPlanMode")))
 	ask("working", now(promptLine("hi")), now(callLine("m", "t", "Bash")), now(resultLine("t")))
 	ask("working", now(promptLine("hi")), now(answerLine("m", "", `{"type":"text","text":"I will"}`)))
 
@@ -79,6 +81,24 @@ func TestCommandOrPermission(t *testing.T) {
 	w.config.Table = child
 	sessions, _, _ = w.discover(adapters.Query{})
 	w.expect(sessions, 2, "waiting permission")
+}
+
+// A fetch, or a tool of an MCP server, runs without a process of its own and may
+// take long: it can't be told from a permission. A sub-agent is taken to run.
+func TestSlowToolOrPermission(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.home, "proj")
+	w.start(dir)
+	w.config.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	for tool, want := range map[string]string{
+		"WebFetch": "unknown", "mcp__mock__slow": "unknown", "Task": "working", "Read": "waiting permission", "Write": "waiting permission",
+	} {
+		w.transcript(1, inFolder(dir, old(promptLine("hi"), 0)), inFolder(dir, old(callLine("m", "t", tool), 0)))
+		sessions, _, _ := w.discover(adapters.Query{})
+		if s := w.expect(sessions, 1, want); want == "unknown" && !strings.Contains(s.Evidence, "permission") {
+			t.Errorf("evidence %q", s.Evidence)
+		}
+	}
 }
 
 // A run with -p of a version whose registry has no status works from its start.

@@ -34,6 +34,10 @@ func TestRegistryStatus(t *testing.T) {
 		{"waiting", "dialog open", "waiting question", false},
 		{"waiting", "goal proposal", "waiting question", false},
 		{"waiting", "worker request", "waiting permission", false},
+		{"waiting", "approve Bash", "waiting permission", false}, // 2.1.119 to 2.1.141
+		{"waiting", "approve mcp__mock__slow", "waiting permission", false},
+		{"waiting", "approve ExitPlanMode", "waiting permission", false},
+		{"waiting", "approve AskUserQuestion", "waiting question", false},
 		{"waiting", "the moon", "waiting question", true},
 		{"dreaming", "", "unknown", true},
 	} {
@@ -52,6 +56,54 @@ func TestRegistryStatus(t *testing.T) {
 		if roll.Versions["2.1.329"] != 1 {
 			t.Errorf("versions: %v", roll.Versions)
 		}
+	}
+}
+
+// 2.1.175 calls its questions permission prompts; the transcript has the call.
+func TestQuestionAsPermission(t *testing.T) {
+	w := newWorld(t)
+	p := w.start(filepath.Join(w.home, "proj"))
+	w.entry(p, id(1), map[string]any{"status": "waiting", "waitingFor": "permission prompt"})
+	for want, lines := range map[string][]string{
+		"waiting question": {promptLine("hi"), callLine("m1", "t1", "AskUserQuestion")},
+		"waiting permission": {promptLine("hi"), answerLine("m1", "tool_use", `{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{}}`),
+			answerLine("m1", "tool_use", `{"type":"tool_use","id":"t2","name":"Bash","input":{}}`)},
+	} {
+		w.transcript(1, lines...)
+		sessions, _, _ := w.discover(adapters.Query{})
+		w.expect(sessions, 1, want)
+	}
+	w.transcript(1, old(promptLine("hi"), time.Hour), old(callLine("m1", "t1", "AskUserQuestion"), time.Hour)) // of a process before
+	sessions, _, _ := w.discover(adapters.Query{})
+	w.expect(sessions, 1, "waiting permission")
+}
+
+// What a left-over entry said after the transcript's last record counts: a prompt
+// that was taken back stays there, and one that was just given may not be there yet.
+func TestLeftOverEntry(t *testing.T) {
+	w := newWorld(t)
+	p := w.gone()
+	for _, c := range []struct {
+		status string
+		age    time.Duration
+		want   string
+		lines  []string
+	}{
+		{"idle", time.Minute, "stopped", []string{doneLine("m1"), promptLine("taken back")}},
+		{"shell", time.Minute, "stopped", []string{doneLine("m1"), promptLine("taken back")}},
+		{"idle", time.Minute, "stopped completed", []string{promptLine("hi"), doneLine("m1")}},
+		{"idle", time.Hour, "stopped died", []string{doneLine("m1"), promptLine("of a later process")}},
+		{"busy", time.Minute, "stopped died", []string{promptLine("hi"), doneLine("m1")}},
+		{"busy", time.Hour, "stopped completed", []string{promptLine("hi"), doneLine("m1")}},
+		{"waiting", time.Minute, "stopped died", []string{promptLine("hi"), callLine("m1", "t1", "Bash")}},
+	} {
+		for i := range c.lines {
+			c.lines[i] = old(c.lines[i], 30*time.Minute)
+		}
+		w.transcript(1, c.lines...)
+		w.entry(p, id(1), map[string]any{"status": c.status, "statusUpdatedAt": time.Now().Add(-c.age).UnixMilli()})
+		sessions, _, _ := w.discover(adapters.Query{})
+		w.expect(sessions, 1, c.want)
 	}
 }
 
@@ -326,7 +378,7 @@ func TestEntryWithoutTranscript(t *testing.T) {
 	if err != nil || s.CWD != "/home/dev/proj" || s.Title != "My run" || s.StartedAt.IsZero() || s.Version != "2.1.329" {
 		t.Errorf("%v: %+v", err, s)
 	}
-	w.expect(sessions, 2, "stopped")
+	w.expect(sessions, 2, "stopped died") // before it wrote its first prompt down
 }
 
 // CLAUDE_CONFIG_DIR of a live process is looked in as well, each folder once.

@@ -39,9 +39,12 @@ const (
 	// answered at once. Later than this, something else keeps them.
 	commandDelay = 2 * time.Second
 	writeDelay   = 5 * time.Second
+	// otherDelay is for tools that may take long without a process of their own.
+	otherDelay = 5 * time.Second
 	// partDelay is how long an answer of versions without a stop reason is
-	// taken to go on.
+	// taken to go on, longPart how long it can.
 	partDelay = time.Minute
+	longPart  = 10 * time.Minute
 	// startDelay is how long a run without a terminal takes at most until it has
 	// recorded its prompt.
 	startDelay = time.Minute
@@ -73,8 +76,13 @@ func (c *call) judgeTurn(s *session, p proc.Process, why string) verdict {
 		v.status = adapters.Working
 	case inAnswer, brokenOff:
 		v.status = adapters.Working
-		if old := before(s.facts.version, firstStopReason); (old || t.state == brokenOff) && c.at.Sub(t.at) > partDelay {
+		old, age := before(s.facts.version, firstStopReason), c.at.Sub(t.at)
+		switch {
+		case t.state == brokenOff && age > partDelay, old && age > longPart:
 			v.status = adapters.Idle
+		case old && age > partDelay:
+			v.status = adapters.Unknown
+			v.evidence += "; it was the end of the turn, or a long call is being written"
 		}
 	case callsTools:
 		c.judgeCalls(&v, t, p)
@@ -83,26 +91,50 @@ func (c *call) judgeTurn(s *session, p proc.Process, why string) verdict {
 	return v
 }
 
-// judgeCalls tells whether tool calls run or wait for a permission, which these
-// versions write nowhere.
-func (c *call) judgeCalls(v *verdict, t *turn, p proc.Process) {
-	var asks, commands, writes, others bool
-	first := t.at
+// calling is what kinds of tools wait for their results.
+type calling struct {
+	asks     bool // a question to the user
+	plan     bool // it is shown for the user's approval
+	commands bool // a child process as long as it runs
+	quick    bool // over at once
+	children bool // sub-agents
+	others   bool // may take long, without a process of its own
+}
+
+func (t *turn) calling() (k calling, first time.Time) {
+	first = t.at
 	for _, u := range t.pending {
 		if !u.at.IsZero() && u.at.Before(first) {
 			first = u.at
 		}
 		switch u.name {
-		case "AskUserQuestion", "ExitPlanMode":
-			asks = true
+		case "AskUserQuestion":
+			k.asks = true
+		case "ExitPlanMode":
+			k.plan = true
 		case "Bash":
-			commands = true
-		case "Edit", "MultiEdit", "Write", "NotebookEdit":
-			writes = true
+			k.commands = true
+		case "Edit", "MultiEdit", "Write", "NotebookEdit", "Read":
+			k.quick = true
+		case "Task", "Agent":
+			k.children = true
 		default:
-			others = true
+			k.others = true
 		}
 	}
+	return k, first
+}
+
+// onlyAsks says whether nothing but questions to the user is unanswered.
+func (t *turn) onlyAsks() bool {
+	k, _ := t.calling()
+	return t.state == callsTools && k == calling{asks: true}
+}
+
+// judgeCalls tells whether tool calls run or wait for a permission, which these
+// versions write nowhere.
+func (c *call) judgeCalls(v *verdict, t *turn, p proc.Process) {
+	k, first := t.calling()
 	age := c.at.Sub(t.at)
 	known := !p.IsZero() && !first.IsZero()
 	var young []proc.Process
@@ -110,16 +142,21 @@ func (c *call) judgeCalls(v *verdict, t *turn, p proc.Process) {
 		young = c.table.startedSince(p.PID, first)
 	}
 	switch {
-	case asks:
+	case k.asks:
 		v.status, v.waiting = adapters.Waiting, adapters.ForQuestion
+	case k.plan: // versions with a status call it a permission prompt
+		v.status, v.waiting = adapters.Waiting, adapters.ForPermission
 	case len(young) > 0:
 		v.status = adapters.Working
 		v.evidence += fmt.Sprintf("; pid %d (%s) runs since", young[0].PID, word(young[0].Comm))
-	case known && !others && (commands && age > commandDelay || writes && age > writeDelay):
+	case known && !k.others && !k.children && (k.commands && age > commandDelay || k.quick && age > writeDelay):
 		v.status, v.waiting = adapters.Waiting, adapters.ForPermission
 		v.evidence += "; nothing runs, so it waits for a permission"
 	default:
 		v.status = adapters.Working
+		if k.others && age > otherDelay {
+			v.status = adapters.Unknown
+		}
 		v.evidence += "; it runs or waits for a permission: this version does not say which"
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // What changed with versions, as far as it was seen.
 var (
-	firstStopReason = version{1, 0, 128} // the last block of an answer has its stop_reason, at the latest from here
+	firstStopReason = version{2, 1, 100} // the last block of an answer always has its stop_reason, at the latest from here; not in 2.0.50
 	firstRegistry   = version{2, 1, 75}  // sessions/<pid>.json, at the latest from here
 	lastSummary     = version{2, 1, 0}   // summary lines that title other sessions, before this
 	firstFollowing  = version{2, 1, 139} // the registry follows /clear, at the latest from here; not in 2.1.100
