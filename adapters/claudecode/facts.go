@@ -56,6 +56,7 @@ type facts struct {
 	command                     string // the text of turn.command
 	queuedPrompt                string // the first prompt that left the queue: a forked session has older ones
 	queue                       []queued
+	queues                      bool      // what comes into the queue is recorded, or not known to be not
 	begun                       bool      // a prompt, an answer or a command was there
 	cleared                     time.Time // it begins with /clear, then
 	planned                     string    // it begins with a plan of that session, whose context was cleared
@@ -78,7 +79,7 @@ func (f *facts) gap() {
 	f.turn = turn{}
 	f.lastPrompt, f.namedPrompt = "", ""
 	f.leaves, f.queue = nil, nil
-	f.begun = true
+	f.begun, f.queues = true, true
 }
 
 // garbage counts a line that can't be read.
@@ -141,18 +142,23 @@ func (f *facts) add(r *record) {
 func (f *facts) fromQueue(r *record) *record {
 	switch r.kind {
 	case enqueued:
+		f.queues = true
 		f.queue = append(f.queue[max(0, len(f.queue)-maxQueue+1):len(f.queue):len(f.queue)], queued{r.text, r.human})
 		return nil
 	case unqueued:
 		f.queue = nil
 		return nil
 	case dequeued:
+		open := f.turn.state != noTurn && !f.turn.state.over() && f.turn.state != inAnswer
+		if !f.queues && !open { // 2.1.20 with -p: the prompt itself comes with the answer
+			return &record{kind: prompted, at: r.at}
+		}
 		if len(f.queue) == 0 {
 			return nil
 		}
 		first := f.queue[0]
 		f.queue = f.queue[1:]
-		if first.text == "" || f.turn.state != noTurn && !f.turn.state.over() {
+		if first.text == "" || open {
 			return nil
 		}
 		if first.human {

@@ -101,6 +101,23 @@ func TestSlowToolOrPermission(t *testing.T) {
 	}
 }
 
+// 2.1.20 writes no stop reason: a text may end the turn, or a call follows, which
+// can take long to write.
+func TestEndOfTurnWithoutStopReason(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.home, "proj")
+	w.start(dir)
+	w.transcript(1, inFolder(dir, old(promptLine("hi"), 0)), inFolder(dir, old(answerLine("m", "", `{"type":"text","text":"Done."}`), 0)))
+	for age, want := range map[time.Duration]string{time.Second: "working", time.Minute: "unknown", time.Hour: "idle completed"} {
+		w.config.Now = func() time.Time { return time.Now().Add(age) }
+		sessions, _, _ := w.discover(adapters.Query{})
+		w.expect(sessions, 1, want)
+	}
+	w.config.Table = ownTable{w.table, nil}
+	sessions, _, _ := w.discover(adapters.Query{})
+	w.expect(sessions, 1, "stopped")
+}
+
 // A run with -p of a version whose registry has no status works from its start.
 func TestOneShotStarts(t *testing.T) {
 	w := newWorld(t)

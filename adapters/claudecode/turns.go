@@ -41,10 +41,12 @@ const (
 	writeDelay   = 5 * time.Second
 	// otherDelay is for tools that may take long without a process of their own.
 	otherDelay = 5 * time.Second
-	// partDelay is how long an answer of versions without a stop reason is
-	// taken to go on, longPart how long it can.
+	// An answer of versions without a stop reason is taken to go on for shortPart
+	// after its last block, and can go on for longPart; one that was broken off is
+	// taken to be tried again for partDelay.
+	shortPart = 5 * time.Second
+	longPart  = 5 * time.Minute
 	partDelay = time.Minute
-	longPart  = 10 * time.Minute
 	// startDelay is how long a run without a terminal takes at most until it has
 	// recorded its prompt.
 	startDelay = time.Minute
@@ -79,8 +81,8 @@ func (c *call) judgeTurn(s *session, p proc.Process, why string) verdict {
 		old, age := before(s.facts.version, firstStopReason), c.at.Sub(t.at)
 		switch {
 		case t.state == brokenOff && age > partDelay, old && age > longPart:
-			v.status = adapters.Idle
-		case old && age > partDelay:
+			v.status, v.outcome = adapters.Idle, t.outcome(true, s.facts.version)
+		case old && t.state == inAnswer && age > shortPart:
 			v.status = adapters.Unknown
 			v.evidence += "; it was the end of the turn, or a long call is being written"
 		}
