@@ -286,6 +286,21 @@ func TestPlanGoesOn(t *testing.T) {
 	w.want(New(w.config), states{1: "stopped", 2: "working"}, live{2: p})
 }
 
+// A session that the user left did not die, although its last prompt, taken back
+// before the answer began, is still the last record.
+func TestLeftByTheUser(t *testing.T) {
+	w := newClearWorld(t)
+	w.transcript(1, w.turn(10), w.dated(20, promptLine("taken back")))
+	w.typed(20, 1, "taken back")
+	w.want(New(w.config), states{1: "stopped died"}, nil)
+	w.typed(25, 2, "/exit")
+	w.want(New(w.config), states{1: "stopped died"}, nil)
+	w.typed(26, 1, "/exit")
+	w.want(New(w.config), states{1: "stopped interrupted"}, nil)
+	w.transcript(1, w.turn(10), w.dated(30, promptLine("resumed")))
+	w.want(New(w.config), states{1: "stopped died"}, nil)
+}
+
 // The history's end is found in a large file, and what is appended is read on
 // from there; a file that can't be read leaves what is certain.
 func TestHistoryFile(t *testing.T) {

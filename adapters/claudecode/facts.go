@@ -249,6 +249,9 @@ func (f *facts) clone() facts {
 func (t *turn) add(r *record) {
 	switch r.kind {
 	case prompted:
+		if r.first() && r.at.Before(t.at) {
+			return // written after its answer, as happens in a new session
+		}
 		*t = turn{state: awaitsModel, at: r.at, prompt: true}
 	case commanded:
 		switch {
@@ -275,6 +278,9 @@ func (t *turn) add(r *record) {
 		t.answer(r)
 	}
 }
+
+// first says whether a conversation begins with the record.
+func (r *record) first() bool { return r.id != 0 && r.parent == 0 }
 
 // follows says whether r is what the last slash command says to the model.
 func (t *turn) follows(r *record) bool { return t.command != 0 && r.parent == t.command }

@@ -185,6 +185,17 @@ func (h *history) append(older *history) {
 	h.first = join(older.first, h.first)
 }
 
+// wasLeft says whether the user ended the session after its last record. A prompt
+// that was taken back before its answer began stays in the transcript as if it
+// were open.
+func (c *call) wasLeft(s *session) bool {
+	if s.file == nil {
+		return false
+	}
+	said := c.history(filepath.Dir(filepath.Dir(s.file.dir)), time.Time{}).last[s.id]
+	return (said.text == "/exit" || said.text == "/quit") && said.at.After(s.facts.turn.at)
+}
+
 // root is the configuration folder that the entry is in.
 func (e *entry) root() string { return filepath.Dir(filepath.Dir(e.path)) }
 

@@ -175,6 +175,11 @@ func (c *call) judgeEntry(s *session, e *liveEntry) verdict {
 	switch e.status {
 	case "busy":
 		v.status = adapters.Working
+		t := &s.facts.turn
+		if !e.dated && e.interactive() && t.state == callsTools && !e.process.Started.After(t.at.Add(clockSlack)) {
+			v.evidence += "; " + c.lastRecord(s) // 2.1.141 stays busy while it waits
+			c.judgeCalls(&v, t, e.process)
+		}
 	case "waiting":
 		v.status, v.waiting = adapters.Waiting, c.waitingFor(e.waitingFor)
 		// 2.1.175 calls its questions permission prompts, too.
@@ -258,6 +263,9 @@ func (c *call) judgeStopped(s *session) verdict {
 		if e.status != "" {
 			why += "; it was " + word(e.status)
 		}
+	case v.outcome == adapters.Died && s.foreign == nil && c.wasLeft(s):
+		v.outcome = adapters.Interrupted
+		why += "; the user left it"
 	case s.foreign != nil:
 		why = fmt.Sprintf("no sign of life for %s from the machine of %s", span(c.at.Sub(s.lastSign(s.foreign))), filepath.Base(s.foreign.path))
 	}

@@ -138,6 +138,35 @@ func TestOneShotStarts(t *testing.T) {
 	status("idle")
 }
 
+// A run with -p of a version that records its prompt together with the answer.
+func TestOneShotWithoutRegistry(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.home, "proj")
+	w.start(dir)
+	own := ownTable{w.table, w.mine}
+	w.transcript(1, inFolder(dir, old(promptLine("before"), time.Hour)), inFolder(dir, old(doneLine("m"), time.Hour)))
+	for want, args := range map[string][]string{
+		"working":        {"claude", "-p", "now", "--resume", id(1)},
+		"idle completed": {"claude", "-p", "--input-format", "stream-json"},
+	} {
+		w.config.Table = arguing{own, args}
+		sessions, _, _ := w.discover(adapters.Query{})
+		w.expect(sessions, 1, want)
+	}
+	w.config.Table = arguing{own, []string{"claude", "-p", "now"}}
+	w.transcript(1, inFolder(dir, old(promptLine("now"), 0)), inFolder(dir, old(doneLine("m"), 0)))
+	sessions, _, _ := w.discover(adapters.Query{})
+	w.expect(sessions, 1, "idle completed")
+}
+
+// arguing is a table whose processes have these arguments.
+type arguing struct {
+	ownTable
+	args []string
+}
+
+func (t arguing) Args(proc.Identity) ([]string, error) { return t.args, nil }
+
 // Two processes in one folder, told apart by when the sessions began.
 func TestTwoWithoutRegistryInOneFolder(t *testing.T) {
 	w := newWorld(t)

@@ -27,6 +27,8 @@ type claude struct {
 	// tool is set for processes that never own a session by themselves:
 	// "daemon", "bg-spare", "mcp", …; and "fork".
 	tool string
+	// oneShot says that it ends with its turn.
+	oneShot bool
 }
 
 // notSessions are the sub-commands of claude that aren't a conversation.
@@ -105,8 +107,12 @@ func (a *Adapter) look(p proc.Process) claude {
 	c.Process = p
 	if !known {
 		c.root, c.named = a.rootOf(p.Identity)
-		if args, err := a.table.Args(p.Identity); err == nil && len(args) > 1 && notSessions[args[1]] {
-			c.tool = args[1]
+		if args, err := a.table.Args(p.Identity); err == nil && len(args) > 1 {
+			if notSessions[args[1]] {
+				c.tool = args[1]
+			}
+			printing := slices.Contains(args, "-p") || slices.Contains(args, "--print")
+			c.oneShot = printing && !slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
 		}
 		if time.Since(p.Started) > time.Minute { // an exec keeps the identity and changes the rest
 			a.mu.Lock()

@@ -37,6 +37,7 @@ type entry struct {
 	status     string // empty before about 2.1.151
 	waitingFor string
 	since      time.Time // of status; zero if not told
+	dated      bool      // since is the status's own, as from about 2.1.151 on
 }
 
 var entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
@@ -122,7 +123,7 @@ func parseEntry(data []byte, pid int) (entry, error) {
 	if !named { // derived from the folder's name
 		e.name = ""
 	}
-	if since == 0 {
+	if e.dated = since != 0; !e.dated {
 		since = updated
 	}
 	e.started, e.since = millis(started), millis(since)

@@ -248,7 +248,9 @@ func (n *tailNeeds) note(r *record) {
 // is several records, one for each of its calls: its first one settles.
 func (n *tailNeeds) settles(r *record) bool {
 	switch r.kind {
-	case prompted, interrupted, abandoned:
+	case prompted:
+		return !r.first() // its answer may stand before it
+	case interrupted, abandoned:
 		return true
 	case toolResult:
 		return n.answered

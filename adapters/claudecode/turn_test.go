@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // read makes facts of lines.
@@ -70,6 +71,9 @@ func TestTurns(t *testing.T) {
 		{"background task", "", "died", []string{prompt, done, notified}},
 		{"sub-agent in the same file", "completed", "completed", []string{prompt, done, sidechain}},
 		{"compacted", "completed", "completed", []string{prompt, done, strings.Replace(promptLine("This session is being continued"), `"isSidechain"`, `"isCompactSummary":true,"isSidechain"`, 1)}},
+		{"compacted by 2.1.225", "completed", "completed", []string{prompt, done, identified(promptLine("/compact keep it short"), "c", "b"), `{"type":"system","subtype":"compact_boundary"}`,
+			strings.Replace(promptLine("This session is being continued"), `"isSidechain"`, `"isCompactSummary":true,"isSidechain"`, 1)}},
+		{"a path", "", "died", []string{prompt, done, promptLine("/compactor/x.go is broken")}},
 		{"bash mode", "completed", "completed", []string{prompt, done, promptLine("<bash-input>ls</bash-input>"), promptLine("<bash-stdout>x</bash-stdout>")}},
 		{"thinking", "", "died", []string{prompt, answerLine("m", "", `{"type":"thinking","thinking":"hm"}`)}},
 		{"text, more to come", "completed", "died", []string{prompt, answerLine("m", "", `{"type":"text","text":"I will"}`)}},
@@ -155,5 +159,27 @@ func TestVersions(t *testing.T) {
 	}
 	if !titledElsewhere("1.0.128") || titledElsewhere("2.1.0") || titledElsewhere("junk") {
 		t.Error("titledElsewhere")
+	}
+}
+
+// A new session's first prompt can be written after its answer: 2.1.280, 2.1.141.
+func TestPromptAfterItsAnswer(t *testing.T) {
+	first := strings.Replace(old(promptLine("hi"), time.Minute), `"parentUuid":null`, `"parentUuid":null,"uuid":"a"`, 1)
+	if f := factsOf(t, doneLine("m1"), first); f.turn.state != endedWell || f.firstPrompt != "hi" {
+		t.Errorf("state %v, first prompt %q", f.turn.state, f.firstPrompt)
+	}
+	if f := factsOf(t, callLine("m1", "t1", "AskUserQuestion"), first); !f.turn.onlyAsks() {
+		t.Errorf("state %v", f.turn.state)
+	}
+	if f := factsOf(t, old(doneLine("m1"), time.Hour), first); f.turn.state != awaitsModel {
+		t.Errorf("a conversation that begins anew: state %v", f.turn.state)
+	}
+	var n tailNeeds
+	var p parser
+	for i, line := range []string{first, doneLine("m1")} { // backwards
+		r, err := p.parse([]byte(strings.TrimSpace(line)))
+		if err != nil || n.settles(&r) != (i == 1) {
+			t.Errorf("line %d: %v", i, err)
+		}
 	}
 }

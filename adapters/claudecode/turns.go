@@ -66,6 +66,11 @@ func (c *call) judgeTurn(s *session, p proc.Process, why string) verdict {
 		v.evidence += "; a run without a terminal that has recorded nothing yet"
 		return v
 	}
+	if len(s.owners) == 1 && s.owners[0].oneShot && t.state != unreadable && p.Started.After(t.at.Add(clockSlack)) {
+		v.status = adapters.Working // 1.0.128 and 2.1.20 record the prompt with the answer
+		v.evidence += "; it runs with -p and has recorded nothing yet"
+		return v
+	}
 	if !t.state.over() && t.state != noTurn && !p.IsZero() && p.Started.After(t.at.Add(clockSlack)) {
 		v.status = adapters.Idle // that turn was another process's
 		v.evidence += "; the process started later"

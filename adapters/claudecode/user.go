@@ -139,6 +139,9 @@ func meaning(said string, origin []byte) (kind, bool) {
 	case isCommand:
 		return commanded, false
 	}
+	if name, _, _ := strings.Cut(said, " "); name == "/compact" { // 2.1.225 writes it as it was typed, too
+		return commanded, false
+	}
 	from := jsonl.Text(jsonl.Get(origin, "kind"))
 	return prompted, len(from) == 0 || string(from) == "human"
 }
