@@ -214,6 +214,12 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 		}
 		have.note(&r.record)
 		records = append(records, r)
+		switch {
+		case have.first.IsZero():
+			have.firstAt = offset
+		case have.firstAt-offset > tailLimit:
+			have.turn = true
+		}
 		if have.turn && size-offset >= tailLimit {
 			break
 		}
@@ -228,6 +234,8 @@ type tailNeeds struct {
 
 	answer   uint64 // message id of the last answer
 	answered bool
+	first    time.Time // of a first prompt, whose answer may stand before it
+	firstAt  int64     // where that prompt is
 }
 
 func (n *tailNeeds) all() bool { return n.turn && n.cwd && n.model && n.prompt && n.usage && n.time }
@@ -248,8 +256,18 @@ func (n *tailNeeds) note(r *record) {
 // is several records, one for each of its calls: its first one settles.
 func (n *tailNeeds) settles(r *record) bool {
 	switch r.kind {
+	case prompted, answered, toolResult, interrupted, abandoned:
+		if !n.first.IsZero() && !r.at.After(n.first) {
+			return true
+		}
+	}
+	switch r.kind {
 	case prompted:
-		return !r.first() // its answer may stand before it
+		if r.first() && n.first.IsZero() {
+			n.first = r.at
+			return n.first.IsZero()
+		}
+		return true
 	case interrupted, abandoned:
 		return true
 	case toolResult:
