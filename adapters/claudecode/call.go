@@ -46,6 +46,7 @@ type session struct {
 	reused  bool        // gone's pid is another process by now
 	owners  []claude    // by folder and time: one of them, for versions without a registry
 	rivals  int         // transcripts that the owners could belong to
+	unsure  bool        // the only owner may as well belong to a rival
 	blind   string      // why the registry doesn't tell its status
 	left    string      // how its process went on to another session
 	behind  bool        // the end of its turn isn't in the transcript yet

@@ -57,6 +57,7 @@ type facts struct {
 	queuedPrompt                string // the first prompt that left the queue: a forked session has older ones
 	queue                       []queued
 	queues                      bool      // what comes into the queue is recorded, or not known to be not
+	printed                     bool      // it begins with a prompt from the queue, as runs with -p do
 	begun                       bool      // a prompt, an answer or a command was there
 	cleared                     time.Time // it begins with /clear, then
 	planned                     string    // it begins with a plan of that session, whose context was cleared
@@ -122,6 +123,7 @@ func (f *facts) add(r *record) {
 	}
 	if r.kind == dequeued {
 		f.dequeued = r.at
+		f.printed = f.printed || !f.begun
 	}
 	if r = f.fromQueue(r); r == nil {
 		return

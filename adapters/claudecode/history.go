@@ -185,15 +185,18 @@ func (h *history) append(older *history) {
 	h.first = join(older.first, h.first)
 }
 
-// wasLeft says whether the user ended the session after its last record. A prompt
-// that was taken back before its answer began stays in the transcript as if it
-// were open.
-func (c *call) wasLeft(s *session) bool {
+// leftAt is when the user ended the session after its last record; zero: not so,
+// or not known. A prompt that was taken back before its answer began stays in the
+// transcript as if it were open.
+func (c *call) leftAt(s *session) time.Time {
 	if s.file == nil {
-		return false
+		return time.Time{}
 	}
 	said := c.history(filepath.Dir(filepath.Dir(s.file.dir)), time.Time{}).last[s.id]
-	return (said.text == "/exit" || said.text == "/quit") && said.at.After(s.facts.turn.at)
+	if said.text != "/exit" && said.text != "/quit" || !said.at.After(s.facts.turn.at) {
+		return time.Time{}
+	}
+	return said.at
 }
 
 // root is the configuration folder that the entry is in.

@@ -81,7 +81,13 @@ func (c *call) canWrite(p claude, s *session) bool {
 		return true
 	}
 	c.load(s)
-	return !hasRegistry(s.facts.version) // else it would be in the registry
+	switch f := &s.facts; {
+	case hasRegistry(f.version): // it would be in the registry
+		return false
+	case f.printed && !p.oneShot && !f.started.Before(p.Started):
+		return false // a run with -p on the side
+	}
+	return !c.leftAt(s).After(p.Started) // p would be gone
 }
 
 func within(path, root string) bool {
@@ -95,12 +101,13 @@ func (c *call) share(here []claude, found []*session) {
 		return
 	}
 	live := found
-	if len(here) == 1 {
-		live = found[:1] // /clear begins a new one in the same process
+	unsure := len(here) == 1 && len(found) > 1
+	if f := &found[0].facts; unsure && (!f.cleared.IsZero() || f.planned != "") && !f.started.Before(here[0].Started) {
+		live, unsure = found[:1], false // /clear begins a new one in the same process
 	}
 	for _, s := range live {
 		s.owners = slices.DeleteFunc(slices.Clone(here), func(p claude) bool { return !c.canWrite(p, s) })
-		s.rivals = len(found)
+		s.rivals, s.unsure = len(found), unsure
 		for _, p := range s.owners {
 			if why := c.blind[p.PID]; why != "" {
 				s.blind = why

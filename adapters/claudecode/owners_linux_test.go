@@ -167,6 +167,38 @@ type arguing struct {
 
 func (t arguing) Args(proc.Identity) ([]string, error) { return t.args, nil }
 
+// Of two that shared a folder one has ended: which one isn't known, unless its
+// user left it or it was a run with -p.
+func TestOneLeftOfTwoWithoutRegistry(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.home, "proj")
+	p := w.start(dir)
+	w.config.Table = shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: 30 * time.Minute}}
+	line := func(l string, ago time.Duration) string { return inFolder(dir, old(l, ago)) }
+	mine := []string{line(promptLine("a"), 20*time.Minute), line(doneLine("m"), 15*time.Minute)}
+	other := []string{line(promptLine("b"), 10*time.Minute), line(callLine("m2", "t", "Bash"), 9*time.Minute)}
+	w.transcript(1, mine...)
+	w.transcript(2, other...)
+	sessions, _, _ := w.discover(adapters.Query{})
+	for n := 1; n <= 2; n++ {
+		if s := w.expect(sessions, n, "unknown"); !s.Process.IsZero() {
+			t.Errorf("session %d has process %v", n, s.Process)
+		}
+	}
+	w.transcript(2, append([]string{enqueue("b") + "\n", dequeue + "\n"}, other...)...)
+	sessions, _, _ = w.discover(adapters.Query{})
+	w.expect(sessions, 2, "stopped died")
+	if s := w.expect(sessions, 1, "idle completed"); s.Process.PID != p.PID {
+		t.Errorf("process %v", s.Process)
+	}
+	w.transcript(2, other...)
+	w.write(w.path("history.jsonl"), fmt.Sprintf(`{"display":"/exit","timestamp":%d,"project":%q,"sessionId":%q}`+"\n",
+		time.Now().Add(-time.Minute).UnixMilli(), dir, id(2)))
+	sessions, _, _ = w.discover(adapters.Query{})
+	w.expect(sessions, 2, "stopped interrupted")
+	w.expect(sessions, 1, "idle completed")
+}
+
 // Two processes in one folder, told apart by when the sessions began.
 func TestTwoWithoutRegistryInOneFolder(t *testing.T) {
 	w := newWorld(t)

@@ -22,6 +22,10 @@ func (s *session) judgedByTranscript() bool {
 // judgeOwned is for a session of a version without a registry.
 func (c *call) judgeOwned(s *session) verdict {
 	switch owners := s.owners; {
+	case s.unsure:
+		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
+			"no registry; one of %d transcripts of pid %d and processes that ended, and this version does not say which; %s",
+			s.rivals, owners[0].PID, c.lastRecord(s))}
 	case len(owners) == 1 && s.rivals > 1:
 		return c.judgeTurn(s, owners[0].Process, fmt.Sprintf("no registry; newest of %d transcripts in the folder of pid %d", s.rivals, owners[0].PID))
 	case len(owners) == 1:
