@@ -4,6 +4,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +44,10 @@ const (
 	guard     = ".lock"
 	// maxSize is far above what Rollcall writes.
 	maxSize = 8 << 20
-	// guardPause is how often a lock that another process holds is tried.
+	// guardPause is how often a lock that another process holds is tried, and
+	// guardLimit how long: nobody works so long under it, so its holder hangs.
 	guardPause = 5 * time.Millisecond
+	guardLimit = 30 * time.Second
 	// tmpAge is when a temporary file belongs to a writer that died.
 	tmpAge = time.Hour
 )
@@ -64,33 +68,45 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
+// ErrNewer says that a file was written by a later Rollcall than this one, which
+// leaves it alone: it would lose what it doesn't know.
+var ErrNewer = errors.New("written by a newer Rollcall; update this one")
+
+// schema is the form of the files. One without a number has the first.
+const schema = 1
+
+// Checker is a value that knows the name of its own file. One that was read from
+// another is nothing that Rollcall wrote, and is damaged.
+type Checker interface{ Check(name string) error }
+
 // Lock waits until no other holder of the folder is left, in this process or in
-// another, or until ctx is done. A holder that dies lets go.
+// another, or until ctx is done or the holder seems to hang. A holder that dies
+// lets go.
 func (f Folder) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := f.Make(); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, guardLimit, fmt.Errorf("another Rollcall has held it for %s: does one hang?", guardLimit))
+	defer cancel()
 	// One lock object per call: the kernel's locks belong to the open file, so
 	// goroutines of one process exclude each other as processes do.
 	l := flock.New(filepath.Join(f.path, guard), flock.SetPermissions(0o600))
 	ok, err := l.TryLockContext(ctx, guardPause)
+	if err == nil && !ok {
+		err = ctx.Err()
+	}
 	if err != nil {
 		_ = l.Close()
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
 		return nil, fmt.Errorf("lock %s: %w", f.path, err)
-	}
-	if !ok {
-		return nil, fmt.Errorf("lock %s: %w", f.path, ctx.Err())
 	}
 	return func() { _ = l.Close() }, nil
 }
 
 // Make makes the folder, for the user alone.
-func (f Folder) Make() error {
-	if err := os.MkdirAll(f.path, 0o700); err != nil {
-		return err
-	}
-	return nil
-}
+func (f Folder) Make() error { return os.MkdirAll(f.path, 0o700) }
 
 // Write replaces the value, atomically and durably.
 func (f Folder) Write(name string, v any) (err error) {
@@ -98,6 +114,7 @@ func (f Folder) Write(name string, v any) (err error) {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.File(name), err)
 	}
+	data = numbered(data)
 	if err := f.Make(); err != nil {
 		return err
 	}
@@ -132,40 +149,93 @@ func (f Folder) Write(name string, v any) (err error) {
 	return nil
 }
 
+// numbered puts the number of the form before the fields of an object.
+func numbered(data []byte) []byte {
+	fields, ok := bytes.CutPrefix(data, []byte("{\n"))
+	if !ok {
+		return data
+	}
+	return append(fmt.Appendf(nil, "{\n  \"schema\": %d,\n", schema), fields...)
+}
+
 // Read reads the value into v. Its errors are fs.ErrNotExist, *DamagedError for
-// a file that was set aside, and those of the file system.
+// a file that was set aside, ErrNewer, and those of the file system.
 func (f Folder) Read(name string, v any) error {
-	path := f.File(name)
+	for {
+		err := f.read(name, v)
+		if !errors.Is(err, errReplaced) {
+			return err
+		}
+		reflect.ValueOf(v).Elem().SetZero()
+	}
+}
+
+func (f Folder) read(name string, v any) error {
 	var data []byte
+	var info fs.FileInfo
 	err := patiently(func() (err error) {
-		data, err = readFile(path)
+		data, info, err = readFile(f.File(name))
 		return err
 	})
+	if errors.Is(err, errForeign) {
+		return f.setAside(name, info, err)
+	}
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return f.setAside(name, err)
+	var form struct {
+		Schema int `json:"schema"`
+	}
+	if json.Unmarshal(data, &form) == nil && form.Schema > schema {
+		return fmt.Errorf("%s: %w", f.File(name), ErrNewer)
+	}
+	if err = json.Unmarshal(data, v); err == nil {
+		if c, ok := v.(Checker); ok {
+			err = c.Check(name)
+		}
+	}
+	if err != nil {
+		return f.setAside(name, info, err)
 	}
 	return nil
 }
 
-func readFile(path string) ([]byte, error) {
+// errReplaced says that a damaged file is no longer there.
+var errReplaced = errors.New("replaced")
+
+// errForeign says that a file can't be one of Rollcall's.
+var errForeign = errors.New("nothing that Rollcall writes")
+
+func readFile(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(path) // before it is opened: to open a pipe may take for ever
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, info, fmt.Errorf("%w: it is no regular file", errForeign)
+	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = file.Close() }()
+	if info, err = file.Stat(); err != nil {
+		return nil, nil, err
+	}
 	data, err := io.ReadAll(io.LimitReader(file, maxSize+1))
 	if err == nil && len(data) > maxSize {
-		err = fmt.Errorf("%s: larger than anything Rollcall writes", path)
+		err = fmt.Errorf("%w: it is too large", errForeign)
 	}
-	return data, err
+	return data, info, err
 }
 
-// setAside moves a damaged file out of the way.
-func (f Folder) setAside(name string, why error) error {
+// setAside moves a damaged file out of the way, unless a sound one has taken its
+// place since it was read (errReplaced).
+func (f Folder) setAside(name string, read fs.FileInfo, why error) error {
 	e := &DamagedError{Path: f.File(name), Err: why}
+	if now, err := os.Stat(e.Path); err != nil || !os.SameFile(now, read) {
+		return errReplaced
+	}
 	aside := f.File(name) + damaged + time.Now().UTC().Format("20060102T150405.000000000")
 	if patiently(func() error { return os.Rename(e.Path, aside) }) == nil {
 		e.Aside = aside

@@ -187,3 +187,89 @@ func TestLockGivesUp(t *testing.T) {
 		t.Errorf("a held folder: %v", err)
 	}
 }
+
+// A value that knows the name of its file.
+type named struct{ Name string }
+
+func (n *named) Check(name string) error {
+	if n.Name != name {
+		return errors.New("it is another's")
+	}
+	return nil
+}
+
+// What is no file of Rollcall's never hangs a reader and is set aside; what a
+// newer one wrote is left where it is.
+func TestForeign(t *testing.T) {
+	f := In(t.TempDir())
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(f.File(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("null", "null")
+	write("other", `{"Name":"../x"}`)
+	write("huge", `{"Name":"huge","X":"`+strings.Repeat("x", maxSize)+`"}`)
+	write("newer", `{"schema":2,"Name":{"first":"newer"}}`)
+	write("old", `{"Name":"old"}`)
+	if err := os.Mkdir(f.File("folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", f.File("device")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write("new", named{"new"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"null", "other", "huge", "folder", "device"} {
+		var v named
+		var d *DamagedError
+		if err := f.Read(name, &v); !errors.As(err, &d) || d.Aside == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"old", "new"} {
+		var v named
+		if err := f.Read(name, &v); err != nil || v.Name != name {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
+	}
+	var v named
+	if err := f.Read("newer", &v); !errors.Is(err, ErrNewer) {
+		t.Errorf("newer: %v", err)
+	}
+	if names, err := f.Names(); err != nil || strings.Join(names, " ") != "new newer old" {
+		t.Errorf("left are %v, %v", names, err)
+	}
+}
+
+// A folder that is removed while somebody watches it is watched again.
+func TestChangesOfAFolderMadeAnew(t *testing.T) {
+	f := In(filepath.Join(t.TempDir(), "x"))
+	changed, err := f.Changes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(f.Path()); err != nil {
+		t.Fatal(err)
+	}
+	wait := func() {
+		t.Helper()
+		select {
+		case <-changed:
+		case <-time.After(5 * time.Second):
+			t.Fatal("nothing was told")
+		}
+	}
+	wait()
+	time.Sleep(100 * time.Millisecond) // whatever else the removal tells
+	select {
+	case <-changed:
+	default:
+	}
+	if err := f.Write("v", value{1}); err != nil {
+		t.Fatal(err)
+	}
+	wait()
+}

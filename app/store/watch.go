@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -34,9 +35,12 @@ func (f Folder) Changes(ctx context.Context) (<-chan struct{}, error) {
 			select {
 			case <-ctx.Done():
 				return
-			case _, ok := <-w.Events:
+			case e, ok := <-w.Events:
 				if !ok {
 					return
+				}
+				if e.Name == f.path && e.Has(fsnotify.Remove|fsnotify.Rename) {
+					f.again(ctx, w)
 				}
 				tell()
 			case _, ok := <-w.Errors: // what was lost may be anything
@@ -49,3 +53,25 @@ func (f Folder) Changes(ctx context.Context) (<-chan struct{}, error) {
 	}()
 	return changed, nil
 }
+
+// again watches a folder that was removed and is made anew, which may have to
+// wait: its disk may be full or gone.
+func (f Folder) again(ctx context.Context, w *fsnotify.Watcher) {
+	for {
+		err := f.Make()
+		if err == nil {
+			err = w.Add(f.path)
+		}
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(againPause):
+		}
+	}
+}
+
+// againPause is how often a folder is tried that can't be watched.
+const againPause = 10 * time.Second
