@@ -34,7 +34,7 @@ func In(state string, table *proc.Table) *Launches {
 	return &Launches{
 		records: store.In(filepath.Join(state, "launches")),
 		logs:    filepath.Join(state, "logs"),
-		locks:   lock.In(store.In(filepath.Join(state, "locks")), table.Alive),
+		locks:   lock.In(store.In(filepath.Join(state, "locks")), table),
 		table:   table,
 		now:     time.Now,
 	}
@@ -49,6 +49,11 @@ func (l *Launches) Folder() string { return l.records.Path() }
 // List returns the records, the newest launch first. With an error it lists
 // those that could be read. Their hooks are shared: nobody changes them.
 func (l *Launches) List() ([]Record, error) {
+	list, err := l.list()
+	return list, errors.Join(l.damage(), err)
+}
+
+func (l *Launches) list() ([]Record, error) {
 	list, err := l.all()
 	slices.SortFunc(list, func(a, b Record) int {
 		if c := b.LaunchedAt.Compare(a.LaunchedAt); c != 0 {
@@ -116,6 +121,9 @@ func (l *Launches) Sweep(ctx context.Context, moved func(Record) (proc.Identity,
 				continue
 			}
 			s.Removed = append(s.Removed, r)
+		case r.early(now):
+			_, dateErr := l.update(ctx, r.ID, func(r *Record) bool { r.EndedAt = now; return true })
+			err = errors.Join(err, dateErr)
 		case r.Ended() || l.lives(&r, now):
 		default:
 			if id, ok := l.heir(r, moved); ok {
@@ -145,7 +153,7 @@ func (l *Launches) heir(r Record, moved func(Record) (proc.Identity, bool)) (pro
 // lives says whether a launch goes on, or is being made.
 func (l *Launches) lives(r *Record, now time.Time) bool {
 	if r.Process.IsZero() {
-		return l.table.Alive(r.Starter) && now.Sub(r.LaunchedAt) < Grace
+		return l.table.Alive(r.Starter) && r.young(now)
 	}
 	return l.table.Alive(r.Process)
 }

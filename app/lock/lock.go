@@ -9,6 +9,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -57,6 +60,14 @@ func (l *Lock) Holder() string {
 	return fmt.Sprintf("a launch of %s, process %d", l.Agent, l.Owner.PID)
 }
 
+// Check implements store.Checker.
+func (l *Lock) Check(name string) error {
+	if nameOf(l) != name || l.Kind != Auto && l.Kind != Manual || !filepath.IsAbs(l.Path) {
+		return errors.New("it is not the lock of its name")
+	}
+	return nil
+}
+
 // HeldError says that a folder is taken, and by whom.
 type HeldError struct {
 	Path string // that was asked for
@@ -78,13 +89,19 @@ var ErrNotLocked = errors.New("not locked by hand")
 // other processes.
 type Locks struct {
 	folder store.Folder
-	alive  func(proc.Identity) bool
+	table  Table
+}
+
+// Table knows the owners of locks; *proc.Table is one.
+type Table interface {
+	Alive(proc.Identity) bool
+	CWD(proc.Identity) (string, error)
 }
 
 // In returns the locks kept in a folder. An automatic lock whose owner is not
 // alive is dead: it holds nothing, and Sweep removes it.
-func In(folder store.Folder, alive func(proc.Identity) bool) *Locks {
-	return &Locks{folder: folder, alive: alive}
+func In(folder store.Folder, table Table) *Locks {
+	return &Locks{folder: folder, table: table}
 }
 
 // Folder is where the locks lie, for those who watch them.
@@ -104,7 +121,7 @@ func (l *Locks) read() (live, dead []Lock, err error) {
 	all, err := store.All[Lock](l.folder)
 	for name, k := range all {
 		k.name = name
-		if k.Kind == Manual || l.alive(k.Owner) {
+		if k.Kind == Manual || l.table.Alive(k.Owner) {
 			live = append(live, k)
 		} else {
 			dead = append(dead, k)
@@ -147,7 +164,7 @@ func (l *Locks) Take(ctx context.Context, k Lock, force bool, check func(path st
 		if force && (k.Kind == Auto || held.Kind == Auto) {
 			continue
 		}
-		if Overlap(held.Path, k.Path) {
+		if l.holds(&held, k.Path) {
 			return Lock{}, &HeldError{Path: k.Path, By: held}
 		}
 	}
@@ -161,6 +178,23 @@ func (l *Locks) Take(ctx context.Context, k Lock, force bool, check func(path st
 	}
 	fault.Point("lock.taken")
 	return k, nil
+}
+
+// holds says whether a lock keeps others out of a folder. One whose folder was
+// renamed since holds the place where its process is now.
+func (l *Locks) holds(held *Lock, path string) bool {
+	if Overlap(held.Path, path) {
+		return true
+	}
+	if _, err := os.Stat(held.Path); held.Kind != Auto || !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	now, err := l.table.CWD(held.Owner)
+	if err != nil || !Overlap(now, path) {
+		return false
+	}
+	held.Path = now
+	return true
 }
 
 // nameOf is the name of a lock's file: one per folder and launch, so that a
@@ -205,7 +239,7 @@ func (l *Locks) Unlock(ctx context.Context, path string) error {
 	}
 	found := false
 	err = l.remove(ctx, func(k *Lock) bool {
-		hit := k.Kind == Manual && (k.Path == resolved || same(k.Path, resolved))
+		hit := k.Kind == Manual && (k.Path == resolved || Same(k.Path, resolved))
 		found = found || hit
 		return hit
 	})
@@ -220,7 +254,7 @@ func (l *Locks) Unlock(ctx context.Context, path string) error {
 func (l *Locks) Sweep(ctx context.Context) ([]Lock, error) {
 	var gone []Lock
 	err := l.remove(ctx, func(k *Lock) bool {
-		dead := k.Kind == Auto && !l.alive(k.Owner)
+		dead := k.Kind == Auto && !l.table.Alive(k.Owner)
 		if dead {
 			gone = append(gone, *k)
 		}
@@ -235,7 +269,7 @@ func (l *Locks) Dead(name string) (bool, error) {
 	if err := l.folder.Read(name, &k); err != nil {
 		return false, err
 	}
-	return k.Kind != Manual && !l.alive(k.Owner), nil
+	return k.Kind != Manual && !l.table.Alive(k.Owner), nil
 }
 
 func (l *Locks) remove(ctx context.Context, which func(*Lock) bool) error {

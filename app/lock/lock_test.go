@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func takeOnce(state, path string) int {
 	table := proc.Open()
-	_, err := In(store.In(state), table.Alive).Take(context.Background(),
+	_, err := In(store.In(state), table).Take(context.Background(),
 		Lock{Path: path, Kind: Auto, Owner: proc.Self(), Launch: fmt.Sprint(os.Getpid()), Agent: "claude-code"}, false, nil)
 	var held *HeldError
 	switch {
@@ -54,19 +55,29 @@ type world struct {
 	*Locks
 	mu    sync.Mutex
 	lives map[proc.Identity]bool
+	cwds  map[proc.Identity]string
+}
+
+func (w *world) Alive(id proc.Identity) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lives[id]
+}
+
+func (w *world) CWD(id proc.Identity) (string, error) {
+	if w.cwds[id] == "" {
+		return "", fs.ErrNotExist
+	}
+	return w.cwds[id], nil
 }
 
 func newWorld(t *testing.T, lives ...int) *world {
 	t.Helper()
-	w := &world{lives: map[proc.Identity]bool{}}
+	w := &world{lives: map[proc.Identity]bool{}, cwds: map[proc.Identity]string{}}
 	for _, n := range lives {
 		w.lives[pid(n)] = true
 	}
-	w.Locks = In(store.In(filepath.Join(t.TempDir(), "locks")), func(id proc.Identity) bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.lives[id]
-	})
+	w.Locks = In(store.In(filepath.Join(t.TempDir(), "locks")), w)
 	return w
 }
 
@@ -293,7 +304,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	table := proc.Open()
-	if gone, err := In(store.In(state), table.Alive).Sweep(t.Context()); err != nil || len(gone) != rounds {
+	if gone, err := In(store.In(state), table).Sweep(t.Context()); err != nil || len(gone) != rounds {
 		t.Errorf("%d dead locks, %v", len(gone), err)
 	}
 	if names, _ := store.In(state).Names(); len(names) != 0 {
@@ -340,5 +351,55 @@ func (c *contender) end(t *testing.T) {
 	_ = c.in.Close()
 	if err := c.cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A folder that is renamed while an agent works in it stays locked, and so does
+// what lies around it.
+func TestRenamedFolder(t *testing.T) {
+	w := newWorld(t, 1, 2)
+	base := folder(t, t.TempDir(), "x")
+	k := w.take(t, auto(folder(t, base, "old"), 1))
+	renamed := filepath.Join(filepath.Dir(k.Path), "new")
+	if err := os.Rename(k.Path, renamed); err != nil {
+		t.Fatal(err)
+	}
+	w.cwds[pid(1)] = renamed
+	for _, path := range []string{renamed, base, folder(t, renamed, "below")} {
+		var held *HeldError
+		if _, err := w.Take(t.Context(), auto(path, 2), false, nil); !errors.As(err, &held) || path != base && held.By.Path != renamed {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	w.take(t, auto(folder(t, base, "other"), 2))
+}
+
+// A path that JSON can't hold would be another one once it is read.
+func TestPathIsNoText(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("file names are text here")
+	}
+	w := newWorld(t, 1)
+	dir := folder(t, t.TempDir(), "a\xff")
+	if _, err := w.Take(t.Context(), auto(dir, 1), false, nil); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("it was taken: %v", err)
+	}
+}
+
+// A file that is no lock neither locks nor opens anything.
+func TestForeignFiles(t *testing.T) {
+	w := newWorld(t, 1)
+	dir := t.TempDir()
+	k := w.take(t, auto(dir, 1))
+	for name, text := range map[string]string{"a": "null", "b": `{"kind":"manual"}`, "c": `{"kind":"manual","path":"/"}`, "d": `{"kind":"auto","launch":"x"}`} {
+		if err := os.WriteFile(filepath.Join(w.Folder(), name+".json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := w.List(); len(list) != 1 || list[0].Path != k.Path || err == nil {
+		t.Errorf("locks %+v, %v", list, err)
+	}
+	if _, err := w.List(); err != nil {
+		t.Errorf("said twice: %v", err)
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // RealPath is the absolute path of a folder without symbolic links. It is an
-// error when there is no such folder.
+// error when there is no such folder, or when its path can't be kept in a file.
 func RealPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -18,6 +19,9 @@ func RealPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !utf8.ValidString(resolved) {
+		return "", fmt.Errorf("%s: its path is not UTF-8 text, so no lock could name it", resolved)
+	}
 	info, err := os.Stat(resolved)
 	if err != nil {
 		return "", err
@@ -26,6 +30,16 @@ func RealPath(path string) (string, error) {
 		return "", fmt.Errorf("%s is no folder", resolved)
 	}
 	return resolved, nil
+}
+
+// Same says whether two paths lead to the same folder.
+func Same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // Overlap says whether two real paths are the same folder, or one lies in the
@@ -55,13 +69,4 @@ func Within(outer, path string) bool {
 func textWithin(outer, path string) bool {
 	rel, err := filepath.Rel(outer, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
