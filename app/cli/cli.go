@@ -90,6 +90,7 @@ type command struct {
 	deps    Deps
 	streams Streams
 	color   string
+	opened  bool            // the launches
 	out     strings.Builder // written at once, so that nothing is half there
 }
 

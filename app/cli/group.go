@@ -43,7 +43,7 @@ func (c *command) matrixOf(args []string, o launchOptions) (*launch.Matrix, erro
 	if len(args) > 0 || o.prompt != "" || o.promptFile != "" || o.model != "" || o.mode != "" {
 		return nil, wrong("a matrix file names the agents, models, modes and the prompt itself")
 	}
-	m, err := launch.LoadMatrix(o.matrix)
+	m, err := launch.LoadMatrix(c.ctx, o.matrix)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,11 +204,9 @@ func (c *command) promptOf(o launchOptions) (string, error) {
 	case o.prompt != "" && o.promptFile != "":
 		return "", wrong("give --prompt or --prompt-file, not both")
 	case o.prompt == "-":
-		text, err := io.ReadAll(io.LimitReader(os.Stdin, 4<<20))
-		return string(text), err
+		return launch.ReadPrompt(c.ctx, os.Stdin)
 	case o.promptFile != "":
-		text, err := os.ReadFile(o.promptFile)
-		return string(text), err
+		return launch.ReadPromptFile(c.ctx, o.promptFile)
 	}
 	return o.prompt, nil
 }

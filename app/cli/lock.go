@@ -12,12 +12,24 @@ import (
 	"rollcall/app/present"
 )
 
-// launches are what Rollcall started, and the folders it keeps.
+// launches are what Rollcall started, and the folders it keeps. They are opened
+// once, and what can't be read of them is told.
 func (c *command) launches() (*launch.Launches, error) {
 	if c.deps.Launches == nil {
 		return nil, errors.New("this build keeps no launches")
 	}
-	return c.deps.Launches()
+	l, err := c.deps.Launches()
+	if err != nil {
+		return nil, err
+	}
+	c.deps.Launches = func() (*launch.Launches, error) { return l, nil }
+	if !c.opened {
+		c.opened = true
+		if _, err := l.List(); err != nil {
+			c.complain(err.Error())
+		}
+	}
+	return l, nil
 }
 
 // held gives the exit code of a locked or occupied folder to an error.

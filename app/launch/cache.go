@@ -6,13 +6,16 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"rollcall/app/store"
 )
 
 // cache keeps what was read of records: most of a day's have ended, and are the
 // same for ever. It is safe for concurrent use.
 type cache struct {
-	mu   sync.Mutex
-	read map[string]cached // by launch
+	mu     sync.Mutex
+	read   map[string]cached // by launch
+	untold error             // damage that was found by who could not tell
 }
 
 type cached struct {
@@ -49,6 +52,28 @@ func (l *Launches) all() ([]Record, error) {
 	l.cache.read = now
 	l.cache.mu.Unlock()
 	return list, err
+}
+
+// quietly is List for those who have nobody to tell of damage. A damaged file is
+// set aside and found once only, so the next List tells of it.
+func (l *Launches) quietly() []Record {
+	list, err := l.list()
+	var damaged *store.DamagedError
+	if errors.As(err, &damaged) {
+		l.cache.mu.Lock()
+		l.cache.untold = errors.Join(l.cache.untold, err)
+		l.cache.mu.Unlock()
+	}
+	return list
+}
+
+// damage is what was not told so far.
+func (l *Launches) damage() error {
+	l.cache.mu.Lock()
+	defer l.cache.mu.Unlock()
+	err := l.cache.untold
+	l.cache.untold = nil
+	return err
 }
 
 // readRecord reads a record, unless it is as it was. The file is looked at

@@ -100,7 +100,7 @@ func (k *Keeper) look(ctx context.Context) (next time.Time, ok bool) {
 	if _, err := k.launches.Sweep(ctx, k.heir); err != nil && ctx.Err() == nil {
 		k.log.Warn("launches could not be swept", "error", err)
 	}
-	records, _ := k.launches.List()
+	records := k.launches.quietly()
 	now := k.launches.now()
 	for i := range records {
 		r := &records[i]
@@ -144,7 +144,7 @@ func (r *Record) due(now time.Time) time.Time {
 	switch {
 	case r.Ended():
 		return r.EndedAt.Add(Keep)
-	case now.Sub(r.LaunchedAt) < Grace:
+	case r.young(now):
 		return r.LaunchedAt.Add(Grace)
 	}
 	return time.Time{}
@@ -159,7 +159,7 @@ func (k *Keeper) endLost(ctx context.Context) {
 	if len(ended) == 0 {
 		return
 	}
-	records, _ := k.launches.List()
+	records := k.launches.quietly()
 	for _, r := range records {
 		if id, ok := ended[r.ID]; !ok || r.Process != id || r.Ended() {
 			continue
@@ -180,7 +180,7 @@ func (k *Keeper) endLost(ctx context.Context) {
 
 // learn finds the sessions of the launches in what the agents list now.
 func (k *Keeper) learn(ctx context.Context) {
-	records, _ := k.launches.List()
+	records := k.launches.quietly()
 	snap := k.core.Snapshot()
 	for _, r := range records {
 		if _, err := k.launches.Learn(ctx, r, snap); err != nil && ctx.Err() == nil {
@@ -255,7 +255,7 @@ func (k *Keeper) unwatch() { k.forget(nil) }
 // create runs the hooks of a launch whose session is known, or which runs long
 // enough without.
 func (k *Keeper) create(ctx context.Context, r *Record, now time.Time) {
-	if r.Ended() || r.Process.IsZero() || r.Session == "" && now.Sub(r.LaunchedAt) < Grace {
+	if r.Ended() || r.Process.IsZero() || r.Session == "" && r.young(now) {
 		return
 	}
 	k.hooks(ctx, r, OnCreate)

@@ -71,6 +71,9 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 	kept := func(why string) (cleanup.Item, error) {
 		return cleanup.Item{}, fmt.Errorf("%w: %s", cleanup.ErrKept, why)
 	}
+	if !info.Mode().IsRegular() {
+		return kept("it is no regular file, and nothing that Rollcall made")
+	}
 	if strings.Contains(name, ".damaged-") {
 		return cleanup.NewItem(path, "damaged file", "it could not be read and was set aside", info), nil
 	}

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +55,7 @@ const (
 
 // LoadMatrix reads a matrix file. Relative paths in it begin at its own folder.
 // Its errors name the file, and the line where there is one.
-func LoadMatrix(path string) (*Matrix, error) {
+func LoadMatrix(ctx context.Context, path string) (*Matrix, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -67,14 +68,14 @@ func LoadMatrix(path string) (*Matrix, error) {
 	if len(text) > maxMatrix {
 		return nil, fmt.Errorf("%s: larger than the 1 MB that make sense", path)
 	}
-	m, err := parseMatrix(text, filepath.Dir(path))
+	m, err := parseMatrix(ctx, text, filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
 }
 
-func parseMatrix(text []byte, dir string) (*Matrix, error) {
+func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) {
 	var file matrixFile
 	// Strict: a key that is misspelt must not be one that is passed over.
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&file); err != nil {
@@ -98,11 +99,11 @@ func parseMatrix(text []byte, dir string) (*Matrix, error) {
 		m.Request.Task.Dir = dir
 	}
 	if file.PromptFile != "" {
-		prompt, err := os.ReadFile(below(file.PromptFile))
+		prompt, err := ReadPromptFile(ctx, below(file.PromptFile))
 		if err != nil {
 			return nil, err
 		}
-		m.Request.Task.Prompt = string(prompt)
+		m.Request.Task.Prompt = prompt
 	}
 	for _, f := range file.Files {
 		m.Request.Files = append(m.Request.Files, below(f))

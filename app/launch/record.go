@@ -7,6 +7,7 @@ package launch
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"rollcall/adapters"
@@ -79,6 +80,22 @@ func (r *Record) Ended() bool { return !r.EndedAt.IsZero() }
 
 // Expired says whether the record is to be removed.
 func (r *Record) Expired(now time.Time) bool { return r.Ended() && now.Sub(r.EndedAt) >= Keep }
+
+// early says that a record's end lies in the future: the clock was set back. It
+// would stay until the clock is there again.
+func (r *Record) early(now time.Time) bool { return r.Ended() && r.EndedAt.Sub(now) > Grace }
+
+// Check implements store.Checker.
+func (r *Record) Check(name string) error {
+	if r.ID != name {
+		return errors.New("it is not the record of its name")
+	}
+	return nil
+}
+
+// young says whether a launch may not have shown up yet. One from the future was
+// made before the clock was set back.
+func (r *Record) young(now time.Time) bool { return now.Sub(r.LaunchedAt).Abs() < Grace }
 
 // newID makes the id of a launch.
 func newID() string {

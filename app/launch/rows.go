@@ -15,7 +15,7 @@ import (
 
 // Complete implements app.Launches.
 func (l *Launches) Complete(agent adapters.Name, listed []adapters.Session) ([]adapters.Session, func(*adapters.Session) *app.Launch) {
-	records, _ := l.List() // what can't be read is told by those who manage launches
+	records := l.quietly() // what can't be read is told by those who manage launches
 	var more []adapters.Session
 	now := l.now()
 	for i := range records {
@@ -33,7 +33,7 @@ func (l *Launches) Complete(agent adapters.Name, listed []adapters.Session) ([]a
 		more = append(more, l.row(r, now))
 	}
 	// Sessions are named later, when more may be known of the launches than now.
-	latest := sync.OnceValue(func() []Record { list, _ := l.List(); return list })
+	latest := sync.OnceValue(l.quietly)
 	return more, func(s *adapters.Session) *app.Launch { return l.launchOf(latest(), s) }
 }
 
@@ -50,8 +50,8 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 	if s.ID == "" {
 		s.ID = r.ID
 	}
-	age := now.Sub(r.LaunchedAt).Round(time.Second)
-	if age < Grace && !r.Seen {
+	age := max(now.Sub(r.LaunchedAt), 0).Round(time.Second)
+	if r.young(now) && !r.Seen {
 		s.Evidence = fmt.Sprintf("starting: launched %s ago, not in its agent's storage yet", age)
 	} else {
 		s.Status = adapters.Unknown // it may wait for something, or its agent could not be read
@@ -63,7 +63,7 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 // ExitCode is the exit code of the process that a session of ours ran in; nil:
 // nobody knows it.
 func (l *Launches) ExitCode(s *app.Session) *int {
-	records, _ := l.List()
+	records := l.quietly()
 	for i := range records {
 		if r := &records[i]; s.Launch != nil && r.ID == s.Launch.ID {
 			return r.ExitCode

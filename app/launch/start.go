@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"rollcall/adapters"
 	"rollcall/app/fault"
@@ -45,12 +45,6 @@ type Plan struct {
 	Dropped []string // the variables that are left out and are set here
 }
 
-// maxPrompt is far above what agents take.
-const maxPrompt = 4 << 20
-
-// MaxFile bounds the spec and each context file.
-const MaxFile = 50 << 10
-
 // Prepare finds the agent's program and makes the command. env is the
 // environment to begin with. Nothing is written yet.
 func Prepare(a adapters.Adapter, req Request, env []string) (*Plan, error) {
@@ -63,7 +57,7 @@ func Prepare(a adapters.Adapter, req Request, env []string) (*Plan, error) {
 		return nil, err
 	}
 	req.Task.Dir = dir
-	if err := checkMode(launcher, req.Task.Mode); err != nil {
+	if err := errors.Join(checkMode(launcher, req.Task.Mode), checkModel(req.Task.Model)); err != nil {
 		return nil, err
 	}
 	task := req.Task
@@ -120,50 +114,12 @@ func checkMode(l adapters.Launcher, mode string) error {
 	return fmt.Errorf("the mode is one of %s, not %q", strings.Join(names, ", "), mode)
 }
 
-// compose is the prompt with the spec and the context files.
-func compose(req *Request) (string, error) {
-	var b strings.Builder
-	b.WriteString(req.Task.Prompt)
-	add := func(what, path string) error {
-		text, err := readText(path)
-		if err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		}
-		fmt.Fprintf(&b, "\n\n--- %s: %s ---\n%s", what, filepath.Base(path), text)
-		return nil
+// checkModel refuses what an agent could take for a switch instead.
+func checkModel(model string) error {
+	if strings.HasPrefix(model, "-") || strings.TrimSpace(model) != model || strings.ContainsFunc(model, unicode.IsControl) {
+		return fmt.Errorf("%q is no name of a model", model)
 	}
-	if req.Spec != "" {
-		if err := add("spec", req.Spec); err != nil {
-			return "", err
-		}
-	}
-	for _, f := range req.Files {
-		if err := add("file", f); err != nil {
-			return "", err
-		}
-	}
-	if b.Len() > maxPrompt {
-		return "", fmt.Errorf("the prompt has %d bytes, more than the %d that make sense", b.Len(), maxPrompt)
-	}
-	if strings.ContainsRune(b.String(), 0) {
-		return "", errors.New("the prompt has a NUL byte: is one of the files no text?")
-	}
-	return b.String(), nil
-}
-
-func readText(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is no file", path)
-	}
-	if info.Size() > MaxFile {
-		return "", fmt.Errorf("%s has %d bytes, more than the %d allowed", path, info.Size(), MaxFile)
-	}
-	text, err := os.ReadFile(path)
-	return string(text), err
+	return nil
 }
 
 // Started is a launch that was carried out.

@@ -1,0 +1,127 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app/store"
+	"rollcall/proc"
+)
+
+// A clock that was set back keeps neither a record of the future for years nor a
+// launch at its start.
+func TestClockSetBack(t *testing.T) {
+	s := newStage(t, &fake{})
+	gone := proc.Identity{PID: 1 << 22, Start: 1}
+	future := time.Now().Add(1000 * time.Hour)
+	r := Record{ID: "l-1", Agent: adapters.ClaudeCode, Dir: s.dir, Process: gone, LaunchedAt: future, EndedAt: future}
+	if err := s.records.Write(r.ID, r); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := s.Sweep(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := time.Now()
+	if r = s.only(); r.EndedAt.After(now) || now.Sub(r.EndedAt) > time.Minute {
+		t.Errorf("it ended at %s", r.EndedAt)
+	}
+	r = Record{ID: "l-2", Agent: adapters.ClaudeCode, Dir: s.dir, Process: proc.Self(), LaunchedAt: future}
+	if x := s.row(&r, now); x.Status != adapters.Unknown || strings.Contains(x.Evidence, "-") {
+		t.Errorf("status %s: %s", x.Status, x.Evidence)
+	}
+	if due := r.due(now); !due.IsZero() {
+		t.Errorf("it is looked at again at %s", due)
+	}
+}
+
+// Files among the records that are none are told once and set aside; nothing
+// outside the folder is touched for their sake.
+func TestForeignRecords(t *testing.T) {
+	s := newStage(t, &fake{})
+	precious := filepath.Join(s.state, "precious.json")
+	if err := s.records.Make(); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-2 * Keep).Format(time.RFC3339)
+	for path, text := range map[string]string{
+		precious:             "{}",
+		s.records.File("a"):  "null",
+		s.records.File("b"):  `{"id":"../precious","ended_at":"` + long + `"}`,
+		s.records.File("c"):  `{"id":"c","launched_at":"`, // cut short
+		s.records.File("d"):  "",
+		s.records.File("e"):  `[]`,
+		s.records.File("l1"): `{"schema":9,"id":"l1","process":"of another form"}`,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Whoever merely shows sessions sets them aside; who manages launches tells.
+	s.Complete(adapters.ClaudeCode, nil)
+	_, err := s.Sweep(t.Context(), nil)
+	var d *store.DamagedError
+	if !errors.As(err, &d) || strings.Count(err.Error(), "set aside") != 5 || !errors.Is(err, store.ErrNewer) {
+		t.Errorf("said was %v", err)
+	}
+	if _, err = s.Sweep(t.Context(), nil); errors.As(err, &d) || !errors.Is(err, store.ErrNewer) {
+		t.Errorf("said again was %v", err)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(s.records.File("l1")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A model is no way to hand the agent a switch, such as one that skips its
+// questions.
+func TestModelIsNoSwitch(t *testing.T) {
+	for _, model := range []string{"--dangerously-skip-permissions", "-x", "a\nb", "a\x00", " "} {
+		req := Request{Task: adapters.Task{Dir: t.TempDir(), Prompt: "p", Model: model}}
+		if _, err := Prepare(&fake{}, req, nil); err == nil || !strings.Contains(err.Error(), "model") {
+			t.Errorf("%q: %v", model, err)
+		}
+	}
+}
+
+// A prompt is read to its end or not at all.
+func TestReadPrompt(t *testing.T) {
+	if _, err := ReadPrompt(t.Context(), strings.NewReader(strings.Repeat("x", maxPrompt+1))); err == nil {
+		t.Error("a part of a prompt was taken for all of it")
+	}
+	if text, err := ReadPrompt(t.Context(), strings.NewReader(strings.Repeat("x", maxPrompt))); err != nil || len(text) != maxPrompt {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if _, err := ReadPromptFile(t.Context(), "/dev/zero"); err == nil || !strings.Contains(err.Error(), "/dev/zero: the prompt is longer") {
+		t.Error(err)
+	}
+	if _, err := ReadPromptFile(t.Context(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := ReadPromptFile(ctx, pipe); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a pipe that nobody writes to: %v", err)
+	}
+	w, err := os.OpenFile(pipe, os.O_RDWR, 0) // lets the reader go
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
