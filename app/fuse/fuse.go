@@ -38,6 +38,14 @@ type Fuse struct {
 	name string
 }
 
+// Check implements store.Checker.
+func (f *Fuse) Check(name string) error {
+	if nameOf(f.Path) != name || f.Expires.IsZero() {
+		return errors.New("it is not the fuse of its name")
+	}
+	return nil
+}
+
 // Fired says whether the fuse has expired and been acted on.
 func (f *Fuse) Fired() bool { return !f.FiredAt.IsZero() }
 
@@ -113,17 +121,15 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 		return Fuse{}, err
 	}
 	defer unlock()
-	name := nameOf(path)
-	var old Fuse
-	switch err := f.folder.Read(name, &old); {
-	case err == nil && !old.Fired():
-		return old, fmt.Errorf("%s: %w, until %s", path, ErrExists, old.Expires.Local().Format("15:04:05"))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	switch old, err := f.find(path); {
+	case err == nil:
+		return old, fmt.Errorf("%s: %w, until %s", old.Path, ErrExists, old.Expires.Local().Format("15:04:05"))
+	case !errors.Is(err, ErrNone):
 		return Fuse{}, err
 	}
 	now := f.now()
-	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, name: name}
-	return x, f.folder.Write(name, x)
+	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, name: nameOf(path)}
+	return x, f.folder.Write(x.name, x)
 }
 
 func checkWebhook(address string) error {
@@ -142,11 +148,20 @@ func nameOf(path string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Extend lets the fuse of a folder burn d longer than it would.
+// Extend lets the fuse of a folder burn d longer than it would; one that is
+// overdue burns d from now on.
 func (f *Fuses) Extend(ctx context.Context, path string, d time.Duration) (Fuse, error) {
+	if d <= 0 {
+		return Fuse{}, fmt.Errorf("a fuse can't be extended by %s", d)
+	}
 	return f.change(ctx, path, func(x *Fuse) error {
+		now := f.now()
+		x.reset(now)
 		until := x.Expires.Add(d)
-		if until.Sub(f.now()) > Most {
+		if x.Expires.Before(now) {
+			until = now.Add(d)
+		}
+		if until.Sub(now) > Most {
 			return fmt.Errorf("a fuse burns at most %s", Most)
 		}
 		x.Expires = until
@@ -190,14 +205,22 @@ func (f *Fuses) find(path string) (Fuse, error) {
 	if err != nil {
 		resolved = path
 	}
-	name := nameOf(resolved)
-	var x Fuse
-	err = f.folder.Read(name, &x)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && x.Fired() {
-		return Fuse{}, fmt.Errorf("%s: %w", resolved, ErrNone)
+	x := Fuse{}
+	switch err = f.folder.Read(nameOf(resolved), &x); {
+	case err == nil && !x.Fired():
+		x.name = nameOf(resolved)
+		return x, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return Fuse{}, err
 	}
-	x.name = name
-	return x, err
+	// The same folder may have been named in other letters, or by another mount.
+	list, err := f.List()
+	for _, x := range list {
+		if !x.Fired() && lock.Same(x.Path, resolved) {
+			return x, nil
+		}
+	}
+	return Fuse{}, errors.Join(fmt.Errorf("%s: %w", resolved, ErrNone), err)
 }
 
 // claim marks the fuses that are due as fired, and returns them: whoever gets one
@@ -208,19 +231,23 @@ func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err erro
 	if len(list) == 0 {
 		return nil, time.Time{}, err
 	}
+	now := f.now()
 	unlock, lockErr := f.folder.Lock(ctx)
 	if lockErr != nil {
-		return nil, time.Time{}, errors.Join(err, lockErr)
+		return nil, now.Add(retry), errors.Join(err, lockErr)
 	}
 	defer unlock()
-	list, err = f.List()
-	now := f.now()
+	list, listErr := f.List()
+	err = errors.Join(err, listErr)
 	sooner := func(t time.Time) {
 		if next.IsZero() || t.Before(next) {
 			next = t
 		}
 	}
 	for _, x := range list {
+		if x.reset(now) {
+			err = errors.Join(err, f.folder.Write(x.name, x))
+		}
 		switch {
 		case x.Fired() && now.Sub(x.FiredAt) >= Keep:
 			err = errors.Join(err, f.folder.Remove(x.name))
@@ -228,11 +255,13 @@ func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err erro
 			sooner(x.FiredAt.Add(Keep))
 		case x.Expires.After(now):
 			sooner(x.Expires)
+			// A timer stands still while the machine sleeps, and the clock goes on.
+			sooner(now.Add(lookAgain))
 		default:
 			x.FiredAt = now
 			if writeErr := f.folder.Write(x.name, x); writeErr != nil {
 				err = errors.Join(err, writeErr) // tried again on the next look
-				sooner(now.Add(time.Minute))
+				sooner(now.Add(retry))
 				continue
 			}
 			fault.Point("fuse.claimed")
@@ -240,6 +269,32 @@ func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err erro
 		}
 	}
 	return due, next, err
+}
+
+const (
+	// retry is when a fuse is tried again that could not be written.
+	retry = time.Minute
+	// lookAgain is how late a fuse may be after the machine slept.
+	lookAgain = time.Minute
+)
+
+// reset gives a fuse the times that it would have, had it been set or fired now,
+// when that lies in the future: the clock was set back. It would else burn until
+// the clock is there again.
+func (f *Fuse) reset(now time.Time) bool {
+	since := f.SetAt
+	if f.Fired() {
+		since = f.FiredAt
+	}
+	ahead := since.Sub(now)
+	if ahead <= retry {
+		return false
+	}
+	f.SetAt, f.Expires = f.SetAt.Add(-ahead), f.Expires.Add(-ahead)
+	if f.Fired() {
+		f.FiredAt = now
+	}
+	return true
 }
 
 // note keeps what came of a fired fuse, unless a new one burns there by now.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/app/script"
+	"rollcall/app/webhook"
 	"rollcall/proc"
 )
 
@@ -39,7 +40,7 @@ func NewKeeper(f *Fuses, log *slog.Logger, fired func(Fuse)) *Keeper {
 	if fired == nil {
 		fired = func(Fuse) {}
 	}
-	return &Keeper{fuses: f, client: &http.Client{Timeout: webhookLimit}, log: log, fired: fired}
+	return &Keeper{fuses: f, client: webhook.Client(webhookLimit), log: log, fired: fired}
 }
 
 // Run fires fuses until ctx is done. Scripts that run then are ended.

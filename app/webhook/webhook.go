@@ -78,7 +78,14 @@ func New(cfg Config) (*Sender, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Sender{cfg: cfg, client: &http.Client{Timeout: limit}, slots: make(chan struct{}, most)}, nil
+	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, most)}, nil
+}
+
+// Client is one for webhooks. It follows no redirection: on the way the request
+// would lose its body, or take what it tells to a place that nobody named. The
+// answer then is the redirection, which is no success.
+func Client(limit time.Duration) *http.Client {
+	return &http.Client{Timeout: limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Run tells of the ends among events until ctx is done. Each is told on its own,

@@ -188,3 +188,17 @@ func TestTellsOfEnds(t *testing.T) {
 		}
 	}
 }
+
+// A redirection is no success, and is not followed: 302 would lose the body, 307
+// would tell somebody whom the user did not name.
+func TestRedirect(t *testing.T) {
+	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
+		elsewhere := listen(t, 200)
+		moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL, code))
+		err := sender(t, Config{URL: moved.URL}).Send(t.Context(), Payload{HookType: "session.stopped"})
+		if err == nil || elsewhere.calls() > 0 {
+			t.Errorf("%d: %v, told elsewhere %d times", code, err, elsewhere.calls())
+		}
+		moved.Close()
+	}
+}
