@@ -18,18 +18,26 @@ const MaxOutput = 16 << 10
 // Succeeded is the result of a script that ended with exit code 0.
 const Succeeded = "exit 0"
 
-// Run runs a command in the system's shell, in a folder (in none if that is
-// gone), with env as its whole environment. After limit it is killed with all
-// that it started. result says in words how it ended, output has the end of what
-// it said.
+// Run runs a command in the system's shell, in a folder, with env as its whole
+// environment. When the folder is gone it is an empty one made for the purpose,
+// and result says so: what was meant for the folder must not hit another one.
+// After limit it is killed with all that it started. result says in words how it
+// ended, output has the end of what it said.
 func Run(ctx context.Context, command, dir string, env []string, limit time.Duration) (result, output string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := shell(ctx, command)
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, env
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if cmd.Dir, err = os.MkdirTemp("", "rollcall-"); err != nil {
+			return "not run: its folder is gone, and " + err.Error(), ""
+		}
+		empty := cmd.Dir
+		defer func() {
+			_ = os.RemoveAll(empty)
+			result += " (its folder is gone: it ran in an empty one)"
+		}()
 	}
-	cmd.Env = env
 	var said tail
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = time.Second
