@@ -66,6 +66,7 @@ func (c *command) watch(asJSON bool, only adapters.Name) error {
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
+	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // it may be long until the next line
 	running.Go(func() { c.watchFuses(ctx, tell) })
 	for {
 		e, err := events.Next(ctx)

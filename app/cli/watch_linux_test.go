@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -123,5 +124,28 @@ func TestFuseEvents(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// A reader that has gone ends it at once, though nothing happens.
+func TestWatchReaderGone(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	code := make(chan int, 1)
+	go func() { code <- runOn(t.Context(), t, Streams{Out: w}, withTable(claude()), "watch", "--json").code }()
+	time.Sleep(100 * time.Millisecond)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case got := <-code:
+		if got != Done {
+			t.Errorf("exit code %d", got)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("it still watches")
 	}
 }

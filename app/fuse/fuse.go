@@ -201,12 +201,9 @@ func (f *Fuses) change(ctx context.Context, path string, change func(*Fuse) erro
 
 // find returns the burning fuse of a folder, which may be gone by now.
 func (f *Fuses) find(path string) (Fuse, error) {
-	resolved, err := lock.RealPath(path)
-	if err != nil {
-		resolved = path
-	}
+	resolved := lock.FormerPath(path)
 	x := Fuse{}
-	switch err = f.folder.Read(nameOf(resolved), &x); {
+	switch err := f.folder.Read(nameOf(resolved), &x); {
 	case err == nil && !x.Fired():
 		x.name = nameOf(resolved)
 		return x, nil

@@ -126,3 +126,26 @@ func TestWebhookRedirects(t *testing.T) {
 		t.Errorf("%q", x.Results)
 	}
 }
+
+// What belongs to a folder that is gone is still found by its name, also by one
+// that is relative or leads through a link.
+func TestCancelOfAFolderThatIsGone(t *testing.T) {
+	b := newBench(t)
+	base := t.TempDir()
+	t.Chdir(base)
+	if err := errors.Join(os.Mkdir("true", 0o700), os.Symlink("true", "link")); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"x", "true/x", "link/x"} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b.set(Fuse{Path: name, Script: "true"}, time.Hour)
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Cancel(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -233,12 +233,8 @@ func (l *Locks) Release(ctx context.Context, launch string) error {
 
 // Unlock removes the manual lock of a folder; ErrNotLocked when there is none.
 func (l *Locks) Unlock(ctx context.Context, path string) error {
-	resolved, err := RealPath(path)
-	if err != nil {
-		resolved = path // the folder is gone, its lock may not be
-	}
-	found := false
-	err = l.remove(ctx, func(k *Lock) bool {
+	resolved, found := FormerPath(path), false // the folder may be gone, its lock not
+	err := l.remove(ctx, func(k *Lock) bool {
 		hit := k.Kind == Manual && (k.Path == resolved || Same(k.Path, resolved))
 		found = found || hit
 		return hit

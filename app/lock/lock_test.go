@@ -403,3 +403,18 @@ func TestForeignFiles(t *testing.T) {
 		t.Errorf("said twice: %v", err)
 	}
 }
+
+func TestUnlockAFolderThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("x", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.take(t, manual("x"))
+	if err := os.Remove("x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Unlock(t.Context(), "x"); err != nil {
+		t.Error(err)
+	}
+}

@@ -32,6 +32,24 @@ func RealPath(path string) (string, error) {
 	return resolved, nil
 }
 
+// FormerPath is RealPath for a folder that may be gone: then it is the path that
+// the folder had, as far as what is left above it tells.
+func FormerPath(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	for dir, below := abs, ""; ; {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(resolved, below)
+		}
+		if dir == filepath.Dir(dir) {
+			return abs
+		}
+		dir, below = filepath.Dir(dir), filepath.Join(filepath.Base(dir), below)
+	}
+}
+
 // Same says whether two paths lead to the same folder.
 func Same(a, b string) bool {
 	x, err := os.Stat(a)
