@@ -234,3 +234,26 @@ func TestHooksEnvironment(t *testing.T) {
 		t.Error(r, err)
 	}
 }
+
+// A try of a group that the user named is known again when its agent has left
+// the branch: a commit on no branch is lost with it, and that is said.
+func TestNamedGroupLeftItsBranch(t *testing.T) {
+	w := newWorld(t)
+	made, err := w.open(w.repo).Create(t.Context(), "my-idea", []string{"cc-opus", "pi"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run(made[0].Path, "checkout", "--quiet", "--detach")
+	w.write(made[0].Path+"/n", "work")
+	w.commit(made[0].Path, "n")
+	w.run(made[1].Path, "checkout", "--quiet", "-b", "other")
+	list, err := w.open(w.repo).List(t.Context())
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for i, want := range []string{"try/my-idea/cc-opus", "try/my-idea/pi"} {
+		if e := list[i]; e.Group != "my-idea" || e.Own != want || e.Lost != 1-i {
+			t.Errorf("%+v", e)
+		}
+	}
+}

@@ -128,12 +128,31 @@ func groupOf(main, branch, folder string) (group, suffix string) {
 			return g, s
 		}
 	}
+	if m := groupFolder.FindStringSubmatch(ofTry(main, folder)); m != nil {
+		return m[1], m[2]
+	}
+	return "", ""
+}
+
+// ofTry is what follows "<repo>-try-" in the name of a folder; empty: it isn't
+// that of a try.
+func ofTry(main, folder string) string {
 	rest, ok := strings.CutPrefix(base(folder), strings.TrimSuffix(base(main), ".git")+"-try-")
 	if !ok {
-		return "", ""
+		return ""
 	}
-	if m := groupFolder.FindStringSubmatch(rest); m != nil {
-		return m[1], m[2]
+	return rest
+}
+
+// groupAmong is groupOf by the folder and the branches (refs) that launches have
+// made: where the name of a group that the user chose ends, the folder's name
+// does not tell.
+func groupAmong(tries []string, main, folder string) (group, suffix string) {
+	for _, ref := range tries {
+		g, s, ok := strings.Cut(strings.TrimPrefix(ref, "refs/heads/"+prefix), "/")
+		if ok && ofTry(main, folder) == g+"-"+s {
+			return g, s
+		}
 	}
 	return "", ""
 }

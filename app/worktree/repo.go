@@ -85,6 +85,7 @@ func (r *Repo) worktrees(ctx context.Context) ([]Worktree, error) {
 	if main == "" {
 		main = list[0].Path
 	}
+	var tries []string
 	for i := range list {
 		w := &list[i]
 		w.Main = i == 0
@@ -92,13 +93,26 @@ func (r *Repo) worktrees(ctx context.Context) ([]Worktree, error) {
 		if w.Main || w.Bare {
 			continue
 		}
-		w.Group, w.Suffix = groupOf(main, w.Branch, w.Path)
+		if w.Group, w.Suffix = groupOf(main, w.Branch, w.Path); w.Group == "" && ofTry(main, w.Path) != "" {
+			if tries == nil {
+				if tries, err = r.tries(ctx); err != nil {
+					return nil, err
+				}
+			}
+			w.Group, w.Suffix = groupAmong(tries, main, w.Path)
+		}
 		if w.Group != "" {
 			w.Own = Branch(w.Group, w.Suffix)
 		}
 		w.Gone = w.Gone || missing(w.Path)
 	}
 	return list, nil
+}
+
+// tries are the branches of launches.
+func (r *Repo) tries(ctx context.Context) ([]string, error) {
+	out, err := r.git.ask(ctx, r.at, "for-each-ref", "--format=%(refname)", "refs/heads/"+prefix)
+	return strings.Fields(string(out)), err
 }
 
 // parseWorktrees reads git worktree list --porcelain -z: attributes that end
