@@ -84,6 +84,7 @@ func (c *Core) askNamed(ctx context.Context, prefix string) *Snapshot {
 				inner, cancel := context.WithTimeout(ctx, c.cfg.Limit)
 				defer cancel()
 				ids, err := n.Named(inner, prefix)
+				ids = c.addNamed(s.adapter.Name(), ids, prefix)
 				if err == nil && len(ids) == 0 {
 					return
 				}

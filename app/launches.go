@@ -2,6 +2,7 @@ package app
 
 import (
 	"slices"
+	"strings"
 
 	"rollcall/adapters"
 )
@@ -45,4 +46,19 @@ func (s *source) shows(id string) bool {
 	return slices.ContainsFunc(s.shown, func(x Session) bool {
 		return x.ID == id && (x.Launch == nil || !x.Launch.Unlisted)
 	})
+}
+
+// addNamed adds to the ids of an agent's sessions those that begin so and are known
+// by our own records alone.
+func (c *Core) addNamed(agent adapters.Name, ids []string, prefix string) []string {
+	if c.cfg.Launches == nil {
+		return ids
+	}
+	rows, _ := c.cfg.Launches.Complete(agent, nil)
+	for i := range rows {
+		if id := rows[i].ID; strings.HasPrefix(id, prefix) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -67,7 +67,15 @@ func (c *Cleaner) Scan(ctx context.Context) ([]Item, error) {
 	var errs []error
 	for _, s := range c.Sources {
 		found, err := s.Scan(ctx)
-		items, errs = append(items, found...), append(errs, err)
+		errs = append(errs, err)
+		for _, it := range found {
+			// What would be refused is not offered.
+			if _, err := c.guard(it.Path); err != nil {
+				errs = append(errs, fmt.Errorf("%s kept: %w", it.Path, err))
+			} else {
+				items = append(items, it)
+			}
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -217,3 +217,16 @@ func TestStartTimes(t *testing.T) {
 		}
 	}
 }
+
+// What would be refused is not offered, time and again.
+func TestRefusedIsNotOffered(t *testing.T) {
+	w := newWorld(t)
+	path := w.record(claude, "dead", w.dead(), nil)
+	if err := os.Link(path, w.path("another-name")); err != nil {
+		t.Fatal(err)
+	}
+	items, err := w.cleaner().Scan(t.Context())
+	if len(items) > 0 || !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), path+" kept") {
+		t.Errorf("%+v, %v", items, err)
+	}
+}

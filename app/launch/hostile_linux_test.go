@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/store"
 	"rollcall/proc"
 )
@@ -123,5 +124,23 @@ func TestReadPrompt(t *testing.T) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// naming is an agent that names its sessions without reading them.
+type naming struct{ *fake }
+
+func (naming) Named(context.Context, string) ([]string, error) { return nil, nil }
+
+// A launch that its agent does not list is found by the short id that is shown.
+func TestFoundByItsBeginning(t *testing.T) {
+	s := newStage(t, &fake{role: "mute"})
+	r := s.start(nil).Record
+	c := app.New(app.Config{Adapters: []adapters.Adapter{naming{s.fake}}, Table: s.table, Launches: s.Launches})
+	if x, _, err := c.Find(t.Context(), r.ID[:6]); err != nil || x.ID != r.ID {
+		t.Errorf("found %q, %v", x.ID, err)
+	}
+	if _, _, err := c.Find(t.Context(), "l-zzz"); !errors.Is(err, app.ErrNoSession) {
+		t.Error(err)
 	}
 }
