@@ -123,7 +123,7 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 	defer unlock()
 	switch old, err := f.find(path); {
 	case err == nil:
-		return old, fmt.Errorf("%s: %w, until %s", old.Path, ErrExists, old.Expires.Local().Format("15:04:05"))
+		return old, fmt.Errorf("%s: %w, until %s", lock.Shown(old.Path), ErrExists, old.Expires.Local().Format("15:04:05"))
 	case !errors.Is(err, ErrNone):
 		return Fuse{}, err
 	}
@@ -217,7 +217,7 @@ func (f *Fuses) find(path string) (Fuse, error) {
 			return x, nil
 		}
 	}
-	return Fuse{}, errors.Join(fmt.Errorf("%s: %w", resolved, ErrNone), err)
+	return Fuse{}, errors.Join(fmt.Errorf("%s: %w", lock.Shown(resolved), ErrNone), err)
 }
 
 // claim marks the fuses that are due as fired, and returns them: whoever gets one

@@ -20,9 +20,9 @@ func (e *OccupiedError) Error() string {
 	s := &e.Session
 	who := fmt.Sprintf("%s session %s (%s)", present.AgentName(s.Agent), present.Line(s.ID), present.Status(s.Session))
 	if s.CWD == e.Path {
-		return fmt.Sprintf("%s is in use by %s", e.Path, who)
+		return fmt.Sprintf("%s is in use by %s", lock.Shown(e.Path), who)
 	}
-	return fmt.Sprintf("%s overlaps %s, which is in use by %s", e.Path, present.Line(s.CWD), who)
+	return fmt.Sprintf("%s overlaps %s, which is in use by %s", lock.Shown(e.Path), lock.Shown(s.CWD), who)
 }
 
 // Occupied returns a check for Launches.Start: it refuses folders that overlap

@@ -51,9 +51,9 @@ type Lock struct {
 func (l *Lock) Holder() string {
 	switch {
 	case l.Kind == Manual && l.Reason != "":
-		return fmt.Sprintf("%s (%s)", l.By, l.Reason)
+		return fmt.Sprintf("%s (%s)", Shown(l.By), Shown(l.Reason))
 	case l.Kind == Manual:
-		return l.By
+		return Shown(l.By)
 	case l.Session != "":
 		return fmt.Sprintf("%s session %s, process %d", l.Agent, l.Session, l.Owner.PID)
 	}
@@ -77,9 +77,9 @@ type HeldError struct {
 func (e *HeldError) Error() string {
 	where := ""
 	if e.By.Path != e.Path {
-		where = " with " + e.By.Path
+		where = " with " + Shown(e.By.Path)
 	}
-	return fmt.Sprintf("%s is locked%s by %s since %s", e.Path, where, e.By.Holder(), e.By.Since.Local().Format("15:04:05"))
+	return fmt.Sprintf("%s is locked%s by %s since %s", Shown(e.Path), where, e.By.Holder(), e.By.Since.Local().Format("15:04:05"))
 }
 
 // ErrNotLocked says that there is no manual lock to remove.
@@ -240,7 +240,7 @@ func (l *Locks) Unlock(ctx context.Context, path string) error {
 		return hit
 	})
 	if err == nil && !found {
-		return fmt.Errorf("%s: %w", resolved, ErrNotLocked)
+		return fmt.Errorf("%s: %w", Shown(resolved), ErrNotLocked)
 	}
 	return err
 }

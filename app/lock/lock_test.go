@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -350,71 +349,6 @@ func (c *contender) end(t *testing.T) {
 	t.Helper()
 	_ = c.in.Close()
 	if err := c.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-}
-
-// A folder that is renamed while an agent works in it stays locked, and so does
-// what lies around it.
-func TestRenamedFolder(t *testing.T) {
-	w := newWorld(t, 1, 2)
-	base := folder(t, t.TempDir(), "x")
-	k := w.take(t, auto(folder(t, base, "old"), 1))
-	renamed := filepath.Join(filepath.Dir(k.Path), "new")
-	if err := os.Rename(k.Path, renamed); err != nil {
-		t.Fatal(err)
-	}
-	w.cwds[pid(1)] = renamed
-	for _, path := range []string{renamed, base, folder(t, renamed, "below")} {
-		var held *HeldError
-		if _, err := w.Take(t.Context(), auto(path, 2), false, nil); !errors.As(err, &held) || path != base && held.By.Path != renamed {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-	w.take(t, auto(folder(t, base, "other"), 2))
-}
-
-// A path that JSON can't hold would be another one once it is read.
-func TestPathIsNoText(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("file names are text here")
-	}
-	w := newWorld(t, 1)
-	dir := folder(t, t.TempDir(), "a\xff")
-	if _, err := w.Take(t.Context(), auto(dir, 1), false, nil); err == nil || !strings.Contains(err.Error(), "UTF-8") {
-		t.Errorf("it was taken: %v", err)
-	}
-}
-
-// A file that is no lock neither locks nor opens anything.
-func TestForeignFiles(t *testing.T) {
-	w := newWorld(t, 1)
-	dir := t.TempDir()
-	k := w.take(t, auto(dir, 1))
-	for name, text := range map[string]string{"a": "null", "b": `{"kind":"manual"}`, "c": `{"kind":"manual","path":"/"}`, "d": `{"kind":"auto","launch":"x"}`} {
-		if err := os.WriteFile(filepath.Join(w.Folder(), name+".json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if list, err := w.List(); len(list) != 1 || list[0].Path != k.Path || err == nil {
-		t.Errorf("locks %+v, %v", list, err)
-	}
-	if _, err := w.List(); err != nil {
-		t.Errorf("said twice: %v", err)
-	}
-}
-
-func TestUnlockAFolderThatIsGone(t *testing.T) {
-	w := newWorld(t)
-	t.Chdir(t.TempDir())
-	if err := os.Mkdir("x", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	w.take(t, manual("x"))
-	if err := os.Remove("x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Unlock(t.Context(), "x"); err != nil {
 		t.Error(err)
 	}
 }

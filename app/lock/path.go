@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -58,6 +60,15 @@ func Same(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
+}
+
+// Shown is a path, or other text that somebody chose, for a message. With control
+// characters it is quoted: left as they are they could hide what follows.
+func Shown(text string) string {
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 // Overlap says whether two real paths are the same folder, or one lies in the
