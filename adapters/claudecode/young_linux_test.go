@@ -92,7 +92,7 @@ func TestChildBeforeItsExec(t *testing.T) {
 	p := w.start(dir)
 	w.transcript(1, inFolder(dir, old(promptLine("a"), -time.Second)), inFolder(dir, old(doneLine("m"), -time.Second)))
 	w.check(os.Chtimes(w.path("projects", slug, id(1)+".jsonl"), time.Time{}, time.Now().Add(time.Second)))
-	w.transcript(2, inFolder(dir, old(promptLine("b"), -2*time.Second)))
+	w.transcript(2, inFolder(dir, old(promptLine("<command-name>/clear</command-name>"), -2*time.Second)), inFolder(dir, old(promptLine("b"), -2*time.Second)))
 	w.check(os.Chtimes(w.path("projects", slug, id(2)+".jsonl"), time.Time{}, time.Now().Add(2*time.Second)))
 	alone := func(what string) {
 		t.Helper()
