@@ -156,7 +156,7 @@ func (p *locksPage) build(words []keptWords, locks int) {
 	if len(words) == locks {
 		timers = append(timers, indented("No timer runs. A timer runs a script in a folder, or tells a webhook, when its time is up: for what a session left running there."))
 	}
-	p.body.Objects = append(list, timers...)
+	p.body.Objects = slices.Concat(list, timers)
 	p.content.Refresh()
 }
 

@@ -235,7 +235,7 @@ func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 		d.xdotool("windowsize", p.id, "900", "600") // Fyne may still be setting its own
 		return has(p)()
 	})
-	time.Sleep(500 * time.Millisecond) // Fyne takes it with a later event
+	time.Sleep(1500 * time.Millisecond) // Fyne takes it with a later event
 	p.close()
 	p.end()
 	p = d.open()

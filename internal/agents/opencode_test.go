@@ -112,14 +112,8 @@ func TestOpenCodeTwoInOneFolder(t *testing.T) {
 		}
 		s.Signal(secondAgent, unix.SIGKILL)
 		s.Gone(secondAgent)
-		died, idles := []string{"stopped/died"}, []string{"idle", "idle/completed"}
-		if r == OpenCodeNewest {
-			// Its log does not name processes: which of two it was that ended can be
-			// told by when they began, and not always.
-			died, idles = append(died, "unknown"), append(idles, "unknown")
-		}
-		s.Becomes(byPrompt("the second"), time.Now(), soon, died...)
-		s.Becomes(byPrompt("the first"), time.Now(), soon, idles...)
+		s.Becomes(byPrompt("the second"), time.Now(), soon, "stopped/died")
+		s.Becomes(byPrompt("the first"), time.Now(), soon, "idle", "idle/completed")
 	})
 }
 

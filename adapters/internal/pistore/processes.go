@@ -251,8 +251,8 @@ func isPiScript(script string) bool {
 	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
 		return false
 	}
-	real, err := filepath.EvalSymlinks(script)
-	return err == nil && strings.Contains(filepath.ToSlash(real), inside) || errors.Is(err, fs.ErrNotExist)
+	target, err := filepath.EvalSymlinks(script)
+	return err == nil && strings.Contains(filepath.ToSlash(target), inside) || errors.Is(err, fs.ErrNotExist)
 }
 
 // besidePackage says whether the binary is Pi built with Bun.

@@ -34,8 +34,7 @@ const (
 	flags = 0x4 | 0x10 | 0x40 | 0x400 | 0x4000
 )
 
-// put moves the file to the Recycle Bin. Run under Wine 8
-// only.
+// put moves the file to the Recycle Bin. Run under Wine 8 only.
 func (t *Trash) put(path string) (string, error) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		return "", ErrNone // 32-bit Windows packs the structure otherwise
