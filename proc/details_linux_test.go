@@ -46,6 +46,7 @@ func init() {
 		return ready(fmt.Sprint(errors.Is(errEnv, fs.ErrPermission), errors.Is(errCWD, fs.ErrPermission), errors.Is(errFiles, fs.ErrPermission)))
 	}
 	roles["lock"] = lockFiles
+	roles["append"] = appendAndWatch
 }
 
 func TestDetailsOfChild(t *testing.T) {

@@ -56,6 +56,14 @@ type Details interface {
 	// OpenFiles returns the paths of the regular files that it holds open, each
 	// once. Files that were removed or replaced since are left out.
 	OpenFiles(id Identity) ([]string, error)
+	// Appended returns where the last writes to a file ended that it made through
+	// each of its descriptors for appending, the highest first; those that wrote
+	// nothing are left out. The path is that of OpenFiles. ErrUnsupported except
+	// on Linux.
+	Appended(id Identity, path string) ([]int64, error)
+	// Watched returns the files and folders that it watches with inotify.
+	// ErrUnsupported except on Linux.
+	Watched(id Identity) ([]FileID, error)
 }
 
 // Lister is the process table as adapters see it. *Table implements it.

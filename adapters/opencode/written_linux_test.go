@@ -44,18 +44,6 @@ func writes(t *testing.T, r *adaptertest.Recording, pid, word string) {
 	}
 }
 
-func replayedWithProc(t *testing.T, r *adaptertest.Recording) *Adapter {
-	t.Helper()
-	a := replayed(t, r)
-	a.env = func(name string) string {
-		if name == "HOST_PROC" {
-			return r.ProcRoot
-		}
-		return ""
-	}
-	return a
-}
-
 // Of two terminal interfaces in one folder one is gone before anybody looked: what
 // the other has written says which it is.
 func TestOneOfTwoIsGone(t *testing.T) {
@@ -65,7 +53,7 @@ func TestOneOfTwoIsGone(t *testing.T) {
 		r := adaptertest.Replay(t, twoInOne)
 		writes(t, r, live.pid, live.session)
 		end(t, r, live.gone)
-		got := statuses(t, replayedWithProc(t, r))
+		got := statuses(t, replayed(t, r))
 		if s := got[live.session]; fmt.Sprint(s.Process.PID) != live.pid || !s.Live() {
 			t.Errorf("the session of %s is %s: %s", live.pid, s.Status, s.Evidence)
 		}
@@ -92,7 +80,7 @@ func TestLateLog(t *testing.T) {
 				}
 			}
 			writes(t, r, "17428", otherOne)
-			if s := statuses(t, replayedWithProc(t, r))[otherOne]; s.Status != adapters.Idle || s.Process.PID != 17428 {
+			if s := statuses(t, replayed(t, r))[otherOne]; s.Status != adapters.Idle || s.Process.PID != 17428 {
 				t.Errorf("with what it wrote it is %s: %s", s.Status, s.Evidence)
 			}
 		})
@@ -144,14 +132,6 @@ func TestRunBefore(t *testing.T) {
 	} {
 		if got := runBefore(f, end); got != want {
 			t.Errorf("at %d: %q, want %q", end, got, want)
-		}
-	}
-	for info, want := range map[string]int64{
-		"pos:\t3679\nflags:\t0102001\nmnt_id:\t88\n": 3679, "pos:\t0\nflags:\t0102001\n": 0,
-		"pos:\t3679\nflags:\t0100000\n": 0, "pos:\tx\nflags:\ty\n": 0, "": 0,
-	} {
-		if got := appendedTo([]byte(info)); got != want {
-			t.Errorf("%q: %d, want %d", info, got, want)
 		}
 	}
 }

@@ -6,12 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-)
 
-// folderID tells folders apart whatever they are called.
-type folderID struct {
-	device, inode uint64
-}
+	"rollcall/proc"
+)
 
 // placeProcesses corrects the folders of processes that opened a session of
 // another folder (--session, /resume): they stay where they are and work in the
@@ -19,7 +16,7 @@ type folderID struct {
 // which is all that shows it. Before 0.65 it watched that of its own folder, which
 // is no sign of anything.
 func (d *discovery) placeProcesses() {
-	heads := map[string]folderID{}
+	heads := map[string]proc.FileID{}
 	for _, p := range d.processes {
 		if !p.strayed {
 			continue
@@ -41,9 +38,13 @@ func (d *discovery) placeProcesses() {
 // readWatches finds the processes that may work in another folder, and returns
 // how many.
 func (d *discovery) readWatches() (strayed int) {
-	heads := map[string]folderID{}
+	heads := map[string]proc.FileID{}
 	for _, p := range d.processes {
-		p.watches = d.watched(p.Identity)
+		p.watches = map[proc.FileID]bool{}
+		watched, _ := d.table.Watched(p.Identity) // without them nothing tells, as on other systems
+		for _, id := range watched {
+			p.watches[id] = true
+		}
 		if p.strayed = len(p.watches) > 0 && !p.watches[headFolder(p.cwd, heads)]; p.strayed {
 			strayed++
 		}
@@ -55,7 +56,7 @@ func (d *discovery) readWatches() (strayed int) {
 // session. The form of the id tells that the session's version watches the
 // session's repository.
 func (p *process) notIn(s *session) bool {
-	heads := map[string]folderID{}
+	heads := map[string]proc.FileID{}
 	own := headFolder(p.cwd, heads)
 	_, numbered := sequence(s.id)
 	return numbered && p.watches[own] && headFolder(s.cwd, heads) != own && there(s.cwd)
@@ -68,7 +69,7 @@ func there(path string) bool {
 
 // headFolder is the folder with the HEAD of the repository that dir is in, zero if
 // it is in none.
-func headFolder(dir string, known map[string]folderID) folderID {
+func headFolder(dir string, known map[string]proc.FileID) proc.FileID {
 	if id, there := known[dir]; there {
 		return id
 	}
@@ -107,4 +108,14 @@ func gitDir(file string) string {
 		return dir
 	}
 	return filepath.Join(filepath.Dir(file), string(path))
+}
+
+// identify tells folders apart whatever they are called; zero where there is none.
+func identify(path string) proc.FileID {
+	info, err := os.Stat(path)
+	if err != nil {
+		return proc.FileID{}
+	}
+	id, _ := proc.FileIDOf(info)
+	return id
 }

@@ -3,11 +3,11 @@ package pistore
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/proc"
 )
 
 // repository makes a folder with a repository and returns both.
@@ -110,33 +110,20 @@ func TestHeadFolder(t *testing.T) {
 	}
 	for range 2 {
 		for dir, want := range map[string]string{dir: git, below: git, w.cwd(): "", "relative": "", "": ""} {
-			if got := headFolder(dir, map[string]folderID{}); got != identify(want) {
+			if got := headFolder(dir, map[string]proc.FileID{}); got != identify(want) {
 				t.Errorf("%s: %v, want %s %v", dir, got, want, identify(want))
 			}
 		}
 	}
 	for _, target := range []string{inTree, "../work/.git/worktrees/tree"} {
 		link(target)
-		if got := headFolder(tree, map[string]folderID{}); got != identify(inTree) || got.inode == 0 {
+		if got := headFolder(tree, map[string]proc.FileID{}); got != identify(inTree) || got.Inode == 0 {
 			t.Errorf("worktree: %v, want %v", got, identify(inTree))
 		}
 	}
 	link("/rollcall-no-such-folder")
-	if got := headFolder(tree, map[string]folderID{}); got != (folderID{}) {
+	if got := headFolder(tree, map[string]proc.FileID{}); got != (proc.FileID{}) {
 		t.Errorf("dangling: %v", got)
-	}
-}
-
-func TestParseWatch(t *testing.T) {
-	line := "inotify wd:1 ino:a923ab sdev:fe00001 mask:fc6 ignored_mask:0 fhandle-bytes:8 fhandle-type:1 f_handle:ab23a9009a037d19"
-	got, ok := parseWatch(line)
-	if !ok || got.inode != 0xa923ab || got.device != 0xfe01 {
-		t.Errorf("%x, %v", got, ok)
-	}
-	for _, bad := range []string{"", "pos:\t0", "inotify", "inotify wd:x ino:zz sdev:1", strings.Repeat("inotify:", 1000)} {
-		if got, ok := parseWatch(bad); ok {
-			t.Errorf("%.40q: %v", bad, got)
-		}
 	}
 }
 

@@ -32,7 +32,7 @@ type process struct {
 	kids   []kid
 	// watches are the folders that it watches: that of HEAD of its session's
 	// repository, in a terminal.
-	watches map[folderID]bool
+	watches map[proc.FileID]bool
 	strayed bool // it watches something, and not the repository of its own folder
 
 	comm  string // when it was inspected
