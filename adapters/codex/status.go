@@ -37,8 +37,8 @@ const (
 	// how long an answer of the model stands alone when more is to follow.
 	settle   = 3 * time.Second
 	longWait = 10 * time.Second
-	// silence is after how long without any record an open turn isn't believed any
-	// more of a version that does not record approvals and failures.
+	// silence is after how long without any record the evidence for an open turn
+	// says what a version that does not record approvals and failures may hide.
 	silence = 15 * time.Minute
 )
 
@@ -134,10 +134,6 @@ func (s sight) openTurn(holder string) verdict {
 	case asked && s.needsPermission(call):
 		return verdict{status: adapters.Waiting, waiting: adapters.ForPermission,
 			evidence: fmt.Sprintf("%s %s; %s", call.tool, s.whyPermission(call), begun)}
-	case asked && s.withoutProcess(call):
-		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
-			"%s since %s without a result, and no process of it runs: it may wait for permission, the files do not say so; %s",
-			call.tool, s.clock(call.at), begun)}
 	case asked && s.facts.approval != "never":
 		return verdict{status: adapters.Working, evidence: fmt.Sprintf(
 			"%s since %s without a result: it runs or waits for permission, the files do not say which; %s",
@@ -145,8 +141,8 @@ func (s sight) openTurn(holder string) verdict {
 	case asked:
 		return verdict{status: adapters.Working, evidence: call.tool + " since " + s.clock(call.at) + "; " + begun}
 	case !s.facts.turn.explicit && quiet > silence:
-		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
-			"%s, no record for %s: it may work, wait for permission or have failed, Codex %s records neither",
+		return verdict{status: adapters.Working, evidence: fmt.Sprintf(
+			"%s, no record for %s: it may wait for permission or have failed, Codex %s records neither",
 			begun, quiet.Round(time.Minute), s.facts.version)}
 	case !s.facts.turn.explicit:
 		return verdict{status: adapters.Working, evidence: begun + " (Codex " + s.facts.version + " does not record approvals)"}
@@ -154,23 +150,23 @@ func (s sight) openTurn(holder string) verdict {
 	return verdict{status: adapters.Working, evidence: begun}
 }
 
-// needsPermission says whether a call can be nothing but waiting: it asks to leave
-// the sandbox, the user decides on that, and its command surely runs not. Or it is
-// a patch, which takes no such time.
+// needsPermission says whether a call can be nothing but waiting: the user decides
+// on it, and its command surely runs not. One that asks to leave the sandbox, or a
+// patch, is begun at once when nobody is asked; other commands are given more time.
 func (s sight) needsPermission(c toolCall) bool {
-	return (c.escalated || c.tool == patchTool) && s.nothingRuns && s.userDecides() && s.now.Sub(c.at) >= settle
+	age := s.now.Sub(c.at)
+	return s.nothingRuns && s.userDecides() &&
+		((c.escalated || c.tool == patchTool) && age >= settle || slices.Contains(commandTools, c.tool) && age >= longWait)
 }
 
 func (s sight) whyPermission(c toolCall) string {
-	if c.tool == patchTool {
+	switch {
+	case c.tool == patchTool:
 		return "since " + s.clock(c.at) + " without a result, and nothing works on it"
+	case c.escalated:
+		return "asks since " + s.clock(c.at) + " to run outside the sandbox, and no process of it runs"
 	}
-	return "asks since " + s.clock(c.at) + " to run outside the sandbox, and no process of it runs"
-}
-
-// withoutProcess says whether a call is that of a command, and none of it runs.
-func (s sight) withoutProcess(c toolCall) bool {
-	return slices.Contains(commandTools, c.tool) && s.nothingRuns && s.userDecides() && s.now.Sub(c.at) >= longWait
+	return "since " + s.clock(c.at) + " without a result, and no process of it runs: it waits for permission"
 }
 
 // userDecides says whether the user is asked for approvals: neither nobody nor a
