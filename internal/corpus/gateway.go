@@ -59,7 +59,7 @@ func Serve(dir string, man Manifest) (*gatewaytest.Gateway, error) {
 	rows := make([]gatewaytest.Session, len(man.Gateway))
 	for i, s := range man.Gateway {
 		rows[i] = gatewaytest.Session{Key: s.Key, SessionID: s.ID, Running: s.Status == adapters.Working, Status: s.Ended,
-			Label: s.Title, Model: s.Model, Provider: "mock", WorkspaceDir: s.CWD,
+			RunID: "run-" + s.ID, Label: s.Title, Model: s.Model, Provider: "mock", WorkspaceDir: s.CWD,
 			CreatedAt: time.UnixMilli(s.Created), UpdatedAt: time.UnixMilli(s.Updated)}
 	}
 	g.Set(rows)
