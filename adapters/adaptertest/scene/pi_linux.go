@@ -115,8 +115,12 @@ func (p pi) answer(s *Session, text string) {
 func (p pi) exit(s *Session) { p.Procs.End(s.Process.PID) }
 func (p pi) kill(s *Session) { p.Procs.End(s.Process.PID) }
 
+// resume has a process begin after what was stored before, and before the prompt,
+// by more than the ticks in which its start is kept.
 func (p pi) resume(s *Session, prompt string) {
-	s.Process = p.run(s, time.Second)
+	const apart = 30 * time.Millisecond
+	<-time.After(2 * apart)
+	s.Process = p.run(s, apart)
 	p.prompt(s, prompt)
 }
 
