@@ -210,8 +210,8 @@ func (l *links) fits(h *host, f *facts) fit {
 	}
 	if l.logs(h) || h.role == server && l.said[h] != nil {
 		switch {
-		case l.recent(f, logLag):
-		case l.recent(f, startLimit) && !l.caughtUp(h, f):
+		case l.recent(h, f, logLag):
+		case l.recent(h, f, startLimit) && !l.caughtUp(h, f):
 			return maybe
 		default:
 			return no
@@ -257,10 +257,14 @@ func (l *links) caughtUp(h *host, f *facts) bool {
 }
 
 // recent says whether a session was written so short a time ago that the shared
-// log may not name it yet; a log of a process's own is behind only with new ones.
-func (l *links) recent(f *facts, within time.Duration) bool {
+// log may not name it yet. A log of a process's own names what a terminal begins
+// there at once, and is behind only with a server's new sessions.
+func (l *links) recent(h *host, f *facts, within time.Duration) bool {
 	at := f.activity
 	if l.shared == nil {
+		if h.role != server {
+			return false
+		}
 		at = f.created
 	}
 	age := l.now.Sub(at.time())
