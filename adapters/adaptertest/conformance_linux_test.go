@@ -91,7 +91,7 @@ func spoiled(name string) adaptertest.Subject {
 	return adaptertest.Subject{
 		Agent: scene.ClaudeCode,
 		New: func(w *scene.World) adapters.Adapter {
-			return &sabotage{Adapter: claudecode.New(claudecode.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
+			return &sabotage{Adapter: claudecode.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
 				home: w.Home, spoil: sabotages[name].spoil, seen: map[string]adapters.Session{}}
 		},
 		Exempt: map[string]string{"socket hangs": "it has none"},

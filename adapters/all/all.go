@@ -33,13 +33,14 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		home = userHome()
 	}
 	table = proc.Share(table) // all ask at the same time
+	look := adapters.Config{Home: home, Table: table}
 	return []adapters.Adapter{
-		claudecode.New(claudecode.Config{Home: home, Table: table}),
-		codex.New(codex.Config{Home: home, Table: table}),
-		opencode.New(opencode.Config{Home: home, Table: table}),
-		pi.New(pi.Config{Home: home, Table: table}),
-		pirust.New(pirust.Config{Home: home, Table: table}),
-		openclaw.New(openclaw.Config{Home: home, Table: table, Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
+		claudecode.New(look),
+		codex.New(look),
+		opencode.New(look),
+		pi.New(look),
+		pirust.New(look),
+		openclaw.New(openclaw.Config{Config: look, Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 	}
 }
 

@@ -23,18 +23,6 @@ import (
 	"rollcall/proc"
 )
 
-// Config says where to look. The zero value is this machine and this user.
-type Config struct {
-	// Home is the user's home folder; "" is os.UserHomeDir's.
-	Home string
-	// Env reads an environment variable (CLAUDE_CONFIG_DIR); nil is os.Getenv.
-	Env func(string) string
-	// Table is the process table; nil is the system's.
-	Table proc.Lister
-	// Now is the clock for the ages in evidence; nil is time.Now.
-	Now func() time.Time
-}
-
 // Adapter is Claude Code's adapter. Between questions it keeps what it parsed of
 // the transcripts, checked against each file's identity, size and time at every
 // question; never a status.
@@ -61,22 +49,10 @@ var (
 )
 
 // New makes the adapter. It reads nothing yet.
-func New(cfg Config) *Adapter {
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, clock: cfg.Now,
+func New(cfg adapters.Config) *Adapter {
+	cfg = cfg.WithDefaults()
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, clock: cfg.Now,
 		seen: make(map[proc.Identity]claude), lived: make(map[string]time.Time)}
-	if a.home == "" {
-		a.home, _ = os.UserHomeDir()
-	}
-	if a.env == nil {
-		a.env = os.Getenv
-	}
-	if a.table == nil {
-		a.table = proc.Open()
-	}
-	if a.clock == nil {
-		a.clock = time.Now
-	}
-	return a
 }
 
 // Name implements adapters.Adapter.

@@ -175,7 +175,7 @@ func TestUnreadable(t *testing.T) {
 // discoverAsNobody asks the adapter and prints what it said.
 func discoverAsNobody() int {
 	w := map[int]bool{}
-	a := New(Config{Home: os.Getenv("HOME"), Env: func(string) string { return "" }, Table: ownTable{proc.Open(), w}})
+	a := New(adapters.Config{Home: os.Getenv("HOME"), Env: func(string) string { return "" }, Table: ownTable{proc.Open(), w}})
 	roll, err := a.Discover(context.Background(), adapters.Query{Totals: true})
 	sessions := make(map[string]string)
 	for _, s := range roll.Sessions {

@@ -42,11 +42,11 @@ var recordedTalks = map[string][]string{
 
 func TestPeekRecordings(t *testing.T) {
 	met := map[string]bool{}
-	for _, dir := range recordings(t) {
+	for _, dir := range adaptertest.Folders(t, recordings, 11) {
 		r := adaptertest.Replay(t, dir)
 		adaptertest.Untouched(t, r.Home)
-		a := replayed(t, r)
-		for _, s := range discover(t, a, adapters.Query{}).Sessions {
+		a := New(r.Config())
+		for _, s := range adaptertest.Discover(t, a, adapters.Query{}).Sessions {
 			name := filepath.Base(dir) + " " + s.ID[:8]
 			want, known := recordedTalks[name]
 			met[name] = true
@@ -81,7 +81,7 @@ func TestPeekBadFiles(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := New(Config{Home: t.TempDir()})
+	a := New(adapters.Config{Home: t.TempDir()})
 	var p *adapters.Problem
 	if _, err := a.Peek(t.Context(), adapters.Session{Files: []string{pipe}}, 5); !errors.As(err, &p) {
 		t.Errorf("a pipe gave %v", err)

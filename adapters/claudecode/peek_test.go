@@ -58,7 +58,7 @@ func peekAt(t testing.TB, text string, s adapters.Session, n int) []adapters.Mes
 		t.Fatal(err)
 	}
 	s.Files = []string{"/x/1.json", path}
-	m, err := New(Config{Home: t.TempDir()}).Peek(t.Context(), s, n)
+	m, err := New(adapters.Config{Home: t.TempDir()}).Peek(t.Context(), s, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestPeekBadInput(t *testing.T) {
 }
 
 func TestPeekProblems(t *testing.T) {
-	a := New(Config{Home: t.TempDir()})
+	a := New(adapters.Config{Home: t.TempDir()})
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "folder.jsonl")
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -283,7 +283,7 @@ func TestPeekHugeTranscript(t *testing.T) {
 	if _, err := f.WriteAt([]byte("\n"+c.text()), 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	a := New(Config{Home: t.TempDir()})
+	a := New(adapters.Config{Home: t.TempDir()})
 	best := time.Hour
 	for range 5 {
 		began := time.Now()

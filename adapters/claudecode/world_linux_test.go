@@ -39,7 +39,7 @@ type world struct {
 	bin    string
 	table  *proc.Table
 	mine   map[int]bool
-	config Config
+	config adapters.Config
 }
 
 const slug = "-home-dev-proj"
@@ -53,7 +53,7 @@ func newWorld(t testing.TB) *world {
 	w.check(os.Symlink(self, w.bin))
 	w.check(os.MkdirAll(w.path("sessions"), 0o755))
 	w.check(os.MkdirAll(w.path("projects", slug), 0o755))
-	w.config = Config{Home: w.home, Env: func(string) string { return "" }, Table: ownTable{w.table, w.mine}}
+	w.config = adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: ownTable{w.table, w.mine}}
 	return w
 }
 

@@ -196,21 +196,21 @@ func TestLoopOfFolders(t *testing.T) {
 func TestNothingThere(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, "codex-0.80.0-oneshot"))
 	must(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
-	roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{})
+	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
 		t.Errorf("not installed: %v, looked in %v", err, roll.LookedIn)
 	}
 	must(t, os.Mkdir(filepath.Join(r.Home, ".codex"), 0o755))
-	if _, err := adapterOf(r).Discover(t.Context(), adapters.Query{}); err != nil {
+	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); err != nil {
 		t.Errorf("installed, never used: %v", err)
 	}
 	write(t, rolloutPath(r.Home, threadA), "{}\n")
-	if _, err := adapterOf(r).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrFormat) {
+	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrFormat) {
 		t.Errorf("no rollout has a known form: %v", err)
 	}
 	must(t, os.RemoveAll(filepath.Join(r.Home, ".codex")))
 	write(t, filepath.Join(r.Home, ".codex"), "a file")
-	if _, err := adapterOf(r).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrUnreadable) {
+	if _, err := New(r.Config()).Discover(t.Context(), adapters.Query{}); !errors.Is(err, adapters.ErrUnreadable) {
 		t.Errorf("a file in the folder's place: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func benchmarkHome(b *testing.B) *Adapter {
 		}
 	}
 	b.SetBytes(int64(1000 * len(text)))
-	return New(Config{Home: home, Env: func(string) string { return "" }, Table: r.Table})
+	return New(adapters.Config{Home: home, Env: func(string) string { return "" }, Table: r.Table})
 }
 
 func discover(b *testing.B, a *Adapter, q adapters.Query, want int) {
@@ -53,7 +53,7 @@ func discover(b *testing.B, a *Adapter, q adapters.Query, want int) {
 func BenchmarkFirstLook(b *testing.B) {
 	a := benchmarkHome(b)
 	for b.Loop() {
-		fresh := New(Config{Home: a.home, Env: a.env, Table: a.table})
+		fresh := New(adapters.Config{Home: a.home, Env: a.env, Table: a.table})
 		discover(b, fresh, adapters.Query{}, 1000)
 	}
 }
@@ -62,7 +62,7 @@ func BenchmarkFirstLook(b *testing.B) {
 func BenchmarkFirstLookLive(b *testing.B) {
 	a := benchmarkHome(b)
 	for b.Loop() {
-		fresh := New(Config{Home: a.home, Env: a.env, Table: a.table})
+		fresh := New(adapters.Config{Home: a.home, Env: a.env, Table: a.table})
 		discover(b, fresh, adapters.Query{Since: time.Now().Add(time.Hour)}, 0)
 	}
 }

@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.Codex,
 		New: func(w *scene.World) adapters.Adapter {
-			return New(Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 		},
 		Hang:   hang,
 		Exempt: map[string]string{},
@@ -54,7 +54,7 @@ func hang(w *scene.World, _ scene.Agent, sessions []*scene.Session) func() {
 func TestWholeTurnAfterAKilledOne(t *testing.T) {
 	w := scene.New(t)
 	s := scene.Codex(w).Start("/home/dev/proj", "begin")
-	a := New(Config{Home: w.Home, Env: w.Env, Table: w.Table})
+	a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 	s.Kill()
 	for _, step := range []func(){func() {}, func() { s.Resume("again"); s.Answer("fine") }, s.Exit} {
 		step()

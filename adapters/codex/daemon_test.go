@@ -151,7 +151,7 @@ func TestDaemonTellsWhatWaits(t *testing.T) {
 			r.Expect.Session(t, waitingThread).AlsoAccepted = nil
 			serve(t, r.Home, daemon(t, pages...))
 			adaptertest.Untouched(t, r.Home)
-			a := adapterOf(r)
+			a := New(r.Config())
 			roll, err := a.Discover(t.Context(), adapters.Query{})
 			if err != nil {
 				t.Fatal(err)
@@ -187,7 +187,7 @@ func TestDaemonStatuses(t *testing.T) {
 	for status, want := range tests {
 		r := adaptertest.Replay(t, filepath.Join(recordings, daemonRecording))
 		serve(t, r.Home, daemon(t, `{"data":[{"id":"`+workingThread+`","status":`+status+`}]}`))
-		roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{IDs: []string{workingThread}})
+		roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{IDs: []string{workingThread}})
 		if err != nil || len(roll.Sessions) != 1 {
 			t.Fatalf("%s: %v, %d sessions", status, err, len(roll.Sessions))
 		}
@@ -235,7 +235,7 @@ func TestDaemonInTrouble(t *testing.T) {
 			r := adaptertest.Replay(t, filepath.Join(recordings, daemonRecording))
 			var asked atomic.Int32
 			serve(t, r.Home, func(ctx context.Context, c *websocket.Conn) { asked.Add(1); test.handle(ctx, c) })
-			a := adapterOf(r)
+			a := New(r.Config())
 			for round := range 2 {
 				start := time.Now()
 				roll, err := a.Discover(t.Context(), adapters.Query{})
@@ -271,7 +271,7 @@ func TestDaemonAfterCancellation(t *testing.T) {
 		}
 		answer(ctx, c)
 	})
-	a := adapterOf(r)
+	a := New(r.Config())
 	slow.Store(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -315,7 +315,7 @@ func TestForeignSocket(t *testing.T) {
 			if err := spoil(control, socket); err != nil {
 				t.Fatal(err)
 			}
-			roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{})
+			roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 			if err == nil {
 				t.Error("no problem was reported")
 			}

@@ -159,7 +159,7 @@ func below(home string, roll adapters.Roll) map[string]adapters.Session {
 // atNow makes an adapter on this machine's process table, at a time shortly after
 // the synthetic rollouts end.
 func atNow(home string) *Adapter {
-	return New(Config{Home: home, Env: func(string) string { return "" }})
+	return New(adapters.Config{Home: home, Env: func(string) string { return "" }})
 }
 
 func want(t *testing.T, s adapters.Session, status adapters.Status, outcome adapters.Outcome, pid int) {

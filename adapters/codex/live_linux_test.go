@@ -223,7 +223,7 @@ func TestReusedPid(t *testing.T) {
 	e := r.Expect.Session(t, id)
 	died := "died"
 	e.Status, e.Outcome, e.PID = "stopped", &died, json.RawMessage("null")
-	roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{})
+	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 	if err != nil {
 		t.Error(err)
 	}

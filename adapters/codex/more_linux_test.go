@@ -60,7 +60,7 @@ func TestStateDatabase(t *testing.T) {
 			db := stateDB(t, path, threadColumns, insert(threadA, "hello there", "'A name'"),
 				insert(threadB, "hello…", "NULL"), insert(threadC, "A title", "NULL"))
 			adaptertest.Untouched(t, home)
-			a := New(Config{Home: home, Env: func(k string) string {
+			a := New(adapters.Config{Home: home, Env: func(k string) string {
 				if k == "CODEX_SQLITE_HOME" && name == k {
 					return filepath.Dir(path)
 				}
@@ -130,7 +130,7 @@ func TestBrokenStateDatabase(t *testing.T) {
 			}
 			test.make(t, path)
 			adaptertest.Untouched(t, r.Home)
-			roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{})
+			roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 			if !errors.Is(err, test.kind) || test.kind != nil && !strings.Contains(err.Error(), path) {
 				t.Errorf("%v, want %v naming %s", err, test.kind, path)
 			}
@@ -211,7 +211,7 @@ func TestArchivedAndPacked(t *testing.T) {
 // The folders to watch are few, exist, and catch the next session and its turns.
 func TestWatchPaths(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, daemonRecording))
-	a := adapterOf(r)
+	a := New(r.Config())
 	if got := a.WatchPaths(); len(got) != 0 {
 		t.Errorf("before the first look: %v", got)
 	}
@@ -227,7 +227,7 @@ func TestWatchPaths(t *testing.T) {
 	}
 	empty := home(t)
 	must(t, os.RemoveAll(filepath.Join(empty, ".codex", "sessions")))
-	b := New(Config{Home: empty, Env: func(string) string { return "" }, Table: r.Table, Now: time.Now})
+	b := New(adapters.Config{Home: empty, Env: func(string) string { return "" }, Table: r.Table, Now: time.Now})
 	if _, err := b.Discover(t.Context(), adapters.Query{}); err != nil {
 		t.Fatal(err)
 	}

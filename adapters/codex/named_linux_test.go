@@ -18,7 +18,7 @@ func TestNamed(t *testing.T) {
 	for _, dir := range dirs {
 		r := adaptertest.Replay(t, dir)
 		adaptertest.Untouched(t, r.Home)
-		a := adapterOf(r)
+		a := New(r.Config())
 		for _, s := range r.Expect.Sessions {
 			for _, prefix := range []string{s.ID, s.ID[:len(s.ID)-4], ""} {
 				ids, err := a.Named(t.Context(), prefix)

@@ -36,7 +36,7 @@ func TestPeekRecordings(t *testing.T) {
 	for _, dir := range dirs {
 		r := adaptertest.Replay(t, dir)
 		adaptertest.Untouched(t, r.Home)
-		a := adapterOf(r)
+		a := New(r.Config())
 		roll, err := a.Discover(t.Context(), adapters.Query{})
 		if err != nil {
 			t.Fatal(err)

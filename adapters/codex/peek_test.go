@@ -26,7 +26,7 @@ func peekAt(t testing.TB, text string, s adapters.Session, n int) []adapters.Mes
 		t.Fatal(err)
 	}
 	s.Files = []string{path}
-	m, err := New(Config{Home: t.TempDir()}).Peek(t.Context(), s, n)
+	m, err := New(adapters.Config{Home: t.TempDir()}).Peek(t.Context(), s, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestPeekBadInput(t *testing.T) {
 }
 
 func TestPeekProblems(t *testing.T) {
-	a := New(Config{Home: t.TempDir()})
+	a := New(adapters.Config{Home: t.TempDir()})
 	dir := t.TempDir()
 	for _, files := range [][]string{{filepath.Join(dir, "gone.jsonl")}, {dir}, nil} {
 		var p *adapters.Problem
@@ -271,7 +271,7 @@ func TestPeekCompressed(t *testing.T) {
 		if err := os.WriteFile(path, pack(t, text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m, err := New(Config{Home: t.TempDir()}).Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
+		m, err := New(adapters.Config{Home: t.TempDir()}).Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestPeekHugeRollout(t *testing.T) {
 	if _, err := f.WriteAt([]byte("\n"+s.text()), 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	a := New(Config{Home: t.TempDir()})
+	a := New(adapters.Config{Home: t.TempDir()})
 	best := time.Hour
 	for range 5 {
 		began := time.Now()

@@ -54,7 +54,7 @@ func interruptible(t *testing.T, asked *atomic.Pointer[map[string]string], answe
 
 func threadNamed(t *testing.T, r *adaptertest.Recording, id string) adapters.Session {
 	t.Helper()
-	roll, err := adapterOf(r).Discover(t.Context(), adapters.Query{IDs: []string{id}})
+	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{IDs: []string{id}})
 	if err != nil || len(roll.Sessions) != 1 {
 		t.Fatalf("%d sessions, %v", len(roll.Sessions), err)
 	}
@@ -66,7 +66,7 @@ func TestStopInterruptsTheOpenTurn(t *testing.T) {
 	s, over := threadNamed(t, r, workingThread), threadNamed(t, r, idleThread)
 	var asked atomic.Pointer[map[string]string]
 	serve(t, r.Home, interruptible(t, &asked, `"result":{}`))
-	a := adapterOf(r)
+	a := New(r.Config())
 	if err := a.Stop(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestStopInterruptsTheOpenTurn(t *testing.T) {
 func TestStopRefused(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, daemonRecording))
 	s := threadNamed(t, r, workingThread)
-	a := adapterOf(r)
+	a := New(r.Config())
 	if err := a.Stop(t.Context(), s); err == nil || !strings.Contains(err.Error(), "press Esc") {
 		t.Errorf("no daemon: %v", err)
 	}
@@ -108,7 +108,7 @@ func TestStopHanging(t *testing.T) {
 	s := threadNamed(t, r, workingThread)
 	serve(t, r.Home, func(ctx context.Context, _ *websocket.Conn) { <-ctx.Done() })
 	began := time.Now()
-	if err := adapterOf(r).Stop(t.Context(), s); err == nil || time.Since(began) > 2*daemonLimit {
+	if err := New(r.Config()).Stop(t.Context(), s); err == nil || time.Since(began) > 2*daemonLimit {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }

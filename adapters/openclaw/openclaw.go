@@ -31,12 +31,9 @@ type Gateway struct {
 	Name  string // shown as the session's Remote; the URL if empty
 }
 
-// Config says where to look. Zero values mean the real ones.
+// Config says where to look, and whom to ask.
 type Config struct {
-	Home  string              // the user's home folder
-	Env   func(string) string // os.Getenv
-	Table proc.Lister         // proc.Open
-	Now   func() time.Time    // time.Now
+	adapters.Config
 	// Gateways are asked besides those that are found. One that is found as well
 	// is asked once, with the token that stands here.
 	Gateways []Gateway
@@ -78,20 +75,8 @@ var (
 
 // New makes the adapter. It reads and connects to nothing yet.
 func New(cfg Config) *Adapter {
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now, cfg: cfg}
-	if a.env == nil {
-		a.env = os.Getenv
-	}
-	if a.home == "" {
-		a.home, _ = os.UserHomeDir()
-	}
-	if a.table == nil {
-		a.table = proc.Open()
-	}
-	if a.now == nil {
-		a.now = time.Now
-	}
-	return a
+	cfg.Config = cfg.WithDefaults()
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now, cfg: cfg}
 }
 
 // Name implements adapters.Adapter.

@@ -35,7 +35,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, home: t.TempDir(), env: map[string]string{}}
-	w.cfg = openclaw.Config{Home: w.home, Env: func(k string) string { return w.env[k] }, Table: noProcesses{proc.Open()}}
+	w.cfg = openclaw.Config{Config: adapters.Config{
+		Home: w.home, Env: func(k string) string { return w.env[k] }, Table: noProcesses{proc.Open()}}}
 	return w
 }
 

@@ -31,7 +31,7 @@ func crowd(b *testing.B) *Adapter {
 	s.exec("COMMIT")
 	s.exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	r := adaptertest.Replay(b, "testdata/recordings/opencode-1.18.33-oneshot-resume-continue-fork")
-	return New(Config{Home: s.home, Env: func(string) string { return "" }, Table: r.Table})
+	return New(adapters.Config{Home: s.home, Env: func(string) string { return "" }, Table: r.Table})
 }
 
 func BenchmarkDiscover(b *testing.B) {
@@ -46,7 +46,7 @@ func BenchmarkDiscover(b *testing.B) {
 	for name, q := range queries {
 		b.Run("cold/"+name, func(b *testing.B) {
 			for b.Loop() {
-				fresh := New(Config{Home: a.home, Env: a.env, Table: a.table})
+				fresh := New(adapters.Config{Home: a.home, Env: a.env, Table: a.table})
 				if _, err := fresh.Discover(b.Context(), q); err != nil {
 					b.Fatal(err)
 				}

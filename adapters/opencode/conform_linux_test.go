@@ -13,7 +13,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.OpenCode,
 		New: func(w *scene.World) adapters.Adapter {
-			return New(Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 		},
 		Hang: hang,
 		Exempt: map[string]string{

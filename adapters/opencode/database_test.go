@@ -22,7 +22,7 @@ type nobody struct{ proc.Lister }
 func (nobody) List(context.Context) ([]proc.Process, error) { return make([]proc.Process, 0), nil }
 
 func alone(s *store) *Adapter {
-	return New(Config{Home: s.home, Env: func(string) string { return "" }, Table: nobody{}})
+	return New(adapters.Config{Home: s.home, Env: func(string) string { return "" }, Table: nobody{}})
 }
 
 func asked(t *testing.T, a *Adapter, q adapters.Query) (map[string]adapters.Session, adapters.Roll, error) {
@@ -152,7 +152,7 @@ func TestTablesNotMadeYet(t *testing.T) {
 
 // Nothing installed is not an empty list.
 func TestAbsent(t *testing.T) {
-	a := New(Config{Home: t.TempDir(), Env: func(string) string { return "" }, Table: nobody{}})
+	a := New(adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }, Table: nobody{}})
 	roll, err := a.Discover(t.Context(), adapters.Query{})
 	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
 		t.Errorf("%v, %v", err, roll)
@@ -213,7 +213,7 @@ func TestSeveralStores(t *testing.T) {
 	third := newStore(t, tables)
 	third.n = 2000
 	named := third.session(nowMillis())
-	a := New(Config{Home: s.home, Table: nobody{}, Env: func(key string) string {
+	a := New(adapters.Config{Home: s.home, Table: nobody{}, Env: func(key string) string {
 		if key == "OPENCODE_DB" {
 			return filepath.Join(third.data, "opencode.db")
 		}

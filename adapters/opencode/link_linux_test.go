@@ -22,7 +22,7 @@ const (
 func statuses(t *testing.T, a *Adapter) map[string]adapters.Session {
 	t.Helper()
 	sessions := map[string]adapters.Session{}
-	for _, s := range discover(t, a, adapters.Query{}).Sessions {
+	for _, s := range adaptertest.Discover(t, a, adapters.Query{}).Sessions {
 		sessions[s.ID] = s
 	}
 	return sessions
@@ -39,7 +39,7 @@ func end(t *testing.T, r *adaptertest.Recording, pid string) {
 // on knowing which session is whose. Who hasn't says that it can't be known.
 func TestOneOfTwoEnds(t *testing.T) {
 	r := adaptertest.Replay(t, twoInOne)
-	a := replayed(t, r)
+	a := New(r.Config())
 	statuses(t, a)
 	end(t, r, "17308")
 	got := statuses(t, a)
@@ -49,13 +49,13 @@ func TestOneOfTwoEnds(t *testing.T) {
 	if s := got[otherOne]; s.Status != adapters.Idle || s.Process.PID != 17428 {
 		t.Errorf("the other one is %s: %s", s.Status, s.Evidence)
 	}
-	for id, s := range statuses(t, replayed(t, r)) {
+	for id, s := range statuses(t, New(r.Config())) {
 		if s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "17428") {
 			t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
 		}
 	}
 	end(t, r, "17428")
-	for id, s := range statuses(t, replayed(t, r)) {
+	for id, s := range statuses(t, New(r.Config())) {
 		if s.Status != adapters.Stopped {
 			t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
 		}
@@ -69,13 +69,13 @@ func TestWithoutLog(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(r.Home, ".local/share/opencode/log")); err != nil {
 		t.Fatal(err)
 	}
-	for id, s := range statuses(t, replayed(t, r)) {
+	for id, s := range statuses(t, New(r.Config())) {
 		if s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "17308, 17428") {
 			t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
 		}
 	}
 	end(t, r, "17428")
-	if s := statuses(t, replayed(t, r))[firstOne]; s.Status != adapters.Working || s.Process.PID != 17308 {
+	if s := statuses(t, New(r.Config()))[firstOne]; s.Status != adapters.Working || s.Process.PID != 17308 {
 		t.Errorf("%s: %s", s.Status, s.Evidence)
 	}
 }
@@ -85,9 +85,9 @@ func TestWithoutLog(t *testing.T) {
 func TestWrapperEnds(t *testing.T) {
 	r := adaptertest.Replay(t, "testdata/recordings/opencode-1.1.65-working-tool")
 	end(t, r, "12152")
-	adaptertest.Check(t, discover(t, replayed(t, r), adapters.Query{}).Sessions, r.Expect)
+	adaptertest.Check(t, adaptertest.Discover(t, New(r.Config()), adapters.Query{}).Sessions, r.Expect)
 	end(t, r, "12163")
-	if s := statuses(t, replayed(t, r))["ses_e038d9840ffeG1sxQkkMoy6AWp"]; s.Status != adapters.Stopped || s.Outcome != adapters.Died {
+	if s := statuses(t, New(r.Config()))["ses_e038d9840ffeG1sxQkkMoy6AWp"]; s.Status != adapters.Stopped || s.Outcome != adapters.Died {
 		t.Errorf("%s: %s", s.Status, s.Evidence)
 	}
 }
@@ -98,7 +98,7 @@ func TestNoProcessTable(t *testing.T) {
 	if err := os.RemoveAll(r.ProcRoot); err != nil {
 		t.Fatal(err)
 	}
-	roll, err := replayed(t, r).Discover(t.Context(), adapters.Query{})
+	roll, err := New(r.Config()).Discover(t.Context(), adapters.Query{})
 	if err == nil || len(roll.Sessions) != 2 {
 		t.Errorf("%d sessions, %v", len(roll.Sessions), err)
 	}
@@ -111,10 +111,10 @@ func TestNoProcessTable(t *testing.T) {
 
 // The folders to watch exist, are few, and are none of parts.
 func TestWatchPaths(t *testing.T) {
-	for _, dir := range recordings(t) {
+	for _, dir := range adaptertest.Folders(t, recordings, 7) {
 		r := adaptertest.Replay(t, dir)
-		a := replayed(t, r)
-		discover(t, a, adapters.Query{})
+		a := New(r.Config())
+		adaptertest.Discover(t, a, adapters.Query{})
 		paths := a.WatchPaths()
 		if len(paths) == 0 || len(paths) > 12 || !slices.Contains(paths, filepath.Join(r.Home, ".local/share/opencode")) {
 			t.Errorf("%s: %v", dir, paths)
@@ -141,7 +141,7 @@ func TestPeek(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := adaptertest.Replay(t, "testdata/recordings/"+name)
 			adaptertest.Untouched(t, r.Home)
-			a := replayed(t, r)
+			a := New(r.Config())
 			messages, err := a.Peek(t.Context(), statuses(t, a)[test.id], 10)
 			var lines []string
 			for _, m := range messages {

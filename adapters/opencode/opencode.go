@@ -22,14 +22,6 @@ import (
 	"rollcall/proc"
 )
 
-// Config says where to look. Zero values mean the real ones.
-type Config struct {
-	Home  string              // the user's home folder
-	Env   func(string) string // os.Getenv
-	Table proc.Lister         // proc.Open
-	Now   func() time.Time    // time.Now
-}
-
 // Adapter implements adapters.Adapter, Watcher, Peeker and Stopper. It keeps the
 // facts of stores that did not change in memory, never a status.
 type Adapter struct {
@@ -55,21 +47,9 @@ var (
 )
 
 // New makes the adapter. It reads nothing yet.
-func New(cfg Config) *Adapter {
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now}
-	if a.env == nil {
-		a.env = os.Getenv
-	}
-	if a.home == "" {
-		a.home, _ = os.UserHomeDir()
-	}
-	if a.table == nil {
-		a.table = proc.Open()
-	}
-	if a.now == nil {
-		a.now = time.Now
-	}
-	return a
+func New(cfg adapters.Config) *Adapter {
+	cfg = cfg.WithDefaults()
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now}
 }
 
 // Name implements adapters.Adapter.

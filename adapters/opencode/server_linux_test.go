@@ -71,7 +71,7 @@ func (s *served) start(t *testing.T, address net.Addr) {
 	s.message(s.id, begun.UnixMilli()+2, openData)
 	s.write("log/opencode.log", lineAt(begun.Add(-8*time.Second), "aaaa1111", "message=loading")+
 		lineAt(begun.Add(time.Second), "aaaa1111", "message=loop session.id="+s.id))
-	s.adapter = New(Config{Home: s.home, Env: func(key string) string { return s.env[key] }, Table: s.world.Table})
+	s.adapter = New(adapters.Config{Home: s.home, Env: func(key string) string { return s.env[key] }, Table: s.world.Table})
 }
 
 func (s *served) look(t *testing.T) (adapters.Session, error) {

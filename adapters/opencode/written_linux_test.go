@@ -53,7 +53,7 @@ func TestOneOfTwoIsGone(t *testing.T) {
 		r := adaptertest.Replay(t, twoInOne)
 		writes(t, r, live.pid, live.session)
 		end(t, r, live.gone)
-		got := statuses(t, replayed(t, r))
+		got := statuses(t, New(r.Config()))
 		if s := got[live.session]; fmt.Sprint(s.Process.PID) != live.pid || !s.Live() {
 			t.Errorf("the session of %s is %s: %s", live.pid, s.Status, s.Evidence)
 		}
@@ -73,14 +73,14 @@ func TestLateLog(t *testing.T) {
 			end(t, r, "17308")
 			change(t, r)
 			if name == "late" {
-				for id, s := range statuses(t, replayed(t, r)) {
+				for id, s := range statuses(t, New(r.Config())) {
 					if s.Status != adapters.Unknown || !strings.Contains(s.Evidence, "17428") {
 						t.Errorf("%s is %s: %s", id, s.Status, s.Evidence)
 					}
 				}
 			}
 			writes(t, r, "17428", otherOne)
-			if s := statuses(t, replayed(t, r))[otherOne]; s.Status != adapters.Idle || s.Process.PID != 17428 {
+			if s := statuses(t, New(r.Config()))[otherOne]; s.Status != adapters.Idle || s.Process.PID != 17428 {
 				t.Errorf("with what it wrote it is %s: %s", s.Status, s.Evidence)
 			}
 		})

@@ -12,7 +12,7 @@ func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.Pi,
 		New: func(w *scene.World) adapters.Adapter {
-			return New(Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 		},
 		Exempt: map[string]string{
 			"socket hangs": "it has no socket",

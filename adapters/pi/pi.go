@@ -10,20 +10,10 @@ package pi
 
 import (
 	"context"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/pistore"
-	"rollcall/proc"
 )
-
-// Config says where to look. Zero values mean the real ones.
-type Config struct {
-	Home  string              // the user's home folder
-	Env   func(string) string // os.Getenv
-	Table proc.Lister         // proc.Open
-	Now   func() time.Time    // time.Now
-}
 
 // Adapter implements adapters.Adapter, adapters.Watcher and adapters.Peeker. It
 // keeps what it read of files and processes in memory, never a status.
@@ -38,8 +28,8 @@ var (
 )
 
 // New makes the adapter. It reads nothing yet.
-func New(cfg Config) *Adapter {
-	return &Adapter{pistore.New(adapters.Pi, pistore.Config(cfg))}
+func New(cfg adapters.Config) *Adapter {
+	return &Adapter{pistore.New(adapters.Pi, cfg)}
 }
 
 // Name implements adapters.Adapter.

@@ -8,20 +8,10 @@ package pirust
 
 import (
 	"context"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/pistore"
-	"rollcall/proc"
 )
-
-// Config says where to look. Zero values mean the real ones.
-type Config struct {
-	Home  string              // the user's home folder
-	Env   func(string) string // os.Getenv
-	Table proc.Lister         // proc.Open
-	Now   func() time.Time    // time.Now
-}
 
 // Adapter implements adapters.Adapter, adapters.Watcher and adapters.Peeker. It
 // keeps what it read of files and processes in memory, never a status.
@@ -36,8 +26,8 @@ var (
 )
 
 // New makes the adapter. It reads nothing yet.
-func New(cfg Config) *Adapter {
-	return &Adapter{pistore.New(adapters.PiRust, pistore.Config(cfg))}
+func New(cfg adapters.Config) *Adapter {
+	return &Adapter{pistore.New(adapters.PiRust, cfg)}
 }
 
 // Name implements adapters.Adapter.

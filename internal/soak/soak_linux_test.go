@@ -123,12 +123,12 @@ func newSoak(t *testing.T) *soak {
 // allAdapters are the six, with nothing of this machine's environment.
 func allAdapters(w *scene.World) []adapters.Adapter {
 	return []adapters.Adapter{
-		claudecode.New(claudecode.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
-		codex.New(codex.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
-		opencode.New(opencode.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
-		openclaw.New(openclaw.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
-		pi.New(pi.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
-		pirust.New(pirust.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
+		claudecode.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
+		codex.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
+		opencode.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
+		openclaw.New(openclaw.Config{Config: adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}}),
+		pi.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
+		pirust.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
 	}
 }
 

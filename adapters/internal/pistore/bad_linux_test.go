@@ -216,7 +216,7 @@ func TestNoPermission(t *testing.T) {
 
 func discoverAsNobody() {
 	w := world{mine: map[int]bool{}}
-	s := New(adapters.Pi, Config{Table: ownTable{w.table, w.mine}, Env: func(string) string { return "" }})
+	s := New(adapters.Pi, adapters.Config{Table: ownTable{w.table, w.mine}, Env: func(string) string { return "" }})
 	s.table = noProcesses{}
 	roll, err := s.Discover(context.Background(), adapters.Query{})
 	for _, x := range roll.Sessions {

@@ -40,7 +40,7 @@ func BenchmarkDiscover(b *testing.B) {
 			s := first
 			for b.Loop() {
 				if fresh {
-					s = New(adapters.Pi, Config{Home: first.home, Env: first.env, Table: first.table})
+					s = New(adapters.Pi, adapters.Config{Home: first.home, Env: first.env, Table: first.table})
 				}
 				if roll, err := s.Discover(b.Context(), q); err != nil || len(roll.Sessions) == 0 {
 					b.Fatal(len(roll.Sessions), err)

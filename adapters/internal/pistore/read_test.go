@@ -142,7 +142,7 @@ func TestPeek(t *testing.T) {
 	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := New(adapters.Pi, Config{Home: t.TempDir(), Env: func(string) string { return "" }})
+	a := New(adapters.Pi, adapters.Config{Home: t.TempDir(), Env: func(string) string { return "" }})
 	show := func(n int) (out []string) {
 		m, err := a.Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
 		if err != nil {

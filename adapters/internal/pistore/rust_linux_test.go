@@ -179,7 +179,7 @@ func TestSQLiteUnknown(t *testing.T) {
 func TestAbsent(t *testing.T) {
 	home := t.TempDir()
 	asked := func(name adapters.Name) error {
-		s := New(name, Config{Home: home, Env: func(string) string { return "" }, Table: noProcesses{}})
+		s := New(name, adapters.Config{Home: home, Env: func(string) string { return "" }, Table: noProcesses{}})
 		roll, err := s.Discover(t.Context(), adapters.Query{})
 		if len(roll.LookedIn) == 0 {
 			t.Errorf("%s looked nowhere", name)

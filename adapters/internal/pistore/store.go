@@ -21,14 +21,6 @@ import (
 	"rollcall/proc"
 )
 
-// Config says where to look. Zero values mean the real ones.
-type Config struct {
-	Home  string              // the user's home folder
-	Env   func(string) string // os.Getenv
-	Table proc.Lister         // proc.Open
-	Now   func() time.Time    // time.Now
-}
-
 // Store answers for one of the two agents. It is safe for concurrent use. It
 // keeps what it read of files and of processes' environments in memory, never a
 // status.
@@ -51,22 +43,10 @@ type Store struct {
 
 // New makes the store of one agent, adapters.Pi or adapters.PiRust. It reads
 // nothing yet.
-func New(name adapters.Name, cfg Config) *Store {
-	s := &Store{name: name, home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now,
+func New(name adapters.Name, cfg adapters.Config) *Store {
+	cfg = cfg.WithDefaults()
+	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now,
 		seen: map[proc.Identity]*process{}, held: map[proc.Identity]held{}}
-	if s.home == "" {
-		s.home, _ = os.UserHomeDir()
-	}
-	if s.env == nil {
-		s.env = os.Getenv
-	}
-	if s.table == nil {
-		s.table = proc.Open()
-	}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	return s
 }
 
 // Name returns the agent's name.

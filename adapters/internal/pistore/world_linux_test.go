@@ -98,7 +98,7 @@ func (t ownTable) List(ctx context.Context) ([]proc.Process, error) {
 
 // store is a new adapter over the world.
 func (w *world) store(name adapters.Name) *Store {
-	return New(name, Config{Home: w.home, Env: func(string) string { return "" }, Table: ownTable{w.table, w.mine},
+	return New(name, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: ownTable{w.table, w.mine},
 		Now: func() time.Time {
 			if w.now.IsZero() {
 				return time.Now()

@@ -1,0 +1,87 @@
+package adaptertest
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// Config is the moment of the recording, with nothing of this machine.
+func (r *Recording) Config() adapters.Config {
+	return adapters.Config{
+		Home: r.Home, Env: func(string) string { return "" }, Table: r.Table,
+		Now: func() time.Time { return r.CapturedAt },
+	}
+}
+
+// Recordings replays every recording that the pattern matches, of which there
+// must be at least that many, and asks as the program asks: with totals and
+// without, twice, for single sessions. Nothing changes below the home, and no
+// record is unknown.
+func Recordings(t *testing.T, pattern string, least int, build func(adapters.Config) adapters.Adapter) {
+	t.Helper()
+	each(t, pattern, least, func(t *testing.T, r *Recording) {
+		Untouched(t, r.Home)
+		a := build(r.Config())
+		roll := Discover(t, a, adapters.Query{Totals: true})
+		Check(t, roll.Sessions, r.Expect)
+		if len(roll.Skipped) > 0 {
+			t.Errorf("skipped: %v", roll.Skipped)
+		}
+		for _, s := range roll.Sessions {
+			t.Logf("%s %s %s %s: %s", s.ID, s.Status, s.WaitingFor, s.Outcome, s.Evidence)
+		}
+		Check(t, Discover(t, a, adapters.Query{}).Sessions, r.Expect)
+		Check(t, Discover(t, build(r.Config()), adapters.Query{}).Sessions, r.Expect)
+		for _, want := range r.Expect.Sessions {
+			one := Expectation{Sessions: []Expected{want}}
+			for _, a := range []adapters.Adapter{a, build(r.Config())} {
+				Check(t, Discover(t, a, adapters.Query{IDs: []string{want.ID}}).Sessions, one)
+			}
+		}
+	})
+}
+
+// InContainer replays the recordings with their processes in a container that has
+// the user's folder mounted under another name: they are still the ones that the
+// sessions run in.
+func InContainer(t *testing.T, pattern string, least int, build func(adapters.Config) adapters.Adapter) {
+	t.Helper()
+	each(t, pattern, least, func(t *testing.T, r *Recording) {
+		if len(r.Processes(t)) == 0 {
+			return
+		}
+		r.Contain(t, "/rollcall-no-such-folder/home")
+		Check(t, Discover(t, build(r.Config()), adapters.Query{Totals: true}).Sessions, r.Expect)
+	})
+}
+
+func each(t *testing.T, pattern string, least int, do func(*testing.T, *Recording)) {
+	t.Helper()
+	for _, dir := range Folders(t, pattern, least) {
+		t.Run(filepath.Base(dir), func(t *testing.T) { do(t, Replay(t, dir)) })
+	}
+}
+
+// Folders are those of the recordings that the pattern matches, of which there
+// must be at least that many.
+func Folders(t testing.TB, pattern string, least int) []string {
+	t.Helper()
+	dirs, err := filepath.Glob(pattern)
+	if err != nil || len(dirs) < least {
+		t.Fatalf("%d recordings, %v", len(dirs), err)
+	}
+	return dirs
+}
+
+// Discover asks and wants no error.
+func Discover(t testing.TB, a adapters.Adapter, q adapters.Query) adapters.Roll {
+	t.Helper()
+	roll, err := a.Discover(t.Context(), q)
+	if err != nil {
+		t.Fatalf("Discover: %v", err)
+	}
+	return roll
+}

@@ -1,0 +1,33 @@
+package adapters
+
+import (
+	"os"
+	"time"
+
+	"rollcall/proc"
+)
+
+// Config says where an adapter looks. Zero values mean the user's own.
+type Config struct {
+	Home  string              // the user's home folder; "" is os.UserHomeDir's
+	Env   func(string) string // reads an environment variable; nil is os.Getenv
+	Table proc.Lister         // the process table; nil is the system's
+	Now   func() time.Time    // the clock; nil is time.Now
+}
+
+// WithDefaults returns the configuration with what was left out.
+func (c Config) WithDefaults() Config {
+	if c.Home == "" {
+		c.Home, _ = os.UserHomeDir()
+	}
+	if c.Env == nil {
+		c.Env = os.Getenv
+	}
+	if c.Table == nil {
+		c.Table = proc.Open()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
