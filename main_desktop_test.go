@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is Rollcall on a desktop, with a recorded home and process table.
-type program struct {
+// desktopProgram is Rollcall on a desktop, with a recorded home and process table.
+type desktopProgram struct {
 	*desktoptest.Desktop
 	t   *testing.T
 	ctx context.Context
@@ -37,14 +37,14 @@ type program struct {
 	log *os.File // a file, not a pipe: the window outlives the tray and keeps it open
 }
 
-func (p *program) command(args ...string) *exec.Cmd {
+func (p *desktopProgram) command(args ...string) *exec.Cmd {
 	c := exec.CommandContext(p.ctx, os.Args[0], args...)
 	c.Env, c.Stderr = p.env, p.log
 	return c
 }
 
 // said is what the processes printed.
-func (p *program) said() string {
+func (p *desktopProgram) said() string {
 	text, err := os.ReadFile(p.log.Name())
 	if err != nil {
 		return err.Error()
@@ -53,14 +53,14 @@ func (p *program) said() string {
 }
 
 // windows are the visible windows of Rollcall.
-func (p *program) windows() []string {
+func (p *desktopProgram) windows() []string {
 	c := exec.CommandContext(p.ctx, "xdotool", "search", "--onlyvisible", "--name", "^Rollcall$")
 	c.Env = p.Env()
 	out, _ := c.Output() // status 1: none
 	return strings.Fields(string(out))
 }
 
-func (p *program) until(what string, ok func() bool) {
+func (p *desktopProgram) until(what string, ok func() bool) {
 	p.t.Helper()
 	for !ok() {
 		select {
@@ -72,7 +72,7 @@ func (p *program) until(what string, ok func() bool) {
 }
 
 // labels opens the menu from the panel's side of the bus and reads it.
-func (p *program) labels() (labels []string) {
+func (p *desktopProgram) labels() (labels []string) {
 	p.t.Helper()
 	items, err := p.TrayItems()
 	if err != nil || len(items) != 1 {
@@ -119,7 +119,7 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p := &program{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1",
+	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1",
 		"GORACE=exitcode=0")} // systray's own start races now and then
 
 	tray := p.command()

@@ -6,5 +6,5 @@ import "rollcall/app/cli"
 
 const build = "headless"
 
-// desktop has nothing to add: this build has neither tray nor window.
-func desktop(*cli.Deps) {}
+// addDesktop adds nothing: this build has neither tray nor window.
+func addDesktop(*cli.Deps) {}

@@ -69,6 +69,15 @@ type Tokens struct {
 	Reasoning  int64 `json:"reasoning"` // part of Output where the agent says so
 }
 
+// Add adds the tokens of o.
+func (t *Tokens) Add(o Tokens) {
+	t.Input += o.Input
+	t.Output += o.Output
+	t.CacheRead += o.CacheRead
+	t.CacheWrite += o.CacheWrite
+	t.Reasoning += o.Reasoning
+}
+
 // Context is how full the model's context was at the last answer.
 type Context struct {
 	Used   int64 `json:"used,omitempty"`
@@ -77,7 +86,7 @@ type Context struct {
 
 // Session is one conversation of one agent, as the agent's own files, processes
 // or gateway describe it. It is a value: whoever receives one may keep it, and
-// nobody changes it. Empty fields are not known. Texts come from the agent
+// no code changes it. Empty fields are not known. Texts come from the agent
 // unchanged and are untrusted: clean them (app/present) before they are shown.
 type Session struct {
 	ID    string
@@ -90,22 +99,35 @@ type Session struct {
 	// "registry 18068.json: busy, 3 s ago". Never empty.
 	Evidence string
 
+	// Suspended reports that Process is stopped by SIGSTOP or Ctrl-Z (Windows: all
+	// its threads are suspended). The core sets it from the process table and
+	// turns an open turn into Idle; an adapter leaves it false.
+	Suspended bool
+
 	// Process is the agent's own process, never a wrapper. It is zero for a
 	// session without a live process here. Several sessions can share one
 	// (Codex's daemon; a resumed session's first owner).
 	Process proc.Identity
-	// Shared says that Process hosts more than this session and must never be
-	// signalled on its behalf (Codex's app-server daemon).
+	// Shared reports that Process hosts other sessions as well and must never be
+	// signalled on behalf of this one (Codex's app-server daemon).
 	Shared bool
+	// Unattended reports that Process goes on with the session although no
+	// terminal shows it any more (a thread of Codex's daemon whose terminal was
+	// closed): the user learns of the end of its turn only if he is told.
+	Unattended bool
+	// Unstored reports that the agent stores nothing of this run (codex exec
+	// --ephemeral). Its row is that of the process, and how it ended can't be known.
+	Unstored bool
 
 	CWD         string // as the agent last recorded it; never decoded from a folder name
 	Branch      string
 	Model       string
-	Title       string // as the agent or the user named it; empty if nobody did
+	Title       string // as the agent or the user named it; empty if it has no name
 	FirstPrompt string
 	LastPrompt  string
 	Parent      string // id of the session that spawned this one
 	Remote      string // machine or gateway that runs it, when it isn't this one
+	Container   string // set when it runs here with files of its own, see HasLocalFolder
 	Version     string // of the agent that wrote the session last
 
 	Tokens  *Tokens // nil where the agent recorded none
@@ -114,15 +136,29 @@ type Session struct {
 
 	StartedAt      time.Time
 	LastActivityAt time.Time
+	// TurnStartedAt is when the last turn began: the time of LastPrompt. It is zero
+	// where that is not known. StartedAt of a session that was resumed, or whose
+	// terminal has been open for days, is long before it.
+	TurnStartedAt time.Time
 
 	// Files are the agent's own files that describe this session, the transcript
 	// first.
 	Files []string
 }
 
-// Live says whether the session belongs on the list of live ones. An Unknown
+// Live reports whether the session belongs on the list of live ones. An Unknown
 // session does: it may be at work.
 func (s *Session) Live() bool { return s.Status != Stopped }
+
+// HasLocalFolder reports whether CWD names a folder of this machine. It does not
+// for a session on another machine, nor for one in a container: there a path leads
+// to the container's own files. Container is the number of its mount namespace, as
+// lsns lists it, or its root folder where it has no such namespace. Unlike a
+// remote session it has a Process here, which can be watched, stopped and seen
+// suspended.
+func (s *Session) HasLocalFolder() bool {
+	return s.CWD != "" && s.Remote == "" && s.Container == ""
+}
 
 // Query says which sessions the caller needs. Leaving out what it doesn't ask
 // for is what makes a roll call cheap; an adapter may answer with more.
@@ -137,6 +173,10 @@ type Query struct {
 	// whole transcript. Without it Tokens may be nil for a session whose totals
 	// are not known yet; they are never wrong.
 	Totals bool
+	// Once is set by a caller that will hardly ask again: the adapter then keeps
+	// nothing of what it read, which with many sessions takes more memory than the
+	// answer.
+	Once bool
 }
 
 // Roll is what one adapter answers.

@@ -15,13 +15,25 @@ type Watcher interface {
 	WatchPaths() []string
 }
 
-// Pusher is implemented by adapters that are told of changes by the agent
-// itself, over a connection that they keep while somebody listens.
+// ProcessOwner is implemented by adapters whose agents run as processes of this
+// machine.
+type ProcessOwner interface {
+	// OwnsProcess reports whether p is a process of this agent: by its
+	// executable, or by its script and arguments. Wrappers, tools that the agent
+	// starts and processes that host no session by design are not. It is called
+	// on any goroutine, for every new process of the machine, so it decides from
+	// p alone wherever it can and reads the process's details only when p.Comm
+	// makes the agent possible. An unreadable process is not owned.
+	OwnsProcess(p proc.Process) bool
+}
+
+// Pusher is implemented by adapters whose agent reports changes over a connection that
+// the adapter keeps while a caller listens.
 type Pusher interface {
-	// Push calls changed whenever the next Discover may answer differently, and
-	// returns when ctx is done, not before: it reconnects by itself, with
-	// growing pauses. changed returns at once and may be called on any
-	// goroutine. What happened while nobody listened is not told.
+	// Push calls changed whenever the next Discover may answer differently, and returns
+	// when ctx is done, not before: after a lost connection it connects again, with
+	// growing pauses. changed must return at once; Push calls it on any goroutine.
+	// Changes from before Push was called are not reported.
 	Push(ctx context.Context, changed func())
 }
 
@@ -36,18 +48,18 @@ type Namer interface {
 // Stopper is implemented by adapters whose agent can be asked to end what a
 // session does. No process is signalled.
 type Stopper interface {
-	// Stop asks the agent to end the turn of s, which this adapter answered
-	// with, and returns once the agent has agreed. A session whose turn is over
-	// already is no error. An error says in words what the user can do.
+	// Stop asks the agent to end the turn of s, which must be a session from this
+	// adapter, and returns once the agent has agreed. Stop returns nil if the turn is
+	// over already. An error says in words what the user can do.
 	Stop(ctx context.Context, s Session) error
 }
 
 // Ender is implemented by adapters whose agents end best by another way than a
 // plain Terminate.
 type Ender interface {
-	// EndBy returns how the process of s, which this adapter answered with, is
-	// asked to end: the politest way first. Kill follows by itself. An error
-	// says why no signal may be sent, and what the user can do instead.
+	// EndBy returns the signals by which the process of s, a session from this adapter,
+	// is asked to end, the politest first. The caller adds Kill. An error says why no
+	// signal may be sent, and what the user can do instead.
 	EndBy(s Session) ([]proc.Signal, error)
 }
 
@@ -58,7 +70,7 @@ type Role string
 const (
 	FromUser  Role = "user"
 	FromAgent Role = "assistant"
-	FromTool  Role = "tool"   // a call of a tool, together with what came of it
+	FromTool  Role = "tool"   // a call of a tool, together with its result
 	FromNote  Role = "system" // what the agent notes itself: an error, an interruption, a compaction
 )
 
@@ -104,9 +116,16 @@ func Cut(text string) string {
 	if len(text) <= MaxText {
 		return text
 	}
-	end := MaxText - len("…")
-	for end > 0 && text[end]&0xC0 == 0x80 {
-		end--
+	return CutTo(text, MaxText-len("…")) + "…"
+}
+
+// CutTo shortens a text to at most limit bytes, at a character's boundary.
+func CutTo(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return text[:end] + "…"
+	for limit > 0 && text[limit]&0xC0 == 0x80 {
+		limit--
+	}
+	return text[:limit]
 }

@@ -9,7 +9,7 @@ import (
 
 // Config says where an adapter looks. Zero values mean the user's own.
 type Config struct {
-	Home  string              // the user's home folder; "" is os.UserHomeDir's
+	Home  string              // the user's home folder; "" is the folder that os.UserHomeDir returns
 	Env   func(string) string // reads an environment variable; nil is os.Getenv
 	Table proc.Lister         // the process table; nil is the system's
 	Now   func() time.Time    // the clock; nil is time.Now

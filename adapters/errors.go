@@ -1,9 +1,11 @@
 package adapters
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // The ways in which an adapter can fail to answer. They are told apart with
@@ -17,7 +19,7 @@ var (
 	// ErrFormat: it was read, and has a form that this version of Rollcall
 	// does not know.
 	ErrFormat = errors.New("format not recognised")
-	// ErrTimeout: no answer in time.
+	// ErrTimeout: no answer within the time limit.
 	ErrTimeout = errors.New("no answer")
 )
 
@@ -29,7 +31,7 @@ type Problem struct {
 	Fix  string // what the user can do about it; may be empty
 }
 
-// Error names the file, the cause and what to do, in one line.
+// Error returns the file, the cause and what to do, in one line.
 func (p *Problem) Error() string {
 	s := p.Path + ": " + p.Kind.Error()
 	if p.Err != nil {
@@ -41,7 +43,7 @@ func (p *Problem) Error() string {
 	return s
 }
 
-// Unwrap lets errors.Is see the kind as well as the cause.
+// Unwrap returns the kind and the cause, so that errors.Is finds both.
 func (p *Problem) Unwrap() []error {
 	if p.Err == nil {
 		return []error{p.Kind}
@@ -49,8 +51,13 @@ func (p *Problem) Unwrap() []error {
 	return []error{p.Kind, p.Err}
 }
 
-// Unreadable makes the Problem for a failed read of path.
+// Unreadable returns the Problem for a failed read of path. If err names a file beside
+// or below path, such as the log of a database, the Problem names that file.
 func Unreadable(path string, err error) *Problem {
+	var pe *fs.PathError
+	if errors.As(err, &pe) && strings.HasPrefix(pe.Path, path) {
+		path = pe.Path
+	}
 	p := &Problem{Kind: ErrUnreadable, Path: path, Err: err}
 	if errors.Is(err, fs.ErrPermission) {
 		p.Fix = "give your user read permission on it"
@@ -58,7 +65,25 @@ func Unreadable(path string, err error) *Problem {
 	return p
 }
 
-// Unrecognised makes the Problem for a file whose form is not known.
+// AsProblem returns the Problem for a failed read of path, or err itself if err is one.
+// A read that the end of a context cut short is a timeout.
+func AsProblem(path string, err error) *Problem {
+	var p *Problem
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &Problem{Kind: ErrTimeout, Path: path, Err: err}
+	}
+	return Unreadable(path, err)
+}
+
+// Unresponsive returns the Problem for a folder on a file system that does not answer.
+func Unresponsive(path string) *Problem {
+	return &Problem{Kind: ErrTimeout, Path: path, Fix: "is a network folder or an external disk gone?"}
+}
+
+// Unrecognised returns the Problem for a file whose form is not known.
 func Unrecognised(path, format string, args ...any) *Problem {
 	return &Problem{Kind: ErrFormat, Path: path, Err: fmt.Errorf(format, args...),
 		Fix: "a newer Rollcall may know it"}
@@ -73,8 +98,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// Problems flattens what Discover returned into its single problems. Errors
-// that are no *Problem are returned as they are.
+// Problems returns the single problems in what Discover returned. Errors that are no
+// *Problem are returned as they are.
 func Problems(err error) []error {
 	if err == nil {
 		return nil

@@ -38,13 +38,13 @@ type Mode struct {
 
 // Launcher is implemented by adapters whose agent can be started.
 type Launcher interface {
-	// Program returns the path of the agent's program. look is exec.LookPath or
-	// its like. The error says how the agent is installed.
+	// Program returns the path of the agent's program. look is exec.LookPath or a
+	// function like it. The error says how the agent is installed.
 	Program(look func(name string) (string, error)) (string, error)
 	// Modes are the agent's permission modes; nil: it has none.
 	Modes() []Mode
-	// Command says how program is started for the task. An error says what of
-	// the task the agent can't do.
+	// Command returns how program is started for the task. An error says what of the
+	// task the agent can't do.
 	Command(program string, t Task) (Command, error)
 }
 
@@ -58,5 +58,5 @@ func (e *NotInstalledError) Error() string {
 	return e.Program + " is not installed (install it: " + e.Install + ")"
 }
 
-// Is lets errors.Is see ErrAbsent.
+// Is reports whether target is ErrAbsent, for errors.Is.
 func (e *NotInstalledError) Is(target error) bool { return target == ErrAbsent }

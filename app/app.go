@@ -1,7 +1,7 @@
 // Package app is Rollcall's core: it asks all adapters at once, reconciles their
-// answers with the process table into an immutable Snapshot, and turns what
-// changes into events. It stores no status: whatever it knows of sessions lives
-// in memory, for this run, and is checked against the adapters on every refresh.
+// answers with the process table into an immutable Snapshot, and turns changes into
+// events. It stores no status: it keeps sessions in memory, for this run, and checks
+// them against the adapters on every refresh.
 package app
 
 import (
@@ -14,44 +14,55 @@ import (
 // Session is an adapter's session as Rollcall shows it.
 type Session struct {
 	adapters.Session
-	// Stale is set when the adapter did not answer this time and the session is
-	// what was last seen.
+	// Stale is set when the adapter did not answer this time and the session is shown
+	// as it was seen last.
 	Stale *Stale
-	// Launch is what Rollcall keeps of the launch that the session came from; nil
-	// for those that it did not start.
+	// Launch is Rollcall's record of the launch that the session came from; nil for a
+	// session that Rollcall did not start.
 	Launch *Launch
 }
 
-// Launch is what the agent does not know of a session.
+// IsEmptyProcess reports whether s is an agent's process without a session, about which
+// the user is told nothing. The process of a launch does not count, since the user waits
+// for it, nor does a run of which the agent stores nothing.
+func (s *Session) IsEmptyProcess() bool { return s.IsProcess() && s.Launch == nil && !s.Unstored }
+
+// Launch contains what Rollcall recorded of a launch, and the agent does not know.
 type Launch struct {
 	ID         string
 	Group      string
 	Spec       string
 	Prompt     string
-	Log        string // path of what the agent said; empty: it has a terminal
+	Log        string // path of the agent's output; empty: it has a terminal
 	LaunchedAt time.Time
 	Hooks      []Hook
-	// Unlisted says that the agent does not list the session, or not yet: the row
-	// is what Rollcall knows by itself.
+	// Unlisted reports that the agent does not list the session, or not yet: the row
+	// is made of Rollcall's own record.
 	Unlisted bool
+	// Open reports that the agent runs in the session's process and has no session
+	// there yet (adapters.ProcessSession). It implies Unlisted.
+	Open bool
 }
 
-// Stale says since when and why a session could not be asked for again.
+// Stale contains since when, and why, a session could not be read.
 type Stale struct {
 	Since  time.Time
 	Reason string
 }
 
-// Hook is a command of the user's that runs at a moment of a launch.
+// Hook is a command of the user's that runs when a launch is created or complete.
 type Hook struct {
 	When    string // create or complete
 	Command string
 	RanAt   time.Time // zero: not yet
 	Result  string    // "exit 0", or why it failed; empty: it runs, or has not run
-	Output  string    // the end of what it said
+	Output  string    // the end of its output
+	// Lost reports that it was started and that its result is not known, because the
+	// process that ran it died.
+	Lost bool
 }
 
-// AdapterState is how an adapter answered.
+// AdapterState describes how an adapter answered.
 type AdapterState string
 
 // The states of an adapter.
@@ -59,14 +70,14 @@ const (
 	OK      AdapterState = "ok"
 	Absent  AdapterState = "absent"  // the agent isn't installed
 	Failed  AdapterState = "failed"  // no answer, or only a part of one
-	Pending AdapterState = "pending" // asked for the first time, no answer yet
+	Pending AdapterState = "pending" // first question, no answer yet
 )
 
-// Health is how one adapter answered last.
+// Health describes how one adapter answered last.
 type Health struct {
 	Name  adapters.Name
 	State AdapterState
-	// Problems are what is missing from the answer and why, one line each. With
+	// Problems describe what is missing from the answer and why, one line each. With
 	// State OK they are limits of watching (inotify's), not of the answer.
 	Problems []string
 	Elapsed  time.Duration // of the last answer
@@ -86,38 +97,57 @@ type Snapshot struct {
 	Generation uint64
 	Sessions   []Session // one per agent and id, in the order of the contract: see Sort
 	Adapters   []Health  // one per adapter, in their order of registration
-	Refreshing bool      // some adapter has not answered the current question yet
+	// Troubles describe why Rollcall can't write its own files, one line each: "disk
+	// full: timers can't be kept".
+	Troubles   []string
+	Refreshing bool // some adapter has not answered the current question yet
 }
 
-// EventKind is what happened to a session.
+// Incomplete returns the adapters that did not answer in full: some of their sessions may
+// be missing from s.
+func (s *Snapshot) Incomplete() []adapters.Name {
+	var out []adapters.Name
+	for _, h := range s.Adapters {
+		if h.State != OK && h.State != Absent {
+			out = append(out, h.Name)
+		}
+	}
+	return out
+}
+
+// EventKind is the kind of an event.
 type EventKind string
 
 // The kinds of events.
 const (
 	// Started: first seen live, or live again; not on the adapter's first scan.
 	Started EventKind = "started"
-	// Changed: the status or what it waits for is another. A session that stopped
-	// while its process lives on (Claude Code's /clear, a thread that Codex's
-	// daemon unloaded) is Changed to Stopped, and never Ended.
+	// Changed: the status, what the session waits for or whether its process is
+	// suspended has changed. A session that stopped while its process lives on (Claude
+	// Code's /clear, a thread that Codex's daemon unloaded) is Changed to Stopped, and
+	// never Ended.
 	Changed EventKind = "status"
-	// Ended: the agent's own process really ended.
+	// Ended: the agent's own process ended. Its Session has no outcome where the last
+	// turn had died in an earlier process: no turn died this time.
 	Ended EventKind = "ended"
 )
 
-// Event is something that happened to a session after the first scan. It is
+// Event is something that happened to a session after the first scan. The row of
+// a process without a session (adapters.Session.IsProcess) has none. An event is
 // delivered to every subscriber exactly once, in order, and never dropped.
 type Event struct {
 	Kind    EventKind
 	At      time.Time
-	Session Session // as it is now; of an ended one: as its agent's files say after the end
-	Before  Session // as it was while it lived; zero for Started
+	Session Session // as it is now; after its end as its agent's files describe it
+	// Before is the session as it was while it lived. It is zero for Started, and for
+	// an Ended session that was stored right before its process ended.
+	Before Session
 
 	// Process is the process that ended; set with Ended only. Sessions that one
 	// process hosted (Codex's daemon, a session and its sub-agents) end in one
 	// event each, delivered one after the other, with the same Process.
 	Process proc.Identity
-	// With are the other sessions that ended with Process, in the order of
-	// Sort: whoever wants one message per process takes the first event of a
-	// Process and counts these.
+	// With lists the other sessions that ended with Process, in the order of Sort. For
+	// one message per process, use the first event of a Process and count these.
 	With []Session
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,71 +16,75 @@ import (
 // All, as Config.Since, asks for stopped sessions of any age.
 const All = time.Duration(math.MaxInt64)
 
-// ExitWatcher reports the end of processes; *proc.Watcher is one. Watch returns
-// proc.ErrGone when that very process is no longer there; else exited is called
-// once, when it ends, unless cancel was called before.
+// ExitWatcher watches for the end of processes; *proc.Watcher is one. Watch returns
+// proc.ErrGone when the process identified by id has ended already. Otherwise it calls
+// exited exactly once, when the process ends, unless cancel is called before.
 type ExitWatcher interface {
 	Watch(id proc.Identity, exited func()) (cancel func(), err error)
 }
 
-// Config is what a Core is made of.
+// Config contains the parts and options of a Core.
 type Config struct {
 	Adapters []adapters.Adapter
 	// Table is the process table of this machine; nil: every process that an
 	// adapter names counts as alive.
 	Table proc.Lister
-	Watch ExitWatcher // nil: ends are noticed on refresh
+	Watch ExitWatcher // nil: the end of a process is noticed on refresh
 	// Limit is how long an adapter may take for one answer; 0: 5 s.
 	Limit time.Duration
-	// Since is how far back stopped sessions are shown. 0: only those that end
-	// while we look. All: all.
+	// Since is how far back stopped sessions are shown. 0: only those that end while
+	// the core runs. All: all.
 	Since time.Duration
 	// Totals asks for exact tokens; see adapters.Query.
 	Totals bool
-	// Launches complete the answers with what Rollcall started; nil: nothing.
+	// Once is for a core that is refreshed once and then dropped. It takes less memory:
+	// adapters cache nothing, and only the snapshot after the last answer has the
+	// sessions. Such a core must not Run.
+	Once bool
+	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
 	Log      *slog.Logger // nil: discard
 }
 
-// Launches is what a core asks about Rollcall's own launches.
+// Launches gives a core the records of Rollcall's own launches.
 type Launches interface {
-	// Complete is given the sessions that an agent listed. It returns those that
-	// run by Rollcall's own records and that the agent does not list, or not yet,
-	// and tells which launch a session came from. It is called on any goroutine,
-	// and quick.
+	// Complete takes the sessions that an agent listed. It returns the launches that
+	// run, by Rollcall's own records, and that the agent does not list, or not yet; and
+	// a function that returns the launch of a session, or nil. Any goroutine may call
+	// it. It must return quickly.
 	Complete(agent adapters.Name, listed []adapters.Session) (more []adapters.Session, of func(*adapters.Session) *Launch)
 }
 
-const (
-	defaultLimit = 5 * time.Second
-	// exitLimit bounds the question after the end of a process: a notification
-	// waits for it.
-	exitLimit = time.Second
-	// keepEnded is how long a session that ended while we looked stays listed,
-	// where Config.Since wouldn't.
-	keepEnded = 24 * time.Hour
-)
+// keepEnded is how long a session that ended while the core was running stays listed
+// although Config.Since would leave it out.
+const keepEnded = 24 * time.Hour
 
-// Core is the roll call. Its methods are safe for concurrent use.
+// Core keeps the snapshot of all sessions. Its methods are safe for concurrent use.
 type Core struct {
-	cfg     Config
-	began   time.Time
-	sources []*source
-	last    atomic.Pointer[Snapshot]
-	peeks   peeks
+	cfg   Config
+	began time.Time
+	clock func() (wall time.Time, running time.Duration) // see clocks
+	// onBattery reports whether the machine runs on its battery.
+	onBattery func() bool
+	sources   []*source
+	last      atomic.Pointer[Snapshot]
+	peeks     peeks
 
-	mu         sync.Mutex
-	generation uint64
-	sessions   []Session // of last, shared with it
-	listeners  map[*Events]struct{}
-	readers    map[*reader]struct{}
-	running    bool
-	exits      map[*source]bool // that lost a process, for Run to look into
-	touched    map[*source]bool // that may have changed, likewise
-	wake       chan struct{}    // holds a token while there is work for Run
+	mu               sync.Mutex
+	generation       uint64
+	sessions         []Session     // of last, shared with it
+	unmerged         bool          // sessions lack the newest answers; see Config.Once
+	single           chan struct{} // holds a token while an adapter answers; nil: see askAlone
+	listeners        map[*Events]struct{}
+	readers          map[wakeup]struct{}
+	troubles         []string
+	running          bool
+	exits            map[*source]bool // sources whose processes ended, for Run to refresh
+	refreshRequested map[*source]bool // that may have changed, for Run to refresh
+	wake             wakeup           // there is work for Run
 }
 
-// New makes a Core. It asks nobody anything yet.
+// New returns a Core. It asks no adapter yet.
 func New(cfg Config) *Core {
 	if cfg.Limit <= 0 {
 		cfg.Limit = defaultLimit
@@ -88,13 +93,18 @@ func New(cfg Config) *Core {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &Core{
-		cfg:       cfg,
-		began:     time.Now(),
-		listeners: map[*Events]struct{}{},
-		readers:   map[*reader]struct{}{},
-		exits:     map[*source]bool{},
-		touched:   map[*source]bool{},
-		wake:      make(chan struct{}, 1),
+		cfg:              cfg,
+		began:            time.Now(),
+		clock:            clocks(),
+		onBattery:        onBattery,
+		listeners:        map[*Events]struct{}{},
+		readers:          map[wakeup]struct{}{},
+		exits:            map[*source]bool{},
+		refreshRequested: map[*source]bool{},
+		wake:             newWakeup(),
+	}
+	if cfg.Once && cfg.Since == All {
+		c.single = make(chan struct{}, 1)
 	}
 	for _, a := range cfg.Adapters {
 		c.sources = append(c.sources, newSource(a))
@@ -103,54 +113,76 @@ func New(cfg Config) *Core {
 	return c
 }
 
-// Snapshot returns the last picture; never nil, without blocking. Before the
+// Snapshot returns the newest snapshot without blocking. It is never nil; before the
 // first answer its adapters are Pending.
 func (c *Core) Snapshot() *Snapshot { return c.last.Load() }
 
 // Refresh asks every adapter, each in its own goroutine under its own limit, and
-// returns once each has settled, or ctx is done. Each answer is published as it
-// comes. An adapter that is being asked already is not asked twice: its answer
-// under way counts.
-func (c *Core) Refresh(ctx context.Context) *Snapshot {
+// returns once each has answered or failed, or ctx is done. It publishes each answer
+// as it comes. An adapter that is being asked already is not asked twice: Refresh waits
+// for the answer to that question.
+func (c *Core) Refresh(ctx context.Context) *Snapshot { return c.refresh(ctx, false) }
+
+// refresh does what Refresh does. With fresh it does not wait for the answer to a
+// question that began before the call, but asks again.
+func (c *Core) refresh(ctx context.Context, fresh bool) *Snapshot {
 	flights := make([]*flight, len(c.sources))
 	for i, s := range c.sources {
-		flights[i] = c.join(s, false)
+		flights[i] = c.join(s, fresh)
 	}
 	c.publish(nil)
 	for _, f := range flights {
 		c.await(ctx, f)
 	}
-	return c.Snapshot()
+	snap := c.Snapshot()
+	if c.cfg.Once && ctx.Err() == nil {
+		c.release()
+	}
+	return snap
 }
 
 // RefreshOne asks one adapter, with a question that begins after the call; with
-// ids only about these sessions. It returns once the adapter has settled, or ctx
-// is done. An unknown name changes nothing.
+// ids only about these sessions. It returns once the adapter has answered or failed, or
+// ctx is done. It ignores an unknown name.
 func (c *Core) RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *Snapshot {
-	for _, s := range c.sources {
-		if s.adapter.Name() != name {
-			continue
-		}
-		if len(ids) == 0 {
-			c.await(ctx, c.join(s, true))
-		} else {
-			c.ask(ctx, s, question{ids: ids, limit: c.cfg.Limit})
-		}
+	switch s := c.source(name); {
+	case s == nil:
+	case len(ids) == 0:
+		c.await(ctx, c.join(s, true))
+	default:
+		c.ask(ctx, s, question{ids: ids, limit: c.cfg.Limit})
 	}
 	return c.Snapshot()
 }
 
-// flight is one question to one adapter for all sessions, with everybody who
-// waits for it. The last one who leaves cancels it.
-type flight struct {
-	done    chan struct{}
-	cancel  context.CancelFunc
-	waiting int  // guarded by Core.mu
-	landed  bool // guarded by Core.mu: it is no longer under way
+// source returns the source of the adapter with this name; nil if there is none.
+func (c *Core) source(name adapters.Name) *source {
+	i := slices.IndexFunc(c.sources, func(s *source) bool { return s.adapter.Name() == name })
+	if i < 0 {
+		return nil
+	}
+	return c.sources[i]
 }
 
-// join takes part in the question under way; if there is none, or fresh forbids
-// an older one, it begins one.
+// adapter returns the adapter with this name; nil if there is none.
+func (c *Core) adapter(name adapters.Name) adapters.Adapter {
+	if s := c.source(name); s != nil {
+		return s.adapter
+	}
+	return nil
+}
+
+// flight is one question to one adapter for all sessions, shared by all that wait for
+// it. It is cancelled when the last of them stops waiting.
+type flight struct {
+	done     chan struct{}
+	cancel   context.CancelFunc
+	waiting  int  // guarded by Core.mu
+	finished bool // guarded by Core.mu: it is no longer under way
+}
+
+// join joins the question under way. It begins a new one if there is none, or if fresh
+// is set.
 func (c *Core) join(s *source, fresh bool) *flight {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,19 +197,37 @@ func (c *Core) join(s *source, fresh bool) *flight {
 	go func() {
 		defer cancel()
 		defer close(f.done)
-		c.ask(ctx, s, question{limit: c.cfg.Limit, flight: f})
+		c.askAlone(ctx, s, question{limit: c.cfg.Limit, flight: f})
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if !f.landed { // cancelled: nothing was learned
-			c.landLocked(s, f)
+		if !f.finished { // cancelled: nothing was learned
+			c.finishFlightLocked(s, f)
 			c.publishLocked()
 		}
 	}()
 	return f
 }
 
-func (c *Core) landLocked(s *source, f *flight) {
-	f.landed = true
+// askAlone asks one adapter after the other when a core with Config.Once lists the
+// sessions of all time: to read ten thousands of sessions an adapter needs more memory
+// than they do, and each adapter uses all processors by itself. An adapter waits for the
+// others no longer than its own limit, since one may hang.
+func (c *Core) askAlone(ctx context.Context, s *source, q question) {
+	if c.single != nil {
+		patience := time.NewTimer(q.limit)
+		defer patience.Stop()
+		select {
+		case c.single <- struct{}{}:
+			defer func() { <-c.single }()
+		case <-patience.C:
+		case <-ctx.Done():
+		}
+	}
+	c.ask(ctx, s, q)
+}
+
+func (c *Core) finishFlightLocked(s *source, f *flight) {
+	f.finished = true
 	s.asking--
 	if s.flight == f {
 		s.flight = nil
@@ -196,17 +246,17 @@ func (c *Core) await(ctx context.Context, f *flight) {
 	}
 }
 
-// publish makes the next snapshot and delivers what happened on the way to it.
+// publish makes the next snapshot and delivers the events that led to it.
 func (c *Core) publish(evs []Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.publishLocked()
-	c.deliver(evs)
+	c.deliverLocked(evs)
 }
 
 func (c *Core) publishLocked() {
 	c.generation++
-	snap := &Snapshot{At: time.Now(), Generation: c.generation}
+	snap := &Snapshot{At: time.Now(), Generation: c.generation, Troubles: c.troubles}
 	changed := c.last.Load() == nil
 	for _, s := range c.sources {
 		h := s.health
@@ -217,7 +267,11 @@ func (c *Core) publishLocked() {
 		changed = changed || s.changed
 		s.changed = false
 	}
-	if changed {
+	if changed && c.cfg.Once && snap.Refreshing {
+		c.unmerged, changed = true, false
+	}
+	if changed || c.unmerged && !snap.Refreshing {
+		c.unmerged = false
 		lists := make([][]Session, len(c.sources))
 		for i, s := range c.sources {
 			lists[i] = s.public
@@ -227,61 +281,62 @@ func (c *Core) publishLocked() {
 	snap.Sessions = c.sessions
 	c.last.Store(snap)
 	for r := range c.readers {
-		r.poke()
+		r.set()
 	}
 }
 
-func (c *Core) deliver(evs []Event) {
-	if len(evs) == 0 {
-		return
+// release drops the sources' own lists, which are as long as the snapshot's. It is for
+// a core that is not refreshed again: a later snapshot would lack these sessions.
+func (c *Core) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sources {
+		s.public, s.shown = nil, nil
 	}
+}
+
+// ShowTroubles sets Snapshot.Troubles of the next snapshots. The caller must not change
+// the list afterwards.
+func (c *Core) ShowTroubles(list []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.troubles = list
+	c.publishLocked()
+}
+
+func (c *Core) deliverLocked(evs []Event) {
 	for e := range c.listeners {
 		e.put(evs)
 	}
 }
 
-// reader is a subscriber to snapshots.
-type reader struct{ signal chan struct{} }
-
-func (r *reader) poke() {
-	select {
-	case r.signal <- struct{}{}:
-	default:
-	}
-}
-
-// Subscribe calls f for each new snapshot, in order, on one goroutine of its
-// own. While f runs, newer snapshots replace each other: the next call gets the
-// newest. cancel does not wait for a call that has begun; no other follows it.
+// Subscribe calls f for each new snapshot, in order, on one goroutine of its own. While
+// f runs, newer snapshots replace each other: the next call gets the newest. cancel does
+// not wait for a call that has begun; no other call follows it.
 func (c *Core) Subscribe(f func(*Snapshot)) (cancel func()) {
-	r := &reader{signal: make(chan struct{}, 1)}
-	stop := make(chan struct{})
+	news := newWakeup()
+	ctx, stop := context.WithCancel(context.Background())
 	c.mu.Lock()
-	c.readers[r] = struct{}{}
+	c.readers[news] = struct{}{}
 	seen := c.generation
 	c.mu.Unlock()
 	go func() {
 		for {
 			select {
-			case <-stop:
+			case <-ctx.Done():
 				return
-			case <-r.signal:
+			case <-news:
 			}
-			select {
-			case <-stop: // both were ready
-				return
-			default:
-			}
-			if snap := c.Snapshot(); snap.Generation > seen {
+			if snap := c.Snapshot(); ctx.Err() == nil && snap.Generation > seen {
 				seen = snap.Generation
 				f(snap)
 			}
 		}
 	}()
-	return sync.OnceFunc(func() {
+	return func() {
+		stop()
 		c.mu.Lock()
-		delete(c.readers, r)
-		c.mu.Unlock()
-		close(stop)
-	})
+		defer c.mu.Unlock()
+		delete(c.readers, news)
+	}
 }

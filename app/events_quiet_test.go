@@ -51,7 +51,7 @@ func TestFirstScanThatFailed(t *testing.T) {
 
 // TestSubagentsEnd: a sub-agent is no end while its parent's process lives.
 func TestSubagentsEnd(t *testing.T) {
-	sub := with(on("sub", adapters.Working, 1), func(s *adapters.Session) { s.Parent = "a" })
+	sub := changed(on("sub", adapters.Working, 1), func(s *adapters.Session) { s.Parent = "a" })
 	play(t, []adapters.Session{on("a", adapters.Working, 1), sub}, func(s *scene) {
 		s.agent.says(nil, on("a", adapters.Working, 1), done("sub"))
 		s.refresh()
@@ -80,7 +80,7 @@ func TestOnlyLiveProcessesAreWatched(t *testing.T) {
 func TestIdle(t *testing.T) {
 	play(t, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {
 		s.settle()
-		asked, generation, looked := len(s.agent.questions()), s.core.Snapshot().Generation, s.machine.looked
+		asked, generation, looked := len(s.agent.questions()), s.core.Snapshot().Generation, s.machine.reads
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		if n := len(s.agent.questions()) - asked; n != 0 {
@@ -89,7 +89,7 @@ func TestIdle(t *testing.T) {
 		if g := s.core.Snapshot().Generation; g != generation {
 			s.Errorf("%d snapshots", g-generation)
 		}
-		if n := s.machine.looked - looked; n != 0 {
+		if n := s.machine.reads - looked; n != 0 {
 			s.Errorf("%d looks at the process table", n)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/proc"
 )
 
 // scene is one agent on a machine, with Run under way in fake time.
@@ -20,10 +22,18 @@ type scene struct {
 	machine *machine
 	core    *Core
 	events  *collect
+	// unplugged: the machine runs on its battery.
+	unplugged atomic.Bool
 }
 
 // play runs f in a bubble; Run is under way and has had its first scan of list.
 func play(t *testing.T, first []adapters.Session, f func(*scene)) {
+	t.Helper()
+	playWith(t, nil, first, f)
+}
+
+// playWith is play with launches of Rollcall's own.
+func playWith(t *testing.T, launches Launches, first []adapters.Session, f func(*scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{T: t, agent: &agent{name: adapters.ClaudeCode}, machine: newMachine()}
@@ -33,7 +43,7 @@ func play(t *testing.T, first []adapters.Session, f func(*scene)) {
 			}
 		}
 		s.agent.says(nil, first...)
-		s.core = New(Config{Adapters: []adapters.Adapter{s.agent}, Table: s.machine, Watch: s.machine, Since: time.Hour})
+		s.core = New(Config{Adapters: []adapters.Adapter{s.agent}, Table: s.machine, Watch: s.machine, Since: time.Hour, Launches: launches})
 		s.events = listen(t, s.core)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -65,7 +75,7 @@ func (s *scene) want(told ...string) {
 }
 
 func done(id string) adapters.Session {
-	return with(on(id, adapters.Stopped, 0), func(s *adapters.Session) { s.Outcome = adapters.Completed })
+	return changed(on(id, adapters.Stopped, 0), func(s *adapters.Session) { s.Outcome = adapters.Completed })
 }
 
 func TestFirstScanTellsNothing(t *testing.T) {
@@ -100,9 +110,62 @@ func TestEndIsToldOnceWithItsFinalOutcome(t *testing.T) {
 		if q := s.agent.questions(); !slices.ContainsFunc(q, func(q adapters.Query) bool { return slices.Equal(q.IDs, []string{"a"}) }) {
 			s.Errorf("not asked for the session itself: %+v", q)
 		}
-		if got := shorts(s.core.Snapshot().Sessions); !slices.Equal(got, []gist{{"a", adapters.Stopped, adapters.Completed, 0, ""}}) {
+		if got := rowsOf(s.core.Snapshot().Sessions); !slices.Equal(got, []shownRow{{"a", adapters.Stopped, adapters.Completed, 0, ""}}) {
 			s.Errorf("shown: %+v", got)
 		}
+	})
+}
+
+// The files of a container vanish with its last process: the end of its session is
+// reported nevertheless, and no outcome that cannot be known.
+func TestEndInContainer(t *testing.T) {
+	contained := func(status adapters.Status) adapters.Session {
+		return changed(on("a", status, 1), func(s *adapters.Session) { s.Container = "4026532456" })
+	}
+	for status, want := range map[adapters.Status]string{
+		adapters.Working: "ended a stopped", adapters.Waiting: "ended a stopped", adapters.Idle: "ended a stopped",
+	} {
+		play(t, []adapters.Session{contained(status)}, func(s *scene) {
+			s.agent.says(nil)
+			s.machine.end(pid(1))
+			synctest.Wait()
+			s.settle()
+			s.want(want)
+			e := s.events.all()[0]
+			if known := status == adapters.Idle; known == strings.Contains(e.Session.Evidence, "how its last turn ended is not known") {
+				s.Errorf("%s: %s", status, e.Session.Evidence)
+			}
+			if len(s.core.Snapshot().Sessions) != 0 {
+				s.Errorf("%s: still shown", status)
+			}
+		})
+	}
+}
+
+// A session in a container is seen suspended as any other.
+func TestSuspendedInContainer(t *testing.T) {
+	play(t, []adapters.Session{changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Container = "4026532456" })}, func(s *scene) {
+		s.machine.change(pid(1), func(p *proc.Process) { p.Suspended = true })
+		s.refresh()
+		if x := s.core.Snapshot().Sessions[0]; !x.Suspended || x.Status != adapters.Idle {
+			s.Errorf("%+v", x)
+		}
+	})
+}
+
+// TestEndBesideAnother: a process ends while its agent is asked about another's end.
+// How its turn ended is in files that were not read then.
+func TestEndBesideAnother(t *testing.T) {
+	play(t, []adapters.Session{on("a", adapters.Working, 1), on("b", adapters.Working, 2)}, func(s *scene) {
+		s.agent.hook(func(_ context.Context, q adapters.Query) {
+			if slices.Equal(q.IDs, []string{"a"}) {
+				s.agent.says(nil, done("a"), done("b"))
+				s.machine.end(pid(2))
+			}
+		})
+		s.machine.end(pid(1))
+		s.settle()
+		s.want("ended a stopped/completed", "ended b stopped/completed")
 	})
 }
 
@@ -117,7 +180,7 @@ func TestKilledInMidTurn(t *testing.T) {
 }
 
 // TestRefreshFirst: a refresh sees that the process is gone before the watcher
-// has said so. It is shown at once, and told once the watcher says so.
+// has said so. It is shown at once, and reported once the watcher says so.
 func TestRefreshFirst(t *testing.T) {
 	play(t, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {
 		s.machine.vanish(pid(1))
@@ -133,7 +196,7 @@ func TestRefreshFirst(t *testing.T) {
 	})
 }
 
-// TestTableErrs: the table fails to read a process that lives: no end is told.
+// TestTableErrs: the table fails to read a process that lives: no end is reported.
 func TestTableErrs(t *testing.T) {
 	play(t, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {
 		s.machine.vanish(pid(1))
@@ -174,6 +237,26 @@ func TestSaysGoodbyeFirst(t *testing.T) {
 	}
 }
 
+// TestUnlistedForAWhile: a session that its agent doesn't list while its process
+// lives, because its store was renamed, is not known; it has not ended, nor started
+// when it is listed again.
+func TestUnlistedForAWhile(t *testing.T) {
+	play(t, []adapters.Session{on("a", adapters.Waiting, 1)}, func(s *scene) {
+		s.agent.says(nil, process(1))
+		s.refresh()
+		s.agent.says(nil, on("a", adapters.Waiting, 1))
+		s.refresh()
+		s.want("status a unknown", "status a waiting")
+		if e := s.events.all(); e[1].Before.Status != adapters.Unknown {
+			s.Errorf("before: %+v", e[1].Before)
+		}
+		s.agent.says(nil, done("a"))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.want("status a unknown", "status a waiting", "ended a stopped/completed")
+	})
+}
+
 // TestClear: the same process takes up another session: the first didn't end.
 func TestClear(t *testing.T) {
 	play(t, []adapters.Session{on("a", adapters.Idle, 1)}, func(s *scene) {
@@ -191,7 +274,7 @@ func TestClear(t *testing.T) {
 // TestUnload: the daemon goes on without one of its threads.
 func TestUnload(t *testing.T) {
 	shared := func(id string) adapters.Session {
-		return with(on(id, adapters.Idle, 1), func(s *adapters.Session) { s.Shared = true })
+		return changed(on(id, adapters.Idle, 1), func(s *adapters.Session) { s.Shared = true })
 	}
 	play(t, []adapters.Session{shared("a"), shared("b"), shared("c")}, func(s *scene) {
 		s.agent.says(nil, done("a"), shared("b"), shared("c"))
@@ -255,20 +338,21 @@ func TestResumedAfterTheEnd(t *testing.T) {
 	})
 }
 
-// TestEndWhileItsAdapterFails: what was seen last, and died if in a turn.
+// TestEndWhileItsAdapterFails: how an open turn ended is not known, and is not reported as
+// a death: its agent may have finished it right before.
 func TestEndWhileItsAdapterFails(t *testing.T) {
 	play(t, []adapters.Session{on("a", adapters.Working, 1), on("b", adapters.Idle, 2)}, func(s *scene) {
 		s.agent.says(partly)
 		s.machine.end(pid(1))
 		synctest.Wait()
-		s.want("ended a stopped/died")
+		s.want("ended a stopped")
 		e := s.events.all()[0]
 		if e.Session.Stale == nil || !strings.Contains(e.Session.Evidence, "gone") {
 			s.Errorf("%+v", e.Session)
 		}
 		s.agent.says(nil, done("a"), on("b", adapters.Idle, 2))
 		s.settle()
-		s.want("ended a stopped/died")
+		s.want("ended a stopped")
 	})
 }
 
@@ -286,7 +370,7 @@ func TestEndWhileItsAdapterHangs(t *testing.T) {
 			s.machine.end(pid(1))
 			time.Sleep(1100 * time.Millisecond)
 			synctest.Wait()
-			s.want("ended a stopped/died")
+			s.want("ended a stopped")
 			if e := s.events.all(); len(e) > 0 && e[0].At.Sub(began) > time.Second {
 				s.Errorf("told after %s", e[0].At.Sub(began))
 			}
@@ -300,7 +384,7 @@ func TestEndWhileItsAdapterHangs(t *testing.T) {
 			if h := state(s.T, s.core.Snapshot(), adapters.ClaudeCode); h.State != OK {
 				s.Errorf("after it came back: %+v", h)
 			}
-			s.want("ended a stopped/died")
+			s.want("ended a stopped")
 		})
 	}
 }

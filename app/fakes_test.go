@@ -18,11 +18,14 @@ type machine struct {
 	mu      sync.Mutex
 	alive   map[proc.Identity]bool
 	watched map[proc.Identity][]func()
-	looked  int
+	reads   int
+	listed  int
+	// rows are what the table shows of processes beyond that they live.
+	rows map[proc.Identity]proc.Process
 }
 
 func newMachine(ids ...proc.Identity) *machine {
-	m := &machine{alive: map[proc.Identity]bool{}, watched: map[proc.Identity][]func(){}}
+	m := &machine{alive: map[proc.Identity]bool{}, watched: map[proc.Identity][]func(){}, rows: map[proc.Identity]proc.Process{}}
 	for _, id := range ids {
 		m.alive[id] = true
 	}
@@ -32,7 +35,7 @@ func newMachine(ids ...proc.Identity) *machine {
 func (m *machine) Alive(id proc.Identity) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.looked++
+	m.reads++
 	return m.alive[id]
 }
 
@@ -42,6 +45,62 @@ func (m *machine) start(id proc.Identity) {
 	m.alive[id] = true
 }
 
+// row returns the row of a process. By default it is old.
+func (m *machine) row(id proc.Identity) proc.Process {
+	p, ok := m.rows[id]
+	if !ok {
+		p = proc.Process{Comm: "agent"}
+	}
+	p.Identity = id
+	return p
+}
+
+// change changes what the table shows of a process.
+func (m *machine) change(id proc.Identity, f func(*proc.Process)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.row(id)
+	f(&p)
+	m.rows[id] = p
+}
+
+func (m *machine) suspended(id proc.Identity) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.row(id).Suspended
+}
+
+// lists is how often the whole table was read.
+func (m *machine) lists() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.listed
+}
+
+// List implements proc.Lister.
+func (m *machine) List(context.Context) ([]proc.Process, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.listed++
+	var list []proc.Process
+	for id := range m.alive {
+		list = append(list, m.row(id))
+	}
+	return list, nil
+}
+
+// Find implements proc.Lister.
+func (m *machine) Find(n int) (proc.Process, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id := range m.alive {
+		if id.PID == n {
+			return m.row(id), nil
+		}
+	}
+	return proc.Process{}, proc.ErrGone
+}
+
 // vanish takes a process off the table without telling its watchers.
 func (m *machine) vanish(id proc.Identity) {
 	m.mu.Lock()
@@ -49,7 +108,7 @@ func (m *machine) vanish(id proc.Identity) {
 	delete(m.alive, id)
 }
 
-// tell tells the watchers of a process that it ended.
+// tell reports the end of a process to its watchers.
 func (m *machine) tell(id proc.Identity) {
 	m.mu.Lock()
 	told := m.watched[id]
@@ -127,7 +186,7 @@ func (a *agent) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, 
 	return r, a.err
 }
 
-// says sets what the agent answers from now on.
+// says sets the agent's answer from now on.
 func (a *agent) says(err error, sessions ...adapters.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,13 +219,13 @@ func on(id string, status adapters.Status, n int) adapters.Session {
 	return s
 }
 
-func with(s adapters.Session, change func(*adapters.Session)) adapters.Session {
+func changed(s adapters.Session, change func(*adapters.Session)) adapters.Session {
 	change(&s)
 	return s
 }
 
-// gist is what the tests compare of a session.
-type gist struct {
+// shownRow contains the fields of a session that the tests compare.
+type shownRow struct {
 	ID      string
 	Status  adapters.Status
 	Outcome adapters.Outcome
@@ -174,23 +233,23 @@ type gist struct {
 	Stale   string
 }
 
-func short(s Session) gist {
-	b := gist{ID: s.ID, Status: s.Status, Outcome: s.Outcome, PID: s.Process.PID}
+func rowOf(s Session) shownRow {
+	b := shownRow{ID: s.ID, Status: s.Status, Outcome: s.Outcome, PID: s.Process.PID}
 	if s.Stale != nil {
 		b.Stale = s.Stale.Reason
 	}
 	return b
 }
 
-func shorts(list []Session) []gist {
-	out := []gist{}
+func rowsOf(list []Session) []shownRow {
+	out := []shownRow{}
 	for _, s := range list {
-		out = append(out, short(s))
+		out = append(out, rowOf(s))
 	}
 	return out
 }
 
-// collect gathers everything a subscription is told.
+// collect collects the events of a subscription.
 type collect struct {
 	mu  sync.Mutex
 	evs []Event
@@ -217,7 +276,7 @@ func listen(t *testing.T, c *Core) *collect {
 	return l
 }
 
-// told says in short what came so far: "ended a stopped/died".
+// told returns the events so far in short: "ended a stopped/died".
 func (l *collect) told() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"rollcall/adapters"
 )
 
-// ErrNoSession says that no adapter that answered knows a session.
+// ErrNoSession reports that no adapter that answered knows a session.
 var ErrNoSession = errors.New("no such session")
 
-// AmbiguousError says that a prefix fits several sessions.
+// AmbiguousError reports that a prefix fits several sessions.
 type AmbiguousError struct {
 	Prefix  string
 	Matches []Session // in the order of Sort
@@ -24,35 +24,35 @@ func (e *AmbiguousError) Error() string {
 }
 
 // Find asks every adapter for the session with this id, or with the only id that
-// begins so; an id that fits as a whole wins. Sessions of any age are found,
-// whatever Config.Since says. Its errors are ErrNoSession (some adapter may have
-// failed: see the snapshot), *AmbiguousError, and ctx's. The snapshot is the one
-// that the answer was found in; c's own stays as it is.
+// begins so; an id that fits as a whole has priority. Find finds sessions of any age,
+// regardless of Config.Since. Its errors are ErrNoSession (some adapter may have failed:
+// see the snapshot), *AmbiguousError, and ctx's. The snapshot is the one with the
+// session; c's own does not change.
 func (c *Core) Find(ctx context.Context, prefix string) (Session, *Snapshot, error) {
 	cfg := c.cfg
 	cfg.Since, cfg.Watch = All, nil
 	whole := New(cfg)
 	snap := whole.askEach(ctx, question{ids: []string{prefix}}, prefix)
-	if s, err := exactly(snap, prefix); err == nil || ctx.Err() != nil {
+	if s, err := findExact(snap, prefix); err == nil || ctx.Err() != nil {
 		return s, snap, ctx.Err()
 	}
 	snap = whole.askNamed(ctx, prefix)
 	if ctx.Err() != nil {
 		return Session{}, snap, ctx.Err()
 	}
-	s, err := beginning(snap, prefix)
+	s, err := findPrefix(snap, prefix)
 	if err != nil || !c.cfg.Totals {
 		return s, snap, err
 	}
 	exact := whole.RefreshOne(ctx, s.Agent, s.ID)
-	if again, err := exactly(exact, s.ID); err == nil {
+	if again, err := findExact(exact, s.ID); err == nil {
 		s = again
 	}
 	return s, snap, ctx.Err()
 }
 
-// askEach puts one question to every adapter, and returns when each has settled
-// or the session with this very id turned up.
+// askEach asks every adapter one question. It returns when each has answered or failed,
+// or when the session with exactly this id was found.
 func (c *Core) askEach(ctx context.Context, q question, id string) *Snapshot {
 	q.limit = c.cfg.Limit
 	ctx, cancel := context.WithCancel(ctx)
@@ -66,24 +66,25 @@ func (c *Core) askEach(ctx context.Context, q question, id string) *Snapshot {
 	}
 	for range c.sources {
 		<-done
-		if _, err := exactly(c.Snapshot(), id); err == nil {
-			cancel() // the others return at once
+		if _, err := findExact(c.Snapshot(), id); err == nil {
+			cancel() // the other questions return at once
 		}
 	}
 	return c.Snapshot()
 }
 
-// askNamed asks every adapter for the sessions whose ids begin so; those that
-// can't name them for all they have.
+// askNamed asks every adapter for the sessions whose ids begin with prefix. It asks an
+// adapter that can't list ids for all its sessions.
 func (c *Core) askNamed(ctx context.Context, prefix string) *Snapshot {
 	var group sync.WaitGroup
 	for _, s := range c.sources {
 		group.Go(func() {
+			if adapters.MayBeProcessID(prefix) {
+				c.ask(ctx, s, question{ids: []string{prefix}, live: true, rough: true, limit: c.cfg.Limit})
+			}
 			q := question{rough: true, limit: c.cfg.Limit}
 			if n, ok := s.adapter.(adapters.Namer); ok {
-				inner, cancel := context.WithTimeout(ctx, c.cfg.Limit)
-				defer cancel()
-				ids, err := n.Named(inner, prefix)
+				ids, err := within(ctx, c.cfg.Limit, func(ctx context.Context) ([]string, error) { return n.Named(ctx, prefix) })
 				ids = c.addNamed(s.adapter.Name(), ids, prefix)
 				if err == nil && len(ids) == 0 {
 					return
@@ -99,18 +100,18 @@ func (c *Core) askNamed(ctx context.Context, prefix string) *Snapshot {
 	return c.Snapshot()
 }
 
-func exactly(snap *Snapshot, id string) (Session, error) {
-	return only(snap, id, func(s *Session) bool { return s.ID == id })
+func findExact(snap *Snapshot, id string) (Session, error) {
+	return findOne(snap, id, func(s *Session) bool { return s.ID == id })
 }
 
-func beginning(snap *Snapshot, prefix string) (Session, error) {
-	if s, err := exactly(snap, prefix); err == nil {
+func findPrefix(snap *Snapshot, prefix string) (Session, error) {
+	if s, err := findExact(snap, prefix); err == nil {
 		return s, nil
 	}
-	return only(snap, prefix, func(s *Session) bool { return strings.HasPrefix(s.ID, prefix) })
+	return findOne(snap, prefix, func(s *Session) bool { return strings.HasPrefix(s.ID, prefix) })
 }
 
-func only(snap *Snapshot, prefix string, fits func(*Session) bool) (Session, error) {
+func findOne(snap *Snapshot, prefix string, fits func(*Session) bool) (Session, error) {
 	var matches []Session
 	for i := range snap.Sessions {
 		if fits(&snap.Sessions[i]) {

@@ -6,18 +6,18 @@ import (
 	"rollcall/adapters"
 )
 
-// Format says whether what an agent wrote was recognised. A changed format shows
-// here before it can make a status wrong.
+// Format describes whether Rollcall recognised an agent's files. A format that changed
+// shows here before it can make a status wrong.
 type Format string
 
-// The answers; empty: nothing was read that could tell.
+// The values of Format; empty: no file was read.
 const (
 	Recognised   Format = "recognised"
-	Partly       Format = "partly"       // some records or files were passed over, see Health.Skipped
-	Unrecognised Format = "unrecognised" // whole files were, see Health.Problems
+	Partly       Format = "partly"       // some records or files were skipped, see Health.Skipped
+	Unrecognised Format = "unrecognised" // whole files were not recognised, see Health.Problems
 )
 
-// String is the format in words for people.
+// String returns the format in words for people.
 func (f Format) String() string {
 	switch f {
 	case Partly:
@@ -28,7 +28,7 @@ func (f Format) String() string {
 	return string(f)
 }
 
-// formatOf is what an answer tells of the agent's format.
+// formatOf returns the format of the files that an answer was read from.
 func formatOf(a answer) Format {
 	switch {
 	case errors.Is(a.Err, adapters.ErrFormat):

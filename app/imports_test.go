@@ -49,7 +49,7 @@ func goList(t *testing.T, args ...string) []listed {
 	}
 }
 
-// ban says what must not be needed, and why. A path that ends in "/" stands for
+// ban contains what must not be needed, and why. A path that ends in "/" stands for
 // everything below it as well.
 type ban struct{ path, why string }
 
@@ -76,33 +76,26 @@ func TestImportGraph(t *testing.T) {
 		{ours + "app/ui/", "a surface uses the core, never the other way round"},
 		{ours + "app/window/", "a surface uses the core, never the other way round"},
 	}
-	agents := []ban{
-		{ours + "adapters/all", "the core takes adapters as they come: only main knows all"},
-		{ours + "adapters/claudecode", "only adapters/all knows the agents"},
-		{ours + "adapters/codex", "only adapters/all knows the agents"},
-		{ours + "adapters/opencode", "only adapters/all knows the agents"},
-		{ours + "adapters/openclaw", "only adapters/all knows the agents"},
-		{ours + "adapters/pi", "only adapters/all knows the agents"},
-		{ours + "adapters/pirust", "only adapters/all knows the agents"},
-	}
-	others := func(own string) []ban {
-		return slices.DeleteFunc(slices.Clone(agents), func(b ban) bool { return b.path == ours+"adapters/"+own })
+	agents := []ban{{ours + "adapters/all", "the core takes adapters as they come: only app/program knows all"}}
+	for _, path := range agentPackages(t) {
+		agents = append(agents, ban{path, "only adapters/all knows the agents"})
 	}
 	upward := append([]ban{{ours + "app/", "adapters own session truth and know nothing of who asks"}}, surfaces[:2]...)
-	for _, tt := range []struct {
+	type rule struct {
 		pkg  string
 		tags string
 		cgo  bool // allowed
 		bans []ban
-	}{
+	}
+	var rules []rule
+	for _, own := range agentPackages(t) {
+		others := slices.DeleteFunc(slices.Clone(agents), func(b ban) bool { return b.path == own })
+		rules = append(rules, rule{pkg: "./" + strings.TrimPrefix(own, ours), bans: slices.Concat(upward, others, toolkit)})
+	}
+	for _, tt := range append(rules, []rule{
 		{pkg: "./proc", bans: []ban{{ours, "processes are the ground that all else stands on"}}},
+		{pkg: "./bounded", bans: []ban{{ours, "a file system can hang under all else"}}},
 		{pkg: "./adapters", bans: slices.Concat(upward, agents, toolkit)},
-		{pkg: "./adapters/claudecode", bans: slices.Concat(upward, others("claudecode"), toolkit)},
-		{pkg: "./adapters/codex", bans: slices.Concat(upward, others("codex"), toolkit)},
-		{pkg: "./adapters/opencode", bans: slices.Concat(upward, others("opencode"), toolkit)},
-		{pkg: "./adapters/openclaw", bans: slices.Concat(upward, others("openclaw"), toolkit)},
-		{pkg: "./adapters/pi", bans: slices.Concat(upward, others("pi"), toolkit)},
-		{pkg: "./adapters/pirust", bans: slices.Concat(upward, others("pirust"), toolkit)},
 		{pkg: "./adapters/all", bans: slices.Concat(upward, toolkit)},
 		{pkg: "./app", bans: slices.Concat(surfaces, agents, toolkit, []ban{
 			{"github.com/godbus/", "the core runs where there is no desktop"}, {"modernc.org/", "storage is the adapters' business"}})},
@@ -119,7 +112,7 @@ func TestImportGraph(t *testing.T) {
 			{"github.com/godbus/", "a static binary for servers has no desktop"}, {"testing", "tests are no part of the program"}})},
 		{pkg: ".", tags: "x11,gles", cgo: true, bans: []ban{{"testing", "tests are no part of the program"},
 			{ours + "internal/", "what tests need is no part of the program"}}},
-	} {
+	}...) {
 		t.Run(tt.pkg+" "+tt.tags, func(t *testing.T) {
 			args := []string{"-deps", tt.pkg}
 			if tt.tags != "" {
@@ -147,19 +140,38 @@ func TestImportGraph(t *testing.T) {
 	}
 }
 
+// agentPackages returns the packages of the agents' adapters: those that
+// adapters/all imports.
+func agentPackages(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, p := range goList(t, "./adapters/all") {
+		for _, path := range p.Imports {
+			if strings.HasPrefix(path, ours+"adapters/") {
+				out = append(out, path)
+			}
+		}
+	}
+	if len(out) < 6 {
+		t.Fatalf("adapters/all imports only %q", out)
+	}
+	return out
+}
+
 // TestOneImporter: some packages have one importer in the whole module.
 func TestOneImporter(t *testing.T) {
-	only := []struct{ path, importers, why string }{
+	type importer struct{ path, importers, why string }
+	only := []importer{
 		{"fyne.io/fyne/v2/app", ours + "app/window", "everything else of the window stays testable without a display"},
-		{ours + "adapters/claudecode", ours + "adapters/all", "the others take adapters as they come"},
-		{ours + "adapters/codex", ours + "adapters/all", "the others take adapters as they come"},
-		{ours + "adapters/opencode", ours + "adapters/all", "the others take adapters as they come"},
-		{ours + "adapters/pi", ours + "adapters/all", "the others take adapters as they come"},
-		{ours + "adapters/pirust", ours + "adapters/all", "the others take adapters as they come"},
-		{ours + "adapters/openclaw", ours + "adapters/all rollcall", "only main turns the user's settings into its gateways"},
+		{ours + "adapters/openclaw", ours + "adapters/all " + ours + "app/program", "only the assembly of the program turns the user's settings into its gateways"},
 		{"github.com/spf13/cobra", ours + "app/cli", "the command line is parsed in one place"},
 		{"github.com/fsnotify/fsnotify", ours + "app " + ours + "app/store", "agents' folders are watched in one place, our own in another"},
 		{"modernc.org/sqlite", ours + "adapters/internal/sqlitero", "reading another program's database without a trace is hard enough once"},
+	}
+	for _, path := range agentPackages(t) {
+		if path != ours+"adapters/openclaw" {
+			only = append(only, importer{path, ours + "adapters/all", "the others take adapters as they come"})
+		}
 	}
 	direct := map[string][]string{"rollcall/app/present": {"os", "os/exec", "net", "io/fs", "io", "sync", "context"}}
 	for _, p := range goList(t, "-tags", "x11,gles", "./...") {

@@ -7,15 +7,17 @@ import (
 	"rollcall/adapters"
 )
 
-// addLaunches adds to an answer what runs by our own records alone.
+// addLaunches adds to an answer the launches that run and that the agent does not list.
 func (c *Core) addLaunches(s *source, a *answer) {
 	if c.cfg.Launches == nil {
 		return
 	}
-	more, of := c.cfg.Launches.Complete(s.adapter.Name(), a.Sessions)
+	more, of := c.cfg.Launches.Complete(s.adapter.Name(), withoutProcesses(a.Sessions))
 	a.launch = of
+	var open map[string]bool
+	a.Sessions, open = mergeProcesses(a.Sessions, more, of)
 	more = slices.DeleteFunc(more, func(m adapters.Session) bool {
-		// One that an agent could not answer stays as it was shown, and is stale.
+		// A session that the agent could not read stays as it was shown, and is stale.
 		return !a.asked(m.ID) || !a.complete() && s.shows(m.ID)
 	})
 	a.Sessions, a.added = slices.Concat(a.Sessions, more), len(more)
@@ -25,14 +27,14 @@ func (c *Core) addLaunches(s *source, a *answer) {
 	a.launch = func(x *adapters.Session) *Launch {
 		l := of(x)
 		if l != nil && slices.ContainsFunc(more, func(m adapters.Session) bool { return m.ID == x.ID }) {
-			l.Unlisted = true
+			l.Unlisted, l.Open = true, open[x.ID]
 		}
 		return l
 	}
 }
 
-// name tells of each row which launch it came from.
-func (a *answer) name(rows []Session) {
+// addLaunchRecords sets the launch of each row that came from one.
+func (a *answer) addLaunchRecords(rows []Session) {
 	if a.launch == nil {
 		return
 	}
@@ -41,15 +43,15 @@ func (a *answer) name(rows []Session) {
 	}
 }
 
-// shows says whether a session is shown, as its agent listed it.
+// shows reports whether a session is shown that its agent has listed.
 func (s *source) shows(id string) bool {
 	return slices.ContainsFunc(s.shown, func(x Session) bool {
 		return x.ID == id && (x.Launch == nil || !x.Launch.Unlisted)
 	})
 }
 
-// addNamed adds to the ids of an agent's sessions those that begin so and are known
-// by our own records alone.
+// addNamed adds to the ids of an agent's sessions those of launches that the agent does
+// not list and that begin with prefix.
 func (c *Core) addNamed(agent adapters.Name, ids []string, prefix string) []string {
 	if c.cfg.Launches == nil {
 		return ids
@@ -61,4 +63,49 @@ func (c *Core) addNamed(agent adapters.Name, ids []string, prefix string) []stri
 		}
 	}
 	return ids
+}
+
+// withoutProcesses returns the sessions of an answer, without the rows of processes that
+// have no session.
+func withoutProcesses(list []adapters.Session) []adapters.Session {
+	if !slices.ContainsFunc(list, isProcess) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), isProcess)
+}
+
+func isProcess(x adapters.Session) bool { return x.IsProcess() }
+
+// mergeProcesses merges the row of a launch that its agent does not list with the row of
+// that launch's process. The merged row has the launch's id, so that its end is reported
+// as that of any other launch. It has the agent's own process, where the launch may know
+// only a wrapper's, and the process's status unless the launch is starting. It returns
+// the answer without these processes, and the ids of the merged rows.
+func mergeProcesses(listed, more []adapters.Session, of func(*adapters.Session) *Launch) (rest []adapters.Session, open map[string]bool) {
+	if len(more) == 0 || !slices.ContainsFunc(listed, isProcess) {
+		return listed, nil
+	}
+	open = map[string]bool{}
+	rows := map[string]*adapters.Session{}
+	for i := range more {
+		if l := of(&more[i]); l != nil {
+			rows[l.ID] = &more[i]
+		}
+	}
+	rest = slices.DeleteFunc(slices.Clone(listed), func(x adapters.Session) bool {
+		if !x.IsProcess() {
+			return false
+		}
+		l := of(&x)
+		if l == nil || rows[l.ID] == nil {
+			return false
+		}
+		row := rows[l.ID]
+		if row.Process = x.Process; row.Status == adapters.Unknown {
+			row.Status, row.Evidence = x.Status, x.Evidence
+		}
+		open[row.ID] = true
+		return true
+	})
+	return rest, open
 }

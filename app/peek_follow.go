@@ -13,31 +13,25 @@ import (
 )
 
 const (
-	// Changes of a conversation are told when they pause for followQuiet, at the
-	// latest after followBurst.
+	// Changes of a conversation are reported when they pause for followQuiet, after
+	// followBurst at the latest.
 	followQuiet = 80 * time.Millisecond
 	followBurst = 400 * time.Millisecond
-	// followStep is how often a session is said to have changed that no file
-	// tells of; followRest the same for one that is not at work.
+	// followStep is how often a session without files is reported as changed, and
+	// followRest how often one that is not at work.
 	followStep = 3 * time.Second
 	followRest = 20 * time.Second
 )
 
-// Follow calls changed once it watches s, and then whenever Peek may answer
-// differently; it returns when ctx is done. It watches the files that s names; a
-// session without any is told of by its agent, where that can, and every few
-// seconds. changed is called on this goroutine: while it runs, changes gather.
-// When s has another status or names other files, it is to be followed anew.
+// Follow calls changed once it watches s, and then whenever Peek may return something
+// new; it returns when ctx is done. It watches the files of s. For a session without
+// files it calls changed when its agent reports a change, and every few seconds. It calls
+// changed on this goroutine: changes meanwhile cause one more call. When the status or
+// the files of s change, the caller ends Follow and calls it again.
 func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	told := make(chan struct{}, 1)
-	poke := func() {
-		select {
-		case told <- struct{}{}:
-		default:
-		}
-	}
+	reported := newWakeup()
 	w := newFileWatch(s.Files)
 	defer w.close()
 	var step <-chan time.Time
@@ -48,7 +42,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok {
 			gone := make(chan struct{})
 			defer func() { cancel(); <-gone }()
-			go func() { defer close(gone); p.Push(ctx, poke) }()
+			go func() { defer close(gone); p.Push(ctx, reported.set) }()
 		}
 	}
 	changed()
@@ -56,7 +50,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-told:
+		case <-reported:
 		case <-step:
 		case e, ok := <-w.events():
 			if !ok || !w.concerns(e) {
@@ -65,7 +59,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		case err := <-w.errors(): // too much at once
 			c.cfg.Log.Debug("changes of a session's files were lost", "session", s.ID, "error", err)
 		}
-		w.settle(ctx, told)
+		w.settle(ctx, reported)
 		if ctx.Err() != nil {
 			return
 		}
@@ -73,7 +67,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 	}
 }
 
-// pace is how often a session is looked at that no file tells of.
+// pace returns how often a session without files is reported as changed.
 func pace(s *Session) time.Duration {
 	if s.Status == adapters.Working || s.Status == adapters.Waiting {
 		return followStep
@@ -81,11 +75,11 @@ func pace(s *Session) time.Duration {
 	return followRest
 }
 
-// fileWatch watches single files, by their folders: files are replaced. kqueue
-// would open every file of a folder, so there the files themselves are watched,
-// which doesn't tell everything.
+// fileWatch watches single files, by their folders, since files are replaced. With kqueue
+// it watches the files themselves, since kqueue would open every file of a folder; it then
+// misses some changes.
 type fileWatch struct {
-	notify   *fsnotify.Watcher // nil: nothing is watched
+	notifier
 	files    []string
 	complete bool // every file is watched, and there is one
 }
@@ -100,7 +94,7 @@ func newFileWatch(files []string) *fileWatch {
 		return w
 	}
 	kqueue := runtime.GOOS == "darwin"
-	w.notify, w.complete = notify, !kqueue
+	w.notifier, w.complete = notifier{notify}, !kqueue
 	for _, f := range files {
 		w.files = append(w.files, filepath.Clean(f))
 		place := filepath.Dir(f)
@@ -114,28 +108,8 @@ func newFileWatch(files []string) *fileWatch {
 	return w
 }
 
-func (w *fileWatch) close() {
-	if w.notify != nil {
-		_ = w.notify.Close()
-	}
-}
-
-func (w *fileWatch) events() chan fsnotify.Event {
-	if w.notify == nil {
-		return nil
-	}
-	return w.notify.Events
-}
-
-func (w *fileWatch) errors() chan error {
-	if w.notify == nil {
-		return nil
-	}
-	return w.notify.Errors
-}
-
-// concerns says whether an event is about one of the files, or what SQLite keeps
-// beside it. Its -shm changes with every reader.
+// concerns reports whether an event is about one of the files, or about a file that SQLite
+// keeps beside it. It ignores the -shm file, which changes with every reader.
 func (w *fileWatch) concerns(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod || strings.HasSuffix(e.Name, "-shm") {
 		return false
@@ -149,7 +123,7 @@ func (w *fileWatch) concerns(e fsnotify.Event) bool {
 }
 
 // settle waits for a pause in the changes.
-func (w *fileWatch) settle(ctx context.Context, told <-chan struct{}) {
+func (w *fileWatch) settle(ctx context.Context, reported wakeup) {
 	end := time.NewTimer(followBurst)
 	defer end.Stop()
 	pause := time.NewTimer(followQuiet)
@@ -162,7 +136,7 @@ func (w *fileWatch) settle(ctx context.Context, told <-chan struct{}) {
 			return
 		case <-pause.C:
 			return
-		case <-told:
+		case <-reported:
 			pause.Reset(followQuiet)
 		case e := <-w.events():
 			if w.concerns(e) {

@@ -13,23 +13,23 @@ import (
 	"rollcall/adapters"
 )
 
-// talker is an adapter that shows conversations.
-type talker struct {
+// peekingAgent is an agent whose conversations can be shown.
+type peekingAgent struct {
 	agent
 	peek func(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error)
 }
 
-func (a *talker) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+func (a *peekingAgent) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	return a.peek(ctx, s, n)
 }
 
-func newTalker(peek func(context.Context, adapters.Session, int) ([]adapters.Message, error)) *talker {
-	return &talker{agent: agent{name: adapters.ClaudeCode}, peek: peek}
+func newPeekingAgent(peek func(context.Context, adapters.Session, int) ([]adapters.Message, error)) *peekingAgent {
+	return &peekingAgent{agent: agent{name: adapters.ClaudeCode}, peek: peek}
 }
 
 func TestPeek(t *testing.T) {
 	broken := adapters.Unreadable("/x", os.ErrPermission)
-	a := newTalker(func(_ context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
+	a := newPeekingAgent(func(_ context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 		switch s.ID {
 		case "partly":
 			return []adapters.Message{{Key: "1"}}, broken
@@ -62,7 +62,7 @@ func TestPeek(t *testing.T) {
 // What a session without a process left behind doesn't run.
 func TestPeekOfADeadSession(t *testing.T) {
 	last := time.Now()
-	a := newTalker(func(context.Context, adapters.Session, int) ([]adapters.Message, error) {
+	a := newPeekingAgent(func(context.Context, adapters.Session, int) ([]adapters.Message, error) {
 		call := func(key string, state adapters.ToolState, at time.Time) adapters.Message {
 			return adapters.Message{Key: key, Role: adapters.FromTool, Tool: "t", State: state, At: at}
 		}
@@ -94,7 +94,7 @@ func TestPeekOfADeadSession(t *testing.T) {
 func TestPeekHangs(t *testing.T) {
 	release := make(chan struct{})
 	var calls atomic.Int32
-	a := newTalker(func(_ context.Context, s adapters.Session, _ int) ([]adapters.Message, error) {
+	a := newPeekingAgent(func(_ context.Context, s adapters.Session, _ int) ([]adapters.Message, error) {
 		if s.ID == "stuck" && calls.Add(1) == 1 {
 			<-release
 		}
@@ -125,7 +125,7 @@ func TestPeekHangs(t *testing.T) {
 }
 
 func TestPeekIsCancelled(t *testing.T) {
-	a := newTalker(func(ctx context.Context, _ adapters.Session, _ int) ([]adapters.Message, error) {
+	a := newPeekingAgent(func(ctx context.Context, _ adapters.Session, _ int) ([]adapters.Message, error) {
 		<-ctx.Done()
 		return []adapters.Message{{Key: "late"}}, nil
 	})
@@ -203,7 +203,7 @@ func TestFollowFiles(t *testing.T) {
 	told(5)
 }
 
-// pushing is an adapter that tells of changes itself.
+// pushing is an adapter that reports changes itself.
 type pushing struct {
 	agent
 	changed chan func()

@@ -11,14 +11,14 @@ import (
 	"rollcall/adapters"
 )
 
-// teller is an agent that tells of changes by itself.
-type teller struct {
+// pushingAgent is an agent that reports changes itself.
+type pushingAgent struct {
 	agent
 	tell    chan struct{}
 	pushing atomic.Int32
 }
 
-func (a *teller) Push(ctx context.Context, changed func()) {
+func (a *pushingAgent) Push(ctx context.Context, changed func()) {
 	a.pushing.Add(1)
 	defer a.pushing.Add(-1)
 	for {
@@ -31,12 +31,12 @@ func (a *teller) Push(ctx context.Context, changed func()) {
 	}
 }
 
-// What an agent tells is looked at, without a folder to watch, and nobody
+// What an agent reports is looked at, without a folder to watch, and nobody
 // listens once Run is over.
 func TestPushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &teller{agent: agent{name: adapters.OpenClaw}, tell: make(chan struct{})}
-		remote := with(on("a", adapters.Idle, 0), func(s *adapters.Session) { s.Agent, s.Remote = adapters.OpenClaw, "gateway" })
+		a := &pushingAgent{agent: agent{name: adapters.OpenClaw}, tell: make(chan struct{})}
+		remote := changed(on("a", adapters.Idle, 0), func(s *adapters.Session) { s.Agent, s.Remote = adapters.OpenClaw, "gateway" })
 		a.says(nil, remote)
 		c := New(Config{Adapters: []adapters.Adapter{a}})
 		events := listen(t, c)
@@ -50,7 +50,7 @@ func TestPushed(t *testing.T) {
 		remote.Status = adapters.Working
 		a.says(nil, remote)
 		a.tell <- struct{}{}
-		time.Sleep(burst)
+		time.Sleep(maxDebounce)
 		synctest.Wait()
 		if got := c.Snapshot().Sessions[0].Status; got != adapters.Working {
 			t.Errorf("status %s, want working", got)

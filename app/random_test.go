@@ -19,6 +19,7 @@ type world struct {
 	rand    *rand.Rand
 	list    []adapters.Session // what the agent's files say
 	hosts   map[int]string     // the session of each live process
+	open    []int              // live processes without a session
 	cleared map[int][]string   // the sessions that it gave up since the last refresh
 	failing bool
 	pids    int
@@ -29,7 +30,7 @@ type world struct {
 }
 
 // TestRandomLives: whatever happens in whatever order, every end that was there
-// to be seen is told exactly once, and in the end the list is true.
+// to be seen is reported exactly once, and in the end the list is true.
 func TestRandomLives(t *testing.T) {
 	seeds := uint64(150)
 	if testing.Short() {
@@ -37,7 +38,7 @@ func TestRandomLives(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			play(t, nil, func(s *scene) {
+			playPolling(t, nil, func(s *scene) {
 				w := &world{scene: s, rand: rand.New(rand.NewPCG(seed, 1)), hosts: map[int]string{}, cleared: map[int][]string{}, must: map[string]int{}, may: map[string]int{}}
 				for range 60 {
 					w.step()
@@ -49,7 +50,8 @@ func TestRandomLives(t *testing.T) {
 }
 
 func (w *world) step() {
-	actions := []func(){w.begin, w.begin, w.turn, w.turn, w.clear, w.exit, w.exit, w.fail, w.slow, w.look, w.look, w.wait}
+	actions := []func(){w.begin, w.begin, w.turn, w.turn, w.clear, w.exit, w.exit, w.fail, w.slow, w.look, w.look, w.wait,
+		w.openProcess, w.openProcess, w.prompt, w.close, w.flash, w.suspend, w.suspend}
 	actions[w.rand.IntN(len(actions))]()
 	if w.rand.IntN(3) > 0 {
 		synctest.Wait()
@@ -69,7 +71,7 @@ func (w *world) answer() {
 	}
 	w.agent.says(err, list...)
 	if w.rand.IntN(2) == 0 {
-		w.core.touch(w.core.sources[0])
+		w.core.requestRefresh(w.core.sources[0])
 	}
 }
 
@@ -87,11 +89,85 @@ func (w *world) newSession(process int) {
 }
 
 func (w *world) begin() {
-	w.pids++
-	w.machine.start(pid(w.pids))
+	w.spawn()
 	w.newSession(w.pids)
 	w.log("begin %s on %d", w.hosts[w.pids], w.pids)
 	w.answer()
+}
+
+// spawn starts a process of the agent.
+func (w *world) spawn() {
+	w.pids++
+	w.born(pid(w.pids), "claude", 0)
+}
+
+// openProcess starts a process without a session.
+func (w *world) openProcess() {
+	w.spawn()
+	w.open = append(w.open, w.pids)
+	w.list = append(w.list, processIn(folderOf(w.pids), w.pids, time.Now()))
+	w.log("open %d", w.pids)
+	w.answer()
+}
+
+// leaveOpen takes a process without a session off the list.
+func (w *world) leaveOpen() (int, bool) {
+	if len(w.open) == 0 {
+		return 0, false
+	}
+	i := w.rand.IntN(len(w.open))
+	p := w.open[i]
+	w.open = slices.Delete(w.open, i, i+1)
+	w.list = slices.DeleteFunc(w.list, func(s adapters.Session) bool { return s.IsProcess() && s.Process == pid(p) })
+	return p, true
+}
+
+// prompt gives a process its first session.
+func (w *world) prompt() {
+	if p, ok := w.leaveOpen(); ok {
+		w.newSession(p)
+		w.log("%d has session %s", p, w.hosts[p])
+		w.answer()
+	}
+}
+
+// close ends a process without a session.
+func (w *world) close() {
+	if p, ok := w.leaveOpen(); ok {
+		w.log("%d closes", p)
+		w.machine.end(pid(p))
+		w.answer()
+	}
+}
+
+// flash ends a process without a session, which stores one as the last it does.
+func (w *world) flash() {
+	p, ok := w.leaveOpen()
+	if !ok {
+		return
+	}
+	synctest.Wait()
+	w.ids++
+	id := fmt.Sprint("s", w.ids)
+	w.may[id]++ // it may be shown by an answer that is under way
+	if _, err := findExact(w.core.Snapshot(), process(p).ID); err == nil {
+		w.must[id]++
+	}
+	w.list = append(w.list, changed(stored(id, time.Now(), time.Now()), func(s *adapters.Session) { s.CWD = folderOf(p) }))
+	w.log("%d stores %s and ends", p, id)
+	w.answer()
+	w.machine.end(pid(p))
+}
+
+// folderOf is the folder of a process without a session.
+func folderOf(process int) string { return fmt.Sprint("/p", process) }
+
+// suspend suspends a process, or lets it continue. Only the net notices.
+func (w *world) suspend() {
+	if p, ok := w.any(); ok {
+		w.machine.change(pid(p), func(p *proc.Process) { p.Suspended = !p.Suspended })
+		w.log("%d is suspended: %v", p, w.machine.suspended(pid(p)))
+	}
 }
 
 func (w *world) any() (int, bool) {
@@ -165,12 +241,12 @@ func (w *world) exit() {
 	w.answer()
 }
 
-// expect notes whose end is to be told when process p ends.
+// expect notes whose end is to be reported when process p ends.
 func (w *world) expect(p int) {
 	synctest.Wait()
 	for _, s := range w.core.Snapshot().Sessions {
 		switch {
-		case s.Process != pid(p):
+		case s.Process != pid(p), s.IsProcess():
 		case w.cleared[p] != nil: // the next answer may say that it had stopped before
 		default:
 			w.must[s.ID]++
@@ -219,6 +295,9 @@ func (w *world) check() {
 	w.refresh()
 	told := map[string]int{}
 	for _, e := range w.events.all() {
+		if e.Session.IsProcess() || e.Before.IsProcess() {
+			w.Errorf("told of a process without a session: %+v", e)
+		}
 		if e.Kind == Ended {
 			told[e.Session.ID]++
 			if e.Session.Status != adapters.Stopped || e.Process.IsZero() {
@@ -234,12 +313,26 @@ func (w *world) check() {
 	}
 	for _, s := range w.core.Snapshot().Sessions {
 		i := slices.IndexFunc(w.list, func(x adapters.Session) bool { return x.ID == s.ID })
-		want := w.list[i].Status
-		if w.list[i].Live() && !w.machine.Alive(w.list[i].Process) {
-			want = adapters.Stopped
+		if i < 0 {
+			w.Errorf("%s is shown as %s, and is not there", s.ID, s.Status)
+			continue
 		}
-		if s.Status != want || s.Stale != nil {
-			w.Errorf("%s is shown as %s, stale %v; want %s", s.ID, s.Status, s.Stale, want)
+		want, suspended := w.list[i].Status, false
+		switch alive := w.machine.Alive(w.list[i].Process); {
+		case w.list[i].Live() && !alive:
+			want = adapters.Stopped
+		case alive && w.machine.suspended(w.list[i].Process):
+			if suspended = true; want == adapters.Working {
+				want = adapters.Idle
+			}
+		}
+		if s.Status != want || s.Suspended != suspended || s.Stale != nil {
+			w.Errorf("%s is shown as %s, suspended %v, stale %v; want %s, %v", s.ID, s.Status, s.Suspended, s.Stale, want, suspended)
+		}
+	}
+	for _, p := range w.open {
+		if _, err := findExact(w.core.Snapshot(), process(p).ID); err != nil {
+			w.Errorf("process %d without a session is not shown", p)
 		}
 	}
 	for p, id := range w.hosts {

@@ -10,41 +10,47 @@ import (
 	"rollcall/proc"
 )
 
-// Answer is what one adapter said to one question.
+// Answer is the answer of one adapter to one question.
 type Answer struct {
 	At       time.Time
 	Sessions []adapters.Session
-	// Err says what is missing; nil or adapters.ErrAbsent: Sessions are all
-	// there are.
+	// Err describes what is missing; nil or adapters.ErrAbsent: Sessions is complete.
 	Err error
-	// IDs are the only sessions that were asked for; nil: all were.
+	// IDs are the sessions that the question was about; nil: all.
 	IDs []string
 }
 
-// complete says whether a session that isn't listed is not there.
+// complete reports whether a session that isn't listed does not exist.
 func (a *Answer) complete() bool { return a.Err == nil || isAbsent(a.Err) }
 
-// asked says whether the question was about this session.
+// asked reports whether the question was about this session.
 func (a *Answer) asked(id string) bool { return a.IDs == nil || slices.Contains(a.IDs, id) }
 
-// Input is all that Reconcile judges by.
+// Input contains all that Reconcile depends on.
 type Input struct {
 	Before []Session // what was shown of this adapter
 	Answer Answer
 	Alive  func(proc.Identity) bool
+	// IdleOutcomes are the outcomes of the sessions whose turn was over when they were
+	// last seen alive in this run, by id.
+	IdleOutcomes map[string]idleOutcome
 }
 
-// Reconcile says what is shown of one adapter's sessions, one row per id, in no
-// particular order. It is pure: Alive is the only thing it asks.
+// Reconcile returns what is shown of one adapter's sessions, one row per id, in no
+// particular order. It depends on nothing but in. What the process table knows beyond
+// Alive, such as a suspended process, is added by addProcessState.
 //
 //	answered  session listed         process       shown
 //	yes       working/waiting        alive         as listed
 //	yes       working/waiting        gone          stopped, died: process truth wins
+//	yes       died, seen idle before any           stopped, with the outcome seen then
 //	yes       idle/unknown           gone          stopped, with the listed outcome
+//	yes       a process alone        gone          not at all
+//	yes       a process alone        has a session not at all: the session is shown
 //	yes       live                   none (remote) as listed
 //	yes       no                     any           not at all
 //	failed    seen before            alive/unknown last status, stale and why
-//	failed    seen before            gone          stopped, stale and why
+//	failed    seen before            gone          stopped, stale and why; how an open turn ended is unknown
 //	partly    some                   as above      listed ones fresh, the others stale
 //	about others, not about this one               as before, stopped if gone
 func Reconcile(in Input) []Session {
@@ -53,23 +59,38 @@ func Reconcile(in Input) []Session {
 	fresh := make(map[string]bool, len(listed))
 	for _, s := range listed {
 		fresh[s.ID] = true
-		out = append(out, judge(Session{Session: *s}, in.Alive))
+		out = append(out, applyProcess(Session{Session: *s}, &in))
 	}
 	for _, b := range in.Before {
 		if fresh[b.ID] {
 			continue
 		}
 		if !in.Answer.asked(b.ID) {
-			out = append(out, judge(b, in.Alive))
+			out = append(out, keepUnread(b, &in, "its files were not read since"))
 		} else if !in.Answer.complete() {
-			out = append(out, keep(b, in, listed))
+			out = append(out, keepStale(b, in, listed))
 		}
 	}
-	return out
+	return withoutEmptyProcesses(out)
 }
 
-// onePerID leaves out all but the best listing of a session: one conversation
-// can be open in two processes.
+// withoutEmptyProcesses leaves out the rows of processes without a session
+// (adapters.ProcessSession) whose process has ended, or has a session in rows.
+func withoutEmptyProcesses(rows []Session) []Session {
+	if !slices.ContainsFunc(rows, func(x Session) bool { return x.IsProcess() }) {
+		return rows
+	}
+	hosts := map[proc.Identity]bool{}
+	for i := range rows {
+		if x := &rows[i]; x.Live() && !x.IsProcess() {
+			hosts[x.Process] = true
+		}
+	}
+	return slices.DeleteFunc(rows, func(x Session) bool { return x.IsProcess() && (!x.Live() || hosts[x.Process]) })
+}
+
+// onePerID returns the best row of each session: one conversation can be open in two
+// processes.
 func onePerID(list []adapters.Session, alive func(proc.Identity) bool) []*adapters.Session {
 	out := make([]*adapters.Session, 0, len(list))
 	at := make(map[string]int, len(list))
@@ -87,13 +108,14 @@ func onePerID(list []adapters.Session, alive func(proc.Identity) bool) []*adapte
 	return out
 }
 
+// better reports whether a is the better row of the session that both are of.
 func better(a, b *adapters.Session, alive func(proc.Identity) bool) bool {
-	ra, rb := rank(a.Status), rank(b.Status)
+	ra, rb := Rank(a.Status), Rank(b.Status)
 	if gone(a, alive) {
-		ra = rank(adapters.Stopped)
+		ra = Rank(adapters.Stopped)
 	}
 	if gone(b, alive) {
-		rb = rank(adapters.Stopped)
+		rb = Rank(adapters.Stopped)
 	}
 	if ra != rb {
 		return ra < rb
@@ -101,63 +123,90 @@ func better(a, b *adapters.Session, alive func(proc.Identity) bool) bool {
 	return a.LastActivityAt.After(b.LastActivityAt)
 }
 
-// gone says whether a session is listed as live on a process here that isn't.
+// gone reports whether a session is listed as live in a process of this machine that has
+// ended.
 func gone(s *adapters.Session, alive func(proc.Identity) bool) bool {
 	return s.Live() && s.Remote == "" && !s.Process.IsZero() && !alive(s.Process)
 }
 
-func judge(s Session, alive func(proc.Identity) bool) Session {
-	if gone(&s.Session, alive) {
-		return stopped(s)
+// applyProcess returns s as it is shown, with regard to its process.
+func applyProcess(s Session, in *Input) Session {
+	if gone(&s.Session, in.Alive) {
+		s = stoppedSession(s)
+	}
+	if r, ok := in.IdleOutcomes[s.ID]; ok {
+		s = r.restore(s)
 	}
 	return s
 }
 
-// stopped is s after the end of its process.
-func stopped(s Session) Session {
+// stoppedSession returns s as it is shown after the end of its process. The files of a
+// container can't be read without a process in it, so how an open turn ended there is not
+// known. Neither is it known of a launch that its agent has not listed, which counts as
+// working.
+func stoppedSession(s Session) Session {
 	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
-	if inTurn {
+	inTurn = inTurn && (s.Launch == nil || !s.Launch.Unlisted)
+	s.Evidence = fmt.Sprintf("process %d is gone; before: %s", s.Process.PID, s.Evidence)
+	switch {
+	case inTurn && s.Container != "":
+		s.Outcome = ""
+		s.Evidence = "how its last turn ended is not known: the files of its container can't be read without its process; " + s.Evidence
+	case inTurn && s.Unstored:
+		s.Outcome = ""
+		s.Evidence = "how it ended is not known: its agent stores nothing of it; " + s.Evidence
+	case inTurn:
 		s.Outcome = adapters.Died
 	}
-	s.Evidence = fmt.Sprintf("process %d is gone; before: %s", s.Process.PID, s.Evidence)
 	s.Status, s.WaitingFor = adapters.Stopped, ""
 	s.Process, s.Shared = proc.Identity{}, false
 	return s
 }
 
-// keep is a session that its adapter should have answered and did not.
-func keep(b Session, in Input, listed []*adapters.Session) Session {
+// keepUnread returns a session that the answer does not contain: stopped if its process
+// is gone. How an open turn ended is in the agent's files, which were not read since.
+func keepUnread(b Session, in *Input, why string) Session {
+	open := gone(&b.Session, in.Alive) && (b.Status == adapters.Working || b.Status == adapters.Waiting)
+	if b = applyProcess(b, in); open && b.Outcome == adapters.Died {
+		b.Outcome = ""
+		b.Evidence = "how its last turn ended is not known: " + why + "; " + b.Evidence
+	}
+	return b
+}
+
+// keepStale returns a session that its adapter should have listed and could not read.
+func keepStale(b Session, in Input, listed []*adapters.Session) Session {
 	if b.Stale == nil {
 		b.Stale = &Stale{Since: in.Answer.At, Reason: Reason(in.Answer.Err)}
 	} else {
 		b.Stale = &Stale{Since: b.Stale.Since, Reason: Reason(in.Answer.Err)}
 	}
 	if gone(&b.Session, in.Alive) {
-		return stopped(b)
+		return keepUnread(b, &in, b.Stale.Reason)
 	}
-	if heir := heirOf(&b.Session, listed); heir != "" {
+	if successor := successorOf(&b.Session, listed); successor != "" {
 		b.Status, b.WaitingFor = adapters.Stopped, ""
-		b.Evidence = fmt.Sprintf("process %d now has session %s; before: %s", b.Process.PID, heir, b.Evidence)
+		b.Evidence = fmt.Sprintf("process %d now has session %s; before: %s", b.Process.PID, successor, b.Evidence)
 		b.Process = proc.Identity{}
 	}
 	return b
 }
 
-// heirOf finds the session that took over the process of s: one process that
-// isn't shared has one conversation, beside its sub-agents.
-func heirOf(s *adapters.Session, listed []*adapters.Session) string {
+// successorOf returns the id of the session that now has the process of s; empty if none
+// has. A process that isn't shared has one conversation, besides its sub-agents.
+func successorOf(s *adapters.Session, listed []*adapters.Session) string {
 	if !s.Live() || s.Shared || s.Process.IsZero() || s.Parent != "" {
 		return ""
 	}
 	for _, o := range listed {
-		if o.Process == s.Process && o.Live() && o.Parent == "" {
+		if o.Process == s.Process && o.Live() && o.Parent == "" && !o.IsProcess() {
 			return o.ID
 		}
 	}
 	return ""
 }
 
-// isAbsent says whether err is "not installed" and nothing else.
+// isAbsent reports whether err consists of adapters.ErrAbsent alone.
 func isAbsent(err error) bool {
 	if !errors.Is(err, adapters.ErrAbsent) {
 		return false
@@ -170,8 +219,8 @@ func isAbsent(err error) bool {
 	return true
 }
 
-// Reason says in one line why an adapter did not answer; with several problems
-// the first, and how many more there are.
+// Reason returns in one line why an adapter did not answer: the first problem, and how
+// many more there are.
 func Reason(err error) string {
 	ps := adapters.Problems(err)
 	switch len(ps) {

@@ -29,7 +29,7 @@ func TestReconcile(t *testing.T) {
 		}
 		return out
 	}
-	idle := with(on("a", adapters.Idle, 1), func(s *adapters.Session) { s.Outcome = adapters.Completed })
+	idle := changed(on("a", adapters.Idle, 1), func(s *adapters.Session) { s.Outcome = adapters.Completed })
 	why := partly.Error()
 	tests := []struct {
 		name   string
@@ -38,72 +38,81 @@ func TestReconcile(t *testing.T) {
 		err    error
 		ids    []string
 		alive  []int
-		want   []gist
+		want   []shownRow
 	}{
 		{name: "working, alive: as listed", listed: []adapters.Session{on("a", adapters.Working, 1)}, alive: []int{1},
-			want: []gist{{"a", adapters.Working, "", 1, ""}}},
+			want: []shownRow{{"a", adapters.Working, "", 1, ""}}},
 		{name: "waiting, alive: as listed", listed: []adapters.Session{on("a", adapters.Waiting, 1)}, alive: []int{1},
-			want: []gist{{"a", adapters.Waiting, "", 1, ""}}},
+			want: []shownRow{{"a", adapters.Waiting, "", 1, ""}}},
 		{name: "working, gone: died", listed: []adapters.Session{on("a", adapters.Working, 1)},
-			want: []gist{{"a", adapters.Stopped, adapters.Died, 0, ""}}},
+			want: []shownRow{{"a", adapters.Stopped, adapters.Died, 0, ""}}},
 		{name: "waiting, gone: died", listed: []adapters.Session{on("a", adapters.Waiting, 1)},
-			want: []gist{{"a", adapters.Stopped, adapters.Died, 0, ""}}},
+			want: []shownRow{{"a", adapters.Stopped, adapters.Died, 0, ""}}},
 		{name: "idle, gone: stopped with its last outcome", listed: []adapters.Session{idle},
-			want: []gist{{"a", adapters.Stopped, adapters.Completed, 0, ""}}},
+			want: []shownRow{{"a", adapters.Stopped, adapters.Completed, 0, ""}}},
 		{name: "unknown, gone: stopped, outcome not made up", listed: []adapters.Session{on("a", adapters.Unknown, 1)},
-			want: []gist{{"a", adapters.Stopped, "", 0, ""}}},
+			want: []shownRow{{"a", adapters.Stopped, "", 0, ""}}},
+		{name: "partly, listed as a process alone: stale, the process is still its own", before: before(on("a", adapters.Working, 1)),
+			listed: []adapters.Session{adapters.ProcessSession(adapters.ClaudeCode, proc.Process{Identity: pid(1)}, "/p")}, err: partly, alive: []int{1},
+			want: []shownRow{{"a", adapters.Working, "", 1, why}}},
 		{name: "no process known: as listed", listed: []adapters.Session{on("a", adapters.Working, 0)},
-			want: []gist{{"a", adapters.Working, "", 0, ""}}},
+			want: []shownRow{{"a", adapters.Working, "", 0, ""}}},
 		{name: "remote: this machine's table says nothing about it",
-			listed: []adapters.Session{with(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Remote = "gw" })},
-			want:   []gist{{"a", adapters.Working, "", 1, ""}}},
+			listed: []adapters.Session{changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Remote = "gw" })},
+			want:   []shownRow{{"a", adapters.Working, "", 1, ""}}},
+		{name: "in a container, gone: how its turn ended can't be read",
+			listed: []adapters.Session{changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Container = "4026532456" })},
+			want:   []shownRow{{"a", adapters.Stopped, "", 0, ""}}},
+		{name: "in a container, alive: as listed", alive: []int{1},
+			listed: []adapters.Session{changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Container = "4026532456" })},
+			want:   []shownRow{{"a", adapters.Working, "", 1, ""}}},
 		{name: "same pid, other process: died",
-			listed: []adapters.Session{with(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Process.Start++ })}, alive: []int{1},
-			want: []gist{{"a", adapters.Stopped, adapters.Died, 0, ""}}},
+			listed: []adapters.Session{changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Process.Start++ })}, alive: []int{1},
+			want: []shownRow{{"a", adapters.Stopped, adapters.Died, 0, ""}}},
 		{name: "answered, no longer listed: not shown", before: before(on("a", adapters.Working, 1)), alive: []int{1},
-			want: []gist{}},
+			want: []shownRow{}},
 		{name: "absent: nothing is there", before: before(on("a", adapters.Working, 1)), err: adapters.ErrAbsent, alive: []int{1},
-			want: []gist{}},
+			want: []shownRow{}},
 		{name: "failed, alive: last status, stale", before: before(on("a", adapters.Working, 1)), err: partly, alive: []int{1},
-			want: []gist{{"a", adapters.Working, "", 1, why}}},
+			want: []shownRow{{"a", adapters.Working, "", 1, why}}},
 		{name: "failed, unknown whether alive: last status, stale", before: before(on("a", adapters.Waiting, 0)), err: noAnswer,
-			want: []gist{{"a", adapters.Waiting, "", 0, noAnswer.Error()}}},
-		{name: "failed, dead: stopped", before: before(on("a", adapters.Working, 1)), err: partly,
-			want: []gist{{"a", adapters.Stopped, adapters.Died, 0, why}}},
+			want: []shownRow{{"a", adapters.Waiting, "", 0, noAnswer.Error()}}},
+		{name: "failed, dead: stopped, and its files may say that the turn ended", before: before(on("a", adapters.Working, 1)), err: partly,
+			want: []shownRow{{"a", adapters.Stopped, "", 0, why}}},
 		{name: "failed, idle and dead: stopped with its last outcome", before: before(idle), err: partly,
-			want: []gist{{"a", adapters.Stopped, adapters.Completed, 0, why}}},
+			want: []shownRow{{"a", adapters.Stopped, adapters.Completed, 0, why}}},
 		{name: "failed, stopped before: stays", before: before(on("a", adapters.Stopped, 0)), err: partly,
-			want: []gist{{"a", adapters.Stopped, "", 0, why}}},
+			want: []shownRow{{"a", adapters.Stopped, "", 0, why}}},
 		{name: "partly: listed fresh, others stale", before: before(on("a", adapters.Working, 1), on("b", adapters.Working, 2)),
 			listed: []adapters.Session{on("b", adapters.Idle, 2)}, err: partly, alive: []int{1, 2},
-			want: []gist{{"b", adapters.Idle, "", 2, ""}, {"a", adapters.Working, "", 1, why}}},
+			want: []shownRow{{"b", adapters.Idle, "", 2, ""}, {"a", adapters.Working, "", 1, why}}},
 		{name: "partly, and its process has another session now", before: before(on("a", adapters.Working, 1)),
 			listed: []adapters.Session{on("b", adapters.Idle, 1)}, err: partly, alive: []int{1},
-			want: []gist{{"b", adapters.Idle, "", 1, ""}, {"a", adapters.Stopped, "", 0, why}}},
+			want: []shownRow{{"b", adapters.Idle, "", 1, ""}, {"a", adapters.Stopped, "", 0, why}}},
 		{name: "partly, and its process has a new sub-agent", before: before(on("a", adapters.Working, 1)),
-			listed: []adapters.Session{with(on("b", adapters.Working, 1), func(s *adapters.Session) { s.Parent = "a" })}, err: partly, alive: []int{1},
-			want: []gist{{"b", adapters.Working, "", 1, ""}, {"a", adapters.Working, "", 1, why}}},
-		{name: "partly, one of many on a shared process", before: before(with(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Shared = true })),
+			listed: []adapters.Session{changed(on("b", adapters.Working, 1), func(s *adapters.Session) { s.Parent = "a" })}, err: partly, alive: []int{1},
+			want: []shownRow{{"b", adapters.Working, "", 1, ""}, {"a", adapters.Working, "", 1, why}}},
+		{name: "partly, one of many on a shared process", before: before(changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Shared = true })),
 			listed: []adapters.Session{on("b", adapters.Idle, 1)}, err: partly, alive: []int{1},
-			want: []gist{{"b", adapters.Idle, "", 1, ""}, {"a", adapters.Working, "", 1, why}}},
+			want: []shownRow{{"b", adapters.Idle, "", 1, ""}, {"a", adapters.Working, "", 1, why}}},
 		{name: "asked for another: as before", before: before(on("a", adapters.Working, 1), on("b", adapters.Working, 2)),
 			listed: []adapters.Session{on("b", adapters.Idle, 2)}, ids: []string{"b"}, alive: []int{1, 2},
-			want: []gist{{"b", adapters.Idle, "", 2, ""}, {"a", adapters.Working, "", 1, ""}}},
+			want: []shownRow{{"b", adapters.Idle, "", 2, ""}, {"a", adapters.Working, "", 1, ""}}},
 		{name: "asked for another, which failed: not stale", before: before(on("a", adapters.Working, 1), on("b", adapters.Working, 2)),
 			err: partly, ids: []string{"b"}, alive: []int{1, 2},
-			want: []gist{{"a", adapters.Working, "", 1, ""}, {"b", adapters.Working, "", 2, why}}},
-		{name: "asked for another, gone meanwhile: died", before: before(on("a", adapters.Working, 1)), ids: []string{"b"},
-			want: []gist{{"a", adapters.Stopped, adapters.Died, 0, ""}}},
+			want: []shownRow{{"a", adapters.Working, "", 1, ""}, {"b", adapters.Working, "", 2, why}}},
+		{name: "asked for another, gone meanwhile: likewise", before: before(on("a", adapters.Working, 1)), ids: []string{"b"},
+			want: []shownRow{{"a", adapters.Stopped, "", 0, ""}}},
 		{name: "open in two processes: the live one",
 			listed: []adapters.Session{on("a", adapters.Working, 1), on("a", adapters.Idle, 2)}, alive: []int{2},
-			want: []gist{{"a", adapters.Idle, "", 2, ""}}},
+			want: []shownRow{{"a", adapters.Idle, "", 2, ""}}},
 		{name: "open in two live processes: the one that needs the user",
 			listed: []adapters.Session{on("a", adapters.Idle, 1), on("a", adapters.Waiting, 2)}, alive: []int{1, 2},
-			want: []gist{{"a", adapters.Waiting, "", 2, ""}}},
+			want: []shownRow{{"a", adapters.Waiting, "", 2, ""}}},
 		{name: "stale before, answered now: fresh", alive: []int{1},
 			before: []Session{{Session: on("a", adapters.Working, 1), Stale: &Stale{Reason: "x"}}},
 			listed: []adapters.Session{on("a", adapters.Working, 1)},
-			want:   []gist{{"a", adapters.Working, "", 1, ""}}},
+			want:   []shownRow{{"a", adapters.Working, "", 1, ""}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,7 +122,7 @@ func TestReconcile(t *testing.T) {
 			}
 			got := Reconcile(Input{Before: tt.before, Alive: m.Alive,
 				Answer: Answer{At: noon, Sessions: tt.listed, Err: tt.err, IDs: tt.ids}})
-			if d := cmp.Diff(tt.want, shorts(got)); d != "" {
+			if d := cmp.Diff(tt.want, rowsOf(got)); d != "" {
 				t.Errorf("shown (-want +got):\n%s", d)
 			}
 			for _, s := range got {
@@ -133,6 +142,30 @@ func TestReconcileSaysWhatItRestsOn(t *testing.T) {
 	got := Reconcile(Input{Answer: Answer{Sessions: []adapters.Session{s}}, Alive: func(proc.Identity) bool { return false }})
 	if e := got[0].Evidence; !strings.Contains(e, "process 1 is gone") || !strings.Contains(e, s.Evidence) {
 		t.Errorf("evidence %q names neither the process nor what its agent said", e)
+	}
+}
+
+// TestReconcileRecallsRest: what was seen of a session at rest decides an end that
+// its agent leaves open, or does not speak of.
+func TestReconcileRecallsRest(t *testing.T) {
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	rested := map[string]idleOutcome{"a": {outcome: adapters.Interrupted, process: pid(1), at: noon, activity: noon.Add(-time.Minute)}}
+	open := active(on("a", adapters.Working, 1), noon.Add(-time.Minute))
+	later := active(open, noon.Add(time.Second))
+	for name, c := range map[string]struct {
+		in   Input
+		want adapters.Outcome
+	}{
+		"listed":                {Input{Answer: Answer{Sessions: []adapters.Session{open}}}, adapters.Interrupted},
+		"not answered":          {Input{Before: []Session{{Session: open}}, Answer: Answer{Err: partly}}, adapters.Interrupted},
+		"about another":         {Input{Before: []Session{{Session: open}}, Answer: Answer{IDs: []string{"b"}}}, adapters.Interrupted},
+		"listed, a later turn":  {Input{Answer: Answer{Sessions: []adapters.Session{later}}}, adapters.Died},
+		"another session's end": {Input{Answer: Answer{Sessions: []adapters.Session{changed(open, func(s *adapters.Session) { s.ID = "b" })}}}, adapters.Died},
+	} {
+		c.in.IdleOutcomes, c.in.Alive = rested, func(proc.Identity) bool { return false }
+		if got := Reconcile(c.in); len(got) != 1 || got[0].Status != adapters.Stopped || got[0].Outcome != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func TestOneHangs(t *testing.T) {
 		if n := len(hung.questions()); n != 1 {
 			t.Errorf("the hung one was asked %d times", n)
 		}
-		if p := state(t, s, "hung").Problems; len(p) != 1 || !strings.Contains(p[0], "not asked again") {
+		if p := state(t, s, "hung").Problems; len(p) != 1 || !strings.Contains(p[0], "asked again once it answers") {
 			t.Errorf("its row says %q", p)
 		}
 		close(release)
@@ -133,8 +133,8 @@ func TestFailureKeepsSessions(t *testing.T) {
 		a.says(partly)
 		m.vanish(pid(2))
 		s := c.Refresh(t.Context())
-		want := []gist{{"x", adapters.Working, "", 1, partly.Error()}, {"y", adapters.Stopped, adapters.Died, 0, partly.Error()}}
-		if d := cmp.Diff(want, shorts(s.Sessions)); d != "" {
+		want := []shownRow{{"x", adapters.Working, "", 1, partly.Error()}, {"y", adapters.Stopped, "", 0, partly.Error()}}
+		if d := cmp.Diff(want, rowsOf(s.Sessions)); d != "" {
 			t.Error(d)
 		}
 		if h := state(t, s, "a"); h.State != Failed || h.Answered != answered {
@@ -209,7 +209,7 @@ func TestJoin(t *testing.T) {
 		}
 		synctest.Wait()
 		s := c.Snapshot()
-		if d := cmp.Diff(shorts(before.Sessions), shorts(s.Sessions)); d != "" || state(t, s, "a").State != OK || s.Refreshing {
+		if d := cmp.Diff(rowsOf(before.Sessions), rowsOf(s.Sessions)); d != "" || state(t, s, "a").State != OK || s.Refreshing {
 			t.Errorf("a cancelled question changed something: %+v %s", s, d)
 		}
 	})
@@ -346,7 +346,7 @@ func TestQuestionsOfARefresh(t *testing.T) {
 	if d := cmp.Diff(want, a.questions()); d != "" {
 		t.Error(d)
 	}
-	if !slices.Equal(shorts(c.Snapshot().Sessions), []gist{{"x", adapters.Idle, "", 0, ""}}) {
+	if !slices.Equal(rowsOf(c.Snapshot().Sessions), []shownRow{{"x", adapters.Idle, "", 0, ""}}) {
 		t.Errorf("%+v", c.Snapshot().Sessions)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -12,18 +13,19 @@ import (
 	"rollcall/proc"
 )
 
-// The ways in which a session can't be stopped, told apart with errors.Is.
+// The reasons for which a session can't be stopped.
 var (
-	// ErrNotRunning: the session has no process any more.
+	// ErrNotRunning reports that the session has no process any more.
 	ErrNotRunning = errors.New("not running")
-	// ErrCannotStop: it may run, and Rollcall must not or cannot end it.
+	// ErrCannotStop reports that the session may run, and that Rollcall must not or
+	// cannot end it.
 	ErrCannotStop = errors.New("can't be stopped from here")
-	// ErrMoved: it isn't what it was when the plan was made.
+	// ErrMoved reports that the session has changed since the plan was made.
 	ErrMoved = errors.New("changed meanwhile")
 )
 
-// How long a process has after each signal. A coding agent that is interrupted
-// writes down what it did; after Kill the kernel alone has work to do.
+// How long a process has after each signal. A coding agent that is interrupted stores
+// what it did; after Kill only the kernel has work to do.
 const (
 	politeGrace = 5 * time.Second
 	killGrace   = 2 * time.Second
@@ -35,14 +37,14 @@ type StopStep struct {
 	Grace  time.Duration
 }
 
-// StopPlan says what a stop will do, before it does it.
+// StopPlan describes what a stop will do.
 type StopPlan struct {
 	Session Session
-	// Through is the gateway or server that is asked to end the session's turn;
+	// Through names the gateway or server that is asked to end the session's turn;
 	// empty: the process is signalled.
 	Through string
-	// Process is the agent's own, and Tree what runs below it, parents first:
-	// what of it is left once the agent has ended is ended as well.
+	// Process is the agent's own process. Tree contains the processes below it, parents
+	// first: those that are left once the agent has ended are ended as well.
 	Process proc.Process
 	Tree    []proc.Process
 	Steps   []StopStep // in this order, until the process has ended
@@ -52,22 +54,22 @@ type StopPlan struct {
 	stopper adapters.Stopper
 }
 
-// StopResult says how a stop went.
+// StopResult is the result of a stop.
 type StopResult struct {
-	By   proc.Signal // the last that was needed; 0: none
+	By   proc.Signal // the last signal that was needed; 0: none
 	Took time.Duration
-	Rest []proc.Process // of the tree, that had to be ended after the agent
+	Rest []proc.Process // processes of the tree that had to be ended after the agent
 }
 
-// holder is a process table whose processes can be signalled; *proc.Table is one.
-type holder interface {
+// signaller is a process table whose processes can be signalled; *proc.Table is one.
+type signaller interface {
 	Hold(id proc.Identity) (*proc.Handle, error)
 }
 
-// PlanStop asks anew for the session and says how it would be stopped. Its
-// errors wrap ErrNoSession, ErrNotRunning or ErrCannotStop.
+// PlanStop reads the session again and returns how it would be stopped. Its errors wrap
+// ErrNoSession, ErrNotRunning or ErrCannotStop.
 func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
-	now, err := c.again(ctx, s)
+	now, err := c.currentSession(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -82,21 +84,59 @@ func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
 	}
 	signals := []proc.Signal{proc.Terminate}
 	if e, ok := adapter.(adapters.Ender); ok {
-		if signals, err = e.EndBy(now.Session); err != nil {
+		signals, err = within(ctx, c.cfg.Limit, func(context.Context) ([]proc.Signal, error) { return e.EndBy(now.Session) })
+		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCannotStop, err)
 		}
 	}
 	for _, s := range signals {
-		if s.Sendable() { // else it would be promised and left out
+		if s.Sendable() { // the plan contains no signal that can't be sent
 			p.Steps = append(p.Steps, StopStep{s, politeGrace})
 		}
 	}
 	p.Steps = append(p.Steps, StopStep{proc.Kill, killGrace})
-	p.Also = c.sharers(ctx, &now)
-	return p, p.look(ctx, c.cfg.Table)
+	p.Also = c.sessionsOnProcess(ctx, &now)
+	if err := p.readTree(ctx, c.cfg.Table); err != nil {
+		return nil, err
+	}
+	return p, c.mayBeSignalled(ctx, &now, p.Process)
 }
 
-// throughName names whom a stop is asked of.
+// mayBeSignalled returns why the process of s must not be signalled; nil if it may be. Any
+// program that can write into an agent's folder can name any process there, so the adapter
+// must recognise the process as its agent's, and the process must belong to this user. A
+// launch that its agent does not list yet runs in a process that Rollcall itself recorded,
+// which may be a wrapper.
+func (c *Core) mayBeSignalled(ctx context.Context, s *Session, p proc.Process) error {
+	if owner, ok := c.source(s.Agent).adapter.(adapters.ProcessOwner); ok && (s.Launch == nil || !s.Launch.Unlisted) {
+		switch mine, err := within(ctx, c.cfg.Limit, func(context.Context) (bool, error) { return owner.OwnsProcess(p), nil }); {
+		case err != nil:
+			return fmt.Errorf("%w: whether process %d is one of %s is not known: %w", ErrCannotStop, p.PID, s.Agent, err)
+		case !mine:
+			return fmt.Errorf("%w: %s names process %d, which is %q and no process of %s; end it yourself if you know what it is",
+				ErrCannotStop, s.ID, p.PID, p.Comm, s.Agent)
+		}
+	}
+	table, ok := c.cfg.Table.(interface {
+		UID(id proc.Identity) (int, error)
+	})
+	if !ok {
+		return nil
+	}
+	switch uid, err := table.UID(p.Identity); {
+	case errors.Is(err, proc.ErrUnsupported):
+		return nil // the system itself refuses to signal other users' processes
+	case errors.Is(err, proc.ErrGone):
+		return fmt.Errorf("%w: process %d has ended", ErrNotRunning, p.PID)
+	case err != nil:
+		return fmt.Errorf("%w: the user of process %d is not known: %w", ErrCannotStop, p.PID, err)
+	case uid != os.Getuid():
+		return fmt.Errorf("%w: process %d belongs to user %d, Rollcall runs as user %d; stop it as that user", ErrCannotStop, p.PID, uid, os.Getuid())
+	}
+	return nil
+}
+
+// throughName returns the name of the gateway or process that is asked to stop s.
 func throughName(s *Session) string {
 	if s.Remote != "" {
 		return s.Remote
@@ -104,7 +144,7 @@ func throughName(s *Session) string {
 	return fmt.Sprintf("process %d, which it shares", s.Process.PID)
 }
 
-// stoppable says why no signal may be sent for a session.
+// stoppable returns why no signal may be sent for a session; nil if one may be sent.
 func stoppable(s *Session) error {
 	switch {
 	case s.Status == adapters.Stopped:
@@ -118,21 +158,21 @@ func stoppable(s *Session) error {
 	case s.Process.IsZero():
 		return fmt.Errorf("%w: no process is known to be its own: %s", ErrCannotStop, s.Evidence)
 	case s.Stale != nil:
-		return fmt.Errorf("%w: what is known of it is old: %s", ErrCannotStop, s.Stale.Reason)
+		return fmt.Errorf("%w: its last known status is old: %s", ErrCannotStop, s.Stale.Reason)
 	}
 	return nil
 }
 
-// again asks the agent for the session as it is now.
-func (c *Core) again(ctx context.Context, s Session) (Session, error) {
+// currentSession asks the agent for the session as it is now.
+func (c *Core) currentSession(ctx context.Context, s Session) (Session, error) {
 	if c.source(s.Agent) == nil {
 		return Session{}, fmt.Errorf("%w: no agent %q", ErrNoSession, s.Agent)
 	}
-	snap := c.aside(All).RefreshOne(ctx, s.Agent, s.ID)
+	snap := c.separateCore(All).RefreshOne(ctx, s.Agent, s.ID)
 	if err := ctx.Err(); err != nil {
 		return Session{}, err
 	}
-	now, err := exactly(snap, s.ID)
+	now, err := findExact(snap, s.ID)
 	if err == nil {
 		return now, nil
 	}
@@ -144,19 +184,10 @@ func (c *Core) again(ctx context.Context, s Session) (Session, error) {
 	return Session{}, err
 }
 
-func (c *Core) source(name adapters.Name) *source {
-	for _, s := range c.sources {
-		if s.adapter.Name() == name {
-			return s
-		}
-	}
-	return nil
-}
-
-// sharers are the other main sessions on the process of s.
-func (c *Core) sharers(ctx context.Context, s *Session) []Session {
+// sessionsOnProcess returns the other main sessions on the process of s.
+func (c *Core) sessionsOnProcess(ctx context.Context, s *Session) []Session {
 	var out []Session
-	for _, o := range c.aside(0).RefreshOne(ctx, s.Agent).Sessions {
+	for _, o := range c.separateCore(0).RefreshOne(ctx, s.Agent).Sessions {
 		if o.Process == s.Process && o.ID != s.ID && o.Live() && o.Parent == "" {
 			out = append(out, o)
 		}
@@ -164,15 +195,15 @@ func (c *Core) sharers(ctx context.Context, s *Session) []Session {
 	return out
 }
 
-// aside is a core over the same adapters that leaves c's snapshot as it is.
-func (c *Core) aside(since time.Duration) *Core {
+// separateCore returns a core over the same adapters that does not change c's snapshot.
+func (c *Core) separateCore(since time.Duration) *Core {
 	cfg := c.cfg
 	cfg.Since, cfg.Watch, cfg.Totals = since, nil, false
 	return New(cfg)
 }
 
-// look reads the tree below the process.
-func (p *StopPlan) look(ctx context.Context, table proc.Lister) error {
+// readTree reads the process and the tree below it.
+func (p *StopPlan) readTree(ctx context.Context, table proc.Lister) error {
 	if table == nil {
 		return fmt.Errorf("%w: this machine's processes can't be read", ErrCannotStop)
 	}
@@ -188,21 +219,21 @@ func (p *StopPlan) look(ctx context.Context, table proc.Lister) error {
 	return nil
 }
 
-// Stop does what the plan says and returns once the session has stopped. It
-// asks anew first: a plan that no longer fits does nothing (ErrMoved,
-// ErrNotRunning). progress, which may be nil, is told of each signal before it
-// is sent. The signals reach that very process or nobody.
+// Stop carries out the plan and returns once the session has stopped. It reads the session
+// again first: a plan that no longer fits does nothing (ErrMoved, ErrNotRunning). It calls
+// progress, which may be nil, before each signal. A signal reaches the process of the plan
+// or none.
 func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (StopResult, error) {
-	now, err := c.again(ctx, p.Session)
+	now, err := c.currentSession(ctx, p.Session)
 	if err != nil {
 		return StopResult{}, err
 	}
-	defer c.touchAgent(now.Agent)
+	defer c.requestAgentRefresh(now.Agent)
 	if p.stopper != nil {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(ctx, c.cfg.Limit)
-		defer cancel()
-		err := p.stopper.Stop(ctx, now.Session)
+		_, err := within(ctx, c.cfg.Limit, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, p.stopper.Stop(ctx, now.Session)
+		})
 		return StopResult{Took: time.Since(began)}, err
 	}
 	if err := stoppable(&now); err != nil {
@@ -211,21 +242,24 @@ func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (
 	if now.Process != p.Session.Process {
 		return StopResult{}, fmt.Errorf("%w: it runs in process %d now", ErrMoved, now.Process.PID)
 	}
+	if err := c.mayBeSignalled(ctx, &now, p.Process); err != nil {
+		return StopResult{}, err
+	}
 	if progress == nil {
 		progress = func(StopStep) {}
 	}
 	return p.end(ctx, c.cfg.Table, progress)
 }
 
-func (c *Core) touchAgent(name adapters.Name) {
+func (c *Core) requestAgentRefresh(name adapters.Name) {
 	if s := c.source(name); s != nil {
-		c.touch(s)
+		c.requestRefresh(s)
 	}
 }
 
-// end ends the agent's process step by step, and then what it left behind.
+// end ends the agent's process step by step, and then the processes that it left.
 func (p *StopPlan) end(ctx context.Context, table proc.Lister, progress func(StopStep)) (StopResult, error) {
-	h, ok := table.(holder)
+	h, ok := table.(signaller)
 	if !ok {
 		return StopResult{}, fmt.Errorf("%w: %w", ErrCannotStop, proc.ErrUnsupported)
 	}
@@ -242,7 +276,7 @@ func (p *StopPlan) end(ctx context.Context, table proc.Lister, progress func(Sto
 	r := StopResult{}
 	tree := p.Tree
 	for _, step := range p.Steps {
-		tree = grown(ctx, table, p.Session.Process, tree)
+		tree = withNewDescendants(ctx, table, p.Session.Process, tree)
 		progress(step)
 		fault.Point("stop.signal")
 		if err := handle.Send(step.Signal); errors.Is(err, proc.ErrUnsupported) {
@@ -255,18 +289,18 @@ func (p *StopPlan) end(ctx context.Context, table proc.Lister, progress func(Sto
 			return r, err
 		} else if ended {
 			fault.Point("stop.ended")
-			r.Rest = endRest(ctx, h, tree)
+			r.Rest = endRemaining(ctx, h, tree)
 			fault.Point("stop.done")
 			r.Took = time.Since(began)
 			return r, nil
 		}
 	}
-	return r, fmt.Errorf("process %d is still there %s after it was killed: the system holds it", p.Session.Process.PID, seconds(killGrace))
+	return r, fmt.Errorf("process %d still exists %s after it was killed: the kernel has not released it", p.Session.Process.PID, seconds(killGrace))
 }
 
-// grown is the tree as it is now and was: what leaves it by its parent's death
-// is still the agent's.
-func grown(ctx context.Context, table proc.Lister, root proc.Identity, tree []proc.Process) []proc.Process {
+// withNewDescendants returns tree with the processes that have joined it since. A process
+// whose parent has ended stays in it.
+func withNewDescendants(ctx context.Context, table proc.Lister, root proc.Identity, tree []proc.Process) []proc.Process {
 	list, _ := table.List(ctx)
 	for _, d := range proc.Descendants(list, root) {
 		if !slices.ContainsFunc(tree, func(p proc.Process) bool { return p.Identity == d.Identity }) {
@@ -276,6 +310,7 @@ func grown(ctx context.Context, table proc.Lister, root proc.Identity, tree []pr
 	return tree
 }
 
+// awaitEnd reports whether the process ends within grace.
 func awaitEnd(ctx context.Context, h *proc.Handle, grace time.Duration) (bool, error) {
 	wait, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -285,9 +320,9 @@ func awaitEnd(ctx context.Context, h *proc.Handle, grace time.Duration) (bool, e
 	return false, ctx.Err()
 }
 
-// endRest ends what of the tree has outlived the agent: tools write what they
-// have on Terminate, and Kill ends the others.
-func endRest(ctx context.Context, h holder, tree []proc.Process) []proc.Process {
+// endRemaining ends the processes of the tree that have outlived the agent: with Terminate,
+// on which tools store their results, and then with Kill. It returns them.
+func endRemaining(ctx context.Context, h signaller, tree []proc.Process) []proc.Process {
 	var rest []proc.Process
 	var handles []*proc.Handle
 	for _, p := range tree {

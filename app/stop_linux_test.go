@@ -95,13 +95,13 @@ func playAgent(role string) int {
 	return 0
 }
 
-// polite is an agent that ends best by an interrupt.
-type polite struct {
+// gracefulAgent is an agent that ends best by an interrupt.
+type gracefulAgent struct {
 	*agent
 	why error
 }
 
-func (p polite) EndBy(adapters.Session) ([]proc.Signal, error) {
+func (p gracefulAgent) EndBy(adapters.Session) ([]proc.Signal, error) {
 	return []proc.Signal{proc.Interrupt, proc.Terminate}, p.why
 }
 
@@ -126,7 +126,7 @@ func TestStop(t *testing.T) {
 		t.Run(c.role, func(t *testing.T) {
 			t.Parallel()
 			x := act(t, table, c.role)
-			a := polite{agent: &agent{name: adapters.ClaudeCode}}
+			a := gracefulAgent{agent: &agent{name: adapters.ClaudeCode}}
 			s := on("a", adapters.Working, 0)
 			s.Process = x.id
 			a.says(nil, s)
@@ -186,8 +186,8 @@ func TestStopRefused(t *testing.T) {
 		"own way":    {func(*adapters.Session) {}, errors.New("use claude stop a"), ErrCannotStop, "use claude stop a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := polite{agent: &agent{name: adapters.ClaudeCode}, why: c.why}
-			a.says(nil, with(mine, c.change))
+			a := gracefulAgent{agent: &agent{name: adapters.ClaudeCode}, why: c.why}
+			a.says(nil, changed(mine, c.change))
 			core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
 			_, err := core.PlanStop(t.Context(), Session{Session: mine})
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
@@ -263,5 +263,31 @@ func TestStopThroughGateway(t *testing.T) {
 	g.err = errors.New("missing scope operator.write")
 	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, g.err) {
 		t.Errorf("refused: %v", err)
+	}
+}
+
+// TestStopIdle: all idle sessions are planned, those that can't be stopped are named, and one that began to work
+// since it was shown is left alone.
+func TestStopIdle(t *testing.T) {
+	table := proc.OpenAt("/proc", "/etc")
+	x := act(t, table, "agent")
+	a := &agent{name: adapters.ClaudeCode}
+	mine, gone, busy := on("mine", adapters.Idle, 0), on("gone", adapters.Idle, 0), on("busy", adapters.Working, 0)
+	mine.Process, busy.Process = x.id, x.id
+	a.says(nil, mine, gone, busy)
+	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
+	var failed []string
+	snap := &Snapshot{Sessions: []Session{{Session: mine}, {Session: gone}, {Session: busy}}}
+	plans := core.PlanStopAllIdle(t.Context(), snap, func(s *Session, err error) { failed = append(failed, s.ID) })
+	if len(plans) != 1 || plans[0].Session.ID != "mine" || !slices.Equal(failed, []string{"gone"}) {
+		t.Fatalf("plans %+v, failed %v", plans, failed)
+	}
+	mine.Status = adapters.Working
+	a.says(nil, mine)
+	if _, err := core.PlanStopIdle(t.Context(), plans[0].Session); !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "isn't idle any more (working)") {
+		t.Errorf("a session that works by now: %v", err)
+	}
+	if plans := core.PlanStopAllIdle(t.Context(), snap, func(*Session, error) {}); len(plans) > 0 {
+		t.Errorf("planned %+v", plans)
 	}
 }

@@ -11,21 +11,21 @@ import (
 
 //go:generate ./generate.sh
 
-// State is what the icon in the tray tells.
+// State is the state that the tray's icon shows.
 type State int
 
 // The states, the one that asks for the least attention first.
 const (
-	Quiet    State = iota // nobody is at work
-	Working               // somebody works, nobody needs the user
+	Quiet    State = iota // no session works or waits
+	Working               // a session works, none waits for the user
 	NeedsYou              // a session waits for the user
-	Trouble               // an agent could not be asked: the picture has a hole
+	Trouble               // an agent's sessions are not known
 )
 
-// States are all of them.
+// States are all states.
 var States = []State{Quiet, Working, NeedsYou, Trouble}
 
-// String is the state's name, as it stands in the names of the files.
+// String returns the state's name, which is part of the icons' file names.
 func (s State) String() string {
 	switch s {
 	case Quiet:
@@ -45,18 +45,15 @@ func (s State) String() string {
 //go:embed png/rollcall-256.png
 var App []byte
 
-// Icon is the tray's icon for s in the form that this platform's tray takes: a
-// PNG of 48 pixels, or an ICO of several sizes on Windows. It shows on dark and
-// on light panels. The caller must not change it.
+// Icon returns the tray's icon for s in this platform's format: a PNG of 48 pixels, or an ICO of several sizes on
+// Windows. It is legible on dark and light panels. The caller must not change it.
 func Icon(s State) []byte { return read(icons, iconName(s)) }
 
-// Template is the icon for s as a macOS template image: black and alpha only,
-// 32 pixels for 16 points; the menu bar gives it its colour. It is nil on other
-// platforms. The caller must not change it.
+// Template returns the icon for s as a macOS template image: black and alpha only, 32 pixels for 16 points. The menu bar
+// sets its colour. It is nil on other platforms. The caller must not change it.
 func Template(s State) []byte { return template(s) }
 
-// read panics for a name that isn't embedded: the names are this package's own,
-// and its test asks for each of them.
+// read returns an embedded file. It panics for an unknown name; the test of this package reads all of them.
 func read(fs embed.FS, name string) []byte {
 	b, err := fs.ReadFile(name)
 	if err != nil {

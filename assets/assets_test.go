@@ -98,7 +98,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// contrast is WCAG's ratio, 1 to 21.
+// contrast returns WCAG's ratio, 1 to 21.
 func contrast(a, b color.Color) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)

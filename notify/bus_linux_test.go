@@ -69,7 +69,7 @@ func TestBusIsReplacedInMidCall(t *testing.T) {
 	r.fails(t, nil)
 }
 
-// busSocket is the path of the desktop's bus.
+// busSocket returns the path of the desktop's bus.
 func busSocket(d *desktoptest.Desktop) string {
 	path, _, _ := strings.Cut(strings.TrimPrefix(d.BusAddress(), "unix:path="), ",")
 	return path

@@ -18,49 +18,54 @@ const (
 	absentPause = time.Minute
 )
 
-// desktop delivers over D-Bus. One call is under way at a time and none is
-// waited for: a hung daemon costs nothing but its own notifications, which stay
-// in the outbox. All fields belong to the goroutine of run.
+// desktop delivers notifications over D-Bus. It makes one call at a time and does not block on it, so that a daemon that
+// hangs delays only its own notifications, which stay in the outbox. All fields belong to the goroutine of run.
 //
-// The calls are made with godbus itself, since those of esiqveland/notify can
-// neither be limited nor given up, and its signal loop trusts what any peer sends.
+// It makes the calls with godbus: those of esiqveland/notify have no time limit and cannot be cancelled, and that
+// package accepts signals from any peer.
 type desktop struct {
-	n      *Notifier
-	link   *link
-	icon   string
-	caps   capabilities
-	flight *flight
-	retry  time.Time // no call before
-	quit   bool
+	n       *Notifier
+	link    *link
+	icon    string
+	caps    capabilities
+	pending *pendingCall
+	retry   time.Time // no call before this time
+	quit    bool
 
 	plainDone chan error
 	plainOf   order
 
-	shown  map[string]uint32 // what is on the screen, by key
-	clicks map[uint32]string // sessions by notification; also closed ones, they may stand in a history
-	order  []uint32          // keys of clicks, oldest first
+	memory     memory
+	remembered shownWaits        // the content of memory
+	waits      map[string]wait   // notifications of waits that are, or were, on the screen, by key
+	standing   map[string]order  // the orders that this run has for waits, by key
+	shown      map[string]uint32 // numbers of the notifications on the screen, by key
+	clicks     map[uint32]string // sessions by notification, also closed ones, which a history may show
+	order      []uint32          // keys of clicks, oldest first
 }
 
-// flight is the call under way.
-type flight struct {
+// pendingCall is the call that awaits its reply.
+type pendingCall struct {
 	call  *dbus.Call
 	what  string // "capabilities", "show" or "withdraw"
 	order order
 	since time.Time
-	slow  bool // reported
+	slow  bool // was reported as hung
 }
 
 func (n *Notifier) deliver(ctx context.Context) {
-	d := &desktop{n: n, plainDone: make(chan error, 1), shown: map[string]uint32{}, clicks: map[uint32]string{}}
+	d := &desktop{n: n, plainDone: make(chan error, 1), shown: map[string]uint32{}, clicks: map[uint32]string{},
+		memory: newMemory(n.opts.State), waits: map[string]wait{}, standing: map[string]order{}}
 	var err error
 	if d.icon, err = iconName(n.opts.Icon); err != nil {
-		n.opts.Log.Warn("notifications go without Rollcall's icon", "error", err)
+		n.opts.Log.Warn("notifications will not have Rollcall's icon", "error", err)
 	}
 	backoff := time.Second
 	for ctx.Err() == nil {
 		if d.link, err = connect(n.opts.Bus); err == nil {
 			backoff = time.Second
 			n.recovered(ErrNoBus)
+			d.recall()
 			err = d.run(ctx)
 			d.forget()
 		}
@@ -85,10 +90,10 @@ func (d *desktop) run(ctx context.Context) error {
 	done := ctx.Done()
 	for {
 		d.next()
-		if d.quit && d.flight == nil && (d.n.box.len() == 0 || d.link.owner == "") {
+		if d.quit && d.pending == nil && (d.n.box.len() == 0 || d.link.owner == "") {
 			return ctx.Err()
 		}
-		timer.Reset(d.alarm())
+		timer.Reset(d.nextTick())
 		select {
 		case <-d.n.box.signal:
 		case call := <-d.link.replies:
@@ -115,9 +120,9 @@ func (d *desktop) run(ctx context.Context) error {
 	}
 }
 
-// next begins the next call, if none is under way and somebody may take it.
+// next starts the next call, unless one is pending or the daemon is not available.
 func (d *desktop) next() {
-	for d.flight == nil && d.plainOf.key == "" && time.Now().After(d.retry) {
+	for d.pending == nil && d.plainOf.key == "" && time.Now().After(d.retry) {
 		if !d.caps.known && (d.link.owner != "" || d.n.box.len() > 0) {
 			d.call("capabilities", order{}, "GetCapabilities")
 			return
@@ -126,35 +131,44 @@ func (d *desktop) next() {
 		switch {
 		case !ok:
 			return
+		case o.stands && d.shown[o.key] != 0:
+			d.standing[o.key] = o
+			d.n.box.done()
 		case !o.withdraw:
 			d.call("show", o, "Notify", d.notification(o)...)
 		case d.shown[o.key] != 0:
 			id := d.shown[o.key]
 			delete(d.shown, o.key)
+			delete(d.standing, o.key)
 			d.call("withdraw", o, "CloseNotification", id)
 		default:
+			d.forgetWait(o.key)
+			d.remember()
 			d.n.box.done()
 		}
 	}
 }
 
 func (d *desktop) call(what string, o order, method string, args ...any) {
-	d.flight = &flight{what: what, order: o, since: time.Now()}
-	d.flight.call = d.link.conn.Object(serviceName, servicePath).
+	d.pending = &pendingCall{what: what, order: o, since: time.Now()}
+	d.pending.call = d.link.conn.Object(serviceName, servicePath).
 		Go(serviceName+"."+method, 0, d.link.replies, args...)
 }
 
-// answer takes the reply to the call under way. Replies to calls that were
-// given up come too late to matter.
+// answer handles the reply to the pending call. It ignores replies to calls that were given up.
 func (d *desktop) answer(call *dbus.Call) {
-	f := d.flight
+	f := d.pending
 	if f == nil || f.call != call {
 		return
 	}
-	d.flight = nil
+	d.pending = nil
 	switch {
 	case f.what == "withdraw":
-		d.n.box.done() // also with an error: what isn't there needn't go
+		d.n.box.done() // also after an error: the notification is already gone
+		if !isCut(call.Err) {
+			d.forgetWait(f.order.key)
+			d.remember()
+		}
 	case isAbsent(call.Err):
 		d.noDaemon(f)
 	case f.what == "capabilities" && isGone(call.Err):
@@ -168,7 +182,7 @@ func (d *desktop) answer(call *dbus.Call) {
 	}
 }
 
-// taken keeps the daemon's number for what it shows now.
+// taken stores the number that the daemon gave a notification.
 func (d *desktop) taken(o order, call *dbus.Call) {
 	d.n.box.done()
 	var id uint32
@@ -176,15 +190,17 @@ func (d *desktop) taken(o order, call *dbus.Call) {
 		d.n.report(fmt.Errorf("answer of the notification service: %w", err))
 		return
 	}
+	d.n.handedOver(o)
 	d.keep(o, id)
+	d.showsWait(o, id)
 	d.n.report(nil)
 }
 
-// failed puts an order back that the daemon did not carry out. When it went away
-// without an answer, what it may have shown went with it.
+// failed returns an order to the outbox, or gives it up after several attempts. A daemon that ended without an answer no
+// longer shows the notification.
 func (d *desktop) failed(o order, err error) {
 	if o.tries++; o.tries >= tries {
-		d.n.report(fmt.Errorf("notification %q given up after %d tries: %w", o.text.Title, o.tries, err))
+		d.n.report(fmt.Errorf("the notification %q was given up after %d attempts: %w", o.text.Title, o.tries, err))
 		d.n.box.done()
 		return
 	}
@@ -193,19 +209,18 @@ func (d *desktop) failed(o order, err error) {
 	d.n.box.back(o)
 }
 
-// noDaemon holds everything back until somebody takes the name. Once in a while
-// it is tried all the same: the bus may have learned to start somebody.
-func (d *desktop) noDaemon(f *flight) {
+// noDaemon keeps all notifications until a daemon appears. It tries again after absentPause, since the bus may now be
+// able to start a daemon.
+func (d *desktop) noDaemon(f *pendingCall) {
 	if f.what == "show" {
 		d.n.box.back(f.order)
 	}
 	d.retry = time.Now().Add(absentPause)
-	d.n.report(fmt.Errorf("%w: start one, such as dunst, or your desktop's own", ErrNoDaemon))
+	d.n.report(fmt.Errorf("%w: start your desktop's own, or one such as dunst", ErrNoDaemon))
 	d.fallBack()
 }
 
-// fallBack tries the library's other ways with the next order. Of those only
-// kdialog gets by without the service that was just found missing.
+// fallBack shows the next notification with kdialog, which does not need the notification service.
 func (d *desktop) fallBack() {
 	if _, err := exec.LookPath("kdialog"); err != nil || d.quit {
 		return
@@ -233,15 +248,16 @@ func (d *desktop) plainEnded(err error) {
 		return
 	}
 	d.n.box.done()
+	d.n.handedOver(o)
 	d.n.report(nil)
 	if d.link.owner == "" {
 		d.fallBack()
 	}
 }
 
-// tick gives up on what hangs.
+// tick reports a pending call that takes too long, and gives it up after giveUpLimit.
 func (d *desktop) tick() {
-	f := d.flight
+	f := d.pending
 	if f == nil {
 		return
 	}
@@ -256,47 +272,45 @@ func (d *desktop) tick() {
 			d.giveUp()
 		}
 	}
-	// The call stays with the daemon, which may still carry it out: it is not
-	// sent again, or the user could see it twice.
+	// The daemon may still carry out the call. It is not sent again, or the user could see the notification twice.
 	if waited >= giveUpLimit {
 		d.giveUp()
 	}
 }
 
 func (d *desktop) giveUp() {
-	f := d.flight
+	f := d.pending
 	if f == nil {
 		return
 	}
-	d.flight = nil
+	d.pending = nil
 	if f.what != "capabilities" {
 		d.n.box.done()
 	}
 	f.call.ContextCancel()
 }
 
-// alarm is how long until tick or next have something to do.
-func (d *desktop) alarm() time.Duration {
+// nextTick returns the time until tick or next must be called.
+func (d *desktop) nextTick() time.Duration {
 	switch now := time.Now(); {
-	case d.flight != nil && d.flight.slow:
-		return d.flight.since.Add(giveUpLimit).Sub(now)
-	case d.flight != nil:
-		return d.flight.since.Add(answerLimit).Sub(now)
+	case d.pending != nil && d.pending.slow:
+		return d.pending.since.Add(giveUpLimit).Sub(now)
+	case d.pending != nil:
+		return d.pending.since.Add(answerLimit).Sub(now)
 	case now.Before(d.retry) && d.n.box.len() > 0:
 		return d.retry.Sub(now) + time.Millisecond
 	}
 	return time.Hour
 }
 
-// lost returns what was under way to the outbox: with the bus, the daemon and
-// what it showed are gone.
+// lost returns the order of the pending call to the outbox, since the daemon and its notifications are gone with the bus.
 func (d *desktop) lost() error {
-	switch f := d.flight; {
+	switch f := d.pending; {
 	case f != nil && f.what == "show":
 		d.n.box.back(f.order)
 	case f != nil && f.what == "withdraw":
 		d.n.box.done()
 	}
-	d.flight = nil
+	d.pending = nil
 	return errors.New("the bus closed the connection")
 }

@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// plainLimit is long: macOS and older Windows start a program for each
-// notification.
+// plainLimit is the time after which a notification counts as hung. macOS and older versions of Windows start a program
+// for each notification.
 const plainLimit = 10 * time.Second
 
-// deliver carries orders out one after the other. A call that takes too long is
-// reported and left behind; the next begins only when it ended after all, so
-// that a hung desktop costs one goroutine.
+// deliver carries out orders one after the other. It reports a call that takes too long, and starts the next one only
+// when that call has ended, so that a desktop that hangs blocks only one goroutine.
 func (n *Notifier) deliver(ctx context.Context) {
 	for {
 		o, ok := n.box.take()
@@ -35,12 +34,12 @@ func (n *Notifier) deliver(ctx context.Context) {
 		limit := time.NewTimer(plainLimit)
 		select {
 		case err := <-done:
-			n.shown(err)
+			n.shown(o, err)
 		case <-limit.C:
 			n.report(fmt.Errorf("%w for %v", ErrHung, plainLimit))
 			select {
 			case err := <-done:
-				n.shown(err)
+				n.shown(o, err)
 			case <-ctx.Done():
 				return
 			}
@@ -50,8 +49,10 @@ func (n *Notifier) deliver(ctx context.Context) {
 	}
 }
 
-func (n *Notifier) shown(err error) {
-	if err != nil {
+func (n *Notifier) shown(o order, err error) {
+	if err == nil {
+		n.handedOver(o)
+	} else {
 		err = fmt.Errorf("send a notification: %w", err)
 	}
 	n.report(err)

@@ -10,10 +10,10 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// capabilities are what the daemon says it can do.
+// capabilities are the capabilities of the daemon.
 type capabilities struct {
 	known   bool
-	guessed bool // it did not say
+	guessed bool // the daemon did not list them
 	list    []string
 }
 
@@ -27,12 +27,12 @@ func readCapabilities(call *dbus.Call) capabilities {
 	return capabilities{known: true, list: list}
 }
 
-// notification is the arguments of Notify.
+// notification returns the arguments of Notify.
 func (d *desktop) notification(o order) []any {
 	title, body := o.text.Title, o.text.Body
 	switch {
 	case d.caps.guessed:
-		body = inert(body)
+		body = withoutMarkup(body)
 	case d.caps.has("body-markup"):
 		body = escape(body)
 	}
@@ -56,7 +56,7 @@ func (d *desktop) hints(o order) map[string]dbus.Variant {
 	return n.Hints
 }
 
-// keep remembers what the daemon shows for an order.
+// keep stores the number of an order's notification.
 func (d *desktop) keep(o order, id uint32) {
 	d.shown[o.key] = id
 	if _, ok := d.clicks[id]; !ok {
@@ -69,32 +69,33 @@ func (d *desktop) keep(o order, id uint32) {
 	}
 }
 
-// forget drops everything that only the last daemon knew.
+// forget removes all data of the last daemon.
 func (d *desktop) forget() {
 	d.caps, d.retry = capabilities{}, time.Time{}
 	clear(d.shown)
+	clear(d.waits)
 	clear(d.clicks)
 	d.order = nil
 }
 
-// signal takes what the daemon says of notifications, those of other programs
-// among them, and what the bus says of the daemon.
+// signal handles the daemon's signals, which also concern notifications of other programs, and changes of the daemon.
 func (d *desktop) signal(s *dbus.Signal) {
 	var name, old, owner, action string
 	var id, reason uint32
 	switch s.Name {
 	case "org.freedesktop.DBus.NameOwnerChanged":
 		if dbus.Store(s.Body, &name, &old, &owner) == nil && name == serviceName {
-			d.link.owner = owner
-			d.forget()
+			d.owned(owner)
 		}
 	case serviceName + ".NotificationClosed":
 		if s.Sender == d.link.owner && dbus.Store(s.Body, &id, &reason) == nil {
 			for key, shown := range d.shown {
 				if shown == id {
 					delete(d.shown, key)
+					d.forgetWait(key)
 				}
 			}
+			d.remember()
 		}
 	case serviceName + ".ActionInvoked":
 		if s.Sender == d.link.owner && dbus.Store(s.Body, &id, &action) == nil {
@@ -105,7 +106,7 @@ func (d *desktop) signal(s *dbus.Signal) {
 	}
 }
 
-// withdrawWaits takes questions from the screen that nobody will follow any more.
+// withdrawWaits withdraws the notifications of waits, which become outdated when the process ends.
 func (d *desktop) withdrawWaits() {
 	for key := range d.shown {
 		if strings.HasPrefix(key, waitingPrefix) {
@@ -114,7 +115,7 @@ func (d *desktop) withdrawWaits() {
 	}
 }
 
-// isAbsent says whether a call failed because nobody has the name.
+// isAbsent reports whether a call failed because no daemon runs.
 func isAbsent(err error) bool {
 	var e dbus.Error
 	if !errors.As(err, &e) {
@@ -125,7 +126,13 @@ func isAbsent(err error) bool {
 		strings.HasPrefix(e.Name, "org.freedesktop.DBus.Error.Spawn.")
 }
 
-// isGone says whether a call failed because who got it went away.
+// isCut reports whether a call failed because the connection to the bus ended. Notifications may then still be shown.
+func isCut(err error) bool {
+	var e dbus.Error
+	return err != nil && !errors.As(err, &e)
+}
+
+// isGone reports whether a call failed because the daemon ended.
 func isGone(err error) bool {
 	var e dbus.Error
 	return errors.Is(err, dbus.ErrClosed) ||

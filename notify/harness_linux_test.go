@@ -104,7 +104,7 @@ func startOn(t *testing.T, d *desktoptest.Desktop, opts notify.Options) *rig {
 // wait returns the notifications seen on the bus once ok accepts them.
 func (r *rig) wait(t *testing.T, what string, ok func([]desktoptest.Notification) bool) []desktoptest.Notification {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	list, err := r.desktop.WaitNotifications(ctx, ok)
 	if err != nil {
@@ -118,7 +118,7 @@ func answered(n int) func([]desktoptest.Notification) bool {
 	return func(l []desktoptest.Notification) bool { return len(shown(l)) >= n }
 }
 
-// shown are those that a daemon took.
+// shown returns those that a daemon took.
 func shown(l []desktoptest.Notification) []desktoptest.Notification {
 	var out []desktoptest.Notification
 	for _, n := range l {
@@ -132,7 +132,7 @@ func shown(l []desktoptest.Notification) []desktoptest.Notification {
 // fails waits until LastError is of that kind; nil: none.
 func (r *rig) fails(t *testing.T, kind error) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		err := r.LastError()
 		if kind == nil && err == nil || kind != nil && errors.Is(err, kind) {
 			return
@@ -146,7 +146,7 @@ func (r *rig) fails(t *testing.T, kind error) {
 // settled waits until the notifier knows that everything was taken.
 func (r *rig) settled(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); r.Pending() != 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); r.Pending() != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d pending; last error %v", r.Pending(), r.LastError())
 		}

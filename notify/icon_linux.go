@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 )
 
-// iconName is what notifications name as their icon: a file with the PNG, or
-// without one the name under which a package installs it. The pixels themselves
-// in every message would cost ten times the rest of it.
+// iconName returns the icon of notifications: the URL of a file with the PNG, or without a PNG the name of the installed
+// icon. Sending the pixels would make each message ten times as large.
 func iconName(png []byte) (string, error) {
 	if len(png) == 0 {
 		return appID, nil
@@ -23,7 +22,7 @@ func iconName(png []byte) (string, error) {
 	}
 	path := filepath.Join(dir, "rollcall", "notification.png")
 	if err := replaceFile(path, png); err != nil {
-		return appID, fmt.Errorf("icon of notifications: %w", err)
+		return appID, fmt.Errorf("write the icon of notifications: %w", err)
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String(), nil
 }

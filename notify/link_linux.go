@@ -8,17 +8,17 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// link is the connection to the session bus, Rollcall's own: it is kept open, so
-// that a notification costs one message.
+// link is a connection of our own to the session bus. It stays open, so that a notification needs only one message.
 type link struct {
 	conn    *dbus.Conn
-	owner   string // who shows notifications: a unique bus name, or empty
+	id      string // unique id of the bus
+	owner   string // unique bus name of the notification service; empty: none
 	signals chan *dbus.Signal
 	replies chan *dbus.Call
 }
 
-// connect joins the bus at address, or the session's own. It never starts one:
-// a bus without a desktop on it shows nothing and is left over.
+// connect connects to the bus at address, or to the session bus. It never starts a bus, which would have no desktop and
+// would never end.
 func connect(address string) (*link, error) {
 	conn, err := dial(address)
 	if err != nil {
@@ -43,8 +43,7 @@ func dial(address string) (*dbus.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A bus that hangs must not hold up the end of the program: closing the
-	// connection ends the wait.
+	// A bus that hangs must not delay the end of the program. Closing the connection ends the wait.
 	limit := time.AfterFunc(answerLimit, func() { conn.Close() })
 	defer limit.Stop()
 	if err = conn.Auth(nil); err == nil {
@@ -52,12 +51,12 @@ func dial(address string) (*dbus.Conn, error) {
 	}
 	if err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("join the bus: %w", err)
+		return nil, fmt.Errorf("connect to the session bus: %w", err)
 	}
 	return conn, nil
 }
 
-// listen subscribes first and asks then, so that no change of owner is missed.
+// listen subscribes to signals and then asks for the owner of the service, so that it misses no change of owner.
 func (l *link) listen() error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
 	defer cancel()
@@ -70,6 +69,9 @@ func (l *link) listen() error {
 		if err := l.conn.AddMatchSignalContext(ctx, match...); err != nil {
 			return fmt.Errorf("watch the notification service: %w", err)
 		}
+	}
+	if err := l.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetId", 0).Store(&l.id); err != nil {
+		return fmt.Errorf("ask the bus for its id: %w", err)
 	}
 	err := l.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, serviceName).Store(&l.owner)
 	if err != nil && !isAbsent(err) {

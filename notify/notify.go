@@ -1,8 +1,6 @@
-// Package notify tells the user, through the desktop's notifications, that an
-// agent's process ended or that a session needs them. What is said and when is
-// pure; delivery differs per platform: over D-Bus on Linux, with clicks and with
-// notifications that vanish once they no longer hold, elsewhere by the
-// platform's plain way.
+// Package notify notifies the user on the desktop when an agent's process has ended or a session waits for the user.
+// Pure functions decide on notifications and their text. On Linux the package delivers them over D-Bus, handles clicks,
+// and withdraws outdated ones. On other platforms it uses the platform's simplest notification.
 package notify
 
 import (
@@ -21,66 +19,87 @@ const (
 	appID   = "io.github.rollcall.Rollcall" // of the .desktop file
 )
 
-// How long things may take.
+// Time limits.
 const (
-	answerLimit = 3 * time.Second        // until a silent daemon counts as hung
-	giveUpLimit = 2 * time.Minute        // until a hung daemon's answer is no longer awaited
-	quitLimit   = 500 * time.Millisecond // for what is queued when Run ends
+	answerLimit = 3 * time.Second        // after which a daemon counts as hung
+	giveUpLimit = 2 * time.Minute        // after which a call to a hung daemon is given up
+	quitLimit   = 500 * time.Millisecond // for queued notifications when Run ends
 )
 
-// Errors that LastError can return, told apart with errors.Is.
+// Errors that LastError can return; see errors.Is.
 var (
-	// ErrNoDaemon: nobody shows notifications here. They are kept and sent once
-	// somebody does.
+	// ErrNoDaemon reports that no notification service runs. Notifications are kept and sent when one starts.
 	ErrNoDaemon = errors.New("no notification service is running")
-	// ErrHung: the notification service takes calls and does not answer.
+	// ErrHung reports that the notification service accepts calls and does not answer.
 	ErrHung = errors.New("the notification service does not answer")
-	// ErrNoBus: the session bus can't be reached. It is tried again.
+	// ErrNoBus reports that the session bus can't be reached. Run tries again.
 	ErrNoBus = errors.New("no connection to the session bus")
 )
 
-// Options say how to notify. The zero value notifies of everything.
+// Options are the options of a Notifier. The zero value notifies of everything.
 type Options struct {
-	// Wants says whether to notify of that kind for that session; nil: always.
-	// It is called on Run's goroutine.
+	// Wants reports whether to send a notification of this kind for this session; nil: always. It is called on the
+	// goroutine of Run.
 	Wants func(Kind, app.Session) bool
-	// Open is called, on a goroutine of its own, with a session's id when the
-	// user clicks its notification; nil: clicks do nothing. Linux only.
+	// Open is called, on a goroutine of its own, with a session's id when the user clicks its notification; nil: clicks
+	// do nothing. Linux only.
 	Open func(sessionID string)
-	// Icon is a PNG; nil: the desktop chooses.
+	// Icon is a PNG; nil: the desktop's default.
 	Icon []byte
-	// Bus is the address of the session bus; empty: the session's own.
+	// Bus is the address of the session bus; empty: that of the environment.
 	Bus string
 	Log *slog.Logger // nil: discard
+	// Told is called, on a goroutine of its own, once the desktop has accepted the notification that these sessions
+	// ended. It may be nil. Run waits for it.
+	Told func(ended []app.Event)
+
+	// State is a folder of Rollcall's own that stores which notifications of waits are on the screen. If the process is
+	// killed, the next one can withdraw them or take them over. Empty: nothing is stored. Linux only: other platforms
+	// cannot withdraw notifications.
+	State string
+	// Sessions reports, with State, which of those waits continue.
+	Sessions Sessions
 }
 
-// Source is where events come from; *app.Events is one. Next returns what is
-// queued even when ctx is done.
+// Sessions reports the current sessions; *app.Core implements it.
+type Sessions interface {
+	Snapshot() *app.Snapshot
+	// Subscribe calls f for each new snapshot, one at a time.
+	Subscribe(f func(*app.Snapshot)) (cancel func())
+}
+
+// Source returns events one by one; *app.Events implements it. Next returns queued events even if ctx is done.
 type Source interface {
 	Next(ctx context.Context) (app.Event, error)
 }
 
 // Notifier sends notifications. Its methods are safe for concurrent use.
 type Notifier struct {
-	opts Options
-	box  *outbox
+	opts     Options
+	box      *outbox
+	policy   *policy
+	policyMu sync.Mutex // guards policy
+
+	callbacks sync.WaitGroup // calls of Told and of the taken functions of Say
 
 	mu      sync.Mutex
 	lastErr error
 }
 
-// New makes a Notifier; nothing is sent and nothing connected before Run.
+// New returns a Notifier. It does not connect to the desktop before Run.
 func New(o Options) *Notifier {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Notifier{opts: o, box: newOutbox()}
+	return &Notifier{opts: o, box: newOutbox(), policy: newPolicy(o.Wants)}
 }
 
-// Run notifies of the events of source until ctx is done or source fails, and
-// returns that error. Events are taken at once, whatever the desktop does; what
-// is queued when Run ends still has half a second. Call it once.
+// Run sends notifications for the events of source until ctx is done or source fails, and returns that error. It takes
+// events at once, even if the desktop hangs. At the end it waits up to half a second for queued notifications. Run must
+// be called at most once.
 func (n *Notifier) Run(ctx context.Context, source Source) error {
+	cancel := n.takeOver() // before deliver changes the stored waits
+	defer cancel()
 	deliver, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	done := make(chan struct{})
@@ -92,15 +111,32 @@ func (n *Notifier) Run(ctx context.Context, source Source) error {
 	stop()
 	select {
 	case <-done:
-	case <-time.After(2 * quitLimit): // the bus itself hangs: leave it behind
+		n.callbacks.Wait()
+	case <-time.After(2 * quitLimit): // the bus hangs
 	}
 	return err
 }
 
+// Say shows a text that does not belong to an event. It replaces an earlier text with the same key. A click opens the
+// session, or the window if session is empty. Once the desktop has accepted the notification, taken is called on a
+// goroutine of its own; Run waits for it. If Run ends first, the notification is not shown and taken is not called.
+func (n *Notifier) Say(key string, text Text, session string, taken func()) {
+	n.box.put(order{key: "said " + key, kind: Ended, session: session, text: text, taken: taken})
+}
+
+// handedOver calls the callbacks of an order that the desktop has accepted.
+func (n *Notifier) handedOver(o order) {
+	if o.taken != nil {
+		n.callbacks.Go(o.taken)
+	}
+	if len(o.ended) > 0 && n.opts.Told != nil {
+		n.callbacks.Go(func() { n.opts.Told(o.ended) })
+	}
+}
+
 func (n *Notifier) consume(ctx context.Context, source Source) error {
-	p := newPolicy(n.opts.Wants)
 	queued, cancel := context.WithCancel(ctx)
-	cancel() // Next with it takes what is there and never waits
+	cancel() // so that Next returns queued events and never waits
 	for {
 		ev, err := source.Next(ctx)
 		if err != nil {
@@ -113,23 +149,23 @@ func (n *Notifier) consume(ctx context.Context, source Source) error {
 			}
 			events = append(events, ev)
 		}
-		n.box.put(p.take(events)...)
+		n.policyMu.Lock()
+		n.box.put(n.policy.take(events)...)
+		n.policyMu.Unlock()
 	}
 }
 
-// LastError is why the last notification could not be delivered, nil when all is
-// well. It names what to do.
+// LastError returns the reason why the last notification could not be delivered, or nil. It contains advice.
 func (n *Notifier) LastError() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.lastErr
 }
 
-// Pending is how many notifications and withdrawals the desktop has not taken
-// yet.
+// Pending returns the number of notifications and withdrawals that the desktop has not accepted yet.
 func (n *Notifier) Pending() int { return n.box.open() }
 
-// report keeps err for LastError and logs it once; nil says that all is well.
+// report stores err for LastError and logs it once. A nil error ends the last trouble.
 func (n *Notifier) report(err error) {
 	n.mu.Lock()
 	before := n.lastErr
@@ -143,7 +179,7 @@ func (n *Notifier) report(err error) {
 	}
 }
 
-// recovered clears the last error if it is of that kind.
+// recovered clears the last error if it is kind.
 func (n *Notifier) recovered(kind error) {
 	if errors.Is(n.LastError(), kind) {
 		n.report(nil)

@@ -3,25 +3,33 @@ package notify
 import (
 	"slices"
 	"sync"
+
+	"rollcall/adapters"
+	"rollcall/app"
 )
 
-// order is one thing for the desktop to do: show a notification, in the place of
-// an earlier one with the same key, or withdraw it.
+// order is one action of the desktop: to show a notification, in place of an earlier one with the same key, or to
+// withdraw it.
 type order struct {
-	key      string
-	kind     Kind
-	session  string // opened by a click
-	text     Text
-	withdraw bool
-	tries    int
+	key     string
+	kind    Kind
+	session string // opened by a click
+	agent   adapters.Name
+	// waitingFor is what the session waits for, with kind Waiting.
+	waitingFor adapters.WaitingFor
+	text       Text
+	ended      []app.Event // with kind Ended, the ended sessions
+	taken      func()      // called once the desktop has accepted the order; may be nil
+	withdraw   bool
+	stands     bool // shown before: carried out only if the notification is no longer on the screen
+	tries      int
 }
 
-// outbox is a queue without a bound: whatever the desktop does, nobody who puts
-// an order waits and no order is lost. Orders of one key supersede each other.
+// outbox is an unbounded queue: put never blocks, and no order is lost. A new order replaces an older one with its key.
 type outbox struct {
 	mu     sync.Mutex
 	queue  []order
-	taken  int           // taken, and neither done nor back
+	taken  int           // orders that were taken, and neither done nor returned
 	signal chan struct{} // holds a token while there may be an order
 }
 
@@ -40,26 +48,40 @@ func (b *outbox) put(orders ...order) {
 	b.poke()
 }
 
-// back returns an order that was taken and could not be carried out to the head
-// of the queue, unless a newer one of its key is there.
+// back returns an order that could not be carried out to the head of the queue, unless the queue has a newer one with
+// its key.
 func (b *outbox) back(o order) {
 	b.mu.Lock()
 	b.taken--
-	if !slices.ContainsFunc(b.queue, func(q order) bool { return q.key == o.key }) {
-		b.queue = slices.Insert(b.queue, 0, o)
+	b.firstLocked(o)
+	b.mu.Unlock()
+	b.poke()
+}
+
+// again queues orders that were done before, except those for which the queue has a newer one with the same key.
+func (b *outbox) again(orders ...order) {
+	b.mu.Lock()
+	for _, o := range orders {
+		b.firstLocked(o)
 	}
 	b.mu.Unlock()
 	b.poke()
 }
 
-// done says that an order that was taken needs nothing more.
+func (b *outbox) firstLocked(o order) {
+	if !slices.ContainsFunc(b.queue, func(q order) bool { return q.key == o.key }) {
+		b.queue = slices.Insert(b.queue, 0, o)
+	}
+}
+
+// done marks an order that was taken as done.
 func (b *outbox) done() {
 	b.mu.Lock()
 	b.taken--
 	b.mu.Unlock()
 }
 
-// take returns the oldest order; back or done must follow.
+// take returns the oldest order. The caller must call done or back.
 func (b *outbox) take() (order, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +94,7 @@ func (b *outbox) take() (order, bool) {
 	return o, true
 }
 
-// open is how many orders are not done.
+// open returns the number of orders that are not done.
 func (b *outbox) open() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,12 +8,11 @@ import (
 
 func init() { beeep.AppName = appName }
 
-// plain shows a notification in the platform's plain way: no click, no
-// withdrawal. It blocks, for seconds when the desktop hangs.
+// plain shows a notification without clicks and withdrawal. It may block for seconds if the desktop hangs.
 func plain(o order, icon []byte) error {
-	title, body := inert(o.text.Title), inert(o.text.Body)
+	title, body := withoutMarkup(o.text.Title), withoutMarkup(o.text.Body)
 	if runtime.GOOS == "windows" {
-		title, body = inertScript(title), inertScript(body)
+		title, body = withoutScript(title), withoutScript(body)
 	}
 	var picture any = "" // the library takes a path or a PNG, not nil
 	if len(icon) > 0 {

@@ -39,6 +39,35 @@ func question(ev app.Event) app.Event {
 	return ev
 }
 
+// suspended returns an event that says that the session's process is stopped by a signal.
+func suspended(ev app.Event) app.Event {
+	ev.Session.Suspended = true
+	return ev
+}
+
+func continued(ev app.Event) app.Event {
+	ev.Before.Suspended = true
+	return ev
+}
+
+// row is a process without a session.
+var row = adapters.ProcessSession(adapters.Codex, proc.Process{Identity: proc.Identity{PID: 5, Start: 7}}, "/w/row")
+
+func begins(s adapters.Session) app.Event {
+	return app.Event{Kind: app.Started, At: noon, Session: app.Session{Session: s}}
+}
+
+func ends(s adapters.Session) app.Event {
+	over := s
+	over.Status, over.Process = adapters.Stopped, proc.Identity{}
+	return app.Event{Kind: app.Ended, At: noon, Session: app.Session{Session: over}, Before: app.Session{Session: s}, Process: s.Process}
+}
+
+func ofLaunch(ev app.Event) app.Event {
+	ev.Session.Launch = &app.Launch{ID: "l-1"}
+	return ev
+}
+
 // with names the other sessions that end with the same process.
 func with(ev app.Event, ids ...string) app.Event {
 	ev.Process = ev.Before.Process
@@ -86,9 +115,34 @@ func TestPolicy(t *testing.T) {
 		"waits, ends":           {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {gone}}, []string{"Codex needs permission in a [a]", "Codex ended in a [a]; withdraw waiting codex a"}},
 		"waits for another":     {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {twice}}, []string{"Codex needs permission in a [a]", "Codex asks you in a [a]"}},
 		"waits twice over":      {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Waiting)}}, []string{"Codex needs permission in a [a]", ""}},
-		"waited before we came": {[]batch{{change("a", adapters.Waiting, adapters.Working)}}, []string{""}},
-		"appears waiting":       {[]batch{{started}}, []string{"Codex needs permission in a [a]"}},
-		"working and idle":      {[]batch{{change("a", adapters.Idle, adapters.Working), change("a", adapters.Working, adapters.Idle)}}, []string{""}},
+		"not listed for a while": {[]batch{
+			{change("a", adapters.Working, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Unknown)},
+			{change("a", adapters.Unknown, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Working)},
+		}, []string{"Codex needs permission in a [a]", "", "", "withdraw waiting codex a"}},
+		"not listed, then idle": {[]batch{
+			{change("a", adapters.Working, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Unknown)},
+			{change("a", adapters.Unknown, adapters.Idle)},
+		}, []string{"Codex needs permission in a [a]", "", "withdraw waiting codex a"}},
+		"waited before we came":         {[]batch{{change("a", adapters.Waiting, adapters.Working)}}, []string{""}},
+		"appears waiting":               {[]batch{{started}}, []string{"Codex needs permission in a [a]"}},
+		"working and idle":              {[]batch{{change("a", adapters.Idle, adapters.Working), change("a", adapters.Working, adapters.Idle)}}, []string{""}},
+		"process without a session":     {[]batch{{begins(row)}, {ends(row)}}, []string{"", ""}},
+		"launch without a session":      {[]batch{{ofLaunch(ends(row))}}, []string{"Codex ended in row [" + row.ID + "]"}},
+		"session and a process row end": {[]batch{{with(end("a", 5), row.ID), ends(row)}}, []string{"Codex ended in a [a]"}},
+		"suspended at work, continued": {[]batch{
+			{suspended(change("a", adapters.Working, adapters.Idle))}, {continued(change("a", adapters.Idle, adapters.Working))},
+		}, []string{"", ""}},
+		"suspended while idle, continued": {[]batch{
+			{suspended(change("a", adapters.Idle, adapters.Idle))}, {continued(change("a", adapters.Idle, adapters.Idle))},
+		}, []string{"", ""}},
+		"a wait that was told is suspended, continued, answered": {[]batch{
+			{change("a", adapters.Working, adapters.Waiting)}, {suspended(change("a", adapters.Waiting, adapters.Waiting))},
+			{continued(change("a", adapters.Waiting, adapters.Waiting))}, {change("a", adapters.Waiting, adapters.Working)},
+		}, []string{"Codex needs permission in a [a]", "", "", "withdraw waiting codex a"}},
+		"a wait from before we came is suspended, continued": {[]batch{
+			{suspended(change("a", adapters.Waiting, adapters.Waiting))}, {continued(change("a", adapters.Waiting, adapters.Waiting))},
+		}, []string{"", ""}},
+		"suspended, killed": {[]batch{{suspended(change("a", adapters.Working, adapters.Idle))}, {end("a", 5)}}, []string{"", "Codex ended in a [a]"}},
 		"parent and child wait": {[]batch{
 			{child(change("c", adapters.Working, adapters.Waiting), "p"), change("p", adapters.Working, adapters.Waiting)},
 			{change("p", adapters.Waiting, adapters.Working)},
@@ -144,5 +198,26 @@ func TestOutbox(t *testing.T) {
 	b.take()
 	if _, ok := b.take(); ok {
 		t.Error("took from an empty outbox")
+	}
+}
+
+// A thread that was stored without a turn, as Codex 0.80 does at /quit, was a process
+// without a session to the user: its end is not told. The end of any other is.
+func TestEndWithoutATurn(t *testing.T) {
+	empty := ends(session("a", adapters.Idle, 1).Session)
+	prompted := empty
+	prompted.Session.FirstPrompt = "fix it"
+	done := empty
+	done.Before.Outcome = adapters.Completed
+	for _, tt := range []struct {
+		what string
+		ev   app.Event
+		told int
+	}{
+		{"no turn", empty, 0}, {"a prompt", prompted, 1}, {"an outcome", done, 1}, {"a turn", end("a", 1), 1}, {"a launch", ofLaunch(empty), 1},
+	} {
+		if orders := newPolicy(nil).take([]app.Event{tt.ev}); len(orders) != tt.told {
+			t.Errorf("%s: %d orders, want %d: %v", tt.what, len(orders), tt.told, orders)
+		}
 	}
 }

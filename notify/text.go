@@ -12,26 +12,23 @@ import (
 	"rollcall/app/present"
 )
 
-// How much of untrusted text is looked at, in bytes, and shown, in cells. A
-// prompt can be megabytes long.
+// The sizes of parts of a text, in cells and lines.
 const (
-	textRead    = 4096
 	projectCell = 40
 	topicCells  = 160
 	listedLines = 3
 )
 
-// Text is what a notification says: plain text, no markup, safe to show. The
-// title is one line, the body is at most four.
+// Text is the text of a notification: clean plain text. The title has one line, the body at most four.
 type Text struct{ Title, Body string }
 
-// EndedText says that a process ended with these sessions, none of them a
-// sub-agent; how it ended and how long it ran when it was one.
+// EndedText returns the text for a process that ended with these sessions. Sub-agents are not among them. For a single
+// session the text has the outcome and the duration.
 func EndedText(ended []app.Event) Text {
 	if len(ended) == 0 {
 		return Text{}
 	}
-	first := brief(ended[0].Session.Session)
+	first := present.Brief(ended[0].Session.Session)
 	agent := present.AgentName(first.Agent)
 	if len(ended) == 1 {
 		return Text{
@@ -45,7 +42,7 @@ func EndedText(ended []app.Event) Text {
 			body = append(body, fmt.Sprintf("and %d more", len(ended)-i))
 			break
 		}
-		s := brief(ev.Session.Session)
+		s := present.Brief(ev.Session.Session)
 		row := present.Cut(present.Project(s.CWD), projectCell)
 		if how := howEnded(s); how != "" {
 			row += ": " + how
@@ -55,36 +52,48 @@ func EndedText(ended []app.Event) Text {
 	return Text{Title: fmt.Sprintf("%s ended with %d sessions", agent, len(ended)), Body: lines(body...)}
 }
 
-// WaitingText says that a session waits for the user, and for what.
+// Missed is a launch that ended while Rollcall was not running.
+type Missed struct {
+	Session  adapters.Session // its agent and folder at least
+	ExitCode *int             // nil: unknown
+}
+
+// MissedText returns the text for launches that ended while Rollcall was not running.
+func MissedText(missed []Missed) Text {
+	var body []string
+	for i, m := range missed {
+		if i == listedLines {
+			body = append(body, fmt.Sprintf("and %d more", len(missed)-i))
+			break
+		}
+		s := present.Brief(m.Session)
+		how := howEnded(s)
+		if how == "" && m.ExitCode != nil {
+			how = fmt.Sprintf("exit code %d", *m.ExitCode)
+		}
+		row := present.AgentName(s.Agent) + place(s)
+		if how != "" {
+			row += ": " + how
+		}
+		body = append(body, row)
+	}
+	title := "1 launch ended while Rollcall was off"
+	if len(missed) != 1 {
+		title = fmt.Sprintf("%d launches ended while Rollcall was off", len(missed))
+	}
+	return Text{Title: title, Body: lines(body...)}
+}
+
+// WaitingText returns the text for a session that waits for the user.
 func WaitingText(waits app.Session) Text {
-	s := brief(waits.Session)
+	s := present.Brief(waits.Session)
 	return Text{Title: present.AgentName(s.Agent) + " " + present.Line(present.Status(s)) + place(s), Body: topic(s)}
-}
-
-// brief is s with its texts cut to what is worth cleaning.
-func brief(s adapters.Session) adapters.Session {
-	for _, text := range []*string{&s.Title, &s.FirstPrompt, &s.LastPrompt, &s.Remote} {
-		*text = head(*text)
-	}
-	if len(s.CWD) > textRead { // what is shown is the end
-		s.CWD = strings.ToValidUTF8(s.CWD[len(s.CWD)-textRead:], "")
-	}
-	return s
-}
-
-func head(s string) string {
-	if len(s) <= textRead {
-		return s
-	}
-	n := textRead
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 func place(s adapters.Session) string {
 	switch {
+	case s.CWD != "" && s.Container != "":
+		return " in " + present.Cut(present.Project(s.CWD), projectCell) + " in a container"
 	case s.CWD != "":
 		return " in " + present.Cut(present.Project(s.CWD), projectCell)
 	case s.Remote != "":
@@ -95,29 +104,26 @@ func place(s adapters.Session) string {
 
 func topic(s adapters.Session) string { return present.Cut(present.Topic(s), topicCells) }
 
-// howEnded is empty when the agent does not tell.
+// howEnded returns the outcome in words, or an empty string if it is unknown.
 func howEnded(s adapters.Session) string { return present.Line(present.Outcome(s.Outcome)) }
 
+// ran returns the duration of the last turn in words, or an empty string if it is unknown.
 func ran(ev app.Event) string {
-	start := ev.Session.StartedAt
-	if start.IsZero() {
-		start = ev.Before.StartedAt
-	}
-	end := ev.At
-	if last := ev.Session.LastActivityAt; end.IsZero() {
-		end = last
-	}
-	switch took := end.Sub(start); {
-	case start.IsZero() || end.IsZero() || took < 0:
+	took, ok := ev.TurnLength()
+	if !ok {
 		return ""
-	case took < 2*time.Second:
-		return "ran 1 s"
-	default:
-		return "ran " + present.Age(took)
 	}
+	text := "ran 1 s"
+	if took >= 2*time.Second {
+		text = "ran " + present.Age(took)
+	}
+	if ev.BetweenTurns() && ev.Session.Outcome == "" {
+		text = "last turn " + text
+	}
+	return text
 }
 
-// sentence joins parts with commas and begins them with a capital letter.
+// sentence joins the parts that are not empty with commas, and capitalises the first letter.
 func sentence(parts ...string) string {
 	s := strings.Join(filled(parts), ", ")
 	r, n := utf8.DecodeRuneInString(s)

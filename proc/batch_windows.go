@@ -13,10 +13,11 @@ import (
 
 var errBatchArg = errors.New("a batch file takes no argument with a line break")
 
-// Batch has a command run its batch file, as npm installs for each program, with
-// just these arguments: Windows gives a batch file to cmd.exe, for which a quote
-// in an argument, or a percent sign, begins commands and variables. A command
-// that runs no batch file stays as it is. An error says which can't be given.
+// Batch changes a command that runs a batch file, such as npm installs for each
+// program, so that the file gets exactly these arguments. Windows gives a batch file to
+// cmd.exe, for which a quote or a percent sign in an argument begins commands and
+// variables. Batch leaves other commands as they are. An error names an argument that
+// can't be passed.
 func Batch(cmd *exec.Cmd) error {
 	switch strings.ToLower(filepath.Ext(cmd.Path)) {
 	case ".cmd", ".bat":
@@ -46,9 +47,9 @@ func Batch(cmd *exec.Cmd) error {
 	return nil
 }
 
-// batchArg quotes an argument for cmd.exe and for the program behind it: a quote
-// is doubled, which leaves both inside the quotes, and a percent sign is followed
-// by nothing that is a variable's name (an empty part of %cd% stands in between).
+// batchArg quotes an argument for cmd.exe and for the program behind it. A quote is
+// doubled, which leaves both inside the quotes. A percent sign gets an empty part of
+// %cd% behind it, so that it begins no variable.
 func batchArg(arg string) string {
 	var b strings.Builder
 	b.WriteByte('"')

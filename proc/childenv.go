@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// ChildEnv builds the environment of a child process: the entries "NAME=value"
-// of base, without the names in drop, with those in set, which wins over both.
-// Of a name that stands several times in base the last entry counts. The result
-// is sorted; entries without a name, or without "=", are left out. Names compare
-// without regard to case on Windows, and keep the spelling that came last.
+// ChildEnv returns the environment of a child process: the entries "NAME=value" of
+// base, without the names in drop, and with those in set, which override base and drop.
+// Of several entries with one name in base the last one counts. The result is sorted;
+// entries without a name, or without "=", are left out. On Windows names are compared
+// without regard to case, and have the spelling that came last.
 func ChildEnv(base, drop []string, set map[string]string) []string {
 	return childEnv(base, drop, set, runtime.GOOS == "windows")
 }

@@ -61,8 +61,8 @@ func (t *Table) Env(id Identity) ([]string, error) {
 	})
 }
 
-// CWD implements Details. gopsutil tells it in builds with cgo; lsof in those
-// without.
+// CWD implements Details. It reads the folder through gopsutil in builds with cgo, and
+// through lsof in those without.
 func (t *Table) CWD(id Identity) (string, error) {
 	return detail(t, id, func() (string, error) {
 		p := &process.Process{Pid: int32(id.PID)}
@@ -85,20 +85,28 @@ func (t *Table) OpenFiles(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) { return lsof(id.PID, openFile) })
 }
 
-// lsof asks which files one process has open; narrow are further arguments. -b and -w keep it from blocking on
-// dead network mounts and from warning about that.
+// lsof returns the files that one process has open and that wanted accepts. narrow
+// are further arguments.
 func lsof(pid int, wanted func(descriptor, kind string) bool, narrow ...string) ([]string, error) {
+	output, err := runLsof(append([]string{"-p", strconv.Itoa(pid), "-F", "ftn"}, narrow...)...)
+	// It ends with status 1 when it could not read everything.
+	if err != nil && output == "" {
+		return nil, fmt.Errorf("pid %d: %w", pid, err)
+	}
+	return parseLsof(output, wanted), nil
+}
+
+// runLsof runs lsof for at most lsofLimit. -b and -w keep it from blocking on dead
+// network mounts and from warning about that.
+func runLsof(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lsofLimit)
 	defer cancel()
-	args := append([]string{"-b", "-w", "-n", "-P", "-p", strconv.Itoa(pid), "-F", "ftn"}, narrow...)
-	command := exec.CommandContext(ctx, "/usr/sbin/lsof", args...)
-	output, err := command.Output()
+	output, err := exec.CommandContext(ctx, "/usr/sbin/lsof", append([]string{"-b", "-w", "-n", "-P"}, args...)...).Output()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("lsof: %w", ErrUnsupported)
+		err = ErrUnsupported
 	}
-	// It ends with status 1 when it could not tell everything.
-	if err != nil && len(output) == 0 {
-		return nil, fmt.Errorf("lsof -p %d: %w", pid, err)
+	if err != nil {
+		err = fmt.Errorf("lsof: %w", err)
 	}
-	return parseLsof(string(output), wanted), nil
+	return string(output), err
 }

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,60 +15,37 @@ const maxArgs = 8 << 20
 
 const deletedSuffix = " (deleted)"
 
-// detail runs read and then makes sure that it was that very process that was
-// read: one that lives now has had its pid ever since it began.
-func (t *Table) detail(id Identity, read func() error) error {
-	if id.IsZero() {
-		return ErrGone
-	}
-	err := read()
-	if errors.Is(t.check(id), ErrGone) {
-		return ErrGone
-	}
-	return err
-}
-
 // Args implements Details. Trailing empty arguments are dropped: a process that
 // has shortened its title (Pi 1.5.2 does) leaves its old arguments as zero
 // bytes, which look like them. Kernel threads have no arguments.
-func (t *Table) Args(id Identity) (args []string, err error) {
-	err = t.detail(id, func() error {
-		args, err = t.zeroSeparated(id.PID, "cmdline")
-		return err
-	})
+func (t *Table) Args(id Identity) ([]string, error) {
+	args, err := detail(t, id, func() ([]string, error) { return t.zeroSeparated(id.PID, "cmdline") })
 	for len(args) > 0 && args[len(args)-1] == "" {
 		args = args[:len(args)-1]
 	}
-	return orNil(args, err)
+	return args, err
 }
 
-// Env implements Details. It is what the process was started with; what it set
-// later is not seen. Other users' processes: fs.ErrPermission.
-func (t *Table) Env(id Identity) (env []string, err error) {
-	err = t.detail(id, func() error {
-		env, err = t.zeroSeparated(id.PID, "environ")
-		return err
-	})
-	return orNil(env, err)
+// Env implements Details. It returns the environment that the process was started
+// with; what the process set later is not seen. For another user's process it
+// returns fs.ErrPermission.
+func (t *Table) Env(id Identity) ([]string, error) {
+	return detail(t, id, func() ([]string, error) { return t.zeroSeparated(id.PID, "environ") })
 }
 
-// Exe implements Details. A binary that was replaced or removed since the start
-// is named by its old path.
+// Exe implements Details. A binary that was replaced or removed since the start has its
+// old path.
 func (t *Table) Exe(id Identity) (string, error) { return t.link(id, "exe") }
 
-// CWD implements Details. A folder removed since is named by its old path.
+// CWD implements Details. A folder that was removed since has its old path.
 func (t *Table) CWD(id Identity) (string, error) { return t.link(id, "cwd") }
 
 // OpenFiles implements Details. Files that were removed or replaced while open
 // are left out: the file that has their name now is another one. So are devices,
 // pipes and sockets. An open folder may be among the paths: to tell it apart
 // takes a stat, which never returns on a dead network mount.
-func (t *Table) OpenFiles(id Identity) (paths []string, err error) {
-	err = t.detail(id, func() error {
-		paths, err = readFDs(t.path(id.PID, "fd"))
-		return err
-	})
-	return orNil(paths, err)
+func (t *Table) OpenFiles(id Identity) ([]string, error) {
+	return detail(t, id, func() ([]string, error) { return readFDs(t.path(id.PID, "fd")) })
 }
 
 func (t *Table) zeroSeparated(pid int, name string) ([]string, error) {
@@ -77,19 +53,12 @@ func (t *Table) zeroSeparated(pid int, name string) ([]string, error) {
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}
-	b = bytes.TrimSuffix(b, []byte{0})
-	return strings.Split(string(b), "\x00"), nil
+	return strings.Split(string(bytes.TrimSuffix(b, []byte{0})), "\x00"), nil
 }
 
-func (t *Table) link(id Identity, name string) (target string, err error) {
-	err = t.detail(id, func() error {
-		target, err = os.Readlink(t.path(id.PID, name))
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(target, deletedSuffix), nil
+func (t *Table) link(id Identity, name string) (string, error) {
+	target, err := detail(t, id, func() (string, error) { return os.Readlink(t.path(id.PID, name)) })
+	return strings.TrimSuffix(target, deletedSuffix), err
 }
 
 // readFDs returns the files that the links of a /proc/PID/fd folder name, each once.
@@ -109,7 +78,7 @@ func readFDs(folder string) ([]string, error) {
 	for _, name := range names {
 		n, err := unix.Readlinkat(int(dir.Fd()), name, buffer)
 		if err != nil {
-			if gone(err) || err == unix.EINVAL {
+			if isGone(err) || err == unix.EINVAL {
 				continue // closed meanwhile
 			}
 			return paths, &fs.PathError{Op: "readlink", Path: folder + "/" + name, Err: err}
@@ -122,25 +91,18 @@ func readFDs(folder string) ([]string, error) {
 	return paths, nil
 }
 
-// isFile judges the target of an fd link. Pipes and sockets read "pipe:[7]",
-// memory files "/memfd:name (deleted)".
+// isFile reports whether the target of a descriptor's link is a file. Pipes and sockets
+// read "pipe:[7]", memory files "/memfd:name (deleted)".
 func isFile(target string) bool {
 	return strings.HasPrefix(target, "/") && !strings.HasSuffix(target, deletedSuffix) &&
 		!strings.HasPrefix(target, "/dev/") && !strings.HasPrefix(target, "/proc/")
 }
 
-func orNil(s []string, err error) ([]string, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// FileLocks implements Lister. The pid is that of the process that took the
-// lock; a flock lives on in a child that inherited the descriptor after that
-// process has gone, so check it. Waiting for a lock isn't holding it. On file
+// FileLocks implements Lister. The pid is that of the process that took the lock; a
+// flock may outlive that process in a child that inherited the descriptor, so check
+// that the process is alive. A process that waits for a lock does not hold it. On file
 // systems with device numbers of their own (btrfs, overlayfs) the kernel may list
-// another device than stat tells: compare the inode, then.
+// another device than stat returns: compare the inode, then.
 func (t *Table) FileLocks() (map[FileID]int, error) {
 	b, err := readAll(t.root+"/locks", 64<<20)
 	if err != nil {

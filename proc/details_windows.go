@@ -9,19 +9,21 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ask lets gopsutil read a detail from the process's memory.
-func ask(id Identity) *process.Process { return &process.Process{Pid: int32(id.PID)} }
+// gopsutilProcess returns gopsutil's view of a process, which reads details from the
+// process's memory.
+func gopsutilProcess(id Identity) *process.Process { return &process.Process{Pid: int32(id.PID)} }
 
-// denied says that a process doesn't show itself: gopsutil has an empty answer
-// then, and no error. No process has an empty folder, command line or environment.
-func denied(id Identity) error { return fmt.Errorf("%s: %w", id, fs.ErrPermission) }
+// accessDenied returns the error for a process that may not be read: gopsutil then
+// returns an empty value and no error. No process has an empty folder, command line or
+// environment.
+func accessDenied(id Identity) error { return fmt.Errorf("%s: %w", id, fs.ErrPermission) }
 
 // Args implements Details.
 func (t *Table) Args(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) {
-		line, err := ask(id).Cmdline()
+		line, err := gopsutilProcess(id).Cmdline()
 		if err == nil && line == "" {
-			err = denied(id)
+			err = accessDenied(id)
 		}
 		if err != nil {
 			return nil, err
@@ -33,9 +35,9 @@ func (t *Table) Args(id Identity) ([]string, error) {
 // CWD implements Details.
 func (t *Table) CWD(id Identity) (string, error) {
 	return detail(t, id, func() (string, error) {
-		dir, err := ask(id).Cwd()
+		dir, err := gopsutilProcess(id).Cwd()
 		if err == nil && dir == "" {
-			err = denied(id)
+			err = accessDenied(id)
 		}
 		if err != nil {
 			return "", err
@@ -47,9 +49,9 @@ func (t *Table) CWD(id Identity) (string, error) {
 // Env implements Details.
 func (t *Table) Env(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) {
-		env, err := ask(id).Environ()
+		env, err := gopsutilProcess(id).Environ()
 		if err == nil && len(env) == 0 {
-			err = denied(id)
+			err = accessDenied(id)
 		}
 		return env, err
 	})

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// marks lends its addresses to tell an event of a pid's former process from one
+// eventMarks lends its addresses to tell an event of a pid's former process from one
 // of its present process: the kernel hands back a pointer, which must stay valid.
-var marks [1 << 16]byte
+var eventMarks [1 << 16]byte
 
 // settleLimit is how long an ended process may take to leave the table: the
 // kernel reports its exit a moment before it becomes a zombie.
@@ -57,7 +57,7 @@ func (k *kernelQueue) change(ident, filter, flags int, fflags uint32, mark *byte
 	return err
 }
 
-// wake lets wait return.
+// wake makes wait return.
 func (k *kernelQueue) wake() { _ = k.change(0, unix.EVFILT_USER, 0, unix.NOTE_TRIGGER, nil) }
 
 func (k *kernelQueue) add(id Identity) error {
@@ -70,8 +70,8 @@ func (k *kernelQueue) add(id Identity) error {
 		k.missed = append(k.missed, former.id)
 		k.wake()
 	}
-	k.last = (k.last + 1) % len(marks)
-	entry := queued{id: id, mark: &marks[k.last]}
+	k.last = (k.last + 1) % len(eventMarks)
+	entry := queued{id: id, mark: &eventMarks[k.last]}
 	err := k.change(id.PID, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT, unix.NOTE_EXIT, entry.mark)
 	if errors.Is(err, unix.ESRCH) {
 		return ErrGone
@@ -117,7 +117,7 @@ func (k *kernelQueue) wait() ([]Identity, bool) {
 	return ended, ok
 }
 
-// collect translates events into the processes that ended.
+// collect returns the processes that ended, according to the events.
 func (k *kernelQueue) collect(events []unix.Kevent_t) ([]Identity, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -135,8 +135,8 @@ func (k *kernelQueue) collect(events []unix.Kevent_t) ([]Identity, bool) {
 	return ended, true
 }
 
-// settle waits until the table no longer lists an ended process, so that whoever
-// is told of its end doesn't still see it.
+// settle waits until the table no longer lists an ended process, so that a caller who
+// learns of its end doesn't still see it.
 func (k *kernelQueue) settle(id Identity) {
 	for end := time.Now().Add(settleLimit); time.Now().Before(end) && k.table.Alive(id); {
 		time.Sleep(time.Millisecond) //nolint:forbidigo // the kernel has no event for it

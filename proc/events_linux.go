@@ -31,8 +31,8 @@ type pidfd struct {
 // again, so that an event still in hand can't be taken for a later process's.
 const wakeToken = 0
 
-// live says whether the processes of the table are of this pid namespace, now.
-func (t *Table) live() bool { return t.own }
+// hasEvents reports whether the processes of the table are of this pid namespace, now.
+func (t *Table) hasEvents() bool { return t.ownNamespace }
 
 func newExitEvents(table *Table) (exitEvents, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)

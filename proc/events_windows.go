@@ -50,12 +50,12 @@ func newExitEvents(*Table) (exitEvents, error) {
 // waitEnded runs on a thread of the system's pool.
 func waitEnded(token, _ uintptr) uintptr {
 	if h, ok := waiting.Load(token); ok {
-		h.(*handleWaits).tell(token)
+		h.(*handleWaits).noteEnd(token)
 	}
 	return 0
 }
 
-func (h *handleWaits) tell(token uintptr) {
+func (h *handleWaits) noteEnd(token uintptr) {
 	h.mu.Lock()
 	h.ended = append(h.ended, token)
 	h.mu.Unlock()
@@ -100,7 +100,8 @@ func (h *handleWaits) remove(id Identity) {
 	}
 }
 
-// release must be called without the lock: it waits for a callback on its way.
+// release frees what the wait holds. The caller must not hold the lock: release waits
+// for a callback that is running.
 func (w *handleWait) release(token uintptr) {
 	if w.wait != 0 {
 		_, _, _ = unregisterWaitEx.Call(uintptr(w.wait), untilCallbacksDone)

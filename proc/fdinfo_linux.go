@@ -16,42 +16,36 @@ const maxFDInfo = 4 << 20
 
 // Appended implements Details. The kernel keeps where the last write of each
 // descriptor ended, and nothing else moves one that is for appending.
-func (t *Table) Appended(id Identity, path string) (ends []int64, err error) {
-	err = t.detail(id, func() error {
-		return t.eachFD(id.PID, func(target string) bool { return target == path }, func(info string) {
+func (t *Table) Appended(id Identity, path string) ([]int64, error) {
+	return detail(t, id, func() (ends []int64, err error) {
+		err = t.eachFD(id.PID, func(target string) bool { return target == path }, func(info string) {
 			if end := appendedTo(info); end > 0 {
 				ends = append(ends, end)
 			}
 		})
+		slices.Sort(ends)
+		slices.Reverse(ends)
+		return ends, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(ends)
-	slices.Reverse(ends)
-	return ends, nil
 }
 
 // Watched implements Details.
-func (t *Table) Watched(id Identity) (files []FileID, err error) {
-	err = t.detail(id, func() error {
-		return t.eachFD(id.PID, func(target string) bool { return target == "anon_inode:inotify" }, func(info string) {
+func (t *Table) Watched(id Identity) ([]FileID, error) {
+	return detail(t, id, func() (files []FileID, err error) {
+		err = t.eachFD(id.PID, func(target string) bool { return target == "anon_inode:inotify" }, func(info string) {
 			for line := range strings.Lines(info) {
 				if file, ok := parseWatch(line); ok {
 					files = append(files, file)
 				}
 			}
 		})
+		return files, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return files, nil
 }
 
-// eachFD gives what the kernel tells of those descriptors of a process whose link
-// has the target that is wanted. Descriptors that are closed meanwhile are left
-// out, as are those of a recording that has no such files.
+// eachFD calls do with the kernel's information on each descriptor of a process whose
+// link has a wanted target. Descriptors that are closed meanwhile are left out, as are
+// those of a recording that lacks these files.
 func (t *Table) eachFD(pid int, wanted func(target string) bool, do func(info string)) error {
 	folder := t.path(pid, "fd")
 	entries, err := os.ReadDir(folder)

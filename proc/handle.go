@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Signal is a way of asking a process to end, from the politest on.
+// Signal is a way of asking a process to end.
 type Signal int
 
 // The signals. Windows has no polite way for a process of another console: there
@@ -16,10 +16,10 @@ type Signal int
 const (
 	Interrupt Signal = iota + 1 // as Ctrl-C does: SIGINT
 	Terminate                   // SIGTERM
-	Kill                        // SIGKILL, TerminateProcess; can't be refused
+	Kill                        // SIGKILL, TerminateProcess; the process can't refuse it
 )
 
-// String is the signal in words: "interrupt".
+// String returns the signal in words: "interrupt".
 func (s Signal) String() string {
 	switch s {
 	case Interrupt:
@@ -32,42 +32,51 @@ func (s Signal) String() string {
 	return "no signal"
 }
 
-// Sendable says whether this system can send the signal to a process of another
+// Sendable reports whether this system can send the signal to a process of another
 // console or session.
 func (s Signal) Sendable() bool { return s == Kill || runtime.GOOS != "windows" }
 
-// Handle holds on to one process, so that whatever is done through it reaches
-// that process or nobody: once it has ended, a newcomer with its pid is safe.
-// On macOS, which has no such handles, its identity is checked right before
-// each signal instead. A Handle is for one goroutine.
+// Handle holds on to one process, so that what is done through it reaches that process
+// or none: once the process has ended, a new process with its pid is safe. On macOS,
+// which has no such handles, the identity is checked right before each signal instead.
+// A Handle must be used by one goroutine.
 type Handle struct {
-	id    Identity
-	table *Table
-	held  held
+	id     Identity
+	table  *Table
+	handle processHandle
 }
 
-// Hold opens a handle on that very process. Its errors are ErrGone, and
-// ErrUnsupported for a table that isn't this machine's own (HOST_PROC), whose
-// pids mean other processes here. Close the handle after use.
+// Hold opens a handle on the process identified by id. Its errors are ErrGone, and
+// ErrUnsupported for a table that isn't this machine's own (HOST_PROC), whose pids mean
+// other processes here. Close the handle after use.
 func (t *Table) Hold(id Identity) (*Handle, error) {
 	if id.IsZero() {
 		return nil, ErrGone
 	}
-	if !t.live() {
+	if !t.hasEvents() {
 		return nil, ErrUnsupported
 	}
-	held, err := hold(t, id)
+	held, err := openHandle(t, id)
 	if err != nil {
 		return nil, err
 	}
-	return &Handle{id: id, table: t, held: held}, nil
+	return &Handle{id: id, table: t, handle: held}, nil
 }
 
-// Identity is the process that is held.
+// Identity returns the identity of the process that is held.
 func (h *Handle) Identity() Identity { return h.id }
 
-// Send sends the signal. ErrGone when the process has ended.
-func (h *Handle) Send(s Signal) error { return h.held.send(s) }
+// Send sends the signal. It returns ErrGone when the process has ended. It also resumes
+// a suspended process, which could act on no signal but Kill.
+func (h *Handle) Send(s Signal) error {
+	if err := h.handle.send(s); err != nil || s == Kill {
+		return err
+	}
+	if p, err := h.table.Find(h.id.PID); err == nil && p.Identity == h.id && p.Suspended {
+		h.handle.resume()
+	}
+	return nil
+}
 
 // Wait returns nil once the process has ended, reaped by its parent or not, or
 // ctx's error.
@@ -77,7 +86,7 @@ func (h *Handle) Wait(ctx context.Context) error {
 		if deadline, ok := ctx.Deadline(); ok {
 			slice = min(slice, max(time.Until(deadline), 0))
 		}
-		if h.held.ended(slice) {
+		if h.handle.ended(slice) {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -86,8 +95,8 @@ func (h *Handle) Wait(ctx context.Context) error {
 	}
 }
 
-// Close lets go of the process.
-func (h *Handle) Close() { h.held.close() }
+// Close releases the process.
+func (h *Handle) Close() { h.handle.close() }
 
 // Descendants returns the processes below root, parents before their children:
 // what a process started and what these started in turn, as far as no process

@@ -10,26 +10,26 @@ import (
 
 var unixSignals = map[Signal]unix.Signal{Interrupt: unix.SIGINT, Terminate: unix.SIGTERM, Kill: unix.SIGKILL}
 
-// held is a process held by its pidfd.
-type held struct{ fd int }
+// processHandle is a process held by its pidfd.
+type processHandle struct{ fd int }
 
-func hold(t *Table, id Identity) (held, error) {
+func openHandle(t *Table, id Identity) (processHandle, error) {
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EINVAL):
-		return held{}, ErrGone
+		return processHandle{}, ErrGone
 	case err != nil:
-		return held{}, fmt.Errorf("process %d: pidfd_open: %w", id.PID, err)
+		return processHandle{}, fmt.Errorf("process %d: pidfd_open: %w", id.PID, err)
 	}
 	// Only now is it certain whose pid it is.
 	if err := t.check(id); err != nil {
 		unix.Close(fd)
-		return held{}, err
+		return processHandle{}, err
 	}
-	return held{fd}, nil
+	return processHandle{fd}, nil
 }
 
-func (h held) send(s Signal) error {
+func (h processHandle) send(s Signal) error {
 	err := unix.PidfdSendSignal(h.fd, unixSignals[s], nil, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return ErrGone
@@ -40,11 +40,14 @@ func (h held) send(s Signal) error {
 	return nil
 }
 
-// ended says whether the process has ended, waiting for that at most so long.
-func (h held) ended(wait time.Duration) bool {
+// resume lets a suspended process run on.
+func (h processHandle) resume() { _ = unix.PidfdSendSignal(h.fd, unix.SIGCONT, nil, 0) }
+
+// ended reports whether the process has ended, waiting for that at most so long.
+func (h processHandle) ended(wait time.Duration) bool {
 	fds := []unix.PollFd{{Fd: int32(h.fd), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, int(wait.Milliseconds()))
 	return err == nil && n == 1
 }
 
-func (h held) close() { _ = unix.Close(h.fd) }
+func (h processHandle) close() { _ = unix.Close(h.fd) }

@@ -155,3 +155,28 @@ func TestDescendantsOfReusedPIDs(t *testing.T) {
 		t.Errorf("below nobody: %v", d)
 	}
 }
+
+// TestSignalToSuspended: a suspended process acts on terminate at once.
+func TestSignalToSuspended(t *testing.T) {
+	table := ownTable(t)
+	c := start(t, "wait", nil)
+	id := c.identity(t, table)
+	h := hold1(t, table, id)
+	if err := syscall.Kill(id.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if p, err := table.Find(id.PID); err == nil && p.Suspended {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is not suspended")
+		}
+	}
+	if err := h.Send(Terminate); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitFor(h, 10*time.Second); err != nil {
+		t.Errorf("it was asked to end: %v", err)
+	}
+}

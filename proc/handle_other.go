@@ -11,15 +11,17 @@ import (
 
 var unixSignals = map[Signal]syscall.Signal{Interrupt: syscall.SIGINT, Terminate: syscall.SIGTERM, Kill: syscall.SIGKILL}
 
-// held is a process that is checked before each signal. Compiled, not run.
-type held struct {
+// processHandle is a process that is checked before each signal. Compiled, not run.
+type processHandle struct {
 	table *Table
 	id    Identity
 }
 
-func hold(t *Table, id Identity) (held, error) { return held{t, id}, t.check(id) }
+func openHandle(t *Table, id Identity) (processHandle, error) {
+	return processHandle{t, id}, t.check(id)
+}
 
-func (h held) send(s Signal) error {
+func (h processHandle) send(s Signal) error {
 	if err := h.table.check(h.id); err != nil {
 		return err
 	}
@@ -33,8 +35,15 @@ func (h held) send(s Signal) error {
 	return nil
 }
 
-// ended says whether the process has ended, waiting for that at most so long.
-func (h held) ended(wait time.Duration) bool {
+// resume lets a suspended process run on.
+func (h processHandle) resume() {
+	if h.table.check(h.id) == nil {
+		_ = syscall.Kill(h.id.PID, syscall.SIGCONT)
+	}
+}
+
+// ended reports whether the process has ended, waiting for that at most so long.
+func (h processHandle) ended(wait time.Duration) bool {
 	if !h.table.Alive(h.id) {
 		return true
 	}
@@ -42,4 +51,4 @@ func (h held) ended(wait time.Duration) bool {
 	return false
 }
 
-func (h held) close() {}
+func (h processHandle) close() {}

@@ -8,27 +8,27 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// held is a process held by its handle.
-type held struct{ handle windows.Handle }
+// processHandle is a process held by its handle.
+type processHandle struct{ handle windows.Handle }
 
-func hold(t *Table, id Identity) (held, error) {
+func openHandle(t *Table, id Identity) (processHandle, error) {
 	const access = windows.SYNCHRONIZE | windows.PROCESS_QUERY_LIMITED_INFORMATION | windows.PROCESS_TERMINATE
 	handle, err := windows.OpenProcess(access, false, uint32(id.PID))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
-		return held{}, ErrGone
+		return processHandle{}, ErrGone
 	}
 	if err != nil {
-		return held{}, fmt.Errorf("process %d: %w", id.PID, err)
+		return processHandle{}, fmt.Errorf("process %d: %w", id.PID, err)
 	}
 	// Only now is it certain whose pid it is.
 	if err := t.check(id); err != nil {
 		_ = windows.CloseHandle(handle)
-		return held{}, err
+		return processHandle{}, err
 	}
-	return held{handle}, nil
+	return processHandle{handle}, nil
 }
 
-func (h held) send(s Signal) error {
+func (h processHandle) send(s Signal) error {
 	if s != Kill {
 		return fmt.Errorf("%s: %w", s, ErrUnsupported)
 	}
@@ -44,10 +44,13 @@ func (h held) send(s Signal) error {
 	return nil
 }
 
-// ended says whether the process has ended, waiting for that at most so long.
-func (h held) ended(wait time.Duration) bool {
+// resume does nothing: TerminateProcess ends a suspended process too.
+func (processHandle) resume() {}
+
+// ended reports whether the process has ended, waiting for that at most so long.
+func (h processHandle) ended(wait time.Duration) bool {
 	event, err := windows.WaitForSingleObject(h.handle, uint32(wait.Milliseconds()))
 	return err == nil && event == windows.WAIT_OBJECT_0
 }
 
-func (h held) close() { _ = windows.CloseHandle(h.handle) }
+func (h processHandle) close() { _ = windows.CloseHandle(h.handle) }

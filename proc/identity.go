@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// String tells the process in a message: "pid 1234 (started 403845)".
+// String returns the process for a message: "pid 1234 (started 403845)".
 func (id Identity) String() string {
 	if id.IsZero() {
 		return "no process"

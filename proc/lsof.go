@@ -2,9 +2,9 @@ package proc
 
 import "strings"
 
-// parseLsof parses the output of "lsof -F ftn": one field a line, its kind in the
-// first letter. It returns the paths of the wanted descriptors, each once. It
-// lies in a file for all systems so that its tests run on any.
+// parseLsof parses the output of "lsof -F ftn": one field a line, its kind in the first
+// letter. It returns the paths of the wanted descriptors, each once. It is in a file
+// for all systems so that its tests run on any.
 func parseLsof(output string, wanted func(descriptor, kind string) bool) (files []string) {
 	var descriptor, kind string
 	seen := make(map[string]bool)
@@ -30,13 +30,14 @@ func parseLsof(output string, wanted func(descriptor, kind string) bool) (files 
 	return files
 }
 
-// openFile wants regular files behind descriptors.
+// openFile reports whether a descriptor is that of a regular file.
 func openFile(descriptor, kind string) bool { return kind == "REG" && isNumber(descriptor) }
 
-// workingFolder wants the folder that the process is in.
+// workingFolder reports whether a descriptor is the folder that the process is in.
 func workingFolder(descriptor, _ string) bool { return descriptor == "cwd" }
 
-// isNumber tells open descriptors from mapped files ("txt", "mem") and folders ("cwd").
+// isNumber reports whether a descriptor is open. Mapped files ("txt", "mem") and
+// folders ("cwd") have words instead of numbers.
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }

@@ -1,5 +1,5 @@
-// Package proc reads the process table, tells processes apart for their whole
-// life, and reports the end of any of them as an event.
+// Package proc reads the process table, tells processes apart for their whole lifetime,
+// and reports the end of any of them as an event.
 package proc
 
 import (
@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// ErrGone says that a process is no longer there: its pid is free, belongs to
-// a zombie, or to another process than the one that was meant.
+// ErrGone reports that a process is no longer there: its pid is free, belongs to a
+// zombie, or belongs to another process than the one that was meant.
 var ErrGone = errors.New("process is gone")
 
-// ErrUnsupported says that the operating system does not tell this.
+// ErrUnsupported reports that the operating system does not provide this.
 var ErrUnsupported = errors.New("not known on this system")
 
-// Identity names one process for its whole life: a pid alone is never trusted,
-// since pids are reused. Identities are comparable with ==. On Linux the start
-// time is as fine as the clock tick: a pid reused within 10 ms, which the kernel
-// does only when forced to, would go unnoticed.
+// Identity names one process for its whole lifetime: a pid alone is never trusted,
+// since pids are reused. Identities are comparable with ==. On Linux the start time is
+// as fine as the clock tick: a pid reused within 10 ms, which the kernel does only when
+// forced to, would go unnoticed.
 type Identity struct {
 	PID int `json:"pid"`
 	// Start is the raw start time, as the system keeps it: clock ticks since
@@ -32,7 +32,7 @@ type Identity struct {
 	Boot string `json:"boot,omitempty"`
 }
 
-// IsZero says whether id names no process.
+// IsZero reports whether id names no process.
 func (id Identity) IsZero() bool { return id.PID == 0 }
 
 // Process is one row of the table. Zombies are left out of it: they are dead.
@@ -43,6 +43,9 @@ type Process struct {
 	SID     int       // session id; 0 where not known
 	Comm    string    // name as the system keeps it; Linux cuts it to 15 bytes; no ".exe"
 	Started time.Time // from Start; on Linux only as exact as the clock tick
+	// Suspended reports that the process is stopped: by SIGSTOP or Ctrl-Z
+	// (state T on Linux, SSTOP on macOS), or with all threads suspended (Windows).
+	Suspended bool
 }
 
 // Details are what a process shows of itself beyond its row. Each is read on
@@ -51,6 +54,10 @@ type Details interface {
 	Args(id Identity) ([]string, error)
 	Exe(id Identity) (string, error)
 	CWD(id Identity) (string, error)
+	// InnerPIDs returns the pids that it has in the pid namespaces below this one,
+	// the outermost first; none for a process of this one. ErrUnsupported except on
+	// Linux.
+	InnerPIDs(id Identity) ([]int, error)
 	// Env returns the process's own start environment as "KEY=value".
 	Env(id Identity) ([]string, error)
 	// OpenFiles returns the paths of the regular files that it holds open, each
@@ -64,12 +71,26 @@ type Details interface {
 	// Watched returns the files and folders that it watches with inotify.
 	// ErrUnsupported except on Linux.
 	Watched(id Identity) ([]FileID, error)
+	// Root returns the folder below which its files are found, /proc/PID/root, when
+	// it has a mount namespace or a root folder of its own, as in a container; empty
+	// when it shares ours, and on systems without them. What is below that folder
+	// ends with the process.
+	Root(id Identity) (string, error)
+	// Threads returns when each of its live threads started, the earliest first.
+	// ErrUnsupported except on Linux.
+	Threads(id Identity) ([]time.Time, error)
+	// Written returns how many bytes it has written since its start, to files,
+	// terminals, pipes and sockets: at least what it added to any one file.
+	// ErrUnsupported except on Linux.
+	Written(id Identity) (uint64, error)
+	// Sockets returns how many sockets it holds open, its standard input, output
+	// and error left out. ErrUnsupported except on Linux.
+	Sockets(id Identity) (int, error)
 }
 
-// Lister is the process table as adapters see it. *Table implements it.
-// It is safe for concurrent use. Every method that takes an Identity returns
-// ErrGone when that very process is no longer alive, also when its pid is
-// another's by now.
+// Lister is the process table as adapters see it. *Table implements it. It is safe for
+// concurrent use. Every method that takes an Identity returns ErrGone when the process
+// is no longer alive, also when another process has its pid.
 type Lister interface {
 	Details
 	// List returns every live process, in no particular order. A process that
@@ -78,8 +99,8 @@ type Lister interface {
 	List(ctx context.Context) ([]Process, error)
 	// Find returns the live process that has this pid now, or ErrGone.
 	Find(pid int) (Process, error)
-	// Alive says whether that very process lives. Where that can't be told, it
-	// says true: nothing is called dead that may live.
+	// Alive reports whether the process is alive. It returns true where that can't be
+	// known: a process that may live is never called dead.
 	Alive(id Identity) bool
 	// FileLocks returns, per locked file, the pid that holds a flock or POSIX
 	// lock on it. ErrUnsupported except on Linux.

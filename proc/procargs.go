@@ -8,11 +8,11 @@ import (
 
 var errProcArgs = errors.New("not in the form of kern.procargs2")
 
-// parseProcArgs parses what macOS answers to the sysctl kern.procargs2: the
-// number of arguments (32 bits, little endian), the path that was executed, zero
-// bytes as padding, the arguments, then the environment up to an empty string.
-// For processes whose environment the system hides, env is empty. It lies in a
-// file for all systems so that its tests run on any.
+// parseProcArgs parses what macOS returns for the sysctl kern.procargs2: the number of
+// arguments (32 bits, little endian), the path that was executed, zero bytes as
+// padding, the arguments, then the environment up to an empty string. For processes
+// whose environment the system hides, env is empty. parseProcArgs is in a file for all
+// systems so that its tests run on any.
 func parseProcArgs(b []byte) (exe string, args, env []string, err error) {
 	if len(b) < 4 {
 		return "", nil, nil, errProcArgs

@@ -61,8 +61,8 @@ func readAll(path string, limit int) ([]byte, error) {
 	}
 }
 
-// gone says whether an error means that the process has left the table: its
+// isGone reports whether an error means that the process has left the table: its
 // folder is missing, or it ended between open and read.
-func gone(err error) bool {
+func isGone(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) || errors.Is(err, unix.ENOTDIR)
 }

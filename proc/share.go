@@ -8,13 +8,14 @@ import (
 )
 
 // Share returns the table for several callers that ask at the same time, as all
-// adapters do: those who wait for List together share one reading. It begins
-// after each of them asked, so that nobody gets rows of before the question.
-func Share(table Lister) Lister { return &shared{Lister: table, turn: make(chan struct{}, 1)} }
+// adapters do: callers that wait for List at the same time share one reading. The
+// reading begins after each of them asked, so that no caller gets rows from before its
+// question.
+func Share(table Lister) Lister { return &sharedTable{Lister: table, readSlot: make(chan struct{}, 1)} }
 
-type shared struct {
+type sharedTable struct {
 	Lister
-	turn chan struct{} // one reading at a time
+	readSlot chan struct{} // one reading at a time
 
 	mu   sync.Mutex
 	next *reading // not begun
@@ -27,12 +28,12 @@ type reading struct {
 	err  error
 }
 
-// gather is how often the others get to run before a reading begins: callers that
-// were started together ask within microseconds.
-const gather = 20
+// schedulingRounds is how often other goroutines get to run before a reading begins:
+// callers that were started together ask within microseconds of each other.
+const schedulingRounds = 20
 
 // List implements Lister. The rows are the caller's own.
-func (s *shared) List(ctx context.Context) ([]Process, error) {
+func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
 	s.mu.Lock()
 	r := s.next
 	if r == nil {
@@ -49,11 +50,12 @@ func (s *shared) List(ctx context.Context) ([]Process, error) {
 	}
 }
 
-// read is done for all who wait, so the context of none ends it.
-func (s *shared) read(r *reading) {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	for range gather {
+// read reads the table for all callers that wait, so the context of none of them ends
+// it.
+func (s *sharedTable) read(r *reading) {
+	s.readSlot <- struct{}{}
+	defer func() { <-s.readSlot }()
+	for range schedulingRounds {
 		runtime.Gosched()
 	}
 	s.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Command is a program that is to live on its own: it outlives whoever starts
-// it, has no terminal, and gets none of the starter's signals.
+// Command is a program that runs on its own: it outlives its starter, has no terminal,
+// and gets none of the starter's signals.
 type Command struct {
 	Path string   // of the program
 	Args []string // without the program's own name; never through a shell
@@ -40,7 +40,7 @@ type Child struct {
 // it). The caller should call Wait, or the process stays a zombie while the
 // caller lives. Errors of Start mean that nothing runs.
 func Start(c Command) (*Child, error) {
-	cmd := &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env, SysProcAttr: apart()}
+	cmd := &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env, SysProcAttr: detachedAttr()}
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would mean the starter's
 	}
@@ -64,7 +64,7 @@ func Start(c Command) (*Child, error) {
 		}
 		cmd.Stdout, cmd.Stderr, files = out, out, append(files, out)
 	}
-	if err := startApart(cmd); err != nil {
+	if err := startDetached(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	child := &Child{cmd: cmd}
@@ -74,12 +74,12 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
-// PID is the process's id. It is certain to be this process's until Wait has
+// PID returns the process's id. The id is certain to be this process's until Wait has
 // returned.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Wait waits for the end and returns the exit code; 128 + the signal's number
-// for a process that a signal ended, as shells have it.
+// Wait waits for the end of the process and returns its exit code. For a process that a
+// signal ended the code is 128 + the number of the signal, as in shells.
 func (c *Child) Wait() (code int, err error) {
 	c.once.Do(func() {
 		err := c.cmd.Wait()

@@ -8,9 +8,11 @@ import (
 	"syscall"
 )
 
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func detachedAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-func startApart(cmd *exec.Cmd) error { return cmd.Start() }
+// startDetached starts the command. On Windows the process leaves the job of its
+// starter if the job permits that.
+func startDetached(cmd *exec.Cmd) error { return cmd.Start() }
 
 func openInput(path string) (*os.File, error) { return os.Open(path) }
 

@@ -10,14 +10,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const apartFlags = windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW
+const detachedFlags = windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW
 
-func apart() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: apartFlags | windows.CREATE_BREAKAWAY_FROM_JOB}
+func detachedAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: detachedFlags | windows.CREATE_BREAKAWAY_FROM_JOB}
 }
 
-// startApart leaves the job if the job permits it.
-func startApart(cmd *exec.Cmd) error {
+// startDetached starts the command outside the job of its starter, if the job permits
+// that.
+func startDetached(cmd *exec.Cmd) error {
 	if err := Batch(cmd); err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func startApart(cmd *exec.Cmd) error {
 		return err
 	}
 	again := &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env, Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
-		SysProcAttr: &syscall.SysProcAttr{CreationFlags: apartFlags, CmdLine: cmd.SysProcAttr.CmdLine}}
+		SysProcAttr: &syscall.SysProcAttr{CreationFlags: detachedFlags, CmdLine: cmd.SysProcAttr.CmdLine}}
 	if err := again.Start(); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (s *stat) set(i int, field []byte) error {
 
 func isLetter(c byte) bool { return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' }
 
-// dead says whether the process is a zombie or about to vanish. A process whose
+// dead reports whether the process is a zombie or about to vanish. A process whose
 // first thread has ended while others run shows Z as well, but it lives: the
 // kernel reports its end (pidfd) only after the last thread.
 func (s *stat) dead() bool {

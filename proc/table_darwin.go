@@ -4,17 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// zombie is SZOMB of <sys/proc.h>.
-const zombie = 5
+// The states of a process in <sys/proc.h> that matter here.
+const (
+	stopped = 4 // SSTOP
+	zombie  = 5 // SZOMB
+)
 
 // Table reads the process table of this machine. It keeps no processes: each
-// answer is read anew. The macOS code was compiled and vetted, not run.
+// answer is read again. The macOS code was compiled and vetted, not run.
 type Table struct{}
 
 var _ Lister = (*Table)(nil)
@@ -22,10 +24,8 @@ var _ Lister = (*Table)(nil)
 // Open returns the table of this machine.
 func Open() *Table { return &Table{} }
 
-func openOwn() *Table { return Open() }
-
-// live says whether the processes of the table can end with an event.
-func (t *Table) live() bool { return true }
+// hasEvents reports whether the processes of the table can end with an event.
+func (t *Table) hasEvents() bool { return true }
 
 // List implements Lister.
 func (t *Table) List(ctx context.Context) ([]Process, error) {
@@ -58,7 +58,7 @@ func row(k *unix.KinfoProc) Process {
 		Identity: Identity{PID: pid, Start: uint64(started.Sec)*1e6 + uint64(started.Usec)},
 		PPID:     int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid), SID: sid,
 		Comm:    unix.ByteSliceToString(k.Proc.P_comm[:]),
-		Started: time.Unix(started.Sec, int64(started.Usec)*1000),
+		Started: time.Unix(started.Sec, int64(started.Usec)*1000), Suspended: k.Proc.P_stat == stopped,
 	}
 }
 
@@ -67,7 +67,7 @@ func (t *Table) Find(pid int) (Process, error) {
 	if pid <= 0 {
 		return Process{}, ErrGone
 	}
-	// For a pid that nobody has the answer is empty, which x/sys reports as EIO.
+	// For an unused pid the kernel returns no data, which x/sys reports as EIO.
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if errors.Is(err, unix.ESRCH) || errors.Is(err, unix.EIO) {
 		return Process{}, ErrGone
@@ -80,13 +80,3 @@ func (t *Table) Find(pid int) (Process, error) {
 	}
 	return row(k), nil
 }
-
-// Domain implements Lister: not known in this form on macOS.
-func (t *Table) Domain() string { return "" }
-
-// FileLocks implements Lister.
-func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported }
-
-// FileIDOf returns the id under which FileLocks lists the file that info
-// describes. It is not ok where the system keeps no such id.
-func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }

@@ -21,11 +21,11 @@ import (
 const ticksPerSecond = 100
 
 // Table reads the process table of one /proc tree. It keeps no processes: each
-// answer is read anew.
+// answer is read again.
 type Table struct {
-	root string // as "/proc"
-	etc  string // as "/etc"
-	own  bool   // root shows the pids of our own pid namespace, live
+	root         string // as "/proc"
+	etc          string // as "/etc"
+	ownNamespace bool   // root shows the pids of our own pid namespace, live
 
 	domain func() string
 
@@ -49,17 +49,20 @@ func Open() *Table {
 	return OpenAt(root, etc)
 }
 
-// OpenAt returns the table of any /proc tree, for example a recorded one, beside
-// the /etc tree that tells its machine id. A recorded tree may lack
-// sys/kernel/random/boot_id: then the identities have no Boot.
+// OpenAt returns the table of any /proc tree, for example a recorded one. etcRoot is
+// the /etc tree that has the machine id. A recorded tree may lack
+// sys/kernel/random/boot_id: its identities then have no Boot.
 func OpenAt(procRoot, etcRoot string) *Table {
 	t := &Table{root: filepath.Clean(procRoot), etc: filepath.Clean(etcRoot)}
-	t.own = t.isOwn()
+	t.ownNamespace = t.isOwn()
 	t.domain = sync.OnceValue(t.readDomain)
 	return t
 }
 
-// isOwn says whether the tree is a live procfs of the pid namespace we run in.
+// openOwn returns the table of this machine, whatever HOST_PROC says.
+func openOwn() *Table { return OpenAt("/proc", "/etc") }
+
+// isOwn reports whether the tree is a live procfs of the pid namespace we run in.
 func (t *Table) isOwn() bool {
 	var fsType unix.Statfs_t
 	if unix.Statfs(t.root, &fsType) != nil || int64(fsType.Type) != unix.PROC_SUPER_MAGIC {
@@ -99,17 +102,17 @@ func (t *Table) List(ctx context.Context) ([]Process, error) {
 
 // lister collects the rows of one List.
 type lister struct {
-	table  *Table
-	dir    int
-	bootID string
-	booted time.Time
-	buffer [4096]byte
-	rows   []Process
-	bad    []error
+	table     *Table
+	dir       int
+	bootID    string
+	booted    time.Time
+	buffer    [4096]byte
+	rows      []Process
+	malformed []error
 }
 
-// maxBad is how many files in another form List names one by one.
-const maxBad = 5
+// maxMalformed is how many files in another form List names one by one.
+const maxMalformed = 5
 
 // add reads one process. An error is one that concerns the whole table.
 func (l *lister) add(name string) error {
@@ -118,7 +121,7 @@ func (l *lister) add(name string) error {
 	}
 	n, err := readAt(l.dir, name+"/stat", l.buffer[:])
 	switch {
-	case gone(err), errors.Is(err, fs.ErrPermission):
+	case isGone(err), errors.Is(err, fs.ErrPermission):
 		return nil
 	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
 		return fmt.Errorf("process table: %s: %w", l.table.root, err)
@@ -129,7 +132,7 @@ func (l *lister) add(name string) error {
 	}
 	switch {
 	case err != nil:
-		l.bad = append(l.bad, fmt.Errorf("%s: %w", filepath.Join(l.table.root, name, "stat"), err))
+		l.malformed = append(l.malformed, fmt.Errorf("%s: %w", filepath.Join(l.table.root, name, "stat"), err))
 	case !s.dead():
 		l.rows = append(l.rows, s.process(l.bootID, l.booted))
 	}
@@ -138,10 +141,10 @@ func (l *lister) add(name string) error {
 
 // problems joins what was wrong with single processes.
 func (l *lister) problems() error {
-	if more := len(l.bad) - maxBad; more > 0 {
-		l.bad = append(l.bad[:maxBad], fmt.Errorf("%s: %d more of that kind", l.table.root, more))
+	if more := len(l.malformed) - maxMalformed; more > 0 {
+		l.malformed = append(l.malformed[:maxMalformed], fmt.Errorf("%s: %d more of that kind", l.table.root, more))
 	}
-	return errors.Join(l.bad...)
+	return errors.Join(l.malformed...)
 }
 
 // process makes the row.
@@ -150,7 +153,8 @@ func (s *stat) process(bootID string, booted time.Time) Process {
 	return Process{
 		Identity: Identity{PID: s.pid, Start: s.start, Boot: bootID},
 		PPID:     s.ppid, PGID: s.pgid, SID: s.sid, Comm: s.comm,
-		Started: booted.Add(time.Duration(s.start) * tick),
+		Started:   booted.Add(time.Duration(s.start) * tick),
+		Suspended: s.state == 'T',
 	}
 }
 
@@ -171,7 +175,7 @@ func (t *Table) stat(pid int) (stat, error) {
 	var buffer [4096]byte
 	path := t.path(pid, "stat")
 	n, err := readAt(unix.AT_FDCWD, path, buffer[:])
-	if gone(err) {
+	if isGone(err) {
 		return stat{}, ErrGone
 	}
 	if err != nil {
@@ -187,7 +191,7 @@ func (t *Table) stat(pid int) (stat, error) {
 	return s, nil
 }
 
-// isThread says whether id is that of a thread other than a process's first:
+// isThread reports whether id is that of a thread other than a process's first:
 // /proc doesn't list those, but opens them.
 func (t *Table) isThread(id int) bool {
 	var buffer [4096]byte
@@ -203,16 +207,8 @@ func (t *Table) isThread(id int) bool {
 	return string(bytes.TrimSpace(leader)) != strconv.Itoa(id)
 }
 
-// Alive implements Lister. An identity without Boot, as it is made from an
-// agent's own record of pid and start time, is taken to be of this boot. Where
-// the table can't be read for a reason other than the process's absence, the
-// answer is true: nothing is called dead that may live.
-func (t *Table) Alive(id Identity) bool {
-	return !errors.Is(t.check(id), ErrGone)
-}
-
-// check returns nil when that very process lives, ErrGone when it doesn't, and
-// another error when that can't be told.
+// check returns nil when the process identified by id is alive, ErrGone when it is not,
+// and another error when that can't be known.
 func (t *Table) check(id Identity) error {
 	if id.IsZero() || (id.Boot != "" && t.boot() != "" && id.Boot != t.boot()) {
 		return ErrGone

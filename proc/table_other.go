@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // Table reads the process table of this machine through gopsutil. It keeps no
-// processes: each answer is read anew. Compiled and vetted, not run.
+// processes: each answer is read again. Compiled and vetted, not run.
 type Table struct{}
 
 var _ Lister = (*Table)(nil)
@@ -22,10 +21,8 @@ var _ Lister = (*Table)(nil)
 // Open returns the table of this machine.
 func Open() *Table { return &Table{} }
 
-func openOwn() *Table { return Open() }
-
-// live says whether the processes of the table can end with an event.
-func (t *Table) live() bool { return false }
+// hasEvents reports whether the processes of the table can end with an event.
+func (t *Table) hasEvents() bool { return false }
 
 func newExitEvents(*Table) (exitEvents, error) { return nil, errNoEvent }
 
@@ -78,29 +75,23 @@ func (t *Table) Find(pid int) (Process, error) {
 	return row(context.Background(), p)
 }
 
-func ask(id Identity) *process.Process { return &process.Process{Pid: int32(id.PID)} }
+// gopsutilProcess returns gopsutil's view of a process, which reads details from the
+// process's memory.
+func gopsutilProcess(id Identity) *process.Process { return &process.Process{Pid: int32(id.PID)} }
 
 // Args implements Details.
-func (t *Table) Args(id Identity) ([]string, error) { return detail(t, id, ask(id).CmdlineSlice) }
+func (t *Table) Args(id Identity) ([]string, error) {
+	return detail(t, id, gopsutilProcess(id).CmdlineSlice)
+}
 
 // Exe implements Details.
-func (t *Table) Exe(id Identity) (string, error) { return detail(t, id, ask(id).Exe) }
+func (t *Table) Exe(id Identity) (string, error) { return detail(t, id, gopsutilProcess(id).Exe) }
 
 // CWD implements Details.
-func (t *Table) CWD(id Identity) (string, error) { return detail(t, id, ask(id).Cwd) }
+func (t *Table) CWD(id Identity) (string, error) { return detail(t, id, gopsutilProcess(id).Cwd) }
 
 // Env implements Details.
-func (t *Table) Env(id Identity) ([]string, error) { return detail(t, id, ask(id).Environ) }
+func (t *Table) Env(id Identity) ([]string, error) { return detail(t, id, gopsutilProcess(id).Environ) }
 
 // OpenFiles implements Details.
 func (t *Table) OpenFiles(Identity) ([]string, error) { return nil, ErrUnsupported }
-
-// Domain implements Lister: not known in this form here.
-func (t *Table) Domain() string { return "" }
-
-// FileLocks implements Lister.
-func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported }
-
-// FileIDOf returns the id under which FileLocks lists the file that info
-// describes. It is not ok where the system keeps no such id.
-func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }

@@ -13,7 +13,7 @@ import (
 )
 
 // Table reads the process table of this machine. It keeps no processes: each
-// answer is read anew. The Windows code was run under Wine 8 only.
+// answer is read again. The Windows code was run under Wine 8 only.
 type Table struct{}
 
 var _ Lister = (*Table)(nil)
@@ -21,10 +21,8 @@ var _ Lister = (*Table)(nil)
 // Open returns the table of this machine.
 func Open() *Table { return &Table{} }
 
-func openOwn() *Table { return Open() }
-
-// live says whether the processes of the table can end with an event.
-func (t *Table) live() bool { return true }
+// hasEvents reports whether the processes of the table can end with an event.
+func (t *Table) hasEvents() bool { return true }
 
 // List implements Lister. One call of NtQuerySystemInformation tells all
 // processes with their start times, also those that may not be opened; the
@@ -40,7 +38,7 @@ func (t *Table) List(ctx context.Context) ([]Process, error) {
 	var rows []Process
 	for offset := uint32(0); ; {
 		info := (*windows.SYSTEM_PROCESS_INFORMATION)(unsafe.Pointer(&buffer[offset]))
-		// A process that has ended, while somebody has it open, has no threads.
+		// A process that has ended, while another one has it open, has no threads.
 		if info.NumberOfThreads > 0 && info.UniqueProcessID != 0 {
 			rows = append(rows, row(info))
 		}
@@ -77,7 +75,40 @@ func row(info *windows.SYSTEM_PROCESS_INFORMATION) Process {
 	return Process{
 		Identity: Identity{PID: int(info.UniqueProcessID), Start: start},
 		PPID:     int(info.InheritedFromUniqueProcessID), Comm: name, Started: fileTime(start),
+		Suspended: suspended(info),
 	}
+}
+
+// thread is SYSTEM_THREAD_INFORMATION. One per thread follows each
+// SYSTEM_PROCESS_INFORMATION.
+type thread struct {
+	kernelTime, userTime, createTime int64
+	waitTime                         uint32
+	startAddress                     uintptr
+	process, thread                  uintptr
+	priority, basePriority           int32
+	switches, state, waitReason      uint32
+}
+
+// Of KTHREAD_STATE and KWAIT_REASON.
+const (
+	threadWaits   = 5
+	whySuspended  = 5
+	whySuspended2 = 12 // WrSuspended
+)
+
+// suspended reports whether all threads of a process are suspended.
+func suspended(info *windows.SYSTEM_PROCESS_INFORMATION) bool {
+	// C aligns the 64-bit times to 8 bytes, also where Go does not.
+	const stride = (unsafe.Sizeof(thread{}) + 7) &^ 7
+	first := unsafe.Add(unsafe.Pointer(info), unsafe.Sizeof(*info))
+	for i := range uintptr(info.NumberOfThreads) {
+		t := (*thread)(unsafe.Add(first, i*stride))
+		if t.state != threadWaits || t.waitReason != whySuspended && t.waitReason != whySuspended2 {
+			return false
+		}
+	}
+	return info.NumberOfThreads > 0
 }
 
 // fileTime makes a time of 100 ns since 1601.
@@ -103,13 +134,9 @@ func (t *Table) Find(pid int) (Process, error) {
 	return Process{}, ErrGone
 }
 
-// Alive implements Lister. Where a process can't be opened and the table can't
-// be read, the answer is true: nothing is called dead that may live.
-func (t *Table) Alive(id Identity) bool { return !errors.Is(t.check(id), ErrGone) }
-
-// check returns nil when that very process lives, ErrGone when it doesn't, and
-// another error when that can't be told. It asks the process itself where it may,
-// the table otherwise.
+// check returns nil when the process identified by id is alive, ErrGone when it is not,
+// and another error when that can't be known. It opens the process where that is
+// permitted, and reads the table otherwise.
 func (t *Table) check(id Identity) error {
 	if id.IsZero() {
 		return ErrGone
@@ -129,13 +156,13 @@ func (t *Table) check(id Identity) error {
 	return err
 }
 
-// openProcess opens that very process, to ask and to wait for it. The caller
-// closes the handle.
+// openProcess opens the process identified by id, to query it and to wait for it. The
+// caller closes the handle.
 func openProcess(id Identity) (windows.Handle, error) {
 	const access = windows.SYNCHRONIZE | windows.PROCESS_QUERY_LIMITED_INFORMATION
 	handle, err := windows.OpenProcess(access, false, uint32(id.PID))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
-		return 0, ErrGone // what it says for a pid that nobody has
+		return 0, ErrGone // what it returns for an unused pid
 	}
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		return 0, fmt.Errorf("%s: %w", id, fs.ErrPermission)
@@ -150,7 +177,8 @@ func openProcess(id Identity) (windows.Handle, error) {
 	return handle, nil
 }
 
-// verify makes sure that an open handle is that very process's, and that it lives.
+// verify returns ErrGone unless the handle is that of the process identified by id, and
+// the process is alive.
 func verify(handle windows.Handle, id Identity) error {
 	var created, exited, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(handle, &created, &exited, &kernel, &user); err != nil {
@@ -164,13 +192,3 @@ func verify(handle windows.Handle, id Identity) error {
 	}
 	return nil
 }
-
-// Domain implements Lister: not known in this form on Windows.
-func (t *Table) Domain() string { return "" }
-
-// FileLocks implements Lister.
-func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported }
-
-// FileIDOf returns the id under which FileLocks lists the file that info
-// describes. It is not ok where the system keeps no such id.
-func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }

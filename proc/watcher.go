@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ErrClosed says that the watcher was closed.
+// ErrClosed reports that the watcher was closed.
 var ErrClosed = errors.New("exit watcher is closed")
 
-// errNoEvent says that the system gives no event for a process, so that it has
-// to be polled.
+// errNoEvent reports that the system has no exit event for a process, so that the
+// process must be polled.
 var errNoEvent = errors.New("no exit event for this process")
 
 // pollInterval is how often processes without an exit event are looked at.
@@ -41,7 +41,7 @@ type Watcher struct {
 	watched map[Identity]*watched
 }
 
-// watched is one process and who wants to hear of its end.
+// watched is one process and the callers that wait for its end.
 type watched struct {
 	polled bool
 	calls  []*exitCall
@@ -52,20 +52,21 @@ type exitCall struct {
 	canceled bool
 }
 
-// exitEvents is what an operating system offers. Its methods but wait are called
-// one at a time.
+// exitEvents is what an operating system offers. All methods but wait are called one at
+// a time.
 type exitEvents interface {
-	// add begins to watch a process. Once it has returned, the process's end is
-	// certain to be told by wait. ErrGone when that very process is no longer
-	// alive; any other error: it can't be told.
+	// add begins to watch a process. Once add has returned nil, wait will report the
+	// end of the process. add returns ErrGone when the process is no longer alive; any
+	// other error means that its end can't be reported.
 	add(id Identity) error
-	// remove ends it. An end not yet told by wait may still be told.
+	// remove ends the watch of a process. wait may still report its end.
 	remove(id Identity)
-	// wait blocks until processes have ended; false when closed.
+	// wait blocks until processes have ended. It returns false when the events are
+	// closed.
 	wait() ([]Identity, bool)
-	// close lets wait return false.
+	// close makes wait return false.
 	close()
-	// free gives all resources back, after the last call of anything else.
+	// free releases all resources. It is called last.
 	free()
 }
 
@@ -73,7 +74,7 @@ type exitEvents interface {
 func NewWatcher(table *Table) (*Watcher, error) {
 	w := &Watcher{table: table, watched: make(map[Identity]*watched)}
 	w.poll = newPoller(pollInterval, table.Alive, w.ended)
-	if !table.live() {
+	if !table.hasEvents() {
 		return w, nil
 	}
 	events, err := newExitEvents(table)
@@ -89,19 +90,19 @@ func NewWatcher(table *Table) (*Watcher, error) {
 	return w, nil
 }
 
-// Watch lets exited be called exactly once when that very process has ended: it
-// became a zombie, or is gone. It returns ErrGone when that is already so, or
-// when its pid is another process's. An exec keeps the process; so does the end
-// of its first thread while others run.
+// Watch calls exited exactly once, when the process identified by id ends: it became a
+// zombie, or is gone. Watch returns ErrGone when that is already so, or when another
+// process has the pid. An exec keeps the process; so does the end of its first thread
+// while others run.
 //
-// The exited functions of one watcher run one at a time on a goroutine of its
-// own. They must return soon, may call Watch and any cancel, and must not call
-// Close. The same process may be watched several times.
+// The exited functions of one watcher run one at a time on a goroutine of the watcher.
+// They must return soon, may call Watch and any cancel, and must not call Close. The
+// same process may be watched several times.
 //
-// cancel ends the watch; calling it again, or after the end, does nothing. When
-// it returns, exited will not be called any more, unless its call had begun
-// before cancel was called. cancel doesn't wait for such a call, so that it may be
-// called while holding a lock that exited takes.
+// cancel ends the watch. Calling it again, or after the end, does nothing. When cancel
+// returns, exited will not be called any more, unless its call had begun before cancel
+// was called. cancel doesn't wait for such a call, so it may be called while holding a
+// lock that exited takes.
 func (w *Watcher) Watch(id Identity, exited func()) (cancel func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +122,7 @@ func (w *Watcher) Watch(id Identity, exited func()) (cancel func(), err error) {
 	return func() { w.cancel(id, entry, call) }, nil
 }
 
-// begin watches a process by event, or else by poll.
+// begin watches a process by event, or else by polling.
 func (w *Watcher) begin(id Identity) (polled bool, err error) {
 	if w.events != nil {
 		err := w.events.add(id)
@@ -136,7 +137,7 @@ func (w *Watcher) begin(id Identity) (polled bool, err error) {
 	return true, nil
 }
 
-// end gives up what begin took.
+// end undoes begin.
 func (w *Watcher) end(id Identity, entry *watched) {
 	delete(w.watched, id)
 	if entry.polled {
@@ -178,7 +179,7 @@ func (w *Watcher) loop() {
 	}
 }
 
-// ended calls everybody who waits for the end of id.
+// ended calls the exited functions of all watches of id.
 func (w *Watcher) ended(id Identity) {
 	w.calling.Lock()
 	defer w.calling.Unlock()
@@ -191,14 +192,14 @@ func (w *Watcher) ended(id Identity) {
 	w.end(id, entry)
 	w.mu.Unlock()
 	for _, call := range entry.calls {
-		if w.take(call) {
+		if w.claim(call) {
 			call.exited()
 		}
 	}
 }
 
-// take says whether call is still wanted.
-func (w *Watcher) take(call *exitCall) bool {
+// claim reports whether call is still wanted, and marks it as done.
+func (w *Watcher) claim(call *exitCall) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wanted := !call.canceled && !w.closed

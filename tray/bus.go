@@ -13,13 +13,12 @@ import (
 
 const busVariable = "DBUS_SESSION_BUS_ADDRESS"
 
-// connectLimit is how long the bus may take to greet.
+// connectLimit is the longest time that connecting to the bus may take.
 const connectLimit = 5 * time.Second
 
-// connect connects to the session bus: the connection that systray shares, and
-// one of our own. The first must not be given matches for signals: systray
-// reads all that arrive on it, and stops registering with new panels on one
-// that it does not expect.
+// connect returns two connections to the session bus: the one that systray uses, and one of our own. Callers must not
+// add signal matches to the first: systray reads all signals on it, and stops registering with new panels after one that
+// it does not expect.
 func connect(ctx context.Context) (shared, own *dbus.Conn, err error) {
 	if !haveBus(os.Getenv(busVariable), fmt.Sprintf("/run/user/%d", os.Getuid())) {
 		return nil, nil, fmt.Errorf("%w: %s is not set", ErrNoBus, busVariable)
@@ -45,13 +44,12 @@ func connect(ctx context.Context) (shared, own *dbus.Conn, err error) {
 		}
 		return c.shared, c.own, nil
 	case <-ctx.Done():
-		return nil, nil, fmt.Errorf("%w: no greeting in %v", ErrNoBus, connectLimit)
+		return nil, nil, fmt.Errorf("%w: the bus did not answer within %v", ErrNoBus, connectLimit)
 	}
 }
 
-// haveBus says whether there is a bus to connect to. It is asked first because
-// the D-Bus library otherwise starts one, which nobody else is on and which
-// nobody ends.
+// haveBus reports whether a session bus exists. Without this check the D-Bus library would start one of its own that no
+// other program uses and that never ends.
 func haveBus(address, runtime string) bool {
 	if address != "" && address != "autolaunch:" {
 		return true

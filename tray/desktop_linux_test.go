@@ -14,7 +14,7 @@ import (
 	"rollcall/internal/desktoptest"
 )
 
-// shots is where the screenshots are kept for people to look at.
+// shots returns where the screenshots are kept for people to look at.
 func shots(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := filepath.Abs("../build/shots")
@@ -50,7 +50,7 @@ func (d *desktop) shot(what string) {
 	}
 }
 
-// icon is the place of the tray's icon.
+// icon returns the place of the tray's icon.
 func (d *desktop) icon() image.Point {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -80,7 +80,7 @@ func (d *desktop) keys(keys ...string) {
 	}
 }
 
-// sample is a snapshot with something of everything.
+// sample returns a snapshot with something of everything.
 func sample() *app.Snapshot {
 	codex := working("c", "api", "Move the client to HTTP/3", 3*time.Minute)
 	codex.Agent = adapters.Codex
@@ -270,6 +270,7 @@ func freshMenu(d *desktop, t *testing.T) {
 	live := sample()
 	live.Sessions[0].Status, live.Sessions[0].WaitingFor = adapters.Idle, ""
 	live.Sessions[0].Title = "Is it done?"
+	app.Sort(live.Sessions)
 	d.tray.tell(order{Snapshot: live, Answer: live})
 	want := sampleMenu(live)
 	want[0], want[1], want[2] = want[1], want[2], "○ web__shop · Claude Code · Is it done? · 40 s"

@@ -13,21 +13,9 @@ import (
 
 	"github.com/godbus/dbus/v5"
 	"github.com/godbus/dbus/v5/prop"
-)
 
-const busConfig = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig>
-  <type>session</type>
-  <listen>unix:path=%s</listen>
-  <auth>EXTERNAL</auth>
-  <policy context="default">
-    <allow send_destination="*" eavesdrop="true"/>
-    <allow eavesdrop="true"/>
-    <allow own="*"/>
-  </policy>
-</busconfig>
-`
+	"rollcall/internal/desktoptest"
+)
 
 // bus is a D-Bus daemon of the test's own, which starts no services.
 type bus struct {
@@ -49,7 +37,7 @@ func startBus(t *testing.T) *bus {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	config := filepath.Join(dir, "bus.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, busConfig, filepath.Join(dir, "bus")), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, desktoptest.BusConfig, filepath.Join(dir, "bus")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b := &bus{cmd: exec.Command("dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", "--config-file="+config, "--print-address=1")}
@@ -303,7 +291,7 @@ func (m *trayMenu) apply() {
 	}
 }
 
-// labels are the visible rows, "—" for a separator.
+// labels returns the visible rows, "—" for a separator.
 func (m *trayMenu) labels() []string {
 	m.t.Helper()
 	m.apply()

@@ -16,23 +16,22 @@ const (
 	watcherName = "org.kde.StatusNotifierWatcher"
 	watcherPath = dbus.ObjectPath("/StatusNotifierWatcher")
 	callLimit   = 2 * time.Second
-	// registerAfter is how long systray may take to register with a panel that
-	// has just come before that is done here.
+	// registerAfter is the time that systray has to register with a new panel before watchHost does it.
 	registerAfter = time.Second
 )
 
-// host follows who shows the icon.
+// host tracks which host shows the icon.
 type host struct {
 	ctx    context.Context
 	own    *dbus.Conn // receives signals
-	shared *dbus.Conn // systray's, which owns the item
+	shared *dbus.Conn // systray's connection, which owns the item
 	opts   *Options
-	shown  string // unique name of the watcher that has the icon; empty: none
-	tried  string // the watcher that it was registered with here
+	shown  string // unique name of the watcher that lists the icon; empty: none
+	tried  string // the watcher with which register was tried
 }
 
-// watchHost logs each host that shows the icon, reports that there is none, and
-// makes up for registrations that systray misses, until ctx or own is done.
+// watchHost logs each host that shows the icon, reports that there is none, and registers the icon where systray has not,
+// until ctx or own is done.
 func watchHost(ctx context.Context, own, shared *dbus.Conn, opts *Options) {
 	h := &host{ctx: ctx, own: own, shared: shared, opts: opts}
 	signals := make(chan *dbus.Signal, 16)
@@ -42,7 +41,7 @@ func watchHost(ctx context.Context, own, shared *dbus.Conn, opts *Options) {
 		{dbus.WithMatchInterface(watcherName)},
 	} {
 		if err := own.AddMatchSignalContext(ctx, match...); err != nil {
-			opts.Log.Warn("tray: panels that come later are not noticed", "error", err)
+			opts.Log.Warn("tray: panels that start later are not noticed", "error", err)
 		}
 	}
 	grace := time.NewTimer(opts.Grace)
@@ -50,7 +49,7 @@ func watchHost(ctx context.Context, own, shared *dbus.Conn, opts *Options) {
 	register := time.NewTimer(0)
 	defer register.Stop()
 	for everShown := false; ; {
-		missing := h.look()
+		missing := h.update()
 		if missing != "" && missing != h.tried {
 			register.Reset(registerAfter)
 		} else {
@@ -75,9 +74,9 @@ func watchHost(ctx context.Context, own, shared *dbus.Conn, opts *Options) {
 	}
 }
 
-// look asks who shows the icon. It returns the unique name of a watcher that has
-// a host but not the icon.
-func (h *host) look() (missing string) {
+// update asks which host shows the icon. It returns the unique name of a watcher that has a host but does not list the
+// icon.
+func (h *host) update() (missing string) {
 	last := h.shown
 	h.shown = ""
 	var owner string
@@ -89,7 +88,7 @@ func (h *host) look() (missing string) {
 	if err := h.call(watcher, "org.freedesktop.DBus.Properties.GetAll", watcherName).Store(&values); err != nil {
 		return ""
 	}
-	// A watcher that doesn't say is taken for a host.
+	// A watcher without this property counts as a host.
 	if there, ok := values["IsStatusNotifierHostRegistered"].Value().(bool); ok && !there {
 		return ""
 	}
@@ -104,8 +103,8 @@ func (h *host) look() (missing string) {
 	return ""
 }
 
-// listed says whether a watcher's items contain one of a connection with names.
-// Watchers write an item as a bus name, followed by a path or by "@" and a path.
+// listed reports whether a watcher's items contain one of the connection with these names. Watchers write an item as a
+// bus name, which a path or "@" and a path may follow.
 func listed(items, names []string) bool {
 	for _, item := range items {
 		for _, name := range names {
@@ -117,15 +116,15 @@ func listed(items, names []string) bool {
 	return false
 }
 
-// register registers the item, from the connection that owns it.
+// register registers the item with the watcher, from the connection that owns the item.
 func (h *host) register() {
 	watcher := h.shared.Object(watcherName, watcherPath)
 	if err := h.call(watcher, watcherName+".RegisterStatusNotifierItem", string(itemPath)).Err; err != nil {
-		h.opts.Log.Warn("tray: not registered", "error", err)
+		h.opts.Log.Warn("tray: cannot register the icon with the panel", "error", err)
 	}
 }
 
-// program is the name of the program behind a connection, for the log.
+// program returns the name of the program that owns a connection, for the log.
 func (h *host) program(owner string) string {
 	var pid uint32
 	if err := h.call(h.own.BusObject(), "org.freedesktop.DBus.GetConnectionUnixProcessID", owner).Store(&pid); err != nil {

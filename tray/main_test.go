@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/app"
 	"rollcall/tray"
 )
@@ -54,7 +55,7 @@ func tell(what, arg string) {
 	fmt.Println(string(line))
 }
 
-// runTray is the tray process: tray.Run with a core that does as stdin says.
+// runTray returns the tray process: tray.Run with a core that does as stdin says.
 func runTray(grace string) int {
 	started := time.Now()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

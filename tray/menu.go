@@ -12,19 +12,18 @@ import (
 )
 
 const (
-	// openBudget is how long the menu may wait for fresh rows before it is
-	// shown with the last ones; what comes later is shown in the open menu.
+	// openBudget is the time that the menu may wait for fresh rows when it opens. Later rows appear in the open menu.
 	openBudget = 150 * time.Millisecond
-	// sameOpening: panels tell of one opening by up to three calls.
+	// sameOpening is the time within which calls belong to one opening. Panels make up to three calls for each.
 	sameOpening = 300 * time.Millisecond
-	// openFor is how long a menu counts as open when nobody says that it was
-	// closed: GTK panels don't.
+	// openFor is the time for which a menu counts as open if the panel does not report that it was closed, as GTK panels
+	// do not.
 	openFor = time.Minute
-	// pace is the least time between two changes of the menu.
-	pace = 200 * time.Millisecond
+	// updateInterval is the shortest time between two changes of the menu.
+	updateInterval = 200 * time.Millisecond
 )
 
-// view is what a platform shows.
+// view is the content of the tray on any platform.
 type view struct {
 	rows    []row
 	tooltip string
@@ -32,8 +31,7 @@ type view struct {
 	count   int // sessions that need the user
 }
 
-// menu keeps the platform's tray up to date. It does nothing while no snapshot
-// comes: ages are computed when the menu opens, not by a timer.
+// menu keeps the platform's tray up to date. It has no timer for ages, which it computes when the menu opens.
 type menu struct {
 	ctx  context.Context
 	core Core
@@ -43,8 +41,8 @@ type menu struct {
 
 	mu      sync.Mutex // held while show runs, so that views arrive in order
 	show    func(view) // set by start
-	last    model.Menu // what is shown
-	open    time.Time  // counts as open until then
+	last    model.Menu // the menu that is shown
+	open    time.Time  // the time until which the menu counts as open
 	opened  time.Time  // last opening
 	changed time.Time  // last call of show
 	later   *time.Timer
@@ -54,7 +52,7 @@ func newMenu(ctx context.Context, core Core, opts Options, quit context.CancelFu
 	return &menu{ctx: ctx, core: core, opts: opts, quit: quit, now: time.Now}
 }
 
-// first is what a platform shows to begin with.
+// first returns the first view of the tray.
 func (m *menu) first() view {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,14 +60,14 @@ func (m *menu) first() view {
 	return m.view()
 }
 
-// start passes every change on to show from now on, until stop is called. show
-// is called by one goroutine at a time and must not call back.
+// start calls show for each change until stop is called. It calls show from one goroutine at a time; show must not call
+// methods of menu.
 func (m *menu) start(show func(view)) (stop func()) {
 	m.mu.Lock()
 	m.show = show
 	m.mu.Unlock()
 	cancel := m.core.Subscribe(func(*app.Snapshot) { m.update() })
-	m.update() // what came between first and Subscribe
+	m.update() // for changes between first and Subscribe
 	return func() {
 		cancel()
 		m.mu.Lock()
@@ -81,13 +79,13 @@ func (m *menu) start(show func(view)) (stop func()) {
 	}
 }
 
-// update shows the newest snapshot, at once or as soon as pace allows.
+// update shows the newest snapshot, at once or after updateInterval.
 func (m *menu) update() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	wait := pace - m.now().Sub(m.changed)
+	wait := updateInterval - m.now().Sub(m.changed)
 	switch {
-	case m.later != nil: // it will show the newest
+	case m.later != nil: // the timer will show the newest snapshot
 	case wait <= 0:
 		m.render()
 	default:
@@ -100,9 +98,8 @@ func (m *menu) update() {
 	}
 }
 
-// render shows the newest snapshot if that changes anything. In a closed menu
-// an age that grew is no change: the opening will compute it anyway. The caller
-// holds the lock.
+// render shows the newest snapshot if it differs from what is shown. In a closed menu ages do not count, since the next
+// opening computes them. The caller holds the lock.
 func (m *menu) render() {
 	if m.show == nil {
 		return
@@ -127,17 +124,11 @@ func same(a, b model.Menu, ages bool) bool {
 }
 
 func (m *menu) view() view {
-	return view{
-		rows:    layOut(m.last, m.opts.Launch != nil),
-		tooltip: m.last.Tooltip,
-		icon:    m.last.Icon,
-		count:   m.last.Count,
-	}
+	return view{rows: layOut(m.last, m.opts.Launch != nil), tooltip: m.last.Tooltip, icon: m.last.Icon, count: m.last.Count}
 }
 
-// opening is called when the menu is about to be shown. It brings the ages up
-// to date, asks every adapter, and returns when all have answered or the budget
-// is used up; later answers come as snapshots.
+// opening updates the ages and asks every adapter. Platforms call it when the menu is about to be shown. It returns when
+// all adapters have answered or after openBudget; later answers arrive as snapshots.
 func (m *menu) opening() {
 	m.mu.Lock()
 	now := m.now()
@@ -168,7 +159,7 @@ func (m *menu) opening() {
 	m.render()
 }
 
-// closed is called when the menu was closed, where that is told.
+// closed records that the menu was closed. Some platforms never call it.
 func (m *menu) closed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,9 +23,8 @@ var (
 	errNoSystrayWindow = errors.New("systray's window was not found")
 )
 
-// onMenuOpening has opening called each time the tray's menu is about to be
-// shown, on the thread of systray's window and before the menu is drawn. Systray
-// has no word of this on Windows, so its window's procedure is wrapped.
+// onMenuOpening calls opening each time before the tray's menu is drawn, on the thread of systray's window. It wraps the
+// window's procedure, since systray does not report the opening on Windows.
 func onMenuOpening(opening func()) error {
 	window, err := systrayWindow()
 	if err != nil {
@@ -39,8 +38,7 @@ func onMenuOpening(opening func()) error {
 		result, _, _ := callWindowProc.Call(old, uintptr(hwnd), uintptr(message), wParam, lParam)
 		return result
 	})
-	// Read first: messages arrive on the window's thread from the moment on that
-	// the procedure is set.
+	// Read the old procedure first: the new one may be called as soon as it is set.
 	index := int32(-4) // GWLP_WNDPROC
 	if old, _, err = getWindowLongPtr.Call(uintptr(window), uintptr(index)); old == 0 {
 		return fmt.Errorf("read the window procedure: %w", err)
@@ -51,7 +49,7 @@ func onMenuOpening(opening func()) error {
 	return nil
 }
 
-// systrayWindow is the hidden window that systray has in this process.
+// systrayWindow returns systray's hidden window in this process.
 func systrayWindow() (windows.HWND, error) {
 	class, err := windows.UTF16PtrFromString("SystrayClass")
 	if err != nil {

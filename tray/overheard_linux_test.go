@@ -87,7 +87,7 @@ func (o *overheard) put(id int32, values map[string]dbus.Variant) {
 	}
 }
 
-// labels are the rows that the panel must show now.
+// labels returns the rows that the panel must show now.
 func (o *overheard) labels() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +115,7 @@ func (o *overheard) called() []string {
 // until waits until the panel has been told of rows, and returns when it was.
 func (o *overheard) until(t *testing.T, want []string) time.Time {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !cmp.Equal(o.labels(), want) {
 		if time.Now().After(deadline) {
 			t.Fatalf("rows (-want +the panel's):\n%s\nit called %v", cmp.Diff(want, o.labels()), o.called())

@@ -2,8 +2,7 @@ package tray
 
 import "rollcall/tray/model"
 
-// row is one of the fixed rows of a platform's menu. Rows are created once and
-// hidden while unused, so that an open menu can change.
+// row is one row of a platform's menu. Rows are created once and hidden while unused, so that an open menu can change.
 type row struct {
 	id        int32 // above 0, in the order of the menu
 	label     string
@@ -20,11 +19,11 @@ const (
 
 const (
 	idMore    = idSession + model.MaxSessions
-	idAdapter = idMore + 1 // the first of model.MaxAdapters
+	idAdapter = idMore + 1 // the first of model.MaxAdapters, then those of model.MaxOwn
 )
 
 const (
-	idSeparator = idAdapter + model.MaxAdapters + iota
+	idSeparator = idAdapter + model.MaxAdapters + model.MaxOwn + iota
 	idOpen
 	idLaunch
 	idSeparatorQuit
@@ -32,7 +31,7 @@ const (
 	rowCount = int(idQuit)
 )
 
-// layOut puts the model's rows into the fixed ones.
+// layOut returns the fixed rows with the contents of the model's rows.
 func layOut(m model.Menu, launch bool) []row {
 	rows := make([]row, rowCount)
 	for i := range rows {
@@ -55,7 +54,7 @@ func layOut(m model.Menu, launch bool) []row {
 	return rows
 }
 
-// clicked does what the row with that id stands for.
+// clicked carries out the action of the row with this id.
 func (m *menu) clicked(id int32) {
 	switch {
 	case id == idQuit:
@@ -84,7 +83,7 @@ func (m *menu) openWindow(session string) {
 	}
 }
 
-// sessionOf is the session that the row shows now.
+// sessionOf returns the id of the session that the row shows now.
 func (m *menu) sessionOf(id int32) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"rollcall/tray/dbusmenu"
 )
 
-// Where systray serves its item and its menu.
+// The object paths of systray's item and menu.
 const (
 	itemPath = dbus.ObjectPath("/StatusNotifierItem")
 	menuPath = itemPath + "/menu"
 )
 
-// run leaves the icon, its registration and its tooltip to systray, and serves
-// the menu itself: systray announces each change as a new layout, which closes
-// an open menu in Qt panels, and never hears that a GTK panel opens it.
+// run shows the tray over D-Bus. systray handles the icon, its registration and its tooltip. run serves the menu itself,
+// because systray announces each change as a new layout, which closes an open menu in Qt panels, and does not notice
+// when a GTK panel opens the menu.
 func run(ctx context.Context, m *menu) error {
 	shared, own, err := connect(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func run(ctx context.Context, m *menu) error {
 	return ErrBusLost
 }
 
-// clicked lets the panel have its answer before quitting ends the connection.
+// clicked carries out the action of a row. It delays quitting, which ends the connection, until the panel has its answer.
 func clicked(m *menu, id int32) {
 	if id != idQuit {
 		m.clicked(id)
@@ -69,7 +69,7 @@ func clicked(m *menu, id int32) {
 	time.AfterFunc(50*time.Millisecond, func() { m.clicked(id) })
 }
 
-// changes shows a view by what is different from the one before.
+// changes returns a function that shows a view by sending what differs from the last one.
 func changes(m *menu, server *dbusmenu.Server, last view) func(view) {
 	return func(v view) {
 		if v.icon != last.icon {
@@ -79,21 +79,21 @@ func changes(m *menu, server *dbusmenu.Server, last view) func(view) {
 			systray.SetTooltip(v.tooltip)
 		}
 		if err := server.Update(items(v.rows)); err != nil {
-			m.opts.Log.Warn("tray: menu not updated", "error", err)
+			m.opts.Log.Warn("tray: cannot update the menu", "error", err)
 		}
 		last = v
 	}
 }
 
-// stretch is white space as wide as most rows get. GTK panels fix the size of a
-// menu when it opens: a row that becomes wider would be clipped.
-const stretch = 27
+// minWidth is the width of the white space that widens the menu, in em. GTK panels fix the width of a menu when it opens,
+// and would clip a row that becomes wider.
+const minWidth = 27
 
 func items(rows []row) []dbusmenu.Item {
 	out := make([]dbusmenu.Item, len(rows))
 	for i, r := range rows {
 		if r.id == idOpen {
-			r.label += strings.Repeat("\u2003", stretch) // an em each
+			r.label += strings.Repeat("\u2003", minWidth)
 		}
 		out[i] = dbusmenu.Item{ID: r.id, Label: r.label, Disabled: r.disabled, Hidden: r.hidden, Separator: r.separator}
 	}

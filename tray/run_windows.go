@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// run shows the tray in the taskbar's notification area: a left click opens the
-// window, a right click the menu.
+// run shows the tray in the taskbar's notification area. A left click opens the window, a right click the menu.
 func run(ctx context.Context, m *menu) error {
 	systray.SetOnTapped(func() { m.openWindow("") })
 	isReady := make(chan struct{})
@@ -21,7 +20,7 @@ func run(ctx context.Context, m *menu) error {
 		close(isReady)
 		native := newNativeMenu(m, m.first(), escapeMenu, nil)
 		if err := onMenuOpening(m.opening); err != nil {
-			m.opts.Log.Warn("tray: the menu is not refreshed when it opens", "error", err)
+			m.opts.Log.Warn("tray: the menu will not be refreshed when it opens", "error", err)
 		}
 		stop := m.start(native.show)
 		m.opts.shown("the taskbar")
@@ -34,8 +33,8 @@ func run(ctx context.Context, m *menu) error {
 	return nil
 }
 
-// watchReady reports a taskbar that takes no icon: systray only logs that, and
-// its message loop has no window then that Quit could close.
+// watchReady reports a taskbar that does not accept the icon, which systray only logs. It ends systray's message loop
+// when ctx is done, since Quit cannot close a window that does not exist.
 func watchReady(ctx context.Context, m *menu, ready <-chan struct{}, thread uint32) {
 	grace := time.NewTimer(m.opts.Grace)
 	defer grace.Stop()
@@ -53,5 +52,5 @@ func watchReady(ctx context.Context, m *menu, ready <-chan struct{}, thread uint
 	}
 }
 
-// escapeMenu keeps an ampersand from marking the next letter as the access key.
+// escapeMenu doubles ampersands, which would mark the next letter as the access key.
 func escapeMenu(label string) string { return strings.ReplaceAll(label, "&", "&&") }

@@ -8,17 +8,17 @@ import (
 	"rollcall/assets"
 )
 
-// nativeMenu is the menu as systray draws it: the fixed rows, created once.
+// nativeMenu is the menu that systray draws. Its rows are created once.
 type nativeMenu struct {
 	items   []*systray.MenuItem // nil for a separator
 	shown   []row
 	last    view
 	started bool
 	label   func(string) string // escapes for the platform
-	count   func(n int)         // tells the number beside the icon; may be nil
+	count   func(n int)         // shows the number beside the icon; may be nil
 }
 
-// newNativeMenu creates the rows and shows v. It is called once systray is ready.
+// newNativeMenu creates the rows and shows v. It must be called after systray is ready.
 func newNativeMenu(m *menu, v view, label func(string) string, count func(int)) *nativeMenu {
 	n := &nativeMenu{label: label, count: count, shown: make([]row, len(v.rows))}
 	for i, r := range v.rows {
@@ -41,7 +41,7 @@ func newNativeMenu(m *menu, v view, label func(string) string, count func(int)) 
 	return n
 }
 
-// show writes what differs from what is shown.
+// show updates what differs from the last view.
 func (n *nativeMenu) show(v view) {
 	if !n.started || v.icon != n.last.icon {
 		systray.SetTemplateIcon(assets.Template(v.icon), assets.Icon(v.icon))
@@ -61,8 +61,7 @@ func (n *nativeMenu) show(v view) {
 	n.last, n.started = v, true
 }
 
-// set brings one row from old to now. A hidden row is left alone until it is
-// shown: on Windows a new title would show it.
+// set updates one row. It does not touch a row that stays hidden: on Windows a new title would show the row.
 func (n *nativeMenu) set(item *systray.MenuItem, old, now row) {
 	if now.hidden {
 		if !old.hidden {

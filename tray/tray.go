@@ -1,6 +1,4 @@
-// Package tray is Rollcall's tray process: the icon, its tooltip and the menu.
-// What they show is decided by package model; how they get there differs by
-// platform.
+// Package tray shows Rollcall's tray: the icon, its tooltip and the menu. The package model determines their contents.
 package tray
 
 import (
@@ -12,52 +10,46 @@ import (
 	"rollcall/app"
 )
 
-// The ways in which Run ends other than by being asked to.
+// The errors of Run on Linux.
 var (
-	// ErrNoBus: there is no D-Bus session bus, so there can be no tray (Linux).
+	// ErrNoBus is returned if there is no D-Bus session bus.
 	ErrNoBus = errors.New("no D-Bus session bus")
-	// ErrBusLost: the session bus went away, and the tray with it. It doesn't
-	// come back within this process: start anew (Linux).
-	ErrBusLost = errors.New("the D-Bus session bus went away")
+	// ErrBusLost is returned when the connection to the session bus ends. To show the tray again, start a new process.
+	ErrBusLost = errors.New("the connection to the D-Bus session bus ended")
 )
 
 // Core is what the tray needs of *app.Core.
 type Core interface {
-	// Snapshot is the last one; never nil, never blocks.
+	// Snapshot returns the last snapshot, which is never nil. It does not block.
 	Snapshot() *app.Snapshot
-	// Refresh asks every adapter and returns when each has settled.
+	// Refresh asks every adapter and returns when each has answered or failed.
 	Refresh(context.Context) *app.Snapshot
 	// Subscribe calls f with each new snapshot, on one goroutine.
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 }
 
-// Options are what the tray does when the user asks, and whom it tells. The
-// functions are called on goroutines of their own; nil ones are skipped.
+// Options are the actions and callbacks of the tray. The tray calls each function on a goroutine of its own. A function
+// may be nil.
 type Options struct {
-	// OpenWindow opens the window, at a session when its id isn't empty.
+	// OpenWindow opens the window, and shows a session in it unless the id is empty.
 	OpenWindow func(session string)
-	// Launch opens the dialog that launches an agent. Without it the row is
-	// there and can't be chosen.
+	// Launch opens the dialog that launches an agent. If it is nil, the row is disabled.
 	Launch func()
 	// Quit is called when the user quits, before Run returns.
 	Quit func()
-	// NoHost is called once, when Grace after the start nothing shows the tray.
-	// Run goes on: the icon appears when a host comes.
+	// NoHost is called once if no host shows the tray within Grace. Run continues: the icon appears when a host starts.
 	NoHost func()
 	// Shown is called each time a host shows the icon, with that host's name.
 	Shown func(by string)
-	// Grace is how long a tray host may take to appear: at login the panel and
-	// Rollcall start at the same moment. Zero: 3 s.
+	// Grace is the time that a tray host has to appear, since at login the panel and Rollcall start together; 0: 3 s.
 	Grace time.Duration
-	// Started is when the process started, for the log's "after"; zero: when
-	// Run was called.
+	// Started is the start of the process, for the log; zero: the call of Run.
 	Started time.Time
 	Log     *slog.Logger // nil: discard
 }
 
-// Run shows the tray until ctx is done or the user quits, and returns nil then.
-// It must be called on the main goroutine, which macOS and Windows demand, and
-// at most once in a process. It doesn't run the core: the caller does.
+// Run shows the tray until ctx is done or the user quits, and then returns nil. It must be called on the main goroutine,
+// as macOS and Windows demand, and at most once in a process. The caller must run the core.
 func Run(ctx context.Context, core Core, opts Options) error {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -73,7 +65,7 @@ func Run(ctx context.Context, core Core, opts Options) error {
 	return run(ctx, newMenu(ctx, core, opts, cancel))
 }
 
-// shown logs that by shows the icon, and tells whoever wants to know.
+// shown logs that by shows the icon, and calls Shown.
 func (o *Options) shown(by string) {
 	o.Log.Info("tray: shown", "by", by, "after", time.Since(o.Started).Round(time.Millisecond))
 	if o.Shown != nil {
@@ -82,7 +74,7 @@ func (o *Options) shown(by string) {
 }
 
 func (o *Options) noHost() {
-	o.Log.Warn("tray: nothing shows tray icons here")
+	o.Log.Warn("tray: no panel shows tray icons on this desktop")
 	if o.NoHost != nil {
 		go o.NoHost()
 	}

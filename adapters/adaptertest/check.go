@@ -146,8 +146,8 @@ func Invalid(s *adapters.Session) []string {
 		}
 	}
 	rule(s.ID != "", "has no id")
-	rule(slices.Contains([]adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.OpenClaw,
-		adapters.Pi, adapters.PiRust}, s.Agent), "unknown agent %q", s.Agent)
+	_, known := adapters.Describe(s.Agent)
+	rule(known, "unknown agent %q", s.Agent)
 	rule(slices.Contains([]adapters.Status{adapters.Working, adapters.Waiting, adapters.Idle, adapters.Stopped,
 		adapters.Unknown}, s.Status), "unknown status %q", s.Status)
 	rule(slices.Contains([]adapters.Outcome{"", adapters.Completed, adapters.Interrupted, adapters.Failed,
@@ -162,7 +162,7 @@ func Invalid(s *adapters.Session) []string {
 		rule(s.Outcome == "", "its turn is open, yet it has the outcome %s", s.Outcome)
 	}
 	rule(s.Status != adapters.Stopped || s.Process.IsZero(), "is stopped, yet has %s", s.Process)
-	rule(s.Outcome != adapters.Died || s.Status == adapters.Stopped, "died, yet is %s", s.Status)
+	rule(s.Outcome != adapters.Died || s.Status == adapters.Stopped || s.Status == adapters.Idle, "died, yet is %s", s.Status)
 	rule(s.Parent != s.ID || s.ID == "", "is its own parent")
 	return wrong
 }

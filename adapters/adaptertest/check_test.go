@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/proc"
 )
 
@@ -93,17 +94,17 @@ func TestInvalid(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*adapters.Session){
-		"has no id":           func(s *adapters.Session) { s.ID = "" },
-		"unknown agent":       func(s *adapters.Session) { s.Agent = "claude" },
-		"unknown status":      func(s *adapters.Session) { s.Status = "busy" },
-		"unknown outcome":     func(s *adapters.Session) { s.Outcome = "done" },
-		"no evidence":         func(s *adapters.Session) { s.Evidence = "" },
-		"waits for \"\"":      func(s *adapters.Session) { s.Status = adapters.Waiting },
-		"yet waits":           func(s *adapters.Session) { s.WaitingFor = adapters.ForQuestion },
-		"its turn is open":    func(s *adapters.Session) { s.Status, s.Outcome = adapters.Working, adapters.Completed },
-		"is stopped, yet has": func(s *adapters.Session) { s.Process.PID = 7 },
-		"died, yet is idle":   func(s *adapters.Session) { s.Status = adapters.Idle },
-		"is its own parent":   func(s *adapters.Session) { s.Parent = s.ID },
+		"has no id":            func(s *adapters.Session) { s.ID = "" },
+		"unknown agent":        func(s *adapters.Session) { s.Agent = "claude" },
+		"unknown status":       func(s *adapters.Session) { s.Status = "busy" },
+		"unknown outcome":      func(s *adapters.Session) { s.Outcome = "done" },
+		"no evidence":          func(s *adapters.Session) { s.Evidence = "" },
+		"waits for \"\"":       func(s *adapters.Session) { s.Status = adapters.Waiting },
+		"yet waits":            func(s *adapters.Session) { s.WaitingFor = adapters.ForQuestion },
+		"its turn is open":     func(s *adapters.Session) { s.Status, s.Outcome = adapters.Working, adapters.Completed },
+		"is stopped, yet has":  func(s *adapters.Session) { s.Process.PID = 7 },
+		"died, yet is unknown": func(s *adapters.Session) { s.Status = adapters.Unknown },
+		"is its own parent":    func(s *adapters.Session) { s.Parent = s.ID },
 	} {
 		s := answer()[0]
 		change(&s)

@@ -41,7 +41,7 @@ func (c *check) must(err error) {
 	}
 }
 
-// shared says whether several sessions live in the file of the first.
+// shared reports whether several sessions live in the file of the first.
 func shared(all []*scene.Session) bool {
 	return slices.ContainsFunc(all[1:], func(s *scene.Session) bool { return s.File == all[0].File })
 }
@@ -56,7 +56,7 @@ func torn(c *check) {
 		c.must(err)
 		lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
 		last := lines[len(lines)-1]
-		c.world.Append(s.File, "") // the line's end, if it was missing
+		c.environment.Append(s.File, "") // the line's end, if it was missing
 		f, err := os.OpenFile(s.File, os.O_WRONLY|os.O_APPEND, 0)
 		c.must(err)
 		_, err = f.WriteString(last[:len(last)*2/3])
@@ -65,7 +65,7 @@ func torn(c *check) {
 	for range 2 {
 		sessions, _ := c.fine(adapters.Query{Totals: true})
 		c.expect(sessions, all...)
-		c.adapter = c.subject.New(c.world)
+		c.adapter = c.subject.New(c.environment)
 	}
 }
 
@@ -127,7 +127,7 @@ func damaged(c *check) {
 					c.judge(s, path, sessions, roll, err)
 				}
 				if c.Failed() {
-					c.Fatalf("with %s in place of %s: error %v, skipped %v", name, strings.TrimPrefix(path, c.world.Home), err, roll.Skipped)
+					c.Fatalf("with %s in place of %s: error %v, skipped %v", name, strings.TrimPrefix(path, c.environment.Home), err, roll.Skipped)
 				}
 			}
 		})
@@ -174,7 +174,7 @@ func (c *check) judge(s *scene.Session, path string, sessions map[string]adapter
 	}
 }
 
-// unknownRecord: a record of a type that nobody knows changes nothing, and is
+// unknownRecord: a record of a type that the adapter does not know changes nothing, and is
 // counted.
 func unknownRecord(c *check) {
 	all := c.cast()
@@ -188,11 +188,11 @@ func unknownRecord(c *check) {
 		if len(roll.Skipped) == 0 {
 			c.Error("records of an unknown type are not counted")
 		}
-		c.adapter = c.subject.New(c.world)
+		c.adapter = c.subject.New(c.environment)
 	}
 }
 
-// unknownForm: all files of the sessions have a form that nobody knows.
+// unknownForm: all files of the sessions have a form that the adapter does not know.
 func unknownForm(c *check) {
 	all := c.cast()
 	c.needs(all[0].File != "", "sessions have no files")
@@ -208,7 +208,7 @@ func unknownForm(c *check) {
 		} else if !strings.Contains(err.Error(), c.agent.Store()) {
 			c.Errorf("does not name a file or folder: %v", err)
 		}
-		c.adapter = c.subject.New(c.world)
+		c.adapter = c.subject.New(c.environment)
 	}
 }
 
@@ -235,7 +235,7 @@ func huge(c *check) {
 			}
 		}
 		c.Logf("%v, error %v", time.Since(begun), err)
-		c.adapter = c.subject.New(c.world)
+		c.adapter = c.subject.New(c.environment)
 	}
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 256<<20 {

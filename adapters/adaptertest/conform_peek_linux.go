@@ -57,7 +57,7 @@ func peek(c *check) {
 	if messages, err := peeker.Peek(c.Context(), strange, 5); err == nil {
 		c.Errorf("a session that isn't there has %d messages, and no error", len(messages))
 	}
-	strange.Files = []string{c.world.Path("nowhere", "nobody.jsonl")}
+	strange.Files = []string{c.environment.Path("nowhere", "nobody.jsonl")}
 	if messages, err := peeker.Peek(c.Context(), strange, 5); err == nil {
 		c.Errorf("a session without its file has %d messages, and no error", len(messages))
 	}

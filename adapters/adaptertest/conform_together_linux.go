@@ -158,7 +158,7 @@ func cancelled(c *check) {
 	before := runtime.NumGoroutine()
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, a := range []adapters.Adapter{c.adapter, c.subject.New(c.world)} {
+	for _, a := range []adapters.Adapter{c.adapter, c.subject.New(c.environment)} {
 		begun := time.Now()
 		roll, err := a.Discover(done, adapters.Query{Totals: true})
 		if took := time.Since(begun); took > time.Second {
@@ -196,7 +196,7 @@ func (c *check) truthful(roll adapters.Roll, err error, all []*scene.Session) {
 	}
 }
 
-// compatible says whether nothing wrong is said: the status may be unknown, the
+// compatible reports whether nothing wrong is said: the status may be unknown, the
 // outcome not known.
 func compatible(got *adapters.Session, truth scene.Truth) bool {
 	if got.Outcome == "" {
@@ -212,7 +212,8 @@ func compatibleWith(got *adapters.Session, truths []scene.Truth) bool {
 // settle waits until no more goroutines run than before.
 func (c *check) settle(before int) {
 	c.Helper()
-	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; {
+	const toEnd = 10 * time.Second
+	for end := time.Now().Add(toEnd); runtime.NumGoroutine() > before; {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
 			c.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
@@ -227,7 +228,7 @@ func socketHangs(c *check) {
 	c.needs(c.subject.Hang != nil, "nothing is asked over a socket")
 	all := c.cast()
 	before := runtime.NumGoroutine()
-	release := c.subject.Hang(c.world, c.agent, all)
+	release := c.subject.Hang(c.environment, c.agent, all)
 	for _, limit := range []time.Duration{100 * time.Millisecond, time.Second, 3 * time.Second} {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		begun := time.Now()
@@ -246,7 +247,7 @@ func socketHangs(c *check) {
 // untouched: whatever is asked, nothing in the home changes.
 func untouched(c *check) {
 	all := c.cast()
-	before := TreeOf(c, c.world.Home)
+	before := TreeOf(c, c.environment.Home)
 	for range 2 {
 		for _, q := range []adapters.Query{{}, {Totals: true}, {IDs: []string{all[0].ID}}, {Since: time.Now()}} {
 			sessions, _ := c.fine(q)
@@ -259,9 +260,9 @@ func untouched(c *check) {
 		if w, ok := c.adapter.(adapters.Watcher); ok {
 			w.WatchPaths()
 		}
-		c.adapter = c.subject.New(c.world)
+		c.adapter = c.subject.New(c.environment)
 	}
-	for _, change := range before.Changes(TreeOf(c, c.world.Home)) {
+	for _, change := range before.Changes(TreeOf(c, c.environment.Home)) {
 		c.Error(change)
 	}
 }

@@ -14,21 +14,22 @@ import (
 // Subject is an adapter that is put to the suite.
 type Subject struct {
 	// Agent plays the adapter's agent.
-	Agent func(w *scene.World) scene.Agent
+	Agent func(w *scene.Environment) scene.Agent
 	// New makes the adapter as the program makes it, with the home, environment
-	// and process table of the world.
-	New func(w *scene.World) adapters.Adapter
+	// and process table of the environment.
+	New func(w *scene.Environment) adapters.Adapter
 	// Hang, for an agent that is also asked over a socket, makes that socket
 	// accept and never answer, until release.
-	Hang func(w *scene.World, agent scene.Agent, sessions []*scene.Session) (release func())
+	Hang func(w *scene.Environment, agent scene.Agent, sessions []*scene.Session) (release func())
 	// Exempt says of checks that can't apply why. No other check is skipped:
 	// one that finds nothing to do fails.
 	Exempt map[string]string
 }
 
-// patience is how long an answer of a small world may take, with the race
-// detector, on a busy machine.
-const patience = 5 * time.Second
+// patience limits how long a check waits for an answer, with the race detector,
+// on a machine that is busy with other things. What an answer costs is asserted
+// by what it reads and allocates.
+const patience = 30 * time.Second
 
 // Conformance holds an adapter to what all adapters promise: one subtest per
 // promise.
@@ -37,9 +38,9 @@ func Conformance(t *testing.T, s Subject) {
 		name string
 		run  func(*check)
 	}{
-		{"absent", absent}, {"empty", empty}, {"statuses", statuses}, {"queries", queries},
+		{"described", described}, {"absent", absent}, {"empty", empty}, {"statuses", statuses}, {"queries", queries},
 		{"pid reused", reused}, {"zombie", zombie}, {"died with its machine", rebooted},
-		{"unreadable", unreadable}, {"torn", torn}, {"damaged", damaged}, {"unknown record", unknownRecord},
+		{"unreadable", unreadable}, {"every level unreadable", everyLevel}, {"torn", torn}, {"damaged", damaged}, {"unknown record", unknownRecord},
 		{"unknown form", unknownForm}, {"huge", huge}, {"cancelled", cancelled}, {"socket hangs", socketHangs},
 		{"at once", atOnce}, {"changing", changing}, {"watched", watched}, {"untouched", untouched}, {"peek", peek},
 	}
@@ -62,22 +63,22 @@ func Conformance(t *testing.T, s Subject) {
 	}
 }
 
-// check is one subtest: a world, its agent, and an adapter that looks at it.
+// check is one subtest: a environment, its agent, and an adapter that looks at it.
 type check struct {
 	*testing.T
-	subject Subject
-	world   *scene.World
-	agent   scene.Agent
-	adapter adapters.Adapter
+	subject     Subject
+	environment *scene.Environment
+	agent       scene.Agent
+	adapter     adapters.Adapter
 }
 
 func newCheck(t *testing.T, s Subject) *check {
 	t.Helper()
 	w := scene.New(t)
-	return &check{T: t, subject: s, world: w, agent: s.Agent(w), adapter: s.New(w)}
+	return &check{T: t, subject: s, environment: w, agent: s.Agent(w), adapter: s.New(w)}
 }
 
-// in is the same subject in a world of its own.
+// in is the same subject in a environment of its own.
 func (c *check) in(t *testing.T) *check { return newCheck(t, c.subject) }
 
 // ask asks the adapter and holds what goes for every answer.
@@ -85,12 +86,9 @@ func (c *check) ask(q adapters.Query) (map[string]adapters.Session, adapters.Rol
 	c.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	begun := time.Now()
 	roll, err := c.adapter.Discover(ctx, q)
-	if took := time.Since(begun); took >= patience {
-		c.Errorf("the answer took %v", took)
-	} else if took > 300*time.Millisecond {
-		c.Logf("the answer took %v", took)
+	if ctx.Err() != nil {
+		c.Errorf("no answer within %v", patience)
 	}
 	return c.byID(roll), roll, err
 }

@@ -90,7 +90,7 @@ var sabotages = map[string]struct {
 func spoiled(name string) adaptertest.Subject {
 	return adaptertest.Subject{
 		Agent: scene.ClaudeCode,
-		New: func(w *scene.World) adapters.Adapter {
+		New: func(w *scene.Environment) adapters.Adapter {
 			return &sabotage{Adapter: claudecode.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
 				home: w.Home, spoil: sabotages[name].spoil, seen: map[string]adapters.Session{}}
 		},
@@ -114,7 +114,7 @@ func TestConformanceFinds(t *testing.T) {
 	for name, s := range sabotages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(os.Args[0], "-test.run", "^TestSabotaged$/^"+strings.ReplaceAll(s.check, " ", "_")+"$", "-test.timeout", "60s")
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestSabotaged$/^"+strings.ReplaceAll(s.check, " ", "_")+"$", "-test.timeout", "180s")
 			cmd.Env = append(os.Environ(), spoil+"="+name)
 			out, err := cmd.CombinedOutput()
 			want := "FAIL: TestSabotaged/" + strings.ReplaceAll(s.check, " ", "_")

@@ -37,7 +37,7 @@ type process struct {
 	Env   map[string]string `json:"env"`
 }
 
-// readJSON decodes a file of a recording strictly: a key that nobody asserts is
+// readJSON decodes a file of a recording strictly: a key that no test asserts is
 // a mistake in this package.
 func readJSON(t testing.TB, path string, into any) {
 	t.Helper()

@@ -31,6 +31,7 @@ func Recordings(t *testing.T, pattern string, least int, build func(adapters.Con
 			t.Errorf("skipped: %v", roll.Skipped)
 		}
 		for _, s := range roll.Sessions {
+			checkTurnStart(t, s)
 			t.Logf("%s %s %s %s: %s", s.ID, s.Status, s.WaitingFor, s.Outcome, s.Evidence)
 		}
 		Check(t, Discover(t, a, adapters.Query{}).Sessions, r.Expect)
@@ -42,6 +43,23 @@ func Recordings(t *testing.T, pattern string, least int, build func(adapters.Con
 			}
 		}
 	})
+}
+
+// checkTurnStart checks that a session with a prompt tells when its last turn
+// began: within the session, and later than it where that has several prompts.
+func checkTurnStart(t *testing.T, s adapters.Session) {
+	t.Helper()
+	const slack = 2 * time.Second // the first record may be written after the prompt
+	at := s.TurnStartedAt
+	switch {
+	case s.LastPrompt == "":
+	case at.IsZero():
+		t.Errorf("%s: it is not known when the turn of %.40q began", s.ID, s.LastPrompt)
+	case at.Before(s.StartedAt.Add(-slack)) || at.After(s.LastActivityAt.Add(slack)):
+		t.Errorf("%s: its last turn began %s, the session %s, and it was active %s", s.ID, at, s.StartedAt, s.LastActivityAt)
+	case s.FirstPrompt != "" && s.FirstPrompt != s.LastPrompt && !at.After(s.StartedAt):
+		t.Errorf("%s: its last turn began with the session, though %.40q is not its first prompt", s.ID, s.LastPrompt)
+	}
 }
 
 // InContainer replays the recordings with their processes in a container that has

@@ -19,7 +19,10 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/steady"
+	"rollcall/adapters/internal/consistentread"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/incremental"
+	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
@@ -30,30 +33,42 @@ type Adapter struct {
 	home  string
 	env   func(string) string
 	table proc.Lister
-	clock func() time.Time
+	now   func() time.Time
 
 	mu      sync.Mutex
 	seen    map[proc.Identity]claude
 	entries map[proc.Identity]entry // of live processes, as they were read last
-	cache   cache
-	history map[string]*history  // by root
-	shelves map[string]*shelf    // by root
-	lived   map[string]time.Time // when sessions were seen live last, of late
-	paths   map[string]string    // where the transcripts of answered sessions were seen last
-	watch   []string
+	// innerEntries are the entries, by path, whose processes have another pid here.
+	innerEntries    map[string]entry
+	transcriptCache incremental.Cache[*transcript]
+	history         map[string]*history      // by root
+	indexes         map[string]*projectIndex // by root
+	lastLive        map[string]time.Time     // when sessions were seen live last, of late
+	paths           map[string]string        // where the transcripts of answered sessions were seen last
+	homesUsed       report.Recent            // homes elsewhere
+	watch           []string
 }
 
 var (
-	_ adapters.Adapter = (*Adapter)(nil)
-	_ adapters.Watcher = (*Adapter)(nil)
+	_ adapters.Adapter   = (*Adapter)(nil)
+	_ adapters.Describer = (*Adapter)(nil)
+	_ adapters.Watcher   = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, clock: cfg.Now,
-		seen: make(map[proc.Identity]claude), lived: make(map[string]time.Time)}
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now,
+		seen: make(map[proc.Identity]claude), lastLive: make(map[string]time.Time)}
 }
+
+var description = adapters.Register(adapters.Description{
+	Name: adapters.ClaudeCode, Title: "Claude Code", Short: "cc",
+	Program: "claude", Install: "npm install -g @anthropic-ai/claude-code", Processes: []string{"claude"},
+}, (*Adapter)(nil))
+
+// Describe implements adapters.Describer.
+func (a *Adapter) Describe() adapters.Description { return description }
 
 // Name implements adapters.Adapter.
 func (a *Adapter) Name() adapters.Name { return adapters.ClaudeCode }
@@ -62,76 +77,102 @@ func (a *Adapter) Name() adapters.Name { return adapters.ClaudeCode }
 // Tokens are exact or nil; with q.Totals a sum that could not be finished before
 // ctx ends is nil, counted in Roll.Skipped, and finished by later calls.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return steady.Ask(ctx, func() (adapters.Roll, error) { return a.ask(ctx, q) })
+	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q) })
 }
 
 func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	c := &call{Adapter: a, ctx: ctx, q: q, at: a.clock(), skipped: make(map[string]int),
-		sessions: make(map[string]*session), claimed: make(map[int]bool), blind: make(map[int]string)}
+	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: report.NewAnswer(),
+		sessions: make(map[string]*session), claimed: make(map[int]bool), unreadableEntries: make(map[int]string)}
 	t, err := a.readTable(ctx)
-	c.table = t
-	c.problem(err)
-	roots := a.roots(t)
-	if !exists(roots) && len(t.claudes) == 0 && t.err == nil {
-		return adapters.Roll{LookedIn: lookedIn(roots)}, adapters.ErrAbsent
+	d.table = t
+	d.answer.Problem(err)
+	homes, unresponsive := a.homes(t, d.now)
+	for _, dir := range unresponsive {
+		d.answer.Problem(adapters.Unresponsive(dir))
+	}
+	roots := realPaths(homes)
+	d.answer.LookedIn(lookedIn(roots)...)
+	if !exists(roots) && len(unresponsive) == 0 && len(t.claudes) == 0 && t.err == nil {
+		return d.answer.Absent()
 	}
 	for _, root := range roots {
-		c.registry(root)
+		d.registry(root)
 	}
-	loose, stuck := c.loose(), c.stuck()
-	if len(loose) > 0 || len(stuck) > 0 || !c.byID() {
+	unregistered, outdated := d.unregistered(), d.outdatedEntries()
+	if len(unregistered) > 0 || len(outdated) > 0 || !d.byID() {
 		// Which transcript is whose may take knowing all, as they are now.
-		search := len(loose) > 0 || len(stuck) > 0 || t.err != nil
+		search := len(unregistered) > 0 || len(outdated) > 0 || t.err != nil
 		for _, root := range roots {
-			c.transcripts(root, search)
+			d.transcripts(root, search)
 		}
-		c.follow(stuck, loose, roots)
-		c.ownersByTime(loose)
+		d.followClears(outdated, unregistered, roots)
+		d.ownersByTime(unregistered)
 	}
-	c.readAll()
-	c.titleBySummaries()
-	c.sumAll()
-	roll := adapters.Roll{Sessions: c.answer(), LookedIn: lookedIn(roots), Skipped: c.skipped, Versions: make(map[string]int)}
-	for i := range roll.Sessions {
-		if v := roll.Sessions[i].Version; v != "" {
-			roll.Versions[v]++
+	d.readAll()
+	d.titleBySummaries()
+	d.sumAll()
+	for _, found := range append(d.rows(), d.sessionless()...) {
+		if d.answer.Add(found); found.Version != "" {
+			d.answer.CountVersion(found.Version)
 		}
 	}
-	a.remember(c, roots, stuck)
-	return roll, errors.Join(c.problems...)
+	a.remember(d, homes, outdated)
+	if q.Once {
+		a.forget()
+	}
+	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // readAll says what was late
 }
 
 // remember keeps what the next question and WatchPaths start from.
-func (a *Adapter) remember(c *call, roots []string, stuck []stuckEntry) {
-	watch := registryFolders(roots)
-	for i := range stuck { // history.jsonl tells where they went
-		if root := stuck[i].root; !slices.Contains(watch, root) {
+func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntry) {
+	watch := registryFolders(homes)
+	for i := range outdated { // history.jsonl tells where they went
+		if root := outdated[i].root; !slices.Contains(watch, root) {
 			watch = append(watch, root)
 		}
 	}
-	entries := make(map[proc.Identity]entry)
-	for _, s := range c.sessions {
+	entries, insiders := make(map[proc.Identity]entry), make(map[string]entry)
+	for _, s := range d.sessions {
 		for _, e := range s.live {
 			entries[e.process.Identity] = e.entry
+			if e.pid != e.process.PID {
+				insiders[e.path] = e.entry
+			}
 		}
-		if s.file != nil && (s.judgedByTranscript() || s.behind) && !slices.Contains(watch, s.file.dir) {
+		if s.endedEntry != nil && d.wasSeenHere(s.endedEntry) {
+			insiders[s.endedEntry.path] = *s.endedEntry
+		}
+		if s.file != nil && (s.usesTranscript() || s.turnEndPending) && !slices.Contains(watch, s.file.dir) {
 			watch = append(watch, s.file.dir)
 		}
 	}
 	slices.Sort(watch)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.watch, a.entries = watch, entries
-	a.outlive(c.sessions)
-	if a.paths == nil || len(c.q.IDs) == 0 {
-		a.paths = make(map[string]string, len(c.sessions))
+	for i := range d.table.claudes { // whose entry was removed
+		id := d.table.claudes[i].Identity
+		if e, known := a.entries[id]; known && entries[id].id == "" {
+			entries[id] = e
+		}
 	}
-	for id, s := range c.sessions {
+	a.watch, a.entries, a.innerEntries = watch, entries, insiders
+	a.noteLive(d.sessions)
+	if a.paths == nil || len(d.query.IDs) == 0 {
+		a.paths = make(map[string]string, len(d.sessions))
+	}
+	for id, s := range d.sessions {
 		if s.file != nil {
 			a.paths[id] = s.file.path
 		}
 	}
-	a.cache.trim()
+	a.transcriptCache.Trim()
+}
+
+// forget drops what only saves reading at the next question.
+func (a *Adapter) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.transcriptCache, a.indexes, a.paths, a.history = incremental.Cache[*transcript]{}, nil, nil, nil
 }
 
 func lookedIn(roots []string) []string {
@@ -142,7 +183,7 @@ func lookedIn(roots []string) []string {
 	return places
 }
 
-// exists says whether one of the folders is there, readable or not.
+// exists reports whether one of the folders is there, readable or not.
 func exists(roots []string) bool {
 	for _, root := range roots {
 		if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
@@ -152,37 +193,16 @@ func exists(roots []string) bool {
 	return false
 }
 
-// WatchPaths implements adapters.Watcher: the folders of the registry; the
-// project folders of the live sessions that no registry tells the status of, or
-// whose last answer is not written yet; and the roots of versions whose registry
-// doesn't follow /clear.
+// WatchPaths implements adapters.Watcher. It returns the folders of the registry; the
+// project folders of the live sessions whose status is not in a registry, or whose last
+// answer is not written yet; and the roots of versions whose registry doesn't follow
+// /clear.
 func (a *Adapter) WatchPaths() []string {
 	a.mu.Lock()
 	known := a.watch
 	a.mu.Unlock()
 	if known == nil {
-		known = registryFolders([]string{realPath(a.configDir())})
+		known = registryFolders([]string{filepath.Clean(a.configDir())})
 	}
-	var there []string
-	for _, path := range known {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			there = append(there, path)
-		}
-	}
-	return there
-}
-
-// registryFolders are the folders in which a session's start shows first: the
-// registry; or, before the first entry made it, the root, where older versions
-// also write history.jsonl at each prompt.
-func registryFolders(roots []string) []string {
-	var paths []string
-	for _, root := range roots {
-		sessions := filepath.Join(root, "sessions")
-		if _, err := os.Stat(sessions); err != nil {
-			sessions = root
-		}
-		paths = append(paths, sessions)
-	}
-	return paths
+	return report.Folders(known)
 }

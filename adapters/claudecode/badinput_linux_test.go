@@ -45,7 +45,7 @@ func TestBadTranscripts(t *testing.T) {
 			promptLine("<local-command-stdout>Bye!</local-command-stdout>")}, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			path := w.transcript(1, c.lines...)
 			w.transcript(2, promptLine("fine"), doneLine("m"))
 			sessions, roll, err := w.discover(adapters.Query{Totals: true})
@@ -66,17 +66,16 @@ func TestBadTranscripts(t *testing.T) {
 	}
 }
 
-// 2 GB with a conversation at either end, and nothing but a hole between them.
-func TestTwoGigabytes(t *testing.T) {
-	w := newWorld(t)
+// 64 GB with a conversation at either end, and nothing but a hole between them.
+func TestHugeHole(t *testing.T) {
+	w := newFixture(t)
 	path := w.transcript(1, promptLine("at the beginning"), doneLine("m1"))
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	w.check(err)
-	_, err = f.WriteAt([]byte("\n"+promptLine("at the end")+doneLine("m2")), 2<<30)
+	_, err = f.WriteAt([]byte("\n"+promptLine("at the end")+doneLine("m2")), 64<<30)
 	w.check(errors.Join(err, f.Close()))
 	w.transcript(2, promptLine("fine"), doneLine("m"))
 	a := New(w.config)
-	begun := time.Now()
 	sessions, _, err := ask(t, a, adapters.Query{})
 	if err != nil {
 		t.Error(err)
@@ -85,13 +84,11 @@ func TestTwoGigabytes(t *testing.T) {
 	if s.FirstPrompt != "at the beginning" || s.LastPrompt != "at the end" || s.Tokens != nil {
 		t.Errorf("%q, %q, %v", s.FirstPrompt, s.LastPrompt, s.Tokens)
 	}
-	t.Logf("status after %v", time.Since(begun))
 
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	roll, err := a.Discover(ctx, adapters.Query{Totals: true})
-	if err != nil || len(roll.Sessions) != 2 || roll.Skipped["token totals not finished in time"] != 1 {
-		t.Errorf("%v, %d sessions, skipped %v", err, len(roll.Sessions), roll.Skipped)
+	// The sum would take the reading of 64 GB, so it stays unknown, and holds up no other.
+	roll, err := a.Discover(t.Context(), adapters.Query{Totals: true})
+	if err != nil || len(roll.Sessions) != 2 {
+		t.Errorf("%v, %d sessions", err, len(roll.Sessions))
 	}
 	for _, s := range roll.Sessions {
 		if (s.Tokens == nil) != (s.ID == id(1)) {
@@ -102,7 +99,7 @@ func TestTwoGigabytes(t *testing.T) {
 
 // What has the name of a transcript and is none.
 func TestNoTranscripts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.transcript(1, promptLine("fine"), doneLine("m"))
 	project := w.path("projects", slug)
 	w.check(os.Mkdir(filepath.Join(project, id(2)+".jsonl"), 0o755))
@@ -131,7 +128,7 @@ func TestNoTranscripts(t *testing.T) {
 
 // As a user who may not read everything.
 func TestUnreadable(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	secret := w.transcript(1, promptLine("hi"), doneLine("m"))
 	w.transcript(2, promptLine("hi"), doneLine("m"))
 	folder := w.path("projects", "-closed")
@@ -187,7 +184,7 @@ func discoverAsNobody() int {
 
 // Escape sequences and markup are handed on as they are, huge texts cut.
 func TestUntrustedText(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	nasty := "\x1b]0;title\x07\x1b[2J<b>bold</b>&amp;\u202e\r\n" + strings.Repeat("😀", 3000)
 	w.transcript(1, promptLine(nasty), doneLine("m"),
 		fmt.Sprintf(`{"type":"custom-title","customTitle":%q}`+"\n", "a\u0000b"))
@@ -200,7 +197,7 @@ func TestUntrustedText(t *testing.T) {
 
 // Stopped sessions before Since are left out, live ones never.
 func TestSince(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	for n := 1; n <= 3; n++ {
 		path := w.transcript(n, promptLine("hi"), doneLine("m"))
@@ -227,7 +224,7 @@ func TestSince(t *testing.T) {
 
 // Many callers, while sessions come, grow, and go.
 func TestConcurrentCallers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(1), map[string]any{"status": "busy"})
 	path := w.transcript(1, promptLine("hi"))
@@ -281,7 +278,7 @@ func TestConcurrentCallers(t *testing.T) {
 
 // Nothing below the agent's folder changes, whatever is asked.
 func TestWritesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(1), nil)
 	w.transcript(1, promptLine("hi"), doneLine("m"))

@@ -11,12 +11,12 @@ import (
 	"rollcall/adapters"
 )
 
-// benchWorld has a thousand sessions of 20 projects, nine tenths of them older
+// benchFixture has a thousand sessions of 20 projects, nine tenths of them older
 // than a week, ten live.
-func benchWorld(b *testing.B) *world {
-	w := newWorld(b)
+func benchFixture(b *testing.B) *fixture {
+	w := newFixture(b)
 	r := rand.New(rand.NewPCG(1, 2))
-	content := conversation(r, 3<<20)
+	content := wholeConversation(r, 3<<20)
 	live := make([]string, 10)
 	for n := range 1000 {
 		size := min(len(content), 20_000+int(100_000*r.ExpFloat64()))
@@ -36,7 +36,7 @@ func benchWorld(b *testing.B) *world {
 
 // BenchmarkDiscover: cold is a new adapter with the files in the page cache.
 func BenchmarkDiscover(b *testing.B) {
-	w := benchWorld(b)
+	w := benchFixture(b)
 	week := adapters.Query{Since: time.Now().Add(-7 * 24 * time.Hour)}
 	for _, c := range []struct {
 		name string

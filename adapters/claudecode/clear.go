@@ -12,8 +12,8 @@ import (
 // leave the old session's id in the registry; there the history tells when which
 // session was cleared, and the new transcript that it began at that moment.
 
-// stuckEntry is a live registry entry that doesn't follow /clear.
-type stuckEntry struct {
+// outdatedEntry is a live registry entry that doesn't follow /clear.
+type outdatedEntry struct {
 	*session // that it names
 	entry    liveEntry
 	root     string
@@ -26,19 +26,19 @@ const (
 	// commandTime is how long after it was typed, or left the queue, a command
 	// begins a transcript at most. 2.1.100 took 2 ms.
 	commandTime = 2 * time.Second
-	// grain is by how much the history can be later than the record it is about:
+	// historyPrecision is by how much the history can be later than the record it is about:
 	// none was, but times are cut to the millisecond.
-	grain = 2 * time.Millisecond
+	historyPrecision = 2 * time.Millisecond
 	// rewriteTime is by how much the registry is written later than the record of
 	// what made it be.
 	rewriteTime = 2 * time.Second
 )
 
-// stuck returns the live entries that can name a session which their process
+// outdatedEntries returns the live entries that can name a session which their process
 // has left.
-func (c *call) stuck() []stuckEntry {
-	var list []stuckEntry
-	for _, s := range c.sessions {
+func (d *discovery) outdatedEntries() []outdatedEntry {
+	var list []outdatedEntry
+	for _, s := range d.sessions {
 		for _, e := range s.live {
 			if !e.interactive() || follows(e.version) {
 				continue
@@ -47,45 +47,45 @@ func (c *call) stuck() []stuckEntry {
 			if e.process.Started.After(since) {
 				since = e.process.Started
 			}
-			list = append(list, stuckEntry{session: s, entry: e, root: e.root(), since: since.Add(-startSlack), sharing: len(s.live), now: s})
+			list = append(list, outdatedEntry{session: s, entry: e, root: e.root(), since: since.Add(-startSlack), sharing: len(s.live), now: s})
 		}
 	}
 	return list
 }
 
-// follow finds out which sessions the processes went on to.
-func (c *call) follow(stuck []stuckEntry, loose []claude, roots []string) {
-	l := c.linksOf(stuck, loose, roots)
+// followClears finds out which sessions the processes went on to.
+func (d *discovery) followClears(outdated []outdatedEntry, unregistered []claude, roots []string) {
+	l := d.linksOf(outdated, unregistered, roots)
 	if l == nil {
 		return
 	}
-	for i := range stuck {
-		c.followOne(&stuck[i], l)
+	for i := range outdated {
+		d.followEntry(&outdated[i], l)
 	}
-	for _, s := range l.begun {
+	for _, s := range l.afterClear {
 		if !s.facts.cleared.IsZero() && !l.linked(s) && len(s.live) == 0 {
-			c.unclaimed(s, l, stuck)
+			d.doubtUnmatchedClear(s, l, outdated)
 		}
 	}
 	for i := range l.pairs { // where versions without a registry are no more
 		p := &l.pairs[i]
-		if old := c.sessions[p.from]; old != nil && !hasRegistry(old.facts.version) && !old.facts.turn.at.After(p.at.Add(rewriteTime)) {
-			set(&old.left, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), short(p.to.id)))
+		if old := d.sessions[p.from]; old != nil && !hasRegistry(old.facts.version) && !old.facts.turn.at.After(p.at.Add(rewriteTime)) {
+			set(&old.movedTo, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), shortID(p.to.id)))
 		}
 	}
 }
 
-// followOne moves an entry to the session that its process is in.
-func (c *call) followOne(e *stuckEntry, l *links) {
+// followEntry moves an entry to the session that its process is in.
+func (d *discovery) followEntry(e *outdatedEntry, l *clearLinks) {
 	from := e.since
-	var last *pair
+	var last *continuation
 	for range maxSteps {
 		p, lost := l.next(e.now, from)
 		if !lost.IsZero() {
 			if e.now != e.session {
 				e.leave(e.session)
 			}
-			c.doubt(e, fmt.Sprintf("pid %d left it by /clear at %s, and which session follows isn't known yet", e.entry.pid, clock(lost)), e.now)
+			d.markUnknown(e, fmt.Sprintf("pid %d left it by /clear at %s, and which session follows isn't known yet", e.entry.pid, clock(lost)), e.now)
 			return
 		}
 		if p == nil {
@@ -94,16 +94,16 @@ func (c *call) followOne(e *stuckEntry, l *links) {
 		if e.now == e.session && e.entry.modified.After(p.at) && e.sharing == 1 && e.facts.turn.at.After(p.at.Add(rewriteTime)) {
 			break // resumed since, and used
 		}
-		e.now.left = fmt.Sprintf("pid %d went on as %s: %s at %s", e.entry.pid, short(p.to.id), p.how, clock(p.at))
-		e.now, from, last = p.to, p.at.Add(-grain), p
+		e.now.movedTo = fmt.Sprintf("pid %d went on as %s: %s at %s", e.entry.pid, shortID(p.to.id), p.how, clock(p.at))
+		e.now, from, last = p.to, p.at.Add(-historyPrecision), p
 	}
 	if last == nil {
 		return
 	}
 	names := fmt.Sprintf("registry %s names %s; %s at %s went on as %s",
-		filepath.Base(e.entry.path), short(e.id), last.how, clock(last.at), short(e.now.id))
-	if why := c.whyUnsure(e, last.at); why != "" {
-		c.doubt(e, names+", but "+why, e.session, e.now)
+		filepath.Base(e.entry.path), shortID(e.id), last.how, clock(last.at), shortID(e.now.id))
+	if why := d.whyDoubtful(e, last.at); why != "" {
+		d.markUnknown(e, names+", but "+why, e.session, e.now)
 		return
 	}
 	e.leave(e.session)
@@ -115,12 +115,13 @@ func (c *call) followOne(e *stuckEntry, l *links) {
 // maxSteps bounds how often a process is followed.
 const maxSteps = 10_000
 
-// whyUnsure says what speaks against the entry's process being in e.now since at.
-func (c *call) whyUnsure(e *stuckEntry, at time.Time) string {
+// whyDoubtful returns in words why the entry's process may have left e.now since at,
+// and "" if nothing suggests that.
+func (d *discovery) whyDoubtful(e *outdatedEntry, at time.Time) string {
 	if e.sharing > 1 {
 		return fmt.Sprintf("%d processes have that entry", e.sharing)
 	}
-	last := c.history(e.root, e.since).last[e.now.id]
+	last := d.history(e.root, e.since).last[e.now.id]
 	resumed := last.at.After(at) && (strings.HasPrefix(last.text, "/resume") || strings.HasPrefix(last.text, "/continue"))
 	used := e.now.facts.active
 	if !resumed && last.at.After(used) {
@@ -135,48 +136,50 @@ func (c *call) whyUnsure(e *stuckEntry, at time.Time) string {
 	return ""
 }
 
-// leave takes the entry's process from a session.
-func (e *stuckEntry) leave(s *session) {
+// leave removes the entry's process from a session.
+func (e *outdatedEntry) leave(s *session) {
 	s.live = slices.DeleteFunc(s.live, func(l liveEntry) bool { return l.process.Identity == e.entry.process.Identity })
 }
 
-// doubt makes it unknown whether the entry's process is in these sessions.
-func (c *call) doubt(e *stuckEntry, why string, sessions ...*session) {
+// markUnknown makes the status of sessions unknown, because the entry's process may be
+// in another one.
+func (d *discovery) markUnknown(e *outdatedEntry, why string, sessions ...*session) {
 	for _, s := range sessions {
 		e.leave(s)
-		if s.blind == "" {
-			s.blind = why
+		if s.unknownBecause == "" {
+			s.unknownBecause = why
 		}
 	}
 	e.now = nil
 }
 
-// unclaimed is for a session that began with a /clear that nothing else is known
-// of: the history is late or switched off, or two can't be told apart. It may be
-// of any process in its folder that did nothing since.
-func (c *call) unclaimed(s *session, l *links, stuck []stuckEntry) {
+// doubtUnmatchedClear makes the status of sessions unknown after a /clear that matches
+// no entry of the history: the history is late or switched off, or two entries match.
+// s, which began with that /clear, may be the session of any process in its folder that
+// did nothing since.
+func (d *discovery) doubtUnmatchedClear(s *session, l *clearLinks, outdated []outdatedEntry) {
 	at, end := s.facts.cleared, l.end(s)
-	for i := range stuck {
-		e := &stuck[i]
+	for i := range outdated {
+		e := &outdated[i]
 		if e.now == end || at.Before(e.since) || !e.isIn(s.file.dir) {
 			continue
 		}
 		if e.now != nil {
 			f := &e.now.facts
 			if f.active.After(at) || f.turn.state != noTurn && !f.turn.state.over() ||
-				c.history(e.root, e.since).last[e.now.id].at.After(at) {
+				d.history(e.root, e.since).last[e.now.id].at.After(at) {
 				continue
 			}
-			c.doubt(e, fmt.Sprintf("pid %d may have gone on as %s: /clear at %s", e.entry.pid, short(s.id), clock(at)), e.now)
+			d.markUnknown(e, fmt.Sprintf("pid %d may have gone on as %s: /clear at %s", e.entry.pid, shortID(s.id), clock(at)), e.now)
 		}
-		end.blind = fmt.Sprintf("it began with /clear at %s, and this version does not say in which process", clock(at))
+		end.unknownBecause = fmt.Sprintf("it began with /clear at %s, and this version does not say in which process", clock(at))
 	}
 }
 
-// isIn says whether sessions that the entry's process begins are in that folder.
-func (e *stuckEntry) isIn(dir string) bool { return slices.Contains(e.folders(), dir) }
+// isIn reports whether sessions that the entry's process begins are in that folder.
+func (e *outdatedEntry) isIn(dir string) bool { return slices.Contains(e.folders(), dir) }
 
-func (e *stuckEntry) folders() []string {
+func (e *outdatedEntry) folders() []string {
 	var dirs []string
 	if name := projectName(e.entry.cwd); name != "" {
 		dirs = append(dirs, filepath.Join(e.root, "projects", name))
@@ -189,5 +192,5 @@ func (e *stuckEntry) folders() []string {
 
 func clock(at time.Time) string { return at.Local().Format("15:04:05") }
 
-// short is enough of an id to know it again.
-func short(id string) string { return id[:8] }
+// shortID returns the first 8 characters of an id.
+func shortID(id string) string { return id[:8] }

@@ -13,33 +13,33 @@ import (
 	"rollcall/proc"
 )
 
-// clearWorld has processes of 2.1.100, whose registry doesn't follow /clear.
+// clearFixture has processes of 2.1.100, whose registry doesn't follow /clear.
 // Times are seconds of a moment an hour after their start, however long that
 // takes here; the question is asked at 1000 s.
-type clearWorld struct {
-	*world
+type clearFixture struct {
+	*fixture
 	began time.Time
 }
 
-func newClearWorld(t *testing.T) *clearWorld {
-	w := &clearWorld{world: newWorld(t), began: time.Now().Add(time.Hour).Truncate(time.Millisecond)}
+func newClearFixture(t *testing.T) *clearFixture {
+	w := &clearFixture{fixture: newFixture(t), began: time.Now().Add(time.Hour).Truncate(time.Millisecond)}
 	w.config.Now = func() time.Time { return w.at(1000) }
 	return w
 }
 
-func (w *clearWorld) at(s float64) time.Time {
+func (w *clearFixture) at(s float64) time.Time {
 	return w.began.Add(time.Duration(s * float64(time.Second)))
 }
 
 // run starts a process and registers session n for it.
-func (w *clearWorld) run(n int) proc.Process {
+func (w *clearFixture) run(n int) proc.Process {
 	w.Helper()
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.register(p, n, 0)
 	return p
 }
 
-func (w *clearWorld) register(p proc.Process, n int, written float64) {
+func (w *clearFixture) register(p proc.Process, n int, written float64) {
 	w.Helper()
 	path := w.entry(p, id(n), map[string]any{"procStart": nil, "status": nil, "pidDomain": nil, "version": nil, "name": nil,
 		"nameSource": nil, "statusUpdatedAt": nil, "updatedAt": nil, "startedAt": time.Now().UnixMilli()})
@@ -47,7 +47,7 @@ func (w *clearWorld) register(p proc.Process, n int, written float64) {
 }
 
 // dated makes a line one of 2.1.100.
-func (w *clearWorld) dated(s float64, line string) string {
+func (w *clearFixture) dated(s float64, line string) string {
 	line = old(line, time.Since(w.at(s)))
 	i := strings.Index(line, `"timestamp":"`) + len(`"timestamp":"`)
 	line = line[:i] + stamp(w.at(s)) + line[i+len(stamp(w.began)):]
@@ -55,19 +55,19 @@ func (w *clearWorld) dated(s float64, line string) string {
 }
 
 // turn is a prompt and its answer.
-func (w *clearWorld) turn(s float64) string {
+func (w *clearFixture) turn(s float64) string {
 	return w.dated(s, promptLine("hi")) + w.dated(s+0.1, doneLine(fmt.Sprint("m", s)))
 }
 
 // cleared is what a transcript begins with after /clear.
-func (w *clearWorld) cleared(s float64) string {
+func (w *clearFixture) cleared(s float64) string {
 	return w.dated(s, meta(promptLine("<local-command-caveat>Caveat: …</local-command-caveat>"))) +
 		w.dated(s, promptLine("<command-name>/clear</command-name>\n <command-message>clear</command-message>\n <command-args></command-args>")) +
 		w.dated(s+0.01, `{"type":"system","subtype":"local_command","timestamp":"`+stamp(w.began)+`","content":"<local-command-stdout></local-command-stdout>"}`+"\n")
 }
 
 // typed appends to history.jsonl.
-func (w *clearWorld) typed(s float64, n int, what string) {
+func (w *clearFixture) typed(s float64, n int, what string) {
 	w.Helper()
 	f, err := os.OpenFile(w.path("history.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	w.check(err)
@@ -78,7 +78,7 @@ func (w *clearWorld) typed(s float64, n int, what string) {
 
 // want asks a new adapter and one that has been asked before, with and without
 // restriction, and compares: "idle completed" or, with a process, "idle @".
-func (w *clearWorld) want(a *Adapter, states map[int]string, live map[int]proc.Process) map[string]adapters.Session {
+func (w *clearFixture) want(a *Adapter, states map[int]string, live map[int]proc.Process) map[string]adapters.Session {
 	w.Helper()
 	var all map[string]adapters.Session
 	for _, a := range []*Adapter{New(w.config), a} {
@@ -106,7 +106,7 @@ type (
 
 // A /clear, another one, and a turn.
 func TestClear(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	a := New(w.config)
 	p := w.run(1)
 	w.transcript(1, w.turn(10))
@@ -148,7 +148,7 @@ func TestTwoClear(t *testing.T) {
 		{"at the same moment", 20, 20.100, 20.050, 20.120, "unknown"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newClearWorld(t)
+			w := newClearFixture(t)
 			p, q := w.run(1), w.run(2)
 			w.transcript(1, w.turn(10))
 			w.transcript(2, w.turn(11))
@@ -170,7 +170,7 @@ func TestTwoClear(t *testing.T) {
 
 // Only one of two clears; the other one works.
 func TestOneOfTwoClears(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	a := New(w.config)
 	p, q := w.run(1), w.run(2)
 	w.transcript(1, w.turn(10))
@@ -184,7 +184,7 @@ func TestOneOfTwoClears(t *testing.T) {
 // The history may be there before the transcript; a /clear that waits in the
 // queue, or was taken back, changes nothing.
 func TestClearNotDoneYet(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	a := New(w.config)
 	p := w.run(1)
 	w.transcript(1, w.turn(10))
@@ -205,7 +205,7 @@ func TestClearNotDoneYet(t *testing.T) {
 
 // Back in the session from before, by /resume.
 func TestClearAndBack(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	a := New(w.config)
 	p := w.run(1)
 	w.transcript(1, w.turn(10))
@@ -226,7 +226,7 @@ func TestClearAndBack(t *testing.T) {
 
 // What is no /clear of this process.
 func TestNotItsClear(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	a := New(w.config)
 	p := w.run(1)
 	w.transcript(1, w.turn(10))
@@ -243,7 +243,7 @@ func TestNotItsClear(t *testing.T) {
 
 // A registry that follows needs no history: it isn't even read.
 func TestRegistryFollows(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(1), nil)
 	w.transcript(1, promptLine("hi"), doneLine("m"))
@@ -254,7 +254,7 @@ func TestRegistryFollows(t *testing.T) {
 
 // Two processes with the same session: which of them cleared isn't known.
 func TestClearOfSharedSession(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	w.run(1)
 	w.run(1)
 	w.transcript(1, w.turn(10))
@@ -265,7 +265,7 @@ func TestClearOfSharedSession(t *testing.T) {
 
 // A fork of the new session, in another process, begins like it.
 func TestForkAfterClear(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	p := w.run(1)
 	w.transcript(1, w.turn(10))
 	w.typed(20, 1, "/clear")
@@ -277,7 +277,7 @@ func TestForkAfterClear(t *testing.T) {
 
 // An accepted plan whose context was cleared names the transcript it came from.
 func TestPlanGoesOn(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	p := w.run(1)
 	w.transcript(1, w.dated(10, promptLine("plan")), w.dated(11, callLine("m", "t", "ExitPlanMode")))
 	w.want(New(w.config), states{1: "waiting permission"}, live{1: p})
@@ -289,22 +289,23 @@ func TestPlanGoesOn(t *testing.T) {
 // A session that the user left did not die, although its last prompt, taken back
 // before the answer began, is still the last record.
 func TestLeftByTheUser(t *testing.T) {
-	w := newClearWorld(t)
-	w.transcript(1, w.turn(10), w.dated(20, promptLine("taken back")))
+	w := newClearFixture(t)
+	old := func(line string) string { return strings.ReplaceAll(line, `"version":"2.1.100"`, `"version":"2.0.50"`) }
+	w.transcript(1, old(w.turn(10)), old(w.dated(20, promptLine("taken back"))))
 	w.typed(20, 1, "taken back")
-	w.want(New(w.config), states{1: "stopped died"}, nil)
+	w.want(New(w.config), states{1: "stopped"}, nil)
 	w.typed(25, 2, "/exit")
-	w.want(New(w.config), states{1: "stopped died"}, nil)
+	w.want(New(w.config), states{1: "stopped"}, nil)
 	w.typed(26, 1, "/exit")
 	w.want(New(w.config), states{1: "stopped interrupted"}, nil)
-	w.transcript(1, w.turn(10), w.dated(30, promptLine("resumed")))
-	w.want(New(w.config), states{1: "stopped died"}, nil)
+	w.transcript(1, old(w.turn(10)), old(w.dated(30, promptLine("resumed"))))
+	w.want(New(w.config), states{1: "stopped"}, nil)
 }
 
 // The history's end is found in a large file, and what is appended is read on
 // from there; a file that can't be read leaves what is certain.
 func TestHistoryFile(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	a := New(w.config)
 	p := w.run(1)
 	w.transcript(1, w.turn(10))
@@ -330,9 +331,9 @@ func TestHistoryFile(t *testing.T) {
 	}
 }
 
-// Versions without a registry: a session that /clear ended belongs to nobody.
+// Versions without a registry: a session that /clear ended belongs to no process.
 func TestClearWithoutRegistry(t *testing.T) {
-	w := newClearWorld(t)
+	w := newClearFixture(t)
 	dir := "/home/dev/proj"
 	p, q := w.start(filepath.Join(w.home, "proj")), w.start(filepath.Join(w.home, "proj"))
 	w.config.Table = elsewhere{shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: time.Hour, q.PID: 10 * time.Minute}}, dir}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rollcall/adapters/internal/report"
 )
 
 const (
@@ -11,7 +13,6 @@ const (
 	maxLeaves    = 32
 	maxSummaries = 64
 	maxQueue     = 16
-	maxReasons   = 16 // distinct reasons for skipping that are counted
 )
 
 // turnState is where the last turn of a transcript stands.
@@ -40,6 +41,7 @@ type turn struct {
 	prompt    bool      // the last record of the turn was a prompt
 	pending   []toolUse // unanswered
 	command   uint64    // the slash command that was the last thing, if any
+	closedBy  time.Time // start of a process that ended in an orderly way after that record
 }
 
 // facts are what the records of a transcript say, in the order of the file.
@@ -52,19 +54,21 @@ type facts struct {
 	context                     int64  // tokens that the last answer was given with
 	cost                        float64
 	started, active             time.Time
+	promptAt                    time.Time // of lastPrompt
 	turn                        turn
 	command                     string // the text of turn.command
 	queuedPrompt                string // the first prompt that left the queue: a forked session has older ones
 	queue                       []queued
 	queues                      bool      // what comes into the queue is recorded, or not known to be not
 	printed                     bool      // it begins with a prompt from the queue, as runs with -p do
-	begun                       bool      // a prompt, an answer or a command was there
+	hasBegun                    bool      // a prompt, an answer or a command was there
 	cleared                     time.Time // it begins with /clear, then
 	planned                     string    // it begins with a plan of that session, whose context was cleared
 	dequeued                    time.Time // when something left the queue last
 	leaves                      []uint64  // the newest records, for old versions' titles
 	summaries                   []summary
 	skipped                     map[string]int
+	longLine                    string // the line that makes the turn unreadable, in words
 }
 
 // queued is a prompt in the queue; its text is empty when it is no prompt for
@@ -74,35 +78,29 @@ type queued struct {
 	human bool
 }
 
-// gap says that records between those added so far and those to come are left
-// out: what they could have changed isn't known any more.
+// gap notes that the records between those added so far and those to come are left out.
+// It forgets the facts that the missing records may have changed.
 func (f *facts) gap() {
 	f.turn = turn{}
 	f.lastPrompt, f.namedPrompt = "", ""
 	f.leaves, f.queue = nil, nil
-	f.begun, f.queues = true, true
+	f.hasBegun, f.queues = true, true
 }
 
-// garbage counts a line that can't be read.
-func (f *facts) garbage(reason string) {
-	if f.skipped == nil {
-		f.skipped = make(map[string]int)
-	}
-	if _, counted := f.skipped[reason]; !counted && len(f.skipped) >= maxReasons {
-		reason = "other unknown records"
-	}
-	f.skipped[reason]++
+// skip counts a line that can't be read.
+func (f *facts) skip(reason string) {
+	f.skipped = report.CountSkipped(f.skipped, reason)
 }
 
-// tooLong notes a line over the cap, whose beginning and end are known.
-func (f *facts) tooLong(reason string) {
-	f.garbage(reason)
-	f.turn = turn{state: unreadable}
+// tooLong notes a line over the cap, and what it is in words.
+func (f *facts) tooLong(line string) {
+	f.skip(longReason)
+	f.turn, f.longLine = turn{state: unreadable}, line
 }
 
 func (f *facts) add(r *record) {
 	if r.unknown != "" {
-		f.garbage(r.unknown)
+		f.skip(r.unknown)
 	} else {
 		f.records++
 	}
@@ -123,7 +121,7 @@ func (f *facts) add(r *record) {
 	}
 	if r.kind == dequeued {
 		f.dequeued = r.at
-		f.printed = f.printed || !f.begun
+		f.printed = f.printed || !f.hasBegun
 	}
 	if r = f.fromQueue(r); r == nil {
 		return
@@ -174,26 +172,26 @@ func (f *facts) fromQueue(r *record) *record {
 	return r
 }
 
-// beginning notes what a transcript begins with.
+// beginning notes how a transcript begins.
 func (f *facts) beginning(r *record) {
-	if f.begun || r.kind == aside {
+	if f.hasBegun || r.kind == irrelevant || r.kind == processEnded {
 		return
 	}
-	f.begun = true
+	f.hasBegun = true
 	f.planned = r.planned
 	if r.kind == commanded && !r.synthetic && clears(r.text) {
 		f.cleared = r.at
 	}
 }
 
-// clears says whether a slash command begins a new session in the same process.
+// clears reports whether a slash command begins a new session in the same process.
 func clears(command string) bool {
 	name, _, _ := strings.Cut(strings.TrimSpace(command), " ")
 	return name == "/clear" || name == "/reset" || name == "/new"
 }
 
-// prompts takes what the user said: a text, or a slash command that the model
-// is told of.
+// prompts notes what the user said: a text, or a slash command that the model is told
+// of.
 func (f *facts) prompts(r *record) {
 	said := ""
 	switch {
@@ -210,7 +208,7 @@ func (f *facts) prompts(r *record) {
 	if f.firstPrompt == "" {
 		f.firstPrompt = said
 	}
-	f.lastPrompt = said
+	f.lastPrompt, f.promptAt = said, r.at
 }
 
 func (f *facts) times(at time.Time) {
@@ -237,17 +235,10 @@ func (f *facts) clone() facts {
 	c := *f
 	c.turn.pending = slices.Clone(f.turn.pending)
 	c.summaries = slices.Clip(f.summaries)
-	c.skipped = nil
-	for reason, n := range f.skipped {
-		if c.skipped == nil {
-			c.skipped = make(map[string]int)
-		}
-		c.skipped[reason] = n
-	}
 	return c
 }
 
-// add moves the turn on by one record of the main conversation.
+// add applies one record of the main conversation to the turn.
 func (t *turn) add(r *record) {
 	switch r.kind {
 	case prompted:
@@ -278,13 +269,17 @@ func (t *turn) add(r *record) {
 		}
 	case answered:
 		t.answer(r)
+	case processEnded:
+		if t.closedBy.IsZero() { // the first one ended the turn
+			t.closedBy = r.began
+		}
 	}
 }
 
-// first says whether a conversation begins with the record.
+// first reports whether a conversation begins with the record.
 func (r *record) first() bool { return r.id != 0 && r.parent == 0 }
 
-// follows says whether r is what the last slash command says to the model.
+// follows reports whether r is what the last slash command says to the model.
 func (t *turn) follows(r *record) bool { return t.command != 0 && r.parent == t.command }
 
 func (t *turn) answer(r *record) {
@@ -311,7 +306,7 @@ func (t *turn) answer(r *record) {
 	}
 }
 
-// returned takes the answered calls off the pending ones.
+// returned removes the answered calls from the pending ones.
 func (t *turn) returned(results []uint64) {
 	t.pending = slices.DeleteFunc(t.pending, func(u toolUse) bool { return slices.Contains(results, u.id) })
 }

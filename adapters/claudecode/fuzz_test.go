@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"unicode/utf8"
+
+	"rollcall/adapters/internal/uuid"
 )
 
 // FuzzEntry: whatever a registry file holds, an entry that is taken from it has
@@ -27,7 +29,7 @@ func FuzzEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.pid != pid || !isSessionID(e.id) || filepath.Base(e.id) != e.id {
+		if e.pid != pid || !uuid.Is(e.id) || filepath.Base(e.id) != e.id {
 			t.Errorf("%+v", e)
 		}
 		if !utf8.ValidString(e.cwd+e.name+e.status+e.waitingFor) || len(e.cwd) > textLimit {

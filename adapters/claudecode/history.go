@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/uuid"
 )
 
 // history is the end of a root's history.jsonl: what was typed into sessions in
@@ -24,20 +26,20 @@ type history struct {
 	since time.Time // what was typed before may be missing
 	next  int64     // the complete lines up to here are in it
 
-	clears []clearing       // oldest first
-	last   map[string]typed // into each session, newest
-	prompt map[string]typed // the same without commands
-	first  map[string]typed // oldest of those
+	clears []typedClear            // oldest first
+	last   map[string]historyEntry // into each session, newest
+	prompt map[string]historyEntry // the same without commands
+	first  map[string]historyEntry // oldest of those
 }
 
-// typed is what was typed into a session.
-type typed struct {
+// historyEntry is what was typed into a session.
+type historyEntry struct {
 	at   time.Time
 	text string
 }
 
-// clearing is a /clear that was typed: its process leaves the session from.
-type clearing struct {
+// typedClear is a /clear that was typed: its process leaves the session from.
+type typedClear struct {
 	at            time.Time
 	from, project string
 }
@@ -48,31 +50,31 @@ const (
 	historyLag   = time.Minute // entries are out of order by less
 )
 
-// history returns what was typed since a moment, or since a limit. Only what is
-// new in the file is read.
-func (c *call) history(root string, since time.Time) *history {
-	if h := c.histories[root]; h != nil && !since.Before(h.since) {
+// history returns what was typed since a moment, or within a limit. Only what is new in
+// the file is read.
+func (d *discovery) history(root string, since time.Time) *history {
+	if h := d.histories[root]; h != nil && !since.Before(h.since) {
 		return h
 	}
 	path := filepath.Join(root, "history.jsonl")
-	c.Adapter.mu.Lock()
-	known := c.Adapter.history[root]
-	c.Adapter.mu.Unlock()
-	h, err := readHistory(c.ctx, path, since, known)
+	d.adapter.mu.Lock()
+	known := d.adapter.history[root]
+	d.adapter.mu.Unlock()
+	h, err := readHistory(d.ctx, path, since, known)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.problem(asProblem(path, err))
+		d.answer.Problem(adapters.AsProblem(path, err))
 	}
-	if c.histories == nil {
-		c.histories = make(map[string]*history)
+	if d.histories == nil {
+		d.histories = make(map[string]*history)
 	}
-	c.histories[root] = h
-	c.Adapter.mu.Lock()
-	defer c.Adapter.mu.Unlock()
-	if c.Adapter.history == nil {
-		c.Adapter.history = make(map[string]*history)
+	d.histories[root] = h
+	d.adapter.mu.Lock()
+	defer d.adapter.mu.Unlock()
+	if d.adapter.history == nil {
+		d.adapter.history = make(map[string]*history)
 	}
-	if c.Adapter.history[root] = h; err != nil {
-		delete(c.Adapter.history, root)
+	if d.adapter.history[root] = h; err != nil {
+		delete(d.adapter.history, root)
 	}
 	return h
 }
@@ -80,16 +82,16 @@ func (c *call) history(root string, since time.Time) *history {
 // readHistory reads the file's end, or what was appended to what is known. With
 // an error it returns what could be read.
 func readHistory(ctx context.Context, path string, since time.Time, known *history) (*history, error) {
-	h := &history{since: since, last: map[string]typed{}, prompt: map[string]typed{}, first: map[string]typed{}}
+	h := &history{since: since, last: map[string]historyEntry{}, prompt: map[string]historyEntry{}, first: map[string]historyEntry{}}
 	info, err := os.Stat(path)
 	if err != nil {
 		return h, err
 	}
 	fits := known != nil && !since.Before(known.since) && os.SameFile(known.info, info)
-	if fits && info.Size() == known.info.Size() && info.ModTime().Equal(known.info.ModTime()) {
+	if fits && agentfile.Unchanged(known.info, info) {
 		return known, nil
 	}
-	f, info, err := openRegular(path)
+	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return h, err
 	}
@@ -102,7 +104,7 @@ func readHistory(ctx context.Context, path string, since time.Time, known *histo
 	if fits {
 		h.append(known)
 	}
-	slices.SortStableFunc(h.clears, func(a, b clearing) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(h.clears, func(a, b typedClear) int { return a.at.Compare(b.at) })
 	return h, err
 }
 
@@ -153,12 +155,12 @@ func (h *history) line(line []byte) (at time.Time, ok bool) {
 	if err != nil || at.IsZero() {
 		return at, false
 	}
-	session, t := jsonl.String(id), typed{at, text(display)}
-	if !isSessionID(session) { // before 2.0
+	session, t := jsonl.String(id), historyEntry{at, text(display)}
+	if !uuid.Is(session) { // before 2.0
 		return at, true
 	}
 	if clears(t.text) {
-		h.clears = append(h.clears, clearing{at: at, from: session, project: jsonl.String(project)})
+		h.clears = append(h.clears, typedClear{at: at, from: session, project: jsonl.String(project)})
 	}
 	if _, newer := h.last[session]; !newer {
 		h.last[session] = t
@@ -176,7 +178,7 @@ func (h *history) line(line []byte) (at time.Time, ok bool) {
 // append adds what was known of the older lines.
 func (h *history) append(older *history) {
 	h.clears = append(h.clears, older.clears...)
-	join := func(newer, older map[string]typed) map[string]typed {
+	join := func(newer, older map[string]historyEntry) map[string]historyEntry {
 		all := maps.Clone(older)
 		maps.Copy(all, newer)
 		return all
@@ -185,33 +187,33 @@ func (h *history) append(older *history) {
 	h.first = join(older.first, h.first)
 }
 
-// leftAt is when the user ended the session after its last record; zero: not so,
-// or not known. A prompt that was taken back before its answer began stays in the
-// transcript as if it were open.
-func (c *call) leftAt(s *session) time.Time {
+// leftAt returns when the user ended the session by /exit or /quit after its last
+// record, and the zero time if the user did not, or if that is not known. A prompt that
+// was taken back before its answer began stays in the transcript as an open turn.
+func (d *discovery) leftAt(s *session) time.Time {
 	if s.file == nil {
 		return time.Time{}
 	}
-	said := c.history(filepath.Dir(filepath.Dir(s.file.dir)), time.Time{}).last[s.id]
+	said := d.history(filepath.Dir(filepath.Dir(s.file.dir)), time.Time{}).last[s.id]
 	if said.text != "/exit" && said.text != "/quit" || !said.at.After(s.facts.turn.at) {
 		return time.Time{}
 	}
 	return said.at
 }
 
-// root is the configuration folder that the entry is in.
+// root returns the configuration folder that the entry is in.
 func (e *entry) root() string { return filepath.Dir(filepath.Dir(e.path)) }
 
-// interactive says whether somebody can type into the session.
+// interactive reports whether the user can type into the session.
 func (e *entry) interactive() bool { return !strings.HasPrefix(e.entrypoint, "sdk") }
 
-// saidLately takes the prompts of a session that begins its first turn from the
-// history: the transcript has none for its first moments.
-func (c *call) saidLately(s *session, out *adapters.Session) {
+// addPromptsFromHistory takes the prompts of a session that begins its first turn from
+// the history. The transcript has no prompt for its first moments.
+func (d *discovery) addPromptsFromHistory(s *session, out *adapters.Session) {
 	if out.FirstPrompt != "" || out.LastPrompt != "" || len(s.live) == 0 || !s.live[0].interactive() ||
 		out.Status != adapters.Working && out.Status != adapters.Waiting {
 		return
 	}
-	h := c.history(s.live[0].root(), s.live[0].started)
+	h := d.history(s.live[0].root(), s.live[0].started)
 	out.FirstPrompt, out.LastPrompt = h.first[s.id].text, h.prompt[s.id].text
 }

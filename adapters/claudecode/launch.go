@@ -1,19 +1,13 @@
 package claudecode
 
 import (
-	"crypto/rand"
-	"fmt"
-
 	"rollcall/adapters"
+	"rollcall/adapters/internal/uuid"
 )
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	path, err := look("claude")
-	if err != nil {
-		return "", &adapters.NotInstalledError{Program: "claude", Install: "npm install -g @anthropic-ai/claude-code"}
-	}
-	return path, nil
+	return description.FindProgram(look)
 }
 
 // Modes implements adapters.Launcher, with the names of --permission-mode that
@@ -44,7 +38,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Session = t.Resume
 		c.Args = append(c.Args, "--resume", t.Resume)
 	} else {
-		c.Session = newSessionID()
+		c.Session = uuid.New()
 		c.Args = append(c.Args, "--session-id", c.Session)
 	}
 	if t.Model != "" {
@@ -57,12 +51,4 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
-}
-
-// newSessionID makes a random UUID (version 4).
-func newSessionID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -5,27 +5,29 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"rollcall/adapters/internal/agentfile"
 )
 
-// links say which session went on as which.
-type links struct {
-	begun  []*session       // transcripts that begin where a context was cleared
-	clears []clearing       // typed, oldest first
-	pairs  []pair           // for certain
-	taken  map[int]*session // what the clears began, by index
+// clearLinks has which session was continued as which after /clear.
+type clearLinks struct {
+	afterClear []*session       // transcripts that begin where a context was cleared
+	clears     []typedClear     // typed, oldest first
+	pairs      []continuation   // for certain
+	taken      map[int]*session // what the clears began, by index
 }
 
-// pair is a session and the one that went on from it.
-type pair struct {
+// continuation is a session and the one that continues it.
+type continuation struct {
 	at   time.Time
 	from string
 	to   *session
 	how  string
 }
 
-// linksOf finds the links in the folders of the processes. It is nil when there
-// is none to find.
-func (c *call) linksOf(stuck []stuckEntry, loose []claude, roots []string) *links {
+// linksOf finds the links in the folders of the processes. It returns nil when there is
+// none to find.
+func (d *discovery) linksOf(outdated []outdatedEntry, unregistered []claude, roots []string) *clearLinks {
 	since := make(map[string]time.Time) // by project folder
 	note := func(dir string, at time.Time) {
 		if known, ok := since[dir]; !ok || at.Before(known) {
@@ -33,13 +35,13 @@ func (c *call) linksOf(stuck []stuckEntry, loose []claude, roots []string) *link
 		}
 	}
 	first := make(map[string]time.Time) // by root
-	for i := range stuck {
-		for _, dir := range stuck[i].folders() {
-			note(dir, stuck[i].since)
+	for i := range outdated {
+		for _, dir := range outdated[i].folders() {
+			note(dir, outdated[i].since)
 		}
-		first[stuck[i].root] = earlier(first[stuck[i].root], stuck[i].since)
+		first[outdated[i].root] = earlier(first[outdated[i].root], outdated[i].since)
 	}
-	for _, p := range loose {
+	for _, p := range unregistered {
 		for _, root := range roots {
 			if name := projectName(p.cwd); name != "" && (p.root == "" || p.root == root) {
 				note(filepath.Join(root, "projects", name), p.Started)
@@ -47,15 +49,15 @@ func (c *call) linksOf(stuck []stuckEntry, loose []claude, roots []string) *link
 			}
 		}
 	}
-	l := &links{taken: make(map[int]*session)}
-	if l.begun = c.begunSince(since); len(l.begun) == 0 && len(stuck) == 0 {
+	l := &clearLinks{taken: make(map[int]*session)}
+	if l.afterClear = d.begunSince(since); len(l.afterClear) == 0 && len(outdated) == 0 {
 		return nil
 	}
 	for root, at := range first {
-		l.clears = append(l.clears, c.history(root, at).clears...)
+		l.clears = append(l.clears, d.history(root, at).clears...)
 	}
-	slices.SortStableFunc(l.clears, func(a, b clearing) int { return a.at.Compare(b.at) })
-	l.match(c)
+	slices.SortStableFunc(l.clears, func(a, b typedClear) int { return a.at.Compare(b.at) })
+	l.match(d)
 	return l
 }
 
@@ -68,9 +70,9 @@ func earlier(known, at time.Time) time.Time {
 
 // begunSince reads the transcripts of folders that were written since a process
 // there began, and returns those that begin where a context was cleared.
-func (c *call) begunSince(since map[string]time.Time) []*session {
+func (d *discovery) begunSince(since map[string]time.Time) []*session {
 	var near, begun []*session
-	for _, s := range c.sessions {
+	for _, s := range d.sessions {
 		if s.file == nil {
 			continue
 		}
@@ -78,7 +80,7 @@ func (c *call) begunSince(since map[string]time.Time) []*session {
 			near = append(near, s)
 		}
 	}
-	parallel(len(near), func(i int) { c.load(near[i]) })
+	agentfile.Parallel(len(near), func(i int) { d.load(near[i]) })
 	for _, s := range near {
 		f := &s.facts
 		at := f.cleared
@@ -95,11 +97,11 @@ func (c *call) begunSince(since map[string]time.Time) []*session {
 
 // match finds the /clear that each transcript begins with: the one that fits
 // no other transcript, where no other one fits it.
-func (l *links) match(c *call) {
+func (l *clearLinks) match(c *discovery) {
 	fit := make(map[*session][]int)
-	for _, s := range l.begun {
+	for _, s := range l.afterClear {
 		if s.facts.planned != "" {
-			l.pairs = append(l.pairs, pair{s.facts.started, s.facts.planned, s, "an accepted plan"})
+			l.pairs = append(l.pairs, continuation{s.facts.started, s.facts.planned, s, "an accepted plan"})
 			continue
 		}
 		for i := range l.clears {
@@ -123,28 +125,29 @@ func (l *links) match(c *call) {
 			}
 			if len(by) == 1 {
 				l.taken[i], again = by[0], true
-				l.pairs = append(l.pairs, pair{by[0].facts.cleared, l.clears[i].from, by[0], "/clear"})
+				l.pairs = append(l.pairs, continuation{by[0].facts.cleared, l.clears[i].from, by[0], "/clear"})
 				delete(fit, by[0])
 			}
 		}
 	}
 }
 
-// linked says whether it is known from which session that one went on.
-func (l *links) linked(s *session) bool {
-	return slices.ContainsFunc(l.pairs, func(p pair) bool { return p.to == s })
+// linked reports whether the session that s continues is known.
+func (l *clearLinks) linked(s *session) bool {
+	return slices.ContainsFunc(l.pairs, func(p continuation) bool { return p.to == s })
 }
 
-// fits says whether a transcript can begin with that /clear: it begins right
-// after it was typed, or after it left the queue of the session that it ended.
-func (c *call) fits(h *clearing, s *session) bool {
-	old := c.sessions[h.from]
+// fits reports whether a transcript can begin with that /clear: the transcript begins
+// right after the /clear was typed, or after it left the queue of the session that it
+// ended.
+func (d *discovery) fits(h *typedClear, s *session) bool {
+	old := d.sessions[h.from]
 	if h.from == s.id || h.project != s.facts.cwd && (old == nil || old.file == nil || old.file.dir != s.file.dir) {
 		return false
 	}
 	after := func(at time.Time) bool {
-		d := s.facts.cleared.Sub(at)
-		return d > -grain && d < commandTime
+		gap := s.facts.cleared.Sub(at)
+		return gap > -historyPrecision && gap < commandTime
 	}
 	if after(h.at) {
 		return true
@@ -152,13 +155,13 @@ func (c *call) fits(h *clearing, s *session) bool {
 	if old == nil || old.file == nil {
 		return false
 	}
-	c.load(old)
-	return !old.facts.dequeued.Before(h.at.Add(-grain)) && after(old.facts.dequeued)
+	d.load(old)
+	return !old.facts.dequeued.Before(h.at.Add(-historyPrecision)) && after(old.facts.dequeued)
 }
 
-// next returns how a session was left last since a moment; nil: it was not.
-// lost is when it was left, if it isn't known for which one.
-func (l *links) next(s *session, since time.Time) (p *pair, lost time.Time) {
+// next returns how a session was left last since a moment, and nil if it was not. lost
+// is when it was left, where the session after it isn't known.
+func (l *clearLinks) next(s *session, since time.Time) (p *continuation, lost time.Time) {
 	var at time.Time
 	for i := range l.pairs {
 		if q := &l.pairs[i]; q.from == s.id && !q.at.Before(since) && q.at.After(at) {
@@ -179,14 +182,14 @@ func (l *links) next(s *session, since time.Time) (p *pair, lost time.Time) {
 	return p, lost
 }
 
-// end returns the last session that one went on as.
-func (l *links) end(s *session) *session {
+// end returns the last session that continues s.
+func (l *clearLinks) end(s *session) *session {
 	for range maxSteps {
 		p, _ := l.next(s, s.facts.started)
 		if p == nil {
 			break
 		}
-		set(&s.left, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), short(p.to.id)))
+		set(&s.movedTo, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), shortID(p.to.id)))
 		s = p.to
 	}
 	return s

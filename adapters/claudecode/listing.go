@@ -6,9 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+	"syscall"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/uuid"
 )
 
 // file is a transcript file as the folder shows it.
@@ -18,11 +19,11 @@ type file struct {
 }
 
 // listProject lists <session id>.jsonl in a project folder. Transcripts may be
-// symbolic links; links says whether any entry is one. A file that vanishes
+// symbolic links; links reports whether any entry is one. A file that vanishes
 // meanwhile is left out.
-func listProject(dir string) (files []file, odd int, links bool, err error) {
+func listProject(dir string) (files []file, unexpected int, links bool, err error) {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, 0, false, nil
 	}
 	var problem error
@@ -34,8 +35,8 @@ func listProject(dir string) (files []file, odd int, links bool, err error) {
 		if !ok || d.IsDir() || strings.HasPrefix(id, "agent-") { // sub-agents and warm-ups of 2.0.x
 			continue
 		}
-		if !isSessionID(id) {
-			odd++
+		if !uuid.Is(id) {
+			unexpected++
 			continue
 		}
 		path := filepath.Join(dir, d.Name())
@@ -49,31 +50,10 @@ func listProject(dir string) (files []file, odd int, links bool, err error) {
 		case err != nil:
 			problem = adapters.Unreadable(path, err)
 		case !info.Mode().IsRegular():
-			odd++
+			unexpected++
 		default:
 			files = append(files, file{id: id, path: path, dir: dir, info: info})
 		}
 	}
-	return files, odd, links, problem
-}
-
-// readers is how many files are read at once: a disk has to be kept busy.
-const readers = 6
-
-// parallel calls fn(0) to fn(n-1), several at a time, and waits.
-func parallel(n int, fn func(i int)) {
-	work := make(chan int)
-	var wg sync.WaitGroup
-	for range min(n, readers) {
-		wg.Go(func() {
-			for i := range work {
-				fn(i)
-			}
-		})
-	}
-	for i := range n {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
+	return files, unexpected, links, problem
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/uuid"
 )
 
 var _ adapters.Namer = (*Adapter)(nil)
@@ -23,7 +25,11 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 		defer mu.Unlock()
 		found[id] = found[id] || strings.HasPrefix(id, prefix)
 	}
-	for _, root := range a.roots(t) {
+	homes, silent := a.homes(t, a.now())
+	for _, dir := range silent {
+		problems = append(problems, adapters.Unresponsive(dir))
+	}
+	for _, root := range realPaths(homes) {
 		reg, problem := readRegistry(ctx, root)
 		problems = append(problems, problem)
 		for i := range reg.entries {
@@ -31,7 +37,7 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 		}
 		dirs, more := projectFolders(root)
 		problems = append(problems, more...)
-		parallel(len(dirs), func(i int) {
+		agentfile.Parallel(len(dirs), func(i int) {
 			names, err := readNames(dirs[i])
 			if err != nil {
 				mu.Lock()
@@ -39,7 +45,7 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 				mu.Unlock()
 			}
 			for _, name := range names {
-				if id, ok := strings.CutSuffix(name, ".jsonl"); ok && isSessionID(id) {
+				if id, ok := strings.CutSuffix(name, ".jsonl"); ok && uuid.Is(id) {
 					add(id)
 				}
 			}

@@ -4,61 +4,64 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf16"
+
+	"rollcall/adapters/internal/uuid"
 )
 
 // ownersByTime finds the transcripts of processes without a registry entry, as
 // versions up to 2.0.77 are: a transcript belongs to a process in its folder
 // that was running when it was written last. It can be one of several; then the
 // session has several owners.
-func (c *call) ownersByTime(loose []claude) {
-	if c.table.err != nil {
-		c.blindWithoutTable()
+func (d *discovery) ownersByTime(unregistered []claude) {
+	if d.table.err != nil {
+		d.blindWithoutTable()
 		return
 	}
 	var done []string
-	for _, p := range loose {
+	for _, p := range unregistered {
 		if slices.Contains(done, p.cwd) {
 			continue
 		}
 		done = append(done, p.cwd)
 		var here []claude
-		for _, q := range loose {
-			if q.cwd == p.cwd && c.table.Alive(q.Identity) {
+		for _, q := range unregistered {
+			if q.cwd == p.cwd && d.table.Alive(q.Identity) {
 				here = append(here, q)
 			}
 		}
-		c.share(here, c.candidates(here))
+		d.assignOwners(here, d.candidates(here))
 	}
 }
 
 // blindWithoutTable marks what may be running: the recent sessions of versions
 // whose end can't be seen in the registry.
-func (c *call) blindWithoutTable() {
-	for _, s := range c.sessions {
-		if s.file == nil || c.at.Sub(s.file.info.ModTime()) > plausible {
+func (d *discovery) blindWithoutTable() {
+	for _, s := range d.sessions {
+		if s.file == nil || d.now.Sub(s.file.info.ModTime()) > unseenLimit {
 			continue
 		}
-		if c.load(s); !hasRegistry(s.facts.version) {
-			s.blind = "the process table could not be read"
+		if d.load(s); !hasRegistry(s.facts.version) {
+			s.unknownBecause = "the process table could not be read"
 		}
 	}
 }
 
-// candidates are the transcripts that can belong to one of the processes, which
-// share a folder; the newest first.
-func (c *call) candidates(here []claude) []*session {
+// candidates returns the transcripts that can belong to one of the processes, which
+// share a folder. The newest comes first.
+func (d *discovery) candidates(here []claude) []*session {
 	if len(here) == 0 {
 		return nil
 	}
 	slug := projectName(here[0].cwd)
 	var found []*session
-	for _, s := range c.sessions {
-		if s.file == nil || len(s.live) > 0 || s.left != "" || !slices.ContainsFunc(here, func(p claude) bool { return c.canWrite(p, s) }) {
+	for _, s := range d.sessions {
+		if s.file == nil || len(s.live) > 0 || s.movedTo != "" || !slices.ContainsFunc(here, func(p claude) bool { return d.canWrite(p, s) }) {
 			continue
 		}
-		if c.load(s); s.err != nil {
+		if d.load(s); s.err != nil {
 			continue
 		}
 		if s.facts.cwd == here[0].cwd || s.facts.cwd == "" && filepath.Base(s.file.dir) == slug {
@@ -69,25 +72,79 @@ func (c *call) candidates(here []claude) []*session {
 	return found
 }
 
-// canWrite says whether p can be what wrote to s last.
-func (c *call) canWrite(p claude, s *session) bool {
-	if s.file.info.ModTime().Before(p.Started.Add(-clockSlack)) {
+// canWrite reports whether p can be what wrote to s last.
+func (d *discovery) canWrite(p claude, s *session) bool {
+	if s.file.info.ModTime().Before(p.Started.Add(minStartTime)) && !d.wasEntered(p, s) {
 		return false
 	}
 	if p.root != "" && !within(s.file.path, p.root) {
 		return false
 	}
-	if c.blind[p.PID] != "" {
+	if d.unreadableEntries[p.PID] != "" {
 		return true
 	}
-	c.load(s)
+	d.load(s)
 	switch f := &s.facts; {
-	case hasRegistry(f.version): // it would be in the registry
-		return false
+	case hasRegistry(f.version):
+		return d.lostEntry(p, s)
 	case f.printed && !p.oneShot && !f.started.Before(p.Started):
 		return false // a run with -p on the side
 	}
-	return !c.leftAt(s).After(p.Started) // p would be gone
+	return !d.leftAt(s).After(p.Started) // p would be gone
+}
+
+// minStartTime is the time that Claude Code takes at least from its start to its first
+// record: 2.0.50 took 0.6 s. What was written earlier is another process's, unless
+// the registry said that the process went on with it.
+const minStartTime = 200 * time.Millisecond
+
+// entryTime is how long after its start a process has its registry entry, unless
+// it shows a start dialog: 2.1.100 took 2 s on a busy machine.
+const entryTime = 5 * time.Second
+
+// lostEntry reports whether s, of a version with a registry, can be the session of a
+// process whose entry was removed while it runs. The entry's earlier content decides,
+// then an id in the process's arguments, until /clear, and then the folder. A session
+// whose process left an entry or recorded its end is not a candidate; nor is one that
+// has just begun, in versions that don't record their end.
+func (d *discovery) lostEntry(p claude, s *session) bool {
+	f := &s.facts
+	switch named := p.session(); {
+	case s.endedEntry != nil || !f.turn.closedBy.Before(p.Started):
+		return false
+	case d.wasEntered(p, s), named == s.id:
+		return true
+	case !f.turn.closedBy.IsZero() || !recordsItsEnd(f.version) && d.now.Sub(p.Started) < entryTime:
+		return false
+	default:
+		return named == "" || !f.cleared.IsZero()
+	}
+}
+
+// wasEntered reports whether p's registry entry named s when it was read last.
+func (d *discovery) wasEntered(p claude, s *session) bool {
+	d.adapter.mu.Lock()
+	defer d.adapter.mu.Unlock()
+	before, known := d.adapter.entries[p.Identity]
+	return known && before.id == s.id
+}
+
+// session returns the session that the process was told to begin or to go on
+// with; "" if none.
+func (p *claude) session() string {
+	for i, arg := range p.args {
+		flag, id, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(p.args) {
+			id = p.args[i+1]
+		}
+		switch flag {
+		case "--session-id", "--resume", "-r":
+			if uuid.Is(id) && !slices.Contains(p.args, "--fork-session") {
+				return id
+			}
+		}
+	}
+	return ""
 }
 
 func within(path, root string) bool {
@@ -95,8 +152,8 @@ func within(path, root string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// share gives the transcripts to the processes.
-func (c *call) share(here []claude, found []*session) {
+// assignOwners assigns the transcripts to the processes.
+func (d *discovery) assignOwners(here []claude, found []*session) {
 	if len(found) == 0 {
 		return
 	}
@@ -105,23 +162,45 @@ func (c *call) share(here []claude, found []*session) {
 	if f := &found[0].facts; unsure && (!f.cleared.IsZero() || f.planned != "") && !f.started.Before(here[0].Started) {
 		live, unsure = found[:1], false // /clear begins a new one in the same process
 	}
+	if typed := d.typedInto(here, found); unsure && typed != nil {
+		live, unsure = []*session{typed}, false
+	}
 	for _, s := range live {
-		s.owners = slices.DeleteFunc(slices.Clone(here), func(p claude) bool { return !c.canWrite(p, s) })
-		s.rivals, s.unsure = len(found), unsure
+		s.owners = slices.DeleteFunc(slices.Clone(here), func(p claude) bool { return !d.canWrite(p, s) })
+		s.candidates, s.ambiguous = len(found), unsure
 		for _, p := range s.owners {
-			if why := c.blind[p.PID]; why != "" {
-				s.blind = why
+			if why := d.unreadableEntries[p.PID]; why != "" {
+				s.unknownBecause = why
 			}
 		}
 	}
-	settle(here, live)
+	dropSharedOwners(here, live)
 }
 
-// settle takes away owners that others need. A process that started after a
-// session's first record doesn't own it, if there is one that started before
-// (it could have resumed it, which is rarer); and the only owner of a session
-// owns no other one.
-func settle(here []claude, live []*session) {
+// typedInto returns the one transcript of the only process here, which a user
+// can type into, that the history names since it began; nil if there are several,
+// or none.
+func (d *discovery) typedInto(here []claude, found []*session) (typed *session) {
+	if len(here) != 1 || here[0].oneShot || here[0].root == "" {
+		return nil
+	}
+	h := d.history(here[0].root, here[0].Started)
+	for _, s := range found {
+		if h.last[s.id].at.Before(here[0].Started) {
+			continue
+		}
+		if typed != nil {
+			return nil
+		}
+		typed = s
+	}
+	return typed
+}
+
+// dropSharedOwners removes owners that other sessions need. A process that started
+// after a session's first record doesn't own it if another one started before; that the
+// former resumed it is rarer. The only owner of a session owns no other session.
+func dropSharedOwners(here []claude, live []*session) {
 	for _, s := range live {
 		begun := func(p claude) bool { return !p.Started.After(s.facts.started.Add(clockSlack)) }
 		if slices.ContainsFunc(s.owners, begun) {
@@ -146,8 +225,9 @@ func settle(here []claude, live []*session) {
 	}
 }
 
-// projectName is the folder in which Claude Code keeps the transcripts of a
-// working directory. It can't be decoded: many paths have the same one.
+// projectName returns the name of the folder in which Claude Code keeps the transcripts
+// of a working directory, and "" for a path that is too long. The name can't be
+// decoded: many paths have the same one.
 func projectName(cwd string) string {
 	const limit = 200
 	units := utf16.Encode([]rune(cwd))
@@ -164,9 +244,9 @@ func projectName(cwd string) string {
 	return string(name)
 }
 
-// plausible is for how long after its last sign of life a session whose process
+// unseenLimit is for how long after its last sign of life a session whose process
 // can't be seen may still be running.
-const plausible = 24 * time.Hour
+const unseenLimit = 24 * time.Hour
 
 func pids(list []claude) string {
 	text := ""

@@ -18,7 +18,7 @@ func inFolder(dir, line string) string { return strings.ReplaceAll(line, "/home/
 
 // A version without a registry: the process in the transcript's folder.
 func TestWithoutRegistry(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	p := w.start(dir)
 	ask := func(want string, lines ...string) adapters.Session {
@@ -58,9 +58,9 @@ func TestWithoutRegistry(t *testing.T) {
 // An unanswered Bash call runs if there is a child younger than it, else waits
 // for a permission.
 func TestCommandOrPermission(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
-	p := w.start(dir)
+	p := w.startEarlier(dir)
 	w.config.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	w.transcript(1, inFolder(dir, old(promptLine("hi"), 0)), inFolder(dir, old(callLine("m", "t", "Bash"), 0)))
 	sessions, _, _ := w.discover(adapters.Query{})
@@ -69,7 +69,7 @@ func TestCommandOrPermission(t *testing.T) {
 	w.entry(p, id(2), map[string]any{"status": nil})
 	sessions, _, _ = w.discover(adapters.Query{})
 	w.expect(sessions, 2, "waiting permission")
-	w.expect(sessions, 1, "stopped died") // the registry says whose the process is
+	w.expect(sessions, 1, "stopped") // the registry says whose the process is
 
 	child := childOf{ownTable{w.table, w.mine}, proc.Process{Identity: proc.Identity{PID: 1 << 22, Start: 1}, PPID: p.PID, Comm: "bash", Started: time.Now()}}
 	w.config.Table = child
@@ -86,7 +86,7 @@ func TestCommandOrPermission(t *testing.T) {
 // A fetch, or a tool of an MCP server, runs without a process of its own and may
 // take long: it can't be told from a permission. A sub-agent is taken to run.
 func TestSlowToolOrPermission(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	w.start(dir)
 	w.config.Now = func() time.Time { return time.Now().Add(time.Minute) }
@@ -104,9 +104,9 @@ func TestSlowToolOrPermission(t *testing.T) {
 // 2.1.20 writes no stop reason: a text may end the turn, or a call follows, which
 // can take long to write.
 func TestEndOfTurnWithoutStopReason(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
-	w.start(dir)
+	w.startEarlier(dir)
 	w.transcript(1, inFolder(dir, old(promptLine("hi"), 0)), inFolder(dir, old(answerLine("m", "", `{"type":"text","text":"Done."}`), 0)))
 	for age, want := range map[time.Duration]string{time.Second: "working", time.Minute: "unknown", time.Hour: "idle completed"} {
 		w.config.Now = func() time.Time { return time.Now().Add(age) }
@@ -120,7 +120,7 @@ func TestEndOfTurnWithoutStopReason(t *testing.T) {
 
 // A run with -p of a version whose registry has no status works from its start.
 func TestOneShotStarts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(1), map[string]any{"status": nil, "entrypoint": "sdk-cli"})
 	status := func(want string) {
@@ -140,7 +140,7 @@ func TestOneShotStarts(t *testing.T) {
 
 // A run with -p of a version that records its prompt together with the answer.
 func TestOneShotWithoutRegistry(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	w.start(dir)
 	own := ownTable{w.table, w.mine}
@@ -170,7 +170,7 @@ func (t arguing) Args(proc.Identity) ([]string, error) { return t.args, nil }
 // Of two that shared a folder one has ended: which one isn't known, unless its
 // user left it or it was a run with -p.
 func TestOneLeftOfTwoWithoutRegistry(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	p := w.start(dir)
 	w.config.Table = shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: 30 * time.Minute}}
@@ -187,7 +187,7 @@ func TestOneLeftOfTwoWithoutRegistry(t *testing.T) {
 	}
 	w.transcript(2, append([]string{enqueue("b") + "\n", dequeue + "\n"}, other...)...)
 	sessions, _, _ = w.discover(adapters.Query{})
-	w.expect(sessions, 2, "stopped died")
+	w.expect(sessions, 2, "stopped")
 	if s := w.expect(sessions, 1, "idle completed"); s.Process.PID != p.PID {
 		t.Errorf("process %v", s.Process)
 	}
@@ -201,7 +201,7 @@ func TestOneLeftOfTwoWithoutRegistry(t *testing.T) {
 
 // Two processes in one folder, told apart by when the sessions began.
 func TestTwoWithoutRegistryInOneFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	first := w.start(dir)
 	second := w.start(dir)
@@ -237,11 +237,11 @@ func TestTwoWithoutRegistryInOneFolder(t *testing.T) {
 
 // What a process without a registry entry does not own.
 func TestNotItsTranscript(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	w.start(dir)
 	w.start(filepath.Join(w.home, "elsewhere"), "CLAUDE_CONFIG_DIR="+filepath.Join(w.home, "nowhere"))
-	w.transcript(1, inFolder(dir, promptLine("a version with a registry")))
+	w.transcript(1, inFolder(dir, promptLine("one that recorded its end")), closing(time.Now()))
 	w.transcript(2, old(promptLine("another folder"), 0))
 	past := w.transcript(3, inFolder(dir, old(promptLine("before it started"), time.Hour)))
 	w.check(os.Chtimes(past, time.Time{}, time.Now().Add(-time.Hour)))
@@ -250,8 +250,9 @@ func TestNotItsTranscript(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for n := 1; n <= 4; n++ {
-		w.expect(sessions, n, "stopped died")
+	w.expect(sessions, 1, "stopped interrupted")
+	for n := 2; n <= 4; n++ {
+		w.expect(sessions, n, "stopped")
 	}
 }
 
@@ -266,7 +267,7 @@ func TestProjectName(t *testing.T) {
 }
 
 func TestWatchPaths(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	a := New(w.config)
 	want := func(paths ...string) {
 		t.Helper()
@@ -276,7 +277,7 @@ func TestWatchPaths(t *testing.T) {
 	}
 	want(w.path("sessions"))
 	dir := filepath.Join(w.home, "proj")
-	p := w.start(dir)
+	p := w.startEarlier(dir)
 	w.transcript(1, inFolder(dir, old(promptLine("a"), 0)))
 	_, _, _ = ask(t, a, adapters.Query{})
 	want(w.path("projects", slug), w.path("sessions"))
@@ -314,4 +315,10 @@ func (t shifted) List(ctx context.Context) ([]proc.Process, error) {
 		rows[i].Started = rows[i].Started.Add(-t.older[rows[i].PID])
 	}
 	return rows, err
+}
+
+func (t shifted) Find(pid int) (proc.Process, error) {
+	p, err := t.ownTable.Find(pid)
+	p.Started = p.Started.Add(-t.older[pid])
+	return p, err
 }

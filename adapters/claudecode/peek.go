@@ -10,13 +10,14 @@ import (
 	"slices"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/jsonl"
 )
 
 const (
 	peekLine   = 8 << 20   // longer lines are recognised by their beginning and end
 	peekWindow = 512 << 20 // how far back messages are looked for
-	peekTries  = 3         // at a file that is being cut short
 )
 
 var _ adapters.Peeker = (*Adapter)(nil)
@@ -39,21 +40,11 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	case path == "":
 		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + s.ID, Err: errors.New("it has no transcript")}
 	}
-	for try := 1; ; try++ {
-		messages, err := peekFile(ctx, path, &s, n)
-		switch {
-		case err == nil:
-			return messages, nil
-		case ctx.Err() != nil:
-			return nil, &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
-		case errors.Is(err, io.ErrUnexpectedEOF) && try < peekTries: // it is being written anew
-		default:
-			return nil, adapters.Unreadable(path, err)
-		}
-	}
+	return conversation.Read(ctx, path, func() ([]adapters.Message, error) { return peekFile(ctx, path, &s, n) })
 }
 
-// transcriptOf is the session's transcript, empty where there is none yet.
+// transcriptOf returns the path of the session's transcript, and "" where there is none
+// yet.
 func transcriptOf(s *adapters.Session) string {
 	for _, path := range s.Files {
 		if filepath.Ext(path) == ".jsonl" {
@@ -64,7 +55,7 @@ func transcriptOf(s *adapters.Session) string {
 }
 
 func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]adapters.Message, error) {
-	f, info, err := openRegular(path)
+	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +78,10 @@ type peek struct {
 	seen     map[string]bool    // keys of messages
 	results  map[string]adapters.ToolState
 
-	moved   bool   // further on, the conversation went on after what is read now
-	answer  string // message id of the answer read last, raw
-	retries bool   // the message read last tells of failed requests
-	compact *adapters.Message
+	continued bool   // further on, the conversation went on after what is read now
+	answer    string // message id of the answer read last, raw
+	retries   bool   // the message read last tells of failed requests
+	compact   *adapters.Message
 }
 
 // read reads backwards until there are more than enough messages: the oldest may
@@ -110,7 +101,7 @@ func (p *peek) read(ctx context.Context, f io.ReaderAt, size int64) error {
 		default:
 			p.line(line, offset)
 		}
-		if size-offset > peekWindow {
+		if size-offset > peekWindow || long != nil && long.Endless {
 			p.note(adapters.Message{Key: "cut", Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", peekWindow>>20)})
 			return nil
 		}
@@ -170,8 +161,7 @@ func (p *peek) line(line []byte, offset int64) {
 	}
 }
 
-// long takes what matters of a record too long to be read: which call it
-// answers.
+// long notes which call a record answers that is too long to be read.
 func (p *peek) long(l *jsonl.LongLine) {
 	_, rest, found := bytes.Cut(l.Head, []byte(`"tool_use_id":"`))
 	id, _, closed := bytes.Cut(rest, []byte(`"`))
@@ -184,16 +174,12 @@ func (p *peek) long(l *jsonl.LongLine) {
 	}
 }
 
-// state is what became of a call: its result stands further on in the file.
+// state returns what became of a call. Its result is further on in the file and was
+// read before.
 func (p *peek) state(m *adapters.Message) adapters.ToolState {
 	if state, ok := p.results[m.Key]; ok {
 		delete(p.results, m.Key)
 		return state
 	}
-	// A record newer than the session is from a process that it doesn't know of.
-	dead := p.session.Status == adapters.Stopped && !m.At.After(p.session.LastActivityAt)
-	if p.moved || dead {
-		return adapters.ToolFailed
-	}
-	return adapters.ToolRunning
+	return conversation.StateWithoutResult(p.session, m, p.continued)
 }

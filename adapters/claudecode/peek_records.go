@@ -5,14 +5,9 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/jsonl"
 )
-
-// spoken is what a JSON string says, cut so that adapters.Cut can tell.
-func spoken(raw []byte) string {
-	s, _ := jsonl.Head(raw, adapters.MaxText+4)
-	return strings.TrimSpace(s)
-}
 
 // user reads a record of type user: what the user typed, tool results, an
 // interruption, or what programs told the model.
@@ -25,11 +20,11 @@ func (p *peek) user(r *raws, m adapters.Message) {
 	text := p.userText(jsonl.Get(r.message, "content"))
 	switch {
 	case strings.HasPrefix(text, interruptMark):
-		p.moved = true
+		p.continued = true
 		m.Text = "Interrupted by the user"
 		p.note(m)
 	case strings.HasPrefix(text, abandonedMark):
-		p.moved = true
+		p.continued = true
 		m.Text = strings.Trim(text, "[]")
 		p.note(m)
 	case text == "" || jsonl.True(r.meta):
@@ -44,7 +39,7 @@ const compacted = "Conversation compacted"
 // notes its tool results.
 func (p *peek) userText(content []byte) string {
 	if len(content) > 0 && content[0] == '"' {
-		return spoken(content)
+		return conversation.Text(content)
 	}
 	var parts []string
 	room := adapters.MaxText
@@ -52,7 +47,7 @@ func (p *peek) userText(content []byte) string {
 		part := ""
 		switch typ := string(jsonl.Text(jsonl.Get(block, "type"))); typ {
 		case "text":
-			part = spoken(jsonl.Get(block, "text"))
+			part = conversation.Text(jsonl.Get(block, "text"))
 			if is := wrapped(part); is == opensTurn || is == opensNothing && bashInput(part) == "" {
 				part = ""
 			}
@@ -70,7 +65,7 @@ func (p *peek) userText(content []byte) string {
 	return strings.Join(parts, "\n")
 }
 
-// result notes what a call came to.
+// result notes the result of a call.
 func (p *peek) result(block []byte) {
 	id := jsonl.String(jsonl.Get(block, "tool_use_id"))
 	if id == "" {
@@ -94,7 +89,7 @@ func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 	case kind != prompted:
 		return
 	default:
-		p.moved = true // a program's prompt opens a turn as well
+		p.continued = true // a program's prompt opens a turn as well
 		if !human {
 			return
 		}
@@ -104,7 +99,7 @@ func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 	}
 }
 
-// bashInput is the shell command that a user typed behind an exclamation mark.
+// bashInput returns the shell command that a user typed behind an exclamation mark.
 func bashInput(text string) string { return tagged(text, "bash-input") }
 
 // queued reads a prompt that was typed while the agent worked, and that the
@@ -125,11 +120,11 @@ func (p *peek) queued(r *raws, m adapters.Message) {
 	if o := jsonl.Get(r.attachment, "origin"); o != nil {
 		origin = o
 	}
-	moved := p.moved
+	moved := p.continued
 	if text := p.userText(jsonl.Get(r.attachment, "prompt")); text != "" {
 		p.prompt(text, origin, m)
 	}
-	p.moved = moved // the turn goes on
+	p.continued = moved // the turn goes on
 }
 
 // assistant reads one record of an answer: newer versions write one for each
@@ -153,7 +148,7 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 		return
 	}
 	if p.answer != "" && p.answer != string(id) || failed {
-		p.moved = true // the model is asked again when all its calls have results
+		p.continued = true // the model is asked again when all its calls have results
 	}
 	p.answer = string(id)
 	var blocks []adapters.Message
@@ -165,7 +160,7 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 		i++
 		return true
 	})
-	if text := spoken(content); text != "" { // a plain string, in old versions
+	if text := conversation.Text(content); text != "" { // a plain string, in old versions
 		m.Role, m.Text = adapters.FromAgent, adapters.Cut(text)
 		blocks = append(blocks, m)
 	}
@@ -189,7 +184,7 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 		if failed {
 			m.Role = adapters.FromNote
 		}
-		m.Text = adapters.Cut(spoken(jsonl.Get(block, "text")))
+		m.Text = adapters.Cut(conversation.Text(jsonl.Get(block, "text")))
 		return m, m.Text != ""
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		if id := jsonl.String(jsonl.Get(block, "id")); id != "" {
@@ -205,34 +200,25 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 	return m, false
 }
 
-// telling are the names of the arguments that say most of a call, the best
+// mainArguments are the names of the arguments that say most of a call, the best
 // first.
-var telling = []string{"command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description",
+var mainArguments = []string{"command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description",
 	"prompt", "plan", "subject", "path", "message"}
 
-// argument is what says most of a call's input.
+// argument returns what says most of a call's input.
 func argument(input []byte) string {
-	for _, name := range telling {
-		if text := spoken(jsonl.Get(input, name)); text != "" {
-			return text
-		}
+	text := conversation.Argument(input, mainArguments, conversation.Text)
+	if text != "" {
+		return strings.ToValidUTF8(text, "")
 	}
-	text := ""
 	_ = jsonl.Each(jsonl.Get(input, "questions"), func(q []byte) bool {
-		text = spoken(jsonl.Get(q, "question"))
+		text = conversation.Text(jsonl.Get(q, "question"))
 		return text == ""
 	})
 	if text != "" {
 		return text
 	}
-	_ = jsonl.Top(input, func(_, raw []byte) bool {
-		text = spoken(raw)
-		return text == ""
-	})
-	if text == "" && len(input) > len("{}") {
-		text = string(input[:min(len(input), adapters.MaxText+4)])
-	}
-	return strings.ToValidUTF8(text, "")
+	return conversation.AnyArgument(input)
 }
 
 // system reads what Claude Code notes itself.
@@ -246,11 +232,11 @@ func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 		p.apiError(m, line)
 	case "informational", "model_fallback", "model_refusal_fallback", "model_refusal_no_fallback":
 		level := string(jsonl.Text(jsonl.Get(line, "level")))
-		if m.Text = spoken(r.content); m.Text != "" && (level == "warning" || level == "error") {
+		if m.Text = conversation.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
 			p.note(m)
 		}
 	case "local_command":
-		if text := spoken(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
+		if text := conversation.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
 			p.prompt(text, nil, m)
 		}
 	}
@@ -270,7 +256,7 @@ func (p *peek) apiError(m adapters.Message, line []byte) {
 	}
 	for _, path := range [][]string{{"error", "formatted"}, {"error", "error", "error", "message"}, {"error", "message"},
 		{"cause", "code"}, {"error", "cause", "code"}} {
-		if why := spoken(jsonl.Get(line, path...)); why != "" {
+		if why := conversation.Text(jsonl.Get(line, path...)); why != "" {
 			text += ": " + why
 			break
 		}

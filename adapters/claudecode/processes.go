@@ -2,14 +2,14 @@ package claudecode
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"rollcall/adapters"
+	"rollcall/adapters/internal/container"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -21,12 +21,14 @@ const comm = "claude"
 type claude struct {
 	proc.Process
 	cwd  string
-	root string // its configuration folder; "" when its environment is hidden, or speaks of places that aren't here
-	// named says that root is its CLAUDE_CONFIG_DIR, not the usual place.
-	named bool
-	// tool is set for processes that never own a session by themselves:
+	home string // its configuration folder as it names it; "" when its environment is hidden, or speaks of places that aren't here
+	root string // home with its symbolic links resolved
+	// unresponsive: the file system of home does not answer.
+	unresponsive bool
+	args         []string
+	// excludedAs is set for processes that never own a session by themselves:
 	// "daemon", "bg-spare", "mcp", …; and "fork".
-	tool string
+	excludedAs string
 	// oneShot says that it ends with its turn.
 	oneShot bool
 }
@@ -38,12 +40,27 @@ var notSessions = map[string]bool{
 	"config": true, "setup-token": true, "plugin": true, "auth": true, "migrate-installer": true,
 }
 
+// toolOf returns the sub-command in a process's arguments that hosts no session,
+// and "" for a conversation.
+func toolOf(args []string) string {
+	if len(args) > 0 && notSessions[args[0]] {
+		return args[0]
+	}
+	for _, flag := range []string{"--version", "-v", "--help", "-h"} {
+		if slices.Contains(args, flag) {
+			return flag
+		}
+	}
+	return ""
+}
+
 // table is the process table at one moment.
 type table struct {
 	proc.Lister
 	claudes  []claude
 	children map[int][]proc.Process
 	err      error // the table could not be read
+	inner    map[proc.Identity][]int
 }
 
 // readTable lists the processes and looks closer at those named claude.
@@ -52,12 +69,12 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 	rows, err := a.table.List(ctx)
 	if err != nil {
 		t.err = err
-		return t, asProblem("process table", err)
+		return t, adapters.AsProblem("process table", err)
 	}
 	for _, p := range rows {
 		t.children[p.PPID] = append(t.children[p.PPID], p)
 		if p.Comm == comm {
-			t.claudes = append(t.claudes, a.look(p))
+			t.claudes = append(t.claudes, a.inspect(p))
 		}
 	}
 	a.forgetProcesses(t.claudes)
@@ -74,13 +91,13 @@ func (a *Adapter) markForks(claudes []claude) {
 	for i := range claudes {
 		c := &claudes[i]
 		j := slices.IndexFunc(claudes, func(p claude) bool { return p.PID == c.PPID })
-		if j >= 0 && (a.clock().Sub(c.Started) < forkTime || a.sameImage(c.Identity, claudes[j].Identity)) {
-			c.tool = "fork"
+		if j >= 0 && (a.now().Sub(c.Started) < forkTime || a.sameImage(c.Identity, claudes[j].Identity)) {
+			c.excludedAs = "fork"
 		}
 	}
 }
 
-// sameImage says whether a child still shows its parent's program, arguments
+// sameImage reports whether a child still shows its parent's program, arguments
 // and environment. A claude started by claude differs in one of them.
 func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 	for _, read := range []func(proc.Identity) ([]string, error){
@@ -98,19 +115,18 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 	return true
 }
 
-// look reads what a process shows of itself. Its start environment and its
+// inspect reads what a process shows of itself. Its start environment and its
 // arguments don't change; its folder does.
-func (a *Adapter) look(p proc.Process) claude {
+func (a *Adapter) inspect(p proc.Process) claude {
 	a.mu.Lock()
 	c, known := a.seen[p.Identity]
 	a.mu.Unlock()
 	c.Process = p
 	if !known {
-		c.root, c.named = a.rootOf(p.Identity)
+		c.home = a.homeOf(p.Identity)
 		if args, err := a.table.Args(p.Identity); err == nil && len(args) > 1 {
-			if notSessions[args[1]] {
-				c.tool = args[1]
-			}
+			c.args = args[1:]
+			c.excludedAs = toolOf(c.args)
 			printing := slices.Contains(args, "-p") || slices.Contains(args, "--print")
 			c.oneShot = printing && !slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
 		}
@@ -119,6 +135,10 @@ func (a *Adapter) look(p proc.Process) claude {
 			a.seen[p.Identity] = c
 			a.mu.Unlock()
 		}
+	}
+	c.root, c.unresponsive = c.home, c.home != "" && !bounded.Answers(c.home)
+	if c.home != "" && !c.unresponsive { // a link may lead elsewhere by now
+		c.root = realPath(c.home)
 	}
 	c.cwd, _ = a.table.CWD(p.Identity)
 	return c
@@ -137,55 +157,8 @@ func (a *Adapter) forgetProcesses(live []claude) {
 	a.seen = seen
 }
 
-// rootOf returns the configuration folder that a process uses.
-func (a *Adapter) rootOf(id proc.Identity) (root string, named bool) {
-	env, err := a.table.Env(id)
-	if err != nil {
-		return "", false
-	}
-	var dir, home string
-	for _, v := range env {
-		if d, ok := strings.CutPrefix(v, "CLAUDE_CONFIG_DIR="); ok {
-			dir = d
-		}
-		if d, ok := strings.CutPrefix(v, homeVariable+"="); ok {
-			home = d
-		}
-	}
-	switch {
-	case filepath.IsAbs(dir):
-		root, named = dir, true
-	case dir == "" && home != "":
-		root = filepath.Join(home, ".claude")
-	default:
-		return "", false
-	}
-	// A process of another mount namespace (a container with our folder mounted
-	// into it) names it differently: its name then says nothing here.
-	if _, err := os.Stat(filepath.Dir(root)); errors.Is(err, fs.ErrNotExist) {
-		return "", false
-	}
-	return realPath(root), named
-}
-
-// roots returns the configuration folders to look in: the user's own first,
-// then those that live processes of the same user were started with. Each is
-// returned once, whatever symbolic links lead to it.
-func (a *Adapter) roots(t *table) []string {
-	own := realPath(a.configDir())
-	roots := []string{own}
-	for _, c := range t.claudes {
-		if !c.named || slices.Contains(roots, c.root) {
-			continue
-		}
-		if info, err := os.Stat(c.root); err == nil && info.IsDir() && ownedByUser(info) {
-			roots = append(roots, c.root)
-		}
-	}
-	return roots
-}
-
-// configDir is where Claude Code keeps its files for the user that runs Rollcall.
+// configDir returns the folder in which Claude Code keeps the files of the user that
+// runs Rollcall.
 func (a *Adapter) configDir() string {
 	if dir := a.env("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -195,20 +168,59 @@ func (a *Adapter) configDir() string {
 
 // realPath resolves symbolic links where it can.
 func realPath(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+	if resolved, err := container.EvalSymlinks(path); err == nil {
 		return resolved
 	}
 	return filepath.Clean(path)
 }
 
 // startedSince returns the children of a process that were started at or after a
-// moment, which a record of a transcript tells.
+// moment. The moment is the time of a record.
 func (t *table) startedSince(pid int, at time.Time) []proc.Process {
-	var young []proc.Process
+	var children []proc.Process
 	for _, c := range t.children[pid] {
 		if !c.Started.Before(at.Add(-startSlack)) {
-			young = append(young, c)
+			children = append(children, c)
 		}
 	}
-	return young
+	return children
+}
+
+var _ adapters.ProcessOwner = (*Adapter)(nil)
+
+// OwnsProcess implements adapters.ProcessOwner: a conversation of Claude Code, as
+// the native program or as a script of Node.js or Bun. Its daemon, the hosts of
+// its background terminals, its spare processes, its other sub-commands and the
+// children that it is about to turn into tools are not.
+func (a *Adapter) OwnsProcess(p proc.Process) bool {
+	if !runsClaude(p) {
+		return false
+	}
+	line, err := a.table.Args(p.Identity)
+	if err != nil || len(line) == 0 {
+		return false
+	}
+	args, ours := line[1:], true
+	if p.Comm != comm {
+		args, ours = scriptArgs(args)
+	}
+	if !ours || toolOf(args) != "" {
+		return false
+	}
+	parent, err := a.table.Find(p.PPID)
+	return err != nil || parent.Comm != p.Comm || !a.sameImage(p.Identity, parent.Identity)
+}
+
+// scriptArgs returns the arguments of Claude Code's script, given those of the
+// interpreter. ours reports whether it is that script which is run.
+func scriptArgs(line []string) (args []string, ours bool) {
+	for i, arg := range line {
+		if strings.HasPrefix(arg, "-") { // an option of the interpreter's
+			continue
+		}
+		name := filepath.Base(arg)
+		packaged := (name == "cli.js" || name == "cli.mjs") && filepath.Base(filepath.Dir(arg)) == "claude-code"
+		return line[i+1:], name == comm || packaged
+	}
+	return nil, false
 }

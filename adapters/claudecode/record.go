@@ -17,7 +17,7 @@ const textLimit = 4 << 10
 type kind uint8
 
 const (
-	aside        kind = iota // says nothing about turns
+	irrelevant   kind = iota // says nothing about turns
 	prompted                 // input that opens a turn
 	answered                 // a block of the model's answer
 	toolResult               // what tools returned
@@ -28,6 +28,7 @@ const (
 	enqueued                 // a prompt came into the queue
 	dequeued                 // the oldest one left it for the model
 	unqueued                 // it was taken back
+	processEnded             // the last record of a process that ends in an orderly way
 )
 
 // toolUse is a tool call that the model asked for.
@@ -66,6 +67,7 @@ type record struct {
 	customTitle, aiTitle, lastPrompt string
 	summary                          summary
 	cost                             float64
+	began                            time.Time // with processEnded: when that process started
 }
 
 // summary titles the session that holds the record leaf.
@@ -76,7 +78,8 @@ type summary struct {
 
 var seed = maphash.MakeSeed()
 
-// hash stands for an id: millions of them need not be kept as text. 0 is none.
+// hash returns a number that stands for an id, and 0 for no id. Millions of ids need
+// not be kept as text.
 func hash(raw []byte) uint64 {
 	if len(raw) == 0 || raw[0] != '"' {
 		return 0
@@ -84,8 +87,8 @@ func hash(raw []byte) uint64 {
 	return maphash.Bytes(seed, raw) | 1
 }
 
-// parser turns lines into records. It keeps the strings that repeat on every
-// line. It is for one goroutine.
+// parser turns lines into records. It keeps the strings that repeat on every line. A
+// parser must be used by one goroutine.
 type parser struct {
 	cwd, branch, version, model string
 }
@@ -94,61 +97,43 @@ type parser struct {
 type raws struct {
 	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
 	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,
-	summary, leaf, cost, relocated, operation, content []byte
+	summary, leaf, cost, began, relocated, operation, content []byte
 }
 
+// members has the place in raws of each member that matters.
+var members = map[string]func(*raws) *[]byte{
+	"type":              func(r *raws) *[]byte { return &r.kind },
+	"subtype":           func(r *raws) *[]byte { return &r.subtype },
+	"timestamp":         func(r *raws) *[]byte { return &r.at },
+	"uuid":              func(r *raws) *[]byte { return &r.id },
+	"parentUuid":        func(r *raws) *[]byte { return &r.parent },
+	"isSidechain":       func(r *raws) *[]byte { return &r.sidechain },
+	"isMeta":            func(r *raws) *[]byte { return &r.meta },
+	"isCompactSummary":  func(r *raws) *[]byte { return &r.compact },
+	"cwd":               func(r *raws) *[]byte { return &r.cwd },
+	"gitBranch":         func(r *raws) *[]byte { return &r.branch },
+	"version":           func(r *raws) *[]byte { return &r.version },
+	"message":           func(r *raws) *[]byte { return &r.message },
+	"attachment":        func(r *raws) *[]byte { return &r.attachment },
+	"origin":            func(r *raws) *[]byte { return &r.origin },
+	"isApiErrorMessage": func(r *raws) *[]byte { return &r.failed },
+	"apiErrorStatus":    func(r *raws) *[]byte { return &r.apiStatus },
+	"customTitle":       func(r *raws) *[]byte { return &r.customTitle },
+	"aiTitle":           func(r *raws) *[]byte { return &r.aiTitle },
+	"lastPrompt":        func(r *raws) *[]byte { return &r.lastPrompt },
+	"summary":           func(r *raws) *[]byte { return &r.summary },
+	"leafUuid":          func(r *raws) *[]byte { return &r.leaf },
+	"totalCostUSD":      func(r *raws) *[]byte { return &r.cost },
+	"startTime":         func(r *raws) *[]byte { return &r.began },
+	"relocatedCwd":      func(r *raws) *[]byte { return &r.relocated },
+	"operation":         func(r *raws) *[]byte { return &r.operation },
+	"content":           func(r *raws) *[]byte { return &r.content },
+}
+
+// take notes a member. It always returns true.
 func (r *raws) take(key, raw []byte) bool {
-	switch string(key) {
-	case "type":
-		r.kind = raw
-	case "subtype":
-		r.subtype = raw
-	case "timestamp":
-		r.at = raw
-	case "uuid":
-		r.id = raw
-	case "parentUuid":
-		r.parent = raw
-	case "isSidechain":
-		r.sidechain = raw
-	case "isMeta":
-		r.meta = raw
-	case "isCompactSummary":
-		r.compact = raw
-	case "cwd":
-		r.cwd = raw
-	case "gitBranch":
-		r.branch = raw
-	case "version":
-		r.version = raw
-	case "message":
-		r.message = raw
-	case "attachment":
-		r.attachment = raw
-	case "origin":
-		r.origin = raw
-	case "isApiErrorMessage":
-		r.failed = raw
-	case "apiErrorStatus":
-		r.apiStatus = raw
-	case "customTitle":
-		r.customTitle = raw
-	case "aiTitle":
-		r.aiTitle = raw
-	case "lastPrompt":
-		r.lastPrompt = raw
-	case "summary":
-		r.summary = raw
-	case "leafUuid":
-		r.leaf = raw
-	case "totalCostUSD":
-		r.cost = raw
-	case "relocatedCwd":
-		r.relocated = raw
-	case "operation":
-		r.operation = raw
-	case "content":
-		r.content = raw
+	if place := members[string(key)]; place != nil {
+		*place(r) = raw
 	}
 	return true
 }
@@ -169,7 +154,7 @@ func (p *parser) parse(line []byte) (record, error) {
 	}
 	rec := record{
 		at: jsonl.Time(r.at), id: hash(r.id), parent: hash(r.parent), sidechain: jsonl.True(r.sidechain),
-		cwd: keep(&p.cwd, r.cwd), branch: keep(&p.branch, r.branch), version: keep(&p.version, r.version),
+		cwd: reuse(&p.cwd, r.cwd), branch: reuse(&p.branch, r.branch), version: reuse(&p.version, r.version),
 	}
 	switch typ := jsonl.Text(r.kind); string(typ) {
 	case "user":
@@ -178,7 +163,7 @@ func (p *parser) parse(line []byte) (record, error) {
 		p.assistant(&rec, &r)
 	case "attachment":
 		if string(jsonl.Text(jsonl.Get(r.attachment, "type"))) == "model" {
-			rec.model = keep(&p.model, jsonl.Get(r.attachment, "identity", "modelId"))
+			rec.model = reuse(&p.model, jsonl.Get(r.attachment, "identity", "modelId"))
 		}
 	case "system":
 		switch string(jsonl.Text(r.subtype)) {
@@ -195,24 +180,26 @@ func (p *parser) parse(line []byte) (record, error) {
 		rec.lastPrompt = text(r.lastPrompt)
 	case "cost-state":
 		rec.cost, _ = jsonl.Float(r.cost)
+		began, _ := jsonl.Int(r.began)
+		rec.kind, rec.began = processEnded, millis(began)
 	case "queue-operation":
 		rec.queue(&r)
 	case "relocated":
 		rec.cwd = text(r.relocated)
 	default:
-		if !known(typ) {
+		if !isKnownType(typ) {
 			rec.unknown = "record without a type"
 			if len(typ) > 0 {
-				rec.unknown = "unknown record type " + word(string(typ))
+				rec.unknown = "unknown record type " + shorten(string(typ))
 			}
 		}
 	}
 	return rec, nil
 }
 
-// keep returns what raw says, as the string of the line before when it is the
+// reuse returns the text of raw, as the string of the line before when both are the
 // same.
-func keep(last *string, raw []byte) string {
+func reuse(last *string, raw []byte) string {
 	if t := jsonl.Text(raw); string(t) != *last && len(t) <= textLimit {
 		*last = jsonl.String(raw)
 	}
@@ -227,9 +214,9 @@ func text(raw []byte) string {
 	return strings.TrimSpace(s)
 }
 
-// known says whether a record type is one that is passed over on purpose: what
+// isKnownType reports whether a record type is one that is passed over on purpose: what
 // Claude Code up to 2.1.329 can write and Rollcall has no use for.
-func known(typ []byte) bool {
+func isKnownType(typ []byte) bool {
 	switch string(typ) {
 	case "mode", "permission-mode", "repl-mode", "memory-mode", "isolation-latch", "atis-latch", "tools-used", "tag",
 		"agent-name", "agent-color", "agent-setting", "session-owner", "dev-mods", "hybrid-organization",
@@ -256,7 +243,7 @@ func (p *parser) assistant(rec *record, r *raws) {
 			if string(raw) == `"<synthetic>"` {
 				rec.synthetic = true
 			} else {
-				rec.model = keep(&p.model, raw)
+				rec.model = reuse(&p.model, raw)
 			}
 		case "content":
 			content = raw
@@ -289,7 +276,7 @@ func (rec *record) block(block []byte) {
 	})
 	rec.endsInText = string(typ) == "text"
 	if string(typ) == "tool_use" && len(rec.uses) < maxPending {
-		rec.uses = append(rec.uses, toolUse{id: hash(id), name: word(jsonl.String(name)), at: rec.at})
+		rec.uses = append(rec.uses, toolUse{id: hash(id), name: shorten(jsonl.String(name)), at: rec.at})
 	}
 }
 
@@ -322,8 +309,8 @@ func count(raw []byte) int64 {
 	return n
 }
 
-// word makes a name from an agent short enough for a sentence.
-func word(s string) string {
+// shorten cuts a name from an agent to 40 bytes, for a sentence.
+func shorten(s string) string {
 	const limit = 40
 	if len(s) <= limit {
 		return s

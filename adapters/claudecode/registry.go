@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +12,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/uuid"
 	"rollcall/proc"
 )
 
@@ -41,25 +42,6 @@ type entry struct {
 }
 
 var entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
-
-// isSessionID says whether a text is a UUID, as all ids of sessions are.
-func isSessionID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
-}
 
 const (
 	entryLimit = 256 << 10
@@ -116,7 +98,7 @@ func parseEntry(data []byte, pid int) (entry, error) {
 	if said != pid {
 		return entry{}, fmt.Errorf("says pid %d", said)
 	}
-	if !isSessionID(e.id) {
+	if !uuid.Is(e.id) {
 		return entry{}, errors.New("has no sessionId")
 	}
 	e.pid = pid
@@ -148,14 +130,18 @@ func millis(n int64) time.Time {
 	return time.UnixMilli(n)
 }
 
-// readEntry reads one registry file. It is rewritten in place, so a young file
+// readEntry reads one registry file. It is rewritten in place, so a new file
 // that can't be parsed is looked at again until then.
 func readEntry(ctx context.Context, path string, pid int, until time.Time) (entry, error) {
 	for {
-		data, modified, err := readSmall(path)
+		data, info, err := agentfile.ReadSmall(path, entryLimit)
+		if errors.Is(err, agentfile.ErrTooLarge) {
+			return entry{}, adapters.Unrecognised(path, "%w", err)
+		}
 		if err != nil {
 			return entry{}, err
 		}
+		modified := info.ModTime()
 		e, err := parseEntry(data, pid)
 		if err == nil {
 			e.path, e.modified = path, modified
@@ -170,19 +156,6 @@ func readEntry(ctx context.Context, path string, pid int, until time.Time) (entr
 			return entry{}, ctx.Err()
 		}
 	}
-}
-
-func readSmall(path string) ([]byte, time.Time, error) {
-	f, info, err := openRegular(path)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, entryLimit+1))
-	if err == nil && len(data) > entryLimit {
-		err = adapters.Unrecognised(path, "over %d KB", entryLimit>>10)
-	}
-	return data, info.ModTime(), err
 }
 
 // registry is what a root's sessions folder holds.
@@ -222,22 +195,10 @@ func readRegistry(ctx context.Context, root string) (reg registry, problem error
 		case err == nil:
 			reg.entries = append(reg.entries, e)
 		case !errors.Is(err, fs.ErrNotExist):
-			reg.broken = append(reg.broken, brokenEntry{pid, path, asProblem(path, err)})
+			reg.broken = append(reg.broken, brokenEntry{pid, path, adapters.AsProblem(path, err)})
 		}
 	}
 	return reg, problem
-}
-
-// asProblem makes a *adapters.Problem of err, unless it is one.
-func asProblem(path string, err error) error {
-	var p *adapters.Problem
-	switch {
-	case errors.As(err, &p):
-		return p
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: err}
-	}
-	return adapters.Unreadable(path, err)
 }
 
 // startSlack covers that on Linux a process's start is known to the second only,
@@ -265,8 +226,8 @@ func writerIf(yes bool) writer {
 	return notWriter
 }
 
-// isBy says whether the process p, which has the entry's pid, is the one that
-// wrote the entry.
+// isBy reports whether the process p, which has the entry's pid, is the one that wrote
+// the entry. cwd returns the folder of p.
 func (e *entry) isBy(p proc.Process, cwd func() string) writer {
 	switch {
 	case e.procFT != "":
@@ -291,7 +252,7 @@ func (e *entry) isBy(p proc.Process, cwd func() string) writer {
 	return notWriter
 }
 
-// runsClaude says whether p can be Claude Code. Under Node.js the name that it
+// runsClaude reports whether p can be Claude Code. Under Node.js the name that it
 // gives itself doesn't show on every system.
 func runsClaude(p proc.Process) bool {
 	return p.Comm == comm || p.Comm == "node" || p.Comm == "bun"

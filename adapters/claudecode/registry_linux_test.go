@@ -18,7 +18,7 @@ import (
 
 // What the registry says of a live process is the status.
 func TestRegistryStatus(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.transcript(1, promptLine("hi"), doneLine("m1"))
 	for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestRegistryStatus(t *testing.T) {
 		{"waiting", "permission prompt", "waiting permission", false},
 		{"waiting", "sandbox request", "waiting permission", false},
 		{"waiting", "input needed", "waiting question", false},
-		{"waiting", "dialog open", "waiting question", false},
+		{"waiting", "dialog open", "idle completed", false}, // the user's own: the turn is over
 		{"waiting", "goal proposal", "waiting question", false},
 		{"waiting", "worker request", "waiting permission", false},
 		{"waiting", "approve Bash", "waiting permission", false}, // 2.1.119 to 2.1.141
@@ -61,7 +61,7 @@ func TestRegistryStatus(t *testing.T) {
 
 // The registry never says error: the transcript does.
 func TestIdleAfterAPIError(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	failed := strings.Replace(answerLine("m1", "stop_sequence", `{"type":"text","text":"API Error: 500"}`),
 		`"type":"assistant"`, `"isApiErrorMessage":true,"apiErrorStatus":500,"type":"assistant"`, 1)
@@ -75,7 +75,7 @@ func TestIdleAfterAPIError(t *testing.T) {
 }
 
 func TestPidOfAnotherProcess(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.transcript(1, promptLine("hi"))
 	w.entry(p, id(1), map[string]any{"status": "busy", "procStart": fmt.Sprint(p.Start - 1)})
@@ -88,7 +88,7 @@ func TestPidOfAnotherProcess(t *testing.T) {
 
 // Entries without procStart: the process may not be younger than the entry.
 func TestEntryWithoutProcessStart(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	p := w.start(dir)
 	w.transcript(1, promptLine("hi"), doneLine("m"))
@@ -119,7 +119,7 @@ func TestEntryWithoutProcessStart(t *testing.T) {
 // An entry without procStart from another pid namespace: here its pid is older,
 // and no claude.
 func TestEntryOfAnotherProgram(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.transcript(1, promptLine("hi"), doneLine("m"))
 	cmd := exec.Command("/bin/sleep", "60")
 	w.check(cmd.Start())
@@ -137,7 +137,7 @@ func TestEntryOfAnotherProgram(t *testing.T) {
 }
 
 func TestForeignDomain(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	foreign := map[string]any{"status": "busy", "pidDomain": "linux:feedfeed:pid:[4026539999]"}
 	live, gone := w.start(filepath.Join(w.home, "proj")), w.gone()
 	w.transcript(1, promptLine("hi"))
@@ -162,7 +162,7 @@ func TestForeignDomain(t *testing.T) {
 // The entry is truncated and written again all the time; no answer may miss the
 // session or its status.
 func TestEntryRewrittenWhileRead(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	path := w.entry(p, id(1), map[string]any{"status": "busy"})
 	content, err := os.ReadFile(path)
@@ -210,7 +210,7 @@ func TestBrokenEntry(t *testing.T) {
 		"id is a path": `{"pid":PID,"sessionId":"../../etc"}`, "huge": `{"pid":PID,"x":"` + strings.Repeat("y", entryLimit) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			dir := filepath.Join(w.home, "proj")
 			broken, fine := w.start(dir), w.start(filepath.Join(w.home, "other"))
 			w.transcript(1, strings.ReplaceAll(promptLine("hi"), "/home/dev/proj", dir))
@@ -230,7 +230,7 @@ func TestBrokenEntry(t *testing.T) {
 
 // A session that was seen doesn't vanish when its entry can't be read any more.
 func TestEntryBreaks(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	path := w.entry(p, id(1), map[string]any{"status": "busy"})
 	a := New(w.config)
@@ -247,7 +247,7 @@ func TestEntryBreaks(t *testing.T) {
 
 // What a dead process left behind is no trouble.
 func TestBrokenEntryOfNoProcess(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write(w.path("sessions", fmt.Sprintf("%d.json", w.gone().PID)), "{")
 	w.transcript(1, promptLine("hi"), doneLine("m"))
 	sessions, roll, err := w.discover(adapters.Query{})
@@ -259,7 +259,7 @@ func TestBrokenEntryOfNoProcess(t *testing.T) {
 
 // Without the registry's folder nothing of a live claude's sessions is known.
 func TestRegistryFolderUnreadable(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	w.start(dir)
 	w.check(os.Remove(w.path("sessions")))
@@ -275,7 +275,7 @@ func TestRegistryFolderUnreadable(t *testing.T) {
 // The *.key files are secrets. Opening a named pipe would hang, or at least be
 // noticed by the writer that waits at its other end.
 func TestKeysAreNeverOpened(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(1), map[string]any{"status": "busy"})
 	w.transcript(1, promptLine("hi"))
@@ -307,7 +307,7 @@ func TestKeysAreNeverOpened(t *testing.T) {
 
 // A session that was resumed twice shows once: what needs the user first.
 func TestTwoProcessesOneSession(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, q := w.start(filepath.Join(w.home, "a")), w.start(filepath.Join(w.home, "b"))
 	w.transcript(1, promptLine("hi"))
 	w.entry(p, id(1), map[string]any{"status": "idle"})
@@ -321,7 +321,7 @@ func TestTwoProcessesOneSession(t *testing.T) {
 
 // Before the first prompt there is no transcript, and yet a session.
 func TestEntryWithoutTranscript(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(1), map[string]any{"name": "My run", "nameSource": "user"})
 	w.entry(w.gone(), id(2), map[string]any{"status": "busy"})
@@ -335,7 +335,7 @@ func TestEntryWithoutTranscript(t *testing.T) {
 
 // CLAUDE_CONFIG_DIR of a live process is looked in as well, each folder once.
 func TestRootsOfLiveProcesses(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := filepath.Join(w.home, "work-config")
 	w.check(os.MkdirAll(other, 0o755))
 	link := filepath.Join(w.home, "link")
@@ -356,7 +356,7 @@ func TestRootsOfLiveProcesses(t *testing.T) {
 }
 
 func TestAbsent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.check(os.RemoveAll(w.path()))
 	if _, roll, err := w.discover(adapters.Query{}); !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
 		t.Errorf("%v, looked in %v", err, roll.LookedIn)

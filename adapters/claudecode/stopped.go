@@ -3,59 +3,113 @@ package claudecode
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
-// judgeStopped is for a session without a process.
-func (c *call) judgeStopped(s *session) verdict {
-	v := verdict{status: adapters.Stopped, outcome: s.facts.turn.outcome(false, s.facts.version)}
-	why := "no process"
-	switch e := s.gone; {
-	case s.left != "":
-		why = s.left
-		v.outcome = s.facts.turn.outcome(true, s.facts.version) // it did not die
-	case e != nil && s.reused:
-		v.outcome = e.cutOff(&s.facts.turn, v.outcome)
-		why = fmt.Sprintf("registry %s is left over: pid %d is another process now", filepath.Base(e.path), e.pid)
+// decideStopped returns the verdict on a session without a process.
+func (d *discovery) decideStopped(s *session) report.Verdict {
+	t := &s.facts.turn
+	v := report.Verdict{Status: adapters.Stopped, Outcome: t.outcome(false, s.facts.version)}
+	why, how := "no process", ""
+	switch e := s.endedEntry; {
+	case s.movedTo != "":
+		why = s.movedTo
+		v.Outcome = t.outcome(true, s.facts.version) // it did not die
+	case s.foreignEntry != nil:
+		why = fmt.Sprintf("no sign of life for %s from the machine of %s", report.Span(d.now.Sub(s.lastSign(s.foreignEntry))), filepath.Base(s.foreignEntry.path))
+	case e != nil && e.inTurnAfter(t):
+		why, v.Outcome = e.leftOver(s.pidReused), adapters.Died
 	case e != nil:
-		v.outcome = e.cutOff(&s.facts.turn, v.outcome)
-		why = fmt.Sprintf("registry %s is left over: pid %d is gone", filepath.Base(e.path), e.pid)
-		if e.status != "" {
-			why += "; it was " + word(e.status)
+		why = e.leftOver(s.pidReused)
+		fallthrough
+	default:
+		if v.Outcome == adapters.Died {
+			v.Outcome, how = d.openTurn(s)
 		}
-	case v.outcome == adapters.Died && s.foreign == nil && !c.leftAt(s).IsZero():
-		v.outcome = adapters.Interrupted
-		why += "; the user left it"
-	case s.foreign != nil:
-		why = fmt.Sprintf("no sign of life for %s from the machine of %s", span(c.at.Sub(s.lastSign(s.foreign))), filepath.Base(s.foreign.path))
 	}
-	v.evidence = why + "; " + c.lastRecord(s)
+	if how != "" {
+		why += "; " + how
+	}
+	v.Evidence = why + "; " + d.lastRecord(s)
 	return v
 }
 
-// cutOff says how the turn ended in a session whose process left its entry
-// behind, given what the transcript says of it. What the entry said later than
-// the last record counts: an idle session had no open turn (a prompt that is
-// taken back before its answer begins stays as the last record), a busy one had.
-func (e *entry) cutOff(t *turn, told adapters.Outcome) adapters.Outcome {
-	if !e.since.After(t.at) {
-		return told
+// leftOver returns in words that the entry's process did not remove it. reused reports
+// that another process has its pid now.
+func (e *entry) leftOver(reused bool) string {
+	state := "is gone"
+	if reused {
+		state = "is another process now"
 	}
-	switch e.status {
-	case "idle", "shell":
-		if told == adapters.Died {
-			return ""
-		}
-	case "busy":
-		if t.state != unreadable {
-			return adapters.Died
-		}
+	why := fmt.Sprintf("registry %s is left over: pid %d %s", filepath.Base(e.path), e.pid, state)
+	if e.status != "" {
+		why += "; it was " + shorten(e.status)
 	}
-	return told
+	return why
 }
 
-// outcome says how the turn ended. A turn that is open in a session without a
+// openTurn returns how a turn ended that the transcript leaves open, and in words what
+// shows that. Claude Code removes its registry entry and, at the latest from 2.1.270,
+// writes a last record whenever it ends in an orderly way: by /exit, Ctrl-C twice, a
+// closed terminal, SIGTERM. When it is killed it does neither. A prompt that was taken
+// back before its answer began is left open, too.
+func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) {
+	t := &s.facts.turn
+	switch e := s.endedEntry; {
+	case !t.closedBy.IsZero() && !t.closedBy.After(t.at.Add(clockSlack)):
+		return adapters.Interrupted, "it ended in an orderly way with its turn open"
+	case e != nil && !e.started.After(t.at.Add(clockSlack)):
+		if e.since.After(t.at) && e.promptsUser() {
+			return adapters.Interrupted, "its last prompt was taken back"
+		}
+		return adapters.Died, ""
+	case t.closedBy.IsZero() && !d.leftAt(s).IsZero():
+		return adapters.Interrupted, "the user left it"
+	case recordsItsEnd(s.facts.version):
+		return adapters.Died, "the process of its last turn did not record its end"
+	case hasRegistry(s.facts.version) && d.sweptSince(s):
+		return "", "another Claude Code began since, which removes entries that killed ones left, so nothing tells how it ended"
+	case hasRegistry(s.facts.version):
+		return adapters.Interrupted, "its registry entry was removed: it ended in an orderly way with its turn open"
+	}
+	return "", "this version leaves nothing that tells an orderly end from a killed process"
+}
+
+// sweptSince reports whether a Claude Code began after the last record of s: 2.1.100
+// removes the registry entries of killed processes when it starts. Such a process runs,
+// or has written to a conversation, which may be an older one that it took up. A process
+// that came and went without a prompt leaves no trace.
+func (d *discovery) sweptSince(s *session) bool {
+	t := &s.facts.turn
+	if slices.ContainsFunc(d.table.claudes, func(p claude) bool { return p.excludedAs == "" && t.before(p.Process) }) {
+		return true
+	}
+	for _, other := range d.sessions {
+		if other == s || other.file == nil || s.file == nil || filepath.Dir(other.file.dir) != filepath.Dir(s.file.dir) {
+			continue
+		}
+		began := func(e liveEntry) bool { return t.before(e.process) }
+		if other.file.info.ModTime().After(t.at.Add(clockSlack)) && (len(other.live) == 0 || slices.ContainsFunc(other.live, began)) {
+			return true
+		}
+	}
+	return false
+}
+
+// promptsUser reports whether the entry says that no turn was open.
+func (e *entry) promptsUser() bool { return e.status == "idle" || e.status == "shell" }
+
+// inTurnAfter reports whether the entry, which was left behind, says that a turn
+// was open after the transcript's last record: its prompt was not written yet.
+func (e *entry) inTurnAfter(t *turn) bool {
+	busy := e.status == "busy" || e.status == "waiting" && e.waitingFor != dialogOpen
+	return busy && e.since.After(t.at) && t.state != unreadable
+}
+
+// outcome returns how the turn ended. A turn that is open in a session without a
 // process was cut off.
 func (t *turn) outcome(live bool, version string) adapters.Outcome {
 	switch t.state {

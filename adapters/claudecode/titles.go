@@ -1,11 +1,13 @@
 package claudecode
 
-// titleBySummaries titles sessions of versions before 2.1: those wrote a title
-// as a summary line into the transcript of the session that was started next,
-// and it names the last record of the one that it titles.
-func (c *call) titleBySummaries() {
+import "rollcall/adapters/internal/agentfile"
+
+// titleBySummaries finds the titles of sessions of versions before 2.1. These wrote the
+// title of a session as a summary line into the transcript of the session that was
+// started next; the line names the last record of the session that it is about.
+func (d *discovery) titleBySummaries() {
 	untitled := make(map[string][]*session) // by project folder
-	for _, s := range c.list() {
+	for _, s := range d.list() {
 		if s.file != nil && len(s.facts.leaves) > 0 && s.facts.customTitle == "" && s.facts.aiTitle == "" {
 			untitled[s.file.dir] = append(untitled[s.file.dir], s)
 		}
@@ -14,7 +16,7 @@ func (c *call) titleBySummaries() {
 		return
 	}
 	titles := make(map[uint64]string)
-	for _, s := range c.neighbours(untitled) {
+	for _, s := range d.neighbours(untitled) {
 		for _, sum := range s.facts.summaries {
 			titles[sum.leaf] = sum.title
 		}
@@ -28,27 +30,27 @@ func (c *call) titleBySummaries() {
 	}
 }
 
-// neighbours are the sessions whose transcripts lie in those folders, read.
-func (c *call) neighbours(folders map[string][]*session) []*session {
-	if len(c.q.IDs) > 0 { // the folders were not listed, or not read
+// neighbours reads and returns the sessions whose transcripts are in those folders.
+func (d *discovery) neighbours(folders map[string][]*session) []*session {
+	if len(d.query.IDs) > 0 { // the folders were not listed, or not read
 		for dir := range folders {
 			files, _, _, _ := listProject(dir)
 			for i := range files {
-				if s := c.session(files[i].id); s.file == nil {
+				if s := d.session(files[i].id); s.file == nil {
 					s.file = &files[i]
 				}
 			}
 		}
 	}
 	var near []*session
-	for _, s := range c.sessions {
+	for _, s := range d.sessions {
 		if s.file != nil && folders[s.file.dir] != nil {
 			near = append(near, s)
 		}
 	}
-	parallel(len(near), func(i int) {
-		if s := near[i]; len(c.q.IDs) > 0 || c.wanted(s) {
-			c.load(s)
+	agentfile.Parallel(len(near), func(i int) {
+		if s := near[i]; len(d.query.IDs) > 0 || d.wanted(s) {
+			d.load(s)
 		}
 	})
 	return near

@@ -29,7 +29,7 @@ func (t *totals) add(line []byte) {
 		switch string(key) {
 		case "type":
 			typ = jsonl.Text(raw)
-			return !pointless(typ) && (message == nil || string(typ) != "assistant")
+			return !isIrrelevantType(typ) && (message == nil || string(typ) != "assistant")
 		case "message":
 			message = raw
 			return typ == nil // the type comes after the message
@@ -60,7 +60,7 @@ func (t *totals) add(line []byte) {
 	}
 }
 
-func pointless(typ []byte) bool {
+func isIrrelevantType(typ []byte) bool {
 	switch string(typ) {
 	case "user", "attachment", "system", "progress":
 		return true
@@ -89,14 +89,14 @@ func (t *totals) count(id uint64, usage adapters.Tokens) {
 	switch id {
 	case 0:
 	case t.last: // a later block: its usage is the fuller one
+		last := &t.lastUsage
 		more := adapters.Tokens{
-			Input: max(usage.Input, t.lastUsage.Input), Output: max(usage.Output, t.lastUsage.Output),
-			CacheRead: max(usage.CacheRead, t.lastUsage.CacheRead), CacheWrite: max(usage.CacheWrite, t.lastUsage.CacheWrite),
-			Reasoning: max(usage.Reasoning, t.lastUsage.Reasoning),
+			Input: max(usage.Input-last.Input, 0), Output: max(usage.Output-last.Output, 0),
+			CacheRead: max(usage.CacheRead-last.CacheRead, 0), CacheWrite: max(usage.CacheWrite-last.CacheWrite, 0),
+			Reasoning: max(usage.Reasoning-last.Reasoning, 0),
 		}
-		sum(&t.tokens, more, 1)
-		sum(&t.tokens, t.lastUsage, -1)
-		t.lastUsage = more
+		t.tokens.Add(more)
+		last.Add(more)
 		return
 	default:
 		if _, counted := t.seen[id]; counted {
@@ -108,15 +108,7 @@ func (t *totals) count(id uint64, usage adapters.Tokens) {
 		t.seen[id] = struct{}{}
 		t.last, t.lastUsage = id, usage
 	}
-	sum(&t.tokens, usage, 1)
-}
-
-func sum(to *adapters.Tokens, t adapters.Tokens, sign int64) {
-	to.Input += sign * t.Input
-	to.Output += sign * t.Output
-	to.CacheRead += sign * t.CacheRead
-	to.CacheWrite += sign * t.CacheWrite
-	to.Reasoning += sign * t.Reasoning
+	t.tokens.Add(usage)
 }
 
 // clone returns sums to which a line can be added on trial.
@@ -132,7 +124,7 @@ func (t *totals) clone() totals {
 	return c
 }
 
-// mayAnswer says whether a line over the cap can be an answer, from its ends.
+// mayAnswer reports whether a line over the cap can be an answer, from its ends.
 func mayAnswer(l *jsonl.LongLine) bool {
 	return !bytes.Contains(l.Head, []byte(`"type":"user"`)) && !bytes.Contains(l.Head, []byte(`"attachment":{`)) &&
 		!bytes.HasPrefix(l.Head, requestDump)

@@ -77,7 +77,7 @@ func TestCostIsTheMaximum(t *testing.T) {
 // A sum that is broken off goes on where it stopped.
 func TestSumsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	content := conversation(rand.New(rand.NewPCG(7, 8)), 4<<20)
+	content := wholeConversation(rand.New(rand.NewPCG(7, 8)), 4<<20)
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -1,83 +1,57 @@
 package claudecode
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"time"
 
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/jsonl"
 )
 
 const (
-	wholeLimit  = 128 << 10 // files up to here are read whole at once
-	headLimit   = 512 << 10 // how far the first prompt is looked for
-	tailLimit   = 256 << 10 // how far back more than the turn's state is looked for
-	growthLimit = 8 << 20   // more new bytes than this are read as if the file were new
-	markLen     = 256
-	coolDown    = time.Hour // after which a file isn't expected to grow
+	wholeLimit = 128 << 10 // files up to here are read whole at once
+	headLimit  = 512 << 10 // how far the first prompt is looked for
+	tailLimit  = 256 << 10 // how far back more than the turn's state is looked for
+	growthTime = time.Hour // after which a file isn't expected to grow
 )
 
 // transcript is what is known of one transcript file, kept between questions.
-// Claude Code only appends, so what was read once stays true while the file is
-// the same and its bytes before next are. Whoever holds the lock may use it.
 type transcript struct {
-	lock chan struct{}
-	path string
-
-	info  fs.FileInfo // when it was read last; nil: never
-	next  int64       // the complete lines up to here are in facts
-	mark  []byte      // the bytes before next
-	facts facts       // of the complete lines
-	now   facts       // and of an unfinished last line
+	incremental.File
+	facts facts // of the complete lines
+	now   facts // and of an unfinished last line
 	sums  totals
 	rest  []byte // the unfinished last line, when it is a whole record
 	parse parser
 }
 
 func newTranscript(path string) *transcript {
-	return &transcript{lock: make(chan struct{}, 1), path: path}
+	return &transcript{File: incremental.NewFile(path)}
 }
 
-// acquire locks the transcript, unless ctx is done first.
-func (t *transcript) acquire(ctx context.Context) error {
-	select {
-	case t.lock <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (t *transcript) release() { <-t.lock }
-
-// current says whether what is known is still the file's content.
-func (t *transcript) current(info fs.FileInfo) bool {
-	return t.info != nil && os.SameFile(t.info, info) && t.info.Size() == info.Size() && t.info.ModTime().Equal(info.ModTime())
-}
-
-// read brings the facts up to date. A small file is read whole, of a large one
-// the head and as much of the tail as it takes.
+// read brings the facts up to date. It reads a small file whole, and of a large file
+// the head and as much of the tail as is needed.
 func (t *transcript) read(ctx context.Context, info fs.FileInfo) error {
-	if t.current(info) {
+	if t.IsCurrent(info) {
 		return nil
 	}
-	f, info, err := openRegular(t.path)
+	f, info, err := agentfile.OpenRegular(t.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if !t.grew(f, info) {
+	if !t.HasGrown(f, info) {
 		t.reset()
 	}
 	size := info.Size()
 	switch {
-	case t.next > 0 || size <= wholeLimit:
+	case t.Next > 0 || size <= wholeLimit:
 		err = t.forward(ctx, f)
 	default:
 		err = t.ends(ctx, f, size)
@@ -92,38 +66,28 @@ func (t *transcript) read(ctx context.Context, info fs.FileInfo) error {
 }
 
 func (t *transcript) reset() {
-	t.info, t.next, t.mark = nil, 0, nil
+	t.Reset()
 	t.facts, t.now, t.sums, t.rest = facts{}, facts{}, totals{}, nil
-}
-
-// grew says whether the open file is the known one with something appended.
-func (t *transcript) grew(f *os.File, info fs.FileInfo) bool {
-	if t.info == nil || !os.SameFile(t.info, info) || info.Size() <= t.info.Size() || info.Size()-t.next > growthLimit {
-		return false
-	}
-	mark := make([]byte, len(t.mark))
-	_, err := f.ReadAt(mark, t.next-int64(len(mark)))
-	return err == nil && bytes.Equal(mark, t.mark)
 }
 
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f *os.File) error {
-	inStep := t.sums.next == t.next && (t.sums.seen != nil || t.next == 0)
-	next, _, err := jsonl.ForwardLong(ctx, f, t.next, 0, func(line []byte, _ int64) error {
+	inStep := t.sums.next == t.Next && (t.sums.seen != nil || t.Next == 0)
+	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, _ int64) error {
 		t.line(line)
 		if inStep {
 			t.sums.add(line)
 		}
 		return nil
 	}, func(long *jsonl.LongLine) error {
-		t.facts.tooLong(longReason)
+		t.facts.tooLong(long.Words(0))
 		t.sums.unsure = t.sums.unsure || mayAnswer(long)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	t.next = next
+	t.Next = next
 	if inStep {
 		t.sums.next = next
 	}
@@ -135,7 +99,7 @@ const longReason = "line over 64 MB"
 func (t *transcript) line(line []byte) {
 	rec, err := t.parse.parse(line)
 	if err != nil {
-		t.facts.garbage("line that is not JSON")
+		t.facts.skip("line that is not JSON")
 		return
 	}
 	t.facts.add(&rec)
@@ -143,7 +107,7 @@ func (t *transcript) line(line []byte) {
 
 var errEnough = errors.New("enough")
 
-// ends reads a large file's head and tail.
+// ends reads the head and the tail of a large file.
 func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
 	headEnd, _, err := jsonl.ForwardLong(ctx, f, 0, 0, func(line []byte, offset int64) error {
 		if offset > 0 && (offset > headLimit || t.facts.firstPrompt != "" && !t.facts.started.IsZero()) {
@@ -152,7 +116,7 @@ func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
 		t.line(line)
 		return nil
 	}, func(*jsonl.LongLine) error { return errEnough })
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, jsonl.ErrTooLong) {
 		return err
 	}
 	records, next, err := t.tail(ctx, f, headEnd, size)
@@ -164,23 +128,24 @@ func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
 	}
 	for i := range records {
 		switch r := &records[i]; {
-		case r.long:
-			t.facts.tooLong(longReason)
-		case r.garbage:
-			t.facts.garbage("line that is not JSON")
+		case r.long != "":
+			t.facts.tooLong(r.long)
+		case r.invalid:
+			t.facts.skip("line that is not JSON")
 		default:
 			t.facts.add(&r.record)
 		}
 	}
-	t.next = next
+	t.Next = next
 	return nil
 }
 
 // tailRecord is a line of the tail.
 type tailRecord struct {
 	record
-	offset        int64
-	long, garbage bool
+	offset  int64
+	long    string // what a line over the cap is, in words
+	invalid bool
 }
 
 // tail reads backwards until the state of the last turn is known, and, within a
@@ -190,6 +155,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	var have tailNeeds
 	next = size
 	b := jsonl.Backward(f, size, 0).WithContext(ctx)
+	defer b.Close()
 	for !have.all() {
 		line, offset, err := b.Prev()
 		var long *jsonl.LongLine
@@ -202,15 +168,17 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 			return nil, 0, err
 		}
 		if b.Partial() {
-			next = offset
-			continue
+			if next = offset; long == nil {
+				continue
+			}
 		}
-		r := tailRecord{offset: offset, long: long != nil}
-		if r.long {
+		r := tailRecord{offset: offset}
+		if long != nil {
+			r.long = long.Words(offset + long.Length - headEnd)
 			have.turn = true // what came before isn't the last
 		} else {
 			r.record, err = t.parse.parse(line)
-			r.garbage = err != nil
+			r.invalid = err != nil
 		}
 		have.note(&r.record)
 		records = append(records, r)
@@ -228,7 +196,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	return records, next, nil
 }
 
-// tailNeeds is what was found on the way back.
+// tailNeeds has what was found on the way back.
 type tailNeeds struct {
 	turn, cwd, model, prompt, usage, time bool
 
@@ -252,8 +220,8 @@ func (n *tailNeeds) note(r *record) {
 	n.prompt = n.prompt || r.human && r.kind == prompted
 }
 
-// settles says whether nothing before r matters to the turn's state. An answer
-// is several records, one for each of its calls: its first one settles.
+// settles reports whether no record before r matters to the turn's state. An answer is
+// several records, one for each of its calls: the first one settles.
 func (n *tailNeeds) settles(r *record) bool {
 	switch r.kind {
 	case prompted, answered, toolResult, interrupted, abandoned:
@@ -284,32 +252,21 @@ func (n *tailNeeds) settles(r *record) bool {
 	return false
 }
 
-// finish looks at what stands after the last complete line and keeps what tells
-// a later growth from a rewritten file.
+// finish adds what is after the last complete line, if that is a whole record.
 func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
-	t.mark = make([]byte, min(markLen, t.next))
-	if _, err := f.ReadAt(t.mark, t.next-int64(len(t.mark))); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
+	rest, err := t.Finish(f, info, tailLimit)
 	t.now, t.rest = t.facts, nil
-	if n := info.Size() - t.next; n > 0 && n <= tailLimit {
-		rest := make([]byte, n)
-		if _, err := f.ReadAt(rest, t.next); err != nil {
-			return fmt.Errorf("it was cut short while it was read: %w", err)
-		}
-		if rec, err := t.parse.parse(rest); err == nil {
-			t.now, t.rest = t.facts.clone(), rest
-			t.now.add(&rec)
-		}
+	if rec, bad := t.parse.parse(rest); bad == nil {
+		t.now, t.rest = t.facts.clone(), rest
+		t.now.add(&rec)
 	}
-	t.info = info
-	return nil
+	return err
 }
 
 // exact returns the sums over the whole file, reading what is missing of it.
 // When ctx ends first it returns ctx's error, and goes on from there next time.
 func (t *transcript) exact(ctx context.Context) (totals, error) {
-	if t.sums.next < t.next {
+	if t.sums.next < t.Next {
 		if err := t.sumUp(ctx); err != nil {
 			return totals{}, err
 		}
@@ -319,8 +276,8 @@ func (t *transcript) exact(ctx context.Context) (totals, error) {
 		sums = t.sums.clone()
 		sums.add(t.rest)
 	}
-	sums.seen = nil                              // the caller's copy doesn't go on
-	if time.Since(t.info.ModTime()) > coolDown { // the ids are needed only to go on
+	sums.seen = nil                                // the caller's copy doesn't go on
+	if time.Since(t.Info.ModTime()) > growthTime { // the ids are needed only to go on
 		t.sums.seen, t.sums.last = nil, 0
 	}
 	return sums, nil
@@ -330,15 +287,15 @@ func (t *transcript) sumUp(ctx context.Context) error {
 	if t.sums.seen == nil {
 		t.sums = totals{}
 	}
-	f, info, err := openRegular(t.path)
+	f, info, err := agentfile.OpenRegular(t.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if !os.SameFile(info, t.info) || info.Size() < t.next {
+	if !os.SameFile(info, t.Info) || info.Size() < t.Next {
 		return errors.New("it was replaced while it was read")
 	}
-	upTo := io.NewSectionReader(f, 0, t.next)
+	upTo := io.NewSectionReader(f, 0, t.Next)
 	next, _, err := jsonl.ForwardLong(ctx, upTo, t.sums.next, 0, func(line []byte, _ int64) error {
 		t.sums.add(line)
 		return nil
@@ -346,27 +303,13 @@ func (t *transcript) sumUp(ctx context.Context) error {
 		t.sums.unsure = t.sums.unsure || mayAnswer(long)
 		return nil
 	})
+	if errors.Is(err, jsonl.ErrTooLong) { // there is no reading past it
+		next, err = t.Next, nil
+		t.sums.unsure = true
+	}
 	t.sums.next = next
 	if t.sums.seen == nil {
 		t.sums.seen = make(map[uint64]struct{})
 	}
 	return err
-}
-
-// openRegular opens a file, refusing what isn't one: reading a pipe or a device
-// never ends.
-func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	f, err := openFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is not a regular file")}
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
 }

@@ -31,7 +31,7 @@ func meta(line string) string {
 	return strings.Replace(line, `"isSidechain":false`, `"isSidechain":false,"isMeta":true`, 1)
 }
 
-const hello = "<command-message>hello</command-message>\n<command-name>/hello</command-name>\n<command-args>big world</command-args>"
+const hello = "<command-message>hello</command-message>\n<command-name>/hello</command-name>\n<command-args>big fixture</command-args>"
 
 const dequeue = `{"type":"queue-operation","operation":"dequeue"}`
 
@@ -108,7 +108,7 @@ func TestPrompts(t *testing.T) {
 		{"a", "b", []string{promptLine("a"), doneLine("m"), promptLine("b"), promptLine("[Request interrupted by user]")}},
 		{"a", "a", []string{meta(promptLine("meta")), promptLine("<command-name>/clear</command-name>"), promptLine("a"), resultLine("t"),
 			promptLine("<task-notification>x</task-notification>")}},
-		{"/hello big world", "/hello big world", []string{identified(promptLine(hello), "c", "b"), identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c")}},
+		{"/hello big fixture", "/hello big fixture", []string{identified(promptLine(hello), "c", "b"), identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c")}},
 		{"", "", []string{identified(promptLine(hello), "c", "b"), identified(meta(userLine(`[{"type":"text","text":"other"}]`)), "d", "x")}},
 		{"one", "two", []string{enqueue("one"), dequeue, promptLine("one"), doneLine("m"), enqueue("two"), dequeue, promptLine("two")}},
 		{"a", "a", []string{promptLine("a"), doneLine("m"), enqueue("<task-notification>x</task-notification>"), dequeue}},

@@ -7,34 +7,43 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
-func late(err error) bool {
+func isOutOfTime(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// judgedByTranscript says whether no registry tells this live session's status.
-func (s *session) judgedByTranscript() bool {
+// usesTranscript reports whether the status of this live session comes from its
+// transcript: no registry has one.
+func (s *session) usesTranscript() bool {
 	return len(s.owners) > 0 || len(s.live) > 0 && s.live[0].status == ""
 }
 
-// judgeOwned is for a session of a version without a registry.
-func (c *call) judgeOwned(s *session) verdict {
+// decideOwned returns the verdict on a session of a version without a registry, or
+// whose entry was removed while its process runs.
+func (d *discovery) decideOwned(s *session) report.Verdict {
+	without := "no registry"
+	if len(s.owners) == 1 && hasRegistry(s.facts.version) {
+		without = fmt.Sprintf("registry %d.json was removed", s.owners[0].PID)
+	}
 	switch owners := s.owners; {
-	case s.unsure:
-		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
+	case s.ambiguous:
+		return report.Unknown(fmt.Sprintf(
 			"no registry; one of %d transcripts of pid %d and processes that ended, and this version does not say which; %s",
-			s.rivals, owners[0].PID, c.lastRecord(s))}
-	case len(owners) == 1 && s.rivals > 1:
-		return c.judgeTurn(s, owners[0].Process, fmt.Sprintf("no registry; newest of %d transcripts in the folder of pid %d", s.rivals, owners[0].PID))
+			s.candidates, owners[0].PID, d.lastRecord(s)))
+	case len(owners) == 1 && s.candidates > 1:
+		return d.decideTurn(s, owners[0].Process, fmt.Sprintf("%s; newest of %d transcripts in the folder of pid %d", without, s.candidates, owners[0].PID))
+	case len(owners) == 1 && owners[0].session() == s.id:
+		return d.decideTurn(s, owners[0].Process, fmt.Sprintf("%s; pid %d by its arguments", without, owners[0].PID))
 	case len(owners) == 1:
-		return c.judgeTurn(s, owners[0].Process, fmt.Sprintf("no registry; pid %d by its folder and start", owners[0].PID))
-	case s.rivals > len(owners):
-		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf(
-			"no registry; %d transcripts for pids %s, and this version does not say which is whose; %s", s.rivals, pids(owners), c.lastRecord(s))}
+		return d.decideTurn(s, owners[0].Process, fmt.Sprintf("%s; pid %d by its folder and start", without, owners[0].PID))
+	case s.candidates > len(owners):
+		return report.Unknown(fmt.Sprintf(
+			"no registry; %d transcripts for pids %s, and this version does not say which is whose; %s", s.candidates, pids(owners), d.lastRecord(s)))
 	default:
-		return c.judgeTurn(s, proc.Process{}, fmt.Sprintf("no registry; pid %s (this version does not say which)", pids(owners)))
+		return d.decideTurn(s, proc.Process{}, fmt.Sprintf("no registry; pid %s (this version does not say which)", pids(owners)))
 	}
 }
 
@@ -56,50 +65,71 @@ const (
 	startDelay = time.Minute
 )
 
-// judgeTurn tells the status of a live session from its transcript and from the
-// children of its process, which may be unknown.
-func (c *call) judgeTurn(s *session, p proc.Process, why string) verdict {
-	v := verdict{status: adapters.Unknown, evidence: why + "; " + c.lastRecord(s)}
+// decideTurn returns the status of a live session, from its transcript and from the
+// children of its process. p is zero where the process is not known.
+func (d *discovery) decideTurn(s *session, p proc.Process, why string) report.Verdict {
+	v := report.Unknown(why + "; " + d.lastRecord(s))
 	if s.file != nil && s.err != nil {
 		return v
 	}
 	t := &s.facts.turn
-	if oneShot := len(s.live) > 0 && s.live[0].entrypoint == "sdk-cli"; oneShot && t.state != unreadable &&
-		p.Started.After(t.at.Add(clockSlack)) && c.at.Sub(p.Started) < startDelay {
-		v.status = adapters.Working
-		v.evidence += "; a run without a terminal that has recorded nothing yet"
+	if what := d.notRecordedYet(s, p); what != "" {
+		v.Status = adapters.Working
+		v.Evidence += "; " + what
 		return v
 	}
-	if len(s.owners) == 1 && s.owners[0].oneShot && t.state != unreadable && p.Started.After(t.at.Add(clockSlack)) {
-		v.status = adapters.Working // 1.0.128 and 2.1.20 record the prompt with the answer
-		v.evidence += "; it runs with -p and has recorded nothing yet"
-		return v
-	}
-	if !t.state.over() && t.state != noTurn && !p.IsZero() && p.Started.After(t.at.Add(clockSlack)) {
-		v.status = adapters.Idle // that turn was another process's
-		v.evidence += "; the process started later"
+	if !t.state.over() && t.state != noTurn && !p.IsZero() && t.before(p) {
+		var how string
+		v.Status = adapters.Idle // that turn was another process's
+		v.Evidence += "; the process started later"
+		if v.Outcome, how = d.openTurn(s); how != "" {
+			v.Evidence += "; " + how
+		}
 		return v
 	}
 	switch t.state {
 	case noTurn, endedWell, endedByUser, endedInError:
-		v.status, v.outcome = adapters.Idle, t.outcome(true, s.facts.version)
+		v.Status, v.Outcome = adapters.Idle, t.outcome(true, s.facts.version)
 	case awaitsModel:
-		v.status = adapters.Working
+		v.Status = adapters.Working
 	case inAnswer, brokenOff:
-		v.status = adapters.Working
-		old, age := before(s.facts.version, firstStopReason), c.at.Sub(t.at)
-		switch {
-		case t.state == brokenOff && age > partDelay, old && age > longPart:
-			v.status, v.outcome = adapters.Idle, t.outcome(true, s.facts.version)
-		case old && t.state == inAnswer && age > shortPart:
-			v.status = adapters.Unknown
-			v.evidence += "; it was the end of the turn, or a long call is being written"
-		}
+		d.decideAnswer(&v, t, s.facts.version)
 	case callsTools:
-		c.judgeCalls(&v, t, p)
+		d.decideCalls(&v, t, p)
 	case unreadable:
 	}
 	return v
+}
+
+// notRecordedYet returns in words why the session works although its process has
+// recorded nothing: it runs without a terminal and has just started. It returns ""
+// for every other session.
+func (d *discovery) notRecordedYet(s *session, p proc.Process) string {
+	t := &s.facts.turn
+	if t.state == unreadable || !t.before(p) {
+		return ""
+	}
+	if len(s.live) > 0 && s.live[0].entrypoint == "sdk-cli" && d.now.Sub(p.Started) < startDelay {
+		return "a run without a terminal that has recorded nothing yet"
+	}
+	if len(s.owners) == 1 && s.owners[0].oneShot { // 1.0.128 and 2.1.20 record the prompt with the answer
+		return "it runs with -p and has recorded nothing yet"
+	}
+	return ""
+}
+
+// decideAnswer sets the status of a turn whose last record is a part of an answer.
+// Versions without a stop reason do not record that it was the last part.
+func (d *discovery) decideAnswer(v *report.Verdict, t *turn, version string) {
+	v.Status = adapters.Working
+	old, age := before(version, firstStopReason), d.now.Sub(t.at)
+	switch {
+	case t.state == brokenOff && age > partDelay, old && age > longPart:
+		v.Status, v.Outcome = adapters.Idle, t.outcome(true, version)
+	case old && t.state == inAnswer && age > shortPart:
+		v.Status = adapters.Unknown
+		v.Evidence += "; it was the end of the turn, or a long call is being written"
+	}
 }
 
 // calling is what kinds of tools wait for their results.
@@ -136,38 +166,38 @@ func (t *turn) calling() (k calling, first time.Time) {
 	return k, first
 }
 
-// onlyAsks says whether nothing but questions to the user is unanswered.
+// onlyAsks reports whether nothing but questions to the user is unanswered.
 func (t *turn) onlyAsks() bool {
 	k, _ := t.calling()
 	return t.state == callsTools && k == calling{asks: true}
 }
 
-// judgeCalls tells whether tool calls run or wait for a permission, which these
-// versions write nowhere.
-func (c *call) judgeCalls(v *verdict, t *turn, p proc.Process) {
+// decideCalls completes the verdict on a turn with unanswered tool calls: they run, or
+// wait for a permission, which these versions write nowhere.
+func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 	k, first := t.calling()
-	age := c.at.Sub(t.at)
+	age := d.now.Sub(t.at)
 	known := !p.IsZero() && !first.IsZero()
-	var young []proc.Process
+	var children []proc.Process
 	if known {
-		young = c.table.startedSince(p.PID, first)
+		children = d.table.startedSince(p.PID, first)
 	}
 	switch {
 	case k.asks:
-		v.status, v.waiting = adapters.Waiting, adapters.ForQuestion
+		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForQuestion
 	case k.plan: // versions with a status call it a permission prompt
-		v.status, v.waiting = adapters.Waiting, adapters.ForPermission
-	case len(young) > 0:
-		v.status = adapters.Working
-		v.evidence += fmt.Sprintf("; pid %d (%s) runs since", young[0].PID, word(young[0].Comm))
+		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
+	case len(children) > 0:
+		v.Status = adapters.Working
+		v.Evidence += fmt.Sprintf("; pid %d (%s) runs since", children[0].PID, shorten(children[0].Comm))
 	case known && !k.others && !k.children && (k.commands && age > commandDelay || k.quick && age > writeDelay):
-		v.status, v.waiting = adapters.Waiting, adapters.ForPermission
-		v.evidence += "; nothing runs, so it waits for a permission"
+		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
+		v.Evidence += "; nothing runs, so it waits for a permission"
 	default:
-		v.status = adapters.Working
+		v.Status = adapters.Working
 		if k.others && age > otherDelay {
-			v.status = adapters.Unknown
+			v.Status = adapters.Unknown
 		}
-		v.evidence += "; it runs or waits for a permission: this version does not say which"
+		v.Evidence += "; it runs or waits for a permission: this version does not say which"
 	}
 }

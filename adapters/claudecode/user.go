@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/uuid"
 )
 
 // interruptMark begins the record that Claude Code writes when the user stops a
@@ -57,7 +58,8 @@ func (rec *record) user(r *raws) {
 	}
 }
 
-// userBlock reads one block of a user record's content.
+// userBlock reads one block of a user record's content. other reports that the block is
+// neither text nor a tool's result.
 func (rec *record) userBlock(block []byte) (said string, other bool) {
 	switch string(jsonl.Text(jsonl.Get(block, "type"))) {
 	case "tool_result":
@@ -98,10 +100,10 @@ const (
 
 // planOf returns the session that a plan was made in.
 func planOf(content []byte) string {
-	const uuid = 36
+	const idLen = 36
 	if i := bytes.LastIndex(content, []byte(planSource)); i >= 0 {
 		path, _, found := bytes.Cut(content[i+len(planSource):], []byte(".jsonl"))
-		if id := string(path[max(0, len(path)-uuid):]); found && isSessionID(id) {
+		if id := string(path[max(0, len(path)-idLen):]); found && uuid.Is(id) {
 			return id
 		}
 	}
@@ -115,9 +117,9 @@ func stringOf(raw []byte) (string, bool) {
 	return text(raw), true
 }
 
-// meta reads a record that Claude Code added by itself. Most belong to the turn
-// around them. Kind commanded stands for "opens a turn if it follows a slash
-// command": it is the expanded text of one.
+// meta reads a record that Claude Code added by itself. Most such records belong to the
+// turn around them. Kind commanded here is the expanded text of a slash command, which
+// opens a turn if it follows that command.
 func (rec *record) meta(said string) {
 	switch {
 	case strings.HasPrefix(said, "Stop hook feedback"):
@@ -128,12 +130,12 @@ func (rec *record) meta(said string) {
 	}
 }
 
-// meaning says what a user record with that text is for the turn, and whether a
-// person wrote it.
+// meaning returns what a user record with that text is for the turn. human reports
+// whether a person wrote the text.
 func meaning(said string, origin []byte) (kind, bool) {
 	switch wrapped(said) {
 	case opensNothing:
-		return aside, false
+		return irrelevant, false
 	case opensTurn:
 		return prompted, false
 	case isCommand:
@@ -146,7 +148,7 @@ func meaning(said string, origin []byte) (kind, bool) {
 	return prompted, len(from) == 0 || string(from) == "human"
 }
 
-// command turns the record of a slash command into what the user typed.
+// command returns what the user typed, given the record of a slash command.
 func command(said string) string {
 	return strings.TrimSpace(tagged(said, "command-name") + " " + tagged(said, "command-args"))
 }

@@ -10,6 +10,7 @@ var (
 	firstStopReason = version{2, 1, 100} // the last block of an answer always has its stop_reason, at the latest from here; not in 2.0.50
 	firstRegistry   = version{2, 1, 75}  // sessions/<pid>.json, at the latest from here
 	lastSummary     = version{2, 1, 0}   // summary lines that title other sessions, before this
+	firstClosing    = version{2, 1, 270} // an orderly end is the last record (cost-state), at the latest from here; not in 2.1.175
 	firstFollowing  = version{2, 1, 139} // the registry follows /clear, at the latest from here; not in 2.1.100
 )
 
@@ -33,7 +34,7 @@ func parseVersion(s string) (v version, ok bool) {
 	return v, true
 }
 
-// before says whether version s is known and older than v.
+// before reports whether version s is known and older than v.
 func before(s string, v version) bool {
 	have, ok := parseVersion(s)
 	if !ok {
@@ -47,11 +48,11 @@ func before(s string, v version) bool {
 	return false
 }
 
-// titledElsewhere says whether a session of that version may have its title in
+// titledElsewhere reports whether a session of that version may have its title in
 // another session's transcript.
 func titledElsewhere(s string) bool { return before(s, lastSummary) }
 
-// follows says whether a registry entry or a transcript of that version is of a
+// follows reports whether a registry entry or a transcript of that version is of a
 // process whose entry names its new session after /clear. Entries before about
 // 2.1.115 have no version.
 func follows(s string) bool {
@@ -59,8 +60,15 @@ func follows(s string) bool {
 	return ok && !before(s, firstFollowing)
 }
 
-// hasRegistry says whether that version keeps a registry for sure.
+// hasRegistry reports whether that version keeps a registry for sure.
 func hasRegistry(s string) bool {
 	_, ok := parseVersion(s)
 	return ok && !before(s, firstRegistry)
+}
+
+// recordsItsEnd reports whether that version writes a record when its process
+// ends in an orderly way, whatever ends it, but not when it is killed.
+func recordsItsEnd(s string) bool {
+	_, ok := parseVersion(s)
+	return ok && !before(s, firstClosing)
 }

@@ -10,7 +10,7 @@ import (
 
 // 2.1.175 calls its questions permission prompts; the transcript has the call.
 func TestQuestionAsPermission(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.entry(p, id(1), map[string]any{"status": "waiting", "waitingFor": "permission prompt"})
 	for want, lines := range map[string][]string{
@@ -29,7 +29,7 @@ func TestQuestionAsPermission(t *testing.T) {
 
 // 2.1.141, whose entries don't date their status, stays busy while it waits.
 func TestBusyAlthoughItWaits(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
 	w.config.Now = func() time.Time { return time.Now().Add(10 * time.Second) }
 	undated := map[string]any{"status": "busy", "statusUpdatedAt": nil, "version": "2.1.141"}
@@ -55,7 +55,7 @@ func TestBusyAlthoughItWaits(t *testing.T) {
 // What a left-over entry said after the transcript's last record counts: a prompt
 // that was taken back stays there, and one that was just given may not be there yet.
 func TestLeftOverEntry(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p := w.gone()
 	for _, c := range []struct {
 		status string
@@ -63,8 +63,8 @@ func TestLeftOverEntry(t *testing.T) {
 		want   string
 		lines  []string
 	}{
-		{"idle", time.Minute, "stopped", []string{doneLine("m1"), promptLine("taken back")}},
-		{"shell", time.Minute, "stopped", []string{doneLine("m1"), promptLine("taken back")}},
+		{"idle", time.Minute, "stopped interrupted", []string{doneLine("m1"), promptLine("taken back")}},
+		{"shell", time.Minute, "stopped interrupted", []string{doneLine("m1"), promptLine("taken back")}},
 		{"idle", time.Minute, "stopped completed", []string{promptLine("hi"), doneLine("m1")}},
 		{"idle", time.Hour, "stopped died", []string{doneLine("m1"), promptLine("of a later process")}},
 		{"busy", time.Minute, "stopped died", []string{promptLine("hi"), doneLine("m1")}},
@@ -75,7 +75,8 @@ func TestLeftOverEntry(t *testing.T) {
 			c.lines[i] = old(c.lines[i], 30*time.Minute)
 		}
 		w.transcript(1, c.lines...)
-		w.entry(p, id(1), map[string]any{"status": c.status, "statusUpdatedAt": time.Now().Add(-c.age).UnixMilli()})
+		w.entry(p, id(1), map[string]any{"status": c.status, "statusUpdatedAt": time.Now().Add(-c.age).UnixMilli(),
+			"startedAt": time.Now().Add(-2 * time.Hour).UnixMilli()})
 		sessions, _, _ := w.discover(adapters.Query{})
 		w.expect(sessions, 1, c.want)
 	}

@@ -53,11 +53,7 @@ func TestBadRollouts(t *testing.T) {
 			write(t, rolloutPath(home, threadA), good)
 			test.put(t, rolloutPath(home, threadB))
 			a := atNow(home)
-			start := time.Now()
 			roll, err := a.Discover(t.Context(), adapters.Query{})
-			if took := time.Since(start); took > 3*time.Second {
-				t.Errorf("took %v", took)
-			}
 			sessions := below(home, roll)
 			want(t, sessions[threadA], adapters.Stopped, adapters.Completed, 0)
 			s, there := sessions[threadB]

@@ -27,6 +27,7 @@ var began = time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)
 type script struct {
 	lines []string
 	at    time.Time
+	step  time.Duration // from one record to the next
 }
 
 func newScript(id, version string, more ...string) *script {
@@ -34,7 +35,7 @@ func newScript(id, version string, more ...string) *script {
 }
 
 func scriptAt(at time.Time, id, version string, more ...string) *script {
-	s := &script{at: at}
+	s := &script{at: at, step: time.Second}
 	extra := ""
 	for _, m := range more {
 		extra += "," + m
@@ -44,11 +45,17 @@ func scriptAt(at time.Time, id, version string, more ...string) *script {
 	return s
 }
 
+// atOnce lets all records that follow be of this moment.
+func (s *script) atOnce() *script {
+	s.at, s.step = time.Now().UTC(), 0
+	return s
+}
+
 func (s *script) now() string { return s.at.Format("2006-01-02T15:04:05.000Z") }
 
 func (s *script) add(format string, args ...any) *script {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
-	s.at = s.at.Add(time.Second)
+	s.at = s.at.Add(s.step)
 	return s
 }
 

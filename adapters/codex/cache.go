@@ -7,108 +7,99 @@ import (
 	"io"
 	"io/fs"
 	"sync"
-	"time"
 
-	"rollcall/proc"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/incremental"
 )
 
-// cacheSize bounds how many rollouts' facts are kept, each of a few kilobytes at
-// most.
-const cacheSize = 20_000
-
 // cache keeps what was read of each rollout, for as long as the file is the same
-// one: it holds facts, never a status. It is safe for concurrent use.
+// one. It holds facts, never a status, and is safe for concurrent use.
 type cache struct {
-	mu      sync.Mutex
-	entries map[string]cached
+	mu    sync.Mutex
+	files incremental.Cache[*rolloutFile]
 }
 
-type cached struct {
-	id    proc.FileID
-	size  int64
-	mtime time.Time
-	progress
+// rolloutFile is what is known of one rollout.
+type rolloutFile struct {
+	incremental.File
+	facts facts
 }
 
-// facts returns what the rollout says now, reading only what was added.
-func (c *cache) facts(ctx context.Context, path string) (facts, fs.FileInfo, error) {
+func newRolloutFile(path string) *rolloutFile {
+	return &rolloutFile{File: incremental.NewFile(path)}
+}
+
+// read returns what the rollout that info describes says now, and its present size
+// and time. It reads only what was added since the last time. Where once is true,
+// nothing is kept.
+func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, once bool) (facts, fs.FileInfo, error) {
+	r := newRolloutFile(path)
+	if !once {
+		c.mu.Lock()
+		r = c.files.Get(path, newRolloutFile)
+		c.mu.Unlock()
+	}
+	if err := r.Acquire(ctx); err != nil {
+		return facts{}, info, err
+	}
+	defer r.Release()
+	if r.IsCurrent(info) {
+		return r.facts, info, nil
+	}
 	for attempt := 0; ; attempt++ {
-		f, fi, err := c.read(ctx, path)
-		// A file that shrinks in the midst of the read is being written anew.
-		if errors.Is(err, io.ErrUnexpectedEOF) && attempt < 2 {
-			c.forget(path)
-			continue
+		found, now, err := r.update(ctx)
+		if now != nil {
+			info = now
 		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = fmt.Errorf("it is being cut short again and again: %w", err)
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			return found, info, err
 		}
-		return f, fi, err
+		r.Reset() // the file became shorter while it was read: it is being written again
+		if attempt == 2 {
+			return found, info, fmt.Errorf("it is being cut short again and again: %w", err)
+		}
 	}
 }
 
-func (c *cache) read(ctx context.Context, path string) (facts, fs.FileInfo, error) {
-	file, fi, err := openRollout(path)
+// update brings the facts up to date. It returns the facts, with an error as far as
+// they were read, and describes the file that was opened.
+func (r *rolloutFile) update(ctx context.Context) (facts, fs.FileInfo, error) {
+	file, info, err := agentfile.OpenRegular(r.Path)
 	if err != nil {
 		return facts{}, nil, err
 	}
 	defer file.Close()
-	now := cached{id: fileID(fi), size: fi.Size(), mtime: fi.ModTime()}
-	was, there := c.get(path)
-	if there && was.id == now.id && was.size == now.size && was.mtime.Equal(now.mtime) {
-		return was.facts, fi, nil
-	}
-	if compressed(path) {
-		now.progress, err = readCompressed(ctx, file)
-	} else {
-		var before *progress
-		if there && was.id == now.id && now.size > was.size {
-			before = &was.progress
-		}
-		now.progress, err = readRollout(ctx, file, now.size, before)
+	var p progress
+	switch {
+	case r.IsCurrent(info):
+		return r.facts, info, nil
+	case compressed(r.Path):
+		p, err = readCompressed(ctx, file)
+	case r.facts.known && r.HasGrown(file, info):
+		p, err = readRollout(ctx, file, info.Size(), &progress{r.facts, r.Next})
+	default:
+		p, err = readRollout(ctx, file, info.Size(), nil)
 	}
 	if err != nil {
-		return now.facts, fi, err
+		return p.facts, info, err
 	}
-	c.put(path, now)
-	return now.facts, fi, nil
+	r.facts, r.Next = p.facts, p.next
+	if _, err := r.Finish(file, info, 0); err != nil {
+		return p.facts, info, err
+	}
+	return p.facts, info, nil
 }
 
-// unchanged returns the facts of a file that need not even be opened.
-func (c *cache) unchanged(path string, fi fs.FileInfo) (facts, bool) {
-	was, there := c.get(path)
-	if !there || was.id != fileID(fi) || was.size != fi.Size() || !was.mtime.Equal(fi.ModTime()) {
-		return facts{}, false
-	}
-	return was.facts, true
-}
-
-func (c *cache) get(path string) (cached, bool) {
+// endQuestion drops what the last questions did not need, if there is too much.
+func (c *cache) endQuestion() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.entries[path]
-	return e, ok
+	c.files.Trim()
 }
 
-func (c *cache) put(path string, e cached) {
+// forget drops everything.
+func (c *cache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.entries == nil {
-		c.entries = map[string]cached{}
-	}
-	if _, there := c.entries[path]; !there && len(c.entries) >= cacheSize {
-		drop := cacheSize / 10
-		for old := range c.entries { // any: what is still wanted is read again
-			delete(c.entries, old)
-			if drop--; drop == 0 {
-				break
-			}
-		}
-	}
-	c.entries[path] = e
-}
-
-func (c *cache) forget(path string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.entries, path)
+	c.files = incremental.Cache[*rolloutFile]{}
 }

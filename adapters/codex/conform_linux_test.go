@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/adaptertest"
@@ -15,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.Codex,
-		New: func(w *scene.World) adapters.Adapter {
+		New: func(w *scene.Environment) adapters.Adapter {
 			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 		},
 		Hang:   hang,
@@ -25,7 +26,7 @@ func TestConformance(t *testing.T) {
 
 // hang lets a daemon host the first session, whose socket accepts and never
 // answers.
-func hang(w *scene.World, _ scene.Agent, sessions []*scene.Session) func() {
+func hang(w *scene.Environment, _ scene.Agent, sessions []*scene.Session) func() {
 	dir, err := os.MkdirTemp("", "sock") // a socket's path must be short
 	if err != nil {
 		w.Fatal(err)
@@ -43,7 +44,7 @@ func hang(w *scene.World, _ scene.Agent, sessions []*scene.Session) func() {
 	lock := w.Path(".codex", lockFolder, sessions[0].ID+".lock")
 	w.Write(lock, "")
 	w.Procs.End(sessions[0].Process.PID)
-	w.Procs.Start(scene.Spec{Comm: "codex", Exe: "/opt/codex/codex", CWD: "/",
+	w.Procs.Start(scene.Spec{Comm: "codex", Exe: "/opt/codex/codex", CWD: "/", Started: time.Now().Add(-time.Minute),
 		Args: []string{"codex", "app-server", "--listen", "unix://", "--managed-daemon"}, Env: []string{"HOME=" + w.Home}, Files: []string{sessions[0].File, lock}})
 	return func() { listener.Close() }
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/proc"
 )
 
@@ -44,20 +46,20 @@ func (s threadStatus) has(flag string) bool { return slices.Contains(s.Flags, fl
 // daemons remembers which daemons did not answer.
 type daemons struct {
 	mu     sync.Mutex
-	silent map[proc.Identity]refusal
+	failed map[proc.Identity]failedAsk
 }
 
-type refusal struct {
+type failedAsk struct {
 	at  time.Time
 	err error
 }
 
-// ask asks the daemon of a root for the status of threads. It only lists: no
-// thread is loaded or subscribed to. A daemon that failed is not asked again for
-// a while, and its failure is reported all the same.
+// ask asks the daemon of a root for the status of threads. It only lists them: no
+// thread is loaded or subscribed to. A daemon that failed is not asked again within
+// daemonPause; ask returns the earlier error then.
 func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, ids []string, now time.Time) (map[string]threadStatus, error) {
 	d.mu.Lock()
-	was, failed := d.silent[daemon]
+	was, failed := d.failed[daemon]
 	d.mu.Unlock()
 	if failed && now.Sub(was.at) < daemonPause && !now.Before(was.at) {
 		return nil, was.err
@@ -74,10 +76,10 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 	err = daemonProblem(path, err, limited.Err() != nil)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.silent == nil || len(d.silent) > 100 {
-		d.silent = map[proc.Identity]refusal{}
+	if d.failed == nil || len(d.failed) > 100 {
+		d.failed = map[proc.Identity]failedAsk{}
 	}
-	d.silent[daemon] = refusal{now, err}
+	d.failed[daemon] = failedAsk{now, err}
 	return answer, err
 }
 
@@ -87,7 +89,7 @@ func daemonProblem(path string, err error, late bool) error {
 	var wrong *formatError
 	switch {
 	case late:
-		kind, err = adapters.ErrTimeout, fmt.Errorf("the Codex daemon gave none in %v", daemonLimit)
+		kind, err = adapters.ErrTimeout, fmt.Errorf("the Codex daemon did not respond within %v", daemonLimit)
 	case errors.As(err, &wrong):
 		kind = adapters.ErrFormat
 	}
@@ -100,13 +102,13 @@ type formatError struct{ err error }
 func (e *formatError) Error() string { return e.err.Error() }
 func (e *formatError) Unwrap() error { return e.err }
 
-// errForeign: the socket could be somebody else's.
+// errForeign reports that the socket may belong to another user.
 var errForeign = errors.New("the socket or its folder does not belong to you, so it is not connected to")
 
-// trusted resolves the socket (a symbolic link into a folder with a short name)
-// and makes sure that both folders on the way are the user's own, and that
-// nobody else can put a socket there.
-func trusted(path string) (string, error) {
+// trustedSocket returns the target of the socket, which is a symbolic link into a
+// folder with a short name. It returns errForeign unless both folders on the way belong
+// to the user and other users can't write there.
+func trustedSocket(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err
@@ -126,6 +128,12 @@ func trusted(path string) (string, error) {
 	return target, nil
 }
 
+// ownedByUser reports whether a file belongs to the user. It returns false on Windows,
+// where Rollcall connects to no socket.
+func ownedByUser(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && agentfile.OwnedByUser(info)
+}
+
 func askSocket(ctx context.Context, path string, ids []string) (map[string]threadStatus, error) {
 	c, err := connect(ctx, path)
 	if err != nil {
@@ -139,7 +147,7 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 // connect opens the daemon's socket and introduces Rollcall. The caller closes
 // the connection.
 func connect(ctx context.Context, path string) (*client, error) {
-	target, err := trusted(path)
+	target, err := trustedSocket(path)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +199,7 @@ func parsePage(b []byte) (page, error) {
 	return p, nil
 }
 
-// list pages through the threads, newest first, until all that are wanted were
+// list asks for the threads page by page, newest first, until all wanted threads were
 // seen.
 func (c *client) list(ctx context.Context, ids []string) (map[string]threadStatus, error) {
 	missing := make(map[string]bool, len(ids))
@@ -244,8 +252,8 @@ func (c *client) send(ctx context.Context, message any) error {
 	return c.conn.Write(ctx, websocket.MessageText, b)
 }
 
-// call sends a request and waits for its answer; what the daemon says or asks in
-// between is passed over.
+// call sends a request and waits for its answer. Other messages of the daemon are
+// passed over.
 func (c *client) call(ctx context.Context, method string, params any) (result []byte, err error) {
 	c.last++
 	if err := c.send(ctx, map[string]any{"id": c.last, "method": method, "params": params}); err != nil {

@@ -236,10 +236,8 @@ func TestDaemonInTrouble(t *testing.T) {
 			var asked atomic.Int32
 			serve(t, r.Home, func(ctx context.Context, c *websocket.Conn) { asked.Add(1); test.handle(ctx, c) })
 			a := New(r.Config())
-			for round := range 2 {
-				start := time.Now()
+			for range 2 {
 				roll, err := a.Discover(t.Context(), adapters.Query{})
-				took := time.Since(start)
 				if !errors.Is(err, test.kind) && test.kind != nil || err == nil {
 					t.Errorf("error %v, want %v", err, test.kind)
 				}
@@ -247,9 +245,6 @@ func TestDaemonInTrouble(t *testing.T) {
 					t.Errorf("problems %v, want one that names the socket", problems)
 				}
 				adaptertest.Check(t, roll.Sessions, r.Expect)
-				if limit := []time.Duration{3 * time.Second, 900 * time.Millisecond}[round]; took > limit {
-					t.Errorf("round %d took %v", round, took)
-				}
 			}
 			if asked.Load() != 1 {
 				t.Errorf("the daemon was asked %d times within the pause", asked.Load())

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,24 +9,24 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"syscall"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
 )
 
 // discovery is one Discover.
 type discovery struct {
-	*Adapter
-	query    adapters.Query
-	now      time.Time
-	census   census
-	blind    bool // the process table could not be read
-	roll     adapters.Roll
-	problems []error
-	watch    []string
-	mains    map[*host]int  // how many threads that are no sub-agents each hosts
-	seen     map[string]int // thread: index in the roll
+	adapter     *Adapter
+	query       adapters.Query
+	now         time.Time
+	census      census
+	noTable     bool // the process table could not be read
+	answer      *report.Answer
+	mainThreads map[*host]int   // how many threads that are no sub-agents each hosts
+	attended    map[string]bool // threads of a daemon that a terminal interface shows, or may
 }
 
 // found is one rollout with what belongs to it.
@@ -36,18 +37,10 @@ type found struct {
 	err   error
 }
 
-func (d *discovery) problem(errs ...error) {
-	for _, err := range errs {
-		if err != nil {
-			d.problems = append(d.problems, err)
-		}
-	}
-}
-
-// root answers for one Codex home.
+// root adds the sessions of one Codex home to the answer.
 func (d *discovery) root(ctx context.Context, r *root) {
-	owners, problems := d.lockOwners(r)
-	d.problem(problems...)
+	owners, problems := d.adapter.lockOwners(r)
+	d.answer.Problem(problems...)
 	candidates := d.candidates(ctx, r, owners)
 	d.read(ctx, candidates)
 	d.unreadable(r, candidates)
@@ -60,39 +53,45 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	if len(ids) > 0 {
 		var path string
 		var err error
-		threads, path, err = d.states.threads(ctx, r.state, ids)
-		d.problem(err)
-		d.roll.LookedIn = appendNew(d.roll.LookedIn, path)
-		names, err = d.names.of(ctx, r.path)
-		d.problem(err)
+		threads, path, err = d.adapter.states.threads(ctx, r.state, ids)
+		d.answer.Problem(err)
+		d.answer.LookedIn(path)
+		names, err = d.adapter.names.of(ctx, r.path)
+		d.answer.Problem(err)
 	}
 	answers := d.askDaemons(ctx, r, candidates)
+	d.matchTerminals(ctx, r)
 	for _, c := range candidates {
-		if c.host != nil && first(c.facts.parent, threads[c.id].parent) == "" {
-			d.mains[c.host]++
+		if c.host != nil && c.facts.turn.state == open {
+			c.host = d.census.turnHost(c.path, c.id, c.facts.turn.since, c.host)
+		}
+		if c.host != nil && cmp.Or(c.facts.parent, threads[c.id].parent) == "" {
+			d.mainThreads[c.host]++
 		}
 	}
 	d.watchRoot(r)
 	for _, c := range candidates {
-		if c.err == nil || c.host != nil && !interrupted(c.err) {
+		if c.err == nil || c.host != nil && !isOutOfTime(c.err) {
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])
 		}
 	}
 }
 
-// candidates are the rollouts that the query asks for.
+// candidates returns the rollouts that the query asks for.
 func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]int) []*found {
 	var list []*found
 	add := func(ro rollout) {
 		host := d.census.hostOf(ro.path, ro.id, owners[ro.id])
 		if host != nil || d.query.Since.IsZero() || len(d.query.IDs) > 0 || !ro.info.ModTime().Before(d.query.Since) ||
-			d.mayHold(ro.info) != nil {
+			d.possibleHost(ro.info) != nil {
 			list = append(list, &found{rollout: ro, host: host})
 		}
 	}
-	d.roll.LookedIn = appendNew(d.roll.LookedIn, filepath.Join(r.path, "sessions"), filepath.Join(r.path, "archived_sessions"))
+	sessions, archived := filepath.Join(r.path, "sessions"), filepath.Join(r.path, "archived_sessions")
+	d.answer.LookedIn(sessions, archived)
+	d.answer.Problem(folderOrNothing(sessions), folderOrNothing(archived))
 	if d.liveOnly() {
-		d.problem(readable(filepath.Join(r.path, "sessions")))
+		d.answer.Problem(readable(sessions))
 		for _, ro := range d.openRollouts(r) {
 			add(ro)
 		}
@@ -102,23 +101,23 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 	if len(d.query.IDs) > 0 {
 		wanted = func(id string) bool { return slices.Contains(d.query.IDs, id) }
 	}
-	hot, search := d.writable(owners)
-	rollouts, problems := d.walk(ctx, r.path, wanted, hot, search)
-	d.problem(problems...)
+	isRecent, search := d.recentThreads(owners)
+	rollouts, problems := d.adapter.walk(ctx, r.path, wanted, isRecent, search)
+	d.answer.Problem(problems...)
 	for _, ro := range rollouts {
 		add(ro)
 	}
 	return list
 }
 
-// liveOnly says whether the live sessions are all that is asked for and the open
+// liveOnly reports whether the live sessions are all that is asked for and the open
 // files of every host are known: then nothing else needs to be looked at.
 func (d *discovery) liveOnly() bool {
-	if d.blind || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
+	if d.noTable || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
 		return false
 	}
-	for _, h := range d.census.opaque() {
-		if !errors.Is(h.opaque, fs.ErrPermission) {
+	for _, h := range d.census.hostsWithHiddenFiles() {
+		if !errors.Is(h.filesErr, fs.ErrPermission) {
 			return false
 		}
 	}
@@ -132,9 +131,9 @@ func (d *discovery) liveOnly() bool {
 	return true
 }
 
-// writable tells the threads that a live process can write to, or could a moment
-// ago; or search is true, because it isn't known which process can.
-func (d *discovery) writable(owners map[string]int) (hot func(id string) bool, search bool) {
+// recentThreads returns a function that reports whether a live process can write to a
+// thread, or could a moment ago. search is true where it isn't known which process can.
+func (d *discovery) recentThreads(owners map[string]int) (isRecent func(id string) bool, search bool) {
 	var ids []string
 	for id := range owners {
 		ids = append(ids, id)
@@ -148,18 +147,18 @@ func (d *discovery) writable(owners map[string]int) (hot func(id string) bool, s
 		for id := range h.locks {
 			ids = append(ids, id)
 		}
-		search = search || h.opaque != nil && !errors.Is(h.opaque, fs.ErrPermission)
+		search = search || h.filesErr != nil && !errors.Is(h.filesErr, fs.ErrPermission)
 	}
-	lived := d.folders.outlive(ids)
-	return func(id string) bool { _, is := lived[id]; return is }, search || d.blind
+	lived := d.adapter.folders.noteThreads(ids)
+	return func(id string) bool { _, is := lived[id]; return is }, search || d.noTable
 }
 
-// mayHold returns a host whose open files can't be seen and that could have the
-// rollout open: it was written to since that host began. Processes of other
-// users deny the look; they don't hold the user's own files.
-func (d *discovery) mayHold(info fs.FileInfo) *host {
-	for _, h := range d.census.opaque() {
-		foreign := errors.Is(h.opaque, fs.ErrPermission) && ownedByUser(info)
+// possibleHost returns a host whose open files can't be seen and that could have the
+// rollout open, since the rollout was written to after that host began. Processes of
+// other users deny access to their open files; they don't hold the user's own files.
+func (d *discovery) possibleHost(info fs.FileInfo) *host {
+	for _, h := range d.census.hostsWithHiddenFiles() {
+		foreign := errors.Is(h.filesErr, fs.ErrPermission) && ownedByUser(info)
 		if !foreign && !info.ModTime().Add(slack).Before(h.Started) {
 			return h
 		}
@@ -167,18 +166,25 @@ func (d *discovery) mayHold(info fs.FileInfo) *host {
 	return nil
 }
 
-// openRollouts are the root's rollouts that hosts have open.
+// openRollouts returns the root's rollouts that hosts have open.
 func (d *discovery) openRollouts(r *root) []rollout {
 	var list []rollout
-	seen := map[string]bool{}
+	seen, told := map[string]bool{}, map[string]bool{}
 	for _, h := range d.census.hosts {
 		for path := range h.rollouts {
 			id, ok := threadID(filepath.Base(path))
 			if !ok || seen[path] || rootOf(path) != r.path || !h.holds(path, id) {
 				continue
 			}
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				seen[path] = true
+			seen[path] = true
+			info, err := os.Stat(path)
+			switch {
+			case err != nil:
+				if p := unreadableRollout(path, err); p != nil && !told[p.Path] {
+					told[p.Path] = true
+					d.answer.Problem(p)
+				}
+			case info.Mode().IsRegular():
 				list = append(list, rollout{path: path, id: id, info: info})
 			}
 		}
@@ -186,8 +192,48 @@ func (d *discovery) openRollouts(r *root) []rollout {
 	return list
 }
 
+// unreadableRollout returns the problem of a rollout that a host has open and that could not
+// be looked at: a live session is missing from the answer. It names the folder
+// that denies the access, where one does. It returns nil for a rollout that was
+// removed.
+func unreadableRollout(path string, err error) *adapters.Problem {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if !errors.Is(err, fs.ErrPermission) {
+		return adapters.Unreadable(path, err)
+	}
+	for errors.Is(err, fs.ErrPermission) && filepath.Dir(path) != path {
+		path = filepath.Dir(path)
+		_, err = os.Lstat(path)
+	}
+	return adapters.Unreadable(path, fs.ErrPermission)
+}
+
+// folderOrNothing returns a problem if what is at path is no folder but a file, or a
+// link that leads nowhere.
+func folderOrNothing(path string) error {
+	if _, err := os.Lstat(path); err != nil {
+		return nil // nothing, or it is reported when it is read
+	}
+	fi, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("the link leads nowhere")
+	case err != nil || fi.IsDir():
+		return nil
+	default:
+		err = errors.New("not a folder")
+	}
+	return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err,
+		Fix: "Codex keeps its sessions in a folder of this name: put that back"}
+}
+
 // readable reports a folder that is there and can't be read.
 func readable(path string) error {
+	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
+		return nil // see folderOrNothing; a pipe would not even open
+	}
 	f, err := os.Open(path)
 	if err == nil {
 		_, err = f.Readdirnames(1)
@@ -199,35 +245,18 @@ func readable(path string) error {
 	return adapters.Unreadable(path, err)
 }
 
-// read fills in the facts, with a few readers at once: most of the time goes into
-// waiting for the disk.
+// read fills in the facts.
 func (d *discovery) read(ctx context.Context, list []*found) {
-	work := make(chan *found)
-	var group sync.WaitGroup
-	for range min(len(list), readers) {
-		group.Go(func() {
-			for f := range work {
-				if facts, ok := d.rollouts.unchanged(f.path, f.info); ok {
-					f.facts = facts
-					continue
-				}
-				var info fs.FileInfo
-				if f.facts, info, f.err = d.rollouts.facts(ctx, f.path); info != nil {
-					f.info = info
-				}
-			}
-		})
-	}
-	for _, f := range list {
-		work <- f
-	}
-	close(work)
-	group.Wait()
+	agentfile.Parallel(len(list), func(i int) {
+		f := list[i]
+		f.facts, f.info, f.err = d.adapter.rollouts.read(ctx, f.path, f.info, d.query.Once)
+	})
 }
 
-// interrupted says whether a read ended because there was no more time. Nothing is
-// said of such a session: what was seen of it last is better than half a look.
-func interrupted(err error) bool {
+// isOutOfTime reports whether a read ended because there was no more time. Such a
+// session is left out of the answer: what was seen of it last is better than half of
+// its facts.
+func isOutOfTime(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
@@ -239,19 +268,17 @@ func (d *discovery) unreadable(r *root, list []*found) {
 		switch {
 		case f.err == nil && !f.facts.known && f.info.Size() > 0:
 			unknown++
-			d.roll.Skipped["rollout without session_meta"]++
+			d.answer.Skip("rollout without session_meta", 1)
 		case f.err == nil, errors.Is(f.err, fs.ErrNotExist):
-		case interrupted(f.err):
-			d.roll.Skipped["rollout not read in time"]++
+		case isOutOfTime(f.err):
+			d.answer.Skip("rollout not read in time", 1)
 		default:
-			d.problem(adapters.Unreadable(f.path, f.err))
+			d.answer.Problem(adapters.Unreadable(f.path, f.err))
 		}
-		for reason, n := range f.facts.skipped {
-			d.roll.Skipped[reason] += n
-		}
+		d.answer.SkipAll(f.facts.skipped)
 	}
 	if unknown > 0 && unknown == len(list) {
-		d.problem(adapters.Unrecognised(filepath.Join(r.path, "sessions"),
+		d.answer.Problem(adapters.Unrecognised(filepath.Join(r.path, "sessions"),
 			"none of %d rollouts begins with a session_meta line", unknown))
 	}
 }
@@ -272,8 +299,8 @@ func (d *discovery) askDaemons(ctx context.Context, r *root, list []*found) map[
 		if !busy[h] {
 			continue
 		}
-		said, err := d.daemons.ask(ctx, r.path, h.Identity, ids, d.now)
-		d.problem(err)
+		said, err := d.adapter.daemons.ask(ctx, r.path, h.Identity, ids, d.now)
+		d.answer.Problem(err)
 		for id, s := range said {
 			answers[id] = s
 		}
@@ -283,76 +310,42 @@ func (d *discovery) askDaemons(ctx context.Context, r *root, list []*found) map[
 
 // session adds one session to the roll.
 func (d *discovery) session(r *root, f *found, row thread, name string, answer threadStatus) {
-	s := sight{facts: f.facts, host: f.host, unread: f.err, now: d.now}
+	s := observation{facts: f.facts, host: f.host, unread: f.err, now: d.now}
 	if answer.Type != "" {
 		s.answer = &answer
 	}
 	if f.host == nil {
-		s.opaque = d.mayHold(f.info)
+		s.possibleHost = d.possibleHost(f.info)
 	}
 	if call, ok := s.oldestCall(); ok && f.host != nil {
-		s.running, s.nothingRuns = d.census.runs(d.table, f.host, f.id, call.at)
+		s.running, s.nothingRuns = d.census.processOfCall(d.adapter.table, f.host, f.id, call.at)
 	}
 	v := decide(s)
-	if d.blind && f.host == nil && v.status == adapters.Stopped {
-		v = verdict{status: adapters.Unknown, evidence: "the process table can't be read; " + s.lastTurn()}
+	if d.noTable && f.host == nil && v.Status == adapters.Stopped {
+		v = report.Unknown("the process table can't be read; " + s.lastTurn())
 	}
 	out := adapters.Session{
 		ID: f.id, Agent: adapters.Codex,
-		Status: v.status, WaitingFor: v.waiting, Outcome: v.outcome, Evidence: v.evidence,
-		CWD: f.facts.cwd, Branch: first(row.branch, f.facts.branch), Model: first(f.facts.model, row.model),
-		Title:       first(row.name, name, f.facts.title, f.facts.task),
+		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Model: cmp.Or(f.facts.model, row.model),
+		Title:       cmp.Or(row.name, name, f.facts.title, f.facts.task),
 		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
-		Parent: first(f.facts.parent, row.parent), Version: first(f.facts.version, row.version),
+		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
 		Tokens: f.facts.tokenTotals(), Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
-		StartedAt: f.facts.started, LastActivityAt: f.facts.last, Files: []string{f.path},
+		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path},
 	}
 	if out.LastActivityAt.IsZero() && f.info != nil {
 		out.LastActivityAt = f.info.ModTime()
 	}
 	if f.host != nil {
 		out.Process = f.host.Identity
-		out.Shared = f.host.server || out.Parent != "" || d.mains[f.host] > 1
-		d.watch = append(d.watch, filepath.Dir(f.path))
+		out.Shared = f.host.isServer() || out.Parent != "" || d.mainThreads[f.host] > 1
+		out.Unattended = f.host.daemon && out.Parent == "" && f.facts.byTerminal && !d.attended[f.id]
+		d.answer.Watch(filepath.Dir(f.path))
 	}
-	if v.status == adapters.Waiting && v.waiting == adapters.ForPermission {
-		d.watch = append(d.watch, r.path)
+	if v.Status == adapters.Waiting && v.WaitingFor == adapters.ForPermission {
+		d.answer.Watch(r.path)
 	}
-	d.add(out)
-}
-
-// add puts a session on the roll, once: of a thread that lies in two homes (one
-// was copied) the one that lives counts, else the one active last.
-func (d *discovery) add(s adapters.Session) {
-	i, again := d.seen[s.ID]
-	if !again {
-		d.seen[s.ID] = len(d.roll.Sessions)
-		d.roll.Sessions = append(d.roll.Sessions, s)
-		d.roll.Versions[first(s.Version, "unknown")]++
-		return
-	}
-	d.roll.Skipped["copy of a thread in another home"]++
-	have := d.roll.Sessions[i]
-	lives, lived := !s.Process.IsZero(), !have.Process.IsZero()
-	if lives && !lived || lives == lived && s.LastActivityAt.After(have.LastActivityAt) {
-		d.roll.Sessions[i] = s
-	}
-}
-
-// countUnused counts the hosts without any thread: a terminal interface has none
-// before its first prompt (0.169), and can't be told from `codex login` by then.
-// With a shared daemon every interface is one.
-func (d *discovery) countUnused() {
-	unused := 0
-	for _, h := range d.census.hosts {
-		if h.daemon {
-			return
-		}
-		if !h.server && h.opaque == nil && len(h.rollouts) == 0 && len(h.locks) == 0 {
-			unused++
-		}
-	}
-	if unused > 0 {
-		d.roll.Skipped["codex process without a session so far"] = unused
-	}
+	// Of a thread that is in two homes, because one is a copy, one is shown.
+	d.answer.AddOnce(out, "copy of a thread in another home", func(s *adapters.Session) bool { return !s.Process.IsZero() })
 }

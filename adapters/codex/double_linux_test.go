@@ -9,12 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
 )
 
 // The tests' Codex is a process of its own whose name is codex: a copy of this
@@ -22,6 +23,11 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("CODEX_TEST_ROLE") {
 	case "codex":
+		if uid, err := strconv.Atoi(os.Getenv("CODEX_TEST_UID")); err == nil {
+			if err := syscall.Setuid(uid); err != nil {
+				panic(err)
+			}
+		}
 		double()
 		os.Exit(0)
 	case "command":
@@ -76,7 +82,13 @@ type codexProcess struct {
 // startCodex starts the double under a name of its own, with arguments.
 func startCodex(t *testing.T, name string, env []string, args ...string) *codexProcess {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), name)
+	return startCodexIn(t, t.TempDir(), env, append([]string{name}, args...)...)
+}
+
+// startCodexIn starts the double in a folder; the first argument is its name.
+func startCodexIn(t *testing.T, folder string, env []string, args ...string) *codexProcess {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), args[0])
 	self, err := os.ReadFile(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
@@ -84,9 +96,9 @@ func startCodex(t *testing.T, name string, env []string, args ...string) *codexP
 	if err := os.WriteFile(binary, self, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command(binary, args[1:]...)
 	cmd.Env = append([]string{"CODEX_TEST_ROLE=codex", "PATH=" + os.Getenv("PATH")}, env...)
-	cmd.Dir = t.TempDir()
+	cmd.Dir = folder
 	return runDouble(t, cmd)
 }
 
@@ -156,10 +168,14 @@ func below(home string, roll adapters.Roll) map[string]adapters.Session {
 	return sessions
 }
 
-// atNow makes an adapter on this machine's process table, at a time shortly after
-// the synthetic rollouts end.
+// atNow returns an adapter that sees the processes of this test alone, at a time shortly
+// after the synthetic rollouts end.
 func atNow(home string) *Adapter {
-	return New(adapters.Config{Home: home, Env: func(string) string { return "" }})
+	root := os.Getpid()
+	if os.Getenv("CODEX_TEST_ROLE") == "discover" { // for its parent, which has the processes
+		root = os.Getppid()
+	}
+	return New(adapters.Config{Home: home, Env: func(string) string { return "" }, Table: adaptertest.NewOwnTable(root)})
 }
 
 func want(t *testing.T, s adapters.Session, status adapters.Status, outcome adapters.Outcome, pid int) {
@@ -182,12 +198,6 @@ func discoverAsOther() {
 		a.Problem = err.Error()
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(a)
-}
-
-// recently shifts a script's beginning so that it ends now.
-func recently(s func(at time.Time) *script) *script {
-	probe := s(began)
-	return s(time.Now().UTC().Add(-probe.at.Sub(began)))
 }
 
 // needRoot skips a test that takes the rights of root.

@@ -1,17 +1,20 @@
 package codex
 
 import (
+	"cmp"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
-// turn is where a thread's last turn stands, as its records say.
+// turn is the state of a thread's last turn, from its records.
 type turn struct {
 	state   turnState
 	id      string
 	since   time.Time // of its beginning or end; zero when that wasn't read
 	last    time.Time // of its newest record, while it is open
+	began   time.Time // kept when it ends; zero where its beginning wasn't read
 	outcome adapters.Outcome
 	why     string // of a failed or aborted one
 	// explicit: the version writes task_started and its like (after 0.98.0).
@@ -53,14 +56,15 @@ type toolCall struct {
 	asks      bool
 }
 
-// facts are what a rollout's records say. They are a value: a copy is changed,
-// never a shared one.
+// facts has what a rollout's records say. It is a value: callers change a copy, never a
+// shared one.
 type facts struct {
 	head
 	known    bool // the first line was understood
 	explicit bool // the beginning of the rollout has a task_started
 
 	firstPrompt, lastPrompt string
+	prompted                time.Time // when lastPrompt was given
 	title                   string
 	model                   string
 	approval, reviewer      string // when calls need an approval, and whose
@@ -71,6 +75,8 @@ type facts struct {
 	last                    time.Time // of the newest record
 
 	skipped map[string]int
+	// longLine is the line that hides the turn, in words.
+	longLine string
 }
 
 // apply adds one record; records come in the file's order.
@@ -79,17 +85,17 @@ func (f *facts) apply(r record) {
 		f.last = r.at
 	}
 	if r.unknown != "" {
-		f.skip("unknown record type " + plainWord(r.unknown))
+		f.skip("unknown record type " + report.PlainWord(r.unknown))
 	}
 	if f.inherited > 0 && r.ordinal >= 0 && r.ordinal < f.inherited {
 		return // the parent's
 	}
 	switch r.kind {
 	case settings:
-		f.model = first(r.model, f.model)
-		f.cwd = first(r.cwd, f.cwd)
-		f.approval = first(r.approval, f.approval)
-		f.reviewer = first(r.reviewer, f.reviewer)
+		f.model = cmp.Or(r.model, f.model)
+		f.cwd = cmp.Or(r.cwd, f.cwd)
+		f.approval = cmp.Or(r.approval, f.approval)
+		f.reviewer = cmp.Or(r.reviewer, f.reviewer)
 	case usage:
 		f.applyUsage(r)
 	case named:
@@ -98,7 +104,7 @@ func (f *facts) apply(r record) {
 		f.applyPrompt(r)
 	case started:
 		f.calls, f.explicit = nil, true
-		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, explicit: true}
+		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, began: r.at, explicit: true}
 		if r.window > 0 {
 			f.window = r.window
 		}
@@ -136,15 +142,15 @@ func (f *facts) applyUsage(r record) {
 
 func (f *facts) applyPrompt(r record) {
 	if r.text != "" {
-		f.firstPrompt = first(f.firstPrompt, r.text)
-		f.lastPrompt = r.text
+		f.firstPrompt = cmp.Or(f.firstPrompt, r.text)
+		f.lastPrompt, f.prompted = r.text, r.at
 	}
 	if f.turn.state == open && f.turn.explicit {
 		f.turn.prompted, f.turn.last = true, r.at
 		return
 	}
 	f.calls = nil
-	f.turn = turn{state: open, since: r.at, last: r.at, prompted: true}
+	f.turn = turn{state: open, since: r.at, last: r.at, began: r.at, prompted: true}
 }
 
 func (f *facts) applyEnd(r record) {
@@ -156,6 +162,9 @@ func (f *facts) applyEnd(r record) {
 	f.explicit = f.explicit || r.kind == completed
 	was := *t
 	*t = turn{state: ended, id: r.turn, since: r.at, explicit: true, why: r.text}
+	if was.state == open || was.id == r.turn {
+		t.began = was.began
+	}
 	switch r.kind {
 	case failure:
 		t.outcome = adapters.Failed
@@ -172,10 +181,10 @@ func (f *facts) applyEnd(r record) {
 	}
 }
 
-// silentOutcome is that of a prompted turn that ended without a last message and
-// without saying why. A review always does, and says before what it came to; in
-// other turns 0.142.5 records a failure that way: with no work of the model at
-// all it failed, otherwise it can't be known.
+// silentOutcome returns the outcome of a prompted turn that ended without a last
+// message and without a reason. A review always ends so, and records its result before.
+// In other turns 0.142.5 records a failure that way: the turn failed if the model did
+// nothing in it; else its outcome is not known.
 func silentOutcome(was turn) (outcome adapters.Outcome, why string) {
 	switch {
 	case was.review == withResult:
@@ -188,7 +197,7 @@ func silentOutcome(was turn) (outcome adapters.Outcome, why string) {
 	return adapters.Failed, "ended without an answer"
 }
 
-// abortOutcome knows the reasons of Codex's TurnAbortReason.
+// abortOutcome returns the outcome for a reason of Codex's TurnAbortReason.
 func abortOutcome(reason string) adapters.Outcome {
 	switch reason {
 	case "budget_limited":
@@ -215,7 +224,7 @@ func (f *facts) applyReview(r record) {
 	}
 	if !t.explicit {
 		outcome, why := silentOutcome(*t)
-		f.calls, f.turn = nil, turn{state: ended, since: r.at, outcome: outcome, why: why}
+		f.calls, f.turn = nil, turn{state: ended, since: r.at, began: t.began, outcome: outcome, why: why}
 	}
 }
 
@@ -255,20 +264,10 @@ func (f *facts) answerCall(id string) {
 	f.calls = kept
 }
 
-func (f *facts) skip(reason string) {
-	m := make(map[string]int, len(f.skipped)+1)
-	for k, n := range f.skipped {
-		m[k] = n
-	}
-	if _, there := m[reason]; !there && len(m) >= 8 {
-		reason = "further kinds"
-	}
-	m[reason]++
-	f.skipped = m
-}
+func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
 
-// tokenTotals are the thread's tokens in the vocabulary of all adapters: Codex
-// counts cached and written tokens into its input.
+// tokenTotals returns the thread's tokens as all adapters count them. Codex counts
+// cached and written tokens into its input.
 func (f *facts) tokenTotals() *adapters.Tokens {
 	t := f.totals
 	if t == nil {
@@ -280,15 +279,4 @@ func (f *facts) tokenTotals() *adapters.Tokens {
 		CacheRead: t.cached, CacheWrite: t.written,
 		Reasoning: t.reasoning,
 	}
-}
-
-// plainWord keeps of an untrusted name what a record type can be made of.
-func plainWord(s string) string {
-	b := make([]byte, 0, 40)
-	for i := 0; i < len(s) && len(b) < 40; i++ {
-		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
-			b = append(b, c)
-		}
-	}
-	return string(b)
 }

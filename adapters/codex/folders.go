@@ -8,25 +8,24 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/adapters/internal/pulse"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/dirstate"
 )
 
-// folders remembers what folders held, until a folder's modification time
-// changes, and how the rollouts in them were seen last. It is safe for concurrent
-// use.
+// folders remembers what folders held, until a folder's modification time changes, and
+// how the rollouts in them were seen last. It is safe for concurrent use.
 //
-// Thousands of rollouts are not looked at one by one at every question. One that
-// is made, removed, packed or replaced shows in its folder's modification time.
-// One that is appended to doesn't, but whoever appends is a process that has it
-// open, or the owner of its writer lock, and these are known; or it had, or wrote,
-// a moment ago; or it came and went since, and then left a trace in the root: the log of
-// a database, a lock, the history. A look at everything is never older than
-// sweepAfter.
+// Thousands of rollouts are not looked at one by one at every question. A rollout that
+// is made, removed, packed or replaced changes its folder's modification time. One that
+// is appended to doesn't. But a process that appends has the rollout open or owns its
+// writer lock, which is known; or it had, or wrote to it, a moment ago; or it came and
+// went since and left a trace in the root: the log of a database, a lock, the history.
+// Every rollout is looked at once in sweepAfter.
 type folders struct {
-	mu    sync.Mutex
-	known map[string]folder
-	swept map[string]sweep     // by root
-	lived map[string]time.Time // when threads were seen in a process last, of late
+	mu       sync.Mutex
+	known    map[string]folder
+	swept    map[string]sweep     // by root
+	lastLive map[string]time.Time // when threads were seen in a process last, of late
 }
 
 // folder is what a folder held; it isn't changed once it is kept.
@@ -40,29 +39,29 @@ type folder struct {
 // sweep is a look at every rollout of a root.
 type sweep struct {
 	at    time.Time
-	pulse pulse.Pulse
+	state dirstate.State
 }
 
 const (
 	// settled is how old a folder's modification time must be before its names are
 	// remembered: within a tick of the file system's clock two changes look as one.
 	settled = 2 * time.Second
-	// hotTime is for how long after a process had it, or wrote to it, a rollout is
+	// recentTime is for how long after a process had it, or wrote to it, a rollout is
 	// looked at every time.
-	hotTime    = 15 * time.Minute
+	recentTime = 15 * time.Minute
 	sweepAfter = time.Minute
 	sweepPause = 2 * time.Second // while something goes on all the time
 )
 
-// sweep says whether every rollout of a root is to be looked at now; done is
+// sweep reports whether every rollout of a root is to be looked at now; done is
 // called once that is done.
 func (f *folders) sweep(root string, search bool) (all bool, done func()) {
-	now := sweep{time.Now(), pulse.Take(root)}
+	now := sweep{time.Now(), dirstate.Read(root)}
 	f.mu.Lock()
 	was := f.swept[root]
 	f.mu.Unlock()
 	age := now.at.Sub(was.at)
-	if !search && age >= 0 && age < sweepAfter && (age < sweepPause || now.pulse.Still(was.pulse)) {
+	if !search && age >= 0 && age < sweepAfter && (age < sweepPause || now.state.IsSame(was.state)) {
 		return false, nil
 	}
 	return true, func() {
@@ -81,7 +80,7 @@ func (f *folders) look(path string) (folder, error) {
 	target := path
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if info, err = os.Stat(path); err == nil {
-			target, err = filepath.EvalSymlinks(path)
+			target, err = container.EvalSymlinks(path)
 		}
 	}
 	if err != nil {
@@ -110,7 +109,7 @@ func (f *folders) look(path string) (folder, error) {
 	return now, nil
 }
 
-// keep remembers a folder, unless it changed just now.
+// keep remembers a folder, unless the folder changed just now.
 func (f *folders) keep(path string, now folder) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,18 +121,18 @@ func (f *folders) keep(path string, now folder) {
 	}
 }
 
-// outlive notes that processes have these threads, and returns all that one had
-// of late.
-func (f *folders) outlive(ids []string) map[string]time.Time {
+// noteThreads notes that processes have these threads, and returns all threads that a
+// process had within recentTime.
+func (f *folders) noteThreads(ids []string) map[string]time.Time {
 	now := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lived == nil {
-		f.lived = map[string]time.Time{}
+	if f.lastLive == nil {
+		f.lastLive = map[string]time.Time{}
 	}
-	maps.DeleteFunc(f.lived, func(_ string, at time.Time) bool { return now.Sub(at) > hotTime })
+	maps.DeleteFunc(f.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > recentTime })
 	for _, id := range ids {
-		f.lived[id] = now
+		f.lastLive[id] = now
 	}
-	return maps.Clone(f.lived)
+	return maps.Clone(f.lastLive)
 }

@@ -46,8 +46,8 @@ func TestColdRollouts(t *testing.T) {
 		change func(t *testing.T, a *Adapter, home, path string, p *codexProcess)
 		seen   bool
 	}{
-		{"nobody can have, for less than a minute", false, func(t *testing.T, _ *Adapter, _, path string, _ *codexProcess) { resume(t, path) }, false},
-		{"nobody can have, for a minute", false, func(t *testing.T, a *Adapter, home, path string, _ *codexProcess) {
+		{"no process can have, for less than a minute", false, func(t *testing.T, _ *Adapter, _, path string, _ *codexProcess) { resume(t, path) }, false},
+		{"no process can have, for a minute", false, func(t *testing.T, a *Adapter, home, path string, _ *codexProcess) {
 			resume(t, path)
 			putBack(a, home, sweepAfter)
 		}, true},

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ type head struct {
 	id, cwd, branch, version string
 	parent                   string
 	subagent                 bool
+	byTerminal               bool   // a terminal interface began it
 	task                     string // what its parent calls a sub-agent
 	started                  time.Time
 	// inherited is the ordinal from which on records are the sub-agent's own;
@@ -49,6 +51,8 @@ func parseHead(line []byte) (head, error) {
 			h.started = jsonl.Time(raw)
 		case "cwd":
 			h.cwd, _ = jsonl.Head(raw, textLimit)
+		case "originator": // "codex-tui" since the daemon (0.169.0)
+			h.byTerminal = string(jsonl.Text(raw)) == "codex-tui"
 		case "cli_version":
 			h.version, _ = jsonl.Head(raw, 80)
 		case "git":
@@ -80,9 +84,9 @@ func parseHead(line []byte) (head, error) {
 	return h, nil
 }
 
-// lineage works out a sub-agent's parent and name from what its version tells:
-// 0.169 names the parent, earlier ones only within source, and some sub-agents
-// (a review) just the thread at the root.
+// lineage sets a sub-agent's parent and name from what its version records: 0.169 names
+// the parent, earlier versions name it within source, and some sub-agents (a review)
+// only have the thread at the root.
 func (h *head) lineage(source []byte, root, path, nickname string) {
 	h.subagent = h.subagent || jsonl.Get(source, "subagent") != nil
 	if h.subagent {
@@ -90,17 +94,17 @@ func (h *head) lineage(source []byte, root, path, nickname string) {
 			text, _ := jsonl.Head(jsonl.Get(source, "subagent", "thread_spawn", name), textLimit)
 			return text
 		}
-		h.parent = first(h.parent, spawn("parent_thread_id"), root)
-		path = first(path, spawn("agent_path"))
-		h.task = first(path[strings.LastIndexByte(path, '/')+1:], nickname, spawn("agent_nickname"))
+		h.parent = cmp.Or(h.parent, spawn("parent_thread_id"), root)
+		path = cmp.Or(path, spawn("agent_path"))
+		h.task = cmp.Or(path[strings.LastIndexByte(path, '/')+1:], nickname, spawn("agent_nickname"))
 	}
 	if h.parent == h.id {
 		h.parent = ""
 	}
 }
 
-// explicitVersion says whether a version surely writes task_* records: 0.106.0
-// and later do, 0.98.0 and earlier don't; what lies between isn't known.
+// explicitVersion reports whether a version is known to write task_* records: 0.106.0
+// and later do, 0.98.0 and earlier don't. Versions in between are not known.
 func explicitVersion(version string) bool {
 	rest, ok := strings.CutPrefix(version, "0.")
 	if !ok {
@@ -109,14 +113,4 @@ func explicitVersion(version string) bool {
 	minor, _, _ := strings.Cut(rest, ".")
 	n, err := strconv.Atoi(minor)
 	return err == nil && n >= 106
-}
-
-// first returns the first text that isn't empty.
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -4,11 +4,7 @@ import "rollcall/adapters"
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	path, err := look("codex")
-	if err != nil {
-		return "", &adapters.NotInstalledError{Program: "codex", Install: "npm install -g @openai/codex"}
-	}
-	return path, nil
+	return description.FindProgram(look)
 }
 
 // Modes implements adapters.Launcher: the sandboxes of --sandbox (0.80.0 to

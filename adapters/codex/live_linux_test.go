@@ -98,10 +98,8 @@ func TestSharedProcess(t *testing.T) {
 func TestApprovalByProcesses(t *testing.T) {
 	home := home(t)
 	p := startCodex(t, "codex", nil)
-	script := recently(func(at time.Time) *script {
-		return scriptAt(at, threadA, "0.169.0").start("a").context("gpt-5.5").prompt("x").
-			call("c", `{"cmd":"make","sandbox_permissions":"require_escalated"}`)
-	})
+	script := scriptAt(time.Now().UTC(), threadA, "0.169.0").atOnce().start("a").context("gpt-5.5").prompt("x").
+		call("c", `{"cmd":"make","sandbox_permissions":"require_escalated"}`)
 	p.do("open", write(t, rolloutPath(home, threadA), script.text()))
 	pid := p.cmd.Process.Pid
 	a := atNow(home)

@@ -65,7 +65,7 @@ func TestStateDatabase(t *testing.T) {
 					return filepath.Dir(path)
 				}
 				return ""
-			}})
+			}, Table: adaptertest.NewOwnTable(os.Getpid())})
 			check := func(title string) {
 				t.Helper()
 				for id, title := range map[string]string{threadA: title, threadB: "", threadC: "A title"} {

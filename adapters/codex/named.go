@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
 var _ adapters.Namer = (*Adapter)(nil)
@@ -13,15 +14,16 @@ var _ adapters.Namer = (*Adapter)(nil)
 // Named implements adapters.Namer: by the names of the rollouts.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	census, err := takeCensus(ctx, a.table)
-	roots, _, problems := a.roots(census)
+	answer := report.NewAnswer()
+	answer.Problem(err)
 	var ids []string
-	for _, r := range roots {
+	for _, r := range a.roots(census, answer) {
 		fits := func(id string) bool { return strings.HasPrefix(id, prefix) }
 		rollouts, more := a.walk(ctx, r.path, fits, func(string) bool { return true }, false)
-		problems = append(problems, more...)
+		answer.Problem(more...)
 		for _, found := range rollouts {
-			ids = appendNew(ids, found.id)
+			ids = report.AppendNew(ids, found.id)
 		}
 	}
-	return ids, errors.Join(append(problems, err)...)
+	return ids, errors.Join(answer.Problems()...)
 }

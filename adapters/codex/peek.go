@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/jsonl"
 )
 
 const (
 	peekLine   = 4 << 20   // longer lines are recognised by their beginning and end
 	peekWindow = 512 << 20 // how far back messages are looked for
-	peekTries  = 3         // at a rollout that is being cut short
 )
 
 var _ adapters.Peeker = (*Adapter)(nil)
@@ -37,25 +38,11 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "thread " + s.ID, Err: errors.New("it has no rollout")}
 	}
 	path := s.Files[0]
-	for try := 1; ; try++ {
-		messages, err := peekRollout(ctx, path, &s, n)
-		var known *adapters.Problem
-		switch {
-		case err == nil:
-			return messages, nil
-		case ctx.Err() != nil:
-			return nil, &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
-		case errors.As(err, &known):
-			return nil, known
-		case errors.Is(err, io.ErrUnexpectedEOF) && try < peekTries: // it is being written anew
-		default:
-			return nil, adapters.Unreadable(path, err)
-		}
-	}
+	return conversation.Read(ctx, path, func() ([]adapters.Message, error) { return peekRollout(ctx, path, &s, n) })
 }
 
 func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) ([]adapters.Message, error) {
-	f, info, err := openRollout(path)
+	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +71,7 @@ func (p *peek) rollout(ctx context.Context, f *os.File, size int64) error {
 	return p.read(ctx, f, size, 0)
 }
 
-// head reads what the first line tells of the records after it.
+// head reads from the first line what is needed to understand the records after it.
 func (p *peek) head(r io.ReaderAt) {
 	limited := io.NewSectionReader(r, 0, headLine)
 	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
@@ -99,21 +86,21 @@ func (p *peek) head(r io.ReaderAt) {
 type peek struct {
 	session   *adapters.Session
 	n         int
-	inherited int64  // records before this ordinal are the parent's
-	implicit  bool   // a turn's beginning and end are not recorded
-	messages  []said // the newest first
+	inherited int64         // records before this ordinal are the parent's
+	implicit  bool          // a turn's beginning and end are not recorded
+	messages  []peekMessage // the newest first
 	seen      map[string]bool
 	states    map[string]adapters.ToolState // of calls, by their id
 	over      bool                          // the turn of what is read now is over
 }
 
-// said is a message that the rollout may hold twice: as an event and, right after
+// peekMessage is a message that the rollout may hold twice: as an event and, right after
 // it, as an item of the model's history; old versions may do it the other
 // way round.
-type said struct {
+type peekMessage struct {
 	adapters.Message
-	item bool // of the model's history
-	both bool // both were read
+	item   bool // of the model's history
+	merged bool // both were read
 }
 
 // read reads backwards from size until there are more than enough messages: the
@@ -146,17 +133,17 @@ func (p *peek) read(ctx context.Context, r io.ReaderAt, size, base int64) error 
 	return nil
 }
 
-// cut says that there is more, further from the end than is looked for.
+// cut adds a note that there are more messages than are looked for.
 func (p *peek) cut(distance int64) {
-	p.add(said{Message: adapters.Message{Key: "cut", Role: adapters.FromNote,
+	p.add(peekMessage{Message: adapters.Message{Key: "cut", Role: adapters.FromNote,
 		Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", distance>>20)}})
 }
 
 // add takes a message, unless it is what the record after it said as well. It
 // then has the key of the first, which stays when the second is written.
-func (p *peek) add(m said) {
+func (p *peek) add(m peekMessage) {
 	if last := len(p.messages) - 1; last >= 0 && p.messages[last].repeats(m, p.implicit) {
-		p.messages[last].Key, p.messages[last].At, p.messages[last].both = m.Key, m.At, true
+		p.messages[last].Key, p.messages[last].At, p.messages[last].merged = m.Key, m.At, true
 		return
 	}
 	if p.seen[m.Key] {
@@ -166,20 +153,16 @@ func (p *peek) add(m said) {
 	p.messages = append(p.messages, m)
 }
 
-func (m *said) repeats(before said, anyOrder bool) bool {
+func (m *peekMessage) repeats(before peekMessage, anyOrder bool) bool {
 	return m.Role == before.Role && m.Text == before.Text &&
-		(m.Role == adapters.FromNote || !m.both && m.item != before.item && (m.item || anyOrder))
+		(m.Role == adapters.FromNote || !m.merged && m.item != before.item && (m.item || anyOrder))
 }
 
-// state is what became of a call: its output stands further on in the rollout.
+// state returns what became of a call. Its output is further on in the rollout and was
+// read before.
 func (p *peek) state(m *adapters.Message) adapters.ToolState {
 	if state, ok := p.states[m.Key]; ok {
 		return state
 	}
-	// A record newer than the session is from a process that it doesn't know of.
-	dead := p.session.Status == adapters.Stopped && !m.At.After(p.session.LastActivityAt)
-	if p.over || dead {
-		return adapters.ToolFailed
-	}
-	return adapters.ToolRunning
+	return conversation.StateWithoutResult(p.session, m, p.over)
 }

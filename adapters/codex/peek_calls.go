@@ -2,20 +2,22 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/jsonl"
 )
 
 // call adds a call of a tool.
-func (p *peek) call(typ string, payload []byte, m said) {
+func (p *peek) call(typ string, payload []byte, m peekMessage) {
 	m.Role, m.Tool = adapters.FromTool, strings.TrimSuffix(typ, "_call")
 	if name, _ := jsonl.Head(jsonl.Get(payload, "name"), 200); name != "" {
 		m.Tool = name
 	}
-	id := first(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))
+	id := cmp.Or(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))
 	if id != "" {
 		m.Key = id
 	}
@@ -30,50 +32,41 @@ func (p *peek) call(typ string, payload []byte, m said) {
 	p.add(m)
 }
 
-// telling are the names of the arguments that say most of a call, the best
+// mainArguments are the names of the arguments that say most of a call, the best
 // first.
-var telling = []string{"cmd", "command", "query", "path", "file_path", "url", "task_name", "pattern", "message", "chars", "explanation"}
+var mainArguments = []string{"cmd", "command", "query", "path", "file_path", "url", "task_name", "pattern", "message", "chars", "explanation"}
 
-// argument is what says most of a call.
+// argument returns what says most of a call.
 func argument(payload []byte) string {
-	if input := spoken(jsonl.Get(payload, "input")); input != "" { // of a custom tool
-		return patched(input)
+	if input := conversation.Text(jsonl.Get(payload, "input")); input != "" { // of a custom tool
+		return patchFiles(input)
 	}
 	arguments := jsonl.Text(jsonl.Get(payload, "arguments"))
 	if len(arguments) == 0 { // an object, as in local_shell_call
-		arguments = first2(jsonl.Get(payload, "action"), jsonl.Get(payload, "arguments"))
+		arguments = firstNonEmpty(jsonl.Get(payload, "action"), jsonl.Get(payload, "arguments"))
 	}
-	for _, name := range telling {
-		if text := words(jsonl.Get(arguments, name)); text != "" {
-			return patched(text)
-		}
+	if text := conversation.Argument(arguments, mainArguments, commandText); text != "" {
+		return patchFiles(text)
 	}
-	text := ""
-	_ = jsonl.Top(arguments, func(_, raw []byte) bool {
-		text = spoken(raw)
-		return text == ""
-	})
-	if text == "" && len(arguments) > len("{}") {
-		text = string(arguments[:min(len(arguments), adapters.MaxText+4)])
-	}
-	return strings.ToValidUTF8(text, "")
+	return conversation.AnyArgument(arguments)
 }
 
-func first2(a, b []byte) []byte {
+func firstNonEmpty(a, b []byte) []byte {
 	if len(a) > 0 {
 		return a
 	}
 	return b
 }
 
-// words is a text or the words of a command; of a shell's, what the shell runs.
-func words(raw []byte) string {
+// commandText returns a text or the words of a command, and for a shell the command
+// that the shell runs.
+func commandText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '[' {
-		return spoken(raw)
+		return conversation.Text(raw)
 	}
 	var list []string
 	_ = jsonl.Each(raw, func(word []byte) bool {
-		list = append(list, spoken(word))
+		list = append(list, conversation.Text(word))
 		return len(list) < 1000
 	})
 	if len(list) == 3 && (list[1] == "-lc" || list[1] == "-c") {
@@ -82,8 +75,9 @@ func words(raw []byte) string {
 	return strings.Join(list, " ")
 }
 
-// patched names the files that a patch changes; another text stays as it is.
-func patched(text string) string {
+// patchFiles returns the names of the files that a patch changes. It returns any other
+// text as it is.
+func patchFiles(text string) string {
 	if !strings.Contains(text, "*** Begin Patch") {
 		return text
 	}
@@ -101,8 +95,8 @@ func patched(text string) string {
 	return strings.Join(files, " ")
 }
 
-// outcome reads a call's output, in which only words say how it ended: JSON with
-// the exit code up to 0.80, a line of text later.
+// outcome returns how a call ended, from its output. Only words say that: JSON with the
+// exit code up to 0.80, a line of text later.
 func outcome(output []byte) adapters.ToolState {
 	if jsonl.Get(output, "success") != nil && !jsonl.True(jsonl.Get(output, "success")) {
 		return adapters.ToolFailed
@@ -149,7 +143,7 @@ func exited(code int) adapters.ToolState {
 	return adapters.ToolDone
 }
 
-// number is the number that a text begins with, 0 without one.
+// number returns the number that a text begins with, and 0 without one.
 func number(text string) int {
 	text = strings.TrimLeft(text, " ")
 	end := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '-' })

@@ -2,24 +2,20 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/jsonl"
 )
-
-// spoken is what a JSON string says, cut so that adapters.Cut can tell.
-func spoken(raw []byte) string {
-	text, _ := jsonl.Head(raw, adapters.MaxText+4)
-	return strings.TrimSpace(text)
-}
 
 // line reads one record; false where the sub-agent's own ones begin.
 func (p *peek) line(line []byte, offset int64) bool {
 	var name, payload []byte
 	ordinal := int64(-1)
-	m := said{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset)}}
+	m := peekMessage{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset)}}
 	err := jsonl.Top(line, func(key, raw []byte) bool {
 		switch string(key) {
 		case "timestamp":
@@ -54,25 +50,25 @@ func (p *peek) line(line []byte, offset int64) bool {
 
 const compacted = "Conversation compacted"
 
-func (p *peek) say(role adapters.Role, text string, m said) {
+func (p *peek) say(role adapters.Role, text string, m peekMessage) {
 	m.Role, m.Text = role, adapters.Cut(text)
 	if m.Text != "" {
 		p.add(m)
 	}
 }
 
-func (p *peek) note(text string, m said) { p.say(adapters.FromNote, text, m) }
+func (p *peek) note(text string, m peekMessage) { p.say(adapters.FromNote, text, m) }
 
-// event reads what Codex tells its interface.
-func (p *peek) event(payload []byte, m said) {
+// event reads an event, which Codex records for its interface.
+func (p *peek) event(payload []byte, m peekMessage) {
 	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
 	case "user_message":
 		if k := jsonl.Text(jsonl.Get(payload, "kind")); len(k) > 0 && string(k) != "plain" {
 			return
 		}
-		p.prompt(spoken(jsonl.Get(payload, "message")), m)
+		p.prompt(conversation.Text(jsonl.Get(payload, "message")), m)
 	case "agent_message":
-		p.say(adapters.FromAgent, spoken(jsonl.Get(payload, "message")), m)
+		p.say(adapters.FromAgent, conversation.Text(jsonl.Get(payload, "message")), m)
 	case "item_completed":
 		p.completed(jsonl.Get(payload, "item"), m)
 	case "task_started", "turn_started":
@@ -98,8 +94,8 @@ func (p *peek) event(payload []byte, m said) {
 }
 
 // prompt adds what the user typed.
-func (p *peek) prompt(text string, m said) {
-	text = typed(text)
+func (p *peek) prompt(text string, m peekMessage) {
+	text = userText(text)
 	if text != "" && p.implicit {
 		p.over = true
 	}
@@ -119,14 +115,14 @@ func abortText(reason string) string {
 }
 
 func failureText(raw []byte) string {
-	if text := spoken(jsonl.Get(raw, "message")); text != "" {
+	if text := conversation.Text(jsonl.Get(raw, "message")); text != "" {
 		return text
 	}
 	return "The turn failed"
 }
 
 // completed reads an item of a "paginated" rollout (0.169).
-func (p *peek) completed(item []byte, m said) {
+func (p *peek) completed(item []byte, m peekMessage) {
 	id := jsonl.String(jsonl.Get(item, "id"))
 	switch typ := string(jsonl.Text(jsonl.Get(item, "type"))); typ {
 	case "UserMessage", "AgentMessage":
@@ -166,7 +162,7 @@ func texts(message []byte) string {
 }
 
 // item reads an item of the model's history.
-func (p *peek) item(payload []byte, m said) {
+func (p *peek) item(payload []byte, m peekMessage) {
 	m.item = true
 	switch typ := string(jsonl.Text(jsonl.Get(payload, "type"))); typ {
 	case "message":
@@ -194,7 +190,7 @@ func (p *peek) long(l *jsonl.LongLine, offset int64) {
 	if p.inherited > 0 && r.ordinal >= 0 && r.ordinal < p.inherited {
 		return
 	}
-	m := said{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset), At: r.at}}
+	m := peekMessage{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset), At: r.at}}
 	switch r.kind {
 	case prompt:
 		p.say(adapters.FromUser, r.text, m)
@@ -203,7 +199,7 @@ func (p *peek) long(l *jsonl.LongLine, offset int64) {
 			p.states[r.callID] = adapters.ToolDone
 		}
 	case call:
-		m.Role, m.Tool, m.Key = adapters.FromTool, r.tool, first(r.callID, m.Key)
+		m.Role, m.Tool, m.Key = adapters.FromTool, r.tool, cmp.Or(r.callID, m.Key)
 		m.State = p.state(&m.Message)
 		p.add(m)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
@@ -16,30 +15,25 @@ import (
 // the first prompt and the last turn matter, and token counts are cumulative:
 // the beginning and the end of a file are enough.
 const (
-	headLimit = 1 << 20   // to look for the first prompt
-	headLine  = 1 << 20   // the session_meta line has 22 KB
-	tailLine  = 512 << 10 // longer ones are recognised by their beginning and end
-	tailSoft  = 4 << 20   // for what is good to know: last prompt, model
-	tailHard  = 32 << 20  // for the turn and the tokens
-	window    = 128 << 20 // for a single line that goes beyond tailHard
+	headLimit  = 1 << 20   // to look for the first prompt
+	headLine   = 1 << 20   // the session_meta line has 22 KB
+	tailLine   = 512 << 10 // longer ones are recognised by their beginning and end
+	tailSoft   = 4 << 20   // for what is good to know: last prompt, model
+	tailHard   = 32 << 20  // for the turn and the tokens
+	readWindow = 128 << 20 // for a single line that goes beyond tailHard
 )
 
 // progress is how far a rollout was read.
 type progress struct {
 	facts facts
 	next  int64 // after the last complete line
-	// tail is what lies before next, to tell a file that grew from one that was
-	// written anew.
-	tail []byte
 }
-
-const tailCheck = 256
 
 // readRollout reads a rollout of the given size, from scratch or on from what
 // was read before.
 func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progress) (progress, error) {
-	if before != nil && before.facts.known && before.next <= size && before.continues(r) {
-		p := progress{facts: before.facts, next: before.next}
+	if before != nil && before.facts.known && before.next <= size {
+		p := *before
 		return p, p.readOn(ctx, r, size, before.next)
 	}
 	var p progress
@@ -47,14 +41,6 @@ func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progres
 		return p, err
 	}
 	return p, p.readOn(ctx, r, size, 0)
-}
-
-// continues says whether what lies before the place where reading ended is still
-// the same.
-func (p *progress) continues(r io.ReaderAt) bool {
-	now := make([]byte, len(p.tail))
-	_, err := r.ReadAt(now, p.next-int64(len(now)))
-	return (err == nil || err == io.EOF) && bytes.Equal(now, p.tail)
 }
 
 var errEnough = errors.New("read enough")
@@ -144,6 +130,7 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	}
 	if cut && len(found.records) == 0 {
 		p.facts.turn, p.facts.calls = turn{state: lost}, nil
+		p.facts.longLine = (&jsonl.LongLine{Endless: true}).Words(size - from)
 	}
 	for _, rec := range slices.Backward(found.records) {
 		p.facts.apply(rec)
@@ -154,10 +141,6 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 		}
 	}
 	p.next = next
-	p.tail = make([]byte, min(next, tailCheck))
-	if _, err := r.ReadAt(p.tail, next-int64(len(p.tail))); err != nil && err != io.EOF {
-		return err
-	}
 	return nil
 }
 
@@ -165,8 +148,9 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 // the offset after the last complete line; cut says that reading ended at the
 // window's beginning.
 func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
-	base := max(from, size-window)
+	base := max(from, size-readWindow)
 	back := jsonl.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
+	defer back.Close()
 	next = -1
 	for {
 		line, offset, err := back.Prev()
@@ -216,6 +200,7 @@ type collector struct {
 	inherited int64
 
 	boundary, abort, model, prompt, totals bool
+	start                                  bool // the beginning of a turn
 
 	gap      bool  // records were left out between from and those kept
 	implicit bool  // the rollout began without task_* records
@@ -248,8 +233,7 @@ func (c *collector) add(r record) {
 		return
 	case started, completed, failure, aborted, rolledBack:
 		if !inherited {
-			c.boundary = c.boundary || r.kind != aborted && !r.silent || c.abort
-			c.abort = c.abort || r.kind == aborted
+			c.addTurn(&r)
 		}
 	case settings:
 		c.model = c.model || r.model != "" && !inherited
@@ -267,9 +251,17 @@ func (c *collector) add(r record) {
 	c.records = append(c.records, r)
 }
 
-// enough says whether reading further back can be left, after so many bytes. The
-// turn is what must be known: an abort may be that of an earlier turn, so the
-// record before it is wanted as well.
+// addTurn notes what the record of a turn's start or end says about how far back
+// to read.
+func (c *collector) addTurn(r *record) {
+	c.start = c.start || r.kind == started
+	c.boundary = c.boundary || r.kind != aborted && !r.silent || c.abort
+	c.abort = c.abort || r.kind == aborted
+}
+
+// enough reports whether no further records are needed, after so many bytes. The turn
+// must be known; an abort may be that of an earlier turn, so the record before an abort
+// is needed as well.
 func (c *collector) enough(read int64) bool {
 	switch {
 	case read >= tailHard:
@@ -279,23 +271,9 @@ func (c *collector) enough(read int64) bool {
 	default:
 		return false
 	}
-	return c.totals && (c.prompt && c.model || read >= tailSoft)
+	return c.totals && (c.prompt && c.model && (c.start || c.implicit && !c.boundary) || read >= tailSoft)
 }
 
 // implicitSearch is how far before a prompt a task_started is looked for in a
 // rollout whose beginning has none: a newer version may have resumed it.
 const implicitSearch = 128 << 10
-
-// openRollout opens a rollout for reading, refusing what isn't a regular file.
-func openRollout(path string) (*os.File, os.FileInfo, error) {
-	f, err := openRegular(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	fi, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, fi, nil
-}

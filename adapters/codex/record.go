@@ -163,7 +163,7 @@ func (r *record) complete(payload []byte) {
 	}
 }
 
-// failsTurn knows the two errors that are no failure of the turn
+// failsTurn reports whether an error fails the turn. Two errors don't
 // (CodexErrorInfo::affects_turn_status).
 func failsTurn(raw []byte) bool {
 	info := jsonl.Get(raw, "codex_error_info")
@@ -179,7 +179,7 @@ func (r *record) userMessage(payload []byte) {
 	}
 	r.kind = prompt
 	text, _ := jsonl.Head(jsonl.Get(payload, "message"), textLimit)
-	r.text = typed(text)
+	r.text = userText(text)
 }
 
 // itemCompleted reads what replaces user_message and agent_message in
@@ -189,7 +189,7 @@ func (r *record) itemCompleted(payload []byte) {
 	switch string(jsonl.Text(jsonl.Get(item, "type"))) {
 	case "UserMessage":
 		r.kind = prompt
-		r.text = typed(contentText(item))
+		r.text = userText(contentText(item))
 	case "AgentMessage":
 		r.kind = answer
 	case "CommandExecution", "FileChange": // comes before the output, which waits for those of earlier calls
@@ -325,9 +325,9 @@ var wrappers = []string{
 	"<permissions instructions>", "<collaboration_mode>",
 }
 
-// typed returns what the user typed: nothing of the program's own messages, and
+// userText returns what the user typed: nothing of the program's own messages, and
 // of what an editor's extension sent only the part after its context.
-func typed(text string) string {
+func userText(text string) string {
 	const request = "## My request for Codex:"
 	if strings.HasPrefix(text, "# Context from my IDE setup:") {
 		if _, after, ok := strings.Cut(text, request); ok {

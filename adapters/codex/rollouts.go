@@ -6,14 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/uuid"
 )
 
 // rollout is one rollout file.
@@ -33,39 +33,20 @@ func threadID(name string) (string, bool) {
 	}
 	rest = strings.TrimSuffix(rest, ".zst")
 	rest, ok = strings.CutSuffix(rest, ".jsonl")
-	const stamp, uuid = len("2026-11-21T05-26-25-"), 36
-	if !ok || len(rest) != stamp+uuid || !isUUID(rest[stamp:]) {
+	const stamp, idLen = len("2026-11-21T05-26-25-"), 36
+	if !ok || len(rest) != stamp+idLen || !uuid.Is(rest[stamp:]) {
 		return "", false
 	}
 	return rest[stamp:], true
 }
 
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth
 // is fixed, so a loop of symbolic links ends. What can't be read is a problem,
 // and the rest is listed. wanted decides by the thread's id, before a stat; nil:
-// all. Those for which hot is true are looked at even where what is known of the
+// all. Those for which isRecent is true are looked at even where what is known of the
 // others counts (see folders).
-func (a *Adapter) walk(ctx context.Context, root string, wanted, hot func(id string) bool, search bool) (found []rollout, problems []error) {
-	w := walker{folders: &a.folders, wanted: wanted, hot: hot, all: true, lately: time.Now().Add(-hotTime), seen: map[string]int{}}
+func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
+	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true, recentSince: time.Now().Add(-recentTime), seen: map[string]int{}}
 	if wanted == nil {
 		var swept func()
 		if w.all, swept = a.folders.sweep(root, search); w.all {
@@ -87,13 +68,13 @@ func (a *Adapter) walk(ctx context.Context, root string, wanted, hot func(id str
 }
 
 type walker struct {
-	folders     *folders
-	wanted, hot func(id string) bool
-	all         bool      // look at every rollout
-	lately      time.Time // or at those written to since
-	found       []rollout
-	seen        map[string]int // id: index in found
-	problems    []error
+	folders          *folders
+	wanted, isRecent func(id string) bool
+	all              bool      // look at every rollout
+	recentSince      time.Time // or at those written to since
+	found            []rollout
+	seen             map[string]int // id: index in found
+	problems         []error
 }
 
 // subfolders returns the paths below path, with links resolved, whose names are
@@ -113,30 +94,14 @@ func (w *walker) subfolders(path string, digits int) []string {
 	return paths
 }
 
-// readers is how many files or folders are read at once: a disk has to be kept
-// busy.
-var readers = min(2*runtime.GOMAXPROCS(0), 8)
-
 // days adds the rollouts in these folders, in their order.
 func (w *walker) days(ctx context.Context, dirs []string) {
 	found := make([]day, len(dirs))
-	work := make(chan int)
-	var group sync.WaitGroup
-	for range min(len(dirs), readers) {
-		group.Go(func() {
-			for i := range work {
-				found[i] = w.day(dirs[i])
-			}
-		})
-	}
-	for i := range dirs {
-		if ctx.Err() != nil {
-			break
+	agentfile.Parallel(len(dirs), func(i int) {
+		if ctx.Err() == nil {
+			found[i] = w.day(dirs[i])
 		}
-		work <- i
-	}
-	close(work)
-	group.Wait()
+	})
 	for _, d := range found {
 		for _, r := range d.rollouts {
 			w.file(r)
@@ -150,10 +115,10 @@ func (w *walker) days(ctx context.Context, dirs []string) {
 // day is what was found in one folder.
 type day struct {
 	rollouts []rollout
-	failed   []miss
+	failed   []readFailure
 }
 
-type miss struct {
+type readFailure struct {
 	path string
 	err  error
 }
@@ -161,7 +126,7 @@ type miss struct {
 func (w *walker) day(dir string) day {
 	f, err := w.folders.look(dir)
 	if err != nil {
-		return day{failed: []miss{{dir, err}}}
+		return day{failed: []readFailure{{dir, err}}}
 	}
 	var d day
 	changed := false
@@ -170,13 +135,13 @@ func (w *walker) day(dir string) day {
 		if w.wanted != nil && !w.wanted(r.id) {
 			continue
 		}
-		if w.all || r.info == nil || r.link || r.info.ModTime().After(w.lately) || w.hot(r.id) {
+		if w.all || r.info == nil || r.link || r.info.ModTime().After(w.recentSince) || w.isRecent(r.id) {
 			if !changed {
 				f.rollouts, changed = slices.Clone(f.rollouts), true
 			}
 			if r.info, err = os.Stat(r.path); err != nil {
 				r.info = nil
-				d.failed = append(d.failed, miss{r.path, err})
+				d.failed = append(d.failed, readFailure{r.path, err})
 			}
 			f.rollouts[i] = r
 		}
@@ -197,7 +162,7 @@ func (w *walker) file(r rollout) {
 		return
 	}
 	if !r.info.Mode().IsRegular() {
-		w.failed(r.path, errNotRegular)
+		w.failed(r.path, agentfile.ErrNotRegular)
 		return
 	}
 	i, again := w.seen[r.id]

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,10 @@ import (
 	"slices"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/uuid"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -22,65 +27,127 @@ type root struct {
 	host  []*host // those known to use it
 }
 
-// roots finds every Codex home in use: that of the user's environment, those that
-// live Codex processes were started with, and those that their open rollouts lie
-// in. looked names all that were tried.
-func (a *Adapter) roots(c census) (found []*root, looked []string, problems []error) {
-	own := a.env("CODEX_HOME")
-	if own == "" {
-		own = filepath.Join(a.home, ".codex")
+// homeSearch collects the Codex homes in use.
+type homeSearch struct {
+	found        []*root
+	answer       *report.Answer
+	unresponsive []string // those whose file system does not answer
+	state        string   // the folder of the databases that the user's environment names
+}
+
+// add adds the home at a path and returns it; nil when there is none.
+func (f *homeSearch) add(path string) *root {
+	f.answer.LookedIn(path)
+	if !f.answers(path) {
+		return nil
 	}
-	add := func(path string) *root {
-		looked = appendNew(looked, path)
-		target, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				problems = append(problems, adapters.Unreadable(path, err))
-			}
-			return nil
+	target, err := container.EvalSymlinks(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.answer.Problem(adapters.Unreadable(path, err))
 		}
-		for _, r := range found {
-			if r.path == target {
-				return r
-			}
-		}
-		if fi, err := os.Stat(target); err == nil && !fi.IsDir() {
-			problems = append(problems, adapters.Unreadable(path, fmt.Errorf("not a folder")))
-			return nil
-		}
-		r := &root{path: target}
-		r.state = appendNew(r.state, a.env("CODEX_SQLITE_HOME"))
-		found = append(found, r)
-		return r
+		return nil
 	}
-	add(own)
+	for _, r := range f.found {
+		if r.path == target {
+			return r
+		}
+	}
+	if fi, err := os.Stat(target); err == nil && !fi.IsDir() {
+		f.answer.Problem(adapters.Unreadable(path, fmt.Errorf("not a folder")))
+		return nil
+	}
+	r := &root{path: target, state: report.AppendNew(nil, f.state)}
+	f.found = append(f.found, r)
+	return r
+}
+
+// answers reports whether the file system of a folder answers, and notes it when it
+// does not.
+func (f *homeSearch) answers(path string) bool {
+	if bounded.Answers(path) {
+		return true
+	}
+	if !slices.Contains(f.unresponsive, path) {
+		f.unresponsive = append(f.unresponsive, path)
+		f.answer.Problem(adapters.Unresponsive(path))
+	}
+	return false
+}
+
+// addOf adds the homes that a Codex process uses: the one that it was started
+// with, and those that its open rollouts lie in.
+func (f *homeSearch) addOf(h *host) {
+	var uses []*root
+	switch users := filepath.Join(h.user, ".codex"); {
+	case filepath.IsAbs(h.home):
+		uses = append(uses, f.add(h.home))
+	case filepath.IsAbs(users) && !f.answers(users):
+		uses = append(uses, nil)
+	case filepath.IsAbs(users) && isFolder(users): // not so where it is a container's name for it
+		uses = append(uses, f.add(users))
+	}
+	for rollout := range h.rollouts {
+		if path := rootOf(rollout); path != "" {
+			uses = append(uses, f.add(path))
+		}
+	}
+	if len(uses) == 0 && len(f.found) > 0 && h.user == "" {
+		uses = append(uses, f.found[0])
+	}
+	if !slices.ContainsFunc(uses, func(r *root) bool { return r != nil }) {
+		h.unresponsive = f.unresponsiveHomeOf(h)
+	}
+	for _, r := range uses {
+		if r != nil && !slices.Contains(r.host, h) {
+			r.host = append(r.host, h)
+			r.state = report.AppendNew(r.state, append(h.state, h.stateDir)...)
+		}
+	}
+}
+
+// unresponsiveHomeOf returns the home of a process where the file system does not answer.
+func (f *homeSearch) unresponsiveHomeOf(h *host) string {
+	for _, path := range []string{h.home, filepath.Join(h.user, ".codex")} {
+		if slices.Contains(f.unresponsive, path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// roots returns every Codex home in use: that of the user's environment, those
+// that live Codex processes were started with, and those that their open rollouts
+// lie in; also those that processes used within the last 24 hours of this run.
+// looked names all that were tried.
+func (a *Adapter) roots(c census, answer *report.Answer) []*root {
+	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
+	f.add(cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex")))
 	for _, h := range c.hosts {
-		var uses []*root
-		switch users := filepath.Join(h.user, ".codex"); {
-		case filepath.IsAbs(h.home):
-			uses = append(uses, add(h.home))
-		case filepath.IsAbs(users) && isFolder(users): // not so where it is a container's name for it
-			uses = append(uses, add(users))
-		}
-		for rollout := range h.rollouts {
-			if path := rootOf(rollout); path != "" {
-				uses = append(uses, add(path))
-			}
-		}
-		if len(uses) == 0 && len(found) > 0 && h.user == "" {
-			uses = append(uses, found[0])
-		}
-		for _, r := range uses {
-			if r != nil && !slices.Contains(r.host, h) {
-				r.host = append(r.host, h)
-				r.state = appendNew(r.state, append(h.state, h.stateDir)...)
-			}
+		f.addOf(h)
+	}
+	used := inUse(f.found)
+	for _, path := range a.homes.Use(used, a.now()) {
+		if !slices.Contains(used, path) && f.answers(path) && isFolder(path) {
+			f.add(path)
 		}
 	}
-	for _, r := range found {
-		r.state = appendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
+	for _, r := range f.found {
+		r.state = slices.DeleteFunc(r.state, func(path string) bool { return path != "" && !f.answers(path) })
+		r.state = report.AppendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
 	}
-	return found, looked, problems
+	return f.found
+}
+
+// inUse returns the paths of the roots that a process uses.
+func inUse(roots []*root) []string {
+	var paths []string
+	for _, r := range roots {
+		if len(r.host) > 0 {
+			paths = append(paths, r.path)
+		}
+	}
+	return paths
 }
 
 func isFolder(path string) bool {
@@ -88,7 +155,7 @@ func isFolder(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// rootOf returns the home that a rollout's path lies in.
+// rootOf returns the home that a rollout is in.
 func rootOf(rollout string) string {
 	day := filepath.Dir(rollout)
 	if filepath.Base(day) == "archived_sessions" {
@@ -102,8 +169,7 @@ func rootOf(rollout string) string {
 }
 
 // lockOwners returns, by thread, the pid that holds its writer lock. A lock file
-// that nobody holds is left behind by a process that was killed, and says
-// nothing.
+// without a holder was left behind by a process that was killed, and shows nothing.
 func (a *Adapter) lockOwners(r *root) (map[string]int, []error) {
 	dir := filepath.Join(r.path, lockFolder)
 	entries, err := os.ReadDir(dir)
@@ -124,21 +190,13 @@ func (a *Adapter) lockOwners(r *root) (map[string]int, []error) {
 	for _, e := range entries {
 		id := e.Name()[:max(0, len(e.Name())-len(".lock"))]
 		info, err := os.Stat(filepath.Join(dir, e.Name()))
-		if err != nil || !isUUID(id) {
+		if err != nil || !uuid.Is(id) {
 			continue
 		}
-		if pid := held[fileID(info)]; pid != 0 {
+		file, _ := proc.FileIDOf(info)
+		if pid := held[file]; pid != 0 {
 			owners[id] = pid
 		}
 	}
 	return owners, nil
-}
-
-func appendNew(list []string, more ...string) []string {
-	for _, s := range more {
-		if s != "" && !slices.Contains(list, s) {
-			list = append(list, s)
-		}
-	}
-	return list
 }

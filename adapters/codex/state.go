@@ -3,15 +3,12 @@ package codex
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
-	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 	"rollcall/adapters/internal/sqlitero"
 )
 
@@ -21,11 +18,8 @@ type thread struct {
 	name, branch, model, version, parent string
 }
 
-// states remembers what was read of each state database until that changes.
-type states struct {
-	mu    sync.Mutex
-	known map[string]state
-}
+// states keeps what was read of each state database, by path, until that changes.
+type states struct{ report.Memo[string, state] }
 
 type state struct {
 	stamp   sqlitero.Stamp
@@ -33,8 +27,8 @@ type state struct {
 	of      []string // the threads asked for; nil: all
 }
 
-// few is up to how many threads are asked for by their ids.
-const few = 64
+// maxIDs is up to how many threads are asked for by their ids.
+const maxIDs = 64
 
 // threads returns the rows of a root's newest state database, for the given
 // threads or more. The map is not to be changed. path is empty when there is no
@@ -48,13 +42,11 @@ func (s *states) threads(ctx context.Context, dirs []string, ids []string) (thre
 	if err != nil {
 		return nil, path, problem(ctx, path, err)
 	}
-	s.mu.Lock()
-	was := s.known[path]
-	s.mu.Unlock()
-	if was.threads != nil && was.stamp == stamp && (was.of == nil || subset(ids, was.of)) {
+	was, _ := s.Get(path)
+	if was.threads != nil && was.stamp == stamp && (was.of == nil || isSubset(ids, was.of)) {
 		return was.threads, path, nil
 	}
-	if len(ids) > few {
+	if len(ids) > maxIDs {
 		ids = nil
 	}
 	now := state{of: ids}
@@ -65,12 +57,7 @@ func (s *states) threads(ctx context.Context, dirs []string, ids []string) (thre
 	if err != nil {
 		return was.threads, path, problem(ctx, path, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.known == nil {
-		s.known = map[string]state{}
-	}
-	s.known[path] = now
+	s.Put(path, now)
 	return now.threads, path, nil
 }
 
@@ -100,26 +87,9 @@ var globEscapes = strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`)
 
 func escapeGlob(path string) string { return globEscapes.Replace(path) }
 
-// errTables says that a database isn't Codex's.
-var errTables = errors.New("no table of threads")
-
-// problem sorts a failed read of a database into the kinds of Problem.
 func problem(ctx context.Context, path string, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
-	case errors.Is(err, fs.ErrNotExist): // removed at this moment
-		return nil
-	case errors.Is(err, sqlitero.ErrBusy):
-		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err,
-			Fix: "it is read again next time; titles may be missing until then"}
-	case errors.Is(err, sqlitero.ErrNotDatabase):
-		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
-			Fix: "sessions are read from their rollouts; Codex makes the file anew when it is removed"}
-	case errors.Is(err, errTables):
-		return adapters.Unrecognised(path, "%w", err)
-	}
-	return adapters.Unreadable(path, err)
+	return sqlitero.Problem(ctx, path, err, "it is read again next time; titles may be missing until then",
+		"sessions are read from their rollouts; Codex makes the file again when it is removed")
 }
 
 // queryThreads asks for the columns that this version's table has.
@@ -129,7 +99,7 @@ func queryThreads(ctx context.Context, db *sqlitero.DB, ids []string) (map[strin
 		return nil, err
 	}
 	if !has["id"] {
-		return nil, errTables
+		return nil, sqlitero.ErrTables
 	}
 	column := func(name string) string {
 		if !has[name] {
@@ -187,7 +157,7 @@ func ownTitle(title, message string) string {
 	return title
 }
 
-func subset(ids, of []string) bool {
+func isSubset(ids, of []string) bool {
 	if ids == nil {
 		return false
 	}

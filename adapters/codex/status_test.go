@@ -14,7 +14,10 @@ import (
 func TestDecide(t *testing.T) {
 	tui := &host{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}}}
 	younger := &host{Process: proc.Process{Identity: proc.Identity{PID: 8, Start: 1}, Started: began.Add(time.Minute)}}
-	hidden := &host{Process: tui.Process, opaque: errors.New("no right")}
+	startedAt := func(after time.Duration) *host {
+		return &host{Process: proc.Process{Identity: younger.Identity, Started: began.Add(after)}}
+	}
+	hidden := &host{Process: tui.Process, filesErr: errors.New("no right")}
 	old := func() *script { return newScript(threadA, "0.80.0") }
 	now := func() *script { return newScript(threadA, "0.169.0") }
 	escalated := `{"cmd":"x","sandbox_permissions":"require_escalated"}`
@@ -25,46 +28,53 @@ func TestDecide(t *testing.T) {
 		name    string
 		script  *script
 		later   time.Duration // after the last record
-		sight   sight
+		sight   observation
 		want    status
 		waiting adapters.WaitingFor
 		outcome adapters.Outcome
 		says    string
 	}{
-		{"nothing yet", now(), 0, sight{host: tui}, adapters.Idle, "", "", "no turn yet"},
-		{"never a turn", now(), 0, sight{}, adapters.Stopped, "", "", "no turn recorded"},
-		{"0.80: an answer whose tokens were counted", old().prompt("x").answer("y").tokens(1, 0, 1), 0, sight{host: tui}, adapters.Idle, "", adapters.Completed, "answer is the last record"},
-		{"0.80: an answer, more may follow", old().prompt("x").answer("y"), time.Second, sight{host: tui}, adapters.Working, "", "", "turn open"},
-		{"0.80: an answer, and nothing has followed", old().prompt("x").answer("y"), time.Minute, sight{host: tui}, adapters.Idle, "", adapters.Completed, ""},
-		{"0.80: a word before a call is no end", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1), time.Minute, sight{host: tui}, adapters.Working, "", "", "the files do not say which"},
-		{"0.80: after a result the model thinks", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1).result("c", "z"), time.Minute, sight{host: tui}, adapters.Working, "", "", ""},
-		{"0.80: a failed turn is not recorded", old().prompt("x"), 20 * time.Minute, sight{host: tui}, adapters.Working, "", "", "or have failed"},
-		{"0.80: gone after an answer", old().prompt("x").answer("y"), 0, sight{}, adapters.Stopped, "", adapters.Completed, ""},
-		{"0.80: gone before one", old().prompt("x"), 0, sight{}, adapters.Stopped, "", adapters.Died, "left open"},
-		{"0.63: an answer goes into the history last", old().prompt("x").event(shown).tokens(1, 0, 1).item(kept).item(`{"type":"ghost_snapshot"}`), 0, sight{host: tui}, adapters.Idle, "", adapters.Completed, "answer is the last record"},
-		{"0.63: a word before a call that is not recorded yet", old().prompt("x").event(shown).tokens(1, 0, 1).item(`{"type":"ghost_snapshot"}`), time.Minute, sight{host: tui}, adapters.Working, "", "", "turn open"},
-		{"0.45: a word before a call that is not recorded yet", old().prompt("x").event(shown), time.Minute, sight{host: tui}, adapters.Working, "", "", "turn open"},
-		{"0.45: gone in the midst of such a call", old().prompt("x").event(shown), 0, sight{}, adapters.Stopped, "", adapters.Died, "left open"},
-		{"0.80: interrupted", old().prompt("x").event(`{"type":"turn_aborted","reason":"interrupted"}`), 0, sight{host: tui}, adapters.Idle, "", adapters.Interrupted, ""},
-		{"0.169: a word in the midst of a turn is no end", now().start("a").prompt("x").answer("I look").tokens(1, 0, 1), time.Hour, sight{host: tui}, adapters.Working, "", "", ""},
-		{"an escalated call, too young to tell", now().start("a").call("c", escalated), time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
-		{"an escalated call of which nothing runs", now().start("a").call("c", escalated), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "no process of it runs"},
-		{"an escalated call that may run", now().start("a").call("c", escalated), time.Minute, sight{host: tui}, adapters.Working, "", "", "the files do not say which"},
-		{"an escalated call that runs", now().start("a").call("c", escalated), time.Minute, sight{host: tui, running: 9}, adapters.Working, "", "", "process 9 runs"},
-		{"nobody is ever asked", now().start("a").add(`{"timestamp":"2026-11-21T05:00:02Z","type":"turn_context","payload":{"approval_policy":"never"}}`).call("c", escalated), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "exec_command since"},
-		{"a model is asked", now().start("a").add(`{"timestamp":"2026-11-21T05:00:02Z","type":"turn_context","payload":{"approval_policy":"on-request","approvals_reviewer":"auto_review"}}`).call("c", escalated), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
-		{"a call within the sandbox", now().start("a").context("m").call("c", `{"cmd":"x"}`), 5 * time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
-		{"a call within the sandbox, of which nothing runs", now().start("a").context("m").call("c", `{"cmd":"x"}`), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "no process of it runs: it waits"},
-		{"a patch, too young to tell", now().start("a").context("m").item(patch), time.Second, sight{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
-		{"a patch that nothing works on", now().start("a").context("m").item(patch), time.Minute, sight{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "apply_patch since"},
-		{"a patch whose outcome waits for others'", now().start("a").context("m").item(patch).event(`{"type":"item_completed","turn_id":"a","item":{"type":"FileChange","id":"p","status":"completed"}}`), time.Minute, sight{host: tui}, adapters.Working, "", "", "turn open"},
-		{"resumed after its process was killed", now().start("a").prompt("x").call("c", escalated), time.Hour, sight{host: younger, nothingRuns: true}, adapters.Idle, "", "", "before process 8 began"},
-		{"0.80: resumed after its process was killed", old().prompt("x"), time.Hour, sight{host: younger}, adapters.Idle, "", "", "before process 8 began"},
-		{"resumed, and a turn of its own", scriptAt(younger.Started, threadA, "0.169.0").start("a").prompt("x"), 0, sight{host: younger}, adapters.Working, "", "", "turn open"},
-		{"a question", now().start("a").item(`{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"c"}`), 0, sight{host: tui}, adapters.Waiting, adapters.ForQuestion, "", "request_user_input"},
-		{"a host that can't be looked into", now().turn("a", "x"), 0, sight{opaque: hidden}, adapters.Unknown, "", "", "no right"},
-		{"a rollout that could not be read", now().turn("a", "x"), 0, sight{host: tui, unread: errors.New("disk on fire")}, adapters.Unknown, "", "", "disk on fire"},
-		{"the reason of a failure", now().start("a").event(`{"type":"task_complete","error":{"message":"quota"}}`), 0, sight{}, adapters.Stopped, "", adapters.Failed, "quota"},
+		{"nothing yet", now(), 0, observation{host: tui}, adapters.Idle, "", "", "no turn yet"},
+		{"never a turn", now(), 0, observation{}, adapters.Stopped, "", "", "no turn recorded"},
+		{"0.80: an answer whose tokens were counted", old().prompt("x").answer("y").tokens(1, 0, 1), 0, observation{host: tui}, adapters.Idle, "", adapters.Completed, "answer is the last record"},
+		{"0.80: an answer, more may follow", old().prompt("x").answer("y"), time.Second, observation{host: tui}, adapters.Working, "", "", "turn open"},
+		{"0.80: an answer, and nothing has followed", old().prompt("x").answer("y"), time.Minute, observation{host: tui}, adapters.Idle, "", adapters.Completed, ""},
+		{"0.80: a word before a call is no end", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1), time.Minute, observation{host: tui}, adapters.Working, "", "", "the files do not say which"},
+		{"0.80: after a result the model thinks", old().prompt("x").answer("I look").call("c", `{}`).tokens(1, 0, 1).result("c", "z"), time.Minute, observation{host: tui}, adapters.Working, "", "", ""},
+		{"0.80: a failed turn is not recorded", old().prompt("x"), 20 * time.Minute, observation{host: tui}, adapters.Working, "", "", "or have failed"},
+		{"0.80: gone after an answer", old().prompt("x").answer("y"), 0, observation{}, adapters.Stopped, "", adapters.Completed, ""},
+		{"0.80: gone before one", old().prompt("x"), 0, observation{}, adapters.Stopped, "", adapters.Died, "left open"},
+		{"0.63: an answer goes into the history last", old().prompt("x").event(shown).tokens(1, 0, 1).item(kept).item(`{"type":"ghost_snapshot"}`), 0, observation{host: tui}, adapters.Idle, "", adapters.Completed, "answer is the last record"},
+		{"0.63: a word before a call that is not recorded yet", old().prompt("x").event(shown).tokens(1, 0, 1).item(`{"type":"ghost_snapshot"}`), time.Minute, observation{host: tui}, adapters.Working, "", "", "turn open"},
+		{"0.45: a word before a call that is not recorded yet", old().prompt("x").event(shown), time.Minute, observation{host: tui}, adapters.Working, "", "", "turn open"},
+		{"0.45: gone in the midst of such a call", old().prompt("x").event(shown), 0, observation{}, adapters.Stopped, "", adapters.Died, "left open"},
+		{"0.80: interrupted", old().prompt("x").event(`{"type":"turn_aborted","reason":"interrupted"}`), 0, observation{host: tui}, adapters.Idle, "", adapters.Interrupted, ""},
+		{"0.169: a word in the midst of a turn is no end", now().start("a").prompt("x").answer("I look").tokens(1, 0, 1), time.Hour, observation{host: tui}, adapters.Working, "", "", ""},
+		{"an escalated call, too young to tell", now().start("a").call("c", escalated), time.Second, observation{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"an escalated call of which nothing runs", now().start("a").call("c", escalated), time.Minute, observation{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "no process of it runs"},
+		{"an escalated call that may run", now().start("a").call("c", escalated), time.Minute, observation{host: tui}, adapters.Working, "", "", "the files do not say which"},
+		{"an escalated call that runs", now().start("a").call("c", escalated), time.Minute, observation{host: tui, running: 9}, adapters.Working, "", "", "process 9 runs"},
+		{"the user is never asked", now().start("a").add(`{"timestamp":"2026-11-21T05:00:02Z","type":"turn_context","payload":{"approval_policy":"never"}}`).call("c", escalated), time.Minute, observation{host: tui, nothingRuns: true}, adapters.Working, "", "", "exec_command since"},
+		{"a model is asked", now().start("a").add(`{"timestamp":"2026-11-21T05:00:02Z","type":"turn_context","payload":{"approval_policy":"on-request","approvals_reviewer":"auto_review"}}`).call("c", escalated), time.Minute, observation{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a call within the sandbox", now().start("a").context("m").call("c", `{"cmd":"x"}`), 5 * time.Second, observation{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a call within the sandbox, of which nothing runs", now().start("a").context("m").call("c", `{"cmd":"x"}`), time.Minute, observation{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "no process of it runs: it waits"},
+		{"a patch, too young to tell", now().start("a").context("m").item(patch), time.Second, observation{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
+		{"a patch that nothing works on", now().start("a").context("m").item(patch), time.Minute, observation{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "apply_patch since"},
+		{"a patch whose outcome waits for others'", now().start("a").context("m").item(patch).event(`{"type":"item_completed","turn_id":"a","item":{"type":"FileChange","id":"p","status":"completed"}}`), time.Minute, observation{host: tui}, adapters.Working, "", "", "turn open"},
+		{"resumed after its process was killed", now().start("a").prompt("x").call("c", escalated), time.Hour, observation{host: younger, nothingRuns: true}, adapters.Idle, "", adapters.Died, "before process 8 began"},
+		{"0.80: resumed after its process was killed", old().prompt("x"), time.Hour, observation{host: younger}, adapters.Idle, "", adapters.Died, "before process 8 began"},
+		{"resumed at once", now().start("a").prompt("x"), time.Hour, observation{host: startedAt(2100 * time.Millisecond)}, adapters.Idle, "", adapters.Died, "before process 8 began"},
+		{"resumed in the clock tick of the last record", now().start("a").prompt("x"), time.Hour, observation{host: startedAt(1995 * time.Millisecond)}, adapters.Idle, "", adapters.Died, "before process 8 began"},
+		{"0.80: resumed at once", old().prompt("x"), time.Hour, observation{host: startedAt(1100 * time.Millisecond)}, adapters.Idle, "", adapters.Died, "before process 8 began"},
+		{"resumed at once by the daemon", now().start("a").prompt("x"), time.Hour, observation{host: startedAt(2100 * time.Millisecond), answer: &threadStatus{Type: "idle"}}, adapters.Idle, "", adapters.Died, "says idle; last turn left open"},
+		{"the daemon's own turn, over before its records are", now().start("a").prompt("x"), time.Hour, observation{host: tui, answer: &threadStatus{Type: "idle"}}, adapters.Idle, "", "", "says idle"},
+		{"a turn that begins with its process", now().start("a").prompt("x"), time.Hour, observation{host: startedAt(time.Second)}, adapters.Working, "", "", "turn open"},
+		{"a clock that was set forward since the turn began", now().start("a").prompt("x"), time.Hour, observation{host: startedAt(1500 * time.Millisecond)}, adapters.Working, "", "", "turn open"},
+		{"resumed, and a turn of its own", scriptAt(younger.Started, threadA, "0.169.0").start("a").prompt("x"), 0, observation{host: younger}, adapters.Working, "", "", "turn open"},
+		{"a question", now().start("a").item(`{"type":"function_call","name":"request_user_input","arguments":"{}","call_id":"c"}`), 0, observation{host: tui}, adapters.Waiting, adapters.ForQuestion, "", "request_user_input"},
+		{"a host that can't be looked into", now().turn("a", "x"), 0, observation{possibleHost: hidden}, adapters.Unknown, "", "", "no right"},
+		{"a rollout that could not be read", now().turn("a", "x"), 0, observation{host: tui, unread: errors.New("disk on fire")}, adapters.Unknown, "", "", "disk on fire"},
+		{"the reason of a failure", now().start("a").event(`{"type":"task_complete","error":{"message":"quota"}}`), 0, observation{}, adapters.Stopped, "", adapters.Failed, "quota"},
 	}
 	for _, test := range tests {
 		s := test.sight
@@ -74,8 +84,8 @@ func TestDecide(t *testing.T) {
 			s.now = began
 		}
 		v := decide(s)
-		if v.status != test.want || v.waiting != test.waiting || v.outcome != test.outcome || !strings.Contains(v.evidence, test.says) {
-			t.Errorf("%s: %s %s %s %q; want %s %s %s %q", test.name, v.status, v.waiting, v.outcome, v.evidence,
+		if v.Status != test.want || v.WaitingFor != test.waiting || v.Outcome != test.outcome || !strings.Contains(v.Evidence, test.says) {
+			t.Errorf("%s: %s %s %s %q; want %s %s %s %q", test.name, v.Status, v.WaitingFor, v.Outcome, v.Evidence,
 				test.want, test.waiting, test.outcome, test.says)
 		}
 	}

@@ -48,7 +48,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	return nil
 }
 
-// socketOf is the daemon's socket in the root that a rollout lies in.
+// socketOf returns the path of the daemon's socket in the root that a rollout is in.
 func socketOf(rollout string) string {
 	root := filepath.Dir(rollout)
 	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

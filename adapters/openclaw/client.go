@@ -25,7 +25,7 @@ const (
 	scopeAdmin = "operator.admin"
 )
 
-// hello is what a gateway says of itself.
+// hello has what a gateway says of itself.
 type hello struct {
 	Protocol int `json:"protocol"`
 	Server   struct {
@@ -43,13 +43,13 @@ type hello struct {
 	} `json:"policy"`
 }
 
-// has says whether the gateway has a method; the list may be shortened (it was in
+// has reports whether the gateway has a method; the list may be shortened (it was in
 // no version seen), so that an empty one says nothing.
 func (h *hello) has(method string) bool {
 	return len(h.Features.Methods) == 0 || slices.Contains(h.Features.Methods, method)
 }
 
-// granted says whether a scope was granted. 2026.2.26 doesn't say which were.
+// granted reports whether a scope was granted. 2026.2.26 doesn't say which were.
 func (h *hello) granted(scope string) bool {
 	return h.Auth.Scopes == nil || slices.Contains(h.Auth.Scopes, scope) || slices.Contains(h.Auth.Scopes, scopeAdmin)
 }
@@ -94,7 +94,7 @@ func (t *target) connect(ctx context.Context, allowPlaintext bool, scopes []stri
 	}
 	ws.SetReadLimit(frameLimit)
 	c := &client{ws: ws, free: hc.CloseIdleConnections, done: make(chan struct{}), waiting: map[string]chan frame{}}
-	if err := c.welcome(ctx, t.auth, scopes); err != nil {
+	if err := c.handshake(ctx, t.auth, scopes); err != nil {
 		_ = ws.CloseNow()
 		c.free()
 		return nil, err
@@ -103,11 +103,11 @@ func (t *target) connect(ctx context.Context, allowPlaintext bool, scopes []stri
 	return c, nil
 }
 
-// welcome asks to be let in. No Origin is sent, and the client calls itself what
-// the gateway knows: other ids are refused. It is the one that every version grants
-// its scopes to when it comes over loopback with the gateway's token or password and
-// without a device: 2026.3.13 to 2026.5.18 grant a "cli" none.
-func (c *client) welcome(ctx context.Context, auth credentials, scopes []string) error {
+// handshake asks the gateway for access. It sends no Origin. The client id is one that
+// the gateway knows, since others are refused: the one that every version grants its
+// scopes to when the client connects over loopback with the gateway's token or password
+// and without a device. 2026.3.13 to 2026.5.18 grant a "cli" none.
+func (c *client) handshake(ctx context.Context, auth credentials, scopes []string) error {
 	if _, err := c.next(ctx, func(f frame) bool { return f.Event == "connect.challenge" }); err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (c *client) read(events func(frame)) {
 	}
 }
 
-// end tells those who wait that nothing will come any more.
+// end closes the channels of all calls that wait for an answer.
 func (c *client) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +220,7 @@ func (c *client) end(err error) {
 	}
 }
 
-// call asks and waits for the answer.
+// call sends a request and waits for its answer.
 func (c *client) call(ctx context.Context, method string, params, result any) error {
 	id := strconv.FormatInt(c.last.Add(1), 10)
 	answer := make(chan frame, 1)
@@ -259,8 +259,8 @@ func (c *client) call(ctx context.Context, method string, params, result any) er
 	}
 }
 
-// close ends the connection without a farewell, and returns when its goroutine
-// has ended.
+// close ends the connection without a closing handshake, and returns when the client's
+// goroutine has ended.
 func (c *client) close() {
 	_ = c.ws.CloseNow()
 	<-c.done

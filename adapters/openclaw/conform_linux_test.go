@@ -11,10 +11,10 @@ import (
 func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.OpenClaw,
-		New: func(w *scene.World) adapters.Adapter {
+		New: func(w *scene.Environment) adapters.Adapter {
 			return New(Config{Config: adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}})
 		},
-		Hang: func(_ *scene.World, a scene.Agent, _ []*scene.Session) func() {
+		Hang: func(_ *scene.Environment, a scene.Agent, _ []*scene.Session) func() {
 			scene.Gateway(a).Hang()
 			return scene.Gateway(a).Resume
 		},

@@ -15,7 +15,7 @@ import (
 )
 
 func TestStatuses(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	now := time.Now()
 	g.Set([]gatewaytest.Session{
@@ -84,7 +84,7 @@ func TestStatuses(t *testing.T) {
 }
 
 func TestAbsent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	roll, err := discover(t, w.adapter(), adapters.Query{})
 	if !errors.Is(err, adapters.ErrAbsent) || len(roll.LookedIn) == 0 {
 		t.Errorf("%v, looked in %v", err, roll.LookedIn)
@@ -94,7 +94,7 @@ func TestAbsent(t *testing.T) {
 // TestManySessions: all of many sessions are listed, each once, also while they
 // change places.
 func TestManySessions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	base := time.Now().Add(-time.Hour)
 	list := make([]gatewaytest.Session, many)
@@ -103,7 +103,7 @@ func TestManySessions(t *testing.T) {
 			UpdatedAt: base.Add(-time.Duration(i) * time.Second)}
 	}
 	g.Set(list)
-	a := w.adapter()
+	a := w.adapter().Patient()
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -128,10 +128,38 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
+// Of more sessions than are listed the newest are, and the others are counted
+// while none of them can be live.
+func TestMoreSessionsThanListed(t *testing.T) {
+	for name, c := range map[string]struct {
+		age  time.Duration // of the oldest that is listed
+		fine bool
+	}{"the others have rested": {48 * time.Hour, true}, "the others may be live": {time.Hour, false}} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			g := w.running(gatewaytest.Options{})
+			list := make([]gatewaytest.Session, 10_500)
+			for i := range list {
+				list[i] = gatewaytest.Session{Key: fmt.Sprintf("agent:main:%d", i), SessionID: fmt.Sprintf("id-%d", i), Status: "done",
+					UpdatedAt: time.Now().Add(-c.age * time.Duration(i) / 10_000)}
+			}
+			g.Set(list)
+			roll, err := discover(t, w.adapter().Patient(), adapters.Query{})
+			counted := 0
+			for _, n := range roll.Skipped {
+				counted += n
+			}
+			if len(roll.Sessions) != 10_000 || c.fine != (err == nil) || c.fine != (counted == 500) {
+				t.Errorf("%d sessions, skipped %v, %v", len(roll.Sessions), roll.Skipped, err)
+			}
+		})
+	}
+}
+
 // TestSeveralGateways: each fails apart, and the same id on two of them is two
 // sessions.
 func TestSeveralGateways(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	one := w.running(gatewaytest.Options{})
 	two := w.gateway(gatewaytest.Options{Token: "another-token"})
 	if err := two.WriteState(filepath.Join(w.home, ".openclaw-rescue")); err != nil {
@@ -146,11 +174,7 @@ func TestSeveralGateways(t *testing.T) {
 	one.Update(gatewaytest.Session{Key: "agent:main:main", SessionID: "same", Running: true})
 	two.Update(gatewaytest.Session{Key: "agent:main:main", SessionID: "same", Status: "done"})
 	a := w.adapter()
-	began := time.Now()
 	roll, err := discover(t, a, adapters.Query{})
-	if took := time.Since(began); took > 4900*time.Millisecond {
-		t.Errorf("took %v", took)
-	}
 	if len(roll.Sessions) != 2 || roll.Sessions[0].Remote == roll.Sessions[1].Remote {
 		t.Errorf("%+v", roll.Sessions)
 	}
@@ -159,11 +183,7 @@ func TestSeveralGateways(t *testing.T) {
 		t.Errorf("problems: %v", problems)
 	}
 	ids := []string{roll.Sessions[0].ID, roll.Sessions[1].ID}
-	began = time.Now()
 	roll, _ = discover(t, a, adapters.Query{})
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the second time it took %v", took)
-	}
 	if len(roll.Sessions) != 2 || roll.Sessions[0].ID != ids[0] || roll.Sessions[1].ID != ids[1] {
 		t.Errorf("ids changed: %v, %+v", ids, roll.Sessions)
 	}
@@ -177,7 +197,7 @@ func TestSeveralGateways(t *testing.T) {
 
 // TestOlderGateway: 2026.2.26 speaks protocol 3 and doesn't say what runs.
 func TestOlderGateway(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{MaxProtocol: 3})
 	g.Update(gatewaytest.Session{Key: "agent:main:main", SessionID: "s1", Running: true,
 		DerivedTitle: "[Sat 2026-11-21 05:21 UTC] say hello"})
@@ -224,7 +244,7 @@ func TestOlderGateway(t *testing.T) {
 // TestEnvironment: where the gateway is and what it wants can stand in the
 // environment.
 func TestEnvironment(t *testing.T) {
-	g := newWorld(t).gateway(gatewaytest.Options{Token: "of the environment"})
+	g := newFixture(t).gateway(gatewaytest.Options{Token: "of the environment"})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
 	port := fmt.Sprint(g.Port())
 	for name, env := range map[string]map[string]string{
@@ -236,7 +256,7 @@ func TestEnvironment(t *testing.T) {
 		"dotenv":       {"OPENCLAW_PROFILE": "work"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.env = env
 			switch name {
 			case "state":
@@ -257,7 +277,7 @@ func TestEnvironment(t *testing.T) {
 // TestNamedAndFound: a gateway that the settings name and that is found as well is
 // asked once, and has the name that the user gave it.
 func TestNamedAndFound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Status: "done"})
 	w.cfg.Gateways = []openclaw.Gateway{{URL: fmt.Sprintf("ws://localhost:%d/", g.Port()), Name: "my lobster"}}
@@ -272,7 +292,7 @@ func TestNamedAndFound(t *testing.T) {
 // A gateway keeps its sessions for ever: those in which nothing happened for a day
 // are over, whatever was left open in them but a run.
 func TestOldSessionsAreOver(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	now := time.Now()
 	young, old := now.Add(-23*time.Hour), now.Add(-25*time.Hour)

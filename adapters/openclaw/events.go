@@ -11,8 +11,8 @@ import (
 // maxRuns bounds what events tell of runs.
 const maxRuns = 20_000
 
-// event looks at an event of a gateway, and tells the listeners if the next
-// Discover may answer differently. Words as they are written are not told.
+// event handles an event of a gateway. It calls the listeners if the next Discover may
+// answer differently. Events about single words of an answer are passed over.
 func (l *link) event(f frame) {
 	var e struct {
 		SessionKey string `json:"sessionKey"`
@@ -23,20 +23,20 @@ func (l *link) event(f frame) {
 		} `json:"data"`
 	}
 	_ = json.Unmarshal(f.Payload, &e) // members of another type are zero
-	told := false
+	changed := false
 	switch kind, _, _ := strings.Cut(f.Event, "."); {
 	case kind == "sessions", f.Event == "shutdown", f.Event == "session.approval":
-		told = true
+		changed = true
 	case strings.Contains(f.Event, ".approval.") || kind == "question":
-		told = true
+		changed = true
 	case kind == "chat":
-		told = e.State == "final" || e.State == "aborted" || e.State == "error"
-		if told {
+		changed = e.State == "final" || e.State == "aborted" || e.State == "error"
+		if changed {
 			l.note(e.SessionKey, run{outcome: map[string]adapters.Outcome{
 				"final": adapters.Completed, "aborted": adapters.Interrupted, "error": adapters.Failed}[e.State]})
 		}
 	case f.Event == "agent" && e.Stream == "lifecycle":
-		told = true
+		changed = true
 		switch e.Data.Phase {
 		case "start", "approval-resolved":
 			l.note(e.SessionKey, run{open: true})
@@ -48,13 +48,14 @@ func (l *link) event(f frame) {
 			l.note(e.SessionKey, run{outcome: adapters.Failed})
 		}
 	}
-	if told || l.goesOn(e.SessionKey) {
-		l.p.tell()
+	if changed || l.wasWaiting(e.SessionKey) {
+		l.p.notify()
 	}
 }
 
-// note keeps what became of a session's run. An interruption is told as an error
-// or an end as well, before or after: it stays one.
+// note keeps how a session's run ended or that it began. A gateway reports an
+// interruption as an error or an end as well, before or after: it stays an
+// interruption.
 func (l *link) note(key string, now run) {
 	if key == "" {
 		return
@@ -76,15 +77,15 @@ func (l *link) note(key string, now run) {
 	l.runs[key] = now
 }
 
-// goesOn says whether an event is of a session that waited for the user: when an
-// approval is given, nothing else may tell.
-func (l *link) goesOn(key string) bool {
+// wasWaiting reports whether an event is of a session that waited for the user: when an
+// approval is given, there may be no other event.
+func (l *link) wasWaiting(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waiting[key]
 }
 
-// noteWaiting remembers which sessions waited.
+// noteWaiting notes which sessions wait for the user.
 func (p *pusher) noteWaiting(id string, pending map[string]request) {
 	l := p.link(id)
 	if l == nil {
@@ -99,7 +100,7 @@ func (p *pusher) noteWaiting(id string, pending map[string]request) {
 	l.waiting = waiting
 }
 
-// runsOf returns what the kept connection c heard of runs, or nil.
+// runsOf returns a function with what the kept connection c heard of runs, or nil.
 func (p *pusher) runsOf(id string, c *client) func(string) (run, bool) {
 	l := p.link(id)
 	if l == nil {

@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,12 +13,14 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/report"
 )
 
 // From 2026.3.12 to 2026.4.24 a gateway grants nothing to a client that shows no
 // paired device, not even on loopback with its token, and Rollcall pairs none: that
-// would write into the gateway's state. Such a gateway lets it in all the same, so
+// would write into the gateway's state. Such a gateway still accepts the connection, so
 // that it is known to run, and what its sessions do stands in its state folder: the
 // sessions in sessions.json, and which has a run in the locks (see transcripts.go).
 
@@ -30,14 +33,15 @@ const (
 	openingLine = 256 << 10
 )
 
-// ungranted says whether a gateway let Rollcall in and then tells it nothing.
-func ungranted(err error) bool {
+// isMissingScope reports whether a gateway accepted Rollcall and then refused to answer
+// it.
+func isMissingScope(err error) bool {
 	var r *refusal
 	return errors.As(err, &r) && (r.Message == "missing scope: "+scopeRead || r.detail("missingScope") == scopeRead)
 }
 
-// files lists the sessions from the state folder of a gateway that lets nobody read
-// them; ok is false where there is nothing to read.
+// files lists the sessions from the state folder of a gateway that does not grant
+// Rollcall to read them. ok is false where there is nothing to read.
 func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
 	if t.stateDir == "" {
 		return false
@@ -50,7 +54,7 @@ func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
 			continue // a newer version moved them into it, and left this
 		}
 		read = true
-		b, err := readSmall(path, maxStore)
+		b, _, err := agentfile.ReadSmall(path, maxStore)
 		if err != nil {
 			ans.problems = append(ans.problems, adapters.Unreadable(path, err))
 			continue
@@ -64,17 +68,17 @@ func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
 			list[i].AgentID = filepath.Base(filepath.Dir(filepath.Dir(path)))
 		}
 		rows = append(rows, list...)
-		a.addWatch(filepath.Dir(path))
+		a.watched.Add(filepath.Dir(path))
 	}
-	v := view{target: t, hello: h, now: a.now(), alive: a.alive, ends: &a.ends, workspaces: t.workspaces}
-	a.book.enter(t, rows)
+	v := gatewayView{target: t, hello: h, now: a.now(), alive: a.alive, outcomes: &a.outcomes, workspaces: t.workspaces}
+	a.ids.enter(t, rows)
 	for i := range rows {
 		r := &rows[i]
-		s := v.session(r, a.book.idOf(t, r.Key))
-		s.Parent = a.book.parent(t, r, s.ID)
+		s := v.session(r, a.ids.idOf(t, r.Key))
+		s.Parent = a.ids.parent(t, r, s.ID)
 		if path, ok := v.transcript(r); ok {
 			began := readOpening(path)
-			s.FirstPrompt, s.CWD = began.prompt, first(began.cwd, s.CWD)
+			s.FirstPrompt, s.CWD = began.prompt, cmp.Or(began.cwd, s.CWD)
 		}
 		ans.sessions = append(ans.sessions, s)
 	}
@@ -102,14 +106,14 @@ func parseStore(b []byte, skipped map[string]int) ([]row, error) {
 	return rows, nil
 }
 
-// judgeStored judges a session of a sessions.json. Its own status is not believed:
-// a gateway that crashed left it as it was.
-func (v *view) judgeStored(r *row) verdict {
-	if d, ok := v.judgeLock(r); ok {
+// decideStored returns the verdict on a session of a sessions.json. The status in the
+// file is not used: a gateway that crashed left it as it was.
+func (v *gatewayView) decideStored(r *row) report.Verdict {
+	if d, ok := v.decideByLock(r); ok {
 		return d
 	}
-	return verdict{status: adapters.Unknown, evidence: v.says("it doesn't grant Rollcall " + scopeRead +
-		", and the session has no transcript in " + filepath.Join(v.target.stateDir, "agents"))}
+	return report.Unknown(v.says("it doesn't grant Rollcall " + scopeRead +
+		", and the session has no transcript in " + filepath.Join(v.target.stateDir, "agents")))
 }
 
 // opening is how a transcript began.
@@ -137,7 +141,7 @@ func parseOpening(r io.Reader) (o opening) {
 		}
 		e := entry{Content: json.RawMessage(jsonl.Get(line, "message", "content"))}
 		for _, p := range e.parts() {
-			if words := said(p.Text); words != "" && !ownWords(words) {
+			if words := userText(p.Text); words != "" && !isGatewayText(words) {
 				o.prompt = adapters.Cut(words)
 				break
 			}

@@ -12,9 +12,9 @@ const (
 	foldersFor   = time.Minute
 )
 
-// folders remember the agents' folders of each gateway: a late answer is no reason to
-// forget them.
-type folders struct {
+// workspaceCache remembers the agents' folders of each gateway, so that a late answer
+// does not lose them.
+type workspaceCache struct {
 	mu   sync.Mutex
 	byID map[string]workspaces
 }
@@ -24,9 +24,9 @@ type workspaces struct {
 	agent map[string]string
 }
 
-// fill returns the agents' folders, asked for when some row doesn't tell its own.
-// Those of the settings come first: 2026.2.26 tells none.
-func (f *folders) fill(ctx context.Context, t *target, c *client, rows []row, now time.Time) map[string]string {
+// fill returns the agents' folders. It asks for them when a row lacks its own. Those of
+// the settings come first: 2026.2.26 reports none.
+func (f *workspaceCache) fill(ctx context.Context, t *target, c *client, rows []row, now time.Time) map[string]string {
 	needed := false
 	for i := range rows {
 		needed = needed || rows[i].cwd() == ""

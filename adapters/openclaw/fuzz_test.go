@@ -70,10 +70,13 @@ func FuzzFrame(f *testing.F) {
 		if json.Unmarshal(frame.Payload, &list) == nil {
 			list.enter(pending, adapters.ForPermission)
 		}
-		var book book
-		rows := parseRows(p.Sessions, map[string]int{})
+		var book sessionIDs
+		var rows []row
+		if p.Sessions != nil {
+			rows = parseRows(p.Sessions.rows, map[string]int{})
+		}
 		book.enter(t0, rows)
-		judgeView := view{target: t0, hello: &hello{}, now: time.Unix(1795238665, 0), pending: pending}
+		judgeView := gatewayView{target: t0, hello: &hello{}, now: time.Unix(1795238665, 0), pending: pending}
 		for i := range rows {
 			s := judgeView.session(&rows[i], book.idOf(t0, rows[i].Key))
 			s.Parent = book.parent(t0, &rows[i], s.ID)

@@ -23,8 +23,8 @@ func unmarshalJSON5(b []byte, v any) error {
 	return json.Unmarshal(plain, v)
 }
 
-// toJSON rewrites JSON5 as JSON. What it can't rewrite it leaves for the JSON
-// parser to complain about.
+// toJSON rewrites JSON5 as JSON. It leaves what it can't rewrite for the JSON parser,
+// which then reports the error.
 func toJSON(text string) ([]byte, error) {
 	s := scanner{text: strings.TrimPrefix(text, "\ufeff")}
 	for s.pos < len(s.text) {

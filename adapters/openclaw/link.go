@@ -13,9 +13,9 @@ import (
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
-	// restPause is how long to wait when no gateway runs here: its start is told by
+	// optionalPause is how long to wait when no gateway runs here: its start is told by
 	// its lock, and by whoever asks.
-	restPause = 5 * time.Minute
+	optionalPause = 5 * time.Minute
 	// startPause is how long to wait for a gateway that says that it is starting.
 	startPause = 2 * time.Second
 	// settled is how long a connection has to last to count as a good one.
@@ -33,7 +33,7 @@ type run struct {
 	outcome adapters.Outcome
 }
 
-// pusher keeps one connection per gateway while somebody listens.
+// pusher keeps one connection per gateway while a caller of Push listens.
 type pusher struct {
 	mu        sync.Mutex
 	adapter   *Adapter
@@ -46,7 +46,7 @@ type link struct {
 	p      *pusher
 	cancel context.CancelFunc
 	ended  chan struct{}
-	kick   chan struct{}
+	wakeUp chan struct{}
 
 	mu      sync.Mutex
 	target  *target
@@ -83,7 +83,7 @@ func (a *Adapter) Push(ctx context.Context, changed func()) {
 	}
 }
 
-// sync lets the links be those of the targets.
+// sync opens and ends links so that there is one for each target.
 func (p *pusher) sync(targets []*target) {
 	p.mu.Lock()
 	if len(p.listeners) == 0 {
@@ -98,7 +98,7 @@ func (p *pusher) sync(targets []*target) {
 			continue
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		l := &link{p: p, cancel: cancel, ended: make(chan struct{}), kick: make(chan struct{}, 1), target: t}
+		l := &link{p: p, cancel: cancel, ended: make(chan struct{}), wakeUp: make(chan struct{}, 1), target: t}
 		p.links[t.id] = l
 		go l.keep(ctx)
 	}
@@ -121,7 +121,7 @@ func (p *pusher) link(id string) *link {
 	return p.links[id]
 }
 
-func (p *pusher) tell() {
+func (p *pusher) notify() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for changed := range p.listeners {
@@ -148,7 +148,7 @@ func (l *link) retarget(t *target) {
 
 func (l *link) wake() {
 	select {
-	case l.kick <- struct{}{}:
+	case l.wakeUp <- struct{}{}:
 	default:
 	}
 }
@@ -164,8 +164,8 @@ func (l *link) keep(ctx context.Context) {
 			pause = 0
 		}
 		longest := maxPause
-		if isRefusedDial(err) && l.atRest() {
-			longest = restPause
+		if isRefusedDial(err) && l.isOptional() {
+			longest = optionalPause
 		}
 		pause = min(max(2*pause, firstPause), longest)
 		var r *refusal
@@ -177,21 +177,22 @@ func (l *link) keep(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-l.kick:
+		case <-l.wakeUp:
 			timer.Stop()
 		case <-timer.C:
 		}
 	}
 }
 
-// atRest says whether the gateway is one that nobody expects to run.
-func (l *link) atRest() bool {
+// isOptional reports whether the gateway need not run: the user did not name it, and it
+// has no process.
+func (l *link) isOptional() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.target.named == "" && l.target.owner.state != ownerAlive
 }
 
-// once connects and stays connected as long as it lasts.
+// once connects and returns when the connection has ended.
 func (l *link) once(ctx context.Context) error {
 	l.mu.Lock()
 	t := l.target
@@ -213,7 +214,7 @@ func (l *link) once(ctx context.Context) error {
 	l.set(c)
 	defer l.set(nil)
 	select { // what happened before does not end the next pause
-	case <-l.kick:
+	case <-l.wakeUp:
 	default:
 	}
 	l.watch(ctx, c)
@@ -224,7 +225,7 @@ func (l *link) set(c *client) {
 	l.mu.Lock()
 	l.client = c
 	l.mu.Unlock()
-	l.p.tell()
+	l.p.notify()
 }
 
 // watch returns when the connection ends. A gateway that says nothing for two
@@ -259,8 +260,8 @@ func (l *link) watch(ctx context.Context, c *client) {
 	}
 }
 
-// borrow returns a connection to ask a gateway over: the kept one, or one of its
-// own. release says whether the gateway hung meanwhile.
+// borrow returns a connection to ask a gateway over: the kept one, or a new one. The
+// caller must call release and tell it whether the gateway hung meanwhile.
 func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release func(hung bool), err error) {
 	l := a.pusher.link(t.id)
 	if l != nil {
@@ -268,7 +269,7 @@ func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release fun
 		c = l.client
 		l.mu.Unlock()
 	}
-	if c != nil && !c.over() {
+	if c != nil && !c.isOver() {
 		began := time.Now()
 		return c, func(hung bool) {
 			if hung && c.active.Load() < began.UnixNano() { // nothing at all came: not merely slow
@@ -286,8 +287,8 @@ func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release fun
 	return c, func(bool) { c.close() }, nil
 }
 
-// over says whether the connection has ended.
-func (c *client) over() bool {
+// isOver reports whether the connection has ended.
+func (c *client) isOver() bool {
 	select {
 	case <-c.done:
 		return true

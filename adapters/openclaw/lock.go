@@ -1,12 +1,14 @@
 package openclaw
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // lock is what a running gateway leaves in its state folder (2026.9.6).
@@ -19,9 +21,9 @@ type lock struct {
 	StateDir  string `json:"stateDir"`
 }
 
-// readLock reads gateway.state.lock; ok says whether there is one.
+// readLock reads gateway.state.lock; ok reports whether there is one.
 func readLock(path string) (l lock, ok bool, err error) {
-	b, err := readSmall(path, 1<<16)
+	b, _, err := agentfile.ReadSmall(path, 1<<16)
 	switch {
 	case os.IsNotExist(err):
 		return lock{}, false, nil
@@ -38,7 +40,7 @@ func readLock(path string) (l lock, ok bool, err error) {
 	return l, true, nil
 }
 
-// lockPath is where 2026.9.6 has the lock of the gateway with that state folder.
+// lockPath returns where 2026.9.6 has the lock of the gateway with that state folder.
 func lockPath(dir string) string {
 	return filepath.Join(dir, "tmp", lockFolder(), "gateway.state.lock")
 }
@@ -66,13 +68,14 @@ func (s *search) oldLock(config string) (path string, l lock, ok bool) {
 }
 
 func (s *search) oldLocks() []string {
-	paths, _ := filepath.Glob(filepath.Join(first(s.env("TMPDIR"), os.TempDir()), lockFolder(), "gateway.*.lock"))
+	paths, _ := filepath.Glob(filepath.Join(cmp.Or(s.adapter.env("TMPDIR"), os.TempDir()), lockFolder(), "gateway.*.lock"))
 	return paths[:min(len(paths), maxOldLocks)]
 }
 
-// settle corrects the state folder of a gateway that was started with --profile:
-// neither its environment nor, once it runs, its arguments tell. Its lock does.
-func (s *search) settle(g *gatewayProcess) {
+// correctStateDir corrects the state folder of a gateway that was started with
+// --profile. Neither its environment nor, once it runs, its arguments name the profile;
+// its lock names the folder.
+func (s *search) correctStateDir(g *gatewayProcess) {
 	if g.foreign || g.env["OPENCLAW_STATE_DIR"] != "" {
 		return
 	}
@@ -82,8 +85,8 @@ func (s *search) settle(g *gatewayProcess) {
 		if !ok || err != nil || l.PID != g.PID || !s.isOwner(g.Process, l) {
 			continue
 		}
-		if dir := first(l.StateDir, filepath.Dir(l.Config)); filepath.IsAbs(dir) {
-			g.stateDir, g.config = dir, first(l.Config, g.config)
+		if dir := cmp.Or(l.StateDir, filepath.Dir(l.Config)); filepath.IsAbs(dir) {
+			g.stateDir, g.config = dir, cmp.Or(l.Config, g.config)
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,6 +39,9 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		return nil, t.problem(err)
 	}
 	messages := h.messages()
+	for i := range messages {
+		messages[i].Text = t.auth.redact(messages[i].Text)
+	}
 	return messages[max(0, len(messages)-n):], nil
 }
 
@@ -71,7 +75,8 @@ type part struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
-// messages are those of the history, each call of a tool with what came of it.
+// messages returns the messages of the history, each call of a tool together with its
+// result.
 func (h *history) messages() []adapters.Message {
 	var list []adapters.Message
 	calls := map[string]int{}
@@ -82,7 +87,7 @@ func (h *history) messages() []adapters.Message {
 	for i, raw := range h.Messages {
 		var e entry
 		_ = json.Unmarshal(raw, &e) // members of another type are zero
-		key := first(e.Meta.ID, fmt.Sprintf("%d", from+i))
+		key := cmp.Or(e.Meta.ID, fmt.Sprintf("%d", from+i))
 		if e.Role == "toolResult" {
 			if j, ok := calls[e.CallID]; ok {
 				list[j].State = adapters.ToolDone
@@ -124,19 +129,19 @@ func (e *entry) split(key string) []adapters.Message {
 	}
 	spoken := strings.Join(words, "\n")
 	if role == adapters.FromUser {
-		spoken = said(spoken)
+		spoken = userText(spoken)
 	}
 	if spoken != "" {
 		list = slices.Insert(list, 0, adapters.Message{Key: key, Role: role, Text: adapters.Cut(spoken), At: at})
 	}
 	if e.StopReason == "error" || e.StopReason == "aborted" {
 		list = append(list, adapters.Message{Key: key + "/end", Role: adapters.FromNote,
-			Text: adapters.Cut(first(e.Error, e.StopReason)), At: at})
+			Text: adapters.Cut(cmp.Or(e.Error, e.StopReason)), At: at})
 	}
 	return list
 }
 
-// parts are the pieces of an entry, whose content is a text or a list.
+// parts returns the pieces of an entry, whose content is a text or a list.
 func (e *entry) parts() []part {
 	if bytes.HasPrefix(bytes.TrimSpace(e.Content), []byte("[")) {
 		var raw []json.RawMessage
@@ -154,7 +159,7 @@ func (e *entry) parts() []part {
 	return []part{{Type: "text", Text: words}}
 }
 
-// argument is the argument that says most.
+// argument returns the argument that says most.
 func (p *part) argument() string {
 	for _, name := range []string{"command", "cmd", "path", "file_path", "url", "query", "pattern", "task", "message"} {
 		if s, ok := p.Arguments[name].(string); ok && s != "" {
@@ -168,7 +173,8 @@ func (p *part) argument() string {
 	return string(b)
 }
 
-// failed says whether a result is one of a failure: exec tells its own in the text.
+// failed reports whether a result is that of a failure. exec reports its own failures
+// in the text.
 func (e *entry) failed() bool {
 	if e.IsError {
 		return true

@@ -1,18 +1,22 @@
 package openclaw
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 
 	"rollcall/adapters"
 )
 
-// pending asks what waits for the user. Approvals are listed only to whoever made
-// the request and to operator.admin (2026.9.6), so that it takes a connection of its
-// own. That is as short as it can be, and calls nothing but lists: a client that holds
-// approvals could otherwise count as somebody who is there to decide them. blind says
-// why requests may be hidden for good; an error is one of the moment.
-func (a *Adapter) pending(ctx context.Context, t *target, c *client) (found map[string]request, blind string, err error) {
+// pending asks what waits for the user. A gateway lists approvals only to the client
+// that made the request and to operator.admin (2026.9.6), so pending needs a connection
+// of its own. It keeps the connection short and calls nothing but lists: a client that
+// holds approvals could otherwise count as a user who decides them. whyUnknown says why
+// requests may be hidden for good; an error is temporary.
+func (a *Adapter) pending(ctx context.Context, t *target, c *client) (found map[string]request, whyUnknown string, err error) {
 	lists := []struct {
 		method string
 		what   adapters.WaitingFor
@@ -32,7 +36,7 @@ func (a *Adapter) pending(ctx context.Context, t *target, c *client) (found map[
 	}
 	defer admin.close()
 	if !admin.hello.granted(scopeAdmin) {
-		blind = "the gateway doesn't grant " + scopeAdmin
+		whyUnknown = "the gateway doesn't grant " + scopeAdmin
 	}
 	found = map[string]request{}
 	for _, l := range lists {
@@ -44,12 +48,67 @@ func (a *Adapter) pending(ctx context.Context, t *target, c *client) (found map[
 		var r *refusal
 		switch {
 		case errors.As(err, &r):
-			blind = first(blind, plain(r.Error()))
+			whyUnknown = cmp.Or(whyUnknown, oneLine(r.Error()))
 			continue
 		case err != nil:
 			return nil, "", err
 		}
 		list.enter(found, l.what)
 	}
-	return found, blind, nil
+	return found, whyUnknown, nil
+}
+
+// requests is the answer to a list of approvals (an array) or of questions (an
+// object with one), in 2026.9.6.
+type requests []json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *requests) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
+		return json.Unmarshal(b, (*[]json.RawMessage)(l))
+	}
+	var object struct {
+		Questions []json.RawMessage `json:"questions"`
+		Approvals []json.RawMessage `json:"approvals"`
+	}
+	if err := json.Unmarshal(b, &object); err != nil {
+		return err
+	}
+	*l = slices.Concat(object.Questions, object.Approvals)
+	return nil
+}
+
+// enter adds the requests to what each session waits for.
+func (l requests) enter(found map[string]request, what adapters.WaitingFor) {
+	for _, raw := range l {
+		var r struct {
+			Status     string `json:"status"`
+			SessionKey string `json:"sessionKey"`
+			Request    struct {
+				SessionKey string `json:"sessionKey"`
+				Command    string `json:"command"`
+				Title      string `json:"title"`
+			} `json:"request"`
+			Questions []struct {
+				Question string `json:"question"`
+				Header   string `json:"header"`
+			} `json:"questions"`
+		}
+		// A member of another type leaves the others as they are.
+		_ = json.Unmarshal(raw, &r)
+		key := cmp.Or(r.SessionKey, r.Request.SessionKey)
+		if key == "" || r.Status != "" && r.Status != "pending" {
+			continue
+		}
+		w := request{what: what, text: cmp.Or(r.Request.Command, r.Request.Title)}
+		if len(r.Questions) > 0 {
+			w.text = cmp.Or(r.Questions[0].Question, r.Questions[0].Header)
+		}
+		if have, ok := found[key]; ok {
+			have.more++
+			found[key] = have
+			continue
+		}
+		found[key] = w
+	}
 }

@@ -48,7 +48,7 @@ func (p *tree) table() *proc.Table { return proc.OpenAt(p.root, p.root) }
 // TestProcessFound: a gateway whose state lies elsewhere is found by its process,
 // with the folder, the port and the token that it was started with.
 func TestProcessFound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.gateway(gatewaytest.Options{Token: "of-the-process"})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
 	state := filepath.Join(w.home, "elsewhere")
@@ -69,7 +69,7 @@ func TestProcessFound(t *testing.T) {
 // folder, as its lock says, and not of the default one: the option stands neither in
 // its environment nor, once it runs, in its arguments.
 func TestProfile(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.gateway(gatewaytest.Options{Token: "of-the-profile"})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
 	w.write(".openclaw-work/openclaw.json", `{"gateway": {"auth": {"mode": "token", "token": "of-the-profile"}}}`)
@@ -88,7 +88,7 @@ func TestProfile(t *testing.T) {
 
 // TestStartingProcess: a gateway that runs and does not listen yet is said to start.
 func TestStartingProcess(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.write(".openclaw/openclaw.json", `{"gateway": {"port": 1}}`)
 	p := newTree(t)
 	p.process(41, 1, "MainThread", 20, []string{"node", "/opt/node_modules/openclaw/openclaw.mjs", "gateway", "run"}, []string{"HOME=" + w.home})
@@ -100,7 +100,7 @@ func TestStartingProcess(t *testing.T) {
 // TestOldLock: the lock of 2026.2.26 lies in the folder for temporary files, and
 // tells a crash from a clean end as well.
 func TestOldLock(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.env["TMPDIR"] = filepath.Join(w.home, "tmp")
 	w.write(".openclaw/openclaw.json", `{"gateway": {"port": 1}}`)
 	w.cfg.Table = newTree(t).table()
@@ -113,4 +113,34 @@ func TestOldLock(t *testing.T) {
 		filepath.Join(w.home, ".openclaw/openclaw.json")))
 	_, err := discover(t, w.adapter(), adapters.Query{})
 	onlyProblem(t, err, adapters.ErrUnreadable, "process 77 is gone", "gateway.8e4bf977.lock")
+}
+
+// TestOwnsProcess: gateways are owned, under each name that they go by; what starts
+// one, what only talks to one, and other programs of Node.js are not.
+func TestOwnsProcess(t *testing.T) {
+	w := newFixture(t)
+	p := newTree(t)
+	home := []string{"HOME=" + w.home}
+	script := func(args ...string) []string {
+		return append([]string{"node", "/opt/node_modules/openclaw/openclaw.mjs"}, args...)
+	}
+	p.process(40, 1, "openclaw", 10, script("gateway", "run"), home)
+	p.process(41, 40, "openclaw-gatewa", 20, []string{"openclaw-gateway"}, home)
+	p.process(42, 1, "MainThread", 30, script("gateway", "run", "--port", "1"), home)
+	p.process(43, 1, "node", 40, script("gateway"), []string{"HOME=/home/somebody"})
+	p.process(44, 1, "node", 50, script("gateway", "status"), home)
+	p.process(45, 1, "node", 60, script("agent", "--message", "x"), home)
+	p.process(46, 1, "node", 70, []string{"node", "server.js", "gateway"}, home)
+	p.process(47, 1, "bash", 80, []string{"openclaw", "gateway"}, home)
+	w.cfg.Table = p.table()
+	a := w.adapter()
+	for pid, want := range map[int]bool{40: false, 41: true, 42: true, 43: true, 44: false, 45: false, 46: false, 47: false} {
+		row, err := w.cfg.Table.Find(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.OwnsProcess(row); got != want {
+			t.Errorf("process %d (%s): owned is %v", pid, row.Comm, got)
+		}
+	}
 }

@@ -17,8 +17,8 @@ const (
 	previewLimit = time.Second
 )
 
-// prompts remember what the user said first and last. The first never changes;
-// the last goes with the row's time of change.
+// prompts remembers what the user said first and last. The first never changes; the
+// last is kept with the row's time of change.
 type prompts struct {
 	mu   sync.Mutex
 	said map[place]prompt
@@ -55,19 +55,19 @@ func (p *prompts) fill(ctx context.Context, t *target, c *client, rows []row) {
 		if r := byKey[preview.Key]; r != nil {
 			at := place{t.id, r.promptKey()}
 			said := preview.prompt(r.Updated)
-			said.first = first(p.said[at].first, said.first)
+			said.first = cmp.Or(p.said[at].first, said.first)
 			p.said[at] = said
 		}
 	}
 }
 
-// promptKey changes when the session behind a key does.
+// promptKey returns a key that changes when the session behind the row's key does.
 func (r *row) promptKey() string { return r.Key + "\x00" + r.SessionID }
 
 func (p *prompts) wanted(t *target, rows []row) []*row {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.said == nil || len(p.said) > maxBook {
+	if p.said == nil || len(p.said) > maxRemembered {
 		p.said = map[place]prompt{}
 	}
 	var list []*row
@@ -100,13 +100,13 @@ type preview struct {
 	} `json:"items"`
 }
 
-// prompt is what the user said in a preview. The first is only known when the
-// conversation is shorter than what was asked for.
+// prompt returns what the user said in a preview. The first prompt is known only when
+// the conversation is shorter than what was asked for.
 func (p *preview) prompt(updated number) prompt {
 	said1 := prompt{updated: updated}
 	for _, item := range p.Items {
-		words := adapters.Cut(said(item.Text))
-		if item.Role != "user" || words == "" || ownWords(words) {
+		words := adapters.Cut(userText(item.Text))
+		if item.Role != "user" || words == "" || isGatewayText(words) {
 			continue
 		}
 		if said1.first == "" {

@@ -80,7 +80,7 @@ func connected(t *testing.T, g *gatewaytest.Gateway, n int) {
 }
 
 func TestPush(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	a := w.adapter()
 	told := listen(t, a)
@@ -107,7 +107,7 @@ func TestPush(t *testing.T) {
 
 // TestPushOlder: of 2026.2.26 the events tell what runs.
 func TestPushOlder(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{MaxProtocol: 3})
 	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
 	a := w.adapter()
@@ -131,7 +131,7 @@ func TestPushOlder(t *testing.T) {
 // TestGatewayComesBack: a gateway that dies is told of, asked for with pauses, and
 // found again.
 func TestGatewayComesBack(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
 	a := w.adapter()
@@ -149,7 +149,7 @@ func TestGatewayComesBack(t *testing.T) {
 
 // TestNoBusyLoop: a gateway that refuses is not asked all the time.
 func TestNoBusyLoop(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.gateway(gatewaytest.Options{})
 	w.cfg.Gateways = []openclaw.Gateway{{URL: g.URL(), Token: "wrong"}}
 	listen(t, w.adapter())
@@ -161,7 +161,7 @@ func TestNoBusyLoop(t *testing.T) {
 
 // TestGatewayAppears: a profile that is set up while Push runs is connected to.
 func TestGatewayAppears(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.adapter()
 	told := listen(t, a)
 	g := w.gateway(gatewaytest.Options{})
@@ -179,7 +179,7 @@ func TestGatewayAppears(t *testing.T) {
 // TestHangingConnection: a kept connection that says nothing any more costs the
 // time limit once, and is replaced.
 func TestHangingConnection(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	g.Update(gatewaytest.Session{Key: "k", SessionID: "s", Running: true})
 	a := w.adapter()
@@ -194,7 +194,7 @@ func TestHangingConnection(t *testing.T) {
 
 // TestApprovalHeard: a gateway that doesn't list approvals to us still tells of them.
 func TestApprovalHeard(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{DenyAdmin: true})
 	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
 	a := w.adapter()

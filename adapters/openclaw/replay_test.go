@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -63,6 +64,15 @@ func loadPlayer(t *testing.T, name string) *player {
 		}
 	}
 	return p
+}
+
+// recordedAt is when the gateway sent its challenge.
+func (p *player) recordedAt(t *testing.T) time.Time {
+	var f struct{ Payload struct{ TS int64 } }
+	if err := json.Unmarshal(p.challenge, &f); err != nil || f.Payload.TS == 0 {
+		t.Fatalf("no time in the challenge %s: %v", p.challenge, err)
+	}
+	return time.UnixMilli(f.Payload.TS)
 }
 
 func (p *player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -128,10 +138,12 @@ func TestRecordedSessions(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {
-			server := httptest.NewServer(loadPlayer(t, test.file))
+			p := loadPlayer(t, test.file)
+			server := httptest.NewServer(p)
 			defer server.Close()
-			w := newWorld(t)
+			w := newFixture(t)
 			w.cfg.Gateways = []openclaw.Gateway{{URL: server.URL, Token: "fake-gateway-token-123456"}}
+			w.cfg.Now = func() time.Time { return p.recordedAt(t) }
 			roll, err := discover(t, w.adapter(), adapters.Query{})
 			if err != nil {
 				t.Fatal(err)
@@ -165,7 +177,7 @@ func TestRecordedRefusals(t *testing.T) {
 		t.Run(test.file, func(t *testing.T) {
 			server := httptest.NewServer(loadPlayer(t, test.file))
 			defer server.Close()
-			w := newWorld(t)
+			w := newFixture(t)
 			w.cfg.Gateways = []openclaw.Gateway{{URL: server.URL, Token: "tok-secret"}}
 			roll, err := discover(t, w.adapter(), adapters.Query{})
 			onlyProblem(t, err, adapters.ErrUnreadable, test.words...)
@@ -180,7 +192,7 @@ func TestRecordedRefusals(t *testing.T) {
 func TestEndlessPages(t *testing.T) {
 	server := httptest.NewServer(loadPlayer(t, "s6-misc-read.json")) // one row, hasMore, nextOffset 1, for ever
 	defer server.Close()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.cfg.Gateways = []openclaw.Gateway{{URL: server.URL, Token: "x"}}
 	_, err := discover(t, w.adapter(), adapters.Query{})
 	if err == nil {

@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,13 +15,15 @@ import (
 const (
 	pageSize = 1000
 	overlap  = 25 // rows that are asked for again, since the list moves while it is read
-	maxPages = 50 // 48,750 sessions
+	// maxRows is how many sessions of a gateway are listed: the newest. The others
+	// are counted.
+	maxRows = 10_000
 	// fewIDs is up to how many sessions are searched for one by one.
 	fewIDs = 4
 )
 
-// row is a session as sessions.list tells it. Members differ from version to
-// version; those that are not there, or have another type, are zero.
+// row is a session in the answer to sessions.list. Members differ from version to
+// version; those that are missing, or have another type, are zero.
 type row struct {
 	Key        string `json:"key"`
 	SessionID  string `json:"sessionId"`
@@ -70,7 +73,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// count is a number of tokens.
+// count returns the number as a number of tokens. What can't be one is 0.
 func (n number) count() int64 {
 	if n < 0 || float64(n) > 1<<53 || math.IsNaN(float64(n)) {
 		return 0
@@ -78,7 +81,8 @@ func (n number) count() int64 {
 	return int64(n)
 }
 
-// time is a time in milliseconds since the epoch, as all of a gateway's are.
+// time returns the number as a time in milliseconds since the epoch, as all times of a
+// gateway are. It is zero for what can't be one.
 func (n number) time() time.Time {
 	if n < 1e11 || n > 1e14 { // before 1973 or after 5138: no time in milliseconds
 		return time.Time{}
@@ -88,11 +92,47 @@ func (n number) time() time.Time {
 
 // page is the answer to sessions.list.
 type page struct {
-	Sessions []json.RawMessage `json:"sessions"`
-	Total    *number           `json:"totalCount"`
-	Next     *number           `json:"nextOffset"`
-	More     bool              `json:"hasMore"`
+	Sessions *rowList `json:"sessions"`
+	Total    *number  `json:"totalCount"`
+	Next     *number  `json:"nextOffset"`
+	More     bool     `json:"hasMore"`
 }
+
+// rowList is the list of a page: at most maxRows rows, and how many more there
+// were. A row that is left out costs no memory.
+type rowList struct {
+	rows    []json.RawMessage
+	omitted int
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *rowList) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return &json.UnmarshalTypeError{Value: "no list", Field: "sessions"}
+	}
+	for d.More() {
+		if len(l.rows) == maxRows {
+			if err := d.Decode(&ignored{}); err != nil {
+				return err
+			}
+			l.omitted++
+			continue
+		}
+		var r json.RawMessage
+		if err := d.Decode(&r); err != nil {
+			return err
+		}
+		l.rows = append(l.rows, r)
+	}
+	return nil
+}
+
+// ignored is a JSON value of any form whose content is not kept.
+type ignored struct{}
+
+// UnmarshalJSON implements json.Unmarshaler. It keeps nothing.
+func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // parseRows reads the rows of a page. What is no session is counted.
 func parseRows(raw []json.RawMessage, skipped map[string]int) []row {
@@ -117,14 +157,14 @@ func parseRows(raw []json.RawMessage, skipped map[string]int) []row {
 }
 
 // sessions lists all rows, or those of few ids. partial says what is missing.
-func (c *client) sessions(ctx context.Context, ids []string, skipped map[string]int) (rows []row, partial, err error) {
+func (c *client) sessions(ctx context.Context, ids []string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
 	if len(ids) == 0 || len(ids) > fewIDs {
-		return c.list(ctx, "", skipped)
+		return c.list(ctx, "", now, skipped)
 	}
 	seen := map[string]bool{}
 	for _, id := range ids {
 		id, _, _ = strings.Cut(id, idMark)
-		found, p, err := c.list(ctx, id, skipped)
+		found, p, err := c.list(ctx, id, now, skipped)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,33 +179,31 @@ func (c *client) sessions(ctx context.Context, ids []string, skipped map[string]
 	return rows, partial, nil
 }
 
-// list pages through the sessions, newest first. Pages overlap and the first is
-// read again at the end: a session that takes a turn meanwhile moves to the front.
-// A gateway that knows no offset (2026.5.18) gives all at once.
-func (c *client) list(ctx context.Context, search string, skipped map[string]int) (rows []row, partial, err error) {
+// list asks for the sessions page by page, newest first, until it has maxRows. Pages
+// overlap, and the first is read again at the end: a session that takes a turn
+// meanwhile moves to the front. A gateway that knows no offset (2026.5.18) answers with
+// all at once.
+func (c *client) list(ctx context.Context, search string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
 	paged := c.hello.Protocol >= 4
 	l := lister{client: c, search: search, at: map[string]int{}}
 	offset := 0
-	for n := 0; ; n++ {
+	for {
 		p, err := l.page(ctx, offset, pageSize, paged, skipped)
 		if err != nil {
 			return nil, nil, err
 		}
 		if paged && p.More && p.Next == nil {
-			if _, err := l.page(ctx, 0, maxPages*pageSize, paged, skipped); err != nil {
+			if _, err := l.page(ctx, 0, maxRows+1, paged, skipped); err != nil {
 				return nil, nil, err
 			}
 			break
 		}
-		if !paged || p.Next == nil || !p.More {
+		if !paged || p.Next == nil || !p.More || len(l.rows) >= maxRows {
 			break
 		}
 		next := int(p.Next.count())
-		if next <= offset || len(p.Sessions) == 0 {
+		if next <= offset || len(p.Sessions.rows) == 0 {
 			return nil, nil, &formatError{fmt.Errorf("sessions.list does not get on at offset %d", offset)}
-		}
-		if n+1 >= maxPages {
-			return l.rows, fmt.Errorf("it has more than %d sessions; the oldest are not listed", len(l.rows)), nil
 		}
 		offset = max(next-overlap, offset+1)
 	}
@@ -174,20 +212,35 @@ func (c *client) list(ctx context.Context, search string, skipped map[string]int
 			return nil, nil, err
 		}
 	}
-	if l.total > 0 && len(l.at) < l.total {
-		partial = fmt.Errorf("it says it has %d sessions and listed %d", l.total, len(l.at))
+	return l.rows, l.missing(now, skipped), nil
+}
+
+// missing reports the sessions that the gateway has and that are not listed. Those
+// beyond maxRows are counted in skipped if the oldest listed session was quiet for
+// quietLimit: the older ones are then not live either. Every other missing session is
+// an error.
+func (l *lister) missing(now time.Time, skipped map[string]int) error {
+	missing := max(l.total-len(l.at), l.omitted)
+	if missing <= 0 {
+		return nil
 	}
-	return l.rows, partial, nil
+	if len(l.at) >= maxRows && !l.oldest.IsZero() && now.Sub(l.oldest) > quietLimit {
+		skipped[fmt.Sprintf("older gateway session (only the newest %d are listed)", maxRows)] += missing
+		return nil
+	}
+	return fmt.Errorf("it says it has %d sessions and listed %d", len(l.at)+missing, len(l.at))
 }
 
 // lister gathers pages.
 type lister struct {
-	client *client
-	search string
-	rows   []row
-	at     map[string]int // key: index in rows
-	total  int
-	odd    int // rows that were skipped count as listed
+	client      *client
+	search      string
+	rows        []row
+	at          map[string]int // key: index in rows
+	total       int
+	skippedRows int       // rows that were skipped count as listed
+	omitted     int       // rows of the last page that were left out
+	oldest      time.Time // last activity of the row that was idle for longest
 }
 
 func (l *lister) page(ctx context.Context, offset, limit int, paged bool, skipped map[string]int) (page, error) {
@@ -208,25 +261,33 @@ func (l *lister) page(ctx context.Context, offset, limit int, paged bool, skippe
 	if p.Sessions == nil {
 		return page{}, &formatError{errors.New("sessions.list answered without a list")}
 	}
-	rows := parseRows(p.Sessions, skipped)
-	l.odd += len(p.Sessions) - len(rows)
+	rows := parseRows(p.Sessions.rows, skipped)
+	l.skippedRows += len(p.Sessions.rows) - len(rows)
+	l.omitted = p.Sessions.omitted
 	for _, r := range rows {
+		if t := r.Updated.time(); !t.IsZero() && (l.oldest.IsZero() || t.Before(l.oldest)) {
+			l.oldest = t
+		}
 		if i, again := l.at[r.Key]; again {
 			l.rows[i] = r // told later
+			continue
+		}
+		if len(l.rows) >= maxRows {
+			l.omitted++
 			continue
 		}
 		l.at[r.Key] = len(l.rows)
 		l.rows = append(l.rows, r)
 	}
 	if p.Total != nil {
-		l.total = int(p.Total.count()) - l.odd
+		l.total = int(p.Total.count()) - l.skippedRows
 	}
 	return p, nil
 }
 
-func (r *row) cwd() string { return first(r.Workspace, r.SpawnedCWD, r.Root) }
+func (r *row) cwd() string { return cmp.Or(r.Workspace, r.SpawnedCWD, r.Root) }
 
-// agent is the id of the agent that the session belongs to.
+// agent returns the id of the agent that the session belongs to.
 func (r *row) agent() string {
 	if r.AgentID != "" {
 		return r.AgentID

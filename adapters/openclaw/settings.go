@@ -1,19 +1,20 @@
 package openclaw
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 )
 
-// settings are what an openclaw.json says of its gateway.
+// settings has what an openclaw.json says of its gateway.
 type settings struct {
 	path     string
 	port     int
@@ -26,7 +27,7 @@ type settings struct {
 	workspaces map[string]string
 }
 
-// credentials are secret: they have no String and stand in no message.
+// credentials are secret: they appear in no message.
 type credentials struct{ token, password string }
 
 func (c credentials) none() bool { return c.token == "" && c.password == "" }
@@ -40,30 +41,9 @@ func (credentials) GoString() string { return "(secret)" }
 // maxSettings bounds openclaw.json, which has a few kilobytes.
 const maxSettings = 4 << 20
 
-// readSmall reads a file that has to be regular and short.
-func readSmall(path string, limit int64) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("larger than %d MB", limit>>20)
-	}
-	return b, err
-}
-
 // readSettings reads an openclaw.json. lookup resolves the variables in it.
 func readSettings(path string, lookup func(string) string) (settings, error) {
-	b, err := readSmall(path, maxSettings)
+	b, _, err := agentfile.ReadSmall(path, maxSettings)
 	if err != nil {
 		if os.IsNotExist(err) {
 			return settings{}, err
@@ -161,7 +141,7 @@ func secret(v any, lookup func(string) string) string {
 // dotenv reads the variables of a .env file, of which OpenClaw reads the one in
 // its state folder.
 func dotenv(path string) map[string]string {
-	b, err := readSmall(path, 1<<20)
+	b, _, err := agentfile.ReadSmall(path, 1<<20)
 	if err != nil {
 		return nil
 	}
@@ -180,7 +160,8 @@ func dotenv(path string) map[string]string {
 	return vars
 }
 
-// fingerprint normalises a SHA-256 of a certificate to 64 small hex digits, or "".
+// fingerprint returns the SHA-256 of a certificate as 64 small hexadecimal digits, and
+// "" for another text.
 func fingerprint(s string) string {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "sha256:"), ":", ""))
 	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
@@ -189,10 +170,10 @@ func fingerprint(s string) string {
 	return s
 }
 
-// pinOf is the fingerprint of the certificate that a local gateway with TLS
-// generates (2026.9.6) or was given.
+// pinOf returns the fingerprint of the certificate that a local gateway with TLS
+// generates (2026.9.6) or was given, and "" if it can't be read.
 func (s *settings) pinOf(stateDir string) string {
-	b, err := readSmall(first(s.certPath, filepath.Join(stateDir, "gateway", "tls", "gateway-cert.pem")), 1<<16)
+	b, _, err := agentfile.ReadSmall(cmp.Or(s.certPath, filepath.Join(stateDir, "gateway", "tls", "gateway-cert.pem")), 1<<16)
 	if err != nil {
 		return ""
 	}

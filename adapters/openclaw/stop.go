@@ -1,6 +1,7 @@
 package openclaw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -49,13 +50,13 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 
 // locate finds the gateway and the key of a session that Discover answered with.
 func (a *Adapter) locate(ctx context.Context, s adapters.Session) (*target, string, error) {
-	p, ok := a.book.find(s.ID)
+	p, ok := a.ids.find(s.ID)
 	if !ok {
 		if _, err := a.Discover(ctx, adapters.Query{IDs: []string{s.ID}}); err != nil {
 			return nil, "", err
 		}
-		if p, ok = a.book.find(s.ID); !ok {
-			return nil, "", &adapters.Problem{Kind: adapters.ErrUnreadable, Path: first(s.Remote, "OpenClaw"),
+		if p, ok = a.ids.find(s.ID); !ok {
+			return nil, "", &adapters.Problem{Kind: adapters.ErrUnreadable, Path: cmp.Or(s.Remote, "OpenClaw"),
 				Err: errors.New("no gateway has the session " + s.ID)}
 		}
 	}
@@ -64,6 +65,6 @@ func (a *Adapter) locate(ctx context.Context, s adapters.Session) (*target, stri
 			return t, p.key, nil
 		}
 	}
-	return nil, "", &adapters.Problem{Kind: adapters.ErrUnreadable, Path: first(s.Remote, "OpenClaw"),
+	return nil, "", &adapters.Problem{Kind: adapters.ErrUnreadable, Path: cmp.Or(s.Remote, "OpenClaw"),
 		Err: errors.New("its gateway is no longer known"), Fix: startHint()}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestStop(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
 	a := w.adapter()
@@ -34,7 +34,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestStopDenied(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{DenyAdmin: true})
 	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Running: true})
 	a := w.adapter()
@@ -47,7 +47,7 @@ func TestStopDenied(t *testing.T) {
 }
 
 func TestPeek(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{})
 	at := time.UnixMilli(1795238665857)
 	messages := []gatewaytest.Message{

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
 )
 
 // 2026.2.26 doesn't say over its protocol whether a run is active. It holds
@@ -24,41 +25,42 @@ type writeLock struct {
 	Created time.Time `json:"createdAt"`
 }
 
-// judgeLock judges by the lock; ok is false where it can't be told.
-func (v *view) judgeLock(r *row) (d verdict, ok bool) {
+// decideByLock returns the verdict from the lock of the transcript. ok is false where
+// there is no transcript here.
+func (v *gatewayView) decideByLock(r *row) (d report.Verdict, ok bool) {
 	transcript, ok := v.transcript(r)
 	if !ok {
-		return verdict{}, false
+		return report.Verdict{}, false
 	}
 	path := transcript + ".lock"
-	b, err := readSmall(path, 1<<16)
+	b, _, err := agentfile.ReadSmall(path, 1<<16)
 	switch {
 	case os.IsNotExist(err):
 		fi, err := os.Stat(transcript)
 		if err != nil || !fi.Mode().IsRegular() {
-			return verdict{}, false // its transcript may lie elsewhere
+			return report.Verdict{}, false // its transcript may lie elsewhere
 		}
-		d := verdict{status: adapters.Idle, outcome: r.outcome(), evidence: v.says("no run holds " + path)}
-		if d.outcome == "" && r.Status != "timeout" && v.ends != nil {
-			d.outcome = v.ends.of(transcript, fi)
+		d := report.Idle(r.outcome(), v.says("no run holds "+path))
+		if d.Outcome == "" && r.Status != "timeout" && v.outcomes != nil {
+			d.Outcome = v.outcomes.of(transcript, fi)
 		}
 		return d, true
 	case err != nil:
-		return verdict{}, false
+		return report.Verdict{}, false
 	}
 	var l writeLock
 	if json.Unmarshal(b, &l) != nil || l.PID <= 0 {
-		return verdict{status: adapters.Working, evidence: v.says("a run just took " + path + maybeWaits)}, true
+		return report.Working(v.says("a run just took " + path + maybeWaits)), true
 	}
 	if v.alive != nil && !v.alive(l) {
-		return verdict{status: adapters.Idle, outcome: r.outcome(),
-			evidence: v.says(fmt.Sprintf("process %d that held %s is gone; the run was cut off", l.PID, path))}, true
+		return report.Idle(r.outcome(), v.says(fmt.Sprintf("process %d that held %s is gone; the run was cut off", l.PID, path))), true
 	}
-	return verdict{status: adapters.Working, evidence: v.says(fmt.Sprintf("a run of process %d holds %s%s", l.PID, path, maybeWaits))}, true
+	return report.Working(v.says(fmt.Sprintf("a run of process %d holds %s%s", l.PID, path, maybeWaits))), true
 }
 
-// transcript is where a session's transcript lies, if its gateway's folder is here.
-func (v *view) transcript(r *row) (path string, ok bool) {
+// transcript returns the path of a session's transcript. ok is false if its gateway's
+// folder is not on this machine.
+func (v *gatewayView) transcript(r *row) (path string, ok bool) {
 	name := r.SessionID + ".jsonl"
 	if r.File != "" { // a topic of a chat has one of its own
 		name = filepath.Base(r.File)
@@ -69,18 +71,18 @@ func (v *view) transcript(r *row) (path string, ok bool) {
 	return filepath.Join(v.target.stateDir, "agents", r.agent(), "sessions", name), true
 }
 
-// plainName says whether a name is no way out of a folder.
+// plainName reports whether a name stays within its folder.
 func plainName(s string) bool {
 	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, `/\`+"\x00") && len(s) < 200
 }
 
-// judgeStatus judges by the status of a row that lacks hasActiveRun.
-func (v *view) judgeStatus(r *row) (d verdict, ok bool) {
+// decideByStatus returns the verdict from the status of a row that lacks hasActiveRun.
+func (v *gatewayView) decideByStatus(r *row) (d report.Verdict, ok bool) {
 	switch r.Status {
 	case "done", "failed", "killed", "timeout":
-		return verdict{status: adapters.Idle, outcome: r.outcome(), evidence: v.says("the last run: " + r.Status)}, true
+		return report.Idle(r.outcome(), v.says("the last run: "+r.Status)), true
 	case "running":
-		return verdict{status: adapters.Working, evidence: v.says("its row says running")}, true
+		return report.Working(v.says("its row says running")), true
 	}
-	return verdict{}, false
+	return report.Verdict{}, false
 }

@@ -12,15 +12,18 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"rollcall/proc"
 )
 
-// errPlaintext: the credentials would travel unencrypted to another machine.
+// errPlaintext reports that the credentials would travel unencrypted to another
+// machine.
 var errPlaintext = errors.New("the address is not on this machine and has no TLS, so that the token would travel unencrypted")
 
-// errPin: the certificate is another one than the gateway's own.
+// errPin reports that the certificate is not the gateway's own.
 var errPin = errors.New("the certificate is not the gateway's own")
 
-// errRedirect: the gateway sent us elsewhere.
+// errRedirect reports that the gateway answered with a redirect.
 var errRedirect = errors.New("it answered with a redirect, which is not followed")
 
 // address is a gateway's address without any secret.
@@ -71,10 +74,11 @@ func loopbackName(host string) bool {
 type dialer struct {
 	plaintext bool // goes to a gateway without TLS
 	allowed   bool // wherever it is
+	secret    bool // credentials are sent
 }
 
-// dial resolves the name itself and connects to the very addresses that it
-// checked: a name that is called localhost proves nothing.
+// dial resolves the name and connects only to addresses that it has checked: a name
+// like localhost proves nothing.
 func (d dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -93,20 +97,43 @@ func (d dialer) dial(ctx context.Context, network, addr string) (net.Conn, error
 		}
 		conn, err = (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, network, net.JoinHostPort(ip.String(), port))
 		if err == nil {
+			err = d.check(conn)
+		}
+		if err == nil {
 			return conn, nil
 		}
 	}
 	return nil, err
 }
 
+// listenerError says why the credentials were not sent to what listens there.
+type listenerError struct{ err error }
+
+func (e *listenerError) Error() string { return "the token was not sent: " + e.err.Error() }
+func (e *listenerError) Unwrap() error { return e.err }
+
+// check closes a connection over which credentials would go to another user's
+// process on this machine, and returns a listenerError.
+func (d dialer) check(conn net.Conn) error {
+	to, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !d.secret || !ok || !to.IP.IsLoopback() {
+		return nil
+	}
+	if err := proc.CheckListener(to.AddrPort()); err != nil {
+		_ = conn.Close() // nothing was sent over it
+		return &listenerError{err}
+	}
+	return nil
+}
+
 // httpClient makes the client for one connection. Close its idle connections
 // afterwards.
 func (t *target) httpClient(allowPlaintext bool) *http.Client {
-	d := dialer{plaintext: strings.HasPrefix(t.url, "ws://"), allowed: allowPlaintext}
+	d := dialer{plaintext: strings.HasPrefix(t.url, "ws://"), allowed: allowPlaintext, secret: !t.auth.none()}
 	transport := &http.Transport{DialContext: d.dial, TLSClientConfig: t.tlsConfig(), TLSHandshakeTimeout: 3 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10}
 	if !d.plaintext && !strings.HasPrefix(t.id, "loopback:") {
-		transport.Proxy = http.ProxyFromEnvironment // end to end encrypted all the same
+		transport.Proxy = http.ProxyFromEnvironment // end to end encrypted through a proxy as well
 	}
 	return &http.Client{
 		Transport:     transport,
@@ -114,8 +141,8 @@ func (t *target) httpClient(allowPlaintext bool) *http.Client {
 	}
 }
 
-// tlsConfig trusts what the system trusts, or exactly the certificate that the
-// gateway here has in its own folder.
+// tlsConfig returns a configuration that trusts what the system trusts, or exactly the
+// certificate that the gateway here has in its own folder.
 func (t *target) tlsConfig() *tls.Config {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.pin == "" {

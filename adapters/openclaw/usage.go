@@ -15,13 +15,13 @@ import (
 // of the whole session stand in sessions.usage.
 
 const (
-	usageFew   = 8 // sessions asked about when nobody needs totals
+	usageFew   = 8 // sessions asked about without Query.Totals
 	usageAll   = 200
 	usageLimit = 1500 * time.Millisecond
 	usageAgain = 200 * time.Millisecond
 )
 
-// usages remember the totals of sessions as of their rows' time of change.
+// usages remembers the totals of sessions, with their rows' time of change.
 type usages struct {
 	mu    sync.Mutex
 	known map[place]total
@@ -34,7 +34,7 @@ type total struct {
 }
 
 // fill asks for the totals of sessions that changed since and are not at work, the
-// newest first. The method doesn't stand in the gateway's list of its own.
+// newest first. The gateway does not list this method among its methods.
 func (u *usages) fill(ctx context.Context, t *target, c *client, rows []row, all bool) {
 	if c.hello.Protocol < 4 {
 		return
@@ -76,7 +76,7 @@ func (u *usages) fill(ctx context.Context, t *target, c *client, rows []row, all
 func (u *usages) wanted(t *target, rows []row, few int) []*row {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.known == nil || len(u.known) > maxBook {
+	if u.known == nil || len(u.known) > maxRemembered {
 		u.known = map[place]total{}
 	}
 	var list []*row
@@ -123,7 +123,7 @@ type usage struct {
 	} `json:"cacheStatus"`
 }
 
-// total is what the answer says of a row: nothing while the gateway still counts.
+// total returns the totals of a row. ok is false while the gateway still counts.
 func (u *usage) total(r *row) (total, bool) {
 	if u.Cache != nil && u.Cache.Status != "fresh" {
 		return total{}, false

@@ -14,7 +14,7 @@ import (
 // TestMay asks a gateway that grants its scopes to one kind of client alone and
 // knows no offset, as 2026.5.18 does.
 func TestMay(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{Version: "2026.5.18", BackendOnly: true, NoOffset: true})
 	list := make([]gatewaytest.Session, many)
 	for i := range list {
@@ -30,7 +30,7 @@ func TestMay(t *testing.T) {
 
 // TestTimeoutOrAbort: 2026.5.18 says timeout of what the user aborted as well.
 func TestTimeoutOrAbort(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{Version: "2026.5.18", BackendOnly: true, NoOffset: true})
 	a := w.adapter()
 	for runID, want := range map[string]adapters.Outcome{"": "", "run-1": adapters.Failed} {
@@ -44,7 +44,7 @@ func TestTimeoutOrAbort(t *testing.T) {
 // TestApril: what a gateway that grants nothing keeps in its state folder tells
 // which of its sessions have a run. The records are of 2026.4.15.
 func TestApril(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.running(gatewaytest.Options{Version: "2026.4.15", MaxProtocol: 3, NoScopes: true})
 	const sessions = ".openclaw/agents/main/sessions/"
 	w.write(sessions+"sessions.json", fmt.Sprintf(`{
@@ -100,7 +100,7 @@ func TestApril(t *testing.T) {
 
 // TestNothingGranted: where the folder isn't here, the refusal is shown.
 func TestNothingGranted(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	g := w.gateway(gatewaytest.Options{NoScopes: true})
 	w.cfg.Gateways = []openclaw.Gateway{{URL: g.URL(), Token: g.Token()}}
 	_, err := discover(t, w.adapter(), adapters.Query{})

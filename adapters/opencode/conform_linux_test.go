@@ -12,8 +12,10 @@ import (
 func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.OpenCode,
-		New: func(w *scene.World) adapters.Adapter {
-			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+		New: func(w *scene.Environment) adapters.Adapter {
+			a := New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+			a.serves = anyProcess
+			return a
 		},
 		Hang: hang,
 		Exempt: map[string]string{
@@ -24,7 +26,7 @@ func TestConformance(t *testing.T) {
 
 // hang lets a server run in the first session's folder which accepts and never
 // answers.
-func hang(w *scene.World, _ scene.Agent, sessions []*scene.Session) func() {
+func hang(w *scene.Environment, _ scene.Agent, sessions []*scene.Session) func() {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		w.Fatal(err)

@@ -7,19 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/sqlitero"
 )
-
-// databases remembers what was read of each database until that changes, and the
-// prompts of sessions until these do.
-type databases struct {
-	mu    sync.Mutex
-	known map[string]*snapshot
-}
 
 // snapshot is what one read of a database gave. It is not changed afterwards.
 type snapshot struct {
@@ -38,7 +30,7 @@ type scope struct {
 	totals bool
 }
 
-// covers says whether what was read for s answers t as well.
+// covers reports whether what was read for s answers t as well.
 func (s scope) covers(t scope) bool {
 	if t.totals && !s.totals || t.runs && (!s.runs || s.live > t.live) || !within(t.also, s.also) {
 		return false
@@ -61,7 +53,7 @@ func within(a, b map[string]bool) bool {
 	return true
 }
 
-// wants says whether a session is wanted.
+// wants reports whether a session is wanted.
 func (s scope) wants(id string, updated millis) bool {
 	if s.only != nil {
 		return s.only[id]
@@ -69,16 +61,13 @@ func (s scope) wants(id string, updated millis) bool {
 	return updated >= s.since || s.also[id]
 }
 
-// mayRun says whether a session may be in a turn: its tool calls are needed then.
+// mayRun reports whether a session may be in a turn: its tool calls are needed then.
 func (s scope) mayRun(id string, updated millis) bool {
 	return s.runs && (updated >= s.live || s.also[id])
 }
 
-// errTables says that a database isn't OpenCode's.
-var errTables = errors.New("no table of sessions in the known form")
-
-// young is how long OpenCode may take to make its tables.
-const young = time.Minute
+// creationTime is how long OpenCode may take to make its tables.
+const creationTime = time.Minute
 
 // sessions returns the sessions of one database by id, those of the scope or
 // more. With an error they may be what was read before; the map is not to be
@@ -89,15 +78,13 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 		return nil, nil // removed at this moment, or not begun
 	}
 	if err != nil {
-		return nil, asProblem(ctx, path, err)
+		return nil, adapters.AsProblem(path, err)
 	}
 	stamp, err := sqlitero.Look(path)
 	if err != nil {
 		return nil, a.databaseProblem(ctx, path, info, err)
 	}
-	a.databases.mu.Lock()
-	was := a.databases.known[path]
-	a.databases.mu.Unlock()
+	was, _ := a.databases.Get(path)
 	if was != nil && was.stamp == stamp && was.scope.covers(want) {
 		return was.sessions, nil
 	}
@@ -114,35 +101,17 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 	for _, f := range now.sessions {
 		f.files = []string{path}
 	}
-	a.databases.mu.Lock()
-	defer a.databases.mu.Unlock()
-	if a.databases.known == nil {
-		a.databases.known = map[string]*snapshot{}
-	}
-	a.databases.known[path] = now
+	a.databases.Put(path, now)
 	return now.sessions, nil
 }
 
-// databaseProblem sorts a failed read into the kinds of Problem; nil for a
-// database that OpenCode is about to make.
+// databaseProblem returns the problem of a failed read, and nil for a database that
+// OpenCode is still creating.
 func (a *Adapter) databaseProblem(ctx context.Context, path string, info fs.FileInfo, err error) error {
-	fresh := a.now().Sub(info.ModTime()) < young && info.Size() < 1<<20
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, sqlitero.ErrTables) && a.now().Sub(info.ModTime()) < creationTime && info.Size() < 1<<20 {
 		return nil
-	case ctx.Err() != nil:
-		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
-	case errors.Is(err, sqlitero.ErrBusy):
-		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err, Fix: "it is read again next time"}
-	case errors.Is(err, sqlitero.ErrNotDatabase):
-		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
-			Fix: "if OpenCode can't open it either, move it away"}
-	case errors.Is(err, errTables) && fresh:
-		return nil
-	case errors.Is(err, errTables):
-		return adapters.Unrecognised(path, "%w", err)
 	}
-	return adapters.Unreadable(path, err)
+	return sqlitero.Problem(ctx, path, err, "it is read again next time", "if OpenCode can't open it either, move it away")
 }
 
 // reading is one read of a database.
@@ -171,7 +140,7 @@ func (r *reading) all(ctx context.Context) error {
 	}
 	if !has(r.session, "id", "directory", "time_created", "time_updated") ||
 		!has(r.message, "id", "session_id", "time_created", "data") || !has(r.part, "id", "message_id", "data") {
-		return errTables
+		return sqlitero.ErrTables
 	}
 	if err := r.list(ctx); err != nil {
 		return err
@@ -188,7 +157,7 @@ func (r *reading) all(ctx context.Context) error {
 	return nil
 }
 
-// empty says whether there is no table at all: OpenCode has just begun.
+// empty reports whether the database has no table at all: OpenCode has just created it.
 func (r *reading) empty(ctx context.Context) (bool, error) {
 	rows, err := r.db.Query(ctx, "SELECT count(*) FROM sqlite_schema")
 	if err != nil {
@@ -213,7 +182,8 @@ func has(columns map[string]bool, names ...string) bool {
 	return true
 }
 
-// column names a column that the version may lack.
+// column returns the SQL for a column of the session, or otherwise in a version that
+// lacks it.
 func (r *reading) column(name, otherwise string) string {
 	if !r.session[name] {
 		return otherwise
@@ -221,7 +191,8 @@ func (r *reading) column(name, otherwise string) string {
 	return "coalesce(s." + name + ", " + otherwise + ")"
 }
 
-// where restricts a query over sessions, called s, to the wanted ones.
+// where returns the condition that restricts a query over sessions, called s, to the
+// wanted ones, with its arguments.
 func (r *reading) where() (string, []any) {
 	var args []any
 	in := func(ids map[string]bool) string {

@@ -5,45 +5,36 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
 // discovery is one Discover.
 type discovery struct {
-	*Adapter
-	query    adapters.Query
-	now      time.Time
-	census   census
-	blind    bool // the process table could not be read
-	roll     adapters.Roll
-	problems []error
-	watch    []string
-	seen     map[string]int // session: index in the roll
-	absent   bool
+	adapter *Adapter
+	query   adapters.Query
+	now     time.Time
+	census  census
+	noTable bool // the process table could not be read
+	answer  *report.Answer
+	absent  bool
 }
 
-func (d *discovery) problem(errs ...error) {
-	for _, err := range errs {
-		if err != nil {
-			d.problems = append(d.problems, err)
-		}
-	}
-}
-
-// root answers for one data folder.
+// root adds the sessions of one data folder to the answer.
 func (d *discovery) root(ctx context.Context, r *root) {
-	l := &links{now: d.now, hosts: r.hosts, own: map[*host]*run{}}
+	l := &links{now: d.now, hosts: r.hosts, own: map[*host]*run{}, held: map[*host]bool{}, databases: r.databases, copied: map[string]bool{}}
+	problems := len(d.answer.Problems())
 	d.readLogs(ctx, r, l)
 	sessions := d.stores(ctx, r, l)
-	l.said = d.askServers(ctx, r, foldersOf(sessions, r.hosts))
+	complete := len(d.answer.Problems()) == problems && ctx.Err() == nil
+	l.serverAnswers = d.askServers(ctx, r, foldersOf(sessions, r.hosts))
 	d.assign(r, l, sessions)
 	l.findLatest(sessions)
-	d.watchRoot(r)
+	d.watchRoot(r, l)
 	answers := map[string]*adapters.Session{}
 	claims := map[string]claim{}
 	for _, id := range childrenFirst(sessions) {
@@ -51,43 +42,70 @@ func (d *discovery) root(ctx context.Context, r *root) {
 		claims[id] = d.claim(l, sessions, f, 0)
 		answers[id] = d.session(l, f, claims[id], answers)
 	}
-	mains := map[*host]int{}
+	mainSessions := map[*host]int{}
 	for id, c := range claims {
 		if c.host != nil && sessions[id].parent == "" {
-			mains[c.host]++
+			mainSessions[c.host]++
 		}
 	}
 	for id, s := range answers {
 		if c := claims[id]; !s.Process.IsZero() && c.host != nil {
-			s.Shared = c.host.role == server || s.Parent != "" || mains[c.host] > 1
+			s.Shared = c.host.role == server || s.Parent != "" || mainSessions[c.host] > 1
 		}
 		d.add(r, sessions[id], s)
 	}
+	if complete {
+		d.addProcesses(r, claims)
+	}
 }
 
-// claim finds the process of a session. Of a sub-agent that no log names it is
-// that of its parent.
+// addProcesses adds a row for each terminal interface that no session claims: one
+// before its first prompt, or one that shows an old session. The store must have
+// been read completely: a session that could not be read may be in any of them. A
+// run has its session soon, and a server none of its own.
+func (d *discovery) addProcesses(r *root, claims map[string]claim) {
+	busy := map[*host]bool{}
+	for _, c := range claims {
+		busy[c.host] = true
+		for _, h := range c.may {
+			busy[h] = true
+		}
+	}
+	for _, h := range r.hosts {
+		if h.role != terminal || busy[h] || h.cwd == "" || !h.surelyUses(r) {
+			continue
+		}
+		d.addProcess(adapters.ProcessSession(adapters.OpenCode, h.Process, h.cwd))
+	}
+}
+
+func (d *discovery) addProcess(s adapters.Session) {
+	if len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, s.ID) {
+		d.answer.Add(s)
+	}
+}
+
+// addUnresponsive adds the processes whose data folders do not answer.
+func (d *discovery) addUnresponsive() {
+	for _, h := range d.census.hosts {
+		if h.unresponsive != "" && h.role != server && h.cwd != "" {
+			d.addProcess(adapters.UnresponsiveProcess(adapters.OpenCode, h.Process, h.cwd, h.unresponsive))
+		}
+	}
+}
+
+// claim finds the process of a session. A sub-agent that appears in no log inherits its
+// parent's process.
 func (d *discovery) claim(l *links, sessions map[string]*facts, f *facts, depth int) claim {
 	c := l.of(f)
 	parent := sessions[f.parent]
 	if c.why == "" && c.host == nil && parent != nil && depth < 8 {
 		p := d.claim(l, sessions, parent, depth+1)
-		if p.host != nil && !f.activity.time().Add(slack).Before(p.host.Started) {
+		if p.host != nil && !p.host.beganAfter(f) && l.canStore(p.host, f) && !f.activity.time().Add(slack).Before(p.host.Started) {
 			return p
 		}
 	}
 	return c
-}
-
-// unlogged are the processes that have no log of their own.
-func (d *discovery) unlogged(r *root, l *links) []*host {
-	var list []*host
-	for _, h := range r.hosts {
-		if l.own[h] == nil {
-			list = append(list, h)
-		}
-	}
-	return list
 }
 
 // readLogs reads what the logs say of live processes. Without any, no log is
@@ -96,19 +114,20 @@ func (d *discovery) readLogs(ctx context.Context, r *root, l *links) {
 	if len(r.hosts) == 0 {
 		return
 	}
-	d.roll.LookedIn = appendNew(d.roll.LookedIn, r.logFolder())
+	d.answer.LookedIn(r.logFolder())
 	var unknown []*host
 	owners := map[string][]*host{}
 	for _, h := range r.hosts {
 		if path := r.ownLog(h); path != "" {
 			owners[path] = append(owners[path], h)
-		} else {
+			l.held[h] = true
+		} else if h.filesHidden {
 			unknown = append(unknown, h)
 		}
 	}
 	for path, hosts := range owners {
-		one, err := d.readOwn(ctx, path)
-		d.problem(err)
+		one, err := d.adapter.readOwn(ctx, path)
+		d.answer.Problem(err)
 		switch {
 		case one == nil:
 		case len(hosts) == 1:
@@ -117,29 +136,32 @@ func (d *discovery) readLogs(ctx context.Context, r *root, l *links) {
 			l.common = append(l.common, common{one, hosts})
 		}
 	}
-	d.guessLogs(ctx, r, l, unknown)
+	d.guessLogs(ctx, r, l, unknown, func(path string) bool { return owners[path] != nil })
 	shared := filepath.Join(r.logFolder(), sharedName)
-	state, err := d.logs.read(ctx, shared, r.oldest(), sharedLine)
+	state, err := d.adapter.readLog(ctx, shared, r.oldest(), sharedLine)
 	switch {
 	case err == nil:
 		l.shared = state.runs
 	case !errors.Is(err, fs.ErrNotExist):
-		d.problem(asProblem(ctx, shared, err))
+		d.answer.Problem(adapters.AsProblem(shared, err))
 	}
 }
 
-// guessLogs finds the logs of their own of processes whose open files can't be
-// seen: the command line stands in the first line. A terminal interface has
-// another one, which has none; it is begun right after.
-func (d *discovery) guessLogs(ctx context.Context, r *root, l *links, hosts []*host) {
+// guessLogs finds the own logs of processes whose open files can't be seen. Every
+// version that has such a log keeps it open. The first line of the log has the command
+// line. A terminal interface has a second log without it, which is begun right after.
+// Logs that another process has open are left out.
+func (d *discovery) guessLogs(ctx context.Context, r *root, l *links, hosts []*host, taken func(path string) bool) {
 	owner := map[string][]*host{}
 	for _, h := range hosts {
 		for _, path := range r.begunLogs(h) {
-			owner[path] = append(owner[path], h)
+			if !taken(path) {
+				owner[path] = append(owner[path], h)
+			}
 		}
 	}
 	for path, may := range owner {
-		state, err := d.logs.read(ctx, path, time.Time{}, oldLine)
+		state, err := d.adapter.readLog(ctx, path, time.Time{}, oldLine)
 		if err != nil {
 			continue
 		}
@@ -158,7 +180,7 @@ func (d *discovery) guessLogs(ctx context.Context, r *root, l *links, hosts []*h
 	}
 }
 
-// oldest is when the first of the root's processes began.
+// oldest returns when the first of the root's processes began.
 func (r *root) oldest() time.Time {
 	var oldest time.Time
 	for _, h := range r.hosts {
@@ -169,7 +191,7 @@ func (r *root) oldest() time.Time {
 	return oldest
 }
 
-// scope is what the query wants of a root's stores.
+// scope returns which sessions of a root's stores the query needs.
 func (d *discovery) scope(r *root, l *links) scope {
 	want := scope{totals: d.query.Totals, also: map[string]bool{}, runs: len(r.hosts) > 0}
 	if !d.query.Since.IsZero() {
@@ -208,11 +230,11 @@ func (d *discovery) scope(r *root, l *links) scope {
 	return want
 }
 
-// named says whether a process's log names what it is at work on.
+// named reports whether a process's log names the sessions that it works on.
 func (d *discovery) named(r *root, l *links, h *host) bool {
 	one := l.own[h]
 	if one == nil {
-		one = l.shared[d.memory.known(h.Identity, filepath.Join(r.logFolder(), sharedName))]
+		one = l.shared[d.adapter.runOwners.known(h.Identity, filepath.Join(r.logFolder(), sharedName))]
 	}
 	return one != nil && len(one.sessions) > 0
 }
@@ -233,9 +255,9 @@ func (d *discovery) stores(ctx context.Context, r *root, l *links) map[string]*f
 	all := map[string]*facts{}
 	skipped := map[string]int{}
 	for _, path := range r.databases {
-		d.roll.LookedIn = appendNew(d.roll.LookedIn, path)
-		sessions, err := d.sessions(ctx, path, want)
-		d.problem(err)
+		d.answer.LookedIn(path)
+		sessions, err := d.adapter.sessions(ctx, path, want)
+		d.answer.Problem(err)
 		for id, f := range sessions {
 			if !want.wants(id, f.activity) {
 				continue // read for another question
@@ -245,21 +267,21 @@ func (d *discovery) stores(ctx context.Context, r *root, l *links) map[string]*f
 			}
 		}
 	}
-	d.roll.LookedIn = appendNew(d.roll.LookedIn, filepath.Join(r.storage(), "session"))
-	files, problems := d.fileSessions(ctx, r.storage(), want, skipped)
-	d.problem(problems...)
+	d.answer.LookedIn(filepath.Join(r.storage(), "session"))
+	files, problems := d.adapter.fileSessions(ctx, r.storage(), want, skipped)
+	d.answer.Problem(problems...)
 	for id, f := range files {
 		if all[id] == nil {
 			all[id] = f
+		} else {
+			l.copied[id] = true
 		}
 	}
-	for reason, n := range skipped {
-		d.roll.Skipped[reason] += n
-	}
+	d.answer.SkipAll(skipped)
 	return all
 }
 
-// foldersOf are the folders that a server can be asked about, those of the latest
+// foldersOf returns the folders that a server can be asked about, those of the latest
 // sessions first.
 func foldersOf(sessions map[string]*facts, hosts []*host) []string {
 	var list []*facts
@@ -271,12 +293,13 @@ func foldersOf(sessions map[string]*facts, hosts []*host) []string {
 	slices.SortFunc(list, func(a, b *facts) int { return int(b.activity - a.activity) })
 	var folders []string
 	for _, f := range list {
-		folders = appendNew(folders, f.directory)
+		folders = report.AppendNew(folders, f.directory)
 	}
 	return folders
 }
 
-// childrenFirst orders sessions so that sub-agents come before what began them.
+// childrenFirst orders sessions so that sub-agents come before the session that began
+// them.
 func childrenFirst(sessions map[string]*facts) []string {
 	depth := func(id string) int {
 		n := 0
@@ -301,35 +324,32 @@ func childrenFirst(sessions map[string]*facts) []string {
 
 // session makes the answer for one session.
 func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*adapters.Session) *adapters.Session {
-	s := sight{facts: f, claim: c, blind: d.blind, now: d.now}
+	s := observation{facts: f, claim: c, noTable: d.noTable, now: d.now}
 	if c.host != nil {
-		s.said = l.said[c.host]
+		s.server = l.serverAnswers[c.host]
 		s.runs = d.census.hasChild(c.host)
 		s.child = f.waitingChild(answers)
 	}
 	v := decide(s)
 	out := &adapters.Session{
 		ID: f.id, Agent: adapters.OpenCode,
-		Status: v.status, WaitingFor: v.waiting, Outcome: v.outcome, Evidence: v.evidence,
+		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
 		CWD: f.cwd, Model: f.model, Title: f.title, FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
 		Parent: f.parent, Version: f.version, Tokens: f.tokens, Context: adapters.Context{Used: f.context},
-		CostUSD: math.Round(f.cost*1e9) / 1e9, StartedAt: f.created.time(), LastActivityAt: f.activity.time(), Files: f.files,
+		CostUSD: math.Round(f.cost*1e9) / 1e9, StartedAt: f.created.time(), LastActivityAt: f.activity.time(), TurnStartedAt: f.prompted.time(), Files: f.files,
 	}
 	if out.Parent == out.ID {
 		out.Parent = ""
 	}
-	if c.host != nil && v.status != adapters.Stopped {
+	if c.host != nil && v.Status != adapters.Stopped {
 		out.Process = c.host.Identity
 	}
 	return out
 }
 
-// add puts a session on the roll, if it was asked for, and once: of a copy in
-// another folder the one that lives counts, else the one active last.
+// add adds a session to the answer, if it was asked for.
 func (d *discovery) add(r *root, f *facts, s *adapters.Session) {
-	for reason, n := range f.skipped {
-		d.roll.Skipped[reason] += n
-	}
+	d.answer.SkipAll(f.skipped)
 	if len(d.query.IDs) > 0 && !slices.Contains(d.query.IDs, s.ID) ||
 		len(d.query.IDs) == 0 && s.Status == adapters.Stopped && s.LastActivityAt.Before(d.query.Since) {
 		return
@@ -337,46 +357,5 @@ func (d *discovery) add(r *root, f *facts, s *adapters.Session) {
 	if s.Live() {
 		d.watchSession(r, f)
 	}
-	if d.seen == nil {
-		d.seen = map[string]int{}
-	}
-	i, again := d.seen[s.ID]
-	if !again {
-		d.seen[s.ID] = len(d.roll.Sessions)
-		d.roll.Sessions = append(d.roll.Sessions, *s)
-		d.roll.Versions[first(s.Version, "unknown")]++
-		return
-	}
-	d.roll.Skipped["copy of a session in another folder"]++
-	have := &d.roll.Sessions[i]
-	if s.Live() && !have.Live() || s.Live() == have.Live() && s.LastActivityAt.After(have.LastActivityAt) {
-		d.roll.Sessions[i] = *s
-	}
-}
-
-// watchRoot notes the folders of a root that are worth a watch.
-func (d *discovery) watchRoot(r *root) {
-	d.watch = append(d.watch, r.path, r.logFolder())
-	for _, path := range r.databases {
-		d.watch = append(d.watch, filepath.Dir(path))
-	}
-	sessions := filepath.Join(r.storage(), "session")
-	if len(r.databases) > 0 {
-		return // nothing is written there any more
-	}
-	d.watch = append(d.watch, sessions)
-	entries, err := os.ReadDir(sessions)
-	if err != nil || len(entries) > 100 {
-		return
-	}
-	for _, e := range entries {
-		d.watch = append(d.watch, filepath.Join(sessions, e.Name()))
-	}
-}
-
-// watchSession notes the folder of the messages of a live session in files.
-func (d *discovery) watchSession(r *root, f *facts) {
-	if len(f.files) > 0 && filepath.Ext(f.files[0]) == ".json" && len(d.watch) < 500 {
-		d.watch = append(d.watch, filepath.Join(r.storage(), "message", f.id))
-	}
+	d.answer.AddOnce(*s, "copy of a session in another folder", (*adapters.Session).Live)
 }

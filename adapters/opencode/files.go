@@ -5,24 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 )
-
-// files remembers what was read of the JSON store of versions up to 1.1.
-type files struct {
-	mu    sync.Mutex
-	known map[string]*fileSession // by the path of the session's file
-}
 
 // fileSession is what was read of one session. It is not changed afterwards.
 type fileSession struct {
@@ -51,12 +44,6 @@ type fileStamp struct {
 // maxFile bounds a record's file.
 const maxFile = 16 << 20
 
-// errTooBig, errKind: a record's file that isn't read.
-var (
-	errTooBig = errors.New("bigger than any record")
-	errKind   = errors.New("not a regular file")
-)
-
 // readRecord reads one small file of JSON. OpenCode writes its files in place: one
 // that is half written is read again.
 func readRecord(path string, into any) (fs.FileInfo, error) {
@@ -64,38 +51,18 @@ func readRecord(path string, into any) (fs.FileInfo, error) {
 	var err error
 	for range 3 {
 		var b []byte
-		if info, b, err = readSmall(path); err != nil {
+		if b, info, err = agentfile.ReadSmall(path, maxFile); err != nil {
 			return nil, err
 		}
 		if err = json.Unmarshal(b, into); err == nil {
 			return info, nil
 		}
-		if time.Since(info.ModTime()) > settle {
+		if time.Since(info.ModTime()) > callDelay {
 			break
 		}
 		<-time.After(2 * time.Millisecond)
 	}
 	return nil, err
-}
-
-func readSmall(path string) (fs.FileInfo, []byte, error) {
-	f, err := openFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, &fs.PathError{Op: "read", Path: path, Err: errKind}
-	}
-	if info.Size() > maxFile {
-		return nil, nil, &fs.PathError{Op: "read", Path: path, Err: errTooBig}
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxFile))
-	return info, b, err
 }
 
 // fileSessions returns the sessions of a JSON store, those of the scope. skipped
@@ -107,7 +74,7 @@ func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, []error{asProblem(ctx, dir, err)}
+		return nil, []error{adapters.AsProblem(dir, err)}
 	}
 	sessions := map[string]*facts{}
 	var problems []error
@@ -118,7 +85,7 @@ func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, 
 		project := filepath.Join(dir, p.Name())
 		entries, err := os.ReadDir(project)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, asProblem(ctx, project, err))
+			problems = append(problems, adapters.AsProblem(project, err))
 		}
 		for _, e := range entries {
 			if ctx.Err() != nil {
@@ -151,25 +118,19 @@ func (a *Adapter) fileSession(storage, path string, e fs.DirEntry, want scope) (
 	if err != nil {
 		return nil, err
 	}
-	folder := filepath.Join(storage, "message", id)
-	stamp := fileStamp{size: info.Size(), changed: info.ModTime(), totals: want.totals}
-	newest := millis(info.ModTime().UnixMilli())
-	if fi, err := os.Stat(folder); err == nil {
-		stamp.messages = fi.ModTime()
-		newest = max(newest, millis(fi.ModTime().UnixMilli()))
-	}
-	if !want.wants(id, newest) {
+	folder := messageFolder(storage, id)
+	head := a.head(path, folder, info, want)
+	if !want.wants(id, head.active) {
 		return nil, nil
 	}
-	a.files.mu.Lock()
-	was := a.files.known[path]
-	a.files.mu.Unlock()
+	stamp := fileStamp{size: head.size, changed: head.changed, messages: head.messages, totals: want.totals}
+	was, _ := a.files.Get(path)
 	if was != nil {
 		stamp.last = was.stamp.last
 		stamp.stampLast(folder)
 		stamp.totals = stamp.totals || was.stamp.totals
 		if stamp == was.stamp {
-			return was.facts.again(storage, want), nil
+			return was.facts.withFreshCalls(storage, want), nil
 		}
 	}
 	now, err := readFileSession(storage, path, id, was, want)
@@ -180,18 +141,13 @@ func (a *Adapter) fileSession(storage, path string, e fs.DirEntry, want scope) (
 	stamp.totals = want.totals || now.facts.tokens != nil
 	stamp.stampLast(folder)
 	now.stamp = stamp
-	a.files.mu.Lock()
-	defer a.files.mu.Unlock()
-	if a.files.known == nil {
-		a.files.known = map[string]*fileSession{}
-	}
-	a.files.known[path] = now
+	a.files.Put(path, now)
 	return now.facts, nil
 }
 
-// again is what is known of a session whose messages did not change. The parts of
-// an open one can have.
-func (f *facts) again(storage string, want scope) *facts {
+// withFreshCalls returns what is known of a session whose messages did not change. It
+// reads the calls of an open message again, whose parts may have changed.
+func (f *facts) withFreshCalls(storage string, want scope) *facts {
 	if f.last.ended() || !want.mayRun(f.id, f.activity) {
 		return f
 	}
@@ -237,13 +193,13 @@ func readFileSession(storage, path, id string, was *fileSession, want scope) (*f
 	f := &facts{id: id, parent: row.Parent, directory: row.Directory, title: ownTitle(row.Title), version: row.Version,
 		created: row.Time.Created, updated: row.Time.Updated, archived: row.Time.Archived > 0,
 		byRun: madeByRun(string(row.Rules)), files: []string{path}}
-	m := messageFiles{storage: storage, folder: filepath.Join(storage, "message", id), facts: f}
+	m := messageFiles{storage: storage, folder: messageFolder(storage, id), facts: f}
 	if err := m.list(); err != nil {
 		return nil, err
 	}
 	m.ends()
 	m.prompts()
-	if f.unlooked = f.last.ended() && !f.needsParts(); !f.unlooked {
+	if f.partsUnread = f.last.ended() && !f.needsParts(); !f.partsUnread {
 		m.calls()
 	}
 	s := &fileSession{facts: f, sums: map[string]sum{}}
@@ -274,8 +230,8 @@ func (m *messageFiles) list() error {
 	return nil
 }
 
-// compareIDs orders ids by the time in them: 48 bits of milliseconds and a
-// counter, which begin anew every two years.
+// compareIDs orders ids by the time in them: 48 bits of milliseconds and a counter,
+// which start again every two years.
 func compareIDs(a, b string) int {
 	x, okA := idTime(a)
 	y, okB := idTime(b)

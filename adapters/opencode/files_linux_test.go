@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/adaptertest"
@@ -53,13 +52,12 @@ func TestBadFiles(t *testing.T) {
 			s := fileStore(t)
 			test.put(s)
 			adaptertest.Untouched(t, s.home)
-			start := time.Now()
 			sessions, roll, err := asked(t, alone(s), adapters.Query{Totals: true})
 			got := sessions[sesA]
 			if err != nil || len(sessions) != 1 || got.Outcome != adapters.Completed || got.FirstPrompt != "do it now" || got.Tokens.Output != 30 {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if roll.Skipped[test.skipped] != 1 || time.Since(start) > 3*time.Second {
+			if roll.Skipped[test.skipped] != 1 {
 				t.Errorf("skipped %v", roll.Skipped)
 			}
 		})

@@ -4,11 +4,7 @@ import "rollcall/adapters"
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	path, err := look("opencode")
-	if err != nil {
-		return "", &adapters.NotInstalledError{Program: "opencode", Install: "npm install -g opencode-ai"}
-	}
-	return path, nil
+	return description.FindProgram(look)
 }
 
 // Modes implements adapters.Launcher: the agents that OpenCode brings along are

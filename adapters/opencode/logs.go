@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,18 +12,12 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"rollcall/adapters/internal/agentfile"
 )
 
-// logs remembers what was read of the logs, and reads on from there.
-type logs struct {
-	mu    sync.Mutex
-	known map[string]*logState
-}
-
-// logState is what one log file says, up to an offset. It is not changed
-// afterwards.
+// logState has what one log file says, up to an offset. It is not changed afterwards.
 type logState struct {
 	info    fs.FileInfo
 	end     int64
@@ -30,8 +25,8 @@ type logState struct {
 	runs    map[string]*run
 }
 
-// run is what one process has logged: a "run=" of the log that all share (1.17
-// and later), or the whole of a log of its own (up to 1.15).
+// run has what one process has logged: a "run=" of the shared log (1.17 and later), or
+// the whole of a log of its own (up to 1.15).
 type run struct {
 	id          string
 	first, last time.Time
@@ -63,24 +58,15 @@ const (
 	maxAsks = 64
 )
 
-// read returns the state of a log. Lines before the given time may be left out.
+// readLog returns the state of a log. Lines before the given time may be left out.
 // A line that isn't complete yet waits for the next time.
-func (l *logs) read(ctx context.Context, path string, from time.Time, parse func(map[string]*run, []byte)) (*logState, error) {
-	f, err := openFile(path)
+func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, parse func(map[string]*run, []byte)) (*logState, error) {
+	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errKind}
-	}
-	l.mu.Lock()
-	was := l.known[path]
-	l.mu.Unlock()
+	was, _ := a.logs.Get(path)
 	now := &logState{info: info, runs: map[string]*run{}}
 	if was != nil && os.SameFile(was.info, info) && info.Size() >= was.end {
 		if info.Size() == was.end {
@@ -99,12 +85,7 @@ func (l *logs) read(ctx context.Context, path string, from time.Time, parse func
 	if err := now.parse(ctx, f, parse); err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.known == nil {
-		l.known = map[string]*logState{}
-	}
-	l.known[path] = now
+	a.logs.Put(path, now)
 	return now, nil
 }
 
@@ -195,7 +176,7 @@ func timestamp(line []byte) (time.Time, bool) {
 	return at, err == nil
 }
 
-// sharedLine takes a line of the log of 1.17 and later:
+// sharedLine reads a line of the log of 1.17 and later:
 //
 //	timestamp=… level=INFO run=ce1a3036 message="creating instance" directory=/x
 func sharedLine(runs map[string]*run, line []byte) {
@@ -207,9 +188,9 @@ func sharedLine(runs map[string]*run, line []byte) {
 	fields(string(line), func(key, value string) {
 		switch key {
 		case "run":
-			id = first(id, value)
+			id = cmp.Or(id, value)
 		case "message":
-			text = first(text, value)
+			text = cmp.Or(text, value)
 		case "directory":
 			folder = value
 		case "session.id":

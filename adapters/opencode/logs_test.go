@@ -101,10 +101,10 @@ INFO  2026-11-22T01:51:16 +0ms service=bus type=permission.updated publishing
 func TestLogGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), sharedName)
 	now := at("12:00:00")
-	var l logs
+	var l Adapter
 	read := func() map[string]*run {
 		t.Helper()
-		state, err := l.read(t.Context(), path, now.Add(-time.Hour), sharedLine)
+		state, err := l.readLog(t.Context(), path, now.Add(-time.Hour), sharedLine)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,9 +156,9 @@ func TestLongLog(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var l logs
+	var l Adapter
 	from := begin.Add(50_000 * time.Second)
-	state, err := l.read(t.Context(), path, from, sharedLine)
+	state, err := l.readLog(t.Context(), path, from, sharedLine)
 	if err != nil || !state.partial {
 		t.Fatalf("%v, partial %v", err, state.partial)
 	}
@@ -167,8 +167,8 @@ func TestLongLog(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	var other logs
-	if _, err := other.read(done, path, from, sharedLine); err == nil {
+	var other Adapter
+	if _, err := other.readLog(done, path, from, sharedLine); err == nil {
 		t.Error("no error though the context was done")
 	}
 }

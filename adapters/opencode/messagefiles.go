@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"rollcall/adapters"
 )
 
 // read reads one message. A file that is being written is read as empty: it
@@ -70,6 +68,9 @@ func (m *messageFiles) prompts() {
 	for _, id := range slices.Backward(m.names) {
 		if text := m.words(id); text != "" {
 			m.facts.lastPrompt = text
+			if msg, ok := m.read(id); ok {
+				m.facts.prompted = msg.Time.Created
+			}
 			break
 		}
 	}
@@ -82,7 +83,7 @@ func (m *messageFiles) words(id string) string {
 	}
 	for _, p := range readParts(m.storage, id, 20) {
 		if p.Type == "text" && !p.Synthetic {
-			return words(p.Text)
+			return unquotePrompt(p.Text)
 		}
 	}
 	return ""
@@ -137,12 +138,12 @@ func (m *messageFiles) sum(s, was *fileSession, totals bool) {
 	if len(m.names) > sumSession && !totals && (was == nil || was.facts.tokens == nil) {
 		return
 	}
-	all, cost := adapters.Tokens{}, 0.0
+	var all sum
 	for _, id := range m.names {
 		if was != nil {
 			if known, ok := was.sums[id]; ok {
 				s.sums[id] = known
-				known.addTo(&all, &cost)
+				all.add(known)
 				continue
 			}
 		}
@@ -152,7 +153,7 @@ func (m *messageFiles) sum(s, was *fileSession, totals bool) {
 		}
 		var one sum
 		if msg.Role == "assistant" && msg.Tokens != nil {
-			msg.Tokens.addTo(&one.tokens)
+			one.tokens = msg.Tokens.counts()
 		}
 		if msg.Role == "assistant" && msg.Cost != nil {
 			one.cost = *msg.Cost
@@ -160,16 +161,12 @@ func (m *messageFiles) sum(s, was *fileSession, totals bool) {
 		if msg.Role == "user" || msg.ended() {
 			s.sums[id] = one
 		}
-		one.addTo(&all, &cost)
+		all.add(one)
 	}
-	m.facts.tokens, m.facts.cost = &all, cost
+	m.facts.tokens, m.facts.cost = &all.tokens, all.cost
 }
 
-func (s *sum) addTo(all *adapters.Tokens, cost *float64) {
-	all.Input += s.tokens.Input
-	all.Output += s.tokens.Output
-	all.Reasoning += s.tokens.Reasoning
-	all.CacheRead += s.tokens.CacheRead
-	all.CacheWrite += s.tokens.CacheWrite
-	*cost += s.cost
+func (s *sum) add(o sum) {
+	s.tokens.Add(o.tokens)
+	s.cost += o.cost
 }

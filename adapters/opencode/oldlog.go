@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rollcall/adapters"
 )
 
 // oldName is how a log of one process is named, up to 1.15.4: by the second, in
@@ -69,9 +72,9 @@ func (r *run) oldAsk(text string, at time.Time) {
 		fields(text, func(key, value string) {
 			switch key {
 			case "permission":
-				a.permission = first(a.permission, value)
+				a.permission = cmp.Or(a.permission, value)
 			case "toolCallID":
-				a.call = first(a.call, value)
+				a.call = cmp.Or(a.call, value)
 			}
 		})
 		r.addAsk(a)
@@ -95,11 +98,11 @@ func (r *run) oldMention(text string, at time.Time) {
 	fields(text, func(key, value string) {
 		switch key {
 		case "service":
-			service = first(service, value)
+			service = cmp.Or(service, value)
 		case "sessionID", "session.id":
 			session = value
 		case "id":
-			subject = first(subject, value)
+			subject = cmp.Or(subject, value)
 		case "method":
 			method = value
 		case "path":
@@ -123,10 +126,10 @@ func (r *run) oldMention(text string, at time.Time) {
 	}
 }
 
-// ownLog is the log that a process names its sessions in, among those that it has
-// open: the newest. A terminal interface has an older one besides, in which its
-// sessions are not, but maybe those of another process: names are as fine as the
-// second, and who begins one that is there goes on with it (1.14.41).
+// ownLog returns the log in which a process names its sessions: the newest of the logs
+// that it has open. A terminal interface also has an older log open, which does not
+// name its sessions but perhaps those of another process: log names are precise to the
+// second, and a process whose log exists already appends to it (1.14.41).
 func (r *root) ownLog(h *host) string {
 	var names []string
 	for _, f := range h.files {
@@ -142,12 +145,12 @@ func (r *root) ownLog(h *host) string {
 
 // readOwn reads a log of the versions up to 1.14.41; nil for an empty one.
 func (a *Adapter) readOwn(ctx context.Context, path string) (*run, error) {
-	state, err := a.logs.read(ctx, path, time.Time{}, oldLine)
+	state, err := a.readLog(ctx, path, time.Time{}, oldLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, asProblem(ctx, path, err)
+		return nil, adapters.AsProblem(path, err)
 	}
 	return state.runs[""], nil
 }
@@ -166,7 +169,7 @@ func (r *run) join(o *run) *run {
 	}
 	r.asks = append(r.asks, o.asks...)
 	r.pending += o.pending
-	r.args = first(r.args, o.args)
+	r.args = cmp.Or(r.args, o.args)
 	return r
 }
 
@@ -175,8 +178,8 @@ func oldLogTime(name string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// begunLogs are the logs that a process whose open files aren't known can have
-// begun: named after a moment right after its start.
+// begunLogs returns the logs that a process can have begun whose open files aren't
+// known: those named after a moment right after its start.
 func (r *root) begunLogs(h *host) []string {
 	entries, err := os.ReadDir(r.logFolder())
 	if err != nil {

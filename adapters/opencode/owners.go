@@ -1,36 +1,37 @@
 package opencode
 
 import (
+	"bytes"
+	"io"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
-// memory keeps what cannot change: which process wrote which run of a log, once
-// that was sure, also after the process is gone; and the data folders that were
-// in use, whose sessions would else vanish with their process.
-type memory struct {
+// runOwners remembers which process wrote which run of a log, once that was certain,
+// also after the process is gone: it can't change.
+type runOwners struct {
 	mu    sync.Mutex
 	runs  map[proc.Identity]ownRun
 	owner map[ownRun]proc.Identity
-	roots []string
 }
 
 // ownRun names a run of a shared log.
 type ownRun struct{ log, id string }
 
 const (
-	// surely is how long after its start a process has logged, and everything that
-	// was begun beside it as well.
-	surely   = 10 * time.Second
-	maxOwned = 1000
-	maxRoots = 32
+	// certainAfter is how long after its start a process has logged, and everything
+	// that was begun beside it as well.
+	certainAfter = 10 * time.Second
+	maxOwned     = 1000
 )
 
 // known returns the run that a process is known to have written.
-func (m *memory) known(id proc.Identity, log string) string {
+func (m *runOwners) known(id proc.Identity, log string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if r := m.runs[id]; r.log == log {
@@ -39,15 +40,15 @@ func (m *memory) known(id proc.Identity, log string) string {
 	return ""
 }
 
-// foreign says whether a run is known to be that of another process.
-func (m *memory) foreign(id proc.Identity, log, run string) bool {
+// foreign reports whether a run is known to be of another process.
+func (m *runOwners) foreign(id proc.Identity, log, run string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	owner, ok := m.owner[ownRun{log, run}]
 	return ok && owner != id
 }
 
-func (m *memory) learn(id proc.Identity, log, run string) {
+func (m *runOwners) learn(id proc.Identity, log, run string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.runs == nil || len(m.owner) >= maxOwned {
@@ -55,21 +56,6 @@ func (m *memory) learn(id proc.Identity, log, run string) {
 	}
 	m.runs[id] = ownRun{log, run}
 	m.owner[ownRun{log, run}] = id
-}
-
-// root remembers a data folder that a process uses, and returns all of them.
-func (m *memory) root(path string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.roots = appendNew(m.roots, path); len(m.roots) > maxRoots {
-		m.roots = m.roots[1:]
-	}
-}
-
-func (m *memory) allRoots() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return append([]string(nil), m.roots...)
 }
 
 // assign matches the runs of a root's shared log to its processes, with what
@@ -81,23 +67,24 @@ func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
 		prompts[id] = f.lastPrompt
 	}
 	fixed := map[*host]*run{}
-	hosts := d.unlogged(r, l)
+	hosts := l.sharedLogHosts()
 	for _, h := range hosts {
 		if one := d.written(h, log, l); one != nil {
 			fixed[h] = one
-		} else if one := l.shared[d.memory.known(h.Identity, log)]; one != nil {
+		} else if one := l.shared[d.adapter.runOwners.known(h.Identity, log)]; one != nil {
 			fixed[h] = one
 		} else if one := d.shownByChild(h, hosts, l, sessions); one != nil {
 			fixed[h] = one
 		}
 	}
 	can := func(h *host, one *run) bool {
-		return h.canBe(one, prompts) && !d.memory.foreign(h.Identity, log, one.id)
+		return h.canBe(one, prompts) && !d.adapter.runOwners.foreign(h.Identity, log, one.id)
 	}
 	l.runs = assign(hosts, l.shared, fixed, can)
+	l.doubtGuesses(can)
 	for h, one := range l.runs.runOf {
-		if age := d.now.Sub(h.Started); age > surely || fixed[h] != nil {
-			d.memory.learn(h.Identity, log, one.id)
+		if age := d.now.Sub(h.Started); age > certainAfter || fixed[h] != nil {
+			d.adapter.runOwners.learn(h.Identity, log, one.id)
 		}
 	}
 }
@@ -105,7 +92,7 @@ func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
 // written finds the run that a process is writing. What it has from a parent that
 // let it inherit a descriptor began before it did.
 func (d *discovery) written(h *host, log string, l *links) *run {
-	for _, id := range d.writtenBy(h.Identity, log) {
+	for _, id := range d.adapter.writtenBy(h.Identity, log) {
 		if one := l.shared[id]; one != nil && !one.first.Add(startSlack).Before(h.Started) {
 			return one
 		}
@@ -167,4 +154,50 @@ func (c census) beganChild(h *host, at time.Time) bool {
 		}
 	}
 	return false
+}
+
+// writtenBy returns the runs whose lines a process wrote last. Usually that is one. It
+// returns none where the system doesn't show that, as outside Linux.
+func (a *Adapter) writtenBy(id proc.Identity, log string) []string {
+	ends, err := a.table.Appended(id, log)
+	if err != nil || len(ends) == 0 {
+		return nil
+	}
+	f, _, err := agentfile.OpenRegular(log)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var runs []string
+	for _, end := range ends {
+		runs = report.AppendNew(runs, runBefore(f, end))
+	}
+	return runs
+}
+
+// runBefore returns the run of the line of a shared log that ends at an offset, and ""
+// when no line ends there, as in a log that was cut since.
+func runBefore(f io.ReaderAt, end int64) string {
+	for _, size := range []int64{4 << 10, 64 << 10, maxLine} {
+		size = min(size, end)
+		b := make([]byte, size)
+		if n, err := f.ReadAt(b, end-size); int64(n) != size || err != nil && n == 0 {
+			return ""
+		}
+		line, whole := bytes.CutSuffix(b, []byte("\n"))
+		if !whole {
+			return ""
+		}
+		begin := bytes.LastIndexByte(line, '\n')
+		if begin < 0 && size < end {
+			continue
+		}
+		runs := map[string]*run{}
+		sharedLine(runs, line[begin+1:])
+		for id := range runs {
+			return id
+		}
+		return ""
+	}
+	return ""
 }

@@ -1,10 +1,12 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +29,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	var out []adapters.Message
 	var err error
 	defer func() {
-		for i := range out { // nobody runs them any more
+		for i := range out { // no process runs them any more
 			if s.Status == adapters.Stopped && out[i].State == adapters.ToolRunning {
 				out[i].State = adapters.ToolFailed
 			}
@@ -42,20 +44,13 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 		out, err = peekDatabase(ctx, db, s.ID, n)
 		return err
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, adapters.Unreadable(path, err)
+	}
 	if err != nil {
-		return nil, peekProblem(ctx, path, err)
+		return nil, sqlitero.Problem(ctx, path, err, "try again", "if OpenCode can't open it either, move it away")
 	}
 	return out, nil
-}
-
-func peekProblem(ctx context.Context, path string, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
-	case errors.Is(err, sqlitero.ErrNotDatabase), errors.Is(err, errTables):
-		return adapters.Unrecognised(path, "%w", err)
-	}
-	return adapters.Unreadable(path, err)
 }
 
 // conversation collects messages from the last to the first.
@@ -66,7 +61,7 @@ type conversation struct {
 
 func (c *conversation) full() bool { return len(c.messages) >= c.most }
 
-// result is what was collected, oldest first.
+// result returns the collected messages, oldest first.
 func (c *conversation) result() []adapters.Message {
 	list := c.messages[:min(len(c.messages), c.most)]
 	slices.Reverse(list)
@@ -82,25 +77,19 @@ func (c *conversation) add(m message, parts []part) {
 			text += ": " + m.Error.Data.Message
 		}
 		c.messages = append(c.messages, adapters.Message{Key: m.ID + "/error", Role: adapters.FromNote,
-			Text: adapters.Cut(text), At: first2(m.Time.Completed, m.Time.Created).time()})
+			Text: adapters.Cut(text), At: cmp.Or(m.Time.Completed, m.Time.Created).time()})
 	}
 	for _, p := range slices.Backward(parts) {
-		if shown, ok := p.shown(m); ok {
+		if shown, ok := p.toMessage(m); ok {
 			c.messages = append(c.messages, shown)
 		}
 	}
 }
 
-func first2(a, b millis) millis {
-	if a != 0 {
-		return a
-	}
-	return b
-}
-
-// shown is what a part says to the user.
-func (p *part) shown(m message) (adapters.Message, bool) {
-	out := adapters.Message{Key: p.ID, At: first2(p.Time.Start, m.Time.Created).time()}
+// toMessage returns what a part says to the user. ok is false for a part that says
+// nothing.
+func (p *part) toMessage(m message) (adapters.Message, bool) {
+	out := adapters.Message{Key: p.ID, At: cmp.Or(p.Time.Start, m.Time.Created).time()}
 	switch p.Type {
 	case "text":
 		if p.Synthetic || strings.TrimSpace(p.Text) == "" {
@@ -108,10 +97,10 @@ func (p *part) shown(m message) (adapters.Message, bool) {
 		}
 		out.Role, out.Text = adapters.FromAgent, p.Text
 		if m.Role == "user" {
-			out.Role, out.Text = adapters.FromUser, whole(p.Text)
+			out.Role, out.Text = adapters.FromUser, fullPrompt(p.Text)
 		}
 	case "tool":
-		out.Role, out.Tool, out.At = adapters.FromTool, p.Tool, first2(p.State.Time.Start, m.Time.Created).time()
+		out.Role, out.Tool, out.At = adapters.FromTool, p.Tool, cmp.Or(p.State.Time.Start, m.Time.Created).time()
 		out.Text = argument(p.State.Input, p.State.Title)
 		switch p.State.Status {
 		case "completed":
@@ -132,10 +121,10 @@ func (p *part) shown(m message) (adapters.Message, bool) {
 	return out, true
 }
 
-// whole undoes what `opencode run` does to a prompt, at any length.
-func whole(text string) string {
+// fullPrompt undoes what `opencode run` does to a prompt, at any length.
+func fullPrompt(text string) string {
 	if len(text) <= textLimit {
-		return words(text)
+		return unquotePrompt(text)
 	}
 	return strings.TrimSpace(text)
 }
@@ -143,7 +132,7 @@ func whole(text string) string {
 // arguments are the members of a tool's input that say most, the best first.
 var arguments = []string{"command", "filePath", "path", "pattern", "url", "query", "description", "prompt", "name"}
 
-// argument is the one that says most of a tool's input.
+// argument returns what says most of a tool's input.
 func argument(input json.RawMessage, title string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil {
@@ -187,7 +176,7 @@ func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) (
 		if columns, err := db.Columns(ctx, table); err != nil {
 			return nil, err
 		} else if !has(columns, "id", "data") {
-			return nil, errTables
+			return nil, sqlitero.ErrTables
 		}
 	}
 	if there, err := exists(ctx, db, session); err != nil || !there {
@@ -235,7 +224,7 @@ func messagesBefore(ctx context.Context, db *sqlitero.DB, session string, offset
 			m = message{}
 		}
 		m.ID = id
-		m.Time.Created = first2(m.Time.Created, created)
+		m.Time.Created = cmp.Or(m.Time.Created, created)
 		list = append(list, m)
 	}
 	return list, rows.Err()
@@ -277,7 +266,7 @@ func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Mes
 		return nil, adapters.Unreadable(path, err)
 	}
 	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
-	m := messageFiles{storage: storage, folder: filepath.Join(storage, "message", session), facts: &facts{}}
+	m := messageFiles{storage: storage, folder: messageFolder(storage, session), facts: &facts{}}
 	if err := m.list(); err != nil {
 		return nil, adapters.Unreadable(m.folder, err)
 	}

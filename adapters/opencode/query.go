@@ -54,7 +54,7 @@ func (r *reading) list(ctx context.Context) error {
 }
 
 func scanSession(rows *sql.Rows) (*facts, error) {
-	f := &facts{unlooked: true}
+	f := &facts{partsUnread: true}
 	var archived, created int64
 	var model, permission, lastID, data string
 	var latest sql.NullInt64
@@ -100,7 +100,7 @@ func (f *facts) skip(reason string) {
 	f.skipped[reason]++
 }
 
-// fromFiles says whether a version kept its sessions in files (before 1.2).
+// fromFiles reports whether a version kept its sessions in files (before 1.2).
 func fromFiles(version string) bool {
 	return strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.0.") || strings.HasPrefix(version, "1.1.")
 }
@@ -123,7 +123,7 @@ func (r *reading) prompts(ctx context.Context) error {
 		}
 		if r.was != nil {
 			if old := r.was.sessions[id]; old != nil && old.last.ID == f.last.ID && old.firstPrompt != "" && old.updated == f.updated {
-				f.firstPrompt, f.lastPrompt = old.firstPrompt, old.lastPrompt
+				f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
 				continue
 			}
 		}
@@ -141,16 +141,18 @@ func (r *reading) prompts(ctx context.Context) error {
 }
 
 func (r *reading) promptsOf(ctx context.Context, ids []string) error {
-	text := func(order string) string {
-		return `(SELECT substr(json_extract(p.data, '$.text'), 1, 4100) FROM message m JOIN part p ON p.message_id = m.id
+	prompt := func(column, order string) string {
+		return `(SELECT ` + column + ` FROM message m JOIN part p ON p.message_id = m.id
 		WHERE m.session_id = s.id AND ` + isUser + ` AND ` + isText + `
 		ORDER BY m.time_created ` + order + `, m.id ` + order + `, p.id LIMIT 1)`
 	}
+	const text = `substr(json_extract(p.data, '$.text'), 1, 4100)`
 	args := make([]any, len(ids))
 	for i, id := range ids {
 		args[i] = id
 	}
-	rows, err := r.db.Query(ctx, `SELECT s.id, coalesce(`+text("ASC")+`, ''), coalesce(`+text("DESC")+`, '')
+	rows, err := r.db.Query(ctx, `SELECT s.id, coalesce(`+prompt(text, "ASC")+`, ''), coalesce(`+prompt(text, "DESC")+`, ''),
+		coalesce(`+prompt("m.time_created", "DESC")+`, 0)
 		FROM session s WHERE s.id IN (`+strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",")+`)`, args...)
 	if err != nil {
 		return err
@@ -158,11 +160,13 @@ func (r *reading) promptsOf(ctx context.Context, ids []string) error {
 	defer rows.Close()
 	for rows.Next() {
 		var id, firstText, lastText string
-		if err := rows.Scan(&id, &firstText, &lastText); err != nil {
+		var prompted int64
+		if err := rows.Scan(&id, &firstText, &lastText, &prompted); err != nil {
 			return err
 		}
 		if f := r.sessions[id]; f != nil {
-			f.firstPrompt, f.lastPrompt = words(firstText), words(lastText)
+			f.firstPrompt, f.lastPrompt = unquotePrompt(firstText), unquotePrompt(lastText)
+			f.prompted = millis(prompted)
 		}
 	}
 	return rows.Err()
@@ -178,7 +182,7 @@ func (r *reading) details(ctx context.Context, f *facts) error {
 		}
 	}
 	if f.assistant.ID != "" && (open || f.needsParts() || r.want.mayRun(f.id, f.updated)) {
-		f.unlooked = false
+		f.partsUnread = false
 		if err := r.calls(ctx, f); err != nil {
 			return err
 		}
@@ -217,12 +221,12 @@ func (r *reading) lastContext(ctx context.Context, f *facts) error {
 	return rows.Err()
 }
 
-// needsParts says whether only the parts tell how a message ended that is through.
+// needsParts reports whether only the parts of a finished message show how it ended.
 func (f *facts) needsParts() bool {
-	return f.last.Role == "assistant" && f.last.Error == nil && f.last.Time.Completed > 0 && (f.last.Finish == "" || f.between())
+	return f.last.Role == "assistant" && f.last.Error == nil && f.last.Time.Completed > 0 && (f.last.Finish == "" || f.betweenSteps())
 }
 
-// ended says whether the assistant is through with a message.
+// ended reports whether the assistant has finished a message.
 func (m *message) ended() bool {
 	return m.Role == "assistant" && (m.Time.Completed > 0 || m.Error != nil)
 }
@@ -332,7 +336,7 @@ func (r *reading) sum(ctx context.Context, f *facts) error {
 			continue
 		}
 		if m.Tokens != nil {
-			m.Tokens.addTo(&sum)
+			sum.Add(m.Tokens.counts())
 		}
 		if m.Cost != nil {
 			cost += *m.Cost

@@ -2,12 +2,12 @@ package opencode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"rollcall/adapters"
 )
@@ -57,7 +57,7 @@ type tokens struct {
 	} `json:"cache"`
 }
 
-// used is how much context a message filled. Versions before 1.1 state no total.
+// used returns how much context a message filled. Versions before 1.1 state no total.
 func (t *tokens) used() int64 {
 	if t.Total > 0 {
 		return t.Total
@@ -65,12 +65,8 @@ func (t *tokens) used() int64 {
 	return t.Input + t.Output + t.Reasoning + t.Cache.Read + t.Cache.Write
 }
 
-func (t *tokens) addTo(sum *adapters.Tokens) {
-	sum.Input += t.Input
-	sum.Output += t.Output
-	sum.Reasoning += t.Reasoning
-	sum.CacheRead += t.Cache.Read
-	sum.CacheWrite += t.Cache.Write
+func (t *tokens) counts() adapters.Tokens {
+	return adapters.Tokens{Input: t.Input, Output: t.Output, Reasoning: t.Reasoning, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write}
 }
 
 // millis is a time in milliseconds since the epoch; 0 is none.
@@ -162,16 +158,17 @@ type facts struct {
 	context int64
 
 	firstPrompt, lastPrompt string
+	prompted                millis // when the user wrote lastPrompt
 
-	last      message // zero: no message yet
-	assistant message // the last of the assistant; zero: none
-	calls     []call  // of it, that have not ended
-	unlooked  bool    // calls and assistant were not looked for
-	tools     bool    // it has tool parts
-	refused   bool    // the user refused one of its calls, which ends the turn
-	activity  millis
+	last        message // zero: no message yet
+	assistant   message // the last of the assistant; zero: none
+	calls       []call  // of it, that have not ended
+	partsUnread bool    // calls and assistant were not looked for
+	tools       bool    // it has tool parts
+	refused     bool    // the user refused one of its calls, which ends the turn
+	activity    millis
 
-	byRun    bool // made by `opencode run`, which lets nobody ask the user
+	byRun    bool // made by `opencode run`, which never asks the user
 	imported bool // written by a version with files, so its rows carry the time of the import
 	files    []string
 	skipped  map[string]int
@@ -201,8 +198,8 @@ func (f *facts) add(p *part, metadata bool) {
 	}
 }
 
-// refusal knows the errors that stand for a no of the user (1.1.65 to 1.18.33).
-// One with words of the user's own makes the model go on.
+// refusal reports whether an error means that the user refused the call (1.1.65 to
+// 1.18.33). When the user gave a reason, the model goes on.
 func refusal(text string) bool {
 	switch {
 	case strings.Contains(text, "with the following feedback"):
@@ -213,10 +210,10 @@ func refusal(text string) bool {
 	return strings.HasPrefix(text, "PermissionRejectedError") || strings.HasPrefix(text, "QuestionRejectedError")
 }
 
-// finish derives what needs several fields.
+// finish derives the facts that need several fields.
 func (f *facts) finish() {
-	f.model = first(f.model, modelOf(f.assistant), modelOf(f.last))
-	f.cwd = first(f.directory, f.assistant.Path.CWD)
+	f.model = cmp.Or(f.model, modelOf(f.assistant), modelOf(f.last))
+	f.cwd = cmp.Or(f.directory, f.assistant.Path.CWD)
 	f.activity = max(f.activity, f.updated, f.created, f.last.Time.Created, f.last.Time.Completed,
 		f.assistant.Time.Created, f.assistant.Time.Completed)
 	if !f.imported {
@@ -233,8 +230,8 @@ func (f *facts) finish() {
 	}
 }
 
-// openUpdate is when an open message was last written. That of an ended one is
-// later than its end: OpenCode notes summaries in it.
+// openUpdate returns when an open message was last written. An ended message is written
+// after its end, too: OpenCode notes summaries in it.
 func (f *facts) openUpdate() millis {
 	if f.last.Role == "assistant" && f.last.Time.Completed == 0 {
 		return f.last.updated
@@ -243,7 +240,7 @@ func (f *facts) openUpdate() millis {
 }
 
 func modelOf(m message) string {
-	provider, model := first(m.Provide, m.Model.ProviderID), first(m.ModelID, m.Model.ModelID)
+	provider, model := cmp.Or(m.Provide, m.Model.ProviderID), cmp.Or(m.ModelID, m.Model.ModelID)
 	if provider == "" || model == "" {
 		return model
 	}
@@ -290,9 +287,9 @@ func ownTitle(title string) string {
 	return cut(strings.TrimSpace(title))
 }
 
-// words undoes what `opencode run` does to a prompt: one of several words it puts
-// in quotes, and before 1.18 it adds a line's end.
-func words(text string) string {
+// unquotePrompt undoes what `opencode run` does to a prompt: it puts one of several
+// words in quotes, and before 1.18 adds a line break.
+func unquotePrompt(text string) string {
 	text = strings.TrimSpace(text)
 	inner, ok := strings.CutPrefix(text, `"`)
 	if !ok {
@@ -306,8 +303,8 @@ func words(text string) string {
 	return cut(strings.ReplaceAll(inner, `\"`, `"`))
 }
 
-// asRun is the text that `opencode run` makes of its arguments.
-func asRun(args []string) string {
+// runPrompt returns the text that `opencode run` makes of its arguments.
+func runPrompt(args []string) string {
 	list := slices.Clone(args)
 	for i, a := range list {
 		if strings.Contains(a, " ") {
@@ -317,18 +314,5 @@ func asRun(args []string) string {
 	return strings.Join(list, " ")
 }
 
-// cut shortens to textLimit, at a character's boundary.
-func cut(text string) string {
-	if len(text) <= textLimit {
-		return text
-	}
-	text = text[:textLimit]
-	for len(text) > 0 {
-		r, size := utf8.DecodeLastRuneInString(text)
-		if r != utf8.RuneError || size > 1 {
-			break
-		}
-		text = text[:len(text)-1]
-	}
-	return text
-}
+// cut shortens a text to textLimit.
+func cut(text string) string { return adapters.CutTo(text, textLimit) }

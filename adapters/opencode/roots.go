@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,83 +9,150 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/report"
+	"rollcall/bounded"
 )
 
 // root is one data folder of OpenCode.
 type root struct {
 	path      string   // links resolved
 	databases []string // existing ones
+	missing   []string // those that a process names and has not made yet
 	hosts     []*host  // those known to use it
 }
 
-// roots finds every data folder in use: that of the user's environment, those of
-// the environments of live processes, and those whose database or log they have
-// open. looked names all that were tried.
-func (a *Adapter) roots(c census) (found []*root, looked []string, problems []error) {
-	add := func(path string) *root {
-		looked = appendNew(looked, path)
-		target, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				problems = append(problems, adapters.Unreadable(path, err))
-			}
-			return nil
-		}
-		for _, r := range found {
-			if r.path == target {
-				return r
-			}
-		}
-		if fi, err := os.Stat(target); err == nil && !fi.IsDir() {
-			problems = append(problems, adapters.Unreadable(path, errors.New("not a folder")))
-			return nil
-		}
-		found = append(found, &root{path: target})
-		return found[len(found)-1]
-	}
+// homeSearch collects the data folders in use.
+type homeSearch struct {
+	found        []*root
+	answer       *report.Answer
+	unresponsive []string // those whose file system does not answer
+}
+
+// roots returns every data folder in use: that of the user's environment, those of the
+// environments of live processes, those whose database or log they have open, and those
+// that processes used in the last 24 hours. It adds the places that it tried, and their
+// problems, to answer.
+func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root {
+	all := homeSearch{answer: answer}
 	data := a.env("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(a.home, ".local", "share")
 	}
-	own := add(filepath.Join(data, "opencode"))
+	own := all.add(filepath.Join(data, "opencode"))
 	if own != nil {
-		problems = append(problems, own.use(a.env("OPENCODE_DB"))...)
+		all.answer.Problem(own.use(a.env("OPENCODE_DB"))...)
 	}
+	var uses []string
 	for _, h := range c.hosts {
-		r := own
-		for _, path := range h.dataFolders() {
-			if to := add(path); to != nil {
-				r = to
-				break
-			}
+		r := all.rootOf(h, own, now)
+		if r == nil {
+			continue
 		}
-		if r != nil {
-			a.memory.root(r.path)
-			r.hosts = append(r.hosts, h)
-			problems = append(problems, r.use(h.db)...)
+		r.hosts = append(r.hosts, h)
+		all.answer.Problem(r.use(h.db)...)
+		uses = append(uses, r.path+useMark+h.db)
+	}
+	for _, use := range a.homes.Use(uses, now) {
+		folder, database, _ := strings.Cut(use, useMark)
+		if !all.answers(folder) {
+			continue
+		}
+		if _, err := os.Stat(folder); err != nil {
+			continue
+		}
+		if r := all.add(folder); r != nil {
+			all.answer.Problem(r.use(database)...)
 		}
 	}
-	for _, path := range a.memory.allRoots() {
-		if _, err := os.Stat(path); err == nil {
-			add(path)
-		}
+	for _, r := range all.found {
+		all.answer.Problem(r.glob()...)
+		all.answer.LookedIn(r.missing...)
 	}
-	for _, r := range found {
-		problems = append(problems, r.glob()...)
-	}
-	return found, looked, problems
+	return all.found
 }
 
-// dataFolders are the folders that a process can be using, the surest first.
-// Names of another mount namespace, as a container's, don't exist here.
+// useMark separates a data folder from the database that a process uses with it:
+// what OPENCODE_DB names, or nothing.
+const useMark = "\x00"
+
+// add returns the data folder at a path, nil if there is none.
+func (all *homeSearch) add(path string) *root {
+	all.answer.LookedIn(path)
+	if !all.answers(path) {
+		return nil
+	}
+	target, err := container.EvalSymlinks(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			all.answer.Problem(adapters.Unreadable(path, err))
+		}
+		return nil
+	}
+	for _, r := range all.found {
+		if r.path == target {
+			return r
+		}
+	}
+	if fi, err := os.Stat(target); err == nil && !fi.IsDir() {
+		all.answer.Problem(adapters.Unreadable(path, errors.New("not a folder")))
+		return nil
+	}
+	r := &root{path: target}
+	all.found = append(all.found, r)
+	return r
+}
+
+// answers reports whether the file system of a path answers, and adds the problem
+// when it does not.
+func (all *homeSearch) answers(path string) bool {
+	if bounded.Answers(path) {
+		return true
+	}
+	if !slices.Contains(all.unresponsive, path) {
+		all.unresponsive = append(all.unresponsive, path)
+		all.answer.Problem(adapters.Unresponsive(path))
+	}
+	return false
+}
+
+// rootOf returns the data folder that a process uses, and nil while the process has yet
+// to create one. A process whose folders don't exist here, such as a container's, may
+// use the user's own folder through a mount.
+func (all *homeSearch) rootOf(h *host, own *root, now time.Time) *root {
+	for _, path := range h.dataFolders() {
+		if !all.answers(path) {
+			h.unresponsive = path
+			return nil
+		}
+		if r := all.add(path); r != nil {
+			h.knownHome = true
+			return r
+		}
+	}
+	base := cmp.Or(h.data, h.home)
+	if base != "" && !all.answers(base) {
+		h.unresponsive = base
+		return nil
+	}
+	if _, err := os.Stat(base); base != "" && err == nil && now.Sub(h.Started) < firstMessageDelay {
+		return nil
+	}
+	return own
+}
+
+// dataFolders returns the folders that a process can be using, the most certain first.
+// The names of another mount namespace, such as a container's, don't exist here.
 func (h *host) dataFolders() []string {
 	var list []string
 	for _, f := range h.files {
 		dir, name := filepath.Split(f)
 		dir = filepath.Clean(dir)
 		switch {
+		case f == h.db: // OPENCODE_DB names it: the log and the files are elsewhere
 		case isDatabase(name):
 			list = append(list, dir)
 		case filepath.Base(dir) == "log" && strings.HasSuffix(name, ".log"):
@@ -100,7 +168,20 @@ func (h *host) dataFolders() []string {
 	return list
 }
 
-// isDatabase knows the databases of all channels: opencode.db, opencode-dev.db.
+// surelyUses reports whether a process keeps its sessions in a root: it has a file of
+// the root open. The environment alone may name a folder that a container has under the
+// same path; it counts only where open files can't be seen.
+func (h *host) surelyUses(r *root) bool {
+	if h.filesHidden {
+		return h.knownHome
+	}
+	return slices.ContainsFunc(h.files, func(f string) bool {
+		return slices.Contains(r.databases, f) || strings.HasPrefix(f, r.path+string(filepath.Separator))
+	})
+}
+
+// isDatabase reports whether a file is named like the database of a channel:
+// opencode.db, opencode-dev.db.
 func isDatabase(name string) bool {
 	return strings.HasPrefix(name, "opencode") && strings.HasSuffix(name, ".db")
 }
@@ -114,19 +195,23 @@ func (r *root) use(name string) []error {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(r.path, name)
 	}
+	if !bounded.Answers(name) {
+		return []error{adapters.Unresponsive(name)}
+	}
 	fi, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		r.missing = report.AppendNew(r.missing, name)
 		return nil
 	case err != nil:
 		return []error{adapters.Unreadable(name, err)}
 	case !fi.Mode().IsRegular():
 		return []error{adapters.Unreadable(name, fmt.Errorf("OPENCODE_DB names no file"))}
 	}
-	if target, err := filepath.EvalSymlinks(name); err == nil {
+	if target, err := container.EvalSymlinks(name); err == nil {
 		name = target
 	}
-	r.databases = appendNew(r.databases, name)
+	r.databases = report.AppendNew(r.databases, name)
 	return nil
 }
 
@@ -138,10 +223,10 @@ func (r *root) glob() []error {
 			continue
 		}
 		path := filepath.Join(r.path, e.Name())
-		if target, err := filepath.EvalSymlinks(path); err == nil {
+		if target, err := container.EvalSymlinks(path); err == nil {
 			path = target
 		}
-		r.databases = appendNew(r.databases, path)
+		r.databases = report.AppendNew(r.databases, path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []error{adapters.Unreadable(r.path, err)}
@@ -149,8 +234,8 @@ func (r *root) glob() []error {
 	return nil
 }
 
-// logFolder is where every version writes its log.
+// logFolder returns the folder in which every version writes its log.
 func (r *root) logFolder() string { return filepath.Join(r.path, "log") }
 
-// storage is the JSON store of versions up to 1.1.
+// storage returns the folder of the JSON store of versions up to 1.1.
 func (r *root) storage() string { return filepath.Join(r.path, "storage") }

@@ -34,7 +34,7 @@ type assignment struct {
 // their starts. Runs of processes that are gone lie in between. What every
 // matching of the greatest size has in common is sure.
 //
-// can says whether a run can be a process's; fixed are those that are known.
+// can reports whether a run can be a process's; fixed are those that are known.
 func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(*host, *run) bool) assignment {
 	m := matching{hosts: hosts, edges: map[*host][]*run{}, chosen: map[*host]*run{}, found: map[*host]map[*run]bool{}}
 	owned := map[*run]bool{}
@@ -44,14 +44,9 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 	for _, h := range hosts {
 		if r := fixed[h]; r != nil {
 			m.edges[h] = []*run{r}
-			continue
+		} else {
+			m.edges[h] = sorted(runs, func(r *run) bool { return !owned[r] && can(h, r) })
 		}
-		for _, r := range runs {
-			if !owned[r] && can(h, r) {
-				m.edges[h] = append(m.edges[h], r)
-			}
-		}
-		slices.SortFunc(m.edges[h], func(a, b *run) int { return a.first.Compare(b.first) })
 	}
 	a := assignment{runOf: map[*host]*run{}, may: map[*run][]*host{}, unsure: map[*host]bool{}}
 	for _, group := range m.groups() {
@@ -59,12 +54,8 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 	}
 	taken := map[*run]bool{}
 	for _, h := range hosts {
-		if rs := m.found[h]; len(rs) == 1 {
-			for r := range rs {
-				if r != nil {
-					a.runOf[h], taken[r] = r, true
-				}
-			}
+		if r := only(m.found[h]); r != nil {
+			a.runOf[h], taken[r] = r, true
 		}
 	}
 	for _, h := range hosts {
@@ -73,7 +64,7 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 		}
 		may := m.edges[h]
 		if len(may) == 0 && fixed[h] == nil {
-			may = late(h, runs)
+			may = lateRuns(h, runs)
 		}
 		for _, r := range may {
 			if !taken[r] && !owned[r] {
@@ -85,19 +76,42 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 	return a
 }
 
-// canBe says whether a run can be a process's.
+// sorted returns the runs that are wanted, by the time of their first line.
+func sorted(runs map[string]*run, wanted func(*run) bool) []*run {
+	var out []*run
+	for _, r := range runs {
+		if wanted(r) {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b *run) int { return a.first.Compare(b.first) })
+	return out
+}
+
+// only returns the run of a set that has no other, and nil for every other set.
+func only(set map[*run]bool) *run {
+	if len(set) != 1 {
+		return nil
+	}
+	for r := range set {
+		return r
+	}
+	return nil
+}
+
+// canBe reports whether a run can be a process's.
 func (h *host) canBe(r *run, prompts map[string]string) bool {
 	return h.canHaveBegun(r, startLimit) && h.fitsRun(r, prompts)
 }
 
-// canHaveBegun says whether a run began within a time of the process's start.
+// canHaveBegun reports whether a run began within a time of the process's start.
 func (h *host) canHaveBegun(r *run, within time.Duration) bool {
 	return !r.first.Add(startSlack).Before(h.Started) && !r.first.After(h.Started.Add(within))
 }
 
-// late lists the runs that a process can have begun which has none from the time
+// lateRuns lists the runs that a process can have begun which has none from the time
 // of its start, the usual one.
-func late(h *host, runs map[string]*run) []*run {
+func lateRuns(h *host, runs map[string]*run) []*run {
 	var list []*run
 	for _, r := range runs {
 		if h.canHaveBegun(r, lateLimit) && h.fitsRun(r, nil) {
@@ -107,9 +121,9 @@ func late(h *host, runs map[string]*run) []*run {
 	return list
 }
 
-// fitsRun says whether a run shows what the process would.
+// fitsRun reports whether a run shows what the process would.
 func (h *host) fitsRun(r *run, prompts map[string]string) bool {
-	young := r.last.Sub(r.first) < settled
+	isNew := r.last.Sub(r.first) < settled
 	switch h.role {
 	case server:
 		return true
@@ -118,10 +132,10 @@ func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 			return false
 		}
 	case oneShot:
-		if !r.connected && !young {
+		if !r.connected && !isNew {
 			return false
 		}
-		if !h.ranIn(r, prompts, young) {
+		if !h.ranIn(r, prompts, isNew) {
 			return false
 		}
 	}
@@ -129,23 +143,23 @@ func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 }
 
 // ranIn compares what `opencode run` was told with the sessions of a run.
-func (h *host) ranIn(r *run, prompts map[string]string, young bool) bool {
+func (h *host) ranIn(r *run, prompts map[string]string, isNew bool) bool {
 	if h.resume != "" && !h.fork {
 		_, named := r.sessions[h.resume]
-		return named || young && len(r.sessions) == 0
+		return named || isNew && len(r.sessions) == 0
 	}
 	if h.prompt == "" || len(r.sessions) == 0 || h.continues() {
 		return true
 	}
 	for id := range r.sessions {
-		if p, known := prompts[id]; !known || p == "" || h.said(p) {
+		if p, known := prompts[id]; !known || p == "" || h.mayHavePrompt(p) {
 			return true
 		}
 	}
 	return false
 }
 
-// matching searches the ways in which runs and processes fit together.
+// matching searches the ways to assign runs to processes.
 type matching struct {
 	hosts  []*host // by start
 	edges  map[*host][]*run
@@ -192,7 +206,7 @@ func (m *matching) solve(group []*host) {
 	}
 }
 
-// try extends the matching by the process at i.
+// try extends the matching by the process at index i.
 func (m *matching) try(group []*host, i, size int) {
 	if m.steps++; m.steps >= maxSteps || size+len(group)-i < m.best {
 		return
@@ -220,7 +234,7 @@ func (m *matching) try(group []*host, i, size int) {
 	m.try(group, i+1, size)
 }
 
-// fits says whether a run is free, and in order with what was chosen.
+// fits reports whether a run is free, and in order with what was chosen.
 func (m *matching) fits(before []*host, h *host, r *run) bool {
 	for _, o := range before {
 		c := m.chosen[o]

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,12 +15,13 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/proc"
 )
 
-// said is what the server of one process answered. It is the truth for that
-// process's own sessions, in the folders that were asked about, and says nothing
-// of others.
-type said struct {
+// serverAnswer has what the server of one process answered. It is the truth for that
+// process's own sessions, in the folders that were asked about, and says nothing of
+// others.
+type serverAnswer struct {
 	status      map[string]serverStatus // those that aren't idle
 	permissions map[string]string       // by session: what for
 	questions   map[string]string       // by session: the request
@@ -34,8 +36,8 @@ type serverStatus struct {
 	Message string `json:"message"`
 }
 
-// names says whether the process is at work on a session.
-func (s *said) names(id string) bool {
+// names reports whether the process is at work on a session.
+func (s *serverAnswer) names(id string) bool {
 	_, busy := s.status[id]
 	return busy
 }
@@ -48,14 +50,42 @@ const (
 	defaultPort = 4096
 )
 
-// client never leaves the machine and follows nobody elsewhere.
-var client = &http.Client{
-	Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true, ResponseHeaderTimeout: askLimit},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+// listenerError says why a server was not asked.
+type listenerError struct{ err error }
+
+func (e *listenerError) Error() string { return "nothing was sent: " + e.err.Error() }
+func (e *listenerError) Unwrap() error { return e.err }
+
+// client returns a client for the server of one process. It connects only to this
+// machine and follows no redirect. Over each connection it sends the password and the
+// names of folders only when that process has accepted the connection.
+func (a *Adapter) client(id proc.Identity) *http.Client {
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{Timeout: askLimit}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		to, ok := conn.RemoteAddr().(*net.TCPAddr)
+		if !ok {
+			err = fmt.Errorf("%s is no address of a port", conn.RemoteAddr())
+		} else {
+			err = a.serves(to.AddrPort(), id)
+		}
+		if err != nil {
+			_ = conn.Close()
+			return nil, &listenerError{err}
+		}
+		return conn, nil
+	}
+	return &http.Client{
+		Transport:     &http.Transport{Proxy: nil, DialContext: dial, DisableKeepAlives: true, ResponseHeaderTimeout: askLimit},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
-// address is where a process serves, "" if that isn't known: without --port the
-// one process that has none can have the usual one. sure is false then.
+// address returns the address at which a process serves, and "" if that isn't known.
+// sure is false for the usual port, which a process without --port may have if no other
+// such process runs.
 func (c census) address(h *host) (base string, sure bool) {
 	if !h.listen {
 		return "", false
@@ -80,8 +110,8 @@ func (c census) address(h *host) (base string, sure bool) {
 }
 
 // askServers asks the servers of a root's processes about the folders of sessions.
-func (d *discovery) askServers(ctx context.Context, r *root, folders []string) map[*host]*said {
-	answers := map[*host]*said{}
+func (d *discovery) askServers(ctx context.Context, r *root, folders []string) map[*host]*serverAnswer {
+	answers := map[*host]*serverAnswer{}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	for _, h := range r.hosts {
@@ -100,14 +130,14 @@ func (d *discovery) askServers(ctx context.Context, r *root, folders []string) m
 			continue
 		}
 		wait.Go(func() {
-			s, err := d.askServer(ctx, base, ask)
+			s, err := d.adapter.askServer(ctx, d.adapter.client(h.Identity), base, ask)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				answers[h] = s
-			case sure && ctx.Err() == nil && d.table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
-				d.problem(serverProblem(base, err))
+			case sure && ctx.Err() == nil && d.adapter.table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
+				d.answer.Problem(serverProblem(base, err))
 			}
 		})
 	}
@@ -119,7 +149,10 @@ func serverProblem(base string, err error) error {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: base, Err: err,
 		Fix: "its sessions are judged by what is stored"}
 	var timeout net.Error
+	var listener *listenerError
 	switch {
+	case errors.As(err, &listener):
+		p.Err = listener
 	case errors.Is(err, errPassword):
 		p.Fix = "set OPENCODE_SERVER_PASSWORD for Rollcall as for the server"
 	case errors.As(err, &timeout) && timeout.Timeout():
@@ -132,14 +165,15 @@ func serverProblem(base string, err error) error {
 
 // errPassword: the server wants one. errAnswer: it answered something else.
 var (
+	// errPassword reports that the server asks for a password.
 	errPassword = errors.New("it asks for a password")
 	errAnswer   = errors.New("not an answer of OpenCode's")
 )
 
-func (a *Adapter) askServer(ctx context.Context, base string, folders []string) (*said, error) {
+func (a *Adapter) askServer(ctx context.Context, client *http.Client, base string, folders []string) (*serverAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	s := &said{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{},
+	s := &serverAnswer{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{},
 		asked: map[string]bool{}}
 	if len(folders) > maxFolders {
 		folders, s.partial = folders[:maxFolders], true
@@ -147,7 +181,7 @@ func (a *Adapter) askServer(ctx context.Context, base string, folders []string) 
 	for _, folder := range folders {
 		query := "?directory=" + url.QueryEscape(folder)
 		status := map[string]serverStatus{}
-		if err := a.get(ctx, base+"/session/status"+query, &status); err != nil {
+		if err := a.get(ctx, client, base+"/session/status"+query, &status); err != nil {
 			return nil, err
 		}
 		s.asked[clean(folder)] = true
@@ -163,17 +197,17 @@ func (a *Adapter) askServer(ctx context.Context, base string, folders []string) 
 			ID        string `json:"id"`
 			SessionID string `json:"sessionID"`
 		}
-		if err := a.get(ctx, base+"/permission"+query, &permissions); err != nil {
+		if err := a.get(ctx, client, base+"/permission"+query, &permissions); err != nil {
 			return nil, err
 		}
-		if err := a.get(ctx, base+"/question"+query, &questions); err != nil {
+		if err := a.get(ctx, client, base+"/question"+query, &questions); err != nil {
 			return nil, err
 		}
 		for id, st := range status {
 			s.status[id] = st
 		}
 		for _, p := range permissions {
-			s.permissions[p.SessionID] = first(p.Permission, p.ID)
+			s.permissions[p.SessionID] = cmp.Or(p.Permission, p.ID)
 		}
 		for _, q := range questions {
 			s.questions[q.SessionID] = q.ID
@@ -182,8 +216,8 @@ func (a *Adapter) askServer(ctx context.Context, base string, folders []string) 
 	return s, nil
 }
 
-func (a *Adapter) get(ctx context.Context, address string, into any) error {
-	body, err := a.request(ctx, http.MethodGet, address)
+func (a *Adapter) get(ctx context.Context, client *http.Client, address string, into any) error {
+	body, err := a.request(ctx, client, http.MethodGet, address)
 	if err != nil {
 		return err
 	}
@@ -193,14 +227,15 @@ func (a *Adapter) get(ctx context.Context, address string, into any) error {
 	return nil
 }
 
-// request asks a server. Its password is the one in our own environment, if any.
-func (a *Adapter) request(ctx context.Context, method, address string) ([]byte, error) {
+// request sends a request to a server. The password is the one in Rollcall's own
+// environment, if any.
+func (a *Adapter) request(ctx context.Context, client *http.Client, method, address string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	if password := a.env("OPENCODE_SERVER_PASSWORD"); password != "" {
-		req.SetBasicAuth(first(a.env("OPENCODE_SERVER_USERNAME"), "opencode"), password)
+		req.SetBasicAuth(cmp.Or(a.env("OPENCODE_SERVER_USERNAME"), "opencode"), password)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -240,7 +275,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		}
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		if _, err := a.request(ctx, http.MethodPost,
+		if _, err := a.request(ctx, a.client(h.Identity), http.MethodPost,
 			base+"/session/"+url.PathEscape(s.ID)+"/abort?directory="+url.QueryEscape(s.CWD)); err != nil {
 			return serverProblem(base, err)
 		}

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
-// turnState is what the messages alone say.
+// turnState is what the messages alone show.
 type turnState int
 
 const (
@@ -19,7 +20,7 @@ const (
 	unclear // the last message has a form that isn't known
 )
 
-// open says whether a session's messages leave its turn open.
+// open reports whether a session's messages leave its turn open.
 func (f *facts) open() turnState {
 	switch {
 	case f.last.ID == "":
@@ -34,57 +35,49 @@ func (f *facts) open() turnState {
 		return over
 	case f.last.Time.Completed == 0:
 		return inTurn
-	case f.between() && !f.refused:
+	case f.betweenSteps() && !f.refused:
 		return inTurn
 	}
 	return over
 }
 
-// copied says whether the last message is from before the session: a fork begins
-// with its parent's, and is in none of the parent's turns.
+// copied reports whether the last message is older than the session: a fork begins with
+// its parent's messages, and is in none of the parent's turns.
 func (f *facts) copied() bool { return f.last.Time.Created > 0 && f.last.Time.Created < f.created }
 
-// between says whether the last message ended for the sake of a tool's result, so
-// that another one follows. Some providers then give "stop" as the reason.
-func (f *facts) between() bool {
+// betweenSteps reports whether the last message ended to wait for a tool's result, so
+// that another message follows. Some providers then give "stop" as the reason.
+func (f *facts) betweenSteps() bool {
 	return f.last.Finish == "tool-calls" || f.last.Finish == "unknown"
 }
 
-// sight is all that was seen of one session at one moment.
-type sight struct {
-	facts *facts
-	claim claim
-	said  *said             // by the process's server; nil: it has none, or did not answer
-	child *adapters.Session // a sub-agent that waits for the user
-	runs  bool              // a process other than OpenCode runs below the host
-	blind bool              // the process table could not be read
-	now   time.Time
-}
-
-// verdict is a status with what it rests on.
-type verdict struct {
-	status   adapters.Status
-	waiting  adapters.WaitingFor
-	outcome  adapters.Outcome
-	evidence string
+// observation has all that was seen of one session at one moment.
+type observation struct {
+	facts   *facts
+	claim   claim
+	server  *serverAnswer     // by the process's server; nil: it has none, or did not answer
+	child   *adapters.Session // a sub-agent that waits for the user
+	runs    bool              // a process other than OpenCode runs below the host
+	noTable bool              // the process table could not be read
+	now     time.Time
 }
 
 const (
-	// settle is how long a tool's call may take to show that it has begun.
-	settle = 3 * time.Second
-	// begin is how long a session may take to have its first message.
-	begin = 10 * time.Second
-	// gap is how long OpenCode may take from one step to the next.
-	gap = 30 * time.Second
+	// callDelay is how long a tool's call may take to show that it has begun.
+	callDelay = 3 * time.Second
+	// firstMessageDelay is how long a session may take to have its first message.
+	firstMessageDelay = 10 * time.Second
+	// stepDelay is how long OpenCode may take from one step to the next.
+	stepDelay = 30 * time.Second
 )
 
-// decide derives the status. It is pure.
-func decide(s sight) verdict {
+// decide returns the status of a session. It reads nothing.
+func decide(s observation) report.Verdict {
 	switch {
-	case s.blind:
-		return verdict{status: adapters.Unknown, evidence: "the process table can't be read; " + s.lastTurn()}
+	case s.noTable:
+		return report.Unknown("the process table can't be read; " + s.lastTurn())
 	case s.claim.doubt != "":
-		return verdict{status: adapters.Unknown, evidence: s.claim.doubt + "; " + s.lastTurn()}
+		return report.Unknown(s.claim.doubt + "; " + s.lastTurn())
 	case s.claim.host == nil:
 		return s.withoutHost()
 	}
@@ -94,20 +87,20 @@ func decide(s sight) verdict {
 	return s.byMessages()
 }
 
-// withoutHost is for a session that no process has.
-func (s sight) withoutHost() verdict {
+// withoutHost returns the verdict on a session that no process has.
+func (s observation) withoutHost() report.Verdict {
 	why := "no process has it"
 	if s.claim.why != "" {
 		why += ": " + s.claim.why
 	}
-	v := verdict{status: adapters.Stopped, outcome: s.facts.outcome(), evidence: why + "; " + s.lastTurn()}
+	v := report.Stopped(s.facts.outcome(), why+"; "+s.lastTurn())
 	if s.facts.open() == inTurn {
-		v.outcome = adapters.Died
+		v.Outcome = adapters.Died
 	}
 	return v
 }
 
-// outcome is how a turn that is over ended.
+// outcome returns how a turn that is over ended.
 func (f *facts) outcome() adapters.Outcome {
 	switch {
 	case f.open() != over:
@@ -118,120 +111,119 @@ func (f *facts) outcome() adapters.Outcome {
 		return adapters.Failed
 	case f.refused:
 		return adapters.Interrupted
-	case f.last.Finish == "" && !f.tools && !f.unlooked:
+	case f.last.Finish == "" && !f.tools && !f.partsUnread:
 		return adapters.Interrupted // cancelled while it waited to try again: 1.18.33 notes no error
 	}
 	return adapters.Completed
 }
 
-// byServer uses what the process's own server says; false if it says nothing that
-// the messages don't.
-func (s sight) byServer() (verdict, bool) {
-	if s.said == nil {
-		return verdict{}, false
+// byServer returns the verdict of the process's own server. ok is false if the server
+// adds nothing to the messages.
+func (s observation) byServer() (report.Verdict, bool) {
+	if s.server == nil {
+		return report.Verdict{}, false
 	}
 	by := "the server of " + s.holder() + " says "
-	state, busy := s.said.status[s.facts.id]
+	state, busy := s.server.status[s.facts.id]
 	switch {
-	case busy && s.said.questions[s.facts.id] != "" && s.hasCall(func(c call) bool { return asksUser[c.tool] }):
-		return verdict{status: adapters.Waiting, waiting: adapters.ForQuestion, evidence: by + "that a question is open"}, true
-	case busy && s.said.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
-		return verdict{status: adapters.Waiting, waiting: adapters.ForPermission,
-			evidence: by + "that it asks for the permission " + s.said.permissions[s.facts.id]}, true
+	case busy && s.server.questions[s.facts.id] != "" && s.hasCall(func(c call) bool { return asksUser[c.tool] }):
+		return report.Waiting(adapters.ForQuestion, by+"that a question is open"), true
+	case busy && s.server.permissions[s.facts.id] != "" && s.hasCall(func(c call) bool { return !c.metadata }):
+		return report.Waiting(adapters.ForPermission, by+"that it asks for the permission "+s.server.permissions[s.facts.id]), true
 	case s.child != nil:
-		return verdict{}, false
+		return report.Verdict{}, false
 	case busy && state.Type == "retry":
-		return verdict{status: adapters.Working, evidence: fmt.Sprintf("%sretry, attempt %d: %.120s",
-			by, state.Attempt, strings.ToValidUTF8(state.Message, ""))}, true
+		return report.Working(fmt.Sprintf("%sretry, attempt %d: %.120s",
+			by, state.Attempt, strings.ToValidUTF8(state.Message, ""))), true
 	case busy && state.Type == "busy":
-		return verdict{status: adapters.Working, evidence: by + "busy; " + s.lastTurn()}, true
+		return report.Working(by + "busy; " + s.lastTurn()), true
 	case busy && state.Type != "idle":
-		return verdict{status: adapters.Unknown, evidence: fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)}, true
-	case s.said.partial || !s.said.asked[clean(s.facts.cwd)], s.fresh():
-		return verdict{}, false
+		return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)), true
+	case s.server.partial || !s.server.asked[clean(s.facts.cwd)], s.isJustStored():
+		return report.Verdict{}, false
 	}
-	v := verdict{status: adapters.Idle, outcome: s.facts.outcome(), evidence: by + "that it isn't busy; " + s.lastTurn()}
+	v := report.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
 	if s.facts.open() == inTurn && s.loopOver() {
-		v.outcome = adapters.Interrupted
+		v.Outcome = adapters.Interrupted
 	}
 	return v, true
 }
 
-// hasCall says whether one of the open calls is of a kind. Servers go on listing a
+// hasCall reports whether one of the open calls is of a kind. Servers go on listing a
 // question whose turn was aborted: it counts only while the session is busy, which
 // it is not in 1.3.2, and with the call that asked it, which is closed in 1.18.33.
-func (s sight) hasCall(kind func(call) bool) bool {
+func (s observation) hasCall(kind func(call) bool) bool {
 	return slices.ContainsFunc(s.facts.calls, func(c call) bool { return !c.pending && kind(c) })
 }
 
-// fresh says whether something was stored just now: the server says busy a moment
+// isJustStored reports whether something was stored just now: the server says busy a moment
 // later than it stores a prompt.
-func (s sight) fresh() bool {
+func (s observation) isJustStored() bool {
 	age := s.now.Sub(s.facts.activity.time())
-	return s.facts.open() == inTurn && age < begin && age > -begin
+	return s.facts.open() == inTurn && age < firstMessageDelay && age > -firstMessageDelay
 }
 
-// byMessages uses what is stored, for a session that has a process.
-func (s sight) byMessages() verdict {
+// byMessages returns the verdict on a session that has a process, from what is stored.
+func (s observation) byMessages() report.Verdict {
 	f := s.facts
 	holder := s.holder() + " (" + s.claim.why + ")"
 	switch f.open() {
 	case unclear:
-		return verdict{status: adapters.Unknown, evidence: s.lastTurn() + "; " + holder}
+		return report.Unknown(s.lastTurn() + "; " + holder)
 	case noMessages:
 		if s.willContinue() {
 			break
 		}
-		if age := s.now.Sub(f.created.time()); age < begin && age > -begin {
-			return verdict{status: adapters.Working, evidence: "begun " + s.clock(f.created) + ", no message yet; " + holder}
+		if age := s.now.Sub(f.created.time()); age < firstMessageDelay && age > -firstMessageDelay {
+			return report.Working("begun " + s.clock(f.created) + ", no message yet; " + holder)
 		}
-		return verdict{status: adapters.Idle, evidence: "no message yet; " + holder}
+		return report.Idle("", "no message yet; "+holder)
 	case over:
 		if s.willContinue() {
 			break
 		}
-		return verdict{status: adapters.Idle, outcome: f.outcome(), evidence: s.lastTurn() + "; " + holder}
+		return report.Idle(f.outcome(), s.lastTurn()+"; "+holder)
 	}
-	if f.open() != inTurn {
-		return verdict{status: adapters.Working, evidence: holder + " was begun to go on with it; " + s.lastTurn()}
+	if f.open() != inTurn || s.willContinue() {
+		return report.Working(holder + " was begun to go on with it; " + s.lastTurn())
+	}
+	if s.claim.opensOnly {
+		return report.Idle(adapters.Died, s.lastTurn()+", of a process that is gone; "+holder+" only has it open")
 	}
 	if s.loopOver() {
-		return verdict{status: adapters.Idle, outcome: adapters.Interrupted,
-			evidence: "its log says that the turn was ended at " + s.time(s.claim.over) + "; " + holder}
+		return report.Idle(adapters.Interrupted, "its log says that the turn was ended at "+s.at(s.claim.over)+"; "+holder)
 	}
 	if v, ok := s.waits(holder); ok {
 		return v
 	}
-	return verdict{status: adapters.Working, evidence: s.lastTurn() + "; " + holder}
+	return report.Working(s.lastTurn() + "; " + holder)
 }
 
-// willContinue says whether `opencode run` has been told to go on and has not
-// begun with it.
-func (s sight) willContinue() bool {
+// willContinue reports whether `opencode run` was told to continue the session and has
+// not begun to.
+func (s observation) willContinue() bool {
 	h := s.claim.host
 	age := s.now.Sub(h.Started)
-	return h.role == oneShot && (s.facts.last.ID != "" || age < begin) && age < startLimit && age > -time.Minute &&
-		max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time().Add(slack).Before(h.Started)
+	return h.role == oneShot && (s.facts.last.ID != "" || age < firstMessageDelay) && age < startLimit && age > -time.Minute &&
+		(s.claim.opensOnly || max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time().Add(slack).Before(h.Started))
 }
 
-// waits says whether an open turn waits for the user.
-func (s sight) waits(holder string) (verdict, bool) {
+// waits reports whether an open turn waits for the user.
+func (s observation) waits(holder string) (report.Verdict, bool) {
 	for _, c := range s.facts.calls {
 		if asksUser[c.tool] && !c.pending {
-			return verdict{status: adapters.Waiting, waiting: adapters.ForQuestion,
-				evidence: fmt.Sprintf("tool %s since %s without an answer; %s", c.tool, s.clock(c.since), holder)}, true
+			return report.Waiting(adapters.ForQuestion, fmt.Sprintf("tool %s since %s without an answer; %s", c.tool, s.clock(c.since), holder)), true
 		}
 	}
 	for _, c := range s.facts.calls {
 		if why := s.needsPermission(c); why != "" {
-			return verdict{status: adapters.Waiting, waiting: adapters.ForPermission, evidence: why + "; " + holder}, true
+			return report.Waiting(adapters.ForPermission, why+"; "+holder), true
 		}
 	}
 	if s.child != nil {
-		return verdict{status: adapters.Waiting, waiting: s.child.WaitingFor,
-			evidence: fmt.Sprintf("its sub-agent %s waits: %s", s.child.ID, s.child.Evidence)}, true
+		return report.Waiting(s.child.WaitingFor, fmt.Sprintf("its sub-agent %s waits: %s", s.child.ID, s.child.Evidence)), true
 	}
-	return verdict{}, false
+	return report.Verdict{}, false
 }
 
 // waitingChild finds a sub-agent of an open call that waits for the user. Versions up
@@ -256,10 +248,10 @@ func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Ses
 // asksUser are the tools that do nothing but ask.
 var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter": true}
 
-// needsPermission says why a call can be nothing but waiting to be allowed; ""
-// when it isn't, or need not be. That is not stored: a call that waits has begun
-// ("running") and shows nothing yet ("metadata"), and the log has a line about it.
-func (s sight) needsPermission(c call) string {
+// needsPermission returns in words why a call can only be waiting for permission, and
+// "" when it may run. Waiting is not stored: a call that waits has begun ("running")
+// and shows nothing yet ("metadata"), and the log has a line about it.
+func (s observation) needsPermission(c call) string {
 	if c.pending || c.metadata {
 		return ""
 	}
@@ -267,26 +259,26 @@ func (s sight) needsPermission(c call) string {
 		for _, a := range r.asks {
 			if s.answers(a, c, r) {
 				return fmt.Sprintf("tool %s since %s has not begun, and the log says that a permission was asked for at %s",
-					c.tool, s.clock(c.since), s.time(a.at))
+					c.tool, s.clock(c.since), s.at(a.at))
 			}
 		}
-		if r.id == "" || s.now.Sub(c.since.time()) < gap {
+		if r.id == "" || s.now.Sub(c.since.time()) < stepDelay {
 			return ""
 		}
 	}
 	age := s.now.Sub(c.since.time())
-	if c.tool == "bash" && !s.runs && age > settle {
+	if c.tool == "bash" && !s.runs && age > callDelay {
 		return fmt.Sprintf("bash since %s has not begun, and no process of it runs", s.clock(c.since))
 	}
 	return ""
 }
 
-// answers says whether a call is what a permission was asked for: no earlier than
+// answers reports whether a call is what a permission was asked for: no earlier than
 // it began, and nothing was written of it since. Logs of a process's own know
 // seconds, and whether an answer came; up to 1.0 they name the call. Versions up to
 // 1.3 note a call's beginning only after they have asked, which can be seconds
 // later: there what counts is that it is of the same message.
-func (s sight) answers(a ask, c call, r *run) bool {
+func (s observation) answers(a ask, c call, r *run) bool {
 	switch {
 	case a.call != "":
 		return r.pending > 0 && a.call == c.id
@@ -299,7 +291,7 @@ func (s sight) answers(a ask, c call, r *run) bool {
 		!c.updated.time().After(a.at.Add(250*time.Millisecond))
 }
 
-// permits says whether a permission is one that a tool asks for.
+// permits reports whether a permission is one that a tool asks for.
 func permits(permission, tool string) bool {
 	switch permission {
 	case tool, "external_directory", "doom_loop", "":
@@ -313,11 +305,11 @@ func permits(permission, tool string) bool {
 var knownTools = map[string]bool{"bash": true, "edit": true, "read": true, "glob": true, "grep": true, "list": true,
 	"webfetch": true, "websearch": true, "task": true, "skill": true, "lsp": true, "todowrite": true}
 
-// loopOver says whether the log has an end of the loop after the last message and
-// its calls. A turn that is cancelled before the model is asked leaves no other
-// trace, nor does one that a server of 1.3.2 is told to abort while it asks the
-// user: its call stays open for ever.
-func (s sight) loopOver() bool {
+// loopOver reports whether the log has an end of the loop after the last message and
+// its calls. A turn that is cancelled before the model is asked leaves no other trace;
+// nor does a turn that a server of 1.3.2 aborts while it asks the user: its call stays
+// open for ever.
+func (s observation) loopOver() bool {
 	if s.claim.over.IsZero() {
 		return false
 	}
@@ -332,11 +324,11 @@ func (s sight) loopOver() bool {
 	if s.claim.run != nil && s.claim.run.id == "" {
 		at = at.Truncate(time.Second)
 	}
-	return !s.claim.over.Before(at) && s.now.Sub(s.claim.over) > settle
+	return !s.claim.over.Before(at) && s.now.Sub(s.claim.over) > callDelay
 }
 
-// lastTurn says how the last turn stands, for evidence.
-func (s sight) lastTurn() string {
+// lastTurn describes the last turn, for evidence.
+func (s observation) lastTurn() string {
 	f := s.facts
 	switch {
 	case f.last.ID == "":
@@ -360,7 +352,7 @@ func (s sight) lastTurn() string {
 		return "answer open since " + s.clock(f.last.Time.Created)
 	case f.refused:
 		return "the user refused a tool's call, " + s.clock(f.last.Time.Completed)
-	case f.between():
+	case f.betweenSteps():
 		return "step ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Finish + ", another one follows"
 	}
 	if f.outcome() == adapters.Interrupted {
@@ -369,18 +361,8 @@ func (s sight) lastTurn() string {
 	return "last turn completed " + s.clock(f.last.Time.Completed)
 }
 
-func (s sight) holder() string { return fmt.Sprintf("process %d", s.claim.host.PID) }
+func (s observation) holder() string { return fmt.Sprintf("process %d", s.claim.host.PID) }
 
-func (s sight) clock(m millis) string { return s.time(m.time()) }
-
-// time is a time of day where that is enough.
-func (s sight) time(t time.Time) string {
-	if t.IsZero() {
-		return "some time ago"
-	}
-	t = t.In(s.now.Location())
-	if age := s.now.Sub(t); age > 12*time.Hour || age < -12*time.Hour {
-		return t.Format("2006-01-02 15:04")
-	}
-	return t.Format("15:04:05")
-}
+// clock returns a time for evidence.
+func (s observation) clock(m millis) string { return s.at(m.time()) }
+func (s observation) at(t time.Time) string { return report.Clock(t, s.now) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
 // The table of statuses: what the messages say, with a process and without.
@@ -46,7 +47,7 @@ func TestDecide(t *testing.T) {
 		calls   []call
 		refused bool
 		claim   claim
-		said    *said
+		said    *serverAnswer
 		status  adapters.Status
 		waiting adapters.WaitingFor
 		outcome adapters.Outcome
@@ -111,43 +112,43 @@ func TestDecide(t *testing.T) {
 				f.assistant = test.last
 			}
 			f.finish()
-			s := sight{facts: f, claim: test.claim, said: test.said, now: now}
+			s := observation{facts: f, claim: test.claim, server: test.said, now: now}
 			if s.claim.doubt == "" {
 				s.claim.host, s.claim.why = holder, "log run r"
 			}
 			check(t, decide(s), test.status, test.waiting, test.outcome)
 			if test.claim.doubt == "" {
-				s.claim, s.said = claim{}, nil
+				s.claim, s.server = claim{}, nil
 				check(t, decide(s), adapters.Stopped, "", test.without)
 			}
-			s.blind = true
+			s.noTable = true
 			check(t, decide(s), adapters.Unknown, "", "")
 		})
 	}
 }
 
-func check(t *testing.T, v verdict, status adapters.Status, waiting adapters.WaitingFor, outcome adapters.Outcome) {
+func check(t *testing.T, v report.Verdict, status adapters.Status, waiting adapters.WaitingFor, outcome adapters.Outcome) {
 	t.Helper()
-	if v.status != status || v.waiting != waiting || v.outcome != outcome || v.evidence == "" {
-		t.Errorf("%s %s %s (%s), want %s %s %s", v.status, v.waiting, v.outcome, v.evidence, status, waiting, outcome)
+	if v.Status != status || v.WaitingFor != waiting || v.Outcome != outcome || v.Evidence == "" {
+		t.Errorf("%s %s %s (%s), want %s %s %s", v.Status, v.WaitingFor, v.Outcome, v.Evidence, status, waiting, outcome)
 	}
 }
 
-func saying(kind string) *said {
-	s := &said{status: map[string]serverStatus{}, asked: map[string]bool{filepath.FromSlash("/home/dev/p"): true}}
+func saying(kind string) *serverAnswer {
+	s := &serverAnswer{status: map[string]serverStatus{}, asked: map[string]bool{filepath.FromSlash("/home/dev/p"): true}}
 	if kind != "" {
 		s.status[sesA] = serverStatus{Type: kind, Attempt: 2, Message: "overloaded"}
 	}
 	return s
 }
 
-func notBusy(id string) *said {
+func notBusy(id string) *serverAnswer {
 	s := askingFor(id)
 	s.status = nil
 	return s
 }
 
-func askingFor(id string) *said {
+func askingFor(id string) *serverAnswer {
 	s := saying("busy")
 	s.questions = map[string]string{sesA: id}
 	return s
@@ -182,11 +183,11 @@ func TestWords(t *testing.T) {
 		"plain": "plain", `"two words"`: "two words", "\"two words\"\n": "two words", `"a" and "b"`: `"a" and "b"`,
 		`"say \"hi\" now"`: `say "hi" now`, `"one"`: `"one"`, `"`: `"`, ``: ``, `"open end`: `"open end`,
 	} {
-		if got := words(text); got != want {
+		if got := unquotePrompt(text); got != want {
 			t.Errorf("words(%q) = %q, want %q", text, got, want)
 		}
 	}
-	if got := asRun([]string{`say "hi" now`}); words(got) != `say "hi" now` {
+	if got := runPrompt([]string{`say "hi" now`}); unquotePrompt(got) != `say "hi" now` {
 		t.Errorf("%q", got)
 	}
 }
@@ -233,16 +234,16 @@ func FuzzMessage(f *testing.F) {
 		f.Add(data, `{"type":"tool","tool":"task","state":{"status":"running","metadata":{"sessionId":"ses_x"},"time":{"start":1}}}`)
 	}
 	f.Fuzz(func(t *testing.T, data, part string) {
-		s := &facts{id: sesA, unlooked: true}
+		s := &facts{id: sesA, partsUnread: true}
 		s.setLast("msg_1", data, 5, 4)
 		s.addPart(6, part, false)
 		s.finish()
-		v := decide(sight{facts: s, now: at("12:00:00")})
-		if v.status != adapters.Stopped || v.evidence == "" {
+		v := decide(observation{facts: s, now: at("12:00:00")})
+		if v.Status != adapters.Stopped || v.Evidence == "" {
 			t.Errorf("%+v", v)
 		}
-		v = decide(sight{facts: s, claim: claim{host: hostAt(1, at("11:00:00")), why: "x"}, now: at("12:00:00")})
-		if wrong := adapters.Waiting == v.status != (v.waiting != ""); wrong || v.status == adapters.Stopped {
+		v = decide(observation{facts: s, claim: claim{host: hostAt(1, at("11:00:00")), why: "x"}, now: at("12:00:00")})
+		if wrong := adapters.Waiting == v.Status != (v.WaitingFor != ""); wrong || v.Status == adapters.Stopped {
 			t.Errorf("%+v", v)
 		}
 	})

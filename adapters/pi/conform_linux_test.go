@@ -11,7 +11,7 @@ import (
 func TestConformance(t *testing.T) {
 	adaptertest.Conformance(t, adaptertest.Subject{
 		Agent: scene.Pi,
-		New: func(w *scene.World) adapters.Adapter {
+		New: func(w *scene.Environment) adapters.Adapter {
 			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
 		},
 		Exempt: map[string]string{

@@ -10,7 +10,7 @@ import (
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	path, err := pistore.Program(false, look, "legacy-pi", "pi")
 	if err != nil {
-		return "", &adapters.NotInstalledError{Program: "pi", Install: "npm install -g @earendil-works/pi-coding-agent"}
+		return "", description.NotInstalled()
 	}
 	return path, nil
 }

@@ -9,7 +9,7 @@ import (
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	path, err := pistore.Program(true, look, "pi")
 	if err != nil {
-		return "", &adapters.NotInstalledError{Program: "pi (pi_agent_rust)", Install: "cargo install pi_agent_rust"}
+		return "", &adapters.NotInstalledError{Program: "pi (pi_agent_rust)", Install: description.Install}
 	}
 	return path, nil
 }

@@ -10,24 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/proc"
 )
 
-// Sessions are the ids of the live sessions, as one snapshot has them.
+// Sessions are the ids of the live sessions of one snapshot.
 type Sessions struct {
 	Live map[string]bool
-	// Unknown are the agents that could not be asked, or not for everything: no
-	// session of theirs can be called dead.
+	// Unknown are the agents that did not list all their sessions. Any session of theirs may be live.
 	Unknown []adapters.Name
 }
 
-// Agentctl finds what OrgLoop/agentctl left behind: the session records it put
-// into the agents' folders, and the lists that its daemon kept in ~/.agentctl.
-// The forms were read in its published source (2026).
+// Agentctl finds the files that OrgLoop/agentctl left behind: the session records in the agents' folders, and the lists
+// of its daemon in ~/.agentctl. Their formats are those of its published source (2026).
 type Agentctl struct {
 	Home     string
 	Table    proc.Lister
@@ -37,11 +34,10 @@ type Agentctl struct {
 
 var _ Source = (*Agentctl)(nil)
 
-// records are the folders of session records below the home, and the agents
-// whose sessions they speak of.
+// records are the folders of session records in the home folder, and the agents of those sessions.
 var records = []struct {
 	folder string
-	anchor string // what the user may have put elsewhere; the rest is agentctl's
+	anchor string // the part of folder that may be a link of the user's
 	agents []adapters.Name
 }{
 	{".claude/agentctl/sessions", ".claude", []adapters.Name{adapters.ClaudeCode}},
@@ -53,15 +49,14 @@ var records = []struct {
 // own is the folder of agentctl's daemon.
 const own = ".agentctl"
 
-// The daemon's lists in it.
+// The daemon's lists in that folder.
 const (
 	stateFile = "state.json"
 	locksFile = "locks.json"
 	fusesFile = "fuses.json"
 )
 
-// lists are in the order in which they are removed: the state last, since the
-// others are judged by it.
+// lists are in the order of their removal. The state is the last, since the checks of the others read it.
 var lists = []string{locksFile, fusesFile, stateFile}
 
 func (a *Agentctl) path(rel ...string) string {
@@ -110,14 +105,14 @@ func (a *Agentctl) Scan(ctx context.Context) ([]Item, error) {
 	return items, errors.Join(errs...)
 }
 
-// unknownError says that the sessions of an agent are not all known.
+// unknownError reports that the sessions of an agent are not all known.
 type unknownError struct{ agent adapters.Name }
 
 func (e *unknownError) Error() string {
-	return fmt.Sprintf("which sessions of %s are live is not known", e.agent)
+	return fmt.Sprintf("the live sessions of %s are not all known", e.agent)
 }
 
-// files are all candidates, by name alone.
+// files returns the paths of all candidates by their names alone.
 func (a *Agentctl) files(errs *[]error) []string {
 	var paths []string
 	for _, r := range records {
@@ -138,7 +133,7 @@ func (a *Agentctl) files(errs *[]error) []string {
 	return paths
 }
 
-// maxList and maxRecord are far above what agentctl writes.
+// maxList and maxRecord are far above the sizes that agentctl writes.
 const (
 	maxList   = 32 << 20
 	maxRecord = 1 << 20
@@ -146,21 +141,19 @@ const (
 
 // Check implements Source.
 func (a *Agentctl) Check(ctx context.Context, path string) (Item, error) {
-	if _, ok := a.Owns(path); !ok {
-		return Item{}, fmt.Errorf("%s: not a file of agentctl", path)
-	}
-	if filepath.Dir(path) == a.path(own) {
+	if _, ok := a.Owns(path); ok && filepath.Dir(path) == a.path(own) {
 		return a.checkList(ctx, path)
-	}
-	for _, r := range records {
-		if filepath.Dir(path) == a.path(r.folder) {
-			return a.checkRecord(path, r.agents)
+	} else if ok {
+		for _, r := range records {
+			if filepath.Dir(path) == a.path(r.folder) {
+				return a.checkRecord(path, r.agents)
+			}
 		}
 	}
 	return Item{}, fmt.Errorf("%s: not a file of agentctl", path)
 }
 
-// checkRecord judges the record of one session.
+// checkRecord checks whether the record of one session may be removed.
 func (a *Agentctl) checkRecord(path string, agents []adapters.Name) (Item, error) {
 	data, info, err := read(path, maxRecord)
 	if err != nil {
@@ -168,7 +161,7 @@ func (a *Agentctl) checkRecord(path string, agents []adapters.Name) (Item, error
 	}
 	r, err := parseRecord(data)
 	if err == nil && r.SessionID+".json" != filepath.Base(path) {
-		err = errors.New("its name is not the session's")
+		err = errors.New("the file's name and the session's id do not match")
 	}
 	if err != nil {
 		return Item{}, adapters.Unrecognised(path, "not a session record of agentctl: %w", err)
@@ -176,7 +169,7 @@ func (a *Agentctl) checkRecord(path string, agents []adapters.Name) (Item, error
 	if a.Sessions.Live[r.SessionID] {
 		return Item{}, fmt.Errorf("%w: its session is live", ErrKept)
 	}
-	if err := a.asked(agents); err != nil {
+	if err := a.checkAsked(agents); err != nil {
 		return Item{}, err
 	}
 	alive, why := a.alive(r.PID, r.started, r.launched)
@@ -188,11 +181,11 @@ func (a *Agentctl) checkRecord(path string, agents []adapters.Name) (Item, error
 			return Item{}, fmt.Errorf("%w: %s", ErrKept, why)
 		}
 	}
-	return NewItem(path, "agentctl session record", why+", and no session of this id is live", info), nil
+	return NewItem(path, "agentctl session record", why+", and no session with this id is live", info), nil
 }
 
-// asked says that the sessions of these agents are known.
-func (a *Agentctl) asked(agents []adapters.Name) error {
+// checkAsked returns an error unless all sessions of these agents are known.
+func (a *Agentctl) checkAsked(agents []adapters.Name) error {
 	for _, name := range agents {
 		if slices.Contains(a.Sessions.Unknown, name) {
 			return &unknownError{name}
@@ -201,14 +194,14 @@ func (a *Agentctl) asked(agents []adapters.Name) error {
 	return nil
 }
 
-// read reads a small regular file, as a whole.
+// read reads a small regular file.
 func read(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, adapters.Unrecognised(path, "a link or no regular file")
+		return nil, nil, adapters.Unrecognised(path, "not a regular file")
 	}
 	if info.Size() > limit {
 		return nil, nil, adapters.Unrecognised(path, "larger than anything agentctl writes")
@@ -234,15 +227,4 @@ func (a *Agentctl) now() time.Time {
 		return a.Now()
 	}
 	return time.Now()
-}
-
-// missing says that nothing is there, for certain.
-func missing(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// inWords joins counts: "3 sessions, all ended".
-func inWords(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }

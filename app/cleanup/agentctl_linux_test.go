@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all" // registers every agent
 )
 
 const (
@@ -128,7 +129,7 @@ func TestUnaskedAgents(t *testing.T) {
 	w.write(".agentctl/locks.json", w.json(lock("one")))
 	w.src.Sessions.Unknown = []adapters.Name{adapters.ClaudeCode}
 	paths, said := w.found()
-	if !slices.Equal(paths, []string{codex + "/three.json", ".agentctl/state.json"}) || said != "3 files of agentctl kept: which sessions of claude-code are live is not known" {
+	if !slices.Equal(paths, []string{codex + "/three.json", ".agentctl/state.json"}) || said != "3 files of agentctl kept: the live sessions of claude-code are not all known" {
 		t.Errorf("%v; %s", paths, said)
 	}
 	w.write(".agentctl/locks.json", w.json(lock("three")))

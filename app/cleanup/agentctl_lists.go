@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/owned"
 )
 
 // savedSession is an entry of state.json, keyed by the session's id.
@@ -37,8 +38,8 @@ type savedFuse struct {
 	ExpiresAt string `json:"expiresAt"`
 }
 
-// checkList judges one of the daemon's lists: it may go when everything in it is
-// dead and nobody would write it again.
+// checkList checks whether one of the daemon's lists may be removed: no session in it is live, and no daemon would write
+// it again.
 func (a *Agentctl) checkList(ctx context.Context, path string) (Item, error) {
 	data, info, err := read(path, maxList)
 	if err != nil {
@@ -52,16 +53,16 @@ func (a *Agentctl) checkList(ctx context.Context, path string) (Item, error) {
 	if err != nil {
 		return Item{}, adapters.Unrecognised(path, "not a list of agentctl: %w", err)
 	}
-	if err := a.asked(a.agentsOf(ids)); err != nil {
+	if err := a.checkAsked(a.agentsOf(ids)); err != nil {
 		return Item{}, err
 	}
 	if daemon, err := a.daemon(ctx); err != nil {
 		return Item{}, err
 	} else if daemon != "" {
-		return Item{}, fmt.Errorf("%w: agentctl's daemon runs (%s)", ErrKept, daemon)
+		return Item{}, kept("agentctl's daemon is running (%s)", daemon)
 	}
 	if len(ids) == 0 && strings.HasPrefix(why, "0 ") {
-		why = "nothing is in it"
+		why = "the list is empty"
 	}
 	return NewItem(path, "agentctl "+filepath.Base(path), why, info), nil
 }
@@ -70,8 +71,7 @@ func kept(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrKept, fmt.Sprintf(format, args...))
 }
 
-// ended are the statuses with which agentctl was done with a session, open the
-// others that it knows.
+// ended are the statuses of agentctl for a session that has ended; open are its other statuses.
 var (
 	ended = []string{"stopped", "error", "completed", "failed"}
 	open  = []string{"running", "idle", "pending"}
@@ -108,15 +108,16 @@ func (a *Agentctl) judgeState(data []byte) (why string, ids []string, err error)
 				return "", nil, kept("%s", why)
 			}
 		case slices.Contains(open, s.Status) && !known(s.Adapter):
-			return "", nil, kept("nobody can be asked about session %s of %s", id, s.Adapter)
+			return "", nil, kept("session %s belongs to %s, an agent that Rollcall does not know", id, s.Adapter)
 		}
 	}
-	return inWords(count(len(sessions), "session"), "none of which is live or has a process"), ids, nil
+	return count(len(sessions), "session") + ", none of which is live or has a process", ids, nil
 }
 
+// known reports whether Rollcall knows an agent.
 func known(agent string) bool {
-	return slices.Contains([]adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.OpenClaw, adapters.Pi, adapters.PiRust},
-		adapters.Name(agent))
+	_, ok := adapters.Describe(adapters.Name(agent))
+	return ok
 }
 
 func (a *Agentctl) judgeLocks(data []byte) (why string, ids []string, err error) {
@@ -132,8 +133,8 @@ func (a *Agentctl) judgeLocks(data []byte) (why string, ids []string, err error)
 		switch {
 		case l.Directory == "" || l.PID < 0 || l.Type != "auto" && l.Type != "manual":
 			return "", nil, errors.New("a lock has no folder, or is neither auto nor manual")
-		case l.Type == "manual" && !missing(l.Directory):
-			return "", nil, kept("%s was locked by hand", l.Directory)
+		case l.Type == "manual" && !owned.Missing(l.Directory):
+			return "", nil, kept("the user locked %s", l.Directory)
 		case a.Sessions.Live[l.SessionID]:
 			return "", nil, kept("session %s is live", l.SessionID)
 		}
@@ -146,11 +147,11 @@ func (a *Agentctl) judgeLocks(data []byte) (why string, ids []string, err error)
 			}
 		}
 	}
-	return inWords(count(len(locks), "lock"), "whose sessions have all ended"), ids, nil
+	return count(len(locks), "lock") + ", whose sessions have all ended", ids, nil
 }
 
-// saved are the sessions in state.json: their agents, and their processes, which
-// the locks of older versions do not name. When that is gone, so is what it knew.
+// saved returns the sessions in state.json, or none if it cannot be read. They have the agents and processes that the
+// locks of older versions lack.
 func (a *Agentctl) saved() map[string]savedSession {
 	data, _, err := read(a.path(own, stateFile), maxList)
 	if err != nil {
@@ -160,8 +161,8 @@ func (a *Agentctl) saved() map[string]savedSession {
 	return sessions
 }
 
-// agentsOf are the agents that have to be asked about these sessions; all that
-// could not be, for a session that state.json does not tell the agent of.
+// agentsOf returns the agents of these sessions. If state.json does not name the agent of one of them, it returns all
+// agents that did not list all their sessions.
 func (a *Agentctl) agentsOf(ids []string) []adapters.Name {
 	saved := a.saved()
 	var agents []adapters.Name
@@ -187,15 +188,15 @@ func (a *Agentctl) judgeFuses(data []byte) (why string, ids []string, err error)
 		case f.Directory == "" || err != nil:
 			return "", nil, errors.New("a fuse has no folder or no time")
 		case at.After(a.now()):
-			return "", nil, kept("a fuse of %s has not gone off yet", f.Directory)
+			return "", nil, kept("the fuse of %s has not expired yet", f.Directory)
 		case a.Sessions.Live[f.SessionID]:
 			return "", nil, kept("session %s is live", f.SessionID)
 		}
 	}
-	return inWords(count(len(fuses), "fuse"), "whose time is over"), ids, nil
+	return count(len(fuses), "fuse") + ", all expired", ids, nil
 }
 
-// unmarshalArray wants an array: null is none.
+// unmarshalArray parses a JSON array. It returns an error for null.
 func unmarshalArray[T any](data []byte, into *[]T) error {
 	if err := json.Unmarshal(data, into); err != nil {
 		return err
@@ -213,8 +214,8 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// daemon says how agentctl's daemon, or the supervisor that restarts it, was
-// found running; empty: it wasn't.
+// daemon returns the running process of agentctl's daemon, or of the supervisor that restarts the daemon. It returns an
+// empty string if neither runs.
 func (a *Agentctl) daemon(ctx context.Context) (string, error) {
 	for _, name := range []string{"agentctl.pid", "supervisor.pid"} {
 		data, info, err := read(a.path(own, name), 64)
@@ -225,14 +226,14 @@ func (a *Agentctl) daemon(ctx context.Context) (string, error) {
 		if err != nil || pid <= 0 {
 			continue
 		}
-		// One that started after the file was written is another.
+		// A process that started after the file was written is another one.
 		if p, err := a.Table.Find(pid); err == nil && p.Started.Before(info.ModTime().Add(sameStart)) {
 			return fmt.Sprintf("process %d of %s", pid, name), nil
 		}
 	}
 	rows, err := a.Table.List(ctx)
 	if err != nil {
-		return "", fmt.Errorf("whether agentctl's daemon runs can't be told: %w", err)
+		return "", fmt.Errorf("agentctl's daemon may be running: the processes cannot be listed: %w", err)
 	}
 	for _, p := range rows {
 		if args, err := a.Table.Args(p.Identity); err == nil && isDaemon(args) {
@@ -242,8 +243,7 @@ func (a *Agentctl) daemon(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// isDaemon knows "node …/agentctl/dist/cli.js daemon start" and "agentctl daemon
-// start".
+// isDaemon reports whether a command line is "node …/agentctl/dist/cli.js daemon start" or "agentctl daemon start".
 func isDaemon(args []string) bool {
 	for i, arg := range args[:min(len(args), 8)] {
 		if arg == "daemon" {

@@ -10,8 +10,8 @@ import (
 	"rollcall/proc"
 )
 
-// record is a session record: sessionId, pid and launchedAt in all versions,
-// startTime where ps knew it, wrapperPid in the older ones.
+// record is a session record. All versions write sessionId, pid and launchedAt. They write startTime if ps printed it,
+// and older versions write wrapperPid.
 type record struct {
 	SessionID  string `json:"sessionId"`
 	PID        int    `json:"pid"`
@@ -19,7 +19,7 @@ type record struct {
 	LaunchedAt string `json:"launchedAt"`
 	WrapperPID int    `json:"wrapperPid"`
 
-	started  time.Time // from StartTime; zero where it can't be told
+	started  time.Time // from StartTime; zero if unknown
 	launched time.Time
 }
 
@@ -29,21 +29,20 @@ func parseRecord(data []byte) (record, error) {
 		return r, err
 	}
 	if r.SessionID == "" || r.PID <= 0 || r.WrapperPID < 0 {
-		return r, errors.New("it has no session id or no pid")
+		return r, errors.New("the session id or the pid is missing")
 	}
 	var err error
 	if r.launched, err = time.Parse(time.RFC3339, r.LaunchedAt); err != nil {
-		return r, errors.New("it has no time of launch")
+		return r, errors.New("launchedAt is missing or not a time")
 	}
 	r.started = parseStart(r.StartTime)
 	return r, nil
 }
 
-// The forms of ps -o lstart=: that of ctime, and of a macOS whose language puts
-// the day first.
+// startForms are the formats of ps -o lstart=: that of ctime, and that of macOS with a language that puts the day first.
 var startForms = []string{"Mon Jan 2 15:04:05 2006", "Mon 2 Jan 15:04:05 2006"}
 
-// parseStart reads a start time of ps. It is in local time and says no zone.
+// parseStart parses a start time of ps, which is local time without a zone. It returns the zero time for other text.
 func parseStart(text string) time.Time {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, form := range startForms {
@@ -55,39 +54,38 @@ func parseStart(text string) time.Time {
 }
 
 const (
-	// sameStart is how far a start time of ps, whole seconds after a boot time
-	// that it guessed, may lie from ours.
+	// sameStart is the largest difference between a start time of ps and ours. ps counts whole seconds from an estimated
+	// boot time.
 	sameStart = time.Minute
-	// zoneStep divides the difference of any two time zones.
+	// zoneStep is the smallest difference between two time zones.
 	zoneStep = 15 * time.Minute
-	// soon is how long after its start agentctl wrote a process down.
+	// soon is the time after the start of a process within which agentctl recorded it.
 	soon = 5 * time.Minute
 )
 
-// alive says whether the process of a record lives, and why that is so. A pid
-// alone proves its death, never its life: but where nothing else is recorded, a
-// live process of that pid counts as it.
+// alive reports whether the process of a record is running, and the reason for that answer. If no start time was
+// recorded, any running process with that pid counts.
 func (a *Agentctl) alive(pid int, started, launched time.Time) (bool, string) {
 	p, err := a.Table.Find(pid)
 	switch {
 	case errors.Is(err, proc.ErrGone):
-		return false, fmt.Sprintf("process %d is gone", pid)
+		return false, fmt.Sprintf("process %d has ended", pid)
 	case err != nil:
-		return true, fmt.Sprintf("whether process %d lives can't be told: %v", pid, err)
+		return true, fmt.Sprintf("process %d may be running: %v", pid, err)
 	case started.IsZero():
-		return true, fmt.Sprintf("process %d lives, and when it started was not recorded", pid)
+		return true, fmt.Sprintf("process %d is running, and its start time was not recorded", pid)
 	}
 	apart := p.Started.Sub(started).Abs()
 	if apart <= sameStart {
-		return true, fmt.Sprintf("process %d lives", pid)
+		return true, fmt.Sprintf("process %d is running", pid)
 	}
 	if after := launched.Sub(p.Started); after > -sameStart && after < soon && zones(apart) {
-		return true, fmt.Sprintf("process %d lives, and may have been recorded in another time zone", pid)
+		return true, fmt.Sprintf("process %d is running, and may have been recorded in another time zone", pid)
 	}
-	return false, fmt.Sprintf("process %d is another one now, started %s", pid, p.Started.Format("2006-01-02 15:04:05"))
+	return false, fmt.Sprintf("process %d has ended (another one has had this pid since %s)", pid, p.Started.Format("2006-01-02 15:04:05"))
 }
 
-// zones says whether two clocks of different time zones can be that far apart.
+// zones reports whether a difference can be that of two time zones.
 func zones(apart time.Duration) bool {
 	rest := apart % zoneStep
 	return apart <= 26*time.Hour+sameStart && (rest <= sameStart || zoneStep-rest <= sameStart)

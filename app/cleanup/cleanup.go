@@ -1,7 +1,6 @@
-// Package cleanup finds what is left over from programs and launches that are no
-// more, and removes what the user agreed to. What may be removed is the business
-// of a Source; this package sees to it that nothing else ever is: no file of an
-// agent, nothing behind a link, nothing that changed since it was shown.
+// Package cleanup finds files that programs and launches left behind, and removes those that the user chose. A Source
+// decides which files may be removed. This package ensures that nothing else is: no file of an agent, no file behind a
+// link, no file that has changed since the user saw it.
 package cleanup
 
 import (
@@ -12,56 +11,75 @@ import (
 	"os"
 	"time"
 
+	"rollcall/app"
 	"rollcall/app/cleanup/trash"
+	"rollcall/proc"
 )
 
 // Item is one file that may be removed.
 type Item struct {
 	Path     string
 	Kind     string // "agentctl session record"
-	Why      string // it may go, for the user: "process 1234 is gone, …"
+	Why      string // reason for the user: "process 1234 has ended, …"
 	Size     int64
 	Modified time.Time
 
-	info fs.FileInfo // as it was when it was judged
+	info fs.FileInfo // at the time of the check
 }
 
-// NewItem makes the item for the file that info describes.
+// NewItem returns the item for the file that info describes.
 func NewItem(path, kind, why string, info fs.FileInfo) Item {
 	return Item{Path: path, Kind: kind, Why: why, Size: info.Size(), Modified: info.ModTime(), info: info}
 }
 
-// ErrKept says that a file is still of use. Its text says why.
-var ErrKept = errors.New("still of use")
+// ErrKept is wrapped by the errors for files that are still in use. Their text has the reason.
+var ErrKept = errors.New("still in use")
 
-// Source knows one kind of leftovers. It is used by one goroutine at a time.
+// Source finds one kind of leftover files. It is used by one goroutine at a time.
 type Source interface {
-	// Owns says whether path has the name and place of a file that this source
-	// may offer, without looking at it. anchor is the folder above it from which
-	// on no symbolic link may lead there: links above it (a home on another
-	// disk) are the user's.
+	// Owns reports whether this source may offer the file at path, by the name and place alone. anchor is the folder below
+	// which no part of the path may be a symbolic link. Links above it, such as a home folder on another disk, are allowed.
 	Owns(path string) (anchor string, ok bool)
-	// Scan returns what may be removed now. An error beside the items says what
-	// could not be judged; such files are no items.
+	// Scan returns the files that may be removed now. An error beside them reports files that could not be checked.
 	Scan(ctx context.Context) ([]Item, error)
-	// Check judges one file anew, right before it is removed: the item, or an
-	// error, which is ErrKept for a file that is in use by now.
+	// Check checks one file again, right before its removal. It returns ErrKept for a file that is in use.
 	Check(ctx context.Context, path string) (Item, error)
 }
 
-// Cleaner removes leftovers.
+// Cleaner removes leftover files.
 type Cleaner struct {
 	Home    string // the user's home folder
 	Sources []Source
-	// Trash takes what is removed; nil, or one that says trash.ErrNone: it is
-	// deleted.
+	// Trash takes the removed files. Without a trash, or if it returns trash.ErrNone, files are deleted.
 	Trash interface {
 		Put(path string) (where string, err error)
 	}
 }
 
-// Scan returns the items of all sources. An error beside them says what could
-// not be judged.
+// New returns a cleaner for agentctl's files and those of the other sources. getenv reads the variables HOME and
+// XDG_DATA_HOME, which determine the home folder and the trash. table and snap determine which files are still in use.
+func New(getenv func(string) string, table proc.Lister, snap *app.Snapshot, sources ...Source) (*Cleaner, error) {
+	home := getenv("HOME")
+	if home == "" {
+		var err error
+		if home, err = os.UserHomeDir(); err != nil {
+			return nil, err
+		}
+	}
+	if table == nil {
+		return nil, errors.New("the process table is not available, so it is not known which files are in use")
+	}
+	sessions := Sessions{Live: map[string]bool{}, Unknown: snap.Incomplete()}
+	for i := range snap.Sessions {
+		if snap.Sessions[i].Live() {
+			sessions.Live[snap.Sessions[i].ID] = true
+		}
+	}
+	sources = append([]Source{&Agentctl{Home: home, Table: table, Sessions: sessions}}, sources...)
+	return &Cleaner{Home: home, Trash: trash.New(home, getenv), Sources: sources}, nil
+}
+
+// Scan returns the items of all sources. An error beside them reports files that could not be checked.
 func (c *Cleaner) Scan(ctx context.Context) ([]Item, error) {
 	var items []Item
 	var errs []error
@@ -69,7 +87,7 @@ func (c *Cleaner) Scan(ctx context.Context) ([]Item, error) {
 		found, err := s.Scan(ctx)
 		errs = append(errs, err)
 		for _, it := range found {
-			// What would be refused is not offered.
+			// Remove would refuse what guard refuses.
 			if _, err := c.guard(it.Path); err != nil {
 				errs = append(errs, fmt.Errorf("%s kept: %w", it.Path, err))
 			} else {
@@ -83,22 +101,21 @@ func (c *Cleaner) Scan(ctx context.Context) ([]Item, error) {
 	return items, errors.Join(errs...)
 }
 
-// Result says what became of an item.
+// Result is the result of removing an item.
 type Result struct {
 	Item
-	Where string // the trash, or where it lies there; empty: deleted
-	Err   error  // it was not removed, and is where it was
+	Where string // the trash, or the path in it; empty: deleted
+	Err   error  // why the file was not removed
 }
 
-// ErrRefused says that a path is none that may be removed.
+// ErrRefused is returned for a path that must not be removed.
 var ErrRefused = errors.New("refused")
 
-// ErrChanged says that a file isn't what it was when it was shown.
+// ErrChanged is returned for a file that has changed since the user saw it.
 var ErrChanged = errors.New("changed since it was shown")
 
-// Remove removes the items, one after the other: each is judged once more right
-// before. A failure does not stop the others; when ctx ends, the rest is not
-// touched. There is a result for each item, in their order.
+// Remove checks and removes the items one after the other, and returns a result for each. It goes on after a failure.
+// When ctx is done it leaves the remaining files alone.
 func (c *Cleaner) Remove(ctx context.Context, items []Item) []Result {
 	results := make([]Result, len(items))
 	for i, it := range items {
@@ -122,7 +139,7 @@ func (c *Cleaner) remove(ctx context.Context, it Item) (string, error) {
 	if err := unchanged(it.info, again.info); err != nil {
 		return "", err
 	}
-	// The guard looks last: from here on only the removal itself is left.
+	// The guard checks the path again right before the removal.
 	if _, err := c.guard(it.Path); err != nil {
 		return "", err
 	}
@@ -142,10 +159,10 @@ func (c *Cleaner) remove(ctx context.Context, it Item) (string, error) {
 	return "", os.Remove(it.Path)
 }
 
-// unchanged says that two looks at a path saw the same file.
+// unchanged returns ErrChanged unless a and b describe the same file with the same size and time.
 func unchanged(a, b fs.FileInfo) error {
 	if a == nil || b == nil || !os.SameFile(a, b) || a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) {
-		return fmt.Errorf("%w: look again", ErrChanged)
+		return fmt.Errorf("%w: list the files again", ErrChanged)
 	}
 	return nil
 }

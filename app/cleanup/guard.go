@@ -7,20 +7,18 @@ import (
 	"strings"
 )
 
-// agents are the folders, below the home, in which the agents keep what is
-// theirs. Nothing in them is ever removed, except what agentctl put beside it in
-// a folder of its own name.
+// agents are the agents' own folders in the home folder. Nothing in them is ever removed, except in a subfolder
+// "agentctl".
 var agents = []string{
 	".claude", ".codex", ".pi", ".openclaw", ".clawdbot", ".moltbot", ".opencode", ".slate",
 	".local/share/opencode", ".local/state/opencode", ".config/opencode", ".config/claude",
 }
 
-// foreign is the folder in an agent's folder that isn't the agent's.
+// foreign is the subfolder of an agent's folder that belongs to agentctl.
 const foreign = "agentctl"
 
-// guard finds the source that owns the path, and refuses every other path, and
-// every way around: links to a file or folder, a second name of a file, "..",
-// and whatever lies in an agent's own folder, by its name or by its true place.
+// guard returns the source that owns the path. It returns ErrRefused for every other path, for a path with "..", a link
+// or a hard link, and for a path in an agent's own folder, before and after symbolic links are resolved.
 func (c *Cleaner) guard(path string) (Source, error) {
 	refuse := func(why string) (Source, error) { return nil, fmt.Errorf("%w: %s", ErrRefused, why) }
 	if !filepath.IsAbs(path) || filepath.Clean(path) != path || strings.ContainsRune(path, 0) {
@@ -28,9 +26,9 @@ func (c *Cleaner) guard(path string) (Source, error) {
 	}
 	source, anchor := c.owner(path)
 	if source == nil {
-		return refuse("no leftover that Rollcall knows has this name and place")
+		return refuse("it is not a file that Rollcall cleans up")
 	}
-	if why, err := straight(anchor, path); err != nil {
+	if why, err := checkSteps(anchor, path); err != nil {
 		return nil, err
 	} else if why != "" {
 		return refuse(why)
@@ -45,7 +43,7 @@ func (c *Cleaner) guard(path string) (Source, error) {
 			return refuse("it belongs to an agent")
 		}
 		if folder, err := filepath.EvalSymlinks(folder); err == nil && belongs(place, folder) {
-			return refuse("its true place belongs to an agent")
+			return refuse("its real path belongs to an agent")
 		}
 	}
 	return source, nil
@@ -60,9 +58,9 @@ func (c *Cleaner) owner(path string) (Source, string) {
 	return nil, ""
 }
 
-// straight says what is wrong with the way from anchor to the file: every step a
-// true folder, the file a true file with no other name.
-func straight(anchor, path string) (why string, err error) {
+// checkSteps returns why a path must not be removed: a part of it below anchor is not a folder, or the file is not a
+// regular file or has several hard links. It returns an empty string if neither is the case.
+func checkSteps(anchor, path string) (why string, err error) {
 	rel, err := filepath.Rel(anchor, path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return "it is not below " + anchor, nil
@@ -77,17 +75,17 @@ func straight(anchor, path string) (why string, err error) {
 		case err != nil:
 			return "", err
 		case !last && !info.IsDir():
-			return at + " is a link or no folder", nil
+			return at + " is a link or not a folder", nil
 		case last && !info.Mode().IsRegular():
-			return "it is a link or no regular file", nil
-		case last && names(at, info) > 1:
-			return "it is also known by another name (a hard link)", nil
+			return "it is a link or not a regular file", nil
+		case last && hardLinks(at, info) > 1:
+			return "it has another name (a hard link)", nil
 		}
 	}
 	return "", nil
 }
 
-// belongs says whether path lies in an agent's folder and outside agentctl's.
+// belongs reports whether path is in an agent's folder and not in the subfolder of agentctl.
 func belongs(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
 	if err != nil || !filepath.IsLocal(rel) {

@@ -80,15 +80,15 @@ func TestGuard(t *testing.T) {
 			return w.home + "/.claude/agentctl/sessions/../sessions/dead.json"
 		}},
 		{"NUL", "not a plain absolute path", func(_ *testing.T, w *world) string { return w.path(claude + "/dead\x00.json") }},
-		{"another folder", "no leftover", func(_ *testing.T, w *world) string { return w.record("elsewhere", "dead", w.dead(), nil) }},
-		{"below it", "no leftover", func(_ *testing.T, w *world) string { return w.record(claude+"/deep", "dead", w.dead(), nil) }},
-		{"another file", "no leftover", func(_ *testing.T, w *world) string { return w.write(".agentctl/config.json", "{}") }},
-		{"a linked file", "a link or no regular file", func(t *testing.T, w *world) string {
+		{"another folder", "not a file that Rollcall cleans up", func(_ *testing.T, w *world) string { return w.record("elsewhere", "dead", w.dead(), nil) }},
+		{"below it", "not a file that Rollcall cleans up", func(_ *testing.T, w *world) string { return w.record(claude+"/deep", "dead", w.dead(), nil) }},
+		{"another file", "not a file that Rollcall cleans up", func(_ *testing.T, w *world) string { return w.write(".agentctl/config.json", "{}") }},
+		{"a linked file", "a link or not a regular file", func(t *testing.T, w *world) string {
 			must(t, os.MkdirAll(w.path(claude), 0o755))
 			must(t, os.Symlink(w.write(".claude/projects/x/t.jsonl", "theirs"), w.path(claude+"/dead.json")))
 			return w.path(claude + "/dead.json")
 		}},
-		{"a linked folder", "is a link or no folder", func(t *testing.T, w *world) string {
+		{"a linked folder", "is a link or not a folder", func(t *testing.T, w *world) string {
 			w.record(".claude/projects/x", "dead", w.dead(), nil)
 			must(t, os.MkdirAll(w.path(".claude/agentctl"), 0o755))
 			must(t, os.Symlink(w.path(".claude/projects/x"), w.path(claude)))
@@ -100,7 +100,7 @@ func TestGuard(t *testing.T) {
 			must(t, os.Link(path, w.path(".claude/projects/x/t.jsonl")))
 			return path
 		}},
-		{"agentctl's folder in an agent's by its true place", "its true place belongs to an agent", func(t *testing.T, w *world) string {
+		{"agentctl's folder in an agent's by its real path", "its real path belongs to an agent", func(t *testing.T, w *world) string {
 			w.record(".codex/sessions/agentctl/sessions", "dead", w.dead(), nil)
 			must(t, os.Symlink(w.path(".codex/sessions"), w.path(".claude")))
 			return w.path(claude + "/dead.json")

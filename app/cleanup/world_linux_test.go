@@ -77,7 +77,7 @@ func (w *world) process(args ...string) proc.Process {
 	return p
 }
 
-// dead is the pid of a process that has ended.
+// dead returns the pid of a process that has ended.
 func (w *world) dead() int {
 	w.Helper()
 	cmd := exec.Command("true")
@@ -125,10 +125,10 @@ func (w *world) json(v any) string {
 	return string(b)
 }
 
-// lstart is a time as ps -o lstart= says it.
+// lstart returns a time as ps -o lstart= says it.
 func lstart(t time.Time) string { return t.Local().Format("Mon Jan _2 15:04:05 2006") }
 
-// found are the paths that may be removed, relative to the home, and what was
+// found returns the paths that may be removed, relative to the home, and what was
 // said about others.
 func (w *world) found() (paths []string, said string) {
 	w.Helper()
@@ -146,7 +146,7 @@ func (w *world) found() (paths []string, said string) {
 	return paths, said
 }
 
-// tree is every file below a folder of the home, with its contents.
+// tree returns every file below a folder of the home, with its contents.
 func (w *world) tree(rel string) map[string]string {
 	w.Helper()
 	got := map[string]string{}

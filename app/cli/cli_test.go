@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/proc"
 )
 
@@ -62,7 +63,7 @@ func full() adapters.Session {
 		ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Agent: adapters.ClaudeCode, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
 		Outcome: adapters.Failed, Evidence: "registry 18068.json: waiting, 3 s ago", Process: proc.Identity{PID: 18068, Start: 7, Boot: "b"},
 		CWD: "/home/dev/proj", Branch: "main", Model: "claude-sonnet-5-5", Title: "Fix the build", FirstPrompt: "fix it", LastPrompt: "go on",
-		Parent: "c0ffee00-0000-4000-8000-000000000000", Remote: "gw", Version: "2.1.329",
+		Parent: "c0ffee00-0000-4000-8000-000000000000", Remote: "gw", Container: "4026532456", Version: "2.1.329",
 		Tokens: &adapters.Tokens{Input: 100, Output: 20, CacheRead: 1000, CacheWrite: 7}, Context: adapters.Context{Used: 1107, Window: 200000},
 		CostUSD: 0.12, StartedAt: now.Add(-2 * time.Hour), LastActivityAt: now.Add(-90 * time.Second),
 		Files: []string{"/home/dev/.claude/projects/-home-dev-proj/x.jsonl"},
@@ -152,7 +153,7 @@ func keys(t *testing.T, text string) []string {
 var promised = []string{
 	"adapters", "adapters[].elapsed_ms", "adapters[].error", "adapters[].looked_in", "adapters[].name", "adapters[].sessions", "adapters[].state",
 	"at", "schema", "sessions",
-	"sessions[].agent", "sessions[].branch", "sessions[].context", "sessions[].context.used", "sessions[].context.window",
+	"sessions[].agent", "sessions[].branch", "sessions[].container", "sessions[].context", "sessions[].context.used", "sessions[].context.window",
 	"sessions[].cost_usd", "sessions[].cwd", "sessions[].evidence", "sessions[].first_prompt", "sessions[].id",
 	"sessions[].last_activity_at", "sessions[].last_prompt", "sessions[].model", "sessions[].outcome", "sessions[].parent", "sessions[].pid",
 	"sessions[].remote", "sessions[].started_at", "sessions[].status", "sessions[].title", "sessions[].tokens", "sessions[].tokens.cache_read",
@@ -303,13 +304,9 @@ func TestInterrupted(t *testing.T) {
 		d := deps(&agent{name: adapters.Codex, hang: true})
 		d.Limit = time.Minute
 		time.AfterFunc(50*time.Millisecond, cancel)
-		began := time.Now()
 		r := runOn(ctx, t, Streams{}, d, args...)
 		if r.code != Interrupted || r.out != "" || r.err != "" {
 			t.Errorf("%v: %+v", args, r)
-		}
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%v ended after %s", args, took)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,13 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
-	"rollcall/app/settings"
-	"rollcall/proc"
+	"rollcall/app/store"
+	"rollcall/bounded"
 )
 
-// doctorJSON is what doctor prints as JSON.
+// doctorJSON is the JSON document of doctor.
 type doctorJSON struct {
 	Schema      int                 `json:"schema"`
 	At          string              `json:"at"`
@@ -44,52 +46,53 @@ type doctorAdapterJSON struct {
 	Skipped  map[string]int `json:"skipped,omitempty"`
 }
 
-func (c *command) doctorCommand() *cobra.Command {
-	var asJSON, strict bool
+type doctorCommand struct {
+	*env
+	asJSON, strict bool
+}
+
+func newDoctor(e *env) *cobra.Command {
+	c := &doctorCommand{env: e}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell what was looked at, what was found and what failed",
-		Long: `Tell for each agent where its sessions were looked for, how many were found, of
+		Short: "Show what was looked at, what was found and what failed",
+		Long: `Show for each agent where its sessions were looked for, how many were found, of
 which versions, what could not be read and what to do about it.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.doctor(asJSON, strict) },
+		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, schema 1")
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 3 when some agent could not be asked")
+	jsonFlag(cmd, &c.asJSON)
+	strictFlag(cmd, &c.strict)
 	return cmd
 }
 
-func (c *command) doctor(asJSON, strict bool) error {
-	_, table := c.deps.Open()
-	core, err := c.core(app.All, false)
+func (c *doctorCommand) run() error {
+	_, snap, err := c.refresh(app.All, false)
 	if err != nil {
 		return err
 	}
-	snap := core.Refresh(c.ctx)
-	if err := c.ctx.Err(); err != nil {
-		return err
-	}
-	d := doctorJSON{Schema: schema, At: timestamp(snap.At), Version: c.version(),
-		Environment: c.environment(table), Adapters: []doctorAdapterJSON{}}
+	d := doctorJSON{Schema: schema, At: timestamp(snap.At), Version: versionAsJSON(c.deps.Version),
+		Environment: c.environment(), Adapters: []doctorAdapterJSON{}}
 	failed := false
 	for _, h := range snap.Adapters {
 		failed = failed || h.State == app.Failed
 		d.Adapters = append(d.Adapters, doctorAdapterJSON{adapterJSON: adapterAsJSON(h),
 			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped})
 	}
-	if asJSON {
-		err = c.printJSON(d)
+	if c.asJSON {
+		err = c.json(d)
 	} else {
-		c.printDoctor(d)
+		c.print(d)
 	}
-	if err == nil && failed && strict {
-		return errorsAfter(c.flush(), &exitError{code: Incomplete})
+	if err == nil && failed && c.strict {
+		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
 	}
 	return err
 }
 
-// environment is what every adapter depends on.
-func (c *command) environment(table proc.Lister) []checkJSON {
+// environment checks what every adapter depends on.
+func (c *doctorCommand) environment() []checkJSON {
+	agents, table := c.open()
 	var out []checkJSON
 	add := func(name string, err error, detail string) {
 		if err != nil {
@@ -104,30 +107,40 @@ func (c *command) environment(table proc.Lister) []checkJSON {
 			err = errors.New("no process is visible: is /proc mounted, and not with hidepid?")
 		}
 		add("process table", err, fmt.Sprintf("%d processes", len(list)))
+		calls := &bounded.Calls{}
+		calls.Begin()
+		defer calls.End()
+		agents = boundOwners(agents, calls)
+		if check, ok := containersCheck(list, table, agents); ok {
+			out = append(out, check)
+		}
+		if check, ok := othersCheck(list, table, agents); ok {
+			out = append(out, check)
+		}
 	}
 	if c.deps.Settings != nil {
-		path, err := settings.Path()
+		path, err := store.SettingsPath()
 		if err == nil {
-			_, err = c.settings()
+			_, err = c.deps.Settings()
 		}
 		add("settings", err, path)
 	}
-	if tree := c.deps.Getenv("HOST_PROC"); tree != "" {
+	if tree := c.getenv("HOST_PROC"); tree != "" {
 		_, err := os.Stat(filepath.Join(tree, "stat"))
 		add("HOST_PROC", err, "processes are read from "+tree)
 	}
-	if dir := c.deps.Getenv("HOST_ETC"); dir != "" {
+	if dir := c.getenv("HOST_ETC"); dir != "" {
 		_, err := os.Stat(dir)
 		add("HOST_ETC", err, "the machine's id is read from "+dir)
 	}
 	return out
 }
 
-// missing are the places that do not exist.
+// missing returns the places that do not exist.
 func missing(places []string) []string {
 	var out []string
 	for _, p := range places {
-		if !filepath.IsAbs(p) {
+		if !filepath.IsAbs(p) || !bounded.Answers(p) {
 			continue
 		}
 		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
@@ -137,29 +150,28 @@ func missing(places []string) []string {
 	return out
 }
 
-func (c *command) printDoctor(d doctorJSON) {
-	out := &c.out
-	fmt.Fprintln(out, d.Version)
+func (c *doctorCommand) print(d doctorJSON) {
+	c.printf("%s\n", d.Version)
 	for _, e := range d.Environment {
-		fmt.Fprintf(out, "%s %s: %s\n", stateSign(app.AdapterState(e.State)), e.Name, present.Line(e.Detail))
+		c.printf("%s %s: %s\n", stateSign(app.AdapterState(e.State)), e.Name, present.Line(e.Detail))
 	}
 	for _, a := range d.Adapters {
-		fmt.Fprintf(out, "\n%s %s: %s\n", stateSign(a.State), present.AgentName(a.Name), a.summary())
+		c.printf("\n%s %s: %s\n", stateSign(a.State), present.AgentName(a.Name), a.summary())
 		for _, p := range a.Problems {
-			fmt.Fprintf(out, "    problem   %s\n", present.Line(p))
+			c.printf("    problem   %s\n", present.Line(p))
 		}
 		for _, p := range a.LookedIn {
 			what := ifelse(slices.Contains(a.Missing, p), "missing", "looked in")
-			fmt.Fprintf(out, "    %-9s %s\n", what, c.home(present.Line(p)))
+			c.printf("    %-9s %s\n", what, c.path(p))
 		}
 		if len(a.Versions) > 0 {
-			fmt.Fprintf(out, "    versions  %s\n", counts(a.Versions))
+			c.printf("    versions  %s\n", counts(a.Versions))
 		}
 		if text := a.Format.String(); text != "" {
-			fmt.Fprintf(out, "    format    %s\n", text)
+			c.printf("    format    %s\n", text)
 		}
 		for _, reason := range slices.Sorted(maps.Keys(a.Skipped)) {
-			fmt.Fprintf(out, "    skipped   %s: %d\n", present.Line(reason), a.Skipped[reason])
+			c.printf("    skipped   %s: %d\n", present.Line(reason), a.Skipped[reason])
 		}
 	}
 }
@@ -167,18 +179,14 @@ func (c *command) printDoctor(d doctorJSON) {
 func (a *doctorAdapterJSON) summary() string {
 	switch a.State {
 	case app.Absent:
+		if d, ok := adapters.Describe(a.Name); ok {
+			return "not installed (install it: " + d.Install + ")"
+		}
 		return "not installed"
 	case app.Failed:
 		return fmt.Sprintf("not everything could be read; %s in %d ms", plural(a.Sessions, "session"), a.ElapsedMS)
 	}
 	return fmt.Sprintf("%s in %d ms", plural(a.Sessions, "session"), a.ElapsedMS)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func stateSign(s app.AdapterState) string {
@@ -191,13 +199,10 @@ func stateSign(s app.AdapterState) string {
 	return "x"
 }
 
-// counts lists versions, the most frequent first.
+// counts returns how often each version was found, the most frequent first.
 func counts(m map[string]int) string {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		if m[a] != m[b] {
-			return m[b] - m[a]
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(m[b]-m[a], strings.Compare(a, b))
 	})
 	var parts []string
 	for i, k := range keys {

@@ -3,19 +3,19 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"rollcall/adapters"
 	"rollcall/app"
 )
 
-// schema is the version of the documents below. Within it keys are only added.
+// schema is the version of all JSON documents. Within a version, keys are only added.
 const schema = 1
 
-// document is what list and status print as JSON. Empty fields are left out.
+// document is the JSON document of list and status. Empty fields are left out.
 type document struct {
 	Schema   int           `json:"schema"`
 	At       string        `json:"at"`
@@ -30,6 +30,7 @@ type sessionJSON struct {
 	Status         adapters.Status     `json:"status"`
 	WaitingFor     adapters.WaitingFor `json:"waiting_for,omitempty"`
 	Outcome        adapters.Outcome    `json:"outcome,omitempty"`
+	Suspended      bool                `json:"suspended,omitempty"`
 	Evidence       string              `json:"evidence"`
 	Stale          *staleJSON          `json:"stale,omitempty"`
 	PID            int                 `json:"pid,omitempty"`
@@ -41,6 +42,7 @@ type sessionJSON struct {
 	LastPrompt     string              `json:"last_prompt,omitempty"`
 	Parent         string              `json:"parent,omitempty"`
 	Remote         string              `json:"remote,omitempty"`
+	Container      string              `json:"container,omitempty"`
 	Tokens         *adapters.Tokens    `json:"tokens,omitempty"`
 	Context        *adapters.Context   `json:"context,omitempty"`
 	CostUSD        float64             `json:"cost_usd,omitempty"`
@@ -49,7 +51,7 @@ type sessionJSON struct {
 	Launch         *launchJSON         `json:"launch,omitempty"`
 }
 
-// launchJSON is what Rollcall itself knows of a session that it started.
+// launchJSON is what Rollcall recorded of a session that it started.
 type launchJSON struct {
 	ID         string `json:"id"`
 	Group      string `json:"group,omitempty"`
@@ -78,7 +80,7 @@ func newDocument(at time.Time, sessions []app.Session, health []app.Health) docu
 		d.Sessions = append(d.Sessions, sessionAsJSON(&sessions[i]))
 	}
 	for _, h := range health {
-		if h.State != app.Pending { // another one had the answer first
+		if h.State != app.Pending { // the session was found before this one answered
 			d.Adapters = append(d.Adapters, adapterAsJSON(h))
 		}
 	}
@@ -87,9 +89,9 @@ func newDocument(at time.Time, sessions []app.Session, health []app.Health) docu
 
 func sessionAsJSON(s *app.Session) sessionJSON {
 	j := sessionJSON{
-		ID: s.ID, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Evidence: s.Evidence,
+		ID: s.ID, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Suspended: s.Suspended, Evidence: s.Evidence,
 		PID: s.Process.PID, CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title,
-		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Parent: s.Parent, Remote: s.Remote,
+		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Parent: s.Parent, Remote: s.Remote, Container: s.Container,
 		Tokens: s.Tokens, CostUSD: s.CostUSD,
 		StartedAt: timestamp(s.StartedAt), LastActivityAt: timestamp(s.LastActivityAt),
 	}
@@ -110,7 +112,7 @@ func adapterAsJSON(h app.Health) adapterJSON {
 		ElapsedMS: h.Elapsed.Milliseconds(), Sessions: h.Sessions, LookedIn: h.LookedIn}
 }
 
-// timestamp is t in UTC to the second, the form that every date parser reads;
+// timestamp returns t in UTC to the second, the form that every date parser reads;
 // empty for a zero t.
 func timestamp(t time.Time) string {
 	if t.IsZero() {
@@ -119,52 +121,40 @@ func timestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// printJSON prints a document, safe for a terminal, and indented on one.
-func (c *command) printJSON(v any) error {
+// printSessions prints a document with these sessions. It encodes them one by one: with
+// very many of them the whole text takes more memory than the list.
+func (o *output) printSessions(d document, sessions []app.Session) error {
+	const none, chunk = `"sessions":[]`, 1 << 20
+	if o.streams.Width > 0 { // indented, for a reader
+		d.Sessions = newDocument(time.Time{}, sessions, nil).Sessions
+		return o.json(d)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if c.streams.Width > 0 {
-		e.SetIndent("", "  ")
-	}
-	if err := e.Encode(v); err != nil {
+	if err := e.Encode(d); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
-	escapeInvisible(&c.out, b.Bytes())
+	before, after, found := strings.Cut(b.String(), none)
+	if !found {
+		return errors.New("write JSON: no place for the sessions")
+	}
+	escapeInvisible(&o.out, []byte(before+none[:len(none)-1]))
+	for i := range sessions {
+		b.Reset()
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := e.Encode(sessionAsJSON(&sessions[i])); err != nil {
+			return fmt.Errorf("write JSON: %w", err)
+		}
+		escapeInvisible(&o.out, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		if o.out.Len() >= chunk {
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	escapeInvisible(&o.out, []byte("]"+after))
 	return nil
-}
-
-// escapeInvisible writes JSON with the characters escaped that a terminal may
-// obey although JSON allows them: DEL, the C1 controls, and those that reorder
-// or hide text. A parser reads the same values.
-func escapeInvisible(out *strings.Builder, text []byte) {
-	out.Grow(len(text))
-	start := 0
-	for i := 0; i < len(text); {
-		if text[i] < utf8.RuneSelf && text[i] != 0x7f {
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(text[i:])
-		if hidden(r) {
-			out.Write(text[start:i])
-			fmt.Fprintf(out, `\u%04x`, r)
-			start = i + n
-		}
-		i += n
-	}
-	out.Write(text[start:])
-}
-
-func hidden(r rune) bool {
-	switch {
-	case r >= 0x7f && r <= 0x9f, // DEL, C1
-		r == 0xad, r == 0x61c,
-		r >= 0x200b && r <= 0x200f && r != 0x200d, // marks of direction; the joiner makes emoji
-		r >= 0x2028 && r <= 0x202e,
-		r >= 0x2060 && r <= 0x206f,
-		r == 0xfeff:
-		return true
-	}
-	return false
 }

@@ -12,152 +12,131 @@ import (
 	"rollcall/app/present"
 )
 
-func (c *command) fuses() (*fuse.Fuses, error) {
-	if c.deps.Fuses == nil {
-		return nil, errors.New("this build keeps no fuses")
-	}
-	return c.deps.Fuses()
-}
-
-func (c *command) fuseCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "fuse",
-		Short: "Set timers of folders, for what a session left running there",
-		Long: `A fuse is a timer of a folder. When it expires, while the tray runs or at its
-next start, a script of yours runs in the folder, a webhook is told, or both.
+func newFuse(e *env) *cobra.Command {
+	return newGroup("fuse", "Set timers of folders, for what a session left running there",
+		`A fuse is a timer of a folder. When it expires, while the tray runs or at its
+next start, a script of yours runs in the folder, a webhook is called, or both.
 There is one fuse per folder, and it is never overwritten.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(c.fuseSetCommand(), c.fuseExtendCommand(), c.fuseCancelCommand(), c.fuseListCommand())
-	return cmd
+		newFuseSet(e), newFuseExtend(e), newFuseCancel(e), newFuseRetry(e), newFuseList(e))
 }
 
-func (c *command) fuseSetCommand() *cobra.Command {
+// newFuseChange returns a sub-command that changes the fuse of one folder. change
+// returns the fuse and what happened to it.
+func newFuseChange(e *env, use, short string, change func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error)) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: oneFolder, RunE: func(_ *cobra.Command, args []string) error {
+		f, err := e.fuses()
+		if err != nil {
+			return err
+		}
+		x, text, err := change(f, args[0])
+		if err != nil {
+			return err
+		}
+		e.printf("%s: %s\n", e.path(x.Path), text)
+		return nil
+	}}
+}
+
+func newFuseSet(e *env) *cobra.Command {
 	var x fuse.Fuse
 	var in time.Duration
-	cmd := &cobra.Command{
-		Use:     "set FOLDER",
-		Short:   "Set a fuse",
-		Example: `  rollcall fuse set . --in 30m --note "test cluster" --script 'make cluster-down'`,
-		Args:    oneFolder,
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := c.fuses()
-			if err != nil {
-				return err
-			}
-			if x.Script == "" && x.Webhook == "" {
-				return wrong("a fuse needs something to do: --script, --webhook or both")
-			}
-			x.Path = args[0]
-			set, err := f.Set(c.ctx, x, in)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&c.out, "%s: expires at %s, in %s\n", c.home(present.Line(set.Path)), clock(set.Expires), in)
-			return nil
-		},
-	}
+	cmd := newFuseChange(e, "set FOLDER", "Set a fuse", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
+		if x.Script == "" && x.Webhook == "" {
+			return x, "", usageError("a fuse needs something to do: use --script, --webhook or both")
+		}
+		x.Path = folder
+		set, err := f.Set(e.ctx, x, in)
+		return set, fmt.Sprintf("expires at %s, in %s", clock(set.Expires), in), err
+	})
+	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'make cluster-down'`
 	cmd.Flags().DurationVar(&in, "in", fuse.Default, "when it expires")
 	cmd.Flags().StringVar(&x.Note, "note", "", "what it is for")
-	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run in the folder, 2 minutes at most")
+	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run in the folder, for 2 minutes at most")
+	cmd.Flags().BoolVar(&x.Again, "retry", false, "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
 	cmd.Flags().StringVar(&x.Webhook, "webhook", "", "an `address` to post to")
 	return cmd
 }
 
-func (c *command) fuseExtendCommand() *cobra.Command {
+func newFuseExtend(e *env) *cobra.Command {
 	var by time.Duration
-	cmd := &cobra.Command{
-		Use:   "extend FOLDER",
-		Short: "Let a fuse burn longer",
-		Args:  oneFolder,
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := c.fuses()
-			if err != nil {
-				return err
-			}
-			x, err := f.Extend(c.ctx, args[0], by)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&c.out, "%s: expires at %s\n", c.home(present.Line(x.Path)), clock(x.Expires))
-			return nil
-		},
-	}
-	cmd.Flags().DurationVar(&by, "by", fuse.Default, "how much longer")
+	cmd := newFuseChange(e, "extend FOLDER", "Let a fuse expire later", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
+		x, err := f.Extend(e.ctx, folder, by)
+		return x, "expires at " + clock(x.Expires), err
+	})
+	cmd.Flags().DurationVar(&by, "by", fuse.Default, "how much later")
 	return cmd
 }
 
-func (c *command) fuseCancelCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "cancel FOLDER",
-		Short: "Put a fuse out",
-		Args:  oneFolder,
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := c.fuses()
-			if err != nil {
-				return err
-			}
-			x, err := f.Cancel(c.ctx, args[0])
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&c.out, "%s: put out\n", c.home(present.Line(x.Path)))
-			return nil
-		},
-	}
+func newFuseCancel(e *env) *cobra.Command {
+	return newFuseChange(e, "cancel FOLDER", "Cancel a fuse", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
+		x, err := f.Cancel(e.ctx, folder)
+		return x, "cancelled", err
+	})
 }
 
-func (c *command) fuseListCommand() *cobra.Command {
+func newFuseRetry(e *env) *cobra.Command {
+	cmd := newFuseChange(e, "retry FOLDER", "Run the script and webhook of an expired fuse again", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
+		x, err := f.Retry(e.ctx, folder)
+		return x, "runs again once the tray runs", err
+	})
+	cmd.Long = `Run the script and the webhook of an expired fuse again, such as when Rollcall died
+while the script ran and its result is not known. They may then run twice.`
+	return cmd
+}
+
+func newFuseList(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the fuses that burn, and those that fired in the last 24 hours",
+		Short: "List the fuses that are set, and those that fired in the last 24 hours",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			f, err := c.fuses()
+			f, err := e.fuses()
 			if err != nil {
 				return err
 			}
 			list, err := f.List()
 			if asJSON {
-				return errors.Join(err, c.printJSON(fusesAsJSON(list)))
+				return errors.Join(err, e.json(fusesAsJSON(list)))
 			}
 			if len(list) == 0 {
-				fmt.Fprintln(&c.out, "no fuse burns")
+				e.printf("no fuse is set\n")
 			}
 			for i := range list {
-				c.printFuse(&list[i])
+				printFuse(e.output, &list[i])
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, schema 1")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (c *command) printFuse(x *fuse.Fuse) {
+func printFuse(o *output, x *fuse.Fuse) {
 	state := "expires at " + clock(x.Expires)
 	switch {
 	case x.Fired() && len(x.Results) > 0:
 		state = "fired at " + clock(x.FiredAt) + ": " + present.Line(strings.Join(x.Results, "; "))
+	case x.ResultUnknown():
+		state = "started at " + clock(x.FiredAt) + ", result unknown: Rollcall ended meanwhile (rollcall fuse retry runs it again)"
+	case x.Fired() && !x.Finished():
+		state = "started at " + clock(x.FiredAt) + ", not finished yet"
 	case x.Fired():
 		state = "fired at " + clock(x.FiredAt)
 	case time.Now().After(x.Expires):
 		state = "overdue since " + clock(x.Expires) + ": it fires once the tray runs"
 	}
-	fmt.Fprintf(&c.out, "%s\n  %s\n", c.home(present.Line(x.Path)), state)
-	for name, value := range map[string]string{"note": x.Note, "script": x.Script} {
-		if value != "" {
-			fmt.Fprintf(&c.out, "  %s: %s\n", name, c.prompt(value))
-		}
+	o.printf("%s\n  %s\n", o.path(x.Path), state)
+	if x.Note != "" {
+		o.printf("  note: %s\n", shortLine(x.Note))
+	}
+	if x.Script != "" {
+		o.printf("  script: %s\n", shortLine(x.Script))
 	}
 	if x.Webhook != "" {
-		fmt.Fprintln(&c.out, "  tells a webhook")
+		o.printf("  calls a webhook\n")
 	}
 }
-
-func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 type fuseDocument struct {
 	Schema int        `json:"schema"`
@@ -165,18 +144,22 @@ type fuseDocument struct {
 }
 
 type fuseJSON struct {
-	Path    string   `json:"path"`
-	Note    string   `json:"note,omitempty"`
-	Script  string   `json:"script,omitempty"`
-	SetAt   string   `json:"set_at"`
-	Expires string   `json:"expires"`
-	FiredAt string   `json:"fired_at,omitempty"`
-	Results []string `json:"results,omitempty"`
+	Path    string `json:"path"`
+	Note    string `json:"note,omitempty"`
+	Script  string `json:"script,omitempty"`
+	SetAt   string `json:"set_at"`
+	Expires string `json:"expires"`
+	FiredAt string `json:"fired_at,omitempty"`
+	// FinishedAt is missing while the script runs, and where Unknown reports that its
+	// result is not known.
+	FinishedAt string   `json:"finished_at,omitempty"`
+	Unknown    bool     `json:"result_unknown,omitempty"`
+	Results    []string `json:"results,omitempty"`
 }
 
 func fuseAsJSON(x *fuse.Fuse) fuseJSON {
 	return fuseJSON{Path: x.Path, Note: x.Note, Script: x.Script, SetAt: timestamp(x.SetAt), Expires: timestamp(x.Expires),
-		FiredAt: timestamp(x.FiredAt), Results: x.Results}
+		FiredAt: timestamp(x.FiredAt), FinishedAt: timestamp(x.FinishedAt), Unknown: x.ResultUnknown(), Results: x.Results}
 }
 
 func fusesAsJSON(list []fuse.Fuse) fuseDocument {

@@ -19,17 +19,18 @@ func TestFuse(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"fuse", "list"}, Done, "no fuse burns"},
+		{[]string{"fuse", "list"}, Done, "no fuse is set"},
 		{[]string{"fuse", "set", dir}, Usage, "needs something to do"},
 		{[]string{"fuse", "set", dir, "--in", "1h", "--note", "cl\x1b[31muster", "--script", "true"}, Done, "expires at "},
-		{[]string{"fuse", "set", dir, "--script", "false"}, Failure, "burns there already"},
+		{[]string{"fuse", "set", dir, "--script", "false"}, Failure, "already set for this folder"},
 		{[]string{"fuse", "extend", dir, "--by", "5m"}, Done, "expires at "},
 		{[]string{"fuse", "list"}, Done, "  script: true\n"},
 		{[]string{"fuse", "list", "--json"}, Done, `"script":"true"`},
-		{[]string{"fuse", "cancel", dir}, Done, "put out"},
-		{[]string{"fuse", "cancel", dir}, Failure, "no fuse burns there"},
+		{[]string{"fuse", "cancel", dir}, Done, "cancelled"},
+		{[]string{"fuse", "cancel", dir}, Failure, "no fuse is set for this folder"},
 		{[]string{"fuse", "cancel"}, Usage, "takes one folder"},
-		{[]string{"fuse", "nonsense"}, Usage, "takes no argument"},
+		{[]string{"fuse", "cancle"}, Usage, `unknown command "cancle" for rollcall fuse; did you mean "cancel"?`},
+		{[]string{"fuse", "nonsense"}, Usage, "unknown command"},
 	} {
 		r := run(t, d, c.args...)
 		if r.code != c.code || !strings.Contains(r.out+r.err, c.says) || strings.Contains(r.out+r.err, "\x1b") {

@@ -11,12 +11,12 @@ import (
 )
 
 // hostile is text that would take over a terminal.
-const hostile = "\x1b[2J\x1b]0;pwn\x07\u009b31mred\u202Eevil\r\nnew line\x00\x7f\u2028<b>&amp;"
+const hostile = "\x1b[2J\x1b]0;pwn\x07\u009b31mred\u202Eevil\r\nnew line\x00\x7f\u2028<b>&amp;\U000E0041\u00AD"
 
 func TestHostileText(t *testing.T) {
 	s := full()
 	s.Title, s.CWD, s.Branch, s.Model, s.LastPrompt, s.Evidence = hostile, "/home/"+hostile, hostile, hostile, hostile, hostile
-	s.Version, s.Remote, s.ID, s.Parent, s.FirstPrompt = hostile, hostile, "x"+hostile, hostile, hostile
+	s.Version, s.Remote, s.Container, s.ID, s.Parent, s.FirstPrompt = hostile, hostile, hostile, "x"+hostile, hostile, hostile
 	bad := codex()
 	bad.err = adapters.Unreadable("/home/"+hostile, errors.New(hostile))
 	d := deps(claude(s), bad)
@@ -24,7 +24,7 @@ func TestHostileText(t *testing.T) {
 		r := run(t, d, strings.Fields(args)...)
 		for name, text := range map[string]string{"out": r.out, "err": r.err} {
 			for _, c := range text {
-				if c != '\n' && (c < 0x20 || c >= 0x7f && c <= 0x9f || c == 0x202e || c == 0x2028) {
+				if c != '\n' && (c < 0x20 || c >= 0x7f && c <= 0x9f || c == 0x202e || c == 0x2028 || c == 0xe0041 || c == 0xad) {
 					t.Errorf("%s: %s has %U: %q", args, name, c, text)
 					break
 				}

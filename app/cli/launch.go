@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,50 +16,28 @@ import (
 	"rollcall/app/present"
 )
 
-// launchOptions are the flags of launch and resume.
-type launchOptions struct {
-	prompt, promptFile   string
-	dir, model, mode     string
-	spec, group          string
-	files                []string
-	matrix               string
-	onCreate, onComplete string
-	force, terminal      bool
-	keepEnv, dryRun, yes bool
+// launchCommand is launch, and what resume has in common with it.
+type launchCommand struct {
+	*env
+	launch.Options
+	model, mode, matrix string
+	dryRun, yes         bool
 }
 
-func (o *launchOptions) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&o.prompt, "prompt", "p", "", "what it is to do; - reads standard input")
-	f.StringVar(&o.promptFile, "prompt-file", "", "a `file` with what it is to do")
-	f.StringVar(&o.model, "model", "", "the model, in the agent's own words")
-	f.StringVar(&o.mode, "mode", "", "the permission mode, in the agent's own words")
-	f.StringVar(&o.spec, "spec", "", "a `file` that is appended to the prompt as its specification")
-	f.StringArrayVar(&o.files, "file", nil, "a `file` that is appended to the prompt (repeat it for more)")
-	f.StringVar(&o.group, "group", "", "a name that several launches share")
-	f.StringVar(&o.onCreate, "on-create", "", "a `command` that the tray runs once the session is known")
-	f.StringVar(&o.onComplete, "on-complete", "", "a `command` that the tray runs once its process has ended")
-	f.BoolVar(&o.force, "force", false, "also into a folder that is locked or in use")
-	f.BoolVar(&o.terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
-	f.BoolVar(&o.keepEnv, "keep-env", false, "leave variables in place that would be left out")
-	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "show the command, start nothing")
-	f.BoolVarP(&o.yes, "yes", "y", false, "don't ask before a mode that skips all questions")
-}
-
-func (c *command) launchCommand() *cobra.Command {
-	var o launchOptions
+func newLaunch(e *env) *cobra.Command {
+	c := &launchCommand{env: e}
 	cmd := &cobra.Command{
 		Use:   "launch AGENT[=MODEL]…",
 		Short: "Start an agent in a folder, in the background or in this terminal",
-		Long: `Start an agent in a folder. Its prompt travels by standard input where the agent
-allows that, and never through a shell; in the background its output goes to a
-log. The folder is locked until the agent's own process ends. A folder that is
-locked, or in which a session lives, also above it or below it, is refused with
-exit code 10 unless --force is given.
+		Long: `Start an agent in a folder. It reads its prompt from standard input where the
+agent allows that; the prompt never passes through a shell. In the background its
+output goes to a log. The folder is locked until the agent's own process ends. A
+folder that is locked, or in which a session lives, also above it or below it, is
+refused with exit code 10 unless --force is given.
 
 Several agents, or the same with several models, form a group: each works on the
 same prompt in a git worktree of its own, beside the repository. A matrix file
-in YAML says it all at once:
+in YAML describes a group:
 
   prompt: Fix the flaky test
   matrix:
@@ -68,256 +45,229 @@ in YAML says it all at once:
       models: [opus, sonnet]
     - agent: codex
 
-Agents: claude-code, codex, opencode, pi, pi-rust.`,
+Agents: ` + agentNames(canLaunch) + ".",
 		Example: `  rollcall launch codex -p "fix the build" --cwd ~/src/app
   rollcall launch claude-code=opus claude-code=sonnet codex --prompt-file todo.md`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && o.matrix == "" {
-				return wrong("launch takes an agent, or several\n  see: %s --help", cmd.CommandPath())
+			if len(args) == 0 && c.matrix == "" {
+				return usageError("launch takes an agent, or several\n  see: %s --help", cmd.CommandPath())
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 || o.matrix != "" {
-				return c.launchGroup(args, o)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.matrix != "" && !cmd.Flags().Changed("cwd") {
+				c.Dir = "" // the file's is used
 			}
-			if agent, model, ok := strings.Cut(args[0], "="); ok {
-				args[0], o.model = agent, model
+			if len(args) > 1 || c.matrix != "" {
+				return c.group(args)
 			}
-			list, _ := c.deps.Open()
-			for _, a := range list {
-				if string(a.Name()) == args[0] {
-					return c.launch(a, adapters.Task{Dir: o.dir}, o)
-				}
-			}
-			return wrong("no agent %q; rollcall doctor lists those it knows", args[0])
+			return c.launch(c.members(args)[0])
 		},
 	}
-	cmd.Flags().StringVar(&o.dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
-	cmd.Flags().StringVar(&o.matrix, "matrix", "", "a YAML `file` that says what to launch")
-	o.add(cmd)
+	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
+	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
+	c.addFlags(cmd)
 	return cmd
 }
 
-func (c *command) resumeCommand() *cobra.Command {
-	var o launchOptions
+func newResume(e *env) *cobra.Command {
+	c := &launchCommand{env: e}
 	cmd := &cobra.Command{
 		Use:   "resume ID",
-		Short: "Take up a session again, with a message or in this terminal",
-		Long: `Take up the session with this id, or with the only id that begins so: with a
-message (-p) in the background, or with --terminal right here. The rules of
+		Short: "Resume a session, with a prompt or in this terminal",
+		Long: `Resume the session with this id, or with the only id that begins so: with a
+prompt (-p) in the background, or with --terminal in this terminal. The rules of
 launch apply to its folder.`,
 		Args: oneID,
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, _, _, err := c.find(args[0], false)
-			if err != nil {
-				return err
-			}
-			switch {
-			case s.Remote != "":
-				return fmt.Errorf("%s runs on %s: send it a message there", s.ID, present.Line(s.Remote))
-			case s.Live() && !o.force:
-				return fmt.Errorf("%s is not over: %s (%s); with --force it is taken up all the same", s.ID, present.Status(s.Session), present.Evidence(s.Session))
-			case s.CWD == "":
-				return fmt.Errorf("%s: its folder is not known", s.ID)
-			}
-			list, _ := c.deps.Open()
-			for _, a := range list {
-				if a.Name() == s.Agent {
-					return c.launch(a, adapters.Task{Dir: s.CWD, Resume: s.ID}, o)
-				}
-			}
-			return fmt.Errorf("%s: no adapter for %s", s.ID, s.Agent)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return c.resume(args[0]) },
 	}
-	o.add(cmd)
+	c.addFlags(cmd)
 	return cmd
 }
 
-// launch carries out launch and resume.
-func (c *command) launch(a adapters.Adapter, task adapters.Task, o launchOptions) error {
-	task, err := c.taskOf(task, o)
+// addFlags adds the flags that launch and resume have in common.
+func (c *launchCommand) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&c.Prompt, "prompt", "p", "", "the prompt; - reads it from standard input")
+	f.StringVar(&c.PromptFile, "prompt-file", "", "a `file` with the prompt")
+	f.StringVar(&c.model, "model", "", "the model, as the agent names it")
+	f.StringVar(&c.mode, "mode", "", "the permission mode, as the agent names it")
+	f.StringVar(&c.Spec, "spec", "", "a `file` that is appended to the prompt as its specification")
+	f.StringArrayVar(&c.Files, "file", nil, "a `file` that is appended to the prompt (repeat it for more)")
+	f.StringVar(&c.Group, "group", "", "a name that several launches share")
+	f.StringVar(&c.OnCreate, "on-create", "", "a `command` that the tray runs once the session is known")
+	f.StringVar(&c.OnComplete, "on-complete", "", "a `command` that the tray runs once its process has ended")
+	f.BoolVar(&c.RetryHooks, "retry-hooks", false, "start a hook again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
+	f.BoolVar(&c.Force, "force", false, "also into a folder that is locked or in use")
+	f.BoolVar(&c.Terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
+	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that would be left out")
+	f.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the command, start nothing")
+	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask before a mode that skips all questions")
+}
+
+func (c *launchCommand) resume(id string) error {
+	s, _, _, err := c.find(id, false)
 	if err != nil {
 		return err
 	}
-	req := c.requestOf(task, o)
+	if err := launch.CheckResume(&s); err != nil {
+		return err
+	}
+	if s.Live() && !c.Force {
+		where := ""
+		if !s.Process.IsZero() {
+			where = fmt.Sprintf(" (pid %d)", s.Process.PID)
+		}
+		return fmt.Errorf("session %s is still running%s: %s; use --force to resume it anyway", s.ID, where, present.Status(s.Session))
+	}
+	c.Dir, c.Resume = s.CWD, s.ID
+	return c.launch(launch.Member{Agent: s.Agent, Model: c.model, Mode: c.mode})
+}
+
+// launch starts one agent.
+func (c *launchCommand) launch(m launch.Member) error {
+	list, _ := c.open()
+	a := launch.Find(list, m.Agent)
+	if a == nil {
+		return unknownAgent(m.Agent)
+	}
+	req, err := c.request()
+	if err != nil {
+		return err
+	}
+	req.Task.Model, req.Task.Mode = m.Model, m.Mode
 	plan, err := launch.Prepare(a, req, os.Environ())
 	if err != nil {
 		return err
 	}
-	c.printLaunch(plan)
-	if err := c.warnUnsafe(a, o); err != nil || o.dryRun {
+	c.print(plan)
+	if err := c.confirmUnsafe(list, m); err != nil || c.dryRun {
 		return err
 	}
 	l, err := c.launches()
 	if err != nil {
 		return err
 	}
-	list, table := c.deps.Open()
-	core := app.New(app.Config{Adapters: list, Table: table, Limit: c.deps.Limit, Log: c.deps.Log, Launches: l})
-	snap := core.Refresh(c.ctx)
-	if err := c.ctx.Err(); err != nil {
+	core, snap, err := c.refresh(0, false)
+	if err != nil {
 		return err
 	}
-	// Whether a folder is free can't be said of an agent that did not answer.
-	_ = c.failures(snap, false)
-	occupied := launch.Occupied(snap, task.Resume)
-	if o.terminal {
+	c.warnFailed(snap) // whether a folder is free is not known of an agent that did not answer
+	occupied := launch.Occupied(snap, c.Resume)
+	if c.Terminal {
 		return c.launchHere(l, plan, occupied)
 	}
-	if _, err := l.Sweep(c.ctx, l.Heir(snap)); err != nil {
-		c.complain(err.Error())
+	if _, err := l.Sweep(c.ctx, l.Successor(snap)); err != nil {
+		c.warn(err.Error())
 	}
 	started, err := l.Start(c.ctx, plan, occupied)
 	if err != nil {
-		return held(err)
+		return folderError(err)
 	}
 	return c.follow(l, core, started)
 }
 
-// taskOf completes a task by the flags.
-func (c *command) taskOf(t adapters.Task, o launchOptions) (adapters.Task, error) {
-	var err error
-	t.Prompt, err = c.promptOf(o)
-	t.Model, t.Mode, t.Terminal = o.model, o.mode, o.terminal
-	return t, err
-}
-
-// requestOf is a launch as the flags and the settings want it.
-func (c *command) requestOf(task adapters.Task, o launchOptions) launch.Request {
-	set, _ := c.settings()
-	req := launch.Request{Task: task, Group: o.group, Spec: absolute(o.spec), Force: o.force, KeepEnv: o.keepEnv || set.Launch.KeepEnv}
-	for _, f := range o.files {
-		req.Files = append(req.Files, absolute(f))
-	}
-	for _, h := range []launch.Hook{{When: launch.OnCreate, Command: o.onCreate}, {When: launch.OnComplete, Command: o.onComplete}} {
-		if h.Command != "" {
-			req.Hooks = append(req.Hooks, h)
+// request returns the launch that the flags and the settings ask for.
+func (c *launchCommand) request() (req launch.Request, err error) {
+	c.KeepEnv, c.Pipes = c.KeepEnv || c.settings().Launch.KeepEnv, true
+	switch {
+	case c.Prompt != "" && c.PromptFile != "":
+		return req, usageError("use --prompt or --prompt-file, not both")
+	case c.Prompt == "-":
+		if c.Prompt, err = launch.ReadPrompt(c.ctx, os.Stdin); err != nil {
+			return req, err
 		}
 	}
-	return req
+	return c.Request(c.ctx)
 }
 
-// promptOf reads the prompt from where the flags say.
-func (c *command) promptOf(o launchOptions) (string, error) {
-	switch {
-	case o.prompt != "" && o.promptFile != "":
-		return "", wrong("give --prompt or --prompt-file, not both")
-	case o.prompt == "-":
-		return launch.ReadPrompt(c.ctx, os.Stdin)
-	case o.promptFile != "":
-		return launch.ReadPromptFile(c.ctx, o.promptFile)
-	}
-	return o.prompt, nil
-}
-
-func absolute(path string) string {
-	if path == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
-}
-
-// printLaunch shows what would be started.
-func (c *command) printLaunch(p *launch.Plan) {
-	fmt.Fprintf(&c.out, "%s in %s\n", present.AgentName(p.Agent), c.home(present.Line(p.Request.Task.Dir)))
-	fmt.Fprintf(&c.out, "  %s\n", present.Cut(present.Line(strings.Join(append([]string{p.Command.Path}, p.Command.Args...), " ")), 2000))
+// print shows what would be started.
+func (c *launchCommand) print(p *launch.Plan) {
+	c.printf("%s in %s\n", present.AgentName(p.Agent), c.path(p.Request.Task.Dir))
+	c.printf("  %s\n", present.Cut(present.Line(strings.Join(append([]string{p.Command.Path}, p.Command.Args...), " ")), 2000))
 	if p.Command.Stdin != "" {
-		fmt.Fprintf(&c.out, "  the prompt, %d bytes, goes to its standard input\n", len(p.Command.Stdin))
+		c.printf("  the prompt (%s) goes to its standard input\n", plural(len(p.Command.Stdin), "byte"))
 	}
 	if len(p.Dropped) > 0 {
-		fmt.Fprintf(&c.out, "  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)
+		c.printf("  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)
 	}
 }
 
-// warnUnsafe makes a mode that skips all questions an explicit act.
-func (c *command) warnUnsafe(a adapters.Adapter, o launchOptions) error {
-	l, ok := a.(adapters.Launcher)
-	if !ok || o.mode == "" || o.dryRun {
+// confirmUnsafe asks before an agent starts in a mode that skips all questions.
+func (c *launchCommand) confirmUnsafe(list []adapters.Adapter, m launch.Member) error {
+	if c.dryRun {
 		return nil
 	}
-	for _, m := range l.Modes() {
-		if m.Name == o.mode && m.Unsafe {
-			c.complain(fmt.Sprintf("warning: in mode %s it %s", m.Name, m.Says))
-			return c.confirm("Start it in this mode?", o.yes)
-		}
+	for _, mode := range launch.UnsafeModes(list, []launch.Member{m}) {
+		c.warn(fmt.Sprintf("warning: in mode %s it %s", mode.Name, mode.Says))
+		return c.confirm("Start it in this mode?", c.yes, "nothing was done")
 	}
 	return nil
 }
 
-// launchHere lets the agent take the place of this process.
-func (c *command) launchHere(l *launch.Launches, p *launch.Plan, occupied func(string) error) error {
+// launchHere replaces this process with the agent.
+func (c *launchCommand) launchHere(l *launch.Launches, p *launch.Plan, occupied func(string) error) error {
 	if c.streams.In == nil || c.streams.Width == 0 {
-		return wrong("--terminal needs a terminal")
+		return usageError("--terminal needs a terminal")
 	}
 	_, env, undo, err := l.Here(c.ctx, p, occupied)
 	if err != nil {
-		return held(err)
+		return folderError(err)
 	}
-	if err := c.flushNow(); err != nil {
+	if err := c.flush(); err != nil {
 		return errors.Join(err, undo())
 	}
 	return errors.Join(replace(p.Command.Path, p.Command.Args, p.Request.Task.Dir, env), undo())
 }
 
-// settle is how long launch waits for the agent to list its session, or to fail.
-const settle = 3 * time.Second
+// followLimit is how long launch waits for the agent to list its session, or to fail.
+const followLimit = 3 * time.Second
 
-// follow tells what came of a start.
-func (c *command) follow(l *launch.Launches, core *app.Core, s *launch.Started) error {
+// follow prints what a started agent does, until it lists its session or has ended, for
+// followLimit at most.
+func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Started) error {
 	for _, w := range s.Warnings {
-		c.complain(w.Error())
+		c.warn(w.Error())
 	}
-	ended := make(chan int, 1)
-	go func() {
-		if code, err := s.Child.Wait(); err == nil {
-			ended <- code
-		}
-	}()
 	r := s.Record
-	fmt.Fprintf(&c.out, "started %s, process %d\n", r.ID, s.Child.PID())
-	if err := c.flushNow(); err != nil {
+	c.printf("started %s, process %d\n", r.ID, s.Child.PID())
+	if err := c.flush(); err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(c.ctx, settle)
+	wait, cancel := context.WithTimeout(c.ctx, followLimit)
 	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case code := <-ended:
-			return c.endedAtOnce(l, r, code)
-		case <-wait.Done():
-			fmt.Fprintf(&c.out, "it does not list its session yet; its log is %s\n", c.home(r.Log))
-			return nil
-		case <-tick.C:
+	settled := false
+	var failed error
+	l.Follow(wait, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
+		if p.Err != nil {
+			c.warn(p.Err.Error())
 		}
-		next, err := l.Learn(c.ctx, r, core.RefreshOne(wait, r.Agent))
-		if err != nil && c.ctx.Err() == nil {
-			c.complain(err.Error())
+		switch p.Stage {
+		case launch.Continues:
+			c.printf("the started process has ended; the agent continues as process %d\n", p.Record.Process.PID)
+		case launch.Listed:
+			c.printf("session %s; its log is %s\n", present.Line(p.Record.Session), c.path(r.Log))
+			settled = true
+			cancel()
+		case launch.Over:
+			settled, failed = true, c.ended(l, p)
 		}
-		if r = next; r.Seen {
-			fmt.Fprintf(&c.out, "session %s; its log is %s\n", present.Line(r.Session), c.home(r.Log))
-			return nil
-		}
+	})
+	if !settled {
+		c.printf("it does not list its session yet; its log is %s\n", c.path(r.Log))
 	}
+	return failed
 }
 
-// endedAtOnce tells why an agent that was just started is over.
-func (c *command) endedAtOnce(l *launch.Launches, r launch.Record, code int) error {
-	if _, _, err := l.End(context.WithoutCancel(c.ctx), r.ID, &code); err != nil {
-		c.complain(err.Error())
+// ended reports the end of an agent that was just started. It returns an error if the
+// agent failed.
+func (c *launchCommand) ended(l *launch.Launches, p launch.Progress) error {
+	if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
+		c.warn(err.Error())
 	}
-	out, err := l.Output(r.ID, 2000)
-	if err != nil {
-		c.complain(err.Error())
-	}
-	if code == 0 {
-		fmt.Fprintf(&c.out, "it is done already; its log is %s\n", c.home(r.Log))
+	if p.Code == 0 {
+		c.printf("it is done already; its log is %s\n", c.path(p.Record.Log))
 		return nil
 	}
-	return fmt.Errorf("it ended at once with exit code %d: %s", code, present.Cut(present.Line(out), 1500))
+	return fmt.Errorf("it ended at once with exit code %d: %s", p.Code, present.Cut(present.Line(p.Output), 1500))
 }

@@ -21,7 +21,7 @@ type shellAgent struct{ store string }
 
 const shellProgram = `read prompt; case $prompt in fail) echo "no such model"; exit 3;; esac
 printf '%s' "$prompt" > "$1/prompt"; echo $$ > "$1/session.tmp"; mv "$1/session.tmp" "$1/session"
-until [ -e "$1/end" ]; do sleep 0.02; done`
+until [ -e "$1/end" -o ! -d "$1" ]; do sleep 0.02; done`
 
 func (a *shellAgent) Name() adapters.Name { return adapters.Codex }
 
@@ -104,7 +104,7 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("into %s: %+v", folder, r)
 		}
 	}
-	if r := run(t, d, "resume", "sh-1", "-p", "go on"); r.code != Failure || !strings.Contains(r.err, "is not over") {
+	if r := run(t, d, "resume", "sh-1", "-p", "go on"); r.code != Failure || !strings.Contains(r.err, "is still running") {
 		t.Errorf("resume of a live one: %+v", r)
 	}
 	a.end()
@@ -143,7 +143,8 @@ func TestLaunchUsage(t *testing.T) {
 		says string
 	}{
 		{[]string{"launch"}, Usage, "takes an agent"},
-		{[]string{"launch", "nobody", "-p", "x"}, Usage, `no agent "nobody"`},
+		{[]string{"launch", "nobody", "-p", "x"}, Usage, `unknown agent "nobody"; agents: claude-code`},
+		{[]string{"launch", "Claude", "-p", "x"}, Usage, `unknown agent "Claude" (did you mean claude-code?); agents: claude-code`},
 		{[]string{"launch", "codex", "--cwd", dir}, Failure, "needs a prompt"},
 		{[]string{"launch", "codex", "-p", "x", "--prompt-file", "y"}, Usage, "not both"},
 		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--mode", "z"}, Failure, "one of careful, yolo"},

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -15,19 +17,15 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// listOptions are the flags of list.
-type listOptions struct {
-	all    bool
-	since  string
-	agent  string
-	status string
-	group  string
-	json   bool
-	strict bool
+type listCommand struct {
+	*env
+	all                         bool
+	since, agent, status, group string
+	asJSON, strict              bool
 }
 
-func (c *command) listCommand() *cobra.Command {
-	var o listOptions
+func newList(e *env) *cobra.Command {
+	c := &listCommand{env: e}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions of all agents",
@@ -38,80 +36,78 @@ and idle ones, the newest activity first. With --all the stopped ones of the las
   rollcall list --all --since 30d --agent codex
   rollcall list --status waiting --json`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.list(o) },
+		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.all, "all", false, "stopped sessions as well")
-	f.StringVar(&o.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
-	f.StringVar(&o.agent, "agent", "", "only sessions of this `agent`: claude-code, codex, opencode, openclaw, pi, pi-rust")
-	f.StringVar(&o.status, "status", "", "only sessions with this `status`: working, waiting, idle, stopped (implies --all), unknown")
-	f.StringVar(&o.group, "group", "", "only sessions launched in this `group`")
-	f.BoolVar(&o.json, "json", false, "print JSON, schema 1")
-	f.BoolVar(&o.strict, "strict", false, "exit with 3 when some agent could not be asked")
+	f.BoolVar(&c.all, "all", false, "stopped sessions as well")
+	f.StringVar(&c.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
+	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
+	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting, idle, stopped (implies --all), unknown")
+	f.StringVar(&c.group, "group", "", "only sessions launched in this `group`")
+	jsonFlag(cmd, &c.asJSON)
+	strictFlag(cmd, &c.strict)
 	return cmd
 }
 
-// wholeLimit is how long an agent may take for the exact tokens of everything it
-// ever did, which takes reading all of it.
+// wholeLimit is how long an agent may take to list the sessions of all time: some
+// agents' files must all be read for that.
 const wholeLimit = time.Minute
 
-func (c *command) list(o listOptions) error {
-	since, err := o.window()
+// listMemory is the memory in bytes above which the garbage collector works harder: the
+// list of very many sessions takes less.
+const listMemory = 180 << 20
+
+func (c *listCommand) run() error {
+	since, err := c.window()
 	if err != nil {
 		return err
 	}
-	cfg, err := c.config(since, o.json, adapters.Name(o.agent))
+	cfg, err := c.config(since, c.asJSON, adapters.Name(c.agent))
 	if err != nil {
 		return err
 	}
-	if cfg.Limit == 0 && cfg.Totals && since == app.All {
+	if cfg.Limit == 0 && since == app.All {
 		cfg.Limit = wholeLimit
 	}
+	cfg.Once = true
+	debug.SetMemoryLimit(listMemory)
 	snap := app.New(cfg).Refresh(c.ctx)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	shown := o.filter(snap.Sessions, since)
-	if o.json {
-		d := newDocument(snap.At, shown, snap.Adapters)
-		d.Locks = c.lockList()
-		err = c.printJSON(d)
+	shown := c.filter(snap.Sessions, since)
+	if c.asJSON {
+		d := newDocument(snap.At, nil, snap.Adapters)
+		d.Locks = lockList(c.env)
+		err = c.printSessions(d, shown)
 	} else {
-		c.table(shown, snap.At)
+		printTable(c.output, shown, snap.At)
 		if len(shown) == 0 {
-			c.nothing(o, snap)
+			c.warnNone(snap)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.failures(snap, o.strict); err != nil {
-		return errorsAfter(c.flush(), err)
+	if c.warnFailed(snap) && c.strict {
+		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
 	}
 	return nil
 }
 
-// errorsAfter is the error of an earlier step, else of a later one.
-func errorsAfter(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
-}
-
-// window is how far back stopped sessions are listed; 0: not at all.
-func (o *listOptions) window() (time.Duration, error) {
-	switch adapters.Status(o.status) {
+// window returns how far back stopped sessions are listed; 0: not at all.
+func (c *listCommand) window() (time.Duration, error) {
+	switch adapters.Status(c.status) {
 	case "", adapters.Working, adapters.Waiting, adapters.Idle, adapters.Unknown:
 	case adapters.Stopped:
-		o.all = true
+		c.all = true
 	default:
-		return 0, wrong("--status is working, waiting, idle, stopped or unknown, not %q", o.status)
+		return 0, usageError("--status is working, waiting, idle, stopped or unknown, not %q", c.status)
 	}
-	if o.since != "" {
-		return parseSince(o.since)
+	if c.since != "" {
+		return parseSince(c.since)
 	}
-	if o.all {
+	if c.all {
 		return week, nil
 	}
 	return 0, nil
@@ -133,16 +129,16 @@ func parseSince(s string) (time.Duration, error) {
 			return time.Duration(n * float64(d)), nil
 		}
 	}
-	return 0, wrong("--since is a time such as 12h, 7d or 4w, or all; not %q", s)
+	return 0, usageError("--since is a time such as 12h, 7d or 4w, or all; not %q", s)
 }
 
-// filter leaves out what was not asked for.
-func (o *listOptions) filter(all []app.Session, since time.Duration) []app.Session {
-	out := make([]app.Session, 0, len(all))
+// filter returns the sessions that the flags ask for. It overwrites all.
+func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Session {
+	out := all[:0] // only this command has the list, which may be long
 	for i := range all {
 		s := &all[i]
-		if since == 0 && !s.Live() || o.status != "" && string(s.Status) != o.status ||
-			o.group != "" && (s.Launch == nil || s.Launch.Group != o.group) {
+		if since == 0 && !s.Live() || c.status != "" && string(s.Status) != c.status ||
+			c.group != "" && (s.Launch == nil || s.Launch.Group != c.group) {
 			continue
 		}
 		out = append(out, *s)
@@ -150,20 +146,23 @@ func (o *listOptions) filter(all []app.Session, since time.Duration) []app.Sessi
 	return out
 }
 
-// nothing says that there is nothing to list, and where it was looked for.
-func (c *command) nothing(o listOptions, snap *app.Snapshot) {
+// warnNone reports that there is nothing to list, and where sessions were looked for.
+func (c *listCommand) warnNone(snap *app.Snapshot) {
 	what := "no live sessions"
-	if o.all || o.since != "" {
+	if c.all || c.since != "" {
 		what = "no sessions in that time"
 	}
-	if o.status != "" {
-		what = "no " + o.status + " sessions"
+	if c.status != "" {
+		what = "no " + c.status + " sessions"
 	}
 	var places []string
 	for _, h := range snap.Adapters {
 		place := string(h.Name)
-		if len(h.LookedIn) > 0 {
-			place = c.home(h.LookedIn[0]) + more(len(h.LookedIn)-1)
+		if n := len(h.LookedIn); n > 0 {
+			place = c.path(h.LookedIn[0])
+			if n > 1 {
+				place += " and " + plural(n-1, "more place")
+			}
 		}
 		if h.State == app.Absent {
 			place += " (" + string(h.Name) + " is not installed)"
@@ -174,27 +173,15 @@ func (c *command) nothing(o listOptions, snap *app.Snapshot) {
 	if len(places) > 0 {
 		text += "; looked in " + strings.Join(places, ", ")
 	}
-	if !o.all && o.since == "" && o.status == "" {
+	if !c.all && c.since == "" && c.status == "" {
 		text += "\n  stopped ones: rollcall list --all"
 	}
-	c.complain(text)
+	c.warn(text)
 }
 
-func more(n int) string {
-	if n <= 0 {
-		return ""
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	return fmt.Sprintf(" and %s", plural(n, "more place"))
-}
-
-// home writes a path in the user's home folder as people do.
-func (c *command) home(path string) string {
-	home := c.deps.Getenv("HOME")
-	if home == "" || home == "/" {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, strings.TrimRight(home, "/")); ok && (rest == "" || rest[0] == '/') {
-		return "~" + rest
-	}
-	return path
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -1,31 +1,29 @@
 package cli
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/present"
 )
 
-// maxPeek bounds how many messages are asked for at once.
+// maxPeek is how many messages can be asked for at once.
 const maxPeek = 10_000
 
-type peekOptions struct {
-	n      int
-	follow bool
-	json   bool
+type peekCommand struct {
+	*env
+	count          int
+	follow, asJSON bool
 }
 
-func (c *command) peekCommand() *cobra.Command {
-	var o peekOptions
+func newPeek(e *env) *cobra.Command {
+	c := &peekCommand{env: e}
 	cmd := &cobra.Command{
 		Use:   "peek ID",
 		Short: "Show the last messages of a session",
@@ -35,36 +33,36 @@ begins so: what you and the agent said, and each call of a tool in one line
 
 With --follow new messages are printed as they come, until the session ends.
 
-With --json each message is one line. A later line with the same key takes the
-place of the earlier one: a call ended, or a text grew.`,
+With --json each message is one line. A later line with the same key replaces the
+earlier one: a call ended, or a text grew.`,
 		Example: `  rollcall peek 9830e65d
   rollcall peek 9830e65d -n 100 --json
   rollcall peek 9830e65d --follow`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if o.n < 1 || o.n > maxPeek {
-				return wrong("-n is a number from 1 to %d, not %d", maxPeek, o.n)
+			if c.count < 1 || c.count > maxPeek {
+				return usageError("-n is a number from 1 to %d, not %d", maxPeek, c.count)
 			}
-			return c.peek(args[0], o)
+			return c.run(args[0])
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&o.n, "count", "n", 20, "how `many` messages")
-	f.BoolVarP(&o.follow, "follow", "f", false, "print new messages as they come")
-	f.BoolVar(&o.json, "json", false, "print one JSON object a line for each message")
+	f.IntVarP(&c.count, "count", "n", 20, "how `many` messages")
+	f.BoolVarP(&c.follow, "follow", "f", false, "print new messages as they come")
+	f.BoolVar(&c.asJSON, "json", false, "print one JSON object per line for each message")
 	return cmd
 }
 
-func (c *command) peek(id string, o peekOptions) error {
+func (c *peekCommand) run(id string) error {
 	s, _, core, err := c.find(id, false)
 	if err != nil {
 		return err
 	}
-	p := &peekPrinter{command: c, json: o.json, agent: s.Agent, shown: map[string]adapters.Message{}, now: time.Now}
-	if o.follow {
-		return c.followSession(core, s, p, o.n)
+	p := &peekPrinter{output: c.output, asJSON: c.asJSON, agent: s.Agent, shown: map[string]adapters.Message{}, now: time.Now}
+	if c.follow && !s.IsProcess() {
+		return followSession(c.env, core, s, p, c.count)
 	}
-	messages, err := core.Peek(c.ctx, s, o.n)
+	messages, err := core.Peek(c.ctx, s, c.count)
 	if c.ctx.Err() != nil {
 		return c.ctx.Err()
 	}
@@ -74,15 +72,23 @@ func (c *command) peek(id string, o peekOptions) error {
 		}
 	}
 	if err != nil {
-		return errorsAfter(p.hand(), err)
+		return cmp.Or(c.flush(), err)
 	}
 	if len(messages) == 0 {
-		c.complain("nothing said yet")
+		c.warn(noMessages(&s))
 	}
 	return nil
 }
 
-// messageJSON is a message as --json prints it. Its keys are promises.
+// noMessages explains why a session has no messages.
+func noMessages(s *app.Session) string {
+	if s.IsProcess() {
+		return fmt.Sprintf("%s is open in process %d and has no session yet, so there are no messages", present.AgentName(s.Agent), s.Process.PID)
+	}
+	return "no messages yet"
+}
+
+// messageJSON is the JSON document of a message.
 type messageJSON struct {
 	Key   string             `json:"key"`
 	Role  adapters.Role      `json:"role"`
@@ -92,28 +98,14 @@ type messageJSON struct {
 	At    string             `json:"at,omitempty"`
 }
 
-// peekPrinter prints messages once, and of those that change what is new.
+// peekPrinter prints each message once, and what is new of a message that changed.
 type peekPrinter struct {
-	*command
-	json  bool
-	agent adapters.Name
-	shown map[string]adapters.Message
-	now   func() time.Time
-	last  adapters.Role // printed last, "" for none
-}
-
-// errReaderGone ends the printing: nobody reads it any more.
-var errReaderGone = errors.New("nobody reads the output any more")
-
-// hand hands over what was printed so far.
-func (p *peekPrinter) hand() error {
-	text := p.out.String()
-	p.out.Reset()
-	_, err := io.WriteString(p.streams.Out, text)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		return errReaderGone
-	}
-	return err
+	*output
+	asJSON bool
+	agent  adapters.Name
+	shown  map[string]adapters.Message // by key
+	now    func() time.Time
+	last   adapters.Role // of the message printed last; empty: none was
 }
 
 // message prints a message, or what is new of it.
@@ -124,8 +116,8 @@ func (p *peekPrinter) message(m adapters.Message) error {
 	}
 	p.shown[m.Key] = m
 	switch {
-	case p.json:
-		return p.asJSON(m)
+	case p.asJSON:
+		return p.encode(messageJSON{Key: m.Key, Role: m.Role, Tool: m.Tool, State: m.State, Text: m.Text, At: timestamp(m.At)}, false)
 	case m.Role == adapters.FromTool:
 		p.toolLine(m)
 	case m.Role == adapters.FromNote:
@@ -133,13 +125,13 @@ func (p *peekPrinter) message(m adapters.Message) error {
 	case again && strings.HasPrefix(m.Text, before.Text):
 		p.text(m.Text[len(before.Text):])
 	default:
-		p.spoken(m)
+		p.speech(m)
 	}
 	p.last = m.Role
 	return nil
 }
 
-// forget keeps memory small: what is older than these messages doesn't change.
+// forget forgets the messages that are older than these, which do not change any more.
 func (p *peekPrinter) forget(messages []adapters.Message) {
 	if len(p.shown) < 4*len(messages)+1000 {
 		return
@@ -153,20 +145,9 @@ func (p *peekPrinter) forget(messages []adapters.Message) {
 	p.shown = kept
 }
 
-func (p *peekPrinter) asJSON(m adapters.Message) error {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(messageJSON{Key: m.Key, Role: m.Role, Tool: m.Tool, State: m.State, Text: m.Text, At: timestamp(m.At)})
-	if err != nil {
-		return fmt.Errorf("write JSON: %w", err)
-	}
-	escapeInvisible(&p.out, []byte(b.String()))
-	return nil
-}
-
-// spoken prints what somebody said, below who and when.
-func (p *peekPrinter) spoken(m adapters.Message) {
+// speech prints what the user or the agent said, below a line with the speaker and the
+// time.
+func (p *peekPrinter) speech(m adapters.Message) {
 	if p.last != "" {
 		p.out.WriteByte('\n')
 	}
@@ -218,8 +199,8 @@ func (p *peekPrinter) row(at time.Time, text, code string) {
 	p.out.WriteString(p.colored(clock, "2") + p.colored(line, code) + "\n")
 }
 
-// clock is a time of day where that is enough, with two spaces behind it; empty
-// if the time isn't known.
+// clock returns a time, of the last 12 hours without its date, and two spaces. It
+// returns nothing if the time is not known.
 func (p *peekPrinter) clock(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -229,11 +210,4 @@ func (p *peekPrinter) clock(at time.Time) string {
 		return at.Format("2006-01-02 15:04") + "  "
 	}
 	return at.Format(time.TimeOnly) + "  "
-}
-
-func (p *peekPrinter) colored(text, code string) string {
-	if !p.streams.Color || text == "" || code == "" {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }

@@ -12,33 +12,33 @@ import (
 )
 
 const (
-	// followStatus is how often it is asked whether the session still lives.
+	// followStatus is how often the agent is asked whether the session still lives.
 	followStatus = 2 * time.Second
-	// followSettle is how long an answer that was said last must not change to
-	// be printed: agents write long ones bit by bit.
+	// followSettle is how long the newest answer must stay unchanged before it is
+	// printed: agents write long ones bit by bit.
 	followSettle = 600 * time.Millisecond
 )
 
 // follower follows one session.
 type follower struct {
-	*command
+	*env
 	core    *app.Core
 	session app.Session
 	printer *peekPrinter
-	n       int // messages to show at first; 0: they were shown
+	first   int // messages to show at first; 0: they were shown
 
-	changed chan struct{}
-	stop    func() // of what watches the session
-	problem string // told last
-	waits   adapters.Message
-	since   time.Time // that waits has been as it is
+	changed   chan struct{}
+	stopWatch func()
+	problem   string           // reported last
+	growing   adapters.Message // the newest answer, while it may grow
+	since     time.Time        // when growing was last changed
 }
 
-// followSession prints messages as they come, until the session ends (no
-// error), the reader is gone (none either) or the context is done.
-func (c *command) followSession(core *app.Core, s app.Session, p *peekPrinter, n int) error {
-	f := &follower{command: c, core: core, session: s, printer: p, n: n, changed: make(chan struct{}, 1), stop: func() {}}
-	defer func() { f.stop() }()
+// followSession prints messages as they come, the last n first. It returns nil when the
+// session ends or the reader is gone, and ctx's error when ctx is done.
+func followSession(e *env, core *app.Core, s app.Session, p *peekPrinter, n int) error {
+	f := &follower{env: e, core: core, session: s, printer: p, first: n, changed: make(chan struct{}, 1), stopWatch: func() {}}
+	defer func() { f.stopWatch() }()
 	f.watch()
 	err := f.run()
 	if errors.Is(err, errReaderGone) {
@@ -47,21 +47,22 @@ func (c *command) followSession(core *app.Core, s app.Session, p *peekPrinter, n
 	return err
 }
 
+// run prints what is new at each change, until the session ends.
 func (f *follower) run() error {
 	status := time.NewTicker(followStatus)
 	defer status.Stop()
 	settle := time.NewTimer(0)
 	defer settle.Stop()
 	for {
-		live, why := f.session.Live(), ""
+		live := f.session.Live()
 		if err := f.print(!live); err != nil {
 			return err
 		}
 		if !live {
-			f.complain("the session ended: " + present.Status(f.session.Session))
+			f.warn("the session ended: " + present.Status(f.session.Session))
 			return nil
 		}
-		if f.waits.Key != "" {
+		if f.growing.Key != "" {
 			settle.Reset(followSettle)
 		}
 		select {
@@ -70,23 +71,24 @@ func (f *follower) run() error {
 		case <-f.changed:
 		case <-settle.C:
 		case <-status.C:
-			if why = f.look(); why != "" {
+			if why := f.update(); why != "" {
 				if err := f.print(true); err != nil {
 					return err
 				}
-				f.complain(why)
+				f.warn(why)
 				return nil
 			}
 		}
 	}
 }
 
-// look asks how the session is. Where it is not listed any more it says so.
-func (f *follower) look() (gone string) {
+// update asks the agent for the session. gone is a message, if the agent no longer lists
+// it.
+func (f *follower) update() (gone string) {
 	snap := f.core.RefreshOne(f.ctx, f.session.Agent, f.session.ID)
 	for _, h := range snap.Adapters {
 		if h.Name == f.session.Agent && h.State == app.Failed && len(h.Problems) > 0 {
-			f.tell(h.Problems[0])
+			f.report(h.Problems[0])
 		}
 	}
 	at := slices.IndexFunc(snap.Sessions, func(s app.Session) bool {
@@ -106,13 +108,14 @@ func (f *follower) look() (gone string) {
 	return ""
 }
 
+// answered reports whether an agent's adapter answered in full.
 func answered(snap *app.Snapshot, name adapters.Name) bool {
 	return slices.ContainsFunc(snap.Adapters, func(h app.Health) bool { return h.Name == name && h.State == app.OK })
 }
 
-// watch watches the session as it is now.
+// watch starts to watch the files of the session, instead of those it had before.
 func (f *follower) watch() {
-	f.stop()
+	f.stopWatch()
 	ctx, cancel := context.WithCancel(f.ctx)
 	done := make(chan struct{})
 	s := f.session
@@ -125,24 +128,24 @@ func (f *follower) watch() {
 			}
 		})
 	}()
-	f.stop = func() { cancel(); <-done }
+	f.stopWatch = func() { cancel(); <-done }
 }
 
-// print prints what is new. The newest answer waits until it doesn't grow any
-// more, unless it is all there will be.
+// print prints what is new. It leaves out the newest answer while that may grow, unless
+// all is set.
 func (f *follower) print(all bool) error {
-	messages, err := f.news()
+	messages, err := f.newMessages()
 	if f.ctx.Err() != nil {
 		return f.ctx.Err()
 	}
 	if err != nil {
-		f.tell(err.Error())
+		f.report(err.Error())
 	} else {
 		f.problem = ""
 	}
 	last := len(messages) - 1
 	for i, m := range messages {
-		if i == last && !all && f.grows(m) {
+		if i == last && !all && f.mayGrow(m) {
 			break
 		}
 		if err := f.printer.message(m); err != nil {
@@ -150,33 +153,33 @@ func (f *follower) print(all bool) error {
 		}
 	}
 	f.printer.forget(messages)
-	return f.printer.hand()
+	return f.write()
 }
 
-// grows says whether an answer may not be complete yet.
-func (f *follower) grows(m adapters.Message) bool {
+// mayGrow reports whether an answer may not be complete yet.
+func (f *follower) mayGrow(m adapters.Message) bool {
 	shown, again := f.printer.shown[m.Key]
 	if m.Role != adapters.FromAgent || f.session.Status == adapters.Idle || again && shown.Text == m.Text {
-		f.waits = adapters.Message{}
+		f.growing = adapters.Message{}
 		return false
 	}
-	if f.waits.Key != m.Key || f.waits.Text != m.Text {
-		f.waits, f.since = m, time.Now()
+	if f.growing.Key != m.Key || f.growing.Text != m.Text {
+		f.growing, f.since = m, time.Now()
 		return true
 	}
 	if time.Since(f.since) < followSettle {
 		return true
 	}
-	f.waits = adapters.Message{}
+	f.growing = adapters.Message{}
 	return false
 }
 
-// news asks for as many messages as it takes to have all since the last time.
-func (f *follower) news() ([]adapters.Message, error) {
-	if f.n > 0 {
-		messages, err := f.core.Peek(f.ctx, f.session, f.n)
+// newMessages returns at least the messages since the last call.
+func (f *follower) newMessages() ([]adapters.Message, error) {
+	if f.first > 0 {
+		messages, err := f.core.Peek(f.ctx, f.session, f.first)
 		if len(messages) > 0 || err == nil {
-			f.n = 0
+			f.first = 0
 		}
 		return messages, err
 	}
@@ -184,7 +187,7 @@ func (f *follower) news() ([]adapters.Message, error) {
 		messages, err := f.core.Peek(f.ctx, f.session, min(n, maxPeek))
 		at := slices.IndexFunc(messages, func(m adapters.Message) bool { _, known := f.printer.shown[m.Key]; return known })
 		switch {
-		case at >= 0: // what came before was shown, or is older
+		case at >= 0: // the messages before it were shown, or are older
 			return messages[at:], err
 		case len(messages) < n || n >= maxPeek:
 			return messages, err
@@ -192,10 +195,10 @@ func (f *follower) news() ([]adapters.Message, error) {
 	}
 }
 
-// tell complains about a problem, once while it lasts.
-func (f *follower) tell(problem string) {
+// report prints a problem, once while it lasts.
+func (f *follower) report(problem string) {
 	if problem != f.problem {
 		f.problem = problem
-		f.complain(problem)
+		f.warn(problem)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"rollcall/app/present"
 )
 
-// talker is an agent in memory whose conversations can be shown.
-type talker struct {
+// peekingAgent is an agent in memory whose conversations can be shown.
+type peekingAgent struct {
 	*agent
 	mu      sync.Mutex
 	said    []adapters.Message
@@ -27,7 +27,7 @@ type talker struct {
 	hang    bool
 }
 
-func (a *talker) Peek(ctx context.Context, _ adapters.Session, n int) ([]adapters.Message, error) {
+func (a *peekingAgent) Peek(ctx context.Context, _ adapters.Session, n int) ([]adapters.Message, error) {
 	if a.hang {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -37,14 +37,14 @@ func (a *talker) Peek(ctx context.Context, _ adapters.Session, n int) ([]adapter
 	return append([]adapters.Message{}, a.said[max(0, len(a.said)-n):]...), a.failing
 }
 
-func (a *talker) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+func (a *peekingAgent) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.agent.Discover(ctx, q)
 }
 
 // say adds messages, or puts them in the place of those with the same key.
-func (a *talker) say(messages ...adapters.Message) {
+func (a *peekingAgent) say(messages ...adapters.Message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := append([]adapters.Message{}, a.said...)
@@ -61,7 +61,7 @@ next:
 	a.said = all
 }
 
-func (a *talker) becomes(s ...adapters.Session) {
+func (a *peekingAgent) becomes(s ...adapters.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.roll.Sessions = s
@@ -82,8 +82,8 @@ func conversation() []adapters.Message {
 	}
 }
 
-func talking(messages ...adapters.Message) *talker {
-	return &talker{agent: claude(full()), said: messages}
+func talking(messages ...adapters.Message) *peekingAgent {
+	return &peekingAgent{agent: claude(full()), said: messages}
 }
 
 func TestPeekForPeople(t *testing.T) {
@@ -143,12 +143,12 @@ func TestPeekExitCodes(t *testing.T) {
 		out, err string
 	}{
 		{deps(talking(conversation()...)), "peek 9830", 0, "You", ""},
-		{deps(talking()), "peek 9830", 0, "", "nothing said yet"},
+		{deps(talking()), "peek 9830", 0, "", "no messages yet"},
 		{deps(talking()), "peek", 2, "", "takes one session id"},
 		{deps(talking()), "peek a b", 2, "", "takes one session id"},
 		{deps(talking()), "peek 9830 -n 0", 2, "", "from 1 to 10000"},
 		{deps(talking()), "peek 9830 -n 10001", 2, "", "from 1 to 10000"},
-		{deps(&talker{agent: two}), "peek 983", 2, "", "98300000"},
+		{deps(&peekingAgent{agent: two}), "peek 983", 2, "", "98300000"},
 		{deps(talking()), "peek nope", 4, "", "no such session"},
 		{deps(claude(full())), "peek 9830", 1, "", "can't be shown"},
 		{deps(broken), "peek 9830", 1, "I will look at it.", "give your user read permission"},
@@ -353,10 +353,9 @@ func TestPeekFollowEnds(t *testing.T) {
 			d := deps(a)
 			d.Limit = time.Minute
 			time.AfterFunc(50*time.Millisecond, cancel)
-			began := time.Now()
 			r := runOn(ctx, t, Streams{}, d, args...)
-			if took := time.Since(began); r.code != Interrupted || r.out != "" || r.err != "" || took > 5*time.Second {
-				t.Errorf("%v after %s: %+v", args, took, r)
+			if r.code != Interrupted || r.out != "" || r.err != "" {
+				t.Errorf("%v: %+v", args, r)
 			}
 		}
 	})

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -12,18 +10,17 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/cleanup"
-	"rollcall/app/cleanup/trash"
 	"rollcall/app/launch"
 	"rollcall/app/present"
 )
 
-// pruneJSON is what prune prints as JSON. Empty fields are left out.
+// pruneJSON is the JSON document of prune. Empty fields are left out.
 type pruneJSON struct {
 	Schema     int         `json:"schema"`
 	At         string      `json:"at"`
 	Items      []pruneItem `json:"items"`
 	TotalBytes int64       `json:"total_bytes"`
-	Problems   []string    `json:"problems,omitempty"` // what could not be judged, and was left alone
+	Problems   []string    `json:"problems,omitempty"` // what could not be checked, and was kept
 }
 
 type pruneItem struct {
@@ -37,27 +34,30 @@ type pruneItem struct {
 	Error      string `json:"error,omitempty"` // why it was not removed
 }
 
-type pruneOptions struct{ dryRun, yes, json bool }
+type pruneCommand struct {
+	*env
+	dryRun, yes, asJSON bool
+}
 
-func (c *command) pruneCommand() *cobra.Command {
-	var o pruneOptions
+func newPrune(e *env) *cobra.Command {
+	c := &pruneCommand{env: e}
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove leftovers that nothing living needs",
-		Long: `Remove files of sessions and launches that are no more: records, logs and locks
-of launches that have ended, and what OrgLoop/agentctl left behind. What a live
-process or session may still need is kept, and the agents' own files are never
-touched. What is removed goes to the trash, where there is one.`,
+		Short: "Remove leftovers that no live session needs",
+		Long: `Remove files of sessions and launches that have ended: records, logs and locks
+of launches, and what OrgLoop/agentctl left behind. What a live process or session
+may still need is kept, and the agents' own files are never touched. What is removed
+goes to the trash, where there is one.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.prune(o) },
+		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
-	cmd.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "show what would be removed, do nothing")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "don't ask")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, schema 1; without --yes nothing is removed")
+	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be removed, do nothing")
+	yesFlag(cmd, &c.yes)
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON, schema 1; without --yes nothing is removed")
 	return cmd
 }
 
-func (c *command) prune(o pruneOptions) error {
+func (c *pruneCommand) run() error {
 	cleaner, err := c.cleaner()
 	if err != nil {
 		return err
@@ -66,99 +66,69 @@ func (c *command) prune(o pruneOptions) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	if o.json {
-		return c.pruneAsJSON(cleaner, items, problems, o)
+	if c.asJSON {
+		return c.runJSON(cleaner, items, problems)
 	}
 	for _, p := range adapters.Problems(problems) {
-		c.complain(p.Error())
+		c.warn(p.Error())
 	}
 	if len(items) == 0 {
-		fmt.Fprintln(&c.out, "nothing to remove")
+		c.printf("nothing to remove\n")
 		return nil
 	}
-	c.printItems(items)
-	if o.dryRun {
+	c.print(items)
+	if c.dryRun {
 		return nil
 	}
-	if err := c.confirmRemoval(fmt.Sprintf("Remove %s?", plural(len(items), "file")), o.yes); err != nil {
+	if err := c.confirm(fmt.Sprintf("Remove %s?", plural(len(items), "file")), c.yes, "nothing was removed"); err != nil {
 		return err
 	}
-	results, err := c.removeItems(items)
-	if err != nil {
+	// The user took time to answer, so the sessions are asked again.
+	if cleaner, err = c.cleaner(); err != nil {
 		return err
 	}
-	return c.printRemoved(results)
+	return c.printRemoved(cleaner.Remove(c.ctx, items))
 }
 
-// removeItems removes what was shown. Somebody thought about it meanwhile: the
-// sessions are asked anew.
-func (c *command) removeItems(items []cleanup.Item) ([]cleanup.Result, error) {
-	cleaner, err := c.cleaner()
+// cleaner returns a cleaner that knows the sessions that are live now.
+func (c *pruneCommand) cleaner() (*cleanup.Cleaner, error) {
+	_, table := c.open()
+	_, snap, err := c.refresh(0, false)
 	if err != nil {
 		return nil, err
 	}
-	return cleaner.Remove(c.ctx, items), nil
-}
-
-// cleaner knows all leftovers, in the light of the sessions that are live now.
-func (c *command) cleaner() (*cleanup.Cleaner, error) {
-	home := c.deps.Getenv("HOME")
-	if home == "" {
-		var err error
-		if home, err = os.UserHomeDir(); err != nil {
-			return nil, err
-		}
-	}
-	_, table := c.deps.Open()
-	if table == nil {
-		return nil, errors.New("there is no process table, so nothing can be called stale")
-	}
-	core, err := c.core(0, false)
-	if err != nil {
-		return nil, err
-	}
-	snap := core.Refresh(c.ctx)
-	if err := c.ctx.Err(); err != nil {
-		return nil, err
-	}
-	sessions := cleanup.Sessions{Live: map[string]bool{}, Unknown: failedAdapters(snap)}
-	for i := range snap.Sessions {
-		if snap.Sessions[i].Live() {
-			sessions.Live[snap.Sessions[i].ID] = true
-		}
-	}
-	sources := []cleanup.Source{&cleanup.Agentctl{Home: home, Table: table, Sessions: sessions}}
+	var sources []cleanup.Source
 	if l, err := c.launches(); err == nil {
 		sources = append(sources, launch.Leftovers{Launches: l})
 	}
-	return &cleanup.Cleaner{Home: home, Trash: trash.New(home, c.deps.Getenv), Sources: sources}, nil
+	return cleanup.New(c.getenv, table, snap, sources...)
 }
 
-func (c *command) printItems(items []cleanup.Item) {
+// print shows what can be removed.
+func (c *pruneCommand) print(items []cleanup.Item) {
 	var total int64
 	for _, it := range items {
 		total += it.Size
-		fmt.Fprintf(&c.out, "%s  %s\n", c.home(present.Line(it.Path)), size(it.Size))
-		fmt.Fprintf(&c.out, "  %s: %s\n", present.Line(it.Kind), present.Line(it.Why))
+		c.printf("%s  %s\n", c.path(it.Path), size(it.Size))
+		c.printf("  %s: %s\n", present.Line(it.Kind), present.Line(it.Why))
 	}
-	fmt.Fprintf(&c.out, "%s, %s\n", plural(len(items), "file"), size(total))
+	c.printf("%s, %s\n", plural(len(items), "file"), size(total))
 }
 
 func size(bytes int64) string { return humanize.IBytes(uint64(max(bytes, 0))) }
 
-func (c *command) printRemoved(results []cleanup.Result) error {
+// printRemoved shows what was removed. It returns an error if something was not.
+func (c *pruneCommand) printRemoved(results []cleanup.Result) error {
 	failed := 0
 	for _, r := range results {
-		path := c.home(present.Line(r.Path))
-		switch {
-		case r.Err != nil:
+		if r.Err != nil {
 			failed++
-			c.complain(fmt.Sprintf("%s: not removed: %v", present.Line(r.Path), r.Err))
-		default:
-			fmt.Fprintf(&c.out, "removed %s: %s\n", path, cmp.Or(c.home(present.Line(r.Where)), "deleted"))
+			c.warn(fmt.Sprintf("%s: not removed: %v", present.Line(r.Path), r.Err))
+		} else {
+			c.printf("removed %s: %s\n", c.path(r.Path), cmp.Or(c.path(r.Where), "deleted"))
 		}
 	}
-	if err := c.flushNow(); err != nil || failed == 0 {
+	if err := c.flush(); err != nil || failed == 0 {
 		return err
 	}
 	if c.ctx.Err() != nil {
@@ -167,8 +137,8 @@ func (c *command) printRemoved(results []cleanup.Result) error {
 	return fmt.Errorf("%d of %s not removed", failed, plural(len(results), "file"))
 }
 
-// pruneAsJSON prints the items; with --yes also what became of them.
-func (c *command) pruneAsJSON(cleaner *cleanup.Cleaner, items []cleanup.Item, problems error, o pruneOptions) error {
+// runJSON prints the items; with --yes it removes them and prints the results.
+func (c *pruneCommand) runJSON(cleaner *cleanup.Cleaner, items []cleanup.Item, problems error) error {
 	d := pruneJSON{Schema: schema, At: timestamp(time.Now()), Items: []pruneItem{}}
 	for _, p := range adapters.Problems(problems) {
 		d.Problems = append(d.Problems, p.Error())
@@ -178,7 +148,7 @@ func (c *command) pruneAsJSON(cleaner *cleanup.Cleaner, items []cleanup.Item, pr
 		d.Items = append(d.Items, pruneItem{Path: it.Path, Kind: it.Kind, Why: it.Why, Bytes: it.Size, ModifiedAt: timestamp(it.Modified)})
 	}
 	failed := 0
-	if o.yes && !o.dryRun {
+	if c.yes && !c.dryRun {
 		for i, r := range cleaner.Remove(c.ctx, items) {
 			if r.Err != nil {
 				failed++
@@ -188,11 +158,11 @@ func (c *command) pruneAsJSON(cleaner *cleanup.Cleaner, items []cleanup.Item, pr
 			}
 		}
 	}
-	if err := c.printJSON(d); err != nil {
+	if err := c.json(d); err != nil {
 		return err
 	}
 	if failed > 0 {
-		return errorsAfter(c.flushNow(), fmt.Errorf("%d of %s not removed", failed, plural(len(items), "file")))
+		return cmp.Or(c.flush(), fmt.Errorf("%d of %s not removed", failed, plural(len(items), "file")))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func TestPrune(t *testing.T) {
 	home, d := leftovers(t)
 	put(t, home+"/.claude/agentctl/sessions/odd.json", "{")
 	r := run(t, d, "prune", "-n")
-	if r.code != Done || !strings.Contains(r.out, "~/.claude/agentctl/sessions/dead.json  ") || !strings.Contains(r.out, "is gone, and no session of this id is live\n1 file, ") ||
+	if r.code != Done || !strings.Contains(r.out, "~/.claude/agentctl/sessions/dead.json  ") || !strings.Contains(r.out, "has ended, and no session with this id is live\n1 file, ") ||
 		!strings.Contains(r.err, "odd.json: format not recognised") || records(t, home) != "dead live odd runs" {
 		t.Errorf("dry run: %+v", r)
 	}
@@ -109,7 +109,7 @@ func TestPruneJSON(t *testing.T) {
 	}
 }
 
-// TestPruneFails: a trash that can't be made is told, and nothing is lost.
+// TestPruneFails: a trash that can't be made is reported, and nothing is lost.
 func TestPruneFails(t *testing.T) {
 	home, d := leftovers(t)
 	put(t, home+"/.local/share/Trash", "a file")
@@ -129,7 +129,7 @@ func TestPruneInDoubt(t *testing.T) {
 	broken.err = adapters.Unreadable("/x", os.ErrPermission)
 	d = atHome(home, tab.(*few), broken)
 	r := run(t, d, "prune", "-y")
-	if r.code != Done || records(t, home) != "dead live runs" || !strings.Contains(r.err, "which sessions of claude-code are live is not known") {
+	if r.code != Done || records(t, home) != "dead live runs" || !strings.Contains(r.err, "the live sessions of claude-code are not all known") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -18,8 +18,8 @@ func replace(path string, args []string, dir string, env []string) error {
 	if err := proc.Batch(cmd); err != nil {
 		return err
 	}
-	// The console tells both of Ctrl-C, which is the agent's to understand: to
-	// end here would give the console back to the shell while the agent reads it.
+	// The console sends Ctrl-C to both, and the agent handles it: if this process ended,
+	// the shell would read the console while the agent still does.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	err := cmd.Run()
 	var exit *exec.ExitError

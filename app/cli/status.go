@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -12,122 +13,117 @@ import (
 	"rollcall/app/present"
 )
 
-func (c *command) statusCommand() *cobra.Command {
+func newStatus(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status ID",
-		Short: "Tell everything about one session",
-		Long: `Tell everything about the session with this id, or with the only id that begins
+		Short: "Show everything about one session",
+		Long: `Show everything about the session with this id, or with the only id that begins
 so. An id that fits several sessions is wrong usage (exit code 2) and lists them.`,
 		Args: oneID,
-		RunE: func(_ *cobra.Command, args []string) error { return c.status(args[0], asJSON) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, snap, _, err := e.find(args[0], true)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return e.json(newDocument(snap.At, []app.Session{s}, snap.Adapters))
+			}
+			printSession(e.output, &s, snap.At)
+			return nil
+		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, schema 1, with one session")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (c *command) status(id string, asJSON bool) error {
-	s, snap, _, err := c.find(id, true)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return c.printJSON(newDocument(snap.At, []app.Session{s}, snap.Adapters))
-	}
-	c.describe(&s, snap)
-	return nil
-}
-
-// describe prints a session for people: a name and a value per line.
-func (c *command) describe(s *app.Session, snap *app.Snapshot) {
+// printSession prints a session for people: a name and a value per line.
+func printSession(o *output, s *app.Session, now time.Time) {
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&c.out, "%-14s %s\n", name, value)
+			o.printf("%-14s %s\n", name, value)
 		}
 	}
 	line("session", present.Line(s.ID))
 	line("agent", strings.TrimSpace(present.AgentName(s.Agent)+" "+present.Line(s.Version)))
-	line("status", c.paint(s, sign(s)+" "+present.Status(s.Session)))
+	line("status", paint(o, s, sign(s)+" "+present.Status(s.Session)))
 	if s.Status == adapters.Idle { // of a stopped one it is the status
 		line("last turn", present.Outcome(s.Outcome))
 	}
 	line("evidence", present.Evidence(s.Session))
 	if s.Stale != nil {
-		line("stale since", s.Stale.Since.Local().Format("15:04:05")+", "+present.Line(s.Stale.Reason))
+		line("stale since", s.Stale.Since.Local().Format(time.TimeOnly)+", "+present.Line(s.Stale.Reason))
 	}
 	if !s.Process.IsZero() {
 		line("process", fmt.Sprint(s.Process.PID)+ifelse(s.Shared, " (shared with other sessions)", ""))
 	}
 	line("remote", present.Line(s.Remote))
+	line("container", present.Line(s.Container))
 	line("parent", present.Line(s.Parent))
-	line("folder", c.home(present.Line(s.CWD)))
+	line("folder", o.path(s.CWD))
 	line("branch", present.Line(s.Branch))
 	line("model", present.Line(s.Model))
 	line("title", present.Line(s.Title))
-	line("first prompt", c.prompt(s.FirstPrompt))
+	line("first prompt", shortLine(s.FirstPrompt))
 	if s.LastPrompt != s.FirstPrompt {
-		line("last prompt", c.prompt(s.LastPrompt))
+		line("last prompt", shortLine(s.LastPrompt))
 	}
 	line("tokens", tokens(s.Tokens))
-	line("context", fill(s.Context))
+	line("context", contextUse(s.Context))
 	if s.CostUSD > 0 {
 		line("cost", fmt.Sprintf("$%.2f", s.CostUSD))
 	}
-	for _, t := range []struct {
-		name string
-		at   string
-		ago  string
-	}{
-		{"started", present.Line(local(s, true)), present.Since(s.StartedAt, snap.At)},
-		{"last activity", present.Line(local(s, false)), present.Since(s.LastActivityAt, snap.At)},
-	} {
-		line(t.name, strings.TrimSpace(t.at+ifelse(t.ago == "", "", "  ("+ago(t.ago)+")")))
-	}
+	line("started", withAge(s.StartedAt, now))
+	line("last activity", withAge(s.LastActivityAt, now))
 	for i, f := range s.Files {
-		line(ifelse(i == 0, "files", ""), c.home(present.Line(f)))
+		line(ifelse(i == 0, "files", ""), o.path(f))
 	}
 	if s.Launch != nil {
-		c.describeLaunch(s.Launch, line)
+		printSessionLaunch(o, s.Launch, line)
 	}
 }
 
-// describeLaunch prints what Rollcall itself knows of a session.
-func (c *command) describeLaunch(l *app.Launch, line func(name, value string)) {
-	line("launch", l.ID+", "+l.LaunchedAt.Local().Format("2006-01-02 15:04:05"))
+// printSessionLaunch prints what Rollcall recorded of the launch of a session.
+func printSessionLaunch(o *output, l *app.Launch, line func(name, value string)) {
+	line("launch", l.ID+", "+clock(l.LaunchedAt))
 	line("group", present.Line(l.Group))
-	line("spec", c.home(present.Line(l.Spec)))
-	line("log", c.home(present.Line(l.Log)))
+	line("spec", o.path(l.Spec))
+	line("log", o.path(l.Log))
 	for _, h := range l.Hooks {
 		state := "has not run"
 		switch {
 		case h.Result != "":
 			state = present.Line(h.Result)
+		case h.Lost:
+			state = "started " + h.RanAt.Local().Format(time.TimeOnly) + ", result unknown: Rollcall ended meanwhile (rollcall hook retry " + l.ID + " runs it again)"
 		case !h.RanAt.IsZero():
 			state = "runs"
 		}
-		line("on "+h.When, c.prompt(h.Command)+": "+state)
-		for _, said := range strings.Split(strings.TrimSpace(h.Output), "\n") {
-			line("", present.Line(said))
+		line("on "+h.When, shortLine(h.Command)+": "+state)
+		for _, text := range strings.Split(strings.TrimSpace(h.Output), "\n") {
+			line("", present.Line(text))
 		}
 	}
 }
 
-func local(s *app.Session, started bool) string {
-	t := s.LastActivityAt
-	if started {
-		t = s.StartedAt
-	}
+// clock returns a time as people read it; empty for a zero t.
+func clock(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.Local().Format("2006-01-02 15:04:05")
+	return t.Local().Format(time.DateTime)
 }
 
-func ago(age string) string {
-	if age == "now" {
-		return age
+// withAge returns a time and how long ago it was.
+func withAge(t, now time.Time) string {
+	switch age := present.Since(t, now); age {
+	case "":
+		return clock(t)
+	case "now":
+		return strings.TrimSpace(clock(t) + "  (now)")
+	default:
+		return strings.TrimSpace(clock(t) + "  (" + age + " ago)")
 	}
-	return age + " ago"
 }
 
 func ifelse(b bool, yes, no string) string {
@@ -137,8 +133,8 @@ func ifelse(b bool, yes, no string) string {
 	return no
 }
 
-// prompt is a prompt in one line, not longer than people read.
-func (c *command) prompt(text string) string { return present.Cut(present.Line(text), 500) }
+// shortLine returns a prompt or command in one line of at most 500 cells.
+func shortLine(text string) string { return present.Cut(present.Line(text), 500) }
 
 func tokens(t *adapters.Tokens) string {
 	if t == nil {
@@ -149,7 +145,8 @@ func tokens(t *adapters.Tokens) string {
 		humanize.Comma(t.CacheWrite), humanize.Comma(t.Reasoning))
 }
 
-func fill(x adapters.Context) string {
+// contextUse returns how much of the context window is used.
+func contextUse(x adapters.Context) string {
 	switch {
 	case x.Used == 0 && x.Window == 0:
 		return ""

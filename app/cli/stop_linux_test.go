@@ -4,19 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/claudecode"
 	"rollcall/proc"
 )
 
 // running starts a process that is the session's own.
 func running(t *testing.T, s adapters.Session, program string, args ...string) adapters.Session {
 	t.Helper()
-	cmd := exec.Command(program, args...)
+	return runningCommand(t, s, exec.Command(program, args...))
+}
+
+// runningCommand is running for a command that the caller made.
+func runningCommand(t *testing.T, s adapters.Session, cmd *exec.Cmd) adapters.Session {
+	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +130,7 @@ func TestStopIdle(t *testing.T) {
 		code int
 		says string
 	}{
-		{"nobody to ask", "", []string{"stop", "--idle"}, Usage, "give --yes"},
+		{"no terminal", "", []string{"stop", "--idle"}, Usage, "use --yes"},
 		{"no", "n\n", []string{"stop", "--idle"}, Failure, "Stop 1 idle session? [y/N] "},
 		{"end of input", "\x00", []string{"stop", "--idle"}, Failure, "nothing was done"},
 		{"dry run", "", []string{"stop", "--idle", "-n"}, Done, ""},
@@ -144,5 +153,55 @@ func TestStopIdle(t *testing.T) {
 	}
 	if r := run(t, d, "stop", "--idle", "--yes"); r.code != Done || !strings.Contains(r.out, "no idle session") {
 		t.Errorf("again: %+v", r)
+	}
+}
+
+// A registry entry that anybody wrote, with the pid and start time of a process
+// that is no agent, must not make stop signal that process.
+func TestStopRefusesForgedEntry(t *testing.T) {
+	victim := running(t, simple("x", adapters.ClaudeCode, adapters.Idle, time.Second), "sleep", "60")
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "sessions")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const id = "0a0a0a0a-0000-4000-8000-000000000000"
+	entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q,"cwd":%q,"startedAt":%d,"procStart":"%d","version":"2.1.329","kind":"interactive","entrypoint":"cli","status":"idle","updatedAt":%[4]d,"statusUpdatedAt":%[4]d}`,
+		victim.Process.PID, id, home, time.Now().UnixMilli(), victim.Process.Start)
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", victim.Process.PID)), []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := table(victim.Process.PID) // an adapter finds other homes through the processes of the machine
+	a := claudecode.New(adapters.Config{Home: home, Env: func(string) string { return "" }, Table: own})
+	d := withTable(a)
+	d.Open = func() ([]adapters.Adapter, proc.Lister) { return []adapters.Adapter{a}, own }
+	if r := run(t, d, "list", "--json"); !strings.Contains(r.out, id) {
+		t.Fatalf("the forged entry is not listed, so this shows nothing: %+v", r)
+	}
+	for _, args := range [][]string{{"stop", id}, {"stop", "--idle", "--yes"}} {
+		r := run(t, d, args...)
+		if args[1] == id && r.code != Failure || !strings.Contains(r.err, `"sleep" and no process of claude-code`) {
+			t.Errorf("%v: %+v", args, r)
+		}
+		if !alive(victim) {
+			t.Fatalf("%v ended a process that is no agent's", args)
+		}
+	}
+}
+
+// A process of another user is never signalled, not even by root.
+func TestStopRefusesOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to start a process of another user")
+	}
+	s := simple("other", adapters.ClaudeCode, adapters.Idle, time.Second)
+	cmd := exec.Command("sleep", "60")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	s = runningCommand(t, s, cmd)
+	if r := run(t, withTable(claude(s)), "stop", "other"); r.code != Failure || !strings.Contains(r.err, "belongs to user 65534") {
+		t.Errorf("%+v", r)
+	}
+	if !alive(s) {
+		t.Error("it was signalled")
 	}
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +32,6 @@ const (
 	minTopic   = 24
 	minProject = 12
 	maxProject = 20
-	minID      = 8 // characters of an id
 )
 
 // row is one line of the table.
@@ -40,8 +41,8 @@ type row struct {
 	cells   [columns]string
 }
 
-// table prints sessions for people, sub-agents below their parents.
-func (c *command) table(sessions []app.Session, now time.Time) {
+// printTable prints sessions for people, sub-agents below their parents.
+func printTable(o *output, sessions []app.Session, now time.Time) {
 	if len(sessions) == 0 {
 		return
 	}
@@ -50,64 +51,46 @@ func (c *command) table(sessions []app.Session, now time.Time) {
 	for i := range rows {
 		rows[i].fill(now, prefixes)
 	}
-	widths := c.widths(rows)
-	c.line(row{cells: header}, widths)
-	for _, r := range rows {
-		c.line(r, widths)
+	widths := columnWidths(rows, o.streams.Width)
+	for _, r := range append([]row{{cells: header}}, rows...) {
+		printRow(o, r, widths)
 	}
 }
 
-// nest puts each sub-agent below its parent, where the parent is listed.
+// nest returns the rows of sessions, each sub-agent below its parent, where the parent
+// is listed.
 func nest(sessions []app.Session) []row {
-	type key struct {
-		agent adapters.Name
-		id    string
-	}
-	listed := make(map[key]bool, len(sessions))
-	for i := range sessions {
-		listed[key{sessions[i].Agent, sessions[i].ID}] = true
-	}
-	children := map[key][]*app.Session{}
-	var top []*app.Session
-	for i := range sessions {
-		s := &sessions[i]
-		if parent := (key{s.Agent, s.Parent}); s.Parent != "" && s.Parent != s.ID && listed[parent] {
-			children[parent] = append(children[parent], s)
-		} else {
-			top = append(top, s)
-		}
-	}
+	family := app.Nest(sessions)
 	rows := make([]row, 0, len(sessions))
-	placed := make(map[key]bool, len(sessions))
-	var place func(s *app.Session, depth int)
-	place = func(s *app.Session, depth int) {
-		k := key{s.Agent, s.ID}
-		if placed[k] {
-			return
-		}
-		placed[k] = true
-		rows = append(rows, row{session: s, depth: depth})
-		for _, child := range children[k] {
+	var place func(i, depth int)
+	place = func(i, depth int) {
+		rows = append(rows, row{session: &sessions[i], depth: depth})
+		for _, child := range family.Children[i] {
 			place(child, min(depth+1, 4))
 		}
 	}
-	for _, s := range top {
-		place(s, 0)
-	}
-	for i := range sessions { // parents in a circle have no top
-		place(&sessions[i], 0)
+	for i, parent := range family.Parent {
+		if parent < 0 {
+			place(i, 0)
+		}
 	}
 	return rows
 }
 
-// shortIDs are the shortest beginnings, of 8 characters or more, that tell the
-// ids apart.
+// shortIDs maps each session's id to its shortest beginning, of 8 characters or more,
+// that no other id has.
 func shortIDs(sessions []app.Session) map[string]string {
-	ids := make([]string, len(sessions))
+	ids := make([]string, 0, len(sessions))
+	out := map[string]string{}
 	for i := range sessions {
-		ids[i] = sessions[i].ID
+		if s := &sessions[i]; s.IsProcess() {
+			out[s.ID] = present.ShortID(&s.Session)
+		} else {
+			ids = append(ids, s.ID)
+		}
 	}
-	return uniquePrefixes(ids, minID)
+	maps.Copy(out, uniquePrefixes(ids, present.MinID))
+	return out
 }
 
 func (r *row) fill(now time.Time, prefixes map[string]string) {
@@ -126,6 +109,9 @@ func (r *row) fill(now time.Time, prefixes map[string]string) {
 	if s.Remote != "" {
 		r.cells[colProject] += " @" + present.Line(s.Remote)
 	}
+	if s.Container != "" {
+		r.cells[colProject] += " @container"
+	}
 }
 
 func indent(depth int) string {
@@ -135,12 +121,15 @@ func indent(depth int) string {
 	return strings.Repeat("  ", depth-1) + "└ "
 }
 
-// sign tells statuses apart without colour.
+// sign returns the mark of a status, which needs no colour.
 func sign(s *app.Session) string {
 	switch s.Status {
 	case adapters.Waiting:
 		return "!"
 	case adapters.Working:
+		if s.Suspended {
+			return "-"
+		}
 		return ">"
 	case adapters.Idle:
 		if s.Outcome == adapters.Failed {
@@ -156,9 +145,10 @@ func sign(s *app.Session) string {
 	return "?"
 }
 
-// widths gives each column what it needs and the topic the rest; where there is
-// too little, the project gives way.
-func (c *command) widths(rows []row) [columns]int {
+// columnWidths returns the width of each column in a terminal of total cells: what its
+// cells need, and for the topic the rest. Where that is too little, the project gets
+// less. A total of 0 means that there is no terminal.
+func columnWidths(rows []row, total int) [columns]int {
 	var w [columns]int
 	for col := range w {
 		w[col] = present.Width(header[col])
@@ -166,7 +156,6 @@ func (c *command) widths(rows []row) [columns]int {
 			w[col] = max(w[col], present.Width(r.cells[col]))
 		}
 	}
-	total := c.streams.Width
 	if total == 0 {
 		total = plainWidth
 	}
@@ -188,7 +177,7 @@ func (c *command) widths(rows []row) [columns]int {
 	return w
 }
 
-func (c *command) line(r row, widths [columns]int) {
+func printRow(o *output, r row, widths [columns]int) {
 	var b strings.Builder
 	for col, text := range r.cells {
 		if widths[col] == 0 {
@@ -205,81 +194,56 @@ func (c *command) line(r row, widths [columns]int) {
 		case colAge:
 			b.WriteString(fill + cell)
 		case colStatus:
-			b.WriteString(c.paint(r.session, cell) + fill)
+			b.WriteString(paint(o, r.session, cell) + fill)
 		default:
 			b.WriteString(cell + fill)
 		}
 	}
-	c.out.WriteString(strings.TrimRight(b.String(), " ") + "\n")
+	o.printf("%s\n", strings.TrimRight(b.String(), " "))
 }
 
-// paint colours a status. The words and the sign say the same.
-func (c *command) paint(s *app.Session, text string) string {
-	if !c.streams.Color {
-		return text
+// paint returns the status of a session in its colour; without a session, text is the
+// header's.
+func paint(o *output, s *app.Session, text string) string {
+	code := ""
+	switch {
+	case s == nil:
+		code = "1"
+	case s.Status == adapters.Waiting:
+		code = "1;33"
+	case s.Status == adapters.Working && !s.Suspended:
+		code = "32"
+	case sign(s) == "x":
+		code = "31"
+	case s.Status == adapters.Stopped:
+		code = "2"
 	}
-	code := "1" // the header
-	if s != nil {
-		switch {
-		case s.Status == adapters.Waiting:
-			code = "1;33"
-		case s.Status == adapters.Working:
-			code = "32"
-		case sign(s) == "x":
-			code = "31"
-		case s.Status == adapters.Stopped:
-			code = "2"
-		default:
-			return text
-		}
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return o.colored(text, code)
 }
 
 // uniquePrefixes maps each id to its shortest beginning of at least n characters
-// that no other id begins with; an id that another begins with stays whole.
+// that no other id begins with; an id that another begins with stays whole. It sorts ids.
 func uniquePrefixes(ids []string, n int) map[string]string {
 	out := make(map[string]string, len(ids))
-	groups := map[string][]string{}
-	for _, id := range ids {
-		p := begin(id, n)
-		groups[p] = append(groups[p], id)
-	}
-	for p, group := range groups {
-		switch {
-		case len(group) == 1:
-			out[group[0]] = p
-		case allSame(group):
-			out[group[0]] = group[0]
-		default:
-			longer := make([]string, 0, len(group))
-			for _, id := range group {
-				if len(id) <= n {
-					out[id] = id
-				} else {
-					longer = append(longer, id)
-				}
-			}
-			for id, q := range uniquePrefixes(longer, n+1) {
-				out[id] = q
-			}
+	slices.Sort(ids)
+	for i, id := range ids {
+		shared := n - 1
+		if i > 0 {
+			shared = max(shared, commonPrefix(id, ids[i-1]))
 		}
+		if i < len(ids)-1 {
+			shared = max(shared, commonPrefix(id, ids[i+1]))
+		}
+		out[id] = present.Begin(id, shared+1)
 	}
 	return out
 }
 
-func begin(id string, n int) string {
-	if len(id) <= n {
-		return id
+// commonPrefix returns the length of the longest common beginning of a and b.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
 	}
-	return id[:n]
-}
-
-func allSame(ids []string) bool {
-	for _, id := range ids {
-		if id != ids[0] {
-			return false
-		}
-	}
-	return true
+	return n
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -18,35 +17,40 @@ import (
 	"rollcall/proc"
 )
 
-// eventJSON is one line of watch --json.
+// eventJSON is the JSON document of an event.
 type eventJSON struct {
 	Schema  int          `json:"schema"`
 	Event   string       `json:"event"` // started, status, ended, fuse.set, fuse.changed, fuse.fired, fuse.cancelled
 	At      string       `json:"at"`
 	Session *sessionJSON `json:"session,omitempty"`
-	Before  string       `json:"before,omitempty"` // the status that it had, with "status"
+	Before  string       `json:"before,omitempty"` // the status before; with the event "status"
 	Fuse    *fuseJSON    `json:"fuse,omitempty"`
 }
 
-func (c *command) watchCommand() *cobra.Command {
-	var asJSON bool
-	var agent string
+type watchCommand struct {
+	*env
+	agent  string
+	asJSON bool
+}
+
+func newWatch(e *env) *cobra.Command {
+	c := &watchCommand{env: e}
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "Tell what happens to sessions and fuses, as it happens",
-		Long: `Tell what happens to the sessions from now on, one line each, until it is
-interrupted: that one started, that its status changed, that its process ended;
-and what happens to fuses.`,
+		Short: "Print what happens to sessions and fuses, as it happens",
+		Long: `Print what happens to the sessions from now on, until it is interrupted: one line
+when a session starts, when its status changes and when its process ends, and one
+when a fuse is set, changed, fired or cancelled.`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return c.watch(asJSON, adapters.Name(agent)) },
+		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document per line, schema 1")
-	cmd.Flags().StringVar(&agent, "agent", "", "only sessions of this `agent`")
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON document per line, schema 1")
+	cmd.Flags().StringVar(&c.agent, "agent", "", "only sessions of this `agent`")
 	return cmd
 }
 
-func (c *command) watch(asJSON bool, only adapters.Name) error {
-	core, closeWatcher, err := c.runningCore(only)
+func (c *watchCommand) run() error {
+	core, closeWatcher, err := c.runningCore()
 	if err != nil {
 		return err
 	}
@@ -58,16 +62,16 @@ func (c *command) watch(asJSON bool, only adapters.Name) error {
 	defer running.Wait()
 	defer cancel()
 	var lines sync.Mutex
-	tell := func(e eventJSON, text string) {
+	emit := func(e eventJSON, text string) {
 		lines.Lock()
 		defer lines.Unlock()
-		if c.tellEvent(asJSON, e, text) != nil {
-			cancel() // nobody reads any more
+		if c.print(e, text) != nil {
+			cancel() // the reader is gone
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
-	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // it may be long until the next line
-	running.Go(func() { c.watchFuses(ctx, tell) })
+	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
+	running.Go(func() { c.watchFuses(ctx, emit) })
 	for {
 		e, err := events.Next(ctx)
 		if err != nil {
@@ -78,20 +82,20 @@ func (c *command) watch(asJSON bool, only adapters.Name) error {
 		if e.Kind == app.Changed {
 			line.Before = string(e.Before.Status)
 		}
-		tell(line, c.eventLine(&e))
+		emit(line, eventLine(&e))
 	}
 }
 
-// runningCore is a core that is told of the ends of processes.
-func (c *command) runningCore(only adapters.Name) (*app.Core, func(), error) {
-	cfg, err := c.config(0, false, only)
+// runningCore returns a core that notices the ends of processes at once.
+func (c *watchCommand) runningCore() (*app.Core, func(), error) {
+	cfg, err := c.config(0, false, adapters.Name(c.agent))
 	if err != nil {
 		return nil, nil, err
 	}
 	release := func() {}
 	if table, ok := cfg.Table.(*proc.Table); ok {
 		if w, err := proc.NewWatcher(table); err != nil {
-			c.complain("ends of processes are noticed on refresh only: " + err.Error())
+			c.warn("ends of processes are noticed on refresh only: " + err.Error())
 		} else {
 			cfg.Watch, release = w, func() { _ = w.Close() }
 		}
@@ -99,7 +103,8 @@ func (c *command) runningCore(only adapters.Name) (*app.Core, func(), error) {
 	return app.New(cfg), release, nil
 }
 
-func (c *command) eventLine(e *app.Event) string {
+// eventLine describes an event in one line.
+func eventLine(e *app.Event) string {
 	s := &e.Session
 	what := string(e.Kind)
 	if e.Kind == app.Changed {
@@ -109,33 +114,25 @@ func (c *command) eventLine(e *app.Event) string {
 		present.Project(s.CWD), present.Cut(present.Topic(s.Session), 60))
 }
 
-// tellEvent prints one line at once.
-func (c *command) tellEvent(asJSON bool, e eventJSON, text string) error {
-	if !asJSON {
-		fmt.Fprintln(&c.out, present.Line(text))
-	} else {
-		width := c.streams.Width
-		c.streams.Width = 0 // a line each, on a terminal too
-		err := c.printJSON(e)
-		c.streams.Width = width
-		if err != nil {
-			return err
-		}
+// print prints one event at once, as JSON or as text.
+func (c *watchCommand) print(e eventJSON, text string) error {
+	if !c.asJSON {
+		c.printf("%s\n", present.Line(text))
+	} else if err := c.encode(e, false); err != nil {
+		return err
 	}
-	_, err := io.WriteString(c.streams.Out, c.out.String())
-	c.out.Reset()
-	return err
+	return c.write()
 }
 
-// watchFuses tells what happens to fuses.
-func (c *command) watchFuses(ctx context.Context, tell func(eventJSON, string)) {
+// watchFuses calls emit for what happens to fuses, until ctx is done.
+func (c *watchCommand) watchFuses(ctx context.Context, emit func(eventJSON, string)) {
 	f, err := c.fuses()
 	if err != nil {
 		return
 	}
 	changes, err := f.Changes(ctx)
 	if err != nil {
-		c.complain("fuses are not watched: " + err.Error())
+		c.warn("fuses are not watched: " + err.Error())
 		return
 	}
 	known, _ := f.List()
@@ -147,16 +144,16 @@ func (c *command) watchFuses(ctx context.Context, tell func(eventJSON, string)) 
 		}
 		now, err := f.List()
 		if err != nil && !errors.Is(err, context.Canceled) {
-			c.complain(err.Error())
+			c.warn(err.Error())
 		}
 		for _, e := range fuseEvents(known, now) {
-			tell(e, fmt.Sprintf("%s  %s  %s", time.Now().Format(time.TimeOnly), e.Event, e.Fuse.Path))
+			emit(e, fmt.Sprintf("%s  %s  %s", time.Now().Format(time.TimeOnly), e.Event, e.Fuse.Path))
 		}
 		known = now
 	}
 }
 
-// fuseEvents says what happened between two lists.
+// fuseEvents returns what happened to fuses between two lists.
 func fuseEvents(before, after []fuse.Fuse) []eventJSON {
 	var out []eventJSON
 	add := func(what string, x *fuse.Fuse) {

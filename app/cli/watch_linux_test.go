@@ -41,7 +41,7 @@ func TestWatch(t *testing.T) {
 			lines <- e
 		}
 	}()
-	// Nothing tells from outside that it watches: the fuse is set until it is told.
+	// Nothing reports from outside that it watches: the fuse is set until it is reported.
 	var e eventJSON
 	for e.Event == "" {
 		if _, err := f.Set(t.Context(), fuse.Fuse{Path: t.TempDir(), Note: "n"}, time.Hour); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	"rollcall/app/worktree"
 )
 
-// worktreesJSON is what worktree list prints as JSON. Empty fields are left out.
+// worktreesJSON is the JSON document of worktree list. Empty fields are left out.
 type worktreesJSON struct {
 	Schema    int            `json:"schema"`
 	At        string         `json:"at"`
@@ -40,49 +41,38 @@ type worktreeJSON struct {
 	Insertions int    `json:"insertions"`
 	Deletions  int    `json:"deletions"`
 	Ignored    int64  `json:"ignored_bytes,omitempty"`
-	// Loses says in words what would be lost with it.
+	// Loses describes what would be lost with the worktree.
 	Loses []string `json:"loses,omitempty"`
 	Error string   `json:"error,omitempty"` // why the numbers are not known
 }
 
-func (c *command) worktreeCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "worktree",
-		Short: "List or clean the git worktrees of launches",
-		Long: `The agents of a group each work in a git worktree of their own, beside the
+func newWorktree(e *env) *cobra.Command {
+	return newGroup("worktree", "List or clean the git worktrees of launches",
+		`The agents of a group each work in a git worktree of their own, beside the
 repository: <repo>-try-<group>-<agent>, on the branch try/<group>/<agent>.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return wrong("unknown command %q for %s\n  see: %s --help", args[0], cmd.CommandPath(), cmd.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(c.worktreeListCommand(), c.worktreeCleanCommand())
-	return cmd
+		newWorktreeList(e), newWorktreeClean(e))
 }
 
-func (c *command) worktreeListCommand() *cobra.Command {
-	var repo string
+func newWorktreeList(e *env) *cobra.Command {
+	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the worktrees of launches, with what was done in them",
 		Args:  noArgs,
-		RunE:  func(*cobra.Command, []string) error { return c.worktreeList(repo, asJSON) },
+		RunE:  func(*cobra.Command, []string) error { return listWorktrees(e, dir, asJSON) },
 	}
-	cmd.Flags().StringVar(&repo, "repo", "", "the repository that this `folder` is in; without it the current one")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, schema 1")
+	repoFlag(cmd, &dir)
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (c *command) worktreeList(dir string, asJSON bool) error {
-	repo, err := c.openRepo(dir)
+func listWorktrees(e *env, dir string, asJSON bool) error {
+	repo, err := openRepo(e.ctx, dir)
 	if err != nil {
 		return err
 	}
-	list, err := repo.List(c.ctx)
+	list, err := repo.List(e.ctx)
 	if err != nil {
 		return err
 	}
@@ -91,52 +81,49 @@ func (c *command) worktreeList(dir string, asJSON bool) error {
 		for i := range list {
 			d.Worktrees = append(d.Worktrees, worktreeAsJSON(&list[i]))
 		}
-		return c.printJSON(d)
+		return e.json(d)
 	}
 	if len(list) == 0 {
-		fmt.Fprintf(&c.out, "no worktree of a launch in %s\n", c.home(present.Line(repo.Main)))
+		e.printf("no worktree of a launch in %s\n", e.path(repo.Main))
 	}
 	for i := range list {
-		c.printWorktree(&list[i])
+		printWorktree(e.output, &list[i])
 	}
 	return nil
 }
 
-// openRepo opens the repository of a folder; empty: the current one.
-func (c *command) openRepo(dir string) (*worktree.Repo, error) {
+// openRepo opens the repository of a folder; empty: of the current one.
+func openRepo(ctx context.Context, dir string) (*worktree.Repo, error) {
 	git, err := worktree.FindGit()
+	if err == nil && dir == "" {
+		dir, err = os.Getwd()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if dir == "" {
-		if dir, err = os.Getwd(); err != nil {
-			return nil, err
-		}
-	}
-	return git.Open(c.ctx, dir)
+	return git.Open(ctx, dir)
 }
 
-func (c *command) printWorktree(e *worktree.Entry) {
-	out := &c.out
-	fmt.Fprintf(out, "%s  %s\n", c.home(present.Line(e.Path)), present.Line(ifelse(e.Branch == "", fmt.Sprintf("detached at %.12s", e.Head), e.Branch)))
+func printWorktree(o *output, e *worktree.Entry) {
+	o.printf("%s  %s\n", o.path(e.Path), present.Line(ifelse(e.Branch == "", fmt.Sprintf("detached at %.12s", e.Head), e.Branch)))
 	switch {
 	case e.Err != nil:
-		fmt.Fprintf(out, "  not known: %s\n", present.Line(e.Err.Error()))
+		o.printf("  not known: %s\n", present.Line(e.Err.Error()))
 		return
 	case e.Gone:
-		fmt.Fprintln(out, "  its folder is gone; git still has it on record")
+		o.printf("  its folder is gone; git still has a record of it\n")
 	case e.Base.Name != "":
-		fmt.Fprintf(out, "  against %s: %s, %s, %s\n", present.Line(e.Base.Name),
+		o.printf("  against %s: %s, %s, %s\n", present.Line(e.Base.Name),
 			plural(e.Stat.Files, "file"), plural(e.Stat.Insertions, "insertion"), plural(e.Stat.Deletions, "deletion"))
 	}
 	if e.Commits > 0 {
-		fmt.Fprintf(out, "  %s not pushed, and not in %s\n", plural(e.Commits, "commit"), present.Line(cmp.Or(e.Base.Name, "any base")))
+		o.printf("  %s not pushed, and not in %s\n", plural(e.Commits, "commit"), present.Line(cmp.Or(e.Base.Name, "any base")))
 	}
 	if e.Locked {
-		fmt.Fprintf(out, "  locked %s\n", present.Line(e.Reason))
+		o.printf("  locked %s\n", present.Line(e.Reason))
 	}
 	if loses := e.Losses(); len(loses) > 0 {
-		fmt.Fprintf(out, "  only here: %s\n", present.Line(strings.Join(loses, ", ")))
+		o.printf("  only here: %s\n", present.Line(strings.Join(loses, ", ")))
 	}
 }
 

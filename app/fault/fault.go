@@ -1,9 +1,8 @@
 //go:build !faults
 
-// Package fault marks the places where a crash would hurt most. In the program
-// they do nothing; in a build with the tag "faults" the variable ROLLCALL_FAULT
-// names the one at which the process kills itself, as if by kill -9.
+// Package fault marks points at which tests kill the process. Points do nothing in the normal build. In a build with the
+// tag "faults" the process kills itself, as if by kill -9, at the point that the variable ROLLCALL_FAULT names.
 package fault
 
-// Point is a place at which a test may let the process die.
+// Point does nothing in this build.
 func Point(string) {}

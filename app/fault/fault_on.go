@@ -1,8 +1,7 @@
 //go:build faults
 
-// Package fault marks the places where a crash would hurt most. In the program
-// they do nothing; in a build with the tag "faults" the variable ROLLCALL_FAULT
-// names the one at which the process kills itself, as if by kill -9.
+// Package fault marks points at which tests kill the process. Points do nothing in the normal build. In a build with the
+// tag "faults" the process kills itself, as if by kill -9, at the point that the variable ROLLCALL_FAULT names.
 package fault
 
 import (
@@ -10,7 +9,7 @@ import (
 	"os"
 )
 
-// Point is a place at which a test may let the process die.
+// Point kills the process if ROLLCALL_FAULT has this name. It appends the name to the file ROLLCALL_FAULT_LIST, if set.
 func Point(name string) {
 	if list := os.Getenv("ROLLCALL_FAULT_LIST"); list != "" {
 		if f, err := os.OpenFile(list, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {

@@ -1,16 +1,13 @@
-// Package fuse keeps timers of folders: a dead man's switch for what a session
-// left running there. When a fuse expires, a script of the user's runs, a webhook
-// is told, or both.
+// Package fuse keeps timers for folders. When a fuse expires, it runs a script of the user's, posts to a webhook, or
+// both; for example to stop a service that a session left running in the folder.
 package fuse
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,99 +15,118 @@ import (
 	"rollcall/app/fault"
 	"rollcall/app/lock"
 	"rollcall/app/store"
+	"rollcall/app/webhook"
+	"rollcall/proc"
 )
 
-// Fuse is one timer, as it lies on disk. There is one per folder.
+// Fuse is one timer, as stored on disk. A folder has at most one.
 type Fuse struct {
-	Path    string    `json:"path"` // real
+	Path    string    `json:"path"` // real path
 	SetAt   time.Time `json:"set_at"`
 	Expires time.Time `json:"expires"`
-	Note    string    `json:"note,omitempty"` // what it is for, in the user's words
+	Note    string    `json:"note,omitempty"` // purpose, in the user's words
 	Script  string    `json:"script,omitempty"`
 	Webhook string    `json:"webhook,omitempty"`
 
-	// FiredAt is set before anything is done: no fuse fires twice. Results say
-	// what came of it, one line each.
-	FiredAt time.Time `json:"fired_at,omitzero"`
-	Results []string  `json:"results,omitempty"`
-	Output  string    `json:"output,omitempty"` // the end of what the script said
+	// Again fires the fuse again if its result is unknown. Its script then runs at least once; without Again it runs at
+	// most once.
+	Again bool `json:"again,omitempty"`
+	// FiredAt and Runner, the process that fires the fuse, are set before the script starts. FinishedAt and Results, one
+	// line each, are set at the end.
+	FiredAt    time.Time     `json:"fired_at,omitzero"`
+	Runner     proc.Identity `json:"runner,omitzero"`
+	FinishedAt time.Time     `json:"finished_at,omitzero"`
+	Results    []string      `json:"results,omitempty"`
+	Output     string        `json:"output,omitempty"` // end of the script's output
 
-	name string
+	name    string
+	unknown bool
 }
 
 // Check implements store.Checker.
 func (f *Fuse) Check(name string) error {
-	if nameOf(f.Path) != name || f.Expires.IsZero() {
-		return errors.New("it is not the fuse of its name")
+	if store.NameOf(f.Path) != name || f.Expires.IsZero() {
+		return errors.New("the file's name and the fuse's folder do not match")
 	}
 	return nil
 }
 
-// Fired says whether the fuse has expired and been acted on.
+// Fired reports whether the fuse has expired and its actions were started.
 func (f *Fuse) Fired() bool { return !f.FiredAt.IsZero() }
 
+// Finished reports whether the actions of the fuse have ended. Results then has their results.
+func (f *Fuse) Finished() bool { return f.Fired() && (!f.FinishedAt.IsZero() || len(f.Results) > 0) }
+
+// ResultUnknown reports whether the process that fired the fuse died before it wrote the results. Only List sets this.
+func (f *Fuse) ResultUnknown() bool { return f.unknown }
+
 const (
-	// Default is how long a fuse burns unless the user says otherwise.
+	// Default is the time after which a fuse expires if the user names none.
 	Default = 10 * time.Minute
-	// Keep is how long a fired one is kept, for its results.
+	// Keep is the time for which a fired fuse is kept, for its results.
 	Keep = 24 * time.Hour
-	// Most is the longest time a fuse can be set to.
+	// Most is the longest time to which a fuse can be set.
 	Most = 30 * 24 * time.Hour
 )
 
-// The errors that callers tell apart.
+// The errors that callers can tell apart.
 var (
-	ErrNone   = errors.New("no fuse burns there")
-	ErrExists = errors.New("a fuse burns there already")
+	ErrNone   = errors.New("no fuse is set for this folder")
+	ErrExists = errors.New("a fuse is already set for this folder")
+	// ErrRunning is returned for a fuse whose actions are still running.
+	ErrRunning = errors.New("the fuse is firing right now; try again when its script has ended")
 )
 
-// Fuses are all fuses of the user. They are safe for concurrent use, also with
-// other processes.
+// Fuses are all fuses of the user. They are safe for concurrent use by several processes.
 type Fuses struct {
 	folder store.Folder
 	now    func() time.Time
+	alive  func(proc.Identity) bool
 }
 
-// In returns the fuses kept in a folder.
-func In(folder store.Folder) *Fuses { return &Fuses{folder: folder, now: time.Now} }
+// In returns the fuses in a folder.
+func In(folder store.Folder) *Fuses {
+	return &Fuses{folder: folder, now: time.Now, alive: proc.Open().Alive}
+}
 
-// Folder is where the fuses lie, for those who watch them.
+// Folder returns the path of the folder.
 func (f *Fuses) Folder() string { return f.folder.Path() }
 
-// Changes tells of changes of the fuses: see store.Folder.
+// Changes returns a channel that receives when a fuse has changed; see store.Folder.Changes.
 func (f *Fuses) Changes(ctx context.Context) (<-chan struct{}, error) { return f.folder.Changes(ctx) }
 
-// List returns the fuses, those that burn first, by the time of their expiry.
-// With an error it lists those that could be read.
+// List returns the fuses by their time of expiry, those that have not fired first. With an error it returns those that
+// could be read.
 func (f *Fuses) List() ([]Fuse, error) {
 	all, err := store.All[Fuse](f.folder)
 	list := make([]Fuse, 0, len(all))
 	for name, x := range all {
 		x.name = name
+		x.unknown = x.Fired() && !x.Finished() && !f.alive(x.Runner)
 		list = append(list, x)
 	}
 	slices.SortFunc(list, func(a, b Fuse) int {
-		switch {
-		case a.Fired() != b.Fired() && a.Fired():
-			return 1
-		case a.Fired() != b.Fired():
+		if a.Fired() != b.Fired() {
+			if a.Fired() {
+				return 1
+			}
 			return -1
-		case !a.Expires.Equal(b.Expires):
-			return a.Expires.Compare(b.Expires)
 		}
-		return strings.Compare(a.Path, b.Path)
+		return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(a.Path, b.Path))
 	})
 	return list, err
 }
 
-// Set sets a fuse that expires after d. One that burns there already stays as it
-// is: ErrExists; extend or cancel that. A fired one is replaced.
+// Set sets a fuse that expires after d. It returns ErrExists if the folder has a fuse that has not fired. It replaces
+// one that has.
 func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) {
 	if d <= 0 || d > Most {
-		return Fuse{}, fmt.Errorf("a fuse burns at least a moment and at most %s, not %s", Most, d)
+		return Fuse{}, fmt.Errorf("a fuse must expire after more than 0 seconds and at most 30 days, not after %s", d)
 	}
-	if err := checkWebhook(x.Webhook); err != nil {
-		return Fuse{}, err
+	if x.Webhook != "" {
+		if err := webhook.CheckURL(x.Webhook); err != nil {
+			return Fuse{}, err
+		}
 	}
 	path, err := lock.RealPath(x.Path)
 	if err != nil {
@@ -123,53 +139,41 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 	defer unlock()
 	switch old, err := f.find(path); {
 	case err == nil:
-		return old, fmt.Errorf("%s: %w, until %s", lock.Shown(old.Path), ErrExists, old.Expires.Local().Format("15:04:05"))
+		return old, fmt.Errorf("%s: %w; it expires at %s", lock.Shown(old.Path), ErrExists, old.Expires.Local().Format("15:04:05"))
 	case !errors.Is(err, ErrNone):
 		return Fuse{}, err
 	}
 	now := f.now()
-	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, name: nameOf(path)}
+	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, Again: x.Again, name: store.NameOf(path)}
 	return x, f.folder.Write(x.name, x)
 }
 
-func checkWebhook(address string) error {
-	if address == "" {
-		return nil
-	}
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("a webhook is an address that begins with http:// or https://")
-	}
-	return nil
-}
-
-func nameOf(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	return hex.EncodeToString(sum[:8])
-}
-
-// Extend lets the fuse of a folder burn d longer than it would; one that is
-// overdue burns d from now on.
+// Extend postpones the expiry of a folder's fuse by d. A fuse that is overdue expires d from now.
 func (f *Fuses) Extend(ctx context.Context, path string, d time.Duration) (Fuse, error) {
 	if d <= 0 {
-		return Fuse{}, fmt.Errorf("a fuse can't be extended by %s", d)
+		return Fuse{}, fmt.Errorf("a fuse must be extended by more than 0 seconds, not by %s", d)
 	}
-	return f.change(ctx, path, func(x *Fuse) error {
-		now := f.now()
-		x.reset(now)
-		until := x.Expires.Add(d)
-		if x.Expires.Before(now) {
-			until = now.Add(d)
-		}
-		if until.Sub(now) > Most {
-			return fmt.Errorf("a fuse burns at most %s", Most)
-		}
-		x.Expires = until
-		return nil
-	})
+	unlock, err := f.folder.Lock(ctx)
+	if err != nil {
+		return Fuse{}, err
+	}
+	defer unlock()
+	x, err := f.find(path)
+	if err != nil {
+		return Fuse{}, err
+	}
+	now := f.now()
+	x.reset(now)
+	if x.Expires.Before(now) {
+		x.Expires = now
+	}
+	if x.Expires = x.Expires.Add(d); x.Expires.Sub(now) > Most {
+		return Fuse{}, errors.New("a fuse must expire within 30 days from now")
+	}
+	return x, f.folder.Write(x.name, x)
 }
 
-// Cancel puts the fuse of a folder out.
+// Cancel removes the fuse of a folder, which does not fire then.
 func (f *Fuses) Cancel(ctx context.Context, path string) (Fuse, error) {
 	unlock, err := f.folder.Lock(ctx)
 	if err != nil {
@@ -183,34 +187,41 @@ func (f *Fuses) Cancel(ctx context.Context, path string) (Fuse, error) {
 	return x, f.folder.Remove(x.name)
 }
 
-func (f *Fuses) change(ctx context.Context, path string, change func(*Fuse) error) (Fuse, error) {
+// Retry makes a folder's fuse that has fired due again, at once. It returns ErrRunning if the actions of the fuse still
+// run.
+func (f *Fuses) Retry(ctx context.Context, path string) (Fuse, error) {
+	resolved := lock.FormerPath(path)
 	unlock, err := f.folder.Lock(ctx)
 	if err != nil {
 		return Fuse{}, err
 	}
 	defer unlock()
-	x, err := f.find(path)
-	if err != nil {
-		return Fuse{}, err
+	list, err := f.List()
+	for _, x := range list {
+		if !x.Fired() || x.Path != resolved && !lock.Same(x.Path, resolved) {
+			continue
+		}
+		if !x.Finished() && !x.unknown {
+			return x, fmt.Errorf("%s: %w", lock.Shown(x.Path), ErrRunning)
+		}
+		x.Expires = f.now()
+		x.FiredAt, x.FinishedAt, x.Runner, x.Results, x.Output, x.unknown = time.Time{}, time.Time{}, proc.Identity{}, nil, "", false
+		return x, f.folder.Write(x.name, x)
 	}
-	if err := change(&x); err != nil {
-		return Fuse{}, err
-	}
-	return x, f.folder.Write(x.name, x)
+	return Fuse{}, errors.Join(fmt.Errorf("%s: no fuse of this folder has fired", lock.Shown(resolved)), err)
 }
 
-// find returns the burning fuse of a folder, which may be gone by now.
+// find returns the fuse of a folder that has not fired. The folder may have been removed.
 func (f *Fuses) find(path string) (Fuse, error) {
 	resolved := lock.FormerPath(path)
-	x := Fuse{}
-	switch err := f.folder.Read(nameOf(resolved), &x); {
+	x := Fuse{name: store.NameOf(resolved)}
+	switch err := f.folder.Read(x.name, &x); {
 	case err == nil && !x.Fired():
-		x.name = nameOf(resolved)
 		return x, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return Fuse{}, err
 	}
-	// The same folder may have been named in other letters, or by another mount.
+	// The path of the same folder may differ in letter case, or by another mount.
 	list, err := f.List()
 	for _, x := range list {
 		if !x.Fired() && lock.Same(x.Path, resolved) {
@@ -220,18 +231,18 @@ func (f *Fuses) find(path string) (Fuse, error) {
 	return Fuse{}, errors.Join(fmt.Errorf("%s: %w", lock.Shown(resolved), ErrNone), err)
 }
 
-// claim marks the fuses that are due as fired, and returns them: whoever gets one
-// acts on it. It also removes what was fired long ago. next is when the next one
-// is due; zero: none burns.
+// claim marks the fuses that are due as fired and returns them; the caller must run their actions. It also removes the
+// fuses that fired longer than Keep ago. next is the time at which claim must be called again, or zero if no fuse is
+// left. With an error the caller must try again soon.
 func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err error) {
 	list, err := f.List()
-	if len(list) == 0 {
-		return nil, time.Time{}, err
-	}
 	now := f.now()
+	if len(list) == 0 {
+		return nil, next, err
+	}
 	unlock, lockErr := f.folder.Lock(ctx)
 	if lockErr != nil {
-		return nil, now.Add(retry), errors.Join(err, lockErr)
+		return nil, next, errors.Join(err, lockErr)
 	}
 	defer unlock()
 	list, listErr := f.List()
@@ -246,45 +257,47 @@ func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err erro
 			err = errors.Join(err, f.folder.Write(x.name, x))
 		}
 		switch {
+		case x.unknown && x.Again:
+			f.begin(x, now, &due, &err)
 		case x.Fired() && now.Sub(x.FiredAt) >= Keep:
 			err = errors.Join(err, f.folder.Remove(x.name))
 		case x.Fired():
 			sooner(x.FiredAt.Add(Keep))
 		case x.Expires.After(now):
 			sooner(x.Expires)
-			// A timer stands still while the machine sleeps, and the clock goes on.
-			sooner(now.Add(lookAgain))
+			// Timers stop while the machine sleeps; the clock does not.
+			sooner(now.Add(maxDelay))
 		default:
-			x.FiredAt = now
-			if writeErr := f.folder.Write(x.name, x); writeErr != nil {
-				err = errors.Join(err, writeErr) // tried again on the next look
-				sooner(now.Add(retry))
-				continue
-			}
-			fault.Point("fuse.claimed")
-			due = append(due, x)
+			f.begin(x, now, &due, &err)
 		}
 	}
 	return due, next, err
 }
 
-const (
-	// retry is when a fuse is tried again that could not be written.
-	retry = time.Minute
-	// lookAgain is how late a fuse may be after the machine slept.
-	lookAgain = time.Minute
-)
+// begin records that this process fires a fuse, and adds the fuse to due. A fuse whose record can't be written does not
+// fire; the next claim tries again.
+func (f *Fuses) begin(x Fuse, now time.Time, due *[]Fuse, err *error) {
+	x.FiredAt, x.Runner, x.unknown = now, proc.Self(), false
+	if writeErr := f.folder.Write(x.name, x); writeErr != nil {
+		*err = errors.Join(*err, writeErr)
+		return
+	}
+	fault.Point("fuse.claimed")
+	*due = append(*due, x)
+}
 
-// reset gives a fuse the times that it would have, had it been set or fired now,
-// when that lies in the future: the clock was set back. It would else burn until
-// the clock is there again.
+// maxDelay is the longest time by which a fuse may fire late after the machine slept.
+const maxDelay = time.Minute
+
+// reset shifts the times of a fuse that was set or fired in the future, as if that had happened now, and reports whether
+// it did. The clock was set back then, and the fuse would not fire until the clock has caught up.
 func (f *Fuse) reset(now time.Time) bool {
 	since := f.SetAt
 	if f.Fired() {
 		since = f.FiredAt
 	}
 	ahead := since.Sub(now)
-	if ahead <= retry {
+	if ahead <= maxDelay {
 		return false
 	}
 	f.SetAt, f.Expires = f.SetAt.Add(-ahead), f.Expires.Add(-ahead)
@@ -294,16 +307,19 @@ func (f *Fuse) reset(now time.Time) bool {
 	return true
 }
 
-// note keeps what came of a fired fuse, unless a new one burns there by now.
-func (f *Fuses) note(ctx context.Context, x Fuse) error {
+// writeResult stores a fuse that has fired, unless it was replaced or removed meanwhile.
+func (f *Fuses) writeResult(ctx context.Context, x Fuse) error {
 	unlock, err := f.folder.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	var now Fuse
-	if err := f.folder.Read(x.name, &now); err != nil || !now.FiredAt.Equal(x.FiredAt) {
-		return nil //nolint:nilerr // replaced or removed: nobody asks for the result
+	switch err := f.folder.Read(x.name, &now); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !now.FiredAt.Equal(x.FiredAt):
+		return nil
+	case err != nil:
+		return err
 	}
 	return f.folder.Write(x.name, x)
 }

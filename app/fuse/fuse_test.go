@@ -21,7 +21,16 @@ import (
 	"rollcall/app/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+const stateVariable = "ROLLCALL_FUSE_TEST_STATE"
+
+// TestMain re-executes the binary as a keeper of the fuses in a folder, until it is killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(stateVariable); dir != "" {
+		_ = NewKeeper(In(store.In(dir)), slog.New(slog.DiscardHandler), nil).Run(context.Background())
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // bench is a set of fuses with a clock that the test moves.
 type bench struct {
@@ -86,10 +95,10 @@ func (b *bench) keep(fired func(Fuse)) (stop func()) {
 
 func (b *bench) until(what string, ok func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(3 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(3 * time.Millisecond) {
 		if time.Now().After(end) {
 			list, _ := b.List()
-			b.t.Fatalf("waited in vain for %s: %+v", what, list)
+			b.t.Fatalf("waited a minute for %s: %+v", what, list)
 		}
 	}
 }
@@ -99,17 +108,17 @@ func TestSetExtendCancel(t *testing.T) {
 	dir := t.TempDir()
 	first := b.set(Fuse{Path: dir, Note: "mine", Script: "true"}, time.Hour)
 	if _, err := b.Set(t.Context(), Fuse{Path: dir}, time.Minute); !errors.Is(err, ErrExists) {
-		t.Errorf("a second one: %v", err)
+		t.Errorf("a second fuse: %v, want ErrExists", err)
 	}
 	if x := b.only(); x.Note != "mine" || !x.Expires.Equal(first.Expires) {
-		t.Errorf("it was overwritten: %+v", x)
+		t.Errorf("the first fuse was overwritten: %+v", x)
 	}
 	x, err := b.Extend(t.Context(), dir, 30*time.Minute)
 	if err != nil || x.Expires.Sub(first.Expires) != 30*time.Minute {
 		t.Errorf("extended to %s, %v", x.Expires, err)
 	}
 	if _, err := b.Extend(t.Context(), dir, Most); err == nil {
-		t.Error("extended beyond the most")
+		t.Errorf("a fuse was extended beyond %s", Most)
 	}
 	if x, err := b.Cancel(t.Context(), dir); err != nil || x.Note != "mine" {
 		t.Errorf("cancelled %+v, %v", x, err)
@@ -118,19 +127,19 @@ func TestSetExtendCancel(t *testing.T) {
 		"cancel": second(b.Cancel(t.Context(), dir)), "extend": second(b.Extend(t.Context(), dir, time.Hour)),
 	} {
 		if !errors.Is(err, ErrNone) {
-			t.Errorf("%s of none: %v", name, err)
+			t.Errorf("%s without a fuse: %v, want ErrNone", name, err)
 		}
 	}
 	if _, err := b.Set(t.Context(), Fuse{Path: filepath.Join(dir, "none")}, time.Hour); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("a fuse for a missing folder: %v", err)
 	}
 	for _, d := range []time.Duration{0, -time.Second, Most + 1} {
 		if _, err := b.Set(t.Context(), Fuse{Path: dir}, d); err == nil {
-			t.Errorf("burns for %s", d)
+			t.Errorf("a fuse was set to %s", d)
 		}
 	}
 	if _, err := b.Set(t.Context(), Fuse{Path: dir, Webhook: "file:///etc/passwd"}, time.Hour); err == nil {
-		t.Error("a webhook that is none")
+		t.Error("a fuse accepted a file as its webhook")
 	}
 }
 
@@ -152,15 +161,15 @@ func TestFires(t *testing.T) {
 	defer server.Close()
 	b := newBench(t)
 	dir := t.TempDir()
-	told := make(chan Fuse, 10)
-	b.keep(func(x Fuse) { told <- x })
+	fired := make(chan Fuse, 10)
+	b.keep(func(x Fuse) { fired <- x })
 	b.set(Fuse{Path: dir, Note: "the cluster", Script: `echo "$ROLLCALL_CWD|$ROLLCALL_FUSE_NOTE|$PWD" > fired; echo done`, Webhook: server.URL}, 50*time.Millisecond)
-	x := <-told
+	x := <-fired
 	if !slices.Equal(x.Results, []string{"script: exit 0", "webhook: told"}) || x.Output != "done\n" {
-		t.Errorf("%+v", x)
+		t.Errorf("results %q, output %q", x.Results, x.Output)
 	}
 	if said, err := os.ReadFile(filepath.Join(dir, "fired")); string(said) != x.Path+"|the cluster|"+x.Path+"\n" || err != nil {
-		t.Errorf("the script said %q, %v", said, err)
+		t.Errorf("the script wrote %q, %v", said, err)
 	}
 	mu.Lock()
 	if len(posted) != 1 || posted[0]["hook_type"] != "fuse.fired" || posted[0]["cwd"] != x.Path {
@@ -168,15 +177,15 @@ func TestFires(t *testing.T) {
 	}
 	mu.Unlock()
 	if y := b.only(); !y.Fired() || len(y.Results) != 2 {
-		t.Errorf("kept %+v", y)
+		t.Errorf("the stored fuse is %+v", y)
 	}
-	b.set(Fuse{Path: dir, Note: "again"}, time.Hour) // a fired one is in nobody's way
+	b.set(Fuse{Path: dir, Note: "again"}, time.Hour)
 	if y := b.only(); y.Fired() || y.Note != "again" {
-		t.Errorf("replaced by %+v", y)
+		t.Errorf("a new fuse did not replace the fired one: %+v", y)
 	}
 }
 
-// Overdue ones fire at the start, once, also with two trays at a time.
+// TestOverdueFiresOnce checks that overdue fuses fire at the start of a keeper, and once, even with three keepers.
 func TestOverdueFiresOnce(t *testing.T) {
 	b := newBench(t)
 	var dirs []string
@@ -186,26 +195,29 @@ func TestOverdueFiresOnce(t *testing.T) {
 		b.set(Fuse{Path: dir}, time.Minute)
 	}
 	b.later(time.Hour)
-	told := make(chan string, 100)
+	fired := make(chan string, 100)
+	var stops []func()
 	for range 3 {
-		b.keep(func(x Fuse) { told <- x.Path })
+		stops = append(stops, b.keep(func(x Fuse) { fired <- x.Path }))
 	}
 	seen := map[string]int{}
 	for range dirs {
-		seen[<-told]++
+		seen[<-fired]++
 	}
-	time.Sleep(50 * time.Millisecond)
-	if len(told) > 0 || len(seen) != len(dirs) {
-		t.Errorf("%d fired, %d more", len(seen), len(told))
+	for _, stop := range stops {
+		stop() // waits for what still fires
+	}
+	if len(fired) > 0 || len(seen) != len(dirs) {
+		t.Errorf("%d of %d fuses fired, %d more than once", len(seen), len(dirs), len(fired))
 	}
 }
 
 func TestFiredOnesGo(t *testing.T) {
 	b := newBench(t)
 	b.set(Fuse{Path: t.TempDir()}, time.Millisecond)
-	told := make(chan Fuse, 1)
-	stop := b.keep(func(x Fuse) { told <- x })
-	<-told
+	fired := make(chan Fuse, 1)
+	stop := b.keep(func(x Fuse) { fired <- x })
+	<-fired
 	stop()
 	b.later(Keep)
 	b.keep(nil)
@@ -218,10 +230,10 @@ func TestWebhookThatFails(t *testing.T) {
 	gone.Close()
 	for address, says := range map[string]string{server.URL: "418", gone.URL + "/?token=secret": "refused"} {
 		b := newBench(t)
-		told := make(chan Fuse, 1)
-		b.keep(func(x Fuse) { told <- x })
+		fired := make(chan Fuse, 1)
+		b.keep(func(x Fuse) { fired <- x })
 		b.set(Fuse{Path: t.TempDir(), Webhook: address}, time.Millisecond)
-		x := <-told
+		x := <-fired
 		if len(x.Results) != 1 || !strings.Contains(x.Results[0], says) || strings.Contains(x.Results[0], "secret") {
 			t.Errorf("%s: %v", address, x.Results)
 		}

@@ -9,24 +9,26 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/app/store"
 )
 
-// A clock that was years ahead when a fuse was set does not let it burn for years.
+// TestClockSetBack checks that a fuse that was set while the clock was years ahead does not expire years late.
 func TestClockSetBack(t *testing.T) {
 	b := newBench(t)
 	b.later(1000 * time.Hour)
 	b.set(Fuse{Path: t.TempDir(), Script: "true"}, 10*time.Minute)
 	b.later(-1000 * time.Hour)
 	due, next, err := b.claim(t.Context())
-	if burns := time.Until(b.only().Expires); err != nil || len(due) > 0 || burns < 9*time.Minute || burns > 11*time.Minute {
-		t.Errorf("%d due, it burns %s, %v", len(due), burns, err)
+	if left := b.only().Expires.Sub(b.now()); err != nil || len(due) > 0 || left < 9*time.Minute || left > 11*time.Minute {
+		t.Errorf("%d fuses are due, and the fuse expires in %s, want none and 10 minutes (%v)", len(due), left, err)
 	}
-	if in := time.Until(next); in > lookAgain {
-		t.Errorf("it is looked at in %s: a machine that sleeps meanwhile fires it too late", in)
+	if in := next.Sub(b.now()); in > maxDelay {
+		t.Errorf("the next check is in %s: after the machine slept, the fuse would fire too late", in)
 	}
 	b.later(11 * time.Minute)
 	if due, _, err := b.claim(t.Context()); err != nil || len(due) != 1 {
-		t.Errorf("%d due, %v", len(due), err)
+		t.Errorf("%d fuses are due, want 1 (%v)", len(due), err)
 	}
 	b.later(-1000 * time.Hour)
 	for range 2 {
@@ -35,12 +37,13 @@ func TestClockSetBack(t *testing.T) {
 		}
 	}
 	if in := next.Sub(b.now()); in > Keep+time.Minute {
-		t.Errorf("a fired one is removed in %s", in)
+		t.Errorf("a fuse that has fired is removed in %s, want %s", in, Keep)
 	}
 }
 
-// Locks that can't be had now are tried again: a fuse is never forgotten.
-func TestClaimIsTriedAgain(t *testing.T) {
+// TestClaimWithoutLock checks that a claim that cannot lock the folder reports an error, after which the keeper tries
+// again.
+func TestClaimWithoutLock(t *testing.T) {
 	b := newBench(t)
 	b.set(Fuse{Path: t.TempDir(), Script: "true"}, time.Minute)
 	b.later(time.Hour)
@@ -50,8 +53,8 @@ func TestClaimIsTriedAgain(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(b.Folder(), ".lock"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if due, next, err := b.claim(t.Context()); err == nil || len(due) > 0 || next.IsZero() {
-		t.Errorf("%d due, next %s, %v", len(due), next, err)
+	if due, _, err := b.claim(t.Context()); !errors.Is(err, store.ErrNotWritten) || len(due) > 0 {
+		t.Errorf("%d fuses are due, %v; want none and an error that is retried", len(due), err)
 	}
 }
 
@@ -67,11 +70,11 @@ func TestExtendOverdue(t *testing.T) {
 	b.later(48 * time.Hour)
 	x, err := b.Extend(t.Context(), dir, 10*time.Minute)
 	if left := x.Expires.Sub(b.now()); err != nil || left < 9*time.Minute {
-		t.Errorf("it burns %s more, %v", left, err)
+		t.Errorf("the fuse expires in %s, %v; want 10 minutes", left, err)
 	}
 }
 
-// One folder has one fuse, however it is named.
+// TestSameFolderByAnotherPath checks that a folder has only one fuse if its path is written differently.
 func TestSameFolderByAnotherPath(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()
@@ -80,20 +83,20 @@ func TestSameFolderByAnotherPath(t *testing.T) {
 	if err := os.Rename(dir, other); err != nil {
 		t.Fatal(err)
 	}
-	// As a mount or a file system that ignores case would have it: the path that
-	// the fuse has leads to the folder, and is not its true one.
+	// As with a mount, or a file system that ignores letter case, the stored path leads to the folder but differs from
+	// its real path.
 	if err := os.Symlink(other, x.Path); err != nil {
 		t.Skip(err)
 	}
 	if _, err := b.Set(t.Context(), Fuse{Path: other, Script: "true"}, time.Hour); !errors.Is(err, ErrExists) {
-		t.Errorf("a second one: %v", err)
+		t.Errorf("a second fuse: %v, want ErrExists", err)
 	}
 	if _, err := b.Cancel(t.Context(), other); err != nil {
 		t.Error(err)
 	}
 }
 
-// A script meant for a folder that is gone does not run in another one.
+// TestFolderIsGone checks that the script for a removed folder runs in an empty folder.
 func TestFolderIsGone(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir()
@@ -111,10 +114,10 @@ func TestFolderIsGone(t *testing.T) {
 	}
 }
 
-// A webhook that sends elsewhere was not told, and elsewhere nothing is told.
+// TestWebhookRedirects checks that a redirect is an error and is not followed.
 func TestWebhookRedirects(t *testing.T) {
 	b := newBench(t)
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("told elsewhere") }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	defer elsewhere.Close()
 	moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusFound))
 	defer moved.Close()
@@ -122,13 +125,13 @@ func TestWebhookRedirects(t *testing.T) {
 	b.later(time.Hour)
 	b.keep(nil)
 	b.until("its result", func() bool { return len(b.only().Results) > 0 })
-	if x := b.only(); x.Results[0] != "webhook: not told: it answered 302 Found" {
+	if x := b.only(); x.Results[0] != "webhook: not told: the webhook answered 302 Found" {
 		t.Errorf("%q", x.Results)
 	}
 }
 
-// What belongs to a folder that is gone is still found by its name, also by one
-// that is relative or leads through a link.
+// TestCancelOfAFolderThatIsGone checks that the fuse of a removed folder is found by its path, which may be relative or
+// lead through a link.
 func TestCancelOfAFolderThatIsGone(t *testing.T) {
 	b := newBench(t)
 	base := t.TempDir()

@@ -1,20 +1,16 @@
 package fuse
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"sync"
 	"time"
 
 	"rollcall/app/script"
+	"rollcall/app/trouble"
 	"rollcall/app/webhook"
 	"rollcall/proc"
 )
@@ -24,100 +20,93 @@ const (
 	webhookLimit = 30 * time.Second
 )
 
-// Keeper fires the fuses that expire while the tray runs; those that expired
-// before fire at its start. It runs nothing but a timer for the next one.
+// Keeper fires the fuses that expire while the process runs. At its start it fires those that expired before. At rest
+// it has one timer, for the next fuse.
 type Keeper struct {
+	// Troubles collects the reasons why fuses can't be kept. NewKeeper sets one that only logs them.
+	Troubles *trouble.Book
+
 	fuses  *Fuses
 	client *http.Client
 	log    *slog.Logger
 	fired  func(Fuse)
 	firing sync.WaitGroup
+	watch  func(context.Context) (<-chan struct{}, error)
 }
 
-// NewKeeper makes a keeper. fired, which may be nil, is told of each fuse that
-// has fired, with its results, on a goroutine of its own.
+// NewKeeper returns a keeper. It calls fired, which may be nil, for each fuse that has fired, with the results and on a
+// goroutine of its own.
 func NewKeeper(f *Fuses, log *slog.Logger, fired func(Fuse)) *Keeper {
 	if fired == nil {
 		fired = func(Fuse) {}
 	}
-	return &Keeper{fuses: f, client: webhook.Client(webhookLimit), log: log, fired: fired}
+	return &Keeper{Troubles: trouble.NewBook(log, nil), fuses: f, client: webhook.Client(webhookLimit), log: log, fired: fired, watch: f.Changes}
 }
 
-// Run fires fuses until ctx is done. Scripts that run then are ended.
+// part names the fuses in a trouble.Book.
+const part = "timers"
+
+// Run fires fuses until ctx is done. It then kills the scripts that still run.
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.firing.Wait()
-	changes, err := k.fuses.Changes(ctx)
+	changes, err := k.watch(ctx)
 	if err != nil {
-		k.log.Warn("fuses that are set elsewhere are noticed at the next start", "folder", k.fuses.Folder(), "error", err)
+		k.log.Warn("fuses that another process sets are noticed late", "folder", k.fuses.Folder(), "error", err)
 	}
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changes:
-		case <-timer.C:
-		}
+	k.Troubles.Loop(ctx, trouble.Task{Part: part, Changes: changes, Do: func(ctx context.Context) (again time.Duration, err error) {
 		due, next, err := k.fuses.claim(ctx)
-		if err != nil && ctx.Err() == nil {
-			k.log.Warn("fuses could not be looked at", "error", err)
-		}
 		for _, x := range due {
 			k.firing.Go(func() { k.fire(ctx, x) })
 		}
 		if !next.IsZero() {
-			timer.Reset(max(next.Sub(k.fuses.now()), time.Millisecond))
+			again = max(next.Sub(k.fuses.now()), time.Millisecond)
 		}
-	}
+		return again, err
+	}})
+	return nil
 }
 
-// fire does what a fuse is for, and keeps what came of it.
+// fire runs the script of a fuse, posts to its webhook and writes the results.
 func (k *Keeper) fire(ctx context.Context, x Fuse) {
 	if x.Script != "" {
-		env := proc.ChildEnv(os.Environ(), nil, map[string]string{"ROLLCALL_CWD": x.Path, "ROLLCALL_FUSE_NOTE": x.Note})
 		var result string
-		result, x.Output = script.Run(ctx, x.Script, x.Path, env, scriptLimit)
+		result, x.Output = script.Run(ctx, x.Script, x.Path, proc.ChildEnv(os.Environ(), nil, scriptEnv(&x)), scriptLimit)
 		x.Results = append(x.Results, "script: "+result)
 	}
 	if x.Webhook != "" {
-		result := "told"
-		if err := k.tell(ctx, x); err != nil {
-			result = err.Error()
+		result := "told" // a stored word, by which the window knows success
+		if err := k.post(ctx, x); err != nil {
+			result = "not told: " + err.Error()
 		}
 		x.Results = append(x.Results, "webhook: "+result)
 	}
-	if err := k.fuses.note(context.WithoutCancel(ctx), x); err != nil {
-		k.log.Warn("the result of a fuse was not kept", "folder", x.Path, "error", err)
-	}
+	x.FinishedAt = k.fuses.now()
+	// Without the stored result, a later process could not know whether the fuse fired.
+	k.Troubles.Retry(ctx, part, "the result of a fuse could not be kept", func() error { return k.fuses.writeResult(context.WithoutCancel(ctx), x) })
 	k.fired(x)
 }
 
-// tell posts a fuse to its webhook.
-func (k *Keeper) tell(ctx context.Context, x Fuse) error {
-	body, err := json.Marshal(map[string]any{
-		"hook_type": "fuse.fired", "cwd": x.Path, "note": x.Note, "set_at": x.SetAt, "expired_at": x.Expires, "timestamp": x.FiredAt,
-	})
+// scriptEnv returns the variables that the script of a fuse gets.
+func scriptEnv(x *Fuse) map[string]string {
+	return map[string]string{"ROLLCALL_CWD": x.Path, "ROLLCALL_FUSE_NOTE": x.Note}
+}
+
+// payload is the body that is posted to the webhook of a fuse. docs/json.md describes it.
+type payload struct {
+	HookType  string    `json:"hook_type"` // fuse.fired
+	CWD       string    `json:"cwd"`
+	Note      string    `json:"note"`
+	SetAt     time.Time `json:"set_at"`
+	ExpiredAt time.Time `json:"expired_at"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// post sends a fuse to its webhook.
+func (k *Keeper) post(ctx context.Context, x Fuse) error {
+	body, err := json.Marshal(payload{HookType: "fuse.fired", CWD: x.Path, Note: x.Note, SetAt: x.SetAt, ExpiredAt: x.Expires, Timestamp: x.FiredAt})
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.Webhook, bytes.NewReader(body))
-	if err != nil {
-		return errors.New("the address can't be used")
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := k.client.Do(req)
-	if err != nil {
-		var u *url.Error // its text has the address, which may hold a secret
-		if errors.As(err, &u) {
-			err = u.Err
-		}
-		return fmt.Errorf("not told: %w", err)
-	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
-	_ = resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("not told: it answered %s", resp.Status)
-	}
-	return nil
+	_, err = webhook.Post(ctx, k.client, x.Webhook, body, nil)
+	return err
 }

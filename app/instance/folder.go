@@ -7,62 +7,40 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/gofrs/flock"
+
+	"rollcall/app/owned"
+	"rollcall/app/store"
 )
 
-// maxSocketPath is what every system's sockaddr_un has room for (macOS: 104
-// bytes with the closing zero).
+// maxSocketPath is the length in bytes of the longest path that the sockaddr_un of
+// every system can hold (macOS: 104 bytes with the final zero).
 const maxSocketPath = 103
 
-// folder returns the private folder of the locks and sockets and makes it if
-// need be. The runtime folder is preferred: it is local, private and emptied at
-// logout. Processes started without XDG_RUNTIME_DIR (cron, ssh without PAM)
-// must find the same one, hence the look at where systemd puts it.
+// folder returns the folder of the locks and sockets, private to the user, and creates
+// it where it does not exist: below the system's runtime folder, else the state folder.
 func folder() (string, error) {
-	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
-		dirs := []string{os.Getenv("XDG_RUNTIME_DIR"), fmt.Sprintf("/run/user/%d", os.Getuid())}
-		for _, dir := range dirs {
-			if filepath.IsAbs(dir) && private(dir) == nil {
-				return makePrivate(filepath.Join(dir, "rollcall"))
-			}
+	for _, dir := range store.RuntimePaths() {
+		if private(filepath.Dir(dir)) == nil {
+			return makePrivate(dir)
 		}
 	}
 	return StateFolder()
 }
 
-// StateFolder returns the folder of what Rollcall keeps on disk, private to the
-// user, and makes it if need be.
+// StateFolder returns the folder of Rollcall's files, private to the user, and creates
+// it where it does not exist.
 func StateFolder() (string, error) {
-	state, err := StatePath()
+	state, err := store.StatePath()
 	if err != nil {
 		return "", err
 	}
 	return makePrivate(state)
 }
 
-// StatePath returns where that folder is, or would be.
-func StatePath() (string, error) {
-	switch runtime.GOOS {
-	case "windows":
-		if dir := os.Getenv("LOCALAPPDATA"); dir != "" {
-			return filepath.Join(dir, "rollcall"), nil
-		}
-		return "", errors.New("LOCALAPPDATA is not set")
-	case "darwin":
-		home, err := os.UserHomeDir()
-		return filepath.Join(home, "Library", "Application Support", "rollcall"), err
-	}
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "rollcall"), nil
-	}
-	home, err := os.UserHomeDir()
-	return filepath.Join(home, ".local", "state", "rollcall"), err
-}
-
-// makePrivate makes dir, with its parents, for this user alone. A folder that
-// others can enter is closed; one that belongs to somebody else is refused.
+// makePrivate creates dir, with its parents, for this user alone. It closes a folder
+// that others can enter, and refuses one that belongs to another user.
 func makePrivate(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -76,8 +54,9 @@ func makePrivate(dir string) (string, error) {
 	return dir, private(dir)
 }
 
-// socketPath is where name listens. A path too long for a socket address moves
-// to the folder for temporary files, in a private folder named after it.
+// socketPath returns the path of name's socket. Where that is too long for a socket
+// address, the socket is in the folder for temporary files, in a private folder whose
+// name is derived from dir.
 func socketPath(dir, name string) (string, error) {
 	path := filepath.Join(dir, name+".sock")
 	if len(path) <= maxSocketPath {
@@ -96,14 +75,14 @@ func socketPath(dir, name string) (string, error) {
 	return path, nil
 }
 
-// held says whether some process holds the claim on name now. Where nobody does
-// it takes the lock shared for an instant: see take.
+// held reports whether a process holds the claim on name. Where none does, held takes
+// the lock shared for an instant: see take.
 func held(dir, name string) (bool, error) {
 	path := filepath.Join(dir, name+".lock")
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	lock := flock.New(path, flock.SetPermissions(0o600))
+	lock := flock.New(path, flock.SetPermissions(0o600), flock.SetFlag(owned.LockFlags))
 	free, err := lock.TryRLock()
 	if err != nil {
 		return false, fmt.Errorf("lock %s: %w", path, err)

@@ -1,7 +1,6 @@
-// Package instance keeps Rollcall's processes single: at most one tray and one
-// window process of a user at a time. What says so is a lock that the kernel
-// holds for the process, so a dead owner never blocks a new one, and no pid is
-// ever trusted. A second process hands its wish to the running one over a
+// Package instance allows at most one tray and one window process of a user at a time.
+// A process holds a kernel lock while it runs, so a dead owner never blocks a new one, and
+// no pid is ever trusted. A second process sends its request to the running one over a
 // socket beside the lock.
 package instance
 
@@ -15,18 +14,20 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"rollcall/app/owned"
 )
 
-// The names under which Rollcall's own processes claim their place.
+// The names that Rollcall's own processes claim.
 const (
 	Tray   = "tray"
 	Window = "window"
 )
 
-// ErrRunning says that another process holds the claim.
+// ErrRunning reports that another process holds the claim.
 var ErrRunning = errors.New("already running")
 
-// ErrNotRunning says that there is nobody to send a message to.
+// ErrNotRunning reports that no process holds the claim, so a message has no receiver.
 var ErrNotRunning = errors.New("not running")
 
 // The verbs of a Message.
@@ -35,8 +36,10 @@ const (
 	Launch = "launch" // raise the window at its launch page
 )
 
-// Message is what one process of Rollcall asks of another. Receivers ignore
-// verbs that they don't know.
+// verbs contains the verbs that a receiver accepts; it refuses others.
+var verbs = []string{Show, Launch}
+
+// Message is a request of one process of Rollcall to another.
 type Message struct {
 	Verb    string `json:"verb"`
 	Session string `json:"session,omitempty"`
@@ -50,11 +53,12 @@ type Instance struct {
 	closed   chan struct{}
 	once     sync.Once
 	handlers sync.WaitGroup
+	peers    peers
 }
 
-// Claim makes this process the one that name stands for, until Close or its
-// end, whatever way it ends; processes that it starts don't inherit the claim.
-// It returns ErrRunning if another process has it.
+// Claim claims name for this process, until Close or the end of the process, however it
+// ends. Processes that it starts don't inherit the claim. Claim returns ErrRunning if
+// another process has the claim.
 func Claim(name string) (*Instance, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -63,7 +67,7 @@ func Claim(name string) (*Instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claim %s: %w", name, err)
 	}
-	lock := flock.New(filepath.Join(dir, name+".lock"), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(dir, name+".lock"), flock.SetPermissions(0o600), flock.SetFlag(owned.LockFlags))
 	held, err := take(lock)
 	if err != nil {
 		return nil, fmt.Errorf("claim %s: lock %s: %w", name, lock.Path(), err)
@@ -82,24 +86,23 @@ func Claim(name string) (*Instance, error) {
 		messages: make(chan Message),
 		closed:   make(chan struct{}),
 	}
-	i.handlers.Add(1)
-	go i.serve()
+	i.handlers.Go(i.serve)
 	return i, nil
 }
 
-// Messages is where the wishes of other processes arrive, in the order of
-// their arrival. A sender waits until its message is taken here. The channel is
-// closed by Close.
+// Messages returns a channel with the messages of other processes, in the order of their
+// arrival. A sender waits until its message is received here. Close closes the channel.
 func (i *Instance) Messages() <-chan Message { return i.messages }
 
-// Close gives the claim up. It may be called more than once.
+// Close releases the claim. It may be called more than once.
 func (i *Instance) Close() error {
 	var err error
 	i.once.Do(func() {
 		close(i.closed)
-		// The socket goes before the lock: whoever gets the lock next must not
-		// have its own socket removed.
+		// The socket is removed before the lock is released: the next holder of the lock
+		// must not lose its own socket.
 		err = i.listener.Close()
+		i.peers.dropAll()
 		i.handlers.Wait()
 		close(i.messages)
 		err = errors.Join(err, i.lock.Close())
@@ -107,20 +110,20 @@ func (i *Instance) Close() error {
 	return err
 }
 
-// take tries for a moment: a Send that asks whether anybody holds the claim
-// holds it shared for an instant itself.
+// take tries to take the lock for a moment: a Send that checks whether a process holds the
+// claim holds the lock shared for an instant.
 func take(lock *flock.Flock) (bool, error) {
 	for try := 0; ; try++ {
 		held, err := lock.TryLock()
 		if held || err != nil || try == 5 {
 			return held, err
 		}
-		<-time.After(10 * time.Millisecond) // nothing tells when a lock is free
+		<-time.After(10 * time.Millisecond) // no event reports that a lock is free
 	}
 }
 
-// listen opens the socket of a claim that is held: a socket found there can
-// only be the leftover of a dead owner.
+// listen opens the socket of a claim that this process holds. It removes an existing
+// socket, which can only be a dead owner's.
 func listen(dir, name string) (net.Listener, error) {
 	path, err := socketPath(dir, name)
 	if err != nil {

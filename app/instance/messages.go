@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -14,16 +16,28 @@ const (
 	maxMessage  = 4 << 10
 	readLimit   = 2 * time.Second
 	answerLimit = 5 * time.Second
-	// A process that has just claimed its place may need a moment until it
-	// listens, and one that is about to end may still hold it.
+	// A process that has just claimed its name may need a moment until it listens, and
+	// one that is about to end may still hold the claim.
 	dialLimit = 2 * time.Second
 	dialPause = 20 * time.Millisecond
 	taken     = "taken\n"
+	refused   = "refused\n"
 )
 
+// ErrRefused is returned for a message that the other process does not accept, because it
+// does not know the verb.
+var ErrRefused = errors.New("it does not know what is asked of it")
+
+// errDropped is returned when the other process closed the connection: too many
+// others came after it.
+var errDropped = errors.New("it did not take the message")
+
+// sendTries is how often a message is sent whose connection was dropped.
+const sendTries = 5
+
 // Send hands msg to the process that holds the claim on name and returns once
-// that process has taken it. It returns ErrNotRunning if there is none. A
-// holder that does not answer costs at most 7 s.
+// that process has received it. Its errors are ErrNotRunning, ErrRefused and those of
+// the connection. A holder that does not answer costs at most 7 s.
 func Send(name string, msg Message) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -35,21 +49,40 @@ func Send(name string, msg Message) error {
 	if len(data) >= maxMessage {
 		return fmt.Errorf("message to %s: %d bytes are too many", name, len(data))
 	}
+	until := time.Now().Add(answerLimit)
+	for range sendTries {
+		if err = sendOnce(name, append(data, '\n'), until); !errors.Is(err, errDropped) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("message to %s: %w", name, err)
+	}
+	return nil
+}
+
+func sendOnce(name string, line []byte, until time.Time) error {
 	conn, err := dial(name)
 	if err != nil {
-		return fmt.Errorf("message to %s: %w", name, err)
+		return err
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(answerLimit))
-	if _, err := conn.Write(append(data, '\n')); err != nil {
-		return fmt.Errorf("message to %s: %w", name, err)
+	_ = conn.SetDeadline(until)
+	_, err = conn.Write(line)
+	answer := ""
+	if err == nil {
+		answer, err = bufio.NewReader(io.LimitReader(conn, maxMessage)).ReadString('\n')
 	}
-	answer, err := bufio.NewReader(io.LimitReader(conn, maxMessage)).ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("message to %s: it did not take the message: %w", name, err)
-	}
-	if answer != taken {
-		return fmt.Errorf("message to %s: unexpected answer %q", name, answer)
+	var timeout net.Error
+	switch {
+	case err != nil && errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("it did not take the message in time: %w", err)
+	case err != nil:
+		return fmt.Errorf("%w: %w", errDropped, err)
+	case answer == refused:
+		return ErrRefused
+	case answer != taken:
+		return fmt.Errorf("unexpected answer %q", answer)
 	}
 	return nil
 }
@@ -81,8 +114,68 @@ func dial(name string) (net.Conn, error) {
 	}
 }
 
+// maxPeers is how many connections are open at once. When there are more, the one
+// that has been open longest is closed: a real message takes milliseconds.
+const maxPeers = 64
+
+// peers are the open connections, the oldest first.
+type peers struct {
+	mu     sync.Mutex
+	list   []*peer
+	closed bool
+}
+
+// peer is one connection. gone is closed when it was given up.
+type peer struct {
+	conn net.Conn
+	gone chan struct{}
+	once sync.Once
+}
+
+func (p *peer) drop() {
+	p.once.Do(func() {
+		close(p.gone)
+		_ = p.conn.Close()
+	})
+}
+
+// add adds a connection, and drops the oldest one if there are too many.
+func (s *peers) add(conn net.Conn) *peer {
+	p := &peer{conn: conn, gone: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, p)
+	if s.closed {
+		p.drop()
+	}
+	if len(s.list) > maxPeers {
+		s.list[0].drop()
+		s.list = slices.Delete(s.list, 0, 1)
+	}
+	return p
+}
+
+// remove closes a connection that is done with.
+func (s *peers) remove(p *peer) {
+	p.drop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.list, p); i >= 0 {
+		s.list = slices.Delete(s.list, i, i+1)
+	}
+}
+
+// dropAll closes all connections, also those to come.
+func (s *peers) dropAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, p := range s.list {
+		p.drop()
+	}
+}
+
 func (i *Instance) serve() {
-	defer i.handlers.Done()
 	for {
 		conn, err := i.listener.Accept()
 		select {
@@ -94,35 +187,53 @@ func (i *Instance) serve() {
 		default:
 		}
 		if err != nil {
-			// Out of descriptors, most likely: the claim stands, so go on.
+			// Most likely out of descriptors. The claim is still valid, so go on.
 			select {
 			case <-time.After(dialPause):
 			case <-i.closed:
 			}
 			continue
 		}
-		// One at a time keeps the order; readLimit bounds what a silent
-		// peer can cost the next one.
-		i.handle(conn)
+		p := i.peers.add(conn)
+		i.handlers.Go(func() {
+			defer i.peers.remove(p)
+			i.handle(p)
+		})
 	}
 }
 
-func (i *Instance) handle(conn net.Conn) {
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetReadDeadline(time.Now().Add(readLimit))
-	line, err := bufio.NewReader(io.LimitReader(conn, maxMessage)).ReadBytes('\n')
+// handle takes the message of a connection.
+func (i *Instance) handle(p *peer) {
+	_ = p.conn.SetReadDeadline(time.Now().Add(readLimit))
+	line, err := bufio.NewReader(io.LimitReader(p.conn, maxMessage)).ReadBytes('\n')
 	if err != nil {
 		return
 	}
-	var msg Message
-	if json.Unmarshal(line, &msg) != nil || msg.Verb == "" {
+	msg, ok := parseMessage(line)
+	_ = p.conn.SetWriteDeadline(time.Now().Add(answerLimit + readLimit))
+	if answer := countsFor(line); answer != nil {
+		_, _ = p.conn.Write(answer)
+		return
+	}
+	if !ok {
+		_, _ = io.WriteString(p.conn, refused)
 		return
 	}
 	select {
 	case i.messages <- msg:
-		_ = conn.SetWriteDeadline(time.Now().Add(readLimit))
-		_, _ = io.WriteString(conn, taken)
+		_, _ = io.WriteString(p.conn, taken)
 	case <-time.After(answerLimit):
+	case <-p.gone:
 	case <-i.closed:
 	}
+}
+
+// parseMessage parses a message. It returns an error for other text, and for an unknown
+// verb.
+func parseMessage(line []byte) (Message, bool) {
+	var msg Message
+	if json.Unmarshal(line, &msg) != nil || !slices.Contains(verbs, msg.Verb) {
+		return Message{}, false
+	}
+	return msg, true
 }

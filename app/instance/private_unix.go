@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// private says why dir is not this user's alone, nil if it is.
+// private returns an error unless dir belongs to this user and no other can enter it.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

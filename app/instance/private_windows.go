@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// private checks only that dir is a folder: what lies in %LOCALAPPDATA% is the
-// user's own by its inherited access list.
+// private returns an error unless dir is a folder. Its access needs no check: folders in
+// %LOCALAPPDATA% are the user's own by their inherited access lists.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

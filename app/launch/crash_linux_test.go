@@ -99,7 +99,7 @@ func TestStopCrashes(t *testing.T) {
 	}
 }
 
-// stored says whether the agent has written its session.
+// stored reports whether the agent has written its session.
 func (s *stage) stored() bool {
 	n, _ := filepath.Glob(filepath.Join(s.store, "s-*[0-9]"))
 	return len(n) > 0
@@ -128,7 +128,7 @@ func TestLockCrashes(t *testing.T) {
 	}
 }
 
-// runs says whether the agent was started.
+// runs reports whether the agent was started.
 func (s *stage) runs() bool {
 	list, err := s.table.List(s.t.Context())
 	if err != nil {

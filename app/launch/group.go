@@ -6,44 +6,54 @@ import (
 	"fmt"
 
 	"rollcall/adapters"
+	"rollcall/app/lock"
 	"rollcall/app/worktree"
 )
 
-// Group is a matrix that could be carried out.
+// Group is a matrix whose launches were all checked.
 type Group struct {
 	Name    string
 	Members []Member
+	Plans   []*Plan // one for each member, in a worktree that Start creates
 	repo    *worktree.Repo
-	plans   []*Plan
-	names   []string // of the worktrees
-	find    func(adapters.Name) adapters.Adapter
-	env     []string
+	places  []worktree.Created
 }
 
-// PrepareGroup checks all launches of a matrix before anything is made: the
-// agents, their modes, the prompt and the repository.
-func PrepareGroup(ctx context.Context, m *Matrix, find func(adapters.Name) adapters.Adapter, env []string) (*Group, error) {
+// PrepareGroup checks all launches of a matrix: the agents, their modes, the prompt and the repository. It creates
+// nothing.
+func PrepareGroup(ctx context.Context, m *Matrix, agents []adapters.Adapter, env []string) (*Group, error) {
 	git, err := worktree.FindGit()
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{Name: m.Request.Group, Members: m.Members, find: find, env: env}
+	g := &Group{Name: m.Request.Group, Members: m.Members}
 	if g.Name == "" {
 		g.Name = worktree.NewGroup()
 	}
 	if g.repo, err = git.Open(ctx, m.Request.Task.Dir); err != nil {
-		return nil, fmt.Errorf("a group needs a git repository, for a worktree each: %w", err)
+		return nil, fmt.Errorf("a group needs a git repository, in which each launch gets a worktree: %w", err)
 	}
 	slots := make([]worktree.Slot, len(m.Members))
 	for i, member := range m.Members {
 		slots[i] = worktree.Slot{Agent: member.Agent, Model: member.Model}
-		p, err := g.plan(m.Request, member)
+	}
+	if g.places, err = g.repo.Place(ctx, g.Name, worktree.Suffixes(slots)); err != nil {
+		return nil, err
+	}
+	for i, member := range m.Members {
+		req := m.Request
+		req.Group, req.Branch, req.Task.Dir = g.Name, g.places[i].Branch, g.places[i].Folder
+		req.Task.Model, req.Task.Mode = member.Model, member.Mode
+		a := Find(agents, member.Agent)
+		if a == nil {
+			return nil, fmt.Errorf("%s: no agent %q", member.label(), member.Agent)
+		}
+		p, err := prepare(a, req, env)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", member.label(), err)
 		}
-		g.plans = append(g.plans, p)
+		g.Plans = append(g.Plans, p)
 	}
-	g.names = worktree.Suffixes(slots)
 	return g, nil
 }
 
@@ -54,47 +64,31 @@ func (m *Member) label() string {
 	return string(m.Agent) + " " + m.Model
 }
 
-func (g *Group) plan(req Request, m Member) (*Plan, error) {
-	a := g.find(m.Agent)
-	if a == nil {
-		return nil, fmt.Errorf("no agent %q", m.Agent)
-	}
-	req.Group = g.Name
-	req.Task.Model, req.Task.Mode = m.Model, m.Mode
-	return Prepare(a, req, g.env)
-}
-
-// Plans are the launches as they would be, still in the repository's own folder.
-func (g *Group) Plans() []*Plan { return g.plans }
-
-// GroupResult is what came of one launch of a group.
+// GroupResult is the result of one launch of a group.
 type GroupResult struct {
 	Member  Member
-	Folder  string // of the worktree, where the agent works
+	Folder  string // working folder of the agent in its worktree
 	Branch  string
-	Started *Started // nil: see Err
+	Started *Started // nil if Err is set
 	Err     error
 }
 
-// Start makes a worktree for each launch, all or none, and starts them. One that
-// can't be started does not keep the others from it; its worktree stays, empty,
-// and can be cleaned. progress, which may be nil, is told of each.
+// Start creates a worktree for each launch, all or none, and starts the launches. If one cannot be started, the others
+// still are; its worktree remains and can be cleaned up. Start calls progress, which may be nil, with each result.
 func (g *Group) Start(ctx context.Context, l *Launches, progress func(GroupResult)) ([]GroupResult, error) {
-	made, err := g.repo.Create(ctx, g.Name, g.names)
-	if err != nil {
+	if err := g.repo.Create(ctx, g.places); err != nil {
 		return nil, err
 	}
-	results := make([]GroupResult, len(made))
-	for i, w := range made {
+	if err := l.recordWorktrees(g.repo.Main, g.places); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot record the worktrees: %w", err), g.repo.Undo(ctx, g.places))
+	}
+	results := make([]GroupResult, len(g.Plans))
+	for i, p := range g.Plans {
 		r := &results[i]
-		*r = GroupResult{Member: g.Members[i], Folder: w.Folder, Branch: w.Branch}
-		req := g.plans[i].Request
-		req.Task.Dir, req.Branch = w.Folder, w.Branch
-		p, err := g.plan(req, g.Members[i])
-		if err == nil {
-			r.Started, err = l.Start(ctx, p, nil)
+		*r = GroupResult{Member: g.Members[i], Folder: p.Request.Task.Dir, Branch: p.Request.Branch}
+		if p.Request.Task.Dir, r.Err = lock.RealPath(r.Folder); r.Err == nil {
+			r.Started, r.Err = l.Start(ctx, p, nil)
 		}
-		r.Err = err
 		if progress != nil {
 			progress(*r)
 		}
@@ -102,7 +96,7 @@ func (g *Group) Start(ctx context.Context, l *Launches, progress func(GroupResul
 	return results, nil
 }
 
-// Failed joins the errors of the launches that were not started.
+// Failed returns the joined errors of the launches that were not started.
 func Failed(results []GroupResult) error {
 	var errs []error
 	for i := range results {

@@ -103,10 +103,10 @@ func TestReadPrompt(t *testing.T) {
 	if text, err := ReadPrompt(t.Context(), strings.NewReader(strings.Repeat("x", maxPrompt))); err != nil || len(text) != maxPrompt {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
-	if _, err := ReadPromptFile(t.Context(), "/dev/zero"); err == nil || !strings.Contains(err.Error(), "/dev/zero: the prompt is longer") {
+	if _, err := ReadPromptFile(t.Context(), "/dev/zero", true); err == nil || !strings.Contains(err.Error(), "/dev/zero: the prompt is longer") {
 		t.Error(err)
 	}
-	if _, err := ReadPromptFile(t.Context(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadPromptFile(t.Context(), filepath.Join(t.TempDir(), "none"), true); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -115,7 +115,7 @@ func TestReadPrompt(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := ReadPromptFile(ctx, pipe); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := ReadPromptFile(ctx, pipe, true); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a pipe that nobody writes to: %v", err)
 	}
 	w, err := os.OpenFile(pipe, os.O_RDWR, 0) // lets the reader go

@@ -9,30 +9,33 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/trouble"
 	"rollcall/proc"
 )
 
-// Keeper follows the launches while the tray runs: it learns their sessions,
-// moves records and locks from wrappers to agents, ends them when the agent's own
-// process ends, runs their hooks and removes what is over. While nothing happens
-// it does nothing; its only timer is for the next record that is due.
+// Keeper keeps the records and locks of launches up to date: it finds their sessions, moves records and locks from
+// wrappers to agents, ends them when the agent's process ends, runs hooks and removes old records. At rest it has one
+// timer, for the next record that is due.
 type Keeper struct {
+	// Troubles collects the reasons why launches can't be kept. NewKeeper sets one that only logs them.
+	Troubles *trouble.Book
+
 	launches *Launches
 	core     *app.Core
 	watch    app.ExitWatcher
 	log      *slog.Logger
 
-	wake    chan struct{}
-	hooking sync.WaitGroup
-	asking  sync.WaitGroup
-	known   map[string]place // by launch, at the last look
+	wake      chan struct{}
+	hooks     sync.WaitGroup
+	refreshes sync.WaitGroup
+	known     map[string]place // by launch, at the last update
 
 	mu      sync.Mutex
-	watched map[string]watched // by launch
-	ended   map[string]proc.Identity
+	watched map[string]watched       // by launch
+	ended   map[string]proc.Identity // processes that the watcher saw end, by launch
 }
 
-// place is where a launch was at the last look.
+// place is the process and the session of a launch.
 type place struct {
 	process proc.Identity
 	session string
@@ -43,84 +46,79 @@ type watched struct {
 	cancel  func()
 }
 
-// NewKeeper makes a keeper; watch and log may not be nil.
+// NewKeeper returns a keeper. watch and log must not be nil.
 func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Logger) *Keeper {
-	return &Keeper{launches: l, core: core, watch: watch, log: log, wake: make(chan struct{}, 1),
+	return &Keeper{Troubles: trouble.NewBook(log, nil), launches: l, core: core, watch: watch, log: log, wake: make(chan struct{}, 1),
 		watched: map[string]watched{}, ended: map[string]proc.Identity{}}
 }
 
-// Run follows the launches until ctx is done. Hooks that run then have a moment
-// to end, so that their result is kept; they go on without it.
+// Run keeps the launches until ctx is done. It then waits up to 2 seconds for the hooks that run, to store their
+// results; it does not end them.
 func (k *Keeper) Run(ctx context.Context) error {
-	defer k.awaitHooks(2 * time.Second)
-	defer k.asking.Wait()
+	defer k.waitForHooks(2 * time.Second)
+	defer k.refreshes.Wait()
 	defer k.unwatch()
 	changes, err := k.launches.records.Changes(ctx)
 	if err != nil {
 		k.log.Warn("launches of other processes are noticed on the next refresh", "folder", k.launches.Folder(), "error", err)
 	}
-	cancel := k.core.Subscribe(func(*app.Snapshot) { k.poke() })
+	cancel := k.core.Subscribe(func(*app.Snapshot) { k.wakeUp() })
 	defer cancel()
-	due := time.NewTimer(0)
-	defer due.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changes:
-		case <-k.wake:
-		case <-due.C:
-		}
-		if next, ok := k.look(ctx); ok {
-			due.Reset(max(time.Until(next), time.Millisecond))
-		}
-	}
+	k.Troubles.Loop(ctx, trouble.Task{Part: part, Changes: changes, Wake: k.wake, Do: k.update})
+	return nil
 }
 
-func (k *Keeper) awaitHooks(most time.Duration) {
+// part names the launches in a trouble.Book.
+const part = "launches"
+
+func (k *Keeper) waitForHooks(limit time.Duration) {
 	done := make(chan struct{})
-	go func() { k.hooking.Wait(); close(done) }()
+	go func() { k.hooks.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(most):
+	case <-time.After(limit):
 	}
 }
 
-func (k *Keeper) poke() {
+func (k *Keeper) wakeUp() {
 	select {
 	case k.wake <- struct{}{}:
 	default:
 	}
 }
 
-// look brings everything up to date, and says when to look again at the latest.
-func (k *Keeper) look(ctx context.Context) (next time.Time, ok bool) {
-	k.endLost(ctx)
-	k.learn(ctx)
-	if _, err := k.launches.Sweep(ctx, k.heir); err != nil && ctx.Err() == nil {
-		k.log.Warn("launches could not be swept", "error", err)
-	}
-	records := k.launches.quietly()
+// update brings everything up to date. It returns the time after which it must be called again, or 0.
+func (k *Keeper) update(ctx context.Context) (again time.Duration, err error) {
+	failed := func(e error) { err = errors.Join(err, e) }
+	failed(k.endExited(ctx))
+	failed(k.learn(ctx))
+	_, sweepErr := k.launches.Sweep(ctx, k.successor)
+	failed(sweepErr)
+	records := k.launches.readable()
 	now := k.launches.now()
+	var next time.Time
 	for i := range records {
 		r := &records[i]
 		if r.Ended() {
-			k.complete(*r) // also one that another Rollcall ended, which runs no hooks
+			failed(k.runCompleteHooks(*r)) // also if another process, which runs no hooks, ended the launch
 		}
-		k.follow(r)
-		k.create(ctx, r, now)
-		if at := r.due(now); !at.IsZero() && (!ok || at.Before(next)) {
-			next, ok = at, true
+		k.watchProcess(r)
+		failed(k.runCreateHooks(ctx, r, now))
+		if at := r.due(now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
 		}
 	}
-	k.forget(records)
-	k.ask(ctx, records)
-	return next, ok
+	k.cancelWatches(records)
+	k.refreshMoved(ctx, records)
+	if !next.IsZero() {
+		again = max(time.Until(next), time.Millisecond)
+	}
+	return again, err
 }
 
-// ask has the agents of launches asked that are new or moved, likely by another
-// Rollcall: the first files of an agent may lie where nobody watches yet.
-func (k *Keeper) ask(ctx context.Context, records []Record) {
+// refreshMoved refreshes the agents of launches that are new or have moved, probably by another process of Rollcall. The
+// first files of an agent may be in a folder that is not watched yet.
+func (k *Keeper) refreshMoved(ctx context.Context, records []Record) {
 	known := make(map[string]place, len(records))
 	agents := map[adapters.Name]bool{}
 	for i := range records {
@@ -135,71 +133,65 @@ func (k *Keeper) ask(ctx context.Context, records []Record) {
 	}
 	k.known = known
 	for name := range agents {
-		k.asking.Go(func() { k.core.RefreshOne(ctx, name) })
+		k.refreshes.Go(func() { k.core.RefreshOne(ctx, name) })
 	}
 }
 
-// due is when a record has to be looked at though nothing happens.
+// due returns the time at which a record changes without an event, or the zero time.
 func (r *Record) due(now time.Time) time.Time {
 	switch {
 	case r.Ended():
 		return r.EndedAt.Add(Keep)
-	case r.young(now):
+	case r.isStarting(now):
 		return r.LaunchedAt.Add(Grace)
 	}
 	return time.Time{}
 }
 
-// endLost ends the launches whose process the watcher saw end.
-func (k *Keeper) endLost(ctx context.Context) {
+// endExited ends the launches whose process the watcher saw end.
+func (k *Keeper) endExited(ctx context.Context) (err error) {
 	k.mu.Lock()
 	ended := k.ended
 	k.ended = map[string]proc.Identity{}
 	k.mu.Unlock()
 	if len(ended) == 0 {
-		return
+		return nil
 	}
-	records := k.launches.quietly()
-	for _, r := range records {
+	for _, r := range k.launches.readable() {
 		if id, ok := ended[r.ID]; !ok || r.Process != id || r.Ended() {
 			continue
 		}
-		if heir, ok := k.heir(r); ok {
-			k.move(ctx, r.ID, heir)
+		if to, ok := k.successor(r); ok {
+			_, moveErr := k.launches.Move(ctx, r.ID, to, "")
+			err = errors.Join(err, moveErr)
 			continue
 		}
-		ended, done, err := k.launches.End(ctx, r.ID, nil)
-		if err != nil {
-			k.log.Warn("the end of a launch was not written down", "launch", r.ID, "error", err)
-		}
+		ended, done, endErr := k.launches.End(ctx, r.ID, nil)
+		err = errors.Join(err, endErr)
 		if done {
-			k.complete(ended)
+			err = errors.Join(err, k.runCompleteHooks(ended))
 		}
 	}
+	return err
 }
 
 // learn finds the sessions of the launches in what the agents list now.
-func (k *Keeper) learn(ctx context.Context) {
-	records := k.launches.quietly()
+func (k *Keeper) learn(ctx context.Context) (err error) {
 	snap := k.core.Snapshot()
-	for _, r := range records {
-		if _, err := k.launches.Learn(ctx, r, snap); err != nil && ctx.Err() == nil {
-			k.log.Warn("a launch could not be moved to the agent's own process", "launch", r.ID, "error", err)
-		}
+	for _, r := range k.launches.readable() {
+		_, learnErr := k.launches.Learn(ctx, r, snap)
+		err = errors.Join(err, learnErr)
 	}
+	return err
 }
 
-func (k *Keeper) move(ctx context.Context, id string, to proc.Identity) {
-	if _, err := k.launches.Move(ctx, id, to, ""); err != nil && ctx.Err() == nil {
-		k.log.Warn("a launch could not be moved to the agent's own process", "launch", id, "error", err)
-	}
+// successor returns the process of the agent whose wrapper has ended.
+func (k *Keeper) successor(r Record) (proc.Identity, bool) {
+	return k.launches.Successor(k.core.Snapshot())(r)
 }
 
-// heir finds the agent behind a wrapper that is gone.
-func (k *Keeper) heir(r Record) (proc.Identity, bool) { return k.launches.Heir(k.core.Snapshot())(r) }
-
-// follow watches the process of a launch.
-func (k *Keeper) follow(r *Record) {
+// watchProcess watches for the end of a launch's process.
+func (k *Keeper) watchProcess(r *Record) {
 	k.mu.Lock()
 	w, ok := k.watched[r.ID]
 	k.mu.Unlock()
@@ -210,16 +202,16 @@ func (k *Keeper) follow(r *Record) {
 		w.cancel()
 	}
 	id, process := r.ID, r.Process
-	tell := func() {
+	exited := func() {
 		k.mu.Lock()
 		k.ended[id] = process
 		k.mu.Unlock()
-		k.poke()
+		k.wakeUp()
 	}
-	cancel, err := k.watch.Watch(process, tell)
+	cancel, err := k.watch.Watch(process, exited)
 	switch {
 	case errors.Is(err, proc.ErrGone):
-		tell()
+		exited()
 		cancel = func() {}
 	case err != nil:
 		k.log.Warn("the end of a launch is noticed on the next refresh", "process", process.PID, "error", err)
@@ -230,8 +222,8 @@ func (k *Keeper) follow(r *Record) {
 	k.mu.Unlock()
 }
 
-// forget ends the watches of launches that are over.
-func (k *Keeper) forget(records []Record) {
+// cancelWatches cancels the watches of launches that have ended or are not among records.
+func (k *Keeper) cancelWatches(records []Record) {
 	live := make(map[string]bool, len(records))
 	for i := range records {
 		live[records[i].ID] = !records[i].Ended()
@@ -250,31 +242,18 @@ func (k *Keeper) forget(records []Record) {
 	}
 }
 
-func (k *Keeper) unwatch() { k.forget(nil) }
+func (k *Keeper) unwatch() { k.cancelWatches(nil) }
 
-// create runs the hooks of a launch whose session is known, or which runs long
-// enough without.
-func (k *Keeper) create(ctx context.Context, r *Record, now time.Time) {
-	if r.Ended() || r.Process.IsZero() || r.Session == "" && r.young(now) {
-		return
+// runCreateHooks runs the OnCreate hooks of a launch whose session is known, or which is older than Grace.
+func (k *Keeper) runCreateHooks(ctx context.Context, r *Record, now time.Time) error {
+	if r.Ended() || r.Process.IsZero() || r.Session == "" && r.isStarting(now) {
+		return nil
 	}
-	k.hooks(ctx, r, OnCreate)
+	return k.startHooks(ctx, r, OnCreate)
 }
 
-// complete runs the hooks of a launch that has ended, after those that should
-// have run before.
-func (k *Keeper) complete(r Record) {
+// runCompleteHooks runs the hooks of a launch that has ended: first those for OnCreate, if they have not run yet.
+func (k *Keeper) runCompleteHooks(r Record) error {
 	ctx := context.Background()
-	k.hooks(ctx, &r, OnCreate)
-	k.hooks(ctx, &r, OnComplete)
-}
-
-// sessionOf is the session of a launch as last shown.
-func (k *Keeper) sessionOf(r *Record) adapters.Session {
-	for _, s := range k.core.Snapshot().Sessions {
-		if s.Agent == r.Agent && r.Session != "" && s.ID == r.Session {
-			return s.Session
-		}
-	}
-	return adapters.Session{ID: r.Session, Agent: r.Agent, CWD: r.Dir, Branch: r.Branch, Model: r.Model}
+	return errors.Join(k.startHooks(ctx, &r, OnCreate), k.startHooks(ctx, &r, OnComplete))
 }

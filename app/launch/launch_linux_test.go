@@ -47,26 +47,24 @@ func TestLaunchRunsAndEnds(t *testing.T) {
 			return err == nil && len(locks) == 1 && locks[0].Owner == r.Process && locks[0].Session == r.Session
 		})
 		if _, err := os.Stat(s.inputFile(r.ID)); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("the prompt lies about: %v", err)
+			t.Errorf("the prompt file was not removed: %v", err)
 		}
 		tr.ends()
 		s.finish(r.Session)
 		s.until("the end", func() bool { x := s.only(); return x.Ended() })
 		s.until("the free folder", func() bool { l, _ := s.locks.List(); return len(l) == 0 })
 		if out, err := s.Output(r.ID, 100); out != "working on it\n" || err != nil {
-			t.Errorf("it said %q, %v", out, err)
+			t.Errorf("the output is %q, %v", out, err)
 		}
 		n := 0
 		s.until("one end told", func() bool { n += tr.ends(); return n > 0 })
-		time.Sleep(50 * time.Millisecond)
-		if n += tr.ends(); n != 1 {
-			t.Errorf("%d ends told", n)
+		if n += tr.lastEnds(t.Context()); n != 1 {
+			t.Errorf("%d ends told, want 1", n)
 		}
 	}
 }
 
-// The death of a wrapper is not that of the agent, whatever it is started
-// through and however the wrapper dies.
+// TestWrapperDies checks that the end of a wrapper is not the end of the launch, for several wrappers and signals.
 func TestWrapperDies(t *testing.T) {
 	for name, wrapper := range map[string][]string{
 		"sh -c":  {"/bin/sh", "-c", `"$0" "$@"; exit $?`},
@@ -89,22 +87,19 @@ func TestWrapperDies(t *testing.T) {
 					s.signal(first, sig)
 					s.until("the wrapper's end", func() bool { return !s.table.Alive(first) })
 					s.until("the agent's own process", func() bool { r := s.only(); return r.Seen && r.Process != first })
-					time.Sleep(100 * time.Millisecond)
+					tr.core.Refresh(t.Context())
 					r := s.only()
 					if r.Ended() || !s.table.Alive(r.Process) || tr.ends() != 0 {
-						t.Fatalf("ended %t, agent alive %t", r.Ended(), s.table.Alive(r.Process))
+						t.Fatalf("after the wrapper's end: launch ended %t, agent alive %t", r.Ended(), s.table.Alive(r.Process))
 					}
-					if l, _ := s.locks.List(); len(l) != 1 || l[0].Owner != r.Process {
-						t.Fatalf("locks %+v", l)
-					}
+					s.until("the lock of the agent", func() bool { l, _ := s.locks.List(); return len(l) == 1 && l[0].Owner == r.Process })
 					s.signal(r.Process, proc.Kill)
 					s.until("the end", func() bool { x := s.only(); return x.Ended() })
 					s.until("the free folder", func() bool { l, _ := s.locks.List(); return len(l) == 0 })
 					n := 0
 					s.until("one end told", func() bool { n += tr.ends(); return n > 0 })
-					time.Sleep(50 * time.Millisecond)
-					if n += tr.ends(); n != 1 {
-						t.Errorf("%d ends told", n)
+					if n += tr.lastEnds(t.Context()); n != 1 {
+						t.Errorf("%d ends told, want 1", n)
 					}
 				})
 			}
@@ -112,7 +107,7 @@ func TestWrapperDies(t *testing.T) {
 	}
 }
 
-// What an agent leaves running, such as a server, does not keep its launch alive.
+// TestToolsLeftBehind checks that a process that an agent leaves running, such as a server, does not prolong its launch.
 func TestToolsLeftBehind(t *testing.T) {
 	s := newStage(t, &fake{wrapper: []string{"/bin/sh", "-c", `sleep 60 & exec "$0" "$@"`}, chooses: true})
 	s.tray()
@@ -125,12 +120,12 @@ func TestToolsLeftBehind(t *testing.T) {
 	}
 }
 
-// An agent that has stored nothing yet is listed by its process: that is no
-// session, and what the process leaves behind when it ends then is no agent.
+// TestNothingStoredYet checks an agent that is listed by its process because it has stored no session yet: that row is
+// not the session, and processes that outlive the agent are not the agent.
 func TestNothingStoredYet(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		s := newStage(t, &fake{wrapper: []string{"/bin/sh", "-c", `"$0" "$@" & sleep 60 & wait`}})
-		s.loose.Store(true)
+		s.unsaved.Store(true)
 		tr := s.tray()
 		first := s.start(nil).Child.Identity
 		s.until("the agent's own process", func() bool { r := s.only(); return r.Own && r.Process != first })
@@ -143,7 +138,7 @@ func TestNothingStoredYet(t *testing.T) {
 			s.until("the end", func() bool { x := s.only(); return x.Ended() })
 			continue
 		}
-		s.loose.Store(false)
+		s.unsaved.Store(false)
 		s.until("the session", func() bool { tr.core.Refresh(t.Context()); return s.only().Seen })
 		if x := s.only(); x.Session != fmt.Sprintf("s-%d", r.Process.PID) || x.Process != r.Process {
 			t.Errorf("%+v", x)
@@ -154,7 +149,28 @@ func TestNothingStoredYet(t *testing.T) {
 	}
 }
 
-// The tray was away when the agent ended, and when a wrapper died.
+// TestProcessOfChosenSession checks that an agent with a chosen id that at first shows only its process has one row under
+// that id, and that the launch gets the agent's process.
+func TestProcessOfChosenSession(t *testing.T) {
+	s := newStage(t, &fake{chooses: true, wrapper: []string{"/bin/sh", "-c", `"$0" "$@" & sleep 60 & wait`}})
+	s.unsaved.Store(true)
+	tr := s.tray()
+	first := s.start(nil).Child.Identity
+	s.until("the agent's own process", func() bool { r := s.only(); return r.Own && r.Process != first })
+	r := s.only()
+	list := tr.core.Refresh(t.Context()).Sessions
+	if len(list) != 1 || list[0].ID != "chosen" || list[0].Process != r.Process || list[0].Launch == nil || !list[0].Launch.Open || r.Seen {
+		t.Errorf("listed %+v, of the launch %+v", list, r)
+	}
+	s.unsaved.Store(false)
+	s.until("the session", func() bool { tr.core.Refresh(t.Context()); return s.only().Seen })
+	list = tr.core.Refresh(t.Context()).Sessions
+	if len(list) != 1 || list[0].ID != "chosen" || list[0].Process != r.Process || list[0].Launch == nil || list[0].Launch.Open {
+		t.Errorf("listed %+v", list)
+	}
+}
+
+// TestTrayWasAway checks that the next tray records an end during which no tray ran, and runs its hook once.
 func TestTrayWasAway(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	mark := filepath.Join(t.TempDir(), "hook")
@@ -165,7 +181,7 @@ func TestTrayWasAway(t *testing.T) {
 	s.signal(r.Process, proc.Kill)
 	s.until("its end", func() bool { return !s.table.Alive(r.Process) })
 	if x := s.only(); x.Ended() {
-		t.Fatal("somebody wrote its end down")
+		t.Fatal("the end was recorded although no tray runs")
 	}
 	for range 2 { // the second tray has nothing to do
 		tr := s.tray()
@@ -221,6 +237,16 @@ func TestRefusals(t *testing.T) {
 	if !errors.As(err, &occupied) || !strings.Contains(err.Error(), "Codex session x") {
 		t.Errorf("an occupied folder: %v", err)
 	}
+	for name, elsewhere := range map[string]func(*adapters.Session){
+		"in a container": func(x *adapters.Session) { x.Container = "4026532456" },
+		"remote":         func(x *adapters.Session) { x.Remote = "gw" },
+	} {
+		x := busy
+		elsewhere(&x.Session)
+		if err := Occupied(&app.Snapshot{Sessions: []app.Session{x}}, "")(other); err != nil {
+			t.Errorf("a session %s occupies the folder of that name here: %v", name, err)
+		}
+	}
 	if list, _ := s.List(); len(list) != 1 {
 		t.Errorf("refused ones left records: %+v", list)
 	}
@@ -251,13 +277,14 @@ func TestPrepareRefuses(t *testing.T) {
 		says string
 	}{
 		"no folder":   {Request{Task: adapters.Task{Dir: filepath.Join(dir, "none"), Prompt: "p"}}, "none"},
-		"a file":      {Request{Task: adapters.Task{Dir: big, Prompt: "p"}}, "no folder"},
+		"a file":      {Request{Task: adapters.Task{Dir: big, Prompt: "p"}}, "not a folder"},
 		"no prompt":   {Request{Task: adapters.Task{Dir: dir, Prompt: " \n"}}, "needs a prompt"},
 		"wrong mode":  {Request{Task: adapters.Task{Dir: dir, Prompt: "p", Mode: "yolo"}}, "one of ask, all"},
-		"big file":    {Request{Task: adapters.Task{Dir: dir, Prompt: "p"}, Files: []string{big}}, "more than the 51200 allowed"},
+		"big file":    {Request{Task: adapters.Task{Dir: dir, Prompt: "p"}, Files: []string{big}}, "at most 51200 (50 KB) are allowed"},
 		"binary file": {Request{Task: adapters.Task{Dir: dir, Prompt: "p"}, Files: []string{nul}}, "NUL"},
 		"no spec":     {Request{Task: adapters.Task{Dir: dir, Prompt: "p"}, Spec: filepath.Join(dir, "none.md")}, "spec: "},
-		"a folder":    {Request{Task: adapters.Task{Dir: dir, Prompt: "p"}, Files: []string{dir}}, "is no file"},
+		"a folder":    {Request{Task: adapters.Task{Dir: dir, Prompt: "p"}, Files: []string{dir}}, "not a regular file"},
+		"relative":    {Request{Task: adapters.Task{Dir: ".", Prompt: "p", Resume: "s"}}, "not an absolute path"},
 	} {
 		if _, err := Prepare(f, c.req, nil); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v; want %q", name, err, c.says)
@@ -279,7 +306,7 @@ func TestPrepareEnvironment(t *testing.T) {
 	}
 }
 
-// A start that fails leaves nothing behind.
+// TestFailedStart checks that a start that fails leaves no record, lock or log.
 func TestFailedStart(t *testing.T) {
 	s := newStage(t, &fake{})
 	p := s.plan(nil)
@@ -302,7 +329,7 @@ func (s *stage) nothing() {
 	}
 }
 
-// An agent that ends at once, and says why.
+// TestEndsAtOnce checks that the output of an agent that ends at once is kept.
 func TestEndsAtOnce(t *testing.T) {
 	s := newStage(t, &fake{role: "fail"})
 	s.tray()
@@ -314,7 +341,7 @@ func TestEndsAtOnce(t *testing.T) {
 	s.until("the free folder", func() bool { l, _ := s.locks.List(); return len(l) == 0 })
 }
 
-// Until the agent lists its session, the row is ours, and says so.
+// TestStartingRow checks the row of a launch whose session the agent does not list yet.
 func TestStartingRow(t *testing.T) {
 	s := newStage(t, &fake{role: "mute"})
 	var late atomic.Int64
@@ -336,7 +363,7 @@ func TestStartingRow(t *testing.T) {
 	})
 }
 
-// Records last 24 hours after the end, by the keeper's own timer, and by a sweep.
+// TestRecordsExpire checks that a sweep removes a record 24 hours after the end.
 func TestRecordsExpire(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	s.start(nil)
@@ -362,22 +389,22 @@ func TestRecordsExpire(t *testing.T) {
 	s.nothing()
 }
 
-// The keeper's timer removes a record though nothing happens.
+// TestKeeperRemoves checks that the keeper's timer removes a record without any event.
 func TestKeeperRemoves(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	r := Record{ID: "l-1", Agent: adapters.ClaudeCode, Dir: s.dir, Starter: proc.Self(), Process: proc.Identity{PID: 1 << 22, Start: 1},
-		LaunchedAt: time.Now().Add(-2 * Keep), EndedAt: time.Now().Add(-Keep + 300*time.Millisecond)}
+		LaunchedAt: time.Now().Add(-2 * Keep), EndedAt: time.Now().Add(-Keep + time.Second)}
 	if err := s.records.Write(r.ID, r); err != nil {
 		t.Fatal(err)
 	}
 	s.tray()
-	time.Sleep(100 * time.Millisecond)
-	s.only()
 	s.until("its removal", func() bool { n, _ := s.records.Names(); return len(n) == 0 })
+	if early := time.Until(r.EndedAt.Add(Keep)); early > 0 {
+		t.Errorf("the record was removed %s too early", early)
+	}
 }
 
-// A launch that another Rollcall ended, the command itself for one, has its hooks
-// run by the tray all the same, once.
+// TestHooksOfOneEndedElsewhere checks that the tray runs the hooks of a launch that another process ended, once.
 func TestHooksOfOneEndedElsewhere(t *testing.T) {
 	s := newStage(t, &fake{role: "fail"})
 	mark := filepath.Join(t.TempDir(), "said")

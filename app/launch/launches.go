@@ -1,11 +1,11 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,14 +14,16 @@ import (
 	"rollcall/app"
 	"rollcall/app/fault"
 	"rollcall/app/lock"
+	"rollcall/app/owned"
 	"rollcall/app/store"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
-// Launches are all launches of the user. They are safe for concurrent use, also
-// with other processes.
+// Launches are all launches of the user. They are safe for concurrent use by several processes.
 type Launches struct {
 	records store.Folder
+	state   string
 	logs    string
 	locks   *lock.Locks
 	table   *proc.Table
@@ -29,43 +31,43 @@ type Launches struct {
 	cache   cache
 }
 
-// In returns the launches and locks kept below the folder of Rollcall's state.
+// In returns the launches and locks in Rollcall's state folder.
 func In(state string, table *proc.Table) *Launches {
 	return &Launches{
-		records: store.In(filepath.Join(state, "launches")),
+		records: store.Below(state, store.Launches),
+		state:   state,
 		logs:    filepath.Join(state, "logs"),
-		locks:   lock.In(store.In(filepath.Join(state, "locks")), table),
+		locks:   lock.In(store.Below(state, store.Locks), table),
 		table:   table,
 		now:     time.Now,
 	}
 }
 
-// Locks are the folder locks that belong to the launches.
+// Locks returns the folder locks.
 func (l *Launches) Locks() *lock.Locks { return l.locks }
 
-// Folder is where the records lie, for those who watch them.
+// Folder returns the path of the records' folder.
 func (l *Launches) Folder() string { return l.records.Path() }
 
-// List returns the records, the newest launch first. With an error it lists
-// those that could be read. Their hooks are shared: nobody changes them.
+// List returns the records, the newest launch first. With an error it returns those that could be read. Callers must not
+// change the hooks of a record, which are shared.
 func (l *Launches) List() ([]Record, error) {
 	list, err := l.list()
-	return list, errors.Join(l.damage(), err)
+	l.cache.mu.Lock()
+	defer l.cache.mu.Unlock()
+	err = errors.Join(l.cache.damage, err)
+	l.cache.damage = nil
+	return list, err
 }
 
 func (l *Launches) list() ([]Record, error) {
 	list, err := l.all()
-	slices.SortFunc(list, func(a, b Record) int {
-		if c := b.LaunchedAt.Compare(a.LaunchedAt); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
+	slices.SortFunc(list, func(a, b Record) int { return cmp.Or(b.LaunchedAt.Compare(a.LaunchedAt), strings.Compare(a.ID, b.ID)) })
 	return list, err
 }
 
-// update changes one record while nobody else does. change says whether there is
-// something to write. A record that is gone stays so: fs.ErrNotExist.
+// update changes one record under the folder's lock. It writes the record if change returns true. It returns
+// fs.ErrNotExist if the record was removed.
 func (l *Launches) update(ctx context.Context, id string, change func(*Record) bool) (Record, error) {
 	var r Record
 	unlock, err := l.records.Lock(ctx)
@@ -82,8 +84,8 @@ func (l *Launches) update(ctx context.Context, id string, change func(*Record) b
 	return r, l.records.Write(id, r)
 }
 
-// End notes that the process of a launch has ended, and frees its folder. done
-// says whether it was this call that ended it: whoever gets true runs the hooks.
+// End records that the process of a launch has ended, and unlocks its folder. done reports whether this call ended the
+// launch; the caller must then run its hooks.
 func (l *Launches) End(ctx context.Context, id string, code *int) (r Record, done bool, err error) {
 	r, err = l.update(ctx, id, func(r *Record) bool {
 		changed := false
@@ -96,20 +98,23 @@ func (l *Launches) End(ctx context.Context, id string, code *int) (r Record, don
 		return changed
 	})
 	fault.Point("launch.ended")
+	done = done && err == nil // otherwise the end is not stored yet
 	return r, done, errors.Join(err, l.locks.Release(ctx, id))
 }
 
-// Swept says what a sweep did.
+// Swept is the result of a sweep.
 type Swept struct {
-	Ended   []Record // whose process ended while nobody looked
+	Ended   []Record // launches whose end had not been recorded
 	Removed []Record
 	Locks   []lock.Lock
 }
 
-// Sweep ends the records whose process is gone, removes those that are over for
-// Keep with their logs, the logs of no record, and the dead locks. moved finds
-// the agent behind a dead wrapper; nil: there is none.
-func (l *Launches) Sweep(ctx context.Context, moved func(Record) (proc.Identity, bool)) (Swept, error) {
+// Sweep ends the records whose process has ended. It removes records that ended Keep ago, with their logs, logs without
+// a record, and dead locks. successor returns the agent's process when a wrapper has ended; it may be nil.
+func (l *Launches) Sweep(ctx context.Context, successor func(Record) (proc.Identity, bool)) (Swept, error) {
+	if successor == nil {
+		successor = func(Record) (proc.Identity, bool) { return proc.Identity{}, false }
+	}
 	var s Swept
 	list, err := l.List()
 	now := l.now()
@@ -121,12 +126,12 @@ func (l *Launches) Sweep(ctx context.Context, moved func(Record) (proc.Identity,
 				continue
 			}
 			s.Removed = append(s.Removed, r)
-		case r.early(now):
+		case r.endsInFuture(now):
 			_, dateErr := l.update(ctx, r.ID, func(r *Record) bool { r.EndedAt = now; return true })
 			err = errors.Join(err, dateErr)
-		case r.Ended() || l.lives(&r, now):
+		case r.Ended() || l.isAlive(&r, now):
 		default:
-			if id, ok := l.heir(r, moved); ok {
+			if id, ok := successor(r); ok {
 				_, moveErr := l.Move(ctx, r.ID, id, "")
 				err = errors.Join(err, moveErr)
 				continue
@@ -140,20 +145,13 @@ func (l *Launches) Sweep(ctx context.Context, moved func(Record) (proc.Identity,
 	}
 	var lockErr error
 	s.Locks, lockErr = l.locks.Sweep(ctx)
-	return s, errors.Join(err, lockErr, l.records.Sweep(now), l.sweepLogs(now))
+	return s, errors.Join(err, lockErr, l.records.Sweep(now), l.sweepLogs(now), l.sweepWorktrees(ctx))
 }
 
-func (l *Launches) heir(r Record, moved func(Record) (proc.Identity, bool)) (proc.Identity, bool) {
-	if moved == nil {
-		return proc.Identity{}, false
-	}
-	return moved(r)
-}
-
-// lives says whether a launch goes on, or is being made.
-func (l *Launches) lives(r *Record, now time.Time) bool {
+// isAlive reports whether the process of a launch runs, or is being started.
+func (l *Launches) isAlive(r *Record, now time.Time) bool {
 	if r.Process.IsZero() {
-		return l.table.Alive(r.Starter) && r.young(now)
+		return l.table.Alive(r.Starter) && r.isStarting(now)
 	}
 	return l.table.Alive(r.Process)
 }
@@ -166,9 +164,8 @@ func (l *Launches) remove(r Record) error {
 	return l.removeLogs(r.ID)
 }
 
-// Move gives a launch, with its lock, to another process of it. With session its
-// agent has listed that on the process. A record that says so already is left
-// alone.
+// Move gives a launch and its lock to another process of the launch. A session that is not empty is one that the agent
+// lists for that process. Move does nothing if the record has both already.
 func (l *Launches) Move(ctx context.Context, id string, to proc.Identity, session string) (Record, error) {
 	return l.move(ctx, id, to, func(r *Record) bool {
 		if session == "" || r.Session == session && r.Seen {
@@ -179,7 +176,7 @@ func (l *Launches) Move(ctx context.Context, id string, to proc.Identity, sessio
 	})
 }
 
-// move is Move with what else there is to note.
+// move gives a launch to a process and calls note to change its record further. note returns whether it did.
 func (l *Launches) move(ctx context.Context, id string, to proc.Identity, note func(*Record) bool) (Record, error) {
 	changed := false
 	r, err := l.update(ctx, id, func(r *Record) bool {
@@ -202,9 +199,8 @@ func (l *Launches) move(ctx context.Context, id string, to proc.Identity, note f
 	return l.handOver(ctx, r)
 }
 
-// handOver gives the lock of a launch to the process of its record. Whoever moves
-// a launch writes its record first, so the last one to write the lock sees the
-// latest record.
+// handOver gives the lock of a launch to the process of its record. A process that moves a launch writes the record
+// first, so the last process that writes the lock sees the latest record.
 func (l *Launches) handOver(ctx context.Context, r Record) (Record, error) {
 	for {
 		if _, err := l.locks.HandOver(ctx, lockOf(&r), r.Process, r.Session); err != nil {
@@ -224,8 +220,8 @@ func (l *Launches) handOver(ctx context.Context, r Record) (Record, error) {
 	}
 }
 
-// Learn looks for the session of a launch in what the agents list, and moves the
-// launch to it: its id, and the agent's own process instead of a wrapper's.
+// Learn finds the session of a launch in a snapshot, and moves the launch to that session's id and process. The process
+// is the agent's own instead of a wrapper's.
 func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Record, error) {
 	if r.Ended() {
 		return r, nil
@@ -233,15 +229,15 @@ func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Rec
 	var own proc.Identity
 	for i := range snap.Sessions {
 		s := &snap.Sessions[i]
-		if s.Agent != r.Agent || !s.Live() || s.Stale != nil || s.Launch != nil && s.Launch.Unlisted || !l.fits(&r, &s.Session) {
+		if !canBeOf(s, &r) || !l.matches(&r, &s.Session) {
 			continue
 		}
 		to := s.Process
 		if s.Shared || !l.table.Alive(to) || !l.member(&r, to) {
-			to = proc.Identity{} // a daemon, or a terminal in which the user took it up again
+			to = proc.Identity{} // a daemon, or a terminal in which the user resumed the session
 		}
-		if len(s.Files) == 0 && s.ID != r.Session {
-			own = to // it has stored nothing yet: this id is the process's, and another follows
+		if len(s.Files) == 0 && s.ID != r.Session || s.Launch != nil && s.Launch.Open {
+			own = to // the agent has stored no session yet: the id is that of the process and will change
 			continue
 		}
 		if r.Seen && r.Session == s.ID && (to.IsZero() || to == r.Process) {
@@ -255,65 +251,90 @@ func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Rec
 	return l.move(ctx, r.ID, own, func(r *Record) bool { r.Own = true; return true })
 }
 
+// canBeOf reports whether the latest answer of the launch's agent lists s as live. A row that Rollcall added itself for
+// a launch does not count.
+func canBeOf(s *app.Session, r *Record) bool {
+	ownRow := s.Launch != nil && s.Launch.Unlisted && !s.Launch.Open
+	return s.Agent == r.Agent && s.Live() && s.Stale == nil && !ownRow
+}
+
 func lockOf(r *Record) lock.Lock {
 	return lock.Lock{Path: r.Dir, Kind: lock.Auto, Owner: r.Process, Launch: r.ID, Session: r.Session, Agent: string(r.Agent), Since: r.LaunchedAt}
 }
 
-// logFile is where what an agent says is kept.
+// logFile returns the path of the file with the agent's output.
 func (l *Launches) logFile(id string) string { return filepath.Join(l.logs, id+".log") }
 
-// inputFile is the prompt, until the agent has it open.
+// inputFile returns the path of the file with the prompt, which is removed once the agent has it open.
 func (l *Launches) inputFile(id string) string { return filepath.Join(l.logs, id+".in") }
 
 func (l *Launches) removeLogs(id string) error {
-	var err error
-	for _, path := range []string{l.logFile(id), l.inputFile(id)} {
-		if e := os.Remove(path); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
+	return l.inLogs(func(d *owned.Dir) error {
+		var err error
+		for _, name := range []string{id + ".log", id + ".in"} {
+			if e := d.Remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
 		}
-	}
-	return err
+		return err
+	})
 }
 
-// sweepLogs removes the logs of launches that have no record, and prompts that a
-// start which was cut short left behind.
-func (l *Launches) sweepLogs(now time.Time) error {
-	entries, err := os.ReadDir(l.logs)
+// inLogs calls do with the open and checked folder of the logs. It returns no error if there is none.
+func (l *Launches) inLogs(do func(*owned.Dir) error) error {
+	_, err := bounded.In(l.logs, bounded.WriteLimit, func(context.Context) (struct{}, error) {
+		d, err := owned.OpenDir(l.state, filepath.Base(l.logs))
+		if err != nil {
+			return struct{}{}, err
+		}
+		defer d.Close()
+		return struct{}{}, do(d)
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	names, namesErr := l.records.Names()
-	err = errors.Join(err, namesErr)
-	for _, e := range entries {
-		id, kind, _ := strings.Cut(e.Name(), ".")
-		info, infoErr := e.Info()
-		if infoErr != nil || now.Sub(info.ModTime()) < Grace {
-			continue
-		}
-		_, known := slices.BinarySearch(names, id)
-		if !known && now.Sub(info.ModTime()) >= Keep || kind == "in" {
-			err = errors.Join(err, os.Remove(filepath.Join(l.logs, e.Name())))
-		}
-	}
 	return err
 }
 
-// Output returns the end of what the agent of a launch said, at most n bytes.
+// sweepLogs removes logs without a record, and prompts that an interrupted start left behind.
+func (l *Launches) sweepLogs(now time.Time) error {
+	names, namesErr := l.records.Names()
+	return errors.Join(namesErr, l.inLogs(func(d *owned.Dir) error {
+		files, err := d.Names()
+		for _, file := range files {
+			id, kind, _ := strings.Cut(file, ".")
+			info, infoErr := d.Lstat(file)
+			if infoErr != nil || now.Sub(info.ModTime()) < Grace {
+				continue
+			}
+			_, known := slices.BinarySearch(names, id)
+			if namesErr == nil && !known && now.Sub(info.ModTime()) >= Keep || kind == "in" {
+				err = errors.Join(err, d.Remove(file))
+			}
+		}
+		return err
+	}))
+}
+
+// Output returns the last n bytes of the agent's output.
 func (l *Launches) Output(id string, n int64) (string, error) {
-	f, err := os.Open(l.logFile(id))
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	from := max(info.Size()-n, 0)
-	text := make([]byte, min(n, info.Size()))
-	read, err := f.ReadAt(text, from)
-	if err != nil && read == 0 && len(text) > 0 {
-		return "", fmt.Errorf("read %s: %w", l.logFile(id), err)
-	}
-	return string(text[:read]), nil
+	return bounded.In(l.logs, bounded.ReadLimit, func(context.Context) (string, error) {
+		d, err := owned.OpenDir(l.state, filepath.Base(l.logs))
+		if err != nil {
+			return "", err
+		}
+		defer d.Close()
+		f, info, err := d.Open(id + ".log")
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = f.Close() }()
+		from := max(info.Size()-n, 0)
+		text := make([]byte, min(n, info.Size()))
+		read, err := f.ReadAt(text, from)
+		if err != nil && read == 0 && len(text) > 0 {
+			return "", fmt.Errorf("read %s: %w", l.logFile(id), err)
+		}
+		return string(text[:read]), nil
+	})
 }

@@ -7,15 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"rollcall/app/cleanup"
+	"rollcall/app/owned"
+	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
-// Leftovers offers what launches leave behind to a cleanup: records and logs of
-// those that have ended, locks whose owner is gone, files that were set aside. All
-// of it goes by itself a day after the end.
+// Leftovers offers the files of launches that have ended to a cleanup: records, logs, dead locks, and damaged files that
+// were set aside. Rollcall removes them itself a day after the end.
 type Leftovers struct{ *Launches }
 
 var _ cleanup.Source = Leftovers{}
@@ -24,12 +27,11 @@ var _ cleanup.Source = Leftovers{}
 func (l Leftovers) Owns(path string) (anchor string, ok bool) {
 	dir, name := filepath.Split(path)
 	dir = filepath.Clean(dir)
-	state := filepath.Dir(l.records.Path())
 	switch dir {
 	case l.records.Path(), l.locks.Folder():
-		return state, strings.Contains(name, ".json")
+		return l.state, strings.Contains(name, ".json")
 	case l.logs:
-		return state, strings.HasPrefix(name, "l-")
+		return l.state, strings.HasPrefix(name, "l-")
 	}
 	return "", false
 }
@@ -38,14 +40,14 @@ func (l Leftovers) Owns(path string) (anchor string, ok bool) {
 func (l Leftovers) Scan(ctx context.Context) ([]cleanup.Item, error) {
 	var items []cleanup.Item
 	var errs []error
-	// The record last: its log is judged by it.
+	// The records come last, since the check of a log reads its record.
 	for _, dir := range []string{l.logs, l.locks.Folder(), l.records.Path()} {
-		entries, err := os.ReadDir(dir)
+		names, err := l.files(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
-		for _, e := range entries {
-			path := filepath.Join(dir, e.Name())
+		for _, name := range names {
+			path := filepath.Join(dir, name)
 			if _, ok := l.Owns(path); !ok {
 				continue
 			}
@@ -61,6 +63,20 @@ func (l Leftovers) Scan(ctx context.Context) ([]cleanup.Item, error) {
 	return items, errors.Join(errs...)
 }
 
+// files returns the sorted names in one of Rollcall's folders.
+func (l Leftovers) files(dir string) ([]string, error) {
+	return bounded.In(dir, bounded.ReadLimit, func(context.Context) ([]string, error) {
+		d, err := owned.OpenDir(l.state, filepath.Base(dir))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		names, err := d.Names()
+		slices.Sort(names)
+		return names, err
+	})
+}
+
 // Check implements cleanup.Source.
 func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 	info, err := os.Lstat(path)
@@ -72,13 +88,13 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 		return cleanup.Item{}, fmt.Errorf("%w: %s", cleanup.ErrKept, why)
 	}
 	if !info.Mode().IsRegular() {
-		return kept("it is no regular file, and nothing that Rollcall made")
+		return kept("it is not a regular file, so Rollcall did not create it")
 	}
 	if strings.Contains(name, ".damaged-") {
 		return cleanup.NewItem(path, "damaged file", "it could not be read and was set aside", info), nil
 	}
 	if strings.Contains(name, ".tmp-") {
-		return kept("it may be being written") // and goes by itself
+		return kept("a process may be writing it") // Sweep removes it
 	}
 	switch filepath.Clean(dir) {
 	case l.records.Path():
@@ -87,7 +103,7 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 			return cleanup.Item{}, err
 		}
 		if !r.Ended() {
-			return kept("its launch goes on")
+			return kept("its launch is running")
 		}
 		return cleanup.NewItem(path, "launch record", "its launch ended "+l.ago(r.EndedAt), info), nil
 	case l.locks.Folder():
@@ -96,21 +112,21 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 			return cleanup.Item{}, err
 		}
 		if !dead {
-			return kept("its owner lives, or it was made by hand")
+			return kept("its process is running, or the user locked the folder")
 		}
-		return cleanup.NewItem(path, "lock", "the process that it lived with is gone", info), nil
+		return cleanup.NewItem(path, "lock", "its process has ended", info), nil
 	}
 	id, _, _ := strings.Cut(name, ".")
 	r, err := l.record(id)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && l.now().Sub(info.ModTime()) < Grace:
-		return kept("its launch may be being made")
+		return kept("its launch may be starting")
 	case errors.Is(err, fs.ErrNotExist):
-		return cleanup.NewItem(path, "log", "no launch has it any more", info), nil
+		return cleanup.NewItem(path, "log", "its launch has no record any more", info), nil
 	case err != nil:
 		return cleanup.Item{}, err
 	case !r.Ended():
-		return kept("its launch goes on")
+		return kept("its launch is running")
 	}
 	return cleanup.NewItem(path, "log", "its launch ended "+l.ago(r.EndedAt), info), nil
 }
@@ -122,5 +138,8 @@ func (l *Launches) record(id string) (Record, error) {
 }
 
 func (l *Launches) ago(t time.Time) string {
-	return l.now().Sub(t).Round(time.Minute).String() + " ago"
+	if age := present.Since(t, l.now()); age != "now" {
+		return age + " ago"
+	}
+	return "now"
 }

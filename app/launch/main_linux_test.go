@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all" // registers every agent
 	"rollcall/app"
 	"rollcall/app/lock"
 	"rollcall/proc"
@@ -36,9 +37,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// play is the tests' agent: this binary, re-executed. It writes its session into
-// its storage, a folder with a file per session, and works until it is told to
-// end, as agents do.
+// play runs the tests' agent, this binary re-executed, or another role of a test. The agent writes its session into its
+// storage, a folder with a file per session, and runs until a file or a signal ends it.
 func play(role string) int {
 	store := os.Getenv("FAKE_STORE")
 	switch role {
@@ -69,10 +69,10 @@ func play(role string) int {
 				}
 			}
 		}
-	case "short": // writes nothing, and is done in a moment
+	case "short": // writes nothing, and ends soon
 		time.Sleep(10 * time.Millisecond)
 	case "mute": // runs and writes nothing
-		time.Sleep(time.Minute)
+		time.Sleep(time.Hour)
 	case "fail":
 		fmt.Println("no such model")
 		return 3
@@ -82,6 +82,8 @@ func play(role string) int {
 		return stopper()
 	case "locker":
 		return locker()
+	case "keeper":
+		return keeper()
 	}
 	return 0
 }
@@ -105,9 +107,9 @@ type fake struct {
 	role    string
 	chooses bool // the id can be chosen
 	drop    []string
-	loose   atomic.Bool  // it has a process, and has stored no session yet
-	deaf    atomic.Bool  // nothing is watched
-	blind   atomic.Bool  // new sessions are not seen
+	unsaved atomic.Bool  // the process runs, and has stored no session yet
+	noWatch atomic.Bool  // no folder is watched
+	blind   atomic.Bool  // new sessions are not listed
 	fail    atomic.Value // the error to answer with
 	known   sync.Map     // sessions that were seen
 }
@@ -115,7 +117,7 @@ type fake struct {
 func (f *fake) Name() adapters.Name { return adapters.ClaudeCode }
 
 func (f *fake) WatchPaths() []string {
-	if f.deaf.Load() {
+	if f.noWatch.Load() {
 		return nil
 	}
 	return []string{f.store}
@@ -144,7 +146,7 @@ func (f *fake) Discover(_ context.Context, q adapters.Query) (adapters.Roll, err
 			Files: []string{filepath.Join(f.store, n.Name())}}
 		if !f.table.Alive(e.Process) {
 			s.Status, s.Outcome, s.Process = adapters.Stopped, adapters.Completed, proc.Identity{}
-		} else if f.loose.Load() {
+		} else if f.unsaved.Load() {
 			s.ID, s.Status, s.Files = fmt.Sprintf("process-%d", e.Process.PID), adapters.Unknown, nil
 		}
 		roll.Sessions = append(roll.Sessions, s)
@@ -246,7 +248,7 @@ func (s *stage) start(change func(*Request)) *Started {
 	return got
 }
 
-// finish lets the agent of a session end by itself.
+// finish makes the agent of a session end by itself.
 func (s *stage) finish(session string) {
 	s.t.Helper()
 	if err := os.WriteFile(filepath.Join(s.store, session+".end"), nil, 0o600); err != nil {
@@ -268,16 +270,16 @@ func (s *stage) signal(id proc.Identity, sig proc.Signal) {
 
 func (s *stage) until(what string, ok func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(3 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(3 * time.Millisecond) {
 		if time.Now().After(end) {
 			list, _ := s.List()
 			locks, _ := s.locks.List()
-			s.t.Fatalf("waited in vain for %s; records %+v, locks %+v", what, list, locks)
+			s.t.Fatalf("waited a minute for %s; records %+v, locks %+v", what, list, locks)
 		}
 	}
 }
 
-// only is the only record.
+// only returns the only record.
 func (s *stage) only() Record {
 	s.t.Helper()
 	list, err := s.List()
@@ -289,9 +291,19 @@ func (s *stage) only() Record {
 
 // tray runs a core with its keeper, as the tray does.
 type tray struct {
-	core   *app.Core
-	events *app.Events
-	told   chan app.Event
+	core    *app.Core
+	events  *app.Events
+	told    chan app.Event
+	reading chan struct{} // closed when all events were read
+}
+
+// lastEnds counts the ends that were told since the last count, and of those that a further refresh tells. It stops
+// telling.
+func (tr *tray) lastEnds(ctx context.Context) int {
+	tr.core.Refresh(ctx)
+	tr.events.Close()
+	<-tr.reading
+	return tr.ends()
 }
 
 func (s *stage) tray() *tray {
@@ -302,14 +314,13 @@ func (s *stage) tray() *tray {
 	}
 	c := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
 	k := NewKeeper(s.Launches, c, w, slog.New(slog.NewTextHandler(testWriter{s.t}, nil)))
-	tr := &tray{core: c, events: c.Events(), told: make(chan app.Event, 1000)}
+	tr := &tray{core: c, events: c.Events(), told: make(chan app.Event, 100_000), reading: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- c.Run(ctx) }()
 	go func() { done <- k.Run(ctx) }()
-	reading := make(chan struct{})
 	go func() {
-		defer close(reading)
+		defer close(tr.reading)
 		for {
 			e, err := tr.events.Next(context.Background())
 			if err != nil {
@@ -324,7 +335,7 @@ func (s *stage) tray() *tray {
 			s.t.Error(err)
 		}
 		tr.events.Close()
-		<-reading
+		<-tr.reading
 	})
 	return tr
 }
@@ -351,8 +362,7 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// starter launches into a folder and says what came of it, as a process of its
-// own.
+// starter launches the agent and prints the result, as a process of its own.
 func starter() int {
 	table := proc.OpenAt("/proc", "/etc")
 	f := &fake{store: os.Getenv("FAKE_STORE"), table: table}

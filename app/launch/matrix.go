@@ -1,21 +1,15 @@
 package launch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"strings"
-
-	"github.com/goccy/go-yaml"
 
 	"rollcall/adapters"
 )
 
-// Member is one agent of a group, as it is asked to work.
+// Member is one agent of a group, with its model and permission mode.
 type Member struct {
 	Agent adapters.Name
 	Model string
@@ -24,11 +18,11 @@ type Member struct {
 
 // Matrix is one prompt for several agents or models.
 type Matrix struct {
-	Request Request // what all have in common
+	Request Request // what all members have in common
 	Members []Member
 }
 
-// matrixFile is a matrix as it stands in YAML.
+// matrixFile is a matrix file in YAML.
 type matrixFile struct {
 	Prompt     string        `yaml:"prompt"`
 	PromptFile string        `yaml:"prompt_file"`
@@ -53,39 +47,32 @@ const (
 	maxMembers = 20
 )
 
-// LoadMatrix reads a matrix file. Relative paths in it begin at its own folder.
-// Its errors name the file, and the line where there is one.
-func LoadMatrix(ctx context.Context, path string) (*Matrix, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxMatrix+1))
+// LoadMatrix reads a matrix file, which may be a pipe, until ctx is done. Relative paths in the file are relative to its
+// folder. Options override values of the file, except for Files, which LoadMatrix adds. Its errors name the file and,
+// where possible, the line.
+func LoadMatrix(ctx context.Context, path string, o *Options) (*Matrix, error) {
+	text, err := readAll(ctx, &lateFile{path: path}, maxMatrix)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) > maxMatrix {
-		return nil, fmt.Errorf("%s: larger than the 1 MB that make sense", path)
+		return nil, fmt.Errorf("%s: the matrix file is larger than 1 MB", path)
 	}
-	m, err := parseMatrix(ctx, text, filepath.Dir(path))
+	m, err := parseMatrix(ctx, []byte(text), filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	o.override(&m.Request)
 	return m, nil
 }
 
 func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) {
-	var file matrixFile
-	// Strict: a key that is misspelt must not be one that is passed over.
-	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&file); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("it is empty")
-		}
-		return nil, errors.New(strings.TrimSpace(yaml.FormatError(err, false, false)))
+	file, err := decodeMatrix(text)
+	if err != nil {
+		return nil, err
 	}
 	if file.Prompt != "" && file.PromptFile != "" {
-		return nil, errors.New("it has a prompt and a prompt_file; leave one out")
+		return nil, errors.New("the matrix has both prompt and prompt_file; remove one of them")
 	}
 	below := func(p string) string {
 		if p == "" || filepath.IsAbs(p) {
@@ -93,26 +80,19 @@ func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) 
 		}
 		return filepath.Join(dir, p)
 	}
-	m := &Matrix{Request: Request{Group: file.Group, Spec: below(file.Spec)}}
-	m.Request.Task.Prompt, m.Request.Task.Dir = file.Prompt, below(file.CWD)
+	o := Options{Dir: below(file.CWD), Prompt: file.Prompt, PromptFile: below(file.PromptFile), Pipes: true,
+		Group: file.Group, Spec: below(file.Spec), OnCreate: file.OnCreate, OnComplete: file.OnComplete}
 	if file.CWD == "" {
-		m.Request.Task.Dir = dir
-	}
-	if file.PromptFile != "" {
-		prompt, err := ReadPromptFile(ctx, below(file.PromptFile))
-		if err != nil {
-			return nil, err
-		}
-		m.Request.Task.Prompt = prompt
+		o.Dir = dir
 	}
 	for _, f := range file.Files {
-		m.Request.Files = append(m.Request.Files, below(f))
+		o.Files = append(o.Files, below(f))
 	}
-	for _, h := range []Hook{{When: OnCreate, Command: file.OnCreate}, {When: OnComplete, Command: file.OnComplete}} {
-		if h.Command != "" {
-			m.Request.Hooks = append(m.Request.Hooks, h)
-		}
+	req, err := o.Request(ctx)
+	if err != nil {
+		return nil, err
 	}
+	m := &Matrix{Request: req}
 	for i, e := range file.Matrix {
 		members, err := e.members()
 		if err != nil {
@@ -121,17 +101,17 @@ func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) 
 		m.Members = append(m.Members, members...)
 	}
 	if len(m.Members) == 0 {
-		return nil, errors.New("its matrix names no agent")
+		return nil, errors.New("the list matrix names no agent; add entries such as \"- agent: codex\"")
 	}
 	return m, CheckMembers(m.Members)
 }
 
 func (e *matrixEntry) members() ([]Member, error) {
 	if e.Agent == "" {
-		return nil, errors.New("it names no agent")
+		return nil, errors.New("the key agent is missing")
 	}
 	if e.Model != "" && len(e.Models) > 0 {
-		return nil, errors.New("it has a model and models; leave one out")
+		return nil, errors.New("the entry has both model and models; remove one of them")
 	}
 	models := e.Models
 	if len(models) == 0 {
@@ -144,10 +124,10 @@ func (e *matrixEntry) members() ([]Member, error) {
 	return out, nil
 }
 
-// CheckMembers refuses more launches at once than anybody means.
+// CheckMembers returns an error for a group that is too large.
 func CheckMembers(list []Member) error {
 	if len(list) > maxMembers {
-		return fmt.Errorf("%d launches at once are more than the %d that make sense", len(list), maxMembers)
+		return fmt.Errorf("a group has at most %d launches, not %d", maxMembers, len(list))
 	}
 	return nil
 }

@@ -9,8 +9,7 @@ import (
 	"rollcall/app/present"
 )
 
-// OccupiedError says that a live session works in a folder, above it or below
-// it, whoever started it.
+// OccupiedError reports that a live session works in a folder, in one above it or in one below it.
 type OccupiedError struct {
 	Path    string
 	Session app.Session
@@ -19,20 +18,22 @@ type OccupiedError struct {
 func (e *OccupiedError) Error() string {
 	s := &e.Session
 	who := fmt.Sprintf("%s session %s (%s)", present.AgentName(s.Agent), present.Line(s.ID), present.Status(s.Session))
+	if s.IsProcess() {
+		who = fmt.Sprintf("%s process %d (%s)", present.AgentName(s.Agent), s.Process.PID, present.Status(s.Session))
+	}
 	if s.CWD == e.Path {
 		return fmt.Sprintf("%s is in use by %s", lock.Shown(e.Path), who)
 	}
 	return fmt.Sprintf("%s overlaps %s, which is in use by %s", lock.Shown(e.Path), lock.Shown(s.CWD), who)
 }
 
-// Occupied returns a check for Launches.Start: it refuses folders that overlap
-// one in which a live session of the snapshot works. except is the id of a
-// session that may be there: the one to be resumed.
+// Occupied returns a check for Launches.Start. The check fails with *OccupiedError for a folder that overlaps the folder
+// of a live session of the snapshot. It ignores the session with the id except, which is about to be resumed.
 func Occupied(snap *app.Snapshot, except string) func(path string) error {
 	return func(path string) error {
 		for i := range snap.Sessions {
 			s := &snap.Sessions[i]
-			if !s.Live() || s.CWD == "" || s.Remote != "" || s.Parent != "" || s.ID == except {
+			if !s.Live() || !s.HasLocalFolder() || s.Parent != "" || s.ID == except {
 				continue
 			}
 			dir := s.CWD

@@ -11,36 +11,44 @@ import (
 	"strings"
 )
 
-// maxPrompt is far above what agents take.
+// maxPrompt is far above the length that agents accept.
 const maxPrompt = 4 << 20
 
-// ReadPrompt reads a prompt to its end. A longer one than makes sense is an
-// error, never a part of it. It returns when ctx is done, though r says nothing.
+var errPromptTooLong = errors.New("the prompt is longer than 4 MB")
+
+// ReadPrompt reads a prompt to its end. It fails if the prompt is longer than 4 MB. It returns when ctx is done even if r
+// blocks.
 func ReadPrompt(ctx context.Context, r io.Reader) (string, error) {
+	text, err := readAll(ctx, r, maxPrompt)
+	if err == nil && len(text) > maxPrompt {
+		err = errPromptTooLong
+	}
+	return text, err
+}
+
+// readAll reads at most limit+1 bytes. It returns when ctx is done even if r blocks.
+func readAll(ctx context.Context, r io.Reader, limit int64) (string, error) {
 	type answer struct {
 		text []byte
 		err  error
 	}
 	done := make(chan answer, 1)
-	go func() { // a read from a terminal or a pipe can't be called off
-		text, err := io.ReadAll(io.LimitReader(r, maxPrompt+1))
+	go func() { // a read from a terminal or a pipe can't be cancelled
+		text, err := io.ReadAll(io.LimitReader(r, limit+1))
 		done <- answer{text, err}
 	}()
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case a := <-done:
-		if a.err == nil && len(a.text) > maxPrompt {
-			a.err = fmt.Errorf("the prompt is longer than the %d bytes that make sense", maxPrompt)
-		}
 		return string(a.text), a.err
 	}
 }
 
-// ReadPromptFile is ReadPrompt for a file, which may be a pipe (<(command) of a
-// shell).
-func ReadPromptFile(ctx context.Context, path string) (string, error) {
-	text, err := ReadPrompt(ctx, &lateFile{path: path})
+// ReadPromptFile reads a prompt from a file. With pipes the file may be a pipe, such as <(command) of a shell, which can
+// be read only once. Without pipes it opens only a regular file.
+func ReadPromptFile(ctx context.Context, path string, pipes bool) (string, error) {
+	text, err := ReadPrompt(ctx, &lateFile{path: path, regular: !pipes})
 	var named *fs.PathError
 	if err != nil && !errors.As(err, &named) && ctx.Err() == nil {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -48,14 +56,20 @@ func ReadPromptFile(ctx context.Context, path string) (string, error) {
 	return text, err
 }
 
-// lateFile is opened by its first read: to open a pipe may take for ever.
+// lateFile opens a file at its first read, since opening a pipe may block forever.
 type lateFile struct {
-	path string
-	file *os.File
+	path    string
+	regular bool // only a regular file may be opened
+	file    *os.File
 }
 
 func (f *lateFile) Read(p []byte) (n int, err error) {
 	if f.file == nil {
+		if f.regular {
+			if _, err := regularFile(f.path); err != nil {
+				return 0, err
+			}
+		}
 		if f.file, err = os.Open(f.path); err != nil {
 			return 0, err
 		}
@@ -66,10 +80,10 @@ func (f *lateFile) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// MaxFile bounds the spec and each context file.
+// MaxFile is the largest size of the spec and of each context file.
 const MaxFile = 50 << 10
 
-// compose is the prompt with the spec and the context files.
+// compose returns the prompt followed by the spec and the context files.
 func compose(req *Request) (string, error) {
 	var b strings.Builder
 	b.WriteString(req.Task.Prompt)
@@ -92,24 +106,30 @@ func compose(req *Request) (string, error) {
 		}
 	}
 	if b.Len() > maxPrompt {
-		return "", fmt.Errorf("the prompt has %d bytes, more than the %d that make sense", b.Len(), maxPrompt)
+		return "", errPromptTooLong
 	}
 	if strings.ContainsRune(b.String(), 0) {
-		return "", errors.New("the prompt has a NUL byte: is one of the files no text?")
+		return "", errors.New("the prompt contains a NUL byte; add only text files")
 	}
 	return b.String(), nil
 }
 
-func readText(path string) (string, error) {
+// regularFile returns an error for anything but a regular file, since opening a pipe may block forever.
+func regularFile(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	return info, err
+}
+
+func readText(path string) (string, error) {
+	info, err := regularFile(path)
 	if err != nil {
 		return "", err
 	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is no file", path)
-	}
 	if info.Size() > MaxFile {
-		return "", fmt.Errorf("%s has %d bytes, more than the %d allowed", path, info.Size(), MaxFile)
+		return "", fmt.Errorf("%s has %d bytes; at most %d (50 KB) are allowed", path, info.Size(), MaxFile)
 	}
 	text, err := os.ReadFile(path)
 	return string(text), err

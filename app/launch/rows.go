@@ -15,7 +15,7 @@ import (
 
 // Complete implements app.Launches.
 func (l *Launches) Complete(agent adapters.Name, listed []adapters.Session) ([]adapters.Session, func(*adapters.Session) *app.Launch) {
-	records := l.quietly() // what can't be read is told by those who manage launches
+	records := l.readable()
 	var more []adapters.Session
 	now := l.now()
 	for i := range records {
@@ -23,23 +23,23 @@ func (l *Launches) Complete(agent adapters.Name, listed []adapters.Session) ([]a
 		if r.Agent != agent || r.Ended() || l.listed(r, listed) {
 			continue
 		}
-		if !l.lives(r, now) {
-			heir, ok := l.left(r)
+		if !l.isAlive(r, now) {
+			successor, ok := l.survivor(r)
 			if !ok {
 				continue
 			}
-			r.Process = heir // the keeper is about to write that down
+			r.Process = successor // the keeper is about to store that
 		}
 		more = append(more, l.row(r, now))
 	}
-	// Sessions are named later, when more may be known of the launches than now.
-	latest := sync.OnceValue(l.quietly)
+	// The core calls the function later, when the records may have changed.
+	latest := sync.OnceValue(l.readable)
 	return more, func(s *adapters.Session) *app.Launch { return l.launchOf(latest(), s) }
 }
 
-// listed says whether the agent lists the session of a launch as live.
+// listed reports whether the agent lists the session of a launch as live.
 func (l *Launches) listed(r *Record, list []adapters.Session) bool {
-	return slices.ContainsFunc(list, func(s adapters.Session) bool { return s.Live() && l.fits(r, &s) })
+	return slices.ContainsFunc(list, func(s adapters.Session) bool { return s.Live() && l.matches(r, &s) })
 }
 
 func (l *Launches) row(r *Record, now time.Time) adapters.Session {
@@ -51,19 +51,18 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 		s.ID = r.ID
 	}
 	age := max(now.Sub(r.LaunchedAt), 0).Round(time.Second)
-	if r.young(now) && !r.Seen {
-		s.Evidence = fmt.Sprintf("starting: launched %s ago, not in its agent's storage yet", age)
+	if r.isStarting(now) && !r.Seen {
+		s.Evidence = fmt.Sprintf("starting: launched %s ago, not in the agent's storage yet", age)
 	} else {
-		s.Status = adapters.Unknown // it may wait for something, or its agent could not be read
-		s.Evidence = fmt.Sprintf("process %d, launched %s ago, lives; its agent does not list a session of it", r.Process.PID, age)
+		s.Status = adapters.Unknown // the agent may be waiting, or its storage could not be read
+		s.Evidence = fmt.Sprintf("process %d, launched %s ago, is running; the agent does not list a session for it", r.Process.PID, age)
 	}
 	return s
 }
 
-// ExitCode is the exit code of the process that a session of ours ran in; nil:
-// nobody knows it.
+// ExitCode returns the exit code of a launched session's process, or nil if it is unknown.
 func (l *Launches) ExitCode(s *app.Session) *int {
-	records := l.quietly()
+	records := l.readable()
 	for i := range records {
 		if r := &records[i]; s.Launch != nil && r.ID == s.Launch.ID {
 			return r.ExitCode
@@ -72,33 +71,33 @@ func (l *Launches) ExitCode(s *app.Session) *int {
 	return nil
 }
 
-// launchOf is the launch that a session came from.
+// launchOf returns the launch of a session, or nil.
 func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
 	for i := range records {
 		r := &records[i]
-		if r.Agent == s.Agent && l.fits(r, s) {
-			return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: r.Prompt, Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: r.shownHooks(),
-				Unlisted: s.ID == r.ID} // a row of ours, also where only others were asked about
+		if r.Agent == s.Agent && l.matches(r, s) {
+			return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: r.Prompt, Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: l.shownHooks(r),
+				Unlisted: s.ID == r.ID} // a row that Complete added
 		}
 	}
 	return nil
 }
 
-// fits says whether a session came from a launch: by its id, or by its process.
-func (l *Launches) fits(r *Record, s *adapters.Session) bool {
+// matches reports whether a session belongs to a launch, by its id or by its process.
+func (l *Launches) matches(r *Record, s *adapters.Session) bool {
 	if s.ID == r.ID || r.Session != "" && s.ID == r.Session {
 		return true
 	}
-	// A process can be given to another session later: the id, once known, rules.
-	if r.Session != "" || r.Ended() || s.Parent != "" || s.Shared || s.Process.IsZero() {
+	// A process may change to another session later. So once the id of the launch's session is known, only the id counts,
+	// except for a row of a process without a session before the agent has listed the id.
+	if r.Session != "" && (r.Seen || !s.IsProcess()) || r.Ended() || s.Parent != "" || s.Shared || s.Process.IsZero() {
 		return false
 	}
 	return s.Process == r.Process || l.member(r, s.Process)
 }
 
-// member says whether a living process belongs to what a launch started: it has
-// the launch in its environment, is of the session that the started process
-// leads, or is its child (Windows).
+// member reports whether a running process belongs to a launch: it has the launch's id in its environment, is in the
+// POSIX session that the started process leads, or is a child of the started process (Windows).
 func (l *Launches) member(r *Record, id proc.Identity) bool {
 	first := r.Process
 	if len(r.Former) > 0 {
@@ -120,18 +119,17 @@ func (l *Launches) member(r *Record, id proc.Identity) bool {
 	if first.IsZero() {
 		return false
 	}
-	// While a session has a process, its number is not given to another process:
-	// a stranger with it means that the session of the launch is gone.
+	// The kernel does not reuse the number of a POSIX session that still has a process. If another process has that number
+	// as its pid, the launch's POSIX session has ended.
 	if leader, err := l.table.Find(first.PID); err == nil && leader.Identity != first {
 		return false
 	}
 	return p.SID == first.PID || p.SID == 0 && p.PPID == first.PID
 }
 
-// Heir finds, for Sweep, the agent behind a wrapper that is gone: the process on
-// which the agent lists the session, or, before it has listed it once, the eldest
-// process that the wrapper left. Afterwards what is left are tools.
-func (l *Launches) Heir(snap *app.Snapshot) func(Record) (proc.Identity, bool) {
+// Successor returns a function for Sweep that finds the agent's process once a wrapper has ended: the process with which
+// the agent lists the session, or else the survivor of the wrapper.
+func (l *Launches) Successor(snap *app.Snapshot) func(Record) (proc.Identity, bool) {
 	return func(r Record) (proc.Identity, bool) {
 		for _, s := range snap.Sessions {
 			if s.Agent == r.Agent && s.Live() && !s.Shared && s.Process != r.Process && s.Parent == "" &&
@@ -139,15 +137,14 @@ func (l *Launches) Heir(snap *app.Snapshot) func(Record) (proc.Identity, bool) {
 				return s.Process, true
 			}
 		}
-		return l.left(&r)
+		return l.survivor(&r)
 	}
 }
 
-// left is the eldest process that a wrapper left when it ended: the agent, as long
-// as it was not seen that the wrapper's process is the agent. Afterwards it is a tool.
-// Of a start that was cut short before it was written down, it is what was
-// started.
-func (l *Launches) left(r *Record) (proc.Identity, bool) {
+// survivor returns the oldest process of a launch whose recorded process has ended. That is the agent, unless the
+// recorded process is known to have been the agent itself: then only tools are left, and survivor returns none. For an
+// interrupted start it returns the process that was started.
+func (l *Launches) survivor(r *Record) (proc.Identity, bool) {
 	if r.Seen || r.Own {
 		return proc.Identity{}, false
 	}
@@ -164,11 +161,11 @@ func (l *Launches) left(r *Record) (proc.Identity, bool) {
 	return proc.Identity{}, false
 }
 
-// shownHooks are the hooks of a launch as they are shown.
-func (r *Record) shownHooks() []app.Hook {
+// shownHooks returns the hooks of a launch for display.
+func (l *Launches) shownHooks(r *Record) []app.Hook {
 	out := make([]app.Hook, 0, len(r.Hooks))
 	for _, h := range r.Hooks {
-		out = append(out, app.Hook{When: string(h.When), Command: h.Command, RanAt: h.RanAt, Result: h.Result, Output: h.Output})
+		out = append(out, app.Hook{When: string(h.When), Command: h.Command, RanAt: h.RanAt, Result: h.Result, Output: h.Output, Lost: l.resultUnknown(&h)})
 	}
 	return out
 }

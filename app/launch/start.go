@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,49 +15,60 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/fault"
 	"rollcall/app/lock"
+	"rollcall/app/owned"
 	"rollcall/proc"
 )
 
-// Variable stands in the environment of everything that a launch starts, with
-// the launch's id: it finds the agent behind a wrapper that is gone.
+// Variable is the environment variable with the launch's id. All processes of a launch have it, so that the agent is
+// found after its wrapper has ended.
 const Variable = "ROLLCALL_LAUNCH"
 
-// Request is a launch as the user wants it.
+// Request is a launch that the user requests.
 type Request struct {
 	Task  adapters.Task
 	Group string
 	Spec  string // path of a file that is appended to the prompt
 	Files []string
 	Hooks []Hook
-	// Branch is that of the worktree that was made for the launch.
+	// Branch is the branch of the launch's worktree, if it has one.
 	Branch string
-	// Force starts it in a folder that is locked or occupied.
+	// Force starts the agent even if the folder is locked or occupied.
 	Force bool
 	// KeepEnv leaves the variables in place that the agent's adapter would drop.
 	KeepEnv bool
 }
 
-// Plan is a launch that could be carried out: what the user sees before it is.
+// Plan is a launch that was checked and can be started. The user sees it first.
 type Plan struct {
 	Agent   adapters.Name
 	Request Request
 	Command adapters.Command
-	Env     []string // the whole environment, but for Variable
-	Dropped []string // the variables that are left out and are set here
+	Env     []string // the whole environment except Variable
+	Dropped []string // variables of the caller's environment that Env lacks
 }
 
-// Prepare finds the agent's program and makes the command. env is the
-// environment to begin with. Nothing is written yet.
+// Prepare finds the agent's program and builds the command. env is the caller's environment. It writes nothing.
 func Prepare(a adapters.Adapter, req Request, env []string) (*Plan, error) {
-	launcher, ok := a.(adapters.Launcher)
-	if !ok {
-		return nil, fmt.Errorf("%s can't be launched from here", a.Name())
+	// A session's folder comes from what its agent wrote. Resolved against
+	// Rollcall's own working directory, a relative one would name another folder.
+	if req.Task.Resume != "" && !filepath.IsAbs(req.Task.Dir) {
+		return nil, fmt.Errorf("resume %s: the agent recorded the folder %s, which is not an absolute path; resume the session in the agent itself, in the right folder",
+			req.Task.Resume, lock.Shown(req.Task.Dir))
 	}
 	dir, err := lock.RealPath(req.Task.Dir)
 	if err != nil {
 		return nil, err
 	}
 	req.Task.Dir = dir
+	return prepare(a, req, env)
+}
+
+// prepare does the work of Prepare, for a folder that may not exist yet.
+func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error) {
+	launcher, ok := a.(adapters.Launcher)
+	if !ok {
+		return nil, fmt.Errorf("%s: Rollcall cannot launch this agent", a.Name())
+	}
 	if err := errors.Join(checkMode(launcher, req.Task.Mode), checkModel(req.Task.Model)); err != nil {
 		return nil, err
 	}
@@ -109,39 +121,36 @@ func checkMode(l adapters.Launcher, mode string) error {
 		names = append(names, m.Name)
 	}
 	if names == nil {
-		return fmt.Errorf("this agent has no permission modes, so not %q either", mode)
+		return fmt.Errorf("this agent has no permission modes: omit the mode %q", mode)
 	}
-	return fmt.Errorf("the mode is one of %s, not %q", strings.Join(names, ", "), mode)
+	return fmt.Errorf("the mode must be one of %s, not %q", strings.Join(names, ", "), mode)
 }
 
-// checkModel refuses what an agent could take for a switch instead.
+// checkModel returns an error for a model name that an agent could take for an option.
 func checkModel(model string) error {
 	if strings.HasPrefix(model, "-") || strings.TrimSpace(model) != model || strings.ContainsFunc(model, unicode.IsControl) {
-		return fmt.Errorf("%q is no name of a model", model)
+		return fmt.Errorf("%q is not a model name: it must not begin with a hyphen or a space, or contain control characters", model)
 	}
 	return nil
 }
 
-// Started is a launch that was carried out.
+// Started is a launch that was started.
 type Started struct {
 	Record Record
 	Child  *proc.Child
-	// Warnings are what went wrong after the start: the agent runs, and what
-	// Rollcall keeps of it is incomplete.
+	// Warnings are errors after the start. The agent runs, but its record or lock may be incomplete.
 	Warnings []error
 }
 
-// retries is how often bookkeeping after the start is tried.
-const retries = 3
+// attempts is the number of attempts to write each part of the record after the start.
+const attempts = 3
 
-// Start carries out a plan in the background. The folder is locked first, for
-// this process until the agent's exists; occupied is asked meanwhile, with the
-// folder's real path, and may refuse (not when forced). Until the process runs
-// any failure undoes everything. Afterwards nothing does: what the user started
-// is never ended for the sake of bookkeeping.
+// Start carries out a plan in the background. It first locks the folder, for this process until the agent's exists.
+// Unless the plan is forced, it calls occupied with the folder's real path; an error of occupied makes it fail. A failure
+// before the process runs undoes everything. After that Start never ends the process, and reports failures as warnings.
 func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {
 	if p.Request.Task.Terminal {
-		return nil, errors.New("a launch in a terminal is not one in the background: see Here")
+		return nil, errors.New("a launch in a terminal cannot be started in the background")
 	}
 	r, err := l.newRecord(p)
 	if err != nil {
@@ -161,32 +170,30 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	if err != nil {
 		return nil, errors.Join(err, l.undo(ctx, r.ID))
 	}
-	return l.book(context.WithoutCancel(ctx), r, child), nil
+	return l.recordStart(context.WithoutCancel(ctx), r, child), nil
 }
 
-// newRecord is the record of a plan that this process carries out.
+// newRecord returns the record of a plan that this process is about to carry out.
 func (l *Launches) newRecord(p *Plan) (Record, error) {
 	self := proc.Self()
 	if self.IsZero() {
-		return Record{}, errors.New("this process can't be found in the process table, so no lock could name it")
+		return Record{}, errors.New("cannot lock the folder: this process is not in the process table (is /proc mounted?)")
 	}
 	t := &p.Request.Task
 	return Record{
 		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Dir: t.Dir, Prompt: t.Prompt, Model: t.Model, Mode: t.Mode,
-		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(),
+		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true,
 	}, nil
 }
 
-// undo removes what a start that failed has made.
+// undo removes the lock, record and logs of a start that failed.
 func (l *Launches) undo(ctx context.Context, id string) error {
 	ctx = context.WithoutCancel(ctx)
 	return errors.Join(l.locks.Release(ctx, id), l.records.Remove(id), l.removeLogs(id))
 }
 
-// Here prepares a launch whose program takes the place of this very process, in
-// the terminal that it has: the folder is locked and the record written as if
-// the agent ran already. The caller then executes the plan's command with env;
-// when that fails it calls undo.
+// Here prepares a launch whose program replaces this process in its terminal. It locks the folder and writes the record
+// as if the agent ran already. The caller must then execute the plan's command with env, and call undo if that fails.
 func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string) error) (r Record, env []string, undo func() error, err error) {
 	if r, err = l.newRecord(p); err != nil {
 		return r, nil, nil, err
@@ -207,9 +214,11 @@ func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string)
 
 // run writes the record and the prompt, and starts the program.
 func (l *Launches) run(ctx context.Context, p *Plan, r *Record) (*proc.Child, error) {
-	if err := os.MkdirAll(l.logs, 0o700); err != nil {
+	logs, err := owned.MakeDir(l.state, filepath.Base(l.logs))
+	if err != nil {
 		return nil, err
 	}
+	logs.Close()
 	if err := l.records.Write(r.ID, r); err != nil {
 		return nil, err
 	}
@@ -233,35 +242,39 @@ func (l *Launches) run(ctx context.Context, p *Plan, r *Record) (*proc.Child, er
 	return child, err
 }
 
-// book writes down what runs now.
-func (l *Launches) book(ctx context.Context, r Record, child *proc.Child) *Started {
+// recordStart stores the process that was started in the record and the lock.
+func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child) *Started {
 	s := &Started{Record: r, Child: child}
 	try := func(what string, f func() error) {
 		var err error
-		for i := range retries {
+		for i := range attempts {
 			if err = f(); err == nil {
 				return
 			}
 			<-time.After(time.Duration(i+1) * 20 * time.Millisecond)
 		}
-		s.Warnings = append(s.Warnings, fmt.Errorf("it runs, but %s: %w", what, err))
+		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but %s: %w", what, err))
 	}
 	_ = os.Remove(l.inputFile(r.ID)) // the child has it open
-	if child.Identity.IsZero() {     // ended at once
+	process := child.Identity
+	if process.IsZero() { // it ended at once; a wrapper may have left an agent
+		process, _ = l.survivor(&r)
+	}
+	if process.IsZero() {
 		code, err := child.Wait()
 		if err != nil {
 			s.Warnings = append(s.Warnings, err)
 		}
-		try("its end was not written down", func() (err error) {
+		try("its end was not recorded", func() (err error) {
 			s.Record, _, err = l.End(ctx, r.ID, &code)
 			return err
 		})
 		return s
 	}
-	r.Process = child.Identity
+	r.Process = process
 	s.Record = r
 	try("its record was not written", func() (err error) {
-		s.Record, err = l.update(ctx, r.ID, func(old *Record) bool { return old.began(child.Identity) })
+		s.Record, err = l.update(ctx, r.ID, func(old *Record) bool { return old.addStarted(process) })
 		return err
 	})
 	fault.Point("launch.booked")
@@ -272,9 +285,9 @@ func (l *Launches) book(ctx context.Context, r Record, child *proc.Child) *Start
 	return s
 }
 
-// began notes the process that was started. The agent behind it may have been
-// found before.
-func (r *Record) began(first proc.Identity) bool {
+// addStarted adds the process that was started to the record, and reports whether the record changed. A keeper may
+// already have found the agent behind that process.
+func (r *Record) addStarted(first proc.Identity) bool {
 	switch {
 	case r.Process.IsZero():
 		r.Process = first

@@ -3,15 +3,13 @@ package launch
 import (
 	"os"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/proc"
 )
 
-// elsewhere lets another Rollcall than the tray's learn the session of the only
-// launch.
+// elsewhere finds the session of the only launch with another core than the tray's.
 func (s *stage) elsewhere() Record {
 	s.t.Helper()
 	other := &fake{store: s.store, table: s.table}
@@ -24,11 +22,11 @@ func (s *stage) elsewhere() Record {
 	return s.only()
 }
 
-// A tray that is not told of an agent's first files, because nobody watches where
-// they lie, is told of launches by their records.
-func TestTrayThatIsDeaf(t *testing.T) {
+// TestTrayWithoutWatches checks that a tray notices a launch by its record when the folder of the agent's first files is
+// not watched.
+func TestTrayWithoutWatches(t *testing.T) {
 	s := newStage(t, &fake{})
-	s.deaf.Store(true)
+	s.noWatch.Store(true)
 	tr := s.tray()
 	s.until("the first answer", func() bool { return !tr.core.Refresh(t.Context()).Refreshing })
 	s.start(nil)
@@ -39,8 +37,8 @@ func TestTrayThatIsDeaf(t *testing.T) {
 	})
 }
 
-// A launch that is shown under its own id stays what it is while the agent is
-// asked about others only: it ends once.
+// TestOthersEndMeanwhile checks that a launch without a listed session keeps its row while the agent is asked about
+// other sessions only, and ends once.
 func TestOthersEndMeanwhile(t *testing.T) {
 	s := newStage(t, &fake{})
 	tr := s.tray()
@@ -77,16 +75,16 @@ func TestOthersEndMeanwhile(t *testing.T) {
 	})
 	s.signal(second.Process, proc.Kill)
 	s.until("the end of the second", func() bool { tr.countEnds(told); return len(told[second.ID]) > 0 })
-	time.Sleep(100 * time.Millisecond)
 	tr.core.Refresh(t.Context())
-	time.Sleep(100 * time.Millisecond)
+	tr.core.Refresh(t.Context())
+	tr.events.Close()
+	<-tr.reading
 	if tr.countEnds(told); len(told[second.ID]) != 1 || len(told) != 2 {
 		t.Errorf("ends told: %q", told)
 	}
 }
 
-// An agent that does not list its session any more, or can't be read, says nothing
-// of what the session does.
+// TestNoLongerListed checks that a session whose storage was removed is not shown as working.
 func TestNoLongerListed(t *testing.T) {
 	s := newStage(t, &fake{})
 	tr := s.tray()

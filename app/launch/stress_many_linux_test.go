@@ -15,13 +15,21 @@ import (
 	"rollcall/proc"
 )
 
-// A thousand launches one after the other leave nothing once their day is over,
-// however they ended.
-func TestStressLaunchesInARow(t *testing.T) {
-	many := 1000
-	if testing.Short() {
-		many = 100
+// stressVariable asks for the stress tests in full: make stress.
+const stressVariable = "ROLLCALL_STRESS"
+
+// stress returns the number of rounds of a stress test: few, or many with make stress.
+func stress(few, many int) int {
+	if os.Getenv(stressVariable) == "" {
+		return few
 	}
+	return many
+}
+
+// TestStressLaunchesInARow checks that many launches in a row leave no file, descriptor or goroutine once their records
+// have expired.
+func TestStressLaunchesInARow(t *testing.T) {
+	many := stress(50, 1000)
 	s := newStage(t, &fake{})
 	var late atomic.Int64
 	s.now = func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
@@ -38,7 +46,7 @@ func TestStressLaunchesInARow(t *testing.T) {
 		tr.countEnds(told)
 	}
 	s.until("the last end told", func() bool { tr.countEnds(told); return len(told[seen[len(seen)-1]]) > 0 })
-	time.Sleep(50 * time.Millisecond)
+	tr.core.Refresh(t.Context())
 	tr.countEnds(told)
 	for _, id := range seen {
 		if len(told[id]) != 1 {
@@ -154,13 +162,9 @@ func descriptors(t *testing.T) int {
 	return len(entries)
 }
 
-// Of two launches at once from two processes into one folder, or into one and a
-// folder in it, exactly one wins.
+// TestStressTwoAtOnce checks that of two simultaneous launches into overlapping folders exactly one succeeds.
 func TestStressTwoAtOnce(t *testing.T) {
-	rounds := 200
-	if testing.Short() {
-		rounds = 20
-	}
+	rounds := stress(12, 200)
 	s := newStage(t, &fake{})
 	child, link := filepath.Join(s.dir, "child"), filepath.Join(t.TempDir(), "link")
 	if err := os.Mkdir(child, 0o755); err != nil {

@@ -34,11 +34,7 @@ func TestStressPIDReuse(t *testing.T) {
 	if err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("proc", "/proc", "proc", 0, "")); err != nil {
 		t.Fatal(err)
 	}
-	rounds := 10
-	if testing.Short() {
-		rounds = 2
-	}
-	for i := range rounds {
+	for i := range stress(2, 10) {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Run("agent", reusedAgent)
 			t.Run("agent, with a tray", reusedWithTray)
@@ -59,19 +55,19 @@ func runInside(t *testing.T) {
 	if err := probe.Run(); errors.Is(err, syscall.EPERM) {
 		t.Skipf("pid namespaces are not permitted here: %v", err)
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStressPIDReuse$", "-test.v", fmt.Sprintf("-test.short=%t", testing.Short()))
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStressPIDReuse$", "-test.v")
 	cmd.Env = append(os.Environ(), insideVariable+"=1")
 	cmd.SysProcAttr = apart
-	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "--- PASS") < 11 {
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "--- PASS") < stress(2, 10)*6 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// newcomer is a process with that pid and with a child, in a session of its own,
+// newcomer returns a process with that pid and with a child, in a session of its own,
 // so that both look as if a launch had begun them.
 func newcomer(t *testing.T, pid int) *exec.Cmd {
 	t.Helper()
-	time.Sleep(20 * time.Millisecond) // start times are as fine as the clock's tick
+	time.Sleep(20 * time.Millisecond) // two clock ticks, so that the new process has another start time
 	for range 100 {
 		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(pid-1)), 0); err != nil {
 			t.Fatal(err)
@@ -100,7 +96,7 @@ func (s *stage) replaced(id proc.Identity, ended <-chan struct{}) *exec.Cmd {
 	<-ended
 	c := newcomer(s.t, id.PID)
 	if s.table.Alive(id) {
-		s.t.Fatalf("%v is alive, they say", id)
+		s.t.Fatalf("%v is reported as alive", id)
 	}
 	return c
 }
@@ -123,8 +119,8 @@ func (s *stage) launched(change func(*Request)) (Record, <-chan struct{}) {
 	return r, ended
 }
 
-// unhurt checks that the newcomer lives, and that its folder is free.
-func (s *stage) unhurt(c *exec.Cmd) {
+// checkUntouched checks that the new process runs, and that its folder is not locked.
+func (s *stage) checkUntouched(c *exec.Cmd) {
 	s.t.Helper()
 	if locks, err := s.locks.List(); err != nil || len(locks) != 0 {
 		s.t.Errorf("locks %+v, %v", locks, err)
@@ -144,20 +140,20 @@ func reusedAgent(t *testing.T) {
 	if len(more) != 0 {
 		t.Errorf("it is listed: %+v", more)
 	}
-	if heir, ok := s.left(&r); ok {
-		t.Errorf("%v is taken for the agent behind it", heir)
+	if successor, ok := s.survivor(&r); ok {
+		t.Errorf("%v is taken for the agent behind it", successor)
 	}
-	if s.fits(&r, &adapters.Session{ID: "other", Agent: r.Agent, Status: adapters.Working, Process: s.identity(c)}) {
+	if s.matches(&r, &adapters.Session{ID: "other", Agent: r.Agent, Status: adapters.Working, Process: s.identity(c)}) {
 		t.Error("a session of the newcomer is taken for that of the launch")
 	}
 	again, ended := s.launched(nil) // the folder is free
-	swept, err := s.Sweep(t.Context(), func(r Record) (proc.Identity, bool) { return s.left(&r) })
+	swept, err := s.Sweep(t.Context(), func(r Record) (proc.Identity, bool) { return s.survivor(&r) })
 	if err != nil || len(swept.Ended) != 1 || swept.Ended[0].ID != r.ID {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
 	s.signal(again.Process, proc.Kill)
 	<-ended
-	s.unhurt(c)
+	s.checkUntouched(c)
 }
 
 func (s *stage) identity(c *exec.Cmd) proc.Identity {
@@ -190,7 +186,7 @@ func reusedWithTray(t *testing.T) {
 	if text, err := os.ReadFile(mark); string(text) != "x\n" {
 		t.Errorf("the hook said %q, %v", text, err)
 	}
-	s.unhurt(c)
+	s.checkUntouched(c)
 }
 
 // The pid of a dead wrapper belongs to another: the launch is the agent's all the
@@ -203,21 +199,19 @@ func reusedWrapper(t *testing.T) {
 	agent := s.only().Process
 	tr.ends()
 	c := s.replaced(r.Process, ended)
-	time.Sleep(50 * time.Millisecond)
+	tr.core.Refresh(t.Context())
 	tr.core.Refresh(t.Context())
 	if x := s.only(); x.Ended() || x.Process != agent || tr.ends() != 0 {
 		t.Errorf("after the wrapper's end: %+v", x)
 	}
-	if locks, _ := s.locks.List(); len(locks) != 1 || locks[0].Owner != agent {
-		t.Errorf("locks %+v", locks)
-	}
+	s.until("the lock of the agent", func() bool { l, _ := s.locks.List(); return len(l) == 1 && l[0].Owner == agent })
 	s.signal(agent, proc.Kill)
 	if _, err := unix.Wait4(agent.PID, nil, 0, nil); err != nil { // orphaned, so it is ours to reap
 		t.Error(err)
 	}
 	s.until("the end", func() bool { x := s.only(); return x.Ended() })
 	s.until("the free folder", func() bool { l, _ := s.locks.List(); return len(l) == 0 })
-	s.unhurt(c)
+	s.checkUntouched(c)
 }
 
 // A start that was cut short does not go on because its pid lives.
@@ -246,7 +240,7 @@ func reusedStarter(t *testing.T) {
 	if swept, err := s.Sweep(t.Context(), nil); err != nil || len(swept.Ended) != 1 {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
-	s.unhurt(c)
+	s.checkUntouched(c)
 }
 
 // A stop that was planned for a process never reaches the one that has its pid.
@@ -269,5 +263,5 @@ func reusedStop(t *testing.T) {
 	if _, err := core.PlanStop(t.Context(), sessions[0]); !errors.Is(err, app.ErrNotRunning) {
 		t.Errorf("planned once more: %v", err)
 	}
-	s.unhurt(c)
+	s.checkUntouched(c)
 }

@@ -10,8 +10,7 @@ import (
 	"unicode"
 )
 
-// A folder that is renamed while an agent works in it stays locked, and so does
-// what lies around it.
+// TestRenamedFolder checks that a folder stays locked when it is renamed while an agent works in it.
 func TestRenamedFolder(t *testing.T) {
 	w := newWorld(t, 1, 2)
 	base := folder(t, t.TempDir(), "x")
@@ -30,7 +29,7 @@ func TestRenamedFolder(t *testing.T) {
 	w.take(t, auto(folder(t, base, "other"), 2))
 }
 
-// A path that JSON can't hold would be another one once it is read.
+// TestPathIsNoText checks that a path that is not valid UTF-8 cannot be locked: JSON would store another path.
 func TestPathIsNoText(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("file names are text here")
@@ -42,7 +41,7 @@ func TestPathIsNoText(t *testing.T) {
 	}
 }
 
-// A file that is no lock neither locks nor opens anything.
+// TestForeignFiles checks that files that are not locks are reported once and have no effect.
 func TestForeignFiles(t *testing.T) {
 	w := newWorld(t, 1)
 	dir := t.TempDir()
@@ -56,7 +55,7 @@ func TestForeignFiles(t *testing.T) {
 		t.Errorf("locks %+v, %v", list, err)
 	}
 	if _, err := w.List(); err != nil {
-		t.Errorf("said twice: %v", err)
+		t.Errorf("the damage was reported twice: %v", err)
 	}
 }
 
@@ -75,7 +74,7 @@ func TestUnlockAFolderThatIsGone(t *testing.T) {
 	}
 }
 
-// A folder's name with control characters must not hide by whom it is held.
+// TestMessageOfAnOddFolder checks that control characters in a folder's name cannot hide the owner of its lock.
 func TestMessageOfAnOddFolder(t *testing.T) {
 	e := &HeldError{Path: "/a/\x1b]0;x", By: Lock{Path: "/a", Kind: Manual, By: "ann\x1b[2J", Reason: "x\ny"}}
 	if s := e.Error(); strings.ContainsFunc(s, unicode.IsControl) || !strings.Contains(s, "is locked") || !strings.Contains(s, "ann") {

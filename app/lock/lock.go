@@ -1,12 +1,10 @@
-// Package lock keeps folders for one session at a time: those that Rollcall
-// launched into, and those that the user keeps for another purpose. A lock lives
-// as long as its owner's own process, whether Rollcall runs or not.
+// Package lock reserves folders for one session at a time: folders of launches, and folders that the user locks. The
+// lock of a launch ends with the launch's process, whether Rollcall runs or not.
 package lock
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,33 +19,32 @@ import (
 	"rollcall/proc"
 )
 
-// Kind says who made a lock.
+// Kind is the kind of a lock, by its owner.
 type Kind string
 
 // The kinds.
 const (
-	Auto   Kind = "auto"   // a launch; ends with its process
-	Manual Kind = "manual" // the user; ends by the user alone
+	Auto   Kind = "auto"   // owned by a launch; ends with its process
+	Manual Kind = "manual" // owned by the user; ends only when the user unlocks the folder
 )
 
-// Lock is one lock, as it lies on disk.
+// Lock is one lock, as stored on disk.
 type Lock struct {
-	Path string `json:"path"` // real: absolute, without symbolic links
+	Path string `json:"path"` // absolute, without symbolic links
 	Kind Kind   `json:"kind"`
-	// Owner is the process that an automatic lock lives with: Rollcall's own
-	// until the agent's exists.
+	// Owner is the process with which an automatic lock ends: Rollcall's own until the agent's exists.
 	Owner   proc.Identity `json:"owner,omitzero"`
 	Launch  string        `json:"launch,omitempty"`  // id of the launch
-	Session string        `json:"session,omitempty"` // once it is known
+	Session string        `json:"session,omitempty"` // empty until it is known
 	Agent   string        `json:"agent,omitempty"`
-	By      string        `json:"by,omitempty"` // who, of a manual one
+	By      string        `json:"by,omitempty"` // owner of a manual lock
 	Reason  string        `json:"reason,omitempty"`
 	Since   time.Time     `json:"since"`
 
 	name string // of its file
 }
 
-// Holder names who has the folder, for a message.
+// Holder returns the owner of the lock for a message.
 func (l *Lock) Holder() string {
 	switch {
 	case l.Kind == Manual && l.Reason != "":
@@ -63,14 +60,14 @@ func (l *Lock) Holder() string {
 // Check implements store.Checker.
 func (l *Lock) Check(name string) error {
 	if nameOf(l) != name || l.Kind != Auto && l.Kind != Manual || !filepath.IsAbs(l.Path) {
-		return errors.New("it is not the lock of its name")
+		return errors.New("the file's name and the lock do not match")
 	}
 	return nil
 }
 
-// HeldError says that a folder is taken, and by whom.
+// HeldError reports that a folder is locked, and by whom.
 type HeldError struct {
-	Path string // that was asked for
+	Path string // the folder that the caller wanted
 	By   Lock
 }
 
@@ -82,36 +79,34 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is locked%s by %s since %s", Shown(e.Path), where, e.By.Holder(), e.By.Since.Local().Format("15:04:05"))
 }
 
-// ErrNotLocked says that there is no manual lock to remove.
+// ErrNotLocked is returned for a folder without a manual lock.
 var ErrNotLocked = errors.New("not locked by hand")
 
-// Locks are all locks of the user. It is safe for concurrent use, also with
-// other processes.
+// Locks are all locks of the user. They are safe for concurrent use by several processes.
 type Locks struct {
 	folder store.Folder
 	table  Table
 }
 
-// Table knows the owners of locks; *proc.Table is one.
+// Table reports on the processes that own locks; *proc.Table implements it.
 type Table interface {
 	Alive(proc.Identity) bool
 	CWD(proc.Identity) (string, error)
 }
 
-// In returns the locks kept in a folder. An automatic lock whose owner is not
-// alive is dead: it holds nothing, and Sweep removes it.
+// In returns the locks in a folder. An automatic lock whose owner has ended is dead: it locks nothing, and Sweep removes
+// it.
 func In(folder store.Folder, table Table) *Locks {
 	return &Locks{folder: folder, table: table}
 }
 
-// Folder is where the locks lie, for those who watch them.
+// Folder returns the path of the folder.
 func (l *Locks) Folder() string { return l.folder.Path() }
 
-// Changes tells of changes of the locks: see store.Folder.
+// Changes returns a channel that receives when a lock has changed; see store.Folder.Changes.
 func (l *Locks) Changes(ctx context.Context) (<-chan struct{}, error) { return l.folder.Changes(ctx) }
 
-// List returns the locks that hold, by path. With an error it lists those that
-// could be read.
+// List returns the locks that are not dead, by path. With an error it returns those that could be read.
 func (l *Locks) List() ([]Lock, error) {
 	live, _, err := l.read()
 	return live, err
@@ -128,21 +123,14 @@ func (l *Locks) read() (live, dead []Lock, err error) {
 		}
 	}
 	for _, list := range [][]Lock{live, dead} {
-		slices.SortFunc(list, func(a, b Lock) int {
-			if c := strings.Compare(a.Path, b.Path); c != 0 {
-				return c
-			}
-			return a.Since.Compare(b.Since)
-		})
+		slices.SortFunc(list, func(a, b Lock) int { return cmp.Or(strings.Compare(a.Path, b.Path), a.Since.Compare(b.Since)) })
 	}
 	return live, dead, err
 }
 
-// Take takes a folder. check is called with the lock's real path while nobody
-// else can take one, and may refuse for its own reasons. Unless forced, a lock
-// on the folder, above or below it refuses with *HeldError; and a lock file that
-// can't be read refuses as well. A manual lock excludes manual ones even when
-// forced. Since is set.
+// Take locks a folder and sets Since. Without force it fails with *HeldError if the folder, one above it or one below it
+// is locked, and it fails if a lock file can't be read. A manual lock excludes other manual locks even with force. Take
+// calls check with the folder's real path while no one else can take a lock; an error of check makes Take fail.
 func (l *Locks) Take(ctx context.Context, k Lock, force bool, check func(path string) error) (Lock, error) {
 	path, err := RealPath(k.Path)
 	if err != nil {
@@ -156,22 +144,8 @@ func (l *Locks) Take(ctx context.Context, k Lock, force bool, check func(path st
 	}
 	defer unlock()
 	fault.Point("lock.take.guarded")
-	live, _, err := l.read()
-	if err != nil && !force {
-		return Lock{}, fmt.Errorf("the locks can't be read: %w", err)
-	}
-	for _, held := range live {
-		if force && (k.Kind == Auto || held.Kind == Auto) {
-			continue
-		}
-		if l.holds(&held, k.Path) {
-			return Lock{}, &HeldError{Path: k.Path, By: held}
-		}
-	}
-	if check != nil {
-		if err := check(k.Path); err != nil {
-			return Lock{}, err
-		}
+	if err := l.Free(&k, force, check); err != nil {
+		return Lock{}, err
 	}
 	if err := l.folder.Write(k.name, k); err != nil {
 		return Lock{}, err
@@ -180,8 +154,28 @@ func (l *Locks) Take(ctx context.Context, k Lock, force bool, check func(path st
 	return k, nil
 }
 
-// holds says whether a lock keeps others out of a folder. One whose folder was
-// renamed since holds the place where its process is now.
+// Free returns the error with which Take would fail now, or nil. The path of k must be real.
+func (l *Locks) Free(k *Lock, force bool, check func(path string) error) error {
+	live, _, err := l.read()
+	if err != nil && !force {
+		return fmt.Errorf("cannot read the folder locks: %w", err)
+	}
+	for _, held := range live {
+		if force && (k.Kind == Auto || held.Kind == Auto) {
+			continue
+		}
+		if l.holds(&held, k.Path) {
+			return &HeldError{Path: k.Path, By: held}
+		}
+	}
+	if check != nil {
+		return check(k.Path)
+	}
+	return nil
+}
+
+// holds reports whether a lock covers a folder. If the lock's own folder was renamed, the lock covers the present
+// working folder of its process.
 func (l *Locks) holds(held *Lock, path string) bool {
 	if Overlap(held.Path, path) {
 		return true
@@ -197,19 +191,18 @@ func (l *Locks) holds(held *Lock, path string) bool {
 	return true
 }
 
-// nameOf is the name of a lock's file: one per folder and launch, so that a
-// forced launch never takes over the lock of the one before it.
+// nameOf returns the name of a lock's file. Each folder and launch has its own, so that a forced launch never replaces
+// the lock of an earlier launch.
 func nameOf(k *Lock) string {
-	sum := sha256.Sum256([]byte(k.Path))
-	name := hex.EncodeToString(sum[:8])
+	name := store.NameOf(k.Path)
 	if k.Kind == Auto {
 		return name + "-" + k.Launch
 	}
 	return name
 }
 
-// HandOver gives an automatic lock to another process, or names its session. A
-// lock that is no longer there is made again: the folder is taken.
+// HandOver gives an automatic lock to another process, and sets its session unless that is empty. It creates the lock
+// again if it is missing, since the launch still uses the folder.
 func (l *Locks) HandOver(ctx context.Context, k Lock, owner proc.Identity, session string) (Lock, error) {
 	unlock, err := l.folder.Lock(ctx)
 	if err != nil {
@@ -231,9 +224,9 @@ func (l *Locks) Release(ctx context.Context, launch string) error {
 	return l.remove(ctx, func(k *Lock) bool { return k.Kind == Auto && k.Launch == launch })
 }
 
-// Unlock removes the manual lock of a folder; ErrNotLocked when there is none.
+// Unlock removes the manual lock of a folder. It returns ErrNotLocked if there is none.
 func (l *Locks) Unlock(ctx context.Context, path string) error {
-	resolved, found := FormerPath(path), false // the folder may be gone, its lock not
+	resolved, found := FormerPath(path), false // a lock may outlive its folder
 	err := l.remove(ctx, func(k *Lock) bool {
 		hit := k.Kind == Manual && (k.Path == resolved || Same(k.Path, resolved))
 		found = found || hit
@@ -245,8 +238,7 @@ func (l *Locks) Unlock(ctx context.Context, path string) error {
 	return err
 }
 
-// Sweep removes the dead locks and what dead writers left, and returns the
-// former.
+// Sweep removes the dead locks and returns them. It also removes the temporary files of writers that died.
 func (l *Locks) Sweep(ctx context.Context) ([]Lock, error) {
 	var gone []Lock
 	err := l.remove(ctx, func(k *Lock) bool {
@@ -259,7 +251,7 @@ func (l *Locks) Sweep(ctx context.Context) ([]Lock, error) {
 	return gone, errors.Join(err, l.folder.Sweep(time.Now()))
 }
 
-// Dead says whether the lock in the file of this name holds nothing any more.
+// Dead reports whether the lock in the file with this name is dead.
 func (l *Locks) Dead(name string) (bool, error) {
 	var k Lock
 	if err := l.folder.Read(name, &k); err != nil {
@@ -270,7 +262,7 @@ func (l *Locks) Dead(name string) (bool, error) {
 
 func (l *Locks) remove(ctx context.Context, which func(*Lock) bool) error {
 	if names, err := l.folder.Names(); err == nil && len(names) == 0 {
-		return nil // nothing is made for nothing
+		return nil // without creating the folder
 	}
 	unlock, err := l.folder.Lock(ctx)
 	if err != nil {

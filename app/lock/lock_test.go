@@ -20,8 +20,7 @@ import (
 
 const roleVariable = "ROLLCALL_LOCK_TEST"
 
-// The re-executed binary tries to take a folder, waits until its input ends, and
-// says whether it got it.
+// TestMain re-executes the binary to lock a folder. It prints whether that succeeded, and waits for the end of its input.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(roleVariable); dir != "" {
 		os.Exit(takeOnce(dir, os.Args[1]))
@@ -43,13 +42,13 @@ func takeOnce(state, path string) int {
 		fmt.Println(err)
 		return 1
 	}
-	_, _ = fmt.Scanln() // it lives until all have tried
+	_, _ = fmt.Scanln() // keeps the owner running until all have tried
 	return 0
 }
 
 func pid(n int) proc.Identity { return proc.Identity{PID: n, Start: uint64(n) * 10, Boot: "b"} }
 
-// world is a set of locks over processes that a test lets live and die.
+// world is a set of locks with processes that the test starts and ends.
 type world struct {
 	*Locks
 	mu    sync.Mutex
@@ -144,7 +143,7 @@ func TestOverlaps(t *testing.T) {
 				return
 			}
 			if held.By.Path != proj || !strings.Contains(err.Error(), "a launch of codex, process 1") {
-				t.Errorf("the holder isn't named: %v", err)
+				t.Errorf("the error does not name the owner: %v", err)
 			}
 			if _, err := w.Take(t.Context(), auto(c.path, 2), true, nil); err != nil {
 				t.Errorf("forced: %v", err)
@@ -156,7 +155,7 @@ func TestOverlaps(t *testing.T) {
 				t.Fatal(err)
 			}
 			if list, _ := w.List(); len(list) != 1 || list[0].Launch != "l1" {
-				t.Errorf("the forced one took the other's lock along: %v", list)
+				t.Errorf("releasing the forced lock removed the other one: %v", list)
 			}
 		})
 	}
@@ -194,7 +193,7 @@ func TestHandOver(t *testing.T) {
 	}
 	w.die(2)
 	if list, _ := w.List(); len(list) != 0 {
-		t.Errorf("outlived its owner: %+v", list)
+		t.Errorf("the lock outlived its owner: %+v", list)
 	}
 	_ = k
 }
@@ -228,7 +227,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// A folder that was removed can be unlocked still.
+// TestUnlockOfGoneFolder checks that a folder that was removed can be unlocked.
 func TestUnlockOfGoneFolder(t *testing.T) {
 	w := newWorld(t)
 	dir, err := RealPath(folder(t, t.TempDir(), "x"))
@@ -270,11 +269,11 @@ func TestUnreadableLockRefuses(t *testing.T) {
 	if _, err := w.Take(t.Context(), auto(dir, 1), false, nil); err == nil || !strings.Contains(err.Error(), "x.json") {
 		t.Errorf("%v", err)
 	}
-	w.take(t, auto(dir, 1)) // it was set aside, and told
+	w.take(t, auto(dir, 1)) // the damaged lock was set aside
 }
 
-// Two processes at once into one folder, 200 times, of which one names it
-// through a symbolic link: exactly one wins each time.
+// TestTwoProcesses checks that of two processes that lock a folder at once, one through a symbolic link, exactly one
+// succeeds.
 func TestTwoProcesses(t *testing.T) {
 	rounds := 200
 	if testing.Short() {
@@ -299,7 +298,7 @@ func TestTwoProcesses(t *testing.T) {
 			c.end(t)
 		}
 		if s := strings.Join(said, ", "); s != "took it, held" && s != "held, took it" {
-			t.Fatal(s)
+			t.Fatalf("the processes answered %q", s)
 		}
 	}
 	table := proc.Open()

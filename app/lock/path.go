@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// RealPath is the absolute path of a folder without symbolic links. It is an
-// error when there is no such folder, or when its path can't be kept in a file.
+// RealPath returns the absolute path of a folder without symbolic links. It fails if there is no such folder, or if the
+// path is not valid UTF-8 and so can't be stored.
 func RealPath(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -22,20 +22,20 @@ func RealPath(path string) (string, error) {
 		return "", err
 	}
 	if !utf8.ValidString(resolved) {
-		return "", fmt.Errorf("%s: its path is not UTF-8 text, so no lock could name it", resolved)
+		return "", fmt.Errorf("%q: the path is not UTF-8 text, so the folder cannot be locked; rename it", resolved)
 	}
 	info, err := os.Stat(resolved)
 	if err != nil {
 		return "", err
 	}
 	if !info.IsDir() {
-		return "", fmt.Errorf("%s is no folder", resolved)
+		return "", fmt.Errorf("%s is not a folder", resolved)
 	}
 	return resolved, nil
 }
 
-// FormerPath is RealPath for a folder that may be gone: then it is the path that
-// the folder had, as far as what is left above it tells.
+// FormerPath returns the real path of a folder that may have been removed. It then resolves the symbolic links of the
+// folders above that still exist.
 func FormerPath(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func FormerPath(path string) string {
 	}
 }
 
-// Same says whether two paths lead to the same folder.
+// Same reports whether two paths lead to the same folder.
 func Same(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
@@ -62,8 +62,8 @@ func Same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Shown is a path, or other text that somebody chose, for a message. With control
-// characters it is quoted: left as they are they could hide what follows.
+// Shown returns a path, or another text that a user chose, for a message. It quotes a text with control characters,
+// which could hide what follows them.
 func Shown(text string) string {
 	if strings.ContainsFunc(text, unicode.IsControl) {
 		return strconv.Quote(text)
@@ -71,14 +71,13 @@ func Shown(text string) string {
 	return text
 }
 
-// Overlap says whether two real paths are the same folder, or one lies in the
-// other. Folders are compared by identity where they exist, so that neither
-// letter case nor a second mount of the same folder makes two of one.
+// Overlap reports whether two real paths name the same folder, or one is inside the other. It compares folders that
+// exist by identity, so that letter case and a second mount of the same folder make no difference.
 func Overlap(a, b string) bool { return Within(a, b) || Within(b, a) }
 
-// Within says whether path is outer or lies in it.
+// Within reports whether path is outer or is inside it.
 func Within(outer, path string) bool {
-	if textWithin(outer, path) {
+	if rel, err := filepath.Rel(outer, path); err == nil && filepath.IsLocal(rel) {
 		return true
 	}
 	top, err := os.Stat(outer)
@@ -93,9 +92,4 @@ func Within(outer, path string) bool {
 			return false
 		}
 	}
-}
-
-func textWithin(outer, path string) bool {
-	rel, err := filepath.Rel(outer, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

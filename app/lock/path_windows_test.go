@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// However its letters, slashes and prefix are written, a folder is one.
+// TestSpellings checks that letter case, slashes and prefix of a path make no difference.
 func TestSpellings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Proj")
 	if err := os.MkdirAll(filepath.Join(dir, "Sub"), 0o755); err != nil {

@@ -4,18 +4,72 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"rollcall/adapters"
 )
 
-func decode(s string) (rune, int) {
-	r, n := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError && n == 1 {
-		return utf8.RuneError, 1
-	}
-	return r, n
+// Line returns untrusted text as one safe line: without control characters, escape sequences and characters that are
+// invisible or reorder the line, and with white space folded.
+func Line(s string) string {
+	return strings.Join(strings.Fields(clean(s, false)), " ")
 }
 
-// escapeLen is the length of the terminal escape sequence that s starts with,
-// 0 if it starts with none. Dropping only the ESC byte would leave "[31m".
+// Text returns untrusted text as safe lines, like Line, but keeps line breaks and indentation.
+func Text(s string) string { return strings.TrimSpace(clean(s, true)) }
+
+func clean(s string, breaks bool) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		if n := escapeLen(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch {
+		case r == '\n' && breaks, r == '\t' && breaks:
+			b.WriteRune(r)
+		case r == '\r' && breaks: // half of a line break, or a way to overwrite the line
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case unicode.IsControl(r), !visible(r):
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// maxText is the number of bytes of a session's text that Brief keeps. A prompt may have megabytes, and a row shows at
+// most some 160 characters.
+const maxText = 4 << 10
+
+// Brief returns s with its texts cut to a length that is quick to clean. It keeps the end of the folder's path.
+func Brief(s adapters.Session) adapters.Session {
+	for _, text := range []*string{&s.Title, &s.FirstPrompt, &s.LastPrompt, &s.Remote, &s.Evidence} {
+		*text = Head(*text)
+	}
+	if len(s.CWD) > maxText {
+		s.CWD = strings.ToValidUTF8(s.CWD[len(s.CWD)-maxText:], "")
+	}
+	return s
+}
+
+// Head returns the first 4 KiB of s. It does not split a character.
+func Head(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	n := maxText
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// escapeLen returns the length of the terminal escape sequence that s starts with, or 0. Removing only the ESC byte would
+// leave "[31m".
 func escapeLen(s string) int {
 	switch {
 	case s[0] == 0x1b && len(s) > 1:
@@ -46,8 +100,9 @@ func csiLen(s string) int {
 	return len(s)
 }
 
-// stringLen runs to BEL or ST. An unterminated one ends with its line, so that
-// a single stray byte can't swallow a whole text.
+// stringLen returns the length of a control string up to its BEL or ST, or 0 if the string does not end on its line: the
+// text after a stray introducer is shown, so that it can hide nothing. The next introducer ends the search, as it ends
+// the string in a terminal. So the time is linear in the length.
 func stringLen(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -57,15 +112,20 @@ func stringLen(s string) int {
 			return i + 2
 		case strings.HasPrefix(s[i:], "\u009c"):
 			return i + 2
-		case s[i] == '\n':
-			return i
+		case s[i] == '\n', s[i] == 0x1b, strings.HasPrefix(s[i:], "\u009d"), strings.HasPrefix(s[i:], "\u0090"):
+			return 0
 		}
 	}
-	return len(s)
+	return 0
 }
 
-// visible leaves out what reorders a line or can't be seen; the joiner (ZWJ)
-// and variation selectors stay, since emoji are made with them.
+// Hidden reports whether r must never reach a terminal or a label: it is a control character, or one that is invisible
+// or reorders its line, such as the tag U+E0041. The joiner and variation selectors of emoji are not hidden.
+func Hidden(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || !visible(r)
+}
+
+// visible reports whether r is a character that readers see, or the joiner (ZWJ) or a variation selector of an emoji.
 func visible(r rune) bool {
 	switch {
 	case r == utf8.RuneError:

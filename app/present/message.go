@@ -8,8 +8,7 @@ import (
 	"rollcall/adapters"
 )
 
-// Speaker names who says a message: the user, the agent or, for what the agent
-// did or noted, nobody.
+// Speaker returns the author of a message: "You" or the agent's name. It is empty for tool calls and notes.
 func Speaker(m adapters.Message, agent adapters.Name) string {
 	switch m.Role {
 	case adapters.FromUser:
@@ -20,7 +19,7 @@ func Speaker(m adapters.Message, agent adapters.Name) string {
 	return ""
 }
 
-// Tool is the tool of a call as one clean line.
+// Tool returns the name of a call's tool as one clean line.
 func Tool(m adapters.Message) string {
 	if name := Line(m.Tool); name != "" {
 		return Cut(name, 60)
@@ -28,21 +27,11 @@ func Tool(m adapters.Message) string {
 	return "tool"
 }
 
-// ToolState says what became of a call: "running".
-func ToolState(s adapters.ToolState) string {
-	switch s {
-	case adapters.ToolRunning, adapters.ToolDone, adapters.ToolFailed:
-		return string(s)
-	}
-	return "unknown"
-}
-
-// tab is how wide a tab is shown, in cells.
+// tab is the width of a tab in cells.
 const tab = 4
 
-// Wrap breaks clean text (Text) into lines of at most width cells, at spaces
-// where there are some. A line's indentation is kept on its first part. A width
-// of 0 or less only splits at line breaks.
+// Wrap breaks clean text (see Text) into lines of at most width cells, at spaces where possible. The first part of a line
+// keeps its indentation. With a width of 0 or less Wrap splits only at line breaks.
 func Wrap(text string, width int) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -56,7 +45,7 @@ func Wrap(text string, width int) []string {
 	return out
 }
 
-// wrapLine appends the parts of one line that is too long.
+// wrapLine appends the parts of a line that is too long to out.
 func wrapLine(out []string, line string, width int) []string {
 	rest := strings.TrimLeft(line, " ")
 	part := line[:min(len(line)-len(rest), width/2)] // the indentation
@@ -91,8 +80,8 @@ func wrapLine(out []string, line string, width int) []string {
 	return out
 }
 
-// breakWord splits a word into pieces of at most width cells, the first of at
-// most room; each has at least one character.
+// breakWord splits a word into pieces of at most width cells. The first has at most room cells. Each piece has at least
+// one character.
 func breakWord(word string, room, width int) []string {
 	var pieces []string
 	start, used := 0, 0

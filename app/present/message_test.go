@@ -60,7 +60,7 @@ func TestWordsOfMessages(t *testing.T) {
 		t.Errorf("%q %q", Tool(m), Speaker(m, adapters.Codex))
 	}
 	m.Role = adapters.FromAgent
-	if Speaker(m, adapters.Codex) != "Codex" || ToolState("") != "unknown" {
+	if Speaker(m, adapters.Codex) != "Codex" {
 		t.Error(Speaker(m, adapters.Codex))
 	}
 }

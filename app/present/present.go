@@ -1,6 +1,5 @@
-// Package present turns sessions into words: the one place where names of
-// agents, statuses, ages and untrusted text get the form in which every surface
-// (menu, window, table, notification) shows them. It is pure.
+// Package present returns the words with which the menu, the window, the command line and notifications show sessions:
+// names of agents, statuses, ages and cleaned text. Its functions have no side effects.
 package present
 
 import (
@@ -8,51 +7,34 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/rivo/uniseg"
 
 	"rollcall/adapters"
 )
 
-// AgentName is the name that the agent's makers give it.
+// AgentName returns the name that the agent's makers use. For an agent without an adapter it returns n.
 func AgentName(n adapters.Name) string {
-	switch n {
-	case adapters.ClaudeCode:
-		return "Claude Code"
-	case adapters.Codex:
-		return "Codex"
-	case adapters.OpenCode:
-		return "OpenCode"
-	case adapters.OpenClaw:
-		return "OpenClaw"
-	case adapters.Pi:
-		return "Pi"
-	case adapters.PiRust:
-		return "pi_agent_rust"
+	if d, ok := adapters.Describe(n); ok {
+		return d.Title
 	}
 	return Line(string(n))
 }
 
-// Status says what the session does in a word or two: "needs permission".
+// Status returns what the session does in a word or two: "needs permission",
+// "suspended", "open, no session yet".
 func Status(s adapters.Session) string {
+	if s.Suspended && s.Live() {
+		return suspended(&s)
+	}
 	switch s.Status {
 	case adapters.Waiting:
-		switch s.WaitingFor {
-		case adapters.ForPermission:
-			return "needs permission"
-		case adapters.ForQuestion:
-			return "asks you"
-		}
-		return "needs you"
+		return waitingFor(s.WaitingFor)
 	case adapters.Idle:
-		if s.Outcome == adapters.Failed {
-			return "idle, failed"
+		if s.IsProcess() {
+			return "open, " + noSession
 		}
-		if s.Outcome == adapters.Interrupted {
-			return "idle, interrupted"
-		}
-		return "idle"
+		return "idle" + afterTurn(s.Outcome)
 	case adapters.Stopped:
 		if s.Outcome != "" {
 			return Outcome(s.Outcome)
@@ -62,7 +44,45 @@ func Status(s adapters.Session) string {
 	return Line(string(s.Status))
 }
 
-// Outcome says how the last turn ended: "died in mid-turn".
+// noSession is part of the status of an agent's process without a session.
+const noSession = "no session yet"
+
+// suspended returns the status of a live session whose process is stopped by a signal: "suspended" for a session that
+// works or is idle, or the wait followed by "suspended".
+func suspended(s *adapters.Session) string {
+	switch {
+	case s.Status == adapters.Waiting:
+		return waitingFor(s.WaitingFor) + ", suspended"
+	case s.Status == adapters.Unknown:
+		return "unknown, suspended"
+	case s.IsProcess():
+		return "suspended, " + noSession
+	}
+	return "suspended" + afterTurn(s.Outcome)
+}
+
+func waitingFor(w adapters.WaitingFor) string {
+	switch w {
+	case adapters.ForPermission:
+		return "needs permission"
+	case adapters.ForQuestion:
+		return "asks you"
+	}
+	return "needs you"
+}
+
+// afterTurn returns the suffix of an idle session's status for a last turn that failed or was interrupted.
+func afterTurn(o adapters.Outcome) string {
+	switch o {
+	case adapters.Failed:
+		return ", failed"
+	case adapters.Interrupted:
+		return ", interrupted"
+	}
+	return ""
+}
+
+// Outcome returns how the last turn ended: "died in mid-turn".
 func Outcome(o adapters.Outcome) string {
 	switch o {
 	case adapters.Completed:
@@ -77,7 +97,7 @@ func Outcome(o adapters.Outcome) string {
 	return Line(string(o))
 }
 
-// Project is the name of the session's folder, for rows with little room.
+// Project returns the name of the session's folder, for rows with little room.
 func Project(cwd string) string {
 	if cwd == "" {
 		return "(no folder)"
@@ -88,8 +108,23 @@ func Project(cwd string) string {
 	return "(unprintable)"
 }
 
-// Topic says what the session is about: its title, else its last prompt, else
-// its first. One clean line; empty if nothing is known.
+// MinID is the number of characters of an id that are shown.
+const MinID = 8
+
+// ShortID returns the beginning of an id for a line of text. For a row of a process it returns the whole process number
+// and the following hyphen, which no other row has.
+func ShortID(s *adapters.Session) string {
+	if s.IsProcess() {
+		return s.ID[:strings.LastIndexByte(s.ID, '-')+1]
+	}
+	return Begin(s.ID, MinID)
+}
+
+// Begin returns the first n bytes of id, or all of it.
+func Begin(id string, n int) string { return id[:min(n, len(id))] }
+
+// Topic returns the title of the session, or else its last prompt or its first prompt, as one clean line. It is empty if
+// none is known.
 func Topic(s adapters.Session) string {
 	for _, t := range []string{s.Title, s.LastPrompt, s.FirstPrompt} {
 		if t = Line(t); t != "" {
@@ -99,7 +134,7 @@ func Topic(s adapters.Session) string {
 	return ""
 }
 
-// Age is a duration in its largest unit: "now", "42 s", "5 m", "3 h", "2 d".
+// Age returns a duration in its largest unit, such as "now", "42 s", "5 m", "3 h" or "2 d".
 func Age(d time.Duration) string {
 	switch {
 	case d < 2*time.Second:
@@ -114,8 +149,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d/(24*time.Hour)))
 }
 
-// Since is the Age of t at now; empty for a zero t. A t in the future (clocks
-// differ) is "now".
+// Since returns the Age of t at now, or an empty string for a zero t. It returns "now" for a t in the future.
 func Since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -123,43 +157,7 @@ func Since(t, now time.Time) string {
 	return Age(now.Sub(t))
 }
 
-// Line makes untrusted text safe for one line anywhere: no control characters,
-// no escape sequences, no characters that reorder the line or are invisible,
-// white space folded.
-func Line(s string) string {
-	return strings.Join(strings.Fields(clean(s, false)), " ")
-}
-
-// Text makes untrusted text safe for several lines: as Line, but line breaks
-// and indentation stay.
-func Text(s string) string { return strings.TrimSpace(clean(s, true)) }
-
-func clean(s string, breaks bool) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for i := 0; i < len(s); {
-		if n := escapeLen(s[i:]); n > 0 {
-			i += n
-			continue
-		}
-		r, n := decode(s[i:])
-		i += n
-		switch {
-		case r == '\n' && breaks, r == '\t' && breaks:
-			b.WriteRune(r)
-		case r == '\r' && breaks: // half of a line break, or a way to overwrite the line
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case unicode.IsControl(r), !visible(r):
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// Cut shortens s to at most width terminal cells, with an ellipsis, without
-// splitting what a reader sees as one character.
+// Cut returns s, shortened to at most width terminal cells with an ellipsis. It does not split a grapheme.
 func Cut(s string, width int) string {
 	if uniseg.StringWidth(s) <= width {
 		return s
@@ -180,8 +178,8 @@ func Cut(s string, width int) string {
 	return strings.TrimRight(b.String(), " ") + "…"
 }
 
-// Width is the number of terminal cells that s takes.
+// Width returns the number of terminal cells that s takes.
 func Width(s string) int { return uniseg.StringWidth(s) }
 
-// Evidence is the session's evidence as one clean line.
+// Evidence returns the session's evidence as one clean line.
 func Evidence(s adapters.Session) string { return Line(s.Evidence) }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all" // registers every agent
+	"rollcall/proc"
 )
 
 func TestLine(t *testing.T) {
@@ -17,7 +19,9 @@ func TestLine(t *testing.T) {
 		"colour":               {"\x1b[31mred\x1b[0m", "red"},
 		"title sequence":       {"\x1b]0;owned\x07after", "after"},
 		"string terminator":    {"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"},
-		"unterminated string":  {"\x1b]0;never ends\nnext line", "next line"},
+		"unterminated string":  {"\x1b]0;never ends\nnext line", "0;never ends next line"},
+		"many introducers":     {strings.Repeat("\x1b]", 1<<20) + "end", "end"},
+		"unterminated at end":  {"run \x1b]rm -rf /", "run rm -rf /"},
 		"unterminated control": {"a\x1b[31", "a"},
 		"8 bit control":        {"a\u009b31mb\u009dtitle\u009cc", "abc"},
 		"lone escape":          {"a\x1b", "a"},
@@ -100,6 +104,13 @@ func TestAge(t *testing.T) {
 	}
 }
 
+// suspendedProcess is a process without a session that is stopped by a signal.
+var suspendedProcess = func() adapters.Session {
+	s := adapters.ProcessSession(adapters.Codex, proc.Process{}, "/w")
+	s.Suspended = true
+	return s
+}()
+
 func TestStatus(t *testing.T) {
 	for want, s := range map[string]adapters.Session{
 		"working":          {Status: adapters.Working},
@@ -111,6 +122,14 @@ func TestStatus(t *testing.T) {
 		"died in mid-turn": {Status: adapters.Stopped, Outcome: adapters.Died},
 		"stopped":          {Status: adapters.Stopped},
 		"unknown":          {Status: adapters.Unknown},
+
+		"suspended":                   {Status: adapters.Idle, Suspended: true, Outcome: adapters.Completed},
+		"suspended, failed":           {Status: adapters.Idle, Suspended: true, Outcome: adapters.Failed},
+		"needs permission, suspended": {Status: adapters.Waiting, WaitingFor: adapters.ForPermission, Suspended: true},
+		"unknown, suspended":          {Status: adapters.Unknown, Suspended: true},
+		"turn complete":               {Status: adapters.Stopped, Outcome: adapters.Completed, Suspended: true},
+		"open, no session yet":        adapters.ProcessSession(adapters.Codex, proc.Process{}, "/w"),
+		"suspended, no session yet":   suspendedProcess,
 	} {
 		if got := Status(s); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)

@@ -1,5 +1,4 @@
-// Package script runs short commands of the user's: hooks of launches, scripts of
-// fuses.
+// Package script runs short shell commands of the user's: hooks of launches and scripts of fuses.
 package script
 
 import (
@@ -12,17 +11,16 @@ import (
 	"time"
 )
 
-// MaxOutput is how much of what a script says is kept: the end of it.
+// MaxOutput is the size of the output that is kept, from its end.
 const MaxOutput = 16 << 10
 
 // Succeeded is the result of a script that ended with exit code 0.
 const Succeeded = "exit 0"
 
-// Run runs a command in the system's shell, in a folder, with env as its whole
-// environment. When the folder is gone it is an empty one made for the purpose,
-// and result says so: what was meant for the folder must not hit another one.
-// After limit it is killed with all that it started. result says in words how it
-// ended, output has the end of what it said.
+// Run runs a command in the system's shell, in dir and with env as its whole environment. If dir does not exist, it runs
+// the command in a new empty folder, since it must not affect any other folder, and result reports that. After limit it
+// kills the command and the processes that the command started. result is how the command ended, in words. output is
+// the end of its output.
 func Run(ctx context.Context, command, dir string, env []string, limit time.Duration) (result, output string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -30,12 +28,12 @@ func Run(ctx context.Context, command, dir string, env []string, limit time.Dura
 	cmd.Dir, cmd.Env = dir, env
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		if cmd.Dir, err = os.MkdirTemp("", "rollcall-"); err != nil {
-			return "not run: its folder is gone, and " + err.Error(), ""
+			return "not run: its folder does not exist, and " + err.Error(), ""
 		}
 		empty := cmd.Dir
 		defer func() {
 			_ = os.RemoveAll(empty)
-			result += " (its folder is gone: it ran in an empty one)"
+			result += " (its folder was gone; it ran in an empty one)"
 		}()
 	}
 	var said tail

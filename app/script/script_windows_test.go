@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			os.Exit(1)
 		}
-		time.Sleep(30 * time.Second)
+		time.Sleep(10 * time.Minute)
 		_ = f.Close()
 		os.Exit(0)
 	}
@@ -42,13 +42,12 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// At the limit a script ends with what it started.
+// TestLimit checks that a script that exceeds its limit is killed with the processes that it started.
 func TestLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "held")
-	began := time.Now()
 	result, output := Run(t.Context(), `"`+os.Args[0]+`" & echo not reached`, "", append(os.Environ(), hangs+"="+path), 3*time.Second)
-	if !strings.HasPrefix(result, "killed after") || output != "" || time.Since(began) > 20*time.Second {
-		t.Errorf("%q, %q after %s", result, output, time.Since(began))
+	if !strings.HasPrefix(result, "killed after") || output != "" {
+		t.Errorf("%q, %q", result, output)
 	}
 	for range 100 {
 		if err := os.Remove(path); err == nil {
@@ -56,5 +55,5 @@ func TestLimit(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	t.Error("what the script started goes on:", os.Remove(path))
+	t.Error("the process that the script started still runs:", os.Remove(path))
 }

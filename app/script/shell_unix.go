@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// shell runs a command in the user's shell, in a process group that ends as a
-// whole.
+// shell returns a command for /bin/sh in a process group of its own. Its Cancel kills the whole group.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

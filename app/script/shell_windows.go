@@ -9,8 +9,7 @@ import (
 	"rollcall/proc"
 )
 
-// shell runs a command in the system's command interpreter. At the limit all that
-// it started is ended, as far as no process between has ended before.
+// shell returns a command for cmd.exe. Its Cancel also kills the descendants, except those whose parent has ended.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "cmd.exe")
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + command + `"`, HideWindow: true}

@@ -1,8 +1,8 @@
-// Package settings reads what the user has set in config.toml. Rollcall never
-// writes that file, and works the same without it.
+// Package settings reads the user's settings in config.toml. Rollcall never writes that file and does not need it.
 package settings
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,99 +13,84 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"rollcall/app/owned"
+	"rollcall/bounded"
 )
 
-// Settings are the user's settings. The zero value is that of a user without
-// any.
+// Settings are the user's settings. The zero value has the defaults.
 type Settings struct {
 	OpenClaw OpenClaw `toml:"openclaw"`
 	Webhook  Webhook  `toml:"webhook"`
 	Launch   Launch   `toml:"launch"`
 }
 
-// Webhook is whom to tell when a session ended; nobody unless URL is set.
+// Webhook is the webhook for the ends of sessions. There is none unless URL is set.
 type Webhook struct {
 	URL string `toml:"url"` // http:// or https://
-	// Secret signs what is told; SecretFile is a file with it alone, instead.
+	// Secret is the key of the signature. SecretFile is a file that contains only the secret; it is an alternative.
 	Secret     string `toml:"secret"`
 	SecretFile string `toml:"secret_file"`
 }
 
-// Launch is about agents that Rollcall starts.
+// Launch are the settings of launches.
 type Launch struct {
-	// KeepEnv leaves variables in place that would be left out, such as those
-	// with which Claude Code bills an API account.
+	// KeepEnv keeps environment variables that a launch would drop, such as those that make Claude Code bill an API
+	// account.
 	KeepEnv bool `toml:"keep_env"`
 }
 
-// OpenClaw says which gateways are asked beside those found on this machine.
+// OpenClaw are the gateways that Rollcall asks in addition to those on this machine.
 type OpenClaw struct {
 	Gateways []Gateway `toml:"gateway"`
-	// AllowPlaintext lets tokens travel to other machines over ws://, where
-	// anybody on the way can read them.
+	// AllowPlaintext allows sending tokens to other machines over ws://, which anyone on the network can read.
 	AllowPlaintext bool `toml:"allow_plaintext"`
 }
 
-// Gateway is one gateway of OpenClaw. Its token is a secret: no message and no
-// log may have it.
+// Gateway is one gateway of OpenClaw. Its token is a secret and must not appear in messages or logs.
 type Gateway struct {
-	Name  string `toml:"name"` // as it is shown; empty: the URL's host
+	Name  string `toml:"name"` // for display; empty: the URL's host
 	URL   string `toml:"url"`  // ws:// or wss://
 	Token string `toml:"token"`
-	// TokenFile is a file with the token alone, instead of Token. A relative
-	// path begins at the folder of the settings, ~ at the home folder.
+	// TokenFile is a file that contains only the token; it is an alternative to Token. A relative path is relative to the
+	// folder of the settings, and ~ is the home folder.
 	TokenFile string `toml:"token_file"`
 }
 
-// Path returns where the settings lie: $XDG_CONFIG_HOME/rollcall/config.toml,
-// below ~/Library/Application Support on macOS, below %AppData% on Windows.
-func Path() (string, error) {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return "", fmt.Errorf("settings: %w", err)
-	}
-	return filepath.Join(dir, "rollcall", "config.toml"), nil
-}
-
-// maxSize is far above what a person writes.
+// maxSize is far above the size that a person writes.
 const maxSize = 1 << 20
 
-// Load reads the settings at path. A file that isn't there is no error. With an
-// error, which names the file, the line and what to do, the settings are those
-// that could be understood: one bad entry does not take away the others.
+// Load reads the settings at path. A missing file is not an error. The error names the file and, where possible, the
+// line; the settings beside it are those that could be understood.
 func Load(path string) (Settings, error) {
 	var s Settings
-	info, err := os.Stat(path)
+	text, err := readFile(path, maxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, nil
+	case errors.Is(err, owned.ErrNotRegular), errors.Is(err, owned.ErrTooLarge):
+		return s, fmt.Errorf("settings: %s is not a settings file: it must be a text file of at most 1 MB", path)
 	case err != nil:
-		return s, fmt.Errorf("settings: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > maxSize:
-		return s, fmt.Errorf("settings: %s is no settings file: it should be a text file of at most 1 MB", path)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
 		return s, fmt.Errorf("settings: %w", err)
 	}
 	meta, err := toml.Decode(string(text), &s)
 	if err != nil {
-		return Settings{}, fmt.Errorf("settings: %s: %s; none of it is used until that is mended", path, explain(err))
+		return Settings{}, fmt.Errorf("settings: %s: %s; the whole file is ignored until you correct that", path, explain(err))
 	}
 	var bad []error
 	for _, key := range meta.Undecoded() {
-		bad = append(bad, fmt.Errorf("settings: %s: %q is no setting of this version", path, key.String()))
+		bad = append(bad, fmt.Errorf("settings: %s: this version has no setting %q", path, key.String()))
 	}
 	s.OpenClaw.Gateways = slices.DeleteFunc(s.OpenClaw.Gateways, func(g Gateway) bool {
 		err := g.check()
 		if err != nil {
-			bad = append(bad, fmt.Errorf("settings: %s: gateway %q is left out: %w", path, g.label(), err))
+			bad = append(bad, fmt.Errorf("settings: %s: gateway %q is ignored: %w", path, g.label(), err))
 		}
 		return err != nil
 	})
 	bad = append(bad, s.readTokens(path)...)
 	if err := s.Webhook.check(filepath.Dir(path)); err != nil {
-		bad = append(bad, fmt.Errorf("settings: %s: the webhook is left out: %w", path, err))
+		bad = append(bad, fmt.Errorf("settings: %s: the webhook is ignored: %w", path, err))
 		s.Webhook = Webhook{}
 	}
 	return s, errors.Join(bad...)
@@ -119,51 +104,51 @@ func explain(err error) string {
 	return strings.TrimPrefix(err.Error(), "toml: ")
 }
 
-// check looks at a gateway as it stands. Its messages must not have the token,
-// which may stand in the URL.
+// check returns an error for a gateway with invalid values. The error must not contain the URL, which may contain the
+// token.
 func (g *Gateway) check() error {
 	u, err := url.Parse(g.URL)
 	switch {
 	case g.URL == "":
-		return errors.New("it has no url")
+		return errors.New("url is missing")
 	case err != nil:
-		return errors.New("its url can't be read")
+		return errors.New("url is not a valid URL")
 	case u.Scheme != "ws" && u.Scheme != "wss":
-		return errors.New("its url must begin with ws:// or wss://")
+		return errors.New("url must begin with ws:// or wss://")
 	case u.Host == "":
-		return errors.New("its url names no machine")
+		return errors.New("url has no host name")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("its url must have neither user, query nor fragment; the token has a key of its own")
+		return errors.New("url must not have a user, query or fragment; set token instead")
 	case g.Token != "" && g.TokenFile != "":
-		return errors.New("it has a token and a token_file; leave one out")
+		return errors.New("it has both token and token_file; remove one of them")
 	}
 	return nil
 }
 
-// check looks at the webhook and reads its secret. One without its secret would
-// tell things that the other side must refuse.
+// check returns an error for a webhook with invalid values, and reads the secret. A webhook whose secret cannot be read
+// must not be used: its receiver would reject unsigned messages.
 func (w *Webhook) check(dir string) error {
 	if w.URL == "" {
 		if w.Secret != "" || w.SecretFile != "" {
-			return errors.New("it has a secret and no url")
+			return errors.New("it has a secret but no url")
 		}
 		return nil
 	}
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil:
-		return errors.New("its url can't be read")
+		return errors.New("url is not a valid URL")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return errors.New("its url must begin with http:// or https://")
+		return errors.New("url must begin with http:// or https://")
 	case w.Secret != "" && w.SecretFile != "":
-		return errors.New("it has a secret and a secret_file; leave one out")
+		return errors.New("it has both secret and secret_file; remove one of them")
 	case w.SecretFile != "":
 		w.Secret, err = readToken(w.SecretFile, dir)
 	}
 	return err
 }
 
-// label names a gateway in a message.
+// label returns the name of a gateway for a message.
 func (g *Gateway) label() string {
 	if g.Name != "" {
 		return g.Name
@@ -174,8 +159,8 @@ func (g *Gateway) label() string {
 	return ""
 }
 
-// readTokens reads the token files. A gateway whose file can't be read stays:
-// its own answer says that the token is missing.
+// readTokens reads the token files. It keeps a gateway whose file can't be read: the gateway itself reports that the
+// token is missing.
 func (s *Settings) readTokens(path string) []error {
 	var bad []error
 	for i := range s.OpenClaw.Gateways {
@@ -202,13 +187,19 @@ func readToken(file, dir string) (string, error) {
 	} else if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", err
+	text, err := readFile(file, maxToken)
+	if errors.Is(err, owned.ErrNotRegular) || errors.Is(err, owned.ErrTooLarge) {
+		err = fmt.Errorf("%s: a token file must be a text file of at most 16 KB", file)
 	}
-	if !info.Mode().IsRegular() || info.Size() > 16<<10 {
-		return "", fmt.Errorf("%s: a token file is a short text file", file)
-	}
-	text, err := os.ReadFile(file)
 	return strings.TrimSpace(string(text)), err
+}
+
+// maxToken is far above the length of any token.
+const maxToken = 16 << 10
+
+// readFile reads a file that only the user may have written. It does not wait for a file system that does not answer.
+func readFile(path string, limit int64) ([]byte, error) {
+	return bounded.In(filepath.Dir(path), bounded.ReadLimit, func(context.Context) ([]byte, error) {
+		return owned.ReadFile(path, limit)
+	})
 }

@@ -1,16 +1,19 @@
-// Package store keeps the small files that Rollcall owns: one JSON value a file,
-// private to the user. A file is replaced as a whole or not at all, whatever
-// happens meanwhile; one that can't be read is set aside, never overwritten.
+// Package store keeps the small files that Rollcall owns: one JSON value a file, private to the user, and knows their paths. A write replaces
+// the whole file or nothing, even if the process is killed meanwhile. A file that can't be understood is set aside and
+// never overwritten.
 package store
 
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,138 +21,160 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"rollcall/app/fault"
+	"rollcall/app/owned"
+	"rollcall/bounded"
 )
 
-// Folder is a folder of such files. It is a value; methods may be called by any
-// goroutine of any process. Single reads and writes need no lock: a reader sees
-// the former value or the new one. Whoever reads, decides and writes holds Lock.
-type Folder struct{ path string }
+// Folder is a folder of such files. Its methods may be called by any goroutine of any process. Single reads and writes
+// need no lock: a reader sees the former value or the new one. A caller that reads, decides and writes must hold Lock.
+//
+// The folder and its files are used only if they belong to the user and no one else can write them; otherwise methods
+// return *owned.UnsafeError. No method waits for a file system that does not answer (bounded.ErrNoAnswer).
+type Folder struct {
+	path string
+	top  string // parent folder, which is checked as well; empty: only path is checked
+}
 
-// In returns the folder at this path. It is made by the first write.
-func In(path string) Folder { return Folder{path} }
+// In returns the folder at this path. The first write creates it.
+func In(path string) Folder { return Folder{path: path} }
 
-// Path is where the folder lies.
+// Below returns the folder with this name in Rollcall's folder top.
+func Below(top, name string) Folder { return Folder{filepath.Join(top, name), top} }
+
+// NameOf returns the name of the value that belongs to a path: 16 hexadecimal digits of its SHA-256.
+func NameOf(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Path returns the path of the folder.
 func (f Folder) Path() string { return f.path }
 
-// File is the path of a value's file.
+// File returns the path of a value's file.
 func (f Folder) File(name string) string { return filepath.Join(f.path, name+suffix) }
+
+// open opens the folder and checks it.
+func (f Folder) open() (*owned.Dir, error) {
+	if f.top == "" {
+		return owned.OpenDir(f.path)
+	}
+	return owned.OpenDir(f.top, filepath.Base(f.path))
+}
+
+// made opens the folder, which it creates if it is missing, and checks it.
+func (f Folder) made() (*owned.Dir, error) {
+	if f.top == "" {
+		return owned.MakeDir(f.path)
+	}
+	return owned.MakeDir(f.top, filepath.Base(f.path))
+}
+
+// look calls do, which must not change anything, with the open folder.
+func look[T any](f Folder, do func(*owned.Dir) (T, error)) (T, error) {
+	return bounded.In(f.path, bounded.ReadLimit, func(context.Context) (T, error) {
+		var none T
+		d, err := f.open()
+		if err != nil {
+			return none, err
+		}
+		defer d.Close()
+		return do(d)
+	})
+}
+
+// change calls do with the open folder. left is done once change has returned without waiting for do; do must then
+// change nothing more. The errors of change wrap ErrNotWritten.
+func (f Folder) change(open func() (*owned.Dir, error), do func(left context.Context, d *owned.Dir) error) error {
+	_, err := bounded.In(f.path, bounded.WriteLimit, func(left context.Context) (struct{}, error) {
+		d, err := open()
+		if err != nil {
+			return struct{}{}, err
+		}
+		defer d.Close()
+		return struct{}{}, do(left, d)
+	})
+	if err != nil {
+		err = &notWritten{err}
+	}
+	return err
+}
 
 const (
 	suffix    = ".json"
 	temporary = ".tmp-"
 	damaged   = ".damaged-"
 	guard     = ".lock"
-	// maxSize is far above what Rollcall writes.
+	// maxSize is far above the size of any file that Rollcall writes.
 	maxSize = 8 << 20
-	// guardPause is how often a lock that another process holds is tried, and
-	// guardLimit how long: nobody works so long under it, so its holder hangs.
+	// guardPause is the pause between attempts to take a lock that another process holds. guardLimit is the time after
+	// which that process is taken to hang: no one holds the lock that long.
 	guardPause = 5 * time.Millisecond
 	guardLimit = 30 * time.Second
-	// tmpAge is when a temporary file belongs to a writer that died.
+	// tmpAge is the age from which a temporary file is taken for that of a writer that died.
 	tmpAge = time.Hour
 )
 
-// DamagedError says that a file could not be understood, and where it was put.
-type DamagedError struct {
-	Path  string
-	Aside string // where it lies now; empty: it could not be moved
-	Err   error
-}
-
-func (e *DamagedError) Error() string {
-	if e.Aside == "" {
-		return fmt.Sprintf("%s is damaged: %v (remove it by hand)", e.Path, e.Err)
-	}
-	return fmt.Sprintf("%s was damaged: %v (set aside as %s)", e.Path, e.Err, filepath.Base(e.Aside))
-}
-
-func (e *DamagedError) Unwrap() error { return e.Err }
-
-// ErrNewer says that a file was written by a later Rollcall than this one, which
-// leaves it alone: it would lose what it doesn't know.
-var ErrNewer = errors.New("written by a newer Rollcall; update this one")
-
-// schema is the form of the files. One without a number has the first.
+// schema is the version of the files' format. A file without a number has version 1.
 const schema = 1
 
-// Checker is a value that knows the name of its own file. One that was read from
-// another is nothing that Rollcall wrote, and is damaged.
+// Checker is a value that knows the name of its own file. A value that was read from another file is damaged: Rollcall
+// did not write it there.
 type Checker interface{ Check(name string) error }
 
-// Lock waits until no other holder of the folder is left, in this process or in
-// another, or until ctx is done or the holder seems to hang. A holder that dies
-// lets go.
-func (f Folder) Lock(ctx context.Context) (unlock func(), err error) {
-	if err := f.Make(); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, guardLimit, fmt.Errorf("another Rollcall has held it for %s: does one hang?", guardLimit))
-	defer cancel()
-	// One lock object per call: the kernel's locks belong to the open file, so
-	// goroutines of one process exclude each other as processes do.
-	l := flock.New(filepath.Join(f.path, guard), flock.SetPermissions(0o600))
-	ok, err := l.TryLockContext(ctx, guardPause)
-	if err == nil && !ok {
-		err = ctx.Err()
-	}
-	if err != nil {
-		_ = l.Close()
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return nil, fmt.Errorf("lock %s: %w", f.path, err)
-	}
-	return func() { _ = l.Close() }, nil
-}
-
-// Make makes the folder, for the user alone.
-func (f Folder) Make() error { return os.MkdirAll(f.path, 0o700) }
-
 // Write replaces the value, atomically and durably.
-func (f Folder) Write(name string, v any) (err error) {
+func (f Folder) Write(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.File(name), err)
 	}
-	data = numbered(data)
-	if err := f.Make(); err != nil {
-		return err
-	}
+	data = append(numbered(data), '\n')
+	return f.change(f.made, func(left context.Context, d *owned.Dir) error { return f.replace(left, d, name, data) })
+}
+
+// replace writes a temporary file and renames it to the value's file. Its errors name the value's file instead of the
+// temporary one, so that the same trouble has the same text each time.
+func (f Folder) replace(left context.Context, d *owned.Dir, name string, data []byte) (err error) {
 	fault.Point("store.write.begin")
-	tmp, err := os.CreateTemp(f.path, name+temporary)
+	temp := fmt.Sprintf("%s%s%x", name, temporary, rand.Uint64())
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", f.File(name), cause(err))
+		}
+	}()
+	file, err := d.Create(temp)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(tmp.Name())
-			err = fmt.Errorf("write %s: %w", f.File(name), err)
+			_ = d.Remove(temp)
 		}
 	}()
 	fault.Point("store.write.created")
-	_, err = tmp.Write(append(data, '\n'))
+	_, err = file.Write(data)
 	if err == nil {
-		err = tmp.Sync()
+		err = file.Sync()
 	}
-	if closing := tmp.Close(); err == nil {
+	if closing := file.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
 		return err
 	}
 	fault.Point("store.write.synced")
-	if err = patiently(func() error { return os.Rename(tmp.Name(), f.File(name)) }); err != nil {
+	if left.Err() != nil {
+		return bounded.ErrNoAnswer
+	}
+	if err = retryBusy(func() error { return d.Rename(temp, name+suffix) }); err != nil {
 		return err
 	}
 	fault.Point("store.write.renamed")
-	syncFolder(f.path)
+	d.Sync()
 	return nil
 }
 
-// numbered puts the number of the form before the fields of an object.
+// numbered adds the schema number as the first field of a JSON object.
 func numbered(data []byte) []byte {
 	fields, ok := bytes.CutPrefix(data, []byte("{\n"))
 	if !ok {
@@ -158,8 +183,8 @@ func numbered(data []byte) []byte {
 	return append(fmt.Appendf(nil, "{\n  \"schema\": %d,\n", schema), fields...)
 }
 
-// Read reads the value into v. Its errors are fs.ErrNotExist, *DamagedError for
-// a file that was set aside, ErrNewer, and those of the file system.
+// Read reads the value into v. Its errors are fs.ErrNotExist, *DamagedError for a file that was set aside, ErrNewer and
+// those of the file system.
 func (f Folder) Read(name string, v any) error {
 	for {
 		err := f.read(name, v)
@@ -171,81 +196,96 @@ func (f Folder) Read(name string, v any) error {
 }
 
 func (f Folder) read(name string, v any) error {
-	var data []byte
-	var info fs.FileInfo
-	err := patiently(func() (err error) {
-		data, info, err = readFile(f.File(name))
+	raw, err := look(f, func(d *owned.Dir) (Raw, error) {
+		r := f.raw(d, name)
+		return r, r.Err
+	})
+	if errors.Is(err, errForeign) || err == nil {
+		return f.decode(name, raw, v)
+	}
+	return err
+}
+
+// Raw is the content of a value's file.
+type Raw struct {
+	Info fs.FileInfo
+	// Same reports that the file has not changed, and so was not read.
+	Same bool
+	Err  error
+	data []byte
+}
+
+func (f Folder) raw(d *owned.Dir, name string) (r Raw) {
+	err := retryBusy(func() (err error) {
+		r.data, r.Info, err = d.Read(name+suffix, maxSize)
 		return err
 	})
-	if errors.Is(err, errForeign) {
-		return f.setAside(name, info, err)
+	if errors.Is(err, owned.ErrNotRegular) || errors.Is(err, owned.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", errForeign, err)
 	}
-	if err != nil {
-		return err
+	r.Err = err
+	return r
+}
+
+// Decode reads the value in raw into v, as Read does with the file of this name.
+func (f Folder) Decode(name string, raw Raw, v any) error {
+	err := f.decode(name, raw, v)
+	if errors.Is(err, errReplaced) {
+		reflect.ValueOf(v).Elem().SetZero()
+		return f.Read(name, v)
+	}
+	return err
+}
+
+func (f Folder) decode(name string, raw Raw, v any) error {
+	if errors.Is(raw.Err, errForeign) {
+		return f.setAside(name, raw.Info, raw.Err)
+	}
+	if raw.Err != nil {
+		return raw.Err
 	}
 	var form struct {
 		Schema int `json:"schema"`
 	}
-	if json.Unmarshal(data, &form) == nil && form.Schema > schema {
+	if json.Unmarshal(raw.data, &form) == nil && form.Schema > schema {
 		return fmt.Errorf("%s: %w", f.File(name), ErrNewer)
 	}
-	if err = json.Unmarshal(data, v); err == nil {
+	err := json.Unmarshal(raw.data, v)
+	if err == nil {
 		if c, ok := v.(Checker); ok {
 			err = c.Check(name)
 		}
 	}
 	if err != nil {
-		return f.setAside(name, info, err)
+		return f.setAside(name, raw.Info, err)
 	}
 	return nil
 }
 
-// errReplaced says that a damaged file is no longer there.
-var errReplaced = errors.New("replaced")
-
-// errForeign says that a file can't be one of Rollcall's.
-var errForeign = errors.New("nothing that Rollcall writes")
-
-func readFile(path string) ([]byte, fs.FileInfo, error) {
-	info, err := os.Stat(path) // before it is opened: to open a pipe may take for ever
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, info, fmt.Errorf("%w: it is no regular file", errForeign)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = file.Close() }()
-	if info, err = file.Stat(); err != nil {
-		return nil, nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(file, maxSize+1))
-	if err == nil && len(data) > maxSize {
-		err = fmt.Errorf("%w: it is too large", errForeign)
-	}
-	return data, info, err
-}
-
-// setAside moves a damaged file out of the way, unless a sound one has taken its
-// place since it was read (errReplaced).
+// setAside renames a damaged file. It returns errReplaced if another file has taken its place since it was read.
 func (f Folder) setAside(name string, read fs.FileInfo, why error) error {
 	e := &DamagedError{Path: f.File(name), Err: why}
-	if now, err := os.Stat(e.Path); err != nil || !os.SameFile(now, read) {
+	aside := name + suffix + damaged + time.Now().UTC().Format("20060102T150405.000000000")
+	err := f.change(f.open, func(_ context.Context, d *owned.Dir) error {
+		if now, err := d.Lstat(name + suffix); err != nil || read == nil || !os.SameFile(now, read) {
+			return errReplaced
+		}
+		return retryBusy(func() error { return d.Rename(name+suffix, aside) })
+	})
+	switch {
+	case errors.Is(err, errReplaced):
 		return errReplaced
-	}
-	aside := f.File(name) + damaged + time.Now().UTC().Format("20060102T150405.000000000")
-	if patiently(func() error { return os.Rename(e.Path, aside) }) == nil {
-		e.Aside = aside
+	case err == nil:
+		e.Aside = filepath.Join(f.path, aside)
 	}
 	return e
 }
 
-// Remove removes the value. One that isn't there is no error.
+// Remove removes the value. It returns no error if there is none.
 func (f Folder) Remove(name string) error {
-	err := patiently(func() error { return os.Remove(f.File(name)) })
+	err := f.change(f.open, func(_ context.Context, d *owned.Dir) error {
+		return retryBusy(func() error { return d.Remove(name + suffix) })
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -253,16 +293,20 @@ func (f Folder) Remove(name string) error {
 	return err
 }
 
-// Names lists the values, sorted. A folder that isn't there has none.
+// Names returns the names of the values, sorted. A folder that does not exist has none.
 func (f Folder) Names() ([]string, error) {
-	entries, err := os.ReadDir(f.path)
+	names, err := look(f, valueNames)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return names, err
+}
+
+func valueNames(d *owned.Dir) ([]string, error) {
+	files, err := d.Names()
 	var names []string
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), suffix)
-		if ok && !strings.Contains(name, temporary) {
+	for _, file := range files {
+		if name, ok := strings.CutSuffix(file, suffix); ok && !strings.Contains(name, temporary) {
 			names = append(names, name)
 		}
 	}
@@ -270,29 +314,56 @@ func (f Folder) Names() ([]string, error) {
 	return names, err
 }
 
-// Sweep removes what writers that died left behind.
+// ReadAll reads the files of all values for Decode, by name. It does not read files for which same returns true. A
+// folder that does not exist has none.
+func (f Folder) ReadAll(same func(name string, now fs.FileInfo) bool) (map[string]Raw, error) {
+	all, err := look(f, func(d *owned.Dir) (map[string]Raw, error) {
+		names, err := valueNames(d)
+		all := make(map[string]Raw, len(names))
+		for _, name := range names {
+			if same != nil {
+				if info, err := d.Lstat(name + suffix); err == nil && same(name, info) {
+					all[name] = Raw{Info: info, Same: true}
+					continue
+				}
+			}
+			all[name] = f.raw(d, name)
+		}
+		return all, err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return all, err
+}
+
+// Sweep removes the temporary files of writers that died.
 func (f Folder) Sweep(now time.Time) error {
-	entries, err := os.ReadDir(f.path)
+	err := f.change(f.open, func(_ context.Context, d *owned.Dir) error {
+		files, err := d.Names()
+		for _, file := range files {
+			if !strings.Contains(file, temporary) {
+				continue
+			}
+			if info, statErr := d.Lstat(file); statErr == nil && now.Sub(info.ModTime()) > tmpAge {
+				err = errors.Join(err, d.Remove(file))
+			}
+		}
+		return err
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	}
-	for _, e := range entries {
-		info, statErr := e.Info()
-		if strings.Contains(e.Name(), temporary) && statErr == nil && now.Sub(info.ModTime()) > tmpAge {
-			err = errors.Join(err, os.Remove(filepath.Join(f.path, e.Name())))
-		}
 	}
 	return err
 }
 
-// All reads every value of a folder, by its name. Those that can't be read are
-// left out and told in the error.
+// All reads every value of a folder, by name. The error reports the values that could not be read.
 func All[T any](f Folder) (map[string]T, error) {
-	names, err := f.Names()
-	out := make(map[string]T, len(names))
-	for _, name := range names {
+	files, err := f.ReadAll(nil)
+	out := make(map[string]T, len(files))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		var v T
-		switch readErr := f.Read(name, &v); {
+		switch readErr := f.Decode(name, files[name], &v); {
 		case errors.Is(readErr, fs.ErrNotExist): // removed meanwhile
 		case readErr != nil:
 			err = errors.Join(err, readErr)

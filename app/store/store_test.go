@@ -216,13 +216,10 @@ func TestForeign(t *testing.T) {
 	if err := os.Mkdir(f.File("folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/dev/zero", f.File("device")); err != nil {
-		t.Fatal(err)
-	}
 	if err := f.Write("new", named{"new"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"null", "other", "huge", "folder", "device"} {
+	for _, name := range []string{"null", "other", "huge", "folder"} {
 		var v named
 		var d *DamagedError
 		if err := f.Read(name, &v); !errors.As(err, &d) || d.Aside == "" {
@@ -258,18 +255,15 @@ func TestChangesOfAFolderMadeAnew(t *testing.T) {
 		t.Helper()
 		select {
 		case <-changed:
-		case <-time.After(5 * time.Second):
-			t.Fatal("nothing was told")
+		case <-time.After(time.Minute):
+			t.Fatal("no change was reported")
 		}
 	}
 	wait()
-	time.Sleep(100 * time.Millisecond) // whatever else the removal tells
-	select {
-	case <-changed:
-	default:
+	for i := range 20 { // more than the removal can report
+		if err := f.Write("v", value{i}); err != nil {
+			t.Fatal(err)
+		}
+		wait()
 	}
-	if err := f.Write("v", value{1}); err != nil {
-		t.Fatal(err)
-	}
-	wait()
 }

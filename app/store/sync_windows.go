@@ -7,17 +7,14 @@ import (
 	"time"
 )
 
-// syncFolder does nothing: NTFS keeps its own journal of names.
-func syncFolder(string) {}
+// busyLimit is far above the time for which a reader, or a virus scanner, has a small file open.
+const busyLimit = 2 * time.Second
 
-// patience is far above what a reader of a small file, or a virus scanner, takes.
-const patience = 2 * time.Second
-
-// patiently does it again while somebody else has the file open: then Windows
-// neither replaces nor removes it, and while it is replaced it can't be opened.
-func patiently(do func() error) error {
+// retryBusy calls do until it succeeds or busyLimit is over, while another process has the file open. Windows neither
+// replaces nor removes an open file, and cannot open a file that is being replaced.
+func retryBusy(do func() error) error {
 	const sharing, locked syscall.Errno = 32, 33 // ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION
-	pause, until := time.Millisecond, time.Now().Add(patience)
+	pause, until := time.Millisecond, time.Now().Add(busyLimit)
 	for {
 		err := do()
 		busy := errors.Is(err, sharing) || errors.Is(err, locked) || errors.Is(err, fs.ErrPermission)

@@ -2,28 +2,26 @@ package store
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"rollcall/app/owned"
 )
 
-// Changes tells that something in the folder was written or removed, by any
-// process, until ctx is done. The channel holds one token: many changes are told
-// as one to a slow reader. With an error nothing is told.
+// Changes returns a channel that receives when a process has written or removed a value in the folder, until ctx is
+// done. Temporary files do not count. The channel holds one token, so a slow reader gets one for many changes. With an
+// error beside the channel, tokens come once the folder can be watched; without a channel none come.
 func (f Folder) Changes(ctx context.Context) (<-chan struct{}, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	if err = f.Make(); err == nil {
-		err = w.Add(f.path)
-	}
-	if err != nil {
-		_ = w.Close()
-		return nil, err
-	}
+	err = f.watch(w)
 	changed := make(chan struct{}, 1)
-	tell := func() {
+	notify := func() {
 		select {
 		case changed <- struct{}{}:
 		default:
@@ -31,6 +29,10 @@ func (f Folder) Changes(ctx context.Context) (<-chan struct{}, error) {
 	}
 	go func() {
 		defer func() { _ = w.Close() }()
+		if err != nil {
+			f.rewatch(ctx, w)
+			notify()
+		}
 		for {
 			select {
 			case <-ctx.Done():
@@ -39,39 +41,45 @@ func (f Folder) Changes(ctx context.Context) (<-chan struct{}, error) {
 				if !ok {
 					return
 				}
-				if e.Name == f.path && e.Has(fsnotify.Remove|fsnotify.Rename) {
-					f.again(ctx, w)
+				gone := e.Name == f.path && e.Has(fsnotify.Remove|fsnotify.Rename)
+				if gone {
+					f.rewatch(ctx, w)
 				}
-				tell()
-			case _, ok := <-w.Errors: // what was lost may be anything
+				if gone || isValue(e.Name) {
+					notify()
+				}
+			case _, ok := <-w.Errors: // events were lost: any value may have changed
 				if !ok {
 					return
 				}
-				tell()
+				notify()
 			}
 		}
 	}()
-	return changed, nil
+	return changed, err
 }
 
-// again watches a folder that was removed and is made anew, which may have to
-// wait: its disk may be full or gone.
-func (f Folder) again(ctx context.Context, w *fsnotify.Watcher) {
-	for {
-		err := f.Make()
-		if err == nil {
-			err = w.Add(f.path)
-		}
-		if err == nil {
-			return
-		}
+// isValue reports whether a file holds a value. Temporary files and the lock do not.
+func isValue(path string) bool {
+	name, ok := strings.CutSuffix(filepath.Base(path), suffix)
+	return ok && !strings.Contains(name, temporary)
+}
+
+func (f Folder) watch(w *fsnotify.Watcher) error {
+	return f.change(f.made, func(context.Context, *owned.Dir) error { return w.Add(f.path) })
+}
+
+// rewatch creates a folder that was removed, and watches it. It tries again until that succeeds or ctx is done: the disk
+// may be full or gone.
+func (f Folder) rewatch(ctx context.Context, w *fsnotify.Watcher) {
+	for f.watch(w) != nil {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(againPause):
+		case <-time.After(rewatchPause):
 		}
 	}
 }
 
-// againPause is how often a folder is tried that can't be watched.
-const againPause = 10 * time.Second
+// rewatchPause is the pause between attempts to watch a folder.
+const rewatchPause = 10 * time.Second

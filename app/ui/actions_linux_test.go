@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/adapters"
+	"rollcall/app/ui/widgets"
 )
 
 // TestStop: the plan is shown, and the process ends.
@@ -19,27 +20,27 @@ func TestStop(t *testing.T) {
 	w := openReal(t, "agent")
 	s := w.started("do it")
 	w.ui.showStop(s)
-	w.until("the plan", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "Claude Code · "+filepath.Base(w.dir)+" · working", "It is in the middle of a turn", fmt.Sprintf("%d ", s.Process.PID), "terminate, and has 5 s to end; if that is not enough, kill")
-	tap(t, w.ui.sheet.pop, "Stop it")
+	w.until("the plan", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "Claude Code · "+filepath.Base(w.dir)+" · working", "The session is in the middle of a turn", fmt.Sprintf("%d ", s.Process.PID), "terminate and waits up to 5 s; if that is not enough, it sends kill")
+	tap(t, w.ui.host.Sheet.Popup, "Stop")
 	w.until("the end", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "Stopped by terminate")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "Stopped by terminate")
 	})
 	if w.agent.table.Alive(s.Process) {
 		t.Error("it lives")
 	}
 	w.ui.showStop(s)
-	w.until("the answer", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "It is not running any more.")
+	w.until("the answer", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "The session is not running any more.")
 }
 
 // TestStopIdle: idle sessions are listed, and those that stay ticked are stopped.
 func TestStopIdle(t *testing.T) {
 	w := openReal(t, "agent")
 	w.ui.showStopIdle()
-	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "No idle session could be stopped.")
-	w.ui.closeSheet()
+	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "There is no idle session that can be stopped.")
+	w.ui.host.CloseSheet()
 	first := w.started("first")
 	other := filepath.Join(w.dir, "..", "other")
 	if err := os.Mkdir(other, 0o700); err != nil {
@@ -49,23 +50,23 @@ func TestStopIdle(t *testing.T) {
 	second := w.started("second")
 	w.agent.be(adapters.Idle)
 	w.ui.showStopIdle()
-	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "first", "second", "Stop 2 sessions")
-	check(t, w.ui.sheet.pop, "second", false)
-	tap(t, w.ui.sheet.pop, "Stop 1 session")
+	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "first", "second", "Stop 2 sessions")
+	check(t, w.ui.host.Sheet.Popup, "second", false)
+	tap(t, w.ui.host.Sheet.Popup, "Stop 1 session")
 	w.until("the end", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "Stopped by terminate")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "Stopped by terminate")
 	})
 	if w.agent.table.Alive(first.Process) || !w.agent.table.Alive(second.Process) {
 		t.Error("the wrong one was stopped")
 	}
 	// One that works by now is left alone.
 	w.ui.showStopIdle()
-	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
+	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.agent.be(adapters.Working)
-	tap(t, w.ui.sheet.pop, "Stop 1 session")
+	tap(t, w.ui.host.Sheet.Popup, "Stop 1 session")
 	w.until("the refusal", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "it isn't idle any more (working)")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "it isn't idle any more (working)")
 	})
 	if !w.agent.table.Alive(second.Process) {
 		t.Error("a working session was stopped")
@@ -77,13 +78,13 @@ func TestResume(t *testing.T) {
 	w := openReal(t, "agent")
 	s := w.started("do it")
 	w.ui.showResume(s)
-	shows(t, w.ui.sheet.pop, "It is not over: its file.", "Write a message, or take it up in a terminal.")
-	w.ui.closeSheet()
+	shows(t, w.ui.host.Sheet.Popup, "The session is still running: its file.", "Write a message, or resume in a terminal.")
+	w.ui.host.CloseSheet()
 	if err := os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.until("its end", func() bool {
-		return strings.Contains(w.run(), "It is done") && !w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}].Live()
+		return strings.Contains(w.run(), "Finished") && !w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}].Live()
 	})
 	if err := os.Remove(filepath.Join(w.agent.store, s.ID+".end")); err != nil {
 		t.Fatal(err)
@@ -93,11 +94,11 @@ func TestResume(t *testing.T) {
 		t.Fatalf("can't be resumed: %+v", over)
 	}
 	w.ui.showResume(over)
-	r := w.ui.sheet
-	typeInto(t, r.pop, "What it is to do next", "go on")
-	w.until("the command", func() bool { return strings.Contains(strings.Join(shownTexts(r.pop), "\n"), "--resume "+s.ID) })
-	tap(t, r.pop, "Resume")
-	w.until("the session", func() bool { return strings.Contains(strings.Join(shownTexts(r.pop), "\n"), "is listed") })
+	r := w.ui.host.Sheet
+	typeInto(t, r.Popup, "Also add a test for an empty file.", "go on")
+	w.until("the command", func() bool { return strings.Contains(strings.Join(shownTexts(r.Popup), "\n"), "--resume "+s.ID) })
+	tap(t, r.Popup, "Resume")
+	w.until("the session", func() bool { return strings.Contains(strings.Join(shownTexts(r.Popup), "\n"), "is listed") })
 	var e entry
 	data, err := os.ReadFile(filepath.Join(w.agent.store, s.ID))
 	if err != nil || json.Unmarshal(data, &e) != nil || e.Prompt != "go on" {
@@ -113,8 +114,8 @@ func TestCleanup(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", "")
 	w := openReal(t, "fail")
 	w.ui.showCleanup()
-	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "Nothing is left over")
+	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "There is nothing to remove")
 	w.launch("do it")
 	w.until("its end", func() bool {
 		// The lock's file goes after the record is closed.
@@ -127,34 +128,34 @@ func TestCleanup(t *testing.T) {
 	}
 	log := list[0].Log
 	w.ui.showCleanup()
-	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, log, "Remove 2 files")
-	w.ui.closeSheet()
+	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, log, "Remove 2 files")
+	w.ui.host.CloseSheet()
 	if _, err := os.Stat(log); err != nil {
 		t.Fatal("looking removed something")
 	}
 	w.ui.showCleanup()
-	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
-	boxes := boxes(w.ui.sheet.pop)
+	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	boxes := boxes(w.ui.host.Sheet.Popup)
 	if len(boxes) != 2 {
 		t.Fatalf("%d boxes", len(boxes))
 	}
 	record := filepath.Join(w.ui.options.Launches.Folder(), list[0].ID+".json")
 	for i, path := range []string{record, log} { // in the order of the list
-		if texts := shownTexts(w.ui.sheet.pop); slices.Index(texts, record) > slices.Index(texts, log) {
+		if texts := shownTexts(w.ui.host.Sheet.Popup); slices.Index(texts, record) > slices.Index(texts, log) {
 			path = []string{log, record}[i]
 		}
 		boxes[i].SetChecked(path == log)
 	}
-	for _, b := range w.ui.sheet.bottom.Objects {
-		if b := b.(*button); strings.HasPrefix(b.Text, "Remove 1 file") {
+	for _, b := range w.ui.host.Sheet.Buttons.Objects {
+		if b := b.(*widgets.Button); strings.HasPrefix(b.Text, "Remove 1 file") {
 			b.Tapped(nil)
 		}
 	}
 	w.until("the removal", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "1 of 1 file removed")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "1 of 1 file removed")
 	})
-	shows(t, w.ui.sheet.pop, "now "+filepath.Join(home, ".local/share/Trash/files"))
+	shows(t, w.ui.host.Sheet.Popup, "moved to "+filepath.Join(home, ".local/share/Trash/files"))
 	if _, err := os.Stat(log); !os.IsNotExist(err) {
 		t.Errorf("the log is still there: %v", err)
 	}
@@ -163,10 +164,10 @@ func TestCleanup(t *testing.T) {
 	}
 }
 
-func boxes(o fyne.CanvasObject) []*checkBox {
-	var out []*checkBox
+func boxes(o fyne.CanvasObject) []*widgets.CheckBox {
+	var out []*widgets.CheckBox
 	for _, x := range visible(o) {
-		if c, ok := x.(*checkBox); ok {
+		if c, ok := x.(*widgets.CheckBox); ok {
 			out = append(out, c)
 		}
 	}

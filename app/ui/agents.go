@@ -9,27 +9,27 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
 
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// agentsPage shows how each agent answered. It belongs to the UI goroutine.
+// agentsPage shows whether each agent could be read. It is used on Fyne's goroutine only.
 type agentsPage struct {
 	ui      *UI
 	content *fyne.Container
 	cards   []*agentCard
-	exists  map[string]bool // which of the places are there, as far as looked
+	exists  map[string]bool // by place, as far as known
 	looked  []string
 }
 
 func newAgentsPage(u *UI) *agentsPage {
 	p := &agentsPage{ui: u, exists: make(map[string]bool)}
-	p.content = container.NewStack(newMessage(nil, "Calling the roll…", "No agent has answered yet."))
+	p.content = container.NewStack(widgets.NewMessage(nil, "Looking for agents…", "Rollcall reads the files and processes of each agent."))
 	return p
 }
 
@@ -41,26 +41,25 @@ func (p *agentsPage) apply(s *app.Snapshot) {
 		p.build(len(s.Adapters))
 	}
 	for i, h := range s.Adapters {
-		p.cards[i].show(p.words(h, p.ui.now()))
+		p.cards[i].show(h, p.facts(h, p.ui.now()))
 	}
 	p.look(s)
 }
 
 func (p *agentsPage) build(n int) {
-	list := container.New(layout.NewCustomPaddedVBoxLayout(10))
+	list := widgets.Rows(10)
 	p.cards = nil
 	for range n {
-		c := newAgentCard()
+		c := newAgentCard(p.ui)
 		p.cards = append(p.cards, c)
 		list.Add(c.content)
 	}
-	p.content.Objects = []fyne.CanvasObject{container.NewVScroll(
-		container.New(layout.NewCustomPaddedLayout(12, 16, 12, 12), container.New(&column{width: 860}, list)))}
+	p.content.Objects = []fyne.CanvasObject{widgets.Page(860, list)}
 	p.content.Refresh()
 }
 
-// look finds out which places exist. A place may lie on a drive that hangs, so
-// the UI goroutine does not wait for the answer.
+// look finds out which places exist. It does so on another goroutine, because a place can be on a file system that does
+// not respond.
 func (p *agentsPage) look(s *app.Snapshot) {
 	var places []string
 	for _, h := range s.Adapters {
@@ -82,37 +81,22 @@ func (p *agentsPage) look(s *app.Snapshot) {
 	}()
 }
 
-// agentWords is one agent's health in words.
-type agentWords struct {
-	icon     *icon
-	name     string
-	state    string
-	color    fyne.ThemeColorName
-	problems string
-	facts    string // one fact a line: "name\tvalue"
-}
-
-func (p *agentsPage) words(h app.Health, now time.Time) agentWords {
-	w := agentWords{name: present.AgentName(h.Name)}
-	switch h.State {
-	case app.OK:
-		w.icon, w.state, w.color = newIcon("done", colorGood), "answers", colorGood
-	case app.Absent:
-		w.icon, w.state, w.color = newIcon("absent", colorMuted), "not installed", colorMuted
-	case app.Failed:
-		w.icon, w.state, w.color = newIcon("failed", colorBad), "failed", colorBad
-	default:
-		w.icon, w.state, w.color = newIcon("stale", colorMuted), "not asked yet", colorMuted
-		if h.Asking {
-			w.state = "asking…"
-		}
+// stateText returns an agent's state in words, with its icon and colour.
+func stateText(h app.Health) (icon, text string, color fyne.ThemeColorName) {
+	switch {
+	case h.State == app.OK:
+		return "done", "OK", widgets.ColorGood
+	case h.State == app.Absent:
+		return "absent", "not installed", widgets.ColorMuted
+	case h.State == app.Failed:
+		return "failed", "failed", widgets.ColorBad
+	case h.Asking:
+		return "stale", "reading…", widgets.ColorMuted
 	}
-	w.problems = problemLines(h.Problems)
-	w.facts = strings.Join(p.facts(h, now), "\n")
-	return w
+	return "stale", "not read yet", widgets.ColorMuted
 }
 
-// maxProblems is how many problems of one agent are spelled out.
+// maxProblems is how many problems are listed.
 const maxProblems = 20
 
 func problemLines(problems []string) string {
@@ -127,43 +111,37 @@ func problemLines(problems []string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (p *agentsPage) facts(h app.Health, now time.Time) []string {
-	var facts []string
-	add := func(name, value string) {
-		if value != "" {
-			facts = append(facts, name+"\t"+value)
-		}
-	}
+func (p *agentsPage) facts(h app.Health, now time.Time) []field {
+	sessions, versions, attempt := "", "", ""
 	if h.State != app.Absent && h.State != app.Pending {
-		add("Sessions", humanize.Comma(int64(h.Sessions)))
-		add("Versions", counted(h.Versions, true))
+		sessions, versions = humanize.Comma(int64(h.Sessions)), counted(h.Versions, true)
 	}
-	add("Format", h.Format.String())
-	add("Answered", answered(h, now))
 	if h.State == app.Failed && h.Elapsed > 0 {
-		add("Last try", "took "+elapsed(h.Elapsed))
+		attempt = "took " + elapsed(h.Elapsed)
 	}
-	add("Passed over", counted(h.Skipped, false))
-	for i, place := range h.LookedIn {
-		name := ""
-		if i == 0 {
-			name = "Looked in"
-		}
-		value := short(place)
+	facts := withValue(
+		field{name: "Sessions", value: sessions},
+		field{name: "Versions", value: versions},
+		field{name: "Format", value: h.Format.String()},
+		field{name: "Last read", value: answered(h, now)},
+		field{name: "Last attempt", value: attempt},
+		field{name: "Skipped", value: counted(h.Skipped, false)})
+	var places []field
+	for _, place := range h.LookedIn {
+		f := field{value: short(place), mono: true}
 		if there, known := p.exists[place]; known && !there {
-			value += "  (doesn't exist)"
+			f.value += "  (does not exist)"
 		}
-		facts = append(facts, name+"\t"+value)
+		places = append(places, f)
 	}
-	return facts
+	return append(facts, list("Looked in", places, len(places))...)
 }
 
-// answered says when an agent last answered and how long that took. The time of
-// a failed try says nothing about an earlier answer.
+// answered returns when an agent was last read and, unless a later attempt failed, how long that took.
 func answered(h app.Health, now time.Time) string {
 	if h.Answered.IsZero() {
 		if h.State == app.Failed {
-			return "not once yet"
+			return "never"
 		}
 		return ""
 	}
@@ -174,7 +152,7 @@ func answered(h app.Health, now time.Time) string {
 	if h.State == app.Failed {
 		return age
 	}
-	return age + ", within " + elapsed(h.Elapsed)
+	return age + ", took " + elapsed(h.Elapsed)
 }
 
 func elapsed(d time.Duration) string {
@@ -187,8 +165,7 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// counted lists what was counted, the most frequent first: "2.1.329 (3)", or
-// with the count in front for things that read as a sentence.
+// counted lists counts, the largest first: "2.1.329 (3)" if behind is set, else "3 × 2.1.329".
 func counted(counts map[string]int, behind bool) string {
 	names := make([]string, 0, len(counts))
 	for n := range counts {
@@ -232,52 +209,32 @@ type agentCard struct {
 	content  fyne.CanvasObject
 	icon     *canvas.Image
 	name     *widget.Label
-	state    *line
-	problems *selectText
-	facts    *fyne.Container
-	words    agentWords
+	state    *widgets.Line
+	problems *widgets.SelectText
+	facts    *fieldList
 }
 
-func newAgentCard() *agentCard {
-	c := &agentCard{icon: canvas.NewImageFromResource(nil), name: widget.NewLabel(""), problems: newSelectText("")}
-	c.icon.FillMode = canvas.ImageFillContain
-	c.icon.SetMinSize(fyne.NewSquareSize(16))
+func newAgentCard(u *UI) *agentCard {
+	c := &agentCard{icon: widgets.NewImage(nil, 16), name: widget.NewLabel(""), problems: widgets.NewSelectText(""), facts: newFieldList(u)}
 	c.name.TextStyle.Bold = true
 	c.problems.Importance = widget.DangerImportance
-	c.state = newLine("", colorMuted, theme.SizeNameText, fyne.TextStyle{})
-	c.facts = container.New(layout.NewCustomPaddedVBoxLayout(0))
-	head := border(nil,
-		container.New(layout.NewCustomPaddedHBoxLayout(2), container.NewCenter(c.icon), c.name), nil,
-		container.New(layout.NewCustomPaddedLayout(0, 0, 2, 0), c.state))
-	c.content = newPanel(container.New(layout.NewCustomPaddedLayout(6, 8, 12, 10),
-		container.New(layout.NewCustomPaddedVBoxLayout(0), head,
-			container.New(layout.NewCustomPaddedLayout(0, 0, 18, 0), c.problems),
-			container.New(layout.NewCustomPaddedLayout(0, 0, 14, 0), c.facts))))
+	c.problems.Hide()
+	c.state = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
+	head := widgets.Border(nil, widgets.Columns(2, container.NewCenter(c.icon), c.name), nil, widgets.Pad(0, 0, 2, 0, c.state))
+	c.content = widgets.NewPanel(6, 8, 12, 10, widgets.Rows(0, head, widgets.Pad(0, 0, 18, 0, c.problems), widgets.Pad(0, 0, 14, 0, c.facts.content)))
 	return c
 }
 
-func (c *agentCard) show(w agentWords) {
-	if c.words == w {
-		return
+func (c *agentCard) show(h app.Health, facts []field) {
+	icon, text, color := stateText(h)
+	problems := problemLines(h.Problems)
+	changed := c.problems.Text != problems || c.name.Text == ""
+	widgets.SetImage(c.icon, widgets.NewIcon(icon, color))
+	widgets.SetLabel(c.name, present.AgentName(h.Name))
+	c.state.Set(text, color)
+	c.problems.SetText(problems)
+	c.problems.Hidden = problems == ""
+	if c.facts.show([]section{{fields: facts}}, false) || changed {
+		c.content.Refresh()
 	}
-	refill := c.words.facts != w.facts
-	c.words = w
-	c.icon.Resource = w.icon
-	c.icon.Refresh()
-	setLabel(c.name, w.name)
-	c.state.set(w.state, w.color)
-	if c.problems.Text != w.problems {
-		c.problems.SetText(w.problems)
-	}
-	c.problems.Hidden = w.problems == ""
-	if refill {
-		c.facts.RemoveAll()
-		for _, fact := range strings.Split(w.facts, "\n") {
-			if name, value, ok := strings.Cut(fact, "\t"); ok {
-				f := field{name: name, value: value, mono: name == "Looked in" || name == ""}
-				c.facts.Add(newFieldView(f, nil).content)
-			}
-		}
-	}
-	c.content.Refresh()
 }

@@ -2,8 +2,10 @@
 
 package ui
 
-import "syscall"
+import (
+	"syscall"
+)
 
-// detached puts a program into a session of its own: it outlives the window
-// and gets none of its signals.
+// detached returns attributes that start a program in its own session: it outlives the window and gets none of its
+// signals.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

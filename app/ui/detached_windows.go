@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// detached puts a program into a process group of its own, without a console
-// of the window's.
+// detached returns attributes that start a program in its own process group, without the window's console.
 func detached() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NEW_CONSOLE}
 }

@@ -1,99 +1,108 @@
 package ui
 
 import (
-	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
+	"rollcall/app/launch"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// detailPane shows everything that is known of one session, and below it what
-// was said last. It changes only
-// the texts that changed, so that what the user selects or reads stays.
+// detailPane shows all known facts of a session, and its conversation below them. It changes only the texts that
+// changed, so that a selection and the scroll position stay.
 type detailPane struct {
 	ui      *UI
-	content *fyne.Container // of either the session or a message
+	content *fyne.Container // the session or a message
 	scroll  *container.Scroll
 
-	icon                       *canvas.Image
-	title, subtitle            *widget.Label
-	stop, resume               *button
-	copyID, copyCWD, copyAgain *button
-	stale                      *banner
-	body                       *fyne.Container
-	values                     []*fieldView
-	shape                      []section // what body was built for
-	talk                       *conversation
-	both                       fyne.CanvasObject // the facts above the conversation
+	icon                        *canvas.Image
+	title, subtitle             *widget.Label
+	stop, resume, retryHooks    *widgets.Button
+	copyID, copyCWD, copyResume *widgets.Button
+	stale                       *widgets.Banner
+	facts                       *fieldList
+	conversation                *conversation
+	both                        fyne.CanvasObject // the facts above the conversation
 
 	session *app.Session
 	key     key
-	message string // that stands in its place
+	message string // shown instead of a session
 }
 
 func newDetailPane(u *UI) *detailPane {
 	d := &detailPane{ui: u}
-	d.icon = canvas.NewImageFromResource(nil)
-	d.icon.FillMode = canvas.ImageFillContain
-	d.icon.SetMinSize(fyne.NewSquareSize(22))
-	d.title = paragraph("", widget.MediumImportance)
-	d.title.TextStyle.Bold = true
-	d.title.SizeName = theme.SizeNameSubHeadingText
-	d.subtitle = paragraph("", widget.LowImportance)
+	d.icon = widgets.NewImage(nil, 22)
+	d.title = widgets.Headline("")
+	d.subtitle = widgets.Hint("")
 	d.stop = d.button("Stop…", "", func(s *app.Session) { u.showStop(*s) })
 	d.resume = d.button("Resume…", "", func(s *app.Session) { u.showResume(*s) })
+	d.retryHooks = d.button("Retry hooks", "", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
+	d.retryHooks.Hide()
 	d.copyID = d.button("Copy id", "copy", func(s *app.Session) { u.copyText(d.copyID, s.ID) })
 	d.copyCWD = d.button("Copy folder", "copy", func(s *app.Session) { u.copyText(d.copyCWD, s.CWD) })
-	d.copyAgain = d.button("Copy resume command", "copy", func(s *app.Session) { u.copyText(d.copyAgain, resumeCommand(&s.Session)) })
-	d.stale = newBanner("stale")
-	d.body = container.New(layout.NewCustomPaddedVBoxLayout(0))
-	headline := border(nil,
-		container.New(layout.NewCustomPaddedLayout(7, 0, 10, 0), container.NewVBox(d.icon)), nil,
-		container.New(layout.NewCustomPaddedVBoxLayout(-8), d.title, d.subtitle))
-	buttons := container.New(newFlow(), d.stop, d.resume, d.copyID, d.copyCWD, d.copyAgain)
-	d.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(6, 16, 4, 12),
-		container.New(layout.NewCustomPaddedVBoxLayout(8), headline,
-			container.New(layout.NewCustomPaddedLayout(0, 0, 8, 4), d.stale.content),
-			container.New(layout.NewCustomPaddedLayout(0, 0, 10, 4), buttons), d.body)))
-	d.talk = newConversation(u)
-	split := container.NewVSplit(d.scroll, d.talk.content)
+	d.copyResume = d.button("Copy resume command", "copy", d.copyResumeCommand)
+	d.stale = widgets.NewBanner("stale")
+	d.facts = newFieldList(u)
+	headline := widgets.Border(nil, widgets.TopOf(7, 0, 10, 0, d.icon), nil, widgets.Rows(-8, d.title, d.subtitle))
+	buttons := widgets.Flow(d.stop, d.resume, d.retryHooks, d.copyID, d.copyCWD, d.copyResume)
+	d.scroll = container.NewVScroll(widgets.Pad(6, 16, 4, 12, widgets.Rows(8, headline,
+		widgets.Pad(0, 0, 8, 4, d.stale.Content),
+		widgets.Pad(0, 0, 10, 4, buttons), d.facts.content)))
+	d.conversation = newConversation(u)
+	split := container.NewVSplit(d.scroll, d.conversation.content)
 	split.SetOffset(0.42)
 	d.both = split
 	d.content = container.NewStack()
-	d.showMessage("Nothing selected", "Choose a session in the list to see what is known of it.")
+	d.showMessage("Nothing selected", selectHint)
 	return d
 }
 
-// button does something with the session that is shown. It may be pressed when
-// none is any more: its session went away while it had the focus.
-func (d *detailPane) button(text, file string, tapped func(*app.Session)) *button {
+// button returns a button that acts on the session that is shown. It does nothing when none is shown: a session can
+// disappear while the button has the focus.
+func (d *detailPane) button(text, file string, tapped func(*app.Session)) *widgets.Button {
 	var icon fyne.Resource
 	if file != "" {
-		icon = plainIcon(file)
+		icon = widgets.PlainIcon(file)
 	}
-	return newButton(text, icon, d.ui.typedKey, func() {
+	return d.ui.host.NewButton(text, icon, func() {
 		if d.session != nil {
 			tapped(d.session)
 		}
 	})
 }
 
-// showMessage takes the place of a session.
+// copyResumeCommand copies the command that resumes a session. The adapter searches for the program on another goroutine.
+func (d *detailPane) copyResumeCommand(s *app.Session) {
+	u, x := d.ui, *s
+	go func() {
+		command, err := launch.ResumeCommand(u.adapter(x.Agent), &x)
+		u.post(func() {
+			if err != nil {
+				u.notify(errorText(err))
+				return
+			}
+			u.copyText(d.copyResume, command)
+		})
+	}()
+}
+
+// selectHint is shown while no session is selected.
+const selectHint = "Choose a session in the list to see its details."
+
+// showMessage shows a message instead of a session.
 func (d *detailPane) showMessage(title, text string) {
 	if d.message == title+text {
 		return
 	}
 	d.session, d.message = nil, title+text
-	d.talk.leave()
-	d.content.Objects = []fyne.CanvasObject{newMessage(nil, title, text)}
+	d.conversation.leave()
+	d.content.Objects = []fyne.CanvasObject{widgets.NewMessage(nil, title, text)}
 	d.content.Refresh()
 }
 
@@ -101,27 +110,31 @@ func (d *detailPane) showMessage(title, text string) {
 func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	fresh := d.session == nil || d.key != k
 	d.session, d.key, d.message = s, k, ""
-	d.icon.Resource = statusIcon(&s.Session)
-	d.icon.Refresh()
-	setLabel(d.title, present.Cut(sessionTitle(s), 240))
-	setLabel(d.subtitle, subtitle(s, now))
-	moved := d.stale.show(staleText(s))
-	setEnabled(d.stop, d.ui.canStop(s))
-	setEnabled(d.resume, d.ui.canResume(s))
-	setEnabled(d.copyCWD, s.CWD != "")
-	setEnabled(d.copyAgain, resumeCommand(&s.Session) != "")
-	d.showSections(sections(s, k, v, now), fresh)
+	widgets.SetImage(d.icon, statusIcon(&s.Session))
+	widgets.SetLabel(d.title, present.Cut(sessionTitle(s), 240))
+	widgets.SetLabel(d.subtitle, subtitle(s, now))
+	moved := d.stale.Set(staleText(s))
+	d.stop.SetEnabled(d.ui.canStop(s))
+	d.resume.SetEnabled(d.ui.canResume(s))
+	if retry := d.ui.canRetryHooks(s); retry != d.retryHooks.Visible() {
+		d.retryHooks.SetEnabled(true)
+		d.retryHooks.Hidden = !retry
+		moved = true
+	}
+	d.copyCWD.SetEnabled(s.CWD != "")
+	d.copyResume.SetEnabled(d.ui.hasResume(s))
+	d.facts.show(sections(s, k, v, now), fresh)
 	if moved && !fresh {
 		d.content.Refresh()
 	}
 	if !fresh {
-		d.talk.update(*s)
+		d.conversation.update(*s)
 		return
 	}
 	d.content.Objects = []fyne.CanvasObject{d.both}
 	d.content.Refresh()
 	d.scroll.ScrollToTop()
-	d.talk.follow(*s)
+	d.conversation.follow(*s)
 }
 
 func sessionTitle(s *app.Session) string {
@@ -147,64 +160,9 @@ func staleText(s *app.Session) string {
 	if s.Stale == nil {
 		return ""
 	}
-	text := "This is what was last seen"
+	text := "Last seen"
 	if !s.Stale.Since.IsZero() {
 		text += " at " + s.Stale.Since.Local().Format("15:04:05")
 	}
 	return text + ": " + short(s.Stale.Reason)
-}
-
-func setLabel(l *widget.Label, text string) {
-	if l.Text != text {
-		l.SetText(text)
-	}
-}
-
-func setEnabled(b *button, on bool) {
-	if on == b.Disabled() {
-		if on {
-			b.Enable()
-		} else {
-			b.Disable()
-		}
-	}
-}
-
-func (d *detailPane) showSections(secs []section, fresh bool) {
-	if !fresh && slices.EqualFunc(secs, d.shape, sameShape) {
-		i := 0
-		for _, sec := range secs {
-			for _, f := range sec.fields {
-				d.values[i].set(f)
-				i++
-			}
-		}
-		d.shape = secs
-		return
-	}
-	d.shape, d.values = secs, d.values[:0]
-	d.body.RemoveAll()
-	for _, sec := range secs {
-		d.body.Add(newHeading(sec.title))
-		for _, f := range sec.fields {
-			v := newFieldView(f, d.ui)
-			d.values = append(d.values, v)
-			d.body.Add(v.content)
-		}
-	}
-	d.body.Refresh()
-}
-
-// sameShape says whether b can be shown by changing the texts that show a.
-func sameShape(a, b section) bool {
-	return a.title == b.title && slices.EqualFunc(a.fields, b.fields, func(f, g field) bool {
-		return f.name == g.name && f.mono == g.mono && f.ratio == g.ratio && (f.link == nil) == (g.link == nil) && (f.rest == "") == (g.rest == "")
-	})
-}
-
-// newHeading is a section's title above a thin rule.
-func newHeading(text string) fyne.CanvasObject {
-	title := newLine(text, theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{Bold: true})
-	return container.New(layout.NewCustomPaddedLayout(14, 3, 10, 6),
-		container.New(layout.NewCustomPaddedVBoxLayout(4), title, widget.NewSeparator()))
 }

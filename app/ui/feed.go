@@ -8,45 +8,41 @@ import (
 	"rollcall/app"
 )
 
-// feed turns snapshots into views on a goroutine of its own and hands each
-// newest one to the UI goroutine. What arrives meanwhile is combined: neither
-// side can fall behind the other.
+// feed turns snapshots into views on its own goroutine, and delivers the latest view on Fyne's goroutine. Changes that
+// arrive in the meantime are combined, so that neither side falls behind.
 type feed struct {
-	deliver func(*view) // called on the UI goroutine
-	do      func(func())
+	deliver *latest[view]
 	now     func() time.Time
 	days    int
 
-	mu       sync.Mutex
-	wake     *sync.Cond
-	snapshot *app.Snapshot
-	filter   string
-	open     map[key]bool
-	pinned   map[key]bool // shown however old
-	dirty    bool
-	afresh   bool // the next view puts the sessions in order anew
-	closed   bool
-	ready    *view // handed to do, not yet delivered
+	mu        sync.Mutex
+	wake      *sync.Cond
+	snapshot  *app.Snapshot
+	filter    string
+	open      map[key]bool
+	pinned    map[key]bool // shown at any age
+	dirty     bool
+	sortAgain bool // the next view sorts the sessions again
+	closed    bool
 
 	done chan struct{}
 }
 
 func newFeed(do func(func()), now func() time.Time, days int, deliver func(*view)) *feed {
-	f := &feed{deliver: deliver, do: do, now: now, days: days, done: make(chan struct{}),
+	f := &feed{deliver: &latest[view]{do: do, deliver: deliver}, now: now, days: days, done: make(chan struct{}),
 		open: make(map[key]bool), pinned: make(map[key]bool)}
 	f.wake = sync.NewCond(&f.mu)
 	go f.run()
 	return f
 }
 
-// setSnapshot takes the newest picture. It never waits for the window.
+// setSnapshot shows another snapshot. It never waits for the window.
 func (f *feed) setSnapshot(s *app.Snapshot) { f.change(func() { f.snapshot = s }) }
 
 func (f *feed) setFilter(text string) { f.change(func() { f.filter = text }) }
 
-// sort puts the sessions in order anew: until then those that are listed keep
-// their places.
-func (f *feed) sort() { f.change(func() { f.afresh = true }) }
+// sort sorts the sessions again. Without it, listed sessions keep their positions.
+func (f *feed) sort() { f.change(func() { f.sortAgain = true }) }
 
 // setOpen unfolds or folds the finished sub-agents of k.
 func (f *feed) setOpen(k key, open bool) {
@@ -59,7 +55,7 @@ func (f *feed) setOpen(k key, open bool) {
 	})
 }
 
-// reveal makes sure that k is listed: its parents unfolded, its age ignored.
+// reveal makes k listed: it unfolds the parents of k and ignores the age of k.
 func (f *feed) reveal(k key, parents []key) {
 	f.change(func() {
 		f.pinned[k] = true
@@ -69,32 +65,32 @@ func (f *feed) reveal(k key, parents []key) {
 	})
 }
 
-func (f *feed) change(how func()) {
+func (f *feed) change(apply func()) {
 	f.mu.Lock()
-	how()
+	apply()
 	f.dirty = true
 	f.mu.Unlock()
 	f.wake.Signal()
 }
 
-// close ends the goroutine and waits for it.
+// close ends the goroutine and waits for it. Nothing is delivered afterwards.
 func (f *feed) close() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
 	f.wake.Signal()
+	f.deliver.close()
 	<-f.done
 }
 
 func (f *feed) run() {
 	defer close(f.done)
 	var (
-		last *app.Snapshot
-		x    *index
-		hay  []string
-		seen = make(map[key]bool)
-		// Where the sessions stand.
-		placed map[key]placing
+		last      *app.Snapshot
+		x         *index
+		texts     []string
+		seen      = make(map[key]bool)
+		positions map[key]position
 	)
 	for {
 		snap, s, ok := f.next()
@@ -102,61 +98,77 @@ func (f *feed) run() {
 			return
 		}
 		if snap != last {
-			last, x, hay = snap, newIndex(snap.Sessions), nil
+			last, x, texts = snap, newIndex(snap.Sessions), nil
 			for i := range snap.Sessions {
 				if snap.Sessions[i].Live() {
 					seen[x.keys[i]] = true
 				}
 			}
 		}
-		if s.filter != "" && hay == nil {
-			hay = haystacks(snap.Sessions)
+		if s.filter != "" && texts == nil {
+			texts = searchTexts(snap.Sessions)
 		}
 		for k := range s.seen {
 			seen[k] = true
 		}
 		s.seen = seen
-		if !s.afresh {
-			s.placed = placed
+		if !s.sortAgain {
+			s.positions = positions
 		}
-		v := newView(snap, x, hay, s)
-		placed = v.placed
-		f.hand(v)
+		v := newView(snap, x, texts, s)
+		positions = v.positions
+		f.deliver.set(v)
 	}
 }
 
-// next waits for something to show.
-func (f *feed) next() (*app.Snapshot, sieve, bool) {
+// next waits for a change. It returns false when the feed is closed.
+func (f *feed) next() (*app.Snapshot, selection, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for !f.closed && (!f.dirty || f.snapshot == nil) {
 		f.wake.Wait()
 	}
 	f.dirty = false
-	s := sieve{filter: f.filter, afresh: f.afresh, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
-	f.afresh = false
+	s := selection{filter: f.filter, sortAgain: f.sortAgain, open: maps.Clone(f.open), seen: maps.Clone(f.pinned)}
+	f.sortAgain = false
 	if f.days > 0 {
 		s.since = f.now().AddDate(0, 0, -f.days)
 	}
 	return f.snapshot, s, !f.closed
 }
 
-// hand gives v to the UI goroutine, in place of one that still waits there.
-func (f *feed) hand(v *view) {
-	f.mu.Lock()
-	waiting := f.ready != nil
-	f.ready = v
-	f.mu.Unlock()
-	if !waiting {
-		f.do(func() {
-			f.mu.Lock()
-			v := f.ready
-			f.ready = nil
-			closed := f.closed
-			f.mu.Unlock()
-			if !closed {
-				f.deliver(v)
-			}
-		})
+// latest delivers values on Fyne's goroutine. A value that waits there is replaced by the next one.
+type latest[T any] struct {
+	do      func(func())
+	deliver func(*T) // is called on Fyne's goroutine
+
+	mu     sync.Mutex
+	value  *T // passed to do, and not delivered yet
+	closed bool
+}
+
+func (l *latest[T]) set(value *T) {
+	l.mu.Lock()
+	waiting := l.value != nil
+	l.value = value
+	l.mu.Unlock()
+	if waiting {
+		return
 	}
+	l.do(func() {
+		l.mu.Lock()
+		value, closed := l.value, l.closed
+		l.value = nil
+		l.mu.Unlock()
+		if !closed {
+			l.deliver(value)
+		}
+	})
+}
+
+// close ends the deliveries.
+func (l *latest[T]) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
 }

@@ -13,14 +13,14 @@ import (
 	"rollcall/app/present"
 )
 
-// field is one known fact of a session, in words.
+// field is a fact of a session, in words.
 type field struct {
 	name, value string
 	mono        bool    // ids and paths
-	bar         float64 // with ratio: how full, 0 to 1
-	ratio       bool
-	rest        string // what follows value, shown on demand
-	link        *key   // another session that the value names
+	bar         float64 // with hasBar: how full, 0 to 1
+	hasBar      bool
+	rest        string // follows value, shown on demand
+	link        *key   // the session that the value names
 }
 
 // section is a group of fields under a heading.
@@ -29,30 +29,30 @@ type section struct {
 	fields []field
 }
 
-// How much of a long text the window shows at first and at most, in bytes. What
-// is beyond is counted, and stays in the agent's own file.
+// How much of a long text the window shows at first and at most, in bytes. The number of further characters is shown.
 const (
 	firstShown = 700
 	maxShown   = 6000
 )
 
-// sections are all known facts of a session; unknown ones are left out.
+// sections returns all known facts of a session.
 func sections(s *app.Session, k key, v *view, now time.Time) []section {
 	all := []section{
 		{"Status", statusFields(s, now)},
-		{"Prompts", keep(
+		{"Prompts", withValue(
 			long("First prompt", s.FirstPrompt),
 			long("Last prompt", lastPrompt(s)),
 		)},
-		{"Where", keep(
+		{"Where", withValue(
 			field{name: "Folder", value: short(s.CWD), mono: true},
 			field{name: "Branch", value: short(s.Branch), mono: true},
 			field{name: "Machine", value: short(s.Remote)},
+			field{name: "Container", value: short(s.Container)},
 			field{name: "Process", value: process(s)},
 		)},
 		{"Launch", launchFields(s, now)},
 		{"Model and cost", usageFields(s)},
-		{"Times", keep(
+		{"Times", withValue(
 			field{name: "Started", value: moment(s.StartedAt, now)},
 			field{name: "Last activity", value: moment(s.LastActivityAt, now)},
 		)},
@@ -67,8 +67,8 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 	return out
 }
 
-// keep drops the fields without a value.
-func keep(fields ...field) []field {
+// withValue returns the fields that have a value.
+func withValue(fields ...field) []field {
 	out := fields[:0]
 	for _, f := range fields {
 		if f.value != "" {
@@ -83,7 +83,7 @@ func statusFields(s *app.Session, now time.Time) []field {
 	if s.Outcome != "" {
 		outcome = present.Outcome(s.Outcome)
 	}
-	fields := keep(
+	fields := withValue(
 		field{name: "Status", value: statusLine(s)},
 		field{name: "Last turn", value: outcome},
 		field{name: "Evidence", value: short(s.Evidence)},
@@ -91,11 +91,20 @@ func statusFields(s *app.Session, now time.Time) []field {
 	if s.Stale != nil {
 		fields = append(fields, field{name: "Last seen", value: moment(s.Stale.Since, now)})
 	}
-	return keep(fields...)
+	return withValue(fields...)
 }
 
-// statusLine is the status in full words.
+// statusLine returns the status in full words.
 func statusLine(s *app.Session) string {
+	line := liveLine(s)
+	if s.Suspended && s.Live() {
+		line += "; suspended: its process is paused until it is continued"
+	}
+	return line
+}
+
+// liveLine returns the status in full words, as if the process were not suspended.
+func liveLine(s *app.Session) string {
 	switch s.Status {
 	case adapters.Waiting:
 		switch s.WaitingFor {
@@ -108,16 +117,22 @@ func statusLine(s *app.Session) string {
 	case adapters.Working:
 		return "working"
 	case adapters.Idle:
-		return "idle: alive, its turn is over"
+		switch {
+		case s.IsProcess():
+			return "idle: open, no session yet"
+		case s.Suspended: // its turn may not be over
+			return "idle"
+		}
+		return "idle: running, its turn is over"
 	case adapters.Stopped:
-		return "stopped: it has no process"
+		return "stopped: no process"
 	case adapters.Unknown:
 		return "unknown"
 	}
 	return short(string(s.Status))
 }
 
-// launchFields are what Rollcall knows of a session because it launched it.
+// launchFields returns what Rollcall knows of a session that it launched.
 func launchFields(s *app.Session, now time.Time) []field {
 	if s.Launch == nil {
 		return nil
@@ -126,7 +141,7 @@ func launchFields(s *app.Session, now time.Time) []field {
 	if prompt == s.FirstPrompt || prompt == s.LastPrompt {
 		prompt = ""
 	}
-	return append(keep(
+	return append(withValue(
 		field{name: "Launched", value: moment(s.Launch.LaunchedAt, now)},
 		field{name: "Group", value: short(s.Launch.Group)},
 		long("Prompt", prompt),
@@ -136,16 +151,18 @@ func launchFields(s *app.Session, now time.Time) []field {
 	), hookFields(s.Launch.Hooks)...)
 }
 
-// hookFields are the hooks of a launch, with what came of them.
+// hookFields returns the hooks of a launch, with their results.
 func hookFields(hooks []app.Hook) []field {
 	var fields []field
 	for _, h := range hooks {
-		text := h.Command + "\nhas not run yet"
+		text := h.Command + "\nnot run yet"
 		switch {
 		case h.Result != "":
 			text = strings.TrimSpace(h.Command + "\n" + h.Result + "\n" + h.Output)
+		case h.Lost:
+			text = h.Command + "\nstarted " + dayTime(h.RanAt) + ", result unknown: Rollcall ended before the result was stored"
 		case !h.RanAt.IsZero():
-			text = h.Command + "\nruns"
+			text = h.Command + "\nrunning"
 		}
 		f := long("On "+h.When, text)
 		f.mono = true
@@ -187,9 +204,9 @@ func usageFields(s *app.Session) []field {
 		)
 	}
 	if s.CostUSD > 0 {
-		fields = append(fields, field{name: "Cost", value: fmt.Sprintf("US$ %.2f, as the agent states it", s.CostUSD)})
+		fields = append(fields, field{name: "Cost", value: fmt.Sprintf("US$ %.2f, as reported by the agent", s.CostUSD)})
 	}
-	return keep(fields...)
+	return withValue(fields...)
 }
 
 func tokens(n int64) string {
@@ -197,9 +214,9 @@ func tokens(n int64) string {
 }
 
 func contextField(c adapters.Context) field {
-	f := field{name: "Context", value: tokens(c.Used) + " (the agent doesn't state its window)"}
+	f := field{name: "Context", value: tokens(c.Used) + " (the size of the context window is unknown)"}
 	if c.Window > 0 {
-		f.ratio, f.bar = true, float64(c.Used)/float64(c.Window)
+		f.hasBar, f.bar = true, float64(c.Used)/float64(c.Window)
 		f.value = fmt.Sprintf("%s of %s (%.0f %%)", humanize.Comma(c.Used), tokens(c.Window), 100*f.bar)
 	}
 	return f
@@ -221,37 +238,33 @@ func identityFields(s *app.Session, k key, v *view) []field {
 		}
 		fields = append(fields, f)
 	}
-	for i, c := range v.children[k] {
-		f := field{value: sessionName(v.byKey[c]), link: &c}
-		if i == 0 {
-			f.name = "Sub-agents"
-		}
-		if i == maxLinks {
-			f.link, f.value = nil, fmt.Sprintf("and %d more", len(v.children[k])-maxLinks)
-		}
-		fields = append(fields, f)
-		if i == maxLinks {
-			break
-		}
+	var agents, files []field
+	for _, c := range v.children[k][:min(len(v.children[k]), maxLinks)] {
+		agents = append(agents, field{value: sessionName(v.byKey[c]), link: &c})
 	}
-	for i, path := range s.Files {
-		name := ""
-		if i == 0 {
-			name = plural(len(s.Files), "File", "Files")
-		}
-		if i == maxLinks {
-			fields = append(fields, field{value: fmt.Sprintf("and %d more", len(s.Files)-maxLinks)})
-			break
-		}
-		fields = append(fields, field{name: name, value: short(path), mono: true})
+	for _, path := range s.Files[:min(len(s.Files), maxLinks)] {
+		files = append(files, field{value: short(path), mono: true})
 	}
-	return keep(fields...)
+	fields = append(fields, list("Sub-agents", agents, len(v.children[k]))...)
+	return withValue(append(fields, list(plural(len(s.Files), "File", "Files"), files, len(s.Files))...)...)
 }
 
-// maxLinks is how many sub-agents or files the detail pane names.
+// list returns the first fields, named by the first one, and how many of total there are beyond them.
+func list(name string, fields []field, total int) []field {
+	if total == 0 {
+		return nil
+	}
+	fields[0].name = name
+	if more := total - maxLinks; more > 0 {
+		fields = append(fields[:maxLinks], field{value: fmt.Sprintf("and %d more", more)})
+	}
+	return fields
+}
+
+// maxLinks is how many sub-agents and how many files are listed.
 const maxLinks = 20
 
-// sessionName names a session in a line of text: what it is about, else its id.
+// sessionName returns a session's topic, or its id if it has none, with its status.
 func sessionName(s *app.Session) string {
 	t := s.Session
 	t.Title, t.LastPrompt, t.FirstPrompt = head(t.Title, 200), head(t.LastPrompt, 200), head(t.FirstPrompt, 200)
@@ -261,7 +274,7 @@ func sessionName(s *app.Session) string {
 	return short(s.ID) + " (" + present.Status(t) + ")"
 }
 
-// short cleans a text that is meant to be one line.
+// short returns a text as one line that is safe to show, at most maxShown bytes of it.
 func short(s string) string {
 	if len(s) > maxShown {
 		return present.Line(head(s, maxShown)) + "…"
@@ -269,7 +282,7 @@ func short(s string) string {
 	return present.Line(s)
 }
 
-// long makes a field of a text of several lines.
+// long returns a field for a text of several lines.
 func long(name, s string) field {
 	cut := head(s, maxShown)
 	text := present.Text(cut)
@@ -278,14 +291,17 @@ func long(name, s string) field {
 		text += fmt.Sprintf("…\n(%s more characters)", humanize.Comma(int64(n)))
 	}
 	f := field{name: name, value: head(text, firstShown)}
-	// A link that shows three more words would be silly.
+	// A link that shows only three more words is not worth a click.
 	if f.rest = text[len(f.value):]; len(f.rest) < firstShown/4 {
 		f.value, f.rest = text, ""
 	}
 	return f
 }
 
-// moment is a time with its age: "21 Nov 2026, 14:02:11 (5 m ago)".
+// errorText returns the text of an error, safe to show and not too long.
+func errorText(err error) string { return present.Cut(short(err.Error()), 1000) }
+
+// moment returns a time with its age: "21 Nov 2026, 14:02:11 (5 m ago)".
 func moment(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -296,3 +312,6 @@ func moment(t, now time.Time) string {
 	}
 	return t.Local().Format("2 Jan 2006, 15:04:05") + " (" + age + ")"
 }
+
+// count returns a number with what it counts.
+func count(n int, one, many string) string { return fmt.Sprintf("%d %s", n, plural(n, one, many)) }

@@ -21,6 +21,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/launch"
 	"rollcall/app/store"
+	"rollcall/app/ui/widgets"
 	"rollcall/proc"
 )
 
@@ -29,7 +30,7 @@ var clock = time.Date(2026, 11, 21, 14, 30, 0, 0, time.Local)
 
 func ago(d time.Duration) time.Time { return clock.Add(-d) }
 
-// fakeCore is a core whose pictures the test makes.
+// fakeCore is a core whose snapshots the test makes.
 type fakeCore struct {
 	fakeTalk
 	mu        sync.Mutex
@@ -81,7 +82,7 @@ func (c *fakeCore) publish(s *app.Snapshot) {
 	}
 }
 
-// fakeSystem is a machine without surprises.
+// fakeSystem is a machine on which everything exists.
 type fakeSystem struct {
 	missing map[string]bool // places that don't exist
 	opened  [][]string      // the folder and the command of each terminal
@@ -103,7 +104,7 @@ func (s *fakeSystem) openTerminal(folder string, program []string) (string, erro
 }
 
 // window is a UI in a window that is drawn in memory. The test's goroutine is
-// Fyne's: whatever the UI hands to it is queued and run by until.
+// Fyne's: functions that the UI posts to it are queued, and run by until.
 type window struct {
 	t      *testing.T
 	ui     *UI
@@ -127,7 +128,7 @@ func open(t *testing.T, snap *app.Snapshot) *window {
 func openWith(t *testing.T, core Core, o Options) *window {
 	t.Helper()
 	a := test.NewTempApp(t)
-	a.Settings().SetTheme(Theme{Variant: &lightVariant})
+	a.Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
 	w := &window{t: t, queue: make(chan func(), 1000), system: &fakeSystem{}}
 	w.core, _ = core.(*fakeCore)
 	snap := core.Snapshot()
@@ -148,14 +149,14 @@ func openWith(t *testing.T, core Core, o Options) *window {
 		w.ui.Close()
 		w.win.Close()
 	})
-	w.until("the first picture", func() bool {
+	w.until("the first snapshot", func() bool {
 		got := w.ui.sessions.view.snapshot
 		return got == snap || got.Generation > snap.Generation
 	})
 	return w
 }
 
-// until runs what was handed to the UI goroutine until cond holds.
+// until runs the functions for Fyne's goroutine until cond returns true.
 func (w *window) until(what string, cond func() bool) {
 	w.t.Helper()
 	limit := time.After(10 * time.Second)
@@ -165,7 +166,7 @@ func (w *window) until(what string, cond func() bool) {
 			f()
 		case <-time.After(10 * time.Millisecond): // what cond asks for may be on disk
 		case <-limit:
-			w.t.Fatalf("waited too long for %s; the window shows\n%s", what, strings.Join(shownTexts(w.win.Content()), "\n"))
+			w.t.Fatalf("waited too long for %s; the window shows\n%.4000s", what, strings.Join(shownTexts(w.win.Content()), "\n"))
 		}
 	}
 	for {
@@ -181,7 +182,7 @@ func (w *window) until(what string, cond func() bool) {
 func (w *window) publish(s *app.Snapshot) {
 	w.t.Helper()
 	w.core.publish(s)
-	w.until("the new picture", func() bool { return w.ui.sessions.view.snapshot == s })
+	w.until("the new snapshot", func() bool { return w.ui.sessions.view.snapshot == s })
 }
 
 func (w *window) filter(text string) {
@@ -196,11 +197,11 @@ func (w *window) press(o fyne.Focusable, keys ...fyne.KeyName) {
 	}
 }
 
-// rows are the rows of the list in words, indented by their depth.
+// rows returns the rows of the list in words, indented by their depth.
 func (w *window) rows() []string {
 	var out []string
 	for _, r := range w.ui.sessions.view.rows {
-		x := r.words(clock, 7)
+		x := r.text(clock, 7)
 		text := strings.Repeat("  ", r.depth) + x.first
 		if x.status != "" {
 			text += " | " + x.status
@@ -213,31 +214,31 @@ func (w *window) rows() []string {
 	return out
 }
 
-// shownTexts are the texts that a part of the window shows now.
+// shownTexts returns the texts that a part of the window shows now.
 func shownTexts(o fyne.CanvasObject) []string {
 	var out []string
 	for _, c := range visible(o) {
 		switch x := c.(type) {
 		case *widget.Label:
 			out = append(out, x.Text)
-		case *selectText:
+		case *widgets.SelectText:
 			out = append(out, x.Text)
-		case *link:
+		case *widgets.Link:
 			out = append(out, x.Text)
-		case *line:
-			out = append(out, x.text)
-		case *button:
+		case *widgets.Line:
+			out = append(out, x.Text())
+		case *widgets.Button:
 			out = append(out, x.Text)
-		case *checkBox:
+		case *widgets.CheckBox:
 			out = append(out, x.Text)
 		case *rowView:
-			out = append(out, x.words.first, x.words.status, x.words.second, x.words.right)
+			out = append(out, x.text.first, x.text.status, x.text.second, x.text.right)
 		}
 	}
 	return out
 }
 
-// visible are the parts of a part of the window that aren't hidden. Unlike
+// visible returns the parts of a part of the window that aren't hidden. Unlike
 // test.LaidOutObjects it makes no renderers beside those that are shown: a label
 // would from then on write into those.
 func visible(o fyne.CanvasObject) []fyne.CanvasObject {
@@ -268,7 +269,7 @@ func shows(t *testing.T, o fyne.CanvasObject, texts ...string) {
 	}
 }
 
-// shoot keeps a picture of the window under build/shots, in light and dark.
+// shoot saves a screenshot of the window under build/shots, in light and dark.
 func (w *window) shoot(name string) {
 	w.t.Helper()
 	if raceDetector {
@@ -279,7 +280,7 @@ func (w *window) shoot(name string) {
 		w.t.Fatal(err)
 	}
 	for variant, v := range map[string]*fyne.ThemeVariant{"light": &lightVariant, "dark": &darkVariant} {
-		fyne.CurrentApp().Settings().SetTheme(Theme{Variant: v})
+		fyne.CurrentApp().Settings().SetTheme(widgets.Theme{Variant: v})
 		w.win.Content().Refresh()
 		// The second pass sees the heights that wrapped texts got in the first.
 		w.win.Canvas().Capture()
@@ -296,7 +297,7 @@ func (w *window) shoot(name string) {
 	}
 }
 
-// snapshotOf is a complete picture of these sessions, all agents well.
+// snapshotOf returns a complete snapshot of these sessions, in which all agents could be read.
 func snapshotOf(sessions ...app.Session) *app.Snapshot {
 	return &app.Snapshot{At: clock, Generation: 7, Sessions: sessions, Adapters: []app.Health{
 		{Name: adapters.ClaudeCode, State: app.OK, Elapsed: 3 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 9,
@@ -317,7 +318,7 @@ func session(id string, status adapters.Status, change func(*adapters.Session)) 
 	return app.Session{Session: s}
 }
 
-// full is a working day: every status, outcome and kind of row.
+// full returns a snapshot with every status, outcome and kind of row.
 func full() *app.Snapshot {
 	waiting := session("e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33", adapters.Waiting, func(s *adapters.Session) {
 		s.WaitingFor = adapters.ForPermission

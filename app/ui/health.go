@@ -8,25 +8,25 @@ import (
 	"rollcall/app/present"
 )
 
-func failedNames(s *app.Snapshot) []string {
+// agentNames returns the names of the agents whose state matches.
+func agentNames(s *app.Snapshot, matches func(app.AdapterState) bool) []string {
 	var names []string
 	for _, a := range s.Adapters {
-		if a.State == app.Failed {
+		if matches(a.State) {
 			names = append(names, present.AgentName(a.Name))
 		}
 	}
 	return names
 }
 
-// installed are the names of the agents that are there.
+// failedNames returns the names of the agents that could not be read.
+func failedNames(s *app.Snapshot) []string {
+	return agentNames(s, func(state app.AdapterState) bool { return state == app.Failed })
+}
+
+// installed returns the names of the installed agents.
 func installed(s *app.Snapshot) []string {
-	var names []string
-	for _, a := range s.Adapters {
-		if a.State != app.Absent {
-			names = append(names, present.AgentName(a.Name))
-		}
-	}
-	return names
+	return agentNames(s, func(state app.AdapterState) bool { return state != app.Absent })
 }
 
 func join(names []string) string {
@@ -36,14 +36,14 @@ func join(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// problemText says which agents could not be asked; empty if all could.
+// problemText returns why agents could not be read; empty: all could.
 func problemText(s *app.Snapshot) string {
 	var lines []string
 	for _, a := range s.Adapters {
 		if a.State != app.Failed {
 			continue
 		}
-		why := "no full answer"
+		why := "could not be read completely"
 		if len(a.Problems) > 0 {
 			why = present.Cut(short(a.Problems[0]), 180)
 		}

@@ -7,7 +7,7 @@ import (
 	"rollcall/app"
 )
 
-// hostile is a picture of sessions whose texts are as bad as they get.
+// hostile returns a snapshot of sessions whose texts are hard to show.
 func hostile() *app.Snapshot {
 	return snapshotOf(
 		session("escape", adapters.Waiting, func(s *adapters.Session) {

@@ -1,95 +1,48 @@
 package ui
 
 import (
-	"bytes"
-	"embed"
-	"fmt"
-
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/theme"
 
 	"rollcall/adapters"
+	"rollcall/app/ui/widgets"
 )
 
-//go:embed icons/*.svg
-var iconFiles embed.FS
-
-// icon is an embedded SVG in a colour of the theme. It is no
-// fyne.ThemedResource: Fyne recolours only what is filled, and most of these
-// are strokes.
-type icon struct {
-	file  string
-	svg   []byte
-	color fyne.ThemeColorName
-}
-
-var icons = make(map[string]*icon)
-
-// newIcon returns the icon in that colour, always the same one, so that images
-// can tell whether theirs has changed. Only the UI goroutine calls it.
-func newIcon(file string, color fyne.ThemeColorName) *icon {
-	key := file + " " + string(color)
-	if i, ok := icons[key]; ok {
-		return i
+// statusIcon returns the icon of a session's status. The icons differ by shape as well as by colour.
+func statusIcon(s *adapters.Session) *widgets.Icon {
+	if s.Suspended && s.Live() && s.Status != adapters.Waiting {
+		return widgets.NewIcon("suspended", statusColor(s))
 	}
-	svg, err := iconFiles.ReadFile("icons/" + file + ".svg")
-	if err != nil {
-		panic(err) // the names are this package's own
-	}
-	i := &icon{file, svg, color}
-	icons[key] = i
-	return i
-}
-
-func (i *icon) hex() string {
-	r, g, b, _ := themeColor(i.color).RGBA()
-	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
-}
-
-// Name tells the colours apart: Fyne caches pictures by it.
-func (i *icon) Name() string { return i.file + i.hex() + ".svg" }
-
-// Content is the SVG in the colour that the theme has now.
-func (i *icon) Content() []byte {
-	return bytes.ReplaceAll(i.svg, []byte("currentColor"), []byte(i.hex()))
-}
-
-// statusIcon is the sign of what a session does. The signs differ by shape.
-func statusIcon(s *adapters.Session) *icon {
 	switch s.Status {
 	case adapters.Waiting:
-		return newIcon("waiting", colorWaiting)
+		return widgets.NewIcon("waiting", widgets.ColorWaiting)
 	case adapters.Working:
-		return newIcon("working", colorWorking)
+		return widgets.NewIcon("working", widgets.ColorWorking)
 	case adapters.Idle:
 		if s.Outcome == adapters.Failed {
-			return newIcon("idle", colorBad)
+			return widgets.NewIcon("idle", widgets.ColorBad)
 		}
-		return newIcon("idle", colorMuted)
+		return widgets.NewIcon("idle", widgets.ColorMuted)
 	case adapters.Stopped:
 		switch s.Outcome {
 		case adapters.Completed:
-			return newIcon("done", colorGood)
+			return widgets.NewIcon("done", widgets.ColorGood)
 		case adapters.Failed, adapters.Died:
-			return newIcon("failed", colorBad)
+			return widgets.NewIcon("failed", widgets.ColorBad)
 		}
-		return newIcon("stopped", colorMuted)
+		return widgets.NewIcon("stopped", widgets.ColorMuted)
 	}
-	return newIcon("unknown", colorMuted)
+	return widgets.NewIcon("unknown", widgets.ColorMuted)
 }
 
-// statusColor is the colour of the words that say what a session does.
+// statusColor returns the colour of a session's status in words.
 func statusColor(s *adapters.Session) fyne.ThemeColorName {
 	switch {
 	case s.Status == adapters.Waiting:
-		return colorWaiting
-	case s.Status == adapters.Working:
-		return colorWorking
+		return widgets.ColorWaiting
+	case s.Status == adapters.Working && !s.Suspended:
+		return widgets.ColorWorking
 	case s.Outcome == adapters.Failed, s.Outcome == adapters.Died:
-		return colorBad
+		return widgets.ColorBad
 	}
-	return colorMuted
+	return widgets.ColorMuted
 }
-
-// plainIcon is an icon in the colour of the text.
-func plainIcon(file string) fyne.Resource { return newIcon(file, theme.ColorNameForeground) }

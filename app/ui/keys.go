@@ -6,39 +6,38 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
+
+	"rollcall/app/ui/widgets"
 )
 
-// focusPage takes the focus from what is hidden now, which would go on to act on
-// keys, and gives it to what the page is for. A tab keeps it: the Tab key goes on
-// from there. The focus below a dialog is settled when that closes.
+// focusPage moves the focus to the main widget of the page: a widget that is now hidden would still handle keys. A tab
+// keeps the focus, so that the Tab key continues from there. Below a dialog the focus is moved when the dialog closes.
 func (u *UI) focusPage() {
-	if u.sheet != nil {
+	if u.host.Sheet != nil {
 		return
 	}
 	c := u.window.Canvas()
-	if _, ok := c.Focused().(*tab); ok {
+	if _, ok := c.Focused().(*widgets.Tab); ok {
 		return
 	}
 	switch {
 	case u.page == pageSessions && u.sessions.phase == phaseList:
-		u.focus(u.sessions.list)
+		u.host.Focus(u.sessions.list)
 	case u.page == pageLaunch && !u.launch.prompt.Hidden:
-		u.focus(u.launch.prompt)
+		u.host.Focus(u.launch.prompt)
 	default:
 		c.Unfocus()
 	}
 }
 
-func (u *UI) focus(o fyne.Focusable) { u.window.Canvas().Focus(o) }
-
-// typedKey is what no widget had a use for.
+// typedKey handles a key that no widget used.
 func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	switch ev.Name {
 	case fyne.KeyF5:
 		u.Refresh()
 	case fyne.KeyEscape:
-		if u.sheet != nil {
-			u.sheet.close()
+		if u.host.Sheet != nil {
+			u.host.Sheet.Close()
 			return
 		}
 		u.sessions.clearFilter()
@@ -49,14 +48,14 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// shortcut runs one of the window's own shortcuts. What is below a dialog stays
-// as it is.
+// shortcut runs a shortcut of the window, and reports whether s is one. While a dialog is open, shortcuts for what is
+// below it do nothing.
 func (u *UI) shortcut(s fyne.Shortcut) bool {
 	c, ok := s.(*desktop.CustomShortcut)
 	if !ok || c.Modifier != fyne.KeyModifierShortcutDefault {
 		return false
 	}
-	if u.sheet != nil && c.KeyName != fyne.KeyR && c.KeyName != fyne.KeyW && c.KeyName != fyne.KeyQ {
+	if u.host.Sheet != nil && c.KeyName != fyne.KeyR && c.KeyName != fyne.KeyW && c.KeyName != fyne.KeyQ {
 		return slices.Contains(shortcuts, c.KeyName)
 	}
 	switch c.KeyName {
@@ -80,7 +79,7 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 	return true
 }
 
-// shortcuts are the keys of the window's own shortcuts.
+// shortcuts contains the keys of the window's shortcuts.
 var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
 
 func (u *UI) addShortcuts() {
@@ -92,7 +91,7 @@ func (u *UI) addShortcuts() {
 	}
 }
 
-// shortcutName is how the platform writes the shortcut on key.
+// shortcutName returns how the platform writes the shortcut on key.
 func shortcutName(key string) string {
 	if runtime.GOOS == "darwin" {
 		return "⌘" + key

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"rollcall/adapters"
+	"rollcall/app/ui/widgets"
 )
 
 // key presses a key as the window's driver does: what has the focus gets it,
@@ -43,7 +44,7 @@ func (w *window) shortcut(name fyne.KeyName) {
 // TestKeysWhereASessionWas: the session whose button has the focus may go away.
 func TestKeysWhereASessionWas(t *testing.T) {
 	w := open(t, snapshotOf(session("a", adapters.Working, nil), session("b", adapters.Idle, nil)))
-	w.ui.focus(w.ui.sessions.list)
+	w.ui.host.Focus(w.ui.sessions.list)
 	w.key(fyne.KeyDown)
 	w.key(fyne.KeyReturn)
 	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.sessions.detail.copyID) {
@@ -52,7 +53,7 @@ func TestKeysWhereASessionWas(t *testing.T) {
 	w.publish(snapshotOf(session("a", adapters.Working, nil)))
 	shows(t, w.ui.content, "No longer listed")
 	w.key(fyne.KeyReturn)
-	for _, b := range []*button{w.ui.sessions.detail.stop, w.ui.sessions.detail.resume, w.ui.sessions.detail.copyCWD, w.ui.sessions.detail.copyAgain} {
+	for _, b := range []*widgets.Button{w.ui.sessions.detail.stop, w.ui.sessions.detail.resume, w.ui.sessions.detail.copyCWD, w.ui.sessions.detail.copyResume} {
 		b.OnTapped()
 	}
 }
@@ -60,7 +61,7 @@ func TestKeysWhereASessionWas(t *testing.T) {
 // TestFocusLeavesWithItsPage: what is hidden must not act on keys.
 func TestFocusLeavesWithItsPage(t *testing.T) {
 	w := open(t, full())
-	w.ui.focus(w.ui.sessions.list)
+	w.ui.host.Focus(w.ui.sessions.list)
 	w.shortcut(fyne.Key2)
 	w.rune('x')
 	w.key(fyne.KeyDown)
@@ -77,7 +78,7 @@ func TestFocusLeavesWithItsPage(t *testing.T) {
 		t.Error("the list doesn't have the focus")
 	}
 	// A tab that was reached by keys keeps the focus: Tab goes on from there.
-	w.ui.focus(w.ui.tabs[pageLaunch])
+	w.ui.host.Focus(w.ui.tabs[pageLaunch])
 	w.key(fyne.KeyReturn)
 	if w.win.Canvas().Focused() != fyne.Focusable(w.ui.tabs[pageLaunch]) {
 		t.Error("the tab lost the focus")
@@ -98,18 +99,18 @@ func TestEscapeClosesEverySheet(t *testing.T) {
 	for name, show := range sheets {
 		show()
 		stops := w.tabStops()
-		w.ui.closeSheet()
+		w.ui.host.CloseSheet()
 		if len(stops) < 3 {
 			t.Errorf("%s: the Tab key stops at %d places only", name, len(stops))
 		}
 		for i := range stops {
 			show()
 			at := w.tabStops()[i]
-			w.ui.focus(at)
+			w.ui.host.Focus(at)
 			w.key(fyne.KeyEscape)
-			if w.ui.sheet != nil {
+			if w.ui.host.Sheet != nil {
 				t.Errorf("%s: Escape in a %T doesn't close it", name, at)
-				w.ui.closeSheet()
+				w.ui.host.CloseSheet()
 			}
 		}
 	}
@@ -138,7 +139,7 @@ func TestShortcutsWaitForTheSheet(t *testing.T) {
 	w.ui.showLock()
 	for _, k := range []fyne.KeyName{fyne.Key2, fyne.Key4, fyne.KeyN, fyne.KeyF} {
 		w.shortcut(k)
-		if w.ui.page != pageSessions || w.ui.sheet == nil {
+		if w.ui.page != pageSessions || w.ui.host.Sheet == nil {
 			t.Fatalf("Ctrl+%s opened page %d below the dialog", k, w.ui.page)
 		}
 	}
@@ -163,7 +164,7 @@ func TestEveryPageByKeys(t *testing.T) {
 		})
 		reached := w.tabStops()
 		for _, o := range visible(w.ui.content) {
-			if b, ok := o.(*button); ok && !b.Disabled() && !slices.Contains(reached, fyne.Focusable(b)) && !inside(w.ui.sessions.filter, b) {
+			if b, ok := o.(*widgets.Button); ok && !b.Disabled() && !slices.Contains(reached, fyne.Focusable(b)) && !inside(w.ui.sessions.filter, b) {
 				t.Errorf("page %d: the Tab key doesn't reach %q", page, b.Text)
 			}
 		}

@@ -7,56 +7,54 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/dialog"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/launch"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 	"rollcall/app/worktree"
 )
 
-// launchPage starts agents, in the background or in a terminal, and shows what
-// came of it. It belongs to the UI goroutine.
+// launchPage launches agents, in the background or in a terminal, and shows their progress. It is used on Fyne's
+// goroutine only.
 type launchPage struct {
 	ui      *UI
 	content *fyne.Container
 	scroll  *container.Scroll
-	folder  *suggestEntry
+	folder  *widgets.SuggestEntry
 	agents  *fyne.Container
 	choices []*agentChoice
-	prompt  *formEntry
-	file    *fileField // a prompt in a file, instead
-	where   *radio
+	prompt  *widgets.Entry
+	file    *fileField // a file that contains the prompt instead
+	where   *widgets.Radio
 	more    *advanced
 	preview *preview
-	start   *button
+	start   *widgets.Button
 	refused *refusal
 	runs    *fyne.Container
 
-	asked   bool     // which agents are installed is known
+	asked   bool     // the installed agents are known
 	folders []string // recent ones
 	touched bool     // the user chose the folder
-	filling bool     // the page itself writes into its fields
+	filling bool     // the page itself changes its fields
 	busy    bool     // a launch is being made
 	group   string   // the name of the next group
 }
 
 // Where an agent is launched.
 const (
-	inBackground = "in the background"
-	inTerminal   = "in a terminal"
+	inBackground = "In the background"
+	inTerminal   = "In a terminal"
 )
 
 func newLaunchPage(u *UI) *launchPage {
-	p := &launchPage{ui: u, group: worktree.NewGroup()}
-	p.folder = newSuggestEntry(u, nil)
-	p.folder.submit = p.launch
-	p.folder.PlaceHolder = "The folder it shall work in"
-	p.folder.OnChanged = func(string) { p.touched = p.touched || !p.filling; p.changed() }
-	p.agents = container.New(layout.NewCustomPaddedVBoxLayout(4))
+	p := &launchPage{ui: u, group: worktree.NewGroup(), preview: newPreview(u), refused: newRefusal(u), runs: widgets.Rows(8)}
+	typed := func(string) { p.changed() }
+	p.folder = u.host.NewSuggestEntry(folderPlaceholder, nil, func(string) { p.touched = p.touched || !p.filling; p.changed() })
+	p.folder.Submit = p.launch
+	p.agents = widgets.Rows(4)
 	for _, a := range u.options.Agents {
 		if l, ok := a.(adapters.Launcher); ok {
 			c := newAgentChoice(u, a, l, p.changed)
@@ -64,56 +62,40 @@ func newLaunchPage(u *UI) *launchPage {
 			p.agents.Add(c.content)
 		}
 	}
-	p.prompt = newFormText(u, "What it is to do", 4, func(string) { p.changed() })
-	p.prompt.submit = p.launch
-	p.file = newFileField(u, "A file with the prompt", "Prompt from a file…", func() { p.showPrompt(); p.changed() })
-	p.where = newRadio(u, []string{inBackground, inTerminal}, func(string) { p.changed() })
+	p.prompt = u.host.NewTextArea("Find out why the parser test fails once in twenty runs, and fix the cause.", 4, typed)
+	p.prompt.Submit = p.launch
+	p.file = newFileField(u.host, "/home/me/prompt.md", "Use a prompt file…", func() { p.showPrompt(); p.changed() })
+	p.where = u.host.NewRadio([]string{inBackground, inTerminal}, typed)
 	p.more = newAdvanced(u, p.changed)
-	p.preview = newPreview(u)
-	p.start = newButton("Launch", nil, u.typedKey, p.launch)
-	p.start.Importance = widget.HighImportance
-	p.refused = newRefusal(u)
-	p.runs = container.New(layout.NewCustomPaddedVBoxLayout(8))
-	p.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(16, 16, 12, 12), container.New(&column{width: 660}, p.form())))
+	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
+	p.scroll = widgets.Page(pageWidth, p.form())
 	p.content = container.NewBorder(nil, p.bar(), nil, nil, p.scroll)
 	p.changed()
 	return p
 }
 
+// pageWidth is the largest width of the form.
+const pageWidth = 660
+
 func (p *launchPage) form() fyne.CanvasObject {
-	browse := newButton("Browse…", plainIcon("folder"), p.ui.typedKey, p.browse)
-	title := paragraph("Launch an agent", widget.MediumImportance)
-	title.TextStyle.Bold = true
-	title.SizeName = theme.SizeNameSubHeadingText
-	where := container.New(layout.NewCustomPaddedLayout(6, 0, 0, 0), p.where)
-	return container.New(layout.NewCustomPaddedVBoxLayout(2),
-		p.runs, title,
-		paragraph("It works on its own and is listed like every other session. Several agents get the same prompt, and a git worktree each.", widget.LowImportance),
-		label("Folder"), inset(border(nil, nil, browse, p.folder)),
-		label("Agents"), p.agents,
-		label("Prompt"), inset(container.New(layout.NewCustomPaddedVBoxLayout(4), p.prompt, p.file.content)),
-		where, p.more.content,
-		label("What will run"), p.preview.content)
+	browse := newBrowseButton(p.ui.host, p.folder.SetText, p.preview.fail)
+	return widgets.Rows(2,
+		p.runs, widgets.Headline("Launch an agent"),
+		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),
+		widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, browse, p.folder)),
+		widgets.NewLabel("Agents"), p.agents,
+		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.prompt, p.file.content)),
+		widgets.Pad(6, 0, 0, 0, p.where), p.more.content,
+		widgets.NewLabel("Command"), p.preview.content)
 }
 
-// bar stays in sight below the form.
+// bar returns what stays visible below the form.
 func (p *launchPage) bar() fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedVBoxLayout(0), widget.NewSeparator(),
-		container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12), container.New(&column{width: 660},
-			container.New(layout.NewCustomPaddedVBoxLayout(8), p.refused.content, inset(container.New(newFlow(), p.start, p.preview.copy))))))
+	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(pageWidth,
+		widgets.Rows(8, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
 }
 
-// label is a form's label, above what it names.
-func label(text string) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(12, 2, 6, 6),
-		newLine(text, theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{Bold: true}))
-}
-
-func inset(o fyne.CanvasObject) *fyne.Container {
-	return container.New(layout.NewCustomPaddedLayout(0, 0, 6, 6), o)
-}
-
-// look finds out which agents are installed, off the UI goroutine.
+// look finds out which agents are installed, on another goroutine.
 func (p *launchPage) look() {
 	list := p.ui.options.Agents
 	go func() {
@@ -146,7 +128,7 @@ func (p *launchPage) showPrompt() {
 	p.content.Refresh()
 }
 
-// apply takes the folders of the latest sessions.
+// apply suggests the folders of the latest sessions.
 func (p *launchPage) apply(s *app.Snapshot) {
 	folders := recentFolders(s, 12)
 	if slices.Equal(folders, p.folders) {
@@ -155,7 +137,7 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	p.folders = folders
 	shown := make([]string, 0, len(folders))
 	for _, f := range folders {
-		if present.Line(f) == f { // what can't be shown as it is can't be chosen by its name
+		if present.Line(f) == f { // a name that cannot be shown cannot be chosen
 			shown = append(shown, f)
 		}
 	}
@@ -167,12 +149,12 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	}
 }
 
-// recentFolders are the folders of sessions on this machine, the latest first.
+// recentFolders returns at most that many folders of sessions on this machine, the latest first.
 func recentFolders(s *app.Snapshot, most int) []string {
 	latest := make(map[string]time.Time)
 	for i := range s.Sessions {
 		x := &s.Sessions[i]
-		if x.CWD == "" || x.Remote != "" || x.Parent != "" {
+		if !x.HasLocalFolder() || x.Parent != "" {
 			continue
 		}
 		if at, ok := latest[x.CWD]; !ok || x.LastActivityAt.After(at) {
@@ -192,46 +174,46 @@ func recentFolders(s *app.Snapshot, most int) []string {
 	return all[:min(len(all), most)]
 }
 
-// read is what the fields say now.
+// read returns what the fields say now.
 func (p *launchPage) read() launchForm {
-	f := launchForm{dir: expandHome(p.folder.Text), prompt: p.prompt.Text, promptFile: p.file.path(),
-		terminal: p.where.selected == inTerminal, defaultGroup: p.group}
+	f := launchForm{defaultGroup: p.group, Options: launch.Options{Dir: launch.Path(strings.TrimSpace(p.folder.Text)), Prompt: p.prompt.Text,
+		PromptFile: p.file.path(), Terminal: p.where.Selected == inTerminal}}
 	for _, c := range p.choices {
 		f.members = append(f.members, c.members()...)
 	}
 	p.more.fill(&f)
-	f.keepEnv = f.keepEnv || p.ui.options.KeepEnv
+	f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
 	return f
 }
 
-// changed brings the preview in line with the fields.
+// changed shows the command for the fields as they are now.
 func (p *launchPage) changed() {
-	if p.refused == nil || p.runs == nil {
+	if p.content == nil {
 		return // still being built
 	}
 	f := p.read()
 	p.refused.hide()
-	switch lacks := f.lacks(); {
+	switch missing := f.missing(); {
 	case p.ui.options.Launches == nil:
-		p.preview.say("Launches can't be kept on this machine: where Rollcall's state lies is not known.")
+		p.preview.showText("Agents cannot be launched: " + errNoState.Error() + ".")
 	case !p.asked:
-		p.preview.say("Looking for agents…")
-	case lacks != "":
-		p.preview.say(lacks)
+		p.preview.showText("Looking for agents…")
+	case missing != "":
+		p.preview.showText(missing)
 	default:
 		p.preview.show(f)
 	}
 	p.enable(&f)
 }
 
-// enable lets the user press Launch when there is something to launch.
+// enable enables the Launch button if there is something to launch.
 func (p *launchPage) enable(f *launchForm) {
-	setEnabled(p.start, p.ui.options.Launches != nil && p.asked && !p.busy && f.lacks() == "")
+	p.start.SetEnabled(p.ui.options.Launches != nil && p.asked && !p.busy && f.missing() == "")
 	text := "Launch"
 	switch {
 	case p.busy:
 		text = "Launching…"
-	case f.terminal:
+	case f.Terminal:
 		text = "Launch in a terminal"
 	case len(f.members) > 1:
 		text = "Launch " + count(len(f.members), "agent", "agents")
@@ -242,40 +224,28 @@ func (p *launchPage) enable(f *launchForm) {
 	}
 }
 
-func (p *launchPage) browse() {
-	dialog.ShowFolderOpen(func(uri fyne.ListableURI, err error) {
-		switch {
-		case err != nil:
-			p.preview.fail("The folder could not be opened: " + short(err.Error()))
-		case uri != nil:
-			p.folder.SetText(uri.Path())
-		}
-	}, p.ui.window)
-}
-
-// launch carries out what the fields say, after asking about what is unsafe.
+// launch launches what the fields say. It asks first about modes without permission prompts.
 func (p *launchPage) launch() {
 	f := p.read()
-	if p.start.Disabled() {
-		return
+	if !p.start.Disabled() {
+		p.ui.confirmUnsafe(&f, func() { p.run(f) })
 	}
-	p.ui.confirmUnsafe(&f, func() { p.carryOut(f) })
 }
 
-func (p *launchPage) carryOut(f launchForm) {
+func (p *launchPage) run(f launchForm) {
 	p.busy = true
 	p.refused.hide()
 	p.enable(&f)
-	p.ui.carryOut(f, carriedOut{
+	p.ui.runForm(f, formHandlers{
 		launched: func(r *launchRun) {
-			p.keep(r)
+			p.add(r)
 			p.scroll.ScrollToTop()
 		},
 		refused: func(err error) {
-			p.refused.show(err, func() { f.force = true; p.carryOut(f) })
+			p.refused.show(err, func() { f.Force = true; p.run(f) })
 			p.content.Refresh()
 		},
-		settled: func() {
+		ended: func() {
 			p.busy, p.group = false, worktree.NewGroup()
 			now := p.read()
 			p.enable(&now)
@@ -283,9 +253,9 @@ func (p *launchPage) carryOut(f launchForm) {
 	})
 }
 
-// keep shows a launch on the page, above the form and the earlier ones.
-func (p *launchPage) keep(r *launchRun) {
-	card := container.New(layout.NewCustomPaddedLayout(0, 8, 6, 6), r.content)
+// add shows a launch on the page, above the form and the earlier launches.
+func (p *launchPage) add(r *launchRun) {
+	card := widgets.Pad(0, 8, 6, 6, r.Content)
 	r.close.OnTapped = func() {
 		p.runs.Remove(card)
 		p.content.Refresh()
@@ -295,5 +265,5 @@ func (p *launchPage) keep(r *launchRun) {
 	p.content.Refresh()
 }
 
-// maxRuns is how many launches the page shows before the latest.
+// maxRuns is how many earlier launches the page shows.
 const maxRuns = 9

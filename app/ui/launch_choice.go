@@ -8,84 +8,106 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app/launch"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// agentChoice is an agent's line on the launch page: whether it is launched, and
-// with which models and mode.
+// modeField selects the permission mode of an agent and explains it.
+type modeField struct {
+	choice      *widgets.Select
+	explanation *widget.Label
+	modes       []adapters.Mode
+}
+
+// defaultMode is the option for the mode that the agent uses by default.
+const defaultMode = "default mode"
+
+// newModeField returns a field in which the default mode is selected.
+func newModeField(h *widgets.Host, modes []adapters.Mode, changed func()) *modeField {
+	f := &modeField{explanation: widgets.Hint(""), modes: modes}
+	options := []string{defaultMode}
+	for _, m := range modes {
+		options = append(options, m.Name)
+	}
+	f.explanation.Hide()
+	f.choice = h.NewSelect(options, func(string) { f.explain(); changed() })
+	f.choice.Selected = defaultMode
+	return f
+}
+
+func (f *modeField) explain() {
+	text := ""
+	f.explanation.Importance = widget.LowImportance
+	for _, m := range f.modes {
+		if m.Name == f.choice.Selected {
+			text = m.Name + ": it " + m.Says + "."
+			if m.Unsafe {
+				f.explanation.Importance = widget.DangerImportance
+			}
+		}
+	}
+	f.explanation.SetText(text)
+	f.explanation.Hidden = text == ""
+}
+
+// isUnsafe reports whether the selected mode runs commands without asking.
+func (f *modeField) isUnsafe() bool { return f.explanation.Importance == widget.DangerImportance }
+
+// mode returns the selected mode; empty: the default one.
+func (f *modeField) mode() string {
+	if f.choice.Selected == defaultMode {
+		return ""
+	}
+	return f.choice.Selected
+}
+
+// agentChoice is an agent's row on the launch page: whether it is launched, and with which models and mode.
 type agentChoice struct {
 	name    adapters.Name
-	check   *checkBox
-	model   *formEntry
-	mode    *choice
-	says    *widget.Label // what the mode means
-	missing *selectText   // how it is installed
-	copy    *button
+	check   *widgets.CheckBox
+	model   *widgets.Entry
+	mode    *modeField
+	missing *widgets.SelectText // how to install it
+	copy    *widgets.Button
 	fields  *fyne.Container
 	absent  *fyne.Container
 	content *fyne.Container
-	install string
+	install string // the command that installs it; empty: it is installed
 }
 
-// defaultMode stands for no mode of the user's choice.
-const defaultMode = "its usual mode"
+const choiceWidth = 150
 
 func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func()) *agentChoice {
-	c := &agentChoice{name: a.Name()}
-	c.check = newCheck(u, present.AgentName(c.name), func(bool) { c.showFields(); changed() })
-	c.model = newFormEntry(u, "its usual model", func(string) { changed() })
-	options := []string{defaultMode}
-	for _, m := range l.Modes() {
-		options = append(options, m.Name)
+	c := &agentChoice{name: a.Name(), missing: widgets.NewSelectText("")}
+	c.check = u.host.NewCheckBox(present.AgentName(c.name), func(bool) { c.showFields(); changed() })
+	c.model = u.host.NewEntry("default model", func(string) { changed() })
+	c.mode = newModeField(u.host, l.Modes(), func() { c.showFields(); changed() })
+	if len(c.mode.modes) == 0 {
+		c.mode.choice.Disable()
 	}
-	c.says = paragraph("", widget.LowImportance)
-	c.mode = newChoice(u, options, func(name string) { c.explain(l.Modes(), name); changed() })
-	c.mode.Selected = defaultMode
-	if len(options) == 1 {
-		c.mode.Disable()
-	}
-	c.missing = newSelectText("")
 	c.missing.Importance = widget.LowImportance
-	c.copy = newButton("Copy", plainIcon("copy"), u.typedKey, func() { u.copyText(c.copy, c.install) })
-	c.fields = container.New(layout.NewGridLayoutWithColumns(2), c.model, c.mode)
-	c.absent = border(nil, nil, container.NewVBox(c.copy), c.missing)
-	line := container.New(beside(choiceWidth), c.check, container.NewStack(c.fields, c.absent))
-	c.content = container.New(layout.NewCustomPaddedVBoxLayout(-2), line,
-		container.New(layout.NewCustomPaddedLayout(0, 0, choiceWidth, 0), c.says))
-	c.says.Hide()
+	c.copy = u.host.NewButton("Copy", widgets.PlainIcon("copy"), func() { u.copyText(c.copy, c.install) })
+	c.fields = container.NewGridWithColumns(2, c.model, c.mode.choice)
+	c.absent = widgets.Border(nil, nil, container.NewVBox(c.copy), c.missing)
+	c.content = widgets.Rows(-2, widgets.Beside(choiceWidth, c.check, container.NewStack(c.fields, c.absent)),
+		widgets.Pad(0, 0, choiceWidth, 0, c.mode.explanation))
 	c.absent.Hide()
 	c.showFields()
 	return c
 }
 
-// showFields shows the model and the mode of an agent that is chosen.
+// showFields shows the model and the mode if the agent is chosen.
 func (c *agentChoice) showFields() {
 	c.fields.Hidden = !c.check.Checked || c.install != ""
-	c.says.Hidden = c.fields.Hidden || c.says.Text == ""
+	c.mode.explanation.Hidden = c.fields.Hidden || c.mode.explanation.Text == ""
 	c.content.Refresh()
 }
 
-func (c *agentChoice) explain(modes []adapters.Mode, name string) {
-	text, importance := "", widget.LowImportance
-	for _, m := range modes {
-		if m.Name == name {
-			text = m.Name + ": it " + m.Says + "."
-			if m.Unsafe {
-				importance = widget.DangerImportance
-			}
-		}
-	}
-	c.says.Importance = importance
-	c.says.SetText(text)
-	c.showFields()
-}
-
-// set shows whether the agent is installed.
+// set shows whether the agent is installed: install is the command that installs it, or empty.
 func (c *agentChoice) set(install string) {
 	c.install = install
 	if install != "" {
@@ -100,30 +122,25 @@ func (c *agentChoice) set(install string) {
 	c.showFields()
 }
 
-// members are the launches of the agent: one for each model, which commas
-// separate.
+// members returns the launches of the agent: one for each model. Commas separate models.
 func (c *agentChoice) members() []launch.Member {
 	if !c.check.Checked || c.install != "" {
 		return nil
 	}
-	mode := c.mode.Selected
-	if mode == defaultMode {
-		mode = ""
-	}
 	var out []launch.Member
 	for _, model := range strings.Split(c.model.Text, ",") {
 		if model = strings.TrimSpace(model); model != "" {
-			out = append(out, launch.Member{Agent: c.name, Model: model, Mode: mode})
+			out = append(out, launch.Member{Agent: c.name, Model: model, Mode: c.mode.mode()})
 		}
 	}
 	if out == nil {
-		out = []launch.Member{{Agent: c.name, Mode: mode}}
+		out = []launch.Member{{Agent: c.name, Mode: c.mode.mode()}}
 	}
 	return out
 }
 
-// installs says of each agent that can be launched how it is installed; empty:
-// it is. It searches the PATH.
+// installs returns for each agent that can be launched the command that installs it, or an empty string if it is
+// installed. It searches the PATH.
 func installs(list []adapters.Adapter) map[adapters.Name]string {
 	out := make(map[adapters.Name]string, len(list))
 	for _, a := range list {
@@ -143,28 +160,4 @@ func installs(list []adapters.Adapter) map[adapters.Name]string {
 		}
 	}
 	return out
-}
-
-// beside puts the second object behind the first, which gets a column of that
-// width.
-type beside float32
-
-const (
-	choiceWidth = 150
-	besidePad   = 6 // at the right, as labels have it
-)
-
-// Layout implements fyne.Layout.
-func (b beside) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	width := float32(b)
-	objects[0].Resize(fyne.NewSize(width, objects[0].MinSize().Height))
-	objects[0].Move(fyne.NewPos(0, 0))
-	objects[1].Resize(fyne.NewSize(size.Width-width-besidePad, size.Height))
-	objects[1].Move(fyne.NewPos(width, 0))
-}
-
-// MinSize implements fyne.Layout.
-func (b beside) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	first, second := objects[0].MinSize(), objects[1].MinSize()
-	return fyne.NewSize(float32(b)+second.Width+besidePad, max(first.Height, second.Height))
 }

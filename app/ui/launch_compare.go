@@ -1,151 +1,92 @@
 package ui
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
-	"github.com/dustin/go-humanize"
 
 	"rollcall/app"
-	"rollcall/app/lock"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 	"rollcall/app/worktree"
 )
 
-// showComparison sets the results of a group side by side. dir lies in the
-// repository.
+// comparison is the state of a group's worktrees and the sessions in them.
+type comparison struct {
+	worktree.Comparison
+	snapshot *app.Snapshot
+}
+
+// showComparison compares the results of a group. dir is in its repository.
 func (u *UI) showComparison(dir, group string) {
-	s := u.newSheet("Group "+present.Cut(short(group), 60), 860)
+	s := u.host.NewSheet("Group "+present.Cut(short(group), 60), 860)
 	u.compare(s, dir, group)
 }
 
-func (u *UI) compare(s *sheet, dir, group string) {
-	s.loading("Looking at the worktrees…")
-	go func() {
-		c, err := comparison(s.ctx, dir, group)
-		snap := u.core.Refresh(s.ctx)
-		u.post(func() {
-			switch {
-			case err != nil:
-				s.failed(short(err.Error()))
-			case len(c.Tries) == 0:
-				s.failed("The group has no worktree any more.")
-			default:
-				again := s.button("Refresh", func() { u.compare(s, dir, group) })
-				tidy := s.button("Clean up…", func() { u.showWorktrees(dir, group) })
-				done := s.button("Close", s.close)
-				s.show([]fyne.CanvasObject{comparisonTable(&c, snap)}, again, tidy, done)
-				s.focus(done)
-			}
-		})
-	}()
-}
-
-func comparison(ctx context.Context, dir, group string) (worktree.Comparison, error) {
-	git, err := worktree.FindGit()
-	if err != nil {
-		return worktree.Comparison{}, err
-	}
-	repo, err := git.Open(ctx, dir)
-	if err != nil {
-		return worktree.Comparison{}, err
-	}
-	return repo.Compare(ctx, group)
-}
-
-// sessionIn is the session that works, or last worked, in a worktree.
-func sessionIn(snap *app.Snapshot, e *worktree.Entry) *app.Session {
-	for i := range snap.Sessions { // live ones first, the newest first
-		s := &snap.Sessions[i]
-		if s.Parent == "" && s.Remote == "" && s.CWD != "" && lock.Within(e.Path, s.CWD) {
-			return s
+func (u *UI) compare(s *widgets.Sheet, dir, group string) {
+	widgets.Load(s, "Comparing the worktrees…", func(ctx context.Context) (c comparison, err error) {
+		repo, err := openRepo(ctx, dir)
+		if err != nil {
+			return c, err
 		}
-	}
-	return nil
+		if c.Comparison, err = repo.Compare(ctx, group); err == nil && len(c.Tries) == 0 {
+			err = errNoWorktree
+		}
+		c.snapshot = u.core.Refresh(ctx)
+		return c, err
+	}, func(c comparison) {
+		s.ShowResult([]fyne.CanvasObject{c.table()}, s.NewButton("Refresh", func() { u.compare(s, dir, group) }),
+			s.NewButton("Clean up…", func() { u.showWorktrees(dir, group) }))
+	})
 }
 
-// maxCompared is how many files a comparison shows.
+// maxCompared is the largest number of files that a comparison shows.
 const maxCompared = 200
 
-// comparisonTable has a column for each try.
-func comparisonTable(c *worktree.Comparison, snap *app.Snapshot) fyne.CanvasObject {
-	columns := len(c.Tries) + 1
-	grid := container.New(layout.NewGridLayoutWithColumns(columns))
-	add := func(name string, bold bool, value func(i int) (string, fyne.ThemeColorName)) {
-		grid.Add(newLine(name, colorMuted, theme.SizeNameText, fyne.TextStyle{}))
-		for i := range c.Tries {
+// table has a column for each worktree.
+func (c *comparison) table() fyne.CanvasObject {
+	grid := container.NewGridWithColumns(len(c.Tries) + 1)
+	tries := c.Columns(c.snapshot)
+	add := func(name string, value func(i int) (string, fyne.ThemeColorName)) {
+		grid.Add(widgets.NewLine(name, widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{}))
+		for i := range tries {
 			text, color := value(i)
-			grid.Add(newLine(present.Line(head(text, maxRowText)), color, theme.SizeNameText, fyne.TextStyle{Bold: bold}))
+			grid.Add(widgets.NewLine(present.Line(head(text, maxRowText)), color, theme.SizeNameText, fyne.TextStyle{Bold: name == ""}))
 		}
 	}
-	plain := func(f func(i int) string) func(int) (string, fyne.ThemeColorName) {
-		return func(i int) (string, fyne.ThemeColorName) { return f(i), theme.ColorNameForeground }
+	plain := func(name string, value func(i int) string) {
+		add(name, func(i int) (string, fyne.ThemeColorName) { return value(i), theme.ColorNameForeground })
 	}
-	sessions := make([]*app.Session, len(c.Tries))
-	for i := range c.Tries {
-		sessions[i] = sessionIn(snap, &c.Tries[i])
-	}
-	of := func(f func(*app.Session) string) func(int) string {
-		return func(i int) string {
-			if sessions[i] == nil {
-				return "–"
-			}
-			return f(sessions[i])
+	plain("", func(i int) string { return tries[i].Suffix })
+	add("Status", func(i int) (string, fyne.ThemeColorName) {
+		if tries[i].Session == nil {
+			return "no session", widgets.ColorMuted
 		}
-	}
-	add("", true, plain(func(i int) string { return c.Tries[i].Suffix }))
-	add("Status", false, func(i int) (string, fyne.ThemeColorName) {
-		if sessions[i] == nil {
-			return "no session", colorMuted
-		}
-		return present.Status(sessions[i].Session), statusColor(&sessions[i].Session)
+		return present.Status(tries[i].Session.Session), statusColor(&tries[i].Session.Session)
 	})
-	add("Model", false, plain(of(func(s *app.Session) string { return cmp.Or(s.Model, "–") })))
-	add("Tokens", false, plain(of(tokensShort)))
-	add("Commits", false, plain(func(i int) string { return fmt.Sprint(c.Tries[i].Commits) }))
-	add("Changed", false, func(i int) (string, fyne.ThemeColorName) { return changedIn(&c.Tries[i]) })
-	add("New files", false, plain(func(i int) string { return fmt.Sprint(c.Tries[i].Untracked) }))
+	plain("Model", func(i int) string { return tries[i].Model() })
+	plain("Tokens", func(i int) string { return tries[i].Tokens() })
+	plain("Commits", func(i int) string { return fmt.Sprint(tries[i].Commits) })
+	add("Changed", func(i int) (string, fyne.ThemeColorName) {
+		if tries[i].Err != nil {
+			return tries[i].Changed(), widgets.ColorBad
+		}
+		return tries[i].Changed(), theme.ColorNameForeground
+	})
+	plain("New files", func(i int) string { return fmt.Sprint(tries[i].Untracked) })
 	for _, r := range c.Rows[:min(len(c.Rows), maxCompared)] {
-		add(present.Line(head(filepath.ToSlash(r.Path), maxRowText)), false, plain(func(i int) string { return fileChange(r.Stats[i]) }))
+		plain(present.Line(head(filepath.ToSlash(r.Path), maxRowText)), func(i int) string { return r.Stats[i].String() })
 	}
-	box := container.New(layout.NewCustomPaddedVBoxLayout(4), inset(grid))
+	box := widgets.Rows(4, widgets.Inset(grid))
 	if more := len(c.Rows) - maxCompared; more > 0 {
-		box.Add(paragraph(fmt.Sprintf("and %s more", count(more, "file", "files")), widget.LowImportance))
+		box.Add(widgets.Hint(fmt.Sprintf("and %s more", count(more, "file", "files"))))
 	}
 	if c.Base.Name != "" {
-		box.Add(paragraph("Against "+short(c.Base.Name)+", committed or not.", widget.LowImportance))
+		box.Add(widgets.Hint("Compared with " + short(c.Base.Name) + ", including changes that are not committed."))
 	}
 	return box
-}
-
-func tokensShort(s *app.Session) string {
-	if s.Tokens == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%s in, %s out", humanize.Comma(s.Tokens.Input+s.Tokens.CacheRead+s.Tokens.CacheWrite), humanize.Comma(s.Tokens.Output))
-}
-
-func changedIn(e *worktree.Entry) (string, fyne.ThemeColorName) {
-	if e.Err != nil {
-		return e.Err.Error(), colorBad
-	}
-	return fmt.Sprintf("%s, +%d −%d", count(e.Stat.Files, "file", "files"), e.Stat.Insertions, e.Stat.Deletions), theme.ColorNameForeground
-}
-
-// fileChange is what a try did to one file.
-func fileChange(f *worktree.FileStat) string {
-	switch {
-	case f == nil:
-		return "·"
-	case f.Binary:
-		return "binary"
-	}
-	return fmt.Sprintf("+%d −%d", f.Insertions, f.Deletions)
 }

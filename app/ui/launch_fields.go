@@ -6,30 +6,34 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/dialog"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
+
+	"rollcall/app/launch"
+	"rollcall/app/ui/widgets"
 )
 
-// fileField is the path of a file, and a button that chooses one. It shows the
-// button alone until there is one.
+// fileField is the path of a file. Until there is one it shows only a button that chooses it.
 type fileField struct {
 	content *fyne.Container
-	entry   *formEntry
-	choose  *button
-	wipe    *button
+	entry   *widgets.Entry
+	choose  *fyne.Container
 	line    *fyne.Container
-	ui      *UI
 	changed func()
 }
 
-func newFileField(u *UI, placeholder, choose string, changed func()) *fileField {
-	f := &fileField{ui: u, changed: changed}
-	f.entry = newFormEntry(u, placeholder, func(string) { changed() })
-	f.choose = newButton(choose, nil, u.typedKey, f.browse)
-	f.wipe = newButton("Remove", nil, u.typedKey, f.clear)
-	f.line = border(nil, nil, f.wipe, f.entry)
+func newFileField(h *widgets.Host, placeholder, choose string, changed func()) *fileField {
+	f := &fileField{changed: changed}
+	f.entry = h.NewEntry(placeholder, func(string) { changed() })
+	f.choose = widgets.Flow(h.NewButton(choose, nil, func() {
+		dialog.ShowFileOpen(func(r fyne.URIReadCloser, err error) {
+			if err == nil && r != nil {
+				_ = r.Close()
+				f.set(r.URI().Path())
+			}
+		}, h.Window)
+	}))
+	f.line = widgets.Border(nil, nil, h.NewButton("Remove", nil, func() { f.set("") }), f.entry)
 	f.line.Hide()
-	f.content = container.New(layout.NewCustomPaddedVBoxLayout(0), container.New(newFlow(), f.choose), f.line)
+	f.content = widgets.Rows(0, f.choose, f.line)
 	return f
 }
 
@@ -40,64 +44,43 @@ func (f *fileField) path() string {
 	return strings.TrimSpace(f.entry.Text)
 }
 
-// set chooses a file.
+// set chooses a file; an empty path removes the choice.
 func (f *fileField) set(path string) {
-	f.line.Hidden = false
-	f.content.Objects[0].Hide()
+	f.line.Hidden, f.choose.Hidden = path == "", path != ""
 	f.entry.SetText(path)
 	f.changed()
 }
 
-func (f *fileField) clear() {
-	f.line.Hidden = true
-	f.content.Objects[0].Show()
-	f.entry.SetText("")
-	f.changed()
-}
-
-func (f *fileField) browse() {
-	dialog.ShowFileOpen(func(r fyne.URIReadCloser, err error) {
-		if err != nil || r == nil {
-			return
-		}
-		path := r.URI().Path()
-		_ = r.Close()
-		f.set(path)
-	}, f.ui.window)
-}
-
-// advanced are the parts of a launch that few need, folded away.
+// advanced contains the fields of a launch that are rarely needed. They are hidden at first.
 type advanced struct {
 	content              *fyne.Container
-	fold                 *button
+	expand               *widgets.Button
 	body                 *fyne.Container
-	spec, files          *formEntry
-	group                *formEntry
-	onCreate, onComplete *formEntry
-	keepEnv              *checkBox
+	spec, files          *widgets.Entry
+	group                *widgets.Entry
+	onCreate, onComplete *widgets.Entry
+	retryHooks, keepEnv  *widgets.CheckBox
 }
 
 func newAdvanced(u *UI, changed func()) *advanced {
 	a := &advanced{}
-	touched := func(string) { changed() }
-	a.spec = newFormEntry(u, "a file that is appended to the prompt as its specification", touched)
-	a.files = newFormText(u, "more files that are appended, one path a line", 2, touched)
-	a.group = newFormEntry(u, "a name that several launches share", touched)
-	a.onCreate = newFormEntry(u, "a command to run once the session is known", touched)
-	a.onComplete = newFormEntry(u, "a command to run once its process has ended", touched)
-	a.keepEnv = newCheck(u, "Keep variables that would be left out of its environment", func(bool) { changed() })
+	h, typed, checked := u.host, func(string) { changed() }, func(bool) { changed() }
+	a.spec = h.NewEntry("docs/spec.md (appended to the prompt)", typed)
+	a.files = h.NewTextArea("docs/api.md (appended to the prompt; one path per line)", 2, typed)
+	a.group = h.NewEntry("parser-port (a name that several launches share)", typed)
+	a.onCreate = h.NewEntry("notify-send started (runs when the session is listed)", typed)
+	a.onComplete = h.NewEntry("make test (runs when the agent's process has ended)", typed)
+	a.retryHooks = h.NewCheckBox("Run a hook again if Rollcall ended while it ran (a hook can then run twice)", checked)
+	a.keepEnv = h.NewCheckBox("Keep the environment variables that are removed by default", checked)
 	if u.options.KeepEnv {
 		a.keepEnv.Checked = true
 		a.keepEnv.Disable() // the settings say so
 	}
-	a.body = container.New(layout.NewCustomPaddedVBoxLayout(6),
-		named("Specification", a.spec), named("Files", a.files), named("Group", a.group),
-		named("On start", a.onCreate), named("On end", a.onComplete), a.keepEnv)
+	a.body = widgets.Rows(6, widgets.Named("Specification", a.spec), widgets.Named("Files", a.files), widgets.Named("Group", a.group),
+		widgets.Named("Start hook", a.onCreate), widgets.Named("End hook", a.onComplete), a.retryHooks, a.keepEnv)
 	a.body.Hide()
-	a.fold = newButton("Advanced", newIcon("closed", colorMuted), u.typedKey, a.toggle)
-	a.fold.Importance = widget.LowImportance
-	a.content = container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.New(layout.NewCustomPaddedVBoxLayout(4),
-		container.NewHBox(a.fold), a.body))
+	a.expand = h.NewFlatButton("Advanced", widgets.NewIcon("closed", widgets.ColorMuted), a.toggle)
+	a.content = widgets.Pad(4, 0, 0, 0, widgets.Rows(4, container.NewHBox(a.expand), a.body))
 	return a
 }
 
@@ -107,48 +90,49 @@ func (a *advanced) toggle() {
 	if a.body.Hidden {
 		icon = "closed"
 	}
-	a.fold.SetIcon(newIcon(icon, colorMuted))
+	a.expand.SetIcon(widgets.NewIcon(icon, widgets.ColorMuted))
 	a.content.Refresh()
 }
 
-// fill adds to a form what stands in the fields.
+// fill copies the fields to a form.
 func (a *advanced) fill(f *launchForm) {
-	f.spec, f.group = strings.TrimSpace(a.spec.Text), strings.TrimSpace(a.group.Text)
-	f.onCreate, f.onComplete = strings.TrimSpace(a.onCreate.Text), strings.TrimSpace(a.onComplete.Text)
-	f.keepEnv = a.keepEnv.Checked
+	f.Spec, f.Group = strings.TrimSpace(a.spec.Text), strings.TrimSpace(a.group.Text)
+	f.OnCreate, f.OnComplete = strings.TrimSpace(a.onCreate.Text), strings.TrimSpace(a.onComplete.Text)
+	f.RetryHooks, f.KeepEnv = a.retryHooks.Checked, a.keepEnv.Checked
 	for _, line := range strings.Split(a.files.Text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
-			f.files = append(f.files, line)
+			f.Files = append(f.Files, line)
 		}
 	}
 }
 
-// named puts a name before a field.
-func named(name string, o fyne.CanvasObject) *fyne.Container {
-	l := widget.NewLabel(name)
-	l.Importance = widget.LowImportance
-	return container.New(beside(nameWidth), l, o)
-}
+// folderPlaceholder is the example in a field for a folder.
+const folderPlaceholder = "/home/me/project"
 
-// folderField is the path of a folder, and a button that chooses one.
+// folderField is the path of a folder in a form, and a button that chooses one.
 type folderField struct {
 	content *fyne.Container
-	entry   *formEntry
-	changed func()
+	entry   *widgets.Entry
 }
 
-func newFolderField(u *UI, changed func()) *folderField {
-	f := &folderField{changed: changed}
-	f.entry = newFormEntry(u, "a folder", func(string) { f.changed() })
-	browse := newButton("Browse…", plainIcon("folder"), u.typedKey, func() {
-		dialog.ShowFolderOpen(func(uri fyne.ListableURI, err error) {
-			if err == nil && uri != nil {
-				f.entry.SetText(uri.Path())
-			}
-		}, u.window)
-	})
-	f.content = border(nil, nil, browse, f.entry)
+func newFolderField(h *widgets.Host, form *widgets.Form) *folderField {
+	f := &folderField{entry: form.NewEntry(folderPlaceholder)}
+	f.content = widgets.Border(nil, nil, newBrowseButton(h, f.entry.SetText, form.ShowProblem), f.entry)
 	return f
 }
 
-func (f *folderField) path() string { return expandHome(f.entry.Text) }
+func (f *folderField) path() string { return launch.Path(strings.TrimSpace(f.entry.Text)) }
+
+// newBrowseButton returns a button that lets the user choose a folder.
+func newBrowseButton(h *widgets.Host, chosen, failed func(string)) *widgets.Button {
+	return h.NewButton("Browse…", widgets.PlainIcon("folder"), func() {
+		dialog.ShowFolderOpen(func(uri fyne.ListableURI, err error) {
+			switch {
+			case err != nil:
+				failed("The folder could not be opened: " + errorText(err))
+			case uri != nil:
+				chosen(uri.Path())
+			}
+		}, h.Window)
+	})
+}

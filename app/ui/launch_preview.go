@@ -2,31 +2,31 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
 
 	"rollcall/app/launch"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// preview shows what a form would run, as it is typed. It belongs to the UI
-// goroutine; the checks, which read files and search the PATH, do not.
+// preview shows the command of a form while the user fills it in. It is used on Fyne's goroutine only; the checks,
+// which read files and search the PATH, run on another.
 type preview struct {
 	ui      *UI
 	content *fyne.Container
-	command *selectText
-	notes   *selectText
-	copy    *button
+	command *widgets.SelectText
+	notes   *widgets.SelectText
+	copy    *widgets.Button
 
-	resized  func()      // tells that the height may have changed
-	wanted   *launchForm // what is to be prepared next; nil: nothing
-	asking   bool        // a check is under way, or about to be
+	resized  func()      // is called when the height may have changed
+	wanted   *launchForm // what is prepared next; nil: nothing
+	asking   bool        // a form is being prepared, or is about to be
 	commands string      // what is copied
 }
 
@@ -34,52 +34,49 @@ type preview struct {
 const pause = 150 * time.Millisecond
 
 func newPreview(u *UI) *preview {
-	p := &preview{ui: u, command: newSelectText(""), notes: newSelectText(""), resized: func() {}}
-	p.command.TextStyle.Monospace = true
-	p.command.Wrapping = fyne.TextWrapBreak
+	p := &preview{ui: u, command: widgets.NewCode(""), notes: widgets.NewSelectText(""), resized: func() {}}
 	p.notes.Importance = widget.LowImportance
-	p.copy = newButton("Copy command", plainIcon("copy"), u.typedKey, func() { u.copyText(p.copy, p.commands) })
-	p.content = container.New(layout.NewCustomPaddedVBoxLayout(-2),
-		inset(newPanel(container.New(layout.NewCustomPaddedLayout(3, 3, 6, 6), p.command))), p.notes)
-	p.say("")
+	p.copy = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.copyText(p.copy, p.commands) })
+	p.content = widgets.Rows(-2, widgets.Inset(widgets.NewPanel(3, 3, 6, 6, p.command)), p.notes)
+	p.showText("")
 	return p
 }
 
-// say shows a text in place of a command.
-func (p *preview) say(text string) { p.set(text, "", "", widget.LowImportance) }
-
-// fail shows why there is no command.
-func (p *preview) fail(text string) { p.set(text, "", "", widget.DangerImportance) }
-
-func (p *preview) set(text, notes, commands string, importance widget.Importance) {
-	p.wanted, p.commands = nil, commands
-	p.put(text, notes, importance)
+// showText shows a text instead of a command.
+func (p *preview) showText(text string) {
+	p.wanted = nil
+	p.set(text, "", "", widget.LowImportance)
 }
 
-func (p *preview) put(text, notes string, importance widget.Importance) {
-	setEnabled(p.copy, p.commands != "")
-	p.command.TextStyle.Monospace, p.command.Wrapping = p.commands != "", fyne.TextWrapWord
-	if p.commands != "" {
+// fail shows why there is no command.
+func (p *preview) fail(text string) {
+	p.wanted = nil
+	p.set(text, "", "", widget.DangerImportance)
+}
+
+func (p *preview) set(text, notes, commands string, importance widget.Importance) {
+	p.commands = commands
+	p.copy.SetEnabled(commands != "")
+	p.command.TextStyle.Monospace, p.command.Wrapping = commands != "", fyne.TextWrapWord
+	if commands != "" {
 		p.command.Wrapping = fyne.TextWrapBreak
 	}
-	if p.command.Text != text || p.command.Importance != importance {
+	if p.command.Importance != importance {
 		p.command.Importance = importance
-		p.command.SetText(text)
+		p.command.Refresh()
 	}
-	if p.notes.Text != notes {
-		p.notes.SetText(notes)
-	}
+	p.command.SetText(text)
+	p.notes.SetText(notes)
 	p.notes.Hidden = notes == ""
 	p.content.Refresh()
 	p.resized()
 }
 
-// show prepares a form, once it has not changed for a moment, and shows the
-// command. Until then what was shown stays.
+// show prepares a form once it has not changed for pause, and then shows its command.
 func (p *preview) show(f launchForm) {
 	p.wanted = &f
 	if p.commands == "" {
-		p.put("Checking…", "", widget.LowImportance)
+		p.set("Checking…", "", "", widget.LowImportance)
 	}
 	if p.asking {
 		return
@@ -88,7 +85,7 @@ func (p *preview) show(f launchForm) {
 	time.AfterFunc(pause, func() { p.ui.post(p.ask) })
 }
 
-// ask prepares what is wanted now, one form at a time.
+// ask prepares the form that is wanted now, one at a time.
 func (p *preview) ask() {
 	if p.wanted == nil {
 		p.asking = false
@@ -103,46 +100,38 @@ func (p *preview) ask() {
 }
 
 func (p *preview) answer(got *prepared, err error) {
-	if p.wanted != nil { // it has changed meanwhile
+	if p.wanted != nil { // the form has changed
 		time.AfterFunc(pause, func() { p.ui.post(p.ask) })
 		return
 	}
 	p.asking = false
 	if err != nil {
-		p.commands = ""
-		p.put(present.Cut(short(err.Error()), 1000), "", widget.DangerImportance)
+		p.fail(errorText(err))
 		return
 	}
-	p.commands = strings.Join(commandLines(got), "\n")
-	p.put(present.Cut(present.Text(head(p.commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), widget.MediumImportance)
+	var lines []string
+	for _, plan := range got.plans() {
+		lines = append(lines, plan.Shell())
+	}
+	commands := strings.Join(lines, "\n")
+	p.set(present.Cut(present.Text(head(commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), commands, widget.MediumImportance)
 }
 
-// maxCommands bounds what is cleaned to be shown, in bytes: a prompt may be long.
+// maxCommands is how much of the commands is cleaned for the screen, in bytes: a prompt may be long.
 const maxCommands = 32 << 10
 
-// commandLines are the commands of the plans, for a POSIX shell.
-func commandLines(p *prepared) []string {
-	var lines []string
-	for _, plan := range p.plans() {
-		lines = append(lines, inFolder(plan.Request.Task.Dir, append([]string{plan.Command.Path}, plan.Command.Args...)))
-	}
-	return lines
-}
-
-// planNotes say what a command line doesn't.
+// planNotes returns what the user should know beside the command line.
 func planNotes(p *prepared) []string {
 	var notes []string
 	if p.group != nil {
-		notes = append(notes, "Each works in a git worktree of its own, beside the repository, as group "+present.Line(p.group.Name)+".")
+		notes = append(notes, "Each agent works in its own git worktree beside the repository, in group "+present.Line(p.group.Name)+".")
 	}
-	if p.form.terminal {
-		notes = append(notes, "A terminal opens with it; closing the terminal ends it.")
+	if p.form.Terminal {
+		notes = append(notes, "The command runs in a new terminal. Closing the terminal ends the agent.")
 	}
-	said := map[string]bool{}
 	for _, plan := range p.plans() {
 		for _, n := range environmentNotes(plan) {
-			if !said[n] {
-				said[n] = true
+			if !slices.Contains(notes, n) {
 				notes = append(notes, n)
 			}
 		}
@@ -153,14 +142,14 @@ func planNotes(p *prepared) []string {
 func environmentNotes(plan *launch.Plan) []string {
 	var notes []string
 	if n := len(plan.Command.Stdin); n > 0 {
-		notes = append(notes, fmt.Sprintf("The prompt (%s) goes to its standard input.", humanize.IBytes(uint64(n))))
+		notes = append(notes, fmt.Sprintf("The prompt (%s) is sent to its standard input.", humanize.IBytes(uint64(n))))
 	}
 	if len(plan.Dropped) > 0 {
 		why := ""
 		if plan.Command.WhyDrop != "" {
 			why = ": " + plan.Command.WhyDrop
 		}
-		notes = append(notes, "Left out of its environment: "+strings.Join(plan.Dropped, ", ")+short(why)+". “Advanced” can keep them.")
+		notes = append(notes, "Removed from its environment: "+strings.Join(plan.Dropped, ", ")+short(why)+". To keep them, see “Advanced”.")
 	}
 	return notes
 }

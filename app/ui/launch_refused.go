@@ -2,19 +2,19 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app/launch"
 	"rollcall/app/lock"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// refusal says why something was not launched, and who holds the folder where
-// that is why.
+// refusal shows why something was not launched. For a folder in use, it offers to show who uses it and to launch anyway.
 type refusal struct {
 	ui      *UI
 	content *fyne.Container
@@ -28,18 +28,15 @@ func newRefusal(u *UI) *refusal {
 
 func (r *refusal) hide() { r.content.Hide() }
 
-// show tells of err. again launches all the same.
+// show shows err. again launches despite it.
 func (r *refusal) show(err error, again func()) {
 	var locked *lock.HeldError
 	var occupied *launch.OccupiedError
-	text, file, color := "It was not launched: "+present.Cut(short(err.Error()), 1500), "failed", colorBad
+	sentence := widgets.Failure("Not launched: " + errorText(err))
 	var actions []fyne.CanvasObject
 	if errors.As(err, &locked) || errors.As(err, &occupied) {
-		file, color = "waiting", colorWaiting
-		text = present.Cut(short(err.Error()), 1500) + ". Two agents in one folder get in each other's way."
-		anyway := newButton("Launch anyway", nil, r.ui.typedKey, again)
-		anyway.Importance = widget.WarningImportance
-		actions = append(actions, anyway)
+		sentence = widgets.Warning(errorText(err) + ". Two agents in one folder can overwrite each other's work.")
+		actions = append(actions, r.ui.host.NewPrimaryButton("Launch anyway", widget.WarningImportance, again))
 	}
 	session := ""
 	switch {
@@ -49,37 +46,38 @@ func (r *refusal) show(err error, again func()) {
 		session = locked.By.Session
 	}
 	if session != "" {
-		actions = append(actions, newButton("Show the session", nil, r.ui.typedKey, func() { r.ui.closeSheet(); r.ui.Show(session) }))
+		actions = append(actions, r.ui.showSessionButton(session))
 	}
 	if locked != nil && locked.By.Kind == lock.Manual {
-		actions = append(actions, newButton("Show the locks", nil, r.ui.typedKey, func() { r.ui.closeSheet(); r.ui.open(pageLocks) }))
+		actions = append(actions, r.ui.host.NewButton("Show locks", nil, func() { r.ui.host.CloseSheet(); r.ui.open(pageLocks) }))
 	}
-	body := container.New(layout.NewCustomPaddedVBoxLayout(2), sentence(file, color, text))
+	body := widgets.Rows(2, sentence)
 	if len(actions) > 0 {
-		body.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 26, 0), container.New(newFlow(), actions...)))
+		body.Add(widgets.Pad(0, 4, 26, 0, widgets.Flow(actions...)))
 	}
-	r.content.Objects = []fyne.CanvasObject{inset(newPanel(container.New(layout.NewCustomPaddedLayout(4, 4, 8, 8), body)))}
+	r.content.Objects = []fyne.CanvasObject{widgets.Inset(widgets.NewPanel(4, 4, 8, 8, body))}
 	r.content.Show()
 	r.content.Refresh()
 }
 
-// confirmUnsafe asks before a form whose mode skips all questions is carried out.
-func (u *UI) confirmUnsafe(f *launchForm, carryOut func()) {
-	risks := u.unsafeModes(f)
+// showSessionButton returns a button that shows a session in the list.
+func (u *UI) showSessionButton(id string) *widgets.Button {
+	return u.host.NewButton("Show session", nil, func() { u.host.CloseSheet(); u.Show(id) })
+}
+
+// confirmUnsafe asks before it launches agents in modes without permission prompts.
+func (u *UI) confirmUnsafe(f *launchForm, launchIt func()) {
+	risks := launch.UnsafeModes(u.options.Agents, f.members)
 	if len(risks) == 0 {
-		carryOut()
+		launchIt()
 		return
 	}
-	s := u.newSheet("Launch without being asked?", sheetWidth)
+	s := u.host.NewSheet("Launch without permission prompts?", widgets.SheetWidth)
 	body := make([]fyne.CanvasObject, 0, len(risks)+1)
 	for _, r := range risks {
-		body = append(body, sentence("waiting", colorWaiting, short(r)))
+		body = append(body, widgets.Warning(short(fmt.Sprintf("%s in mode %s %s.", present.AgentName(r.Agent), r.Name, r.Says))))
 	}
-	body = append(body, paragraph("It can then run any command and change any file that you can, in "+
-		present.Cut(short(f.dir), 200)+" and elsewhere, and nobody is asked.", widget.MediumImportance))
-	start := s.button("Launch it", func() { s.close(); carryOut() })
-	start.Importance = widget.DangerImportance
-	back := s.button("Cancel", s.close)
-	s.show(body, back, start)
-	s.focus(back)
+	body = append(body, widgets.Paragraph("It can then run any command and change any file that you can, in "+
+		present.Cut(short(f.Dir), 200)+" and elsewhere, without asking.", widget.MediumImportance))
+	s.Confirm(body, u.host.NewPrimaryButton("Launch", widget.DangerImportance, func() { s.Close(); launchIt() }))
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,15 +13,18 @@ import (
 	"rollcall/app/lock"
 )
 
-// carriedOut is told what became of a form, on the UI goroutine.
-type carriedOut struct {
+// formHandlers contains functions that are called on Fyne's goroutine: launched or refused, then ended.
+type formHandlers struct {
 	launched func(*launchRun)
 	refused  func(error)
-	settled  func() // after either
+	ended    func()
 }
 
-// carryOut launches what a form asks for, off the UI goroutine.
-func (u *UI) carryOut(f launchForm, then carriedOut) {
+// errNoState means that Rollcall cannot store launches, locks and timers.
+var errNoState = errors.New("there is no folder for Rollcall's own files; check that your home folder is set, and start Rollcall again")
+
+// runForm launches a form, on another goroutine.
+func (u *UI) runForm(f launchForm, then formHandlers) {
 	go func() {
 		run, err := u.launchNow(u.ctx, f)
 		u.post(func() {
@@ -31,16 +33,15 @@ func (u *UI) carryOut(f launchForm, then carriedOut) {
 			} else {
 				run(then.launched)
 			}
-			then.settled()
+			then.ended()
 		})
 	}()
 }
 
-// launchNow makes the launch, and returns what shows it, to be called on the UI
-// goroutine.
+// launchNow launches a form. It returns a function that shows the launch, for Fyne's goroutine.
 func (u *UI) launchNow(ctx context.Context, f launchForm) (func(show func(*launchRun)), error) {
 	if u.options.Launches == nil {
-		return nil, errors.New("launches can't be kept: where Rollcall's state lies is not known")
+		return nil, errNoState
 	}
 	p, err := u.prepare(ctx, f)
 	if err != nil {
@@ -49,11 +50,11 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func(show func(*launc
 	if p.group != nil {
 		return func(show func(*launchRun)) { show(newGroupRun(u, p)) }, nil
 	}
-	occupied := launch.Occupied(u.core.Refresh(ctx), f.resume)
+	occupied := launch.Occupied(u.core.Refresh(ctx), f.Resume)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if f.terminal {
+	if f.Terminal {
 		name, err := u.launchInTerminal(p, occupied)
 		return func(show func(*launchRun)) { show(newTerminalRun(u, p, name)) }, err
 	}
@@ -61,20 +62,19 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func(show func(*launc
 	return func(show func(*launchRun)) { show(newAgentRun(u, started)) }, err
 }
 
-// launchInTerminal lets a terminal run Rollcall itself, which checks everything
-// once more. Whether the folder is free is asked here as well: in a terminal that
-// closes at once nobody could read the answer.
+// launchInTerminal opens a terminal that runs Rollcall, which checks everything again. launchInTerminal also checks
+// whether the folder is free: an error in a terminal that closes at once could not be read.
 func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string, error) {
 	if u.options.Program == "" {
-		return "", errors.New("where Rollcall's own program lies is not known")
+		return "", errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
 	}
 	dir := p.plan.Request.Task.Dir
-	if !p.form.force {
-		if err := u.free(dir, occupied); err != nil {
+	if !p.form.Force {
+		if err := u.options.Launches.Locks().Free(&lock.Lock{Path: dir, Kind: lock.Auto}, false, occupied); err != nil {
 			return "", err
 		}
 	}
-	file, err := u.keepPrompt(p.plan.Request.Task.Prompt)
+	file, err := u.storePrompt(p.plan.Request.Task.Prompt)
 	if err != nil {
 		return "", err
 	}
@@ -85,31 +85,16 @@ func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string,
 	return name, err
 }
 
-// free says who holds a folder.
-func (u *UI) free(dir string, occupied func(string) error) error {
-	locks, err := u.options.Launches.Locks().List()
-	if err != nil {
-		return fmt.Errorf("the locks can't be read: %w", err)
-	}
-	for _, k := range locks {
-		if lock.Overlap(k.Path, dir) {
-			return &lock.HeldError{Path: dir, By: k}
-		}
-	}
-	return occupied(dir)
-}
-
-// promptFolder begins the names of the folders in which prompts wait for a
-// terminal.
+// promptFolder is the prefix of the folders that store prompts for terminals.
 const promptFolder = "rollcall-prompt-"
 
-// promptWait is how long a prompt waits for a terminal to start.
+// promptWait is the time after which a prompt is removed. A terminal must have started by then.
 const promptWait = time.Minute
 
-// keepPrompt writes a prompt where only the user can read it, until Rollcall in
-// the terminal has. Empty for an empty prompt.
-func (u *UI) keepPrompt(prompt string) (string, error) {
-	sweepPrompts(time.Now())
+// storePrompt writes a prompt to a file that only the user can read, and removes it after promptWait. It returns the
+// path; empty: the prompt is empty.
+func (u *UI) storePrompt(prompt string) (string, error) {
+	removeOldPrompts(time.Now())
 	if prompt == "" {
 		return "", nil
 	}
@@ -123,7 +108,7 @@ func (u *UI) keepPrompt(prompt string) (string, error) {
 	}
 	go func() {
 		select {
-		case <-u.ctx.Done(): // the terminal may still be starting: the next launch sweeps
+		case <-u.ctx.Done(): // the terminal may still be starting: the next launch removes the file
 		case <-time.After(promptWait):
 			_ = os.RemoveAll(dir)
 		}
@@ -131,8 +116,8 @@ func (u *UI) keepPrompt(prompt string) (string, error) {
 	return file, nil
 }
 
-// sweepPrompts removes the prompts that a window which was closed left behind.
-func sweepPrompts(now time.Time) {
+// removeOldPrompts removes the prompts of windows that were closed.
+func removeOldPrompts(now time.Time) {
 	old, _ := filepath.Glob(filepath.Join(os.TempDir(), promptFolder+"*"))
 	for _, dir := range old {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() && now.Sub(info.ModTime()) > promptWait {
@@ -141,7 +126,7 @@ func sweepPrompts(now time.Time) {
 	}
 }
 
-// asker is a core that can ask one agent anew; *app.Core is one.
-type asker interface {
+// oneRefresher is a core that can read a single agent again; *app.Core is one.
+type oneRefresher interface {
 	RefreshOne(ctx context.Context, name adapters.Name, ids ...string) *app.Snapshot
 }

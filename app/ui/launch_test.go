@@ -15,6 +15,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/launch"
 	"rollcall/app/lock"
+	"rollcall/app/ui/widgets"
 )
 
 // launchWindow is a window at its launch page, with a folder that exists.
@@ -50,7 +51,7 @@ func TestLaunchPreview(t *testing.T) {
 	if p.folder.Text != "/home/dev/projects/website" {
 		t.Errorf("the folder is %q, want the one used last", p.folder.Text)
 	}
-	shows(t, p.content, "In the background it needs to know what to do", "not installed: npm install -g opencode-ai")
+	shows(t, p.content, "A background launch needs a prompt", "not installed: npm install -g opencode-ai")
 	if !p.start.Disabled() {
 		t.Error("can be launched without a prompt")
 	}
@@ -61,15 +62,15 @@ func TestLaunchPreview(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.folder.SetText(sub)
-	w.command("/usr/local/bin/claude -p", `it'\''s here'`, "The prompt (5 B) goes to its standard input",
-		"Left out of its environment: FAKE_API_KEY: with it the agent bills an API account")
+	w.command("/usr/local/bin/claude -p", `it'\''s here'`, "The prompt (5 B) is sent to its standard input",
+		"Removed from its environment: FAKE_API_KEY: with it the agent bills an API account")
 	p.choices[0].model.SetText("opus")
-	p.choices[0].mode.SetSelected("plan")
+	p.choices[0].mode.choice.SetSelected("plan")
 	w.command("claude --model opus --mode plan -p")
 	shows(t, p.content, "plan: it makes a plan and changes nothing.")
 	p.more.toggle()
 	p.more.keepEnv.SetChecked(true)
-	w.until("nothing to be left out", func() bool { return !strings.Contains(p.preview.notes.Text, "Left out") && !p.preview.asking })
+	w.until("nothing to be left out", func() bool { return !strings.Contains(p.preview.notes.Text, "Removed from") && !p.preview.asking })
 	w.press(p.preview.copy, fyne.KeySpace)
 	if got := fyne.CurrentApp().Clipboard().Content(); !strings.HasSuffix(got, "&& /usr/local/bin/claude --model opus --mode plan -p") {
 		t.Errorf("copied %q", got)
@@ -86,21 +87,40 @@ func TestLaunchPreview(t *testing.T) {
 	}
 }
 
+// Hooks run at most once, unless the user wants them to run at least once.
+func TestLaunchHooks(t *testing.T) {
+	_, p, dir := launchWindow(t, full())
+	p.folder.SetText(dir)
+	p.prompt.SetText("do it")
+	p.more.onCreate.SetText("echo begun")
+	p.more.onComplete.SetText("echo done")
+	for _, again := range []bool{false, true} {
+		p.more.retryHooks.SetChecked(again)
+		var f launchForm
+		p.more.fill(&f)
+		req, err := f.Request(t.Context())
+		want := []launch.Hook{{When: launch.OnCreate, Command: "echo begun", Again: again}, {When: launch.OnComplete, Command: "echo done", Again: again}}
+		if err != nil || !slices.Equal(req.Hooks, want) {
+			t.Errorf("%+v, %v", req.Hooks, err)
+		}
+	}
+}
+
 func TestLaunchPromptFromFile(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
 	file := filepath.Join(dir, "todo.md")
 	p.folder.SetText(dir)
 	p.file.set(file)
-	w.command("the prompt: open", "todo.md")
+	w.command("the prompt: ", "todo.md: no such file")
 	if err := os.WriteFile(file, []byte("fix everything"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.changed()
-	w.command("The prompt (14 B) goes to its standard input")
+	w.command("The prompt (14 B) is sent to its standard input")
 	if p.prompt.Visible() {
 		t.Error("there are two prompts")
 	}
-	p.file.clear()
+	p.file.set("")
 	if !p.prompt.Visible() || p.file.path() != "" {
 		t.Error("the prompt's field did not come back")
 	}
@@ -108,7 +128,7 @@ func TestLaunchPromptFromFile(t *testing.T) {
 
 func TestLaunchWithoutAgents(t *testing.T) {
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: []adapters.Adapter{
-		&stillAgent{name: adapters.ClaudeCode, program: "claude", install: "npm install -g @anthropic-ai/claude-code"}}})
+		&fakeAgent{name: adapters.ClaudeCode, program: "claude", install: "npm install -g @anthropic-ai/claude-code"}}})
 	w.ui.ShowLaunch()
 	w.until("the agents", func() bool { return w.ui.launch.asked })
 	p := w.ui.launch
@@ -130,9 +150,9 @@ func TestLaunchInTerminal(t *testing.T) {
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
 	p.prompt.SetText("say 'hi'; $(rm -rf /)")
-	p.where.choose(inTerminal)
+	p.where.Select(inTerminal)
 	p.choices[0].model.SetText("opus")
-	p.choices[0].mode.SetSelected("acceptEdits")
+	p.choices[0].mode.choice.SetSelected("acceptEdits")
 	extra := filepath.Join(dir, "a b")
 	if err := os.WriteFile(extra, []byte("more"), 0o600); err != nil {
 		t.Fatal(err)
@@ -140,8 +160,9 @@ func TestLaunchInTerminal(t *testing.T) {
 	p.more.files.SetText(extra + "\n\n")
 	p.more.group.SetText("g-1")
 	p.more.onComplete.SetText("echo done")
+	p.more.retryHooks.SetChecked(true)
 	p.choices[1].check.SetChecked(true)
-	shows(t, p.content, "Only one agent fits into a terminal")
+	shows(t, p.content, "A terminal can run only one agent")
 	p.choices[1].check.SetChecked(false)
 	if p.start.Text != "Launch in a terminal" {
 		t.Errorf("the button says %q", p.start.Text)
@@ -156,7 +177,7 @@ func TestLaunchInTerminal(t *testing.T) {
 	}
 	file := strings.TrimPrefix(got[at], "--prompt-file=")
 	want := []string{dir, "/opt/rollcall", "launch", "claude-code", "--terminal", "--cwd", dir, "--prompt-file=" + file, "--model=opus",
-		"--mode=acceptEdits", "--file=" + extra, "--group=g-1", "--on-complete=echo done", "--yes"}
+		"--mode=acceptEdits", "--file=" + extra, "--group=g-1", "--on-complete=echo done", "--retry-hooks", "--yes"}
 	if !slices.Equal(got, want) {
 		t.Errorf("opened %q\nwant   %q", got, want)
 	}
@@ -170,11 +191,11 @@ func TestLaunchInTerminal(t *testing.T) {
 		}
 	}
 	// What a window that was closed left behind goes with the next launch.
-	sweepPrompts(time.Now().Add(promptWait / 2))
+	removeOldPrompts(time.Now().Add(promptWait / 2))
 	if _, err := os.Stat(file); err != nil {
 		t.Error("a prompt went before its terminal could read it")
 	}
-	sweepPrompts(time.Now().Add(2 * promptWait))
+	removeOldPrompts(time.Now().Add(2 * promptWait))
 	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the prompt is still there: %v", err)
 	}
@@ -182,14 +203,14 @@ func TestLaunchInTerminal(t *testing.T) {
 	w.system.fails = errors.New("no terminal found")
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the failure", func() bool { return p.refused.content.Visible() })
-	shows(t, p.refused.content, "It was not launched: no terminal found")
+	shows(t, p.refused.content, "Not launched: no terminal found")
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), promptFolder+"*")); len(left) > 0 {
 		t.Errorf("prompts are left: %q", left)
 	}
 }
 
-// TestLaunchRefused: a folder that is locked or occupied is refused, with who has
-// it, and can be taken all the same.
+// TestLaunchRefused: a folder that is locked or occupied is refused, with who uses
+// it, and can be used anyway.
 func TestLaunchRefused(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
 	w.ui.options.Program = "/opt/rollcall"
@@ -198,11 +219,11 @@ func TestLaunchRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.folder.SetText(dir)
-	p.where.choose(inTerminal)
+	p.where.Select(inTerminal)
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
-	shows(t, p.refused.content, "is locked by mia (a release)", "Launch anyway", "Show the locks")
-	tap(t, p.refused.content, "Show the locks")
+	shows(t, p.refused.content, "is locked by mia (a release)", "Launch anyway", "Show locks")
+	tap(t, p.refused.content, "Show locks")
 	if w.ui.page != pageLocks {
 		t.Error("the locks are not shown")
 	}
@@ -213,7 +234,7 @@ func TestLaunchRefused(t *testing.T) {
 	w.ui.ShowLaunch()
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
-	shows(t, p.refused.content, "is in use by Claude Code session there (working)", "Show the session")
+	shows(t, p.refused.content, "is in use by Claude Code session there (working)", "Show session")
 	if len(w.system.opened) > 0 {
 		t.Fatalf("opened %q", w.system.opened)
 	}
@@ -229,19 +250,19 @@ func TestLaunchUnsafe(t *testing.T) {
 	w, p, dir := launchWindow(t, full())
 	w.ui.options.Program = "/opt/rollcall"
 	p.folder.SetText(dir)
-	p.where.choose(inTerminal)
-	p.choices[0].mode.SetSelected("bypassPermissions")
+	p.where.Select(inTerminal)
+	p.choices[0].mode.choice.SetSelected("bypassPermissions")
 	w.press(p.start, fyne.KeyReturn)
-	if w.ui.sheet == nil {
-		t.Fatal("nobody was asked")
+	if w.ui.host.Sheet == nil {
+		t.Fatal("the user was not asked")
 	}
-	shows(t, w.ui.sheet.pop, "Claude Code in mode bypassPermissions does everything without asking.")
+	shows(t, w.ui.host.Sheet.Popup, "Claude Code in mode bypassPermissions does everything without asking.")
 	w.ui.typedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if w.ui.sheet != nil || p.busy || len(w.system.opened) > 0 {
+	if w.ui.host.Sheet != nil || p.busy || len(w.system.opened) > 0 {
 		t.Fatal("Escape launched it")
 	}
 	w.press(p.start, fyne.KeyReturn)
-	tap(t, w.ui.sheet.pop, "Launch it")
+	tap(t, w.ui.host.Sheet.Popup, "Launch")
 	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy })
 	if got := w.system.opened[0]; !slices.Contains(got, "--yes") || !slices.Contains(got, "--mode=bypassPermissions") {
 		t.Errorf("opened %q", got)
@@ -253,7 +274,7 @@ func TestMembers(t *testing.T) {
 	c := w.ui.launch.choices[0]
 	c.check.SetChecked(true)
 	c.model.SetText(" opus, sonnet ,")
-	c.mode.SetSelected("plan")
+	c.mode.choice.SetSelected("plan")
 	want := []launch.Member{{Agent: adapters.ClaudeCode, Model: "opus", Mode: "plan"}, {Agent: adapters.ClaudeCode, Model: "sonnet", Mode: "plan"}}
 	if got := c.members(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
@@ -264,7 +285,7 @@ func TestMembers(t *testing.T) {
 func tap(t *testing.T, o fyne.CanvasObject, text string) {
 	t.Helper()
 	for _, x := range visible(o) {
-		if b, ok := x.(*button); ok && b.Text == text {
+		if b, ok := x.(*widgets.Button); ok && b.Text == text {
 			if b.Disabled() {
 				t.Fatalf("the button %q is disabled", text)
 			}
@@ -279,7 +300,7 @@ func tap(t *testing.T, o fyne.CanvasObject, text string) {
 func check(t *testing.T, o fyne.CanvasObject, text string, on bool) {
 	t.Helper()
 	for _, x := range visible(o) {
-		if c, ok := x.(*checkBox); ok && c.Text == text {
+		if c, ok := x.(*widgets.CheckBox); ok && c.Text == text {
 			c.SetChecked(on)
 			return
 		}
@@ -291,7 +312,7 @@ func check(t *testing.T, o fyne.CanvasObject, text string, on bool) {
 func typeInto(t *testing.T, o fyne.CanvasObject, placeholder, text string) {
 	t.Helper()
 	for _, x := range visible(o) {
-		if e, ok := x.(*formEntry); ok && e.PlaceHolder == placeholder {
+		if e, ok := x.(*widgets.Entry); ok && e.PlaceHolder == placeholder {
 			e.SetText(text)
 			return
 		}

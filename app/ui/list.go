@@ -7,10 +7,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// sessionList is Fyne's list with a selection that belongs to sessions, not to
-// positions, so that it stays where it was when rows come and go, and with the
-// keys of a list: arrows, Page, Home and End select, Enter opens, Left and
-// Right fold, and typing starts the filter.
+// sessionList is Fyne's list with two differences. It selects sessions instead of positions, so that the selection
+// stays when rows come and go. And it has keys: arrows, Page, Home and End select, Enter opens, Left and Right fold,
+// and typing starts the filter.
 type sessionList struct {
 	widget.List
 	page    *sessionsPage
@@ -44,13 +43,13 @@ func (l *sessionList) FocusGained() {
 	l.Refresh()
 }
 
-// FocusLost takes the sign of the focus away.
+// FocusLost shows that the list no longer has the focus.
 func (l *sessionList) FocusLost() {
 	l.focused = false
 	l.Refresh()
 }
 
-// TypedRune starts the filter with what was typed.
+// TypedRune starts the filter with the character.
 func (l *sessionList) TypedRune(r rune) {
 	if r == ' ' {
 		return
@@ -62,7 +61,7 @@ func (l *sessionList) TypedRune(r rune) {
 	l.page.focusFilter(string(r))
 }
 
-// TypedKey is called for each key while the list has the focus.
+// TypedKey handles a key while the list has the focus.
 func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
 	at, ok := l.page.selectedRow()
 	if !ok {
@@ -95,8 +94,8 @@ func (l *sessionList) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// move selects the next row after from, in the direction step, that can be
-// selected. Where there is none, it returns false and the selection stays.
+// move selects the next row after from, in the direction step, that can be selected. If there is none, it returns false
+// and the selection stays.
 func (l *sessionList) move(from, step int) bool {
 	rows := l.page.view.rows
 	for i := from + step; i >= 0 && i < len(rows); i += step {
@@ -110,8 +109,7 @@ func (l *sessionList) move(from, step int) bool {
 	return false
 }
 
-// jump selects row to, as far as the list goes, or what can be selected next to
-// it: first in the direction step.
+// jump selects row to, or the nearest row that can be selected, first in the direction step.
 func (l *sessionList) jump(to, step int) {
 	to = min(max(to, 0), len(l.page.view.rows)-1)
 	if !l.move(to-step, step) {
@@ -119,9 +117,8 @@ func (l *sessionList) jump(to, step int) {
 	}
 }
 
-// follow is where the list is to be scrolled to once it shows v, so that most of
-// what is in sight stays where it is. At its top the list stays there: what needs
-// the user comes in there.
+// follow returns the scroll offset with which most visible rows stay where they are once the list shows v. A list at
+// its top stays there, because sessions that need the user appear there.
 func (l *sessionList) follow(v *view) float32 {
 	offset := l.GetScrollOffset()
 	rows := l.page.view.rows
@@ -144,7 +141,7 @@ func (l *sessionList) follow(v *view) float32 {
 	return max(offset+float32(moves[len(moves)/2])*rowStep, 0)
 }
 
-// reveal scrolls to row i, and to the heading right above it.
+// reveal scrolls to row i and to the heading directly above it.
 func (l *sessionList) reveal(i int) {
 	rows := l.page.view.rows
 	if i > 0 && rows[i-1].kind == headerRow {

@@ -9,86 +9,85 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app/fuse"
 	"rollcall/app/lock"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// kept is what Rollcall keeps of folders, as it lies on disk now.
-type kept struct {
+// folderState is what Rollcall stores about folders: its locks and timers.
+type folderState struct {
 	locks    []lock.Lock
 	fuses    []fuse.Fuse
 	problems []string
 }
 
-// locksPage shows the locked folders and the timers. It belongs to the UI
-// goroutine; what it shows is read off it, whenever the files change.
+// locksPage shows the locked folders and the timers. It is used on Fyne's goroutine only; another goroutine reads the
+// files whenever they change.
 type locksPage struct {
 	ui      *UI
 	content *fyne.Container
 	body    *fyne.Container
-	problem *banner
-	shown   *kept // nil: not read yet
-	cards   []*keptCard
+	problem *widgets.Banner
+	shown   *folderState // nil: not read yet
+	cards   []*folderCard
 	locks   int // how many of the cards are locks
 	wake    chan struct{}
 }
 
 func newLocksPage(u *UI) *locksPage {
-	p := &locksPage{ui: u, wake: make(chan struct{}, 1), problem: newBanner("waiting")}
-	lockIt := newButton("Lock a folder…", nil, u.typedKey, u.showLock)
-	timer := newButton("Set a timer…", nil, u.typedKey, func() { u.showFuse("") })
-	tidy := newButton("Clean up…", nil, u.typedKey, u.showCleanup)
-	setEnabled(lockIt, u.options.Launches != nil)
-	setEnabled(timer, u.options.Fuses != nil)
-	setEnabled(tidy, u.options.Table != nil)
-	p.body = container.New(layout.NewCustomPaddedVBoxLayout(8))
-	p.body.Add(paragraph("Looking…", widget.LowImportance))
-	top := container.New(newFlow(), lockIt, timer, tidy)
-	p.content = container.NewStack(container.NewVScroll(container.New(layout.NewCustomPaddedLayout(12, 16, 12, 12),
-		container.New(&column{width: 760}, container.New(layout.NewCustomPaddedVBoxLayout(8),
-			top, p.problem.content, p.body)))))
+	p := &locksPage{ui: u, wake: make(chan struct{}, 1), problem: widgets.NewBanner("waiting")}
+	lockIt := u.host.NewButton("Lock a folder…", nil, u.showLock)
+	timer := u.host.NewButton("Set a timer…", nil, func() { u.showFuse("") })
+	cleanUp := u.host.NewButton("Clean up…", nil, u.showCleanup)
+	lockIt.SetEnabled(u.options.Launches != nil)
+	timer.SetEnabled(u.options.Fuses != nil)
+	cleanUp.SetEnabled(u.options.Table != nil)
+	p.body = widgets.Rows(8, widgets.Hint("Reading the locks and timers…"))
+	p.content = container.NewStack(widgets.Page(760, widgets.Rows(8, widgets.Flow(lockIt, timer, cleanUp), p.problem.Content, p.body)))
 	go p.watch(u.ctx)
 	return p
 }
 
-// look reads the files again. It returns at once.
-func (p *locksPage) look() {
+// look reads the files again. It returns at once, and may be called from any goroutine.
+func (p *locksPage) look() { wake(p.wake) }
+
+// wake makes the receiver of c run once more. It does not block.
+func wake(c chan<- struct{}) {
 	select {
-	case p.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
 
-// watch reads the files whenever one of them changes, until ctx is done. Nothing
-// is watched before the page is opened for the first time.
+// watch reads the files whenever one of them changes, until ctx is done. It begins when the page is first opened.
 func (p *locksPage) watch(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
 	case <-p.wake:
 	}
-	var locks, fuses <-chan struct{}
 	var problems []string
-	var err error
-	if l := p.ui.options.Launches; l != nil {
-		if locks, err = l.Locks().Changes(ctx); err != nil {
-			problems = append(problems, "Changes of the locks are seen after Refresh only: "+short(err.Error()))
+	changes := func(what string, watch func(context.Context) (<-chan struct{}, error)) <-chan struct{} {
+		changed, err := watch(ctx)
+		if err != nil {
+			problems = append(problems, "Changes of the "+what+" are shown only after Refresh: "+errorText(err))
 		}
+		return changed
+	}
+	var locks, fuses <-chan struct{}
+	if l := p.ui.options.Launches; l != nil {
+		locks = changes("locks", l.Locks().Changes)
 	}
 	if f := p.ui.options.Fuses; f != nil {
-		if fuses, err = f.Changes(ctx); err != nil {
-			problems = append(problems, "Changes of the timers are seen after Refresh only: "+short(err.Error()))
-		}
+		fuses = changes("timers", f.Changes)
 	}
 	for {
-		k := p.read()
-		k.problems = append(k.problems, problems...)
-		p.ui.post(func() { p.show(k) })
+		s := p.read()
+		s.problems = append(s.problems, problems...)
+		p.ui.post(func() { p.show(s) })
 		select {
 		case <-ctx.Done():
 			return
@@ -99,186 +98,129 @@ func (p *locksPage) watch(ctx context.Context) {
 	}
 }
 
-func (p *locksPage) read() *kept {
-	k := &kept{}
+func (p *locksPage) read() *folderState {
+	s := &folderState{}
 	var err error
 	if l := p.ui.options.Launches; l != nil {
-		if k.locks, err = l.Locks().List(); err != nil {
-			k.problems = append(k.problems, "Not all locks could be read: "+present.Cut(short(err.Error()), 500))
+		if s.locks, err = l.Locks().List(); err != nil {
+			s.problems = append(s.problems, "Not all locks could be read: "+errorText(err))
 		}
 	} else {
-		k.problems = append(k.problems, "Where Rollcall's state lies is not known, so there are no locks and timers.")
+		s.problems = append(s.problems, "There are no locks and timers: "+errNoState.Error()+".")
 	}
 	if f := p.ui.options.Fuses; f != nil {
-		if k.fuses, err = f.List(); err != nil {
-			k.problems = append(k.problems, "Not all timers could be read: "+present.Cut(short(err.Error()), 500))
+		if s.fuses, err = f.List(); err != nil {
+			s.problems = append(s.problems, "Not all timers could be read: "+errorText(err))
 		}
 	}
-	return k
+	return s
 }
 
-func (p *locksPage) show(k *kept) {
-	p.shown = k
-	if p.problem.show(strings.Join(k.problems, "\n")) {
+func (p *locksPage) show(s *folderState) {
+	p.shown = s
+	if p.problem.Set(strings.Join(s.problems, "\n")) {
 		p.content.Refresh()
 	}
 	now := p.ui.now()
-	words := make([]keptWords, 0, len(k.locks)+len(k.fuses))
-	for i := range k.locks {
-		words = append(words, p.lockWords(&k.locks[i], now))
+	texts := make([]folderText, 0, len(s.locks)+len(s.fuses))
+	for i := range s.locks {
+		texts = append(texts, p.lockText(&s.locks[i], now))
 	}
-	for i := range k.fuses {
-		words = append(words, p.fuseWords(&k.fuses[i], now))
+	for i := range s.fuses {
+		texts = append(texts, p.fuseText(&s.fuses[i], now))
 	}
-	if p.cards != nil && len(k.locks) == p.locks && slices.EqualFunc(p.cards, words, (*keptCard).set) {
-		return
+	if p.cards == nil || len(s.locks) != p.locks || !slices.EqualFunc(p.cards, texts, (*folderCard).set) {
+		p.build(texts, len(s.locks))
 	}
-	p.build(words, len(k.locks))
 }
 
-// build makes the cards anew, those of locks first.
-func (p *locksPage) build(words []keptWords, locks int) {
-	p.cards, p.locks = make([]*keptCard, 0, len(words)), locks
-	list := []fyne.CanvasObject{newHeading("Locked folders")}
-	timers := []fyne.CanvasObject{newHeading("Timers")}
-	for i := range words {
-		c := newKeptCard(&words[i], p.ui.typedKey)
-		p.cards = append(p.cards, c)
-		if i < locks {
-			list = append(list, c.content)
-		} else {
-			timers = append(timers, c.content)
+// build makes all cards again. The first texts are those of locks.
+func (p *locksPage) build(texts []folderText, locks int) {
+	p.cards, p.locks = make([]*folderCard, 0, len(texts)), locks
+	p.body.Objects = nil
+	section := func(title, none string, texts []folderText) {
+		p.body.Add(widgets.NewHeading(title))
+		if len(texts) == 0 {
+			p.body.Add(widgets.Pad(0, 0, 4, 4, widgets.Hint(none)))
+		}
+		for i := range texts {
+			c := newFolderCard(p.ui.host, &texts[i])
+			p.cards = append(p.cards, c)
+			p.body.Add(c.Content)
 		}
 	}
-	if locks == 0 {
-		list = append(list, indented("No folder is locked. A launch locks its folder until the agent's process ends; a lock by hand keeps launches out until you remove it."))
-	}
-	if len(words) == locks {
-		timers = append(timers, indented("No timer runs. A timer runs a script in a folder, or tells a webhook, when its time is up: for what a session left running there."))
-	}
-	p.body.Objects = slices.Concat(list, timers)
+	section("Locked folders", "No folder is locked. A launch locks its folder until the agent's process ends. A lock that you set refuses launches until you remove it.", texts[:locks])
+	section("Timers", "No timer is set. A timer runs a script in a folder or calls a webhook when it expires, for example to stop servers that a session started.", texts[locks:])
 	p.content.Refresh()
 }
 
-// indented is a text below a heading.
-func indented(text string) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(0, 0, 4, 4), paragraph(text, widget.LowImportance))
-}
-
-// showAges brings the times up to date.
+// showAges shows the times as they are now.
 func (p *locksPage) showAges() {
-	if p.shown != nil && p.ui.page == pageLocks && p.ui.sheet == nil {
+	if p.shown != nil && p.ui.page == pageLocks && p.ui.host.Sheet == nil {
 		p.show(p.shown)
 	}
 }
 
-func (p *locksPage) lockWords(k *lock.Lock, now time.Time) keptWords {
-	since := "\nsince " + moment(k.Since, now)
+func (p *locksPage) lockText(k *lock.Lock, now time.Time) folderText {
+	path, since := k.Path, "\nsince "+moment(k.Since, now)
 	if k.Kind == lock.Manual {
 		text := "locked by " + short(k.By)
 		if k.Reason != "" {
 			text += ": " + present.Cut(short(k.Reason), 400)
 		}
-		path := k.Path
-		return keptWords{icon: newIcon("stopped", colorMuted), path: path, text: text + since, actions: []keptAction{
-			{"Unlock", path, func(b *button) { p.unlock(b, path) }}}}
+		unlock := func(ctx context.Context) error { return p.ui.options.Launches.Locks().Unlock(ctx, path) }
+		return folderText{icon: widgets.NewIcon("stopped", widgets.ColorMuted), path: path, text: text + since, actions: []folderAction{
+			{"Unlock", path, func(b *widgets.Button) { p.ui.change(b, "The folder was not unlocked: ", unlock) }}}}
 	}
-	w := keptWords{icon: newIcon("working", colorWorking), path: k.Path,
-		text: "a launch of " + present.AgentName(adapters.Name(k.Agent)) + ", until its process ends" + since}
+	t := folderText{icon: widgets.NewIcon("working", widgets.ColorWorking), path: path,
+		text: "locked by a launch of " + present.AgentName(adapters.Name(k.Agent)) + " until its process ends" + since}
 	if id := k.Session; id != "" {
-		w.actions = []keptAction{{"Show the session", id, func(*button) { p.ui.Show(id) }}}
+		t.actions = []folderAction{{"Show session", id, func(*widgets.Button) { p.ui.Show(id) }}}
 	}
-	return w
+	return t
 }
 
-// unlock removes a lock that was made by hand, off the UI goroutine.
-func (p *locksPage) unlock(b *button, path string) {
-	p.ui.change(b, "It was not unlocked: ", func(ctx context.Context) error { return p.ui.options.Launches.Locks().Unlock(ctx, path) })
-}
-
-// change changes locks or timers off the UI goroutine, once however often b is
-// pressed, and tells what went wrong.
-func (u *UI) change(b *button, failed string, what func(ctx context.Context) error) {
+// change runs do on another goroutine, once however often b is pressed. An error is shown after the text failed.
+func (u *UI) change(b *widgets.Button, failed string, do func(ctx context.Context) error) {
 	if b.Disabled() {
 		return
 	}
 	b.Disable()
 	go func() {
-		err := what(u.ctx)
+		err := do(u.ctx)
 		u.post(func() {
 			u.locks.look()
-			if err == nil {
+			switch {
+			case err == nil:
 				return
+			case u.host.Sheet != nil: // the user is filling it in: it stays
+				u.notify(failed + errorText(err))
+			default:
+				u.host.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + errorText(err))
 			}
 			b.Enable()
-			text := failed + present.Cut(short(err.Error()), 1000)
-			if u.sheet != nil { // the user fills it in: it stays
-				u.tell(text)
-				return
-			}
-			u.newSheet("That did not work", sheetWidth).failed(text)
 		})
 	}()
 }
 
-// changeLimit is how long a sheet waits for another process to let go of the
-// files.
-const changeLimit = 10 * time.Second
-
-// submit does what a sheet was filled in for, off the UI goroutine, and closes
-// it; what went wrong is shown in problem.
-func (s *sheet) submit(b *button, problem *fyne.Container, what func(ctx context.Context) error) {
-	if b.Disabled() {
-		return // Ctrl+Enter while something is missing, or once more
-	}
-	b.Disable()
-	problem.Hide()
-	go func() {
-		ctx, cancel := context.WithTimeout(s.ui.ctx, changeLimit)
-		defer cancel()
-		err := what(ctx)
-		s.ui.post(func() {
-			s.ui.locks.look()
-			if err == nil {
-				s.close()
-				return
-			}
-			if !s.open() {
-				s.ui.tell("That did not work: " + short(err.Error()))
-				return
-			}
-			b.Enable()
-			problem.Objects = []fyne.CanvasObject{sentence("failed", colorBad, present.Cut(short(err.Error()), 1000))}
-			problem.Show()
-			s.fit()
-		})
-	}()
-}
-
-// showLock locks a folder by hand.
+// showLock opens the form that locks a folder.
 func (u *UI) showLock() {
-	s := u.newSheet("Lock a folder", sheetWidth)
-	problem := container.NewStack()
-	problem.Hide()
-	lockIt := s.button("Lock it", nil)
-	folder := newFolderField(u, func() {})
-	reason := newFormEntry(u, "for those who are refused", nil)
-	folder.changed = func() { setEnabled(lockIt, folder.path() != "") }
-	lockIt.Importance = widget.HighImportance
-	lockIt.OnTapped = func() {
+	f := u.host.NewForm("Lock a folder", "Lock", "The folder was not locked: ")
+	folder := newFolderField(u.host, f)
+	reason := f.NewEntry("a release is being made")
+	f.Ready = func() bool { return folder.path() != "" }
+	f.Submit = func() func(context.Context) error {
 		k := lock.Lock{Path: folder.path(), Kind: lock.Manual, Reason: strings.TrimSpace(reason.Text)}
-		s.submit(lockIt, problem, func(ctx context.Context) error {
-			k.By = userName() // a directory service may have to be asked
+		return func(ctx context.Context) error {
+			defer u.locks.look()
+			k.By = userName() // may ask a directory service
 			_, err := u.options.Launches.Locks().Take(ctx, k, false, nil)
 			return err
-		})
+		}
 	}
-	folder.entry.submit, reason.submit = lockIt.OnTapped, lockIt.OnTapped
-	folder.changed()
-	s.show([]fyne.CanvasObject{
-		paragraph("Launches into it, into a folder above it or below it are refused until you unlock it.", widget.LowImportance),
-		container.New(layout.NewCustomPaddedVBoxLayout(6), named("Folder", folder.content), named("Why", reason)), problem}, s.button("Cancel", s.close), lockIt)
-	s.focus(folder.entry)
+	f.Open(widgets.Hint("Launches in this folder, in a folder above it or in a folder below it are refused until you unlock it."),
+		widgets.Named("Folder", folder.content), widgets.Named("Reason", reason))
+	f.Focus(folder.entry)
 }
 
 func userName() string {

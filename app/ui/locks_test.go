@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,8 @@ import (
 
 	"rollcall/app/fuse"
 	"rollcall/app/lock"
+	"rollcall/app/store"
+	"rollcall/app/ui/widgets"
 )
 
 func (w *window) locksPage() string { return strings.Join(shownTexts(w.ui.locks.content), "\n") }
@@ -24,16 +28,16 @@ func TestLocks(t *testing.T) {
 	}
 	w.ui.open(pageLocks)
 	w.until("the page", func() bool { return w.ui.locks.shown != nil })
-	shows(t, w.ui.locks.content, "No folder is locked.", "No timer runs.")
+	shows(t, w.ui.locks.content, "No folder is locked.", "No timer is set.")
 	tap(t, w.ui.locks.content, "Lock a folder…")
-	s := w.ui.sheet
-	typeInto(t, s.pop, "a folder", filepath.Join(dir, "gone"))
-	typeInto(t, s.pop, "for those who are refused", "a release")
-	tap(t, s.pop, "Lock it")
-	w.until("the refusal", func() bool { return strings.Contains(strings.Join(shownTexts(s.pop), "\n"), "no such file") })
-	typeInto(t, s.pop, "a folder", dir)
-	tap(t, s.pop, "Lock it")
-	w.until("the lock", func() bool { return strings.Contains(w.locksPage(), ": a release") && w.ui.sheet == nil })
+	s := w.ui.host.Sheet
+	typeInto(t, s.Popup, folderPlaceholder, filepath.Join(dir, "gone"))
+	typeInto(t, s.Popup, "a release is being made", "a release")
+	tap(t, s.Popup, "Lock")
+	w.until("the refusal", func() bool { return strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "no such file") })
+	typeInto(t, s.Popup, folderPlaceholder, dir)
+	tap(t, s.Popup, "Lock")
+	w.until("the lock", func() bool { return strings.Contains(w.locksPage(), ": a release") && w.ui.host.Sheet == nil })
 	shows(t, w.ui.locks.content, dir, "locked by "+userName()+": a release")
 	tap(t, w.ui.locks.content, "Unlock")
 	w.until("the unlocking", func() bool { return strings.Contains(w.locksPage(), "No folder is locked.") })
@@ -61,34 +65,67 @@ func TestFuses(t *testing.T) {
 	w.ui.open(pageLocks)
 	w.until("the page", func() bool { return w.ui.locks.shown != nil })
 	tap(t, w.ui.locks.content, "Set a timer…")
-	s := w.ui.sheet
-	typeInto(t, s.pop, "a folder", dir)
-	typeInto(t, s.pop, "https://…, told when its time is up", "ftp://x")
-	tap(t, s.pop, "Set it")
+	s := w.ui.host.Sheet
+	typeInto(t, s.Popup, folderPlaceholder, dir)
+	typeInto(t, s.Popup, "https://example.org/hook", "ftp://x")
+	tap(t, s.Popup, "Set timer")
 	w.until("the refusal", func() bool {
-		return strings.Contains(strings.Join(shownTexts(s.pop), "\n"), "a webhook is an address")
+		return strings.Contains(strings.Join(shownTexts(s.Popup), "\n"), "the URL of a webhook must begin with")
 	})
-	typeInto(t, s.pop, "https://…, told when its time is up", "")
-	typeInto(t, s.pop, "a command, run in the folder, for 2 minutes at most", "make down")
-	typeInto(t, s.pop, "what it is for", "the test cluster")
-	tap(t, s.pop, "Set it")
-	w.until("the timer", func() bool { return strings.Contains(w.locksPage(), "make down") && w.ui.sheet == nil })
+	typeInto(t, s.Popup, "https://example.org/hook", "")
+	typeInto(t, s.Popup, "docker compose down", "make down")
+	typeInto(t, s.Popup, "the test cluster", "the test cluster")
+	tap(t, s.Popup, "Set timer")
+	w.until("the timer", func() bool { return strings.Contains(w.locksPage(), "make down") && w.ui.host.Sheet == nil })
 	shows(t, w.ui.locks.content, dir, "the test cluster", "in 9 m")
 	tap(t, w.ui.locks.content, "Extend…")
-	tap(t, w.ui.sheet.pop, "Extend it")
-	w.until("the longer time", func() bool { return strings.Contains(w.locksPage(), "in 19 m") && w.ui.sheet == nil })
+	tap(t, w.ui.host.Sheet.Popup, "Extend")
+	w.until("the longer time", func() bool { return strings.Contains(w.locksPage(), "in 19 m") && w.ui.host.Sheet == nil })
 	tap(t, w.ui.locks.content, "Cancel")
-	w.until("its end", func() bool { return strings.Contains(w.locksPage(), "No timer runs.") })
-	w.ui.change(newButton("", nil, nil, nil), "It did not work: ", func(context.Context) error { return errors.New("no room") })
-	w.until("the failure", func() bool { return w.ui.sheet != nil })
-	shows(t, w.ui.sheet.pop, "It did not work: no room")
+	w.until("its end", func() bool { return strings.Contains(w.locksPage(), "No timer is set.") })
+	w.ui.change(w.ui.host.NewButton("", nil, nil), "It did not work: ", func(context.Context) error { return errors.New("no room") })
+	w.until("the failure", func() bool { return w.ui.host.Sheet != nil })
+	shows(t, w.ui.host.Sheet.Popup, "It did not work: no room")
+}
+
+// A timer whose keeper died while its script ran says so, and can be retried.
+func TestRetryFuse(t *testing.T) {
+	state, dir := filepath.Join(t.TempDir(), "fuses"), t.TempDir()
+	fuses := fuse.In(store.In(state))
+	if _, err := fuses.Set(t.Context(), fuse.Fuse{Path: dir, Script: "make down"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(state, "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("{"), fmt.Appendf(nil, `{"fired_at": %q, `, time.Now().Format(time.RFC3339)), 1) // by a process that is gone
+	if err := os.WriteFile(files[0], text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Fuses: fuses})
+	w.ui.now = time.Now
+	w.ui.open(pageLocks)
+	w.until("the timer", func() bool {
+		return strings.Contains(w.locksPage(), "result unknown: Rollcall ended before the result was stored")
+	})
+	tap(t, w.ui.locks.content, "Retry")
+	w.until("the retry", func() bool { return !strings.Contains(w.locksPage(), "result unknown") })
+	list, err := fuses.List()
+	if err != nil || len(list) != 1 || list[0].Fired() || list[0].Expires.After(time.Now()) {
+		t.Errorf("%+v, %v", list, err)
+	}
 }
 
 func TestFuseState(t *testing.T) {
 	for want, x := range map[string]fuse.Fuse{
-		"in 1 h 10 m":     {Expires: clock.Add(70*time.Minute + time.Second)},
+		"in 1 h 10 min":   {Expires: clock.Add(70*time.Minute + time.Second)},
 		"overdue since":   {Expires: ago(time.Minute)},
-		"and is at work":  {Expires: ago(time.Minute), FiredAt: ago(time.Minute)},
+		"running now":     {Expires: ago(time.Minute), FiredAt: ago(time.Minute)},
 		"script: exit 2":  {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"script: exit 2"}},
 		"webhook: told":   {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"script: exit 0", "webhook: told"}},
 		"less than a min": {Expires: clock.Add(time.Second)},
@@ -98,8 +135,8 @@ func TestFuseState(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q has no %q", text, want)
 		}
-		if failed := icon == newIcon("failed", colorBad); failed != (want == "script: exit 2") {
-			t.Errorf("%q has the sign %s", text, icon.file)
+		if failed := icon == widgets.NewIcon("failed", widgets.ColorBad); failed != (want == "script: exit 2") {
+			t.Errorf("%q has the sign %s", text, icon.File)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all"
 )
 
 // roleVariable makes the test binary play a program.
@@ -24,40 +25,40 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// stillAgent is an agent that can be launched in words only.
-type stillAgent struct {
+// fakeAgent is an agent without sessions. Its launches are planned and not started.
+type fakeAgent struct {
 	name    adapters.Name
 	program string
-	install string // it isn't, and this installs it
+	install string // the command that installs it; empty: it is installed
 	modes   []adapters.Mode
 }
 
 func usualAgents() []adapters.Adapter {
 	return []adapters.Adapter{
-		&stillAgent{name: adapters.ClaudeCode, program: "claude", modes: []adapters.Mode{
+		&fakeAgent{name: adapters.ClaudeCode, program: "claude", modes: []adapters.Mode{
 			{Name: "acceptEdits", Says: "edits files without asking"}, {Name: "plan", Says: "makes a plan and changes nothing"},
 			{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true}}},
-		&stillAgent{name: adapters.Codex, program: "codex", modes: []adapters.Mode{{Name: "read-only", Says: "changes nothing"}}},
-		&stillAgent{name: adapters.OpenCode, program: "opencode", install: "npm install -g opencode-ai"},
+		&fakeAgent{name: adapters.Codex, program: "codex", modes: []adapters.Mode{{Name: "read-only", Says: "changes nothing"}}},
+		&fakeAgent{name: adapters.OpenCode, program: "opencode", install: "npm install -g opencode-ai"},
 	}
 }
 
-func (a *stillAgent) Name() adapters.Name { return a.name }
+func (a *fakeAgent) Name() adapters.Name { return a.name }
 
-func (a *stillAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
+func (a *fakeAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
 	return adapters.Roll{}, nil
 }
 
-func (a *stillAgent) Program(func(string) (string, error)) (string, error) {
+func (a *fakeAgent) Program(func(string) (string, error)) (string, error) {
 	if a.install != "" {
 		return "", &adapters.NotInstalledError{Program: a.program, Install: a.install}
 	}
 	return filepath.Join("/usr/local/bin", a.program), nil
 }
 
-func (a *stillAgent) Modes() []adapters.Mode { return a.modes }
+func (a *fakeAgent) Modes() []adapters.Mode { return a.modes }
 
-func (a *stillAgent) Command(program string, t adapters.Task) (adapters.Command, error) {
+func (a *fakeAgent) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Drop: []string{"FAKE_API_KEY"}, WhyDrop: "with it the agent bills an API account"}
 	if t.Resume != "" {
 		c.Args = append(c.Args, "--resume", t.Resume)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,49 +10,25 @@ import (
 	"rollcall/app/present"
 )
 
-// A group is a heading of the list. The order is that of urgency.
+// group is a heading of the list: the rank of its sessions' status in app.Order.
 type group int
 
-const (
-	needsYou group = iota
-	working
-	idle
-	unknown
-	stopped
-	groups // how many there are
-)
+const groups = len(app.Order) // how many there are
+
+// stopped is the group of stopped sessions.
+var stopped = groupOf(adapters.Stopped)
 
 func (g group) String() string {
-	switch g {
-	case needsYou:
-		return "Needs you"
-	case working:
-		return "Working"
-	case idle:
-		return "Idle"
-	case unknown:
-		return "Unknown"
+	if s := app.Order[g]; s != adapters.Waiting {
+		return strings.ToUpper(string(s[:1])) + string(s[1:])
 	}
-	return "Stopped"
+	return "Needs you"
 }
 
-func groupOf(s adapters.Status) group {
-	switch s {
-	case adapters.Waiting:
-		return needsYou
-	case adapters.Working:
-		return working
-	case adapters.Idle:
-		return idle
-	case adapters.Stopped:
-		return stopped
-	}
-	return unknown
-}
+func groupOf(s adapters.Status) group { return group(app.Rank(s)) }
 
-// key names a session in the window. Two agents may use the same id, and one
-// agent may list an id twice (a session resumed by two processes): repeated
-// tells those apart.
+// key identifies a session in the window. Two agents may use the same id, and one agent may list an id twice (a session
+// resumed by two processes): repeated distinguishes those.
 type key struct {
 	agent    adapters.Name
 	id       string
@@ -63,10 +40,10 @@ type rowKind int
 const (
 	headerRow rowKind = iota
 	sessionRow
-	moreRow // stands for finished sub-agents that are folded away
+	moreRow // the finished sub-agents of a session, which can be unfolded
 )
 
-// row is one line of the list. Its words are made when it is shown.
+// row is a row of the list. Its texts are made when it is shown.
 type row struct {
 	kind    rowKind
 	group   group        // of a header
@@ -78,91 +55,62 @@ type row struct {
 	open    bool // moreRow: unfolded
 }
 
-// view is what the list shows of one snapshot. It never changes once built.
+// view is what the list shows of a snapshot. It is immutable.
 type view struct {
-	snapshot *app.Snapshot
-	rows     []row
-	at       map[key]int // where a session stands in rows
-	more     map[key]int // where the line for its finished sub-agents stands
-	byKey    map[key]*app.Session
-	children map[key][]key
-	parent   map[key]key
-	counts   [groups]int
-	matching int // sessions that the filter lets through
-	filter   string
-	placed   map[key]placing
+	snapshot  *app.Snapshot
+	rows      []row
+	at        map[key]int // indexes in rows, of sessions
+	more      map[key]int // indexes in rows, of the rows for their finished sub-agents
+	byKey     map[key]*app.Session
+	children  map[key][]key
+	parent    map[key]key
+	counts    [groups]int
+	matching  int // sessions that match the filter
+	filter    string
+	positions map[key]position
 }
 
-// index is what one snapshot says about who belongs to whom.
+// index contains the keys of a snapshot's sessions, and which session started which.
 type index struct {
-	keys     []key // parallel to the snapshot's sessions
-	children [][]int
-	parent   []int // -1: none listed
+	app.Family
+	keys []key // parallel to the snapshot's sessions
 }
 
 func newIndex(sessions []app.Session) *index {
-	n := len(sessions)
-	x := &index{keys: make([]key, n), children: make([][]int, n), parent: make([]int, n)}
-	first := make(map[key]int, n)
-	seen := make(map[key]int, n)
+	x := &index{Family: app.Nest(sessions), keys: make([]key, len(sessions))}
+	seen := make(map[key]int, len(sessions))
 	for i := range sessions {
 		k := key{agent: sessions[i].Agent, id: sessions[i].ID}
-		if _, ok := first[k]; !ok {
-			first[k] = i
-		}
 		x.keys[i] = key{k.agent, k.id, seen[k]}
 		seen[k]++
-		x.parent[i] = -1
-	}
-	for i := range sessions {
-		if sessions[i].Parent == "" {
-			continue
-		}
-		p, ok := first[key{agent: sessions[i].Agent, id: sessions[i].Parent}]
-		if ok && !x.descends(p, i) {
-			x.parent[i] = p
-			x.children[p] = append(x.children[p], i)
-		}
 	}
 	return x
 }
 
-// descends says whether i is of, or below, ancestor: agents' files are not
-// trusted to be free of circles.
-func (x *index) descends(i, ancestor int) bool {
-	for ; i >= 0; i = x.parent[i] {
-		if i == ancestor {
-			return true
-		}
-	}
-	return false
-}
-
-// sieve decides which sessions of a snapshot are shown.
-type sieve struct {
+// selection decides which sessions of a snapshot are shown, and in which order.
+type selection struct {
 	filter string
-	// since leaves out sessions that stopped before it, except those in seen:
-	// adapters may answer with more than they were asked for.
+	// since hides sessions that stopped before it, except those in seen. Adapters may return more than was asked for.
 	since time.Time
 	seen  map[key]bool
 	open  map[key]bool // parents whose finished sub-agents are unfolded
-	// placed is where sessions stood in the view before; it may be nil.
-	placed map[key]placing
-	afresh bool // placed is to be left out of account
+	// positions are those of the view before. They may be nil.
+	positions map[key]position
+	sortAgain bool // ignore positions
 }
 
-// newView builds the list from a snapshot. It takes time in proportion to the
-// snapshot and belongs on no UI goroutine.
-func newView(snap *app.Snapshot, x *index, hay []string, s sieve) *view {
+// newView builds the list from a snapshot. texts are those that the filter searches. newView takes time in proportion
+// to the snapshot, so it must not be called on Fyne's goroutine.
+func newView(snap *app.Snapshot, x *index, texts []string, s selection) *view {
 	n := len(snap.Sessions)
 	b := &builder{snap: snap, x: x, s: s, shown: make([]bool, n), match: make([]bool, n)}
 	words := strings.Fields(strings.ToLower(s.filter))
 	for i := range snap.Sessions {
-		b.match[i] = b.recent(i) && (len(words) == 0 || containsAll(hay[i], words))
+		b.match[i] = b.recent(i) && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(texts[i], w) })
 		if b.match[i] {
 			b.matching++
 			// A sub-agent that matches brings its parents along.
-			for p := i; p >= 0 && !b.shown[p]; p = x.parent[p] {
+			for p := i; p >= 0 && !b.shown[p]; p = x.Parent[p] {
 				b.shown[p] = true
 			}
 		}
@@ -170,23 +118,14 @@ func newView(snap *app.Snapshot, x *index, hay []string, s sieve) *view {
 	return b.view(len(words) > 0)
 }
 
-func containsAll(s string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(s, w) {
-			return false
-		}
-	}
-	return true
-}
-
 type builder struct {
 	snap         *app.Snapshot
 	x            *index
-	s            sieve
+	s            selection
 	shown, match []bool
 	matching     int
 	filtering    bool
-	placed       []placing // parallel to the sessions
+	positions    []position // parallel to the sessions
 	v            *view
 }
 
@@ -201,21 +140,21 @@ func (b *builder) view(filtering bool) *view {
 	b.filtering = filtering
 	b.v = &view{
 		snapshot: b.snap, matching: b.matching, filter: b.s.filter,
-		rows: make([]row, 0, n+int(groups)), at: make(map[key]int, n), more: make(map[key]int),
+		rows: make([]row, 0, n+groups), at: make(map[key]int, n), more: make(map[key]int),
 		byKey: make(map[key]*app.Session, n), children: make(map[key][]key), parent: make(map[key]key),
 	}
-	b.place()
+	b.arrange()
 	var families [groups][]int
 	for i := range b.snap.Sessions {
 		k := b.x.keys[i]
 		b.v.byKey[k] = &b.snap.Sessions[i]
-		if p := b.x.parent[i]; p >= 0 {
+		if p := b.x.Parent[i]; p >= 0 {
 			b.v.parent[k] = b.x.keys[p]
 		} else if b.shown[i] {
-			g := b.placed[i].family
+			g := b.positions[i].family
 			families[g] = append(families[g], i)
 		}
-		for _, c := range b.inOrder(b.x.children[i]) {
+		for _, c := range b.inOrder(b.x.Children[i]) {
 			b.v.children[k] = append(b.v.children[k], b.x.keys[c])
 		}
 	}
@@ -233,11 +172,11 @@ func (b *builder) view(filtering bool) *view {
 	return b.v
 }
 
-// urgency is the group of a whole family: a sub-agent that needs the user must
-// not hide under a parent that works.
+// urgency returns the group of a whole family: that of its most urgent member, so that a sub-agent that needs the user
+// is not listed under a parent that works.
 func (b *builder) urgency(i int) group {
 	g := groupOf(b.snap.Sessions[i].Status)
-	for _, c := range b.x.children[i] {
+	for _, c := range b.x.Children[i] {
 		if b.shown[c] {
 			g = min(g, b.urgency(c))
 		}
@@ -245,18 +184,18 @@ func (b *builder) urgency(i int) group {
 	return g
 }
 
-// family adds the session and its sub-agents, and returns how many of the
-// latter there are. Finished ones are folded away: there can be dozens.
+// family adds the rows of a session and its sub-agents, and returns the number of sub-agents. Finished sub-agents are
+// folded into one row: there can be dozens.
 func (b *builder) family(i, depth int) int {
 	k := b.x.keys[i]
 	b.v.at[k] = len(b.v.rows)
 	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.snap.Sessions[i], key: k, depth: depth})
 	var finished []int
 	total := 0
-	for _, c := range b.inOrder(b.x.children[i]) {
+	for _, c := range b.inOrder(b.x.Children[i]) {
 		switch {
 		case !b.shown[c]:
-		case !b.filtering && b.placed[c].family == stopped:
+		case !b.filtering && b.positions[c].family == stopped:
 			finished = append(finished, c)
 			total += b.size(c)
 		default:
@@ -277,10 +216,10 @@ func (b *builder) family(i, depth int) int {
 	return total
 }
 
-// size is how many shown sessions the family of i has.
+// size returns how many sessions of the family of i are shown.
 func (b *builder) size(i int) int {
 	n := 1
-	for _, c := range b.x.children[i] {
+	for _, c := range b.x.Children[i] {
 		if b.shown[c] {
 			n += b.size(c)
 		}
@@ -288,11 +227,11 @@ func (b *builder) size(i int) int {
 	return n
 }
 
-// maxSearched is how much of each text the filter looks at, in bytes.
+// maxSearched is how much of each text the filter searches, in bytes.
 const maxSearched = 4 << 10
 
-// haystacks are the texts that the filter looks into, one per session.
-func haystacks(sessions []app.Session) []string {
+// searchTexts returns the texts that the filter searches, one per session.
+func searchTexts(sessions []app.Session) []string {
 	out := make([]string, len(sessions))
 	var b strings.Builder
 	for i := range sessions {
@@ -300,7 +239,7 @@ func haystacks(sessions []app.Session) []string {
 		b.Reset()
 		for _, t := range [...]string{
 			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Branch, s.Model,
-			s.ID, s.Remote, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
+			s.ID, s.Remote, s.Container, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
 		} {
 			b.WriteString(head(t, maxSearched))
 			b.WriteByte('\n')
@@ -310,7 +249,7 @@ func haystacks(sessions []app.Session) []string {
 	return out
 }
 
-// launchGroup is the group that a session was launched in; empty: none.
+// launchGroup returns the group that a session was launched in; empty: none.
 func launchGroup(s *app.Session) string {
 	if s.Launch == nil {
 		return ""
@@ -318,8 +257,7 @@ func launchGroup(s *app.Session) string {
 	return s.Launch.Group
 }
 
-// head is the start of s, at most n bytes, cut between characters. It bounds
-// what cleaning a hostile text can cost.
+// head returns the start of s, at most n bytes, cut between characters. It limits the cost of cleaning a hostile text.
 func head(s string, n int) string {
 	if len(s) <= n {
 		return s

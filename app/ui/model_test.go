@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/proc"
 )
 
 // outline is a view in words: groups, sessions indented by depth, folded lines.
@@ -28,8 +29,8 @@ func outline(v *view) string {
 	return b.String()
 }
 
-func build(s *app.Snapshot, how sieve) *view {
-	return newView(s, newIndex(s.Sessions), haystacks(s.Sessions), how)
+func build(s *app.Snapshot, how selection) *view {
+	return newView(s, newIndex(s.Sessions), searchTexts(s.Sessions), how)
 }
 
 // tree makes sessions from "id status [parent]".
@@ -45,36 +46,36 @@ func tree(lines ...string) *app.Snapshot {
 func TestView(t *testing.T) {
 	for name, c := range map[string]struct {
 		snap *app.Snapshot
-		how  sieve
+		how  selection
 		want string
 	}{
-		"nothing": {tree(), sieve{}, ""},
+		"nothing": {tree(), selection{}, ""},
 		"groups in the order of urgency, sessions in that of the core": {
-			tree("s stopped", "w1 working", "n waiting", "u unknown", "i idle", "w2 working", "x sleeping"), sieve{},
+			tree("s stopped", "w1 working", "n waiting", "u unknown", "i idle", "w2 working", "x sleeping"), selection{},
 			"Needs you 1+0\n n\nWorking 2+0\n w1\n w2\nIdle 1+0\n i\nUnknown 2+0\n u\n x\nStopped 1+0\n s\n"},
 		"a sub-agent that needs the user brings its family up": {
-			tree("p working", "c waiting p", "other working"), sieve{},
+			tree("p working", "c waiting p", "other working"), selection{},
 			"Needs you 1+1\n p\n  c\nWorking 1+0\n other\n"},
 		"a sub-agent that outlives its parent": {
-			tree("p stopped", "c working p"), sieve{}, "Working 1+1\n p\n  c\n"},
+			tree("p stopped", "c working p"), selection{}, "Working 1+1\n p\n  c\n"},
 		"finished sub-agents are folded": {
-			tree("p working", "a stopped p", "b working p", "c stopped p"), sieve{},
+			tree("p working", "a stopped p", "b working p", "c stopped p"), selection{},
 			"Working 1+3\n p\n  b\n  …2\n"},
 		"and unfolded": {
-			tree("p working", "a stopped p", "b stopped a"), sieve{open: map[key]bool{{agent: adapters.ClaudeCode, id: "p"}: true}},
+			tree("p working", "a stopped p", "b stopped a"), selection{open: map[key]bool{{agent: adapters.ClaudeCode, id: "p"}: true}},
 			"Working 1+2\n p\n  …1\n  a\n   …1\n"},
 		"sub-agent without a listed parent": {
-			tree("c working gone"), sieve{}, "Working 1+0\n c\n"},
+			tree("c working gone"), selection{}, "Working 1+0\n c\n"},
 		"circles": {
-			tree("a working b", "b working a", "self working self"), sieve{},
+			tree("a working b", "b working a", "self working self"), selection{},
 			"Working 2+1\n b\n  a\n self\n"},
 		"one id listed twice": {
-			tree("same working", "same idle"), sieve{}, "Working 1+0\n same\nIdle 1+0\n same\n"},
+			tree("same working", "same idle"), selection{}, "Working 1+0\n same\nIdle 1+0\n same\n"},
 		"filter by words, all of them": {
-			tree("abc-1 working", "abc-2 idle", "def-1 working"), sieve{filter: "ABC work"}, "Working 1+0\n abc-1\n"},
+			tree("abc-1 working", "abc-2 idle", "def-1 working"), selection{filter: "ABC work"}, "Working 1+0\n abc-1\n"},
 		"filter finds a folded sub-agent and keeps its parent": {
-			tree("p working", "needle stopped p", "q working"), sieve{filter: "needle"}, "Working 1+1\n p\n  needle\n"},
-		"filter finds nothing": {tree("a working"), sieve{filter: "zzz"}, ""},
+			tree("p working", "needle stopped p", "q working"), selection{filter: "needle"}, "Working 1+1\n p\n  needle\n"},
+		"filter finds nothing": {tree("a working"), selection{filter: "zzz"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := build(c.snap, c.how)
@@ -83,7 +84,7 @@ func TestView(t *testing.T) {
 			}
 			for k, i := range v.at {
 				if r := v.rows[i]; r.kind != sessionRow || r.key != k {
-					t.Errorf("at[%v] = %d, where %+v stands", k, i, r)
+					t.Errorf("at[%v] = %d, the index of %+v", k, i, r)
 				}
 			}
 		})
@@ -92,7 +93,7 @@ func TestView(t *testing.T) {
 
 func TestNoSessionIsEverMissing(t *testing.T) {
 	s := many(1000)
-	v := build(s, sieve{})
+	v := build(s, selection{})
 	listed := len(v.at)
 	for _, r := range v.rows {
 		if r.kind == moreRow {
@@ -115,7 +116,7 @@ func TestStoppedOfTheLastDays(t *testing.T) {
 	}
 	s := snapshotOf(old("live-and-old", adapters.Idle, 20*24*time.Hour), old("recent", adapters.Stopped, 6*24*time.Hour),
 		old("old", adapters.Stopped, 8*24*time.Hour), old("seen-live", adapters.Stopped, 9*24*time.Hour), old("no-time", adapters.Stopped, 0))
-	how := sieve{since: clock.AddDate(0, 0, -7), seen: map[key]bool{{agent: adapters.ClaudeCode, id: "seen-live"}: true}}
+	how := selection{since: clock.AddDate(0, 0, -7), seen: map[key]bool{{agent: adapters.ClaudeCode, id: "seen-live"}: true}}
 	want := "Idle 1+0\n live-and-old\nStopped 3+0\n recent\n seen-live\n no-time\n"
 	if d := cmp.Diff(want, outline(build(s, how))); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
@@ -129,13 +130,24 @@ func TestFilterLooksEverywhere(t *testing.T) {
 	}))
 	for _, text := range []string{"theproject", "Codex", "title", "ünïCODE", "first prompt", "last", "the-branch", "the-id",
 		"waiting", "needs permission", "Needs you", "  the   last  "} {
-		if v := build(s, sieve{filter: text}); v.matching != 1 {
+		if v := build(s, selection{filter: text}); v.matching != 1 {
 			t.Errorf("%q doesn't find the session", text)
 		}
 	}
 	for _, text := range []string{"stopped", "the-id zzz"} {
-		if v := build(s, sieve{filter: text}); v.matching != 0 {
+		if v := build(s, selection{filter: text}); v.matching != 0 {
 			t.Errorf("%q finds the session", text)
+		}
+	}
+}
+
+func TestFilterFindsSuspendedAndOpen(t *testing.T) {
+	paused := func(s *adapters.Session) { s.Suspended, s.Outcome = true, "" }
+	snap := snapshotOf(session("asks", adapters.Waiting, paused), session("paused", adapters.Idle, paused), session("plain", adapters.Idle, nil),
+		app.Session{Session: adapters.ProcessSession(adapters.Codex, proc.Process{}, "/w")})
+	for text, want := range map[string]int{"suspended": 2, "no session yet": 1, "idle": 3} {
+		if v := build(snap, selection{filter: text}); v.matching != want {
+			t.Errorf("%q finds %d sessions, want %d", text, v.matching, want)
 		}
 	}
 }
@@ -156,16 +168,16 @@ func BenchmarkView5000(b *testing.B) {
 	s := many(5000)
 	b.ReportAllocs()
 	for b.Loop() {
-		newView(s, newIndex(s.Sessions), nil, sieve{})
+		newView(s, newIndex(s.Sessions), nil, selection{})
 	}
 }
 
 func BenchmarkFilter5000(b *testing.B) {
 	s := many(5000)
-	x, hay := newIndex(s.Sessions), haystacks(s.Sessions)
+	x, hay := newIndex(s.Sessions), searchTexts(s.Sessions)
 	b.ReportAllocs()
 	for b.Loop() {
-		newView(s, x, hay, sieve{filter: "number 12"})
+		newView(s, x, hay, selection{filter: "number 12"})
 	}
 }
 
@@ -173,6 +185,6 @@ func BenchmarkHaystacks5000(b *testing.B) {
 	s := many(5000)
 	b.ReportAllocs()
 	for b.Loop() {
-		haystacks(s.Sessions)
+		searchTexts(s.Sessions)
 	}
 }

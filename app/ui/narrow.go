@@ -3,25 +3,27 @@ package ui
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+
+	"rollcall/app/ui/widgets"
 )
 
-// narrow is the width below which two panes side by side are too narrow to read.
+// narrow is the width below which two panes side by side are hard to read.
 const narrow = 600
 
-// turning lays out a split: its panes side by side where there is room for that,
-// else one above the other. Each way keeps the share that the user gave it.
-type turning struct {
+// responsiveSplit lays out two panes side by side, or one above the other if the window is narrow. Each layout keeps
+// the share that the user gave it.
+type responsiveSplit struct {
 	split *container.Split
-	share map[bool]float64 // by whether they are side by side
+	share map[bool]float64 // of the first pane, by whether they are side by side
 }
 
-func newTurning(first, second fyne.CanvasObject, beside, above float64) *fyne.Container {
-	t := &turning{split: container.NewHSplit(first, second), share: map[bool]float64{true: beside, false: above}}
+func newResponsiveSplit(first, second fyne.CanvasObject, beside, above float64) *fyne.Container {
+	t := &responsiveSplit{split: container.NewHSplit(first, second), share: map[bool]float64{true: beside, false: above}}
 	t.split.SetOffset(beside)
 	return container.New(t, t.split)
 }
 
-func (t *turning) Layout(_ []fyne.CanvasObject, size fyne.Size) {
+func (t *responsiveSplit) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	if horizontal := size.Width >= narrow; horizontal != t.split.Horizontal {
 		t.share[t.split.Horizontal] = t.split.Offset
 		t.split.Horizontal = horizontal
@@ -30,17 +32,17 @@ func (t *turning) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	t.split.Resize(size)
 }
 
-// MinSize is that of either pane, so that the window can become narrow.
-func (t *turning) MinSize([]fyne.CanvasObject) fyne.Size {
+// MinSize returns the larger one of the panes' sizes, so that the window can become narrow.
+func (t *responsiveSplit) MinSize([]fyne.CanvasObject) fyne.Size {
 	return t.split.Leading.MinSize().Max(t.split.Trailing.MinSize())
 }
 
-// topBar lays out the tabs, when the list is of, and the button for another. What
-// there is no room for goes first: the time, then the button's word.
+// topBar lays out the tabs, the time of the snapshot and the Refresh button. Where there is no room it first leaves out
+// the time, then the button's text.
 type topBar struct {
 	tabs    fyne.CanvasObject
-	asOf    *line
-	refresh *button
+	asOf    *widgets.Line
+	refresh *widgets.Button
 	text    string
 }
 
@@ -50,7 +52,7 @@ const (
 	topGap    = 8
 )
 
-func newTopBar(tabs fyne.CanvasObject, asOf *line, refresh *button) *fyne.Container {
+func newTopBar(tabs fyne.CanvasObject, asOf *widgets.Line, refresh *widgets.Button) *fyne.Container {
 	return container.New(&topBar{tabs, asOf, refresh, refresh.Text}, tabs, asOf, refresh)
 }
 
@@ -59,9 +61,9 @@ func (b *topBar) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	b.tabs.Resize(fyne.NewSize(tabs.Width, topHeight))
 	b.tabs.Move(fyne.NewPos(topLeft, 2))
 	room := size.Width - topLeft - tabs.Width - 2*topGap
-	b.word(b.text)
+	b.refresh.SetText(b.text)
 	if b.refresh.MinSize().Width > room {
-		b.word("")
+		b.refresh.SetText("")
 	}
 	button := b.refresh.MinSize()
 	x := size.Width - topGap - button.Width
@@ -73,18 +75,12 @@ func (b *topBar) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	b.asOf.Move(fyne.NewPos(left, 1))
 }
 
-func (b *topBar) word(text string) {
-	if b.refresh.Text != text {
-		b.refresh.SetText(text)
-	}
-}
-
-// MinSize has room for the tabs and the sign of the button.
+// MinSize returns the room for the tabs and the button's icon.
 func (b *topBar) MinSize([]fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(topLeft+b.tabs.MinSize().Width+topGap+topHeight+topGap, topHeight+2)
 }
 
-// sized gives its content the whole room, and tells when that changes.
+// sized gives its content the whole room, and calls changed when its size changes.
 type sized struct {
 	last    fyne.Size
 	changed func()

@@ -83,13 +83,13 @@ func TestPlaces(t *testing.T) {
 	at := func(id string, status adapters.Status, age time.Duration) app.Session {
 		return session(id, status, func(s *adapters.Session) { s.LastActivityAt = ago(age) })
 	}
-	v := build(snapshotOf(at("a", adapters.Working, 1), at("b", adapters.Working, 2), at("c", adapters.Idle, 3)), sieve{})
+	v := build(snapshotOf(at("a", adapters.Working, 1), at("b", adapters.Working, 2), at("c", adapters.Idle, 3)), selection{})
 	// A slow agent's sessions come in by their age, not on top.
-	v = build(snapshotOf(at("b", adapters.Working, 0), at("a", adapters.Working, 1), at("old", adapters.Working, 9), at("c", adapters.Idle, 3)), sieve{placed: v.placed})
+	v = build(snapshotOf(at("b", adapters.Working, 0), at("a", adapters.Working, 1), at("old", adapters.Working, 9), at("c", adapters.Idle, 3)), selection{positions: v.positions})
 	if got, want := outline(v), "Working 3+0\n a\n b\n old\nIdle 1+0\n c\n"; got != want {
 		t.Errorf("got %q", got)
 	}
-	v = build(snapshotOf(at("old", adapters.Working, 0), at("b", adapters.Working, 0), at("a", adapters.Idle, 1), at("c", adapters.Idle, 3)), sieve{placed: v.placed})
+	v = build(snapshotOf(at("old", adapters.Working, 0), at("b", adapters.Working, 0), at("a", adapters.Idle, 1), at("c", adapters.Idle, 3)), selection{positions: v.positions})
 	if got, want := outline(v), "Working 2+0\n b\n old\nIdle 2+0\n a\n c\n"; got != want {
 		t.Errorf("got %q", got)
 	}

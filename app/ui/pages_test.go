@@ -19,17 +19,17 @@ func TestAgentsPage(t *testing.T) {
 	w.ui.open(pageAgents)
 	w.until("the places", func() bool { return len(w.ui.agents.exists) > 0 })
 	shows(t, w.ui.agents.content,
-		"Claude Code", "answers", "2.1.329 (7), 2.1.100 (2)", "4 s ago, within 3 ms",
+		"Claude Code", "OK", "2.1.329 (7), 2.1.100 (2)", "4 s ago, took 3 ms",
 		"Codex", "failed", "give your user read permission on it", "no answer in 5 s", "1 m ago", "took 5.0 s",
 		"12 × unknown record type turn_hint, 1 × line longer than 16 MB",
-		"/home/dev/.codex/archived_sessions  (doesn't exist)")
+		"/home/dev/.codex/archived_sessions  (does not exist)")
 	if all := strings.Join(shownTexts(w.ui.agents.content), "\n"); strings.Contains(all, "/home/dev/.codex/sessions  (doesn't") {
 		t.Error("a place that exists is said not to")
 	}
 	s := full()
 	s.Adapters = append(s.Adapters, app.Health{Name: adapters.Pi, State: app.Absent}, app.Health{Name: adapters.OpenCode, State: app.Pending, Asking: true})
 	w.publish(s)
-	shows(t, w.ui.agents.content, "not installed", "asking…")
+	shows(t, w.ui.agents.content, "not installed", "reading…")
 }
 
 func TestAgentsPageIsBounded(t *testing.T) {
@@ -51,9 +51,9 @@ func TestRecentFolders(t *testing.T) {
 	at := func(cwd string, age time.Duration) app.Session {
 		return session(cwd, adapters.Idle, func(s *adapters.Session) { s.CWD, s.LastActivityAt = cwd, ago(age) })
 	}
-	remote, sub := at("/remote", 0), at("/sub", 0)
-	remote.Remote, sub.Parent = "gateway", "x"
-	got := recentFolders(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, sub, at("", 0)), 12)
+	remote, contained, sub := at("/remote", 0), at("/contained", 0), at("/sub", 0)
+	remote.Remote, contained.Container, sub.Parent = "gateway", "4026532456", "x"
+	got := recentFolders(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, contained, sub, at("", 0)), 12)
 	if strings.Join(got, " ") != "/old /new" {
 		t.Errorf("got %q", got)
 	}
@@ -71,7 +71,7 @@ func TestOpenTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := &machine{goos: "linux", patience: 5 * time.Second,
+	m := &machine{goos: "linux", failTime: 5 * time.Second,
 		getenv: func(string) string { return "" },
 		lookPath: func(name string) (string, error) {
 			return exec.LookPath(filepath.Join(bin, filepath.Base(name)))

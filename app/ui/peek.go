@@ -6,49 +6,47 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
+	"rollcall/app/ui/widgets"
 )
 
-// conversation shows what was said last in a session. It belongs to the UI
-// goroutine. While the user looks at its end, the end stays in sight.
+// conversation shows the last messages of a session. While its end is visible, the end stays visible. It is used on
+// Fyne's goroutine only.
 type conversation struct {
 	ui      *UI
 	content fyne.CanvasObject
-	count   *line
-	problem *banner
+	total   *widgets.Line
+	problem *widgets.Banner
 	top     *fyne.Container // heading and banner
-	body    *fyne.Container // the messages, or what stands in their place
+	body    *fyne.Container // the messages, or a text in their place
 	scroll  *container.Scroll
 	rows    *fyne.Container
 	stack   *stack
-	earlier *button
+	earlier *widgets.Button
 	busy    *widget.Activity
 
-	feed  *talkFeed // nil: no session, or no conversation to show
+	feed  *messageFeed // nil: no session, or one without a conversation
 	views []*messageView
 	phase string
-	asked int // messages
+	asked int // how many messages are read
 }
 
 func newConversation(u *UI) *conversation {
 	c := &conversation{ui: u, stack: &stack{}}
-	title := newLine("Conversation", theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{Bold: true})
-	c.count = newLine("", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{}).whole()
-	c.problem = newBanner("waiting")
-	c.top = container.New(layout.NewCustomPaddedVBoxLayout(4),
-		container.New(layout.NewCustomPaddedLayout(6, 0, 14, 16), border(nil, nil, c.count, title)),
-		container.New(layout.NewCustomPaddedLayout(0, 0, 12, 14), c.problem.content))
-	c.earlier = newButton("Show earlier messages", nil, u.typedKey, c.showEarlier)
+	title := widgets.NewTitle("Conversation")
+	c.total = widgets.NewCaption("").Whole()
+	c.problem = widgets.NewBanner("waiting")
+	c.top = widgets.Rows(4, widgets.Pad(6, 0, 14, 16, widgets.Border(nil, nil, c.total, title)),
+		widgets.Pad(0, 0, 12, 14, c.problem.Content))
+	c.earlier = u.host.NewButton("Show earlier messages", nil, c.showEarlier)
 	c.earlier.Importance = widget.LowImportance
 	c.rows = container.New(c.stack)
 	c.scroll = container.NewVScroll(c.rows)
 	c.stack.laidOut = c.stick
 	c.body = container.NewStack()
-	c.content = border(c.top, nil, nil, c.body)
+	c.content = widgets.Border(c.top, nil, nil, c.body)
 	c.show("", nil)
 	return c
 }
@@ -56,24 +54,28 @@ func newConversation(u *UI) *conversation {
 // follow shows the conversation of a session, from its end.
 func (c *conversation) follow(s app.Session) {
 	c.leave()
+	if s.IsProcess() {
+		c.show(phaseOpen, nil)
+		return
+	}
 	p, able := c.ui.core.(peeker)
 	if !able {
-		c.take(&talk{})
+		c.take(&messages{})
 		return
 	}
 	c.asked = firstPeek
 	c.show(phaseLoading, nil)
-	c.feed = newTalkFeed(c.ui.ctx, p, c.ui.post, s, c.take)
+	c.feed = newMessageFeed(c.ui.ctx, p, c.ui.post, s, c.take)
 }
 
-// update takes the followed session as it is now.
+// update passes on the followed session as it is now.
 func (c *conversation) update(s app.Session) {
 	if c.feed != nil {
 		c.feed.update(s)
 	}
 }
 
-// leave drops the conversation: what is still asked for is not shown.
+// leave removes the conversation. Messages that are still being read are not shown.
 func (c *conversation) leave() {
 	if c.feed != nil {
 		c.feed.stop()
@@ -82,100 +84,100 @@ func (c *conversation) leave() {
 	c.views, c.stack.end = nil, true
 	c.rows.Objects = nil
 	c.show("", nil)
-	c.problem.show("")
-	c.count.set("", colorMuted)
+	c.problem.Set("")
+	c.total.Set("", widgets.ColorMuted)
 }
 
 func (c *conversation) showEarlier() {
 	if c.feed != nil && c.asked < mostPeek {
 		c.asked = min(c.asked+morePeek, mostPeek)
-		c.feed.want(c.asked)
+		c.feed.setCount(c.asked)
 	}
 }
 
-// The phases of a conversation besides those of the page.
+// What a conversation shows, beside the phases of the page.
 const (
-	phaseUnable = "unable"
-	phaseSaid   = "said"
+	phaseUnsupported = "unsupported"
+	phaseMessages    = "messages"
+	phaseOpen        = "open" // a process without a session
 )
 
-// take shows an answer.
-func (c *conversation) take(t *talk) {
-	phase := phaseSaid
+// take shows messages that were read.
+func (c *conversation) take(t *messages) {
+	phase := phaseMessages
 	switch {
-	case !t.able:
-		phase = phaseUnable
-	case len(t.words) == 0 && t.problem != "" && len(c.views) == 0:
+	case !t.supported:
+		phase = phaseUnsupported
+	case len(t.list) == 0 && t.problem != "" && len(c.views) == 0:
 		phase = phaseFailed
-	case len(t.words) == 0 && t.problem == "":
+	case len(t.list) == 0 && t.problem == "":
 		phase = phaseEmpty
 	}
 	note := ""
-	if phase == phaseSaid {
+	if phase == phaseMessages {
 		note = t.problem
 	}
-	if c.problem.show(note) {
+	if c.problem.Set(note) {
 		c.top.Refresh()
 	}
-	if phase == phaseSaid && len(t.words) == 0 { // what was said stays
+	if phase == phaseMessages && len(t.list) == 0 { // the messages shown so far stay
 		return
 	}
 	c.fill(c.withOlder(t))
 	c.show(phase, t)
 }
 
-// withOlder keeps what is no longer among the last messages while the user reads
-// there: it must not move away.
-func (c *conversation) withOlder(t *talk) *talk {
-	if c.stack.end || len(t.words) == 0 {
+// withOlder adds the messages that are shown and no longer among the last ones, while the user reads there.
+func (c *conversation) withOlder(t *messages) *messages {
+	if c.stack.end || len(t.list) == 0 {
 		return t
 	}
-	older := slices.IndexFunc(c.views, func(v *messageView) bool { return v.words.key == t.words[0].key })
-	if older <= 0 || older+len(t.words) > 2*mostPeek {
+	older := slices.IndexFunc(c.views, func(v *messageView) bool { return v.message.key == t.list[0].key })
+	if older <= 0 || older+len(t.list) > 2*mostPeek {
 		return t
 	}
 	whole := *t
-	whole.words = nil
+	whole.list = nil
 	for _, v := range c.views[:older] {
-		whole.words = append(whole.words, v.words)
+		whole.list = append(whole.list, v.message)
 	}
-	whole.words = append(whole.words, t.words...)
+	whole.list = append(whole.list, t.list...)
 	return &whole
 }
 
-// fill brings the rows in line with the messages, keeping those that stay.
-func (c *conversation) fill(t *talk) {
+// fill shows messages. It keeps the views of those that are shown already.
+func (c *conversation) fill(t *messages) {
 	known := make(map[string]*messageView, len(c.views))
 	for _, v := range c.views {
-		known[v.words.key] = v
+		known[v.message.key] = v
 	}
 	before := len(c.views)
-	same, grown := len(t.words) == before, false
-	views := make([]*messageView, 0, len(t.words))
-	for i, w := range t.words {
+	same, grown := len(t.list) == before, false
+	views := make([]*messageView, 0, len(t.list))
+	for i, w := range t.list {
 		v := known[w.key]
-		grown = grown || v == nil || v.words.text != w.text || v.words.rest != w.rest
+		grown = grown || v == nil || v.message.text != w.text || v.message.rest != w.rest
 		if v == nil || !v.set(w) {
-			v, same = newMessageView(c.ui, w, c.ui.now(), c.relay), false
+			v, same = newMessageView(c.ui.host, w, c.ui.now(), c.layOut), false
 		}
 		same = same && c.views[i] == v
 		views = append(views, v)
 	}
 	first := ""
 	if before > 0 {
-		first = c.views[0].words.key
+		first = c.views[0].message.key
 	}
 	c.views = views
-	c.count.set(counting(len(views), t.n), colorMuted)
+	c.total.Set(counting(len(views), t.n), widgets.ColorMuted)
 	switch {
 	case !same:
 		c.arrange(t, first)
 	case grown:
-		c.relay()
+		c.layOut()
 	}
 }
 
-// counting says how many messages of those asked for there are.
+// counting returns the number of messages in words.
 func counting(n, asked int) string {
 	switch {
 	case n == 0:
@@ -188,40 +190,38 @@ func counting(n, asked int) string {
 	return fmt.Sprintf("%d messages", n)
 }
 
-// arrange builds the list of rows. Where earlier ones came to its top, what the
-// user looks at stays where it is.
-func (c *conversation) arrange(t *talk, first string) {
+// arrange builds the list of rows. If earlier messages were added at its top, the visible ones stay where they are.
+func (c *conversation) arrange(t *messages, first string) {
 	objects := make([]fyne.CanvasObject, 0, len(c.views)+2)
 	switch more := len(c.views) >= t.n; {
 	case more && t.n < mostPeek:
-		objects = append(objects, container.New(layout.NewCustomPaddedLayout(4, 4, 0, 0), container.NewCenter(c.earlier)))
+		objects = append(objects, widgets.Pad(4, 4, 0, 0, container.NewCenter(c.earlier)))
 	case more:
-		objects = append(objects, container.New(layout.NewCustomPaddedLayout(4, 4, 18, 18),
-			paragraph(fmt.Sprintf("What was said before the last %d messages is not shown here: rollcall peek shows it.", mostPeek), widget.LowImportance)))
+		objects = append(objects, widgets.Pad(4, 4, 18, 18, widgets.Hint(fmt.Sprintf("The window shows the last %d messages; “rollcall peek” shows earlier ones.", mostPeek))))
 	}
 	mark := -1
 	for _, v := range c.views {
-		if v.words.key == first {
+		if v.message.key == first {
 			mark = len(objects)
 		}
 		objects = append(objects, v.content)
 	}
 	fromEnd := c.stack.height - c.scroll.Offset.Y
 	c.rows.Objects = objects
-	c.relay()
+	c.layOut()
 	if mark > 1 && !c.stack.end {
 		c.scroll.ScrollToOffset(fyne.NewPos(0, max(c.stack.height-fromEnd, 0)))
 	}
 }
 
-// relay lays the rows out anew, after their heights changed.
-func (c *conversation) relay() {
+// layOut lays the rows out after their heights changed.
+func (c *conversation) layOut() {
 	c.rows.Refresh()
 	c.scroll.Refresh()
 	c.stick()
 }
 
-// stick brings the end into sight, if that is where the user was.
+// stick scrolls to the end if the user was there.
 func (c *conversation) stick() {
 	height := c.scroll.Size().Height
 	if c.stack.end && height > 0 {
@@ -230,7 +230,7 @@ func (c *conversation) stick() {
 }
 
 // show shows a phase.
-func (c *conversation) show(phase string, t *talk) {
+func (c *conversation) show(phase string, t *messages) {
 	again := phase
 	if phase == phaseFailed {
 		again += t.problem
@@ -246,44 +246,46 @@ func (c *conversation) show(phase string, t *talk) {
 	c.scroll.OnScrolled = nil
 	c.body.Objects = []fyne.CanvasObject{c.phaseContent(phase, t)}
 	c.body.Refresh()
-	if phase == phaseSaid {
-		c.relay()
+	if phase == phaseMessages {
+		c.layOut()
 		c.scroll.OnScrolled = c.scrolled
 	}
 }
 
-// scrolled notes whether the user looks at the end.
+// scrolled notes whether the end is visible.
 func (c *conversation) scrolled(at fyne.Position) {
 	c.stack.end = at.Y+c.scroll.Size().Height >= c.stack.height-4
 }
 
-func (c *conversation) phaseContent(phase string, t *talk) fyne.CanvasObject {
-	again := newButton("Try again", plainIcon("refresh"), c.ui.typedKey, func() {
+func (c *conversation) phaseContent(phase string, t *messages) fyne.CanvasObject {
+	again := c.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() {
 		if c.feed != nil {
 			c.feed.again()
 		}
 	})
 	switch phase {
-	case phaseSaid:
+	case phaseMessages:
 		return c.scroll
 	case phaseLoading:
 		c.busy = widget.NewActivity()
 		c.busy.Start()
-		return newMessage(c.busy, "", "Reading what was said…")
+		return widgets.NewMessage(c.busy, "", "Reading the conversation…")
 	case phaseEmpty:
-		return newMessage(nil, "", "Nothing said yet.")
+		return widgets.NewMessage(nil, "", "No messages yet.")
 	case phaseFailed:
-		return newMessage(nil, "The conversation can't be read", t.problem, again)
-	case phaseUnable:
-		return newMessage(nil, "", "The conversations of this agent can't be shown.")
+		return widgets.NewMessage(nil, "The conversation cannot be read", t.problem, again)
+	case phaseOpen:
+		return widgets.NewMessage(nil, "", "No session yet. A session begins with the first prompt.")
+	case phaseUnsupported:
+		return widgets.NewMessage(nil, "", "Rollcall cannot read the conversations of this agent.")
 	}
 	return container.NewStack()
 }
 
-// stack lays rows out below one another, each as high as its wrapped text needs.
+// stack lays rows out below one another, each as high as its wrapped text.
 type stack struct {
 	height  float32
-	end     bool // the end is to stay in sight
+	end     bool // the end stays visible
 	width   float32
 	laidOut func()
 }
@@ -308,5 +310,5 @@ func (s *stack) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// MinSize is as high as the rows were at the last layout.
+// MinSize returns the height of the rows at the last layout.
 func (s *stack) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(100, s.height) }

@@ -9,7 +9,7 @@ import (
 	"rollcall/app"
 )
 
-// fakeTalk is the part of a core that tells what was said.
+// fakeTalk is the part of a core that returns conversations.
 type fakeTalk struct {
 	talkMu   sync.Mutex
 	said     map[string][]adapters.Message // by session
@@ -58,7 +58,7 @@ func (f *fakeTalk) Follow(ctx context.Context, s app.Session, changed func()) {
 	<-ctx.Done()
 }
 
-// say sets what a session said, and tells whoever follows it.
+// say sets the messages of a session, and notifies those who follow it.
 func (f *fakeTalk) say(id string, messages ...adapters.Message) {
 	f.talkMu.Lock()
 	if f.said == nil {

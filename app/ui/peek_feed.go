@@ -14,7 +14,7 @@ import (
 	"rollcall/app/present"
 )
 
-// peeker is what a Core offers that can show conversations; *app.Core does.
+// peeker is a core that can read conversations; *app.Core is one.
 type peeker interface {
 	Peek(ctx context.Context, s app.Session, n int) ([]adapters.Message, error)
 	Follow(ctx context.Context, s app.Session, changed func())
@@ -22,46 +22,46 @@ type peeker interface {
 }
 
 const (
-	// peekPause is how long a session must be selected to be asked for, and how
-	// long changes gather.
+	// peekPause is how long a session must be selected before its conversation is read, and how long changes are
+	// combined.
 	peekPause = 120 * time.Millisecond
 	firstPeek = 50  // messages at first
-	morePeek  = 150 // with each wish for more
+	morePeek  = 150 // with each press of “Show earlier messages”
 	mostPeek  = 500
-	// refreshStep is the least time between two questions for the facts of a
-	// session whose conversation goes on.
+	// refreshStep is the least time between two refreshes of a session whose conversation continues.
 	refreshStep = 2 * time.Second
 )
 
-// talkFeed asks for one session's conversation, on goroutines of its own, and
-// hands each answer to the UI goroutine, in place of one that still waits there.
-type talkFeed struct {
+// messageFeed reads a session's conversation on its own goroutines, and delivers each result on Fyne's goroutine.
+type messageFeed struct {
 	core    peeker
-	post    func(func())
-	deliver func(*talk) // called on the UI goroutine
+	deliver *latest[messages]
 	ctx     context.Context
 	stop    context.CancelFunc
-	poke    chan struct{}
-	grown   chan struct{}
+	read    chan struct{} // the conversation must be read
+	grown   chan struct{} // the conversation has changed
 
 	mu      sync.Mutex
 	session app.Session
-	n       int
-	ready   *talk // posted, not yet delivered
+	n       int // how many messages are read
 }
 
-// newTalkFeed begins to follow a session. It ends with stop, or with ctx: after
-// that nothing is delivered.
-func newTalkFeed(ctx context.Context, core peeker, post func(func()), s app.Session, deliver func(*talk)) *talkFeed {
-	f := &talkFeed{core: core, post: post, deliver: deliver, session: s, n: firstPeek, poke: make(chan struct{}, 1), grown: make(chan struct{}, 1)}
+// newMessageFeed begins to follow a session. It ends with stop or with ctx; after that nothing is delivered.
+func newMessageFeed(ctx context.Context, core peeker, post func(func()), s app.Session, deliver func(*messages)) *messageFeed {
+	f := &messageFeed{core: core, session: s, n: firstPeek, read: make(chan struct{}, 1), grown: make(chan struct{}, 1)}
 	f.ctx, f.stop = context.WithCancel(ctx)
+	f.deliver = &latest[messages]{do: post, deliver: func(m *messages) {
+		if f.ctx.Err() == nil {
+			deliver(m)
+		}
+	}}
 	go f.run()
 	go f.refresh(s.Agent, s.ID)
 	return f
 }
 
-// update takes the session as it is now.
-func (f *talkFeed) update(s app.Session) {
+// update reads the conversation again if the session has changed.
+func (f *messageFeed) update(s app.Session) {
 	f.mu.Lock()
 	was := &f.session
 	same := was.Status == s.Status && was.WaitingFor == s.WaitingFor && was.Outcome == s.Outcome &&
@@ -73,28 +73,24 @@ func (f *talkFeed) update(s app.Session) {
 	}
 }
 
-// want asks for n messages from now on.
-func (f *talkFeed) want(n int) {
+// setCount sets how many messages are read.
+func (f *messageFeed) setCount(n int) {
 	f.mu.Lock()
 	f.n = n
 	f.mu.Unlock()
 	f.again()
 }
 
-func (f *talkFeed) again() {
-	select {
-	case f.poke <- struct{}{}:
-	default:
-	}
-}
+// again reads the conversation again.
+func (f *messageFeed) again() { wake(f.read) }
 
-func (f *talkFeed) run() {
+func (f *messageFeed) run() {
 	var followed app.Session
 	began := false
 	unfollow := func() {}
 	defer func() { unfollow() }()
 	for {
-		if s, _ := f.question(); !began || followed.Status != s.Status || !slices.Equal(followed.Files, s.Files) {
+		if s, _ := f.target(); !began || followed.Status != s.Status || !slices.Equal(followed.Files, s.Files) {
 			unfollow()
 			began, followed, unfollow = true, s, f.follow(s)
 		}
@@ -103,49 +99,46 @@ func (f *talkFeed) run() {
 			return
 		case <-time.After(peekPause):
 		}
-		select { // what gathered meanwhile is answered now
-		case <-f.poke:
+		select { // the changes until now are read now
+		case <-f.read:
 		default:
 		}
-		s, n := f.question()
-		messages, err := f.core.Peek(f.ctx, s, n)
+		s, n := f.target()
+		list, err := f.core.Peek(f.ctx, s, n)
 		if f.ctx.Err() != nil {
 			return
 		}
-		f.hand(newTalk(messages, err, s.Agent, n))
+		f.deliver.set(newMessages(list, err, s.Agent, n))
 		select {
 		case <-f.ctx.Done():
 			return
-		case <-f.poke:
+		case <-f.read:
 		}
 	}
 }
 
-func (f *talkFeed) question() (s app.Session, n int) {
+// target returns the session, and how many of its messages are read.
+func (f *messageFeed) target() (s app.Session, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.session, f.n
 }
 
-// follow has the feed poked when the conversation changes.
-func (f *talkFeed) follow(s app.Session) (cancel func()) {
+// follow makes the feed read the conversation whenever it changes, until cancel is called.
+func (f *messageFeed) follow(s app.Session) (cancel func()) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	var watched atomic.Bool
 	go f.core.Follow(ctx, s, func() {
 		f.again()
-		if watched.Swap(true) { // the first call says no more than that
-			select {
-			case f.grown <- struct{}{}:
-			default:
-			}
+		if watched.Swap(true) { // the first call reports no change
+			wake(f.grown)
 		}
 	})
 	return cancel
 }
 
-// refresh asks for the facts of a session whose conversation went on: not every
-// agent's folders tell of that.
-func (f *talkFeed) refresh(agent adapters.Name, id string) {
+// refresh reads the session again when its conversation continues: not every agent changes a watched folder then.
+func (f *messageFeed) refresh(agent adapters.Name, id string) {
 	for {
 		select {
 		case <-f.ctx.Done():
@@ -161,35 +154,16 @@ func (f *talkFeed) refresh(agent adapters.Name, id string) {
 	}
 }
 
-func (f *talkFeed) hand(t *talk) {
-	f.mu.Lock()
-	waiting := f.ready != nil
-	f.ready = t
-	f.mu.Unlock()
-	if waiting {
-		return
-	}
-	f.post(func() {
-		f.mu.Lock()
-		t := f.ready
-		f.ready = nil
-		f.mu.Unlock()
-		if f.ctx.Err() == nil {
-			f.deliver(t)
-		}
-	})
+// messages is the result of reading a conversation.
+type messages struct {
+	list      []messageText
+	problem   string // why messages are missing; empty: none are
+	supported bool   // the agent's conversations can be read
+	n         int    // how many messages were to be read
 }
 
-// talk is an answer in words.
-type talk struct {
-	words   []words
-	problem string // why there is no more; empty if nothing is missing
-	able    bool   // the agent's conversations can be shown
-	n       int    // how many messages were asked for
-}
-
-// words is a message as it is shown.
-type words struct {
+// messageText is a message as it is shown.
+type messageText struct {
 	key     string
 	role    adapters.Role
 	speaker string
@@ -200,28 +174,28 @@ type words struct {
 	at      time.Time
 }
 
-// newTalk cleans what was said. It belongs on no UI goroutine.
-func newTalk(messages []adapters.Message, err error, agent adapters.Name, n int) *talk {
-	t := &talk{able: !errors.Is(err, app.ErrNoPeek), n: n}
+// newMessages cleans messages for the screen. It must not be called on Fyne's goroutine.
+func newMessages(list []adapters.Message, err error, agent adapters.Name, n int) *messages {
+	out := &messages{supported: !errors.Is(err, app.ErrNoPeek), n: n}
 	if err != nil {
-		t.problem = present.Cut(short(err.Error()), 400)
+		out.problem = errorText(err)
 	}
-	for _, m := range messages {
-		w := words{key: m.Key, role: m.Role, speaker: present.Speaker(m, agent), at: m.At}
+	for _, m := range list {
+		t := messageText{key: m.Key, role: m.Role, speaker: present.Speaker(m, agent), at: m.At}
 		if m.Role == adapters.FromTool {
-			w.tool, w.state, w.text = present.Cut(present.Tool(m), 32), m.State, present.Cut(present.Line(head(m.Text, firstShown)), 300)
+			t.tool, t.state, t.text = present.Cut(present.Tool(m), 32), m.State, present.Cut(present.Line(head(m.Text, firstShown)), 300)
 		} else {
-			w.text, w.rest = fold(present.Text(m.Text))
+			t.text, t.rest = fold(present.Text(m.Text))
 		}
-		t.words = append(t.words, w)
+		out.list = append(out.list, t)
 	}
-	return t
+	return out
 }
 
 // maxLines is how many lines of a message are shown at first.
 const maxLines = 14
 
-// fold divides a long text into what is shown at first and the rest.
+// fold splits a long text into what is shown at first and the rest.
 func fold(text string) (first, rest string) {
 	end := len(head(text, firstShown))
 	if end < len(text) {

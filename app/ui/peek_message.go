@@ -6,133 +6,84 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
+	"rollcall/app/ui/widgets"
 )
 
 // messageView shows one message of a conversation.
 type messageView struct {
-	ui      *UI
-	words   words
+	message messageText
 	content fyne.CanvasObject
-	resized func() // tells that the height may have changed
 
-	text  *selectText // of what was said, or noted
-	all   *link       // shows the rest of a long text
-	whole bool        // it does
-
-	icon *canvas.Image // of a call
-	line *line
+	text *widgets.LongText // of a message or a note
+	icon *canvas.Image     // of a tool call
+	line *widgets.Line     // of a tool call
 }
 
-func newMessageView(u *UI, w words, now time.Time, resized func()) *messageView {
-	v := &messageView{ui: u, words: w, resized: resized}
-	switch w.role {
-	case adapters.FromTool:
-		v.content = v.call(now)
-	case adapters.FromNote:
+// newMessageView shows a message. resized is called when the height may have changed.
+func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func()) *messageView {
+	v := &messageView{message: m}
+	if m.role == adapters.FromTool {
+		v.content = v.toolCall(now)
+		return v
+	}
+	text := widgets.NewSelectText("")
+	if m.role == adapters.FromNote {
+		text.TextStyle.Italic = true
+		text.Importance = widget.LowImportance
+	}
+	v.text = h.NewLongText(text, m.text, m.rest, resized)
+	if m.role == adapters.FromNote {
 		v.content = v.note(now)
-	default:
-		v.content = v.said(now)
+	} else {
+		v.content = v.turn(now)
 	}
 	return v
 }
 
-// said is a text below who said it and when. What the user said stands on a
-// panel: it is what one looks for.
-func (v *messageView) said(now time.Time) fyne.CanvasObject {
-	who := newLine(v.words.speaker, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})
-	v.text = newSelectText(v.shown())
-	body := container.New(layout.NewCustomPaddedVBoxLayout(-4),
-		container.New(layout.NewCustomPaddedLayout(4, 0, 6, 6), border(nil, nil, newTime(v.words.at, now), who)), v.text)
-	if v.words.rest != "" {
-		v.all = newLink(v.ui, "Show all", v.showAll)
-		body.Add(v.all)
+// turn shows a text below its author and time. What the user wrote is on a panel, because users search for that.
+func (v *messageView) turn(now time.Time) fyne.CanvasObject {
+	who := widgets.NewLine(v.message.speaker, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})
+	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, newTime(v.message.at, now), who)), v.text.Content)
+	if v.message.role == adapters.FromUser {
+		return widgets.Pad(5, 5, 8, 12, widgets.NewPanel(2, 2, 4, 4, body))
 	}
-	if v.words.role == adapters.FromUser {
-		return container.New(layout.NewCustomPaddedLayout(5, 5, 8, 12), newPanel(
-			container.New(layout.NewCustomPaddedLayout(2, 2, 4, 4), body)))
-	}
-	return container.New(layout.NewCustomPaddedLayout(6, 3, 12, 16), body)
+	return widgets.Pad(6, 3, 12, 16, body)
 }
 
-func (v *messageView) shown() string {
-	switch {
-	case v.words.rest == "":
-		return v.words.text
-	case v.whole:
-		return v.words.text + v.words.rest
-	}
-	return v.words.text + "…"
+// toolCall shows a call of a tool on one line: its state as an icon, its name, and what it does.
+func (v *messageView) toolCall(now time.Time) fyne.CanvasObject {
+	v.icon = widgets.NewImage(toolIcon(v.message.state), 12)
+	mono := fyne.TextStyle{Monospace: true}
+	name := widgets.NewLine(v.message.tool, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true, Bold: true}).Whole()
+	v.line = widgets.NewLine(v.message.text, widgets.ColorMuted, theme.SizeNameCaptionText, mono)
+	return widgets.Pad(2, 2, 18, 22, widgets.Border(nil, widgets.Columns(6, container.NewCenter(v.icon), name),
+		newTime(v.message.at, now), widgets.Pad(0, 0, 8, 8, v.line)))
 }
 
-func (v *messageView) showAll() {
-	v.whole = !v.whole
-	v.text.SetText(v.shown())
-	if v.whole {
-		v.all.SetText("Show less")
-	} else {
-		v.all.SetText("Show all")
-	}
-	v.resized()
+// note shows a note that the agent made.
+func (v *messageView) note(now time.Time) fyne.CanvasObject {
+	return widgets.Pad(0, 0, 18, 22, widgets.Border(nil, widgets.TopOf(9, 0, 0, 0, widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 12)),
+		widgets.TopOf(7, 0, 0, 0, newTime(v.message.at, now)), v.text.Content))
 }
 
-// call is a call of a tool: its state as an icon, and what it does, in one line.
-func (v *messageView) call(now time.Time) fyne.CanvasObject {
-	v.icon = smallIcon(toolIcon(v.words.state))
-	name := canvasText(v.words.tool, theme.ColorNameForeground)
-	v.line = newLine(v.words.text, colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true})
-	left := container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(v.icon), name)
-	return container.New(layout.NewCustomPaddedLayout(2, 2, 18, 22),
-		border(nil, left, newTime(v.words.at, now), container.New(layout.NewCustomPaddedLayout(0, 0, 8, 8), v.line)))
-}
-
-// canvasText is a name in the fixed width of tools, as wide as it needs.
-func canvasText(text string, color fyne.ThemeColorName) *line {
-	return newLine(text, color, theme.SizeNameCaptionText, fyne.TextStyle{Monospace: true, Bold: true}).whole()
-}
-
-func smallIcon(i *icon) *canvas.Image {
-	image := canvas.NewImageFromResource(i)
-	image.FillMode = canvas.ImageFillContain
-	image.SetMinSize(fyne.NewSquareSize(12))
-	return image
-}
-
-// toolIcon is the sign of what became of a call.
-func toolIcon(s adapters.ToolState) *icon {
+// toolIcon returns the icon of a call's state.
+func toolIcon(s adapters.ToolState) *widgets.Icon {
 	switch s {
 	case adapters.ToolRunning:
-		return newIcon("working", colorWorking)
+		return widgets.NewIcon("working", widgets.ColorWorking)
 	case adapters.ToolDone:
-		return newIcon("done", colorGood)
+		return widgets.NewIcon("done", widgets.ColorGood)
 	case adapters.ToolFailed:
-		return newIcon("failed", colorBad)
+		return widgets.NewIcon("failed", widgets.ColorBad)
 	}
-	return newIcon("unknown", colorMuted)
+	return widgets.NewIcon("unknown", widgets.ColorMuted)
 }
 
-// note is what the agent notes itself.
-func (v *messageView) note(now time.Time) fyne.CanvasObject {
-	icon := smallIcon(newIcon("idle", colorMuted))
-	v.text = newSelectText(v.shown())
-	v.text.TextStyle.Italic = true
-	v.text.Importance = widget.LowImportance
-	body := container.New(layout.NewCustomPaddedVBoxLayout(-4), v.text)
-	if v.words.rest != "" {
-		v.all = newLink(v.ui, "Show all", v.showAll)
-		body.Add(v.all)
-	}
-	return container.New(layout.NewCustomPaddedLayout(0, 0, 18, 22), border(nil,
-		container.New(layout.NewCustomPaddedLayout(9, 0, 0, 0), container.NewVBox(icon)),
-		container.New(layout.NewCustomPaddedLayout(7, 0, 0, 0), container.NewVBox(newTime(v.words.at, now))), body))
-}
-
-// newTime says when something was said: the time of day, or the day of an older
-// one as well.
+// newTime shows the time of a message: the time of day, with the date unless that is today.
 func newTime(at, now time.Time) fyne.CanvasObject {
 	text := ""
 	switch at = at.In(now.Location()); {
@@ -144,25 +95,24 @@ func newTime(at, now time.Time) fyne.CanvasObject {
 	default:
 		text = at.Format("2 Jan 2006 15:04")
 	}
-	return newLine(text, colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{}).whole()
+	return widgets.NewCaption(text).Whole()
 }
 
-// set shows the message as it is now; false where it has to be built anew.
-func (v *messageView) set(w words) bool {
-	was := v.words
-	if was == w {
+// set shows the message as it is now. It returns false if m needs another view.
+func (v *messageView) set(m messageText) bool {
+	was := v.message
+	if was == m {
 		return true
 	}
-	if was.role != w.role || was.speaker != w.speaker || was.tool != w.tool || (was.rest == "") != (w.rest == "") || !was.at.Equal(w.at) {
+	if was.role != m.role || was.speaker != m.speaker || was.tool != m.tool || (was.rest == "") != (m.rest == "") || !was.at.Equal(m.at) {
 		return false
 	}
-	v.words = w
-	if w.role == adapters.FromTool {
-		v.icon.Resource = toolIcon(w.state)
-		v.icon.Refresh()
-		v.line.set(w.text, colorMuted)
+	v.message = m
+	if m.role == adapters.FromTool {
+		widgets.SetImage(v.icon, toolIcon(m.state))
+		v.line.Set(m.text, widgets.ColorMuted)
 		return true
 	}
-	v.text.SetText(v.shown())
+	v.text.Set(m.text, m.rest)
 	return true
 }

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/ui/widgets"
 )
 
 // workday is a conversation with everything in it.
@@ -34,7 +35,7 @@ func workday() []adapters.Message {
 // talking waits until the conversation shows these messages.
 func (w *window) talking(n int) {
 	w.t.Helper()
-	w.until(fmt.Sprintf("%d messages", n), func() bool { return len(w.ui.sessions.detail.talk.views) == n })
+	w.until(fmt.Sprintf("%d messages", n), func() bool { return len(w.ui.sessions.detail.conversation.views) == n })
 }
 
 func TestShotConversation(t *testing.T) {
@@ -50,11 +51,11 @@ func TestShotConversation(t *testing.T) {
 
 func TestShotConversationStates(t *testing.T) {
 	w := open(t, full())
-	w.until("nothing", func() bool { return w.ui.sessions.detail.talk.phase == phaseEmpty })
+	w.until("nothing", func() bool { return w.ui.sessions.detail.conversation.phase == phaseEmpty })
 	w.shoot("conversation-empty")
 	w.core.fail(errors.New("/home/dev/.claude/projects/x.jsonl: unreadable: permission denied (give your user read permission on it)"))
 	w.core.say(firstID)
-	w.until("the failure", func() bool { return strings.HasPrefix(w.ui.sessions.detail.talk.phase, phaseFailed) })
+	w.until("the failure", func() bool { return strings.HasPrefix(w.ui.sessions.detail.conversation.phase, phaseFailed) })
 	w.shoot("conversation-failed")
 	w.core.hold = make(chan struct{})
 	defer close(w.core.hold)
@@ -64,8 +65,8 @@ func TestShotConversationStates(t *testing.T) {
 
 func TestConversation(t *testing.T) {
 	w := open(t, full())
-	c := w.ui.sessions.detail.talk
-	shows(t, c.content, "Reading what was said…")
+	c := w.ui.sessions.detail.conversation
+	shows(t, c.content, "Reading the conversation…")
 	w.core.say(firstID, workday()...)
 	w.talking(10)
 	shows(t, c.content, "10 messages", "You", "The parser test fails", "20 Nov 12:30", "Claude Code", "lookahead outlives this",
@@ -79,7 +80,7 @@ func TestConversation(t *testing.T) {
 		return len(w.core.facts)
 	}
 	asked := facts()
-	// A call ends, and something is said: what stays is not built anew.
+	// A call ends, and a message is added: the other views stay.
 	kept, call := c.views[5], c.views[9]
 	more := workday()
 	more[9].State = adapters.ToolDone
@@ -87,7 +88,7 @@ func TestConversation(t *testing.T) {
 	w.core.say(firstID, more...)
 	w.talking(11)
 	if c.views[5] != kept || c.views[9] != call {
-		t.Error("messages that stay were built anew: what the user had selected is gone")
+		t.Error("unchanged messages got new views: what the user had selected is gone")
 	}
 	if call.icon.Resource != fyne.Resource(toolIcon(adapters.ToolDone)) {
 		t.Error("the call doesn't show that it is done")
@@ -102,23 +103,23 @@ func TestConversation(t *testing.T) {
 	// It fails later: what was said stays.
 	w.core.fail(errors.New("/x.jsonl: unreadable: \x1b[31mdenied"))
 	w.core.say(firstID)
-	w.until("the problem", func() bool { return c.problem.text.Text != "" })
+	w.until("the problem", func() bool { return c.problem.Content.Visible() })
 	shows(t, c.content, "All green.", "/x.jsonl: unreadable: denied")
 	w.core.fail(nil)
 	w.core.say(firstID, more...)
-	w.until("its end", func() bool { return c.problem.text.Text == "" })
+	w.until("its end", func() bool { return !c.problem.Content.Visible() })
 }
 
 func TestConversationFailsAndIsTriedAgain(t *testing.T) {
 	w := open(t, full())
 	w.core.fail(errors.New("no answer in 5 s"))
-	c := w.ui.sessions.detail.talk
+	c := w.ui.sessions.detail.conversation
 	w.until("the failure", func() bool { return strings.HasPrefix(c.phase, phaseFailed) })
-	shows(t, c.content, "The conversation can't be read", "no answer in 5 s", "Try again")
+	shows(t, c.content, "The conversation cannot be read", "no answer in 5 s", "Try again")
 	w.core.fail(fmt.Errorf("pi: %w", app.ErrNoPeek))
 	w.core.say(firstID)
-	w.until("the reason", func() bool { return c.phase == phaseUnable })
-	shows(t, c.content, "The conversations of this agent can't be shown.")
+	w.until("the reason", func() bool { return c.phase == phaseUnsupported })
+	shows(t, c.content, "Rollcall cannot read the conversations of this agent.")
 	w.core.fail(nil)
 	w.core.say(firstID, workday()...)
 	w.talking(10)
@@ -129,13 +130,13 @@ func TestLateConversationIsDropped(t *testing.T) {
 	w := open(t, full())
 	w.core.say(firstID, workday()...)
 	w.talking(10)
-	c := w.ui.sessions.detail.talk
+	c := w.ui.sessions.detail.conversation
 	late := c.feed
 	w.ui.Show("w1")
 	if len(c.views) != 0 || c.phase != phaseLoading {
 		t.Errorf("another session begins with %d messages of the one before, %s", len(c.views), c.phase)
 	}
-	late.hand(newTalk(workday(), nil, adapters.ClaudeCode, 50))
+	late.deliver.set(newMessages(workday(), nil, adapters.ClaudeCode, 50))
 	w.until("nothing said", func() bool { return c.phase == phaseEmpty })
 	if len(c.views) != 0 {
 		t.Error("shows what another session said")
@@ -149,7 +150,7 @@ func TestLateConversationIsDropped(t *testing.T) {
 
 func TestConversationIsAskedAgainWhenTheSessionChanges(t *testing.T) {
 	w := open(t, full())
-	c := w.ui.sessions.detail.talk
+	c := w.ui.sessions.detail.conversation
 	w.until("nothing said", func() bool { return c.phase == phaseEmpty })
 	asked := func() int {
 		w.core.talkMu.Lock()
@@ -204,7 +205,7 @@ func (c *conversation) atEnd() bool {
 
 func TestConversationSticksToItsEnd(t *testing.T) {
 	w := open(t, full())
-	c := w.ui.sessions.detail.talk
+	c := w.ui.sessions.detail.conversation
 	all := longTalk(60)
 	w.core.say(firstID, all[:40]...)
 	w.talking(40)
@@ -228,7 +229,7 @@ func TestConversationSticksToItsEnd(t *testing.T) {
 	w.core.say(firstID, all[:45]...)
 	w.talking(45)
 	w.core.say(firstID, all[3:59]...) // more than are asked for
-	w.until("the last one", func() bool { return c.views[len(c.views)-1].words.key == "58" })
+	w.until("the last one", func() bool { return c.views[len(c.views)-1].message.key == "58" })
 	if len(c.views) != 59 {
 		t.Errorf("%d messages are left while the user reads the oldest", len(c.views))
 	}
@@ -245,7 +246,7 @@ func TestConversationSticksToItsEnd(t *testing.T) {
 
 func TestEarlierMessages(t *testing.T) {
 	w := open(t, full())
-	c := w.ui.sessions.detail.talk
+	c := w.ui.sessions.detail.conversation
 	w.core.say(firstID, longTalk(1000)...)
 	w.talking(firstPeek)
 	shows(t, c.content, "Show earlier messages", "last 50")
@@ -263,7 +264,7 @@ func TestEarlierMessages(t *testing.T) {
 		c.showEarlier()
 	}
 	w.talking(mostPeek)
-	shows(t, c.content, "rollcall peek shows it")
+	shows(t, c.content, "“rollcall peek” shows earlier ones")
 	if strings.Contains(strings.Join(shownTexts(c.content), "\n"), "Show earlier messages") {
 		t.Error("offers more than it shows")
 	}
@@ -271,21 +272,21 @@ func TestEarlierMessages(t *testing.T) {
 
 func TestLongMessageUnfolds(t *testing.T) {
 	w := open(t, full())
-	c := w.ui.sessions.detail.talk
+	c := w.ui.sessions.detail.conversation
 	w.core.say(firstID, from(adapters.FromAgent, "1", strings.Repeat("word ", 300)+"END", time.Minute),
 		from(adapters.FromUser, "2", strings.Repeat("line\n", 40)+"END", time.Minute), from(adapters.FromAgent, "3", "short", 0))
 	w.talking(3)
 	for i, v := range c.views[:2] {
-		if v.all == nil || strings.Contains(v.text.Text, "END") {
+		if v.message.rest == "" || strings.Contains(v.text.Text, "END") {
 			t.Fatalf("message %d is shown whole", i)
 		}
 		height := c.rows.MinSize().Height
-		v.showAll()
+		v.text.Toggle()
 		if !strings.Contains(v.text.Text, "END") || c.rows.MinSize().Height <= height {
 			t.Errorf("the rest of message %d is not shown", i)
 		}
 	}
-	if c.views[2].all != nil {
+	if c.views[2].message.rest != "" {
 		t.Error("a short message can be unfolded")
 	}
 	w.core.say(firstID, from(adapters.FromAgent, "1", strings.Repeat("word ", 300)+"END and more", time.Minute))
@@ -302,7 +303,7 @@ func TestHostileConversation(t *testing.T) {
 		toolCall("3", bad+strings.Repeat("W", 5000), bad+strings.Repeat("huge ", 3000), "melted", 0), from(adapters.FromNote, "4", bad, 0),
 		adapters.Message{Key: "5", Role: "wizard", Text: bad}, adapters.Message{Key: "6"})
 	w.talking(6)
-	c := w.ui.sessions.detail.talk
+	c := w.ui.sessions.detail.conversation
 	for _, text := range shownTexts(c.content) {
 		for _, r := range text {
 			if r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r <= 0x9f || r == 0x202e) {
@@ -320,15 +321,15 @@ func TestHostileConversation(t *testing.T) {
 // that are shown: all at once, and one more.
 func BenchmarkConversation500(b *testing.B) {
 	a := test.NewTempApp(b)
-	a.Settings().SetTheme(Theme{Variant: &lightVariant})
+	a.Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
 	win := a.NewWindow("")
 	u := newUI(&fakeCore{snapshot: full()}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
 	defer u.Close()
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))
-	u.apply(build(full(), sieve{}))
-	c := u.sessions.detail.talk
-	whole, more := newTalk(longTalk(mostPeek), nil, adapters.ClaudeCode, mostPeek), newTalk(longTalk(mostPeek + 1)[1:], nil, adapters.ClaudeCode, mostPeek)
+	u.apply(build(full(), selection{}))
+	c := u.sessions.detail.conversation
+	whole, more := newMessages(longTalk(mostPeek), nil, adapters.ClaudeCode, mostPeek), newMessages(longTalk(mostPeek + 1)[1:], nil, adapters.ClaudeCode, mostPeek)
 	b.Run("all", func(b *testing.B) {
 		for b.Loop() {
 			c.leave()
@@ -337,7 +338,7 @@ func BenchmarkConversation500(b *testing.B) {
 	})
 	b.Run("one", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			c.take([]*talk{more, whole}[i%2])
+			c.take([]*messages{more, whole}[i%2])
 		}
 	})
 	b.Run("none", func(b *testing.B) {

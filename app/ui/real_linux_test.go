@@ -36,7 +36,7 @@ type entry struct {
 }
 
 // playAgent is the tests' agent: this binary, re-executed. It writes its session
-// into its storage and works until it is told to end, as agents do.
+// into its storage and works until it gets a signal to end, as agents do.
 func playAgent() int {
 	store := os.Getenv("FAKE_STORE")
 	prompt, _ := io.ReadAll(os.Stdin)
@@ -87,7 +87,7 @@ func playWrapper() int {
 
 // realAgent is the adapter of the tests' agent.
 type realAgent struct {
-	stillAgent
+	fakeAgent
 	store  string
 	table  *proc.Table
 	mu     sync.Mutex
@@ -143,7 +143,7 @@ type realWindow struct {
 func openReal(t *testing.T, role string) *realWindow {
 	t.Helper()
 	table := proc.OpenAt("/proc", "/etc")
-	agent := &realAgent{stillAgent: stillAgent{name: adapters.ClaudeCode, modes: usualAgents()[0].(*stillAgent).modes}, store: t.TempDir(), table: table}
+	agent := &realAgent{fakeAgent: fakeAgent{name: adapters.ClaudeCode, modes: usualAgents()[0].(*fakeAgent).modes}, store: t.TempDir(), table: table}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -155,13 +155,13 @@ func openReal(t *testing.T, role string) *realWindow {
 	done := make(chan error, 1)
 	go func() { done <- core.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
+	w := openWith(t, core, Options{Agents: []adapters.Adapter{agent}, Launches: launches, Table: table})
 	t.Cleanup(func() {
 		killAgents(t, table, agent.store)
 		for end := time.Now().Add(10 * time.Second); !allOver(launches) && time.Now().Before(end); {
 			time.Sleep(3 * time.Millisecond) // the window notes the ends
 		}
 	})
-	w := openWith(t, core, Options{Agents: []adapters.Adapter{agent}, Launches: launches, Table: table})
 	w.ui.environ = func() []string {
 		return append(os.Environ(), roleVariable+"="+role, "FAKE_STORE="+agent.store, "GORACE=atexit_sleep_ms=0")
 	}
@@ -169,6 +169,17 @@ func openReal(t *testing.T, role string) *realWindow {
 	w.until("the agents", func() bool { return w.ui.launch.asked })
 	w.ui.launch.folder.SetText(dir)
 	return &realWindow{window: w, agent: agent, core: core, dir: dir}
+}
+
+// recordOf returns the stored record of a launch.
+func recordOf(l *launch.Launches, id string) (r launch.Record, known bool) {
+	list, _ := l.List()
+	for _, r := range list {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 func allOver(l *launch.Launches) bool {
@@ -227,14 +238,14 @@ func (w *realWindow) started(prompt string) app.Session {
 }
 
 // TestLaunchForReal: an agent is launched in the background, shows up in the
-// list, and its end is told.
+// list, and its end is shown.
 func TestLaunchForReal(t *testing.T) {
 	w := openReal(t, "agent")
 	s := w.started("do 'it'; $(x)")
 	if s.Launch.Prompt != "do 'it'; $(x)" || s.CWD != w.dir {
 		t.Errorf("the session is %+v", s)
 	}
-	tap(t, w.ui.launch.runs, "Show the session")
+	tap(t, w.ui.launch.runs, "Show session")
 	w.until("the session in the list", func() bool {
 		return w.ui.page == pageSessions && w.ui.sessions.selected.id == s.ID
 	})
@@ -245,7 +256,7 @@ func TestLaunchForReal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.agent.store, s.ID+".end"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.until("its end", func() bool { return strings.Contains(w.run(), "It is done, after") })
+	w.until("its end", func() bool { return strings.Contains(w.run(), "Finished after") })
 	w.until("the end to be noted", func() bool {
 		list, err := w.ui.options.Launches.List()
 		return err == nil && len(list) == 1 && list[0].Ended() && list[0].ExitCode != nil && *list[0].ExitCode == 0
@@ -268,8 +279,8 @@ func TestLaunchBehindWrapper(t *testing.T) {
 	if locks, err := w.ui.options.Launches.Locks().List(); err != nil || len(locks) != 1 || locks[0].Owner != s.Process {
 		t.Errorf("locks %+v, %v", locks, err)
 	}
-	if text := w.run(); strings.Contains(text, "It is done") || strings.Contains(text, "It ended") {
-		t.Errorf("an end is told: %s", text)
+	if text := w.run(); strings.Contains(text, "Finished") || strings.Contains(text, "Ended with") {
+		t.Errorf("an end is shown: %s", text)
 	}
 }
 
@@ -278,7 +289,7 @@ func TestLaunchThatFails(t *testing.T) {
 	w := openReal(t, "fail")
 	w.launch("do it")
 	w.until("its end", func() bool { return strings.Contains(w.run(), "no such model") })
-	shows(t, w.ui.launch.runs, "It ended at once with exit code 3")
+	shows(t, w.ui.launch.runs, "Ended with exit code 3 before it listed a session")
 	tap(t, w.ui.launch.runs, "") // the cross
 	if len(w.ui.launch.runs.Objects) > 0 {
 		t.Error("it can't be taken off the page")
@@ -296,30 +307,30 @@ func TestLaunchGroup(t *testing.T) {
 	p.choices[0].model.SetText("opus, sonnet")
 	p.prompt.SetText("do it")
 	p.more.group.SetText("g-abc")
-	w.command("--model opus", "--model sonnet", "as group g-abc")
+	w.command("--model opus", "--model sonnet", "in group g-abc")
 	if p.start.Text != "Launch 2 agents" {
 		t.Errorf("the button says %q", p.start.Text)
 	}
 	w.launch("do it")
 	w.until("both sessions", func() bool { return strings.Count(w.run(), "is listed") == 2 })
-	shows(t, p.runs, "Group g-abc", "2 agents at work", "Claude Code opus in "+repo+"-try-g-abc-cc-opus", "Claude Code sonnet in")
+	shows(t, p.runs, "Group g-abc", "2 agents started", "Claude Code opus in "+repo+"-try-g-abc-cc-opus", "Claude Code sonnet in")
 	if err := os.WriteFile(filepath.Join(repo+"-try-g-abc-cc-opus", "new.txt"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	tap(t, p.runs, "Compare…")
-	w.until("the comparison", func() bool { return w.ui.sheet != nil && w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "cc-opus", "cc-sonnet", "New files", "working")
+	w.until("the comparison", func() bool { return w.ui.host.Sheet != nil && !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "cc-opus", "cc-sonnet", "New files", "working")
 	// Worktrees that are worked in stay.
-	tap(t, w.ui.sheet.pop, "Clean up…")
-	w.until("the worktrees", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "stays: Claude Code (working) works in it", "Remove worktrees")
+	tap(t, w.ui.host.Sheet.Popup, "Clean up…")
+	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "cannot be removed: Claude Code s-", " (working) works in it", "Remove worktrees")
 	killAgents(t, w.agent.table, w.agent.store)
-	w.until("their ends", func() bool { return strings.Count(w.run(), "It ended with exit code") == 2 })
+	w.until("their ends", func() bool { return strings.Count(w.run(), "Ended with exit code") == 2 })
 	w.ui.showWorktrees(repo, "g-abc")
-	w.until("the worktrees", func() bool { return w.ui.sheet.busy == nil })
-	shows(t, w.ui.sheet.pop, "loses 1 untracked file", "Remove 1 worktree")
-	tap(t, w.ui.sheet.pop, "Remove 1 worktree")
-	w.until("the removal", func() bool { return slices.Contains(shownTexts(w.ui.sheet.pop), "removed") })
+	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
+	shows(t, w.ui.host.Sheet.Popup, "loses 1 untracked file", "Remove 1 worktree")
+	tap(t, w.ui.host.Sheet.Popup, "Remove 1 worktree")
+	w.until("the removal", func() bool { return slices.Contains(shownTexts(w.ui.host.Sheet.Popup), "removed") })
 	if _, err := os.Stat(repo + "-try-g-abc-cc-sonnet"); !os.IsNotExist(err) {
 		t.Errorf("the worktree is still there: %v", err)
 	}

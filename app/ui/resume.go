@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
@@ -10,151 +8,125 @@ import (
 	"rollcall/app"
 	"rollcall/app/launch"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// canResume says whether a session can be taken up from here.
-func (u *UI) canResume(s *app.Session) bool {
+// hasResume reports whether the agent of a session can resume it.
+func (u *UI) hasResume(s *app.Session) bool {
 	_, ok := u.adapter(s.Agent).(adapters.Launcher)
-	return ok && u.options.Launches != nil && s.ID != "" && s.CWD != "" && s.Remote == "" && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
+	return ok && launch.CheckResume(s) == nil
 }
 
-// resumeSheet takes a session up again.
+// canResume reports whether the window can resume a session.
+func (u *UI) canResume(s *app.Session) bool {
+	return u.options.Launches != nil && u.hasResume(s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
+}
+
+// resumeSheet resumes a session.
 type resumeSheet struct {
-	*sheet
+	*widgets.Sheet
+	ui      *UI
 	session app.Session
-	message *formEntry
-	where   *radio
-	mode    *choice
-	says    *widget.Label
-	alive   *checkBox // shown for a session that is not over
+	message *widgets.Entry
+	where   *widgets.Radio
+	mode    *modeField
+	anyway  *widgets.CheckBox // resumes a session that is still running
 	preview *preview
-	start   *button
-	back    *button
+	start   *widgets.Button
+	back    *widgets.Button
 	refused *refusal
 	busy    bool
 }
 
-// showResume lets the user send a message to a session that is over, in the
-// background, or take it up in a terminal.
+// showResume lets the user send a message to a session that is over, in the background or in a terminal.
 func (u *UI) showResume(s app.Session) {
-	r := &resumeSheet{sheet: u.newSheet("Resume this session", sheetWidth), session: s}
+	r := &resumeSheet{Sheet: u.host.NewSheet("Resume this session", widgets.SheetWidth), ui: u, session: s, preview: newPreview(u), refused: newRefusal(u)}
 	changed := func(string) { r.changed() }
-	r.message = newFormText(u, "What it is to do next", 4, changed)
-	r.message.submit = r.launch
-	r.where = newRadio(u, []string{inBackground, inTerminal}, changed)
-	r.says = paragraph("", widget.LowImportance)
-	r.says.Hide()
-	options := []string{defaultMode}
-	for _, m := range u.modes(s.Agent) {
-		options = append(options, m.Name)
-	}
-	r.mode = newChoice(u, options, r.explain)
-	r.mode.Selected = defaultMode
-	r.alive = newCheck(u, "Take it up all the same", func(bool) { r.changed() })
-	r.preview = newPreview(u)
-	r.refused = newRefusal(u)
-	r.back = r.button("Cancel", r.close)
-	r.start = r.button("Resume", r.launch)
-	r.start.Importance = widget.HighImportance
-	r.show(r.form(len(options) > 1), r.preview.copy, r.back, r.start)
-	r.preview.resized = r.fit
+	r.message = u.host.NewTextArea("Also add a test for an empty file.", 4, changed)
+	r.message.Submit = r.launch
+	r.where = u.host.NewRadio([]string{inBackground, inTerminal}, changed)
+	r.mode = newModeField(u.host, launch.Modes(u.options.Agents, s.Agent), r.modeChanged)
+	r.anyway = u.host.NewCheckBox("Resume it anyway", func(bool) { r.changed() })
+	r.back = r.NewButton("Cancel", r.Close)
+	r.start = u.host.NewPrimaryButton("Resume", widget.HighImportance, r.launch)
+	r.Show(r.form(), r.preview.copy, r.back, r.start)
+	r.preview.resized = r.Fit
 	r.changed()
-	r.focus(r.message)
+	r.Focus(r.message)
 }
 
-func (r *resumeSheet) form(modes bool) []fyne.CanvasObject {
-	body := []fyne.CanvasObject{paragraph(sessionLine(&r.session), widget.MediumImportance)}
+func (r *resumeSheet) form() []fyne.CanvasObject {
+	body := []fyne.CanvasObject{sessionLine(&r.session)}
 	if r.session.Live() {
-		body = append(body, sentence("waiting", colorWaiting,
-			"It is not over: "+short(r.session.Evidence)+". Two processes in one session get in each other's way."), r.alive)
+		body = append(body, widgets.Warning("The session is still running: "+short(r.session.Evidence)+
+			". Two processes in one session can overwrite each other's work."), r.anyway)
 	}
-	body = append(body, label("Message"), inset(r.message), r.where)
-	if modes {
-		body = append(body, named("Permission", r.mode), r.says)
+	body = append(body, widgets.NewLabel("Message"), widgets.Inset(r.message), r.where)
+	if len(r.mode.modes) > 0 {
+		body = append(body, widgets.Named("Permissions", r.mode.choice), r.mode.explanation)
 	}
-	return append(body, label("What will run"), r.preview.content, r.refused.content)
+	return append(body, widgets.NewLabel("Command"), r.preview.content, r.refused.content)
 }
 
-func (r *resumeSheet) explain(name string) {
-	text, importance := "", widget.LowImportance
-	for _, m := range r.ui.modes(r.session.Agent) {
-		if m.Name == name {
-			text = m.Name + ": it " + m.Says + "."
-			if m.Unsafe {
-				importance = widget.DangerImportance
-				text += " Nobody is asked before it runs a command or changes a file."
-			}
-		}
-	}
-	r.says.Importance = importance
-	r.says.SetText(text)
+func (r *resumeSheet) modeChanged() {
 	r.start.Importance = widget.HighImportance
-	if importance == widget.DangerImportance {
-		r.start.Importance = importance
+	if r.mode.isUnsafe() {
+		r.start.Importance = widget.DangerImportance
 	}
 	r.start.Refresh()
-	r.says.Hidden = text == ""
 	r.changed()
-	r.fit()
+	r.Fit()
 }
 
 func (r *resumeSheet) read() launchForm {
-	mode := r.mode.Selected
-	if mode == defaultMode {
-		mode = ""
-	}
-	return launchForm{dir: r.session.CWD, prompt: r.message.Text, terminal: r.where.selected == inTerminal, resume: r.session.ID,
-		members: []launch.Member{{Agent: r.session.Agent, Mode: mode}}, force: r.alive.Checked, keepEnv: r.ui.options.KeepEnv}
+	return launchForm{members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: r.session.CWD, Prompt: r.message.Text,
+		Terminal: r.where.Selected == inTerminal, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.ui.options.KeepEnv}}
 }
 
 func (r *resumeSheet) changed() {
-	if r.start == nil {
-		return // still being built
-	}
 	f := r.read()
-	lacks := f.lacks()
-	if !f.terminal && f.prompt == "" {
-		lacks = "Write a message, or take it up in a terminal."
+	missing := f.missing()
+	if !f.Terminal && f.Prompt == "" {
+		missing = "Write a message, or resume in a terminal."
 	}
-	if lacks != "" {
-		r.preview.say(lacks)
+	if missing != "" {
+		r.preview.showText(missing)
 	} else {
 		r.preview.show(f)
 	}
-	setEnabled(r.start, lacks == "" && !r.busy && (!r.session.Live() || f.force))
+	r.start.SetEnabled(missing == "" && !r.busy && (!r.session.Live() || f.Force))
 }
 
 func (r *resumeSheet) launch() {
-	if r.start.Disabled() {
-		return
+	if !r.start.Disabled() {
+		r.run(r.read())
 	}
-	r.carryOut(r.read())
 }
 
-func (r *resumeSheet) carryOut(f launchForm) {
+func (r *resumeSheet) run(f launchForm) {
 	r.busy = true
 	r.refused.hide()
 	r.start.Disable()
-	r.ui.carryOut(f, carriedOut{
+	r.ui.runForm(f, formHandlers{
 		launched: func(run *launchRun) {
-			if !r.open() {
-				r.ui.launch.keep(run)
+			if !r.IsOpen() {
+				r.ui.launch.add(run)
 				return
 			}
-			run.resized = r.fit
+			run.resized = r.Fit
 			r.back.SetText("Close")
-			r.show([]fyne.CanvasObject{paragraph(sessionLine(&r.session), widget.MediumImportance), run.content}, r.back)
-			r.focus(r.back)
+			r.Show([]fyne.CanvasObject{sessionLine(&r.session), run.Content}, r.back)
+			r.Focus(r.back)
 		},
 		refused: func(err error) {
-			if !r.open() {
-				r.ui.tell(fmt.Sprintf("%s was not resumed: %s", present.AgentName(f.members[0].Agent), short(err.Error())))
+			if !r.IsOpen() {
+				r.ui.notify(present.AgentName(f.members[0].Agent) + " was not resumed: " + errorText(err))
 				return
 			}
-			r.refused.show(err, func() { f.force = true; r.carryOut(f) })
-			r.fit()
+			r.refused.show(err, func() { f.Force = true; r.run(f) })
+			r.Fit()
 		},
-		settled: func() {
+		ended: func() {
 			r.busy = false
 			r.changed()
 		},

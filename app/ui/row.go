@@ -11,12 +11,13 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// The measures of a row. Fyne's list puts the padding between two rows, so
-// rows follow each other every 43 units.
+// The sizes of a row, in Fyne's units. Fyne's list adds a padding of 4 between two rows.
 const (
 	rowHeight = 39
 	rowStep   = rowHeight + 4
@@ -29,42 +30,42 @@ const (
 	secondTop = 21
 )
 
-// rowWords are a row's texts.
-type rowWords struct {
+// rowText contains a row's texts.
+type rowText struct {
 	first, status, second, right string
 	firstColor, statusColor      fyne.ThemeColorName
 	secondColor                  fyne.ThemeColorName
 	bold                         bool
-	icon                         *icon
+	icon                         *widgets.Icon
 }
 
-// words makes the texts of r as they are at now.
-func (r row) words(now time.Time, days int) rowWords {
+// text returns the texts of r at the time now.
+func (r row) text(now time.Time, days int) rowText {
 	switch r.kind {
 	case headerRow:
-		return headerWords(r, days)
+		return headerText(r, days)
 	case moreRow:
-		w := rowWords{
+		w := rowText{
 			first:      fmt.Sprintf("%d finished %s", r.count, plural(r.count, "sub-agent", "sub-agents")),
-			firstColor: colorMuted, icon: newIcon("closed", colorMuted),
+			firstColor: widgets.ColorMuted, icon: widgets.NewIcon("closed", widgets.ColorMuted),
 		}
 		if r.open {
-			w.icon = newIcon("opened", colorMuted)
+			w.icon = widgets.NewIcon("opened", widgets.ColorMuted)
 		}
 		return w
 	}
-	return sessionWords(r.session, r.depth > 0, now)
+	return sessionText(r.session, r.depth > 0, now)
 }
 
-func headerWords(r row, days int) rowWords {
-	w := rowWords{first: r.group.String(), status: fmt.Sprint(r.count), bold: true,
-		firstColor: theme.ColorNameForeground, statusColor: colorMuted}
-	switch r.group {
-	case needsYou:
-		w.firstColor = colorWaiting
-	case working:
-		w.firstColor = colorWorking
-	case stopped:
+func headerText(r row, days int) rowText {
+	w := rowText{first: r.group.String(), status: fmt.Sprint(r.count), bold: true,
+		firstColor: theme.ColorNameForeground, statusColor: widgets.ColorMuted}
+	switch app.Order[r.group] {
+	case adapters.Waiting:
+		w.firstColor = widgets.ColorWaiting
+	case adapters.Working:
+		w.firstColor = widgets.ColorWorking
+	case adapters.Stopped:
 		if days > 0 {
 			w.right = fmt.Sprintf("last %d days", days)
 		}
@@ -75,23 +76,23 @@ func headerWords(r row, days int) rowWords {
 	return w
 }
 
-// maxRowText bounds what a row reads of a text, in bytes.
+// maxRowText is how much of a text a row reads, in bytes.
 const maxRowText = 600
 
-func sessionWords(s *app.Session, nested bool, now time.Time) rowWords {
+func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	short := s.Session
 	short.CWD = tail(s.CWD, maxRowText)
 	short.Title = head(s.Title, maxRowText)
 	short.LastPrompt = head(s.LastPrompt, maxRowText)
 	short.FirstPrompt = head(s.FirstPrompt, maxRowText)
-	w := rowWords{
+	w := rowText{
 		first: present.Project(short.CWD), status: present.Status(short), bold: true,
-		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: colorMuted,
+		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
 		right: present.Since(s.LastActivityAt, now), icon: statusIcon(&short),
 	}
 	if s.Stale != nil {
 		w.second = "stale: " + present.Line(head(s.Stale.Reason, maxRowText))
-		w.secondColor = colorWaiting
+		w.secondColor = widgets.ColorWaiting
 		return w
 	}
 	topic := present.Topic(short)
@@ -102,9 +103,12 @@ func sessionWords(s *app.Session, nested bool, now time.Time) rowWords {
 	if s.Remote != "" {
 		second = append(second, "on "+present.Cut(present.Line(head(s.Remote, maxRowText)), 30))
 	}
+	if s.Container != "" {
+		second = append(second, "in a container")
+	}
 	switch {
 	case nested && topic != "":
-		// Its parent's row has just named the project.
+		// The row of its parent shows the project.
 		w.first, w.bold = topic, false
 	case topic != "":
 		second = append(second, topic)
@@ -113,7 +117,7 @@ func sessionWords(s *app.Session, nested bool, now time.Time) rowWords {
 	return w
 }
 
-// tail is the end of s, at most n bytes, cut between characters.
+// tail returns the end of s, at most n bytes, cut between characters.
 func tail(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -136,7 +140,7 @@ func plural(n int, one, many string) string {
 type rowView struct {
 	widget.BaseWidget
 	row               row
-	words             rowWords
+	text              rowText
 	selected, focused bool
 }
 
@@ -148,56 +152,52 @@ func newRowView() *rowView {
 	return v
 }
 
-func (v *rowView) set(r row, w rowWords, selected, focused bool) {
-	if v.row == r && v.words == w && v.selected == selected && v.focused == focused {
+func (v *rowView) set(r row, w rowText, selected, focused bool) {
+	if v.row == r && v.text == w && v.selected == selected && v.focused == focused {
 		return
 	}
-	v.row, v.words, v.selected, v.focused = r, w, selected, focused
+	v.row, v.text, v.selected, v.focused = r, w, selected, focused
 	v.Refresh()
 }
 
-// AccessibilityLabel is the whole row in words.
+// AccessibilityLabel returns all texts of the row.
 func (v *rowView) AccessibilityLabel() string {
-	return strings.Join([]string{v.words.first, v.words.status, v.words.second, v.words.right}, ", ")
+	return strings.Join([]string{v.text.first, v.text.status, v.text.second, v.text.right}, ", ")
 }
 
-// AccessibilityRole is that of text.
+// AccessibilityRole returns that of text.
 func (v *rowView) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
 
+// CreateRenderer implements fyne.Widget.
 func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
-	r := &rowRenderer{
+	r := &rowParts{
 		v: v, back: canvas.NewRectangle(nil), bar: canvas.NewRectangle(nil), rule: canvas.NewRectangle(nil),
-		icon: canvas.NewImageFromResource(nil), first: canvas.NewText("", nil), status: canvas.NewText("", nil),
+		icon: widgets.NewImage(nil, rowIcon), first: canvas.NewText("", nil), status: canvas.NewText("", nil),
 		second: canvas.NewText("", nil), right: canvas.NewText("", nil),
 	}
 	r.back.CornerRadius = 6
 	r.bar.CornerRadius = 1.5
-	r.icon.FillMode = canvas.ImageFillContain
-	r.Refresh()
-	return r
+	out := &widgets.Renderer{Widget: v, Min: func() fyne.Size { return fyne.NewSize(220, rowHeight) }, Arrange: r.layOut, Update: r.update,
+		Parts: []fyne.CanvasObject{r.back, r.bar, r.rule, r.icon, r.first, r.status, r.second, r.right}}
+	out.Refresh()
+	return out
 }
 
-type rowRenderer struct {
+// rowParts is what is drawn for a row.
+type rowParts struct {
 	v                            *rowView
 	back, bar, rule              *canvas.Rectangle
 	icon                         *canvas.Image
 	first, status, second, right *canvas.Text
 }
 
-func (r *rowRenderer) MinSize() fyne.Size { return fyne.NewSize(220, rowHeight) }
-func (r *rowRenderer) Destroy()           {}
-
-func (r *rowRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.back, r.bar, r.rule, r.icon, r.first, r.status, r.second, r.right}
-}
-
-func (r *rowRenderer) Refresh() {
-	w := &r.v.words
-	text, small := sizes[theme.SizeNameText], sizes[theme.SizeNameCaptionText]
+func (r *rowParts) update() {
+	w := &r.v.text
+	text, small := widgets.TextSize(theme.SizeNameText), widgets.TextSize(theme.SizeNameCaptionText)
 	style(r.first, w.firstColor, text, w.bold)
 	style(r.status, w.statusColor, small+1, false)
 	style(r.second, w.secondColor, small+1, false)
-	style(r.right, colorMuted, small, false)
+	style(r.right, widgets.ColorMuted, small, false)
 	r.right.Text = w.right
 	if r.v.row.kind != sessionRow {
 		r.first.TextSize = small + 1
@@ -208,28 +208,24 @@ func (r *rowRenderer) Refresh() {
 	}
 	r.back.FillColor, r.bar.FillColor, r.rule.FillColor = color.Transparent, color.Transparent, color.Transparent
 	if r.v.selected {
-		r.back.FillColor = themeColor(colorRowOn)
+		r.back.FillColor = widgets.ThemeColor(widgets.ColorRowOn)
 		if r.v.focused {
-			r.bar.FillColor = themeColor(theme.ColorNamePrimary)
+			r.bar.FillColor = widgets.ThemeColor(theme.ColorNamePrimary)
 		}
 	}
 	if r.v.row.kind == headerRow {
-		r.rule.FillColor = themeColor(theme.ColorNameSeparator)
-	}
-	r.Layout(r.v.Size())
-	for _, o := range r.Objects() {
-		o.Refresh()
+		r.rule.FillColor = widgets.ThemeColor(theme.ColorNameSeparator)
 	}
 }
 
 func style(t *canvas.Text, name fyne.ThemeColorName, size float32, bold bool) {
 	if name == "" {
-		name = colorMuted
+		name = widgets.ColorMuted
 	}
-	t.Color, t.TextSize, t.TextStyle.Bold = themeColor(name), size, bold
+	t.Color, t.TextSize, t.TextStyle.Bold = widgets.ThemeColor(name), size, bold
 }
 
-func (r *rowRenderer) Layout(size fyne.Size) {
+func (r *rowParts) layOut(size fyne.Size) {
 	if size.Width <= 0 {
 		return
 	}
@@ -245,7 +241,7 @@ func (r *rowRenderer) Layout(size fyne.Size) {
 	r.icon.Resize(fyne.NewSquareSize(rowIcon))
 	if r.v.row.kind == moreRow {
 		r.icon.Move(fyne.NewPos(x, (size.Height-rowIcon)/2))
-		r.place(r.first, r.v.words.first, x+rowIcon+rowGap, size.Width-rowRight, (size.Height-r.first.MinSize().Height)/2)
+		r.place(r.first, r.v.text.first, x+rowIcon+rowGap, size.Width-rowRight, (size.Height-r.first.MinSize().Height)/2)
 		r.status.Text, r.second.Text = "", ""
 		return
 	}
@@ -255,33 +251,33 @@ func (r *rowRenderer) Layout(size fyne.Size) {
 	ageWidth := r.right.MinSize().Width
 	r.right.Move(fyne.NewPos(right-ageWidth, rowTop+2))
 	r.firstLine(x, right-ageWidth-rowGap)
-	r.place(r.second, r.v.words.second, x, right, secondTop)
+	r.place(r.second, r.v.text.second, x, right, secondTop)
 }
 
-// firstLine shares the room between the project and the status: the status is
-// never left out, the project gives way first.
-func (r *rowRenderer) firstLine(left, right float32) {
+// firstLine divides the room between the project and the status. The status is always shown; the project is shortened
+// first.
+func (r *rowParts) firstLine(left, right float32) {
 	room := right - left
-	status := fyne.MeasureText(r.v.words.status, r.status.TextSize, r.status.TextStyle).Width
+	status := fyne.MeasureText(r.v.text.status, r.status.TextSize, r.status.TextStyle).Width
 	status = min(status, room*0.6)
-	end := r.place(r.first, r.v.words.first, left, right-status-rowGap, rowTop)
-	r.place(r.status, r.v.words.status, end+rowGap, right+1, rowTop+1)
+	end := r.place(r.first, r.v.text.first, left, right-status-rowGap, rowTop)
+	r.place(r.status, r.v.text.status, end+rowGap, right+1, rowTop+1)
 }
 
-func (r *rowRenderer) layoutHeader(size fyne.Size) {
+func (r *rowParts) layoutHeader(size fyne.Size) {
 	r.second.Text = ""
 	y := size.Height - 20
 	w := r.right.MinSize().Width
 	r.right.Move(fyne.NewPos(size.Width-rowRight-w, y+1))
-	end := r.place(r.first, r.v.words.first, rowLeft, size.Width-rowRight-w-rowGap, y)
-	r.place(r.status, r.v.words.status, end+rowGap, size.Width-rowRight-w-rowGap, y)
+	end := r.place(r.first, r.v.text.first, rowLeft, size.Width-rowRight-w-rowGap, y)
+	r.place(r.status, r.v.text.status, end+rowGap, size.Width-rowRight-w-rowGap, y)
 	r.rule.Move(fyne.NewPos(rowLeft, size.Height))
 	r.rule.Resize(fyne.NewSize(size.Width-rowLeft-rowRight, 1))
 }
 
 // place puts text between left and right and returns where it ends.
-func (r *rowRenderer) place(t *canvas.Text, text string, left, right, y float32) float32 {
-	t.Text = fit(text, right-left, t.TextSize, t.TextStyle)
+func (r *rowParts) place(t *canvas.Text, text string, left, right, y float32) float32 {
+	t.Text = widgets.Truncate(text, right-left, t.TextSize, t.TextStyle)
 	s := t.MinSize()
 	t.Move(fyne.NewPos(left, y))
 	t.Resize(s)

@@ -6,63 +6,61 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
-// sessionsPage is the list of sessions with its filter, and what is known of
-// the selected one. All of it belongs to the UI goroutine.
+// sessionsPage shows the list of sessions with its filter, and the details of the selected one. It is used on Fyne's
+// goroutine only.
 type sessionsPage struct {
 	ui      *UI
 	content *fyne.Container
 	filter  *filterEntry
-	more    *button // opens the menu
-	matches *line
-	problem *banner
+	more    *widgets.Button // opens the menu
+	matches *widgets.Line
+	problem *widgets.Banner
 	list    *sessionList
-	body    *fyne.Container // the list, or why there is none
+	body    *fyne.Container // the list, or a message
 	detail  *detailPane
 	left    *fyne.Container   // filter, banner and list
 	main    fyne.CanvasObject // left and detail
-	phase   string            // which of the states body shows
-	busy    *widget.Activity  // runs while the page says that it loads
+	phase   string            // what body shows
+	busy    *widget.Activity  // runs while the page loads; nil: it does not
 
 	view     *view
-	warning  string  // of the window itself
-	notice   string  // of something the user did
-	details  *button // on the banner
-	dismiss  *button // on the banner
+	warning  string          // about the window itself
+	notice   string          // about something the user did
+	details  *widgets.Button // on the banner
+	dismiss  *widgets.Button // on the banner
 	selected key
-	onMore   bool   // selected is the line below that session, for its finished sub-agents
-	chosen   bool   // the user selected it, not the window
-	settled  bool   // the window did, from a complete picture
-	scroll   bool   // to what is selected, once it is listed
-	wanted   string // id or start of one that is to be shown once it is listed
+	onMore   bool   // the row of its finished sub-agents is selected
+	chosen   bool   // the user selected it
+	settled  bool   // the window selected it, from a complete snapshot
+	scroll   bool   // scroll to it once it is listed
+	wanted   string // the id, or its start, of a session to show once it is listed
 }
 
 func newSessionsPage(u *UI) *sessionsPage {
 	p := &sessionsPage{ui: u, view: &view{snapshot: &app.Snapshot{}}}
 	p.filter = newFilterEntry("Filter (" + shortcutName("F") + ")")
-	p.filter.Icon = newIcon("search", colorMuted)
-	p.filter.keys, p.filter.shortcuts, p.filter.toList = u.typedKey, u.shortcut, p.focusList
-	wipe := newButton("", newIcon("clear", colorMuted), u.typedKey, p.clearFilter)
-	wipe.Importance = widget.LowImportance
-	wipe.Hide()
-	p.filter.ActionItem = wipe
+	p.filter.Icon = widgets.NewIcon("search", widgets.ColorMuted)
+	p.filter.host, p.filter.toList = u.host, p.focusList
+	clearButton := u.host.NewFlatButton("", widgets.NewIcon("clear", widgets.ColorMuted), p.clearFilter)
+	clearButton.Hide()
+	p.filter.ActionItem = clearButton
 	p.filter.OnChanged = func(text string) {
-		wipe.Hidden = text == ""
-		wipe.Refresh()
+		clearButton.Hidden = text == ""
+		clearButton.Refresh()
 		p.ui.feed.setFilter(text)
 	}
-	p.more = newButton("", plainIcon("more"), u.typedKey, func() { p.showMenu(p.more) })
-	p.matches = newLine("", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{})
-	p.details = newButton("Details", nil, u.typedKey, func() { u.open(pageAgents) })
-	p.dismiss = newButton("Dismiss", nil, u.typedKey, func() { u.tell("") })
-	p.problem = newBanner("waiting", p.details, p.dismiss)
+	p.more = u.host.NewButton("", widgets.PlainIcon("more"), func() { p.showMenu(p.more) })
+	p.matches = widgets.NewCaption("")
+	p.details = u.host.NewButton("Details", nil, func() { u.open(pageAgents) })
+	p.dismiss = u.host.NewButton("Dismiss", nil, func() { u.notify("") })
+	p.problem = widgets.NewBanner("waiting", p.details, p.dismiss)
 	p.list = newSessionList(p)
 	p.detail = newDetailPane(u)
 	p.body = container.NewStack()
@@ -73,25 +71,25 @@ func newSessionsPage(u *UI) *sessionsPage {
 }
 
 func (p *sessionsPage) frame() fyne.CanvasObject {
-	top := container.New(layout.NewCustomPaddedVBoxLayout(6), border(nil, nil, p.more, p.filter), p.problem.content,
-		container.New(layout.NewCustomPaddedLayout(0, 0, 6, 6), p.matches))
+	top := widgets.Rows(6, widgets.Border(nil, nil, p.more, p.filter), p.problem.Content,
+		widgets.Pad(0, 0, 6, 6, p.matches))
 	p.matches.Hide()
-	p.left = border(container.New(layout.NewCustomPaddedLayout(8, 0, 8, 8), top), nil, nil, p.body)
-	return newTurning(p.left, p.detail.content, 0.42, 0.4)
+	p.left = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body)
+	return newResponsiveSplit(p.left, p.detail.content, 0.42, 0.4)
 }
 
-// apply shows another view. The selection stays with its session.
+// apply shows another view. The selected session stays selected.
 func (p *sessionsPage) apply(v *view) {
 	complete := v.snapshot.Generation > 0 && !v.snapshot.Refreshing
 	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
 	problem := problemText(v.snapshot)
 	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
-	moved := p.problem.show(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
+	moved := p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
 	if hidden := v.filter == ""; p.matches.Hidden != hidden {
 		p.matches.Hidden, moved = hidden, true
 	}
-	p.matches.set(fmt.Sprintf("%d of %d sessions match", v.matching, len(v.snapshot.Sessions)), colorMuted)
+	p.matches.Set(fmt.Sprintf("%d of %d sessions match", v.matching, len(v.snapshot.Sessions)), widgets.ColorMuted)
 	if moved {
 		p.left.Refresh()
 	}
@@ -104,7 +102,7 @@ func (p *sessionsPage) apply(v *view) {
 	p.showSelected()
 }
 
-// The phases of the page: which message or what else stands in it.
+// What the page shows: the list, or one of the messages.
 const (
 	phaseLoading = "loading"
 	phaseEmpty   = "empty"
@@ -127,7 +125,7 @@ func phaseOf(v *view) string {
 	return phaseEmpty
 }
 
-// pending says whether the first question to some agent is still open.
+// pending reports whether an agent has not been read yet.
 func pending(s *app.Snapshot) bool {
 	if s.Generation == 0 && len(s.Adapters) == 0 {
 		return true
@@ -158,43 +156,43 @@ func (p *sessionsPage) showPhase() {
 	case phaseList:
 		p.body.Objects = []fyne.CanvasObject{p.list}
 	case phaseNone:
-		p.body.Objects = []fyne.CanvasObject{newMessage(sign("search", colorMuted), "Nothing matches “"+present.Cut(present.Line(p.view.filter), 40)+"”",
-			"The filter looks into project, agent, title, prompts, branch, id and status.",
-			newButton("Clear filter", nil, p.ui.typedKey, p.clearFilter))}
+		p.body.Objects = []fyne.CanvasObject{widgets.NewMessage(widgets.NewImage(widgets.NewIcon("search", widgets.ColorMuted), 36), "Nothing matches “"+present.Cut(present.Line(p.view.filter), 40)+"”",
+			"The filter searches project, agent, title, prompts, branch, id and status.",
+			p.ui.host.NewButton("Clear filter", nil, p.clearFilter))}
 	}
 	p.body.Refresh()
 	if phase == phaseList || phase == phaseNone {
 		p.content.Objects = []fyne.CanvasObject{p.main}
 	} else {
-		p.content.Objects = []fyne.CanvasObject{p.whole(phase)}
+		p.content.Objects = []fyne.CanvasObject{p.message(phase)}
 	}
 	p.content.Refresh()
 }
 
-// whole is the message that takes the whole page.
-func (p *sessionsPage) whole(phase string) fyne.CanvasObject {
-	refresh := newButton("Refresh", plainIcon("refresh"), p.ui.typedKey, p.ui.Refresh)
+// message returns the message that fills the page.
+func (p *sessionsPage) message(phase string) fyne.CanvasObject {
+	refresh := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.ui.Refresh)
 	switch phase {
 	case phaseLoading:
 		p.busy = widget.NewActivity()
 		p.busy.Start()
-		return newMessage(p.busy, "Calling the roll…", "Asking each agent's own files and processes who is there.")
+		return widgets.NewMessage(p.busy, "Looking for sessions…", "Rollcall reads the files and processes of each agent.")
 	case phaseFailed:
-		details := newButton("Details", nil, p.ui.typedKey, func() { p.ui.open(pageAgents) })
-		return newMessage(sign("waiting", colorWaiting), join(failedNames(p.view.snapshot))+" could not be asked",
+		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot read the sessions of "+join(failedNames(p.view.snapshot)),
 			problemText(p.view.snapshot), refresh, details)
 	}
-	launch := newButton("Launch…", nil, p.ui.typedKey, func() { p.ui.open(pageLaunch) })
+	launch := p.ui.host.NewButton("Launch…", nil, func() { p.ui.open(pageLaunch) })
 	if names := installed(p.view.snapshot); len(names) > 0 {
-		return newMessage(sign("idle", colorMuted), "No sessions",
-			"Nobody is at work. Rollcall looked for sessions of "+join(names)+", and shows them here as soon as there are any.", launch, refresh)
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 36), "No sessions",
+			"Rollcall looked for sessions of "+join(names)+" and shows them here as soon as there are any.", launch, refresh)
 	}
-	return newMessage(sign("absent", colorMuted), "No coding agents found",
-		"Neither files nor processes of an agent are on this machine. The launch page says how to install one.", launch, refresh)
+	return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("absent", widgets.ColorMuted), 36), "No coding agents found",
+		"This machine has no files or processes of a coding agent. The launch page shows how to install one.", launch, refresh)
 }
 
-// find settles what is selected after the view changed. Until the user chooses,
-// that is the most urgent session, as it was once every agent had answered.
+// find decides which session is selected after the view changed. Until the user selects one, it is the session that was
+// most urgent when every agent had been read.
 func (p *sessionsPage) find(complete bool) {
 	if p.wanted != "" {
 		if k, ok := match(p.view, p.wanted); ok {
@@ -218,7 +216,7 @@ func (p *sessionsPage) find(complete bool) {
 	}
 }
 
-// match finds the session with that id, or the only one whose id starts so.
+// match returns the session with that id, or the only one whose id begins with it.
 func match(v *view, id string) (key, bool) {
 	var found []key
 	for k := range v.byKey {
@@ -235,8 +233,8 @@ func match(v *view, id string) (key, bool) {
 	return key{}, false
 }
 
-// reveal selects a session, and removes what hides it: the filter, its age, or
-// its being folded away.
+// reveal selects a session and makes its row visible: it clears the filter, ignores the session's age, and unfolds its
+// parents.
 func (p *sessionsPage) reveal(k key) {
 	p.selected, p.onMore, p.chosen, p.scroll = k, false, true, true
 	p.ui.open(pageSessions)
@@ -251,7 +249,7 @@ func (p *sessionsPage) reveal(k key) {
 	p.showSelected()
 }
 
-// showSelected brings the list and the details in line with what is selected.
+// showSelected shows the selection in the list, and its details.
 func (p *sessionsPage) showSelected() {
 	if at, ok := p.view.at[p.selected]; ok && p.scroll {
 		p.scroll = false
@@ -267,32 +265,30 @@ func (p *sessionsPage) showDetail() {
 	case ok:
 		p.detail.show(s, p.selected, p.view, p.ui.now())
 	case p.selected.id != "":
-		p.detail.showMessage("No longer listed", "Its agent doesn't list the session “"+present.Cut(short(p.selected.id), 60)+"” any more.")
+		p.detail.showMessage("No longer listed", "The agent no longer lists the session “"+present.Cut(short(p.selected.id), 60)+"”.")
 	case p.wanted != "" && !pending(p.view.snapshot):
 		p.detail.showMessage("Session not found", "No agent lists a session “"+present.Cut(short(p.wanted), 60)+
-			"”. It may be older than what is listed here.")
+			"”. It may be older than the sessions listed here.")
 	default:
-		p.detail.showMessage("Nothing selected", "Choose a session in the list to see what is known of it.")
+		p.detail.showMessage("Nothing selected", selectHint)
 	}
 }
 
 // showRow fills one visible row of the list.
 func (p *sessionsPage) showRow(r row, v *rowView, focused bool) {
 	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore
-	v.set(r, r.words(p.ui.now(), p.ui.days), on, focused)
+	v.set(r, r.text(p.ui.now(), p.ui.days), on, focused)
 }
 
-// selectedRow is where the selection stands in the list, if it does.
-func (p *sessionsPage) selectedRow() (int, bool) {
-	i, ok := p.view.at[p.selected]
-	if ok && p.onMore {
-		i, ok = p.view.more[p.selected]
+// selectedRow returns the index of the selected row; ok is false if it is not listed.
+func (p *sessionsPage) selectedRow() (at int, ok bool) {
+	if at, ok = p.view.at[p.selected]; ok && p.onMore {
+		at, ok = p.view.more[p.selected]
 	}
-	return i, ok
+	return at, ok
 }
 
-// selectRow selects r. A row that stands for finished sub-agents shows their
-// parent.
+// selectRow selects r. For a row of finished sub-agents, the details are those of their parent.
 func (p *sessionsPage) selectRow(r row) {
 	p.chosen, p.wanted = true, ""
 	p.selected, p.onMore = r.key, r.kind == moreRow
@@ -310,7 +306,7 @@ func (p *sessionsPage) tapped(i int) {
 	}
 }
 
-// enter is the Enter key in the list: it folds, or goes on to the details.
+// enter handles the Enter key in the list: it folds or unfolds sub-agents, or moves the focus to the details.
 func (p *sessionsPage) enter() {
 	at, ok := p.selectedRow()
 	if !ok {
@@ -320,7 +316,7 @@ func (p *sessionsPage) enter() {
 		p.ui.feed.setOpen(r.key, !r.open)
 		return
 	}
-	p.ui.focus(p.detail.copyID)
+	p.ui.host.Focus(p.detail.copyID)
 }
 
 // fold folds or unfolds the finished sub-agents of the selected session.
@@ -333,7 +329,7 @@ func (p *sessionsPage) fold(open bool) {
 
 func (p *sessionsPage) focusFilter(add string) {
 	p.ui.open(pageSessions)
-	p.ui.focus(p.filter)
+	p.ui.host.Focus(p.filter)
 	if add != "" {
 		p.filter.SetText(p.filter.Text + add)
 		p.filter.CursorColumn = len([]rune(p.filter.Text))
@@ -341,7 +337,7 @@ func (p *sessionsPage) focusFilter(add string) {
 	}
 }
 
-func (p *sessionsPage) focusList() { p.ui.focus(p.list) }
+func (p *sessionsPage) focusList() { p.ui.host.Focus(p.list) }
 
 func (p *sessionsPage) clearFilter() {
 	if p.filter.Text != "" {

@@ -15,6 +15,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/lock"
 	"rollcall/app/store"
+	"rollcall/app/ui/widgets"
 )
 
 func TestShotLaunch(t *testing.T) {
@@ -23,13 +24,13 @@ func TestShotLaunch(t *testing.T) {
 	w.shoot("launch")
 	p.folder.SetText(dir)
 	p.prompt.SetText("The parser test fails about once in twenty runs on CI.\nFind out why and fix the cause, not the symptom.")
-	p.choices[0].mode.SetSelected("acceptEdits")
+	p.choices[0].mode.choice.SetSelected("acceptEdits")
 	w.command("--mode acceptEdits")
 	w.shoot("launch-filled")
 	w.win.Resize(fyne.NewSize(720, 420))
 	w.shoot("launch-small")
 	w.win.Resize(fyne.NewSize(1040, 900))
-	p.choices[0].mode.SetSelected("bypassPermissions")
+	p.choices[0].mode.choice.SetSelected("bypassPermissions")
 	p.choices[0].model.SetText("opus, sonnet")
 	p.choices[1].check.SetChecked(true)
 	p.more.toggle()
@@ -38,9 +39,9 @@ func TestShotLaunch(t *testing.T) {
 	w.win.Resize(fyne.NewSize(1040, 680))
 	p.launch()
 	w.shoot("launch-unsafe")
-	w.ui.closeSheet()
+	w.ui.host.CloseSheet()
 	p.choices[1].check.SetChecked(false)
-	p.choices[0].mode.SetSelected(defaultMode)
+	p.choices[0].mode.choice.SetSelected(defaultMode)
 	p.choices[0].model.SetText("")
 	p.more.toggle()
 	w.publish(snapshotOf(session("e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33", adapters.Working, func(s *adapters.Session) { s.CWD = dir })))
@@ -53,7 +54,7 @@ func TestShotLaunch(t *testing.T) {
 func TestShotLaunchNone(t *testing.T) {
 	agents := usualAgents()
 	for _, a := range agents {
-		a.(*stillAgent).install = "npm install -g " + a.(*stillAgent).program
+		a.(*fakeAgent).install = "npm install -g " + a.(*fakeAgent).program
 	}
 	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: agents})
 	w.ui.ShowLaunch()
@@ -86,9 +87,9 @@ func TestShotRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.ui.showComparison(repo, "g-4f2a91")
-	w.until("the comparison", func() bool { return w.ui.sheet.busy == nil })
+	w.until("the comparison", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("compare")
-	w.ui.closeSheet()
+	w.ui.host.CloseSheet()
 	var s app.Session
 	for _, x := range w.ui.sessions.view.snapshot.Sessions {
 		s = x
@@ -97,16 +98,16 @@ func TestShotRuns(t *testing.T) {
 	w.ui.Show(s.ID)
 	w.shoot("launched")
 	w.ui.showStop(s)
-	w.until("the plan", func() bool { return w.ui.sheet.busy == nil })
+	w.until("the plan", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("stop")
-	tap(t, w.ui.sheet.pop, "Stop it")
+	tap(t, w.ui.host.Sheet.Popup, "Stop")
 	w.until("the end", func() bool {
-		return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "Stopped by")
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "Stopped by")
 	})
 	w.shoot("stopped")
 	w.agent.be(adapters.Idle)
 	w.ui.showStopIdle()
-	w.until("the list", func() bool { return w.ui.sheet.busy == nil })
+	w.until("the list", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("stop-idle")
 	killAgents(t, w.agent.table, w.agent.store)
 	w.until("their ends", func() bool { return allOver(w.ui.options.Launches) })
@@ -115,20 +116,22 @@ func TestShotRuns(t *testing.T) {
 		return x != nil && !x.Live()
 	})
 	w.ui.showWorktrees(repo, "g-4f2a91")
-	w.until("the worktrees", func() bool { return w.ui.sheet.busy == nil })
+	w.until("the worktrees", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("worktrees")
 	w.ui.showResume(*w.ui.sessions.view.byKey[key{agent: s.Agent, id: s.ID}])
-	typeInto(t, w.ui.sheet.pop, "What it is to do next", "Now write the release notes.")
+	typeInto(t, w.ui.host.Sheet.Popup, "Also add a test for an empty file.", "Now write the release notes.")
 	w.until("the command", func() bool {
-		return slices.ContainsFunc(shownTexts(w.ui.sheet.pop), func(x string) bool { return strings.Contains(x, "--resume") })
+		return slices.ContainsFunc(shownTexts(w.ui.host.Sheet.Popup), func(x string) bool { return strings.Contains(x, "--resume") })
 	})
 	w.shoot("resume")
 	t.Setenv("HOME", t.TempDir())
 	w.ui.showCleanup()
-	w.until("the leftovers", func() bool { return w.ui.sheet.busy == nil })
+	w.until("the leftovers", func() bool { return !w.ui.host.Sheet.IsWaiting() })
 	w.shoot("cleanup")
-	tap(t, w.ui.sheet.pop, w.ui.sheet.bottom.Objects[1].(*button).Text)
-	w.until("the removal", func() bool { return strings.Contains(strings.Join(shownTexts(w.ui.sheet.pop), "\n"), "removed.") })
+	tap(t, w.ui.host.Sheet.Popup, w.ui.host.Sheet.Buttons.Objects[1].(*widgets.Button).Text)
+	w.until("the removal", func() bool {
+		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "removed.")
+	})
 	w.shoot("cleaned")
 }
 
@@ -150,8 +153,8 @@ func TestShotLocks(t *testing.T) {
 	w.shoot("lock")
 	w.ui.showFuse("/home/dev/projects/infra")
 	w.shoot("timer")
-	w.ui.closeSheet()
-	w.ui.locks.show(&kept{
+	w.ui.host.CloseSheet()
+	w.ui.locks.show(&folderState{
 		locks: []lock.Lock{
 			{Path: "/home/dev/projects/rollcall", Kind: lock.Manual, By: "mia", Reason: "a release is being made", Since: ago(3 * time.Hour)},
 			{Path: "/home/dev/projects/website", Kind: lock.Auto, Agent: "claude-code", Session: "w1", Since: ago(4 * time.Minute)}},

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/proc"
 )
 
 func TestShotFull(t *testing.T) {
@@ -91,13 +93,33 @@ func TestShotHostile(t *testing.T) {
 	w.shoot("cjk")
 }
 
+func TestShotSuspended(t *testing.T) {
+	snap := full()
+	paused := &snap.Sessions[7].Session
+	paused.Suspended, paused.Outcome = true, ""
+	paused.Process, paused.StartedAt = proc.Identity{PID: 20017, Start: 12}, ago(time.Hour)
+	paused.Evidence = "process 20017 is suspended; before: registry 20017.json: busy, 7 m ago"
+	snap.Sessions[1].Suspended = true
+	open := app.Session{Session: adapters.ProcessSession(adapters.OpenCode, proc.Process{
+		Identity: proc.Identity{PID: 30412, Start: 8812345}, Started: ago(4 * time.Minute)}, "/home/dev/projects/lab")}
+	snap.Sessions = slices.Insert(snap.Sessions, 7, open)
+	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
+	w.ui.Show(paused.ID)
+	w.shoot("suspended")
+	w.ui.Show(open.ID)
+	shows(t, w.win.Content(), "open, no session yet", "No session yet. A session begins with the first prompt.")
+	w.shoot("process")
+	w.filter("suspended")
+	w.shoot("filter-suspended")
+}
+
 func TestShotMany(t *testing.T) {
 	w := open(t, many(500))
 	w.ui.sessions.list.ScrollTo(250)
 	w.shoot("many")
 }
 
-// many is a picture of n sessions, in every status.
+// many returns a snapshot of n sessions, in every status.
 func many(n int) *app.Snapshot {
 	statuses := []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Stopped, adapters.Stopped, adapters.Stopped}
 	agents := []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.Pi}

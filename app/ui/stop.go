@@ -7,27 +7,40 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 	"rollcall/proc"
 )
 
 // stopper is a core that can stop sessions; *app.Core is one.
 type stopper interface {
 	PlanStop(ctx context.Context, s app.Session) (*app.StopPlan, error)
+	PlanStopIdle(ctx context.Context, s app.Session) (*app.StopPlan, error)
+	PlanStopAllIdle(ctx context.Context, snap *app.Snapshot, failed func(*app.Session, error)) []*app.StopPlan
 	Stop(ctx context.Context, p *app.StopPlan, progress func(app.StopStep)) (app.StopResult, error)
 }
 
-// canStop says whether it makes sense to offer a stop: what exactly will be done,
-// or why it can't be, is found out when the user asks for it.
+// canStop reports whether a stop is offered for s. Whether it is possible is checked when the user asks for it.
 func (u *UI) canStop(s *app.Session) bool {
 	_, ok := u.core.(stopper)
 	return ok && s.Live() && s.Parent == ""
+}
+
+// stopSheet asks before a session is stopped.
+type stopSheet struct {
+	*widgets.Sheet
+	core stopper
+	plan *app.StopPlan // nil: the session is not running
+}
+
+// stopResult is what a stop did.
+type stopResult struct {
+	app.StopResult
+	ended bool // the session had ended before
 }
 
 // showStop shows what a stop of s will do, and does it once the user agrees.
@@ -36,150 +49,100 @@ func (u *UI) showStop(s app.Session) {
 	if !ok {
 		return
 	}
-	d := u.newSheet("Stop this session?", sheetWidth)
-	d.loading("Looking at its processes…")
-	go func() {
-		plan, err := core.PlanStop(d.ctx, s)
-		u.post(func() {
-			switch {
-			case d.ctx.Err() != nil:
-			case errors.Is(err, app.ErrNotRunning):
-				d.show([]fyne.CanvasObject{sentence("done", colorGood, "It is not running any more.")}, d.button("Close", d.close))
-			case err != nil:
-				d.failed("It can't be stopped: " + present.Cut(short(err.Error()), 1000))
-			default:
-				d.showPlan(core, plan)
-			}
-		})
-	}()
+	d := &stopSheet{Sheet: u.host.NewSheet("Stop this session?", widgets.SheetWidth), core: core}
+	widgets.Load(d.Sheet, "Reading its processes…", func(ctx context.Context) (*app.StopPlan, error) {
+		plan, err := core.PlanStop(ctx, s)
+		switch {
+		case errors.Is(err, app.ErrNotRunning):
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("the session cannot be stopped: %w", err)
+		}
+		return plan, nil
+	}, func(plan *app.StopPlan) {
+		if d.plan = plan; plan == nil {
+			d.ShowResult([]fyne.CanvasObject{widgets.Success("The session is not running any more.")})
+			return
+		}
+		d.Confirm(planFacts(plan), u.host.NewPrimaryButton("Stop", widget.DangerImportance, d.stop))
+	})
 }
 
-// showPlan asks whether to do what a plan says.
-func (d *sheet) showPlan(core stopper, plan *app.StopPlan) {
-	body := []fyne.CanvasObject{paragraph(sessionLine(&plan.Session), widget.MediumImportance)}
-	switch plan.Session.Status {
-	case adapters.Working:
-		body = append(body, sentence("waiting", colorWaiting, "It is in the middle of a turn. What it has not finished stays as it is."))
-	case adapters.Waiting:
-		body = append(body, sentence("waiting", colorWaiting, "It waits for you: its turn is not over."))
-	}
-	body = append(body, planFacts(plan)...)
-	back := d.button("Cancel", d.close)
-	stop := d.button("Stop it", func() { d.stop(core, plan) })
-	stop.Importance = widget.DangerImportance
-	d.show(body, back, stop)
-	d.focus(back)
-}
-
-func sessionLine(s *app.Session) string {
+func sessionLine(s *app.Session) fyne.CanvasObject {
 	text := present.AgentName(s.Agent) + " · " + present.Project(tail(s.CWD, maxRowText)) + " · " + present.Status(s.Session)
 	if topic := sessionTitle(s); topic != "" {
 		text = "“" + present.Cut(topic, 120) + "”\n" + text
 	}
-	return text
+	return widgets.Paragraph(text, widget.MediumImportance)
 }
 
-// planFacts are what a plan will do: to which processes, how, and what else ends.
+// planFacts shows what a plan will do: to which processes, how, and what else ends.
 func planFacts(p *app.StopPlan) []fyne.CanvasObject {
+	facts := []fyne.CanvasObject{sessionLine(&p.Session)}
+	switch p.Session.Status {
+	case adapters.Working:
+		facts = append(facts, widgets.Warning("The session is in the middle of a turn. Unfinished work stays as it is."))
+	case adapters.Waiting:
+		facts = append(facts, widgets.Warning("The session is waiting for you. Its turn is not over."))
+	}
 	if p.Through != "" {
-		return []fyne.CanvasObject{paragraph("It is asked of "+short(p.Through)+". No process is ended.", widget.MediumImportance)}
+		return append(facts, widgets.Paragraph(short(p.Through)+" stops the session. No process is ended.", widget.MediumImportance))
 	}
-	facts := []fyne.CanvasObject{label("Its processes"), quote(strings.Join(treeLines(p), "\n")), label("How"), paragraph(stepsText(p.Steps), widget.MediumImportance)}
-	if len(p.Also) > 0 {
-		lines := make([]string, 0, len(p.Also))
-		for i := range p.Also {
-			lines = append(lines, present.Cut(sessionTitle(&p.Also[i]), 60)+" ("+present.Status(p.Also[i].Session)+")")
-		}
-		facts = append(facts, label("Ends with it"), sentence("waiting", colorWaiting, strings.Join(lines, "\n")))
+	facts = append(facts, widgets.NewLabel("Processes"), widgets.Quote(strings.Join(present.Tree(p.Process, p.Tree), "\n")),
+		widgets.NewLabel("Signals"), widgets.Paragraph(stepsText(p.Steps), widget.MediumImportance))
+	if len(p.Also) == 0 {
+		return facts
 	}
-	return facts
+	lines := make([]string, 0, len(p.Also))
+	for i := range p.Also {
+		lines = append(lines, present.Cut(sessionTitle(&p.Also[i]), 60)+" ("+present.Status(p.Also[i].Session)+")")
+	}
+	return append(facts, widgets.NewLabel("Other sessions that end"), widgets.Warning(strings.Join(lines, "\n")))
 }
 
-// stepsText says which signals are sent, and how long each is given.
+// stepsText returns which signals are sent, and how long Rollcall waits after each.
 func stepsText(steps []app.StopStep) string {
 	words := make([]string, len(steps))
 	for i, s := range steps {
-		words[i] = fmt.Sprintf("%s, and has %g s to end", s.Signal, s.Grace.Seconds())
+		words[i] = fmt.Sprintf("%s and waits up to %g s", s.Signal, s.Grace.Seconds())
 		if s.Signal == proc.Kill {
 			words[i] = s.Signal.String()
 		}
 	}
-	return "It gets the signal " + strings.Join(words, "; if that is not enough, ") + ". What it started and leaves behind is ended as well."
+	return "Rollcall sends " + strings.Join(words, "; if that is not enough, it sends ") + ". It then ends the processes that the session leaves behind."
 }
 
-// treeLines are the processes of a plan, each below the one that started it.
-func treeLines(p *app.StopPlan) []string {
-	below := map[int][]proc.Process{}
-	for _, r := range p.Tree {
-		below[r.PPID] = append(below[r.PPID], r)
-	}
-	var lines []string
-	var add func(r proc.Process, depth int)
-	add = func(r proc.Process, depth int) {
-		lines = append(lines, strings.Repeat("   ", depth)+fmt.Sprintf("%d %s", r.PID, short(r.Comm)))
-		for _, c := range below[r.PID] {
-			add(c, depth+1)
-		}
-	}
-	add(p.Process, 0)
-	if len(lines) > maxTree {
-		lines = append(lines[:maxTree], fmt.Sprintf("and %d more", len(lines)-maxTree))
-	}
-	return lines
-}
-
-const maxTree = 30
-
-// stop carries out a plan and tells of each step. The sheet may be closed
-// meanwhile: what was begun is done.
-func (d *sheet) stop(core stopper, plan *app.StopPlan) {
-	u := d.ui
-	log := paragraph("Stopping…", widget.MediumImportance)
-	busy := widget.NewActivity()
-	busy.Start()
-	d.show([]fyne.CanvasObject{border(nil, container.New(layout.NewCustomPaddedLayout(6, 6, 6, 2), container.NewGridWrap(fyne.NewSquareSize(20), busy)), nil, log)},
-		d.button("Close", d.close))
-	d.busy = busy
-	go func() {
-		r, err := core.Stop(u.ctx, plan, func(step app.StopStep) {
-			u.post(func() { log.SetText(fmt.Sprintf("Sent %s, waiting up to %g s…", step.Signal, step.Grace.Seconds())) })
+func (d *stopSheet) stop() {
+	name := present.Cut(sessionTitle(&d.plan.Session), 120)
+	widgets.Run(d.Sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (r stopResult, err error) {
+		r.StopResult, err = d.core.Stop(ctx, d.plan, func(step app.StopStep) {
+			say(fmt.Sprintf("Sent %s, waiting up to %g s…", step.Signal, step.Grace.Seconds()))
 		})
-		u.post(func() { d.stopped(plan, r, err) })
-	}()
-}
-
-func (d *sheet) stopped(plan *app.StopPlan, r app.StopResult, err error) {
-	if !d.open() {
-		if err != nil {
-			d.ui.tell(short(plan.Session.ID) + " was not stopped: " + short(err.Error()))
+		if errors.Is(err, app.ErrNotRunning) {
+			r.ended, err = true, nil
 		}
-		return
-	}
-	if err != nil && !errors.Is(err, app.ErrNotRunning) {
-		d.failed("It was not stopped: " + present.Cut(short(err.Error()), 1000))
-		return
-	}
-	d.head.SetText("The session is stopped")
-	done := d.button("Close", d.close)
-	d.show([]fyne.CanvasObject{paragraph("“"+present.Cut(sessionTitle(&plan.Session), 120)+"”", widget.MediumImportance), sentence("done", colorGood, stoppedText(plan, r, err))}, done)
-	d.focus(done)
+		return r, err
+	}, func(r stopResult) {
+		d.SetTitle("The session is stopped")
+		d.ShowResult([]fyne.CanvasObject{widgets.Paragraph("“"+name+"”", widget.MediumImportance), widgets.Success(stoppedText(d.plan, r))})
+	})
 }
 
-func stoppedText(plan *app.StopPlan, r app.StopResult, err error) string {
+func stoppedText(plan *app.StopPlan, r stopResult) string {
 	took := elapsed(r.Took)
 	switch {
-	case err != nil:
-		return "It had ended by itself."
+	case r.ended:
+		return "The session had already ended."
 	case plan.Through != "":
-		return fmt.Sprintf("%s stopped it, after %s.", short(plan.Through), took)
+		return fmt.Sprintf("%s stopped it after %s.", short(plan.Through), took)
 	}
-	text := fmt.Sprintf("Stopped by %s, after %s.", r.By, took)
-	if n := len(r.Rest); n > 0 {
-		names := make([]string, 0, n)
+	text := fmt.Sprintf("Stopped by %s after %s.", r.By, took)
+	if len(r.Rest) > 0 {
+		names := make([]string, 0, len(r.Rest))
 		for _, p := range r.Rest {
 			names = append(names, fmt.Sprintf("%d %s", p.PID, short(p.Comm)))
 		}
-		text += " Ended what it left: " + strings.Join(names, ", ") + "."
+		text += " Also ended: " + strings.Join(names, ", ") + "."
 	}
 	return text
 }

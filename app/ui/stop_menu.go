@@ -8,18 +8,18 @@ import (
 	"rollcall/app/present"
 )
 
-// maxGroups is how many groups the menu offers to list alone.
+// maxGroups is how many groups the menu lists.
 const maxGroups = 10
 
-// showMenu opens the menu of what concerns several sessions, below the button b.
+// showMenu opens the menu for several sessions below the button b.
 func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	u := p.ui
 	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
 	_, can := u.core.(stopper)
 	stop.Disabled = !can
-	tidy := fyne.NewMenuItem("Clean up…", u.showCleanup)
-	tidy.Disabled = u.options.Table == nil
-	items := []*fyne.MenuItem{stop, tidy}
+	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
+	cleanUp.Disabled = u.options.Table == nil
+	items := []*fyne.MenuItem{stop, cleanUp}
 	if groups := launchGroups(p.view.snapshot); len(groups) > 0 {
 		items = append(items, fyne.NewMenuItemSeparator())
 		for _, g := range groups[:min(len(groups), maxGroups)] {
@@ -34,8 +34,7 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	menu.ShowAtPosition(fyne.NewPos(max(x, 0), at.Y+b.Size().Height+2))
 }
 
-// launchGroups are the groups of launches that some session is of, in the order
-// of the list.
+// launchGroups returns the groups of launches that have a session, in the order of the list.
 func launchGroups(s *app.Snapshot) []string {
 	var out []string
 	seen := map[string]bool{"": true}

@@ -12,13 +12,11 @@ import (
 	"time"
 )
 
-// system is what the pages ask of the machine. All of it may block, so none of
-// it is asked on the UI goroutine.
+// system is the machine that the window runs on. Its methods may block, so they must not be called on Fyne's goroutine.
 type system interface {
 	exists(path string) bool
 	isFolder(path string) bool
-	// openTerminal opens a terminal that runs a program with its arguments in
-	// folder, and returns the terminal's name.
+	// openTerminal opens a terminal that runs a program with its arguments in folder, and returns the terminal's name.
 	openTerminal(folder string, program []string) (string, error)
 }
 
@@ -26,11 +24,11 @@ type machine struct {
 	goos     string
 	getenv   func(string) string
 	lookPath func(string) (string, error)
-	patience time.Duration // how long a terminal may take to fail
+	failTime time.Duration // how long a terminal may take to fail
 }
 
 func realSystem() system {
-	return &machine{goos: runtime.GOOS, getenv: os.Getenv, lookPath: exec.LookPath, patience: 700 * time.Millisecond}
+	return &machine{goos: runtime.GOOS, getenv: os.Getenv, lookPath: exec.LookPath, failTime: 700 * time.Millisecond}
 }
 
 func (m *machine) exists(path string) bool {
@@ -43,13 +41,13 @@ func (m *machine) isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// A terminal is a program that shows another one in a window.
+// terminal is a program that runs another program in a window.
 type terminal struct {
 	name string
 	argv []string
 }
 
-// macScript reads its arguments, so nothing is quoted into it.
+// macScript receives the folder and the command as arguments, so that nothing has to be quoted.
 var macScript = []string{
 	"on run argv",
 	`set c to "cd " & quoted form of (item 1 of argv) & " && exec"`,
@@ -61,8 +59,8 @@ var macScript = []string{
 	"end run",
 }
 
-// terminals are those to try, the user's own choice first. Each gets the program
-// and its arguments as they are: none is given a line for a shell.
+// terminals returns the terminals to try, the user's choice first. Each receives the program and its arguments
+// separately; none receives a line for a shell.
 func (m *machine) terminals(folder string, program []string) []terminal {
 	with := func(words ...string) []string { return append(words, program...) }
 	switch m.goos {
@@ -94,15 +92,14 @@ func (m *machine) terminals(folder string, program []string) []terminal {
 	}
 	first := terminal{filepath.Base(own), with(own, "-e")}
 	for _, t := range list {
-		if t.name == first.name { // it has its own way of being told
+		if t.name == first.name { // it has its own flags
 			first.argv = append([]string{own}, t.argv[1:]...)
 		}
 	}
 	return append([]terminal{first}, list...)
 }
 
-// escapeWT keeps Windows Terminal from taking a semicolon for the end of a
-// command of its own.
+// escapeWT escapes semicolons, which separate commands of Windows Terminal.
 func escapeWT(word string) string { return strings.ReplaceAll(word, ";", `\;`) }
 
 func escapeWTs(words []string) []string {
@@ -113,8 +110,8 @@ func escapeWTs(words []string) []string {
 	return out
 }
 
-// openTerminal tries one terminal after the other. One that ends with an error
-// at once counts as failed: it said why, and the user shall read it.
+// openTerminal tries one terminal after the other. A terminal that ends with an error within failTime counts as failed;
+// its error is returned if no other terminal opens.
 func (m *machine) openTerminal(folder string, program []string) (string, error) {
 	if !m.isFolder(folder) {
 		return "", fmt.Errorf("%s is not a folder", folder)
@@ -134,19 +131,18 @@ func (m *machine) openTerminal(folder string, program []string) (string, error) 
 	if len(failures) > 0 {
 		return "", errors.New(strings.Join(failures, "; "))
 	}
-	return "", errors.New("no terminal found; set TERMINAL to the program of yours, or copy the command")
+	return "", errors.New("no terminal found; set TERMINAL to the program of your terminal, or copy the command")
 }
 
-// run starts a terminal that outlives this process, and gives it a moment to
-// fail.
+// run starts a terminal that outlives this process, and waits up to failTime for it to fail.
 func (m *machine) run(path string, args []string, folder string) error {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = folder
 	cmd.SysProcAttr = detached()
-	said := m.listen(cmd)
-	if said != nil {
-		defer os.Remove(said.Name())
-		defer said.Close()
+	stderr := m.captureStderr(cmd)
+	if stderr != nil {
+		defer os.Remove(stderr.Name())
+		defer stderr.Close()
 	}
 	if err := cmd.Start(); err != nil {
 		return err
@@ -156,35 +152,35 @@ func (m *machine) run(path string, args []string, folder string) error {
 	select {
 	case err := <-ended:
 		if err == nil {
-			return nil // it handed over to one that runs already
+			return nil // a terminal that was running opens the window
 		}
-		return failure(err, said)
-	case <-time.After(m.patience):
+		return withOutput(err, stderr)
+	case <-time.After(m.failTime):
 		return nil
 	}
 }
 
-// listen lets the terminal complain into a file: nobody would read a pipe once
-// it has its window. Windows could not remove the file in time, and its
-// terminals complain in windows.
-func (m *machine) listen(cmd *exec.Cmd) *os.File {
+// captureStderr makes the terminal write its errors to a file; a pipe would have no reader once the window is open. It
+// returns nil on Windows, where the open file could not be removed and terminals show errors in windows.
+func (m *machine) captureStderr(cmd *exec.Cmd) *os.File {
 	if m.goos == "windows" {
 		return nil
 	}
-	said, err := os.CreateTemp("", "rollcall-terminal-")
+	file, err := os.CreateTemp("", "rollcall-terminal-")
 	if err != nil {
 		return nil
 	}
-	cmd.Stderr = said
-	return said
+	cmd.Stderr = file
+	return file
 }
 
-func failure(err error, said *os.File) error {
-	if said == nil {
+// withOutput adds the start of file to err; file may be nil.
+func withOutput(err error, file *os.File) error {
+	if file == nil {
 		return err
 	}
 	text := make([]byte, 2000)
-	n, _ := said.ReadAt(text, 0)
+	n, _ := file.ReadAt(text, 0)
 	if first := short(string(text[:n])); first != "" {
 		return fmt.Errorf("%w: %s", err, first)
 	}

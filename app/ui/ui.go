@@ -1,11 +1,9 @@
-// Package ui is the content of Rollcall's window: the sessions and what is
-// known of each, how each agent answered, what is launched, locked and timed. It
-// consists of Fyne containers and widgets and never imports fyne.io/fyne/v2/app, so it
-// builds and can be tested without cgo, a display or OpenGL.
+// Package ui contains the pages of Rollcall's window: the sessions and their details, the agents, launches, and the
+// locks and timers of folders. It never imports fyne.io/fyne/v2/app, so it builds and can be tested without cgo, a
+// display or OpenGL. Package widgets has the controls that the pages consist of.
 //
-// Everything a session's agent wrote is cleaned by package present before it
-// is shown. Snapshots become rows on a goroutine of the package's own; the UI
-// goroutine only shows them.
+// Everything that an agent wrote is cleaned by package present before it is shown. A goroutine of this package turns
+// snapshots into rows; Fyne's goroutine only shows them.
 package ui
 
 import (
@@ -16,52 +14,47 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/fuse"
 	"rollcall/app/launch"
+	"rollcall/app/ui/widgets"
 	"rollcall/proc"
 )
 
-// Core is what the window needs of the core; *app.Core is one.
+// Core is the part of the core that the window requires; *app.Core implements it.
 type Core interface {
-	// Snapshot returns the last picture. It never blocks.
+	// Snapshot returns the latest snapshot. It never blocks.
 	Snapshot() *app.Snapshot
-	// Refresh asks every agent and returns when each has settled.
+	// Refresh reads every agent, and returns when each has answered or failed.
 	Refresh(ctx context.Context) *app.Snapshot
-	// Subscribe calls f for each new picture, never two calls at once.
+	// Subscribe calls f for each new snapshot, one call at a time.
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 }
 
-// Options are what New needs beside the core.
+// Options contains what New requires beside the core.
 type Options struct {
-	// Window is where the content is shown: for dialogs, the focus and
-	// shortcuts. Required; New does not set its content.
+	// Window shows the content. New uses it for dialogs, the focus and shortcuts, and does not set its content. It is
+	// required.
 	Window fyne.Window
-	// Days is how far back stopped sessions are listed; 0: as far as the core
-	// knows them.
+	// Days is for how many days stopped sessions are listed; 0: all that the core knows.
 	Days int
-	// Agents are all agents' adapters. Those that are an adapters.Launcher can be
-	// launched.
+	// Agents are the adapters of all agents. Those that implement adapters.Launcher can be launched.
 	Agents []adapters.Adapter
-	// Launches and Fuses are what Rollcall keeps of launches, folders and timers.
-	// Without them nothing can be launched, locked or timed.
+	// Launches and Fuses store launches, locks and timers. If they are nil, the window offers none of these.
 	Launches *launch.Launches
 	Fuses    *fuse.Fuses
-	// Table reads this machine's processes; without it nothing is cleaned up.
+	// Table reads this machine's processes. If it is nil, the window offers no clean-up.
 	Table proc.Lister
 	// Program is the path of Rollcall itself, for terminals to run.
 	Program string
-	// KeepEnv leaves variables in place that an agent's adapter would leave out
-	// of its environment: the user's settings say so.
+	// KeepEnv keeps the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
 }
 
-// UI is the window's content. Its methods are called on Fyne's goroutine.
+// UI is the window's content. Its methods must be called on Fyne's goroutine, unless their comment says otherwise.
 type UI struct {
 	core   Core
 	window fyne.Window
@@ -69,7 +62,8 @@ type UI struct {
 	now    func() time.Time
 	do     func(func())
 	system system
-	// options are those of New; environ is the environment of what is launched.
+	host   *widgets.Host
+	// environ returns the environment of what is launched.
 	options Options
 	environ func() []string
 
@@ -78,18 +72,17 @@ type UI struct {
 	agents   *agentsPage
 	launch   *launchPage
 	locks    *locksPage
-	sheet    *sheet // the dialog that is open, if one is
 
 	content *fyne.Container
 	pages   *fyne.Container
-	tabs    []*tab
+	tabs    []*widgets.Tab
 	page    int
-	asOf    *line
-	refresh *button
+	asOf    *widgets.Line
+	refresh *widgets.Button
 
 	ctx    context.Context // ends with Close
 	cancel func()
-	ended  func() // of the subscription
+	ended  func() // ends the subscription
 	closed sync.Once
 }
 
@@ -101,8 +94,8 @@ const (
 	pageLocks
 )
 
-// New builds the content and keeps it up to date until Close. It must be
-// called on Fyne's goroutine, with Theme set in the application's settings.
+// New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
+// set in the application's settings.
 func New(core Core, o Options) *UI {
 	return newUI(core, o, fyne.Do, time.Now, realSystem())
 }
@@ -110,15 +103,16 @@ func New(core Core, o Options) *UI {
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
 	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
+	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut, Form: u.form,
+		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
 	u.feed = newFeed(do, now, o.Days, u.apply)
-	u.asOf = newLine("", colorMuted, theme.SizeNameCaptionText, fyne.TextStyle{})
-	u.asOf.align = fyne.TextAlignTrailing
-	u.refresh = newButton("Refresh", plainIcon("refresh"), u.typedKey, u.Refresh)
-	u.tabs = []*tab{
-		newTab("Sessions", u.typedKey, func() { u.open(pageSessions) }),
-		newTab("Agents", u.typedKey, func() { u.open(pageAgents) }),
-		newTab("Launch…", u.typedKey, func() { u.open(pageLaunch) }),
-		newTab("Locks & timers", u.typedKey, func() { u.open(pageLocks) }),
+	u.asOf = widgets.NewCaption("").Trailing()
+	u.refresh = u.host.NewButton("Refresh", widgets.PlainIcon("refresh"), u.Refresh)
+	u.tabs = []*widgets.Tab{
+		u.host.NewTab("Sessions", func() { u.open(pageSessions) }),
+		u.host.NewTab("Agents", func() { u.open(pageAgents) }),
+		u.host.NewTab("Launch…", func() { u.open(pageLaunch) }),
+		u.host.NewTab("Locks & timers", func() { u.open(pageLocks) }),
 	}
 	u.sessions = newSessionsPage(u)
 	u.agents = newAgentsPage(u)
@@ -135,23 +129,40 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 }
 
 func (u *UI) frame() *fyne.Container {
-	tabs := container.New(layout.NewCustomPaddedHBoxLayout(2))
+	tabs := widgets.Columns(2)
 	for _, t := range u.tabs {
 		tabs.Add(t)
 	}
-	top := newTopBar(tabs, u.asOf, u.refresh)
 	return container.New(&sized{changed: func() {
-		if u.sheet != nil {
-			u.sheet.fit() // a dialog lies above the content, and would keep its size
+		if u.host.Sheet != nil {
+			u.host.Sheet.Fit() // a dialog is above the content, and would keep its size
 		}
-	}}, border(container.New(layout.NewCustomPaddedVBoxLayout(0), top, widget.NewSeparator()), nil, nil, u.pages))
+	}}, widgets.Border(widgets.Rows(0, newTopBar(tabs, u.asOf, u.refresh), widget.NewSeparator()), nil, nil, u.pages))
 }
 
-// Content is what the window shows. It is always the same object.
+// form returns the form of the page that is shown; nil: it has none.
+func (u *UI) form() *container.Scroll {
+	if u.page == pageLaunch {
+		return u.launch.scroll
+	}
+	return nil
+}
+
+// sheetOpened returns what restores the focus when the sheet that was opened is closed.
+func (u *UI) sheetOpened() (restore func()) {
+	page := u.page
+	return func() {
+		if page != u.page { // what had the focus is hidden
+			u.focusPage()
+		}
+	}
+}
+
+// Content returns the object that the window shows. It is always the same.
 func (u *UI) Content() fyne.CanvasObject { return u.content }
 
-// Show opens the sessions and, unless id is empty, the session with that id,
-// or the only one whose id starts with it, now or as soon as it is listed.
+// Show opens the list of sessions. Unless id is empty, it shows the session with that id, or the only one whose id
+// begins with it, now or as soon as it is listed.
 func (u *UI) Show(id string) {
 	u.open(pageSessions)
 	if id == "" {
@@ -164,8 +175,8 @@ func (u *UI) Show(id string) {
 // ShowLaunch opens the launch page.
 func (u *UI) ShowLaunch() { u.open(pageLaunch) }
 
-// Warn shows a warning above the list until the next one; an empty text removes
-// it. Unlike the other methods it may be called from any goroutine.
+// Warn shows a warning above the list of sessions, in place of the one before; an empty text removes it. Warn may be
+// called from any goroutine.
 func (u *UI) Warn(text string) {
 	u.post(func() {
 		u.sessions.warning = short(text)
@@ -173,14 +184,14 @@ func (u *UI) Warn(text string) {
 	})
 }
 
-// tell shows what went wrong with something that the user no longer looks at,
-// above the list, until it is dismissed. It is called on the UI goroutine.
-func (u *UI) tell(text string) {
+// notify shows an error above the list of sessions until it is dismissed. It is for actions whose page or dialog is
+// closed.
+func (u *UI) notify(text string) {
 	u.sessions.notice = short(text)
 	u.sessions.apply(u.sessions.view)
 }
 
-// Refresh asks all agents again, and puts the list in order. It returns at once.
+// Refresh reads all agents again, and sorts the list. It returns at once.
 func (u *UI) Refresh() {
 	u.feed.sort()
 	u.launch.look()
@@ -190,9 +201,8 @@ func (u *UI) Refresh() {
 	go u.core.Refresh(u.ctx)
 }
 
-// Close ends what keeps the content up to date; nothing is handed to Fyne's
-// goroutine after it. It may be called more than once, and from any goroutine
-// but that of the core's subscriptions.
+// Close ends the updates; nothing is run on Fyne's goroutine after it. It may be called more than once, and from any
+// goroutine but that of the core's subscriptions.
 func (u *UI) Close() {
 	u.closed.Do(func() {
 		u.cancel()
@@ -208,7 +218,7 @@ func (u *UI) post(f func()) {
 	}
 }
 
-// ageStep is how often ages are brought up to date.
+// ageStep is the interval at which ages are updated.
 const ageStep = 15 * time.Second
 
 func (u *UI) tick() {
@@ -252,19 +262,16 @@ func (u *UI) showTop(s *app.Snapshot) {
 	text := ""
 	switch {
 	case s.Refreshing || pending(s):
-		text = "Asking…"
+		text = "Refreshing…"
 	case !s.At.IsZero():
 		text = "as of " + s.At.Local().Format("15:04:05")
 	}
-	u.asOf.set(text, colorMuted)
-	var sign fyne.Resource
+	u.asOf.Set(text, widgets.ColorMuted)
+	var icon fyne.Resource
 	if len(failedNames(s)) > 0 {
-		sign = newIcon("waiting", colorWaiting)
+		icon = widgets.NewIcon("waiting", widgets.ColorWaiting)
 	}
-	if t := u.tabs[pageAgents]; t.icon != sign {
-		t.icon = sign
-		t.Refresh()
-	}
+	u.tabs[pageAgents].SetIcon(icon)
 }
 
 // open shows one of the pages.
@@ -279,10 +286,7 @@ func (u *UI) open(page int) {
 		} else {
 			o.Hide()
 		}
-		if t := u.tabs[i]; t.active != (i == page) {
-			t.active = i == page
-			t.Refresh()
-		}
+		u.tabs[i].SetActive(i == page)
 	}
 	switch page {
 	case pageAgents:
@@ -294,18 +298,18 @@ func (u *UI) open(page int) {
 	}
 }
 
-// copyText puts text on the clipboard and says so on the button for a moment.
-func (u *UI) copyText(b *button, text string) {
+// copyText copies text to the clipboard, and shows that on the button for copiedFor.
+func (u *UI) copyText(b *widgets.Button, text string) {
 	fyne.CurrentApp().Clipboard().SetContent(text)
 	was := b.Text
 	if was == copied {
 		return
 	}
-	b.SetIcon(newIcon("done", colorGood))
+	b.SetIcon(widgets.NewIcon("done", widgets.ColorGood))
 	b.SetText(copied)
 	time.AfterFunc(copiedFor, func() {
 		u.post(func() {
-			b.SetIcon(plainIcon("copy"))
+			b.SetIcon(widgets.PlainIcon("copy"))
 			b.SetText(was)
 		})
 	})

@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/ui/widgets"
 )
 
 func TestFullWindow(t *testing.T) {
@@ -44,11 +45,11 @@ func TestStates(t *testing.T) {
 		snap  *app.Snapshot
 		texts []string
 	}{
-		"before the first question": {&app.Snapshot{}, []string{"Calling the roll…", "Asking…"}},
-		"loading":                   {ask(app.Pending, ""), []string{"Calling the roll…"}},
+		"before the first question": {&app.Snapshot{}, []string{"Looking for sessions…", "Refreshing…"}},
+		"loading":                   {ask(app.Pending, ""), []string{"Looking for sessions…"}},
 		"empty":                     {ask(app.OK, ""), []string{"No sessions", "Rollcall looked for sessions of Codex", "Launch…", "Refresh"}},
 		"nothing installed":         {ask(app.Absent, ""), []string{"No coding agents found", "how to install"}},
-		"failed":                    {ask(app.Failed, "/x: unreadable: \x1b[31mdenied"), []string{"Codex could not be asked", "Codex: /x: unreadable: denied", "Details"}},
+		"failed":                    {ask(app.Failed, "/x: unreadable: \x1b[31mdenied"), []string{"Cannot read the sessions of Codex", "Codex: /x: unreadable: denied", "Details"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, c.snap)
@@ -86,7 +87,7 @@ func TestSelectionStaysWithItsSession(t *testing.T) {
 	}
 }
 
-func TestFirstSelectionWaitsForACompletePicture(t *testing.T) {
+func TestFirstSelectionWaitsForACompleteSnapshot(t *testing.T) {
 	partly := tree("a working")
 	partly.Refreshing = true
 	w := open(t, partly)
@@ -96,7 +97,7 @@ func TestFirstSelectionWaitsForACompletePicture(t *testing.T) {
 	}
 	w.publish(tree("urgent waiting", "a working"))
 	if p.selected.id != "urgent" {
-		t.Errorf("selected %v, want the most urgent of the complete picture", p.selected)
+		t.Errorf("selected %v, want the most urgent of the complete snapshot", p.selected)
 	}
 	w.publish(tree("other waiting", "a working", "urgent working"))
 	if p.selected.id != "urgent" {
@@ -157,7 +158,7 @@ func TestFilterField(t *testing.T) {
 	shows(t, w.ui.Content(), "4 of 14 sessions match")
 	matches := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.matches)
 	if top := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list); top.Y < matches.Y+p.matches.Size().Height {
-		t.Errorf("the list at %v lies over the count at %v", top, matches)
+		t.Errorf("the list at %v overlaps the count at %v", top, matches)
 	}
 	w.press(p.filter, fyne.KeyDown)
 	if c.Focused() != fyne.Focusable(p.list) {
@@ -221,7 +222,7 @@ func TestShow(t *testing.T) {
 		w.ui.Show("nobody")
 		shows(t, w.ui.Content(), "Session not found", "“nobody”")
 		w.publish(tree("a waiting", "nobody idle"))
-		shows(t, w.ui.Content(), "idle: alive, its turn is over")
+		shows(t, w.ui.Content(), "idle: running, its turn is over")
 	})
 	t.Run("folded away and filtered out", func(t *testing.T) {
 		w := open(t, full())
@@ -248,10 +249,9 @@ func TestShow(t *testing.T) {
 func TestCopying(t *testing.T) {
 	w := open(t, full())
 	d := w.ui.sessions.detail
-	for b, want := range map[*button]string{
-		d.copyID:    "e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33",
-		d.copyCWD:   "/home/dev/projects/rollcall",
-		d.copyAgain: "cd /home/dev/projects/rollcall && claude --resume e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33",
+	for b, want := range map[*widgets.Button]string{
+		d.copyID:  "e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33",
+		d.copyCWD: "/home/dev/projects/rollcall",
 	} {
 		was := b.Text
 		w.press(b, fyne.KeyReturn)
@@ -263,21 +263,21 @@ func TestCopying(t *testing.T) {
 		}
 	}
 	w.until("the buttons' own texts", func() bool {
-		return d.copyID.Text == "Copy id" && d.copyCWD.Text == "Copy folder" && d.copyAgain.Text == "Copy resume command"
+		return d.copyID.Text == "Copy id" && d.copyCWD.Text == "Copy folder" && d.copyResume.Text == "Copy resume command"
 	})
 	w.publish(snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.Agent, s.CWD = adapters.OpenClaw, "" })))
 	w.ui.Show("x")
-	if d.copyID.Disabled() || !d.copyCWD.Disabled() || !d.copyAgain.Disabled() {
+	if d.copyID.Disabled() || !d.copyCWD.Disabled() || !d.copyResume.Disabled() {
 		t.Error("buttons offer what isn't known")
 	}
 }
 
 func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	w := open(t, full())
-	var id *selectText
-	for _, v := range w.ui.sessions.detail.values {
+	var id *widgets.SelectText
+	for _, v := range w.ui.sessions.detail.facts.views {
 		if v.field.name == "Session id" {
-			id = v.value
+			id = v.value.SelectText
 		}
 	}
 	if id.Selectable {
@@ -298,7 +298,7 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*ui.tab *ui.tab *ui.tab *ui.tab *ui.button *ui.filterEntry *ui.button *ui.sessionList *ui.button *ui.button *ui.button"
+	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Button"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}
@@ -307,13 +307,13 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 func TestDetailsChangeInPlace(t *testing.T) {
 	w := open(t, full())
 	d := w.ui.sessions.detail
-	before := d.values[0]
+	before := d.facts.views[0]
 	s := full()
 	s.Sessions[0].Status, s.Sessions[0].WaitingFor = adapters.Working, ""
 	s.Sessions[0].Context.Used = 199_000
 	w.publish(s)
-	if d.values[0] != before {
-		t.Error("the fields were built anew: what the user had selected is gone")
+	if d.facts.views[0] != before {
+		t.Error("the fields got new views: what the user had selected is gone")
 	}
 	shows(t, w.ui.Content(), "working · Claude Code · rollcall", "199,000 of 200,000 tokens (100 %)")
 }
@@ -322,27 +322,27 @@ func TestLongPromptUnfolds(t *testing.T) {
 	s := snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.FirstPrompt = strings.Repeat("word ", 300) + "END" }))
 	w := open(t, s)
 	var v *fieldView
-	for _, f := range w.ui.sessions.detail.values {
-		if f.all != nil {
+	for _, f := range w.ui.sessions.detail.facts.views {
+		if f.field.rest != "" {
 			v = f
 		}
 	}
 	if v == nil || strings.Contains(v.value.Text, "END") {
 		t.Fatal("the whole prompt is shown at once")
 	}
-	v.showAll()
+	v.value.Toggle()
 	if !strings.Contains(v.value.Text, "END") {
 		t.Error("the rest is not shown")
 	}
 	w.publish(snapshotOf(s.Sessions[0]))
 	if !strings.Contains(v.value.Text, "END") {
-		t.Error("a new picture folds it again")
+		t.Error("a new snapshot folds it again")
 	}
 }
 
-// TestManyPicturesAtOnce floods the window; it must end with the last picture,
-// and not queue what it never shows.
-func TestManyPicturesAtOnce(t *testing.T) {
+// TestManySnapshotsAtOnce checks that the window shows the last one of many snapshots, and does
+// not queue those that it never shows.
+func TestManySnapshotsAtOnce(t *testing.T) {
 	w := open(t, full())
 	var last *app.Snapshot
 	for i := range 300 {
@@ -353,7 +353,7 @@ func TestManyPicturesAtOnce(t *testing.T) {
 	if n := len(w.queue); n > 2 {
 		t.Errorf("%d tasks wait for the UI goroutine", n)
 	}
-	w.until("the last picture", func() bool { return w.ui.sessions.view.snapshot == last })
+	w.until("the last snapshot", func() bool { return w.ui.sessions.view.snapshot == last })
 }
 
 func TestWarning(t *testing.T) {
@@ -373,14 +373,14 @@ func TestAgesAreKeptUpToDate(t *testing.T) {
 
 func BenchmarkApply5000(b *testing.B) {
 	a := test.NewTempApp(b)
-	a.Settings().SetTheme(Theme{Variant: &lightVariant})
+	a.Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
 	win := a.NewWindow("")
 	u := newUI(&fakeCore{snapshot: many(5000)}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
 	defer u.Close()
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))
 	s := many(5000)
-	v := build(s, sieve{})
+	v := build(s, selection{})
 	u.apply(v)
 	b.ReportAllocs()
 	for b.Loop() {

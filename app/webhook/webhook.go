@@ -1,5 +1,5 @@
-// Package webhook tells an address of the user's when a session's process really
-// ended. It is off unless the settings name an address.
+// Package webhook posts a message to the user's URL when the process of a session has ended. It is off unless the
+// settings name a URL.
 package webhook
 
 import (
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -23,54 +24,60 @@ import (
 	"rollcall/app/present"
 )
 
-// Config says whom to tell.
+// Config configures a Sender.
 type Config struct {
 	URL    string // http:// or https://
-	Secret string // signs what is told; empty: it isn't signed
-	// ExitCode returns the exit code of a session's process where it is known;
-	// nil: it never is.
+	Secret string // key of the signature; empty: messages are not signed
+	// ExitCode returns the exit code of a session's process, or nil if it is unknown. ExitCode may be nil.
 	ExitCode func(s *app.Session) *int
 	Log      *slog.Logger
-	// Pauses are those before each further attempt; nil: 1 s, 5 s, 25 s.
+	// Pauses are the pauses before the second and each further attempt; nil: 1 s, 5 s, 25 s.
 	Pauses []time.Duration
 }
 
 const (
-	limit   = 10 * time.Second // of one attempt
-	summary = 200              // characters
-	// most bounds what waits for an address that does not answer.
-	most = 100
+	limit      = 10 * time.Second // for one attempt
+	summary    = 200              // characters
+	maxPending = 100              // messages that wait for a server
 )
 
 var pauses = []time.Duration{time.Second, 5 * time.Second, 25 * time.Second}
 
-// Payload is what is told. Empty fields are left out; ExitStatus is absent where
-// nobody knows it, never 0 instead.
+// Payload is the JSON body of a message. docs/json.md describes it. Empty fields are left out. ExitStatus is absent if
+// it is unknown; it is never 0 instead.
 type Payload struct {
 	HookType        string            `json:"hook_type"` // session.stopped
 	SessionID       string            `json:"session_id"`
 	Agent           adapters.Name     `json:"agent"`
 	CWD             string            `json:"cwd,omitempty"`
 	Outcome         adapters.Outcome  `json:"outcome,omitempty"`
-	DurationSeconds int64             `json:"duration_seconds,omitempty"`
+	DurationSeconds int64             `json:"duration_seconds,omitempty"` // of the last turn
 	ExitStatus      *int              `json:"exit_status,omitempty"`
 	Summary         string            `json:"summary,omitempty"` // the title or prompt, 200 characters at most
 	Meta            map[string]string `json:"meta,omitempty"`    // launch, group, spec, branch, model
 	Timestamp       time.Time         `json:"timestamp"`
 }
 
-// Sender tells of ends. It is safe for concurrent use.
+// Sender posts a message for each session that ends. It is safe for concurrent use.
 type Sender struct {
 	cfg    Config
 	client *http.Client
 	slots  chan struct{}
 }
 
-// New makes a sender.
+// CheckURL returns an error if address is not a URL that a webhook can have. The error does not contain the address,
+// which may hold a secret.
+func CheckURL(address string) error {
+	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.New("the URL of a webhook must begin with http:// or https://, followed by a host name")
+	}
+	return nil
+}
+
+// New returns a sender.
 func New(cfg Config) (*Sender, error) {
-	u, err := url.Parse(cfg.URL)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("the webhook's url must begin with http:// or https://")
+	if err := CheckURL(cfg.URL); err != nil {
+		return nil, err
 	}
 	if cfg.Pauses == nil {
 		cfg.Pauses = pauses
@@ -78,19 +85,17 @@ func New(cfg Config) (*Sender, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, most)}, nil
+	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, maxPending)}, nil
 }
 
-// Client is one for webhooks. It follows no redirection: on the way the request
-// would lose its body, or take what it tells to a place that nobody named. The
-// answer then is the redirection, which is no success.
+// Client returns an HTTP client for webhooks. It does not follow redirects: a redirected request would lose its body or
+// carry it to a server that the user did not name. Post reports a redirect as an error.
 func Client(limit time.Duration) *http.Client {
 	return &http.Client{Timeout: limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Run tells of the ends among events until ctx is done. Each is told on its own,
-// so that a slow address holds none up; what is under way when ctx ends is given
-// up.
+// Run posts a message for each session that ends, until ctx is done. Messages do not wait for each other. Run cancels
+// the messages that are on their way when ctx ends.
 func (s *Sender) Run(ctx context.Context, events *app.Events) error {
 	var sending sync.WaitGroup
 	defer s.client.CloseIdleConnections()
@@ -103,19 +108,19 @@ func (s *Sender) Run(ctx context.Context, events *app.Events) error {
 			}
 			return err
 		}
-		if e.Kind != app.Ended || e.Session.Parent != "" {
+		if e.Kind != app.Ended || e.Session.Parent != "" || e.Session.IsEmptyProcess() {
 			continue
 		}
 		select {
 		case s.slots <- struct{}{}:
 		default:
-			s.cfg.Log.Warn("an end was not told: too many wait for the webhook already", "session", e.Session.ID)
+			s.cfg.Log.Warn("webhook message dropped: too many wait for the server already", "session", e.Session.ID, "waiting", maxPending)
 			continue
 		}
 		sending.Go(func() {
 			defer func() { <-s.slots }()
 			if err := s.Send(ctx, s.payload(&e)); err != nil && ctx.Err() == nil {
-				s.cfg.Log.Warn("an end was not told", "session", e.Session.ID, "error", err)
+				s.cfg.Log.Warn("webhook message not sent", "session", e.Session.ID, "error", err)
 			}
 		})
 	}
@@ -127,8 +132,8 @@ func (s *Sender) payload(e *app.Event) Payload {
 		HookType: "session.stopped", SessionID: x.ID, Agent: x.Agent, CWD: x.CWD, Outcome: x.Outcome,
 		Summary: present.Cut(present.Line(present.Topic(x.Session)), summary), Timestamp: e.At.UTC(),
 	}
-	if !x.StartedAt.IsZero() && e.At.After(x.StartedAt) {
-		p.DurationSeconds = int64(e.At.Sub(x.StartedAt).Seconds())
+	if took, ok := e.TurnLength(); ok {
+		p.DurationSeconds = int64(took.Seconds())
 	}
 	if s.cfg.ExitCode != nil {
 		p.ExitStatus = s.cfg.ExitCode(x)
@@ -137,70 +142,65 @@ func (s *Sender) payload(e *app.Event) Payload {
 	if l := x.Launch; l != nil {
 		meta["launch"], meta["group"], meta["spec"] = l.ID, l.Group, l.Spec
 	}
-	for k, v := range meta {
-		if v == "" {
-			delete(meta, k)
-		}
-	}
-	if len(meta) > 0 {
-		p.Meta = meta
-	}
+	maps.DeleteFunc(meta, func(_, value string) bool { return value == "" })
+	p.Meta = meta
 	return p
 }
 
-// Send posts one payload, again after each pause while the address is not
-// reached or answers that it can't now (429, 5xx).
+// Send posts one payload. It tries again after each pause while the server cannot be reached or answers with status 429
+// or 5xx.
 func (s *Sender) Send(ctx context.Context, p Payload) error {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
+	header := map[string]string{"User-Agent": "rollcall"}
+	if s.cfg.Secret != "" {
+		signature := "sha256=" + Sign(s.cfg.Secret, body)
+		header["X-Signature"], header["X-Hub-Signature-256"] = signature, signature
+	}
 	for i := 0; ; i++ {
-		again, err := s.post(ctx, body)
+		status, err := Post(ctx, s.client, s.cfg.URL, body, header)
+		again := status == 0 || status >= 500 || status == http.StatusTooManyRequests
 		if err == nil || !again || i == len(s.cfg.Pauses) {
 			return err
 		}
-		t := time.NewTimer(s.cfg.Pauses[i])
 		select {
-		case <-t.C:
+		case <-time.After(s.cfg.Pauses[i]):
 		case <-ctx.Done():
-			t.Stop()
 			return ctx.Err()
 		}
 	}
 }
 
-// post makes one attempt; again says whether another makes sense.
-func (s *Sender) post(ctx context.Context, body []byte) (again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cfg.URL, bytes.NewReader(body))
+// Post posts a JSON body once. It returns the status of the answer, or 0 if there was none, and an error unless the
+// status is 2xx. The error does not contain the address, which may hold a secret.
+func Post(ctx context.Context, client *http.Client, address string, body []byte, header map[string]string) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return false, err
+		return 0, CheckURL(address)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "rollcall")
-	if s.cfg.Secret != "" {
-		signature := "sha256=" + Sign(s.cfg.Secret, body)
-		req.Header.Set("X-Signature", signature)
-		req.Header.Set("X-Hub-Signature-256", signature)
+	for name, value := range header {
+		req.Header.Set(name, value)
 	}
-	resp, err := s.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
-		var u *url.Error // its text has the address, which may hold a secret
+		var u *url.Error
 		if errors.As(err, &u) {
 			err = u.Err
 		}
-		return true, err
+		return 0, err
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
 	_ = resp.Body.Close()
-	if resp.StatusCode/100 == 2 {
-		return false, nil
+	if resp.StatusCode/100 != 2 {
+		err = fmt.Errorf("the webhook answered %s", resp.Status)
 	}
-	again = resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
-	return again, fmt.Errorf("the webhook answered %s", resp.Status)
+	return resp.StatusCode, err
 }
 
-// Sign is the HMAC-SHA256 of a body, in hexadecimal digits.
+// Sign returns the HMAC-SHA256 of a body, in hexadecimal digits.
 func Sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)

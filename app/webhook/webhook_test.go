@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// address is a webhook that answers in turn with codes, the last for ever.
+// address is a webhook that answers with one code after the other, and then always with the last.
 type address struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -112,7 +112,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	for _, bad := range []string{"", "file:///x", "https://", "::"} {
 		if _, err := New(Config{URL: bad}); err == nil {
-			t.Errorf("%q is an address", bad)
+			t.Errorf("%q was accepted as a URL", bad)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (a *agent) Discover(context.Context, adapters.Query) (adapters.Roll, error)
 	return adapters.Roll{Sessions: a.s}, nil
 }
 
-// table is a process table in which all live until the test says otherwise.
+// table is a process table in which all processes run until the test sets dead.
 type table struct {
 	proc.Lister
 	dead atomic.Bool
@@ -134,13 +134,15 @@ type table struct {
 
 func (t *table) Alive(proc.Identity) bool { return !t.dead.Load() }
 
-// An end is told once, with what is known and nothing that isn't; those of
-// sub-agents aren't.
-func TestTellsOfEnds(t *testing.T) {
+func (t *table) Find(int) (proc.Process, error) { return proc.Process{}, proc.ErrUnsupported }
+
+// TestSendsEnds checks that the end of a session is sent once, without fields that are unknown, and that the ends of
+// sub-agents are not sent.
+func TestSendsEnds(t *testing.T) {
 	to := listen(t, 200)
 	s := adapters.Session{
 		ID: "a", Agent: adapters.ClaudeCode, Status: adapters.Working, Evidence: "e", Process: proc.Identity{PID: 1, Start: 2, Boot: "b"},
-		CWD: "/p", Model: "m", FirstPrompt: "\x1b[31m" + strings.Repeat("long ", 100), StartedAt: time.Now().Add(-90 * time.Second),
+		CWD: "/p", Model: "m", FirstPrompt: "\x1b[31m" + strings.Repeat("long ", 100), TurnStartedAt: time.Now().Add(-90 * time.Second),
 	}
 	sub, other := s, s
 	sub.ID, sub.Parent = "b", "a"
@@ -148,7 +150,6 @@ func TestTellsOfEnds(t *testing.T) {
 	machine := &table{}
 	core := app.New(app.Config{Adapters: []adapters.Adapter{&agent{s: []adapters.Session{s, sub, other}}}, Table: machine})
 	events := core.Events()
-	defer events.Close()
 	core.Refresh(t.Context())
 	code := 7
 	w := sender(t, Config{URL: to.URL, ExitCode: func(x *app.Session) *int {
@@ -163,16 +164,13 @@ func TestTellsOfEnds(t *testing.T) {
 	machine.dead.Store(true)
 	core.Refresh(t.Context())
 	core.Refresh(t.Context())
-	for end := time.Now().Add(5 * time.Second); to.calls() < 2 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(20 * time.Millisecond)
-	cancel()
+	events.Close() // Run then sends what it has taken, and ends
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+	cancel()
 	if to.calls() != 2 {
-		t.Fatalf("%d ends told, want 2", to.calls())
+		t.Fatalf("%d messages, want 2", to.calls())
 	}
 	for _, body := range to.bodies {
 		var p Payload
@@ -189,16 +187,42 @@ func TestTellsOfEnds(t *testing.T) {
 	}
 }
 
-// A redirection is no success, and is not followed: 302 would lose the body, 307
-// would tell somebody whom the user did not name.
+// TestRedirect checks that a redirect is an error and is not followed: a client that follows 302 loses the body, and one
+// that follows 307 sends it to a server that the user did not name.
 func TestRedirect(t *testing.T) {
 	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
 		elsewhere := listen(t, 200)
 		moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL, code))
 		err := sender(t, Config{URL: moved.URL}).Send(t.Context(), Payload{HookType: "session.stopped"})
 		if err == nil || elsewhere.calls() > 0 {
-			t.Errorf("%d: %v, told elsewhere %d times", code, err, elsewhere.calls())
+			t.Errorf("%d: %v, the redirect was followed %d times", code, err, elsewhere.calls())
 		}
 		moved.Close()
+	}
+}
+
+// TestDuration checks that the duration is that of the last turn, as in the notification, or left out if it is unknown.
+func TestDuration(t *testing.T) {
+	now := time.Now()
+	ended := func(turn time.Duration, prompts ...string) app.Event {
+		x := app.Session{Session: adapters.Session{ID: "x", Status: adapters.Stopped, StartedAt: now.Add(-48 * time.Hour),
+			FirstPrompt: prompts[0], LastPrompt: prompts[len(prompts)-1], LastActivityAt: now}}
+		if turn > 0 {
+			x.TurnStartedAt = now.Add(-turn)
+		}
+		return app.Event{Kind: app.Ended, At: now, Session: x}
+	}
+	s := sender(t, Config{URL: "http://127.0.0.1:1"})
+	for name, c := range map[string]struct {
+		ev   app.Event
+		want int64
+	}{
+		"turn known":          {ended(90*time.Second, "one", "two"), 90},
+		"one turn, not known": {ended(0, "one"), 48 * 3600},
+		"several, not known":  {ended(0, "one", "two"), 0},
+	} {
+		if got := s.payload(&c.ev).DurationSeconds; got != c.want {
+			t.Errorf("%s: %d s, want %d", name, got, c.want)
+		}
 	}
 }

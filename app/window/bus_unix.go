@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 )
 
-// keepBusAsItIs stops Fyne's look for light or dark from starting a session bus
-// where there is none: godbus then runs dbus-launch, and the daemon outlives
-// every process that could use it. Naming the place where a bus would be makes
-// the look fail instead.
-func keepBusAsItIs() {
+// startNoBus keeps Fyne from starting a session bus when it reads whether the desktop is light or dark. Without a bus,
+// godbus runs dbus-launch, and that daemon outlives every process that could use it. startNoBus sets the address where
+// a bus would be, so that reading fails instead.
+func startNoBus() {
 	if a := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); a != "" && a != "autolaunch:" {
 		return
 	}

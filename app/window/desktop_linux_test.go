@@ -242,7 +242,7 @@ func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 	d.until("the size of last time", has(p))
 }
 
-// TestDesktopNoBusIsStarted: see keepBusAsItIs.
+// TestDesktopNoBusIsStarted: see startNoBus.
 func TestDesktopNoBusIsStarted(t *testing.T) {
 	d := newScreen(t, desktoptest.Options{})
 	bin := t.TempDir()

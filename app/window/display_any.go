@@ -4,7 +4,7 @@ package window
 
 import "os"
 
-// checkDisplay is asked first because Fyne panics without a display.
+// checkDisplay returns ErrNoDisplay if there is no display: Fyne would panic.
 func checkDisplay() error {
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return ErrNoDisplay

@@ -2,6 +2,5 @@
 
 package window
 
-// checkDisplay finds no fault: macOS and Windows always have a display for the
-// process of a logged-in user.
+// checkDisplay returns nil: macOS and Windows always have a display for the process of a logged-in user.
 func checkDisplay() error { return nil }

@@ -4,8 +4,8 @@ package window
 
 import "os"
 
-// checkDisplay is asked first because Fyne panics without a display. This build
-// speaks X11 alone; under Wayland that is Xwayland, which sets DISPLAY.
+// checkDisplay returns ErrNoDisplay if there is no display: Fyne would panic. This build supports only X11; under
+// Wayland that is Xwayland, which sets DISPLAY.
 func checkDisplay() error {
 	if os.Getenv("DISPLAY") == "" {
 		return ErrNoDisplay

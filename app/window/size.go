@@ -3,6 +3,7 @@
 package window
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"fyne.io/fyne/v2"
 
 	"rollcall/app/instance"
+	"rollcall/app/owned"
+	"rollcall/app/store"
+	"rollcall/bounded"
 )
 
 // The sizes of the window, in Fyne's units.
@@ -21,24 +25,31 @@ var (
 	mostSize    = fyne.NewSize(8000, 8000)
 )
 
-// sizeFile keeps the window's size between runs, in the state folder. Fyne's
-// own preferences are not used for it: they are neither written atomically nor
-// always in time.
-const sizeFile = "window.json"
+// sizeFile stores the window's size between runs, in the state folder. Fyne's own preferences are not used: they are not
+// written atomically, and not always in time.
+const sizeFile = store.Window
 
 type size struct {
 	Width  float32 `json:"width"`
 	Height float32 `json:"height"`
 }
 
-// lastSize is the size that the window had last. A damaged file is set aside.
+// lastSize returns the size that the window had at its last end. It renames a file that it cannot parse.
 func lastSize() fyne.Size {
-	dir, err := instance.StateFolder()
+	dir, err := store.StatePath()
 	if err != nil {
 		return defaultSize
 	}
 	path := filepath.Join(dir, sizeFile)
-	data, err := os.ReadFile(path)
+	data, err := bounded.In(dir, bounded.ReadLimit, func(context.Context) ([]byte, error) {
+		d, err := owned.OpenDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		data, _, err := d.Read(sizeFile, 4<<10)
+		return data, err
+	})
 	if err != nil {
 		if !errors.Is(err, os.ErrNotExist) {
 			fmt.Fprintln(os.Stderr, "rollcall:", err)
@@ -48,7 +59,7 @@ func lastSize() fyne.Size {
 	var s size
 	if err := json.Unmarshal(data, &s); err != nil {
 		aside := path + ".damaged"
-		fmt.Fprintf(os.Stderr, "rollcall: %s is damaged (%v); it is set aside as %s\n", path, err, aside)
+		fmt.Fprintf(os.Stderr, "rollcall: cannot read the window's size: %s is damaged (%v); it was renamed to %s\n", path, err, aside)
 		_ = os.Rename(path, aside)
 		return defaultSize
 	}
@@ -56,8 +67,8 @@ func lastSize() fyne.Size {
 	return got.Max(leastSize).Min(mostSize)
 }
 
-// rememberSize replaces the file as a whole, or leaves it as it was.
-func rememberSize(s fyne.Size) error {
+// storeSize writes the size for the next start. It replaces the file as a whole, or leaves it as it was.
+func storeSize(s fyne.Size) error {
 	dir, err := instance.StateFolder()
 	if err != nil {
 		return err

@@ -13,56 +13,52 @@ import (
 
 	"rollcall/app/instance"
 	"rollcall/app/ui"
+	"rollcall/app/ui/widgets"
 )
 
-// ID names the application to the desktop; FyneApp.toml and the .desktop file
-// have the same one.
+// ID names the application to the desktop; FyneApp.toml and the .desktop file have the same one.
 const ID = "io.github.rollcall.Rollcall"
 
-// ErrNoDisplay says that there is no display to open a window on.
+// ErrNoDisplay means that there is no display.
 var ErrNoDisplay = errors.New("no display (DISPLAY and WAYLAND_DISPLAY are not set); use “rollcall list” here")
 
-// ErrDisplay says that there is a display, and that it could not be used.
+// ErrDisplay means that there is a display that could not be opened.
 var ErrDisplay = errors.New("the display could not be opened; use “rollcall list” here")
 
-// Core is what the window needs of the core; *app.Core is one.
+// Core is the part of the core that the window requires; *app.Core implements it.
 type Core interface {
 	ui.Core
-	// Run keeps the core's picture up to date until ctx is done.
+	// Run keeps the core's snapshot up to date until ctx is done.
 	Run(ctx context.Context) error
 }
 
-// Options are what Run needs beside the core.
+// Options contains what Run requires beside the core.
 type Options struct {
 	Session string // open at this session: its id, or an unambiguous start of it
 	Launch  bool   // open the launch page
-	// Instance, when set, brings the wishes of later starts: to be raised, to
-	// show a session, to open the launch page. Run does not close it.
+	// Instance receives the requests of processes that are started later: to raise the window, to show a session, or to
+	// open the launch page. It may be nil. Run does not close it.
 	Instance *instance.Instance
 	Icon     []byte // PNG or SVG; nil: the desktop's default
-	// Content is what the window's content needs beside the core: how far back it
-	// lists sessions, and what can be launched, locked and cleaned up. Its Window
-	// is set by Run.
+	// Content configures the window's content. Run sets its Window.
 	Content ui.Options
 }
 
-// Run opens the window and returns when it was closed or ctx is done. It must
-// be called from the process's main goroutine, at most once: Fyne can do
-// neither otherwise. It runs core.Run meanwhile.
+// Run opens the window and calls core.Run. It returns when the window was closed or ctx is done. Fyne requires that it
+// is called on the process's main goroutine, and at most once.
 //
-// Run returns ErrNoDisplay where there is none, and ErrDisplay where it can't be
-// opened. A display without OpenGL can't be told beforehand: there Fyne logs the
-// reason to stderr and ends the process with exit code 1.
+// Run returns ErrNoDisplay if there is no display, and ErrDisplay if it cannot be opened. Run cannot detect a display
+// without OpenGL: then Fyne logs the reason to stderr and ends the process with exit code 1.
 func Run(ctx context.Context, core Core, o Options) error {
 	if err := checkDisplay(); err != nil {
 		return err
 	}
-	keepBusAsItIs()
+	startNoBus()
 	if dir, err := os.UserCacheDir(); err == nil {
 		_ = os.MkdirAll(dir, 0o700) // Fyne makes only its own folder there
 	}
 	a := fyneapp.NewWithID(ID)
-	a.Settings().SetTheme(ui.Theme{})
+	a.Settings().SetTheme(widgets.Theme{})
 	win := a.NewWindow("Rollcall")
 	if len(o.Icon) > 0 {
 		icon := fyne.NewStaticResource("rollcall", o.Icon)
@@ -83,14 +79,14 @@ func Run(ctx context.Context, core Core, o Options) error {
 	closed := make(chan struct{})
 	win.SetOnClosed(func() {
 		close(closed)
-		if err := rememberSize(win.Canvas().Size()); err != nil {
-			fmt.Fprintln(os.Stderr, "rollcall: the window's size is not remembered:", err)
+		if err := storeSize(win.Canvas().Size()); err != nil {
+			fmt.Fprintln(os.Stderr, "rollcall: cannot store the window's size:", err)
 		}
-		content.Close() // before Fyne's loop ends: nothing may reach it later
+		content.Close() // before Fyne's loop ends: nothing may be run on it later
 	})
 	ended := make(chan error, 1)
 	a.Lifecycle().SetOnStarted(func() {
-		// Not before: what hands work to Fyne's goroutine waits for its loop.
+		// Not earlier: fyne.Do waits until the loop runs.
 		go func() { ended <- runCore(coreCtx, core, content) }()
 		go listen(closed, o.Instance, content, win)
 		go func() {
@@ -110,8 +106,8 @@ func Run(ctx context.Context, core Core, o Options) error {
 	return coreError(ended)
 }
 
-// show shows the window for the first time. Fyne panics if the display can't
-// be opened; a panic later on is a fault, and no business of show's.
+// show shows the window for the first time. It returns ErrDisplay if the display cannot be opened, where Fyne panics.
+// A later panic is a bug, which show does not hide.
 func show(win fyne.Window) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -122,17 +118,17 @@ func show(win fyne.Window) (err error) {
 	return nil
 }
 
-// runCore runs the core, and says in the window when it ends on its own: what
-// is shown then no longer follows what happens.
+// runCore runs the core. If the core ends before ctx, it shows a warning in the window, because the list is then no
+// longer updated.
 func runCore(ctx context.Context, core Core, content *ui.UI) error {
 	err := core.Run(ctx)
 	if err != nil && ctx.Err() == nil {
-		content.Warn("The list is no longer kept up to date; use Refresh. " + err.Error())
+		content.Warn("The list is no longer updated automatically; use Refresh. " + err.Error())
 	}
 	return err
 }
 
-// coreError is what the core's Run ended with, if anything but its context.
+// coreError returns the error of the core's Run, unless its context was cancelled.
 func coreError(ended <-chan error) error {
 	select {
 	case err := <-ended:
@@ -141,7 +137,7 @@ func coreError(ended <-chan error) error {
 		}
 		return err
 	default:
-		return nil // never started, or still on its way out: the process ends
+		return nil // not started, or still ending: the process ends anyway
 	}
 }
 
@@ -152,7 +148,7 @@ func verb(o Options) string {
 	return instance.Show
 }
 
-// listen passes on what other processes ask of this window.
+// listen handles the requests of other processes until the window is closed.
 func listen(closed <-chan struct{}, i *instance.Instance, content *ui.UI, win fyne.Window) {
 	if i == nil {
 		return

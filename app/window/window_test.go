@@ -109,7 +109,7 @@ func TestSizeFile(t *testing.T) {
 	if got := lastSize(); got != defaultSize {
 		t.Errorf("without a file: %v", got)
 	}
-	if err := rememberSize(fyne.NewSize(900, 600)); err != nil {
+	if err := storeSize(fyne.NewSize(900, 600)); err != nil {
 		t.Fatal(err)
 	}
 	if got := lastSize(); got != fyne.NewSize(900, 600) {

@@ -7,52 +7,51 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"rollcall/app/owned"
 )
 
-// The ways in which a worktree is not removed, told apart with errors.Is.
+// The reasons why Remove does not remove a worktree.
 var (
-	// ErrLosesWork: something in it is nowhere else, or that can't be told, and
-	// the user did not agree to it.
+	// ErrLosesWork is returned if work in the worktree would or might be lost and the user did not agree to that.
 	ErrLosesWork = errors.New("work would be lost")
-	// ErrInUse: somebody works in it, it is locked, or it can't be looked at.
-	// No consent makes a difference.
+	// ErrInUse is returned for a worktree that is in use, locked or unreadable, whatever the user agreed to.
 	ErrInUse = errors.New("not removable")
-	// ErrChanged: it isn't what it was when it was shown.
+	// ErrChanged is returned if the worktree has changed since the user saw the plan.
 	ErrChanged = errors.New("changed since it was shown")
 )
 
-// Occupant is a session or process, and the folder that it works in.
+// Occupant is a session or process, and its working folder.
 type Occupant struct {
 	Folder string
 	Who    string // "claude-code 9830e65d, working", "pid 1234 node"
 }
 
-// Occupants finds who works where. With an error beside them, the occupants are
-// right and the error says who could not be asked.
+// Occupants returns the sessions and processes of this machine. An error beside them reports which could not be listed.
 type Occupants func(ctx context.Context) ([]Occupant, error)
 
-// Plan says what a removal of one worktree comes to, before it is done.
+// Plan is what the removal of one worktree would do.
 type Plan struct {
 	Entry
-	// Never are the reasons for which it isn't removed, whatever is asked.
+	// Never are the reasons why the worktree cannot be removed at all.
 	Never []string
-	// Loses is what would be lost with it, and Doubts what could not be known.
+	// Loses is the work that would be lost. Doubts is what could not be determined.
 	Loses  []string
 	Doubts []string
 }
 
-// Consent is what the user agreed to, having seen the plan.
+// Consent is what the user agreed to after seeing the plan.
 type Consent struct {
-	Losing bool // what the plan says is lost
-	Unsure bool // that not everything is known
+	Losing bool // to lose the work in Plan.Loses
+	Unsure bool // to remove the worktree despite Plan.Doubts
 }
 
-// Removable says whether Remove will do it.
+// Removable reports whether Remove would remove the worktree.
 func (p *Plan) Removable(c Consent) bool {
 	return len(p.Never) == 0 && (c.Losing || len(p.Loses) == 0) && (c.Unsure || len(p.Doubts) == 0)
 }
 
-// Plan makes the plans for the worktrees that want says yes to, in git's order.
+// Plan returns the plans for the worktrees for which want returns true, in git's order.
 func (r *Repo) Plan(ctx context.Context, who Occupants, want func(Worktree) bool) ([]Plan, error) {
 	list, err := r.list(ctx, want)
 	if err != nil || len(list) == 0 {
@@ -69,7 +68,7 @@ func (r *Repo) Plan(ctx context.Context, who Occupants, want func(Worktree) bool
 	return plans, nil
 }
 
-// judge decides about one worktree.
+// judge returns the plan for one worktree.
 func judge(e Entry, occupants []Occupant, occupantsErr error) Plan {
 	p := Plan{Entry: e, Loses: e.Losses()}
 	if e.Main || e.Bare {
@@ -82,11 +81,14 @@ func judge(e Entry, occupants []Occupant, occupantsErr error) Plan {
 		}
 		p.Never = append(p.Never, reason)
 	}
-	if e.Err != nil {
-		p.Never = append(p.Never, "it could not be looked at: "+e.Err.Error())
+	if e.Misplaced != nil {
+		p.Never = append(p.Never, e.Misplaced.Error())
 	}
-	if e.Gone && missing(filepath.Dir(e.Path)) {
-		p.Never = append(p.Never, "not even "+filepath.Dir(e.Path)+" is there: is a disk not mounted?")
+	if e.Err != nil {
+		p.Never = append(p.Never, "its state cannot be read: "+e.Err.Error())
+	}
+	if e.Gone && owned.Missing(filepath.Dir(e.Path)) {
+		p.Never = append(p.Never, filepath.Dir(e.Path)+" does not exist: is a disk not mounted?")
 	}
 	for _, o := range occupants {
 		if !e.Gone && within(o.Folder, e.Path) {
@@ -94,47 +96,68 @@ func judge(e Entry, occupants []Occupant, occupantsErr error) Plan {
 		}
 	}
 	if occupantsErr != nil && !e.Gone {
-		p.Doubts = append(p.Doubts, "whether somebody works in it is not known: "+occupantsErr.Error())
+		p.Doubts = append(p.Doubts, "it may be in use: "+occupantsErr.Error())
 	}
 	return p
 }
 
-// Removed says what became of a worktree.
+// Removed is the result of a removal.
 type Removed struct {
-	// Branch is its own branch when that was deleted, and Commit where it stood:
-	// git branch <Branch> <Commit> brings it back, until git collects garbage.
+	// Branch is the worktree's own branch if that was deleted, and Commit its last commit. The command
+	// git branch <Branch> <Commit> restores it until git collects garbage.
 	Branch, Commit string
-	// Kept says why the branch was kept; empty if it wasn't, or there was none.
+	// Kept is the reason why the branch was kept; empty if it was deleted or there was none.
 	Kept string
 }
 
-// Remove removes the worktree of a plan that was shown, and its own branch. It
-// looks again right before, and does nothing when that finds more to lose than
-// was shown. Its errors wrap ErrLosesWork, ErrInUse or ErrChanged; after any
-// other git itself has failed, and the branch is still there.
+// Remove removes the worktree of a plan that the user saw, and its own branch. It makes the plan again first, and fails
+// if more work would be lost than the user saw. Its errors wrap ErrLosesWork, ErrInUse or ErrChanged. After any other
+// error git failed, and the branch still exists.
 func (r *Repo) Remove(ctx context.Context, shown *Plan, who Occupants, agreed Consent) (Removed, error) {
 	again, err := r.Plan(ctx, who, func(w Worktree) bool { return w.Path == shown.Path })
 	if err != nil {
 		return Removed{}, err
 	}
 	if len(again) != 1 {
-		return Removed{}, fmt.Errorf("%w: git does not list it any more", ErrChanged)
+		return Removed{}, fmt.Errorf("%w: git no longer lists it", ErrChanged)
 	}
 	p := &again[0]
 	if err := p.allows(shown, agreed); err != nil {
 		return Removed{}, err
 	}
-	args := []string{"worktree", "remove"}
-	if len(p.Loses) > 0 { // without it git looks once more itself
-		args = append(args, "--force")
+	if !p.Gone {
+		if err := removeFolder(p.Path, p.folder); err != nil {
+			return Removed{}, fmt.Errorf("remove %s: %w", p.Path, err)
+		}
 	}
-	if err := r.git.change(ctx, r.at, append(args, p.Path)...); err != nil {
-		return Removed{}, fmt.Errorf("remove %s: %w", p.Path, err)
+	if err := r.unregister(ctx, p.Path); err != nil {
+		return Removed{}, err
 	}
 	return r.removeBranch(ctx, p), nil
 }
 
-// allows says whether what was found now may be removed, and is what was shown.
+// unregister removes git's record of a worktree whose folder was removed, and checks that the record is gone.
+func (r *Repo) unregister(ctx context.Context, path string) error {
+	if !owned.Missing(path) {
+		return fmt.Errorf("%w: another process created %s again", ErrChanged, path)
+	}
+	// Without --force git removes only its record of a missing folder.
+	if err := r.git.change(ctx, r.at, "worktree", "remove", path); err != nil {
+		return fmt.Errorf("the folder %s is removed, but git's record of it is not; run git worktree prune: %w", path, err)
+	}
+	all, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		if w.Path == path {
+			return fmt.Errorf("the folder %s is removed, but git still lists it; run git worktree prune", path)
+		}
+	}
+	return nil
+}
+
+// allows returns an error if the worktree must not be removed or is not as the user saw it.
 func (p *Plan) allows(shown *Plan, agreed Consent) error {
 	switch {
 	case len(p.Never) > 0:
@@ -149,8 +172,7 @@ func (p *Plan) allows(shown *Plan, agreed Consent) error {
 	return nil
 }
 
-// removeBranch deletes the worktree's own branch, unless it moved or is checked
-// out in another worktree.
+// removeBranch deletes the worktree's own branch, unless the branch moved or is checked out in another worktree.
 func (r *Repo) removeBranch(ctx context.Context, p *Plan) Removed {
 	if p.OwnCommit == "" {
 		return Removed{}
@@ -166,6 +188,9 @@ func (r *Repo) removeBranch(ctx context.Context, p *Plan) Removed {
 	}
 	if err := r.deleteBranch(ctx, p.Own, p.OwnCommit); err != nil {
 		return Removed{Kept: err.Error()}
+	}
+	if now, err := r.commit(ctx, r.at, "refs/heads/"+p.Own); err != nil || now != "" {
+		return Removed{Kept: "git did not delete it"}
 	}
 	return Removed{Branch: p.Own, Commit: p.OwnCommit}
 }

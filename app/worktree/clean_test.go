@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/app/owned"
 )
 
 var anyway = Consent{Losing: true, Unsure: true}
@@ -16,12 +18,11 @@ var anyway = Consent{Losing: true, Unsure: true}
 func TestRemove(t *testing.T) {
 	w := newWorld(t)
 	try := w.try("cc").Path
-	w.write(try+"/build/out", "built")
 	got, err := w.open(w.repo).Remove(t.Context(), w.plan(nobody), nobody, Consent{})
 	if err != nil || got.Branch != "try/g-000001/cc" || got.Kept != "" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if !missing(try) || w.branches() != "main" {
+	if !owned.Missing(try) || w.branches() != "main" {
 		t.Errorf("left: %s", w.branches())
 	}
 
@@ -34,11 +35,11 @@ func TestRemove(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	_, err = w.open(w.repo).Remove(t.Context(), p, nobody, Consent{})
-	if !errors.Is(err, ErrLosesWork) || !strings.Contains(err.Error(), "1 untracked file, 1 commit that is in no other branch and no remote") || missing(try+"/m") {
+	if !errors.Is(err, ErrLosesWork) || !strings.Contains(err.Error(), "1 untracked file, 1 commit that is in no other branch and no remote") || owned.Missing(try+"/m") {
 		t.Errorf("%v", err)
 	}
 	got, err = w.open(w.repo).Remove(t.Context(), p, nobody, anyway)
-	if err != nil || got.Commit != commit || !missing(try) || w.branches() != "main" {
+	if err != nil || got.Commit != commit || !owned.Missing(try) || w.branches() != "main" {
 		t.Errorf("forced: %+v, %v", got, err)
 	}
 	w.run(w.repo, "branch", got.Branch, got.Commit) // as the user is told
@@ -65,7 +66,7 @@ func TestNever(t *testing.T) {
 			w.run(w.repo, "worktree", "lock", "--reason", "on a stick\n\x1b[31m", try)
 			return nobody
 		}},
-		{"damaged", "is no worktree any more", func(w *world, try string) Occupants {
+		{"damaged", "is no longer a worktree", func(w *world, try string) Occupants {
 			if err := os.Remove(filepath.Join(try, ".git")); err != nil {
 				w.Fatal(err)
 			}

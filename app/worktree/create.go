@@ -5,31 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"rollcall/app/owned"
 )
 
-// Created is a worktree that was made for one try.
+// Created is a worktree that is created for one try.
 type Created struct {
 	Path   string // the worktree
 	Branch string
 	Suffix string
-	// Folder is where the agent starts: the place in the worktree that the
-	// launch's folder has in the repository; Path where it isn't in the commit.
+	// Folder is the agent's working folder: the folder in the worktree that corresponds to the launch's folder in the
+	// repository, or Path if the commit does not contain that folder.
 	Folder string
 
 	commit string
 }
 
-// undoLimit bounds the taking back after a failure, which goes on when ctx is
-// done.
+// undoLimit is the time limit of Undo, which continues when its context is done.
 const undoLimit = time.Minute
 
-// Create makes a worktree with a branch for each suffix, from the commit that
-// the folder which the repository was opened from is at. Changes that are not
-// committed stay where they are. It makes all of them or none: after a failure
-// what was made is taken back, and what could not be is told in the error.
-func (r *Repo) Create(ctx context.Context, group string, suffixes []string) ([]Created, error) {
+// Place returns the worktrees that Create would create for a group: one with a branch for each suffix, at the commit of
+// the folder from which the repository was opened. Uncommitted changes are not copied.
+func (r *Repo) Place(ctx context.Context, group string, suffixes []string) ([]Created, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, err
 	}
@@ -38,64 +38,72 @@ func (r *Repo) Create(ctx context.Context, group string, suffixes []string) ([]C
 		return nil, err
 	}
 	if commit == "" {
-		return nil, fmt.Errorf("%s: nothing is committed yet, so there is nothing to try it on: make a first commit", r.Main)
+		return nil, fmt.Errorf("%s: the repository has no commit yet, from which a worktree could be created: make a first commit", r.Main)
 	}
-	below, err := r.below(ctx)
+	below, err := r.below(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	var made []Created
-	for _, suffix := range suffixes {
-		c, err := r.createOne(ctx, group, suffix, commit)
-		if err != nil {
-			return nil, errors.Join(err, r.undo(ctx, made))
+	places := make([]Created, len(suffixes))
+	for i, suffix := range suffixes {
+		if err := checkName("suffix", suffix); err != nil {
+			return nil, err
 		}
-		c.Folder = c.Path
-		if below != "" && !missing(filepath.Join(c.Path, below)) {
-			c.Folder = filepath.Join(c.Path, below)
-		}
-		made = append(made, c)
+		path := Folder(r.Main, group, suffix)
+		places[i] = Created{Path: path, Branch: Branch(group, suffix), Suffix: suffix, Folder: filepath.Join(path, below), commit: commit}
 	}
-	return made, nil
+	return places, nil
 }
 
-// below is the place of the launch's folder in its working tree.
-func (r *Repo) below(ctx context.Context) (string, error) {
+// Create creates the worktrees that Place returned, all of them or none. After a failure it removes those that it
+// created; its error also reports those that it could not remove.
+func (r *Repo) Create(ctx context.Context, places []Created) error {
+	for i, c := range places {
+		if err := r.createOne(ctx, c); err != nil {
+			return errors.Join(err, r.Undo(ctx, places[:i]))
+		}
+	}
+	return nil
+}
+
+// below returns the path of the launch's folder relative to its working tree, or an empty string if the commit does not
+// contain the folder.
+func (r *Repo) below(ctx context.Context, commit string) (string, error) {
 	out, err := r.git.ask(ctx, r.dir, "rev-parse", "--show-prefix")
-	if exitCode(err) > 0 {
-		return "", nil // a bare repository
+	prefix := strings.TrimSuffix(line(out), "/")
+	if err == nil && prefix != "" {
+		_, err = r.git.ask(ctx, r.at, "rev-parse", "--verify", "--quiet", commit+":"+prefix)
 	}
-	return filepath.FromSlash(strings.TrimSuffix(line(out), "/")), err
+	if exitCode(err) > 0 {
+		return "", nil // a bare repository, or not committed
+	}
+	return filepath.FromSlash(prefix), err
 }
 
-func (r *Repo) createOne(ctx context.Context, group, suffix, commit string) (Created, error) {
-	if err := checkName("suffix", suffix); err != nil {
-		return Created{}, err
-	}
-	c := Created{Path: Folder(r.Main, group, suffix), Branch: Branch(group, suffix), Suffix: suffix, commit: commit}
-	if !missing(c.Path) {
-		return c, fmt.Errorf("%s is there already", c.Path)
+func (r *Repo) createOne(ctx context.Context, c Created) error {
+	if !owned.Missing(c.Path) {
+		return fmt.Errorf("%s already exists", c.Path)
 	}
 	there, err := r.commit(ctx, r.at, "refs/heads/"+c.Branch)
 	if err != nil {
-		return c, err
+		return err
 	}
 	if there != "" {
-		return c, fmt.Errorf("the branch %s is there already, at %.12s", c.Branch, there)
+		return fmt.Errorf("the branch %s already exists, at commit %.12s", c.Branch, there)
 	}
-	if err := r.git.change(ctx, r.at, "worktree", "add", "--quiet", "--no-track", "-b", c.Branch, c.Path, commit); err != nil {
-		err = fmt.Errorf("make the worktree %s: %w", c.Path, err)
+	if err := r.git.change(ctx, r.at, "worktree", "add", "--quiet", "--no-track", "-b", c.Branch, c.Path, c.commit); err != nil {
+		err = fmt.Errorf("create the worktree %s: %w", c.Path, err)
 		if strings.Contains(err.Error(), "already exists") {
-			return c, err // somebody else's, made since we looked
+			return err // another program created it meanwhile
 		}
-		return c, errors.Join(err, r.undo(ctx, []Created{c}))
+		return errors.Join(err, r.Undo(ctx, []Created{c}))
 	}
-	return c, nil
+	return nil
 }
 
-// undo takes back what was made just now, and nothing else: a branch only where
-// it still stands at the commit it was made from.
-func (r *Repo) undo(ctx context.Context, made []Created) error {
+// Undo removes worktrees that Create has just created, and their branches. It keeps a branch that has moved to another
+// commit.
+func (r *Repo) Undo(ctx context.Context, made []Created) error {
 	if len(made) == 0 {
 		return nil
 	}
@@ -107,9 +115,10 @@ func (r *Repo) undo(ctx context.Context, made []Created) error {
 	}
 	var errs []error
 	for _, c := range made {
-		if stands(all, c) {
+		listed := slices.ContainsFunc(all, func(w Worktree) bool { return w.Branch == c.Branch && !w.Main && base(w.Path) == base(c.Path) })
+		if listed {
 			if err := r.git.change(ctx, r.at, "worktree", "remove", "--force", c.Path); err != nil {
-				errs = append(errs, fmt.Errorf("%s was made and could not be removed again: %w", c.Path, err))
+				errs = append(errs, fmt.Errorf("%s was created and could not be removed again: %w", c.Path, err))
 				continue
 			}
 		}
@@ -117,28 +126,18 @@ func (r *Repo) undo(ctx context.Context, made []Created) error {
 			continue
 		}
 		if err := r.deleteBranch(ctx, c.Branch, c.commit); err != nil {
-			errs = append(errs, fmt.Errorf("the branch %s was made and could not be removed again: %w", c.Branch, err))
+			errs = append(errs, fmt.Errorf("the branch %s was created and could not be removed again: %w", c.Branch, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// stands says whether git lists the worktree under its branch.
-func stands(all []Worktree, c Created) bool {
-	for _, w := range all {
-		if w.Branch == c.Branch && !w.Main && base(w.Path) == base(c.Path) {
-			return true
-		}
-	}
-	return false
-}
-
-// deleteBranch deletes a branch if it stands at that commit, in one step.
+// deleteBranch deletes a branch if it is at this commit, in one atomic step.
 func (r *Repo) deleteBranch(ctx context.Context, branch, commit string) error {
 	if err := r.git.change(ctx, r.at, "update-ref", "-d", "refs/heads/"+branch, commit); err != nil {
 		return err
 	}
-	// Its settings, if it has any; git branch -D would drop them too.
+	// Remove the branch's settings as well, as git branch -D does.
 	_ = r.git.change(ctx, r.at, "config", "--local", "--remove-section", "branch."+branch)
 	return nil
 }

@@ -7,13 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rollcall/app/owned"
 )
 
 func TestCreate(t *testing.T) {
 	w := newWorld(t)
 	w.write("proj/a.txt", "not committed")
 	r := w.open(filepath.Join(w.repo, "sub"))
-	made, err := r.Create(t.Context(), "g-a1b2c3", []string{"cc", "codex"})
+	made, err := create(t.Context(), r, "g-a1b2c3", []string{"cc", "codex"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,16 +36,16 @@ func TestCreateUndoes(t *testing.T) {
 	w := newWorld(t)
 	taken := w.repo + "-try-g-000001-codex"
 	w.write(taken+"/mine.txt", "mine")
-	_, err := w.open(w.repo).Create(t.Context(), "g-000001", []string{"cc", "codex"})
-	if err == nil || !strings.Contains(err.Error(), taken+" is there already") {
+	_, err := create(t.Context(), w.open(w.repo), "g-000001", []string{"cc", "codex"})
+	if err == nil || !strings.Contains(err.Error(), taken+" already exists") {
 		t.Error(err)
 	}
-	if got := w.branches(); got != "main" || !missing(w.repo+"-try-g-000001-cc") || missing(taken+"/mine.txt") {
+	if got := w.branches(); got != "main" || !owned.Missing(w.repo+"-try-g-000001-cc") || owned.Missing(taken+"/mine.txt") {
 		t.Errorf("branches %s", got)
 	}
 	w.run(w.repo, "branch", "try/g-000002/codex")
-	_, err = w.open(w.repo).Create(t.Context(), "g-000002", []string{"cc", "codex"})
-	if err == nil || !strings.Contains(err.Error(), "try/g-000002/codex is there already") || w.branches() != "main try/g-000002/codex" {
+	_, err = create(t.Context(), w.open(w.repo), "g-000002", []string{"cc", "codex"})
+	if err == nil || !strings.Contains(err.Error(), "try/g-000002/codex already exists") || w.branches() != "main try/g-000002/codex" {
 		t.Errorf("%v; branches %s", err, w.branches())
 	}
 	w.run(w.repo, "branch", "-D", "try/g-000002/codex")
@@ -52,8 +54,8 @@ func TestCreateUndoes(t *testing.T) {
 	if err := os.Chmod(filepath.Join(w.repo, ".git/hooks/post-checkout"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.open(w.repo).Create(t.Context(), "g-000003", []string{"cc"})
-	if err == nil || w.branches() != "main" || !missing(w.repo+"-try-g-000003-cc") {
+	_, err = create(t.Context(), w.open(w.repo), "g-000003", []string{"cc"})
+	if err == nil || w.branches() != "main" || !owned.Missing(w.repo+"-try-g-000003-cc") {
 		t.Errorf("%v; branches %s", err, w.branches())
 	}
 }
@@ -68,13 +70,13 @@ func TestCreateInterrupted(t *testing.T) {
 	}
 	r := w.open(w.repo)
 	done := make(chan error, 1)
-	go func() { _, err := r.Create(ctx, "g-000001", []string{"cc"}); done <- err }()
-	waitFor(t, func() bool { return !missing(w.path("began")) })
+	go func() { _, err := create(ctx, r, "g-000001", []string{"cc"}); done <- err }()
+	waitFor(t, func() bool { return !owned.Missing(w.path("began")) })
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if w.branches() != "main" || !missing(w.repo+"-try-g-000001-cc") {
+	if w.branches() != "main" || !owned.Missing(w.repo+"-try-g-000001-cc") {
 		t.Errorf("branches %s", w.branches())
 	}
 }
@@ -82,7 +84,7 @@ func TestCreateInterrupted(t *testing.T) {
 func TestCreateFromNothing(t *testing.T) {
 	w := newWorld(t)
 	w.run(w.home, "init", "--quiet", "empty")
-	if _, err := w.open(w.path("empty")).Create(t.Context(), "g-1", []string{"cc"}); err == nil || !strings.Contains(err.Error(), "make a first commit") {
+	if _, err := create(t.Context(), w.open(w.path("empty")), "g-1", []string{"cc"}); err == nil || !strings.Contains(err.Error(), "make a first commit") {
 		t.Error(err)
 	}
 	if _, err := w.git.Open(t.Context(), w.home); !errors.Is(err, ErrNoRepository) {
@@ -91,7 +93,7 @@ func TestCreateFromNothing(t *testing.T) {
 	if _, err := w.git.Open(t.Context(), w.path("nowhere")); err == nil || !strings.Contains(err.Error(), "no such folder") {
 		t.Error(err)
 	}
-	if _, err := w.open(w.repo).Create(t.Context(), "../x", []string{"cc"}); err == nil {
+	if _, err := create(t.Context(), w.open(w.repo), "../x", []string{"cc"}); err == nil {
 		t.Error("a group that leads elsewhere is accepted")
 	}
 }
@@ -107,7 +109,7 @@ func TestNoGit(t *testing.T) {
 func TestOtherShapes(t *testing.T) {
 	w := newWorld(t)
 	w.run(w.home, "clone", "--quiet", "--bare", w.repo, "bare.git")
-	made, err := w.open(w.path("bare.git")).Create(t.Context(), "g-000001", []string{"cc"})
+	made, err := create(t.Context(), w.open(w.path("bare.git")), "g-000001", []string{"cc"})
 	if err != nil || made[0].Path != w.path("bare-try-g-000001-cc") {
 		t.Fatal(made, err)
 	}
@@ -122,7 +124,7 @@ func TestOtherShapes(t *testing.T) {
 	w.run(w.path("outer"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", w.repo, "lib")
 	w.commit(w.path("outer"), "with lib")
 	lib := w.path("outer/lib")
-	made, err = w.open(lib).Create(t.Context(), "g-000001", []string{"cc"})
+	made, err = create(t.Context(), w.open(lib), "g-000001", []string{"cc"})
 	if err != nil || made[0].Path != lib+"-try-g-000001-cc" {
 		t.Fatal(made, err)
 	}
@@ -136,7 +138,7 @@ func TestOtherShapes(t *testing.T) {
 	tried := w.repo + "-try-g-000001-cc"
 	w.write(tried+"/new.txt", "x")
 	at := w.commit(tried, "second")
-	made, err = w.open(tried).Create(t.Context(), "g-000002", []string{"pi"})
+	made, err = create(t.Context(), w.open(tried), "g-000002", []string{"pi"})
 	if err != nil || made[0].Path != w.repo+"-try-g-000002-pi" || w.run(made[0].Path, "rev-parse", "HEAD") != at {
 		t.Error(made, err)
 	}

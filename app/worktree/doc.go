@@ -1,7 +1,5 @@
-// Package worktree makes, lists and removes the git worktrees in which several
-// agents try the same task beside each other: a folder and a branch each, named
-// after the launch's group. It works over the git executable and keeps nothing:
-// every answer is git's, at the time of the question.
+// Package worktree creates, lists and removes git worktrees in which several agents try the same task side by side. Each
+// try has a folder and a branch, named after the launch's group. The package runs the git executable and stores nothing.
 //
-// The names are those of OrgLoop/agentctl, so that its worktrees are found too.
+// The names are those of OrgLoop/agentctl, so that its worktrees are found as well.
 package worktree

@@ -12,28 +12,28 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/owned"
 	"rollcall/proc"
 )
 
-// ErrNoGit says that git isn't installed, or not on the PATH.
+// ErrNoGit is returned if git is not on the PATH.
 var ErrNoGit = errors.New("git was not found on the PATH: install it from your package manager or git-scm.com")
 
-// ErrNoRepository says that a folder is in no git repository.
+// ErrNoRepository is returned for a folder outside any git repository.
 var ErrNoRepository = errors.New("not in a git repository")
 
 const (
-	// readLimit bounds a question to git, changeLimit what writes a whole
-	// working tree.
+	// readLimit is the time limit of a git command that reads, changeLimit that of one that may write a working tree.
 	readLimit   = time.Minute
 	changeLimit = 10 * time.Minute
-	// maxOutput bounds an answer: a status of some hundred thousand files.
+	// maxOutput is the largest output that is read, enough for the status of some hundred thousand files.
 	maxOutput = 64 << 20
-	// endGrace is how long git has to tidy up after it was interrupted.
+	// endGrace is the time that git has to clean up after an interrupt.
 	endGrace = 3 * time.Second
 )
 
-// located are the variables that would point git at another repository than
-// the one in the folder, as they are set inside its hooks.
+// located are the environment variables that make git use another repository than the one of its folder. git sets them
+// for its hooks.
 var located = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE",
@@ -46,7 +46,7 @@ type Git struct {
 	env  []string
 }
 
-// FindGit looks git up on the PATH. Its error is ErrNoGit.
+// FindGit finds git on the PATH. Its error is ErrNoGit.
 func FindGit() (*Git, error) {
 	path, err := exec.LookPath("git")
 	if err != nil {
@@ -57,30 +57,30 @@ func FindGit() (*Git, error) {
 	})}, nil
 }
 
-// gitError is a git that failed.
+// gitError is the failure of a git command.
 type gitError struct {
 	command string // "status"
 	code    int
-	text    string // what it said
+	text    string // error output on one line
 }
 
 func (e *gitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.command, e.text)
 }
 
-// quiet are the settings with which nothing is changed by a question, not even
-// an index: git diff would refresh it whatever the optional locks say.
+// quiet are the options with which a git command that reads changes nothing. Without them git diff would refresh the
+// index even with --no-optional-locks.
 var quiet = []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false"}
 
-// ask runs git in dir for an answer.
+// ask runs a git command that changes nothing in dir, and returns its output.
 func (g *Git) ask(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readLimit, fmt.Errorf("git %s: no answer in %s", args[0], readLimit))
 	defer cancel()
 	return g.run(ctx, dir, slices.Concat(quiet, args), args[0])
 }
 
-// change runs git in dir to change something. When ctx ends, git is interrupted
-// and has time to take back what is half done.
+// change runs a git command that makes changes in dir. When ctx is done it interrupts git, which then has time to undo
+// its changes.
 func (g *Git) change(ctx context.Context, dir string, args ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, changeLimit, fmt.Errorf("git %s: not done in %s", args[0], changeLimit))
 	defer cancel()
@@ -104,7 +104,7 @@ func (g *Git) run(ctx context.Context, dir string, args []string, command string
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err == nil && out.full:
-		return nil, fmt.Errorf("git %s in %s: the answer is larger than %d MB", command, dir, maxOutput>>20)
+		return nil, fmt.Errorf("git %s in %s: the output is larger than %d MB", command, dir, maxOutput>>20)
 	case err == nil:
 		return out.Bytes(), nil
 	}
@@ -112,16 +112,16 @@ func (g *Git) run(ctx context.Context, dir string, args []string, command string
 	if !errors.As(err, &exit) {
 		return nil, fmt.Errorf("git %s: %w", command, err)
 	}
-	return nil, explain(dir, &gitError{command: command, code: exit.ExitCode(), text: said(errs.String())})
+	return nil, explain(dir, &gitError{command: command, code: exit.ExitCode(), text: errorLine(errs.String())})
 }
 
-// explain turns the failures that a user can mend into words.
+// explain returns an error with advice for the failures that a user can correct.
 func explain(dir string, e *gitError) error {
 	switch {
 	case strings.Contains(e.text, "dubious ownership"), strings.Contains(e.text, "unsafe repository"):
 		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: dir,
-			Err: errors.New("it belongs to another user, so git does not trust it"),
-			Fix: "if you do: git config --global --add safe.directory " + quoted(e.text, dir)}
+			Err: errors.New("the repository belongs to another user, so git does not trust it"),
+			Fix: "if you trust it, run: git config --global --add safe.directory " + quoted(e.text, dir)}
 	case strings.Contains(e.text, "not a git repository"):
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository)
 	case strings.Contains(e.text, "cannot change to"):
@@ -130,19 +130,19 @@ func explain(dir string, e *gitError) error {
 	return e
 }
 
-// quoted is the repository that git names in its message, as it does in quotes;
-// dir may be a folder in it.
+// quoted returns the repository that git's message names, quoted for a shell. dir, which may be a folder inside it, is
+// the fallback.
 func quoted(text, dir string) string {
 	if _, rest, found := strings.Cut(text, "repository at '"); found {
 		if path, _, found := strings.Cut(rest, "'"); found {
 			dir = path
 		}
 	}
-	return "'" + dir + "'"
+	return owned.Quote(dir)
 }
 
-// said shortens what git wrote to one line, without its prefix.
-func said(text string) string {
+// errorLine returns git's error output as one line of at most 500 bytes, without hints and prefixes.
+func errorLine(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -153,12 +153,12 @@ func said(text string) string {
 	}
 	text = strings.Join(lines, "; ")
 	if text == "" {
-		return "failed without a word"
+		return "failed without an error message"
 	}
 	return text[:min(len(text), 500)]
 }
 
-// exitCode is that of a git that failed; -1 for another error.
+// exitCode returns the exit code of a git command that failed, or -1 for any other error.
 func exitCode(err error) int {
 	var e *gitError
 	if errors.As(err, &e) {
@@ -167,7 +167,7 @@ func exitCode(err error) int {
 	return -1
 }
 
-// limited is a buffer that forgets what doesn't fit.
+// limited is a buffer that drops what exceeds max bytes.
 type limited struct {
 	bytes.Buffer
 	max  int
@@ -184,5 +184,5 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// line is an answer of one line, without its end. A path may hold line breaks.
+// line returns output without the line break at its end. It does not trim more, since a path may contain line breaks.
 func line(out []byte) string { return strings.TrimSuffix(string(out), "\n") }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/owned"
 	"rollcall/proc"
 )
 
@@ -22,7 +25,7 @@ func TestForeignRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.git.Open(t.Context(), filepath.Join(w.repo, "sub"))
-	if err == nil || !strings.Contains(err.Error(), "git config --global --add safe.directory '"+w.repo+"'") {
+	if err == nil || !strings.Contains(err.Error(), "git config --global --add safe.directory "+owned.Quote(w.repo)) {
 		t.Error(err)
 	}
 }
@@ -61,10 +64,19 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	who := Processes(onlyOf{proc.OpenAt("/proc", "/etc"), cmd.Process.Pid})
+	table := onlyOf{proc.OpenAt("/proc", "/etc"), cmd.Process.Pid}
+	snap := &app.Snapshot{}
+	who := AtWork(func(context.Context) *app.Snapshot { return snap }, table)
 	waitFor(t, func() bool { return !w.plan(who).Removable(anyway) })
 	if got := w.plan(who).Never; !strings.HasSuffix(got[0], " (sleep) works in it") {
 		t.Error(got)
+	}
+	// A session is named with its id, and agents that could not be asked are named as well.
+	snap.Sessions = []app.Session{{Session: adapters.Session{ID: "0123456789", Agent: adapters.Codex, Status: adapters.Idle, CWD: try}}}
+	snap.Adapters = []app.Health{{Name: adapters.Pi, State: app.Failed}}
+	got, err := who(t.Context())
+	if len(got) != 2 || got[0] != (Occupant{Folder: try, Who: "Codex 01234567 (idle)"}) || err == nil || !strings.Contains(err.Error(), "sessions of pi could not all be read") {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -9,29 +9,28 @@ import (
 	"time"
 )
 
-// Ignored are the files that git was told to ignore: what a build made, mostly.
-// They are no work, and go with the worktree; how large they are is told.
+// Ignored are the files that git ignores, mostly the output of builds. They count as work, since an agent could have
+// added any file to .gitignore.
 type Ignored struct {
 	Entries int // as git lists them: a folder counts once
 	Files   int
 	Bytes   int64
-	// Repositories are git repositories in ignored folders, relative to the
-	// worktree: what was committed there may be nowhere else.
+	// Repositories are git repositories in ignored folders, relative to the worktree. Their commits may exist nowhere
+	// else.
 	Repositories []string
-	// Partly says that there was more than could be looked through.
+	// Partly reports that there were too many files to look at, or a folder that could not be read.
 	Partly bool
 }
 
 const (
-	// maxIgnored and ignoredLimit bound the walk: a node_modules has some ten
-	// thousand files.
+	// maxIgnored and ignoredLimit limit the walk. A node_modules folder has some ten thousand files.
 	maxIgnored   = 500_000
 	ignoredLimit = 15 * time.Second
 )
 
 var errEnough = errors.New("enough")
 
-// measure walks what git listed as ignored.
+// measure walks the paths that git listed as ignored.
 func measure(ctx context.Context, root string, paths []string) (Ignored, error) {
 	got := Ignored{Entries: len(paths)}
 	until := time.Now().Add(ignoredLimit)

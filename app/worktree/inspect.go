@@ -4,33 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
+
+	"rollcall/app/owned"
 )
 
-// State is what lies in a worktree.
+// State is the state of a worktree.
 type State struct {
 	Changed   int // tracked files with changes, staged or not
 	Conflicts int // of these
-	Untracked int // files that git doesn't know and isn't told to ignore
-	// Hidden counts files that git was told not to look at (assume-unchanged,
-	// skip-worktree): whether they were changed shows nowhere.
+	Untracked int // files that git neither tracks nor ignores
+	// Hidden counts the files that git was told not to check (assume-unchanged, skip-worktree). Git does not show whether
+	// they changed.
 	Hidden int
-	// Commits are those of the worktree and its own branch that are neither in
-	// the base nor in a branch of a remote. Lost counts those of them that no
-	// branch leads to which would stay: they go with the worktree.
+	// Commits counts the commits of the worktree and its own branch that are neither in the base nor in a remote's
+	// branch. Lost counts those of them that no other branch keeps.
 	Commits   int
 	Lost      int
-	OwnCommit string // where its own branch stands; empty: no such branch
-	Operation string // under way: "merge", "rebase", …
-	Modules   bool   // submodules whose repositories are kept with the worktree
+	OwnCommit string // last commit of its own branch; empty: no such branch
+	Operation string // unfinished operation: "merge", "rebase", …
+	Modules   bool   // has submodules whose repositories are stored with the worktree
 	Ignored   Ignored
 
-	// Files are the differences from where it left the base to what lies in its
-	// folder now, committed or not, without untracked files.
+	// Files are the differences between the base and the folder, committed or not, without untracked files.
 	Files []FileStat
 	Stat  Stat
 }
@@ -40,21 +41,22 @@ type Entry struct {
 	Worktree
 	State
 	Base Base
-	// Err says why the state could not be read, in words for the user; the
-	// state is that of a worktree in which anything may be.
+	// Misplaced is the reason why the folder is not one that a launch created, or nil.
+	Misplaced error
+	folder    fs.FileInfo // at the time of the check
+	// Err is the reason why the state could not be read, for the user. The worktree may then contain anything.
 	Err error
 }
 
-// atOnce is how many worktrees are looked at together.
+// atOnce is the number of worktrees that are inspected in parallel.
 const atOnce = 4
 
-// List returns the worktrees of the repository that are tries, in git's order,
-// with their states.
+// List returns the worktrees of the repository that are tries, in git's order, with their states.
 func (r *Repo) List(ctx context.Context) ([]Entry, error) {
 	return r.list(ctx, func(Worktree) bool { return true })
 }
 
-// list is List for those that want says yes to.
+// list returns the tries for which want returns true, like List.
 func (r *Repo) list(ctx context.Context, want func(Worktree) bool) ([]Entry, error) {
 	all, err := r.worktrees(ctx)
 	if err != nil {
@@ -76,6 +78,9 @@ func (r *Repo) list(ctx context.Context, want func(Worktree) bool) ([]Entry, err
 		group.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
+			if !list[i].Gone && !list[i].Main && !list[i].Bare {
+				list[i].folder, list[i].Misplaced = r.checkPlace(ctx, list[i].Worktree)
+			}
 			list[i].State, list[i].Err = r.inspect(ctx, list[i].Worktree, base)
 		})
 	}
@@ -111,18 +116,18 @@ func (r *Repo) inspect(ctx context.Context, w Worktree, base Base) (State, error
 	if out, err = r.git.ask(ctx, w.Path, "ls-files", "-v", "-z"); err != nil {
 		return s, err
 	}
-	s.Hidden = hiddenFiles(out, func(p string) bool { return !missing(filepath.Join(w.Path, filepath.FromSlash(p))) })
+	s.Hidden = hiddenFiles(out, func(p string) bool { return !owned.Missing(filepath.Join(w.Path, filepath.FromSlash(p))) })
 	s.Files, err = r.differences(ctx, w, base)
 	s.Stat = sum(s.Files)
 	return s, err
 }
 
-// ownGitDir is where git keeps what is the worktree's alone. That the folder
-// says so itself is checked: git would else answer for a repository around it.
+// ownGitDir returns the folder in which git keeps the data of this worktree. It first checks that the folder is a
+// worktree, since git would otherwise answer for a repository around it.
 func (r *Repo) ownGitDir(ctx context.Context, w Worktree) (string, error) {
 	out, err := r.git.ask(ctx, w.Path, "rev-parse", "--show-toplevel")
 	if errors.Is(err, ErrNoRepository) {
-		return "", fmt.Errorf("%s is there, but is no worktree any more (its .git is missing): look at it, then run git worktree prune", w.Path)
+		return "", fmt.Errorf("%s exists, but is no longer a worktree (its .git is missing): save what you need, then run git worktree prune", w.Path)
 	}
 	if err != nil {
 		return "", err
@@ -133,15 +138,15 @@ func (r *Repo) ownGitDir(ctx context.Context, w Worktree) (string, error) {
 	} else if b, err := os.Stat(w.Path); err != nil {
 		return "", err
 	} else if !os.SameFile(a, b) {
-		return "", fmt.Errorf("%s is there, but is no worktree any more: git takes it for a part of %s", w.Path, top)
+		return "", fmt.Errorf("%s exists, but is no longer a worktree: git reports it as a part of %s", w.Path, top)
 	}
 	out, err = r.git.ask(ctx, w.Path, "rev-parse", "--absolute-git-dir")
 	return filepath.FromSlash(line(out)), err
 }
 
-// countCommits counts what only the worktree and its own branch lead to. A branch
-// that the agent made beside it stays, and so do its commits; a detached HEAD
-// goes with the worktree. Other tries may go too, so they keep nothing.
+// countCommits counts the commits that only the worktree and its own branch keep. Other branches that the agent created
+// remain, with their commits. A detached HEAD is removed with the worktree. Other tries do not count as keeping a commit,
+// since they may be removed as well.
 func (r *Repo) countCommits(ctx context.Context, w Worktree, base Base, s *State) (err error) {
 	var goes, all []string
 	if s.OwnCommit != "" {
@@ -165,7 +170,7 @@ func (r *Repo) countCommits(ctx context.Context, w Worktree, base Base, s *State
 	return err
 }
 
-// countOf counts the commits that tips lead to and others do not.
+// countOf counts the commits that are reachable from tips and not excluded by the rev-list arguments not.
 func (r *Repo) countOf(ctx context.Context, tips, not []string) (int, error) {
 	if len(tips) == 0 {
 		return 0, nil
@@ -177,14 +182,14 @@ func (r *Repo) countOf(ctx context.Context, tips, not []string) (int, error) {
 	return strconv.Atoi(line(out))
 }
 
-// differences compares the worktree's folder with where it left the base.
+// differences compares the worktree's folder with its common ancestor with the base.
 func (r *Repo) differences(ctx context.Context, w Worktree, base Base) ([]FileStat, error) {
 	if w.Head == "" || base.Commit == "" {
 		return nil, nil
 	}
 	out, err := r.git.ask(ctx, w.Path, "merge-base", w.Head, base.Commit)
 	if exitCode(err) == 1 {
-		return nil, nil // no common past
+		return nil, nil // no common ancestor
 	}
 	if err != nil {
 		return nil, err
@@ -193,7 +198,7 @@ func (r *Repo) differences(ctx context.Context, w Worktree, base Base) ([]FileSt
 	return parseDiff(out), err
 }
 
-// operations are the traces of what git has under way, in a worktree's own part.
+// operations are the files in a worktree's git folder that show an unfinished operation.
 var operations = []struct{ file, name string }{
 	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"},
 	{"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"}, {"sequencer", "cherry-pick or revert"}, {"BISECT_LOG", "bisect"},
@@ -201,7 +206,7 @@ var operations = []struct{ file, name string }{
 
 func operation(gitDir string) string {
 	for _, o := range operations {
-		if !missing(filepath.Join(gitDir, o.file)) {
+		if !owned.Missing(filepath.Join(gitDir, o.file)) {
 			return o.name
 		}
 	}
@@ -213,30 +218,31 @@ func hasModules(gitDir string) bool {
 	return err == nil && len(entries) > 0
 }
 
-// Losses says what would be lost with the worktree, in words: "2 changed files".
+// Losses returns the work that would be lost with the worktree, such as "2 changed files".
 func (e Entry) Losses() []string {
 	var out []string
-	add := func(n int, what, plural string) {
+	add := func(n int, one, many string) {
 		switch {
 		case n == 1:
-			out = append(out, "1 "+what)
+			out = append(out, "1 "+one)
 		case n > 1:
-			out = append(out, fmt.Sprintf("%d %s", n, plural))
+			out = append(out, fmt.Sprintf("%d %s", n, many))
 		}
 	}
 	add(e.Changed, "changed file", "changed files")
 	add(e.Untracked, "untracked file", "untracked files")
-	add(e.Hidden, "file that git was told not to look at", "files that git was told not to look at")
+	add(e.Hidden, "file that git was told not to check", "files that git was told not to check")
+	add(e.Ignored.Files, "ignored file", "ignored files")
 	add(e.Lost, "commit that is in no other branch and no remote", "commits that are in no other branch and no remote")
 	if e.Operation != "" {
-		out = append(out, "a "+e.Operation+" under way")
+		out = append(out, "an unfinished "+e.Operation)
 	}
 	if e.Modules {
-		out = append(out, "submodules, whose commits may be nowhere else")
+		out = append(out, "submodules, whose commits may exist nowhere else")
 	}
 	add(len(e.Ignored.Repositories), "git repository among the ignored files", "git repositories among the ignored files")
 	if e.Ignored.Partly {
-		out = append(out, "ignored files that are too many to look through")
+		out = append(out, "ignored files that could not all be counted")
 	}
 	return out
 }

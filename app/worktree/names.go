@@ -10,25 +10,24 @@ import (
 	"rollcall/adapters"
 )
 
-// prefix begins the branches of launches: try/<group>/<suffix>.
+// prefix is the first part of a try's branch: try/<group>/<suffix>.
 const prefix = "try/"
 
-// Slot is one agent of a group, with the model that it is launched with.
+// Slot is one agent of a group and its model.
 type Slot struct {
 	Agent adapters.Name
-	Model string // empty: the agent's own choice
+	Model string // empty: the agent's default
 }
 
-// NewGroup makes the name of a launch group: "g-" and six random hex digits.
+// NewGroup returns a new name for a launch group: "g-" and six random hexadecimal digits.
 func NewGroup() string {
 	var b [3]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "g-" + hex.EncodeToString(b[:])
 }
 
-// Suffixes names the slots of one group: cc, codex, oc, claw, pi, pi-rs. Where
-// an agent stands there several times with a model each, the model's short name
-// follows (cc-opus), and duplicates are counted (cc-2, cc-3).
+// Suffixes returns a name for each slot of a group: the agent's short name (cc), with the model's short name if the agent
+// occurs more than once (cc-opus). It numbers duplicates (cc-2, cc-3).
 func Suffixes(slots []Slot) []string {
 	times := map[adapters.Name]int{}
 	for _, s := range slots {
@@ -51,15 +50,8 @@ func Suffixes(slots []Slot) []string {
 }
 
 func shortAgent(name adapters.Name) string {
-	switch name {
-	case adapters.ClaudeCode:
-		return "cc"
-	case adapters.OpenCode:
-		return "oc"
-	case adapters.OpenClaw:
-		return "claw"
-	case adapters.PiRust:
-		return "pi-rs"
+	if d, ok := adapters.Describe(name); ok {
+		return d.Short
 	}
 	return plain(string(name))
 }
@@ -70,8 +62,8 @@ var (
 	unwanted = regexp.MustCompile(`[^a-z0-9-]+`)
 )
 
-// shortModel is what tells a model from others in a folder's name: "opus" for
-// claude-opus-4-6, "gpt5-codex" for gpt-5.2-codex, else the last part.
+// shortModel returns a short name for a model: "opus" for claude-opus-4-6, "gpt5-codex" for gpt-5.2-codex, or else the
+// last part of its name.
 func shortModel(model string) string {
 	if family := families.FindString(model); family != "" {
 		return strings.ToLower(family)
@@ -89,7 +81,7 @@ func shortModel(model string) string {
 	return plain(parts[len(parts)-1])
 }
 
-// plain leaves what is safe in a path and in a branch on every system.
+// plain removes the characters that are not safe in paths and branches on every system.
 func plain(s string) string {
 	s = strings.Trim(unwanted.ReplaceAllString(strings.ToLower(s), ""), "-")
 	if s == "" {
@@ -98,30 +90,30 @@ func plain(s string) string {
 	return s
 }
 
-// Branch is the branch of one try.
+// Branch returns the branch of one try.
 func Branch(group, suffix string) string { return prefix + group + "/" + suffix }
 
-// Folder is where its worktree lies: beside the repository, never in it.
+// Folder returns the path of a try's worktree, beside the repository.
 func Folder(main, group, suffix string) string {
 	return strings.TrimSuffix(main, ".git") + "-try-" + group + "-" + suffix
 }
 
 var safeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
 
-// checkName refuses what would not be one part of a path and of a branch.
+// checkName returns an error for a name that is not valid as one part of a path and of a branch.
 func checkName(what, name string) error {
 	if !safeName.MatchString(name) || len(name) > 100 {
-		return fmt.Errorf("%s %q: only letters, digits and hyphens", what, name)
+		return fmt.Errorf("the %s %q must consist of letters, digits and hyphens, and begin with a letter or digit", what, name)
 	}
 	return nil
 }
 
-// groupFolder finds the group in a folder's name behind "<repo>-try-". It knows
-// a worktree again whose agent has left the branch.
+// groupFolder matches the part of a folder's name after "<repo>-try-". It identifies a worktree whose agent has checked
+// out another branch.
 var groupFolder = regexp.MustCompile(`^(g-[0-9a-f]{6})-(.+)$`)
 
-// groupOf returns group and suffix of a worktree: by its branch, else by its
-// folder; empty for a worktree that isn't a try.
+// groupOf returns the group and suffix of a worktree from its branch, or else from its folder. Both are empty for a
+// worktree that is not a try.
 func groupOf(main, branch, folder string) (group, suffix string) {
 	if rest, ok := strings.CutPrefix(branch, prefix); ok {
 		if g, s, found := strings.Cut(rest, "/"); found && g != "" && s != "" {
@@ -134,19 +126,16 @@ func groupOf(main, branch, folder string) (group, suffix string) {
 	return "", ""
 }
 
-// ofTry is what follows "<repo>-try-" in the name of a folder; empty: it isn't
-// that of a try.
+// ofTry returns the part of a folder's name after "<repo>-try-", or an empty string for any other folder.
 func ofTry(main, folder string) string {
-	rest, ok := strings.CutPrefix(base(folder), strings.TrimSuffix(base(main), ".git")+"-try-")
-	if !ok {
-		return ""
+	if rest, ok := strings.CutPrefix(base(folder), strings.TrimSuffix(base(main), ".git")+"-try-"); ok {
+		return rest
 	}
-	return rest
+	return ""
 }
 
-// groupAmong is groupOf by the folder and the branches (refs) that launches have
-// made: where the name of a group that the user chose ends, the folder's name
-// does not tell.
+// groupAmong returns the group and suffix of a folder whose branch is among the refs of tries. It is needed for groups
+// that the user named: the folder's name does not show where such a name ends.
 func groupAmong(tries []string, main, folder string) (group, suffix string) {
 	for _, ref := range tries {
 		g, s, ok := strings.Cut(strings.TrimPrefix(ref, "refs/heads/"+prefix), "/")

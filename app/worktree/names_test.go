@@ -6,11 +6,14 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/all" // registers every agent
 )
 
 func TestSuffixes(t *testing.T) {
 	for _, tt := range []struct{ slots, want string }{
-		{"claude-code codex opencode openclaw pi pi-rust", "cc codex oc claw pi pi-rs"},
+		{"claude-code codex", "cc codex"},
+		{"opencode openclaw", "oc claw"},
+		{"pi pi-rust", "pi pi-rs"},
 		{"claude-code:claude-opus-4-6", "cc"},
 		{"claude-code:claude-opus-4-6 claude-code:claude-sonnet-5-5 codex", "cc-opus cc-sonnet codex"},
 		{"claude-code claude-code claude-code", "cc cc-2 cc-3"},

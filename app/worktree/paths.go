@@ -1,36 +1,23 @@
 package worktree
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
+
+	"rollcall/app/lock"
+	"rollcall/bounded"
 )
 
 func base(path string) string { return filepath.Base(filepath.Clean(path)) }
 
-// missing says that nothing is at path, for certain.
-func missing(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// within says whether folder is root or lies below it, however both are
-// written: symbolic links, letter case and mounts make no difference.
+// within reports whether folder is root or is inside it. It follows symbolic links. It compares folders by identity, or
+// by name if the file system of folder does not answer.
 func within(folder, root string) bool {
-	top, err := os.Stat(root)
-	if err != nil {
-		return false
+	if !bounded.Answers(folder) {
+		rel, err := filepath.Rel(root, folder)
+		return err == nil && filepath.IsLocal(rel)
 	}
-	if straight, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = straight
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = resolved
 	}
-	for folder = filepath.Clean(folder); ; folder = filepath.Dir(folder) {
-		if info, err := os.Stat(folder); err == nil && os.SameFile(info, top) {
-			return true
-		}
-		if folder == filepath.Dir(folder) {
-			return false
-		}
-	}
+	return lock.Within(root, filepath.Clean(folder))
 }

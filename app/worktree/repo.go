@@ -4,42 +4,47 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"rollcall/app/owned"
 )
 
 // Repo is a git repository, found from any folder in it.
 type Repo struct {
-	// Main is the repository's own folder: its main working tree, or the
-	// repository itself when it is bare.
+	// Main is the main working tree, or the repository itself if it is bare.
 	Main string
 	Bare bool
+	// Made returns an error for a folder that is not the one that a launch recorded for this worktree. It is called
+	// before a removal and may be nil.
+	Made func(w Worktree, folder os.FileInfo) error
 
 	git *Git
-	dir string // the folder that it was found from
-	at  string // where git is run for questions about the whole of it
+	dir string // the folder from which the repository was opened
+	at  string // the folder in which git runs for questions about the whole repository
 }
 
 // Worktree is a working tree as git lists it.
 type Worktree struct {
 	Path   string
 	Name   string // the last part of Path
-	Group  string // of the launch; empty: it is no try
+	Group  string // of the launch; empty: the worktree is not a try
 	Suffix string
 	Branch string // checked out now, without refs/heads/; empty: detached
-	// Own is the branch that the worktree was made with, try/<group>/<suffix>.
-	// The agent may have checked out another one, or none.
+	// Own is the branch with which the worktree was created, try/<group>/<suffix>. The agent may have checked out
+	// another one or none.
 	Own    string
-	Head   string // commit; empty: a branch without one
-	Locked bool   // git worktree lock
+	Head   string // commit; empty: a branch without a commit
+	Locked bool   // by git worktree lock
 	Reason string // of the lock
-	Gone   bool   // its folder is no longer there
-	Main   bool   // the repository's own
+	Gone   bool   // its folder does not exist
+	Main   bool   // the repository's main working tree
 	Bare   bool
 }
 
-// Open finds the repository that dir is in. Its errors are ErrNoRepository, a
-// *adapters.Problem for one that git refuses to read, and ctx's.
+// Open finds the repository that contains dir. Its errors are ErrNoRepository, *adapters.Problem for a repository that
+// git refuses to read, and those of ctx.
 func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -55,22 +60,22 @@ func (g *Git) Open(ctx context.Context, dir string) (*Repo, error) {
 	}
 	r.Main, r.Bare = all[0].Path, all[0].Bare
 	if !r.Bare {
-		// A submodule's first worktree is listed as its place in the outer .git.
+		// For a submodule git lists the folder in the outer .git as the first worktree.
 		if out, err := g.ask(ctx, r.Main, "rev-parse", "--show-toplevel"); err == nil {
 			r.Main = filepath.FromSlash(line(out))
 		}
 	}
-	// dir may be a worktree that is about to be removed.
+	// Do not run git in dir: it may be a worktree that is about to be removed.
 	if _, err := g.ask(ctx, r.Main, "rev-parse", "--git-dir"); err == nil {
 		r.at = r.Main
 	}
 	return r, nil
 }
 
-// worktrees are all working trees of the repository; the first is its own.
+// worktrees returns all working trees of the repository. The first is the main one.
 func (r *Repo) worktrees(ctx context.Context) ([]Worktree, error) {
 	out, err := r.git.ask(ctx, r.at, "worktree", "list", "--porcelain", "-z")
-	if exitCode(err) == 129 { // git before 2.36 ends lines, not fields with NUL
+	if exitCode(err) == 129 { // git before 2.36 does not know -z
 		out, err = r.git.ask(ctx, r.at, "worktree", "list", "--porcelain")
 		out = bytes.ReplaceAll(out, []byte("\n"), []byte{0})
 	}
@@ -104,19 +109,19 @@ func (r *Repo) worktrees(ctx context.Context) ([]Worktree, error) {
 		if w.Group != "" {
 			w.Own = Branch(w.Group, w.Suffix)
 		}
-		w.Gone = w.Gone || missing(w.Path)
+		w.Gone = w.Gone || owned.Missing(w.Path)
 	}
 	return list, nil
 }
 
-// tries are the branches of launches.
+// tries returns the branches of launches.
 func (r *Repo) tries(ctx context.Context) ([]string, error) {
 	out, err := r.git.ask(ctx, r.at, "for-each-ref", "--format=%(refname)", "refs/heads/"+prefix)
 	return strings.Fields(string(out)), err
 }
 
-// parseWorktrees reads git worktree list --porcelain -z: attributes that end
-// with NUL, an empty one behind each worktree.
+// parseWorktrees parses the output of git worktree list --porcelain -z: attributes that end with NUL, and an empty one
+// after each worktree.
 func parseWorktrees(out []byte) []Worktree {
 	var list []Worktree
 	for field := range bytes.SplitSeq(out, []byte{0}) {
@@ -145,15 +150,14 @@ func parseWorktrees(out []byte) []Worktree {
 	return list
 }
 
-// Base is what the tries of a repository are compared with.
+// Base is the branch with which the tries of a repository are compared.
 type Base struct {
 	Name   string // "main", "origin/main"; "HEAD" where the main tree is detached
 	Commit string
 }
 
-// Base returns the branch that the tries came from and go back to: the one in
-// the main working tree; if that is a try itself, or nothing, the remote's
-// default branch, main or master. Zero where there is none.
+// Base returns the branch from which the tries were created: the one that is checked out in the main working tree. If
+// that is a try itself or no branch, it returns the remote's default branch, main or master, or the zero value.
 func (r *Repo) Base(ctx context.Context) (Base, error) {
 	var names []string
 	if out, err := r.git.ask(ctx, r.Main, "symbolic-ref", "--quiet", "HEAD"); err == nil {
@@ -181,7 +185,7 @@ func (r *Repo) Base(ctx context.Context) (Base, error) {
 	return Base{}, nil
 }
 
-// commit resolves a name; empty when there is no such commit.
+// commit returns the commit that a name refers to, or an empty string if there is none.
 func (r *Repo) commit(ctx context.Context, dir, name string) (string, error) {
 	out, err := r.git.ask(ctx, dir, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	if exitCode(err) > 0 {

@@ -2,17 +2,18 @@ package worktree
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
-// status is what git status says of one working tree.
+// status is the git status of one working tree.
 type status struct {
 	changed, conflicts, untracked int
 	ignored                       []string // paths; a folder ends with "/"
 }
 
-// parseStatus reads git status --porcelain=v2 -z. Paths are bytes: they need not
-// be text. A renamed file is followed by its former name as a field of its own.
+// parseStatus parses the output of git status --porcelain=v2 -z. Paths are bytes and need not be valid UTF-8. The former
+// name of a renamed file follows as a field of its own.
 func parseStatus(out []byte) status {
 	var s status
 	skip := false
@@ -39,16 +40,16 @@ func parseStatus(out []byte) status {
 	return s
 }
 
-// FileStat is how much one file differs.
+// FileStat is the difference of one file.
 type FileStat struct {
-	Path       string // as git has it: bytes, with "/"
-	From       string // its former path, when it was renamed
+	Path       string // as git reports it: bytes, with "/"
+	From       string // former path of a renamed file
 	Insertions int
 	Deletions  int
 	Binary     bool
 }
 
-// Stat sums files up.
+// Stat is the sum of several FileStats.
 type Stat struct {
 	Files, Insertions, Deletions int
 }
@@ -62,14 +63,13 @@ func sum(files []FileStat) Stat {
 	return s
 }
 
-// parseDiff reads git diff --raw --numstat -z: first ":mode mode id id M NUL path
-// NUL" for each file, then "ins TAB del TAB path NUL"; for a rename the path is
-// followed, or in the second part made up, by two fields, and a binary file has
-// hyphens. Files that were only touched are left out: git lists them when it may
-// not refresh its index.
+// parseDiff parses the output of git diff --raw --numstat -z: ":mode mode id id M NUL path NUL" for each file, then
+// "ins TAB del TAB path NUL" for each file. A rename has two path fields: after the first path in the first part, and
+// in place of the path in the second part. A binary file has hyphens for numbers. It omits files of which only the
+// modification time differs; git lists them when it must not refresh its index.
 func parseDiff(out []byte) []FileStat {
 	var files []FileStat
-	same := map[string]bool{} // contents aside, nothing is different
+	same := map[string]bool{} // files whose mode has not changed
 	fields := strings.Split(string(out), "\x00")
 	for i := 0; i < len(fields); i++ {
 		if raw, ok := strings.CutPrefix(fields[i], ":"); ok && i+1 < len(fields) {
@@ -87,7 +87,8 @@ func parseDiff(out []byte) []FileStat {
 			continue
 		}
 		f := FileStat{Path: parts[2], Binary: parts[0] == "-"}
-		f.Insertions, f.Deletions = number(parts[0]), number(parts[1])
+		f.Insertions, _ = strconv.Atoi(parts[0]) // 0 for a hyphen
+		f.Deletions, _ = strconv.Atoi(parts[1])
 		if f.Path == "" && i+2 < len(fields) {
 			f.From, f.Path = fields[i+1], fields[i+2]
 			i += 2
@@ -99,20 +100,8 @@ func parseDiff(out []byte) []FileStat {
 	return files
 }
 
-func number(s string) int {
-	n := 0
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return 0
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n
-}
-
-// hiddenFiles counts the files that git was told not to look at, out of git
-// ls-files -v -z: their changes show in no status. The tag is a small letter for
-// assume-unchanged, S for skip-worktree.
+// hiddenFiles counts the present files that git was told not to check, in the output of git ls-files -v -z. git status
+// does not show their changes. Their tag is a lower-case letter for assume-unchanged, or S for skip-worktree.
 func hiddenFiles(out []byte, present func(path string) bool) int {
 	n := 0
 	for field := range bytes.SplitSeq(out, []byte{0}) {

@@ -99,17 +99,26 @@ func (w *world) open(dir string) *Repo {
 	return r
 }
 
+// create makes the worktrees of a group.
+func create(ctx context.Context, r *Repo, group string, suffixes []string) ([]Created, error) {
+	made, err := r.Place(ctx, group, suffixes)
+	if err != nil {
+		return nil, err
+	}
+	return made, r.Create(ctx, made)
+}
+
 // try makes one worktree of the group g-000001.
 func (w *world) try(suffix string) Created {
 	w.Helper()
-	made, err := w.open(w.repo).Create(w.Context(), "g-000001", []string{suffix})
+	made, err := create(w.Context(), w.open(w.repo), "g-000001", []string{suffix})
 	if err != nil {
 		w.Fatal(err)
 	}
 	return made[0]
 }
 
-// only is the one try of the repository.
+// only returns the one try of the repository.
 func (w *world) only() Entry {
 	w.Helper()
 	list, err := w.open(w.repo).List(w.Context())
@@ -126,7 +135,7 @@ func nobody(context.Context) ([]Occupant, error) { return nil, nil }
 
 func all(Worktree) bool { return true }
 
-// plan is the plan of the one try.
+// plan returns the plan of the one try.
 func (w *world) plan(who Occupants) *Plan {
 	w.Helper()
 	plans, err := w.open(w.repo).Plan(w.Context(), who, all)
@@ -136,7 +145,7 @@ func (w *world) plan(who Occupants) *Plan {
 	return &plans[0]
 }
 
-// branches are all local branches.
+// branches returns all local branches.
 func (w *world) branches() string {
 	return strings.ReplaceAll(w.run(w.repo, "for-each-ref", "--format=%(refname:short)", "refs/heads"), "\n", " ")
 }

@@ -16,9 +16,10 @@ import (
 
 var claudes = []Release{ClaudeNewest, ClaudeOlder}
 
-// How soon a state must show in `rollcall list --json`, the run of rollcall
-// included.
-const soon = time.Second
+// soon is for how long a test waits for a state in `rollcall list --json`. How long
+// it took is in the test's log, and make storm measures it: an agent on a busy
+// machine shows its answer up to a second before it stores it.
+const soon = 10 * time.Second
 
 // openClaude starts Claude Code in a terminal and returns when it takes prompts.
 func openClaude(s *Sandbox, r Release, id string) (*Terminal, Process) {
@@ -41,17 +42,20 @@ func detachClaude(s *Sandbox, r Release, id, prompt string) (wrapper, agent Proc
 	return wrapper, s.Descendant(wrapper.PID, "claude"), asked
 }
 
-// registered is the session id in the registry entry of that process.
+// registryOf returns the registry entry of that process; empty while there is none.
+func registryOf(s *Sandbox, p Process) string {
+	s.t.Helper()
+	data, _ := os.ReadFile(filepath.Join(s.Home, ".claude", "sessions", strconv.Itoa(p.PID)+".json"))
+	return string(data)
+}
+
+// registered returns the session id in the registry entry of that process.
 func registered(s *Sandbox, p Process) string {
 	s.t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.Home, ".claude", "sessions", strconv.Itoa(p.PID)+".json"))
-	if err != nil {
-		return ""
-	}
 	var entry struct {
 		SessionID string `json:"sessionId"`
 	}
-	if json.Unmarshal(data, &entry) != nil {
+	if json.Unmarshal([]byte(registryOf(s, p)), &entry) != nil {
 		return "" // rewritten while read
 	}
 	return entry.SessionID
@@ -80,7 +84,7 @@ func cleared(s *Sandbox, r Release, agent Process, before string) (after string)
 	return after
 }
 
-// transcripts are the ids of the sessions that have one.
+// transcripts returns the ids of the sessions that have one.
 func transcripts(s *Sandbox) []string {
 	s.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(s.Home, ".claude", "projects", "*", "*.jsonl"))
@@ -103,7 +107,7 @@ func written(s *Sandbox, id, prompt string) {
 	}
 }
 
-// transcript is the text of a session's transcript; empty while there is none.
+// transcript returns the text of a session's transcript; empty while there is none.
 func transcript(s *Sandbox, id string) string {
 	s.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(s.Home, ".claude", "projects", "*", id+".jsonl"))
@@ -289,25 +293,15 @@ func TestClaudeRunEnds(t *testing.T) {
 }
 
 // An interrupted run writes that down, but now and then ends before it has, older
-// versions often: its files are those of a terminated one then.
+// versions often: then its orderly end tells.
 func TestClaudeInterrupted(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
-		for range 6 {
-			id := uuid(t)
-			prompt := "interrupted " + id[:8] + " [[delay 60]]"
-			_, agent, asked := detachClaude(s, r, id, prompt)
-			s.Becomes(byID(id), asked, soon, "working")
-			written(s, id, "interrupted")
-			s.Signal(agent, unix.SIGINT)
-			s.Gone(agent)
-			if strings.Contains(transcript(s, id), "[Request interrupted by user") {
-				s.Becomes(byID(id), time.Now(), soon, "stopped/interrupted")
-				return
-			}
-			s.Becomes(byID(id), time.Now(), soon, "stopped/died")
-		}
-		if r == ClaudeNewest {
-			t.Error("the agent never wrote that it was interrupted")
-		}
+		id := uuid(t)
+		_, agent, asked := detachClaude(s, r, id, "interrupted [[delay 60]]")
+		s.Becomes(byID(id), asked, soon, "working")
+		written(s, id, "interrupted")
+		s.Signal(agent, unix.SIGINT)
+		s.Gone(agent)
+		s.Becomes(byID(id), time.Now(), soon, "stopped/interrupted")
 	})
 }

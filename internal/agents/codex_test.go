@@ -19,7 +19,7 @@ func openCodex(s *Sandbox, r Release) *Terminal {
 	return terminal
 }
 
-// host is the process that runs the sessions of that terminal: the shared
+// host returns the process that runs the sessions of that terminal: the shared
 // daemon, or in older versions the program in the terminal.
 func host(s *Sandbox, r Release, terminal *Terminal) Process {
 	s.t.Helper()

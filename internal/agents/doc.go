@@ -7,6 +7,9 @@
 //
 //	go test -tags agents -count=1 -timeout 40m -v ./internal/agents/...
 //
+// TestStorm, which does random things to many agents at once, also needs
+// ROLLCALL_STORM: run make storm.
+//
 // Nothing of the user's own agents is seen or touched: the tests have their own
 // process ids, network, /tmp and HOME, and everything in them dies with the
 // test program. It takes Linux, as root or with user namespaces allowed, and

@@ -71,7 +71,7 @@ func (s *Sandbox) seedOpenClaw(port int) error {
 	})
 }
 
-// freePort is a port of loopback that nobody listens on, and nobody but the
+// freePort returns a port of loopback that nobody listens on, and nobody but the
 // sandbox's programs will: the network is the tests' own.
 func freePort(s *Sandbox) int {
 	s.t.Helper()
@@ -86,7 +86,7 @@ func freePort(s *Sandbox) int {
 	return port
 }
 
-// URL is where the gateway listens.
+// URL returns where the gateway listens.
 func (g *Gateway) URL() string { return fmt.Sprintf("ws://127.0.0.1:%d", g.port) }
 
 // Send gives a session a prompt, as one of the gateway's own clients does, and

@@ -33,6 +33,9 @@ var (
 		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
 	// ClaudeOlder has a registry that says nothing of the status.
 	ClaudeOlder = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: ".bin/claude"}
+	// ClaudeOldest has no registry.
+	ClaudeOldest = Release{Agent: "claude-code", Version: "2.0.50", lock: "claude-code-2.0.50", program: ".bin/claude"}
+
 	CodexNewest = Release{Agent: "codex", Version: "0.169.0", lock: "codex-0.169.0", program: ".bin/codex"}
 	// CodexOlder has no daemon, no database and no task records.
 	CodexOlder = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: ".bin/codex"}
@@ -45,6 +48,9 @@ var (
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
 	PiNewest = Release{Agent: "pi", Version: "1.5.2", lock: "pi-1.5.2", program: ".bin/pi", newNode: true}
+	// PiMiddle is the newest that runs on Node 20. Like PiOlder it writes nothing
+	// before its first answer, and does not number its ids.
+	PiMiddle = Release{Agent: "pi", Version: "0.74.2", lock: "pi-0.74.2", program: ".bin/pi", newNode: true}
 	// PiOlder, under its former name, writes nothing before its first answer.
 	PiOlder = Release{Agent: "pi", Version: "0.73.1", lock: "pi-0.73.1", program: ".bin/pi", newNode: true}
 
@@ -60,19 +66,19 @@ var (
 
 // Releases returns all of the agents'.
 func Releases() []Release {
-	return []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder,
-		PiNewest, PiOlder, OpenClawNewest, OpenClawOlder}
+	return []Release{ClaudeNewest, ClaudeOlder, ClaudeOldest, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder,
+		PiNewest, PiMiddle, PiOlder, OpenClawNewest, OpenClawOlder}
 }
 
-// String is the agent's name and version.
+// String returns the agent's name and version.
 func (r Release) String() string { return r.Agent + " " + r.Version }
 
-// Program is the path of the agent's command below the folder given to Install.
+// Program returns the path of the agent's command below the folder given to Install.
 func (r Release) Program(dir string) string {
 	return filepath.Join(dir, r.lock, "node_modules", r.program)
 }
 
-// Argv is the command line that starts the agent with these arguments.
+// Argv returns the command line that starts the agent with these arguments.
 func (r Release) Argv(dir string, args ...string) []string {
 	argv := append([]string{r.Program(dir)}, args...)
 	if r.newNode {
@@ -84,7 +90,7 @@ func (r Release) Argv(dir string, args ...string) []string {
 //go:embed locks
 var locks embed.FS
 
-// CacheDir is the folder that the agents are installed in.
+// CacheDir returns the folder that the agents are installed in.
 func CacheDir() (string, error) {
 	if dir := os.Getenv("ROLLCALL_AGENTS_DIR"); dir != "" {
 		return filepath.Abs(dir)

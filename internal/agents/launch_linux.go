@@ -48,10 +48,10 @@ func NewLauncher(s *Sandbox, r Release) *Launcher {
 	return l
 }
 
-// longJob is a command that runs for long: "sleep 301".
+// longJob returns a command that runs for long: "sleep 301".
 func (l *Launcher) longJob() string { return filepath.Join(l.bin, "longjob") }
 
-// logOutput tells a failed test's reader what the agents said.
+// logOutput logs the agents' output for a test that failed.
 func (l *Launcher) logOutput() {
 	logs, _ := filepath.Glob(l.state("logs", "*.log"))
 	for _, path := range logs {
@@ -87,7 +87,7 @@ func (l *Launcher) link(name, to string) {
 	}
 }
 
-// Env is the environment of the user who launches.
+// Env returns the environment of the user who launches.
 func (l *Launcher) Env() []string {
 	return append(l.Sandbox.Env(), "PATH="+l.bin+":"+os.Getenv("PATH"))
 }
@@ -138,10 +138,13 @@ func (l *Launcher) Launch(prompt string, flags ...string) LaunchRecord {
 	if said.Code != 0 || m == nil {
 		l.t.Fatalf("not launched: %v", said)
 	}
-	if !sessionPattern.MatchString(said.Out) {
+	r := l.Record(m[1])
+	if told := sessionPattern.FindStringSubmatch(said.Out); told == nil {
 		l.t.Logf("the session was not known within the time that launch waits")
+	} else if r.Session != told[1] {
+		l.t.Errorf("told session %s, and recorded %q", told[1], r.Session)
 	}
-	return l.Record(m[1])
+	return r
 }
 
 // LaunchRecord is what rollcall keeps on disk of a launch.
@@ -163,7 +166,7 @@ type processID struct {
 	PID int `json:"pid"`
 }
 
-// Ended says whether rollcall has noted the end of the launch.
+// Ended reports whether rollcall has noted the end of the launch.
 func (r *LaunchRecord) Ended() bool { return !r.EndedAt.IsZero() }
 
 func (l *Launcher) state(parts ...string) string {
@@ -218,7 +221,7 @@ func (l *Launcher) Locks() []LockedFolder {
 	return doc.Locks
 }
 
-// LockFiles are the locks that lie on disk, dead or alive: nobody asked rollcall,
+// LockFiles returns the locks that lie on disk, dead or alive: nobody asked rollcall,
 // which removes the dead ones as it looks.
 func (l *Launcher) LockFiles() []string {
 	l.t.Helper()
@@ -229,7 +232,7 @@ func (l *Launcher) LockFiles() []string {
 	return files
 }
 
-// Answered is the conversation's request with that prompt, once it is there.
+// Answered returns the conversation's request with that prompt, once it is there.
 func (l *Launcher) Answered(prompt string) modelserver.Request {
 	l.t.Helper()
 	l.Asked(prompt)

@@ -47,7 +47,7 @@ func TestAnswers(t *testing.T) {
 		ClaudeNewest: {"-p", "hello there"}, ClaudeOlder: {"-p", "hello there"},
 		CodexNewest: {"exec", "hello there"}, CodexOlder: {"exec", "hello there"},
 		OpenCodeNewest: {"run", "hello there"}, OpenCodeOlder: {"run", "hello there"},
-		PiNewest: {"-p", "hello there"}, PiOlder: {"-p", "hello there"},
+		PiNewest: {"-p", "hello there"}, PiMiddle: {"-p", "hello there"}, PiOlder: {"-p", "hello there"},
 	}
 	for release, args := range commands {
 		t.Run(release.String(), func(t *testing.T) {

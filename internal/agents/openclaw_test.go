@@ -15,7 +15,7 @@ import (
 var openClaws = []Release{OpenClawNewest, OpenClawOlder}
 
 // gatewayLimit is how soon a list must show what a gateway says.
-const gatewayLimit = 3 * soon
+const gatewayLimit = 2 * soon
 
 // gatewayRow is what the gateway itself says of a session.
 type gatewayRow struct {

@@ -146,7 +146,7 @@ func TestOpenCodeWrapperKilled(t *testing.T) {
 	})
 }
 
-// openCodeScript is the script that the agent of the older version is a child of.
+// openCodeScript returns the script that the agent of the older version is a child of.
 func openCodeScript(s *Sandbox, agent Process) Process {
 	s.t.Helper()
 	for _, p := range s.Processes() {
@@ -172,7 +172,7 @@ func TestOpenCodeFailedTurn(t *testing.T) {
 		terminal, _ := openOpenCode(s, r)
 		asked := terminal.Prompt("retry [[fail]]")
 		terminal.Shows("retrying")
-		s.Becomes(byPrompt("retry"), asked, 5*time.Second, "working")
+		s.Becomes(byPrompt("retry"), asked, soon, "working")
 		terminal.Dismiss("Escape", "retrying")
 		s.Becomes(byPrompt("retry"), time.Now(), soon, "idle/interrupted")
 		terminal.Prompt("break [[fail 400]]")

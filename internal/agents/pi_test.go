@@ -169,7 +169,7 @@ func TestPiFailedTurn(t *testing.T) {
 		terminal.Shows("Mock answer to: before")
 		asked := terminal.Prompt("break [[fail]]")
 		terminal.Shows("Retrying (1/2)", "Retrying")
-		s.Becomes(byPrompt("before"), asked, 5*time.Second, "working")
+		s.Becomes(byPrompt("before"), asked, soon, "working")
 		terminal.Shows("after 2 attempts", "failed after 2")
 		s.Becomes(byPrompt("before"), time.Now(), soon, "idle/failed")
 		terminal.Prompt("again")

@@ -90,11 +90,14 @@ func (s *Sandbox) Agent(comm string, arguments ...string) Process {
 }
 
 // Descendant waits for the process of that name at or below pid, the topmost
-// one: a program that starts another has a child of its own name for a moment.
+// one: a program that starts another has a child of its own name for a moment. It
+// must keep the name for a while: so has a script that starts the program.
 func (s *Sandbox) Descendant(pid int, comm string) Process {
 	s.t.Helper()
 	var found Process
+	since := time.Now()
 	err := poll(30*time.Second, func() bool {
+		last := found.PID
 		found = Process{}
 		all := s.Processes()
 		for _, p := range all {
@@ -102,7 +105,10 @@ func (s *Sandbox) Descendant(pid int, comm string) Process {
 				found = p
 			}
 		}
-		return found.PID != 0
+		if found.PID != last {
+			since = time.Now()
+		}
+		return found.PID != 0 && time.Since(since) > lasting
 	})
 	if err != nil {
 		s.t.Fatalf("process %s below %d: %v", comm, pid, err)
@@ -110,7 +116,10 @@ func (s *Sandbox) Descendant(pid int, comm string) Process {
 	return found
 }
 
-// below says whether pid is top or one of its descendants.
+// lasting is for how long a process must have its name to count as what it is.
+const lasting = 300 * time.Millisecond
+
+// below reports whether pid is top or one of its descendants.
 func below(all []Process, pid, top int) bool {
 	for range len(all) + 1 {
 		if pid == top {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/internal/modelserver"
+	"rollcall/internal/pressure"
 )
 
 // The branch and the models that a sandbox's sessions have.
@@ -44,7 +45,7 @@ type Sandbox struct {
 func NewSandbox(t *testing.T) *Sandbox {
 	t.Helper()
 	Need(t)
-	watchPressure()
+	pressure.Watch()
 	dir, err := os.MkdirTemp("", "box-")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func linkTree(from, to string) error {
 	})
 }
 
-// Env is the whole environment of the sandbox's programs.
+// Env returns the whole environment of the sandbox's programs.
 func (s *Sandbox) Env() []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.Home, "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",
@@ -195,10 +196,10 @@ func (s *Sandbox) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Program is the path of an agent's command.
+// Program returns the path of an agent's command.
 func (s *Sandbox) Program(r Release) string { return r.Program(s.cache) }
 
-// Argv is the command line of an agent with these arguments.
+// Argv returns the command line of an agent with these arguments.
 func (s *Sandbox) Argv(r Release, args ...string) []string { return r.Argv(s.cache, args...) }
 
 // run makes a command that runs an agent: see Command.
@@ -213,7 +214,7 @@ func (s *Sandbox) StopAgents() {
 	s.stopAgents(func(Process) bool { return true })
 }
 
-// stopAgents is StopAgents for some of the processes.
+// stopAgents stops some of the processes, like StopAgents.
 func (s *Sandbox) stopAgents(which func(Process) bool) {
 	s.t.Helper()
 	err := poll(20*time.Second, func() bool {
@@ -244,7 +245,7 @@ func (s *Sandbox) close() {
 	}
 }
 
-// logState tells a failed test's reader what there was.
+// logState logs the sandbox's state for a test that failed.
 func (s *Sandbox) logState() {
 	for _, p := range s.Processes() {
 		s.t.Logf("process %v", p)
@@ -264,12 +265,13 @@ func (s *Sandbox) logState() {
 	s.t.Logf("doctor (%v):\n%s", err, output)
 }
 
-// poll asks ok until it says so; an error says that the time is over.
+// poll asks ok until it says so; an error says that the time is over. A machine
+// that is too busy gets up to five times as long.
 func poll(limit time.Duration, ok func() bool) error {
-	deadline := time.Now().Add(limit)
+	began := time.Now()
 	for !ok() {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("not within %v", limit)
+		if took := time.Since(began); took > limit && took > limit+min(pressure.StalledSince(began), 4*limit) {
+			return fmt.Errorf("not within %v", took.Round(time.Millisecond))
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

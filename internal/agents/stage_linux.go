@@ -35,7 +35,7 @@ const (
 	desktopBinary  = "/tmp/bin/rollcall-desktop"
 )
 
-// Main is the TestMain of the scenarios: it installs the agents, builds
+// Main returns the TestMain of the scenarios: it installs the agents, builds
 // Rollcall and runs the tests in namespaces without a way out. It returns the
 // exit code.
 func Main(m *testing.M) int {
@@ -74,7 +74,7 @@ func Need(t *testing.T) {
 	}
 }
 
-// missing says what keeps the agents from being run here; empty: nothing.
+// missing returns what keeps the agents from being run here; empty: nothing.
 func missing() string {
 	for _, program := range []string{"npm", "node", "git", "tmux", "go"} {
 		if _, err := exec.LookPath(program); err != nil {

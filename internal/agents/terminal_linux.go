@@ -37,6 +37,10 @@ func (s *Sandbox) Open(argv ...string) *Terminal {
 	return t
 }
 
+// pane names the terminal to tmux, exactly: without the "=" the keys for a terminal
+// that is closed would go to another whose name begins with its name.
+func (t *Terminal) pane() string { return "=" + t.name + ":" }
+
 // tmux runs one command of tmux and returns what it printed.
 func (s *Sandbox) tmux(args ...string) string {
 	s.t.Helper()
@@ -57,9 +61,9 @@ func (s *Sandbox) tryTmux(args ...string) (string, error) {
 	return strings.TrimSpace(string(output)), nil
 }
 
-// Screen is what the terminal shows, empty lines left out.
+// Screen returns what the terminal shows, empty lines left out.
 func (t *Terminal) Screen() string {
-	text, err := t.s.tryTmux("capture-pane", "-p", "-t", t.name)
+	text, err := t.s.tryTmux("capture-pane", "-p", "-t", t.pane())
 	if err != nil {
 		return err.Error() // the terminal closes with its program
 	}
@@ -93,7 +97,7 @@ func (t *Terminal) Shows(texts ...string) {
 // Press sends keys by their tmux names.
 func (t *Terminal) Press(keys ...string) {
 	t.s.t.Helper()
-	t.s.tmux(append([]string{"send-keys", "-t", t.name}, keys...)...)
+	t.s.tmux(append([]string{"send-keys", "-t", t.pane()}, keys...)...)
 }
 
 // Answer presses a key until the screen shows the text: dialogs that have just
@@ -127,10 +131,34 @@ func (t *Terminal) insist(key, text string, shown bool) {
 	}
 }
 
+// Choose presses a key until the screen shows a choice as the chosen one, and goes
+// on showing it: a dialog takes an Enter right behind the key for the choice before.
+func (t *Terminal) Choose(key, text string) {
+	t.s.t.Helper()
+	var pressed, shown time.Time
+	err := poll(30*time.Second, func() bool {
+		switch now := time.Now(); {
+		case strings.Contains(t.Screen(), text):
+			if shown.IsZero() {
+				shown = now
+			}
+			return now.Sub(shown) > 300*time.Millisecond
+		case now.Sub(pressed) > 2*time.Second: // twice leads on to the next
+			t.Press(key)
+			pressed = now
+		}
+		shown = time.Time{}
+		return false
+	})
+	if err != nil {
+		t.s.t.Fatalf("%q does not choose %q: %v\n%s", key, text, err, t.Screen())
+	}
+}
+
 // Enter types a line and, once it is shown, presses Enter.
 func (t *Terminal) Enter(line string) {
 	t.s.t.Helper()
-	t.s.tmux("send-keys", "-t", t.name, "-l", line)
+	t.s.tmux("send-keys", "-t", t.pane(), "-l", line)
 	t.Shows(line)
 	t.Press("Enter")
 }
@@ -159,10 +187,10 @@ func (t *Terminal) Prompt(prompt string) time.Time {
 	return asked
 }
 
-// PID is the process that the terminal was opened with.
+// PID returns the process that the terminal was opened with.
 func (t *Terminal) PID() int {
 	t.s.t.Helper()
-	pid, err := strconv.Atoi(t.s.tmux("display-message", "-p", "-t", t.name, "#{pane_pid}"))
+	pid, err := strconv.Atoi(t.s.tmux("display-message", "-p", "-t", t.pane(), "#{pane_pid}"))
 	if err != nil {
 		t.s.t.Fatal(err)
 	}
@@ -173,7 +201,7 @@ func (t *Terminal) PID() int {
 // hung up.
 func (t *Terminal) Close() {
 	t.s.t.Helper()
-	t.s.tmux("kill-session", "-t", t.name)
+	t.s.tmux("kill-session", "-t", t.pane())
 }
 
 // asked returns when a main conversation asked the model that prompt; zero: not yet.
@@ -186,7 +214,7 @@ func (s *Sandbox) asked(prompt string) time.Time {
 	return time.Time{}
 }
 
-// left says whether an agent asked that and hung up before the answer.
+// left reports whether an agent asked that and hung up before the answer.
 func (s *Sandbox) left(prompt string) bool {
 	return slices.ContainsFunc(s.Server.Requests(), func(r modelserver.Request) bool {
 		return r.Left && strings.Contains(r.Prompt, prompt)

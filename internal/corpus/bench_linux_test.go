@@ -17,7 +17,7 @@ import (
 	"rollcall/proc"
 )
 
-// benchCorpus is the corpus at ROLLCALL_CORPUS (see the command make), or else a
+// benchCorpus returns the corpus at ROLLCALL_CORPUS (see the command make), or else a
 // small one, with its gateway.
 func benchCorpus(b *testing.B) string {
 	dir := os.Getenv("ROLLCALL_CORPUS")
@@ -42,7 +42,7 @@ func benchCorpus(b *testing.B) string {
 	return dir
 }
 
-// BenchmarkRefresh is from the opening of the menu or the window to the complete
+// BenchmarkRefresh measures the time from the opening of the menu or the window to the complete
 // list, of all agents: the first time, and again while nothing changes.
 func BenchmarkRefresh(b *testing.B) {
 	dir := benchCorpus(b)
@@ -149,7 +149,7 @@ func discover(b *testing.B, adapter func() adapters.Adapter, q adapters.Query) {
 	b.ReportMetric(float64((cpuTime(b)-began).Microseconds())/1000/float64(b.N), "ms-cpu/op")
 }
 
-// cpuTime is what the process took of the processors so far.
+// cpuTime returns what the process took of the processors so far.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

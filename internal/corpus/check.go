@@ -9,7 +9,7 @@ import (
 	"rollcall/adapters"
 )
 
-// Of says what an adapter says of a session, to be compared with the truth.
+// Of returns what an adapter says of a session, to be compared with the truth.
 func Of(s *adapters.Session) Truth {
 	return Truth{ID: s.ID, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, PID: s.Process.PID,
 		CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title, Prompt: s.FirstPrompt, Parent: s.Parent, Tokens: s.Tokens}
@@ -30,7 +30,7 @@ func ReadList(r io.Reader) ([]Truth, error) {
 	return doc.Sessions, nil
 }
 
-// Compare says what is wrong with a list of sessions, one line each: sessions
+// Compare returns what is wrong with a list of sessions, one line each: sessions
 // that are missing, that are listed twice, that do not exist, and what is not
 // true of the others.
 func Compare(want, got []Truth) []string {

@@ -47,7 +47,7 @@ func claudeLines(l *lines, s *session) {
 	l.put(`{"type":"last-prompt","lastPrompt":%q,"leafUuid":"u","sessionId":%q}`, s.Prompt, s.ID)
 }
 
-// claudeTurn is one tool call: the answer's two content blocks stand on lines
+// claudeTurn writes one tool call: the answer's two content blocks stand on lines
 // of their own that repeat the same usage.
 func claudeTurn(l *lines, s *session, turn int, at time.Time, tail string) {
 	in, out := int64(100+turn%7), int64(20+turn%3)
@@ -64,7 +64,7 @@ func claudeTurn(l *lines, s *session, turn int, at time.Time, tail string) {
 		turn, filler(300+s.rng.IntN(6000)), when, tail)
 }
 
-// claudeEnd is how the last turn stands or ended.
+// claudeEnd writes the end of the last turn, or its present state.
 func claudeEnd(l *lines, s *session, tail string) {
 	when := s.end.Format(stamp)
 	call := func() {

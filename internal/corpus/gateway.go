@@ -74,7 +74,7 @@ func Serve(dir string, man Manifest) (*gatewaytest.Gateway, error) {
 	return g, nil
 }
 
-// Truths are what a correct monitor says of the corpus's sessions, those of the
+// Truths returns what a correct monitor says of the corpus's sessions, those of the
 // gateway included when it is served.
 func (m *Manifest) Truths(served bool) []Truth {
 	all := m.Sessions[:len(m.Sessions):len(m.Sessions)]

@@ -114,7 +114,7 @@ func (w *writer) openCode(s *session) error {
 	return nil
 }
 
-// openCodeKind says where an OpenCode session is kept.
+// openCodeKind returns where an OpenCode session is kept.
 func (w *writer) openCodeKind(i int) (inFiles, inDatabase bool) {
 	kind := i / 10 % 10
 	live := i < w.Live

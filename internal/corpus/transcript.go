@@ -16,7 +16,7 @@ const words = `the tests fail because \"cache\" was stale;\nso read it again and
 
 var text = strings.Repeat(words, 300)
 
-// filler is text of about n bytes, as it stands between quotes in JSON, that
+// filler returns text of about n bytes, as it stands between quotes in JSON, that
 // costs a parser what real text does: words, a quote and an escape now and then.
 func filler(n int) string {
 	return text[:max(1, min(n, len(text))/len(words))*len(words)]

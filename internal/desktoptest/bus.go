@@ -12,8 +12,9 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// A bus of one's own, without folders of services: it starts nothing by itself.
-const busConfig = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+// BusConfig is the configuration of a bus of one's own, with %s for the path of its
+// socket. Without folders of services it starts nothing by itself.
+const BusConfig = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
   <type>session</type>
@@ -33,7 +34,7 @@ func (d *Desktop) startBus(ctx context.Context) error {
 		return fmt.Errorf("%s: too long for a socket, set TMPDIR to a shorter path", socket)
 	}
 	config := filepath.Join(d.dir, "bus.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, busConfig, socket), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, BusConfig, socket), 0o600); err != nil {
 		return err
 	}
 	address, _, err := d.startTold(ctx, "dbus-daemon", "--nofork", "--nopidfile", "--nosyslog",
@@ -72,7 +73,7 @@ func (d *Desktop) connect() (*dbus.Conn, error) {
 	return conn, nil
 }
 
-// owned says whether somebody has name on the bus.
+// owned reports whether somebody has name on the bus.
 func (d *Desktop) owned(name string) (bool, error) {
 	var has bool
 	err := d.bus.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&has)

@@ -128,7 +128,7 @@ func lxqtTheme(dark bool) string {
 	return "light"
 }
 
-// xfconfd is the path of xfce's settings daemon, as its package states it.
+// xfconfd returns the path of xfce's settings daemon, as its package states it.
 func xfconfd() (string, error) {
 	f, err := os.Open(xfconfService)
 	if err != nil {

@@ -83,7 +83,7 @@ func (d *Desktop) up(ctx context.Context) error {
 	return nil
 }
 
-// For is Require and Start for a test: the desktop is closed with the test, and
+// For calls Require and Start for a test: the desktop is closed with the test, and
 // what its programs printed is logged when the test failed.
 func For(tb TB, o Options) *Desktop {
 	tb.Helper()
@@ -135,21 +135,21 @@ func (d *Desktop) Close() error {
 	return os.RemoveAll(d.dir)
 }
 
-// Home is the folder that the desktop's programs have as HOME. It is theirs and
+// Home returns the folder that the desktop's programs have as HOME. It is theirs and
 // the caller's until Close.
 func (d *Desktop) Home() string { return d.home }
 
-// Display is the X display, ":7".
+// Display returns the X display, ":7".
 func (d *Desktop) Display() string { return d.display }
 
-// BusAddress is the address of the session bus.
+// BusAddress returns the address of the session bus.
 func (d *Desktop) BusAddress() string { return d.address }
 
-// Bus is a connection to the session bus that lives until Close. Callers may
+// Bus returns a connection to the session bus that lives until Close. Callers may
 // make calls and export objects on it, and must not close it.
 func (d *Desktop) Bus() *dbus.Conn { return d.bus }
 
-// Env is the whole environment for a program in this desktop: PATH and the Go
+// Env returns the whole environment for a program in this desktop: PATH and the Go
 // variables of the caller, everything else the desktop's own.
 func (d *Desktop) Env() []string {
 	env := []string{
@@ -187,7 +187,7 @@ func (d *Desktop) Env() []string {
 	return env
 }
 
-// Logs is the end of what each of the desktop's programs printed.
+// Logs returns the end of what each of the desktop's programs printed.
 func (d *Desktop) Logs() string {
 	d.mu.Lock()
 	procs := append([]*process(nil), d.procs...)

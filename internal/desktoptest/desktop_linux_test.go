@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// showTray is a program with a red tray icon and a menu of two rows. The icon is
+// showTray runs a program with a red tray icon and a menu of two rows. The icon is
 // set before the start: set while the library starts, it can get lost.
 func showTray() {
 	icon := image.NewRGBA(image.Rect(0, 0, 22, 22))

@@ -12,7 +12,7 @@ import (
 // Latencies are durations in ascending order.
 type Latencies []time.Duration
 
-// Percentile is the duration that p percent of the runs did not exceed.
+// Percentile returns the duration that p percent of the runs did not exceed.
 func (l Latencies) Percentile(p float64) time.Duration {
 	if len(l) == 0 {
 		return 0

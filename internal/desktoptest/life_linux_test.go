@@ -31,7 +31,7 @@ func leaveDesktop() {
 	time.Sleep(time.Hour)
 }
 
-// belonging are the pids of the processes that have home as their HOME.
+// belonging returns the pids of the processes that have home as their HOME.
 func belonging(t *testing.T, home string) []int {
 	t.Helper()
 	dirs, err := os.ReadDir("/proc")

@@ -118,7 +118,7 @@ func (d *Desktop) startXfconf(ctx context.Context) error {
 	return d.until(ctx, "settings of xfce", p, func() (bool, error) { return d.owned(xfconfName) })
 }
 
-// hosted says whether a tray takes icons: a watcher is there, and a host that
+// hosted reports whether a tray takes icons: a watcher is there, and a host that
 // shows them.
 func (d *Desktop) hosted() (bool, error) {
 	if owned, err := d.owned(watcherName); !owned || err != nil {
@@ -132,7 +132,7 @@ func (d *Desktop) hosted() (bool, error) {
 	return hosted, nil
 }
 
-// dock is where the panel is on the screen; empty if it isn't shown.
+// dock returns where the panel is on the screen; empty if it isn't shown.
 func (d *Desktop) dock() (image.Rectangle, error) {
 	clients, err := d.windowProperty(d.root(), "_NET_CLIENT_LIST")
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *Desktop) dock() (image.Rectangle, error) {
 	return image.Rectangle{}, nil
 }
 
-// place is where a window is on the screen; empty if it isn't visible.
+// place returns where a window is on the screen; empty if it isn't visible.
 func (d *Desktop) place(w xproto.Window) image.Rectangle {
 	a, err := xproto.GetWindowAttributes(d.x, w).Reply()
 	if err != nil || a.MapState != xproto.MapStateViewable {
@@ -218,7 +218,7 @@ func (d *Desktop) FreezeNotifications(frozen bool) {
 	}
 }
 
-// TrayItems are the tray icons that are registered, as their hosts name them:
+// TrayItems returns the tray icons that are registered, as their hosts name them:
 // unique bus name and object path.
 func (d *Desktop) TrayItems() ([]string, error) {
 	var v dbus.Variant

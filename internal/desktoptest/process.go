@@ -132,7 +132,7 @@ func (p *process) stop() {
 	<-p.gone
 }
 
-// tail is the end of what the process printed, for error messages.
+// tail returns the end of what the process printed, for error messages.
 func (p *process) tail() string {
 	b, err := os.ReadFile(p.log)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // ErrNoIcon says that the panel shows no icon in its tray.
 var ErrNoIcon = errors.New("no icon in the tray")
 
-// Image is what the screen shows now, without the pointer.
+// Image returns what the screen shows now, without the pointer.
 func (d *Desktop) Image() (*image.RGBA, error) {
 	return d.grab(image.Rectangle{Max: d.opts.Size})
 }
@@ -52,7 +52,7 @@ func (d *Desktop) Screenshot(path string) error {
 	return writePNG(path, img)
 }
 
-// ScreenshotOf is Screenshot for a part of the screen.
+// ScreenshotOf writes a screenshot of a part of the screen.
 func (d *Desktop) ScreenshotOf(path string, part image.Rectangle) error {
 	img, err := d.Image()
 	if err != nil {
@@ -146,7 +146,7 @@ func (d *Desktop) TrayIcon(ctx context.Context) (image.Point, error) {
 	}
 }
 
-// TrayIcons are the places on the screen where the tray shows icons now, from
+// TrayIcons returns the places on the screen where the tray shows icons now, from
 // left to right: what differs from the panel's background.
 func (d *Desktop) TrayIcons() ([]image.Rectangle, error) {
 	panel, err := d.dock()
@@ -188,7 +188,7 @@ func icons(img *image.RGBA) []image.Rectangle {
 	return slices.DeleteFunc(out, func(r image.Rectangle) bool { return r.Dx() < least || r.Dy() < least })
 }
 
-// common is the colour that most pixels of a line have.
+// common returns the colour that most pixels of a line have.
 func common(img *image.RGBA, y int) [3]uint8 {
 	count := map[[3]uint8]int{}
 	var most [3]uint8

@@ -122,7 +122,7 @@ func (c *conn) send(frame map[string]any) {
 	_ = c.ws.Write(ctx, websocket.MessageText, b)
 }
 
-// has says whether the client was granted a scope, as the gateway's own check does.
+// has reports whether the client was granted a scope, as the gateway's own check does.
 func (c *conn) has(scope string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -131,7 +131,7 @@ func (g *Gateway) Drop() {
 	}
 }
 
-// URL is the WebSocket address, without a token.
+// URL returns the WebSocket address, without a token.
 func (g *Gateway) URL() string {
 	scheme := "ws"
 	if g.opts.TLS {
@@ -140,16 +140,16 @@ func (g *Gateway) URL() string {
 	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, g.Port())
 }
 
-// Port is the port that it listens on.
+// Port returns the port that it listens on.
 func (g *Gateway) Port() int { return g.server.Listener.Addr().(*net.TCPAddr).Port }
 
-// Token is what clients have to show.
+// Token returns what clients have to show.
 func (g *Gateway) Token() string { return g.opts.Token }
 
-// Version is that which it says it has.
+// Version returns that which it says it has.
 func (g *Gateway) Version() string { return g.opts.Version }
 
-// Certificate is the server's certificate in DER, with Options.TLS.
+// Certificate returns the server's certificate in DER, with Options.TLS.
 func (g *Gateway) Certificate() []byte {
 	if c := g.server.Certificate(); c != nil {
 		return c.Raw
@@ -157,7 +157,7 @@ func (g *Gateway) Certificate() []byte {
 	return nil
 }
 
-// Hang lets the gateway accept connections and never answer, those that are open
+// Hang makes the gateway accept connections and never answer, those that are open
 // included, until Resume.
 func (g *Gateway) Hang() {
 	g.mu.Lock()
@@ -177,7 +177,7 @@ func (g *Gateway) Resume() {
 	}
 }
 
-// Starting says whether the gateway is starting up: then it refuses to connect
+// Starting reports whether the gateway is starting up: then it refuses to connect
 // with UNAVAILABLE, and closes with 1013.
 func (g *Gateway) Starting(on bool) {
 	g.mu.Lock()
@@ -197,21 +197,21 @@ func (g *Gateway) Refuse(method string, with Refusal) {
 	g.refused[method] = with
 }
 
-// Connections is how many clients are connected now.
+// Connections returns how many clients are connected now.
 func (g *Gateway) Connections() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.conns)
 }
 
-// Accepted is how many connections were made in all.
+// Accepted returns how many connections were made in all.
 func (g *Gateway) Accepted() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.accepted
 }
 
-// Calls is how often a method was called.
+// Calls returns how often a method was called.
 func (g *Gateway) Calls(method string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

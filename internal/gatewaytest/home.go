@@ -67,7 +67,7 @@ type Lock struct {
 	Port      int
 }
 
-// LockPath is where a gateway with that state folder has its lock.
+// LockPath returns where a gateway with that state folder has its lock.
 func LockPath(stateDir string) string {
 	folder := "openclaw"
 	if uid := os.Getuid(); uid >= 0 {

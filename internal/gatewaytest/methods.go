@@ -147,7 +147,7 @@ func (c *conn) questions(json.RawMessage) (any, *failure) {
 	return map[string]any{"questions": c.pending(func(g *Gateway) []Approval { return g.questions }, Approval.question)}, nil
 }
 
-// pending are the requests that the client may see: none but with operator.admin,
+// pending returns the requests that the client may see: none but with operator.admin,
 // as they were all made by other clients.
 func (c *conn) pending(of func(*Gateway) []Approval, row func(Approval) map[string]any) []map[string]any {
 	rows := []map[string]any{}

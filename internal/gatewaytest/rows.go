@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// row is a session as sessions.list tells it.
+// row returns a session as sessions.list tells it.
 func (g *Gateway) row(s Session, titles, last bool) map[string]any {
 	row := map[string]any{
 		"key": s.Key, "sessionId": s.SessionID, "kind": "direct", "updatedAt": millis(s.UpdatedAt),
@@ -95,7 +95,7 @@ func (c *conn) history(raw json.RawMessage) (any, *failure) {
 		"hasMore": len(rows) < len(s.Messages), "totalMessages": len(s.Messages)}, nil
 }
 
-// preview is the tail of conversations, as sessions.preview tells it.
+// preview returns the tail of conversations, as sessions.preview tells it.
 func (c *conn) preview(raw json.RawMessage) (any, *failure) {
 	var p struct {
 		Keys            []string

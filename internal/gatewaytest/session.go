@@ -139,7 +139,7 @@ func (g *Gateway) Crash() {
 	g.Drop()
 }
 
-// Ask lets a session wait for the permission to run a command. Its row goes on
+// Ask makes a session wait for the permission to run a command. Its row goes on
 // saying that it runs. As with 2026.9.6 the request is listed only to clients with
 // operator.admin. It returns the request's id.
 func (g *Gateway) Ask(sessionKey, command string) string {
@@ -152,7 +152,7 @@ func (g *Gateway) Ask(sessionKey, command string) string {
 	return a.ID
 }
 
-// Question lets a session wait for the answer to a question.
+// Question makes a session wait for the answer to a question.
 func (g *Gateway) Question(sessionKey, question string) string {
 	a := Approval{ID: newID(), SessionKey: sessionKey, Command: question}
 	g.mu.Lock()

@@ -112,7 +112,7 @@ func failMessages(status int) any {
 		"error": map[string]string{"type": "api_error", "message": fmt.Sprintf("mock failure %d", status)}}
 }
 
-// messagesTool is the tool call that a plan asks for, or nil.
+// messagesTool returns the tool call that a plan asks for, or nil.
 func messagesTool(p plan) map[string]any {
 	call := func(name string, input map[string]any) map[string]any {
 		return map[string]any{"type": "tool_use", "id": newID("toolu_"), "name": name, "input": input}

@@ -80,7 +80,7 @@ func failChat(status int) any {
 		"message": fmt.Sprintf("mock failure %d", status)}}
 }
 
-// chatCall is the tool call that a plan asks for, or nil.
+// chatCall returns the tool call that a plan asks for, or nil.
 func chatCall(r wireRequest, p plan) (map[string]any, error) {
 	var name, arguments string
 	var err error

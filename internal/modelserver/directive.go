@@ -34,7 +34,7 @@ type plan struct {
 	escalated bool
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|bash|esc|ask|agent|fail|usage)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|bash|esc|ask|agent|fail|usage|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -49,6 +49,11 @@ func planFor(q question) plan {
 	switch {
 	case q.side:
 		p.text = "Mock generated title"
+		for _, m := range directivePattern.FindAllStringSubmatch(q.prompt, -1) {
+			if m[1] == "title" {
+				p.text = strings.TrimSpace(m[2])
+			}
+		}
 		return p
 	case q.toolResult:
 		p.text = "Done."

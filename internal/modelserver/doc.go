@@ -12,9 +12,10 @@
 //	[[agent do ((bash x))]]  answer with a sub-agent whose prompt is "do [[bash x]]" (Claude Code, OpenCode)
 //	[[fail]], [[fail 400]]   answer with HTTP 500, or that status
 //	[[usage 111 22]]    state 111 input and 22 output tokens
+//	[[title s17]]       answer a request for a title with "s17"
 //
 // A result of a tool is answered with "Done." and anything else with "Mock
 // answer to: " and the prompt. Requests beside the main conversation (titles,
 // summaries), recognised by their not offering any shell tool, get a plain
-// title and obey no directive.
+// title and obey no other directive.
 package modelserver

@@ -106,7 +106,7 @@ func shellCall(tool wireTool, p plan) (map[string]any, error) {
 		"name": tool.Name, "arguments": arguments}, nil
 }
 
-// shellArguments are the arguments of a shell tool with that schema, as JSON.
+// shellArguments returns the arguments of a shell tool with that schema, as JSON.
 func shellArguments(name string, parameters json.RawMessage, p plan) (string, error) {
 	var schema struct {
 		Properties map[string]struct {

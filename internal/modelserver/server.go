@@ -62,7 +62,7 @@ func Start(address string) (*Server, error) {
 	return s, nil
 }
 
-// URL is the server's base URL, without a slash at its end.
+// URL returns the server's base URL, without a slash at its end.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Wait returns when the server has ended, with the reason if Close was not it.
@@ -88,7 +88,7 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Observe has f called with the body of each request, for debugging an agent
+// Observe calls f with the body of each request, for debugging an agent
 // that sends something unexpected. f runs on the request's goroutine.
 func (s *Server) Observe(f func(path string, body []byte)) {
 	s.mu.Lock()

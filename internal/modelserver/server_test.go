@@ -142,6 +142,7 @@ func TestMessagesDirectivesOnlyFromTheNewestPrompt(t *testing.T) {
 		{"old directive", object{"tools": bashTool, "messages": []object{user(text("[[ask]]")),
 			{"role": "assistant", "content": "ok"}, user(reminder, text("more"))}}, "Mock answer to: more", "end_turn", ""},
 		{"title", object{"messages": []object{user(text("[[fail]]"))}}, "Mock generated title", "end_turn", ""},
+		{"title that the prompt states", object{"messages": []object{user(text("Name it:\ngo [[delay 9]] [[title s17]]"))}}, "s17", "end_turn", ""},
 		{"structured title", object{"output_config": schema, "messages": []object{user(text("[[fail]]"))}},
 			`{"title":"Mock generated title"}`, "end_turn", ""},
 		{"sub-agent", object{"tools": bashTool, "messages": []object{user(text("[[agent child ((bash y))]]"))}},

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/adaptertest/scene"
+	"rollcall/proc"
 )
 
 // faulty is an adapter that can be made to fail, or to hang without regard to
@@ -44,6 +45,12 @@ func (f *faulty) WatchPaths() []string {
 		return w.WatchPaths()
 	}
 	return nil
+}
+
+// OwnsProcess implements adapters.ProcessOwner.
+func (f *faulty) OwnsProcess(p proc.Process) bool {
+	o, ok := f.Adapter.(adapters.ProcessOwner)
+	return ok && o.OwnsProcess(p)
 }
 
 // pushing is a faulty one that is told of changes.

@@ -11,7 +11,7 @@ import (
 )
 
 // players play every agent that there is.
-var players = map[adapters.Name]func(*scene.World) scene.Agent{
+var players = map[adapters.Name]func(*scene.Environment) scene.Agent{
 	adapters.ClaudeCode: scene.ClaudeCode,
 	adapters.Codex:      scene.Codex,
 	adapters.OpenCode:   scene.OpenCode,
@@ -48,7 +48,7 @@ type troop struct {
 	begun         int
 }
 
-func newScript(w *scene.World, names []adapters.Name, seed uint64) *script {
+func newScript(w *scene.Environment, names []adapters.Name, seed uint64) *script {
 	s := &script{rng: rand.New(rand.NewPCG(seed, seed)), ended: map[proc.Identity]bool{}, resumed: map[proc.Identity]bool{}}
 	for _, name := range names {
 		s.troops = append(s.troops, &troop{agent: players[name](w)})
@@ -128,7 +128,7 @@ func (s *script) end(t *troop, i int, how func()) {
 	}
 }
 
-// sessions are all that there are, by agent and id.
+// sessions returns all that there are, by agent and id.
 func (s *script) sessions() map[string]*scene.Session {
 	all := map[string]*scene.Session{}
 	for _, t := range s.troops {

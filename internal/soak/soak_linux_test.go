@@ -54,7 +54,7 @@ func TestSoak(t *testing.T) {
 // soak is one run.
 type soak struct {
 	*testing.T
-	world  *scene.World
+	world  *scene.Environment
 	script *script
 	faults map[adapters.Name]*faulty
 	core   *app.Core
@@ -120,8 +120,8 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// allAdapters are the six, with nothing of this machine's environment.
-func allAdapters(w *scene.World) []adapters.Adapter {
+// allAdapters returns the six, with nothing of this machine's environment.
+func allAdapters(w *scene.Environment) []adapters.Adapter {
 	return []adapters.Adapter{
 		claudecode.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
 		codex.New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table}),
@@ -295,7 +295,7 @@ func (s *soak) checkEnds(snapshot *app.Snapshot) {
 	}
 }
 
-// differences says in what a picture differs from the truth.
+// differences returns in what a picture differs from the truth.
 func (s *soak) differences(snapshot *app.Snapshot, liveOnly bool) []string {
 	var wrong []string
 	truth := s.script.sessions()

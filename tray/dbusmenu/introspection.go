@@ -12,8 +12,7 @@ func out(name, kind string) introspect.Arg {
 	return introspect.Arg{Name: name, Type: kind, Direction: "out"}
 }
 
-// introspection is the interface as its authors publish it: Qt panels read it
-// before they call.
+// introspection is the published interface. Qt panels read it before they call methods.
 var introspection = introspect.Interface{
 	Name: iface,
 	Methods: []introspect.Method{

@@ -1,13 +1,11 @@
 //go:build linux || freebsd || openbsd || netbsd
 
-// Package dbusmenu serves a flat menu to a desktop's panel over D-Bus, as
-// com.canonical.dbusmenu.
+// Package dbusmenu serves a flat menu to a desktop's panel over the D-Bus interface com.canonical.dbusmenu.
 //
-// The rows are fixed when the menu is exported: their ids never change, and
-// unused ones are invisible. So every later change is a change of properties
-// (ItemsPropertiesUpdated), which all panels show in an open menu; a changed
-// layout would close an open menu in Qt panels (lxqt, Plasma) and is ignored by
-// GTK ones (xfce) until the next opening.
+// The rows are fixed when the menu is exported: their ids never change, and unused rows are invisible. So all later
+// changes are changes of properties (ItemsPropertiesUpdated), which all panels show in an open menu. A change of the
+// layout would close an open menu in Qt panels (lxqt, Plasma), and GTK panels (xfce) would ignore it until the next
+// opening.
 package dbusmenu
 
 import (
@@ -24,8 +22,8 @@ const iface = "com.canonical.dbusmenu"
 // root is the id of the menu itself.
 const root int32 = 0
 
-// firstRevision lies above what another server at the same path may have
-// announced before: panels ignore a revision that does not grow.
+// firstRevision is above the revisions that another server at the same path may have announced. Panels ignore a revision
+// that does not grow.
 const firstRevision = 1000
 
 // Item is one row. Its label is plain text.
@@ -37,14 +35,13 @@ type Item struct {
 	Separator bool
 }
 
-// Handler is told what the user does. Its functions are called on goroutines of
-// the connection, several at a time; nil ones are skipped.
+// Handler has the functions for the user's actions. They are called on goroutines of the connection, several at a time.
+// Each may be nil.
 type Handler struct {
-	// Opening is called when the menu is about to be shown. The panel waits for
-	// its return, so it must be quick; what Update changes meanwhile is shown in
-	// the same opening.
+	// Opening is called when the menu is about to be shown. It must be quick, since the panel waits for its return. The
+	// menu then shows the changes that Update made meanwhile.
 	Opening func()
-	// Closed is called when the menu was closed. GTK panels don't tell.
+	// Closed is called when the menu was closed. GTK panels do not report that.
 	Closed func()
 	// Clicked is called with the row's id.
 	Clicked func(id int32)
@@ -61,13 +58,13 @@ type Server struct {
 	index map[int32]int
 }
 
-// Export serves items at path on conn, in place of any menu that is served
-// there, and tells panels to read it anew. The caller keeps owning conn.
+// Export serves items at path on conn, in place of any menu at that path, and tells panels to read the menu again. The
+// caller remains the owner of conn.
 func Export(conn *dbus.Conn, path dbus.ObjectPath, items []Item, h Handler) (*Server, error) {
 	s := &Server{conn: conn, path: path, handler: h, items: slices.Clone(items), index: map[int32]int{}}
 	for i, item := range items {
 		if _, twice := s.index[item.ID]; twice || item.ID <= root {
-			return nil, fmt.Errorf("menu row %d: id %d is not above 0 and unique", i, item.ID)
+			return nil, fmt.Errorf("menu row %d: the id %d is not positive and unique", i, item.ID)
 		}
 		s.index[item.ID] = i
 	}
@@ -80,18 +77,18 @@ func Export(conn *dbus.Conn, path dbus.ObjectPath, items []Item, h Handler) (*Se
 	return s, nil
 }
 
-// Update makes the rows those of items, which must have the ids of the exported
-// ones in the same order, and tells panels what has changed, if anything.
+// Update sets the rows to items and sends the changes to panels. items must have the ids of the exported rows, in the
+// same order.
 func (s *Server) Update(items []Item) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(items) != len(s.items) {
-		return fmt.Errorf("menu of %d rows given %d", len(s.items), len(items))
+		return fmt.Errorf("the menu has %d rows, not %d", len(s.items), len(items))
 	}
 	var changed []properties
 	for i, item := range items {
 		if item.ID != s.items[i].ID {
-			return fmt.Errorf("menu row %d: id %d given %d", i, s.items[i].ID, item.ID)
+			return fmt.Errorf("menu row %d has the id %d, not %d", i, s.items[i].ID, item.ID)
 		}
 		if item != s.items[i] {
 			changed = append(changed, properties{item.ID, difference(s.items[i], item)})
@@ -101,7 +98,7 @@ func (s *Server) Update(items []Item) error {
 		return nil
 	}
 	copy(s.items, items)
-	// Emitted under the lock, so that signals leave in the order of updates.
+	// Send under the lock, so that signals have the order of the updates.
 	return s.conn.Emit(s.path, iface+".ItemsPropertiesUpdated", changed, []removed{})
 }
 
@@ -111,14 +108,14 @@ type properties struct {
 	Values map[string]dbus.Variant
 }
 
-// removed is a row's id with the names of properties back at their default.
+// removed is a row's id with the names of properties that have their default again.
 type removed struct {
 	ID    int32
 	Names []string
 }
 
-// all are an item's properties. Those with a default are stated as well: a
-// panel that keeps what it was told needs to be told of the way back.
+// all returns all properties of an item, including those with the default value: a panel may otherwise keep the former
+// value.
 func all(i Item) map[string]dbus.Variant {
 	p := map[string]dbus.Variant{
 		"enabled": dbus.MakeVariant(!i.Disabled),
@@ -142,5 +139,5 @@ func difference(old, now Item) map[string]dbus.Variant {
 	return p
 }
 
-// escape keeps an underscore from marking the next letter as the access key.
+// escape doubles underscores, which would mark the next letter as the access key.
 func escape(label string) string { return strings.ReplaceAll(label, "_", "__") }

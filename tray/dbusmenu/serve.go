@@ -4,6 +4,7 @@ package dbusmenu
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/godbus/dbus/v5"
@@ -11,7 +12,7 @@ import (
 	"github.com/godbus/dbus/v5/prop"
 )
 
-// export replaces whatever handles the path's three interfaces.
+// export serves the three interfaces of the path, in place of former handlers.
 func (s *Server) export() error {
 	if err := s.conn.ExportMethodTable(s.methods(), s.path, iface); err != nil {
 		return err
@@ -51,8 +52,7 @@ type layout struct {
 	Children []dbus.Variant
 }
 
-// getLayout answers with the rows below parent. The depth is all or nothing,
-// since the menu is flat.
+// getLayout returns the rows below parent. Any depth but 0 means all rows, since the menu is flat.
 func (s *Server) getLayout(parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *Server) getLayout(parent, depth int32, names []string) (uint32, layout,
 	return firstRevision, l, err
 }
 
-// getGroupProperties answers for the rows that exist; no ids ask for all.
+// getGroupProperties returns the properties of those rows that exist. Without ids it returns those of all rows.
 func (s *Server) getGroupProperties(ids []int32, names []string) ([]properties, *dbus.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Server) getProperty(id int32, name string) (dbus.Variant, *dbus.Error) 
 	return dbus.MakeVariant(""), invalid("row %d has no property %q", id, name)
 }
 
-// values are a row's properties. The caller holds the lock.
+// values returns the named properties of a row, or all without names. The caller holds the lock.
 func (s *Server) values(id int32, names []string) (map[string]dbus.Variant, *dbus.Error) {
 	if id == root {
 		return only(map[string]dbus.Variant{"children-display": dbus.MakeVariant("submenu")}, names), nil
@@ -113,16 +113,9 @@ func (s *Server) values(id int32, names []string) (map[string]dbus.Variant, *dbu
 	return only(all(s.items[i]), names), nil
 }
 
-// only keeps the named properties; no names keep all.
+// only removes all but the named properties. Without names it removes none.
 func only(values map[string]dbus.Variant, names []string) map[string]dbus.Variant {
-	if len(names) == 0 {
-		return values
-	}
-	for name := range values {
-		if !slices.Contains(names, name) {
-			delete(values, name)
-		}
-	}
+	maps.DeleteFunc(values, func(name string, _ dbus.Variant) bool { return len(names) > 0 && !slices.Contains(names, name) })
 	return values
 }
 
@@ -152,7 +145,7 @@ func (s *Server) eventGroup(events []group) ([]int32, *dbus.Error) {
 		s.handle(e.ID, e.Name)
 	}
 	if len(unknown) > 0 && len(unknown) == len(events) {
-		return nil, invalid("none of the rows is known")
+		return nil, invalid("none of these rows exists")
 	}
 	return unknown, nil
 }
@@ -168,8 +161,7 @@ func (s *Server) handle(id int32, name string) {
 	}
 }
 
-// aboutToShow answers that the layout need not be read anew: it never changes,
-// and what changed of the rows was sent before the answer.
+// aboutToShow calls Opening. It returns false, since the layout never changes and changes of rows were already sent.
 func (s *Server) aboutToShow(id int32) (bool, *dbus.Error) {
 	if !s.known(id) {
 		return false, invalid("no row %d", id)

@@ -10,19 +10,19 @@ import (
 	"rollcall/app/present"
 )
 
-// trouble is what an adapter could not answer.
+// trouble is an adapter that failed or has not answered yet.
 type trouble struct {
 	agent  string
-	text   string // the row
-	failed bool   // false: it was not heard yet
-	lost   bool   // its sessions are stale or missing altogether
+	text   string // of the row
+	failed bool   // false: the adapter has not answered yet
+	lost   bool   // all its sessions are stale or missing
 }
 
-// adapterWidth is wider than a session's row: an error has more to say.
+// adapterWidth is the width of an adapter's row in cells. Errors need more room than sessions.
 const adapterWidth = 80
 
-// troubles are the adapters that failed, then those that have not answered for
-// the first time. Absent ones are left out.
+// troubles returns the adapters that failed, then those that have not answered yet. It omits agents that are not
+// installed.
 func troubles(snapshot *app.Snapshot) []trouble {
 	stale := map[adapters.Name]*app.Stale{}
 	for i := range snapshot.Sessions {
@@ -46,8 +46,8 @@ func troubles(snapshot *app.Snapshot) []trouble {
 	return append(failed, pending...)
 }
 
-// failedText is the row of a failed adapter: "⚠ Codex: no answer in 5 s, list
-// from 14:02". now is the snapshot's time: the row must not change by itself.
+// failedText returns the row of a failed adapter, such as "⚠ Codex: no answer in 5 s, list from 14:02". now is the
+// snapshot's time, so that the row changes only with the snapshot.
 func failedText(h *app.Health, stale *app.Stale, lost bool, now time.Time) string {
 	var tail string
 	if n := len(h.Problems) - 1; n > 0 {
@@ -65,12 +65,11 @@ func failedText(h *app.Health, stale *app.Stale, lost bool, now time.Time) strin
 	return head + present.Cut(problem(h), room) + tail
 }
 
-// problem is the first problem on one line, with a file's name in place of its
-// path: the row is short, and the window has the rest.
+// problem returns the first problem on one line, with a file's name in place of its path, since the row is short.
 func problem(h *app.Health) string {
 	var p string
 	if len(h.Problems) > 0 {
-		p = present.Line(bound(h.Problems[0], textBytes))
+		p = present.Line(present.Head(h.Problems[0]))
 	}
 	if p == "" {
 		return "no answer"
@@ -79,20 +78,41 @@ func problem(h *app.Health) string {
 	if !found || !strings.ContainsAny(path, `/\`) {
 		return p
 	}
-	if name := path[strings.LastIndexAny(path, `/\`)+1:]; name != "" {
+	if name := strings.TrimSpace(path[strings.LastIndexAny(path, `/\`)+1:]); name != "" {
 		path = name
 	}
-	return path + ": " + rest
+	return path + ": " + strings.TrimSpace(rest)
 }
 
-// tooltip tells the counts, or why there are none, then who could not be asked.
-func tooltip(c counts, troubles []trouble, empty string) string {
+// ownTroubles returns the rows for the reasons why Rollcall cannot write its own files.
+func ownTroubles(snapshot *app.Snapshot) []string {
+	var rows []string
+	for _, t := range snapshot.Troubles[:min(len(snapshot.Troubles), MaxOwn)] {
+		const head = "⚠ Rollcall: "
+		rows = append(rows, head+present.Cut(present.Line(present.Head(t)), adapterWidth-present.Width(head)))
+	}
+	return rows
+}
+
+// ownAsTrouble returns Rollcall's own troubles, if there are any, as one trouble for the icon.
+func ownAsTrouble(rows []string) []trouble {
+	if len(rows) == 0 {
+		return nil
+	}
+	return []trouble{{agent: "Rollcall", failed: true}}
+}
+
+// tooltip returns the counts, or why there are none, followed by the agents that failed.
+func tooltip(c counts, troubles []trouble, empty string, own bool) string {
 	text := c.words() + strings.ToLower(empty)
 	var failed []string
 	for _, t := range troubles {
 		if t.failed {
 			failed = append(failed, t.agent)
 		}
+	}
+	if own {
+		failed = append(failed, "Rollcall's own files")
 	}
 	if len(failed) > 0 {
 		text += "; trouble with " + strings.Join(failed, ", ")

@@ -1,6 +1,5 @@
-// Package model decides what the tray shows: a pure function from a snapshot
-// and the time to the rows of the menu, the tooltip and the icon's state. It
-// knows no platform; labels are plain text, to be escaped by whoever shows them.
+// Package model computes the contents of the tray from a snapshot and the time: the rows of the menu, the tooltip and the
+// icon's state. It does not depend on the platform. Labels are plain text; the platform must escape them.
 package model
 
 import (
@@ -11,34 +10,34 @@ import (
 	"rollcall/assets"
 )
 
-// The menu's bounds. The pool of rows that a platform creates once is sized by
-// them.
+// The limits of the menu. A platform creates this number of rows once.
 const (
 	MaxSessions = 15 // rows for sessions
-	MaxAdapters = 6  // rows for adapters that have something to say
-	width       = 64 // cells of a row
+	MaxAdapters = 6  // rows for adapters that failed or have not answered yet
+	MaxOwn      = 2  // rows for the reasons why Rollcall cannot write its own files
+	width       = 64 // of a row in cells
 )
 
-// Kind says what a row stands for.
+// Kind is the kind of a row.
 type Kind int
 
 // The kinds of rows.
 const (
-	Message Kind = iota // says something, can't be chosen
-	Session             // a session; choosing it opens the window there
+	Message Kind = iota // a text that cannot be chosen
+	Session             // a session; choosing it shows the session in the window
 	More                // "7 more…"; choosing it opens the window
-	Adapter             // what an adapter could not answer; choosing it opens the window
+	Adapter             // a trouble; choosing it opens the window
 )
 
 // Row is one line of the menu.
 type Row struct {
 	Kind    Kind
-	Text    string // without the age, which changes while nothing else does
-	Age     string // "5 m"; empty when it isn't known
+	Text    string // without the age, which changes with the time
+	Age     string // "5 m"; empty if it is not known
 	Session string // id, for Kind Session
 }
 
-// Label is the whole line, as plain text.
+// Label returns the text and the age, as plain text.
 func (r Row) Label() string {
 	if r.Age == "" {
 		return r.Text
@@ -46,19 +45,19 @@ func (r Row) Label() string {
 	return r.Text + separator + r.Age
 }
 
-// Menu is what the tray shows of a snapshot.
+// Menu is the content of the tray.
 type Menu struct {
 	Rows    []Row // above "Open Rollcall"; never empty
 	Tooltip string
 	Icon    assets.State
-	// Count is how many sessions need the user.
-	Count int
+	Count   int // sessions that wait for the user
 }
 
-// Build makes the menu for what snapshot says at now.
+// Build returns the menu for a snapshot at the time now.
 func Build(snapshot *app.Snapshot, now time.Time) Menu {
-	shown, counts := order(snapshot.Sessions)
+	shown, counts := pick(snapshot.Sessions)
 	troubles := troubles(snapshot)
+	own := ownTroubles(snapshot)
 	empty := ""
 	if len(shown) == 0 {
 		empty = emptyText(snapshot, troubles)
@@ -79,16 +78,18 @@ func Build(snapshot *app.Snapshot, now time.Time) Menu {
 			rows = append(rows, Row{Kind: Adapter, Text: t.text})
 		}
 	}
+	for _, text := range own {
+		rows = append(rows, Row{Kind: Adapter, Text: text})
+	}
 	return Menu{
 		Rows:    rows,
-		Tooltip: tooltip(counts, troubles, empty),
-		Icon:    icon(counts, troubles),
+		Tooltip: tooltip(counts, troubles, empty, len(own) > 0),
+		Icon:    icon(counts, append(troubles, ownAsTrouble(own)...)),
 		Count:   counts.waiting,
 	}
 }
 
-// emptyText says why there is no session: "No agents at work" is said only when
-// every adapter has answered.
+// emptyText returns the text for a menu without sessions. It is "No agents at work" only if every adapter has answered.
 func emptyText(snapshot *app.Snapshot, troubles []trouble) string {
 	if snapshot.At.IsZero() && len(snapshot.Adapters) == 0 {
 		return loading
@@ -107,9 +108,8 @@ func emptyText(snapshot *app.Snapshot, troubles []trouble) string {
 
 const loading = "Calling the roll…"
 
-// icon: what the user must do comes first, then a hole in the picture, then who
-// works. An adapter that answered in part hides nobody, so it doesn't hide
-// those who work either.
+// icon returns the state of the icon, in this order: a session waits for the user; the sessions of an adapter are lost; a
+// session works; an adapter answered only in part.
 func icon(c counts, troubles []trouble) assets.State {
 	lost, partly := false, false
 	for _, t := range troubles {
@@ -129,8 +129,7 @@ func icon(c counts, troubles []trouble) assets.State {
 	return assets.Quiet
 }
 
-// shows says whether a session belongs into the menu. A sub-agent doesn't,
-// unless it waits for the user: nothing else would tell of it here.
+// shows reports whether the menu shows a session. It shows a sub-agent only if that waits for the user.
 func shows(s *app.Session) bool {
 	return s.Live() && (s.Parent == "" || s.Status == adapters.Waiting)
 }

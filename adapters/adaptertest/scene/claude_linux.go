@@ -2,7 +2,9 @@ package scene
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,11 +14,11 @@ import (
 )
 
 // claude plays Claude Code 2.1.329.
-type claude struct{ *World }
+type claude struct{ *Environment }
 
 // ClaudeCode plays Claude Code 2.1.329: the registry of running processes, and
 // transcripts.
-func ClaudeCode(w *World) Agent { return claude{w} }
+func ClaudeCode(w *Environment) Agent { return claude{w} }
 
 func (c claude) Name() adapters.Name { return adapters.ClaudeCode }
 func (c claude) Store() string       { return c.Path(".claude") }
@@ -36,7 +38,7 @@ type claudeState struct {
 
 func (c claude) Start(cwd, prompt string) *Session {
 	c.Install()
-	s := newSession(adapters.ClaudeCode, c, c.uuid(4), cwd)
+	s := newSession(adapters.ClaudeCode, c, c.chosenID(), cwd)
 	slug := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
@@ -50,7 +52,7 @@ func (c claude) Start(cwd, prompt string) *Session {
 }
 
 func (c claude) resume(s *Session, prompt string) {
-	s.Process = c.Procs.Start(Spec{Comm: "claude", Exe: "/opt/claude/bin/claude", CWD: s.CWD,
+	s.Process = c.Procs.Start(Spec{Comm: "claude", Exe: ClaudeProgram, CWD: s.CWD,
 		Args: []string{"claude"}, Env: []string{"HOME=" + c.Home}})
 	s.state.(*claudeState).status = "idle"
 	c.register(s)
@@ -135,7 +137,11 @@ func (c claude) kill(s *Session) {
 
 func (c claude) forget(s *Session) {
 	for _, entry := range s.state.(*claudeState).left {
-		c.check(os.Remove(entry))
+		text, err := os.ReadFile(entry)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.Contains(string(text), s.ID) {
+			continue // another session's process has had this pid since
+		}
+		c.check(errors.Join(err, os.Remove(entry)))
 	}
 	c.check(os.Remove(s.File))
 }
@@ -145,4 +151,4 @@ func (c claude) strange(s *Session) {
 }
 
 // KeyFile is a secret beside the registry, which nothing may read.
-func KeyFile(w *World) string { return filepath.Join(w.Home, ".claude", "sessions", "1.abc.key") }
+func KeyFile(w *Environment) string { return filepath.Join(w.Home, ".claude", "sessions", "1.abc.key") }

@@ -11,10 +11,10 @@ import (
 )
 
 // codex plays Codex 0.142.5, whose terminal interface hosts its thread itself.
-type codex struct{ *World }
+type codex struct{ *Environment }
 
 // Codex plays Codex 0.142.5: rollouts, held open by the process of the thread.
-func Codex(w *World) Agent { return codex{w} }
+func Codex(w *Environment) Agent { return codex{w} }
 
 func (c codex) Name() adapters.Name { return adapters.Codex }
 func (c codex) Store() string       { return c.Path(".codex") }
@@ -36,7 +36,7 @@ func (c codex) Start(cwd, prompt string) *Session {
 }
 
 func (c codex) run(s *Session, args ...string) proc.Identity {
-	return c.Procs.Start(Spec{Comm: "codex", Exe: "/opt/codex/codex", CWD: s.CWD,
+	return c.Procs.Start(Spec{Comm: "codex", Exe: CodexProgram, CWD: s.CWD,
 		Args: append([]string{"codex"}, args...), Env: []string{"HOME=" + c.Home}})
 }
 

@@ -12,13 +12,13 @@ import (
 // openclaw plays OpenClaw 2026.9.6: sessions of a gateway on this machine,
 // which stay in its list until they are deleted.
 type openclaw struct {
-	*World
+	*Environment
 	gateway *gatewaytest.Gateway
 	count   int
 }
 
 // OpenClaw plays OpenClaw 2026.9.6. Its gateway runs from Install on.
-func OpenClaw(w *World) Agent { return &openclaw{World: w} }
+func OpenClaw(w *Environment) Agent { return &openclaw{Environment: w} }
 
 // Gateway is the gateway that an Agent made by OpenClaw runs; nil before
 // Install.
@@ -35,7 +35,7 @@ func (o *openclaw) Install() {
 	o.check(err)
 	o.gateway = gateway
 	o.Cleanup(gateway.Close)
-	id := o.Procs.Start(Spec{Comm: "openclaw-gatewa", Exe: "/opt/node/bin/node", CWD: o.Home,
+	id := o.Procs.Start(Spec{Comm: "openclaw-gatewa", Exe: NodeProgram, CWD: o.Home,
 		Args: []string{"openclaw-gateway"}, Env: []string{"HOME=" + o.Home}})
 	o.check(gateway.WriteState(o.Store()))
 	o.check(os.RemoveAll(o.Path(".openclaw", "tmp")))

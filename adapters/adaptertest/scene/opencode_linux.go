@@ -16,14 +16,14 @@ import (
 // opencode plays OpenCode 1.18.33. Its database is in WAL mode and is never
 // tidied up, so that rows stay in the log.
 type opencode struct {
-	*World
+	*Environment
 	db  *sql.DB
 	ids int
 }
 
 // OpenCode plays OpenCode 1.18.33: a database that stays open, one log for all
 // processes.
-func OpenCode(w *World) Agent { return &opencode{World: w} }
+func OpenCode(w *Environment) Agent { return &opencode{Environment: w} }
 
 // opencodeTables are the tables of 1.18.33 that hold sessions.
 const opencodeTables = `
@@ -44,14 +44,14 @@ func (o *opencode) Name() adapters.Name { return adapters.OpenCode }
 func (o *opencode) Store() string       { return o.Path(".local", "share", "opencode") }
 
 // Database is the file of OpenCode's database.
-func Database(w *World) string { return w.Path(".local", "share", "opencode", "opencode.db") }
+func Database(w *Environment) string { return w.Path(".local", "share", "opencode", "opencode.db") }
 
 func (o *opencode) Install() {
 	if o.db != nil {
 		return
 	}
 	o.check(os.MkdirAll(o.Path(".local", "share", "opencode", "log"), 0o755))
-	db, err := sql.Open("sqlite", "file:"+Database(o.World)+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", "file:"+Database(o.Environment)+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)")
 	o.check(err)
 	db.SetMaxOpenConns(1)
 	o.db = db
@@ -82,7 +82,7 @@ func (o *opencode) id(kind string) string {
 func (o *opencode) Start(cwd, prompt string) *Session {
 	o.Install()
 	s := newSession(adapters.OpenCode, o, o.id("ses"), cwd)
-	s.File = Database(o.World)
+	s.File = Database(o.Environment)
 	s.state = &opencodeState{}
 	s.Process = o.run(s, "opencode")
 	now := time.Now()
@@ -109,9 +109,16 @@ func (o *opencode) run(s *Session, args ...string) proc.Identity {
 	st.processes++
 	st.run = fmt.Sprintf("%08x", o.rng.Uint32())
 	began := time.Now().Add(-ago)
-	id := o.Procs.Start(Spec{Comm: "opencode", Exe: "/opt/node_modules/opencode-ai/bin/opencode.exe", CWD: s.CWD,
+	if o.Procs.run != nil { // a real process begins now
+		began = time.Now()
+	}
+	id := o.Procs.Start(Spec{Comm: "opencode", Exe: OpenCodeProgram, CWD: s.CWD,
 		Args: args, Env: []string{"HOME=" + o.Home}, Started: began})
-	o.log(s, began.Add(time.Second), `message="creating instance" directory=`+s.CWD)
+	if began = began.Add(time.Second); o.Procs.run != nil {
+		o.Procs.Open(id.PID, Database(o.Environment)) // 1.18.33 has it open as long as it runs
+		began = time.Now()
+	}
+	o.log(s, began, `message="creating instance" directory=`+s.CWD)
 	return id
 }
 

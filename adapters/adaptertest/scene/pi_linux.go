@@ -14,17 +14,17 @@ import (
 
 // pi plays Pi 1.5.2, or pi_agent_rust, which shares its store.
 type pi struct {
-	*World
+	*Environment
 	rust bool
 }
 
-// Pi plays Pi 1.5.2: transcripts that nobody holds open, and processes that
+// Pi plays Pi 1.5.2: transcripts that no process holds open, and processes that
 // have erased their arguments.
-func Pi(w *World) Agent { return pi{World: w} }
+func Pi(w *Environment) Agent { return pi{Environment: w} }
 
 // PiRust plays pi_agent_rust: the same folders, files that are replaced as a
 // whole, and a native process.
-func PiRust(w *World) Agent { return pi{World: w, rust: true} }
+func PiRust(w *Environment) Agent { return pi{Environment: w, rust: true} }
 
 func (p pi) Name() adapters.Name {
 	if p.rust {
@@ -69,24 +69,34 @@ func (p pi) Start(cwd, prompt string) *Session {
 }
 
 func (p pi) run(s *Session, ago time.Duration) proc.Identity {
-	spec := Spec{Comm: "pi", Exe: "/opt/node/bin/node", CWD: s.CWD, Args: []string{"pi", "", "", ""},
+	spec := Spec{Comm: "pi", Exe: NodeProgram, CWD: s.CWD, Args: []string{"pi", "", "", ""},
 		Env: []string{"HOME=" + p.Home}, Started: time.Now().Add(-ago)}
 	if p.rust {
-		spec.Exe, spec.Args = "/opt/pi/pi", []string{"pi"}
+		spec.Exe, spec.Args = PiProgram, []string{"pi"}
 	}
 	return p.Procs.Start(spec)
 }
 
-// add appends a line; pi_agent_rust writes the whole file anew and renames it.
+// add appends a line; pi_agent_rust writes the whole file again and renames it.
 func (p pi) add(s *Session, line string) {
 	if !p.rust {
+		if run := p.Procs.run; run != nil {
+			p.check(os.MkdirAll(filepath.Dir(s.File), 0o755))
+			run.Append(s.Process.PID, s.File, line)
+			return
+		}
 		p.Append(s.File, line)
 		return
 	}
 	st := s.state.(*piState)
 	st.text.WriteString(line + "\n")
 	temporary := filepath.Join(filepath.Dir(s.File), ".tmp"+s.ID[:6])
-	p.Write(temporary, st.text.String())
+	if run := p.Procs.run; run != nil {
+		p.check(os.MkdirAll(filepath.Dir(s.File), 0o755))
+		run.Write(s.Process.PID, temporary, st.text.String())
+	} else {
+		p.Write(temporary, st.text.String())
+	}
 	p.check(os.Rename(temporary, s.File))
 }
 

@@ -47,6 +47,21 @@ type Procs struct {
 	locks map[string]int // path of a locked file -> pid
 	fds   map[int]int    // pid -> number of the next descriptor
 	specs map[int]Spec
+	run   Runner // real processes in place of the tree; nil: the tree
+}
+
+// Runner runs real processes for an Environment: see On. A pid is one of the processes
+// that it started.
+type Runner interface {
+	Start(s Spec) proc.Identity
+	Open(pid int, path string)
+	End(pid int)
+	Suspend(pid int)
+	Continue(pid int)
+	// Append has a process add a line to a file; Write has it write a whole one.
+	// What a process has written is counted by the system.
+	Append(pid int, path, line string)
+	Write(pid int, path, text string)
 }
 
 func newProcs(t testing.TB, dir string) *Procs {
@@ -71,6 +86,9 @@ func (p *Procs) Etc() string { return filepath.Join(p.dir, "etc") }
 // Start starts a process under a new pid.
 func (p *Procs) Start(s Spec) proc.Identity {
 	p.t.Helper()
+	if p.run != nil {
+		return p.run.Start(s)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
@@ -120,6 +138,10 @@ func (p *Procs) start(pid int, s Spec) proc.Identity {
 // Open lets a process hold a file open.
 func (p *Procs) Open(pid int, path string) {
 	p.t.Helper()
+	if p.run != nil {
+		p.run.Open(pid, path)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.check(os.Symlink(path, filepath.Join(p.folder(pid), "fd", strconv.Itoa(p.fds[pid]))))
@@ -139,9 +161,44 @@ func (p *Procs) Lock(pid int, path string) {
 // no mistake.
 func (p *Procs) End(pid int) {
 	p.t.Helper()
+	if p.run != nil {
+		p.run.End(pid)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.remove(pid)
+}
+
+// Suspend stops a process as SIGSTOP does.
+func (p *Procs) Suspend(pid int) {
+	p.t.Helper()
+	if p.run != nil {
+		p.run.Suspend(pid)
+		return
+	}
+	p.setState(pid, 'T')
+}
+
+// Continue lets a suspended process go on.
+func (p *Procs) Continue(pid int) {
+	p.t.Helper()
+	if p.run != nil {
+		p.run.Continue(pid)
+		return
+	}
+	p.setState(pid, 'S')
+}
+
+func (p *Procs) setState(pid int, state rune) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, there := p.specs[pid]
+	if !there {
+		p.t.Fatalf("process table: no process %d", pid)
+	}
+	p.write(fmt.Sprintf("proc/%d/stat", pid), stat(pid, s, state, uint64(s.Started.Sub(p.boot)/tick)))
 }
 
 // Zombie ends a process whose parent does not wait for it: its row stays.

@@ -21,6 +21,8 @@ type Session struct {
 	player player
 	state  any // the player's own
 
+	suspended Truth // what was true before Suspend; zero: it is not suspended
+
 	mu sync.Mutex
 	// history are the truths since the beginning. While a step is under way
 	// the last one is not reached yet: some moments are as before, some as after.
@@ -107,18 +109,42 @@ func (s *Session) Kill() {
 		s.Forget()
 		return
 	}
-	to := Truth{Status: adapters.Stopped, Outcome: adapters.Died}
-	if s.Truth().Status == adapters.Idle {
+	to, now := Truth{Status: adapters.Stopped, Outcome: adapters.Died}, s.Truth()
+	if s.IsSuspended() {
+		now = s.suspended
+	}
+	s.suspended = Truth{}
+	if now.Status == adapters.Idle {
 		to.Outcome = adapters.Completed
 	}
 	s.step(to, func() { s.player.kill(s) })
+}
+
+// IsSuspended reports whether the session's process is suspended.
+func (s *Session) IsSuspended() bool { return s.suspended != Truth{} }
+
+// Suspend suspends the session's process. What follows is Continue or Kill.
+func (s *Session) Suspend(p *Procs) {
+	s.suspended = s.Truth()
+	to := s.suspended
+	if to.Status == adapters.Working { // nothing works on, and the turn is open
+		to = Truth{Status: adapters.Idle}
+	}
+	s.step(to, func() { p.Suspend(s.Process.PID) })
+}
+
+// Continue lets a suspended process go on, as what it was.
+func (s *Session) Continue(p *Procs) {
+	to := s.suspended
+	s.suspended = Truth{}
+	s.step(to, func() { p.Continue(s.Process.PID) })
 }
 
 // Became says that something else happened to the session, such as the end of
 // its process by the test's own hand.
 func (s *Session) Became(to Truth) { s.step(to, func() {}) }
 
-// Resumes says whether so many more processes can take the session up, one after
+// Resumes reports whether so many more processes can take the session up, one after
 // the other. Agents whose processes are told apart by times alone can't be played
 // faster than they start.
 func (s *Session) Resumes(times int) bool {
@@ -135,10 +161,10 @@ func (s *Session) Resumes(times int) bool {
 func (s *Session) Resume(prompt string) {
 	s.mu.Lock()
 	idle := Truth{Status: adapters.Idle, Outcome: s.history[len(s.history)-1].Outcome}
-	if idle.Outcome == adapters.Died {
-		idle.Outcome = ""
-	}
 	s.history = append(s.history, idle)
+	if idle.Outcome == adapters.Died { // which not every agent's files tell by then
+		s.history = append(s.history, Truth{Status: adapters.Idle})
+	}
 	s.mu.Unlock()
 	s.step(Truth{Status: adapters.Working}, func() { s.player.resume(s, prompt) })
 }
@@ -149,5 +175,5 @@ func (s *Session) Forget() {
 	s.step(Truth{}, func() { s.player.forget(s) })
 }
 
-// Strange writes a record of a type that nobody knows, which changes nothing.
+// Strange writes a record of a type that Rollcall does not know, which changes nothing.
 func (s *Session) Strange() { s.player.strange(s) }

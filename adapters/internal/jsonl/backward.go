@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 )
 
 const (
 	firstChunk = 16 << 10
 	lastChunk  = 1 << 20
 )
+
+// backwardBuffers holds the buffers of readers that were closed: a list of thousands of
+// files needs a new one for none of them.
+var backwardBuffers sync.Pool // of *[]byte
 
 // BackwardReader reads the lines of a file from its end. Its memory is a few
 // chunks, or the longest line that it returns. It is for one goroutine.
@@ -44,7 +49,18 @@ func (b *BackwardReader) WithContext(ctx context.Context) *BackwardReader {
 	return b
 }
 
-// Partial says whether the line that Prev returned last is the file's last one
+// Close gives the reader's buffer to the next reader. A line that Prev returned is no
+// longer valid, and Prev must not be called again. A reader that is not closed leaves
+// its buffer to the garbage collector.
+func (b *BackwardReader) Close() {
+	if 0 < len(b.buf) && len(b.buf) <= lastChunk {
+		buf := b.buf
+		backwardBuffers.Put(&buf)
+	}
+	b.buf, b.lo, b.hi, b.base = nil, 0, 0, 0
+}
+
+// Partial reports whether the line that Prev returned last is the file's last one
 // and has no newline: it may still be being written.
 func (b *BackwardReader) Partial() bool { return b.partial }
 
@@ -56,7 +72,8 @@ func (b *BackwardReader) Long() int { return b.long }
 // until the next call.
 //
 // At the beginning of the file it returns io.EOF. A line over the cap gives a
-// *LongLine with that line's offset; call Prev again to go on. Any other error
+// *LongLine with that line's offset; call Prev again to go on, unless it is
+// Endless: then the next call returns io.EOF. Any other error
 // is final; a file that was cut short meanwhile gives io.ErrUnexpectedEOF.
 func (b *BackwardReader) Prev() (line []byte, offset int64, err error) {
 	for {
@@ -122,6 +139,9 @@ func (b *BackwardReader) longLine() ([]byte, int64, error) {
 	end := b.base + int64(b.hi-b.lo)
 	start := int64(0)
 	for b.hi = b.lo; b.base > 0; b.hi = b.lo {
+		if length := end - b.base; length > int64(b.maxLine) && length >= searchLimit {
+			return b.endless(length)
+		}
 		if err := b.fill(); err != nil {
 			return nil, 0, err
 		}
@@ -136,6 +156,19 @@ func (b *BackwardReader) longLine() ([]byte, int64, error) {
 	}
 	line := make([]byte, end-start)
 	return line, start, readFull(b.r, line, start)
+}
+
+// endless returns what is known of a line whose beginning was not found, and ends
+// the reading.
+func (b *BackwardReader) endless(length int64) ([]byte, int64, error) {
+	b.long++
+	offset := b.base
+	b.base = 0
+	tail := make([]byte, EndLen)
+	if err := readFull(b.r, tail, offset+length-EndLen); err != nil {
+		return nil, 0, err
+	}
+	return nil, offset, &LongLine{Offset: offset, Length: length, Tail: tail, Endless: true}
 }
 
 func (b *BackwardReader) tooLong(offset, length int64) ([]byte, int64, error) {
@@ -169,10 +202,17 @@ func (b *BackwardReader) room(n int) {
 	if b.lo >= n {
 		return
 	}
+	if b.buf == nil {
+		if free, _ := backwardBuffers.Get().(*[]byte); free != nil {
+			b.buf, b.lo, b.hi = *free, len(*free), len(*free)
+			b.room(n)
+			return
+		}
+	}
 	have := b.hi - b.lo
 	to := b.buf
 	if need := have + n; need > len(b.buf) {
-		to = make([]byte, max(need, 2*len(b.buf)))
+		to = make([]byte, max(need, 2*len(b.buf), firstChunk))
 	}
 	copy(to[len(to)-have:], b.buf[b.lo:b.hi])
 	b.buf, b.lo, b.hi = to, len(to)-have, len(to)

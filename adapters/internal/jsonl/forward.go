@@ -28,14 +28,15 @@ type Stats struct {
 // next is the offset after the last line that fn took, for a caller to go on
 // from, also after an error: fn's own, ctx's, or that of a read. Lines over
 // maxLine bytes (0: MaxLine) are counted in Stats.Long. Memory is a few chunks,
-// or the longest line.
+// or the longest line. A line of which the first 128 MB have no newline ends the
+// reading: the error is a *LongLine that says so.
 func Forward(ctx context.Context, r io.ReaderAt, from int64, maxLine int,
 	fn func(line []byte, offset int64) error) (next int64, stats Stats, err error) {
 	return ForwardLong(ctx, r, from, maxLine, fn, nil)
 }
 
-// ForwardLong is Forward for a caller that wants to hear of the lines over the
-// cap: long is called in their place. Its error stops the reading as fn's does.
+// ForwardLong does the same as Forward, and calls long in the place of each line over
+// the cap. An error of long stops the reading as one of fn does.
 func ForwardLong(ctx context.Context, r io.ReaderAt, from int64, maxLine int,
 	fn func(line []byte, offset int64) error, long func(*LongLine) error) (next int64, stats Stats, err error) {
 	pooled := buffers.Get().(*[forwardChunk]byte)
@@ -101,8 +102,8 @@ func (f *forward) grow() {
 	}
 }
 
-// take hands out the complete lines in buf; the bytes before searched hold no
-// newline.
+// take passes the complete lines in buf to the caller. The bytes before searched hold
+// no newline.
 func (f *forward) take(searched int) error {
 	start := 0
 	defer func() { f.have = copy(f.buf, f.buf[start:f.have]) }()
@@ -143,6 +144,9 @@ func (f *forward) longLine() error {
 		if err := f.ctx.Err(); err != nil {
 			return err
 		}
+		if length := end - f.next; length > int64(f.maxLine) && length >= searchLimit {
+			return f.endless(length)
+		}
 		n, err := f.r.ReadAt(f.buf, end)
 		if i := bytes.IndexByte(f.buf[:n], '\n'); i >= 0 {
 			end += int64(i)
@@ -171,6 +175,16 @@ func (f *forward) longLine() error {
 		return err
 	}
 	return f.line(line)
+}
+
+// endless returns what is known of a line whose end was not found.
+func (f *forward) endless(length int64) error {
+	f.stats.Long++
+	head := make([]byte, EndLen)
+	if err := readFull(f.r, head, f.next); err != nil {
+		return err
+	}
+	return &LongLine{Offset: f.next, Length: length, Head: head, Endless: true}
 }
 
 func (f *forward) tooLong(length int64) error {

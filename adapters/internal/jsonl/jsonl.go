@@ -6,12 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 )
 
 // MaxLine is the longest line that is read whole when a caller passes 0. Agents
 // write single lines of tens of megabytes (tool results with images); longer
 // ones are passed over, and a caller learns where.
 const MaxLine = 64 << 20
+
+// searchLimit is how much of a line over the cap is read to find its other end.
+// Without it a damaged file of many gigabytes would take all the time that there
+// is for an answer.
+const searchLimit = 2 * MaxLine
 
 // EndLen is how much a LongLine shows of a line's beginning and of its end.
 const EndLen = 4 << 10
@@ -27,6 +34,26 @@ type LongLine struct {
 	Length int64 // without the newline
 	Head   []byte
 	Tail   []byte
+	// Endless: the line's other end was not found in the searchLimit bytes that
+	// were read, and reading has ended. Offset and Length are those of the part that
+	// was read; of Head and Tail the one that is in that part is set.
+	Endless bool
+}
+
+// Words returns the line's length as people write it; most is the longest that an
+// endless line can be, because the file ends there.
+func (l *LongLine) Words(most int64) string {
+	if !l.Endless {
+		return "a line of " + size(l.Length)
+	}
+	return fmt.Sprintf("a line of %s, or less: it has no end in the %s that were read of it", size(most), size(searchLimit))
+}
+
+func size(bytes int64) string {
+	if bytes >= 1<<30 {
+		return strconv.FormatFloat(math.Round(float64(bytes)/(1<<30)*10)/10, 'f', -1, 64) + " GB"
+	}
+	return fmt.Sprintf("%d MB", max(1, (bytes+1<<19)>>20))
 }
 
 func (l *LongLine) Error() string {

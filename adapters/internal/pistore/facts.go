@@ -1,13 +1,13 @@
 package pistore
 
 import (
-	"maps"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
-// turn is where a session's last turn stands, as its own entries say.
+// turn is the state of a session's last turn, from its own entries.
 type turn struct {
 	state   state
 	at      time.Time        // of the entry that says so
@@ -32,8 +32,8 @@ const (
 	lost      // its entries could not be found
 )
 
-// facts are what a session's file says. They are a value; copies share nothing
-// that is changed.
+// facts has what a session's file says. It is a value; copies share nothing that is
+// changed.
 type facts struct {
 	header
 	known bool // the first record was a header
@@ -53,9 +53,11 @@ type facts struct {
 	exact bool // sums hold all own entries read so far
 
 	skipped map[string]int
+	// longLine is the line that makes the turn unreadable, in words.
+	longLine string
 }
 
-// own says whether an entry belongs to this session: a fork's file begins with
+// own reports whether an entry belongs to this session: a fork's file begins with
 // its parent's entries, which are older than the fork.
 func (f *facts) own(r *record) bool {
 	return f.at.IsZero() || r.at.IsZero() || !r.at.Before(f.at)
@@ -99,7 +101,7 @@ func (f *facts) apply(r *record) {
 	f.turn.apply(r, jumped)
 }
 
-// describe takes what a fork shares with its parent.
+// describe notes what a fork has in common with its parent.
 func (f *facts) describe(r *record) {
 	f.system = f.system || r.system
 	if r.model != "" {
@@ -119,7 +121,7 @@ func (f *facts) describe(r *record) {
 	}
 }
 
-// apply moves the turn on by one entry. jumped: the entry continues another
+// apply moves the turn on by one entry. jumped reports that the entry continues another
 // branch than the entry before it.
 func (t *turn) apply(r *record, jumped bool) {
 	switch r.kind {
@@ -152,7 +154,7 @@ func (t *turn) apply(r *record, jumped bool) {
 
 const lengthLimit = "cut off at the length limit"
 
-// answer is apply for a message of the model.
+// answer applies a message of the model.
 func (t *turn) answer(r *record) {
 	attempts := t.errors
 	*t = turn{state: ended, at: r.at}
@@ -174,29 +176,19 @@ func (t *turn) answer(r *record) {
 	case r.stop == "stop" || r.stop == "":
 		t.outcome = adapters.Completed
 	default: // a reason that isn't known ends the turn; how can't be said
-		t.why = "stop reason " + plainWord(r.stop)
+		t.why = "stop reason " + report.PlainWord(r.stop)
 	}
 }
 
-// gap is for a file of which a part in the middle was not read.
-func (f *facts) gap() {
+// noteGap notes that a part in the middle of the file was not read.
+func (f *facts) noteGap() {
 	f.lastID, f.exact = "", false
 	f.turn = turn{state: lost}
 }
 
-func (f *facts) skip(reason string) {
-	m := maps.Clone(f.skipped)
-	if m == nil {
-		m = map[string]int{}
-	}
-	if _, there := m[reason]; !there && len(m) >= 8 {
-		reason = "further kinds of records"
-	}
-	m[reason]++
-	f.skipped = m
-}
+func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
 
-// tokens are the session's totals, nil when they are not known.
+// tokens returns the session's totals, and nil when they are not known.
 func (f *facts) tokens() *adapters.Tokens {
 	if !f.exact {
 		return nil

@@ -11,18 +11,19 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // file is a session's file as the folder shows it.
 type file struct {
-	path, dir string
-	root      string
-	label     string    // what the name says of the id: all of it, or its first 8 characters
-	begun     time.Time // as the name says
-	short     bool      // the latter: pi_agent_rust names files so
-	sqlite    bool
-	info      fs.FileInfo
-	err       error // why it could not be looked at
+	path, dir  string
+	root       string
+	label      string    // what the name says of the id: all of it, or its first 8 characters
+	begun      time.Time // as the name says
+	shortLabel bool      // the latter: pi_agent_rust names files so
+	sqlite     bool
+	info       fs.FileInfo
+	err        error // why it could not be looked at
 }
 
 // sessionName is "<time>_<id>", with the time's colons and dots as dashes.
@@ -39,10 +40,10 @@ var (
 func (d *discovery) list(r root) {
 	entries, err := os.ReadDir(r.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.shared = append(d.shared, adapters.Unreadable(r.path, err))
+		d.storeProblems = append(d.storeProblems, adapters.Unreadable(r.path, err))
 	}
 	var mu sync.Mutex
-	parallel(len(entries), func(i int) {
+	agentfile.Parallel(len(entries), func(i int) {
 		name := entries[i].Name()
 		t := entries[i].Type()
 		switch {
@@ -56,28 +57,28 @@ func (d *discovery) list(r root) {
 			defer mu.Unlock()
 			d.files = append(d.files, found...)
 			if err != nil {
-				d.shared = append(d.shared, adapters.Unreadable(dir, err))
+				d.storeProblems = append(d.storeProblems, adapters.Unreadable(dir, err))
 			}
 			for _, b := range bad {
-				d.unstat(b)
+				d.noteUnreadable(b)
 			}
 		case isSession(name):
 			f, err := statFile(r.path, r.path, name)
 			mu.Lock()
 			defer mu.Unlock()
 			if f.err = err; err != nil {
-				d.unstat(f)
+				d.noteUnreadable(f)
 				return
 			}
 			d.files = append(d.files, f)
 		case name == "session-index.sqlite":
 			mu.Lock()
 			defer mu.Unlock()
-			d.rust = true
+			d.hasRust = true
 		}
 	})
 	for i := range d.files {
-		d.rust = d.rust || d.files[i].short || d.files[i].sqlite
+		d.hasRust = d.hasRust || d.files[i].shortLabel || d.files[i].sqlite
 	}
 }
 
@@ -93,25 +94,25 @@ func (d *discovery) listLive() {
 		found, bad, err := listFolder(root, dir)
 		d.files = append(d.files, found...)
 		if err != nil {
-			d.shared = append(d.shared, adapters.Unreadable(dir, err))
+			d.storeProblems = append(d.storeProblems, adapters.Unreadable(dir, err))
 		}
 		for _, b := range bad {
-			d.unstat(b)
+			d.noteUnreadable(b)
 		}
 	}
 	for _, p := range d.processes {
 		for _, r := range d.roots {
 			if p.uses(r.path) {
 				folder(r.path, filepath.Join(r.path, folderName(p.cwd)))
-				if p.was != "" {
-					folder(r.path, filepath.Join(r.path, folderName(p.was)))
+				if p.oldCWD != "" {
+					folder(r.path, filepath.Join(r.path, folderName(p.oldCWD)))
 				}
 				folder(r.path, r.path)
 			}
 		}
-		d.mu.Lock()
-		had := d.held[p.Identity].file
-		d.mu.Unlock()
+		d.store.mu.Lock()
+		had := d.store.lastSessions[p.Identity].file
+		d.store.mu.Unlock()
 		if had.path != "" {
 			folder(had.root, had.dir)
 		}
@@ -122,10 +123,10 @@ func isSession(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".sqlite") && name != "session-index.sqlite"
 }
 
-// unstat tells of a file that is there and can't even be looked at.
-func (d *discovery) unstat(f file) {
-	if f.guess() == d.name && !errors.Is(f.err, fs.ErrNotExist) && !errors.Is(f.err, errNotRegular) {
-		d.problem(adapters.Unreadable(f.path, f.err))
+// noteUnreadable adds the problem of a file that exists and can't be examined.
+func (d *discovery) noteUnreadable(f file) {
+	if f.guess() == d.store.name && !errors.Is(f.err, fs.ErrNotExist) && !errors.Is(f.err, agentfile.ErrNotRegular) {
+		d.answer.Problem(adapters.Unreadable(f.path, f.err))
 	}
 }
 
@@ -150,6 +151,8 @@ func listFolder(root, dir string) (files, bad []file, problem error) {
 	return files, bad, problem
 }
 
+// statFile examines a file. The error is agentfile.ErrNotRegular for what is no regular
+// file.
 func statFile(root, dir, name string) (file, error) {
 	f := file{path: filepath.Join(dir, name), dir: dir, root: root}
 	stem, plain := strings.CutSuffix(name, ".jsonl")
@@ -157,44 +160,23 @@ func statFile(root, dir, name string) (file, error) {
 		stem, f.sqlite = strings.TrimSuffix(name, ".sqlite"), true
 	}
 	if m := sessionName.FindStringSubmatch(stem); m != nil {
-		f.label, f.short = m[3], shortID.MatchString(m[3])
+		f.label, f.shortLabel = m[3], shortID.MatchString(m[3])
 		f.begun, _ = time.Parse("2006-01-02T15-04-05.999999999", m[1]+"."+m[2])
 	}
 	var err error
 	if f.info, err = os.Stat(f.path); err == nil && !f.info.Mode().IsRegular() {
-		err = errNotRegular
+		err = agentfile.ErrNotRegular
 	}
 	return f, err
 }
 
-// may says whether the file can be that of a session with this id.
-func (f *file) may(id string) bool {
-	return f.label == "" || f.label == id || f.short && strings.HasPrefix(id, f.label)
+// mayHaveID reports whether the file can be that of a session with this id.
+func (f *file) mayHaveID(id string) bool {
+	return f.label == "" || f.label == id || f.shortLabel && strings.HasPrefix(id, f.label)
 }
 
-// folderName is the name of the folder for a working directory.
+// folderName returns the name of the folder for a working directory.
 func folderName(cwd string) string {
 	cwd = strings.TrimLeft(cwd, `/\`)
 	return "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(cwd) + "--"
-}
-
-// readers is how many files are read at once: a disk has to be kept busy.
-const readers = 6
-
-// parallel calls fn(0) to fn(n-1), several at a time, and waits.
-func parallel(n int, fn func(i int)) {
-	work := make(chan int)
-	var wg sync.WaitGroup
-	for range min(n, readers) {
-		wg.Go(func() {
-			for i := range work {
-				fn(i)
-			}
-		})
-	}
-	for i := range n {
-		work <- i
-	}
-	close(work)
-	wg.Wait()
 }

@@ -12,7 +12,7 @@ import (
 	"rollcall/proc"
 )
 
-func loose(p proc.Process) string { return fmt.Sprintf("process-%d-%d", p.PID, p.Start) }
+func processID(p proc.Process) string { return fmt.Sprintf("process-%d-%d", p.PID, p.Start) }
 
 // What the last entries say, with a process and without.
 func TestStatus(t *testing.T) {
@@ -78,7 +78,7 @@ func TestStatus(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			p, stop := w.start(adapters.Pi, w.cwd())
 			w.now = p.Started.Add(6 * second)
 			s := newScript(idA, w.cwd(), p.Started.Add(900*time.Millisecond)).begin()
@@ -99,7 +99,7 @@ func TestStatus(t *testing.T) {
 // A retry that is cancelled leaves no trace: when its answer would be due, it can't
 // be told.
 func TestRetryCancelled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3 * second))
 	failed := p.Started.Add(4 * second)
@@ -114,7 +114,7 @@ func TestRetryCancelled(t *testing.T) {
 
 // A tool's environment says which session runs it, whatever the times say.
 func TestTool(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	at := time.Now().Add(-time.Hour)
 	w.put(newScript(idA, w.cwd(), at).begin().sys(second).prompt(2*second, "x").answer(time.Hour+second, "toolUse", call("a", "sleep 100")))
 	w.put(newScript(idC, "/elsewhere", at).begin().sys(second).prompt(2*second, "x").answer(3*second, "stop"))
@@ -125,26 +125,23 @@ func TestTool(t *testing.T) {
 	}
 }
 
-// A process that has stored nothing is there all the same. The newest session of
-// its folder may be what it resumed.
+// A process that has stored nothing is listed too. The sessions of its folder stay
+// what they were.
 func TestProcessOnly(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, stop := w.start(adapters.Pi, w.cwd())
 	a := w.store(adapters.Pi)
-	got := w.expect(a, map[string]string{loose(p): "unknown"})
-	if x := got[loose(p)]; x.Process != p.Identity || x.CWD != w.cwd() || !strings.Contains(x.Evidence, "has stored nothing") {
+	got := w.expect(a, map[string]string{processID(p): "idle"})
+	if x := got[processID(p)]; x.Process != p.Identity || x.CWD != w.cwd() || !x.IsProcess() || !strings.Contains(x.Evidence, "open, no session yet") {
 		t.Errorf("%+v", x)
 	}
-	if one, _, _ := ask(t, a, adapters.Query{IDs: []string{loose(p)}}); len(one) != 1 {
+	if one, _, _ := ask(t, a, adapters.Query{IDs: []string{processID(p)}}); len(one) != 1 {
 		t.Errorf("asked for alone: %v", one)
 	}
 	old := time.Now().Add(-2 * time.Hour)
 	w.put(newScript(idC, w.cwd(), old).begin().prompt(second, "old").answer(2*second, "stop"))
 	w.put(newScript(idB, w.cwd(), old.Add(-time.Hour)).begin().prompt(second, "older").answer(2*second, "stop"))
-	got = w.expect(a, map[string]string{loose(p): "unknown", idC: "unknown", idB: "stopped completed"})
-	if x := got[idC]; !x.Process.IsZero() || !strings.Contains(x.Evidence, "it resumed this session, or begins a new one") {
-		t.Errorf("%+v", x)
-	}
+	w.expect(a, map[string]string{processID(p): "idle", idC: "stopped completed", idB: "stopped completed"})
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().prompt(2*second, "new").answer(3*second, "stop"))
 	w.expect(a, map[string]string{idA: "idle completed", idC: "stopped completed", idB: "stopped completed"})
 	stop()
@@ -153,7 +150,7 @@ func TestProcessOnly(t *testing.T) {
 
 // A resumed session is found when it is prompted.
 func TestResumed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	old := p.Started.Add(-time.Hour)
 	s := newScript(idA, w.cwd(), old).begin().prompt(second, "old").answer(2*second, "stop")
@@ -167,7 +164,7 @@ func TestResumed(t *testing.T) {
 
 // /new begins a session in the same process: its id follows that of the first.
 func TestNewInOneProcess(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, stop := w.start(adapters.Pi, w.cwd())
 	first := newScript(idA, w.cwd(), p.Started.Add(second)).begin().sys(2*second).prompt(2*second, "x").answer(3*second, "stop")
 	next := newScript(idB, w.cwd(), p.Started.Add(20*second)).begin().sys(second).prompt(second, "y")
@@ -189,7 +186,7 @@ func TestNewInOneProcess(t *testing.T) {
 
 // Versions that don't number their ids don't tell where their process went.
 func TestOldVersionMayHaveGoneOn(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(second)).begin().prompt(2*second, "x").answer(3*second, "stop"))
 	w.put(newScript(idC, w.cwd(), p.Started.Add(20*second)).begin().prompt(second, "y").answer(2*second, "stop"))
@@ -198,7 +195,7 @@ func TestOldVersionMayHaveGoneOn(t *testing.T) {
 
 // But not to a session that began while it was still at work in its own.
 func TestOldVersionBesideAnother(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	w.put(newScript(idA, w.cwd(), p.Started.Add(3*second)).begin().prompt(20*second, "x").answer(30*second, "stop"))
 	w.put(newScript(idC, w.cwd(), p.Started.Add(20*second)).begin().prompt(30*second, "y"))
@@ -208,7 +205,7 @@ func TestOldVersionBesideAnother(t *testing.T) {
 // Two that began seconds apart have their sessions in that order, also when the
 // machine is slow.
 func TestOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	<-time.After(900 * time.Millisecond)
 	q, _ := w.start(adapters.Pi, w.cwd())
@@ -222,7 +219,7 @@ func TestOrder(t *testing.T) {
 
 // Two in one folder: each has its own, and the death of one is not the other's.
 func TestTwoInOneFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, stop := w.start(adapters.Pi, w.cwd())
 	q, _ := w.start(adapters.Pi, w.cwd())
 	a := w.store(adapters.Pi)
@@ -254,7 +251,7 @@ func TestOldVersionDiedBesideAnother(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			p, _ := w.start(adapters.Pi, w.cwd())
 			w.put(newScript(idA, w.cwd(), p.Started.Add(test.first)).begin().prompt(10*second, "x").answer(11*second, "stop"))
 			w.put(newScript(idC, w.cwd(), p.Started.Add(test.second)).begin().prompt(11*second, "y"))
@@ -265,21 +262,21 @@ func TestOldVersionDiedBesideAnother(t *testing.T) {
 
 // What was seen before tells whose a session was whose process has ended.
 func TestKilledBesideAnother(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	a := w.store(adapters.Pi)
 	q, stop := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idC)
 	w.put(newScript(idC, w.cwd(), q.Started.Add(20*second)).begin().sys(second).prompt(second, "y"))
-	w.expect(a, map[string]string{loose(p): "unknown", idC: "working"})
+	w.expect(a, map[string]string{processID(p): "idle", idC: "working"})
 	stop()
-	w.expect(a, map[string]string{loose(p): "unknown", idC: "stopped died"})
-	w.expect(w.store(adapters.Pi), map[string]string{loose(p): "unknown", idC: "unknown"})
+	w.expect(a, map[string]string{processID(p): "idle", idC: "stopped died"})
+	w.expect(w.store(adapters.Pi), map[string]string{processID(p): "idle", idC: "unknown"})
 }
 
 // A resumed session's process may have gone on to a new one, whose id says
 // nothing of it; before and after it was seen.
 func TestResumedMayHaveGoneOn(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	p, _ := w.start(adapters.Pi, w.cwd())
 	old := p.Started.Add(-time.Hour)
 	w.put(newScript(idA, w.cwd(), old).begin().sys(second).prompt(second, "old").answer(2*second, "stop").
@@ -294,7 +291,7 @@ func TestResumedMayHaveGoneOn(t *testing.T) {
 
 // The sessions of the user's other homes and folders, and who sees what.
 func TestFolders(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	at := time.Now().Add(-time.Hour)
 	put := func(dir, id string) {
 		s := newScript(id, "/x", at).begin().prompt(second, "x").answer(2*second, "stop")
@@ -307,7 +304,7 @@ func TestFolders(t *testing.T) {
 	put(named, "by-session-dir")
 	put(filepath.Join(w.home, "rust", "--x--"), "by-sessions-dir")
 	env := map[string]string{}
-	a := New(adapters.Pi, adapters.Config{Home: w.home, Env: func(name string) string { return env[name] }, Table: ownTable{w.table, w.mine}})
+	a := New(adapters.Pi, adapters.Config{Home: w.home, Env: func(name string) string { return env[name] }, Table: ownTable{w.table, w.mine, &w.counts, w.threads}})
 	w.expect(a, map[string]string{})
 	w.check(os.WriteFile(filepath.Join(w.home, ".pi", "agent", "settings.json"), []byte(`{"sessionDir": "~/flat"}`), 0o600))
 	w.expect(a, map[string]string{"by-settings": "stopped completed"})
@@ -315,17 +312,17 @@ func TestFolders(t *testing.T) {
 	w.expect(a, map[string]string{"by-agent-dir": "stopped completed", "by-session-dir": "stopped completed", "by-sessions-dir": "stopped completed"})
 	clear(env)
 	p, _ := w.start(adapters.Pi, "/", "PI_CODING_AGENT_SESSION_DIR="+named)
-	w.expect(a, map[string]string{"by-settings": "stopped completed", "by-session-dir": "stopped completed", loose(p): "unknown"})
+	w.expect(a, map[string]string{"by-settings": "stopped completed", "by-session-dir": "stopped completed", processID(p): "idle"})
 	other, _ := w.start(adapters.Pi, "/", "HOME="+t.TempDir()) // of another home: not listed
 	if other.PID == 0 || len(a.WatchPaths()) < 3 {
 		t.Error(other, a.WatchPaths())
 	}
-	w.expect(a, map[string]string{"by-settings": "stopped completed", "by-session-dir": "stopped completed", loose(p): "unknown"})
+	w.expect(a, map[string]string{"by-settings": "stopped completed", "by-session-dir": "stopped completed", processID(p): "idle"})
 }
 
 // The menu's question is answered as the whole one is.
 func TestLiveOnly(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.store(adapters.Pi)
 	p, stop := w.start(adapters.Pi, w.cwd())
 	q, stopOther := w.start(adapters.Pi, w.cwd(), "ROLLCALL_TEST_TOOL="+idB)
@@ -344,8 +341,8 @@ func TestLiveOnly(t *testing.T) {
 			}
 		}
 	}
-	live(loose(p), idB)
-	live(loose(p), idB)
+	live(processID(p), idB)
+	live(processID(p), idB)
 	w.put(newScript(idC, w.cwd(), p.Started.Add(second)).begin().sys(second).prompt(2*second, "x"))
 	live(idC, idB)
 	live(idC, idB)

@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"rollcall/adapters/internal/agentfile"
 )
 
 // session is one conversation of the store.
 type session struct {
 	file
 	facts
-	bad  error  // why it could not be read
-	real string // cwd without symbolic links
+	readErr error // why it could not be read
+	// unheaded: its header could not be read, and its id is that of the file's name.
+	unheaded bool
+	realCWD  string // cwd without symbolic links
 
 	owner *process // the process that surely has it
 	how   string   // how that is known
@@ -21,7 +25,7 @@ type session struct {
 	doubt string // why it can't be told whether a process has it
 }
 
-// active is when the session was written to last.
+// active returns when the session was written to last.
 func (s *session) active() time.Time {
 	if s.last.After(s.at) {
 		return s.last
@@ -29,11 +33,11 @@ func (s *session) active() time.Time {
 	return s.at
 }
 
-// free says whether nobody is known to have the session.
-func (s *session) free() bool { return s.owner == nil && len(s.hosts) == 0 && s.doubt == "" }
+// isFree reports whether no process is known to have the session.
+func (s *session) isFree() bool { return s.owner == nil && len(s.hosts) == 0 && s.doubt == "" }
 
-// held is which session a process was last surely seen with.
-type held struct {
+// lastSession is which session a process was last surely seen with.
+type lastSession struct {
 	session string
 	active  time.Time // of the session, then
 	file    file
@@ -43,128 +47,142 @@ type held struct {
 // it: clocks are kept in ticks, and the time of the boot in seconds.
 const slack = 1500 * time.Millisecond
 
-// match finds the process of each session. It is a pure function of the sessions
-// and processes, and of which were seen together before: both adapters come to
-// the same result.
+// match finds the process of each session. It depends only on the sessions, the
+// processes, and which were seen together before: both adapters get the same result.
 func (d *discovery) match() {
-	m := matcher{sessions: d.live, has: map[*process]*session{}, before: d.heldBefore(), at: d.at}
+	m := matcher{sessions: d.live, has: map[*process]*session{}, before: d.holdersBefore(), at: d.now,
+		nonWriters: d.nonWriters(), soleWriters: d.soleWriters, grown: d.grown, threadStart: d.threadStart, hidden: d.hidden,
+		written: func(p *process) (uint64, error) { return d.store.table.Written(p.Identity) }}
 	slices.SortFunc(m.sessions, func(a, b *session) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id))
 	})
 	for _, p := range d.processes {
 		m.byTool(p)
+		m.byWriting(p, d.lastSessionOf(p))
+	}
+	for _, p := range d.processes {
+		m.byMemory(p, d.lastSessionOf(p))
 	}
 	m.byStart(d.processes)
 	for _, p := range d.processes {
-		m.byMemory(p, d.heldBy(p))
-		m.follow(p)
+		m.followIDs(p)
 	}
-	m.followShared()
-	m.resumed(d.processes)
+	m.followSharedIDs()
+	m.assignResumed(d.processes)
 	for _, p := range d.processes {
-		m.wander(p)
+		m.doubtMovedOn(p)
 	}
-	m.silent(d.processes)
-	d.loose = m.loose
+	m.assignReopened(d.processes)
+	d.sessionless = m.sessionless
 }
 
 type matcher struct {
-	sessions []*session
-	has      map[*process]*session
-	before   map[string]heldBy
-	loose    []*process // without any session
-	at       time.Time
+	sessions    []*session
+	has         map[*process]*session
+	before      map[string]holder
+	sessionless []*process // without any session
+	at          time.Time
+
+	nonWriters  map[processSession]time.Time // see Store
+	soleWriters map[*process]*session        // see discovery
+	grown       map[string]bool              // files that have grown since the last question
+	threadStart func(p *process) time.Time   // see discovery.pool
+
+	hidden  func(p *process) bool // see discovery.hidden
+	written func(p *process) (uint64, error)
 }
 
-// heldBy is held, by session.
-type heldBy struct {
+// holder is held, by session.
+type holder struct {
 	pid    int
 	alive  bool
 	active time.Time
 }
 
-func (m *matcher) give(s *session, p *process, how string) {
+// assign notes that a process has a session, and how that is known.
+func (m *matcher) assign(s *session, p *process, how string) {
 	s.owner, s.how, m.has[p] = p, how, s
 }
 
-// can says whether a session can be one that p began or found in its folder.
-func (p *process) can(s *session) bool {
-	return s.cwd != "" && (s.cwd == p.cwd || s.real == p.cwd || s.cwd == p.was) && p.uses(s.root)
+// mayHave reports whether p can have begun a session or found it in its folder.
+func (p *process) mayHave(s *session) bool {
+	return s.cwd != "" && (s.cwd == p.cwd || s.realCWD == p.cwd || s.cwd == p.oldCWD) && p.uses(s.root)
 }
 
-// byTool uses what the tools of 1.5.2 are told, and pi_agent_rust's arguments.
+// byTool uses the session that Pi 1.5.2 names to its tools, and the one in the
+// arguments of pi_agent_rust.
 func (m *matcher) byTool(p *process) {
-	var newest *kid
-	for i := range p.kids {
-		k := &p.kids[i]
+	var newest *toolProcess
+	for i := range p.children {
+		k := &p.children[i]
 		if k.session != "" && (newest == nil || k.Start > newest.Start) {
 			newest = k
 		}
 	}
 	for _, s := range m.sessions {
-		if !s.free() {
+		if !s.isFree() {
 			continue
 		}
 		if newest != nil && s.id == newest.session && (newest.file == "" || newest.file == s.path || !p.known || realPath(newest.file) == realPath(s.path)) {
-			m.give(s, p, fmt.Sprintf("its tool %d has PI_SESSION_ID", newest.PID))
+			m.assign(s, p, fmt.Sprintf("its tool %d has PI_SESSION_ID", newest.PID))
 			return
 		}
 	}
 	for _, s := range m.sessions {
-		if p.file != "" && s.free() && realPath(s.path) == p.file {
-			m.give(s, p, "named by --session")
+		if p.file != "" && s.isFree() && realPath(s.path) == p.file {
+			m.assign(s, p, "named by --session")
 			return
 		}
 	}
 }
 
-// anothers says whether a session was seen with another process before, and
-// nobody has written to it since.
-func (m *matcher) anothers(s *session, p *process) bool {
+// belongsToAnother reports whether a session was seen with another process before, and
+// has not been written to since.
+func (m *matcher) belongsToAnother(s *session, p *process) bool {
 	h, ok := m.before[s.id]
 	return ok && h.pid != p.PID && !h.alive && !s.active().After(h.active)
 }
 
-// byMemory uses what was seen of the process earlier.
+// byMemory assigns the session that the process was seen with before.
 func (m *matcher) byMemory(p *process, id string) {
 	for _, s := range m.sessions {
-		if m.has[p] == nil && s.id == id && s.free() {
-			m.give(s, p, "it was seen with it before")
+		if m.has[p] == nil && s.id == id && s.isFree() {
+			m.assign(s, p, "it was seen with it before")
 		}
 	}
 }
 
-// made says whether the process surely made the session that it has.
+// made reports whether the process made the session that it has.
 func (p *process) made(s *session) bool { return !s.at.Before(p.Started.Add(-slack)) }
 
-// follow finds the session that a process has gone on to: /new, /fork and /clone
+// followIDs finds the session that a process has gone on to: /new, /fork and /clone
 // begin one in the same process, and the ids of one process are numbered.
-func (m *matcher) follow(p *process) {
+func (m *matcher) followIDs(p *process) {
 	first := m.has[p]
 	if first == nil || first.owner != p || !p.made(first) {
 		return
 	}
 	now := first
 	for _, s := range m.sessions {
-		if s.free() && sameMaker(first, s) && s.active().After(now.active()) {
+		if s.isFree() && isSameProcess(first, s) && s.active().After(now.active()) {
 			now = s
 		}
 	}
 	if now != first {
 		first.owner, first.how = nil, ""
-		m.give(now, p, fmt.Sprintf("its id follows that of session %.13s of the process", first.id))
+		m.assign(now, p, fmt.Sprintf("its id follows that of session %.13s of the process", first.id))
 	}
 }
 
-// followShared is follow for processes that can't be told apart.
-func (m *matcher) followShared() {
+// followSharedIDs does the same as followIDs for processes that can't be told apart.
+func (m *matcher) followSharedIDs() {
 	for _, first := range m.sessions {
 		if len(first.hosts) == 0 {
 			continue
 		}
 		now := first
 		for _, s := range m.sessions {
-			if s.free() && sameMaker(first, s) && s.active().After(now.active()) {
+			if s.isFree() && isSameProcess(first, s) && s.active().After(now.active()) {
 				now = s
 			}
 		}
@@ -174,16 +192,16 @@ func (m *matcher) followShared() {
 	}
 }
 
-// wander doubts what a process has when something was written later in a session
+// doubtMovedOn doubts what a process has when something was written later in a session
 // that it may have gone on to.
-func (m *matcher) wander(p *process) {
+func (m *matcher) doubtMovedOn(p *process) {
 	now := m.has[p]
 	if now == nil || now.owner != p || now.turn.state == open || now.turn.state == retrying {
 		return // it is busy there
 	}
 	for _, s := range m.sessions {
 		switch {
-		case s == now, s.owner != nil, len(s.hosts) > 0, !p.can(s), !s.active().After(now.active()), m.anothers(s, p):
+		case s == now, s.owner != nil, len(s.hosts) > 0, !p.mayHave(s), !s.active().After(now.active()), m.belongsToAnother(s, p), m.excluded(p, s):
 		case p.made(now) && p.made(s) && s.system: // versions from 0.9 on number their ids: it is another's
 		case p.made(s) && now.active().After(s.at): // p was still where it is when another one began that
 		default:
@@ -193,19 +211,19 @@ func (m *matcher) wander(p *process) {
 	}
 }
 
-// resumed finds sessions that were there before a process began and were
+// assignResumed finds sessions that were there before a process began and were
 // prompted since.
-func (m *matcher) resumed(processes []*process) {
+func (m *matcher) assignResumed(processes []*process) {
 	for _, p := range processes {
 		if m.has[p] != nil {
 			continue
 		}
-		var old, young []*session
+		var old, later []*session
 		for _, s := range m.sessions {
 			switch {
-			case !s.free() || !p.can(s) || s.active().Before(p.Started) || m.anothers(s, p) || m.idleTool(p, s):
+			case !s.isFree() || !p.mayHave(s) || s.active().Before(p.Started) || m.belongsToAnother(s, p) || m.excluded(p, s) || m.idleTool(p, s):
 			case s.at.After(p.Started.Add(slack)):
-				young = append(young, s)
+				later = append(later, s)
 			case s.prompted.After(p.Started) && s.stored.Before(p.Started): // it was there to be resumed
 				old = append(old, s)
 			}
@@ -218,20 +236,31 @@ func (m *matcher) resumed(processes []*process) {
 		}
 		switch {
 		case len(old) == 1 && rivals == 1:
-			m.give(old[0], p, "it was prompted since the process began")
+			m.assign(old[0], p, "it was prompted since the process began")
 		case len(old) > 0:
-			m.share(p, old, rivals, processes)
+			m.shareHosts(p, old, rivals, processes)
 		}
-		for _, s := range young {
-			if s.free() && m.has[p] == nil {
-				s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
+		for _, s := range later {
+			if s.isFree() && m.has[p] == nil {
+				m.doubtYoung(p, s)
 			}
 		}
 	}
 }
 
-// share is resumed for several sessions or several processes.
-func (m *matcher) share(p *process, old []*session, rivals int, processes []*process) {
+// doubtYoung doubts a session that was begun while a process ran that has none.
+func (m *matcher) doubtYoung(p *process, s *session) {
+	switch {
+	case m.maybeSlow(p, s):
+		s.doubt = fmt.Sprintf("process %d began %.1f s before it, and may have it after a slow start, or have stored nothing yet",
+			p.PID, s.at.Sub(p.Started).Seconds())
+	case s.turn.state == open, s.turn.state == retrying, s.turn.state == lost: // only after /new, which is rare: a death is not told for it
+		s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
+	}
+}
+
+// shareHosts does the same as assignResumed for several sessions or several processes.
+func (m *matcher) shareHosts(p *process, old []*session, rivals int, processes []*process) {
 	var hosts []*process
 	for _, o := range processes {
 		if m.has[o] == nil && o.cwd == p.cwd {
@@ -252,40 +281,119 @@ func (m *matcher) share(p *process, old []*session, rivals int, processes []*pro
 	}
 }
 
-// idleTool says whether a session waits for a command that p surely doesn't run.
+// idleTool reports whether a session waits for a command that p does not run.
 func (m *matcher) idleTool(p *process, s *session) bool {
-	return s.turn.state == open && s.turn.calls > 0 && s.turn.tool == "bash" && len(p.kids) == 0 && m.at.Sub(s.turn.at) > 3*time.Second
+	return s.turn.state == open && s.turn.calls > 0 && s.turn.tool == "bash" && len(p.children) == 0 && m.at.Sub(s.turn.at) > 3*time.Second
 }
 
-// elsewhere doubts a session of another folder that was there when p began and was
+// doubtOtherFolder doubts a session of another folder that was there when p began and was
 // prompted since: p may have opened it by its path.
-func (m *matcher) elsewhere(p *process) {
+func (m *matcher) doubtOtherFolder(p *process) {
 	for _, s := range m.sessions {
-		if s.free() && p.uses(s.root) && !p.can(s) && !p.self && s.prompted.After(p.Started) && s.stored.Before(p.Started) &&
-			!p.notIn(s) && !m.idleTool(p, s) && !m.anothers(s, p) {
+		if s.isFree() && p.uses(s.root) && !p.mayHave(s) && !p.noSession && s.prompted.After(p.Started) && s.stored.Before(p.Started) &&
+			!p.isInOtherRepository(s) && !m.idleTool(p, s) && !m.belongsToAnother(s, p) && !m.excluded(p, s) {
 			s.doubt = fmt.Sprintf("process %d of another folder, which has stored nothing there, may have it", p.PID)
 		}
 	}
 }
 
-// silent lists the processes that have stored nothing since they began. The
-// newest session of the folder may have been resumed by such a one.
-func (m *matcher) silent(processes []*process) {
+// assignReopened finds what processes have reopened that have stored nothing since they
+// began, and lists those that have no session.
+func (m *matcher) assignReopened(processes []*process) {
 	for _, p := range processes {
 		if m.has[p] != nil {
 			continue
 		}
-		m.loose = append(m.loose, p)
-		m.elsewhere(p)
-		var newest *session // as it was when the process began
-		for _, s := range m.sessions {
-			if p.can(s) && !s.active().After(p.Started) && (newest == nil || s.active().After(newest.active())) {
-				newest = s
+		if s := m.reopened(p); s != nil {
+			if s.owner != nil { // by another one that did the same
+				s.hosts, s.owner = []*process{s.owner}, nil
 			}
+			if len(s.hosts) > 0 {
+				s.hosts, m.has[p] = append(s.hosts, p), s
+			} else {
+				m.assign(s, p, reopenedHow)
+			}
+			continue
 		}
-		if newest != nil && newest.free() && !p.self && !m.idleTool(p, newest) {
-			newest.doubt = fmt.Sprintf("process %d in its folder has written nothing since it began %s: it resumed this session, or begins a new one",
-				p.PID, clock(p.Started, m.at))
+		m.sessionless = append(m.sessionless, p)
+		m.doubtOtherFolder(p)
+		m.doubtOpened(p)
+		m.doubtUnread(p)
+	}
+}
+
+// doubtUnread doubts sessions whose last entries could not be read and that were
+// written while a process without a session ran in their folder.
+func (m *matcher) doubtUnread(p *process) {
+	for _, s := range m.sessions {
+		if s.isFree() && s.turn.state == lost && p.mayHave(s) && s.info.ModTime().After(p.Started) && !m.excluded(p, s) {
+			s.doubt = fmt.Sprintf("process %d in its folder may have written its last entries", p.PID)
 		}
 	}
 }
+
+// doubtOpened doubts the newest session of the folder of a process that was started in
+// another folder: the process has opened a session there, and reading leaves no trace.
+func (m *matcher) doubtOpened(p *process) {
+	if !p.moved {
+		return
+	}
+	var newest *session
+	for _, s := range m.sessions {
+		if p.mayHave(s) && !s.active().After(p.Started) && (newest == nil || s.active().After(newest.active())) {
+			newest = s
+		}
+	}
+	if newest != nil && newest.isFree() && !p.noSession && !m.idleTool(p, newest) {
+		newest.doubt = fmt.Sprintf("process %d was started in another folder and works in that of this session: it opened this one or an older one", p.PID)
+	}
+}
+
+const reopenedHow = "it read the session's file when it began"
+
+// reopened returns the session that a process read when it began, as it does with
+// -c and --session; of several the one that was written last, which is what -c
+// opens after it has looked at all of the folder. Where its own session may lie in
+// what can't be read now, it returns nil: anything may have read the others.
+func (m *matcher) reopened(p *process) *session {
+	if m.hidden(p) {
+		return nil
+	}
+	var newest *session
+	for _, s := range m.sessions {
+		reads := s.isFree() || s.how == reopenedHow || len(s.hosts) > 0 && s.owner == nil && m.allReopened(s)
+		if !reads || p.noSession || !p.uses(s.root) || s.active().After(p.Started) || !m.readAtStart(p, s) {
+			continue
+		}
+		if newest == nil || s.info.ModTime().After(newest.info.ModTime()) {
+			newest = s
+		}
+	}
+	return newest
+}
+
+// allReopened reports whether every host of a session has read it when it began.
+func (m *matcher) allReopened(s *session) bool {
+	return !slices.ContainsFunc(s.hosts, func(p *process) bool { return s.active().After(p.Started) })
+}
+
+// readAtStart reports whether a session's file was read while the process started.
+// What was read when it was written last is no sign of that.
+func (m *matcher) readAtStart(p *process, s *session) bool {
+	at := agentfile.Accessed(s.info)
+	if !at.After(s.info.ModTime()) || at.Before(p.Started.Add(-clockTick)) {
+		return false
+	}
+	until := p.Started.Add(startLimit)
+	if pool := m.threadStart(p); pool.After(p.Started.Add(startMinimum)) { // it has started by then
+		until = pool.Add(startSlack)
+	}
+	return !at.After(until)
+}
+
+const (
+	clockTick    = 10 * time.Millisecond  // how exact the start of a process is
+	startLimit   = 12 * time.Second       // the longest start of Pi that was seen: 10 s
+	startMinimum = 300 * time.Millisecond // the shortest
+	startSlack   = 500 * time.Millisecond
+)

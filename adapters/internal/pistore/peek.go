@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
 	"rollcall/adapters/internal/sqlitero"
 )
@@ -18,7 +19,7 @@ import (
 // reads the file from its end, and of a conversation with branches the one that
 // is active.
 func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
-	if n <= 0 || strings.HasPrefix(session.ID, loosePrefix) { // a process that has stored nothing
+	if n <= 0 || strings.HasPrefix(session.ID, processPrefix) { // a process that has stored nothing
 		return nil, nil
 	}
 	if len(session.Files) == 0 {
@@ -57,7 +58,7 @@ type peek struct {
 func (p *peek) full() bool { return len(p.messages) >= p.n }
 
 func (p *peek) file(ctx context.Context, path string) error {
-	f, info, err := openRegular(path)
+	f, info, err := agentfile.OpenUntouched(path)
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func (p *peek) assistant(id string, at time.Time, raw, content []byte) {
 	}
 }
 
-// call is a tool's call with what came of it.
+// call returns a tool's call with its result.
 func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
 	id := short(jsonl.Get(block, "id"))
 	m := adapters.Message{Key: "call/" + id, Role: adapters.FromTool, Tool: short(jsonl.Get(block, "name")),
@@ -205,7 +206,7 @@ func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
 	return m
 }
 
-// argument is the argument that says most.
+// argument returns the argument that says most.
 func argument(raw []byte) string {
 	for _, name := range []string{"command", "path", "file_path", "pattern", "query", "url"} {
 		if text, _ := jsonl.Head(jsonl.Get(raw, name), adapters.MaxText+1); text != "" {

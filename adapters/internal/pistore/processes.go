@@ -10,44 +10,58 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/environ"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
 // process is a live process of either agent.
 type process struct {
 	proc.Process
-	agent adapters.Name
-	cwd   string // of the session, as far as that can be told from its own
-	was   string // cwd before the folder was moved
-	// known says that the folders that it writes to are known: places. A process
-	// of a container names them as they are there.
-	known  bool
-	places []string
-	named  []string // those of places that its environment names itself
-	env    map[string]string
-	args   []string // pi_agent_rust's; Pi erases its own
-	self   bool     // pi_agent_rust with --no-session
-	file   string   // session file that its command line names
-	ignore bool     // it is no conversation
-	kids   []kid
+	agent        adapters.Name
+	cwd          string   // of the session, as far as that can be told from its own
+	oldCWD       string   // cwd before the folder was moved
+	known        bool     // places are known
+	places       []string // the folders that it writes to, as it names them, also in a container
+	folders      []string // places without symbolic links: a home may be moved and linked
+	namedFolders []string // those of places that its environment names itself
+	env          map[string]string
+	args         []string // pi_agent_rust's; Pi erases its own
+	noSession    bool     // pi_agent_rust with --no-session
+	file         string   // session file that its command line names
+	ignore       bool     // it is no conversation
+	// storeless: it is ignored because it has no store, which may be away for a moment.
+	storeless bool
+	// unresponsive is a folder with sessions of it whose file system does not answer. It
+	// has none that can be looked at then.
+	unresponsive string
+	children     []toolProcess
 	// watches are the folders that it watches: that of HEAD of its session's
 	// repository, in a terminal.
-	watches map[proc.FileID]bool
-	strayed bool // it watches something, and not the repository of its own folder
+	watches          map[proc.FileID]bool
+	watchesElsewhere bool // it watches something, and not the repository of its own folder
+	// contained: it runs in a container, with a home of its own.
+	contained bool
+	moved     bool // cwd follows from that
+
+	threadStart     time.Time // see discovery.pool
+	threadStartRead bool      // it was asked for
 
 	comm  string // when it was inspected
 	final bool   // and it was past the time in which it may exec
 }
 
-// kid is a child of a process.
-type kid struct {
+// toolProcess is a child of a process.
+type toolProcess struct {
 	proc.Process
 	session string // PI_SESSION_ID: the session whose tool it is
 	file    string // PI_SESSION_FILE
 }
 
 // environment is what is read of one.
-var environment = []string{homeVariable, "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR",
+var environment = []string{environ.Home, "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR",
 	"PI_SESSION_ID", "PI_SESSION_FILE", "PWD"}
 
 // notSessions are the sub-commands of pi_agent_rust that hold no conversation.
@@ -56,15 +70,15 @@ var notSessions = []string{"install", "remove", "update", "update-index", "searc
 
 // takeCensus finds the agents' processes.
 func (d *discovery) takeCensus() {
-	rows, err := d.table.List(d.ctx)
+	rows, err := d.store.table.List(d.ctx)
 	if err != nil {
 		d.tableErr = err
-		if d.name == adapters.Pi || len(rows) > 0 {
-			d.problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+		if d.store.name == adapters.Pi || len(rows) > 0 {
+			d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
 				Fix: "without it, running sessions can't be told"})
 		}
 	}
-	d.blind = err != nil && len(rows) == 0
+	d.noTable = err != nil && len(rows) == 0
 	children := map[int][]proc.Process{}
 	pis := map[int]*process{}
 	d.parents = make(map[int]int, len(rows))
@@ -81,7 +95,7 @@ func (d *discovery) takeCensus() {
 			continue
 		}
 		for _, c := range children[p.PID] {
-			p.kids = append(p.kids, d.kid(p, c))
+			p.children = append(p.children, d.toolProcess(p, c))
 		}
 		d.processes = append(d.processes, p)
 	}
@@ -93,62 +107,67 @@ func (d *discovery) takeCensus() {
 	})
 }
 
-// forkTime is how long a process that another one starts looks like that one at
-// most.
+// forkTime is how long a child may look like the process that starts it.
 const forkTime = time.Second
 
-// forked says whether p is a child of a Pi that is about to become another
+// forked reports whether p is a child of a Pi that is about to become another
 // program.
 func (d *discovery) forked(p, parent *process) bool {
-	return parent != nil && p.env["PI_SESSION_ID"] == parent.env["PI_SESSION_ID"] && d.at.Sub(p.Started) < forkTime
+	return parent != nil && p.env["PI_SESSION_ID"] == parent.env["PI_SESSION_ID"] && d.now.Sub(p.Started) < forkTime
 }
 
-// settled is after how long what a process is, and its environment, are taken
-// for final: an exec keeps the identity and changes the rest.
+// settled is after how long the program and the environment of a process are taken as
+// final. An exec changes both and keeps the identity.
 const settled = 10 * time.Second
 
-// look returns what a process shows of itself, nil if it is neither agent's.
+// look returns what a process shows of itself, and nil if it is neither agent.
 func (d *discovery) look(row proc.Process) *process {
 	if !mayBePi(row.Comm) {
 		return nil
 	}
-	d.mu.Lock()
-	known := d.seen[row.Identity]
-	d.mu.Unlock()
+	d.store.mu.Lock()
+	known := d.store.seen[row.Identity]
+	d.store.mu.Unlock()
 	if known == nil || !known.final || known.comm != row.Comm { // the name comes late with a slow start
 		before := known
 		if known = d.inspect(row); known == nil {
 			known = &process{ignore: true}
 		}
-		known.comm, known.final = row.Comm, d.at.Sub(row.Started) > settled
+		known.comm, known.final = row.Comm, d.now.Sub(row.Started) > settled && !known.storeless && known.unresponsive == ""
 		known.keep(before)
-		d.mu.Lock()
-		d.seen[row.Identity] = known
-		d.mu.Unlock()
+		d.store.mu.Lock()
+		d.store.seen[row.Identity] = known
+		d.store.mu.Unlock()
 	}
 	if known.agent == "" {
 		return nil
 	}
 	p := *known
 	p.Process = row
-	p.cwd, _ = d.table.CWD(row.Identity)
-	if pwd := p.env["PWD"]; filepath.IsAbs(pwd) && pwd != p.cwd && !there(pwd) {
-		p.was = filepath.Clean(pwd)
+	for _, place := range known.places {
+		p.folders = append(p.folders, realPath(place))
+	}
+	if p.file != "" {
+		p.file = realPath(p.file)
+	}
+	p.cwd, _ = d.store.table.CWD(row.Identity)
+	if pwd := p.env["PWD"]; filepath.IsAbs(pwd) && pwd != p.cwd && !mayExist(pwd) {
+		p.oldCWD = filepath.Clean(pwd)
 	}
 	return &p
 }
 
-// keep takes what the command line said before Pi erased it.
+// keep copies from before what the command line said, which Pi erases later.
 func (p *process) keep(before *process) {
 	if before == nil || before.agent != p.agent || p.agent != adapters.Pi || len(p.args) > 1 {
 		return
 	}
-	p.self, p.file, p.named = before.self, before.file, before.named
+	p.noSession, p.file, p.namedFolders = before.noSession, before.file, before.namedFolders
 	p.places = before.places
 }
 
-// mayBePi: both agents are named pi; Pi sets that name itself, where the system
-// has such a thing.
+// mayBePi reports whether a process can be either agent, by its name. Both are named
+// pi; Pi sets that name itself, on systems with process titles.
 func mayBePi(comm string) bool {
 	switch comm {
 	case "pi", "pi-rpc", "legacy-pi":
@@ -157,8 +176,8 @@ func mayBePi(comm string) bool {
 	return isInterpreter(comm)
 }
 
-// isInterpreter knows the names that Node.js and Bun have before Pi sets its own,
-// which takes 0.73.1 seconds.
+// isInterpreter reports whether a name is one of Node.js or Bun. Pi has it until it
+// sets its own, which takes 0.73.1 seconds.
 func isInterpreter(comm string) bool {
 	switch comm {
 	case "node", "bun", "MainThread", "node-MainThread":
@@ -169,40 +188,43 @@ func isInterpreter(comm string) bool {
 
 // inspect reads what doesn't change of a process.
 func (d *discovery) inspect(row proc.Process) *process {
-	exe, err := d.table.Exe(row.Identity)
+	exe, err := d.store.table.Exe(row.Identity)
 	if errors.Is(err, proc.ErrGone) || errors.Is(err, fs.ErrPermission) {
 		return nil // another user's: its sessions aren't in our folders
 	}
 	p := &process{env: map[string]string{}}
-	p.args, _ = d.table.Args(row.Identity)
-	cwd, _ := d.table.CWD(row.Identity)
-	if p.agent = whose(row.Comm, exe, cwd, p.args); p.agent == "" {
+	p.args, _ = d.store.table.Args(row.Identity)
+	cwd, _ := d.store.table.CWD(row.Identity)
+	if row.Comm == "pi" && !bounded.Answers(filepath.Dir(exe)) { // which agent it is can't be told
+		return &process{ignore: true, storeless: true}
+	}
+	if p.agent = agentOf(row.Comm, exe, cwd, p.args); p.agent == "" {
 		return nil
 	}
-	env, envErr := d.table.Env(row.Identity)
+	env, envErr := d.store.table.Env(row.Identity)
 	for _, entry := range env {
 		if name, value, _ := strings.Cut(entry, "="); slices.Contains(environment, name) {
 			p.env[name] = value
 		}
 	}
-	p.setPlaces(envErr)
+	p.setFolders(envErr)
 	if p.agent == adapters.Pi && isInterpreter(row.Comm) { // not erased yet, or by an old version never
 		_, flags := scriptOf(p.args, cwd)
 		p.readArgs(flags)
 	}
 	if p.agent == adapters.PiRust {
 		p.readArgs(p.args[min(1, len(p.args)):])
-		if !p.hasStore() {
-			return nil // some other program of that name
+		if p.unresponsive == "" && !p.hasStore() {
+			return &process{ignore: true, storeless: true} // some other program of that name
 		}
 	}
 	return p
 }
 
-// whose says which agent a process is. Pi runs in Node.js or Bun; as a single
-// binary it has its package.json beside it.
-// Scripts in args are relative to cwd.
-func whose(comm, exe, cwd string, args []string) adapters.Name {
+// agentOf returns which agent a process is, and "" for neither. Pi runs in Node.js or
+// Bun; as a single binary it has its package.json beside it. Scripts in args are
+// relative to cwd.
+func agentOf(comm, exe, cwd string, args []string) adapters.Name {
 	base := strings.TrimSuffix(filepath.Base(exe), ".exe")
 	interpreter := base == "node" || base == "bun" || base == "deno" || strings.HasPrefix(base, "node-") || strings.HasPrefix(base, "nodejs")
 	if isInterpreter(comm) { // a system without process titles, or one that has just begun
@@ -215,14 +237,14 @@ func whose(comm, exe, cwd string, args []string) adapters.Name {
 	if interpreter || comm != "pi" || exe == "" || besidePackage(exe) {
 		return adapters.Pi
 	}
-	// A script of that name, with a shell for its program, is somebody's wrapper.
+	// A script of that name, with a shell for its program, is a wrapper of the user's.
 	if strings.TrimSuffix(base, " (deleted)") != "pi" && (len(args) == 0 || filepath.Base(args[0]) != "pi") {
 		return ""
 	}
 	return adapters.PiRust
 }
 
-// scriptOf finds the script that an interpreter was told to run, and what comes
+// scriptOf returns the script that an interpreter was told to run, and the arguments
 // after it.
 func scriptOf(args []string, cwd string) (script string, flags []string) {
 	for i := 1; i < len(args); i++ {
@@ -238,8 +260,8 @@ func scriptOf(args []string, cwd string) (script string, flags []string) {
 	return "", nil
 }
 
-// isPiScript knows Pi's program by where it is, also through the link that npm
-// makes to it. Of a container only the link's name can be seen.
+// isPiScript reports whether a script is Pi's program, by its place, also through the
+// link that npm makes to it. In a container only the link's name can be seen.
 func isPiScript(script string) bool {
 	const inside = "/pi-coding-agent/dist/"
 	if script == "" {
@@ -251,13 +273,16 @@ func isPiScript(script string) bool {
 	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
 		return false
 	}
+	if !bounded.Answers(script) { // its name is all that can be known
+		return true
+	}
 	target, err := filepath.EvalSymlinks(script)
 	return err == nil && strings.Contains(filepath.ToSlash(target), inside) || errors.Is(err, fs.ErrNotExist)
 }
 
-// besidePackage says whether the binary is Pi built with Bun.
+// besidePackage reports whether the binary is Pi built with Bun.
 func besidePackage(exe string) bool {
-	f, _, err := openRegular(filepath.Join(filepath.Dir(exe), "package.json"))
+	f, _, err := agentfile.OpenUntouched(filepath.Join(filepath.Dir(exe), "package.json"))
 	if err != nil {
 		return false
 	}
@@ -267,30 +292,46 @@ func besidePackage(exe string) bool {
 	return strings.Contains(string(head[:n]), "pi-coding-agent")
 }
 
-// setPlaces works out where the process writes its sessions.
-func (p *process) setPlaces(err error) {
-	home := p.env[homeVariable]
+// setFolders works out where the process writes its sessions.
+func (p *process) setFolders(err error) {
+	home := p.env[environ.Home]
 	if err != nil || home == "" {
 		return
 	}
 	agent := filepath.Join(home, ".pi", "agent")
 	if dir := expandHome(p.env["PI_CODING_AGENT_DIR"], home); dir != "" {
 		agent = dir
-		p.named = append(p.named, filepath.Join(agent, "sessions"))
+		p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
 	}
-	if _, err := os.Stat(home); err != nil {
+	for _, dir := range []string{home, agent} {
+		if !bounded.Answers(dir) {
+			p.known, p.unresponsive = true, dir
+			return
+		}
+	}
+	contained := container.Contains(home)
+	info, err := os.Stat(home)
+	if err != nil {
+		p.ignore = contained
 		return // of another mount namespace: its names say nothing here
 	}
-	p.known, p.places = true, append(p.places, realPath(filepath.Join(agent, "sessions")))
+	if contained || os.Geteuid() == 0 && !agentfile.OwnedByUser(info) { // root lists those of everybody
+		p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
+	}
+	p.contained = contained
+	p.known, p.places = true, append(p.places, filepath.Join(agent, "sessions"))
 	set, _ := readSettings(filepath.Join(agent, "settings.json"))
 	for _, dir := range []string{p.env["PI_CODING_AGENT_SESSION_DIR"], p.env["PI_SESSIONS_DIR"]} {
 		if dir = expandHome(dir, home); dir != "" {
-			p.named = append(p.named, dir)
-			p.places = append(p.places, realPath(dir))
+			p.namedFolders = append(p.namedFolders, dir)
+			p.places = append(p.places, dir)
 		}
 	}
 	if dir := expandHome(set.SessionDir, home); dir != "" {
-		p.places = append(p.places, realPath(dir))
+		p.places = append(p.places, dir)
+		if p.env["PI_CODING_AGENT_DIR"] != "" { // else it is the user's own, or another home's
+			p.namedFolders = append(p.namedFolders, dir)
+		}
 	}
 }
 
@@ -306,21 +347,21 @@ func (p *process) readArgs(args []string) {
 		}
 		switch arg {
 		case "--no-session":
-			p.self = true
+			p.noSession = true
 		case "--session":
 			if filepath.IsAbs(value) {
-				p.file = realPath(value)
+				p.file = value
 			}
 		case "--session-dir":
 			if filepath.IsAbs(value) {
-				p.named = append(p.named, value)
-				p.places = append(p.places, realPath(value))
+				p.namedFolders = append(p.namedFolders, value)
+				p.places = append(p.places, value)
 			}
 		}
 	}
 }
 
-// hasStore says whether one of the folders of a process is there.
+// hasStore reports whether one of the folders of a process is there.
 func (p *process) hasStore() bool {
 	if !p.known {
 		return false
@@ -333,11 +374,11 @@ func (p *process) hasStore() bool {
 	return false
 }
 
-// kid reads whose tool a child is. A child that hasn't become its program yet
-// has its parent's environment; one that isn't a tool inherits it.
-func (d *discovery) kid(p *process, row proc.Process) kid {
-	k := kid{Process: row}
-	env, err := d.table.Env(row.Identity)
+// toolProcess reads which session a child works for. A child that hasn't become its
+// program yet has its parent's environment, as has a child that is no tool.
+func (d *discovery) toolProcess(p *process, row proc.Process) toolProcess {
+	k := toolProcess{Process: row}
+	env, err := d.store.table.Env(row.Identity)
 	if err != nil {
 		return k
 	}
@@ -352,7 +393,7 @@ func (d *discovery) kid(p *process, row proc.Process) kid {
 	return k
 }
 
-// uses says whether a process may have sessions in a root.
+// uses reports whether a process may have sessions in a root.
 func (p *process) uses(root string) bool {
-	return !p.known || slices.Contains(p.places, root)
+	return !p.known || slices.Contains(p.folders, root)
 }

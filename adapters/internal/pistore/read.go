@@ -1,15 +1,15 @@
 package pistore
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/jsonl"
 )
 
@@ -17,66 +17,39 @@ const (
 	wholeLimit = 128 << 10 // files up to here are read whole at once
 	headLimit  = 128 << 10 // how far the first prompt is looked for
 	tailLimit  = 64 << 10  // how far back more than the turn's state is looked for
-	growLimit  = 8 << 20   // more new bytes than this are read as if the file were new
 	// headerLimit is how far Pi itself looks for the header.
 	headerLimit = 1 << 20
 	backLimit   = 128 << 20 // how far back at all
 	restLimit   = 1 << 20   // how much of an unfinished last line is looked at
-	markLen     = 256
 )
 
-// transcript is what is known of one file, kept between questions. Pi appends
-// only, so what was read once stays true while the file is the same and its
-// bytes before next are; pi_agent_rust writes a new file. Whoever holds the lock
-// may use it.
+// transcript has what is known of one file, kept between questions. Pi only appends;
+// pi_agent_rust writes a new file.
 type transcript struct {
-	lock chan struct{}
-	path string
-	used uint64 // the question that needed it last
-
-	info  fs.FileInfo // when it was read last; nil: never
-	next  int64       // the complete lines up to here are in facts
-	mark  []byte      // the bytes before next
-	facts facts       // of the complete lines
-	now   facts       // and of an unfinished last line
-	whole bool        // facts are of every line
+	incremental.File
+	facts facts // of the complete lines
+	now   facts // and of an unfinished last line
+	whole bool  // facts are of every line
 }
 
 func newTranscript(path string) *transcript {
-	return &transcript{lock: make(chan struct{}, 1), path: path}
+	return &transcript{File: incremental.NewFile(path)}
 }
 
-// acquire locks the transcript, unless ctx is done first.
-func (t *transcript) acquire(ctx context.Context) error {
-	select {
-	case t.lock <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (t *transcript) release() { <-t.lock }
-
-// current says whether what is known is still the file's content.
-func (t *transcript) current(info fs.FileInfo) bool {
-	return t.info != nil && os.SameFile(t.info, info) && t.info.Size() == info.Size() && t.info.ModTime().Equal(info.ModTime())
-}
-
-// read brings the facts up to date; exact: with the sums over the whole file.
+// read brings the facts up to date. With exact, the sums cover the whole file.
 func (t *transcript) read(ctx context.Context, info fs.FileInfo, exact bool) (facts, error) {
 	if err := ctx.Err(); err != nil {
 		return facts{}, err
 	}
-	if err := t.acquire(ctx); err != nil {
+	if err := t.Acquire(ctx); err != nil {
 		return facts{}, err
 	}
-	defer t.release()
-	if t.current(info) && (t.whole || !exact) {
+	defer t.Release()
+	if t.IsCurrent(info) && (t.whole || !exact) {
 		return t.now, nil
 	}
 	err := t.update(ctx, exact)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // it is being written anew
+	if errors.Is(err, io.ErrUnexpectedEOF) { // it is being written again
 		t.reset()
 		err = t.update(ctx, exact)
 	}
@@ -88,22 +61,22 @@ func (t *transcript) read(ctx context.Context, info fs.FileInfo, exact bool) (fa
 }
 
 func (t *transcript) update(ctx context.Context, exact bool) error {
-	f, info, err := openRegular(t.path)
+	f, info, err := agentfile.OpenUntouched(t.Path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if !t.grew(f, info) || exact && !t.whole {
+	if !t.HasGrown(f, info) || exact && !t.whole {
 		t.reset()
 	}
 	switch {
-	case t.next > 0:
-		err = t.forward(ctx, f)
+	case t.Next > 0:
+		err = t.forward(ctx, f, info.Size())
 	case exact || info.Size() <= wholeLimit:
 		t.whole = true
-		err = t.forward(ctx, f)
+		err = t.forward(ctx, f, info.Size())
 	default:
-		err = t.ends(ctx, f, info.Size())
+		err = t.readEnds(ctx, f, info.Size())
 	}
 	if err != nil {
 		return err
@@ -112,29 +85,25 @@ func (t *transcript) update(ctx context.Context, exact bool) error {
 }
 
 func (t *transcript) reset() {
-	t.info, t.next, t.mark, t.whole = nil, 0, nil, false
+	t.Reset()
+	t.whole = false
 	t.facts, t.now = facts{exact: true}, facts{}
 }
 
-// grew says whether the open file is the known one with something appended.
-func (t *transcript) grew(f *os.File, info fs.FileInfo) bool {
-	if t.info == nil || !os.SameFile(t.info, info) || info.Size() < t.info.Size() || info.Size()-t.next > growLimit {
-		return false
-	}
-	mark := make([]byte, len(t.mark))
-	_, err := f.ReadAt(mark, t.next-int64(len(mark)))
-	return err == nil && bytes.Equal(mark, t.mark)
-}
-
 // forward reads the complete lines from next on.
-func (t *transcript) forward(ctx context.Context, f io.ReaderAt) error {
-	next, _, err := jsonl.ForwardLong(ctx, f, t.next, 0, func(line []byte, offset int64) error {
+func (t *transcript) forward(ctx context.Context, f io.ReaderAt, size int64) error {
+	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
 		return t.line(line, offset)
-	}, func(*jsonl.LongLine) error {
-		t.facts.tooLong()
+	}, func(long *jsonl.LongLine) error {
+		t.facts.tooLong(long.Words(0))
 		return nil
 	})
-	t.next = next
+	t.Next = next
+	var long *jsonl.LongLine
+	if errors.As(err, &long) { // what comes after it can't be read
+		t.facts.tooLong(long.Words(size - long.Offset))
+		return nil
+	}
 	return stopped(err)
 }
 
@@ -169,13 +138,15 @@ func (t *transcript) line(line []byte, offset int64) error {
 	return nil
 }
 
-func (f *facts) tooLong() {
+// tooLong notes a line over the cap, and what it is in words.
+func (f *facts) tooLong(line string) {
 	f.skip("line over 64 MB")
-	f.gap()
+	f.noteGap()
+	f.longLine = line
 }
 
-// ends reads a large file's head and tail.
-func (t *transcript) ends(ctx context.Context, f io.ReaderAt, size int64) error {
+// readEnds reads a large file's head and tail.
+func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) error {
 	head := io.NewSectionReader(f, 0, headLimit+headerLimit) // no more, if there are no lines at all
 	headEnd, _, err := jsonl.ForwardLong(ctx, head, 0, 0, func(line []byte, offset int64) error {
 		if offset > headLimit || t.facts.firstPrompt != "" {
@@ -186,7 +157,10 @@ func (t *transcript) ends(ctx context.Context, f io.ReaderAt, size int64) error 
 	if err = stopped(err); err != nil {
 		return err
 	}
-	t.next = headEnd
+	t.Next = headEnd
+	if !t.facts.known && headEnd == 0 {
+		return t.noteEndlessLine(ctx, f, size)
+	}
 	if !t.facts.known || headEnd >= size {
 		return nil
 	}
@@ -195,29 +169,47 @@ func (t *transcript) ends(ctx context.Context, f io.ReaderAt, size int64) error 
 		return err
 	}
 	if first > headEnd {
-		t.facts.gap()
+		t.facts.noteGap()
+		if len(records) == 0 {
+			t.facts.tooLong((&jsonl.LongLine{Endless: true}).Words(size - headEnd))
+		}
 	}
 	for i := range records {
 		switch r := &records[i]; {
-		case r.long:
-			t.facts.tooLong()
+		case r.long != "":
+			t.facts.tooLong(r.long)
 		case r.garbage:
 			t.facts.skip("line that is not JSON")
 		default:
 			t.facts.apply(&r.record)
 		}
 	}
-	t.next = next
+	t.Next = next
 	return nil
+}
+
+// noteEndlessLine notes the line of a file whose beginning has none that ends.
+func (t *transcript) noteEndlessLine(ctx context.Context, f io.ReaderAt, size int64) error {
+	_, offset, err := jsonl.Backward(f, size, 0).WithContext(ctx).Prev()
+	var long *jsonl.LongLine
+	switch {
+	case errors.As(err, &long) && (long.Endless || offset == 0):
+		t.facts.tooLong(long.Words(size))
+		return nil
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return err
 }
 
 // tailRecord is a line of the tail.
 type tailRecord struct {
 	record
-	long, garbage bool
+	long    string // what a line over the cap is, in words
+	garbage bool
 }
 
-// settles says whether nothing before it matters to the turn's state.
+// settles reports whether nothing before it matters to the turn's state.
 func (r *tailRecord) settles() bool {
 	switch r.kind {
 	case prompted, summarised, toolDone:
@@ -236,6 +228,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	settled := false
 	base := max(headEnd, size-backLimit)
 	b := jsonl.Backward(io.NewSectionReader(f, base, size-base), size-base, 0).WithContext(ctx)
+	defer b.Close()
 	for {
 		line, offset, err := b.Prev()
 		offset += base
@@ -251,11 +244,13 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 			return records, base, next, nil
 		}
 		if b.Partial() {
-			next = offset
-			continue
+			if next = offset; long == nil {
+				continue
+			}
 		}
-		r := tailRecord{long: long != nil}
-		if r.long {
+		var r tailRecord
+		if long != nil {
+			r.long = long.Words(size - headEnd)
 			settled = true // what came before isn't the last
 		} else {
 			r.record, err = parse(line)
@@ -270,37 +265,16 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	}
 }
 
-// finish looks at what stands after the last complete line and keeps what tells
-// a later growth from a rewritten file.
+// finish adds what is after the last complete line, if that is a whole record.
 func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
-	t.mark = make([]byte, min(markLen, t.next))
-	if _, err := f.ReadAt(t.mark, t.next-int64(len(t.mark))); err != nil && !errors.Is(err, io.EOF) {
-		return err
+	limit := int64(restLimit)
+	if !t.facts.known && t.Next > 0 {
+		limit = 0
 	}
-	t.now, t.info = t.facts, info
-	n := info.Size() - t.next
-	if n <= 0 || n > restLimit || !t.facts.known && t.next > 0 {
-		return nil
-	}
-	rest := make([]byte, n)
-	if _, err := f.ReadAt(rest, t.next); err != nil {
-		return fmt.Errorf("it was cut short while it was read: %w", io.ErrUnexpectedEOF)
-	}
-	if r, err := parse(rest); err == nil && (t.now.known || r.kind == headerLine) {
+	rest, err := t.Finish(f, info, limit)
+	t.now = t.facts
+	if r, bad := parse(rest); bad == nil && (t.now.known || r.kind == headerLine) {
 		t.now.apply(&r) // a killed Pi leaves the newline out; Pi adds it when it opens the file
 	}
-	return nil
-}
-
-// checkRegular refuses what isn't a file: reading a pipe or a device never ends.
-func checkRegular(f *os.File, path string) (*os.File, fs.FileInfo, error) {
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errNotRegular}
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
+	return err
 }

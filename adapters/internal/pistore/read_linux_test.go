@@ -9,7 +9,7 @@ import (
 
 // 0.27.9 names the file by another id than that of the header.
 func TestMisnamed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := newScript("6ee8429b-da41-436c-af5f-f41c18de898c", w.cwd(), time.Now().Add(-time.Hour)).prompt(second, "x").answer(2*second, "stop")
 	s.label = "0e618263-e4ad-4693-a83e-a0ddd3a04049"
 	w.put(s)

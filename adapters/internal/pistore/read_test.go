@@ -30,7 +30,7 @@ func build(t testing.TB, path string, lines int, end func(s *script)) *script {
 
 func readFacts(t testing.TB, tr *transcript, exact bool) facts {
 	t.Helper()
-	info, err := os.Stat(tr.path)
+	info, err := os.Stat(tr.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,14 +117,14 @@ func TestSequence(t *testing.T) {
 		return &session{facts: facts{header: header{id: id, at: time.Unix(int64(at), 0)}}}
 	}
 	a, b, c := of("01a20017-4b21-71d5-8be4-87ec4eebd879", 1), of("01a20017-8403-71d5-8be4-87efdbab96e6", 2), of("01a20017-bc41-7370-bc3a-6110f743505f", 3)
-	if !sameMaker(a, b) || !sameMaker(b, a) || sameMaker(a, c) || sameMaker(b, c) {
+	if !isSameProcess(a, b) || !isSameProcess(b, a) || isSameProcess(a, c) || isSameProcess(b, c) {
 		t.Error("recorded ids of 1.5.2 are not told apart")
 	}
-	if sameMaker(of(b.id, 1), of(a.id, 2)) {
+	if isSameProcess(of(b.id, 1), of(a.id, 2)) {
 		t.Error("the numbers grow")
 	}
 	for _, id := range []string{"", "my-chosen-id-42", "6f1d2c3b-1111-4222-8333-444455556666", "01a20017-zb21-71d5-8be4-87ec4eebd879"} {
-		if sameMaker(of(id, 1), of(id, 2)) {
+		if isSameProcess(of(id, 1), of(id, 2)) {
 			t.Error(id)
 		}
 	}
@@ -207,8 +207,8 @@ func TestWhose(t *testing.T) {
 		{"node", "/usr/bin/node", []string{"node", "server.js"}, ""},
 		{"MainThread", "/usr/bin/node", nil, ""},
 	} {
-		if !mayBePi(test.comm) || whose(test.comm, test.exe, "/", test.args) != test.want {
-			t.Errorf("%+v: %q", test, whose(test.comm, test.exe, "/", test.args))
+		if !mayBePi(test.comm) || agentOf(test.comm, test.exe, "/", test.args) != test.want {
+			t.Errorf("%+v: %q", test, agentOf(test.comm, test.exe, "/", test.args))
 		}
 	}
 }

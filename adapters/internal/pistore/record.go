@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/report"
 )
 
 // textLimit cuts prompts, titles and errors.
@@ -57,8 +58,8 @@ type header struct {
 	at      time.Time
 	version int64
 	parent  string // path of the session that it was forked from
-	// rust: has members that only pi_agent_rust writes.
-	rust bool
+	// isRust: has members that only pi_agent_rust writes.
+	isRust bool
 }
 
 // usage is what a record counts.
@@ -68,11 +69,7 @@ type usage struct {
 }
 
 func (u *usage) add(o usage) {
-	u.Input += o.Input
-	u.Output += o.Output
-	u.CacheRead += o.CacheRead
-	u.CacheWrite += o.CacheWrite
-	u.Reasoning += o.Reasoning
+	u.Add(o.Tokens)
 	u.cost += o.cost
 }
 
@@ -85,42 +82,31 @@ type fields struct {
 	parentSession, branchedFrom, thinking, leaf         []byte
 }
 
+// members has the place in fields of each member that matters.
+var members = map[string]func(*fields) *[]byte{
+	"type":          func(f *fields) *[]byte { return &f.typ },
+	"id":            func(f *fields) *[]byte { return &f.id },
+	"parentId":      func(f *fields) *[]byte { return &f.parent },
+	"timestamp":     func(f *fields) *[]byte { return &f.at },
+	"message":       func(f *fields) *[]byte { return &f.message },
+	"name":          func(f *fields) *[]byte { return &f.name },
+	"provider":      func(f *fields) *[]byte { return &f.provider },
+	"modelId":       func(f *fields) *[]byte { return &f.model },
+	"usage":         func(f *fields) *[]byte { return &f.usage },
+	"targetId":      func(f *fields) *[]byte { return &f.target },
+	"replacement":   func(f *fields) *[]byte { return &f.replacement },
+	"cwd":           func(f *fields) *[]byte { return &f.cwd },
+	"version":       func(f *fields) *[]byte { return &f.version },
+	"parentSession": func(f *fields) *[]byte { return &f.parentSession },
+	"branchedFrom":  func(f *fields) *[]byte { return &f.branchedFrom },
+	"thinkingLevel": func(f *fields) *[]byte { return &f.thinking },
+	"currentLeaf":   func(f *fields) *[]byte { return &f.leaf },
+}
+
+// set notes a member. It always returns true.
 func (f *fields) set(key, raw []byte) bool {
-	switch string(key) {
-	case "type":
-		f.typ = raw
-	case "id":
-		f.id = raw
-	case "parentId":
-		f.parent = raw
-	case "timestamp":
-		f.at = raw
-	case "message":
-		f.message = raw
-	case "name":
-		f.name = raw
-	case "provider":
-		f.provider = raw
-	case "modelId":
-		f.model = raw
-	case "usage":
-		f.usage = raw
-	case "targetId":
-		f.target = raw
-	case "replacement":
-		f.replacement = raw
-	case "cwd":
-		f.cwd = raw
-	case "version":
-		f.version = raw
-	case "parentSession":
-		f.parentSession = raw
-	case "branchedFrom":
-		f.branchedFrom = raw
-	case "thinkingLevel":
-		f.thinking = raw
-	case "currentLeaf":
-		f.leaf = raw
+	if place := members[string(key)]; place != nil {
+		*place(f) = raw
 	}
 	return true
 }
@@ -172,7 +158,7 @@ func (f *fields) header() header {
 	if h.parent == "" {
 		h.parent, _ = jsonl.Head(f.branchedFrom, textLimit)
 	}
-	h.rust = f.provider != nil || f.model != nil || f.thinking != nil || f.branchedFrom != nil || f.leaf != nil
+	h.isRust = f.provider != nil || f.model != nil || f.thinking != nil || f.branchedFrom != nil || f.leaf != nil
 	return h
 }
 
@@ -221,7 +207,7 @@ func (r *record) message(raw []byte) {
 		r.kind = injected
 	case "bashExecution", "branchSummary", "compactionSummary":
 	default:
-		r.kind, r.typ = unknown, r.typ+" of role "+plainWord(who)
+		r.kind, r.typ = unknown, r.typ+" of role "+report.PlainWord(who)
 	}
 }
 
@@ -247,7 +233,7 @@ func (r *record) setUsage(raw []byte) {
 	}) == nil
 }
 
-// contextUsed is how many tokens the conversation had with an answer.
+// contextUsed returns how many tokens the conversation had with an answer.
 func contextUsed(raw []byte) int64 {
 	n, _ := jsonl.Int(jsonl.Get(raw, "totalTokens"))
 	return max(n, 0)
@@ -279,14 +265,14 @@ func toolCalls(raw []byte) (n int, last string) {
 	_ = jsonl.Each(raw, func(block []byte) bool {
 		if string(jsonl.Text(jsonl.Get(block, "type"))) == "toolCall" {
 			n++
-			last = plainWord(short(jsonl.Get(block, "name")))
+			last = report.PlainWord(short(jsonl.Get(block, "name")))
 		}
 		return true
 	})
 	return n, last
 }
 
-// modelName is "provider/model", as Pi's own command line takes it.
+// modelName returns "provider/model", as Pi's own command line takes it.
 func modelName(provider, model []byte) string {
 	p, m := short(provider), short(model)
 	if p == "" || m == "" {
@@ -298,16 +284,4 @@ func modelName(provider, model []byte) string {
 func short(raw []byte) string {
 	s, _ := jsonl.Head(raw, 256)
 	return s
-}
-
-// plainWord keeps of an untrusted name what the name of a type, a role or a tool
-// is made of.
-func plainWord(s string) string {
-	b := make([]byte, 0, 40)
-	for i := 0; i < len(s) && len(b) < 40; i++ {
-		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
-			b = append(b, c)
-		}
-	}
-	return string(b)
 }

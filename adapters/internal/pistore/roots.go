@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/container"
+	"rollcall/bounded"
 )
 
 // root is a folder with sessions: those of an agent folder, in one folder for
@@ -35,7 +38,7 @@ const maxSettings = 1 << 20
 
 // readSettings returns what could be read; no settings are none.
 func readSettings(path string) (settings, error) {
-	f, _, err := openRegular(path)
+	f, _, err := agentfile.OpenUntouched(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return settings{}, nil
 	}
@@ -47,6 +50,9 @@ func readSettings(path string) (settings, error) {
 	if err != nil {
 		return settings{}, adapters.Unreadable(path, err)
 	}
+	if len(data) == 0 { // Pi is writing it
+		return settings{}, nil
+	}
 	var s settings
 	if err := json.Unmarshal(data, &s); err != nil {
 		return settings{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
@@ -55,7 +61,7 @@ func readSettings(path string) (settings, error) {
 	return s, nil
 }
 
-// retryDelay is how long the agent waits before it tries again after so many
+// retryDelay returns how long the agent waits before it tries again after so many
 // failed attempts, and whether it does.
 func (s *settings) retryDelay(attempts int) (time.Duration, bool) {
 	enabled, retries, base := true, 3, 2000.0
@@ -75,7 +81,8 @@ func (s *settings) retryDelay(attempts int) (time.Duration, bool) {
 	return time.Duration(min(max(ms, 0), 600_000)) * time.Millisecond, enabled && attempts <= retries
 }
 
-// agentDir is where Pi keeps its files for the user that runs Rollcall.
+// agentDir returns the folder in which Pi keeps the files of the user that runs
+// Rollcall.
 func (s *Store) agentDir() string {
 	if dir := s.expand(s.env("PI_CODING_AGENT_DIR")); dir != "" {
 		return dir
@@ -100,38 +107,69 @@ func expandHome(path, home string) string {
 	return filepath.Clean(path)
 }
 
-// findRoots finds the folders to look in: the user's own, and those that live
-// processes of the same user were started with. Each once, whatever symbolic
-// links lead to it.
+// findRoots finds the folders to look in: the user's own, and those that live processes
+// of the same user, or for root of any user, were started with. Each folder is found
+// once, whatever symbolic links lead to it.
 func (d *discovery) findRoots() {
-	agent := d.agentDir()
+	agent := d.store.agentDir()
 	var err error
-	if d.settings, err = readSettings(filepath.Join(agent, "settings.json")); err != nil && d.name == adapters.Pi {
-		d.problem(err)
+	if !d.answers(agent) {
+		d.settings = settings{}
+	} else if d.settings, err = readSettings(filepath.Join(agent, "settings.json")); err != nil && d.store.name == adapters.Pi {
+		d.answer.Problem(err)
 	}
 	d.addRoot(filepath.Join(agent, "sessions"))
-	for _, dir := range []string{d.env("PI_CODING_AGENT_SESSION_DIR"), d.env("PI_SESSIONS_DIR"), d.settings.SessionDir} {
-		if dir = d.expand(dir); dir != "" {
+	for _, dir := range []string{d.store.env("PI_CODING_AGENT_SESSION_DIR"), d.store.env("PI_SESSIONS_DIR"), d.settings.SessionDir} {
+		if dir = d.store.expand(dir); dir != "" {
+			d.addRoot(dir)
+		}
+	}
+	var named []string
+	for _, p := range d.processes {
+		named = append(named, p.namedFolders...)
+	}
+	for _, dir := range d.store.homes.Use(named, d.now) {
+		if !d.answers(dir) {
+			continue
+		}
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && (agentfile.OwnedByUser(info) || os.Geteuid() == 0) {
 			d.addRoot(dir)
 		}
 	}
 	for _, p := range d.processes {
-		for _, dir := range p.named {
-			if info, err := os.Stat(dir); err == nil && info.IsDir() && ownedByUser(info) {
-				d.addRoot(dir)
-			}
+		if p.unresponsive != "" {
+			d.answers(p.unresponsive)
+		} else if i := slices.IndexFunc(p.folders, func(path string) bool { return slices.Contains(d.unresponsive, path) }); i >= 0 {
+			p.unresponsive = p.folders[i]
 		}
 	}
 	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { // those of other homes
+		if p.unresponsive != "" {
+			d.unresponsiveProcesses = append(d.unresponsiveProcesses, p)
+			return true
+		}
 		return !slices.ContainsFunc(d.roots, func(r root) bool { return p.uses(r.path) })
 	})
 }
 
-func (d *discovery) addRoot(path string) {
-	if !slices.Contains(d.roll.LookedIn, path) {
-		d.roll.LookedIn = append(d.roll.LookedIn, path)
+// answers reports whether the file system of a folder answers, and adds the problem
+// when it does not.
+func (d *discovery) answers(path string) bool {
+	if bounded.Answers(path) {
+		return true
 	}
-	path = realPath(path)
+	if !slices.ContainsFunc(d.unresponsive, func(above string) bool { return within(path, above) }) {
+		d.answer.Problem(adapters.Unresponsive(path))
+	}
+	d.unresponsive = append(d.unresponsive, path)
+	return false
+}
+
+func (d *discovery) addRoot(path string) {
+	d.answer.LookedIn(path)
+	if path = realPath(path); !d.answers(path) {
+		return
+	}
 	if slices.ContainsFunc(d.roots, func(r root) bool { return r.path == path }) {
 		return
 	}
@@ -139,35 +177,66 @@ func (d *discovery) addRoot(path string) {
 	d.roots = append(d.roots, root{path: path, missing: errors.Is(err, fs.ErrNotExist)})
 }
 
-// absent says whether nothing speaks for the agent: for Pi its folder or a
-// process; for pi_agent_rust, which has no folder of its own, a session of its
+// absent reports whether nothing shows that the agent is installed: for Pi its folder
+// or a process; for pi_agent_rust, which has no folder of its own, a session of its
 // form, its index, or a process.
 func (d *discovery) absent() bool {
 	for _, p := range d.processes {
-		if p.agent == d.name {
+		if p.agent == d.store.name {
 			return false
 		}
 	}
-	if d.tableErr != nil && d.name == adapters.Pi {
+	if len(d.unresponsive) > 0 {
 		return false
 	}
-	if d.name == adapters.PiRust {
-		return !d.rust
+	if d.tableErr != nil && d.store.name == adapters.Pi {
+		return false
 	}
-	if _, err := os.Stat(d.agentDir()); !errors.Is(err, fs.ErrNotExist) {
+	if d.store.name == adapters.PiRust {
+		return !d.hasRust
+	}
+	if _, err := os.Stat(d.store.agentDir()); !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
 	return !slices.ContainsFunc(d.roots, func(r root) bool { return !r.missing })
 }
 
-// realPath resolves symbolic links as far as the path exists.
+// realPath resolves symbolic links as far as the path exists. One that does not
+// answer stays as it is.
 func realPath(path string) string {
 	path = filepath.Clean(path)
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+	if !bounded.Answers(path) {
+		return path
+	}
+	if resolved, err := container.EvalSymlinks(path); err == nil {
 		return resolved
 	}
 	if parent := filepath.Dir(path); parent != path {
 		return filepath.Join(realPath(parent), filepath.Base(path))
 	}
 	return path
+}
+
+// hidden reports whether the folder of a process, or something in it or above it,
+// could not be read at this question.
+func (d *discovery) hidden(p *process) bool {
+	for _, err := range slices.Concat(d.answer.Problems(), d.storeProblems) {
+		var problem *adapters.Problem
+		if !errors.As(err, &problem) {
+			continue
+		}
+		for _, r := range d.roots {
+			folder := filepath.Join(r.path, folderName(p.cwd))
+			if p.uses(r.path) && (within(problem.Path, folder) || within(folder, problem.Path)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -36,7 +36,7 @@ func rustScript(id, cwd string, at time.Time) *script {
 }
 
 // both asks both adapters at once and holds that they share no session.
-func (w *world) both(pi, rust *Store) (list map[string]adapters.Session, errPi, errRust error) {
+func (w *fixture) both(pi, rust *Store) (list map[string]adapters.Session, errPi, errRust error) {
 	w.Helper()
 	var wg sync.WaitGroup
 	var ofPi, ofRust map[string]adapters.Session
@@ -54,7 +54,7 @@ func (w *world) both(pi, rust *Store) (list map[string]adapters.Session, errPi, 
 
 // The two share a store: each session is listed once, by the one that wrote it.
 func TestSharedStore(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	old := time.Now().Add(-time.Hour)
 	p, stop := w.start(adapters.Pi, w.cwd())
 	r, stopRust := w.start(adapters.PiRust, w.cwd())
@@ -95,7 +95,7 @@ func TestSharedStore(t *testing.T) {
 
 // A file that pi_agent_rust has rewritten is another file of the same name.
 func TestRewritten(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	r, _ := w.start(adapters.PiRust, w.cwd())
 	s := rustScript(rustA, w.cwd(), r.Started.Add(second))
 	path := w.put(s)
@@ -118,7 +118,7 @@ func TestRewritten(t *testing.T) {
 
 // pi_agent_rust stores a turn late: a tool of it tells that one runs.
 func TestRustTool(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	r, _ := w.start(adapters.PiRust, w.cwd(), "ROLLCALL_TEST_TOOL=other")
 	w.put(rustScript(rustA, w.cwd(), r.Started.Add(second)))
 	w.expect(w.store(adapters.PiRust), map[string]string{rustA: "working"})
@@ -126,7 +126,7 @@ func TestRustTool(t *testing.T) {
 
 // Sessions in SQLite, with their rows still in the log.
 func TestSQLite(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, ".pi", "agent", "sessions", folderName(w.cwd()))
 	w.check(os.MkdirAll(dir, 0o755))
 	path := filepath.Join(dir, "2026-11-21T05-00-00.000Z_"+rustA[:8]+".sqlite")
@@ -164,7 +164,7 @@ func TestSQLite(t *testing.T) {
 
 // A database in another form is a problem with its name.
 func TestSQLiteUnknown(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := filepath.Join(w.home, ".pi", "agent", "sessions", "--x--")
 	w.check(os.MkdirAll(dir, 0o755))
 	w.check(os.WriteFile(filepath.Join(dir, "2026-11-21T05-00-00.000Z_6f1d2c3b.sqlite"), []byte(strings.Repeat("no database ", 400)), 0o600))
@@ -198,4 +198,18 @@ func TestAbsent(t *testing.T) {
 	if e1, e2 := asked(adapters.Pi), asked(adapters.PiRust); e1 != nil || e2 != nil {
 		t.Error(e1, e2)
 	}
+}
+
+// What a process is can't be told for good while its store is away.
+func TestRustStoreIsAwayForAMoment(t *testing.T) {
+	w := newFixture(t)
+	a := w.store(adapters.PiRust)
+	p, _ := w.start(adapters.PiRust, w.cwd())
+	w.expect(a, map[string]string{processID(p): "idle"})
+	store := filepath.Join(w.home, ".pi")
+	w.check(os.Rename(store, store+".away"))
+	w.now = time.Now().Add(2 * settled)
+	_, _ = a.Discover(t.Context(), adapters.Query{})
+	w.check(os.Rename(store+".away", store))
+	w.expect(a, map[string]string{processID(p): "idle"})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/sqlitero"
@@ -20,16 +19,14 @@ type database struct {
 // pi_session_entries(seq, json) hold the lines that a JSONL file would. [read in
 // the source of pi_agent_rust, not run]
 func (d *discovery) readDatabase(f *file) (facts, error) {
-	if d.name != adapters.PiRust {
+	if d.store.name != adapters.PiRust {
 		return facts{}, nil
 	}
 	stamp, err := sqlitero.Look(f.path)
 	if err != nil {
 		return facts{}, err
 	}
-	d.mu.Lock()
-	known, there := d.cache.databases[f.path]
-	d.mu.Unlock()
+	known, there := d.store.databases.Get(f.path)
 	if there && known.stamp == stamp {
 		return known.facts, nil
 	}
@@ -52,12 +49,7 @@ func (d *discovery) readDatabase(f *file) (facts, error) {
 	case err != nil:
 		return facts{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: f.path, Err: err, Fix: "a newer Rollcall may know it"}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.cache.databases == nil {
-		d.cache.databases = map[string]database{}
-	}
-	d.cache.databases[f.path] = database{stamp, now}
+	d.store.databases.Put(f.path, database{stamp, now})
 	return now, nil
 }
 
@@ -74,7 +66,6 @@ func (f *facts) rows(ctx context.Context, db *sqlitero.DB, query string) error {
 		}
 		r, err := parse(line)
 		if err != nil {
-			f.skipped = maps.Clone(f.skipped)
 			f.skip("line that is not JSON")
 			continue
 		}

@@ -140,7 +140,6 @@ func TestCancelled(t *testing.T) {
 	w.do(wal, schema, one(fill), `CREATE TABLE big (x)`)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	start := time.Now()
 	_, err := Read(ctx, path, func(ctx context.Context, db *DB) error {
 		rows, err := db.Query(ctx, `SELECT count(*) FROM account a, account b, account c, account d`)
 		if err != nil {
@@ -151,8 +150,8 @@ func TestCancelled(t *testing.T) {
 		}
 		return rows.Err()
 	})
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 3*time.Second {
-		t.Errorf("%v after %v, want the deadline", err, time.Since(start))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want the deadline", err)
 	}
 }
 

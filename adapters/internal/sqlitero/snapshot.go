@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/container"
 )
 
 // snapshot holds the open files of one read.
@@ -20,7 +22,7 @@ type snapshot struct {
 // open takes the stamp before it opens the files: whatever is written in between
 // shows in the stamp afterwards.
 func open(ctx context.Context, path string) (*snapshot, error) {
-	path, err := filepath.EvalSymlinks(path) // the log lies beside the real file
+	path, err := container.EvalSymlinks(path) // the log lies beside the real file
 	if err != nil {
 		return nil, err
 	}
@@ -29,13 +31,13 @@ func open(ctx context.Context, path string) (*snapshot, error) {
 		return nil, err
 	}
 	s := &snapshot{ctx: ctx, before: before}
-	if s.db, err = openShared(path); err != nil {
+	if s.db, err = agentfile.Open(path); err != nil {
 		return nil, err
 	}
 	if !before.walPresent {
 		return s, nil
 	}
-	s.wal, err = openShared(path + "-wal")
+	s.wal, err = agentfile.Open(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
 		s.close()
 		return nil, errSpoilt
@@ -60,7 +62,8 @@ func (s *snapshot) close() {
 	}
 }
 
-// regular refuses what could hang or never end when it is opened and read.
+// regular returns an error for a file that could block, or never end, when it is opened
+// and read.
 func regular(path string) error {
 	fi, err := os.Stat(path)
 	if err != nil {

@@ -253,10 +253,9 @@ func TestHotJournalIsBusyNotWrong(t *testing.T) {
 	if len(before) != 2 {
 		t.Fatalf("no journal was left: %v", before)
 	}
-	start := time.Now()
 	_, _, err := count(t.Context(), path)
-	if !errors.Is(err, ErrBusy) || time.Since(start) > 2*time.Second {
-		t.Errorf("%v after %v, want ErrBusy soon", err, time.Since(start))
+	if !errors.Is(err, ErrBusy) {
+		t.Errorf("%v, want ErrBusy", err)
 	}
 	if diff := cmp.Diff(before, tree(t, filepath.Dir(path))); diff != "" {
 		t.Errorf("the folder changed:\n%s", diff)

@@ -6,8 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/container"
 )
 
 // Stamp tells one state of a database from any other, from its files alone.
@@ -49,7 +51,7 @@ const (
 
 // Look returns the current stamp of the database at path. It reads 150 bytes.
 func Look(path string) (Stamp, error) {
-	path, err := filepath.EvalSymlinks(path)
+	path, err := container.EvalSymlinks(path)
 	if err != nil {
 		return Stamp{}, err
 	}
@@ -72,7 +74,7 @@ func Look(path string) (Stamp, error) {
 	return s, err
 }
 
-// undisturbed says whether a read that lay between the stamps s and after saw
+// undisturbed reports whether a read that lay between the stamps s and after saw
 // one consistent state.
 //
 // With the log's index in shared memory it can be told exactly: a checkpoint
@@ -80,7 +82,7 @@ func Look(path string) (Stamp, error) {
 // new salts before its first frame is overwritten. A checkpoint of frames that
 // were in the log already does no harm: those pages are read from the log. Any
 // other growth of the log lies behind the end that was read. Without that index
-// nobody has the database open in WAL mode, and all must be as before.
+// no process has the database open in WAL mode, and all must be as before.
 func (s Stamp) undisturbed(after Stamp) bool {
 	if s.journal || after.journal || s.db.id != after.db.id {
 		return false
@@ -100,7 +102,7 @@ func lookFile(path string, at int64, header []byte) (file, error) {
 	if err := regular(path); err != nil {
 		return file{}, err
 	}
-	f, err := openShared(path)
+	f, err := agentfile.Open(path)
 	if err != nil {
 		return file{}, err
 	}
@@ -122,7 +124,7 @@ func lookShm(path string) (shm, error) {
 		}
 		return shm{}, err
 	}
-	f, err := openShared(path)
+	f, err := agentfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return shm{}, nil
 	}
@@ -147,8 +149,8 @@ func lookShm(path string) (shm, error) {
 	return s, nil
 }
 
-// hotJournal says whether a rollback journal with content lies there. An empty
-// or zeroed one is what a finished transaction may leave.
+// hotJournal reports whether there is a rollback journal with content. A finished
+// transaction may leave an empty or zeroed one.
 func hotJournal(path string) (bool, error) {
 	fi, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,7 +159,7 @@ func hotJournal(path string) (bool, error) {
 	if err != nil || fi.Size() == 0 || !fi.Mode().IsRegular() {
 		return false, err
 	}
-	f, err := openShared(path)
+	f, err := agentfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -9,22 +9,24 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"rollcall/app/owned"
 )
 
-// can is one trash folder, with files/ and info/ in it.
-type can struct {
+// folder is one trash folder, which contains files/ and info/.
+type folder struct {
 	dir string
-	top string // what recorded paths are relative to; empty: they are absolute
+	top string // folder to which recorded paths are relative; empty: they are absolute
 }
 
-// put tries the trash of the file's own file system first: nothing is copied.
+// put moves the file into the first trash folder that accepts it.
 func (t *Trash) put(path string) (string, error) {
-	cans, err := t.cans(path)
+	folders, err := t.folders(path)
 	if err != nil {
 		return "", err
 	}
 	var errs []error
-	for _, c := range cans {
+	for _, c := range folders {
 		where, err := t.into(c, path)
 		if err == nil {
 			return where, nil
@@ -34,11 +36,11 @@ func (t *Trash) put(path string) (string, error) {
 	return "", fmt.Errorf("move to the trash: %w", errors.Join(errs...))
 }
 
-// cans are the trash folders for a file, the best first: the home trash where it
-// is on the same file system; else $top/.Trash/$uid, which an administrator
-// prepared, then $top/.Trash-$uid, then the home trash with a copy.
-func (t *Trash) cans(path string) ([]can, error) {
-	home := can{dir: filepath.Join(t.data, "Trash")}
+// folders returns the trash folders for a file, the preferred one first: the home trash if it is on the same file
+// system; or else $top/.Trash/$uid, which an administrator has created, $top/.Trash-$uid, and the home trash, into which
+// the file is copied.
+func (t *Trash) folders(path string) ([]folder, error) {
+	home := folder{dir: filepath.Join(t.data, "Trash")}
 	if err := os.MkdirAll(t.data, 0o700); err != nil {
 		return nil, err
 	}
@@ -47,28 +49,25 @@ func (t *Trash) cans(path string) ([]can, error) {
 		return nil, err
 	}
 	if there, err := t.device(t.data); err == nil && here == there {
-		return []can{home}, nil
+		return []folder{home}, nil
 	}
 	top, err := t.top(path)
 	if err != nil {
 		return nil, err
 	}
 	uid := strconv.Itoa(os.Getuid())
-	var out []can
+	var out []folder
 	shared := filepath.Join(top, ".Trash")
-	// It must be a true folder with the sticky bit: in any other, others could
-	// replace what is ours.
+	// Without the sticky bit, other users could replace our files.
 	if info, err := os.Lstat(shared); err == nil && info.IsDir() && info.Mode()&os.ModeSticky != 0 {
-		out = append(out, can{filepath.Join(shared, uid), top})
+		out = append(out, folder{filepath.Join(shared, uid), top})
 	}
-	return append(out, can{filepath.Join(top, ".Trash-"+uid), top}, home), nil
+	return append(out, folder{filepath.Join(top, ".Trash-"+uid), top}, home), nil
 }
 
-// into moves the file into one trash. The info file is made first, exclusively,
-// which takes the name for us; then the file follows.
-func (t *Trash) into(c can, path string) (string, error) {
-	// The home trash may be a link of the user's; on a shared disk it could be a
-	// stranger's.
+// into moves the file into one trash folder. It first creates the info file exclusively, to reserve the name.
+func (t *Trash) into(c folder, path string) (string, error) {
+	// The home trash may be a link of the user's. On a shared disk a link could be another user's.
 	dirs := []string{c.dir, filepath.Join(c.dir, "files"), filepath.Join(c.dir, "info")}
 	if info, err := os.Stat(c.dir); c.top == "" && err == nil && info.IsDir() {
 		dirs = dirs[1:]
@@ -90,19 +89,17 @@ func (t *Trash) into(c can, path string) (string, error) {
 	for n := 1; n <= maxTries; n++ {
 		name := numbered(filepath.Base(path), n)
 		info, file := filepath.Join(c.dir, "info", name+".trashinfo"), filepath.Join(c.dir, "files", name)
-		if !free(file) {
-			continue // without an info file: left by a program that died
+		if !owned.Missing(file) {
+			continue // without an info file: a program died before it wrote one
 		}
 		err := writeNew(info, text)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
-		if err == nil {
-			err = move(path, file)
-		} else {
+		if err != nil {
 			return "", err
 		}
-		if err != nil {
+		if err = move(path, file); err != nil {
 			_ = os.Remove(info)
 			return "", err
 		}
@@ -111,7 +108,7 @@ func (t *Trash) into(c can, path string) (string, error) {
 	return "", fmt.Errorf("%s: no free name for %s", c.dir, filepath.Base(path))
 }
 
-// numbered is the n-th name to try, short enough for ".trashinfo" to follow.
+// numbered returns the n-th candidate for a name, short enough for the suffix ".trashinfo".
 func numbered(name string, n int) string {
 	const room = 255 - len(".trashinfo") - len(".10000")
 	if len(name) > room {
@@ -123,7 +120,7 @@ func numbered(name string, n int) string {
 	return name + "." + strconv.Itoa(n)
 }
 
-// writeNew writes a file that is not there yet, durably.
+// writeNew creates a file durably. It fails if the file exists.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -142,7 +139,7 @@ func writeNew(path, text string) error {
 	return err
 }
 
-// escape writes a path as RFC 2396 does: bytes, so that any name survives.
+// escape escapes the bytes of a path as in RFC 2396.
 func escape(path string) string {
 	var b strings.Builder
 	for i := range len(path) {

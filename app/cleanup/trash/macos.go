@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"rollcall/app/owned"
 )
 
-// put moves the file to ~/.Trash, or to the trash of its own volume. The Finder
-// shows it there; its "Put Back" does not know where it came from. Compiled and
-// vetted, not run.
+// put moves the file to ~/.Trash, or to the trash of its own volume. The Finder shows it there, without "Put Back". This
+// code was compiled and vetted, but never run.
 func (t *Trash) put(path string) (string, error) {
 	dirs := []string{filepath.Join(t.home, ".Trash")}
 	here, err := t.device(path)
@@ -46,7 +47,7 @@ func into(dir, path string) (string, error) {
 	stem := strings.TrimSuffix(name, ext)
 	for n := 2; n <= maxTries; n++ {
 		to := filepath.Join(dir, name)
-		if free(to) {
+		if owned.Missing(to) {
 			return to, move(path, to)
 		}
 		name = stem + " " + strconv.Itoa(n) + ext

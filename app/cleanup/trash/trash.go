@@ -1,6 +1,5 @@
-// Package trash moves files to where the user can get them back: the trash of
-// freedesktop.org's specification (version 1.0) on Linux and the BSDs, macOS's
-// Trash folders, the Recycle Bin on Windows.
+// Package trash moves files to the user's trash: the trash of the freedesktop.org specification (version 1.0) on Linux
+// and the BSDs, the Trash folders on macOS, the Recycle Bin on Windows.
 package trash
 
 import (
@@ -12,30 +11,28 @@ import (
 	"time"
 )
 
-// ErrNone says that this system has no trash.
+// ErrNone is returned on a system without a trash.
 var ErrNone = errors.New("this system has no trash")
 
 // Trash is the trash of one user. It is safe for concurrent use.
 type Trash struct {
 	home   string // the user's home folder
-	data   string // $XDG_DATA_HOME; unused elsewhere
+	data   string // $XDG_DATA_HOME; used only by the freedesktop.org trash
 	now    func() time.Time
-	device func(path string) (uint64, error) // which file system it lies on
+	device func(path string) (uint64, error) // returns the file system of path
 }
 
-// New returns the trash of the user with this home folder. getenv reads the
-// environment: XDG_DATA_HOME counts where the specification applies.
+// New returns the trash of the user with this home folder. getenv reads XDG_DATA_HOME.
 func New(home string, getenv func(string) string) *Trash {
 	t := &Trash{home: home, data: getenv("XDG_DATA_HOME"), now: time.Now, device: deviceOf}
-	if !filepath.IsAbs(t.data) { // also says the base directory specification
+	if !filepath.IsAbs(t.data) { // as the base directory specification demands
 		t.data = filepath.Join(home, ".local", "share")
 	}
 	return t
 }
 
-// Put moves the regular file at path, which must be absolute, to the trash and
-// returns where it lies now. On an error it is where it was. ErrNone where there
-// is no trash at all.
+// Put moves a regular file to the trash and returns its new path. path must be absolute. On an error the file stays in
+// place. Put returns ErrNone if the system has no trash.
 func (t *Trash) Put(path string) (where string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -47,11 +44,11 @@ func (t *Trash) Put(path string) (where string, err error) {
 	return t.put(path)
 }
 
-// maxTries bounds the search for a free name.
+// maxTries is the number of names that are tried.
 const maxTries = 10_000
 
-// copyFile copies a regular file with its mode and times; there must be none at
-// to. It is for a trash on another file system.
+// copyFile copies a regular file with its mode and time to a trash on another file system. It fails if a file exists at
+// to.
 func copyFile(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deviceOf tells file systems apart.
+// deviceOf returns the number of the file system of path.
 func deviceOf(path string) (uint64, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(path, &st); err != nil {
@@ -21,7 +21,7 @@ func deviceOf(path string) (uint64, error) {
 	return uint64(st.Dev), nil //nolint:unconvert // 32 bits and signed on macOS
 }
 
-// top is the folder in which the file system of path is mounted.
+// top returns the mount point of the file system of path.
 func (t *Trash) top(path string) (string, error) {
 	dir := filepath.Dir(path)
 	dev, err := t.device(dir)
@@ -41,8 +41,8 @@ func (t *Trash) top(path string) (string, error) {
 	return dir, nil
 }
 
-// private makes a folder that is this user's own and nobody else's, or takes one
-// that is. A link, or a stranger's folder, could lead the file anywhere.
+// private creates a folder for this user alone if it does not exist. It returns an error for a link or another user's
+// folder, which could lead the file anywhere.
 func private(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -58,7 +58,7 @@ func private(dir string) error {
 	return nil
 }
 
-// move renames, or copies where a name can't be moved across file systems.
+// move renames a file, or copies it to another file system and removes the original.
 func move(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, unix.EXDEV) {
@@ -72,10 +72,4 @@ func move(from, to string) error {
 		return err
 	}
 	return nil
-}
-
-// free says that a folder has no such entry.
-func free(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, os.ErrNotExist)
 }

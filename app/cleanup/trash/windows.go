@@ -29,12 +29,12 @@ type fileOp struct {
 
 const (
 	foDelete = 3 // FO_DELETE
-	// FOF_SILENT, FOF_NOCONFIRMATION, FOF_ALLOWUNDO, FOF_NOERRORUI and
-	// FOF_WANTNUKEWARNING: asks before it deletes what the bin can't take.
+	// FOF_SILENT, FOF_NOCONFIRMATION, FOF_ALLOWUNDO, FOF_NOERRORUI and FOF_WANTNUKEWARNING, which makes Windows ask before
+	// it deletes a file for which the bin has no room.
 	flags = 0x4 | 0x10 | 0x40 | 0x400 | 0x4000
 )
 
-// put moves the file to the Recycle Bin. Run under Wine 8 only.
+// put moves the file to the Recycle Bin. This code was run only under Wine 8.
 func (t *Trash) put(path string) (string, error) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		return "", ErrNone // 32-bit Windows packs the structure otherwise
@@ -50,9 +50,9 @@ func (t *Trash) put(path string) (string, error) {
 	case code != 0:
 		return "", fmt.Errorf("move %s to the Recycle Bin: error %#x", path, code)
 	case op.aborted != 0:
-		return "", fmt.Errorf("move %s to the Recycle Bin: called off", path)
+		return "", fmt.Errorf("move %s to the Recycle Bin: cancelled", path)
 	}
-	// Some failures it reports as success.
+	// The function reports some failures as success.
 	if _, err := os.Lstat(path); err == nil {
 		return "", fmt.Errorf("move %s to the Recycle Bin: it is still there", path)
 	}

@@ -76,7 +76,7 @@ func show(ctx context.Context, binary, out string, o desktoptest.Options) (path 
 	return path, d.Screenshot(path)
 }
 
-// environment is the desktop's, with the user's own home: that is where the
+// environment returns the desktop's, with the user's own home: that is where the
 // agents are.
 func environment(desktop []string) []string {
 	env := slices.DeleteFunc(desktop, func(v string) bool {

@@ -1,0 +1,21 @@
+package example
+
+import (
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/adapters/adaptertest"
+	"rollcall/adapters/adaptertest/scene"
+)
+
+func TestConformance(t *testing.T) {
+	adaptertest.Conformance(t, adaptertest.Subject{
+		Agent: scene.Example,
+		New: func(w *scene.Environment) adapters.Adapter {
+			return New(adapters.Config{Home: w.Home, Env: w.Env, Table: w.Table})
+		},
+		Exempt: map[string]string{
+			"socket hangs": "it has no socket",
+		},
+	})
+}

@@ -1,0 +1,34 @@
+package example
+
+import "rollcall/adapters"
+
+// Program implements adapters.Launcher.
+func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
+	path, err := look(description.Program)
+	if err != nil {
+		return "", description.NotInstalled()
+	}
+	return path, nil
+}
+
+// Modes implements adapters.Launcher: the agent has none.
+func (a *Adapter) Modes() []adapters.Mode { return nil }
+
+// Command implements adapters.Launcher. The prompt goes to standard input, so
+// that no process list shows it; a terminal needs it as an argument.
+func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
+	c := adapters.Command{Path: program, Session: t.Resume}
+	if !t.Terminal {
+		c.Args, c.Stdin = []string{"run"}, t.Prompt
+	}
+	if t.Resume != "" {
+		c.Args = append(c.Args, "--session", t.Resume)
+	}
+	if t.Model != "" {
+		c.Args = append(c.Args, "--model", t.Model)
+	}
+	if t.Terminal && t.Prompt != "" {
+		c.Args = append(c.Args, "--", t.Prompt)
+	}
+	return c, nil
+}

@@ -1,0 +1,100 @@
+package example
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
+	"rollcall/proc"
+)
+
+// file is what a session's file says.
+type file struct {
+	path, id, cwd string
+	process       proc.Identity // that took the session up last
+	last          string        // type of the last record of the turn: prompt, ask or answer
+	fresh         bool          // the process has taken no prompt yet
+	prompts       []string      // the first and the last
+	started, at   time.Time
+	turnAt        time.Time
+	tokens        adapters.Tokens
+}
+
+// readFile reads what a file says of its session.
+func readFile(ctx context.Context, path string, skipped map[string]int) (*file, error) {
+	f := &file{path: path}
+	err := records(ctx, path, skipped, f.take)
+	return f, err
+}
+
+func (f *file) take(r *record) {
+	f.at = r.At
+	switch r.Type {
+	case "session":
+		f.id, f.cwd, f.started = r.ID, r.CWD, r.At
+	case "process":
+		f.process, f.fresh = proc.Identity{PID: r.PID, Start: r.Start}, true
+	case "prompt":
+		f.last, f.fresh, f.turnAt = r.Type, false, r.At
+		f.prompts = append(f.prompts[:min(1, len(f.prompts))], r.Text)
+	case "answer":
+		f.tokens.Input += r.In
+		f.tokens.Output += r.Out
+		f.last = r.Type
+	case "ask":
+		f.last = r.Type
+	}
+}
+
+// session judges a session by its file and the processes. running is nil when
+// the processes are not known.
+func (a *Adapter) session(f *file, running map[int]proc.Process) adapters.Session {
+	s := adapters.Session{
+		ID: f.id, Agent: Name, CWD: f.cwd, Tokens: &f.tokens, StartedAt: f.started, LastActivityAt: f.at, TurnStartedAt: f.turnAt, Files: []string{f.path},
+	}
+	if n := len(f.prompts); n > 0 {
+		s.FirstPrompt, s.LastPrompt = f.prompts[0], f.prompts[n-1]
+	}
+	record := fmt.Sprintf("last record %q, %s ago", f.last, report.Span(a.now().Sub(f.at)))
+	p, there := running[f.process.PID]
+	var v report.Verdict
+	switch {
+	case running == nil:
+		v = report.Unknown(record + "; the processes could not be read")
+	case f.process.IsZero():
+		v = report.Unknown(record + "; the file names no process")
+	case !there || p.Start != f.process.Start: // a pid alone proves nothing
+		v = report.Stopped(f.outcome(), fmt.Sprintf("%s; process %d is gone", record, f.process.PID))
+	default:
+		s.Process = p.Identity
+		v = f.now(fmt.Sprintf("%s; process %d", record, p.PID))
+	}
+	s.Status, s.WaitingFor, s.Outcome, s.Evidence = v.Status, v.WaitingFor, v.Outcome, v.Evidence
+	return s
+}
+
+// outcome returns how the turn ended of a session whose process is gone.
+func (f *file) outcome() adapters.Outcome {
+	switch f.last {
+	case "answer":
+		return adapters.Completed
+	case "":
+		return ""
+	}
+	return adapters.Died
+}
+
+// now returns the verdict on a session whose process is alive.
+func (f *file) now(evidence string) report.Verdict {
+	switch {
+	case f.last == "answer":
+		return report.Idle(adapters.Completed, evidence)
+	case f.fresh: // an open turn before it was another process's
+		return report.Idle("", evidence)
+	case f.last == "ask":
+		return report.Waiting(adapters.ForPermission, evidence)
+	}
+	return report.Working(evidence)
+}

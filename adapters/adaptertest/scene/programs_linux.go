@@ -1,0 +1,10 @@
+package scene
+
+// The programs that the agents' processes run. Real processes need them there.
+const (
+	ClaudeProgram   = "/opt/claude/bin/claude"
+	CodexProgram    = "/opt/codex/codex"
+	OpenCodeProgram = "/opt/node_modules/opencode-ai/bin/opencode.exe"
+	NodeProgram     = "/opt/node/bin/node"
+	PiProgram       = "/opt/pi/pi"
+)

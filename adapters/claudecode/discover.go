@@ -1,0 +1,361 @@
+package claudecode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
+	"rollcall/proc"
+)
+
+// discovery is one Discover.
+type discovery struct {
+	adapter *Adapter
+	ctx     context.Context
+	query   adapters.Query
+	now     time.Time
+	table   *table
+
+	answer *report.Answer
+
+	sessions          map[string]*session
+	claimed           map[int]bool   // pids whose registry entry is live
+	unreadableEntries map[int]string // pids whose registry entry can't be read, and why
+
+	histories map[string]*history // by root
+}
+
+// session is what a call finds out about one session.
+type session struct {
+	id   string
+	file *file // nil: no transcript yet
+
+	live           []liveEntry // registry entries whose process lives
+	foreignEntry   *entry      // of another machine or container
+	endedEntry     *entry      // its process is gone
+	pidReused      bool        // gone's pid is another process by now
+	owners         []claude    // by folder and time: one of them, for versions without a registry
+	candidates     int         // transcripts that the owners could belong to
+	ambiguous      bool        // the only owner may as well belong to a rival
+	unknownBecause string      // why the registry doesn't tell its status
+	movedTo        string      // how its process went on to another session
+	turnEndPending bool        // the end of its turn isn't in the transcript yet
+
+	read  bool
+	err   error
+	facts facts
+	sums  *totals
+	title string // given by another session's transcript
+}
+
+type liveEntry struct {
+	entry
+	process proc.Process
+	broken  string // why the entry is an earlier one, and its status not known
+	via     string // how the process came from the session that the entry names
+}
+
+func (d *discovery) session(id string) *session {
+	s := d.sessions[id]
+	if s == nil {
+		s = &session{id: id}
+		d.sessions[id] = s
+	}
+	return s
+}
+
+// registry reads one root's registry and looks for each entry's process.
+func (d *discovery) registry(root string) {
+	reg, problem := readRegistry(d.ctx, root)
+	for i := range reg.entries {
+		d.entry(&reg.entries[i])
+	}
+	for _, b := range reg.broken {
+		d.brokenEntry(b)
+	}
+	if problem == nil {
+		return
+	}
+	d.answer.Problem(problem)
+	for _, p := range d.table.claudes {
+		if p.root == "" || p.root == root {
+			d.unreadableEntries[p.PID] = "the registry could not be read"
+		}
+	}
+}
+
+// brokenEntry falls back to the last readable copy of an entry, without its status.
+func (d *discovery) brokenEntry(b brokenEntry) {
+	p, err := d.table.Find(b.pid)
+	if err != nil { // left behind by a dead process
+		d.answer.Skip("unreadable registry file of no process", 1)
+		return
+	}
+	d.answer.Problem(b.err)
+	why := "registry file " + filepath.Base(b.path) + " could not be read"
+	d.unreadableEntries[b.pid] = why
+	d.adapter.mu.Lock()
+	e, known := d.adapter.entries[p.Identity]
+	d.adapter.mu.Unlock()
+	if !known {
+		return
+	}
+	s := d.session(e.id)
+	s.live = append(s.live, liveEntry{entry: e, process: p, broken: why})
+	d.claimed[p.PID] = true
+}
+
+func (d *discovery) entry(e *entry) {
+	s := d.session(e.id)
+	if d.table.err != nil {
+		s.unknownBecause = "the process table could not be read"
+		return
+	}
+	p, err := d.table.Find(e.pid)
+	by := notWriter
+	if err == nil {
+		by = e.isBy(p, func() string { cwd, _ := d.table.CWD(p.Identity); return cwd })
+	}
+	switch by {
+	case isWriter:
+		s.live = append(s.live, liveEntry{entry: *e, process: p})
+		d.claimed[p.PID] = true
+		return
+	case maybeWriter:
+		s.unknownBecause = fmt.Sprintf("pid %d may have written registry %s, or the clock was not set since and it is another claude in that folder",
+			e.pid, filepath.Base(e.path))
+		return
+	case notWriter:
+	}
+	if err != nil && !errors.Is(err, proc.ErrGone) {
+		s.unknownBecause = fmt.Sprintf("process %d could not be looked at", e.pid)
+		return
+	}
+	switch found := d.innerProcesses(e); len(found) {
+	case 0:
+	case 1:
+		s.live = append(s.live, liveEntry{entry: *e, process: found[0]})
+		d.claimed[found[0].PID] = true
+		return
+	default:
+		s.unknownBecause = fmt.Sprintf("%d processes of inner namespaces may have written registry %s", len(found), filepath.Base(e.path))
+		return
+	}
+	here := d.table.Domain()
+	elsewhere := e.domain != "" && here != "" && e.domain != here
+	if elsewhere && !d.table.sees(e.domain) && !d.wasSeenHere(e) {
+		s.foreignEntry = e
+		return
+	}
+	if s.endedEntry == nil || e.since.After(s.endedEntry.since) {
+		s.endedEntry, s.pidReused = e, err == nil && !elsewhere // the pid here says nothing of one there
+	}
+}
+
+// wasSeenHere reports whether the entry's process was found here earlier in this
+// run, under a pid of an inner namespace.
+func (d *discovery) wasSeenHere(e *entry) bool {
+	d.adapter.mu.Lock()
+	defer d.adapter.mu.Unlock()
+	known, ok := d.adapter.innerEntries[e.path]
+	return ok && known.pid == e.pid && known.procStart == e.procStart && known.started.Equal(e.started)
+}
+
+// unregistered returns the claude processes that no readable registry entry names and
+// that can own a session.
+func (d *discovery) unregistered() []claude {
+	var unregistered []claude
+	for _, p := range d.table.claudes {
+		if !d.claimed[p.PID] && p.excludedAs == "" && p.cwd != "" {
+			unregistered = append(unregistered, p)
+		}
+	}
+	return unregistered
+}
+
+// byID finds the transcripts of the sessions asked for where they were last
+// time. It reports whether that was enough.
+func (d *discovery) byID() bool {
+	if len(d.query.IDs) == 0 {
+		return false
+	}
+	found := make([]file, 0, len(d.query.IDs))
+	for _, id := range d.query.IDs {
+		path := d.adapter.whereIs(id)
+		info, err := os.Stat(path)
+		if path == "" || err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+		found = append(found, file{id: id, path: path, dir: filepath.Dir(path), info: info})
+	}
+	for i := range found {
+		d.session(found[i].id).file = &found[i]
+	}
+	return true
+}
+
+// wanted reports whether the answer needs the session.
+func (d *discovery) wanted(s *session) bool {
+	if len(d.query.IDs) > 0 {
+		return slices.Contains(d.query.IDs, s.id)
+	}
+	if s.maybeLive() || d.query.Since.IsZero() {
+		return true
+	}
+	switch {
+	case s.file != nil:
+		return !s.file.info.ModTime().Before(d.query.Since)
+	case s.endedEntry != nil:
+		return !s.endedEntry.modified.Before(d.query.Since)
+	}
+	return s.foreignEntry != nil && !s.foreignEntry.modified.Before(d.query.Since)
+}
+
+func (s *session) maybeLive() bool {
+	return len(s.live) > 0 || len(s.owners) > 0 || s.unknownBecause != ""
+}
+
+// byUrgency sorts live sessions first, then by the newest change. Sessions are read in
+// this order, so that the most important ones are read when time is short.
+func byUrgency(list []*session) {
+	when := func(s *session) time.Time {
+		if s.file == nil {
+			return time.Time{}
+		}
+		return s.file.info.ModTime()
+	}
+	slices.SortFunc(list, func(a, b *session) int {
+		if a.maybeLive() != b.maybeLive() {
+			if a.maybeLive() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(when(b).Compare(when(a)), cmp.Compare(a.id, b.id))
+	})
+}
+
+// load reads a session's transcript, once per call.
+func (d *discovery) load(s *session) {
+	if s.read || s.file == nil {
+		return
+	}
+	s.read = true
+	t := d.transcript(s.file.path)
+	if s.err = t.Acquire(d.ctx); s.err != nil {
+		return
+	}
+	defer t.Release()
+	if s.err = t.read(d.ctx, s.file.info); s.err != nil {
+		return
+	}
+	s.facts = t.now.clone()
+	if d.query.Once && t.sums.next == t.Next { // a small file, which was read whole
+		if sums, err := t.exact(d.ctx); err == nil {
+			s.sums = &sums
+		}
+	}
+}
+
+// transcript returns what is known of a transcript.
+func (d *discovery) transcript(path string) *transcript {
+	if d.query.Once {
+		return newTranscript(path)
+	}
+	d.adapter.mu.Lock()
+	defer d.adapter.mu.Unlock()
+	return d.adapter.transcriptCache.Get(path, newTranscript)
+}
+
+// readAll reads the transcripts that the answer needs.
+func (d *discovery) readAll() {
+	list := d.list()
+	agentfile.Parallel(len(list), func(i int) { d.load(list[i]) })
+	late, where := 0, ""
+	for _, s := range list {
+		switch {
+		case s.err == nil || errors.Is(s.err, fs.ErrNotExist):
+		case errors.Is(s.err, context.DeadlineExceeded), errors.Is(s.err, context.Canceled):
+			late, where = late+1, filepath.Dir(s.file.dir)
+		default:
+			d.answer.Problem(adapters.AsProblem(s.file.path, s.err))
+		}
+		d.answer.SkipAll(s.facts.skipped)
+		if s.err == nil && s.file != nil && s.file.info.Size() > 0 && s.facts.records == 0 && len(s.facts.skipped) > 0 {
+			d.answer.Problem(adapters.Unrecognised(s.file.path, "no record of a known form"))
+		}
+	}
+	if late > 0 {
+		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrTimeout, Path: where,
+			Err: fmt.Errorf("%d transcripts were not read in time", late)})
+	}
+}
+
+// list returns the wanted sessions, the most urgent first.
+func (d *discovery) list() []*session {
+	var list []*session
+	for _, s := range d.sessions {
+		if d.wanted(s) {
+			list = append(list, s)
+		}
+	}
+	byUrgency(list)
+	return list
+}
+
+// margin is left of the caller's time when sums are broken off, for the answer.
+const margin = 300 * time.Millisecond
+
+// sumAll adds the tokens: those that are known, or, when asked for, all.
+func (d *discovery) sumAll() {
+	ctx := d.ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/5)))
+		defer cancel()
+	}
+	list := d.list()
+	agentfile.Parallel(len(list), func(i int) {
+		s := list[i]
+		if s.file == nil || !s.read || s.err != nil {
+			return
+		}
+		if err := d.sum(ctx, s); err != nil {
+			d.answer.Skip("token totals not finished in time", 1)
+		}
+	})
+}
+
+func (d *discovery) sum(ctx context.Context, s *session) error {
+	if d.query.Once && (s.sums != nil || !d.query.Totals) {
+		return nil
+	}
+	t := d.transcript(s.file.path)
+	if err := t.Acquire(ctx); err != nil {
+		return err
+	}
+	defer t.Release()
+	if d.query.Once {
+		if err := t.read(ctx, s.file.info); err != nil {
+			return err
+		}
+	}
+	if t.Info == nil || !d.query.Totals && t.sums.next < t.Next {
+		return nil
+	}
+	sums, err := t.exact(ctx)
+	if err != nil {
+		return err
+	}
+	s.sums = &sums
+	return nil
+}

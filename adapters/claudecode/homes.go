@@ -1,0 +1,125 @@
+package claudecode
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/environ"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+// homeOf returns the configuration folder that a process uses.
+func (a *Adapter) homeOf(id proc.Identity) string {
+	env, err := a.table.Env(id)
+	if err != nil {
+		return ""
+	}
+	var dir, user string
+	for _, v := range env {
+		if d, ok := strings.CutPrefix(v, "CLAUDE_CONFIG_DIR="); ok {
+			dir = d
+		}
+		if d, ok := strings.CutPrefix(v, environ.Home+"="); ok {
+			user = d
+		}
+	}
+	switch {
+	case filepath.IsAbs(dir):
+	case dir == "" && filepath.IsAbs(user):
+		dir = filepath.Join(user, ".claude")
+	default:
+		return ""
+	}
+	if !bounded.Answers(dir) {
+		return filepath.Clean(dir)
+	}
+	// A process of another mount namespace (a container with our folder mounted
+	// into it) names it differently: its name then says nothing here.
+	if _, err := os.Stat(filepath.Dir(dir)); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return filepath.Clean(dir)
+}
+
+// homes returns the configuration folders to look in: the user's own first, then those
+// that processes used, now or in the last 24 hours. Each folder is returned once,
+// whatever symbolic links lead to it, under the name by which it is used. A home that a
+// live process is about to make need not exist yet. unresponsive has the folders whose
+// file system does not answer.
+func (a *Adapter) homes(t *table, at time.Time) (homes, unresponsive []string) {
+	own := filepath.Clean(a.configDir())
+	live := make(map[string]bool)
+	for i := range t.claudes {
+		if c := &t.claudes[i]; c.home != "" && c.home != own {
+			live[c.home] = true
+		}
+	}
+	seen := make(map[string]bool)
+	if bounded.Answers(own) {
+		homes, seen[realPath(own)] = []string{own}, true
+	} else {
+		unresponsive = []string{own}
+	}
+	for _, dir := range a.homesUsed.Use(slices.Collect(maps.Keys(live)), at) {
+		if !bounded.Answers(dir) {
+			unresponsive = append(unresponsive, dir)
+			continue
+		}
+		info, err := os.Stat(dir)
+		missing := errors.Is(err, fs.ErrNotExist)
+		if missing && !live[dir] {
+			a.homesUsed.Forget(dir)
+			continue
+		}
+		root := realPath(dir)
+		if seen[root] || !missing && (err != nil || !info.IsDir() || !mayRead(info)) {
+			continue
+		}
+		seen[root] = true
+		homes = append(homes, dir)
+	}
+	return homes, unresponsive
+}
+
+// mayRead reports whether Rollcall looks in the folder: it belongs to the user, or
+// Rollcall runs as root.
+func mayRead(info fs.FileInfo) bool { return os.Geteuid() == 0 || agentfile.OwnedByUser(info) }
+
+// realPaths resolves the symbolic links of each path.
+func realPaths(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		out[i] = realPath(path)
+	}
+	return out
+}
+
+// registryFolders returns the folders in which the start of a session shows first. That
+// is the registry; before its first entry the home, where older versions also write
+// history.jsonl at each prompt; and for a home that a process has yet to make, the
+// folder above it. The folders have the names by which the homes are used, so that a
+// symbolic link that leads elsewhere later is noticed.
+func registryFolders(homes []string) []string {
+	var paths []string
+	for i, home := range homes {
+		path := filepath.Join(home, "sessions")
+		if _, err := os.Stat(path); err != nil {
+			path = home
+		}
+		if _, err := os.Stat(home); err != nil && i > 0 {
+			path = filepath.Dir(home)
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,261 @@
+package claudecode
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/dirstate"
+)
+
+// projectIndex is what the project folders of a root held when they were looked at
+// last. A value isn't changed once it is kept.
+//
+// Thousands of transcripts are not looked at one by one at every question. A transcript
+// that is made, removed or replaced changes its folder's modification time. One that is
+// appended to doesn't. But a process that appends is in the registry, or it has no
+// entry, and then every transcript is looked at; or its session was live or was written
+// to a moment ago; or it came and went since and left a trace in the root: an entry
+// made and removed in sessions, or, of versions without a registry, a file in todos,
+// debug or statsig. Every transcript is looked at once in sweepAfter.
+type projectIndex struct {
+	swept   time.Time // when every transcript was looked at last
+	state   dirstate.State
+	folders map[string]folder
+}
+
+// folder is a project folder.
+type folder struct {
+	info       fs.FileInfo // nil: it can't be told by its time whether it changed
+	files      []file
+	unexpected int
+	problem    error
+}
+
+const (
+	recentTime = 15 * time.Minute // after its session lived or it was written to, a transcript is looked at every time
+	sweepAfter = time.Minute
+	sweepPause = 2 * time.Second // while something goes on all the time
+	settled    = 2 * time.Second // within a tick of the file system's clock two changes look as one
+)
+
+// indexProjects returns what the project folders of a root hold now. When all is false,
+// what is known of a transcript that no process can have written to is used.
+func (d *discovery) indexProjects(root string, all bool) (*projectIndex, []error) {
+	d.adapter.mu.Lock()
+	before := d.adapter.indexes[root]
+	recent := maps.Clone(d.adapter.lastLive)
+	d.adapter.mu.Unlock()
+	for id := range d.sessions { // in the registry
+		recent[id] = time.Time{}
+	}
+	now := &projectIndex{swept: time.Now(), state: dirstate.Read(root, root+".json"), folders: make(map[string]folder)}
+	if before == nil {
+		before, all = &projectIndex{}, true
+	}
+	if age := now.swept.Sub(before.swept); !all && age >= 0 && age < sweepAfter && (age < sweepPause || now.state.IsSame(before.state)) {
+		now.swept, now.state = before.swept, before.state
+	} else {
+		all = true
+	}
+	dirs, problems := projectFolders(root)
+	found := make([]folder, len(dirs))
+	agentfile.Parallel(len(dirs), func(i int) { found[i] = scanFolder(dirs[i], before.folders[dirs[i]], recent, all) })
+	for i, f := range found {
+		if now.folders[dirs[i]] = f; f.problem != nil {
+			problems = append(problems, f.problem)
+		}
+	}
+	d.adapter.mu.Lock()
+	defer d.adapter.mu.Unlock()
+	if d.adapter.indexes == nil {
+		d.adapter.indexes = make(map[string]*projectIndex)
+	}
+	if newest := d.adapter.indexes[root]; newest == nil || !newest.swept.After(now.swept) {
+		d.adapter.indexes[root] = now
+	}
+	return now, problems
+}
+
+// projectFolders lists the folders below projects, which may be links. Nothing
+// deeper is listed, so loops of links don't matter.
+func projectFolders(root string) (dirs []string, problems []error) {
+	projects := filepath.Join(root, "projects")
+	entries, err := os.ReadDir(projects)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		problems = append(problems, adapters.Unreadable(projects, err))
+	}
+	for _, e := range entries {
+		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 {
+			dirs = append(dirs, filepath.Join(projects, e.Name()))
+		}
+	}
+	return dirs, problems
+}
+
+// scanFolder returns what a project folder holds, given what it held before. Of the
+// transcripts that were there before, it looks at those in recent, or, with all, at every
+// one.
+func scanFolder(dir string, before folder, recent map[string]time.Time, all bool) folder {
+	at := time.Now()
+	info, err := os.Stat(dir)
+	if err != nil || before.info == nil || !os.SameFile(info, before.info) || !info.ModTime().Equal(before.info.ModTime()) {
+		f := folder{}
+		links := false
+		f.files, f.unexpected, links, f.problem = listProject(dir)
+		if err == nil && f.problem == nil && f.unexpected == 0 && !links && at.Sub(info.ModTime()).Abs() > settled {
+			f.info = info
+		}
+		return f
+	}
+	now, copied := before, false
+	for i := range before.files {
+		was := &before.files[i]
+		if !all && at.Sub(was.info.ModTime()).Abs() > recentTime {
+			if _, is := recent[was.id]; !is {
+				continue
+			}
+		}
+		info, err := os.Stat(was.path)
+		switch {
+		case err != nil || !info.Mode().IsRegular(): // removed at this moment
+			return scanFolder(dir, folder{}, nil, true)
+		case info.Size() == was.info.Size() && info.ModTime().Equal(was.info.ModTime()) && os.SameFile(info, was.info):
+			continue
+		case !copied:
+			now.files, copied = slices.Clone(before.files), true
+		}
+		now.files[i].info = info
+	}
+	return now
+}
+
+// transcripts adds the sessions whose transcripts lie in a root: all of them
+// when they are searched or asked for, or else those that the answer is about.
+func (d *discovery) transcripts(root string, search bool) {
+	if !search && d.liveOnly() {
+		d.namedTranscripts(root)
+		return
+	}
+	index, problems := d.indexProjects(root, search)
+	all := search || d.query.Since.IsZero() || len(d.query.IDs) > 0
+	d.answer.Problem(problems...)
+	unexpected := 0
+	for _, f := range index.folders {
+		unexpected += f.unexpected
+		for i := range f.files {
+			file := &f.files[i]
+			s := d.sessions[file.id]
+			if s == nil && !all && file.info.ModTime().Before(d.query.Since) {
+				continue
+			}
+			if s == nil {
+				s = d.session(file.id)
+			}
+			s.setFile(file)
+		}
+	}
+	d.answer.Skip("file that is no transcript", unexpected)
+}
+
+// liveOnly reports whether only live sessions are asked for: nothing is younger than
+// a question that was asked just now.
+func (d *discovery) liveOnly() bool {
+	return len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
+}
+
+// namedTranscripts adds the transcripts of the sessions in the registry, and looks at
+// no other.
+func (d *discovery) namedTranscripts(root string) {
+	dirs, problems := projectFolders(root)
+	d.answer.Problem(problems...)
+	found := make([][]file, len(dirs))
+	agentfile.Parallel(len(dirs), func(i int) {
+		names, err := readNames(dirs[i])
+		if err != nil {
+			d.answer.Problem(adapters.Unreadable(dirs[i], err))
+		}
+		for _, name := range names {
+			id, ok := strings.CutSuffix(name, ".jsonl")
+			if !ok || d.sessions[id] == nil {
+				continue
+			}
+			path := filepath.Join(dirs[i], name)
+			switch info, err := os.Stat(path); {
+			case errors.Is(err, fs.ErrNotExist):
+			case err != nil:
+				d.answer.Problem(adapters.Unreadable(path, err))
+			case info.Mode().IsRegular():
+				found[i] = append(found[i], file{id: id, path: path, dir: dirs[i], info: info})
+			}
+		}
+	})
+	for _, files := range found {
+		for i := range files {
+			d.sessions[files[i].id].setFile(&files[i])
+		}
+	}
+}
+
+// readNames lists a folder; one that isn't there, or is none, is empty.
+func readNames(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// setFile gives the session its transcript: of several files the one that was written
+// last.
+func (s *session) setFile(f *file) {
+	if s.file == nil || f.info.ModTime().After(s.file.info.ModTime()) {
+		s.file = f
+	}
+}
+
+// whereIs returns where a session's transcript was seen last.
+func (a *Adapter) whereIs(id string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if path := a.paths[id]; path != "" {
+		return path
+	}
+	for _, index := range a.indexes {
+		for _, f := range index.folders {
+			for i := range f.files {
+				if f.files[i].id == id {
+					return f.files[i].path
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// noteLive notes which sessions are live.
+func (a *Adapter) noteLive(sessions map[string]*session) {
+	now := time.Now()
+	maps.DeleteFunc(a.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > recentTime })
+	for id, s := range sessions {
+		if s.maybeLive() {
+			a.lastLive[id] = now
+		}
+	}
+}

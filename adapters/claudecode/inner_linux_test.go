@@ -1,0 +1,149 @@
+package claudecode
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// startInside starts a claude as the first process of a pid namespace.
+func (w *fixture) startInside(dir string) proc.Process {
+	w.Helper()
+	w.check(os.MkdirAll(dir, 0o755))
+	cmd := exec.Command(w.bin)
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	in, err := cmd.StdinPipe()
+	w.check(err)
+	if err := cmd.Start(); err != nil {
+		if os.Getenv("CI") == "true" {
+			w.Fatalf("no pid namespace: %v", err)
+		}
+		if t, ok := w.TB.(*testing.T); ok {
+			t.Skipf("no pid namespace: %v", err)
+		}
+	}
+	w.mine[cmd.Process.Pid] = true
+	w.Cleanup(func() {
+		in.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for range 5000 {
+		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == comm {
+			return p
+		}
+		time.Sleep(time.Millisecond)
+	}
+	w.Fatal("the process did not get its name")
+	return proc.Process{}
+}
+
+// innerDomain names another pid namespace of this machine.
+func (w *fixture) innerDomain() string {
+	machine, _, _ := strings.Cut(w.table.Domain(), ":pid:")
+	return machine + ":pid:[4026599999]"
+}
+
+// domained is a table whose domain is another.
+type domained struct {
+	ownTable
+	domain string
+}
+
+func (t domained) Domain() string { return t.domain }
+
+// An entry with the pid of an inner namespace is that of the process which has
+// that pid there, not of the one that has it here; and stopped once it has ended.
+func TestEntryOfInnerNamespace(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		more map[string]any
+	}{
+		{"2.1.329", map[string]any{}},
+		{"2.1.100", map[string]any{"procStart": nil, "pidDomain": nil, "version": "2.1.100", "cwd": "/inside/proj"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newFixture(t)
+			p := w.startInside(filepath.Join(w.home, "proj"))
+			c.more["pid"], c.more["status"] = 1, "busy"
+			if _, set := c.more["pidDomain"]; !set {
+				c.more["pidDomain"] = w.innerDomain()
+			}
+			path := w.entry(p, id(1), c.more)
+			w.check(os.Rename(path, w.path("sessions", "1.json")))
+			w.transcript(1, ofVersion(c.name, promptLine("hi"))...)
+			a := New(w.config)
+			sessions, roll, err := ask(t, a, adapters.Query{})
+			s := w.expect(sessions, 1, "working")
+			if err != nil || s.Process != p.Identity || !strings.Contains(s.Evidence, fmt.Sprintf("pid %d here", p.PID)) || len(rows(roll)) != 0 {
+				t.Errorf("%v: process %v, evidence %q, rows %v", err, s.Process, s.Evidence, rows(roll))
+			}
+			if signals, err := a.EndBy(s); err != nil || len(signals) == 0 {
+				t.Errorf("end by %v, %v", signals, err)
+			}
+			w.end(p)
+			for range 2 { // that it was seen alive is remembered
+				sessions, _, _ = ask(t, a, adapters.Query{})
+				if s := w.expect(sessions, 1, "stopped died"); c.name == "2.1.329" && !strings.Contains(s.Evidence, "is gone") {
+					t.Errorf("evidence %q", s.Evidence) // pid 1 here is another's
+				}
+			}
+		})
+	}
+}
+
+// Asked only afterwards, an entry of another namespace of this machine is stopped
+// where all namespaces are seen, and not known where they are not.
+func TestEntryOfEndedNamespace(t *testing.T) {
+	w := newFixture(t)
+	machine, _, named := strings.Cut(w.table.Domain(), ":pid:")
+	if !named {
+		t.Skip("this machine has no id")
+	}
+	w.entry(w.gone(), id(1), map[string]any{"pid": 1, "status": "busy", "pidDomain": w.innerDomain()})
+	w.transcript(1, promptLine("hi"))
+	w.check(os.Rename(onlyEntry(w), w.path("sessions", "1.json")))
+	for domain, want := range map[string]string{
+		machine + initialDomain:              "stopped died",
+		machine + ":pid:[4026599998]":        "unknown", // Rollcall is in a namespace itself
+		"linux:othermachine" + initialDomain: "unknown",
+	} {
+		w.config.Table = domained{ownTable{w.table, w.mine}, domain}
+		sessions, _, _ := w.discover(adapters.Query{})
+		w.expect(sessions, 1, want)
+	}
+}
+
+// onlyEntry is the only file of the registry.
+func onlyEntry(w *fixture) string {
+	paths, err := filepath.Glob(w.path("sessions", "*.json"))
+	if err == nil && len(paths) != 1 {
+		err = errors.New("not one entry")
+	}
+	w.check(err)
+	return paths[0]
+}
+
+// Two namespaces can have the same pid in them: the start tells, or nothing does.
+func TestSamePidInTwoNamespaces(t *testing.T) {
+	w := newFixture(t)
+	p, q := w.startInside(filepath.Join(w.home, "p")), w.startInside(filepath.Join(w.home, "q"))
+	_ = q
+	w.check(os.Rename(w.entry(p, id(1), map[string]any{"pid": 1, "status": "busy", "pidDomain": w.innerDomain(), "procStart": nil}), w.path("sessions", "1.json")))
+	w.transcript(1, promptLine("hi"))
+	sessions, _, _ := w.discover(adapters.Query{})
+	if s := w.expect(sessions, 1, "unknown"); !s.Process.IsZero() {
+		t.Errorf("process %v", s.Process)
+	}
+}

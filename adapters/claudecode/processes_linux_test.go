@@ -1,0 +1,79 @@
+package claudecode
+
+import (
+	"path/filepath"
+	"testing"
+
+	"rollcall/proc"
+)
+
+func TestOwnsProcess(t *testing.T) {
+	w := newFixture(t)
+	p := w.start(filepath.Join(w.home, "proj"))
+	for _, c := range []struct {
+		comm string
+		args []string
+		want bool
+	}{
+		{"claude", []string{"claude"}, true},
+		{"claude", []string{"/usr/bin/claude", "--resume", id(1)}, true},
+		{"claude", []string{"claude", "-p", "hi"}, true},
+		{"claude", []string{"claude", "daemon", "run"}, false},
+		{"claude", []string{"claude", "bg-pty-host"}, false},
+		{"claude", []string{"claude", "bg-spare"}, false},
+		{"claude", []string{"claude", "mcp", "serve"}, false},
+		{"claude", []string{"claude", "--version"}, false},
+		{"claude", nil, false}, // ended, or about to become another program
+		{"node", []string{"node", "/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js", "-c"}, true},
+		{"node", []string{"node", "--no-warnings", "/usr/local/bin/claude"}, true},
+		{"node", []string{"node", "/usr/local/bin/claude", "daemon"}, false},
+		{"bun", []string{"bun", "/opt/claude-code/cli.js"}, true},
+		{"node", []string{"node", "/opt/other/cli.js"}, false},
+		{"node", []string{"node", "server.js", "claude"}, false},
+		{"node", []string{"node"}, false},
+		{"bash", []string{"bash", "claude"}, false},
+	} {
+		w.config.Table = arguing{ownTable{w.table, w.mine}, c.args}
+		p := p
+		p.Comm = c.comm
+		if got := New(w.config).OwnsProcess(p); got != c.want {
+			t.Errorf("%s %q: %v, want %v", c.comm, c.args, got, c.want)
+		}
+	}
+}
+
+// Of a process that ended nothing is known, and of a child that still shows its
+// parent's program it isn't known what it will be.
+func TestOwnsNoForkAndNoneThatEnded(t *testing.T) {
+	w := newFixture(t)
+	a := New(w.config)
+	p := w.start(filepath.Join(w.home, "proj"))
+	if !a.OwnsProcess(p) {
+		t.Error("a claude is not owned")
+	}
+	ended := p
+	ended.Start++
+	if a.OwnsProcess(ended) {
+		t.Error("a process that ended is owned")
+	}
+	child := w.start(filepath.Join(w.home, "proj"))
+	child.PPID = p.PID // same program, arguments and environment
+	if a.OwnsProcess(child) {
+		t.Error("a child before its exec is owned")
+	}
+	other := w.start(filepath.Join(w.home, "proj"), "CLAUDE_CODE_CHILD=1")
+	other.PPID = p.PID
+	if !a.OwnsProcess(other) {
+		t.Error("a claude that a claude started is not owned")
+	}
+}
+
+// Most processes are told by their name alone.
+func BenchmarkOwnsProcess(b *testing.B) {
+	w := newFixture(b)
+	a := New(w.config)
+	p := proc.Process{Identity: proc.Identity{PID: 1, Start: 1}, Comm: "bash"}
+	for b.Loop() {
+		a.OwnsProcess(p)
+	}
+}

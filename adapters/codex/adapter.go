@@ -1,0 +1,131 @@
+// Package codex reports the sessions of OpenAI's Codex CLI.
+//
+// A session is a thread with a rollout file. What it says of itself comes from
+// the beginning and the end of that file; whether it lives, from the processes
+// that have the file or its lock open; and of threads in the shared daemon (0.169
+// starts one for its terminal interfaces) whether they wait for the user, from
+// the daemon's socket. The SQLite databases add names and parents.
+//
+// Facts were learned from Codex 0.45.0, 0.63.0, 0.80.0, 0.98.0, 0.106.0, 0.116.0,
+// 0.125.0, 0.142.5, 0.147.0, 0.154.0, 0.158.0, 0.166.0 and 0.169.0 on Linux.
+package codex
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/consistentread"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/report"
+	"rollcall/proc"
+)
+
+// Adapter implements adapters.Adapter and adapters.Watcher. It keeps the facts
+// of files that did not change in memory, never a status.
+type Adapter struct {
+	home  string
+	env   func(string) string
+	table proc.Lister
+	now   func() time.Time
+
+	rollouts  cache
+	folders   folders
+	names     names
+	states    states
+	daemons   daemons
+	homes     report.Recent
+	terminals report.Memo[string, proc.Identity] // the interface that began a thread, where that is known, by the thread
+
+	watched report.Watch
+}
+
+var (
+	_ adapters.Adapter   = (*Adapter)(nil)
+	_ adapters.Describer = (*Adapter)(nil)
+	_ adapters.Watcher   = (*Adapter)(nil)
+)
+
+// New makes the adapter. It reads nothing yet.
+func New(cfg adapters.Config) *Adapter {
+	cfg = cfg.WithDefaults()
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now}
+}
+
+var description = adapters.Register(adapters.Description{
+	Name: adapters.Codex, Title: "Codex", Short: "codex",
+	Program: "codex", Install: "npm install -g @openai/codex", Processes: []string{"codex"},
+}, (*Adapter)(nil))
+
+// Describe implements adapters.Describer.
+func (a *Adapter) Describe() adapters.Description { return description }
+
+// Name implements adapters.Adapter.
+func (a *Adapter) Name() adapters.Name { return adapters.Codex }
+
+// Discover implements adapters.Adapter. Query.Totals changes nothing: Codex
+// counts tokens cumulatively, so the end of a rollout has them. Prompts, titles
+// and errors are cut at 4 KiB. Beside the context it takes at most a second
+// longer than the files take, when the daemon's socket does not answer.
+func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
+}
+
+func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer(),
+		mainThreads: map[*host]int{}, attended: map[string]bool{}}
+	census, err := takeCensus(ctx, a.table)
+	if err != nil {
+		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+			Fix: "without it, running sessions look stopped"})
+	}
+	d.census, d.noTable = census, err != nil && census.processes == 0
+	roots := a.roots(census, d.answer)
+	if len(roots) == 0 && len(census.hosts) == 0 && len(d.answer.Problems()) == 0 {
+		return d.answer.Absent()
+	}
+	for _, r := range roots {
+		d.root(ctx, r)
+	}
+	d.addUnresponsive()
+	d.addEphemeral()
+	a.watched.Set(d.answer.Watched())
+	a.rollouts.endQuestion()
+	if q.Once {
+		a.forget()
+	}
+	return d.answer.Result(ctx, "Codex")
+}
+
+// WatchPaths implements adapters.Watcher: today's folder of rollouts and those of
+// live sessions, the folders in which the next ones appear, and the writer
+// locks. While a session waits for a permission, its home as well: when the user
+// decides, nothing is written but to databases there.
+func (a *Adapter) WatchPaths() []string {
+	return a.watched.Folders()
+}
+
+// forget drops what only saves reading at the next question.
+func (a *Adapter) forget() {
+	a.rollouts.forget()
+	a.states.Forget()
+	a.folders.mu.Lock()
+	defer a.folders.mu.Unlock()
+	a.folders.known, a.folders.swept = nil, nil
+}
+
+// watchRoot notes the folders of a root that are worth a watch.
+func (d *discovery) watchRoot(r *root) {
+	sessions := filepath.Join(r.path, "sessions")
+	if _, err := os.Stat(sessions); err != nil {
+		d.answer.Watch(r.path)
+		return
+	}
+	today := d.now.Local()
+	year := filepath.Join(sessions, today.Format("2006"))
+	month := filepath.Join(year, today.Format("01"))
+	d.answer.Watch(sessions, year, month, filepath.Join(month, today.Format("02")),
+		filepath.Join(r.path, lockFolder))
+}

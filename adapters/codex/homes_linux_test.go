@@ -1,0 +1,62 @@
+package codex
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
+)
+
+// A home that only a process names is looked at and watched from the first answer
+// after the start of that process, and for 24 hours after its end.
+func TestHomeOfAProcess(t *testing.T) {
+	own, other := home(t), filepath.Join(t.TempDir(), "profile")
+	rollout := filepath.Join(other, "sessions", "2026", "11", "21", "rollout-2026-11-21T05-00-00-"+threadA+".jsonl")
+	a := atNow(own)
+	ask := func() (adapters.Roll, adapters.Session) {
+		t.Helper()
+		roll, err := a.Discover(t.Context(), adapters.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range roll.Sessions {
+			if s.ID == threadA {
+				return roll, s
+			}
+		}
+		return roll, adapters.Session{}
+	}
+	if roll, _ := ask(); slices.Contains(roll.LookedIn, other) {
+		t.Fatalf("looked in %s before a process named it", other)
+	}
+	p := startCodex(t, "codex", []string{"CODEX_HOME=" + other})
+	if roll, _ := ask(); !slices.Contains(roll.LookedIn, other) {
+		t.Errorf("looked in %q, not in %s, which a process will make", roll.LookedIn, other)
+	}
+	write(t, rollout, begunNow("0.169.0").text())
+	p.do("open", rollout)
+	_, s := ask()
+	want(t, s, adapters.Working, "", p.cmd.Process.Pid)
+	if paths := a.WatchPaths(); !slices.Contains(paths, filepath.Dir(rollout)) {
+		t.Errorf("watches %q, not %s", paths, filepath.Dir(rollout))
+	}
+	p.kill()
+	_, s = ask()
+	want(t, s, adapters.Stopped, adapters.Died, 0)
+	ids, err := a.Named(t.Context(), threadA[:8])
+	if err != nil || !slices.Contains(ids, threadA) {
+		t.Errorf("named %q, %v", ids, err)
+	}
+	now := time.Now()
+	a.now = func() time.Time { return now.Add(report.RecentTime - time.Hour) }
+	_, s = ask()
+	want(t, s, adapters.Stopped, adapters.Died, 0)
+	a.now = func() time.Time { return now.Add(report.RecentTime + time.Hour) }
+	if roll, s := ask(); s.ID != "" || slices.ContainsFunc(roll.LookedIn, func(p string) bool { return strings.HasPrefix(p, other) }) {
+		t.Errorf("after a day still %s in %q", s.ID, roll.LookedIn)
+	}
+}

@@ -1,0 +1,91 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+
+	"rollcall/adapters/internal/jsonl"
+)
+
+// parseLong reads what it can of a record too long to be read, from its first and last
+// bytes. The members that matter come before the long one; the id of a call may come
+// after it. A quote inside of a text is escaped, so `"name":"` in the bytes is always a
+// member.
+func parseLong(begin, end []byte) record {
+	r := record{kind: activity, ordinal: -1}
+	_ = jsonl.Top(begin, func(key, raw []byte) bool { // stops where begin ends
+		switch string(key) {
+		case "timestamp":
+			r.at = jsonl.Time(raw)
+		case "ordinal":
+			if n, ok := jsonl.Int(raw); ok {
+				r.ordinal = n
+			}
+		}
+		return true
+	})
+	at := bytes.Index(begin, []byte(`"payload":`))
+	if at < 0 {
+		return r
+	}
+	var name string
+	payload := begin[at+len(`"payload":`):]
+	_ = jsonl.Top(payload, func(key, raw []byte) bool {
+		switch string(key) {
+		case "type":
+			name = jsonl.String(raw)
+		case "call_id":
+			r.callID = jsonl.String(raw)
+		case "name":
+			r.tool, _ = jsonl.Head(raw, 80)
+		case "turn_id":
+			r.turn = jsonl.String(raw)
+		}
+		return true
+	})
+	r.callID = cmp.Or(r.callID, member(end, "call_id"))
+	switch name {
+	case "function_call", "custom_tool_call":
+		r.kind = call
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		r.kind = output
+	case "task_complete", "turn_complete":
+		r.kind = completed
+	case "agent_message":
+		r.kind = answer
+	case "user_message":
+		r.kind, r.text = prompt, userText(member(payload, "message"))
+	case "message":
+		r.kind = other
+		if member(payload, "role") == "assistant" {
+			r.kind, r.history = answer, true
+		}
+	case "item_completed":
+		if bytes.Contains(payload, []byte(`"item":{"type":"UserMessage"`)) {
+			r.kind, r.text = prompt, userText(member(payload, "text"))
+		}
+	case "":
+		if bytes.Contains(begin[:at], []byte(`"session_meta"`)) {
+			r.kind = meta
+		}
+	}
+	return r
+}
+
+// member finds the text of a member in a piece of JSON; it may be cut off.
+func member(piece []byte, name string) string {
+	_, rest, found := bytes.Cut(piece, []byte(`"`+name+`":"`))
+	if !found {
+		return ""
+	}
+	end := 0
+	for end < len(rest) && rest[end] != '"' {
+		if rest[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	rest = rest[:min(end, len(rest))]
+	text, _ := jsonl.Head(append(append([]byte{'"'}, rest...), '"'), textLimit)
+	return text
+}

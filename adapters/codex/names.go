@@ -1,0 +1,86 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/incremental"
+	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/uuid"
+)
+
+// names keeps the names of threads in session_index.jsonl, to which Codex only
+// appends: the last name of a thread counts.
+type names struct {
+	mu    sync.Mutex
+	files incremental.Cache[*indexFile]
+}
+
+type indexFile struct {
+	incremental.File
+	names map[string]string
+}
+
+// of returns the names in a root's index. The map must not be changed.
+func (n *names) of(ctx context.Context, root string) (map[string]string, error) {
+	path := filepath.Join(root, "session_index.jsonl")
+	file, info, err := agentfile.OpenRegular(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, adapters.Unreadable(path, err)
+	}
+	defer file.Close()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	index := n.files.Get(path, func(path string) *indexFile { return &indexFile{File: incremental.NewFile(path)} })
+	if index.IsCurrent(info) {
+		return index.names, nil
+	}
+	found := map[string]string{}
+	if index.HasGrown(file, info) {
+		maps.Copy(found, index.names)
+	} else {
+		index.Reset()
+	}
+	next, _, err := jsonl.Forward(ctx, file, index.Next, headLine, func(line []byte, _ int64) error {
+		if id, name := indexEntry(line); id != "" {
+			found[id] = name
+		}
+		return nil
+	})
+	if err == nil {
+		index.names, index.Next = found, next
+		_, err = index.Finish(file, info, 0)
+	}
+	if err != nil {
+		index.Reset()
+		return found, adapters.Unreadable(path, err)
+	}
+	return found, nil
+}
+
+// indexEntry reads one line; a line that says nothing gives no id.
+func indexEntry(line []byte) (id, name string) {
+	err := jsonl.Top(line, func(key, raw []byte) bool {
+		switch string(key) {
+		case "id":
+			id = jsonl.String(raw)
+		case "thread_name":
+			name, _ = jsonl.Head(raw, textLimit)
+		}
+		return true
+	})
+	if name = strings.TrimSpace(name); err != nil || name == "" || !uuid.Is(id) {
+		return "", ""
+	}
+	return id, name
+}

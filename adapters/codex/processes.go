@@ -1,0 +1,206 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/uuid"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+// host is a live process that can host threads: Codex's terminal interface, `codex
+// exec`, or an app-server with any number of threads (the shared daemon of 0.169, an
+// editor's server).
+type host struct {
+	proc.Process
+	args         []string
+	role         role
+	daemon       bool   // an app-server that listens on the control socket
+	ephemeral    bool   // stores nothing
+	noDaemon     bool   // shows no thread of the daemon
+	reopens      bool   // was told to show an earlier thread
+	resumes      string // thread named on its command line
+	cd           string // working folder named there
+	otherFolder  bool   // it works in a folder that the command line does not name
+	home         string // CODEX_HOME
+	user         string // HOME; empty: not known
+	stateDir     string // CODEX_SQLITE_HOME
+	unresponsive string // the home that it uses, where the file system does not answer
+
+	rollouts         map[string]bool // open ones, by path
+	containerThreads map[string]bool // threads of open ones whose path isn't here: a container's name for them
+	locks            map[string]bool // open writer locks, by the thread's id
+	state            []string        // folders of the state databases it has open
+	filesErr         error           // why its open files aren't known; nil: they are
+}
+
+// census has what the process table shows of Codex at one moment.
+type census struct {
+	hosts     []*host
+	children  map[int][]proc.Process
+	processes int // of all kinds
+}
+
+// isServer reports whether the host's threads are not its own.
+func (h *host) isServer() bool { return h.role == server }
+
+// takeCensus finds the hosts among all processes.
+func takeCensus(ctx context.Context, table proc.Lister) (census, error) {
+	processes, err := table.List(ctx)
+	c := census{children: map[int][]proc.Process{}, processes: len(processes)}
+	for _, p := range processes {
+		if p.PPID > 0 {
+			c.children[p.PPID] = append(c.children[p.PPID], p)
+		}
+		if !isCodex(p.Comm) {
+			continue
+		}
+		if h := inspect(table, p); h != nil {
+			c.hosts = append(c.hosts, h)
+		}
+	}
+	return c, err
+}
+
+// inspect returns nil for a process that is no host, or is gone.
+func inspect(table proc.Lister, p proc.Process) *host {
+	args, err := table.Args(p.Identity)
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	h := &host{Process: p, args: args}
+	if err == nil && !h.readArgs() {
+		return nil
+	}
+	if env, err := table.Env(p.Identity); err == nil {
+		h.home, h.stateDir = environ.Get(env, "CODEX_HOME"), environ.Get(env, "CODEX_SQLITE_HOME")
+		h.user = environ.Get(env, "HOME")
+	}
+	files, err := table.OpenFiles(p.Identity)
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	h.filesErr = err
+	h.sortFiles(files)
+	return h
+}
+
+// sortFiles keeps of the open files what names threads and places.
+func (h *host) sortFiles(files []string) {
+	h.rollouts, h.containerThreads, h.locks = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, f := range files {
+		dir, name := filepath.Split(f)
+		dir = filepath.Clean(dir)
+		if id, ok := threadID(name); ok {
+			h.rollouts[f] = true
+			if !bounded.Answers(dir) {
+				continue
+			}
+			if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+				h.containerThreads[id] = true
+			}
+			continue
+		}
+		if id, ok := strings.CutSuffix(name, ".lock"); ok && filepath.Base(dir) == lockFolder && uuid.Is(id) {
+			h.locks[id] = true
+		}
+		if strings.HasPrefix(name, "state_") && strings.HasSuffix(name, ".sqlite") && !slices.Contains(h.state, dir) {
+			h.state = append(h.state, dir)
+		}
+	}
+}
+
+// holds reports whether the host has the thread in use. An open rollout shows that for
+// versions before the writer locks (0.142.5). Later versions also open other threads'
+// rollouts for a moment, to list them: there the thread's lock must be open too.
+func (h *host) holds(path, id string) bool {
+	return (h.rollouts[path] || h.containerThreads[id]) && (h.locks[id] || len(h.locks) == 0 && !h.daemon)
+}
+
+// hostOf finds the host of a thread: by the open rollout, else by the owner of
+// the thread's writer lock, else, where open files can't be seen, by a command
+// line that names it.
+func (c census) hostOf(path, id string, lockOwner int) *host {
+	for _, h := range c.hosts {
+		if h.holds(path, id) {
+			return h
+		}
+	}
+	for _, h := range c.hosts {
+		if lockOwner != 0 && h.PID == lockOwner {
+			return h
+		}
+	}
+	for _, h := range c.hosts {
+		if h.filesErr != nil && h.resumes == id && !h.isServer() {
+			return h
+		}
+	}
+	return nil
+}
+
+// turnHost returns the host of a thread's open turn. Before the writer locks
+// (0.142.5) a thread can be open in several processes: the turn is that of the one
+// that started last before it.
+func (c census) turnHost(path, id string, begun time.Time, host *host) *host {
+	for _, h := range c.hosts {
+		if h != host && h.holds(path, id) && !h.Started.After(begun) &&
+			(host.Started.After(begun) || h.Started.After(host.Started)) {
+			host = h
+		}
+	}
+	return host
+}
+
+// hostsWithHiddenFiles returns the hosts whose open files can't be seen.
+func (c census) hostsWithHiddenFiles() []*host {
+	var hosts []*host
+	for _, h := range c.hosts {
+		if h.filesErr != nil {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// slack is by how much a process's start time, which the system keeps in ticks
+// since the boot, can seem to lie before a record's time.
+const slack = time.Second
+
+// processOfCall returns the pid of a process that a thread's call runs in: a descendant
+// of the host, no older than the call, and marked with the thread's id (0.169 sets
+// CODEX_THREAD_ID) or not marked. none is true when there is no such process.
+func (c census) processOfCall(table proc.Lister, h *host, thread string, since time.Time) (pid int, none bool) {
+	queue, none := []int{h.PID}, true
+	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {
+		for _, child := range c.children[queue[0]] {
+			queue = append(queue, child.PID)
+			if child.Started.Add(slack).Before(since) {
+				continue
+			}
+			env, err := table.Env(child.Identity)
+			if errors.Is(err, proc.ErrGone) {
+				continue
+			}
+			switch environ.Get(env, "CODEX_THREAD_ID") {
+			case thread:
+				return child.PID, false
+			case "":
+				none = false // may be this thread's
+				if pid == 0 && !h.isServer() {
+					pid = child.PID
+				}
+			}
+		}
+		queue = queue[1:]
+	}
+	return pid, none
+}

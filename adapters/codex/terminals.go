@@ -1,0 +1,208 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
+)
+
+// terminalUI is a terminal interface that hosts no thread itself: it shows one of the
+// daemon's, or none yet.
+type terminalUI struct {
+	*host
+	folder string // in which it begins threads; empty: not known
+}
+
+// daemonThread is a thread of the daemon that has a rollout.
+type daemonThread struct {
+	id, folder string
+	begun      time.Time
+}
+
+// firstThread is within which time of its start a terminal interface begins its
+// first thread, after it has started the daemon if need be. The thread gets its
+// rollout with the first prompt, which can be hours later (0.169.0).
+const firstThread = 15 * time.Second
+
+// matchTerminals works out which of the root's terminal interfaces show which of its daemon's
+// threads. Nothing but the command line, the folder and the times ties them (0.169.0):
+// in doubt a thread is attended, and an interface is not unused.
+func (d *discovery) matchTerminals(ctx context.Context, r *root) {
+	free := d.freeTerminals(r)
+	threads := d.daemonThreads(ctx, r)
+	var left []daemonThread
+	for _, t := range threads {
+		at := bestTerminal(free, t)
+		if at < 0 {
+			left = append(left, t)
+			continue
+		}
+		if free[at].resumes != t.id {
+			d.adapter.terminals.Put(t.id, free[at].Identity)
+		}
+		d.attended[t.id] = true
+		free = slices.Delete(free, at, at+1)
+	}
+	doubtful := map[*host]bool{}
+	for _, t := range left {
+		_, known := d.adapter.terminals.Get(t.id)
+		for _, k := range append(d.takenTerminals(r, free), free...) {
+			if k.mayShow(t, known) {
+				d.attended[t.id], doubtful[k.host] = true, true
+			}
+		}
+	}
+	for _, k := range free {
+		if !doubtful[k.host] {
+			d.addProcess(k.host)
+		}
+	}
+}
+
+// bestTerminal returns the index of the interface that shows a thread: the one whose
+// command line names the thread, else the one that started last before the thread
+// began. It returns -1 if none is certain.
+func bestTerminal(free []terminalUI, t daemonThread) int {
+	if at := slices.IndexFunc(free, func(k terminalUI) bool { return k.resumes == t.id && !k.noDaemon }); at >= 0 {
+		return at
+	}
+	found := -1
+	for i, k := range free {
+		after := t.begun.Sub(k.Started)
+		if k.resumes == "" && !k.reopens && k.in(t.folder) && after >= -clockError && after <= firstThread &&
+			(found < 0 || k.Started.After(free[found].Started)) {
+			found = i
+		}
+	}
+	return found
+}
+
+// mayShow reports whether an interface can show a thread that is not assigned to one:
+// the user may have chosen the thread from a list, or, where the first interface of the
+// thread is not known, have begun it there as a further one.
+func (k terminalUI) mayShow(t daemonThread, known bool) bool {
+	if !k.in(t.folder) || k.resumes != "" {
+		return false
+	}
+	return k.reopens || !known && !k.Started.After(t.begun.Add(clockError))
+}
+
+// in reports whether an interface may show threads of the daemon in a folder. An
+// unknown folder matches every folder.
+func (k terminalUI) in(folder string) bool {
+	return !k.noDaemon && (k.folder == "" || folder == "" || k.folder == folder)
+}
+
+// freeTerminals returns the root's terminal interfaces that host nothing.
+func (d *discovery) freeTerminals(r *root) []terminalUI {
+	var list []terminalUI
+	for _, h := range r.host {
+		if h.role != terminal || h.filesErr != nil || len(h.rollouts) > 0 || h.locksOld() {
+			continue
+		}
+		k := terminalUI{host: h}
+		if folder, err := d.adapter.table.CWD(h.Identity); err == nil && !h.otherFolder {
+			k.folder = folder
+			if filepath.IsAbs(h.cd) {
+				k.folder = filepath.Clean(h.cd)
+			} else if h.cd != "" {
+				k.folder = filepath.Join(folder, h.cd)
+			}
+		}
+		list = append(list, k)
+	}
+	return list
+}
+
+// locksOld reports whether the process holds the writer lock of a thread that is
+// older than it. A new thread is locked from the interface's start on, and gets
+// its rollout with the first prompt (0.169.0 --no-daemon).
+func (h *host) locksOld() bool {
+	for id := range h.locks {
+		if begunAt(id, time.Time{}).Before(h.Started.Add(-clockError)) {
+			return true
+		}
+	}
+	return false
+}
+
+// takenTerminals returns the terminal interfaces that are not in free.
+func (d *discovery) takenTerminals(r *root, free []terminalUI) []terminalUI {
+	return slices.DeleteFunc(d.freeTerminals(r), func(k terminalUI) bool {
+		return slices.ContainsFunc(free, func(f terminalUI) bool { return f.host == k.host })
+	})
+}
+
+// daemonThreads returns the threads of the root's daemon that are no sub-agents,
+// oldest first.
+func (d *discovery) daemonThreads(ctx context.Context, r *root) []daemonThread {
+	var list []daemonThread
+	for _, ro := range d.openRollouts(r) {
+		h := d.census.hostOf(ro.path, ro.id, 0)
+		if h == nil || !h.daemon {
+			continue
+		}
+		f, _, err := d.adapter.rollouts.read(ctx, ro.path, ro.info, d.query.Once)
+		if err != nil {
+			f = facts{}
+		}
+		if f.parent == "" {
+			list = append(list, daemonThread{id: ro.id, folder: f.cwd, begun: begunAt(ro.id, f.started)})
+		}
+	}
+	slices.SortFunc(list, func(a, b daemonThread) int { return a.begun.Compare(b.begun) })
+	return list
+}
+
+// begunAt returns the time in a thread's id, which is a UUID of version 7.
+func begunAt(id string, otherwise time.Time) time.Time {
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	if err != nil || id[14] != '7' {
+		return otherwise
+	}
+	return time.UnixMilli(ms)
+}
+
+// addProcess adds the row of a process that no thread claims.
+func (d *discovery) addProcess(h *host) {
+	folder, err := d.adapter.table.CWD(h.Identity)
+	if err != nil {
+		folder = ""
+	}
+	s := adapters.ProcessSession(adapters.Codex, h.Process, folder)
+	if h.unresponsive != "" {
+		s = adapters.UnresponsiveProcess(adapters.Codex, h.Process, folder, h.unresponsive)
+	}
+	if h.ephemeral {
+		s.Status, s.Unstored = adapters.Working, true
+		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d runs since %s", h.PID,
+			report.Clock(h.Started, d.now))
+	}
+	if !d.answer.Has(s.ID) && (len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, s.ID)) {
+		d.answer.Add(s)
+	}
+}
+
+// addUnresponsive adds the processes whose homes do not answer, for what runs in them.
+func (d *discovery) addUnresponsive() {
+	for _, h := range d.census.hosts {
+		if h.unresponsive != "" && !h.isServer() && !h.ephemeral {
+			d.addProcess(h)
+		}
+	}
+}
+
+// addEphemeral adds the runs that store nothing.
+func (d *discovery) addEphemeral() {
+	for _, h := range d.census.hosts {
+		if h.role == run && h.ephemeral && h.filesErr == nil && len(h.rollouts) == 0 && len(h.locks) == 0 {
+			d.addProcess(h)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package adapters
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Description has what is known of an agent apart from its sessions. Every place
+// outside adapters/ that needs a word for an agent takes it from here.
+type Description struct {
+	Name Name
+	// Title is the agent's name as its makers write it: "Claude Code".
+	Title string
+	// Short names the agent in folders and branches. It has only a-z, 0-9 and "-".
+	Short string
+	// Program is the command that starts the agent. It may be another agent's as well.
+	Program string
+	// Install is a command that installs the agent.
+	Install string
+	// Processes are the names that the system keeps of the agent's processes, cut at
+	// 15 characters as on Linux. They suggest the agent where nothing else of a
+	// process can be read, and prove nothing.
+	Processes []string
+	// Can is set by Register.
+	Can Capabilities
+}
+
+// Capabilities are what an agent's adapter can do beyond reporting sessions: which
+// of the optional interfaces it implements.
+type Capabilities struct {
+	Launch bool // Launcher: the agent can be started, and its sessions resumed
+	Peek   bool // Peeker: its conversations can be shown
+	Stop   bool // Stopper: a turn can be ended without a signal
+}
+
+// CapabilitiesOf returns what an adapter can do.
+func CapabilitiesOf(a Adapter) Capabilities {
+	var c Capabilities
+	_, c.Launch = a.(Launcher)
+	_, c.Peek = a.(Peeker)
+	_, c.Stop = a.(Stopper)
+	return c
+}
+
+// Describer is implemented by every adapter that is part of the program.
+type Describer interface {
+	// Describe returns what was given to Register.
+	Describe() Description
+}
+
+// registered are the descriptions by name, in the order of their names. It is
+// written only while packages are initialised, so readers need no lock.
+var registered []Description
+
+// Register makes an agent known to Describe and Described, and returns its
+// description with the capabilities of its adapter. The package of an adapter calls
+// it to initialise a variable. a may be a nil pointer: only its type matters. A
+// description that is incomplete, or the second of a name, panics.
+func Register(d Description, a Adapter) Description {
+	if d.Name == "" || d.Title == "" || d.Short == "" || d.Program == "" || d.Install == "" || len(d.Processes) == 0 {
+		panic(fmt.Sprintf("adapters: the description of %q is incomplete", d.Name))
+	}
+	d.Can = CapabilitiesOf(a)
+	i, known := slices.BinarySearchFunc(registered, d.Name, func(r Description, n Name) int { return strings.Compare(string(r.Name), string(n)) })
+	if known {
+		panic(fmt.Sprintf("adapters: %q is registered twice", d.Name))
+	}
+	registered = slices.Insert(registered, i, d)
+	return d
+}
+
+// Describe returns the description of an agent, and whether its adapter is part of
+// the program.
+func Describe(name Name) (Description, bool) {
+	for i := range registered {
+		if registered[i].Name == name {
+			return registered[i], true
+		}
+	}
+	return Description{}, false
+}
+
+// Described returns the descriptions of all agents whose adapters are part of the
+// program, in the order of their names.
+func Described() []Description { return slices.Clone(registered) }
+
+// FindProgram returns the path of the agent's program. look is exec.LookPath or its
+// like. The error says how the agent is installed.
+func (d Description) FindProgram(look func(string) (string, error)) (string, error) {
+	path, err := look(d.Program)
+	if err != nil {
+		return "", d.NotInstalled()
+	}
+	return path, nil
+}
+
+// NotInstalled returns the error for an agent whose program was not found.
+func (d Description) NotInstalled() error {
+	return &NotInstalledError{Program: d.Program, Install: d.Install}
+}

@@ -1,0 +1,63 @@
+// Package agentfile opens and reads the files of agents safely: it never waits for
+// a pipe or a device, and on Windows it does not keep the agent from replacing a
+// file while that is being read.
+package agentfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+var (
+	// ErrNotRegular reports that a path is a folder, a pipe, a device or a socket.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrTooLarge reports that a file is larger than any of its kind.
+	ErrTooLarge = errors.New("too large")
+)
+
+// OpenRegular opens a file for reading. It returns ErrNotRegular for anything else
+// than a regular file: reading a pipe or a device may never end.
+func OpenRegular(path string) (*os.File, fs.FileInfo, error) { return regular(Open(path)) }
+
+// OpenUntouched is OpenRegular for files whose time of the last access is evidence:
+// where Accessed returns that time, opening the file does not change it.
+func OpenUntouched(path string) (*os.File, fs.FileInfo, error) { return regular(openUntouched(path)) }
+
+func regular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: ErrNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// ReadSmall reads a regular file of at most limit bytes. It returns ErrTooLarge for
+// a larger one.
+func ReadSmall(path string, limit int64) ([]byte, fs.FileInfo, error) {
+	f, info, err := OpenRegular(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: over %d KB", ErrTooLarge, limit>>10)}
+	}
+	return data, info, err
+}
+
+// Unchanged reports whether a file still is the one that before describes, with
+// the same size and time.
+func Unchanged(before, now fs.FileInfo) bool {
+	return before != nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
+}

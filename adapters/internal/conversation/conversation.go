@@ -1,0 +1,76 @@
+// Package conversation has what adapters need to show the messages of a session.
+package conversation
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+// attempts is how often a file is read that becomes shorter meanwhile.
+const attempts = 3
+
+// Read returns the messages that read returns. It calls read again if the file at
+// path became shorter meanwhile: the agent is writing it again. Errors are
+// *adapters.Problem values.
+func Read(ctx context.Context, path string, read func() ([]adapters.Message, error)) ([]adapters.Message, error) {
+	for attempt := 1; ; attempt++ {
+		messages, err := read()
+		switch {
+		case err == nil:
+			return messages, nil
+		case ctx.Err() != nil:
+			return nil, &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
+		case errors.Is(err, io.ErrUnexpectedEOF) && attempt < attempts:
+		default:
+			return nil, adapters.AsProblem(path, err)
+		}
+	}
+}
+
+// Text returns what the JSON string raw says, without blanks around it. It is cut a
+// little after adapters.MaxText, so that adapters.Cut still marks the cut.
+func Text(raw []byte) string {
+	text, _ := jsonl.Head(raw, adapters.MaxText+4)
+	return strings.TrimSpace(text)
+}
+
+// Argument returns the member of a call's input that says most: the first of names
+// that text returns something for.
+func Argument(input []byte, names []string, text func(raw []byte) string) string {
+	for _, name := range names {
+		if found := text(jsonl.Get(input, name)); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// AnyArgument returns the first member of a call's input that is a text, or else the
+// input as it is.
+func AnyArgument(input []byte) string {
+	text := ""
+	_ = jsonl.Top(input, func(_, raw []byte) bool {
+		text = Text(raw)
+		return text == ""
+	})
+	if text == "" && len(input) > len("{}") {
+		text = string(input[:min(len(input), adapters.MaxText+4)])
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// StateWithoutResult returns what became of a call that has no result. continued
+// reports that the conversation went on without it. The call is then failed, and so
+// it is if the session has no process; a message that is newer than the session is
+// from a process that the session does not know of.
+func StateWithoutResult(s *adapters.Session, m *adapters.Message, continued bool) adapters.ToolState {
+	if continued || s.Status == adapters.Stopped && !m.At.After(s.LastActivityAt) {
+		return adapters.ToolFailed
+	}
+	return adapters.ToolRunning
+}

@@ -1,0 +1,77 @@
+// Package dirstate reports whether a folder changed since the last look, from the
+// sizes and times of its entries. It is cheap, and enough for agents that write
+// there whenever they run.
+package dirstate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// State holds the entries of a folder at one moment, with sizes and times. The
+// zero value is that of a folder that could not be read.
+type State struct {
+	at      time.Time
+	entries []entry
+}
+
+type entry struct {
+	name  string
+	size  int64
+	mtime int64
+}
+
+const (
+	// settled is how old a modification time must be to tell of every change:
+	// within a tick of the file system's clock two changes look as one.
+	settled = 2 * time.Second
+	// maxEntries is up to how many entries a folder is looked at.
+	maxEntries = 200
+)
+
+// Read looks at dir, at the entries right in it, and at more paths that need not
+// exist. It opens no file.
+func Read(dir string, more ...string) State {
+	s := State{at: time.Now()}
+	f, err := os.Open(dir)
+	if err != nil {
+		return State{}
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(maxEntries + 1)
+	if err != nil || len(names) > maxEntries {
+		return State{}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s.add(filepath.Join(dir, name))
+	}
+	for _, path := range append(more, dir) {
+		s.add(path)
+	}
+	return s
+}
+
+func (s *State) add(path string) {
+	e := entry{name: path, size: -1}
+	if info, err := os.Lstat(path); err == nil {
+		e.size, e.mtime = info.Size(), info.ModTime().UnixNano()
+	}
+	s.entries = append(s.entries, e)
+}
+
+// IsSame reports whether for certain nothing changed from before to s. It reports
+// false if a change was so recent that a later one could look the same.
+func (s State) IsSame(before State) bool {
+	if before.entries == nil || !slices.Equal(s.entries, before.entries) {
+		return false
+	}
+	for _, e := range before.entries {
+		if age := before.at.Sub(time.Unix(0, e.mtime)); e.size >= 0 && age.Abs() < settled {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,125 @@
+// Package incremental keeps what was read of files to which their agents only
+// append, so that the next question reads no more than what was added.
+package incremental
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"rollcall/adapters/internal/agentfile"
+)
+
+const (
+	growthLimit  = 8 << 20 // more new bytes than this are read as if the file were new
+	lastBytesLen = 256
+)
+
+// File is how far a file was read. What was read stays true while the file is the
+// same and its bytes before Next are. Only the holder of the lock may use it.
+type File struct {
+	Path string
+	Info fs.FileInfo // when it was read last; nil: never
+	Next int64       // the complete lines up to here were read
+
+	lock      chan struct{}
+	lastBytes []byte // the bytes before Next
+}
+
+// NewFile returns a File of which nothing was read.
+func NewFile(path string) File { return File{Path: path, lock: make(chan struct{}, 1)} }
+
+// Acquire locks the file, unless ctx is done first.
+func (f *File) Acquire(ctx context.Context) error {
+	select {
+	case f.lock <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Release unlocks the file.
+func (f *File) Release() { <-f.lock }
+
+// IsCurrent reports whether nothing changed since the last read.
+func (f *File) IsCurrent(info fs.FileInfo) bool { return agentfile.Unchanged(f.Info, info) }
+
+// Reset forgets what was read.
+func (f *File) Reset() { f.Info, f.Next, f.lastBytes = nil, 0, nil }
+
+// HasGrown reports whether the open file is the known one with something appended,
+// so that reading can go on at Next.
+func (f *File) HasGrown(file io.ReaderAt, info fs.FileInfo) bool {
+	if f.Info == nil || !os.SameFile(f.Info, info) || info.Size() <= f.Info.Size() || info.Size()-f.Next > growthLimit {
+		return false
+	}
+	mark := make([]byte, len(f.lastBytes))
+	_, err := file.ReadAt(mark, f.Next-int64(len(mark)))
+	return err == nil && bytes.Equal(mark, f.lastBytes)
+}
+
+// Finish notes that the complete lines up to Next were read. It returns the
+// unfinished line after them, if it has at most limit bytes. A file that has
+// become shorter meanwhile gives io.ErrUnexpectedEOF.
+func (f *File) Finish(file io.ReaderAt, info fs.FileInfo, limit int64) (rest []byte, err error) {
+	f.lastBytes = make([]byte, min(lastBytesLen, f.Next))
+	if _, err := file.ReadAt(f.lastBytes, f.Next-int64(len(f.lastBytes))); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if n := info.Size() - f.Next; n > 0 && n <= limit {
+		rest = make([]byte, n)
+		if _, err := file.ReadAt(rest, f.Next); errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("it was cut short while it was read: %w", io.ErrUnexpectedEOF)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	f.Info = info
+	return rest, nil
+}
+
+// maxCached bounds how many files' facts a Cache keeps, about 1 KB each.
+const maxCached = 30_000
+
+// Cache keeps values by path. It is not safe for concurrent use.
+type Cache[T any] struct {
+	files    map[string]*cached[T]
+	question uint64 // counts the questions
+}
+
+type cached[T any] struct {
+	value T
+	used  uint64 // the question that needed it last
+}
+
+// Get returns the value for path, made by fresh if there is none.
+func (c *Cache[T]) Get(path string, fresh func(path string) T) T {
+	if c.files == nil {
+		c.files = make(map[string]*cached[T])
+	}
+	f := c.files[path]
+	if f == nil {
+		f = &cached[T]{value: fresh(path)}
+		c.files[path] = f
+	}
+	f.used = c.question
+	return f.value
+}
+
+// Trim ends a question. If there are too many values, it drops those that the
+// last questions did not need, as few as are enough.
+func (c *Cache[T]) Trim() {
+	c.question++
+	for back := uint64(8); len(c.files) > maxCached && back > 0; back /= 2 {
+		for path, f := range c.files {
+			if f.used+back < c.question {
+				delete(c.files, path)
+			}
+		}
+	}
+}

@@ -1,0 +1,134 @@
+// Package pistore reads the session store that Pi (badlogic's and earendil's TypeScript
+// agent) and pi_agent_rust share, for the adapters of both.
+//
+// Every session of the store belongs to one of the agents: see writer. Both adapters
+// look at the same files and the same processes and find the same process for each
+// session; each adapter then reports its own sessions only.
+//
+// Facts were learned from Pi 1.5.2 and 0.73.1 on Linux, run against a model server, and
+// from the source of pi_agent_rust, which was read and not run.
+package pistore
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/consistentread"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/incremental"
+	"rollcall/adapters/internal/report"
+	"rollcall/proc"
+)
+
+// Store answers for one of the two agents. It is safe for concurrent use. It
+// keeps what it read of files and of processes' environments in memory, never a
+// status.
+type Store struct {
+	name  adapters.Name
+	home  string
+	env   func(string) string
+	table proc.Lister
+	now   func() time.Time
+
+	mu           sync.Mutex
+	transcripts  incremental.Cache[*transcript]
+	databases    report.Memo[string, database] // by path
+	seen         map[proc.Identity]*process    // what doesn't change of live processes
+	lastSessions map[proc.Identity]lastSession // which session each was last surely seen with
+	watch        []string
+	homes        report.Recent // folders that processes named
+	writeCounts  writeCounts
+	// nonWriters are sessions that a process surely did not write into, until then.
+	notWrittenBy map[processSession]time.Time
+	// hadRust: the store has, or had, something of pi_agent_rust.
+	hadRust    bool
+	listedOnce bool // all folders were listed before
+}
+
+// New makes the store of one agent, adapters.Pi or adapters.PiRust. It reads
+// nothing yet.
+func New(name adapters.Name, cfg adapters.Config) *Store {
+	cfg = cfg.WithDefaults()
+	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now,
+		seen: map[proc.Identity]*process{}, lastSessions: map[proc.Identity]lastSession{},
+		notWrittenBy: map[processSession]time.Time{}}
+}
+
+// Name returns the agent's name.
+func (s *Store) Name() adapters.Name { return s.name }
+
+// Discover implements adapters.Adapter for the agent. Prompts, titles and errors are
+// cut after 4 KB. Tokens and cost are exact or missing; with q.Totals every file in the
+// answer is read whole once.
+func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return consistentread.Ask(ctx, s.table, func() (adapters.Roll, error) { return s.look(ctx, q) })
+}
+
+// look asks once. When only live sessions are asked for, it reads the folders of live
+// processes, and all others only if one of these processes has no session there.
+func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	d := s.begin(ctx, q)
+	d.takeCensus()
+	d.findRoots()
+	d.countWritten()
+	if s.name == adapters.Pi && d.absent() {
+		return d.answer.Absent()
+	}
+	if d.liveOnly() {
+		part := *d
+		part.answer = d.answer.Clone()
+		part.listLive()
+		part.readLive()
+		if part.match(); len(part.sessionless) == 0 {
+			return part.finish()
+		}
+	}
+	for _, r := range d.roots {
+		d.list(r)
+	}
+	d.listed = true
+	d.readLive()
+	d.match()
+	d.readRequested()
+	return d.finish()
+}
+
+func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce,
+		answer: report.NewAnswer()}
+}
+
+// finish returns the answer.
+func (d *discovery) finish() (adapters.Roll, error) {
+	d.addSessions()
+	d.remember()
+	if d.query.Once { // what only saves reading at the next question
+		d.store.databases.Forget()
+		d.store.mu.Lock()
+		d.store.transcripts = incremental.Cache[*transcript]{}
+		d.store.mu.Unlock()
+	}
+	if d.store.name == adapters.PiRust && d.absent() && d.ctx.Err() == nil {
+		return d.answer.Absent()
+	}
+	d.answer.Problem(d.storeProblems...)
+	return d.answer.Result(d.ctx, string(d.store.name))
+}
+
+// WatchPaths returns the folders in which sessions of live processes are written
+// and in which new ones appear.
+func (s *Store) WatchPaths() []string {
+	s.mu.Lock()
+	known := s.watch
+	s.mu.Unlock()
+	if known == nil {
+		d := &discovery{store: s, ctx: context.Background(), now: s.now(), answer: report.NewAnswer()}
+		d.findRoots()
+		known = d.watchPaths()
+	}
+	return report.Folders(known)
+}

@@ -1,0 +1,137 @@
+package pistore
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+// placeProcesses corrects the folders of processes that opened a session of another
+// folder (--session, /resume): these processes keep their own working directory and
+// work in the session's folder. In a terminal Pi watches the repository that it works
+// in; nothing else shows where that is. Before 0.65 it watched that of its own folder.
+func (d *discovery) placeProcesses() {
+	heads := map[string]proc.FileID{}
+	for _, p := range d.processes {
+		if !p.watchesElsewhere {
+			continue
+		}
+		found := map[string]bool{}
+		for _, s := range d.live {
+			if p.watches[headFolder(s.cwd, heads)] && p.uses(s.root) {
+				found[s.cwd] = true
+			}
+		}
+		if len(found) == 1 { // more are folders of one repository
+			for cwd := range found {
+				p.cwd, p.moved = cwd, true
+			}
+		}
+	}
+}
+
+// readWatches finds the processes that may work in another folder, and returns their
+// number.
+func (d *discovery) readWatches() (strayed int) {
+	heads := map[string]proc.FileID{}
+	for _, p := range d.processes {
+		p.watches = map[proc.FileID]bool{}
+		if p.contained { // its folders have other names here
+			continue
+		}
+		watched, _ := d.store.table.Watched(p.Identity) // without them nothing tells, as on other systems
+		for _, id := range watched {
+			p.watches[id] = true
+		}
+		if p.watchesElsewhere = len(p.watches) > 0 && !p.watches[headFolder(p.cwd, heads)]; p.watchesElsewhere {
+			strayed++
+		}
+	}
+	return strayed
+}
+
+// isInOtherRepository reports whether a process works in another repository than that
+// of a session. The form of the session's id shows that its version watches the
+// session's repository.
+func (p *process) isInOtherRepository(s *session) bool {
+	heads := map[string]proc.FileID{}
+	own := headFolder(p.cwd, heads)
+	_, numbered := sequence(s.id)
+	return numbered && p.watches[own] && headFolder(s.cwd, heads) != own && mayExist(s.cwd)
+}
+
+// mayExist reports whether path exists, or may exist where nothing answers.
+func mayExist(path string) bool {
+	if !bounded.Answers(path) {
+		return true
+	}
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// headFolder returns the folder with the HEAD of the repository that dir is in. It is
+// zero if dir is in none, or if that can't be read.
+func headFolder(dir string, known map[string]proc.FileID) proc.FileID {
+	if id, there := known[dir]; there {
+		return id
+	}
+	if !bounded.Answers(dir) {
+		known[dir] = proc.FileID{}
+		return known[dir]
+	}
+	at := filepath.Clean(dir)
+	for filepath.IsAbs(at) {
+		git := filepath.Join(at, ".git")
+		if info, err := os.Stat(git); err == nil {
+			if !info.IsDir() {
+				git = gitDir(git)
+			}
+			known[dir] = identify(git)
+			break
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	return known[dir]
+}
+
+// gitDir returns the folder that the file .git of a worktree or submodule points to.
+func gitDir(file string) string {
+	f, _, err := agentfile.OpenUntouched(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line := make([]byte, 4096)
+	n, _ := f.Read(line)
+	path, ok := bytes.CutPrefix(bytes.TrimSpace(line[:n]), []byte("gitdir: "))
+	if !ok {
+		return ""
+	}
+	if dir := string(path); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(filepath.Dir(file), string(path))
+}
+
+// identify returns the identity of a folder, whatever its name, and zero where there is
+// none.
+func identify(path string) proc.FileID {
+	if !bounded.Answers(path) {
+		return proc.FileID{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return proc.FileID{}
+	}
+	id, _ := proc.FileIDOf(info)
+	return id
+}

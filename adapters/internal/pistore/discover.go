@@ -1,0 +1,351 @@
+package pistore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+// discovery is one Discover.
+type discovery struct {
+	store         *Store
+	ctx           context.Context
+	query         adapters.Query
+	now           time.Time
+	answer        *report.Answer
+	storeProblems []error // what concerns sessions of which it can't be told whose they are
+
+	settings  settings
+	roots     []root
+	files     []file
+	hasRust   bool // something in the store is pi_agent_rust's
+	processes []*process
+	tableErr  error
+	noTable   bool        // the process table could not be read
+	parents   map[int]int // of all processes, by pid
+
+	live        []*session // those that processes may have
+	requested   []*session // further ones that the query wants
+	sessionless []*process // without any session
+
+	unresponsive          []string   // folders with sessions whose file systems do not answer
+	unresponsiveProcesses []*process // those that use them
+
+	written     map[proc.Identity]uint64 // by each process, before the files were looked at
+	soleWriters map[*process]*session    // what each alone can have written to since the last question
+	grown       map[string]bool          // files that have grown since then
+
+	before bool // all folders were listed at an earlier question
+	listed bool // and at this one
+
+	recognised   int    // sessions of the agent that were read
+	headerlessIn string // a folder with a file that is no session
+}
+
+// formatVersion is what Pi 1.5.2 writes into its headers.
+const formatVersion = 3
+
+// readLive reads the files that a live process may have written to or resumed: those
+// changed since the first of the processes began, and the newest ones of its folder.
+func (d *discovery) readLive() {
+	if len(d.processes) == 0 {
+		return
+	}
+	d.namedFiles()
+	since := d.processes[0].Started.Add(-2 * slack)
+	slices.SortFunc(d.files, func(a, b file) int {
+		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(a.path, b.path))
+	})
+	strayed := d.readWatches()
+	want := map[string]int{}
+	for _, p := range d.processes {
+		want[folderName(p.cwd)]++
+		if p.oldCWD != "" {
+			want[folderName(p.oldCWD)]++
+		}
+	}
+	more := map[string]int{} // older ones taken, by folder
+	var rest []file
+	for _, f := range d.files {
+		enough := want[filepath.Base(f.dir)] + strayed
+		if f.dir == f.root {
+			enough = 20
+		}
+		switch {
+		case !f.info.ModTime().Before(since):
+		case more[f.dir] < enough:
+			more[f.dir]++
+		default:
+			rest = append(rest, f)
+			continue
+		}
+		d.live = append(d.live, &session{file: f})
+	}
+	d.files = rest
+	d.read(d.live)
+	d.live = d.sessionsOf(d.live)
+	folders := map[string]string{}
+	for _, s := range d.live {
+		if _, there := folders[s.cwd]; !there {
+			folders[s.cwd] = realPath(s.cwd)
+		}
+		s.realCWD = folders[s.cwd]
+	}
+	d.attributeWrites()
+	d.placeProcesses()
+}
+
+// liveOnly reports whether only live sessions are asked for. It is false for the first
+// question, which looks at everything to find out whether pi_agent_rust is there.
+func (d *discovery) liveOnly() bool {
+	return d.before && !d.noTable && len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
+}
+
+// namedFiles adds the files that processes and their tools name and that are in no
+// listed folder.
+func (d *discovery) namedFiles() {
+	for _, p := range d.processes {
+		paths := []string{p.file}
+		for _, k := range p.children {
+			paths = append(paths, k.file)
+		}
+		for _, path := range paths {
+			if path == "" || !filepath.IsAbs(path) || !isSession(filepath.Base(path)) {
+				continue
+			}
+			resolved := realPath(path)
+			if !bounded.Answers(resolved) {
+				continue
+			}
+			if slices.ContainsFunc(d.files, func(f file) bool { return f.path == resolved || f.path == path }) {
+				continue
+			}
+			f, err := statFile(filepath.Dir(resolved), filepath.Dir(resolved), filepath.Base(resolved))
+			if err == nil && agentfile.OwnedByUser(f.info) && !slices.ContainsFunc(d.files, func(o file) bool { return os.SameFile(o.info, f.info) }) {
+				p.folders = append(slices.Clone(p.folders), f.root)
+				d.files = append(d.files, f)
+			}
+		}
+	}
+}
+
+// readRequested reads what else the query wants.
+func (d *discovery) readRequested() {
+	for _, f := range d.files {
+		if d.wants(&f) {
+			d.requested = append(d.requested, &session{file: f})
+		}
+	}
+	d.read(d.requested)
+	d.requested = d.sessionsOf(d.requested)
+	d.readMisnamed()
+	if d.headerlessIn != "" && d.recognised == 0 && len(d.query.IDs) == 0 {
+		d.answer.Problem(adapters.Unrecognised(d.headerlessIn, "none of %d files begins with a session header",
+			d.answer.Skipped("file without a session header")))
+	}
+}
+
+// readMisnamed reads files whose names may have another id than their headers. 0.27.9
+// names a file by another random id than that of its header; later versions do not, and
+// make no such ids.
+func (d *discovery) readMisnamed() {
+	read := slices.Concat(d.live, d.requested)
+	missing := slices.ContainsFunc(d.query.IDs, func(id string) bool {
+		return !strings.HasPrefix(id, processPrefix) && !slices.ContainsFunc(read, func(s *session) bool { return s.id == id })
+	})
+	if !missing {
+		return
+	}
+	var further []*session
+	for _, f := range d.files {
+		if randomID.MatchString(f.label) && !d.wants(&f) {
+			further = append(further, &session{file: f})
+		}
+	}
+	d.read(further)
+	for _, s := range d.sessionsOf(further) {
+		if slices.Contains(d.query.IDs, s.id) {
+			d.requested = append(d.requested, s)
+		}
+	}
+}
+
+func (d *discovery) wants(f *file) bool {
+	if whose := f.certain(); whose != "" && whose != d.store.name {
+		return false
+	}
+	if len(d.query.IDs) > 0 {
+		return slices.ContainsFunc(d.query.IDs, f.mayHaveID)
+	}
+	return d.query.Since.IsZero() || !f.info.ModTime().Before(d.query.Since)
+}
+
+func (s *Store) transcript(path string) *transcript {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.transcripts.Get(path, newTranscript)
+}
+
+// read fills in the facts.
+func (d *discovery) read(list []*session) {
+	agentfile.Parallel(len(list), func(i int) {
+		s := list[i]
+		if s.sqlite {
+			s.facts, s.readErr = d.readDatabase(&s.file)
+		} else {
+			s.facts, s.readErr = d.store.transcript(s.path).read(d.ctx, s.info, d.query.Totals)
+			if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
+				s.at = s.begun
+			}
+		}
+	})
+}
+
+// nameByFile gives the session of a file without a header that can be read, because
+// a single line is too long, the id and the time of the file's name.
+func (s *session) nameByFile() {
+	if s.readErr == nil && !s.known && s.longLine != "" && wholeID.MatchString(s.label) {
+		s.id, s.at, s.known, s.unheaded = s.label, s.begun, true, true
+	}
+}
+
+// sessionsOf returns the sessions that could be read. It adds the problems of the
+// others to the answer, or counts them as skipped.
+func (d *discovery) sessionsOf(list []*session) []*session {
+	var out []*session
+	newest := map[string]int{}
+	for _, s := range list {
+		s.nameByFile()
+		mine := s.guess() == d.store.name
+		if s.known {
+			mine = s.writer() == d.store.name
+		}
+		switch {
+		case s.readErr == nil && s.known:
+			d.hasRust = d.hasRust || s.writer() == adapters.PiRust
+			if mine {
+				d.recognised++
+				if s.version > formatVersion {
+					d.answer.Skip(fmt.Sprintf("session format %d, newer than is known", s.version), 1)
+				}
+				d.answer.SkipAll(s.skipped)
+			}
+			i, twice := newest[s.id]
+			switch { // Pi can leave two files of one session: the newer counts
+			case !twice:
+				newest[s.id] = len(out)
+				out = append(out, s)
+			case s.active().After(out[i].active()):
+				out[i] = s
+			}
+		case !mine, errors.Is(s.readErr, fs.ErrNotExist):
+		case errors.Is(s.readErr, context.Canceled), errors.Is(s.readErr, context.DeadlineExceeded):
+			d.answer.Skip("session not read in time", 1)
+		case s.readErr != nil:
+			d.answer.Problem(d.unreadable(s))
+		case s.info.Size() > 0:
+			d.answer.Skip("file without a session header", 1)
+			d.headerlessIn = s.dir
+		}
+	}
+	return out
+}
+
+func (d *discovery) unreadable(s *session) error {
+	var p *adapters.Problem
+	if errors.As(s.readErr, &p) {
+		return s.readErr
+	}
+	return adapters.Unreadable(s.path, s.readErr)
+}
+
+// addSessions adds the sessions and processes that the query asks for to the answer.
+func (d *discovery) addSessions() {
+	seen := map[string]bool{}
+	for _, s := range slices.Concat(d.live, d.requested) {
+		if seen[s.id] || s.writer() != d.store.name || !d.queried(s.id) {
+			continue
+		}
+		seen[s.id] = true
+		row := d.row(s)
+		if len(d.query.IDs) == 0 && row.Status == adapters.Stopped && row.LastActivityAt.Before(d.query.Since) {
+			continue
+		}
+		d.answer.Add(row)
+	}
+	for _, p := range d.sessionless {
+		if row := d.processRow(p); p.agent == d.store.name && d.queried(row.ID) {
+			d.answer.Add(row)
+		}
+	}
+	for _, p := range d.unresponsiveProcesses {
+		if row := adapters.UnresponsiveProcess(p.agent, p.Process, p.cwd, p.unresponsive); p.agent == d.store.name && d.queried(row.ID) {
+			d.answer.Add(row)
+		}
+	}
+}
+
+func (d *discovery) queried(id string) bool {
+	return len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, id)
+}
+
+// row returns a session as it is answered.
+func (d *discovery) row(s *session) adapters.Session {
+	v := d.decide(s)
+	if s.unheaded && v.Status == adapters.Stopped && len(d.processes) > 0 { // its folder is not known, by which it is matched
+		v = report.Unknown("it can't be told whether a process has it; " + d.lastTurn(s))
+	}
+	out := adapters.Session{
+		ID: s.id, Agent: d.store.name, Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence,
+		CWD: s.cwd, Model: s.model, Title: s.title, FirstPrompt: s.firstPrompt, LastPrompt: s.lastPrompt,
+		Tokens: s.tokens(), Context: adapters.Context{Used: s.context},
+		StartedAt: s.at, LastActivityAt: s.active(), TurnStartedAt: s.prompted, Files: []string{s.path},
+	}
+	if s.exact {
+		out.CostUSD = s.sums.cost
+	}
+	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
+		out.Process = s.owner.Identity
+	}
+	return out
+}
+
+// maxLastSessions bounds what is remembered of processes that have ended.
+const maxLastSessions = 1000
+
+func (d *discovery) watchPaths() []string {
+	var watch []string
+	add := func(path string) { watch = report.AppendNew(watch, path) }
+	for _, r := range d.roots {
+		if info, err := os.Stat(r.path); err != nil || !info.IsDir() {
+			add(filepath.Dir(r.path)) // where it will appear
+			continue
+		}
+		add(r.path)
+		for _, p := range d.processes {
+			if p.uses(r.path) {
+				add(filepath.Join(r.path, folderName(p.cwd)))
+			}
+		}
+	}
+	for _, s := range d.live {
+		if s.owner != nil || len(s.hosts) > 0 || s.doubt != "" {
+			add(s.dir)
+		}
+	}
+	slices.Sort(watch)
+	return watch
+}

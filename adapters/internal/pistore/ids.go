@@ -1,0 +1,77 @@
+package pistore
+
+import (
+	"strconv"
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// sequence returns the number that Pi (1.5.2) puts into the ids that it makes: it
+// begins at random in each process and grows by one with each id.
+func sequence(id string) (n uint64, ok bool) {
+	hex := strings.ReplaceAll(id, "-", "")
+	if len(id) != 36 || len(hex) != 32 || hex[12] != '7' {
+		return 0, false
+	}
+	part := func(from, to int) uint64 {
+		v, err := strconv.ParseUint(hex[from:to], 16, 64)
+		ok = ok && err == nil
+		return v
+	}
+	ok = true
+	n = part(13, 16)<<29 | (part(16, 18)&0x3f)<<23 | part(18, 20)<<15 | part(20, 22)<<7 | part(22, 24)>>1
+	return n, ok
+}
+
+// idRange is how many ids a process may make between two sessions. That the ids of two
+// processes begin this close has a probability of one in a hundred million.
+const idRange = 4096
+
+// isSameProcess reports whether one process made both sessions, a first and b later.
+func isSameProcess(a, b *session) bool {
+	m, ok1 := sequence(a.id)
+	n, ok2 := sequence(b.id)
+	if !ok1 || !ok2 || a.at.Equal(b.at) {
+		return false
+	}
+	if b.at.Before(a.at) {
+		m, n = n, m
+	}
+	return n > m && n-m < idRange
+}
+
+// writer returns the agent that a session belongs to. pi_agent_rust names files by the
+// first 8 characters of the id and keeps SQLite files as well; Pi names files by the
+// whole id. For a file with another name the header decides, and then the process that
+// has the session. Every other session is Pi's.
+func (s *session) writer() adapters.Name {
+	switch {
+	case s.certain() != "":
+		return s.certain()
+	case s.shortLabel && s.id != s.label && strings.HasPrefix(s.id, s.label), s.isRust:
+		return adapters.PiRust
+	case s.label != "" && s.label == s.id, s.owner == nil:
+		return adapters.Pi
+	}
+	return s.owner.agent
+}
+
+// certain returns the writer where the name alone decides, and "" where it does not.
+func (f *file) certain() adapters.Name {
+	switch {
+	case f.sqlite:
+		return adapters.PiRust
+	case wholeID.MatchString(f.label):
+		return adapters.Pi
+	}
+	return ""
+}
+
+// guess returns the likely writer of a file that could not be read.
+func (f *file) guess() adapters.Name {
+	if f.sqlite || f.shortLabel {
+		return adapters.PiRust
+	}
+	return adapters.Pi
+}

@@ -1,0 +1,83 @@
+package pistore
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rollcall/adapters"
+)
+
+// Program finds the program of Pi or of pi_agent_rust among those of these names: both
+// are called pi, and only that of pi_agent_rust is native. look is exec.LookPath or a
+// function like it; its error is returned when there is no such program.
+func Program(native bool, look func(string) (string, error), names ...string) (string, error) {
+	var failed error
+	for _, name := range names {
+		path, err := look(name)
+		if err != nil {
+			failed = err
+			continue
+		}
+		if is, err := isNative(path); err == nil && is == native {
+			return path, nil
+		}
+		failed = errors.New(path + " is the other one")
+	}
+	return "", failed
+}
+
+// isNative reports whether a program is one of the system's own format. npm's shims
+// are scripts on every system.
+func isNative(path string) (bool, error) {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".cmd", ".bat", ".ps1", ".js":
+		return false, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 4)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return false, err
+	}
+	for _, magic := range []string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Launch returns the command for a task, as far as both programs understand it. In the
+// background the prompt goes to standard input; in a terminal it must be an argument.
+// Pi before --session-id, and pi_agent_rust, choose the id of a new session themselves.
+func Launch(program string, t adapters.Task) (adapters.Command, error) {
+	c := adapters.Command{Path: program, Session: t.Resume}
+	if !t.Terminal {
+		c.Args, c.Stdin = []string{"-p", "--mode", "json"}, t.Prompt
+	}
+	if t.Resume != "" {
+		c.Args = append(c.Args, "--session", t.Resume)
+	}
+	if t.Model != "" {
+		c.Args = append(c.Args, "--model", t.Model)
+	}
+	if t.Terminal && t.Prompt != "" {
+		c.Args = append(c.Args, asMessage(t.Prompt))
+	}
+	return c, nil
+}
+
+// asMessage returns a prompt that is not read as an option or as the name of a file.
+func asMessage(prompt string) string {
+	if strings.HasPrefix(prompt, "-") || strings.HasPrefix(prompt, "@") {
+		return " " + prompt
+	}
+	return prompt
+}

@@ -1,0 +1,183 @@
+package pistore
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// startPrecision is how much before its process a session can seem to have begun: starts
+// are kept in ticks of the clock.
+const startPrecision = 2 * clockTick
+
+// startWindow returns within what time of its process's start a session begins. The
+// delay of its first entry shows how busy the machine was. 0.73.1 reads hundreds of
+// files first, which took up to 4 s.
+func (s *session) startWindow() time.Duration {
+	switch {
+	case !s.system:
+		return 15 * time.Second
+	case s.second.Before(s.at): // a fork: the first entries are the parent's
+		return 5 * time.Second
+	}
+	return min(max(3500*time.Millisecond, 8*s.second.Sub(s.at)), 20*time.Second)
+}
+
+// usualStart returns how long after its process's start a session usually begins.
+func (s *session) usualStart() time.Duration {
+	if s.system {
+		return 900 * time.Millisecond
+	}
+	return 1500 * time.Millisecond
+}
+
+// startTolerance returns by how much the start of two sessions must differ to be told
+// apart. 1.5.2 takes 0.5 s to 1.8 s, and 3 s on a busy machine; 0.73.1 takes 0.6 s when
+// its files are in the system's cache, 4 s when not, 10 s on a busy machine.
+func (s *session) startTolerance(busy time.Duration) time.Duration {
+	if s.system {
+		return max(700*time.Millisecond, 4*busy)
+	}
+	return max(3*time.Second, 8*busy)
+}
+
+// firstEntryDelay returns the longest delay of the first entry of these sessions, at
+// most 2 s.
+func firstEntryDelay(ss []*session) (longest time.Duration) {
+	for _, s := range ss {
+		longest = max(longest, s.second.Sub(s.at))
+	}
+	return min(longest, 2*time.Second)
+}
+
+// startFit returns by how much a session's beginning differs from the usual one after a
+// process's start. ok reports whether the process can have begun with the session.
+func (m *matcher) startFit(p *process, s *session) (off time.Duration, ok bool) {
+	gap := s.at.Sub(p.Started)
+	if gap < -startPrecision {
+		return 0, false
+	}
+	if !p.mayHave(s) || m.excluded(p, s) {
+		return 0, false
+	}
+	follows := m.threadsFollow(p, s)
+	return (gap - s.usualStart()).Abs(), follows || gap <= s.startWindow() && !m.wroteLess(p, s)
+}
+
+// byStart finds the sessions that processes began with: Pi writes the header's
+// time about a second after its start.
+func (m *matcher) byStart(processes []*process) {
+	folders := map[string][]*process{}
+	for _, p := range processes {
+		if m.has[p] == nil {
+			folders[p.cwd] = append(folders[p.cwd], p)
+		}
+	}
+	for _, ps := range folders {
+		m.byThreads(ps, m.beginnings(ps))
+		ps = slices.DeleteFunc(ps, func(p *process) bool { return m.has[p] != nil })
+		if ss := m.beginnings(ps); !m.inOrder(ps, ss) {
+			m.nearest(ps, ss)
+		}
+	}
+}
+
+// beginnings returns the sessions that one of the processes may have begun with.
+func (m *matcher) beginnings(ps []*process) (ss []*session) {
+	for _, s := range m.sessions {
+		first := !slices.ContainsFunc(m.sessions, func(o *session) bool { return o.at.Before(s.at) && isSameProcess(o, s) })
+		if s.isFree() && first && slices.ContainsFunc(ps, func(p *process) bool {
+			_, ok := m.startFit(p, s)
+			return ok && !m.belongsToAnother(s, p)
+		}) {
+			ss = append(ss, s)
+		}
+	}
+	return ss
+}
+
+// inOrder assigns one session to each process, if there are as many of both and their
+// order permits it. Of two processes that start within a second of each other, or two
+// on a busy machine, the later one may be the first to begin a session.
+func (m *matcher) inOrder(ps []*process, ss []*session) bool {
+	if len(ps) != len(ss) {
+		return false
+	}
+	for i, p := range ps {
+		if _, ok := m.startFit(p, ss[i]); !ok {
+			return false
+		}
+	}
+	apart := max(700*time.Millisecond, 2*firstEntryDelay(ss))
+	for i, s := range ss {
+		var hosts []*process
+		for j, p := range ps {
+			if _, ok := m.startFit(p, s); j == i || ok && p.Started.Sub(ps[i].Started).Abs() < apart {
+				hosts = append(hosts, p)
+			}
+		}
+		if len(hosts) == 1 {
+			m.assign(s, ps[i], "it began when the process did")
+		} else { // each of them lives, whichever is whose
+			s.hosts, m.has[ps[i]] = hosts, s
+		}
+	}
+	return true
+}
+
+// nearest gives processes the sessions that began when they usually do.
+func (m *matcher) nearest(ps []*process, ss []*session) {
+	type pair struct {
+		p   *process
+		s   *session
+		off time.Duration
+	}
+	var pairs []pair
+	for _, p := range ps {
+		for _, s := range ss {
+			if off, ok := m.startFit(p, s); ok && !m.belongsToAnother(s, p) {
+				pairs = append(pairs, pair{p, s, off})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.off, b.off) })
+	longest := firstEntryDelay(ss)
+	for i, x := range pairs {
+		if m.has[x.p] != nil || !x.s.isFree() {
+			continue
+		}
+		hosts, candidates := []*process{x.p}, []*session{x.s}
+		near := x.s.startTolerance(longest)
+		for _, y := range pairs[i+1:] {
+			switch {
+			case y.off-x.off >= near:
+			case y.s == x.s && m.has[y.p] == nil:
+				hosts = append(hosts, y.p)
+			case y.p == x.p && y.s.isFree():
+				candidates = append(candidates, y.s)
+			}
+		}
+		m.assignAmbiguous(hosts, candidates)
+	}
+}
+
+// assignAmbiguous notes that each of the processes may have each of the sessions.
+func (m *matcher) assignAmbiguous(hosts []*process, candidates []*session) {
+	switch {
+	case len(hosts) == 1 && len(candidates) == 1:
+		m.assign(candidates[0], hosts[0], "it began when the process did")
+		return
+	case len(hosts) >= len(candidates): // all of the sessions live, whichever is whose
+		for _, s := range candidates {
+			s.hosts = hosts
+		}
+	default:
+		for _, s := range candidates {
+			s.doubt = fmt.Sprintf("process %d began when this session and another one did", hosts[0].PID)
+		}
+	}
+	for _, p := range hosts {
+		m.has[p] = candidates[0]
+	}
+}

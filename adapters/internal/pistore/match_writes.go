@@ -1,0 +1,213 @@
+package pistore
+
+import (
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rollcall/proc"
+)
+
+// writeCounts is what was counted at the last question. What a session's file has
+// grown by since then was written by a process that has written at least as much.
+type writeCounts struct {
+	at      time.Time
+	written map[proc.Identity]uint64 // by each process, before the files were looked at
+	sizes   map[string]int64         // of the sessions' files, by path
+	folders map[string]bool          // those of which all files are in sizes
+}
+
+// processSession is a process and the id of a session.
+type processSession struct {
+	process proc.Identity
+	session string
+}
+
+// countWritten notes how much the processes have written, before any file is looked at.
+func (d *discovery) countWritten() {
+	d.written = make(map[proc.Identity]uint64, len(d.processes))
+	for _, p := range d.processes {
+		if n, err := d.store.table.Written(p.Identity); err == nil {
+			d.written[p.Identity] = n
+		}
+	}
+}
+
+// attributeWrites finds the processes that did not write what sessions have grown by
+// since the last question, and those that alone can have.
+func (d *discovery) attributeWrites() {
+	d.store.mu.Lock()
+	before := d.store.writeCounts
+	d.store.mu.Unlock()
+	d.soleWriters, d.grown = map[*process]*session{}, map[string]bool{}
+	if before.written == nil {
+		return
+	}
+	since := d.writtenSince(before)
+	for _, s := range d.live {
+		if s.readErr != nil || !s.known {
+			continue
+		}
+		growth := s.info.Size() - before.sizes[s.path]
+		_, known := before.sizes[s.path]
+		if known = known || before.folders[s.dir] || s.stored.After(before.at); !known || growth <= 0 {
+			continue
+		}
+		d.grown[s.path] = true
+		if p := d.onlyWriter(s, uint64(growth), since, before); p != nil {
+			if old := d.soleWriters[p]; old == nil || s.active().After(old.active()) {
+				d.soleWriters[p] = s
+			}
+		}
+	}
+}
+
+// writtenSince returns how much each process has written since the last question, at
+// most. Processes that don't show that are left out.
+func (d *discovery) writtenSince(before writeCounts) map[*process]uint64 {
+	since := make(map[*process]uint64, len(d.processes))
+	for _, p := range d.processes {
+		was, seen := before.written[p.Identity]
+		n, err := d.store.table.Written(p.Identity)
+		if err == nil && (seen || p.Started.After(before.at)) {
+			since[p] = n - was
+		}
+	}
+	return since
+}
+
+// onlyWriter returns the one process that can have written that much into a session,
+// and remembers those that can't have. A process that wrote less may still have written
+// the last part.
+func (d *discovery) onlyWriter(s *session, growth uint64, since map[*process]uint64, before writeCounts) *process {
+	var writers []*process
+	uncounted, ended := false, d.endedWriter(s, before)
+	for _, p := range d.processes {
+		switch n, counted := since[p]; {
+		case !p.uses(s.root), d.busyElsewhere(p, s):
+		case counted && n < growth:
+			if !ended && !d.tookOver(p, s, before) {
+				d.store.mu.Lock()
+				d.store.notWrittenBy[processSession{p.Identity, s.id}] = s.active()
+				d.store.mu.Unlock()
+			}
+		default:
+			writers = append(writers, p)
+			uncounted = uncounted || !counted
+		}
+	}
+	if len(writers) != 1 || uncounted || ended || !writers[0].mayHave(s) || s.prompted.Before(writers[0].Started) {
+		return nil
+	}
+	return writers[0]
+}
+
+// endedWriter reports whether a process that has ended since the last question may
+// have written into a session, or a part of what was written.
+func (d *discovery) endedWriter(s *session, before writeCounts) bool {
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	for id := range before.written {
+		if _, lives := d.written[id]; !lives && (d.store.lastSessions[id].session == "" || d.store.lastSessions[id].session == s.id) {
+			return true
+		}
+	}
+	return false
+}
+
+// tookOver reports whether a process that began since the last question may have
+// resumed a session of which others, who came and went since, wrote a part.
+func (d *discovery) tookOver(p *process, s *session, before writeCounts) bool {
+	if _, seen := before.written[p.Identity]; seen || !s.stored.Before(p.Started) {
+		return false
+	}
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	for id, h := range d.store.lastSessions {
+		if _, lives := d.written[id]; lives && h.session == s.id && id != p.Identity {
+			return false // that one wrote
+		}
+	}
+	return true
+}
+
+// busyElsewhere reports whether a process is in a turn of another session. Such a
+// process writes to its terminal all the time.
+func (d *discovery) busyElsewhere(p *process, s *session) bool {
+	had := d.lastSessionOf(p)
+	return had != "" && had != s.id && slices.ContainsFunc(d.live, func(o *session) bool {
+		return o.id == had && (o.turn.state == open || o.turn.state == retrying)
+	})
+}
+
+// nonWriters returns which sessions processes did not write into, and until when that
+// holds.
+func (d *discovery) nonWriters() map[processSession]time.Time {
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	not := make(map[processSession]time.Time, len(d.store.notWrittenBy))
+	for k, at := range d.store.notWrittenBy {
+		not[k] = at
+	}
+	return not
+}
+
+// recordCounts keeps what the next question compares with. The caller holds the store's
+// lock.
+func (d *discovery) recordCounts() {
+	d.store.writeCounts = writeCounts{at: d.now, written: d.written, sizes: make(map[string]int64, len(d.live)), folders: map[string]bool{}}
+	for _, p := range d.processes {
+		for _, r := range d.roots {
+			if p.uses(r.path) {
+				d.store.writeCounts.folders[filepath.Join(r.path, folderName(p.cwd))] = true
+			}
+		}
+	}
+	for _, s := range d.live {
+		d.store.writeCounts.sizes[s.path] = s.info.Size()
+	}
+	for _, f := range d.files { // the others that were listed
+		if d.store.writeCounts.folders[f.dir] {
+			d.store.writeCounts.sizes[f.path] = f.info.Size()
+		}
+	}
+	for k := range d.store.notWrittenBy {
+		if _, lives := d.written[k.process]; !lives {
+			delete(d.store.notWrittenBy, k)
+		}
+	}
+}
+
+// excluded reports whether a process does not have a session: other processes wrote
+// into it, and no prompt has been added since.
+func (m *matcher) excluded(p *process, s *session) bool {
+	at, ok := m.nonWriters[processSession{p.Identity, s.id}]
+	return ok && !s.prompted.After(at)
+}
+
+// wroteLess reports whether a process has written less since its start than is in the
+// file of a session that began later: the process did not make it. A Pi that was never
+// prompted has written 3 KB to 6 KB to its terminal, and 1.5.2 stores 6 KB and more
+// with the first prompt. The system may have copied what a fork begins with.
+func (m *matcher) wroteLess(p *process, s *session) bool {
+	if s.sqlite || s.parent != "" {
+		return false
+	}
+	n, err := m.written(p) // after the file's size was read
+	return err == nil && s.info.Size() > 0 && n < uint64(s.info.Size())
+}
+
+// byWriting assigns the session that no other process can have written to. A process
+// whose earlier session has grown as well may have written to that one.
+func (m *matcher) byWriting(p *process, had string) {
+	s := m.soleWriters[p]
+	if s == nil || m.has[p] != nil || !s.isFree() {
+		return
+	}
+	for _, o := range m.sessions {
+		if o.id == had && o != s && m.grown[o.path] {
+			return
+		}
+	}
+	m.assign(s, p, "no other process wrote as much when the session grew")
+}

@@ -1,0 +1,51 @@
+package pistore
+
+import (
+	"slices"
+)
+
+// holdersBefore returns which session was seen with which process at earlier questions.
+func (d *discovery) holdersBefore() map[string]holder {
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	before := make(map[string]holder, len(d.store.lastSessions))
+	for id, h := range d.store.lastSessions {
+		alive := slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id })
+		if old, there := before[h.session]; !there || alive || !old.alive && h.active.After(old.active) {
+			before[h.session] = holder{pid: id.PID, alive: alive, active: h.active}
+		}
+	}
+	return before
+}
+
+// lastSessionOf returns the session that a process was last seen with.
+func (d *discovery) lastSessionOf(p *process) string {
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	return d.store.lastSessions[p.Identity].session
+}
+
+// remember keeps what the next question and WatchPaths start from.
+func (d *discovery) remember() {
+	watch := d.watchPaths()
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	d.store.watch = watch
+	d.store.hadRust = d.store.hadRust || d.hasRust
+	d.store.listedOnce = d.store.listedOnce || d.listed
+	d.store.transcripts.Trim()
+	for id := range d.store.seen {
+		if !d.noTable && !slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id }) && !d.store.table.Alive(id) {
+			delete(d.store.seen, id)
+		}
+	}
+	if len(d.store.lastSessions) > maxLastSessions {
+		clear(d.store.lastSessions)
+	}
+	for _, s := range d.live {
+		if s.owner != nil && s.doubt == "" {
+			d.store.lastSessions[s.owner.Identity] = lastSession{s.id, s.active(), s.file}
+		}
+	}
+	d.recordCounts()
+}

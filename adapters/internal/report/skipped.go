@@ -1,0 +1,20 @@
+package report
+
+import "maps"
+
+// maxReasons is how many reasons for skipping are counted apart for one file.
+const maxReasons = 16
+
+// CountSkipped returns a copy of counts in which reason is counted once more. Of a
+// new reason, when there are many, only the number counts.
+func CountSkipped(counts map[string]int, reason string) map[string]int {
+	counts = maps.Clone(counts)
+	if counts == nil {
+		counts = map[string]int{}
+	}
+	if _, known := counts[reason]; !known && len(counts) >= maxReasons {
+		reason = "further kinds of records"
+	}
+	counts[reason]++
+	return counts
+}

@@ -1,0 +1,141 @@
+// Package openclaw reports the sessions of OpenClaw gateways.
+//
+// A gateway is asked over its WebSocket protocol, versions 3 and 4, at every
+// question. Its sessions have no processes of their own: while it
+// answers, a session works, waits or is idle as its row says (hasActiveRun) and as
+// the gateway's lists of pending approvals and questions say. Gateways are found
+// through the user's settings, the environment, the state folders (~/.openclaw and
+// those of profiles) and the running processes; the failure of one does not affect
+// the others. The sessions of a gateway on this machine that refuses to answer are
+// read from its state folder.
+//
+// Facts were learned from OpenClaw 2026.9.6, 2026.7.1, 2026.5.18, 2026.4.15, 2026.3.13
+// and 2026.2.26 on Linux.
+package openclaw
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
+	"rollcall/proc"
+)
+
+// Gateway is a gateway that the user named in the settings.
+type Gateway struct {
+	URL   string // ws://, wss://, http:// or https://
+	Token string // gateway.auth.token, or the password of one that wants a password
+	Name  string // shown as the session's Remote; the URL if empty
+}
+
+// Config says where to look, and whom to ask.
+type Config struct {
+	adapters.Config
+	// Gateways are asked besides those that are found. One that is found as well
+	// is asked once, with the token that stands here.
+	Gateways []Gateway
+	// AllowPlaintext lets tokens travel without TLS to gateways that are not on
+	// this machine.
+	AllowPlaintext bool
+}
+
+// Adapter implements adapters.Adapter, adapters.Watcher, adapters.Pusher,
+// adapters.Stopper, adapters.Peeker and adapters.ProcessOwner. It keeps no status: in memory are which
+// gateway has which session, first prompts, and, while Push runs, one connection
+// per gateway.
+type Adapter struct {
+	home  string
+	env   func(string) string
+	table proc.Lister
+	now   func() time.Time
+	cfg   Config
+	limit time.Duration // answerLimit
+
+	ids            sessionIDs
+	prompts        prompts
+	usages         usages
+	outcomes       runOutcomes
+	workspaceCache workspaceCache
+	states         gatewayStates
+	pusher         pusher
+
+	watched report.Watch
+}
+
+var (
+	_ adapters.Adapter   = (*Adapter)(nil)
+	_ adapters.Describer = (*Adapter)(nil)
+	_ adapters.Watcher   = (*Adapter)(nil)
+	_ adapters.Pusher    = (*Adapter)(nil)
+	_ adapters.Stopper   = (*Adapter)(nil)
+	_ adapters.Peeker    = (*Adapter)(nil)
+
+	_ adapters.ProcessOwner = (*Adapter)(nil)
+)
+
+// New makes the adapter. It reads and connects to nothing yet.
+func New(cfg Config) *Adapter {
+	cfg.Config = cfg.WithDefaults()
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: cfg.Table, now: cfg.Now, cfg: cfg, limit: answerLimit}
+}
+
+var description = adapters.Register(adapters.Description{
+	Name: adapters.OpenClaw, Title: "OpenClaw", Short: "claw",
+	Program: "openclaw", Install: "npm install -g openclaw", Processes: []string{"openclaw-gatewa"},
+}, (*Adapter)(nil))
+
+// Describe implements adapters.Describer.
+func (a *Adapter) Describe() adapters.Description { return description }
+
+// Name implements adapters.Adapter.
+func (a *Adapter) Name() adapters.Name { return adapters.OpenClaw }
+
+// Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that one
+// that hangs doesn't cost the answers of the others. A gateway that is installed
+// and not running has no sessions, and is an error only when the user named it,
+// when it crashed lately, or when it was seen before by this Adapter and did not
+// end cleanly. Without Query.Totals only a few sessions' tokens and costs are asked for at
+// once; those of sessions at work are not known.
+func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	f := a.find(ctx)
+	a.watched.Set(f.answer.Watched())
+	a.pusher.sync(f.targets)
+	if len(f.targets) == 0 && len(f.answer.Problems()) == 0 && !f.installed {
+		return f.answer.Absent()
+	}
+	answers := make([]answer, len(f.targets))
+	var asked sync.WaitGroup
+	for i, t := range f.targets {
+		asked.Go(func() { answers[i] = a.ask(ctx, t, q) })
+	}
+	asked.Wait()
+	for i := range answers {
+		answers[i].addTo(f.answer, q)
+	}
+	if len(f.answer.Problems()) > 0 { // they say what did not answer
+		ctx = context.WithoutCancel(ctx)
+	}
+	return f.answer.Result(ctx, "OpenClaw")
+}
+
+// addTo adds a gateway's answer to that of all gateways.
+func (ans *answer) addTo(all *report.Answer, q adapters.Query) {
+	all.SkipAll(ans.skipped)
+	all.Problem(ans.problems...)
+	for _, s := range ans.sessions {
+		if len(q.IDs) == 0 || slices.Contains(q.IDs, s.ID) {
+			all.Add(s)
+			all.CountVersion(s.Version)
+		}
+	}
+}
+
+// WatchPaths implements adapters.Watcher. It returns the folders in which gateways put
+// their locks, which appear and vanish with the gateway, and those of sessions that are
+// read from files.
+func (a *Adapter) WatchPaths() []string {
+	return a.watched.Folders()
+}

@@ -1,0 +1,172 @@
+package openclaw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+const (
+	// answerLimit is how long one gateway may take. The caller has 5 s for all.
+	answerLimit = 3500 * time.Millisecond
+	// retryLimit is how long one may take that did not answer the last time.
+	retryLimit = 1500 * time.Millisecond
+	// retryFor is how long that is remembered: a machine under load answers late,
+	// and gets its full time again.
+	retryFor = 10 * time.Second
+)
+
+// answer is the answer of one gateway.
+type answer struct {
+	sessions []adapters.Session
+	problems []error
+	skipped  map[string]int
+}
+
+// gatewayStates remembers of each gateway what helps to judge that it does not answer:
+// never a status.
+type gatewayStates struct {
+	mu   sync.Mutex
+	byID map[string]*gatewayState
+}
+
+type gatewayState struct {
+	seen    bool // it answered before
+	hadLock bool // and then had a lock, so that one that is gone means a clean end
+	silent  time.Time
+}
+
+func (g *gatewayStates) note(id string, edit func(*gatewayState)) gatewayState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.byID == nil {
+		g.byID = map[string]*gatewayState{}
+	}
+	if g.byID[id] == nil {
+		g.byID[id] = &gatewayState{}
+	}
+	edit(g.byID[id])
+	return *g.byID[id]
+}
+
+// ask asks one gateway.
+func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
+	was := a.states.note(t.id, func(*gatewayState) {})
+	limit := a.limit
+	if age := a.now().Sub(was.silent); age >= 0 && age < retryFor {
+		limit = retryLimit
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	ans := answer{skipped: map[string]int{}}
+	c, release, err := a.borrow(limited, t)
+	if err == nil {
+		defer func() { release(errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil) }()
+		err = a.readSessions(limited, t, c, q, &ans)
+		if isMissingScope(err) && a.files(t, &c.hello, &ans) {
+			err = nil
+		}
+	}
+	switch {
+	case err == nil:
+		a.states.note(t.id, func(g *gatewayState) {
+			g.seen, g.hadLock, g.silent = true, t.owner.state == ownerAlive && t.lockPath != "" && lockExists(t.lockPath), time.Time{}
+		})
+	case isRefusedDial(err):
+		ans.problems = append(ans.problems, a.notRunning(t, was)...)
+	default:
+		if limited.Err() != nil && ctx.Err() == nil {
+			if limit == a.limit {
+				a.states.note(t.id, func(g *gatewayState) { g.silent = a.now() })
+			}
+			err = context.DeadlineExceeded
+		}
+		ans.problems = append(ans.problems, t.problem(err))
+	}
+	return ans
+}
+
+func lockExists(path string) bool {
+	_, ok, err := readLock(path)
+	return ok || err != nil
+}
+
+// notRunning returns the problems of a gateway at whose address no process listens.
+// That a gateway is merely stopped is no problem: many users have one installed and
+// don't use it.
+func (a *Adapter) notRunning(t *target, was gatewayState) []error {
+	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Fix: startHint()}
+	switch {
+	case t.owner.state == ownerAlive:
+		p.Err = fmt.Errorf("the gateway's process %d runs, and nothing listens there", t.owner.pid)
+		p.Fix = "it is starting, which takes up to a minute, or ending; `openclaw gateway status` says more"
+	case t.owner.state == ownerGone:
+		p.Path = t.lockPath
+		p.Err = fmt.Errorf("the gateway is not running: its process %d is gone and left this lock", t.owner.pid)
+	case t.named != "":
+		p.Err = fmt.Errorf("the gateway named in %s is not running", t.named)
+	case was.seen && !was.hadLock:
+		p.Err = errors.New("the gateway is not running any more")
+	default:
+		return nil
+	}
+	return []error{p}
+}
+
+// readSessions asks for the sessions over an open connection.
+func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adapters.Query, ans *answer) error {
+	if !c.hello.granted(scopeRead) {
+		return &refusal{method: "sessions.list", Message: "missing scope: " + scopeRead}
+	}
+	rows, partial, err := c.sessions(ctx, q.IDs, a.now(), ans.skipped)
+	if err != nil {
+		return err
+	}
+	if partial != nil {
+		ans.problems = append(ans.problems, t.problem(partial))
+	}
+	v := gatewayView{target: t, hello: &c.hello, now: a.now(), runs: a.pusher.runsOf(t.id, c), alive: a.alive, outcomes: &a.outcomes}
+	hidden := false
+	if anyActive(rows) {
+		var err error
+		if v.pending, v.whyPendingUnknown, err = a.pending(ctx, t, c); err != nil {
+			// Working can't be told from waiting at the moment: what was seen last is
+			// better than a guess.
+			hidden = true
+			ans.problems = append(ans.problems, t.problem(err))
+		}
+	}
+	v.workspaces = a.workspaceCache.fill(ctx, t, c, rows, a.now())
+	a.ids.enter(t, rows)
+	a.prompts.fill(ctx, t, c, rows)
+	a.usages.fill(ctx, t, c, rows, q.Totals)
+	for i := range rows {
+		if hidden && rows[i].Active != nil && *rows[i].Active {
+			ans.skipped["running session whose approvals could not be asked for"]++
+			continue
+		}
+		s := v.session(&rows[i], a.ids.idOf(t, rows[i].Key))
+		s.Parent = a.ids.parent(t, &rows[i], s.ID)
+		s.FirstPrompt, s.LastPrompt = a.prompts.of(t, &rows[i])
+		s.Tokens, s.CostUSD = a.usages.of(t, &rows[i])
+		t.auth.redactSession(&s)
+		ans.sessions = append(ans.sessions, s)
+	}
+	a.pusher.noteWaiting(t.id, v.pending)
+	return nil
+}
+
+// alive reports whether the process that took a lock may be alive. A process that began
+// after the lock was taken is another one with the same pid.
+func (a *Adapter) alive(l writeLock) bool {
+	p, err := a.table.Find(l.PID)
+	if err != nil {
+		return !errors.Is(err, proc.ErrGone)
+	}
+	return l.Created.IsZero() || !p.Started.After(l.Created.Add(2*time.Second))
+}

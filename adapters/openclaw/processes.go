@@ -1,0 +1,250 @@
+package openclaw
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/proc"
+)
+
+// ownerState is what is known of the process that a state folder belongs to.
+type ownerState int
+
+const (
+	ownerNone     ownerState = iota // no lock, no process: never started, or ended cleanly
+	ownerAlive                      // its process runs
+	ownerGone                       // its process is gone and left its lock: it crashed
+	ownerLongGone                   // the same, so long ago that it is not reported
+)
+
+type owner struct {
+	state ownerState
+	pid   int
+}
+
+// crashReportTime is how long a crashed gateway is reported as an error.
+const crashReportTime = 24 * time.Hour
+
+// ownerOf returns whether the process that a lock names is alive, or how it ended.
+func (s *search) ownerOf(l lock, locked bool, path string) owner {
+	if !locked {
+		return owner{}
+	}
+	o := owner{state: ownerGone, pid: l.PID}
+	p, err := s.adapter.table.Find(l.PID)
+	switch {
+	case err == nil && s.isOwner(p, l):
+		o.state = ownerAlive
+	case err != nil && !errors.Is(err, proc.ErrGone):
+		o.state = ownerAlive // it can't be told: nothing is called dead that may live
+	case s.isOldLock(path):
+		o.state = ownerLongGone
+	}
+	return o
+}
+
+// isOwner reports whether the process with the lock's pid is the one that wrote it.
+func (s *search) isOwner(p proc.Process, l lock) bool {
+	if runtime.GOOS == "linux" && l.Start != 0 {
+		return p.Start == l.Start
+	}
+	if at, err := time.Parse(time.RFC3339, l.CreatedAt); err == nil && p.Started.After(at.Add(2*time.Second)) {
+		return false // began after the lock was written
+	}
+	return looksLikeGateway(s.adapter.table, p)
+}
+
+// isOldLock reports whether a lock is older than the last start of the machine, or than
+// crashReportTime.
+func (s *search) isOldLock(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return true
+	}
+	if s.adapter.now().Sub(fi.ModTime()) > crashReportTime {
+		return true
+	}
+	init, err := s.adapter.table.Find(1)
+	return err == nil && fi.ModTime().Before(init.Started)
+}
+
+// join adds what the process table says.
+func (o *owner) join(g *gatewayProcess) {
+	if g != nil {
+		*o = owner{state: ownerAlive, pid: g.PID}
+	}
+}
+
+// gatewayProcess is a running gateway.
+type gatewayProcess struct {
+	proc.Process
+	env      map[string]string // of the variables that matter
+	stateDir string
+	config   string
+	port     int
+	foreign  bool // another user's, or of another home folder
+}
+
+// title is what a gateway calls itself; Linux cuts it in comm.
+const title = "openclaw-gateway"
+
+// looksLikeGateway reports whether a process is an OpenClaw gateway: by the title that
+// it gives itself, or by its arguments before it does so.
+func looksLikeGateway(table proc.Lister, p proc.Process) bool {
+	if p.Comm != "" && strings.HasPrefix(title, p.Comm) && len(p.Comm) >= 15 {
+		return true
+	}
+	if !strings.HasPrefix(p.Comm, "node") && !strings.HasPrefix(p.Comm, "openclaw") && p.Comm != "MainThread" && p.Comm != "bun" {
+		return false
+	}
+	args, err := table.Args(p.Identity)
+	if err != nil || len(args) == 0 {
+		return false
+	}
+	if filepath.Base(args[0]) == title {
+		return true
+	}
+	claw, gateway := false, false
+	for i, arg := range args {
+		base := filepath.Base(arg)
+		claw = claw || base == "openclaw" || base == "openclaw.mjs" || strings.Contains(filepath.ToSlash(arg), "/openclaw/")
+		gateway = gateway || arg == "gateway" && runsGateway(args[i+1:])
+	}
+	return claw && gateway
+}
+
+// runsGateway reports whether the words after `openclaw gateway` run one: all
+// sub-commands but "run" talk to a gateway and are none (2026.2.26, 2026.9.6).
+func runsGateway(args []string) bool {
+	return len(args) == 0 || args[0] == "run" || strings.HasPrefix(args[0], "-")
+}
+
+// OwnsProcess implements adapters.ProcessOwner: a gateway, also one of another
+// home folder. The launcher that 2026.2.26 leaves as the parent of one and the
+// commands that only talk to a gateway are not owned.
+func (a *Adapter) OwnsProcess(p proc.Process) bool {
+	if !looksLikeGateway(a.table, p) {
+		return false
+	}
+	if _, err := a.table.Env(p.Identity); err != nil {
+		return false
+	}
+	rows, err := a.table.List(context.Background())
+	return err == nil && !slices.ContainsFunc(rows, func(child proc.Process) bool {
+		return child.PPID == p.PID && looksLikeGateway(a.table, child)
+	})
+}
+
+var variables = []string{"HOME", "USERPROFILE", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE",
+	"OPENCLAW_GATEWAY_PORT", "OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"}
+
+// processes lists the gateways that run. The launcher that 2026.2.26 leaves as the
+// parent of one (comm "openclaw") has arguments that look like it: of a parent and
+// its child the child counts.
+func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayProcess, error) {
+	rows, err := table.List(ctx)
+	var found []gatewayProcess
+	parents := map[int]bool{}
+	for _, p := range rows {
+		if looksLikeGateway(table, p) {
+			g := gatewayProcess{Process: p}
+			g.read(table, home)
+			found = append(found, g)
+			parents[p.PPID] = true
+		}
+	}
+	list := found[:0]
+	for _, g := range found {
+		if !parents[g.PID] {
+			list = append(list, g)
+		}
+	}
+	return list, err
+}
+
+// read finds from the process's environment where its state is. A process with another
+// home folder belongs to another user, even if it runs as the same one.
+func (g *gatewayProcess) read(table proc.Lister, ours string) {
+	entries, err := table.Env(g.Identity)
+	if err != nil {
+		g.foreign = errors.Is(err, fs.ErrPermission)
+		return
+	}
+	g.env = map[string]string{}
+	for _, e := range entries {
+		name, value, _ := strings.Cut(e, "=")
+		for _, v := range variables {
+			if v == name {
+				g.env[name] = strings.TrimSpace(value)
+			}
+		}
+	}
+	home := cmp.Or(g.env["OPENCLAW_HOME"], g.env["HOME"], g.env["USERPROFILE"])
+	g.foreign = home != "" && filepath.Clean(home) != filepath.Clean(ours)
+	under := func(path string) string {
+		if strings.HasPrefix(path, "~/") {
+			return filepath.Join(home, path[2:])
+		}
+		return path
+	}
+	g.config = under(g.env["OPENCLAW_CONFIG_PATH"])
+	g.port, _ = strconv.Atoi(g.env["OPENCLAW_GATEWAY_PORT"])
+	if g.foreign {
+		return
+	}
+	args, err := table.Args(g.Identity)
+	if err != nil {
+		args = nil
+	}
+	switch dir, profile := under(g.env["OPENCLAW_STATE_DIR"]), profileName(cmp.Or(profileArg(args), g.env["OPENCLAW_PROFILE"])); {
+	case dir != "":
+		g.stateDir = dir
+	case home != "" && profile != "":
+		g.stateDir = filepath.Join(home, ".openclaw-"+profile)
+	case home != "":
+		g.stateDir = filepath.Join(home, ".openclaw")
+	}
+	if n := portArg(args); n != 0 {
+		g.port = n
+	}
+	if g.port < 1 || g.port > 65535 {
+		g.port = 0
+	}
+}
+
+// portArg returns the value of --port, and 0 without one.
+func portArg(args []string) int {
+	n, _ := strconv.Atoi(argument(args, "--port"))
+	return n
+}
+
+// profileArg returns the profile that a gateway is started with, while its arguments
+// still name it.
+func profileArg(args []string) string {
+	if slices.Contains(args, "--dev") {
+		return "dev"
+	}
+	return argument(args, "--profile")
+}
+
+// argument returns the value of an option, as --name=value or --name value.
+func argument(args []string, name string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, name+"="); ok {
+			return value
+		}
+		if arg == name && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}

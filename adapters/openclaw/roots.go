@@ -1,0 +1,385 @@
+package openclaw
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
+	"rollcall/bounded"
+)
+
+const (
+	defaultPort = 18789
+	envURL      = "OPENCLAW_GATEWAY_URL"
+)
+
+// target is a gateway to ask.
+type target struct {
+	id   string // its address in one form: who has the same is the same gateway
+	url  string // ws:// or wss://, without any secret
+	name string // Session.Remote
+	auth credentials
+	from string // where the credentials are from, for messages
+	pin  string // SHA-256 that its certificate must have; "": one that the system trusts
+
+	named    string // what names it, when the user did: then it ought to run
+	stateDir string // of a local one
+	lockPath string
+	owner    owner
+
+	workspaces map[string]string // of its agents, as its settings say
+}
+
+// search has what find looks at and finds.
+type search struct {
+	adapter   *Adapter
+	home      string
+	gateways  []gatewayProcess
+	targets   []*target
+	answer    *report.Answer
+	installed bool
+}
+
+// find lists the gateways that there are or ought to be.
+func (a *Adapter) find(ctx context.Context) *search {
+	s := &search{adapter: a, answer: report.NewAnswer(), home: cmp.Or(a.env("OPENCLAW_HOME"), a.home)}
+	var err error
+	if s.gateways, err = processes(ctx, a.table, s.home); err != nil {
+		s.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+			Fix: "without it, gateways that the settings don't name may be missed"})
+	}
+	for i := range s.gateways {
+		s.correctStateDir(&s.gateways[i])
+	}
+	for _, g := range a.cfg.Gateways {
+		s.addNamed(g.URL, credentials{g.Token, g.Token}, g.Name, "Rollcall's settings")
+	}
+	if u := strings.TrimSpace(a.env("OPENCLAW_GATEWAY_URL")); u != "" {
+		s.addNamed(u, s.envAuth(), "", envURL)
+	}
+	for _, dir := range s.stateDirs() {
+		s.addLocal(dir)
+	}
+	for _, g := range s.gateways {
+		s.addProcess(g)
+	}
+	if n, ok := s.envPort(); ok && len(s.targets) == 0 { // one in a container, perhaps
+		s.addNamed("ws://127.0.0.1:"+strconv.Itoa(n), s.envAuth(), "", "OPENCLAW_GATEWAY_PORT")
+	}
+	return s
+}
+
+func (s *search) envPort() (int, bool) {
+	n, err := strconv.Atoi(strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_PORT")))
+	return n, err == nil && n > 0 && n < 65536
+}
+
+func (s *search) envAuth() credentials {
+	return credentials{strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_TOKEN")), strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_PASSWORD"))}
+}
+
+// addNamed adds a gateway that the user named.
+func (s *search) addNamed(raw string, auth credentials, name, by string) {
+	s.installed = true
+	addr, inURL, err := parseURL(raw)
+	if err != nil {
+		s.answer.Problem(&adapters.Problem{Kind: adapters.ErrFormat, Path: by, Err: err,
+			Fix: "an address is like ws://127.0.0.1:18789 or wss://gateway.example"})
+		return
+	}
+	from := by
+	switch {
+	case auth.none():
+		auth = inURL
+	case by == envURL:
+		from = "OPENCLAW_GATEWAY_TOKEN"
+	}
+	s.add(&target{id: addr.id, url: addr.url, name: name, auth: auth, from: from, named: by})
+}
+
+// add adds a target, or what it knows more to the one with the same address.
+func (s *search) add(t *target) {
+	t.name = cmp.Or(t.name, t.url)
+	s.answer.LookedIn(t.url)
+	i := slices.IndexFunc(s.targets, func(o *target) bool { return o.id == t.id })
+	if i < 0 {
+		s.targets = append(s.targets, t)
+		return
+	}
+	have := s.targets[i]
+	if have.auth.none() {
+		have.auth, have.from = t.auth, t.from
+	}
+	have.pin = cmp.Or(have.pin, t.pin)
+	if have.workspaces == nil {
+		have.workspaces = t.workspaces
+	}
+	have.named = cmp.Or(have.named, t.named)
+	if have.stateDir == "" || have.owner.state == ownerNone {
+		have.stateDir, have.lockPath, have.owner = cmp.Or(have.stateDir, t.stateDir), cmp.Or(have.lockPath, t.lockPath), t.owner
+	}
+}
+
+// stateDir is a folder in which a gateway keeps its state.
+type stateDir struct {
+	path    string
+	profile string
+	main    bool // the one that the environment speaks of
+	config  string
+	process *gatewayProcess
+}
+
+// stateDirs returns the folders that the environment names, the default one, those of
+// profiles, and those of running gateways.
+func (s *search) stateDirs() []stateDir {
+	byDefault := filepath.Join(s.home, ".openclaw")
+	main := byDefault
+	if dir := strings.TrimSpace(s.adapter.env("OPENCLAW_STATE_DIR")); dir != "" {
+		main = s.expandHome(dir)
+	} else if p := profileName(s.adapter.env("OPENCLAW_PROFILE")); p != "" {
+		main = byDefault + "-" + p
+	}
+	config := strings.TrimSpace(s.adapter.env("OPENCLAW_CONFIG_PATH"))
+	if config != "" {
+		config = s.expandHome(config)
+	}
+	dirs := []stateDir{{path: main, main: true, config: config, profile: profileOf(main)}}
+	add := func(d stateDir) {
+		d.path = filepath.Clean(d.path)
+		for i := range dirs {
+			if dirs[i].path == d.path {
+				if d.process != nil {
+					dirs[i].process, dirs[i].config = d.process, cmp.Or(dirs[i].config, d.config)
+				}
+				return
+			}
+		}
+		d.profile = cmp.Or(d.profile, profileOf(d.path))
+		dirs = append(dirs, d)
+	}
+	add(stateDir{path: byDefault})
+	entries, _ := os.ReadDir(s.home) // the home folder's own trouble shows elsewhere
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".openclaw-") && (e.IsDir() || e.Type()&os.ModeSymlink != 0) {
+			add(stateDir{path: filepath.Join(s.home, e.Name())})
+		}
+	}
+	for i := range s.gateways {
+		g := &s.gateways[i]
+		if g.stateDir != "" {
+			add(stateDir{path: g.stateDir, config: g.config, process: g})
+		}
+	}
+	return dirs
+}
+
+func (s *search) expandHome(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		return filepath.Join(s.home, path[1:])
+	}
+	return path
+}
+
+func profileName(name string) string {
+	name = strings.TrimSpace(name)
+	if strings.EqualFold(name, "default") || strings.ContainsAny(name, `/\`) {
+		return ""
+	}
+	return name
+}
+
+func profileOf(dir string) string {
+	_, profile, _ := strings.Cut(filepath.Base(dir), ".openclaw-")
+	return profile
+}
+
+// addLocal adds the gateway of a state folder, if it has one.
+func (s *search) addLocal(d stateDir) {
+	config := cmp.Or(d.config, filepath.Join(d.path, "openclaw.json"))
+	path := lockPath(d.path)
+	s.answer.LookedIn(d.path, config)
+	if !bounded.Answers(d.path) {
+		s.answer.Problem(adapters.Unresponsive(d.path))
+		s.installed = true
+		return
+	}
+	s.answer.Watch(d.path, filepath.Dir(path))
+	if _, err := os.Stat(d.path); err == nil || !os.IsNotExist(err) {
+		s.installed = true
+	}
+	set, err := readSettings(config, s.lookup(d))
+	configured := err == nil
+	if err != nil && !os.IsNotExist(err) {
+		s.answer.Problem(err)
+		s.installed = true
+	}
+	l, locked, err := readLock(path)
+	if err != nil {
+		s.answer.Problem(err)
+	}
+	if !locked && err == nil && configured {
+		if old, found, ok := s.oldLock(config); ok {
+			path, l, locked = old, found, true
+		}
+	}
+	t := &target{stateDir: d.path, lockPath: path, owner: s.ownerOf(l, locked, path), from: config}
+	t.owner.join(d.process)
+	if set.remote != "" {
+		s.addRemote(set)
+	}
+	// A folder with neither settings nor a gateway that runs is a left-over.
+	if !configured && t.owner.state != ownerAlive || set.remote != "" && t.owner.state != ownerAlive {
+		return
+	}
+	if t.auth = s.localAuth(d, set); t.auth != set.auth {
+		t.from = "the environment"
+	}
+	t.workspaces = s.workspaces(d, set)
+	scheme := "ws"
+	if set.tls {
+		scheme, t.pin = "wss", set.pinOf(d.path)
+	}
+	n := s.portOf(d, set, l, t.owner)
+	t.url = fmt.Sprintf("%s://127.0.0.1:%d", scheme, n)
+	t.id = fmt.Sprintf("loopback:%d", n)
+	s.installed = true
+	s.add(t)
+}
+
+// workspaces returns the agents' folders. The default agent's is below the state folder
+// unless the settings name another.
+func (s *search) workspaces(d stateDir, set settings) map[string]string {
+	folders := map[string]string{}
+	for agent, dir := range set.workspaces {
+		if dir != "" {
+			folders[agent] = s.expandHome(dir)
+		}
+	}
+	if folders[""] == "" {
+		folders[""] = filepath.Join(d.path, "workspace")
+	}
+	return folders
+}
+
+// addRemote adds the gateway elsewhere that an openclaw.json names.
+func (s *search) addRemote(set settings) {
+	addr, inURL, err := parseURL(set.remote)
+	if err != nil {
+		s.answer.Problem(&adapters.Problem{Kind: adapters.ErrFormat, Path: set.path,
+			Err: fmt.Errorf("gateway.remote.url: %w", err)})
+		return
+	}
+	auth := set.auth
+	if auth.none() {
+		auth = inURL
+	}
+	if auth.none() {
+		auth = s.envAuth()
+	}
+	s.installed = true
+	s.add(&target{id: addr.id, url: addr.url, auth: auth, from: set.path, pin: set.pin, named: "gateway.remote.url in " + set.path})
+}
+
+// lookup returns a function that resolves variables as the gateway of a state folder
+// would.
+func (s *search) lookup(d stateDir) func(string) string {
+	var file map[string]string
+	return func(name string) string {
+		if d.process != nil && d.process.env[name] != "" {
+			return d.process.env[name]
+		}
+		if v := s.adapter.env(name); v != "" {
+			return v
+		}
+		if file == nil {
+			file = dotenv(filepath.Join(d.path, ".env"))
+		}
+		return file[name]
+	}
+}
+
+// localAuth returns the credentials for a gateway on this machine: those that the
+// running one was given, then those of the environment, then those of its settings.
+func (s *search) localAuth(d stateDir, set settings) credentials {
+	if d.process != nil {
+		if c := (credentials{d.process.env["OPENCLAW_GATEWAY_TOKEN"], d.process.env["OPENCLAW_GATEWAY_PASSWORD"]}); !c.none() {
+			return c
+		}
+	}
+	if d.main && s.adapter.env(envURL) == "" {
+		if c := s.envAuth(); !c.none() {
+			return c
+		}
+	}
+	if set.auth.none() {
+		file := dotenv(filepath.Join(d.path, ".env"))
+		return credentials{file["OPENCLAW_GATEWAY_TOKEN"], file["OPENCLAW_GATEWAY_PASSWORD"]}
+	}
+	return set.auth
+}
+
+// portOf returns the port of a local gateway, from the most certain source.
+func (s *search) portOf(d stateDir, set settings, l lock, o owner) int {
+	if o.state == ownerAlive && l.Port != 0 {
+		return l.Port
+	}
+	if d.process != nil && d.process.port != 0 {
+		return d.process.port
+	}
+	if n, ok := s.envPort(); ok && d.main {
+		return n
+	}
+	switch {
+	case set.port != 0:
+		return set.port
+	case l.Port != 0:
+		return l.Port
+	case d.profile != "":
+		return profilePort(d.profile)
+	}
+	return defaultPort
+}
+
+// profilePort returns the port on which 2026.9.6 lets the gateway of a profile listen
+// by default: FNV-1a of its name.
+func profilePort(profile string) int {
+	hash := uint32(2166136261)
+	for _, b := range []byte(profile) {
+		hash = (hash ^ uint32(b)) * 16777619
+	}
+	return 20000 + int(hash%40000)
+}
+
+// addProcess adds a running gateway whose state folder isn't known: it was started
+// with an environment that can't be read.
+func (s *search) addProcess(g gatewayProcess) {
+	if g.foreign {
+		return
+	}
+	s.installed = true
+	if g.stateDir != "" || len(s.targets) > 0 {
+		return
+	}
+	n := strconv.Itoa(defaultPort)
+	if g.port != 0 {
+		n = strconv.Itoa(g.port)
+	}
+	s.add(&target{id: "loopback:" + n, url: "ws://127.0.0.1:" + n, auth: s.envAuth(), from: "the environment",
+		owner: owner{state: ownerAlive, pid: g.PID}})
+}
+
+// startHint returns how a gateway is started.
+func startHint() string {
+	if runtime.GOOS == "linux" {
+		return "start it with `openclaw gateway start`, or `openclaw gateway` in a terminal"
+	}
+	return "start it with `openclaw gateway start`"
+}

@@ -1,0 +1,226 @@
+package openclaw
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
+)
+
+// gatewayView has what the sessions of one gateway are judged by.
+type gatewayView struct {
+	target            *target
+	hello             *hello
+	now               time.Time
+	pending           map[string]request // by session key: what waits for the user
+	whyPendingUnknown string             // why that could not be seen
+	runs              func(key string) (run, bool)
+	alive             func(writeLock) bool // may be nil
+	outcomes          *runOutcomes         // may be nil
+	workspaces        map[string]string
+}
+
+// request waits for the user.
+type request struct {
+	what adapters.WaitingFor
+	text string
+	more int // others of the same session
+}
+
+// session makes a session of a row.
+func (v *gatewayView) session(r *row, id string) adapters.Session {
+	d := v.decide(r)
+	stopIfQuiet(&d, v.now.Sub(r.lastActivity()), r.lastActivity().IsZero())
+	s := adapters.Session{
+		ID: id, Agent: adapters.OpenClaw, Status: d.Status, WaitingFor: d.WaitingFor, Outcome: d.Outcome,
+		Evidence: d.Evidence, Remote: v.target.name, Version: v.hello.version(),
+		CWD: cmp.Or(r.cwd(), v.workspaces[r.agent()]), Model: cmp.Or(r.ActiveName, r.Model), Title: r.title(),
+		StartedAt: r.Created.time(), LastActivityAt: r.lastActivity(),
+		Context: adapters.Context{Used: r.Total.count(), Window: r.Window.count()},
+	}
+	if r.TotalFresh != nil && !*r.TotalFresh {
+		s.Context.Used = 0
+	}
+	return s
+}
+
+// quietLimit is after how long a session without a run counts as over. A gateway keeps
+// its sessions for ever, and each could be continued; like those of other agents, a
+// session that is not open is not live.
+const quietLimit = 24 * time.Hour
+
+// stopIfQuiet turns the verdict on an idle or unknown session into stopped when nothing
+// happened in it for quietLimit. never reports that the time of its last activity is
+// not known.
+func stopIfQuiet(d *report.Verdict, age time.Duration, never bool) {
+	if never || age < quietLimit || d.Status != adapters.Idle && d.Status != adapters.Unknown {
+		return
+	}
+	d.Status = adapters.Stopped
+	d.Evidence += "; nothing happened in it for " + report.Span(age) + ", so it counts as over"
+}
+
+// version returns the version of the gateway. 2026.2.26 says "dev" when it wasn't
+// started by npm.
+func (h *hello) version() string {
+	if h.Server.Version == "dev" || h.Server.Version == "unknown" {
+		return ""
+	}
+	return h.Server.Version
+}
+
+// title returns the name that the user gave, or what the gateway derived from the first
+// words.
+func (r *row) title() string {
+	derived := userText(r.Derived)
+	if noTitle.MatchString(derived) {
+		derived = ""
+	}
+	display := strings.TrimSpace(r.Display)
+	if _, made, ok := strings.Cut(display, ":g-"); ok && made == strings.ReplaceAll(r.Key, ":", "-") {
+		display = "" // of the key (2026.5.18): that is no name
+	}
+	return cmp.Or(strings.TrimSpace(r.Label), derived, display)
+}
+
+// noTitle is what 2026.2.26 derives from an id and a date while nothing was said.
+var noTitle = regexp.MustCompile(`^[0-9a-f]{8} \(\d{4}-\d{2}-\d{2}\)$`)
+
+func (r *row) lastActivity() time.Time {
+	last := r.Updated.time()
+	for _, n := range []number{r.Started, r.Ended, r.Interaction} {
+		if at := n.time(); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// decide returns the verdict on a session.
+func (v *gatewayView) decide(r *row) report.Verdict {
+	if w, ok := v.pending[r.Key]; ok && (r.Active == nil || *r.Active) {
+		return report.Waiting(w.what, v.says("a run is active and waits: "+w.String()))
+	}
+	if heard, _ := v.runOf(r.Key); v.whyPendingUnknown != "" && heard.waits && r.Active != nil && *r.Active {
+		return report.Waiting(adapters.ForPermission, v.says("a run is active, and waited for an approval "+report.Span(v.now.Sub(heard.at))+" ago"))
+	}
+	switch {
+	case r.stored:
+		return v.decideStored(r)
+	case r.Active == nil:
+		return v.decideByEvents(r)
+	case *r.Active:
+		text := "hasActiveRun" + v.since(r.Started, ", since ")
+		if v.whyPendingUnknown != "" {
+			text += "; whether it waits for a permission can't be seen: " + v.whyPendingUnknown
+		}
+		return report.Working(v.says(text))
+	}
+	d := report.Verdict{Status: adapters.Idle, Outcome: r.outcome()}
+	switch {
+	case r.Status == "running":
+		d.Evidence = v.says("no active run, though the row still says running")
+	case r.Status == "" && !r.Aborted:
+		d.Evidence = v.says("no active run; how the last one ended is not recorded")
+	case d.Outcome == "" && r.Status == "timeout":
+		d.Evidence = v.says("no active run; the last one timed out or was aborted" + v.since(r.Ended, ", "))
+		if heard, ok := v.runOf(r.Key); ok && !heard.open && heard.outcome == adapters.Interrupted {
+			d.Outcome = heard.outcome
+		}
+	default:
+		d.Evidence = v.says("no active run; the last one: " + oneLine(cmp.Or(r.Status, "aborted")) + v.since(r.Ended, ", "))
+		if r.RunError != "" && d.Outcome == adapters.Failed {
+			d.Evidence += ": " + oneLine(r.RunError)
+		}
+	}
+	return d
+}
+
+// outcome returns how the last run ended.
+func (r *row) outcome() adapters.Outcome {
+	switch r.Status {
+	case "done":
+		return adapters.Completed
+	case "failed":
+		return adapters.Failed
+	case "timeout": // also what the user aborted, in a version that names no run (2026.5.18)
+		if r.RunID != "" {
+			return adapters.Failed
+		}
+	case "killed":
+		return adapters.Interrupted
+	case "":
+		if r.Aborted {
+			return adapters.Interrupted
+		}
+	}
+	return ""
+}
+
+// decideByEvents returns the verdict from the events of an open connection, for a
+// gateway (2026.2.26) that lacks the facts in its list.
+func (v *gatewayView) decideByEvents(r *row) report.Verdict {
+	if d, ok := v.decideByStatus(r); ok {
+		return d
+	}
+	seen, ok := v.runOf(r.Key)
+	if d, ok := v.decideByLock(r); ok {
+		if d.Status == adapters.Idle && d.Outcome == "" && !seen.open {
+			d.Outcome = seen.outcome
+		}
+		return d
+	}
+	switch {
+	case ok && seen.open:
+		return report.Working(v.says(fmt.Sprintf("its run began %s ago and no end was told%s",
+			report.Span(v.now.Sub(seen.at)), maybeWaits)))
+	case ok:
+		return report.Idle(seen.outcome, v.says(fmt.Sprintf("its run ended %s ago", report.Span(v.now.Sub(seen.at)))))
+	}
+	return report.Unknown(v.says("this OpenClaw doesn't tell whether a run is active, and none began or ended while Rollcall listened"))
+}
+
+// runOf returns what events said of a session's run.
+func (v *gatewayView) runOf(key string) (run, bool) {
+	if v.runs == nil {
+		return run{}, false
+	}
+	return v.runs(key)
+}
+
+func (v *gatewayView) says(text string) string { return "gateway " + v.target.name + ": " + text }
+
+func (v *gatewayView) since(n number, before string) string {
+	at := n.time()
+	if at.IsZero() {
+		return ""
+	}
+	return before + report.Span(v.now.Sub(at)) + " ago"
+}
+
+func (w request) String() string {
+	s := "for an answer"
+	if w.what == adapters.ForPermission {
+		s = "for the permission to run"
+	}
+	if w.text != "" {
+		s += " " + oneLine(w.text)
+	}
+	if w.more > 0 {
+		s += fmt.Sprintf(", and %d more", w.more)
+	}
+	return s
+}
+
+func anyActive(rows []row) bool {
+	for i := range rows {
+		if rows[i].Active != nil && *rows[i].Active {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+// Package opencode reports the sessions of OpenCode.
+//
+// A session is a row of OpenCode's database (JSON files up to 1.1), and what it
+// does is told by its last messages. Which process runs it stands nowhere: it is
+// found by command lines, logs and folders, and where these leave a doubt the
+// status is unknown. A server on loopback is asked what it knows beyond that.
+//
+// Facts were learned on Linux from OpenCode 1.0.185, 1.1.65, 1.2.6, 1.2.27, 1.3.2,
+// 1.14.41, 1.15.4, 1.17.11, 1.18.3 and 1.18.33.
+package opencode
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/consistentread"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/report"
+	"rollcall/proc"
+)
+
+// Adapter implements adapters.Adapter, Watcher, Peeker, Stopper and ProcessOwner. It keeps the
+// facts of stores that did not change in memory, never a status.
+type Adapter struct {
+	home  string
+	env   func(string) string
+	table proc.Lister
+	now   func() time.Time
+	// serves returns nil if the process is what listens at the address.
+	serves func(netip.AddrPort, proc.Identity) error
+
+	databases report.Memo[string, *snapshot]    // by path
+	files     report.Memo[string, *fileSession] // of the JSON store of versions up to 1.1, by the path of the session's file
+	fileHeads report.Memo[string, *fileHead]    // by the same
+	logs      report.Memo[string, *logState]    // by path
+	runOwners runOwners
+	homes     report.Recent // data folders, see useOf
+
+	watched report.Watch
+}
+
+var (
+	_ adapters.Adapter   = (*Adapter)(nil)
+	_ adapters.Describer = (*Adapter)(nil)
+	_ adapters.Watcher   = (*Adapter)(nil)
+	_ adapters.Peeker    = (*Adapter)(nil)
+	_ adapters.Stopper   = (*Adapter)(nil)
+
+	_ adapters.ProcessOwner = (*Adapter)(nil)
+)
+
+// New makes the adapter. It reads nothing yet.
+func New(cfg adapters.Config) *Adapter {
+	cfg = cfg.WithDefaults()
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, serves: proc.CheckListenedBy}
+}
+
+var description = adapters.Register(adapters.Description{
+	Name: adapters.OpenCode, Title: "OpenCode", Short: "oc",
+	Program: "opencode", Install: "npm install -g opencode-ai", Processes: []string{"opencode"},
+}, (*Adapter)(nil))
+
+// Describe implements adapters.Describer.
+func (a *Adapter) Describe() adapters.Description { return description }
+
+// Name implements adapters.Adapter.
+func (a *Adapter) Name() adapters.Name { return adapters.OpenCode }
+
+// Discover implements adapters.Adapter. Query.Totals matters for stores of
+// versions up to 1.14, which keep no sums: there Tokens are nil for sessions of
+// many messages until they are asked for. Tokens of a fork include those of the
+// messages that it copied, as OpenCode itself counts. Prompts, titles and errors
+// are cut at 4 KiB. Servers that do not answer cost a second at most.
+func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	roll, err := consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
+	if q.Once {
+		a.forget()
+	}
+	return roll, err
+}
+
+// forget drops what only saves reading at the next question.
+func (a *Adapter) forget() {
+	a.databases.Forget()
+	a.files.Forget()
+	a.fileHeads.Forget()
+}
+
+// look reads the processes and all stores once.
+func (a *Adapter) look(ctx context.Context, q adapters.Query) *discovery {
+	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer()}
+	census, err := takeCensus(ctx, a.table, d.now)
+	if err != nil {
+		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+			Fix: "without it, the status of sessions is unknown"})
+	}
+	d.census, d.noTable = census, err != nil && census.processes == 0
+	roots := a.roots(census, d.now, d.answer)
+	d.absent = len(roots) == 0 && len(census.hosts) == 0 && len(d.answer.Problems()) == 0
+	for _, r := range roots {
+		d.root(ctx, r)
+	}
+	d.addUnresponsive()
+	return d
+}
+
+// result returns what Discover answers with.
+func (d *discovery) result(ctx context.Context) (adapters.Roll, error) {
+	if d.absent {
+		return d.answer.Absent()
+	}
+	d.adapter.watched.Set(d.answer.Watched())
+	return d.answer.Result(ctx, "OpenCode")
+}
+
+// WatchPaths implements adapters.Watcher: the folder of the database and its
+// write-ahead log, that of the logs, and for the JSON store the folders of the
+// sessions and the messages of those that live; never the parts.
+func (a *Adapter) WatchPaths() []string {
+	return a.watched.Folders()
+}

@@ -1,0 +1,334 @@
+package opencode
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// claim has the process of a session, or why none is known.
+type claim struct {
+	host        *host
+	why         string  // for evidence
+	doubt       string  // why it can't be known; "" when it can
+	may         []*host // with doubt: the processes that could run it
+	processGone bool    // its last step ran in a process that is gone
+	opensOnly   bool    // host began after the last record of the open turn, which is another's
+	run         *run    // of the host, if its log is known
+	over        time.Time
+}
+
+// links finds the process of each session of one root.
+type links struct {
+	now           time.Time
+	hosts         []*host
+	shared        map[string]*run // nil: there is no shared log
+	runs          assignment
+	own           map[*host]*run // logs of a process of its own
+	held          map[*host]bool // the processes that have a log of their own open
+	common        []common       // logs that several such processes write, or that one may write
+	serverAnswers map[*host]*serverAnswer
+	latest        map[string]*host // sessions that a command line with --continue means
+
+	databases []string
+	copied    map[string]bool // sessions of a database that the JSON store has as well
+}
+
+// common is a log that several processes, begun in the same second, write.
+type common struct {
+	run   *run
+	hosts []*host
+}
+
+// logLag is after what time a line is surely in the shared log: it is written in
+// batches, once a second.
+const logLag = 3 * time.Second
+
+// trace is one sign that a session ran somewhere.
+type trace struct {
+	at    time.Time
+	host  *host
+	maybe []*host // the run is one of these, or of a process that is gone
+	run   *run
+	why   string
+	over  time.Time
+	opens bool // the process was begun with the session, and may only show it
+}
+
+// of returns the process of a session. findLatest must have been called before.
+func (l *links) of(f *facts) claim {
+	traces := l.traces(f)
+	if f.open() != inTurn {
+		return l.choose(f, traces)
+	}
+	own := slices.DeleteFunc(slices.Clone(traces), func(t trace) bool { return t.opens && t.host.beganAfter(f) })
+	c := l.choose(f, own)
+	if c.host != nil || c.doubt != "" || len(own) == len(traces) {
+		return c
+	}
+	// The process of the open turn is gone, and a later one has the session open.
+	c = l.choose(f, traces)
+	c.opensOnly = c.host != nil
+	return c
+}
+
+// beganAfter reports whether a process began after the last record of a session's
+// open turn: OpenCode goes on with no turn of another process (1.1.65, 1.18.33).
+func (h *host) beganAfter(f *facts) bool {
+	at := f.last.Time.Created
+	return f.open() == inTurn && at > 0 && at.time().Before(h.Started)
+}
+
+// choose returns the process that the latest of the traces names.
+func (l *links) choose(f *facts, traces []trace) claim {
+	if len(traces) == 0 {
+		return l.byFolder(f)
+	}
+	last := traces[0]
+	for _, t := range traces[1:] {
+		if t.at.After(last.at) {
+			last = t
+		}
+	}
+	open := f.open() == inTurn
+	if open && last.host == nil && !last.knows(f) {
+		if c := l.byFolder(f); c.host != nil || c.doubt != "" {
+			return c
+		}
+	}
+	switch {
+	case last.host != nil:
+		return claim{host: last.host, why: last.why, run: last.run, over: last.over}
+	case len(last.maybe) == 1 && last.maybe[0].resume == f.id && !last.maybe[0].fork:
+		return claim{host: last.maybe[0], why: "its command line names the session", run: last.run, over: last.over}
+	case len(last.maybe) > 0:
+		return claim{may: last.maybe, doubt: "its log does not say which process wrote it: " + pids(last.maybe) + " or one that is gone"}
+	case !open:
+		for _, t := range traces {
+			if t.host != nil { // it stayed open there
+				return claim{host: t.host, why: t.why, run: t.run, over: t.over}
+			}
+		}
+	}
+	return claim{processGone: true, why: "log run " + last.run.id + " is that of a process that is gone"}
+}
+
+// knows reports whether a trace can be that of a session's open turn: each step is
+// logged after the prompt is stored, and before the answer is begun.
+func (t trace) knows(f *facts) bool {
+	begun := f.last.Time.Created.time()
+	if f.last.Role == "assistant" {
+		begun = begun.Add(-2 * time.Second)
+	}
+	return !t.at.Before(begun)
+}
+
+// findLatest finds the sessions that --continue took up: each folder's latest at
+// the start of the process.
+func (l *links) findLatest(sessions map[string]*facts) {
+	l.latest = map[string]*host{}
+	for _, h := range l.hosts {
+		if !h.latest || h.fork || h.resume != "" {
+			continue
+		}
+		var best *facts
+		for _, f := range sessions {
+			if f.parent == "" && h.at(f.directory) && l.canStore(h, f) && !f.created.time().After(h.Started.Add(slack)) &&
+				(best == nil || f.updated > best.updated) {
+				best = f
+			}
+		}
+		if best != nil {
+			l.latest[best.id] = h
+		}
+	}
+}
+
+// traces lists the signs.
+func (l *links) traces(f *facts) []trace {
+	var list []trace
+	for h, r := range l.own {
+		if m, ok := r.sessions[f.id]; ok {
+			list = append(list, trace{at: m.at, over: m.over, host: h, run: r, why: "its log names the session"})
+		}
+	}
+	for _, c := range l.common {
+		if m, ok := c.run.sessions[f.id]; ok {
+			list = append(list, trace{at: m.at, over: m.over, maybe: c.hosts, run: c.run})
+		}
+	}
+	owners := map[*run]*host{}
+	for h, r := range l.runs.runOf {
+		owners[r] = h
+	}
+	for _, r := range l.shared {
+		m, ok := r.sessions[f.id]
+		if !ok {
+			continue
+		}
+		t := trace{at: m.at, over: m.over, host: owners[r], run: r, why: "log run " + r.id}
+		if t.host == nil {
+			t.maybe = l.runs.may[r]
+		}
+		list = append(list, t)
+	}
+	for _, h := range l.hosts {
+		if h.resume == f.id && !h.fork && l.canStore(h, f) {
+			list = append(list, trace{at: h.Started, host: h, run: l.logOf(h), why: "its command line names the session", opens: true})
+		}
+		if l.latest[f.id] == h {
+			list = append(list, trace{at: h.Started, host: h, run: l.logOf(h), why: "its command line continues the folder's latest", opens: true})
+		}
+		if s := l.serverAnswers[h]; s != nil && s.names(f.id) {
+			list = append(list, trace{at: l.now.Add(time.Hour), host: h, run: l.logOf(h), why: "its server names the session"})
+		}
+	}
+	return list
+}
+
+func (l *links) logOf(h *host) *run {
+	if r := l.own[h]; r != nil {
+		return r
+	}
+	return l.runs.runOf[h]
+}
+
+// byFolder returns the process of a session that no log names, by its folder.
+func (l *links) byFolder(f *facts) claim {
+	if h := l.creator(f); h != nil {
+		return claim{host: h, run: l.logOf(h), why: "the process in " + f.directory + " that has no other session"}
+	}
+	var sure, may []*host
+	for _, h := range l.hosts {
+		switch l.fits(h, f) {
+		case yes:
+			sure = append(sure, h)
+		case maybe:
+			may = append(may, h)
+		}
+	}
+	switch {
+	case len(sure) == 1 && len(may) == 0:
+		return claim{host: sure[0], run: l.logOf(sure[0]), why: "the only process in " + f.directory}
+	case len(sure)+len(may) == 0:
+		return claim{}
+	}
+	may = append(sure, may...)
+	return claim{may: may, doubt: "no log says which process runs it: " + pids(may) + " could"}
+}
+
+// fit reports whether a session can be a process's.
+type fit int
+
+const (
+	no fit = iota
+	maybe
+	yes
+)
+
+func (l *links) fits(h *host, f *facts) fit {
+	switch {
+	case f.activity.time().Add(slack).Before(h.Started), h.beganAfter(f), l.isStarting(h), !l.canStore(h, f):
+		return no
+	case h.role == oneShot && !h.continues() && !h.canCreate(f):
+		return no
+	case h.role == terminal && f.byRun && !f.created.time().Before(h.Started):
+		return no
+	case h.cwd != "" && h.role != server && !h.at(f.directory):
+		return no
+	}
+	if l.logs(h) || h.role == server && l.serverAnswers[h] != nil {
+		switch {
+		case l.recent(h, f, logLag):
+		case l.recent(h, f, startLimit) && !l.caughtUp(h, f):
+			return maybe
+		default:
+			return no
+		}
+	}
+	if h.cwd == "" {
+		return maybe
+	}
+	return yes
+}
+
+// creator finds the `opencode run` that made a session: each makes exactly one.
+func (l *links) creator(f *facts) *host {
+	var found *host
+	for _, h := range l.hosts {
+		if h.role != oneShot || h.continues() || !f.byRun || !h.at(f.directory) || !h.canCreate(f) || !l.canStore(h, f) {
+			continue
+		}
+		if r := l.logOf(h); r != nil && len(r.sessions) > 0 {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = h
+	}
+	return found
+}
+
+// canCreate reports whether `opencode run` can have made a session.
+func (h *host) canCreate(f *facts) bool {
+	return h.mayHavePrompt(f.lastPrompt) && !f.created.time().Add(startSlack).Before(h.Started)
+}
+
+// logs reports whether a process's log is known, so that it would name its sessions.
+func (l *links) logs(h *host) bool { return l.logOf(h) != nil }
+
+// caughtUp reports whether a process has logged something since a session was last
+// written.
+func (l *links) caughtUp(h *host, f *facts) bool {
+	r := l.logOf(h)
+	return r != nil && r.last.After(f.activity.time().Add(slack))
+}
+
+// recent reports whether a session was written so short a time ago that the shared
+// log may not name it yet. A log of a process's own names what a terminal begins
+// there at once, and is behind only with a server's new sessions.
+func (l *links) recent(h *host, f *facts, within time.Duration) bool {
+	at := f.activity
+	if l.shared == nil || l.own[h] != nil {
+		if h.role != server {
+			return false
+		}
+		at = f.created
+	}
+	age := l.now.Sub(at.time())
+	return age < within && age > -time.Minute
+}
+
+// continues reports whether a process was begun to go on with a session or a copy of
+// one, whose last prompt is another one up to then.
+func (h *host) continues() bool { return h.resume != "" || h.latest || h.fork }
+
+// mayHavePrompt reports whether a prompt can be what `opencode run` was told. What it reads
+// from its input comes after that.
+func (h *host) mayHavePrompt(prompt string) bool {
+	if h.prompt == "" || prompt == "" {
+		return true
+	}
+	return strings.HasPrefix(prompt, unquotePrompt(h.prompt)) || strings.HasPrefix(prompt, cut(h.prompt))
+}
+
+func pids(hosts []*host) string {
+	list := make([]string, len(hosts))
+	for i, h := range hosts {
+		list[i] = fmt.Sprint(h.PID)
+	}
+	if len(list) == 1 {
+		return "process " + list[0]
+	}
+	return "processes " + strings.Join(list, ", ")
+}
+
+func clean(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Clean(path)
+}

@@ -1,0 +1,289 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/adapters/internal/environ"
+	"rollcall/proc"
+)
+
+// role is what a process of OpenCode is for.
+type role int
+
+const (
+	terminal role = iota // the terminal interface
+	oneShot              // opencode run
+	server               // serve, web, acp: any number of sessions, in any folder
+)
+
+// host is a live process that runs sessions.
+type host struct {
+	proc.Process
+	role         role
+	args         []string
+	cwd          string
+	fork         bool     // --fork: what it continues it copies
+	resume       string   // -s ID
+	latest       bool     // -c: it took the folder's latest session up
+	prompt       string   // run's own words, or --prompt
+	port         int      // --port; 0: none was named
+	listen       bool     // it has an HTTP server
+	name         string   // --hostname
+	home         string   // from its environment
+	data         string   // XDG_DATA_HOME
+	db           string   // OPENCODE_DB
+	files        []string // that it has open, where these can be seen
+	denied       bool     // its environment and its folder may not be read
+	unresponsive string   // the folder that it uses, where the file system does not answer
+	filesHidden  bool     // files could not be read
+	knownHome    bool     // its environment or its files name a data folder that exists here
+}
+
+// census is what the process table says about OpenCode at one moment.
+type census struct {
+	hosts     []*host
+	children  map[int][]proc.Process
+	processes int // of all kinds
+}
+
+func takeCensus(ctx context.Context, table proc.Lister, now time.Time) (census, error) {
+	processes, err := table.List(ctx)
+	c := census{children: map[int][]proc.Process{}, processes: len(processes)}
+	named := map[int]proc.Process{}
+	for _, p := range processes {
+		if p.PPID > 0 {
+			c.children[p.PPID] = append(c.children[p.PPID], p)
+		}
+		if isOpenCode(p.Comm) {
+			named[p.PID] = p
+		}
+	}
+	for _, p := range named {
+		h := inspect(table, p)
+		if h == nil {
+			continue
+		}
+		if parent, ok := named[p.PPID]; ok && isOwnTool(table, h, parent, now) {
+			continue
+		}
+		c.hosts = append(c.hosts, h)
+	}
+	slices.SortFunc(c.hosts, func(a, b *host) int {
+		if a.Start != b.Start {
+			if a.Start < b.Start {
+				return -1
+			}
+			return 1
+		}
+		return a.PID - b.PID
+	})
+	return c, err
+}
+
+// isOpenCode reports whether a process can be OpenCode by its name. npm's wrapper of
+// versions up to 1.14 is Node.js and goes by that name: it is never a host. The
+// binary beside that wrapper is called ".opencode" (1.2 to 1.14).
+func isOpenCode(comm string) bool {
+	return comm == "opencode" || comm == ".opencode" || comm == "opencode.exe"
+}
+
+// execTime is within what time a child of OpenCode's has become another program.
+const execTime = 500 * time.Millisecond
+
+// beforeExec reports whether a child of OpenCode is about to become another program:
+// until then it has its parent's name, command line and open files.
+func beforeExec(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
+	if age := now.Sub(h.Started); age < execTime && age > -time.Minute {
+		return true
+	}
+	args, err := table.Args(parent.Identity)
+	return err == nil && slices.Equal(args, h.args)
+}
+
+// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not an
+// agent of its own. No OpenCode starts a terminal interface, and a child that has not
+// become another program yet looks like its parent.
+func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
+	return h.role == terminal || beforeExec(table, h, parent, now)
+}
+
+// OwnsProcess implements adapters.ProcessOwner: the native program, as a terminal
+// interface, as `opencode run` and as a server. The Node.js script that starts
+// versions up to 1.14 and what OpenCode runs of itself as a tool are not owned.
+func (a *Adapter) OwnsProcess(p proc.Process) bool {
+	if !isOpenCode(p.Comm) {
+		return false
+	}
+	h := identify(a.table, p)
+	if h == nil || h.denied || len(h.args) == 0 {
+		return false
+	}
+	parent, err := a.table.Find(p.PPID)
+	return err != nil || !isOpenCode(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
+}
+
+// inspect returns nil for a process that runs no sessions, or is gone.
+func inspect(table proc.Lister, p proc.Process) *host {
+	h := identify(table, p)
+	if h == nil {
+		return nil
+	}
+	var err error
+	h.files, err = table.OpenFiles(p.Identity)
+	if errors.Is(err, proc.ErrGone) || h.denied && errors.Is(err, fs.ErrPermission) {
+		return nil // gone, or another user's, who has a store of his own
+	}
+	h.filesHidden = err != nil
+	if still, err := table.Find(p.PID); err == nil && still.Comm != p.Comm {
+		return nil // by now it is another program
+	}
+	return h
+}
+
+// identify reads from its command line, environment and folder what a process is
+// for. It returns nil for one that runs no sessions or is gone.
+func identify(table proc.Lister, p proc.Process) *host {
+	args, err := table.Args(p.Identity)
+	if errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	h := &host{Process: p, args: args}
+	if err == nil && len(args) > 0 && !h.readArgs() {
+		return nil
+	}
+	env, err := table.Env(p.Identity)
+	if errors.Is(err, proc.ErrGone) || environ.Get(env, "BUN_BE_BUN") == "1" {
+		return nil // as Bun, the binary runs language servers and installs plug-ins
+	}
+	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, "OPENCODE_DB")
+	foreign := errors.Is(err, fs.ErrPermission)
+	if h.cwd, err = table.CWD(p.Identity); errors.Is(err, proc.ErrGone) {
+		return nil
+	}
+	h.denied = foreign && errors.Is(err, fs.ErrPermission)
+	return h
+}
+
+// notHosts has the sub-commands that run no session in their own process: `add`,
+// `install` and `pm` are Bun's, which 1.1.65 runs without BUN_BE_BUN.
+var notHosts = map[string]bool{
+	"attach": true, "completion": true, "mcp": true, "debug": true, "providers": true, "auth": true, "agent": true,
+	"upgrade": true, "uninstall": true, "models": true, "stats": true, "export": true, "import": true,
+	"session": true, "plugin": true, "plug": true, "db": true, "add": true, "install": true, "pm": true, "x": true,
+	"account": true, "console": true, "login": true, "logout": true, "generate": true, "tui-thread-attach": true,
+}
+
+// takesValue has the options whose value is the next argument. They are needed to find
+// the first argument that is no option.
+var takesValue = map[string]bool{
+	"-m": true, "--model": true, "-s": true, "--session": true, "--prompt": true, "--agent": true, "--port": true,
+	"--hostname": true, "--mdns-domain": true, "--cors": true, "--log-level": true, "--title": true, "--attach": true,
+	"--format": true, "-f": true, "--file": true, "--variant": true, "--command": true, "--dir": true, "--cwd": true,
+	"-p": true, "--password": true, "-u": true, "--username": true,
+}
+
+// readArgs reports whether the command line is that of a host.
+func (h *host) readArgs() bool {
+	var plain []string
+	attached := false
+	for i := 1; i < len(h.args); i++ {
+		arg := h.args[i]
+		if arg == "--" {
+			plain = append(plain, h.args[i+1:]...)
+			break
+		}
+		if !strings.HasPrefix(arg, "-") || arg == "-" {
+			plain = append(plain, arg)
+			continue
+		}
+		name, value, inline := strings.Cut(arg, "=")
+		if !inline && takesValue[name] && i+1 < len(h.args) {
+			i++
+			value = h.args[i]
+		}
+		attached = attached || name == "--attach"
+		h.option(name, value)
+	}
+	command := ""
+	if len(plain) > 0 {
+		command = plain[0]
+	}
+	switch command {
+	case "run":
+		h.role = oneShot
+		h.prompt = runPrompt(plain[1:])
+		return !attached
+	case "serve", "web":
+		h.role, h.listen = server, true
+		return true
+	case "acp":
+		h.role = server
+		return true
+	case "--version", "--help":
+		return false
+	}
+	if slices.Contains(h.args[1:], "--version") || slices.Contains(h.args[1:], "-v") || slices.Contains(h.args[1:], "--help") {
+		return false
+	}
+	return !notHosts[command]
+}
+
+func (h *host) option(name, value string) {
+	switch name {
+	case "-s", "--session":
+		if isSession(value) {
+			h.resume = value
+		}
+	case "-c", "--continue":
+		h.latest = value != "false"
+	case "--fork":
+		h.fork = value != "false"
+	case "--prompt":
+		h.prompt = value
+	case "--port":
+		h.port, _ = strconv.Atoi(value)
+		h.listen = true
+	case "--hostname":
+		h.name, h.listen = value, true
+	case "--mdns":
+		h.listen = true
+	}
+}
+
+// isSession reports whether a word has the form of a session's id.
+func isSession(id string) bool {
+	rest, ok := strings.CutPrefix(id, "ses_")
+	if !ok || len(rest) < 8 || len(rest) > 64 {
+		return false
+	}
+	return !strings.ContainsFunc(rest, func(c rune) bool {
+		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	})
+}
+
+// at reports whether the host works in a folder.
+func (h *host) at(folder string) bool {
+	return h.cwd != "" && folder != "" && filepath.Clean(h.cwd) == filepath.Clean(folder)
+}
+
+// hasChild reports whether a process other than OpenCode runs below the host.
+func (c census) hasChild(h *host) bool {
+	queue := []int{h.PID}
+	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {
+		for _, child := range c.children[queue[0]] {
+			if !isOpenCode(child.Comm) {
+				return true
+			}
+			queue = append(queue, child.PID)
+		}
+		queue = queue[1:]
+	}
+	return false
+}

@@ -1,0 +1,42 @@
+// Package pirust reports the sessions of pi_agent_rust, the port of Pi to Rust.
+//
+// It shares Pi's store: a session is its own when the file is named by the first 8
+// characters of the id, or the header has members that only it writes, or it is
+// an SQLite file. All else is Pi's (package pi). What is known of it was read in
+// its source, and not run.
+package pirust
+
+import (
+	"rollcall/adapters"
+	"rollcall/adapters/internal/pistore"
+)
+
+// Adapter implements adapters.Adapter, adapters.Watcher, adapters.ProcessOwner and
+// adapters.Peeker. It keeps what it read of files and processes in memory, never a
+// status.
+//
+// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or not
+// there; with Query.Totals every file that is answered is read whole once. Discover returns ErrAbsent when neither a process,
+// nor a session or an index of its form, is there, whether Pi is or not.
+type Adapter struct{ *pistore.Store }
+
+var (
+	_ adapters.Adapter      = (*Adapter)(nil)
+	_ adapters.Describer    = (*Adapter)(nil)
+	_ adapters.Watcher      = (*Adapter)(nil)
+	_ adapters.ProcessOwner = (*Adapter)(nil)
+	_ adapters.Peeker       = (*Adapter)(nil)
+)
+
+// New makes the adapter. It reads nothing yet.
+func New(cfg adapters.Config) *Adapter {
+	return &Adapter{pistore.New(adapters.PiRust, cfg)}
+}
+
+var description = adapters.Register(adapters.Description{
+	Name: adapters.PiRust, Title: "pi_agent_rust", Short: "pi-rs",
+	Program: "pi", Install: "cargo install pi_agent_rust", Processes: []string{"pi"},
+}, (*Adapter)(nil))
+
+// Describe implements adapters.Describer.
+func (a *Adapter) Describe() adapters.Description { return description }

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// source is one adapter with what was last seen of it.
+type source struct {
+	adapter adapters.Adapter
+	turn    chan struct{} // holds a token while a question is under way
+	urgent  chan struct{} // receives when the end of a process waits for the question under way
+
+	// Owned by the holder of turn.
+	last         *call[discovery] // the newest call; it may still hang
+	shown        []Session
+	lifetimes    map[string]*lifetime
+	ended        map[string]time.Time     // when sessions ended, while the core was running
+	reported     map[string]adapterReport // rows that are shown differently, as the adapter reported them
+	idleOutcomes map[string]idleOutcome   // sessions whose turn was over when they were seen last
+	// atWork is the process to which a session's open turn is known to belong.
+	atWork map[string]proc.Identity
+	// processEnds are the ends of processes without a session. The next answer may
+	// show that such a process had one.
+	processEnds []processEnd
+
+	scanned bool   // the first scan is over, so changes are events
+	lastErr string // of the last answer about all sessions
+
+	// Guarded by Core.mu.
+	health  Health
+	public  []Session // shown, as the snapshot has it
+	changed bool      // public is newer than the snapshot
+	limits  []string  // what can't be watched
+	// unreadable are the problems of the last answer with places that the poller tries
+	// to open.
+	unreadable     []*adapters.Problem
+	asking         int
+	flight         *flight
+	watches        map[proc.Identity]*exitWatch
+	agentProcesses map[proc.Identity]bool // processes of its agent, whose end is watched
+	places         *places                // for Run to watch; nil: nothing new
+	totalsKnown    bool                   // exact tokens cost little by now: see Core.addTotals
+}
+
+// places are the folders that an adapter wants to be watched, the places where it
+// looked, and which of all these were missing after its answer.
+type places struct{ watch, lookedIn, missing []string }
+
+func newSource(a adapters.Adapter) *source {
+	return &source{
+		adapter:        a,
+		turn:           make(chan struct{}, 1),
+		urgent:         make(chan struct{}),
+		lifetimes:      map[string]*lifetime{},
+		ended:          map[string]time.Time{},
+		reported:       map[string]adapterReport{},
+		idleOutcomes:   map[string]idleOutcome{},
+		atWork:         map[string]proc.Identity{},
+		health:         Health{Name: a.Name(), State: Pending},
+		watches:        map[proc.Identity]*exitWatch{},
+		agentProcesses: map[proc.Identity]bool{},
+	}
+}
+
+// settle shows an answer: it updates the rows, publishes the events and watches the
+// processes.
+func (c *Core) settle(s *source, q question, a answer, now *liveness) {
+	s.prune(a.At)
+	cutoff := c.cutoff(a.At)
+	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive, IdleOutcomes: s.idleOutcomes})
+	a.addLaunchRecords(rows)
+	rows = slices.DeleteFunc(rows, func(r Session) bool { return s.tooOld(&r, cutoff) })
+	s.addProcessState(rows, now.processes(rows))
+	s.shown = sortSessions(rows)
+	s.recordIdle(&a.Answer, a.began)
+	if q.ids == nil && a.Err == nil {
+		s.forgetEnded(rows)
+	}
+	evs := s.advance(s.shown, &a.Answer, now)
+	c.watchProcesses(s)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.public, s.changed = s.shown, true
+	s.health = s.health.withAnswer(q, a)
+	s.noteUnreadable(q, a.Err)
+	if q.ids == nil && a.places != nil {
+		s.places = a.places
+	}
+	if q.flight != nil {
+		c.finishFlightLocked(s, q.flight)
+	}
+	c.publishLocked()
+	c.deliverLocked(evs)
+	c.wake.set()
+}
+
+// prune forgets the sessions that ended more than keepEnded ago.
+func (s *source) prune(now time.Time) {
+	maps.DeleteFunc(s.ended, func(_ string, at time.Time) bool { return now.Sub(at) > keepEnded })
+}
+
+// forgetEnded forgets the ended sessions that their agent no longer lists.
+func (s *source) forgetEnded(rows []Session) {
+	if len(s.ended) == 0 {
+		return
+	}
+	listed := make(map[string]bool, len(rows))
+	for i := range rows {
+		listed[rows[i].ID] = true
+	}
+	maps.DeleteFunc(s.ended, func(id string, _ time.Time) bool { return !listed[id] })
+}
+
+// tooOld reports whether a stopped session is too old to be shown. It records the end of
+// a session that stopped while the core was running.
+func (s *source) tooOld(r *Session, cutoff time.Time) bool {
+	if r.Live() || r.LastActivityAt.IsZero() || !r.LastActivityAt.Before(cutoff) {
+		return false
+	}
+	if l := s.lifetimes[r.ID]; l != nil && !l.stopped {
+		s.ended[r.ID] = time.Now()
+	}
+	_, kept := s.ended[r.ID]
+	return !kept
+}
+
+// withAnswer returns h updated with the answer a to q.
+func (h Health) withAnswer(q question, a answer) Health {
+	switch {
+	case isAbsent(a.Err):
+		h.State, h.Problems = Absent, nil
+	case a.Err != nil:
+		h.State, h.Problems = Failed, nil
+		for _, p := range adapters.Problems(a.Err) {
+			h.Problems = append(h.Problems, p.Error())
+		}
+	case q.ids == nil || h.State == Pending:
+		h.State, h.Problems = OK, nil
+	}
+	if len(a.Sessions) > 0 || a.Err == nil {
+		h.Answered = a.At
+	}
+	if q.ids == nil {
+		h.Elapsed, h.Sessions = a.elapsed, len(a.Sessions)-a.added
+		if a.roll.LookedIn != nil {
+			h.LookedIn = a.roll.LookedIn
+		}
+		h.Versions, h.Skipped = a.roll.Versions, a.roll.Skipped
+		h.Format = formatOf(a)
+	}
+	return h
+}

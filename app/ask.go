@@ -1,0 +1,196 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// question is a question to an adapter.
+type question struct {
+	ids    []string // nil: for all sessions
+	exit   bool     // about the sessions whose process ended, instead of ids
+	limit  time.Duration
+	flight *flight // that the question belongs to; nil: none
+	rough  bool    // without exact tokens, even with Config.Totals
+	live   bool    // the adapter is asked for all live sessions, although ids lists a few
+}
+
+// ask asks one question and shows the answer. It changes nothing when ctx ends first.
+func (c *Core) ask(ctx context.Context, s *source, q question) {
+	if !s.acquire(ctx, q.exit) {
+		return
+	}
+	defer func() { <-s.turn }()
+	began := time.Now()
+	known := c.liveness(s)
+	known.readAll(s)
+	if q.exit {
+		ids, unlisted := s.sessionsWithExitedProcess(known)
+		if len(ids) == 0 {
+			return
+		}
+		if !unlisted { // an unlisted one may be listed by now, under another id
+			q.ids = ids
+		}
+	}
+	a := answer{Answer: Answer{IDs: q.ids}}
+	now := known
+	if err := s.awaitHanging(ctx, c.cfg.Limit, q.limit); err != nil {
+		a.Err, a.At = err, time.Now()
+	} else {
+		deadline := time.Now().Add(q.limit)
+		a = c.call(ctx, s, c.query(s, q), q.limit, deadline)
+		listed := a.Sessions
+		c.addLaunches(s, &a)
+		now = c.liveness(s)
+		now.before = known
+		if ids := s.sessionsToAskAgain(&a.Answer, known, now); len(ids) > 0 && ctx.Err() == nil {
+			a.Sessions = listed
+			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
+			c.addLaunches(s, &a)
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	a.began, a.elapsed = began, time.Since(began)
+	c.settle(s, q, a, now)
+}
+
+// acquire waits until no other question to the adapter is under way. With urgent set it
+// shortens the limit of that question. It returns false when ctx is done.
+func (s *source) acquire(ctx context.Context, urgent bool) bool {
+	shorten := s.urgent
+	if !urgent {
+		shorten = nil
+	}
+	for {
+		select {
+		case s.turn <- struct{}{}:
+			return true
+		case shorten <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// query returns the adapter's query for q.
+func (c *Core) query(s *source, q question) adapters.Query {
+	totals := c.cfg.Totals && !q.rough
+	if q.live || q.ids != nil && !slices.ContainsFunc(q.ids, func(id string) bool { return !adapters.IsProcessID(id) }) {
+		return adapters.Query{Since: time.Now()} // rows of processes are listed only among all live sessions
+	}
+	if q.ids != nil {
+		return adapters.Query{IDs: q.ids, Totals: totals, Once: c.cfg.Once}
+	}
+	return adapters.Query{Since: c.cutoff(time.Now()), Totals: totals && c.canAskTotals(s), Once: c.cfg.Once}
+}
+
+// cutoff returns the time before which stopped sessions are not shown.
+func (c *Core) cutoff(now time.Time) time.Time {
+	switch c.cfg.Since {
+	case All:
+		return time.Time{}
+	case 0:
+		return c.began
+	}
+	return now.Add(-c.cfg.Since)
+}
+
+// sessionsToAskAgain returns the ids that must be queried again, because a's answer about
+// them can't be final: their process ended while the answer was read, the answer
+// contradicts the process table, or it does not contain them. The agent's files are
+// final once the process has ended.
+func (s *source) sessionsToAskAgain(a *Answer, known, now *liveness) []string {
+	if len(a.Sessions) == 0 && a.Err != nil && !isAbsent(a.Err) {
+		return nil // it failed altogether
+	}
+	listed := make(map[string]bool, len(a.Sessions))
+	ids := map[string]bool{}
+	for i := range a.Sessions {
+		x := &a.Sessions[i]
+		listed[x.ID] = true
+		if gone(x, now.alive) && !known.dead(x.Process) && !x.IsProcess() {
+			ids[x.ID] = true
+		}
+	}
+	for id, l := range s.lifetimes {
+		if !a.asked(id) || l.session.IsProcess() {
+			continue
+		}
+		ended := slices.ContainsFunc(l.processes, func(p proc.Identity) bool {
+			return !now.alive(p) && !known.dead(p)
+		})
+		if ended || !listed[id] && !l.stopped && a.IDs == nil {
+			ids[id] = true
+		}
+	}
+	for id := range s.ended {
+		if a.IDs == nil && !listed[id] {
+			ids[id] = true
+		}
+	}
+	out := make([]string, 0, len(ids))
+	for id := range ids {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sessionsWithExitedProcess returns the sessions of which a process ended. unlisted
+// reports whether one of them is a row without a session: a launch that its agent has not
+// listed yet, or a process without a session.
+func (s *source) sessionsWithExitedProcess(now *liveness) (ids []string, unlisted bool) {
+	for id, l := range s.lifetimes {
+		if slices.ContainsFunc(l.processes, func(p proc.Identity) bool { return !now.alive(p) }) {
+			ids = append(ids, id)
+			unlisted = unlisted || l.session.IsProcess() || l.session.Launch != nil && l.session.Launch.Unlisted
+		}
+	}
+	slices.Sort(ids)
+	return ids, unlisted
+}
+
+// answer is the answer to a question, with its circumstances.
+type answer struct {
+	Answer
+	roll    adapters.Roll
+	began   time.Time // when the question was asked
+	elapsed time.Duration
+	places  *places
+	added   int                             // how many of Sessions are launches that the agent did not list
+	launch  func(*adapters.Session) *Launch // returns the launch of a session
+}
+
+// add merges the answer to a second question, about single sessions, into a.
+func (a *answer) add(b answer) {
+	again := make(map[string]bool, len(b.Sessions)+len(b.IDs))
+	for i := range b.Sessions {
+		again[b.Sessions[i].ID] = true
+	}
+	if b.Err == nil {
+		for _, id := range b.IDs { // asked about and not listed: no longer there
+			again[id] = true
+		}
+	}
+	a.Sessions = slices.DeleteFunc(slices.Clone(a.Sessions), func(s adapters.Session) bool { return again[s.ID] })
+	a.Sessions = append(a.Sessions, b.Sessions...)
+	a.Err, a.At = joinErrors(a.Err, b.Err), b.At
+	if a.IDs != nil {
+		a.IDs = append(slices.Clone(a.IDs), b.IDs...)
+	}
+}
+
+func joinErrors(a, b error) error {
+	if a != nil && b != nil && a.Error() == b.Error() {
+		return a
+	}
+	return errors.Join(a, b)
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// owner is an agent that knows its processes by a name of theirs.
+type owner struct {
+	*agent
+	comm string
+}
+
+func (o owner) OwnsProcess(p proc.Process) bool { return p.Comm == o.comm }
+
+// named starts a process with that name, of a user.
+func named(t *testing.T, name string, uid int) proc.Process {
+	t.Helper()
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if uid != os.Getuid() {
+		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+	}
+	return startNamed(t, name, attr, os.Environ())
+}
+
+// startNamed starts a process with that name, in namespaces or as a user that attr
+// names.
+func startNamed(t *testing.T, name string, attr *syscall.SysProcAttr, env []string) proc.Process {
+	t.Helper()
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "rollcall-others") // t.TempDir is for this user alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(file, "60")
+	cmd.Dir = "/"
+	cmd.SysProcAttr, cmd.Env = attr, env
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	p, err := proc.OpenAt("/proc", "/etc").Find(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// users is a table that knows the user of a process by its pid; 0: unknown.
+type users map[int]int
+
+func (u users) UID(id proc.Identity) (int, error) {
+	if uid := u[id.PID]; uid != 0 {
+		return uid, nil
+	}
+	return 0, proc.ErrUnsupported
+}
+
+func TestAgentsOfOtherUsersAreCounted(t *testing.T) {
+	var list []proc.Process
+	for i, comm := range []string{"codex", "claude", "strange", "sleep", "pi", "node"} {
+		list = append(list, proc.Process{Identity: proc.Identity{PID: i + 1, Start: 1}, Comm: comm})
+	}
+	known := []adapters.Adapter{codex(), owner{agent: claude(), comm: "strange"}}
+	if n := othersAgents(list, users{1: 501, 2: 502, 3: 502, 4: 502, 6: 502}, known, 501); n != 2 {
+		t.Errorf("%d agents of others, want claude and strange", n)
+	}
+	if got := othersDetail(1); got != "1 agent process of another user is not looked at; run rollcall as root to list it" {
+		t.Errorf("doctor says %q", got)
+	}
+}
+
+func TestAgentsOfOtherUsers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can start processes of other users")
+	}
+	const someone = 65534
+	table := proc.OpenAt("/proc", "/etc")
+	list := []proc.Process{named(t, "codex", someone), named(t, "codex", 0), named(t, "sleep", someone), named(t, "strange", someone)}
+	known := []adapters.Adapter{codex(), owner{agent: claude(), comm: "strange"}}
+	if n := othersAgents(list, table, known, 0); n != 2 {
+		t.Errorf("root sees %d, want codex and strange", n)
+	}
+	if n := othersAgents(list, table, known, someone); n != 1 {
+		t.Errorf("the other user sees %d, want root's codex", n)
+	}
+	gone := list[0]
+	gone.Start++
+	if n := othersAgents([]proc.Process{gone}, table, known, 0); n != 0 {
+		t.Errorf("a process that has ended counts: %d", n)
+	}
+}

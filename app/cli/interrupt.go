@@ -1,0 +1,41 @@
+package cli
+
+import "time"
+
+const (
+	// endGrace is how long an interrupted command has to end by itself: a read from a
+	// file system that does not answer never returns.
+	endGrace = 300 * time.Millisecond
+	// undoGrace is how long a command has that takes back what is half done.
+	undoGrace = 90 * time.Second
+)
+
+// undoing lists the commands that take back what is half done, or end their parts in
+// an order.
+var undoing = []string{"rollcall", "rollcall window", "rollcall launch", "rollcall resume", "rollcall worktree clean", "rollcall prune"}
+
+// leaveWhenInterrupted ends the program when the command does not end soon after
+// its context. The caller calls stop once the command has returned.
+func (e *env) leaveWhenInterrupted() (stop func()) {
+	if e.deps.Leave == nil {
+		return func() {}
+	}
+	returned := make(chan struct{})
+	go func() {
+		select {
+		case <-returned:
+			return
+		case <-e.ctx.Done():
+		}
+		grace := endGrace
+		if e.undoes.Load() {
+			grace = undoGrace
+		}
+		select {
+		case <-returned:
+		case <-time.After(grace):
+			e.deps.Leave(Interrupted)
+		}
+	}()
+	return func() { close(returned) }
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"rollcall/app/present"
+)
+
+// output collects what a command prints. It is written at once, so that a command that
+// fails prints no half result.
+type output struct {
+	streams Streams
+	getenv  func(string) string
+	out     strings.Builder
+}
+
+// errReaderGone reports that the reader of the output has closed it.
+var errReaderGone = errors.New("the output's reader is gone")
+
+func (o *output) printf(format string, args ...any) { fmt.Fprintf(&o.out, format, args...) }
+
+// write writes what was printed so far. It returns errReaderGone where the output is
+// no longer read.
+func (o *output) write() error {
+	text := o.out.String()
+	o.out.Reset()
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(o.streams.Out, text)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return errReaderGone
+	}
+	return err
+}
+
+// flush is write for commands that go on without a reader: one that has read enough
+// (head) is no failure.
+func (o *output) flush() error {
+	if err := o.write(); !errors.Is(err, errReaderGone) {
+		return err
+	}
+	return nil
+}
+
+// warn prints a message for the user to Err, safe for a terminal.
+func (o *output) warn(text string) {
+	for i, line := range strings.Split(text, "\n") {
+		if i == 0 {
+			line = "rollcall: " + line
+		}
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		fmt.Fprintln(o.streams.Err, indent+present.Line(line))
+	}
+}
+
+// setColor applies the flag --color.
+func (o *output) setColor(when string) error {
+	switch when {
+	case "always":
+		o.streams.Color = true
+	case "never":
+		o.streams.Color = false
+	case "auto":
+		if o.getenv("NO_COLOR") != "" || o.getenv("TERM") == "dumb" {
+			o.streams.Color = false
+		}
+	default:
+		return usageError("--color is auto, always or never, not %q", when)
+	}
+	return nil
+}
+
+// colored returns text in the colour of an SGR code, where the output shows colours.
+func (o *output) colored(text, code string) string {
+	if !o.streams.Color || text == "" || code == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// path returns a path, safe for a terminal, with ~ for the user's home folder.
+func (o *output) path(path string) string {
+	path = present.Line(path)
+	home := o.getenv("HOME")
+	if home == "" || home == "/" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, strings.TrimRight(home, "/")); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
+// json prints a document, safe for a terminal, and indented on one.
+func (o *output) json(v any) error { return o.encode(v, o.streams.Width > 0) }
+
+// encode prints a document, indented or in one line.
+func (o *output) encode(v any, indented bool) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if indented {
+		e.SetIndent("", "  ")
+	}
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	escapeInvisible(&o.out, b.Bytes())
+	return nil
+}
+
+// escapeInvisible writes JSON and escapes the characters that a terminal may obey
+// although JSON allows them: DEL, the C1 controls, and those that reorder or hide text.
+// A parser reads the same values.
+func escapeInvisible(out *strings.Builder, text []byte) {
+	out.Grow(len(text))
+	start := 0
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf && text[i] != 0x7f {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		if present.Hidden(r) {
+			out.Write(text[start:i])
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(out, `\u%04x`, unit)
+			}
+			start = i + n
+		}
+		i += n
+	}
+	out.Write(text[start:])
+}

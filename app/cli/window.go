@@ -1,0 +1,28 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// WindowOptions are the options of `rollcall window`.
+type WindowOptions struct {
+	Session string // id of the session to show; empty: none
+	Launch  bool   // open at the launch page
+}
+
+func newWindow(e *env) *cobra.Command {
+	var o WindowOptions
+	cmd := &cobra.Command{
+		Use:   "window",
+		Short: "Open the window",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if e.deps.Window == nil {
+				return usageError("this build has no window")
+			}
+			return endError(e.ctx, e.deps.Window(e.ctx, o))
+		},
+	}
+	cmd.Flags().StringVar(&o.Session, "session", "", "show the session with this `id`")
+	cmd.Flags().BoolVar(&o.Launch, "launch", false, "open at the launch page")
+	cmd.Hidden = e.deps.Window == nil
+	return cmd
+}

@@ -1,0 +1,87 @@
+//go:build !headless
+
+package desktop
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/notify"
+)
+
+// toldLimit is how long it may take to record that the user was notified of an end.
+const toldLimit = 5 * time.Second
+
+// markTold records that the user was notified of the end of launches.
+func (p *parts) markTold(log *slog.Logger, ids ...string) {
+	if p.launches == nil || len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), toldLimit)
+	defer cancel()
+	if err := p.launches.MarkReported(ctx, ids...); err != nil {
+		log.Warn("the end of a launch may be notified of again at the next start", "error", err)
+	}
+}
+
+// markEndsTold returns a function for the notifier to call once it has notified of ends.
+// It records the ends of launches.
+func (p *parts) markEndsTold(log *slog.Logger) func([]app.Event) {
+	return func(ended []app.Event) {
+		var ids []string
+		for _, ev := range ended {
+			switch {
+			case ev.Session.Launch != nil:
+				ids = append(ids, ev.Session.Launch.ID)
+			case ev.Before.Launch != nil:
+				ids = append(ids, ev.Before.Launch.ID)
+			}
+		}
+		p.markTold(log, ids...)
+	}
+}
+
+// endedMeanwhile returns the launches that ended while no tray was running.
+func (p *parts) endedMeanwhile(log *slog.Logger) []launch.Record {
+	if p.launches == nil {
+		return nil
+	}
+	ended, err := p.launches.EndedUnreported()
+	if err != nil {
+		log.Warn("some launches can't be read", "error", err)
+	}
+	return ended
+}
+
+// notifyMissed notifies the user once of the launches that ended meanwhile. It records that
+// when the desktop has accepted the notification: no end is lost, and after a crash before
+// that the notification is repeated at the next start.
+func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []launch.Record, log *slog.Logger) error {
+	if len(ended) == 0 {
+		return nil
+	}
+	whole := app.New(app.Config{Adapters: p.agents, Table: p.table, Since: app.All, Log: log})
+	missed, err := p.launches.Missed(ctx, ended, p.core.Refresh(ctx), whole)
+	if len(missed) == 0 {
+		return err
+	}
+	ends := make([]notify.Missed, 0, len(missed))
+	ids := make([]string, 0, len(missed))
+	session := ""
+	for _, m := range missed {
+		s := m.Session
+		if session = s.ID; s.ID == "" {
+			s = adapters.Session{Agent: m.Record.Agent, CWD: m.Record.Dir}
+		}
+		ends, ids = append(ends, notify.Missed{Session: s, ExitCode: m.Record.ExitCode}), append(ids, m.Record.ID)
+	}
+	if len(missed) > 1 {
+		session = "" // a click opens the window
+	}
+	n.Say("missed", notify.MissedText(ends), session, func() { p.markTold(log, ids...) })
+	return err
+}

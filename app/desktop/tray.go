@@ -1,0 +1,136 @@
+//go:build !headless
+
+package desktop
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"rollcall/app/cli"
+	"rollcall/app/instance"
+	"rollcall/app/store"
+	"rollcall/assets"
+	"rollcall/notify"
+	"rollcall/tray"
+)
+
+var started = time.Now()
+
+// runTray runs the tray process: the icon with its menu, and the notifications. Where one
+// is running already, it makes that one open the window.
+func runTray(ctx context.Context, deps *cli.Deps) error {
+	own, err := instance.Claim(instance.Tray)
+	log := logger()
+	if errors.Is(err, instance.ErrRunning) {
+		log.Info("the tray is running already and opens the window")
+		return instance.Send(instance.Tray, instance.Message{Verb: instance.Show})
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = own.Close() }()
+	p := newParts(deps, 0, false)
+	defer p.close()
+	core := p.core
+
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	events := core.Events()
+	defer events.Close()
+	ended := p.endedMeanwhile(log)
+	notifier := notify.New(p.notifications(log))
+	running.Go(func() { report(log, notifier.Run(ctx, events)) })
+	running.Go(func() { report(log, core.Run(ctx)) })
+	p.serve(ctx, &running)
+	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, log)) })
+	running.Go(func() { handleMessages(ctx, log, own) })
+	err = tray.Run(ctx, core, tray.Options{
+		OpenWindow: func(id string) { openWindow(log, instance.Show, id) },
+		Launch:     func() { openWindow(log, instance.Launch, "") },
+		NoHost:     func() { openWindow(log, instance.Show, "") },
+		Started:    started,
+		Log:        log,
+	})
+	if errors.Is(err, tray.ErrNoBus) {
+		log.Warn("no tray here: opening the window instead", "error", err)
+		cancel()
+		running.Wait()
+		return runWindow(context.WithoutCancel(ctx), deps, cli.WindowOptions{}, true)
+	}
+	return err
+}
+
+// notifications returns the options of the tray's notifier.
+func (p *parts) notifications(log *slog.Logger) notify.Options {
+	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Told: p.markEndsTold(log), Open: func(id string) { openWindow(log, instance.Show, id) }}
+	state, err := store.StatePath()
+	if err != nil {
+		log.Warn("notifications stay on the screen if Rollcall is killed", "error", err)
+		return o
+	}
+	o.State = filepath.Join(state, store.Notifications)
+	return o
+}
+
+// report logs the error with which a part ended.
+func report(log *slog.Logger, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Error("a part of the tray ended", "error", err)
+	}
+}
+
+// handleMessages does what other processes of Rollcall ask the tray for.
+func handleMessages(ctx context.Context, log *slog.Logger, own *instance.Instance) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case msg, ok := <-own.Messages():
+			if !ok {
+				return
+			}
+			openWindow(log, msg.Verb, msg.Session)
+		}
+	}
+}
+
+// openWindow raises the window, or starts its process.
+func openWindow(log *slog.Logger, verb, session string) {
+	err := instance.Send(instance.Window, instance.Message{Verb: verb, Session: session})
+	if errors.Is(err, instance.ErrNotRunning) {
+		err = startWindow(verb, session)
+	}
+	if err != nil {
+		log.Error("the window could not be opened", "error", err)
+	}
+}
+
+func startWindow(verb, session string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := []string{"window"}
+	if session != "" {
+		args = append(args, "--session", session)
+	}
+	if verb == instance.Launch {
+		args = append(args, "--launch")
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // without it, the process stays a zombie; it prints its errors itself
+	return nil
+}

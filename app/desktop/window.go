@@ -1,0 +1,62 @@
+//go:build !headless
+
+package desktop
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"rollcall/app/cli"
+	"rollcall/app/instance"
+	"rollcall/app/ui"
+	"rollcall/app/window"
+	"rollcall/assets"
+)
+
+// windowDays is how far back the window lists stopped sessions.
+const windowDays = 7
+
+// runWindow runs the window process. Where one is running already, it raises that one.
+// alone reports that there can be no tray, whose work this process then does: see serve.
+func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone bool) error {
+	verb := instance.Show
+	if o.Launch {
+		verb = instance.Launch
+	}
+	own, err := instance.Claim(instance.Window)
+	if errors.Is(err, instance.ErrRunning) {
+		return instance.Send(instance.Window, instance.Message{Verb: verb, Session: o.Session})
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = own.Close() }()
+	p := newParts(deps, windowDays*24*time.Hour, true)
+	defer p.close()
+	if alone {
+		keeping, cancel := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		p.serve(keeping, &running)
+	}
+	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch,
+		Instance: own, Icon: assets.App, Content: p.content()})
+}
+
+// content returns what the window shows besides the sessions.
+func (p *parts) content() ui.Options {
+	set, _ := p.deps.Settings()
+	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, KeepEnv: set.Launch.KeepEnv}
+	var err error
+	if o.Fuses, err = p.deps.Fuses(); err != nil {
+		p.log.Warn("timers can't be shown", "error", err)
+	}
+	if o.Program, err = os.Executable(); err != nil {
+		p.log.Warn("nothing can be launched in a terminal", "error", err)
+	}
+	return o
+}

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/internal/testfs"
+	"rollcall/proc"
+)
+
+// hangingOwner is an agent that judges a process by a file, on a file system that may hang.
+type hangingOwner struct {
+	*agent
+	file string
+}
+
+func (s *hangingOwner) OwnsProcess(p proc.Process) bool {
+	if p.Comm == "stuck" {
+		_, err := os.Stat(s.file)
+		return err == nil
+	}
+	return p.Comm == "claude"
+}
+
+// A file system that does not answer holds up neither the net nor Run: an agent
+// that starts meanwhile is noticed, a watched folder that is replaced as well, and
+// what could not be judged is once it answers.
+func TestNetWithAFileSystemThatHangs(t *testing.T) {
+	behind := t.TempDir()
+	for _, dir := range []string{"watched", "closed"} {
+		must(t, os.Mkdir(filepath.Join(behind, dir), 0o700))
+	}
+	mount := testfs.Mount(t, behind)
+	good := filepath.Join(t.TempDir(), "good")
+	must(t, os.Mkdir(good, 0o700))
+
+	a := &hangingOwner{&agent{name: adapters.ClaudeCode}, filepath.Join(mount.Path, "file")}
+	must(t, os.WriteFile(filepath.Join(behind, "file"), nil, 0o600))
+	m := newMachine()
+	core := New(Config{Adapters: []adapters.Adapter{a}, Table: m})
+	r := newRunner(core)
+	var err error
+	r.folders, err = newFolders()
+	must(t, err)
+	defer r.folders.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.ctx = ctx
+	s := core.sources[0]
+	r.findPlaces(s, &places{watch: []string{filepath.Join(mount.Path, "watched"), good}, lookedIn: []string{filepath.Join(mount.Path, "missing")}})
+	r.watchPlaces(<-r.foundPlaces)
+	s.unreadable = []*adapters.Problem{{Kind: adapters.ErrUnreadable, Path: filepath.Join(mount.Path, "closed")}}
+	glance := func() pollResult {
+		t.Helper()
+		r.startPoll()
+		select {
+		case f := <-r.poll.results:
+			r.poll.missing, r.poll.unreadable, r.poll.unjudged = f.missing, f.unreadable, f.unjudged
+			return f
+		case <-time.After(30 * time.Second):
+			t.Fatal("the look does not end")
+			return pollResult{}
+		}
+	}
+	glance()
+
+	mount.Hang(t)
+	m.start(pid(1))
+	m.change(pid(1), func(p *proc.Process) { p.Comm = "stuck" })
+	m.start(pid(2))
+	m.change(pid(2), func(p *proc.Process) { p.Comm = "claude" })
+	must(t, os.Rename(good, good+".old"))
+	f := glance()
+	if _, judged := f.owners[agentProcess{s, pid(1)}]; judged || !f.owners[agentProcess{s, pid(2)}] || len(f.unjudged) != 1 {
+		t.Errorf("judged are %v, not judged %v", f.owners, f.unjudged)
+	}
+	if _, moved := f.movedFolders[good]; !moved || len(f.movedFolders) != 1 {
+		t.Errorf("moved are %v", f.movedFolders)
+	}
+	if len(f.missing[s]) != 1 || len(f.unreadable[s]) != 1 {
+		t.Errorf("%v, %v: what does not answer is as it was", f.missing, f.unreadable)
+	}
+
+	r.findPlaces(s, &places{watch: []string{filepath.Join(mount.Path, "elsewhere")}}) // returns
+	glance()                                                                          // what hangs is not asked for again
+
+	mount.Answer(t)
+	r.watchPlaces(<-r.foundPlaces)
+	for until := time.Now().Add(30 * time.Second); ; {
+		if f = glance(); f.owners[agentProcess{s, pid(1)}] {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("the process is never judged")
+		}
+	}
+	if len(f.unjudged) != 0 {
+		t.Errorf("not judged: %v", f.unjudged)
+	}
+}

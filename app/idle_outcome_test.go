@@ -1,0 +1,289 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// died is a session whose files leave its turn open, last active at at.
+func died(id string, at time.Time) adapters.Session {
+	return changed(on(id, adapters.Stopped, 0), func(s *adapters.Session) { s.Outcome, s.LastActivityAt = adapters.Died, at })
+}
+
+func active(s adapters.Session, at time.Time) adapters.Session {
+	s.LastActivityAt = at
+	return s
+}
+
+func outcome(s adapters.Session, o adapters.Outcome) adapters.Session {
+	s.Outcome = o
+	return s
+}
+
+// TestIdleBeforeItsEnd: a session that was seen idle did not die in mid-turn,
+// whatever its files leave open, unless it recorded something since.
+func TestIdleBeforeItsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		seen   adapters.Outcome
+		listed func(turn, look time.Time) adapters.Session
+		want   string
+	}{
+		"prompt taken back": {adapters.Interrupted, func(turn, _ time.Time) adapters.Session { return died("a", turn) }, "stopped/interrupted"},
+		"outcome not known": {"", func(turn, _ time.Time) adapters.Session { return died("a", turn) }, "stopped"},
+		"the files still say working": {adapters.Completed,
+			func(turn, _ time.Time) adapters.Session { return active(on("a", adapters.Working, 1), turn) }, "stopped/completed"},
+		"a prompt after the look": {adapters.Interrupted,
+			func(_, look time.Time) adapters.Session { return died("a", look.Add(100*time.Millisecond)) }, "stopped/died"},
+		"a prompt before the look, stored after it": {adapters.Completed,
+			func(_, look time.Time) adapters.Session { return died("a", look.Add(-time.Millisecond)) }, "stopped/died"},
+		"another outcome than died": {adapters.Interrupted,
+			func(turn, _ time.Time) adapters.Session {
+				return outcome(active(on("a", adapters.Stopped, 0), turn), adapters.Failed)
+			}, "stopped/failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {
+				turn := time.Now()
+				time.Sleep(time.Minute)
+				s.agent.says(nil, outcome(active(on("a", adapters.Idle, 1), turn), c.seen))
+				s.refresh()
+				look := time.Now()
+				time.Sleep(time.Second)
+				s.agent.says(nil, c.listed(turn, look))
+				s.machine.end(pid(1))
+				synctest.Wait()
+				s.want("status a idle"+suffix(c.seen), "ended a "+c.want)
+				for range 3 { // it stays so, as long as nothing is recorded
+					s.settle()
+					s.refresh()
+					x := s.core.Snapshot().Sessions[0]
+					if got := string(x.Status) + suffix(x.Outcome); got != c.want {
+						t.Errorf("shown as %s: %s", got, x.Evidence)
+					}
+					if changed := x.Outcome == c.seen; changed != strings.Contains(x.Evidence, "its turn was over when Rollcall last saw process 1 alive") {
+						t.Errorf("evidence: %s", x.Evidence)
+					}
+				}
+			})
+		})
+	}
+}
+
+func suffix(o adapters.Outcome) string {
+	if o == "" {
+		return ""
+	}
+	return "/" + string(o)
+}
+
+// TestWorkingAgainBeforeItsEnd: what an earlier look saw of a session says nothing
+// of a turn that a later look saw.
+func TestWorkingAgainBeforeItsEnd(t *testing.T) {
+	play(t, []adapters.Session{on("a", adapters.Idle, 1)}, func(s *scene) {
+		now := time.Now().Add(-time.Hour) // its files have no time for the new turn
+		s.agent.says(nil, active(on("a", adapters.Working, 1), now))
+		s.refresh()
+		s.agent.says(nil, died("a", now))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.want("status a working", "ended a stopped/died")
+	})
+}
+
+// TestStaleIdleIsNoEvidence: an answer that was not given is no look.
+func TestStaleIdleIsNoEvidence(t *testing.T) {
+	play(t, []adapters.Session{on("a", adapters.Idle, 1)}, func(s *scene) {
+		time.Sleep(time.Minute)
+		prompt := time.Now()
+		s.agent.says(partly)
+		time.Sleep(time.Minute)
+		s.refresh()
+		s.agent.says(nil, died("a", prompt))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.want("ended a stopped/died")
+	})
+}
+
+// TestOpenTurnOfAnotherProcess: a session is opened again after its process died
+// in mid-turn. It works on nothing, and closing it kills nothing; a turn of its
+// own is its process's.
+func TestOpenTurnOfAnotherProcess(t *testing.T) {
+	play(t, nil, func(s *scene) {
+		record := time.Now()
+		time.Sleep(time.Minute)
+		s.born(pid(1), "claude", 0)
+		s.agent.says(nil, active(on("a", adapters.Working, 1), record))
+		time.Sleep(time.Second)
+		s.refresh()
+		x := s.core.Snapshot().Sessions[0]
+		if x.Status != adapters.Idle || x.Outcome != adapters.Died || !strings.Contains(x.Evidence, "older than process 1") {
+			s.Errorf("opened again: %+v", x)
+		}
+		s.refresh()
+		s.agent.says(nil, died("a", record))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.want("started a idle/died", "ended a stopped") // nothing died
+		if x := s.core.Snapshot().Sessions[0]; x.Outcome != adapters.Died {
+			s.Errorf("closed again: %+v", x)
+		}
+
+		time.Sleep(time.Minute)
+		s.born(pid(2), "claude", 0)
+		s.agent.says(nil, active(on("a", adapters.Working, 2), record))
+		s.refresh()
+		time.Sleep(time.Second)
+		s.agent.says(nil, active(on("a", adapters.Working, 2), time.Now()))
+		s.refresh()
+		s.agent.says(nil, died("a", time.Now()))
+		s.machine.end(pid(2))
+		synctest.Wait()
+		s.want("started a idle/died", "ended a stopped", "started a idle/died", "status a working", "ended a stopped/died")
+	})
+}
+
+// TestOpenTurnStaysItsOwn: what looks like a turn of another process and is not.
+func TestOpenTurnStaysItsOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*adapters.Session)
+		status adapters.Status
+	}{
+		"recorded a moment before the start, by a coarse clock": {func(s *adapters.Session) { s.LastActivityAt = time.Now().Add(-time.Second) }, adapters.Working},
+		"no time is recorded":         {func(s *adapters.Session) { s.LastActivityAt = time.Time{} }, adapters.Working},
+		"a daemon that many share":    {func(s *adapters.Session) { s.Shared = true }, adapters.Working},
+		"on another machine":          {func(s *adapters.Session) { s.Remote = "gw" }, adapters.Working},
+		"a wait is the agent's word":  {func(s *adapters.Session) { s.Status, s.WaitingFor = adapters.Waiting, adapters.ForQuestion }, adapters.Waiting},
+		"no process is known for it":  {func(s *adapters.Session) { s.Process = proc.Identity{} }, adapters.Working},
+		"a process of another moment": {func(s *adapters.Session) { s.Process = pid(9) }, adapters.Stopped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, nil, func(s *scene) {
+				x := active(on("a", adapters.Working, 1), time.Now().Add(-time.Hour))
+				c.change(&x)
+				s.born(pid(1), "claude", 0)
+				s.agent.says(nil, x)
+				s.refresh()
+				if got := s.core.Snapshot().Sessions[0]; got.Status != c.status {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
+}
+
+// TestClockIsSetWhileWorking: the start of a process is reckoned by the wall
+// clock, so a clock that is set forward makes its records look older than it.
+func TestClockIsSetWhileWorking(t *testing.T) {
+	play(t, nil, func(s *scene) {
+		s.born(pid(1), "claude", 0)
+		s.agent.says(nil, active(on("a", adapters.Working, 1), time.Now()))
+		s.refresh()
+		s.machine.change(pid(1), func(p *proc.Process) { p.Started = time.Now().Add(time.Hour) })
+		s.refresh()
+		if got := s.core.Snapshot().Sessions[0]; got.Status != adapters.Working {
+			s.Errorf("%+v", got)
+		}
+	})
+}
+
+// process is the row of a process without a session.
+func process(n int) adapters.Session {
+	return adapters.ProcessSession(adapters.ClaudeCode, proc.Process{Identity: pid(n), Started: time.Now()}, "/w")
+}
+
+// TestProcessWithoutSession: it is shown and watched, and nothing is reported of it.
+// Its session, once it has one, starts.
+func TestProcessWithoutSession(t *testing.T) {
+	play(t, nil, func(s *scene) {
+		s.machine.start(pid(1))
+		s.machine.start(pid(2))
+		s.agent.says(nil, process(1), process(2))
+		s.refresh()
+		if n := len(s.core.Snapshot().Sessions); n != 2 {
+			s.Fatalf("%d rows", n)
+		}
+		if n := len(s.machine.watching()); n != 2 {
+			s.Errorf("%d processes are watched", n)
+		}
+		s.machine.change(pid(1), func(p *proc.Process) { p.Suspended = true })
+		s.refresh()
+		s.want()
+
+		// The first prompt: only the session is asked about, and the row goes.
+		s.agent.says(nil, on("a", adapters.Working, 1), process(2))
+		s.machine.change(pid(1), func(p *proc.Process) { p.Suspended = false })
+		s.core.RefreshOne(s.Context(), adapters.ClaudeCode, "a")
+		synctest.Wait()
+		s.want("started a working")
+		if got := rowsOf(s.core.Snapshot().Sessions); len(got) != 2 || got[0].ID != "a" || got[1].PID != 2 {
+			s.Errorf("rows: %+v", got)
+		}
+
+		// Its row goes with the process, though nobody answers.
+		s.agent.says(partly)
+		s.machine.end(pid(2))
+		synctest.Wait()
+		if got := rowsOf(s.core.Snapshot().Sessions); len(got) != 1 {
+			s.Errorf("rows: %+v", got)
+		}
+		s.agent.says(nil, done("a"))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.settle()
+		s.want("started a working", "ended a stopped/completed")
+		for _, q := range s.agent.questions() { // no agent's storage knows such an id
+			if slices.ContainsFunc(q.IDs, func(id string) bool { return strings.HasPrefix(id, "process-") }) {
+				t.Errorf("asked for %q", q.IDs)
+			}
+		}
+	})
+}
+
+// TestGoodbyeOverAProcess: an agent that has stored its session's end runs on for a
+// moment, as a process without a session. The end is reported nevertheless.
+func TestGoodbyeOverAProcess(t *testing.T) {
+	play(t, []adapters.Session{on("a", adapters.Idle, 1), on("b", adapters.Idle, 2)}, func(s *scene) {
+		s.agent.says(nil, done("a"), on("b", adapters.Idle, 2), process(1))
+		s.refresh()
+		s.want("status a stopped/completed")
+		s.agent.says(nil, done("a"), on("b", adapters.Idle, 2))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.settle()
+		s.want("status a stopped/completed", "ended a stopped/completed")
+		if n := len(s.core.Snapshot().Sessions); n != 2 {
+			s.Errorf("%d rows: the stopped one is gone", n)
+		}
+	})
+}
+
+// TestEndedElsewhereIsKept: a session of a home that was found through its process
+// stays listed for a day, as long as its adapter remembers the home.
+func TestEndedElsewhereIsKept(t *testing.T) {
+	playPolling(t, nil, func(s *scene) {
+		long := time.Now().Add(-40 * 24 * time.Hour) // older than what is listed of stopped ones
+		s.born(pid(1), "claude", time.Hour)
+		s.agent.says(nil, active(on("a", adapters.Idle, 1), long))
+		s.glance()
+		s.agent.says(nil, active(done("a"), long))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		shown := func() int { s.refresh(); return len(s.core.Snapshot().Sessions) }
+		time.Sleep(23 * time.Hour)
+		if n := shown(); n != 1 {
+			s.Errorf("%d rows after 23 h", n)
+		}
+		time.Sleep(2 * time.Hour)
+		if n := shown(); n != 0 {
+			s.Errorf("%d rows after 25 h", n)
+		}
+		s.want("started a idle", "ended a stopped/completed")
+	})
+}

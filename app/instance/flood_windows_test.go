@@ -1,0 +1,5 @@
+package instance
+
+import "testing"
+
+func connections(*testing.T) int { return 10_000 }

@@ -1,0 +1,117 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// Stage is a stage of a launch.
+type Stage int
+
+// The stages. The last stage of a launch is Over, unless the context of Follow is done before.
+const (
+	Listed    Stage = iota // the agent lists the session Record.Session
+	Unlisted               // the launch is older than Grace, and the agent lists no session of it
+	Continues              // the process that was started has ended, and the agent continues as Record.Process
+	Over                   // the launch ended with the exit code Code
+	Problem                // Err reports what could not be stored; Follow tries again
+)
+
+// Progress is what Follow reports.
+type Progress struct {
+	Stage  Stage
+	Record Record
+	Code   int    // for Over: the exit code
+	Output string // for Over: the end of its output
+	Err    error  // what could not be read or stored
+}
+
+// The shortest and the longest pause between two questions of Follow to the agent.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 3 * time.Second
+)
+
+// outputShown is the length of the reported output in bytes.
+const outputShown = 2000
+
+// Follow reports the stages of a launch that this process started, until the launch is over or ctx is done. It calls ask
+// for the sessions of one agent, and report on its own goroutine. It does not report the end of an agent that outlives
+// the started process, since this process is not the agent's parent.
+func (l *Launches) Follow(ctx context.Context, s *Started, ask func(context.Context, adapters.Name) *app.Snapshot, report func(Progress)) {
+	ended := make(chan int, 1)
+	go func() {
+		if code, err := s.Child.Wait(); err == nil { // also removes the process from the process table
+			ended <- code
+		}
+	}()
+	r, first, listed := s.Record, s.Child.Identity, false
+	late, pause := r.LaunchedAt.Add(Grace), firstPause
+	next := time.NewTimer(pause)
+	defer next.Stop()
+	for !listed || ended != nil {
+		select {
+		case <-ctx.Done():
+			return
+		case code := <-ended:
+			ended = nil
+			if r.Process == first {
+				r = l.learn(ctx, r, ask(ctx, r.Agent), true, report)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return
+			case r.Process == first:
+				report(l.over(ctx, r, code))
+				return
+			}
+			if !listed {
+				report(Progress{Stage: Continues, Record: r})
+			}
+		case <-next.C:
+			r = l.learn(ctx, r, ask(ctx, r.Agent), false, report)
+		}
+		switch {
+		case listed || ctx.Err() != nil:
+			continue // only the end is left to be reported
+		case r.Seen:
+			listed = true
+			report(Progress{Stage: Listed, Record: r})
+			continue
+		case time.Now().After(late):
+			late = late.Add(Keep)
+			report(Progress{Stage: Unlisted, Record: r})
+		}
+		next.Reset(pause)
+		pause = min(pause*3/2, lastPause)
+	}
+}
+
+// learn calls Learn for Follow and reports its errors. With ended it also finds a process of the agent that the agent
+// does not list yet.
+func (l *Launches) learn(ctx context.Context, r Record, snap *app.Snapshot, ended bool, report func(Progress)) Record {
+	now, err := l.Learn(ctx, r, snap)
+	if err == nil && ended && now.Process == r.Process {
+		if successor, ok := l.Successor(snap)(now); ok {
+			now, err = l.Move(ctx, r.ID, successor, "")
+		}
+	}
+	if err == nil {
+		return now
+	}
+	if ctx.Err() == nil {
+		report(Progress{Stage: Problem, Record: r, Err: err})
+	}
+	return r
+}
+
+// over stores the end of a launch and returns the last stage.
+func (l *Launches) over(ctx context.Context, r Record, code int) Progress {
+	out, err := l.Output(r.ID, outputShown)
+	_, _, endErr := l.End(context.WithoutCancel(ctx), r.ID, &code)
+	return Progress{Stage: Over, Record: r, Code: code, Output: out, Err: errors.Join(err, endErr)}
+}

@@ -1,0 +1,52 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/owned"
+	"rollcall/app/present"
+)
+
+// CheckResume returns an error if a session cannot be resumed on this machine. It does not check whether the session is
+// still running.
+func CheckResume(s *app.Session) error {
+	switch {
+	case s.Remote != "":
+		return fmt.Errorf("session %s runs on %s: send it a message there", s.ID, present.Line(s.Remote))
+	case s.Container != "":
+		return fmt.Errorf("session %s runs in a container (%s), whose files this machine does not have: resume it there", s.ID, present.Line(s.Container))
+	case s.IsProcess():
+		return fmt.Errorf("%s is open in process %d and has no session yet: there is nothing to resume", present.AgentName(s.Agent), s.Process.PID)
+	case s.ID == "":
+		return errors.New("a session without an id cannot be resumed")
+	case s.CWD == "":
+		return fmt.Errorf("session %s cannot be resumed: its folder is not known", s.ID)
+	}
+	return nil
+}
+
+// ResumeCommand returns the POSIX shell command that resumes s: the program and arguments of a launch in a terminal. It
+// searches the PATH for the program.
+func ResumeCommand(a adapters.Adapter, s *app.Session) (string, error) {
+	if err := CheckResume(s); err != nil {
+		return "", err
+	}
+	p, err := Prepare(a, Request{Task: adapters.Task{Dir: s.CWD, Resume: s.ID, Terminal: true}}, nil)
+	if err != nil {
+		return "", err
+	}
+	return p.Shell(), nil
+}
+
+// Shell returns the plan as a command for a POSIX shell. It begins with cd to the folder.
+func (p *Plan) Shell() string {
+	words := []string{"cd", owned.Quote(p.Request.Task.Dir), "&&", owned.Quote(p.Command.Path)}
+	for _, a := range p.Command.Args {
+		words = append(words, owned.Quote(a))
+	}
+	return strings.Join(words, " ")
+}

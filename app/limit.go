@@ -1,0 +1,170 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/bounded"
+)
+
+const (
+	// defaultLimit is how long an adapter may take for one answer, where Config.Limit
+	// sets no other limit.
+	defaultLimit = 5 * time.Second
+	// exitLimit limits the question after the end of a process: a notification waits
+	// for the answer.
+	exitLimit = time.Second
+)
+
+// call is one call of an adapter, in a goroutine that can be left behind: no context ends
+// a call into a file system that does not answer.
+type call[T any] struct {
+	began     time.Time
+	done      chan struct{}
+	abandoned atomic.Bool
+
+	// Valid when done is closed.
+	value T
+	err   error
+}
+
+// startCall calls ask in a goroutine, and after once it has returned. A panic of ask
+// becomes the error of the call.
+func startCall[T any](ask func() (T, error), after func(*call[T])) *call[T] {
+	k := &call[T]{began: time.Now(), done: make(chan struct{})}
+	go func() {
+		defer after(k)
+		defer close(k.done)
+		defer func() {
+			if p := recover(); p != nil {
+				var none T
+				k.value, k.err = none, &crash{value: p, stack: debug.Stack()}
+			}
+		}()
+		k.value, k.err = ask()
+	}()
+	return k
+}
+
+// hasReturned reports whether the call is over.
+func (k *call[T]) hasReturned() bool {
+	select {
+	case <-k.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits for the call until the deadline, and for exitLimit at most once urgent
+// delivers. Its error is ctx's, or timeout's.
+func (k *call[T]) await(ctx context.Context, deadline time.Time, urgent <-chan struct{}, timeout func() error) error {
+	t := time.NewTimer(time.Until(deadline))
+	defer t.Stop()
+	for {
+		select {
+		case <-k.done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-urgent:
+			urgent = nil
+			t.Reset(min(time.Until(deadline), exitLimit))
+		case <-t.C:
+			k.abandoned.Store(true)
+			if k.hasReturned() {
+				return nil
+			}
+			return timeout()
+		}
+	}
+}
+
+// discovery is an adapter's answer to a query.
+type discovery struct {
+	roll   adapters.Roll
+	places *places
+}
+
+// awaitHanging waits for a call that was left behind, for the rest of its limit and no
+// longer than patience. An adapter that hangs even then is not asked again.
+func (s *source) awaitHanging(ctx context.Context, limit, patience time.Duration) error {
+	if s.last == nil || s.last.hasReturned() {
+		return nil
+	}
+	deadline := s.last.began.Add(limit)
+	if most := time.Now().Add(patience); most.Before(deadline) {
+		deadline = most
+	}
+	return s.last.await(ctx, deadline, s.urgent, func() error { return errHanging(s.last.began) })
+}
+
+// call calls the adapter and leaves the call behind at the deadline. The adapter's own
+// deadline is a little earlier, so that it can return a part of the answer.
+func (c *Core) call(ctx context.Context, s *source, q adapters.Query, limit time.Duration, deadline time.Time) answer {
+	inner, cancel := context.WithDeadline(ctx, deadline.Add(-limit/10))
+	watching := c.isRunning()
+	k := startCall(func() (d discovery, err error) {
+		d.roll, err = s.adapter.Discover(inner, q)
+		if w, ok := s.adapter.(adapters.Watcher); ok && watching {
+			d.places = &places{watch: w.WatchPaths(), lookedIn: d.roll.LookedIn}
+			d.places.missing = missingPlaces(d.places)
+		}
+		return d, err
+	}, func(k *call[discovery]) {
+		cancel()
+		if k.abandoned.Load() {
+			c.requestRefresh(s) // it can be asked again
+		}
+	})
+	s.last = k
+	a := answer{Answer: Answer{IDs: q.IDs}}
+	a.Err = k.await(ctx, deadline, s.urgent, func() error { return errTimeout(time.Since(k.began).Round(100 * time.Millisecond)) })
+	if a.Err == nil {
+		a.roll, a.Sessions, a.Err, a.places = k.value.roll, k.value.roll.Sessions, k.err, k.value.places
+		a.roll.Sessions, k.value = nil, discovery{} // k is kept until the next call
+	}
+	a.At = time.Now()
+	return a
+}
+
+// errTimeout returns the error of an adapter that did not answer in that time.
+func errTimeout(d time.Duration) error {
+	return fmt.Errorf("%w in %s", adapters.ErrTimeout, seconds(d))
+}
+
+// errHanging returns the error of an adapter that is not asked because an earlier call
+// still hangs.
+func errHanging(began time.Time) error {
+	return fmt.Errorf("%w to the question of %s; it is asked again once it answers", adapters.ErrTimeout, began.Format(time.TimeOnly))
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
+
+// crash is the error of an adapter that panicked.
+type crash struct {
+	value any
+	stack []byte
+}
+
+func (e *crash) Error() string {
+	return fmt.Sprintf("internal error: %v (a mistake in Rollcall: please report it)", e.value)
+}
+
+// within calls an adapter and returns its answer. It waits no longer than limit.
+func within[T any](ctx context.Context, limit time.Duration, ask func(context.Context) (T, error)) (T, error) {
+	inner, cancel := context.WithTimeout(ctx, limit-limit/10)
+	value, err := bounded.Within(ctx, limit, func() (T, error) {
+		defer cancel()
+		return ask(inner)
+	})
+	if errors.Is(err, bounded.ErrNoAnswer) {
+		err = errTimeout(limit)
+	}
+	return value, err
+}

@@ -1,0 +1,109 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// crowd returns n agents, and how many of them answered at the same time at most. Each
+// takes a second, and lists one session, active now.
+func crowd(n int) (list []adapters.Adapter, most func() int) {
+	here := make(chan struct{}, n)
+	at := make(chan int, n)
+	for i := range n {
+		a := &agent{name: adapters.Name(fmt.Sprint("agent", i))}
+		a.hook(func(context.Context, adapters.Query) {
+			here <- struct{}{}
+			time.Sleep(time.Second / 2)
+			at <- len(here)
+			time.Sleep(time.Second / 2)
+			<-here
+		})
+		a.says(nil, changed(on("s", adapters.Stopped, 0), func(s *adapters.Session) { s.Agent, s.LastActivityAt = a.name, time.Now() }))
+		list = append(list, a)
+	}
+	return list, func() int {
+		most := 0
+		for range n {
+			most = max(most, <-at)
+		}
+		return most
+	}
+}
+
+// What the agents need to read everything they ever did must not be in memory at the
+// same time; a shorter list is there sooner when all are asked at once.
+func TestEverythingIsReadOneAgentAfterTheOther(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		cfg  Config
+		most int
+	}{
+		{"all, once", Config{Once: true, Since: All}, 1},
+		{"a week, once", Config{Once: true, Since: 7 * 24 * time.Hour}, 3},
+		{"all, again and again", Config{Since: All}, 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				list, most := crowd(3)
+				test.cfg.Adapters = list
+				snap := New(test.cfg).Refresh(t.Context())
+				if got := most(); got != test.most {
+					t.Errorf("%d agents were asked at once, want %d", got, test.most)
+				}
+				for _, h := range snap.Adapters {
+					if h.State != OK || h.Sessions != 1 {
+						t.Errorf("%s: %s, %d sessions, want ok and 1: %q", h.Name, h.State, h.Sessions, h.Problems)
+					}
+				}
+			})
+		})
+	}
+}
+
+// An agent that hangs costs the others its limit, not their answer; several that hang
+// cost no more than one.
+func TestEverythingIsReadBesideAgentsThatHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 5 * time.Second
+		list, _ := crowd(2)
+		freed := make(chan struct{})
+		for i := range 3 {
+			a := &agent{name: adapters.Name(fmt.Sprint("hangs", i))}
+			a.hook(func(context.Context, adapters.Query) { <-freed })
+			list = append([]adapters.Adapter{a}, list...)
+		}
+		began := time.Now()
+		snap := New(Config{Adapters: list, Once: true, Since: All, Limit: limit}).Refresh(t.Context())
+		if took := time.Since(began); took > 2*limit {
+			t.Errorf("the list took %s, want at most twice the limit of %s", took, limit)
+		}
+		for i, h := range snap.Adapters {
+			if want := map[bool]AdapterState{true: Failed, false: OK}[i < 3]; h.State != want {
+				t.Errorf("%s: %s, want %s: %q", h.Name, h.State, want, h.Problems)
+			}
+		}
+		close(freed)
+		synctest.Wait()
+	})
+}
+
+// What one agent lists stays when it answers before the next is asked.
+func TestOnceKeepsEveryAnswer(t *testing.T) {
+	for range 300 {
+		list := []adapters.Adapter{}
+		for i := range 2 {
+			a := &agent{name: adapters.Name(fmt.Sprint("agent", i))}
+			a.says(nil, changed(on("s", adapters.Stopped, 0), func(s *adapters.Session) { s.Agent, s.LastActivityAt = a.name, time.Now() }))
+			list = append(list, a)
+		}
+		if snap := New(Config{Once: true, Since: time.Hour, Adapters: list}).Refresh(t.Context()); len(snap.Sessions) != 2 {
+			t.Fatalf("%d sessions, want 2", len(snap.Sessions))
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+)
+
+const (
+	// debounce is how long a source must be without changes before it is refreshed, and
+	// maxDebounce how long changes can delay that.
+	debounce    = 50 * time.Millisecond
+	maxDebounce = 500 * time.Millisecond
+	// recheckAfter is when a source with a working session is asked again after a
+	// change: not everything that follows a change is written to a watched file (an
+	// approval that only Codex's daemon knows of, the child process of a tool, a
+	// question in a part of a message of OpenCode's JSON store). On a busy machine it may
+	// follow later, so while the session works on and nothing changes, the source is
+	// asked maxRechecks times, each after twice the pause before.
+	recheckAfter = 1500 * time.Millisecond
+	maxRechecks  = 4
+	// pauseFactor limits the processor time that changes can cost: after an answer that
+	// took t, changes wait for pauseFactor × t, at most maxPause, so that a busy agent
+	// never costs more than a tenth of a core. Exits never wait.
+	pauseFactor = 9
+	maxPause    = 2 * time.Second
+	// A source that failed is asked again after retryMin, and then after twice the time
+	// before, up to retryMax: the cause may be gone although no change was noticed.
+	retryMin = 5 * time.Second
+	retryMax = 2 * time.Minute
+)
+
+// ErrRunning reports that the core runs already.
+var ErrRunning = errors.New("the core is running already")
+
+// Run asks all adapters, and then keeps the snapshot true until ctx is done. It refreshes
+// one adapter after the end of a session's process, after a change in a folder that the
+// adapter named (adapters.Watcher), when a place appears that the adapter found missing,
+// and when the agent reports a change itself (adapters.Pusher). It refreshes all after
+// the machine was suspended and after events were lost.
+//
+// For what no event reports, Run polls every 2 s, 10 s on battery: for new processes
+// (adapters.ProcessOwner), for shown processes that were suspended, for watched folders
+// that were replaced, and for places that an adapter could not read. While nothing
+// changes, Run does nothing else.
+//
+// Run returns nil when ctx is done, ErrRunning when the core runs already.
+func (c *Core) Run(ctx context.Context) error {
+	if !c.start() {
+		return ErrRunning
+	}
+	r := newRunner(c)
+	defer r.stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.ctx = ctx
+	r.watchFolders()
+	r.listen()
+	r.spawn(r.firstRefresh)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.wake:
+			r.handleRequests()
+		case s := <-r.due:
+			r.refresh(s)
+		case s := <-r.done:
+			r.refreshed(s)
+		case s := <-r.first:
+			r.scheduleRetry(s)
+		case p := <-r.foundPlaces:
+			r.watchPlaces(p)
+		case <-r.poll.timer.C:
+			r.startPoll()
+		case f := <-r.poll.results:
+			r.handlePoll(f)
+		case e, ok := <-r.folders.events():
+			if ok {
+				for _, s := range r.folders.changedSources(e) {
+					r.markChanged(s)
+				}
+			}
+		case err, ok := <-r.folders.errors():
+			if ok {
+				r.eventsLost(err)
+			}
+		}
+	}
+}
+
+// firstRefresh asks every adapter once, and then starts to add totals. It does not wait
+// for the answer to a question that began before Run: only the answer to a running core
+// names the folders to watch.
+func (r *runner) firstRefresh() {
+	c := r.core
+	c.refresh(r.ctx, true)
+	for _, s := range c.sources {
+		send(r.ctx, r.first, s)
+	}
+	if c.cfg.Totals {
+		for _, s := range c.sources {
+			r.spawn(func() { c.addTotals(r.ctx, s) })
+		}
+	}
+}
+
+// send sends v to ch, unless ctx is done first.
+func send[T any](ctx context.Context, ch chan<- T, v T) {
+	select {
+	case ch <- v:
+	case <-ctx.Done():
+	}
+}
+
+// start marks the core as running. It returns false if the core runs already.
+func (c *Core) start() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running {
+		return false
+	}
+	c.running = true
+	return true
+}
+
+// runner is one call of Run. Its fields and methods belong to Run's goroutine.
+type runner struct {
+	core          *Core
+	ctx           context.Context
+	folders       *folders
+	poll          *poller
+	pending       map[*source]*pendingChanges
+	due           chan *source
+	done          chan *source
+	first         chan *source // sources that were asked for the first time
+	foundPlaces   chan foundPlaces
+	findingPlaces map[*source]bool // sources for which findPlaces is under way
+	// newPlaces are the places that a source named meanwhile.
+	newPlaces map[*source]*places
+	group     sync.WaitGroup
+}
+
+// pendingChanges contains when a source is to be refreshed.
+type pendingChanges struct {
+	first, last time.Time // of the changes since the last refresh; zero: none
+	timer       *time.Timer
+	rechecking  bool          // the timer is for a recheck or a retry
+	running     bool          // a refresh is under way
+	rechecks    int           // since the last change
+	notBefore   time.Time     // no refresh before this
+	retry       time.Duration // the pause before the next try after a failure; 0: no failure
+}
+
+func newRunner(c *Core) *runner {
+	return &runner{
+		core: c, folders: &folders{}, pending: map[*source]*pendingChanges{}, poll: newPoller(c),
+		due: make(chan *source), done: make(chan *source), first: make(chan *source),
+		foundPlaces: make(chan foundPlaces), findingPlaces: map[*source]bool{}, newPlaces: map[*source]*places{},
+	}
+}
+
+func (r *runner) spawn(f func()) { r.group.Go(f) }
+
+// stop ends all that Run started. Its context is done.
+func (r *runner) stop() {
+	r.core.mu.Lock()
+	r.core.running = false
+	clear(r.core.refreshRequested)
+	for _, s := range r.core.sources {
+		clear(s.agentProcesses)
+	}
+	r.core.mu.Unlock()
+	r.poll.timer.Stop()
+	for _, b := range r.pending {
+		if b.timer != nil {
+			b.timer.Stop()
+		}
+	}
+	r.group.Wait()
+	for _, s := range r.core.sources {
+		r.core.cancelWatches(s, nil)
+	}
+	r.folders.close()
+}
+
+// handleRequests does what other goroutines requested of Run.
+func (r *runner) handleRequests() {
+	c := r.core
+	places := map[*source]*places{}
+	c.mu.Lock()
+	exits, requested := maps.Clone(c.exits), maps.Clone(c.refreshRequested)
+	clear(c.exits)
+	clear(c.refreshRequested)
+	for _, s := range c.sources {
+		if s.places != nil {
+			places[s], s.places = s.places, nil
+		}
+	}
+	c.mu.Unlock()
+	for s := range exits {
+		r.spawn(func() {
+			c.ask(r.ctx, s, question{exit: true, limit: exitLimit, rough: true})
+			c.requestRefresh(s) // the end may have changed more than this session
+		})
+	}
+	for s := range requested {
+		r.markChanged(s)
+	}
+	for s, p := range places {
+		r.findPlaces(s, p)
+	}
+}
+
+// markChanged records a change of a source and schedules a refresh.
+func (r *runner) markChanged(s *source) {
+	b := r.pendingOf(s)
+	now := time.Now()
+	if b.first.IsZero() {
+		b.first = now
+	}
+	b.last, b.rechecking, b.rechecks = now, false, 0
+	if !b.running {
+		r.setTimer(s, b, b.due())
+	}
+}
+
+// pendingOf returns the pending changes of a source.
+func (r *runner) pendingOf(s *source) *pendingChanges {
+	b := r.pending[s]
+	if b == nil {
+		b = &pendingChanges{}
+		r.pending[s] = b
+	}
+	return b
+}
+
+// due returns when the source is to be refreshed.
+func (b *pendingChanges) due() time.Time {
+	t := b.last.Add(debounce)
+	if most := b.first.Add(maxDebounce); t.After(most) {
+		t = most
+	}
+	if t.Before(b.notBefore) {
+		t = b.notBefore
+	}
+	return t
+}
+
+// setTimer sets the time of the next refresh of a source.
+func (r *runner) setTimer(s *source, b *pendingChanges, at time.Time) {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.timer = time.AfterFunc(time.Until(at), func() { send(r.ctx, r.due, s) })
+}
+
+// refresh refreshes a source whose timer has expired.
+func (r *runner) refresh(s *source) {
+	b := r.pending[s]
+	if b.running || b.first.IsZero() && !b.rechecking {
+		return // a timer that was stopped too late
+	}
+	b.running = true
+	b.first, b.rechecking = time.Time{}, false
+	r.spawn(func() {
+		r.core.await(r.ctx, r.core.join(s, true))
+		send(r.ctx, r.done, s)
+	})
+}
+
+// refreshed schedules the next refresh of a source after one has ended.
+func (r *runner) refreshed(s *source) {
+	b := r.pending[s]
+	b.running = false
+	now := time.Now()
+	b.notBefore = now.Add(min(pauseFactor*r.core.lastElapsed(s), maxPause))
+	if r.scheduleRetry(s) {
+		return
+	}
+	switch {
+	case !b.first.IsZero():
+		r.setTimer(s, b, b.due())
+	case b.rechecks < maxRechecks && r.core.hasWorkingSession(s):
+		r.setTimer(s, b, now.Add(recheckAfter<<b.rechecks))
+		b.rechecks++
+		b.rechecking = true
+	}
+}
+
+// scheduleRetry schedules a refresh of a source that failed, and reports whether it did.
+// It does not where a change causes a refresh anyway.
+func (r *runner) scheduleRetry(s *source) bool {
+	b := r.pendingOf(s)
+	b.retry = r.core.retryPause(s, b.retry)
+	if b.retry == 0 || b.running || !b.first.IsZero() {
+		return false
+	}
+	r.setTimer(s, b, time.Now().Add(b.retry))
+	b.rechecking = true
+	return true
+}
+
+// lastElapsed returns how long the last answer took, without the wait for its turn.
+func (c *Core) lastElapsed(s *source) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s.health.Elapsed
+}
+
+// retryPause returns the pause before a source that failed is asked again; 0 if it did
+// not fail. before is the pause before the last try.
+func (c *Core) retryPause(s *source, before time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.health.State != Failed {
+		return 0
+	}
+	return min(max(2*before, retryMin), retryMax)
+}
+
+// hasWorkingSession reports whether a session of s is in a turn.
+func (c *Core) hasWorkingSession(s *source) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range s.public {
+		switch s.public[i].Status {
+		case adapters.Working:
+			return true
+		case adapters.Idle, adapters.Stopped: // sorted: none follows
+			return false
+		}
+	}
+	return false
+}
+
+// listen refreshes the adapters that can report changes themselves when they do.
+func (r *runner) listen() {
+	for _, s := range r.core.sources {
+		if p, ok := s.adapter.(adapters.Pusher); ok {
+			r.spawn(func() { p.Push(r.ctx, func() { r.core.requestRefresh(s) }) })
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package app
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/proc"
+)
+
+// lifetime is a session from the answer that lists it as live until the end of its
+// process.
+type lifetime struct {
+	session   Session // as it was last shown live
+	processes []proc.Identity
+	// stopped reports that an event said that the session stopped, shown as stoppedAs,
+	// while its process is still there: agents store their end a moment before it.
+	stopped   bool
+	stoppedAs Session
+	answered  bool // the current answer lists the session
+	// otherSessions contains, for a process without a session, the sessions that had
+	// stopped while the process lived, with the time of their last activity.
+	otherSessions map[string]otherSession
+}
+
+// advance updates the lifetimes with the rows that are shown now and returns the events.
+func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
+	quiet := !s.scanned || s.recovering(a)
+	hosts, listed := hostsOf(shown), processesOf(a.Sessions)
+	var evs []Event
+	s.adoptLaunches(shown)
+	for i := range shown {
+		x := &shown[i]
+		l := s.lifetimes[x.ID]
+		if l != nil {
+			l.answered = true
+		}
+		if !x.Live() || s.hasEnded(x, l, now) {
+			if l != nil && a.asked(x.ID) { // without it, a question about the session follows
+				evs = append(evs, s.finish(l, *x, hosts, now)...)
+			}
+			continue
+		}
+		if l == nil {
+			l = &lifetime{stopped: true, answered: true}
+			s.lifetimes[x.ID] = l
+		}
+		delete(s.ended, x.ID)
+		if e, ok := l.markLive(*x, quiet); ok && (!x.IsProcess() || x.Unstored) {
+			evs = append(evs, e)
+		}
+		if ps := listed[x.ID]; ps != nil {
+			l.processes = l.keepProcesses(ps, hosts, now)
+		}
+		if x.IsProcess() {
+			l.noteOtherSessions(shown)
+		}
+	}
+	evs = append(evs, s.finishUnlisted(hosts, now)...)
+	evs = append(evs, s.storedAtTheEnd(shown, a)...)
+	s.recordAnswer(a)
+	return orderEvents(evs)
+}
+
+// finishUnlisted updates the lifetimes whose sessions are not shown. It resets answered
+// for the next answer.
+func (s *source) finishUnlisted(hosts map[proc.Identity][]string, now *liveness) []Event {
+	var evs []Event
+	for _, l := range s.lifetimes {
+		switch {
+		case l.answered:
+			l.answered = false
+		case l.stopped:
+			evs = append(evs, s.finish(l, l.stoppedAs, hosts, now)...)
+		default:
+			evs = append(evs, s.finish(l, unlistedSession(l.session, now), hosts, now)...)
+		}
+	}
+	return evs
+}
+
+// adoptLaunches moves the lifetimes of launches to the sessions that their agent now
+// lists under ids of their own, without an event. A session that has a lifetime keeps it.
+func (s *source) adoptLaunches(shown []Session) {
+	for id, l := range s.lifetimes {
+		own := l.session.Launch
+		if own == nil || !own.Unlisted || slices.ContainsFunc(shown, func(x Session) bool { return x.ID == id }) {
+			continue
+		}
+		i := slices.IndexFunc(shown, func(x Session) bool { return x.Launch != nil && x.Launch.ID == own.ID }) // sorted: a live one first
+		if i < 0 {
+			continue
+		}
+		delete(s.lifetimes, id)
+		x := &shown[i]
+		if x.IsProcess() || s.lifetimes[x.ID] != nil {
+			continue
+		}
+		if s.lifetimes[x.ID] = l; hasProcess(x) {
+			l.processes = nil // they may be a wrapper's
+		}
+	}
+}
+
+// hasEnded reports whether x is listed as unknown although it is over: its process has
+// ended, and its agent's files do not contain the end.
+func (s *source) hasEnded(x *Session, l *lifetime, now *liveness) bool {
+	if x.Status != adapters.Unknown || x.Remote != "" || !x.Process.IsZero() {
+		return false
+	}
+	if l == nil {
+		_, ended := s.ended[x.ID]
+		return ended
+	}
+	return len(l.processes) > 0 && !slices.ContainsFunc(l.processes, now.notEnded)
+}
+
+// markLive records that the session is live as x and returns the event to emit, if any.
+// quiet suppresses the event of a start.
+func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
+	before, over := l.session, l.stopped
+	if over {
+		before = l.stoppedAs
+	}
+	l.session, l.stopped, l.stoppedAs = x, false, Session{}
+	e = Event{At: time.Now(), Session: x}
+	switch {
+	case over && (before.ID == "" || !before.Live()):
+		e.Kind = Started
+		return e, !quiet
+	case before.Status != x.Status || before.WaitingFor != x.WaitingFor || before.Suspended != x.Suspended:
+		e.Kind, e.Before = Changed, before
+		return e, true
+	}
+	return e, false
+}
+
+// finish handles a session that is shown as x and no longer live. It returns an Ended
+// event once every process of the session has ended, a Changed event if a process lives
+// on, and nothing while the exit watcher has yet to confirm an end.
+func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string, now *liveness) []Event {
+	e := Event{Kind: Changed, At: time.Now(), Session: x, Before: l.session}
+	drop := func() { delete(s.lifetimes, x.ID) }
+	switch {
+	case x.IsProcess() && !x.Unstored:
+		s.finishProcess(l, now)
+		return nil
+	case len(l.processes) == 0: // no process of this machine: its end can't be seen
+		drop()
+	case !slices.ContainsFunc(l.processes, now.notEnded):
+		drop()
+		e.Kind, e.Process = Ended, l.processes[len(l.processes)-1]
+		s.ended[x.ID] = e.At
+		if s.diedBefore(&x) {
+			e.Session.Outcome = ""
+			e.Session.Evidence = "no turn was open when its process ended; the turn before had died: " + x.Evidence
+		}
+		return []Event{e}
+	case !slices.ContainsFunc(l.processes, now.alive):
+		return nil // the exit watcher is about to report it
+	case l.session.Shared || slices.ContainsFunc(l.processes, func(p proc.Identity) bool { return hostsAnother(&l.session, hosts[p]) }):
+		drop()
+	}
+	if l.stopped {
+		return nil
+	}
+	l.stopped, l.stoppedAs = true, x
+	return []Event{e}
+}
+
+// hostsAnother reports whether a process with these sessions has one other than x.
+func hostsAnother(x *Session, hosted []string) bool {
+	return slices.ContainsFunc(hosted, func(id string) bool { return id != x.ID })
+}
+
+// keepProcesses returns the processes of a session that is listed in these: it keeps the
+// earlier processes that live and have no other session.
+func (l *lifetime) keepProcesses(listed []proc.Identity, hosts map[proc.Identity][]string, now *liveness) []proc.Identity {
+	out := make([]proc.Identity, 0, len(listed))
+	for _, p := range l.processes {
+		if !slices.Contains(listed, p) && now.alive(p) && !hostsAnother(&l.session, hosts[p]) {
+			out = append(out, p)
+		}
+	}
+	return append(out, listed...)
+}
+
+// hostsOf returns the ids of the main sessions of each process. It leaves out sub-agents,
+// which start and end in their parent's process, and the rows of processes without a
+// session: an agent that has stored its session's end may run on for a moment.
+func hostsOf(shown []Session) map[proc.Identity][]string {
+	out := map[proc.Identity][]string{}
+	for i := range shown {
+		if x := &shown[i]; x.Live() && !x.Process.IsZero() && x.Parent == "" && !x.IsProcess() {
+			out[x.Process] = append(out[x.Process], x.ID)
+		}
+	}
+	return out
+}
+
+// processesOf returns the processes of each session that is listed live. A session can
+// be open in two.
+func processesOf(list []adapters.Session) map[string][]proc.Identity {
+	out := map[string][]proc.Identity{}
+	for i := range list {
+		if x := &list[i]; x.Live() && x.Remote == "" && !x.Process.IsZero() && !slices.Contains(out[x.ID], x.Process) {
+			out[x.ID] = append(out[x.ID], x.Process)
+		}
+	}
+	return out
+}
+
+// unlistedSession returns a session as it is shown when its adapter no longer lists it.
+func unlistedSession(x Session, now *liveness) Session {
+	if gone(&x.Session, now.alive) {
+		return stoppedSession(x)
+	}
+	x.Status, x.WaitingFor, x.Stale = adapters.Unknown, "", nil
+	x.Evidence = "its agent no longer lists it; before: " + x.Evidence
+	return x
+}
+
+// recovering reports whether a may contain more than the answer before it because a file
+// can be read again: its sessions did not start now.
+func (s *source) recovering(a *Answer) bool {
+	return s.lastErr != "" && (a.Err == nil || a.Err.Error() != s.lastErr)
+}
+
+// recordAnswer records what the events of the next answer depend on.
+func (s *source) recordAnswer(a *Answer) {
+	if a.IDs != nil {
+		return
+	}
+	s.lastErr = ""
+	if !a.complete() {
+		s.lastErr = a.Err.Error()
+	}
+	if a.complete() || len(a.Sessions) > 0 {
+		s.scanned = true
+	}
+}
+
+// orderEvents sorts events: changes, starts, ends. It puts the ends of one process's
+// sessions one after the other, and sets their With.
+func orderEvents(evs []Event) []Event {
+	var changed, started, ended []Event
+	for _, e := range evs {
+		switch e.Kind {
+		case Ended:
+			ended = append(ended, e)
+		case Started:
+			started = append(started, e)
+		default:
+			changed = append(changed, e)
+		}
+	}
+	slices.SortStableFunc(ended, func(a, b Event) int {
+		if a.Process != b.Process {
+			return cmp.Or(cmp.Compare(a.Process.PID, b.Process.PID), cmp.Compare(a.Process.Start, b.Process.Start))
+		}
+		return compareSessions(&a.Session, &b.Session)
+	})
+	for i := range ended {
+		for j := range ended {
+			if i != j && ended[i].Process == ended[j].Process {
+				ended[i].With = append(ended[i].With, ended[j].Session)
+			}
+		}
+	}
+	return slices.Concat(changed, started, ended)
+}

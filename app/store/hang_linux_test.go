@@ -1,0 +1,51 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/bounded"
+	"rollcall/internal/testfs"
+)
+
+// A file system that never answers costs a caller its limit once; afterwards calls
+// fail at once, until it answers again. What was left behind changes nothing.
+func TestFileSystemThatHangs(t *testing.T) {
+	behind := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(behind, "rollcall"), 0o700))
+	mount := testfs.Mount(t, behind)
+	f := Below(filepath.Join(mount.Path, "rollcall"), "x")
+	must(t, f.Write("x", value{1}))
+	mount.Hang(t)
+	var v value
+	if err := f.Read("x", &v); !errors.Is(err, bounded.ErrNoAnswer) {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	for what, err := range map[string]error{
+		"write": f.Write("x", value{2}), "remove": f.Remove("x"), "lock": second(f.Lock(t.Context())), "names": second(f.Names()),
+	} {
+		if !errors.Is(err, bounded.ErrNoAnswer) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	mount.Answer(t)
+	until(t, func() bool { return f.Read("x", &v) == nil })
+	if v.N != 1 {
+		t.Errorf("%+v", v)
+	}
+	must(t, f.Write("x", value{3}))
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func until(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(3 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited a minute")
+		}
+	}
+}

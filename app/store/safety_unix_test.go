@@ -1,0 +1,161 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/app/owned"
+)
+
+// What another user may have written is not read, and the message says how to
+// mend it.
+func TestUnsafe(t *testing.T) {
+	needsRoot := func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("only root can give a file to another user")
+		}
+	}
+	const stranger = 65534
+	for name, tt := range map[string]struct {
+		do   func(t *testing.T, top string, f Folder)
+		says string
+	}{
+		"folder of another user": {func(t *testing.T, _ string, f Folder) {
+			needsRoot(t)
+			must(t, os.Chown(f.Path(), stranger, stranger))
+		}, "belongs to another user (uid 65534)"},
+		"folder that others write": {func(t *testing.T, _ string, f Folder) { must(t, os.Chmod(f.Path(), 0o777)) }, "chmod go-w"},
+		"folder that the group writes": {func(t *testing.T, _ string, f Folder) {
+			must(t, os.Chmod(f.Path(), 0o770))
+		}, "chmod go-w"},
+		"top folder that others write": {func(t *testing.T, top string, _ Folder) { must(t, os.Chmod(top, 0o777)) }, "chmod go-w"},
+		"folder is a link": {func(t *testing.T, top string, f Folder) {
+			must(t, os.Rename(f.Path(), filepath.Join(top, "elsewhere")))
+			must(t, os.Symlink("elsewhere", f.Path()))
+		}, "it is a link"},
+		"top folder is a link": {func(t *testing.T, top string, _ Folder) {
+			must(t, os.Rename(top, top+"-elsewhere"))
+			must(t, os.Symlink(top+"-elsewhere", top))
+		}, "it is a link"},
+		"file of another user": {func(t *testing.T, _ string, f Folder) {
+			needsRoot(t)
+			must(t, os.Chown(f.File("x"), stranger, stranger))
+		}, "belongs to another user (uid 65534)"},
+		"file that others write": {func(t *testing.T, _ string, f Folder) { must(t, os.Chmod(f.File("x"), 0o666)) }, "chmod go-w"},
+		"file is a link": {func(t *testing.T, top string, f Folder) {
+			must(t, os.Rename(f.File("x"), filepath.Join(top, "target")))
+			must(t, os.Symlink("../target", f.File("x")))
+		}, "it is a link"},
+		"file is a link in the folder": {func(t *testing.T, _ string, f Folder) {
+			must(t, os.Rename(f.File("x"), f.Path()+"/target"))
+			must(t, os.Symlink("target", f.File("x")))
+		}, "it is a link"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := filepath.Join(t.TempDir(), "rollcall")
+			f := Below(top, "x")
+			must(t, f.Write("x", value{1}))
+			tt.do(t, top, f)
+			var v value
+			err := f.Read("x", &v)
+			var unsafe *owned.UnsafeError
+			if !errors.As(err, &unsafe) || v.N != 0 || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("read %+v, %v", v, err)
+			}
+			all, err := All[value](f)
+			if !errors.As(err, &unsafe) || len(all) != 0 {
+				t.Errorf("read all %v, %v", all, err)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Nothing is written through a link, or into a folder of another user's.
+func TestUnsafeWrite(t *testing.T) {
+	top, outside := filepath.Join(t.TempDir(), "rollcall"), t.TempDir()
+	must(t, os.Mkdir(top, 0o700))
+	must(t, os.Symlink(outside, filepath.Join(top, "x")))
+	f := Below(top, "x")
+	if err := f.Write("x", value{1}); !errors.Is(err, owned.ErrUnsafe) || !errors.Is(err, ErrNotWritten) {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := f.Lock(t.Context()); !errors.Is(err, owned.ErrUnsafe) {
+		t.Errorf("lock: %v", err)
+	}
+	if left, _ := os.ReadDir(outside); len(left) > 0 {
+		t.Errorf("%v was made outside", left)
+	}
+}
+
+// To open a pipe that nobody writes to would take for ever, and so would a lock
+// that leads to one.
+func TestLockFileIsNone(t *testing.T) {
+	for name, do := range map[string]func(path string) error{
+		"pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"link": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"link to a pipe": func(path string) error {
+			return errors.Join(syscall.Mkfifo(path+"-pipe", 0o600), os.Symlink(filepath.Base(path)+"-pipe", path))
+		},
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := In(t.TempDir())
+			must(t, do(filepath.Join(f.Path(), guard)))
+			done := make(chan error, 1)
+			go func() {
+				unlock, err := f.Lock(context.Background())
+				if err == nil {
+					unlock()
+				}
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				if !errors.Is(err, owned.ErrUnsafe) || !strings.Contains(err.Error(), guard) {
+					t.Errorf("%v", err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("it hangs")
+			}
+		})
+	}
+}
+
+// A write that fails makes a temporary file and removes it again. That must not
+// wake whoever would then try to write again.
+func TestTemporaryFilesAreNoChanges(t *testing.T) {
+	f := In(t.TempDir())
+	changed, err := f.Changes(t.Context())
+	must(t, err)
+	for _, name := range []string{"x" + temporary + "1", guard, "other"} {
+		path := filepath.Join(f.Path(), name)
+		must(t, os.WriteFile(path, []byte("{}"), 0o600))
+		must(t, os.Remove(path))
+	}
+	select {
+	case <-changed:
+		t.Error("a temporary file was told as a change")
+	case <-time.After(200 * time.Millisecond): // nothing tells that nothing is told
+	}
+	must(t, f.Write("x", value{1}))
+	select {
+	case <-changed:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the value's change was not told")
+	}
+}

@@ -1,0 +1,43 @@
+package ui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/app/launch"
+)
+
+// TestCleanupUsesTheEnvironment: the home folder and the trash are those that the environment names.
+func TestCleanupUsesTheEnvironment(t *testing.T) {
+	w := openReal(t, "fail")
+	home, data := t.TempDir(), t.TempDir()
+	w.ui.environ = func() []string { return []string{"HOME=" + home, "XDG_DATA_HOME=" + data} }
+	id := "l-0a0b0c0d0e"
+	logs := filepath.Join(filepath.Dir(w.ui.options.Launches.Folder()), "logs")
+	if err := os.MkdirAll(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(logs, id+".log")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := ago(launch.Keep)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.ui.cleaner(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := c.Scan(t.Context())
+	if err != nil || len(items) != 1 {
+		t.Fatalf("items %v, %v", items, err)
+	}
+	for _, r := range c.Remove(t.Context(), items) {
+		if r.Err != nil || !strings.HasPrefix(r.Where, data) || c.Home != home {
+			t.Errorf("home %s, removed to %q, %v; want a trash below %s", c.Home, r.Where, r.Err, data)
+		}
+	}
+}

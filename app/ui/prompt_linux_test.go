@@ -1,0 +1,25 @@
+package ui
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"fyne.io/fyne/v2"
+)
+
+// TestLaunchPromptFromPipe: a named pipe without a writer is refused before it is opened, by the
+// preview and by the launch.
+func TestLaunchPromptFromPipe(t *testing.T) {
+	w, p, dir := launchWindow(t, full())
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.folder.SetText(dir)
+	p.file.set(pipe)
+	w.command("the prompt", "pipe: not a regular file")
+	w.press(p.start, fyne.KeySpace)
+	w.until("the refusal", func() bool { return p.refused.content.Visible() })
+	shows(t, p.refused.content, "pipe: not a regular file")
+}

@@ -1,0 +1,35 @@
+package ui
+
+import (
+	"path/filepath"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/adapters"
+)
+
+// TestCopyResumeCommand: what is copied is what a launch would run: the program that the adapter finds, and
+// the session by its id.
+func TestCopyResumeCommand(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(agent adapters.Name) func(*adapters.Session) {
+		return func(s *adapters.Session) { s.Agent, s.CWD, s.Files = agent, dir, []string{"/h/x_0123.jsonl"} }
+	}
+	w := openWith(t, &fakeCore{snapshot: snapshotOf(session("019a", adapters.Stopped, of(adapters.Pi)), session("0123abcd-1", adapters.Stopped, of(adapters.PiRust)))},
+		Options{Agents: []adapters.Adapter{&fakeAgent{name: adapters.Pi, program: "legacy-pi"}, &fakeAgent{name: adapters.PiRust, program: "pi"}}})
+	for id, want := range map[string]string{"019a": "legacy-pi --resume 019a", "0123abcd-1": "pi --resume 0123abcd-1"} {
+		w.ui.Show(id)
+		w.until("the session", func() bool { d := w.ui.sessions.detail; return d.session != nil && d.session.ID == id })
+		d := w.ui.sessions.detail
+		fyne.CurrentApp().Clipboard().SetContent("")
+		w.press(d.copyResume, fyne.KeySpace)
+		w.until("the command", func() bool { return fyne.CurrentApp().Clipboard().Content() != "" })
+		if got := fyne.CurrentApp().Clipboard().Content(); got != "cd "+dir+" && /usr/local/bin/"+want {
+			t.Errorf("copied %q, want %q", got, want)
+		}
+	}
+}

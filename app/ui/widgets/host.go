@@ -1,0 +1,75 @@
+// Package widgets contains the controls, layouts and dialogs that the pages of Rollcall's window are built from.
+//
+// Fyne sends a key to the focused widget and to nothing else. Every focusable widget here therefore passes the keys and
+// shortcuts that it does not use to its Host: without that, Escape would close a dialog from some fields only.
+//
+// All functions and methods must be called on Fyne's goroutine, unless their comment says otherwise.
+package widgets
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+)
+
+// Host connects widgets with the window that shows them. All fields but Sheet must be set.
+type Host struct {
+	Window    fyne.Window
+	Context   context.Context          // ends when the window is closed
+	Post      func(func())             // runs a function on Fyne's goroutine; may be called from any goroutine
+	Key       func(*fyne.KeyEvent)     // handles a key that the focused widget does not use
+	Shortcut  func(fyne.Shortcut) bool // runs a shortcut of the window and reports whether it is one
+	Form      func() *container.Scroll // returns the scroll container of the page that is shown; nil: none
+	Notify    func(text string)        // shows an error that belongs to no open sheet
+	ErrorText func(error) string       // returns the text of an error, cleaned for the screen
+	Opened    func() (restore func())  // is called when a sheet opens; restore is called when it closes
+	Sheet     *Sheet                   // the dialog that is open; nil: none
+}
+
+// Focus gives o the focus.
+func (h *Host) Focus(o fyne.Focusable) { h.Window.Canvas().Focus(o) }
+
+// passOn hands ev to the window if it is a key of the window wherever the focus is, and reports whether it did.
+func (h *Host) passOn(ev *fyne.KeyEvent) bool {
+	if ev.Name != fyne.KeyEscape && ev.Name != fyne.KeyF5 {
+		return false
+	}
+	h.Key(ev)
+	return true
+}
+
+// formShortcut calls submit for Ctrl+Enter and runs the window's own shortcuts. It reports whether s was one of them.
+func (h *Host) formShortcut(s fyne.Shortcut, submit func()) bool {
+	if c, ok := s.(*desktop.CustomShortcut); ok && submit != nil && c.Modifier == fyne.KeyModifierShortcutDefault &&
+		(c.KeyName == fyne.KeyReturn || c.KeyName == fyne.KeyEnter) {
+		submit()
+		return true
+	}
+	return h.Shortcut(s)
+}
+
+// scrollTo scrolls the form that is shown to a field that got the focus: the Tab key also reaches fields outside the
+// visible part.
+func (h *Host) scrollTo(field fyne.CanvasObject) {
+	var scroll *container.Scroll
+	if h.Sheet != nil {
+		scroll = h.Sheet.scroll
+	} else {
+		scroll = h.Form()
+	}
+	if scroll == nil || scroll.Size().Height == 0 {
+		return
+	}
+	d := fyne.CurrentApp().Driver()
+	top := d.AbsolutePositionForObject(field).Y - d.AbsolutePositionForObject(scroll).Y
+	bottom := top + field.Size().Height - scroll.Size().Height
+	const margin = 12
+	switch {
+	case top < 0:
+		scroll.ScrollToOffset(scroll.Offset.AddXY(0, top-margin))
+	case bottom > 0:
+		scroll.ScrollToOffset(scroll.Offset.AddXY(0, min(bottom+margin, top)))
+	}
+}

@@ -1,0 +1,249 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+)
+
+// asSpace replaces Enter for widgets that Fyne lets only the space bar press.
+var asSpace = &fyne.KeyEvent{Name: fyne.KeySpace}
+
+func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter }
+
+// Button is Fyne's button. Enter presses it as well as Space.
+type Button struct {
+	widget.Button
+	host *Host
+}
+
+// NewButton returns a button; icon may be nil.
+func (h *Host) NewButton(text string, icon fyne.Resource, tapped func()) *Button {
+	b := &Button{host: h}
+	b.Text, b.Icon, b.OnTapped = text, icon, tapped
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// NewPrimaryButton returns the button that does what a dialog or form is for. importance is its colour.
+func (h *Host) NewPrimaryButton(text string, importance widget.Importance, tapped func()) *Button {
+	b := h.NewButton(text, nil, tapped)
+	b.Importance = importance
+	return b
+}
+
+// NewFlatButton returns a button without a background.
+func (h *Host) NewFlatButton(text string, icon fyne.Resource, tapped func()) *Button {
+	b := h.NewButton(text, icon, tapped)
+	b.Importance = widget.LowImportance
+	return b
+}
+
+// SetEnabled enables or disables the button.
+func (b *Button) SetEnabled(on bool) {
+	switch {
+	case on == !b.Disabled():
+	case on:
+		b.Enable()
+	default:
+		b.Disable()
+	}
+}
+
+// TypedKey handles a key while the button has the focus.
+func (b *Button) TypedKey(ev *fyne.KeyEvent) {
+	if ev.Name == fyne.KeySpace || isEnter(ev) {
+		b.Tapped(nil)
+		return
+	}
+	b.host.Key(ev)
+}
+
+// CheckBox is Fyne's check box.
+type CheckBox struct {
+	widget.Check
+	host *Host
+}
+
+// NewCheckBox returns an empty check box. changed may be nil.
+func (h *Host) NewCheckBox(text string, changed func(bool)) *CheckBox {
+	c := &CheckBox{host: h}
+	c.Text, c.OnChanged = text, changed
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// FocusGained scrolls to the box.
+func (c *CheckBox) FocusGained() {
+	c.Check.FocusGained()
+	c.host.scrollTo(c)
+}
+
+// TypedKey handles a key while the box has the focus.
+func (c *CheckBox) TypedKey(ev *fyne.KeyEvent) {
+	if !c.host.passOn(ev) {
+		c.Check.TypedKey(ev)
+	}
+}
+
+// Select is Fyne's drop-down list.
+type Select struct {
+	widget.Select
+	host *Host
+}
+
+// NewSelect returns a drop-down list in which nothing is selected.
+func (h *Host) NewSelect(options []string, changed func(string)) *Select {
+	s := &Select{host: h}
+	s.Options, s.OnChanged = options, changed
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// FocusGained scrolls to the list.
+func (s *Select) FocusGained() {
+	s.Select.FocusGained()
+	s.host.scrollTo(s)
+}
+
+// TypedKey handles a key while the list has the focus.
+func (s *Select) TypedKey(ev *fyne.KeyEvent) {
+	if isEnter(ev) {
+		ev = asSpace
+	}
+	if !s.host.passOn(ev) {
+		s.Select.TypedKey(ev)
+	}
+}
+
+// SuggestEntry is an entry with suggestions in a drop-down list.
+type SuggestEntry struct {
+	widget.SelectEntry
+	Submit func() // is called for Ctrl+Enter; nil: nothing happens
+	host   *Host
+}
+
+// NewSuggestEntry returns an empty entry.
+func (h *Host) NewSuggestEntry(placeholder string, options []string, changed func(string)) *SuggestEntry {
+	e := &SuggestEntry{host: h}
+	e.ExtendBaseWidget(e)
+	e.PlaceHolder, e.OnChanged = placeholder, changed
+	e.Wrapping = fyne.TextWrap(fyne.TextTruncateClip)
+	e.SetOptions(options)
+	if drop, ok := e.ActionItem.(*widget.Button); ok { // can have the focus, too
+		b := h.NewButton("", drop.Icon, drop.OnTapped)
+		b.Importance = drop.Importance
+		e.ActionItem = b
+	}
+	return e
+}
+
+// FocusGained scrolls to the entry.
+func (e *SuggestEntry) FocusGained() {
+	e.SelectEntry.FocusGained()
+	e.host.scrollTo(e)
+}
+
+// TypedKey handles a key while the entry has the focus.
+func (e *SuggestEntry) TypedKey(ev *fyne.KeyEvent) {
+	if !e.host.passOn(ev) {
+		e.SelectEntry.TypedKey(ev)
+	}
+}
+
+// TypedShortcut handles a shortcut while the entry has the focus.
+func (e *SuggestEntry) TypedShortcut(s fyne.Shortcut) {
+	if !e.host.formShortcut(s, e.Submit) {
+		e.SelectEntry.TypedShortcut(s)
+	}
+}
+
+// Entry is a text field of a form. The Tab key leaves it, also where it has several lines.
+type Entry struct {
+	widget.Entry
+	Submit func() // is called for Ctrl+Enter; nil: nothing happens
+	host   *Host
+}
+
+// NewEntry returns an empty text field of one line. changed may be nil.
+func (h *Host) NewEntry(placeholder string, changed func(string)) *Entry {
+	e := &Entry{host: h}
+	e.PlaceHolder, e.OnChanged = placeholder, changed
+	e.ExtendBaseWidget(e)
+	return e
+}
+
+// NewTextArea returns an empty text field of several lines, at least rows high.
+func (h *Host) NewTextArea(placeholder string, rows int, changed func(string)) *Entry {
+	e := h.NewEntry(placeholder, changed)
+	e.MultiLine = true
+	e.Wrapping = fyne.TextWrapWord
+	e.SetMinRowsVisible(rows)
+	return e
+}
+
+// AcceptsTab returns false: Tab goes to the next field.
+func (e *Entry) AcceptsTab() bool { return false }
+
+// FocusGained scrolls to the entry.
+func (e *Entry) FocusGained() {
+	e.Entry.FocusGained()
+	e.host.scrollTo(e)
+}
+
+// TypedKey handles a key while the entry has the focus.
+func (e *Entry) TypedKey(ev *fyne.KeyEvent) {
+	if !e.host.passOn(ev) {
+		e.Entry.TypedKey(ev)
+	}
+}
+
+// TypedShortcut handles a shortcut while the entry has the focus.
+func (e *Entry) TypedShortcut(s fyne.Shortcut) {
+	if !e.host.formShortcut(s, e.Submit) {
+		e.Entry.TypedShortcut(s)
+	}
+}
+
+// Link is a text that runs a function. Enter follows it as well as Space.
+type Link struct {
+	widget.Hyperlink
+	host *Host
+}
+
+// NewLink returns a link.
+func (h *Host) NewLink(text string, tapped func()) *Link {
+	l := &Link{host: h}
+	l.Text, l.OnTapped = text, tapped
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// TypedKey handles a key while the link has the focus.
+func (l *Link) TypedKey(ev *fyne.KeyEvent) {
+	if isEnter(ev) {
+		ev = asSpace
+	}
+	if !l.host.passOn(ev) {
+		l.Hyperlink.TypedKey(ev)
+	}
+}
+
+// List is Fyne's list. It makes only the rows that are visible.
+type List struct {
+	widget.List
+	host *Host
+}
+
+// NewList returns a list; its functions must be set before it is shown.
+func (h *Host) NewList() *List {
+	l := &List{host: h}
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// TypedKey handles a key while the list has the focus.
+func (l *List) TypedKey(ev *fyne.KeyEvent) {
+	if !l.host.passOn(ev) {
+		l.List.TypedKey(ev)
+	}
+}

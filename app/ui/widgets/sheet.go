@@ -1,0 +1,182 @@
+package widgets
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+)
+
+// Sheet is a dialog: a title, a body that scrolls where the window is too small for it, and buttons. Escape closes it.
+// One sheet is open at a time.
+type Sheet struct {
+	Context context.Context // ends when the sheet is closed
+	Popup   *widget.PopUp
+	Buttons *fyne.Container
+	host    *Host
+	width   float32
+	title   *widget.Label
+	body    *fyne.Container
+	scroll  *container.Scroll // of body
+	busy    *widget.Activity  // runs while the sheet waits; nil: it does not
+	cancel  func()
+	restore func()
+}
+
+// SheetWidth is the usual width of a sheet.
+const SheetWidth = 540
+
+const sheetPad = 16
+
+// NewSheet opens an empty sheet and closes the one that was open. width is its largest width.
+func (h *Host) NewSheet(title string, width float32) *Sheet {
+	h.CloseSheet()
+	s := &Sheet{host: h, width: width, title: Headline(title), body: Rows(2), Buttons: container.New(trailing{}), restore: h.Opened()}
+	s.Context, s.cancel = context.WithCancel(h.Context)
+	s.scroll = container.NewVScroll(s.body)
+	frame := container.NewBorder(s.title, Pad(12, 4, 0, 6, s.Buttons), nil, nil, s.scroll)
+	s.Popup = widget.NewModalPopUp(Pad(8, 8, sheetPad-6, sheetPad-6, frame), h.Window.Canvas())
+	h.Sheet = s
+	s.Popup.Show()
+	return s
+}
+
+// CloseSheet closes the sheet that is open, if one is.
+func (h *Host) CloseSheet() {
+	if h.Sheet != nil {
+		h.Sheet.Close()
+	}
+}
+
+// Close closes the sheet. It may be called more than once.
+func (s *Sheet) Close() {
+	s.cancel()
+	s.stopWaiting()
+	s.Popup.Hide()
+	if s.IsOpen() {
+		s.host.Sheet = nil
+		s.restore()
+	}
+}
+
+// IsOpen reports whether the sheet is shown.
+func (s *Sheet) IsOpen() bool { return s.host.Sheet == s }
+
+// IsWaiting reports whether the sheet shows that something is being done.
+func (s *Sheet) IsWaiting() bool { return s.busy != nil }
+
+func (s *Sheet) stopWaiting() {
+	if s.busy != nil {
+		s.busy.Stop()
+		s.busy = nil
+	}
+}
+
+// SetTitle changes the title.
+func (s *Sheet) SetTitle(text string) { s.title.SetText(text) }
+
+// NewButton returns a button for the sheet.
+func (s *Sheet) NewButton(text string, tapped func()) *Button {
+	return s.host.NewButton(text, nil, tapped)
+}
+
+// Focus gives o the focus, unless the sheet is closed.
+func (s *Sheet) Focus(o fyne.Focusable) {
+	if s.IsOpen() {
+		s.host.Focus(o)
+	}
+}
+
+// Show replaces the body and the buttons, unless the sheet is closed.
+func (s *Sheet) Show(body []fyne.CanvasObject, buttons ...*Button) {
+	if !s.IsOpen() {
+		return
+	}
+	s.stopWaiting()
+	s.body.Objects = body
+	s.Buttons.Objects = nil
+	for _, b := range buttons {
+		s.Buttons.Add(b)
+	}
+	s.Fit()
+}
+
+// ShowResult replaces the body. The buttons given come before Close, which has the focus.
+func (s *Sheet) ShowResult(body []fyne.CanvasObject, buttons ...*Button) {
+	closeIt := s.NewButton("Close", s.Close)
+	s.Show(body, append(buttons, closeIt)...)
+	s.Focus(closeIt)
+}
+
+// Confirm asks before action is done. Cancel has the focus. Confirm returns the Cancel button.
+func (s *Sheet) Confirm(body []fyne.CanvasObject, action *Button) *Button {
+	back := s.NewButton("Cancel", s.Close)
+	s.Show(body, back, action)
+	s.Focus(back)
+	return back
+}
+
+// Fail shows why the sheet can do nothing.
+func (s *Sheet) Fail(text string) { s.ShowResult([]fyne.CanvasObject{Failure(text)}) }
+
+// wait shows what is being done. The button called back closes the sheet. wait returns the label with the text.
+func (s *Sheet) wait(text, back string) *widget.Label {
+	label := Paragraph(text, widget.LowImportance)
+	if s.IsOpen() {
+		busy := widget.NewActivity()
+		busy.Start()
+		s.Show([]fyne.CanvasObject{Border(nil, Pad(6, 6, 6, 2, container.NewGridWrap(fyne.NewSquareSize(20), busy)), nil, label)},
+			s.NewButton(back, s.Close))
+		s.busy = busy
+	}
+	return label
+}
+
+// Fit makes the sheet as high as its body, within the window.
+func (s *Sheet) Fit() {
+	room := s.host.Window.Canvas().Size().SubtractWidthHeight(40, 40)
+	width := min(s.width, room.Width)
+	inner := width - 2*sheetPad
+	height := wrapTo(s.title, inner) + wrapTo(s.body, inner) + s.Buttons.MinSize().Height + 48
+	s.Popup.Resize(fyne.NewSize(width, min(height, room.Height)))
+	s.Popup.Refresh()
+}
+
+// Load shows text, calls read on another goroutine and then show on Fyne's. Where read fails, the sheet shows the
+// error. After the sheet is closed neither happens, and the context of read is done.
+func Load[T any](s *Sheet, text string, read func(context.Context) (T, error), show func(T)) {
+	s.wait(text, "Cancel")
+	go func() {
+		got, err := read(s.Context)
+		s.host.Post(func() {
+			switch {
+			case s.Context.Err() != nil:
+			case err != nil:
+				s.Fail(s.host.ErrorText(err))
+			default:
+				show(got)
+			}
+		})
+	}()
+}
+
+// Run shows text, calls do on another goroutine and then show on Fyne's. do goes on when the sheet is closed; until
+// then say replaces the text. An error is shown after the text failed, in the sheet or, once it is closed, by Notify.
+// show is also called for a sheet that is closed.
+func Run[T any](s *Sheet, text, failed string, do func(ctx context.Context, say func(string)) (T, error), show func(T)) {
+	label := s.wait(text, "Close")
+	go func() {
+		got, err := do(s.host.Context, func(text string) { s.host.Post(func() { label.SetText(text) }) })
+		s.host.Post(func() {
+			switch {
+			case err == nil:
+				show(got)
+			case s.IsOpen():
+				s.Fail(failed + s.host.ErrorText(err))
+			default:
+				s.host.Notify(failed + s.host.ErrorText(err))
+			}
+		})
+	}()
+}

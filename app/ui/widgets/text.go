@@ -1,0 +1,256 @@
+package widgets
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+	"github.com/rivo/uniseg"
+)
+
+// graphemes returns where the characters of s end, in bytes, as a reader counts characters. The first element is 0.
+func graphemes(s string) []int {
+	ends := []int{0}
+	for g := uniseg.NewGraphemes(s); g.Next(); {
+		_, end := g.Positions()
+		ends = append(ends, end)
+	}
+	return ends
+}
+
+// Truncate shortens s to width, in Fyne's units, and ends it with an ellipsis. It never splits what a reader sees as
+// one character.
+func Truncate(s string, width, size float32, style fyne.TextStyle) string {
+	return truncate(s, width, size, style, func(ends []int, keep int) string {
+		return strings.TrimRight(s[:ends[keep]], " ") + "…"
+	})
+}
+
+// TruncatePath shortens s to width in its middle. It keeps more of the end than of the start, because the ends
+// distinguish paths.
+func TruncatePath(s string, width, size float32, style fyne.TextStyle) string {
+	return truncate(s, width, size, style, func(ends []int, keep int) string {
+		front := keep / 3
+		return strings.TrimRight(s[:ends[front]], " ") + "…" + s[ends[len(ends)-1-keep+front]:]
+	})
+}
+
+// truncate returns s if it fits, and otherwise the longest result of cut that fits. cut keeps a number of characters.
+func truncate(s string, width, size float32, style fyne.TextStyle, cut func(ends []int, keep int) string) string {
+	measure := func(s string) float32 { return fyne.MeasureText(s, size, style).Width }
+	switch {
+	case width <= 0:
+		return ""
+	case measure(s) <= width:
+		return s
+	}
+	ends := graphemes(s)
+	fits, over := 0, len(ends)-1 // numbers of characters
+	for fits+1 < over {
+		if mid := (fits + over) / 2; measure(cut(ends, mid)) <= width {
+			fits = mid
+		} else {
+			over = mid
+		}
+	}
+	return cut(ends, fits)
+}
+
+// Line is a text on one line, in a colour of the theme. It is shortened to the width that it is given.
+type Line struct {
+	widget.BaseWidget
+	text     string
+	color    fyne.ThemeColorName
+	size     fyne.ThemeSizeName
+	style    fyne.TextStyle
+	align    fyne.TextAlign
+	isWhole  bool // it is as wide as its text
+	truncate func(s string, width, size float32, style fyne.TextStyle) string
+}
+
+// NewLine returns a line.
+func NewLine(text string, color fyne.ThemeColorName, size fyne.ThemeSizeName, style fyne.TextStyle) *Line {
+	l := &Line{text: text, color: color, size: size, style: style, truncate: Truncate}
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// NewCaption returns a line in small, muted letters.
+func NewCaption(text string) *Line {
+	return NewLine(text, ColorMuted, theme.SizeNameCaptionText, fyne.TextStyle{})
+}
+
+// NewTitle returns a line in bold letters.
+func NewTitle(text string) *Line {
+	return NewLine(text, theme.ColorNameForeground, theme.SizeNameText, fyne.TextStyle{Bold: true})
+}
+
+// Path makes the line shorten its text in the middle, and returns it. It is for texts that are or end with a path.
+func (l *Line) Path() *Line {
+	l.truncate = TruncatePath
+	return l
+}
+
+// Whole makes the line as wide as its text, and returns it.
+func (l *Line) Whole() *Line {
+	l.isWhole = true
+	return l
+}
+
+// Trailing aligns the text to the right, and returns the line.
+func (l *Line) Trailing() *Line {
+	l.align = fyne.TextAlignTrailing
+	return l
+}
+
+// Text returns the whole text.
+func (l *Line) Text() string { return l.text }
+
+// Set shows another text.
+func (l *Line) Set(text string, color fyne.ThemeColorName) {
+	if l.text != text || l.color != color {
+		l.text, l.color = text, color
+		l.Refresh()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (l *Line) CreateRenderer() fyne.WidgetRenderer {
+	text := canvas.NewText("", nil)
+	r := &Renderer{Widget: l, Parts: []fyne.CanvasObject{text}}
+	r.Arrange = func(size fyne.Size) {
+		text.Text = l.truncate(l.text, size.Width, text.TextSize, l.style)
+		text.Resize(size)
+		text.Refresh() // also after a mere change of size
+	}
+	r.Min = func() fyne.Size {
+		full := fyne.MeasureText(l.text, text.TextSize, l.style)
+		if l.isWhole {
+			return full
+		}
+		return fyne.NewSize(min(full.Width, 40), full.Height) // room for a short word; a line takes what it is given
+	}
+	r.Update = func() {
+		text.Color, text.TextSize, text.TextStyle, text.Alignment = ThemeColor(l.color), TextSize(l.size), l.style, l.align
+	}
+	r.Refresh()
+	return r
+}
+
+// SelectText is a wrapped text that the mouse can select, to copy it. It is selectable only while the mouse is over it:
+// otherwise Fyne makes it a stop of the Tab key, without showing the focus.
+type SelectText struct {
+	widget.Label
+}
+
+var _ desktop.Hoverable = (*SelectText)(nil)
+
+// NewSelectText returns a text that breaks between words.
+func NewSelectText(text string) *SelectText {
+	t := &SelectText{widget.Label{Text: text, Wrapping: fyne.TextWrapWord}}
+	t.ExtendBaseWidget(t)
+	return t
+}
+
+// NewCode returns a text in letters of one width, which breaks anywhere: a path, an id, a command or its output.
+func NewCode(text string) *SelectText {
+	t := NewSelectText(text)
+	t.TextStyle.Monospace = true
+	t.Wrapping = fyne.TextWrapBreak
+	return t
+}
+
+// SetText shows another text. It keeps the selection where the text is the same.
+func (t *SelectText) SetText(text string) { SetLabel(&t.Label, text) }
+
+// SetLabel shows another text in l, which is redrawn only if the text differs.
+func SetLabel(l *widget.Label, text string) {
+	if l.Text != text {
+		l.SetText(text)
+	}
+}
+
+// MouseIn makes the text selectable.
+func (t *SelectText) MouseIn(*desktop.MouseEvent) { change(t, &t.Selectable, true) }
+
+// MouseMoved does nothing.
+func (t *SelectText) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut makes the text unselectable, unless something in it is selected and still to be copied.
+func (t *SelectText) MouseOut() {
+	if t.SelectedText() == "" {
+		change(t, &t.Selectable, false)
+	}
+}
+
+// LongText is a text whose second part is shown on demand.
+type LongText struct {
+	*SelectText
+	Content  fyne.CanvasObject
+	link     *Link // nil: the text has one part
+	first    string
+	rest     string
+	expanded bool
+	resized  func()
+}
+
+// NewLongText shows text, and rest on demand unless it is empty. resized is called when the height may have changed; it
+// may be nil.
+func (h *Host) NewLongText(text *SelectText, first, rest string, resized func()) *LongText {
+	t := &LongText{SelectText: text, Content: text, resized: resized}
+	if rest != "" {
+		t.link = h.NewLink("Show all", t.Toggle)
+		t.Content = Rows(-6, text, t.link)
+	}
+	t.Set(first, rest)
+	return t
+}
+
+// Set shows another text. Whether it has a second part must be as before.
+func (t *LongText) Set(first, rest string) {
+	t.first, t.rest = first, rest
+	switch {
+	case rest == "":
+		t.SetText(first)
+	case t.expanded:
+		t.SetText(first + rest)
+	default:
+		t.SetText(first + "…")
+	}
+}
+
+// Toggle shows or hides the second part.
+func (t *LongText) Toggle() {
+	t.expanded = !t.expanded
+	t.Set(t.first, t.rest)
+	if t.expanded {
+		t.link.SetText("Show less")
+	} else {
+		t.link.SetText("Show all")
+	}
+	if t.resized != nil {
+		t.resized()
+	}
+}
+
+// Paragraph returns a wrapped text that isn't meant to be copied.
+func Paragraph(text string, importance widget.Importance) *widget.Label {
+	l := widget.NewLabel(text)
+	l.Wrapping = fyne.TextWrapWord
+	l.Importance = importance
+	return l
+}
+
+// Hint returns a paragraph that explains what is near it.
+func Hint(text string) *widget.Label { return Paragraph(text, widget.LowImportance) }
+
+// Headline returns the title of a page, a dialog or a session.
+func Headline(text string) *widget.Label {
+	l := Paragraph(text, widget.MediumImportance)
+	l.TextStyle.Bold = true
+	l.SizeName = theme.SizeNameSubHeadingText
+	return l
+}

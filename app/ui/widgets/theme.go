@@ -1,0 +1,134 @@
+package widgets
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+)
+
+// The colours that Rollcall adds to Fyne's. Each text colour is readable on the window's background, on a selected row
+// and on a panel: TestTextIsReadable computes the contrasts.
+const (
+	ColorMuted   fyne.ThemeColorName = "rollcall-muted"   // secondary text
+	ColorWaiting fyne.ThemeColorName = "rollcall-waiting" // needs the user
+	ColorWorking fyne.ThemeColorName = "rollcall-working"
+	ColorGood    fyne.ThemeColorName = "rollcall-good"
+	ColorBad     fyne.ThemeColorName = "rollcall-bad"
+	ColorPanel   fyne.ThemeColorName = "rollcall-panel" // behind banners, cards and code
+	ColorRowOn   fyne.ThemeColorName = "rollcall-row-on"
+	ColorTrack   fyne.ThemeColorName = "rollcall-track" // the empty part of a bar
+)
+
+// shades is a colour in the light and in the dark variant.
+type shades struct{ light, dark color.NRGBA }
+
+func rgb(hex uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
+}
+
+func rgba(hex uint32, alpha uint8) color.NRGBA {
+	c := rgb(hex)
+	c.A = alpha
+	return c
+}
+
+var colors = map[fyne.ThemeColorName]shades{
+	theme.ColorNameBackground:          {rgb(0xffffff), rgb(0x16191e)},
+	theme.ColorNameForeground:          {rgb(0x1c2128), rgb(0xe8ebf0)},
+	theme.ColorNameDisabled:            {rgb(0x5b6572), rgb(0x9aa4b2)},
+	theme.ColorNamePlaceHolder:         {rgb(0x5b6572), rgb(0x9aa4b2)},
+	theme.ColorNameButton:              {rgb(0xeef1f5), rgb(0x282d36)},
+	theme.ColorNameDisabledButton:      {rgb(0xf4f6f8), rgb(0x1f232a)},
+	theme.ColorNameInputBackground:     {rgb(0xf6f8fa), rgb(0x1e2229)},
+	theme.ColorNameInputBorder:         {rgb(0x8a94a1), rgb(0x6b7583)},
+	theme.ColorNameSeparator:           {rgb(0xdfe4ea), rgb(0x2c323b)},
+	theme.ColorNameHover:               {rgba(0x1c2128, 0x0d), rgba(0xffffff, 0x0f)},
+	theme.ColorNamePressed:             {rgba(0x1c2128, 0x1a), rgba(0xffffff, 0x1f)},
+	theme.ColorNameFocus:               {rgba(0x0a5bd3, 0x38), rgba(0x7ab2ff, 0x4d)},
+	theme.ColorNameSelection:           {rgba(0x0a5bd3, 0x38), rgba(0x7ab2ff, 0x4d)},
+	theme.ColorNamePrimary:             {rgb(0x0a5bd3), rgb(0x7ab2ff)},
+	theme.ColorNameForegroundOnPrimary: {rgb(0xffffff), rgb(0x0d1420)},
+	theme.ColorNameHyperlink:           {rgb(0x0a5bd3), rgb(0x7ab2ff)},
+	theme.ColorNameError:               {rgb(0xb3261e), rgb(0xff8a80)},
+	theme.ColorNameForegroundOnError:   {rgb(0xffffff), rgb(0x1d0b09)},
+	theme.ColorNameWarning:             {rgb(0x8a5200), rgb(0xf0b64b)},
+	theme.ColorNameForegroundOnWarning: {rgb(0xffffff), rgb(0x1c1403)},
+	theme.ColorNameSuccess:             {rgb(0x17702f), rgb(0x63d489)},
+	theme.ColorNameForegroundOnSuccess: {rgb(0xffffff), rgb(0x06150b)},
+	theme.ColorNameHeaderBackground:    {rgb(0xf6f8fa), rgb(0x1e2229)},
+	theme.ColorNameMenuBackground:      {rgb(0xffffff), rgb(0x242932)},
+	theme.ColorNameOverlayBackground:   {rgb(0xffffff), rgb(0x1e2229)},
+	theme.ColorNameScrollBar:           {rgba(0x1c2128, 0x66), rgba(0xffffff, 0x66)},
+	theme.ColorNameScrollBarBackground: {rgb(0xeef1f5), rgb(0x242932)},
+	theme.ColorNameShadow:              {rgba(0x1c2128, 0x1c), rgba(0x000000, 0x80)},
+	ColorMuted:                         {rgb(0x5b6572), rgb(0x9aa4b2)},
+	ColorWaiting:                       {rgb(0x8a5200), rgb(0xf0b64b)},
+	ColorWorking:                       {rgb(0x0a5bd3), rgb(0x7ab2ff)},
+	ColorGood:                          {rgb(0x17702f), rgb(0x63d489)},
+	ColorBad:                           {rgb(0xb3261e), rgb(0xff8a80)},
+	ColorPanel:                         {rgb(0xf6f8fa), rgb(0x1e2229)},
+	ColorRowOn:                         {rgb(0xe6effc), rgb(0x24344c)},
+	ColorTrack:                         {rgb(0xdfe4ea), rgb(0x343b46)},
+}
+
+var sizes = map[fyne.ThemeSizeName]float32{
+	theme.SizeNameText:           13,
+	theme.SizeNameCaptionText:    11,
+	theme.SizeNameSubHeadingText: 16,
+	theme.SizeNameHeadingText:    19,
+	theme.SizeNamePadding:        4,
+	theme.SizeNameInnerPadding:   6,
+	theme.SizeNameLineSpacing:    3,
+	theme.SizeNameInlineIcon:     16,
+	theme.SizeNameScrollBar:      10,
+	theme.SizeNameScrollBarSmall: 4,
+	theme.SizeNameInputRadius:    6,
+	theme.SizeNameButtonRadius:   6,
+}
+
+// Theme is Rollcall's compact look. The zero value follows the system's choice of light or dark.
+type Theme struct {
+	// Variant, when set, overrides the system's choice.
+	Variant *fyne.ThemeVariant
+}
+
+var _ fyne.Theme = Theme{}
+
+// Color returns Rollcall's colour for name, Fyne's own where it has none.
+func (t Theme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) color.Color {
+	if t.Variant != nil {
+		variant = *t.Variant
+	}
+	c, ok := colors[name]
+	switch {
+	case ok && variant == theme.VariantLight:
+		return c.light
+	case ok:
+		return c.dark
+	}
+	return theme.DefaultTheme().Color(name, variant)
+}
+
+// Font returns Fyne's own fonts.
+func (Theme) Font(style fyne.TextStyle) fyne.Resource { return theme.DefaultTheme().Font(style) }
+
+// Icon returns Fyne's own icons; the statuses' icons are not part of a theme.
+func (Theme) Icon(name fyne.ThemeIconName) fyne.Resource { return theme.DefaultTheme().Icon(name) }
+
+// Size returns the compact sizes, in Fyne's units.
+func (Theme) Size(name fyne.ThemeSizeName) float32 {
+	if s, ok := sizes[name]; ok {
+		return s
+	}
+	return theme.DefaultTheme().Size(name)
+}
+
+// TextSize returns a size of Rollcall's theme, in Fyne's units.
+func TextSize(name fyne.ThemeSizeName) float32 { return sizes[name] }
+
+// ThemeColor returns the colour called name in the theme that is in use.
+func ThemeColor(name fyne.ThemeColorName) color.Color {
+	settings := fyne.CurrentApp().Settings()
+	return settings.Theme().Color(name, settings.ThemeVariant())
+}

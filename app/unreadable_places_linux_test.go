@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// unreadableAgent is a roster that reports what it could not read.
+type unreadableAgent struct {
+	roster roster
+	asked  int
+}
+
+func (g *unreadableAgent) Name() adapters.Name { return g.roster.Name() }
+
+func (g *unreadableAgent) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	g.asked++
+	roll, err := g.roster.Discover(ctx, q)
+	if err != nil {
+		return roll, adapters.Unreadable(g.roster.dir, err)
+	}
+	files, err := filepath.Glob(filepath.Join(g.roster.dir, "*"))
+	problems := []error{err}
+	for _, file := range files {
+		if _, err := os.ReadFile(file); err != nil {
+			problems = append(problems, adapters.Unreadable(file, err))
+		}
+	}
+	return roll, errors.Join(problems...)
+}
+
+// becomeNobody makes the tests another user until the test ends, who owns dir.
+func becomeNobody(t *testing.T, dir string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return // a user can close his own files
+	}
+	const nobody = 65534
+	for up := dir; len(up) > len(os.TempDir()); up = filepath.Dir(up) {
+		must(t, os.Chmod(up, 0o755))
+	}
+	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chown(path, nobody, -1))
+	}))
+	must(t, syscall.Setresuid(-1, nobody, -1))
+	t.Cleanup(func() { must(t, syscall.Setresuid(-1, 0, -1)) })
+}
+
+// What can be read again shows within 3 s, however long it was closed.
+func TestReadableAgain(t *testing.T) {
+	for name, closed := range map[string]string{"a session's file": "agent/sessions/a", "its folder": "agent/sessions", "a folder above": "agent"} {
+		for _, mode := range []fs.FileMode{0, 0o444, 0o111} {
+			t.Run(name+" "+mode.String(), func(t *testing.T) {
+				base := t.TempDir()
+				makeSessions(t, base)
+				g := &unreadableAgent{roster: roster{dir: filepath.Join(base, "agent", "sessions")}}
+				g.roster.write(t, "a", entry{Status: adapters.Idle})
+				becomeNobody(t, base)
+				path := filepath.Join(base, closed)
+				was, err := os.Stat(path)
+				must(t, err)
+				must(t, os.Chmod(path, mode))
+				defer os.Chmod(path, was.Mode())
+				if _, err := g.Discover(t.Context(), adapters.Query{}); err == nil {
+					t.Skip("with this mode it can be read")
+				}
+				synctest.Test(t, func(t *testing.T) {
+					core, _ := started(t, Config{Adapters: []adapters.Adapter{g}})
+					time.Sleep(time.Hour) // the pause between two tries is as long as it gets
+					h := core.Snapshot().Adapters[0]
+					if h.State != Failed || !strings.Contains(strings.Join(h.Problems, " "), base) {
+						t.Fatalf("%+v", h)
+					}
+					must(t, os.Chmod(path, was.Mode()))
+					time.Sleep(3 * time.Second)
+					synctest.Wait()
+					snapshot := core.Snapshot()
+					if h := snapshot.Adapters[0]; h.State != OK {
+						t.Errorf("after 3 s: %+v", h)
+					}
+					if x, err := findExact(snapshot, "a"); err != nil || x.Status != adapters.Idle {
+						t.Errorf("%+v, %v", x, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// brokenAgent is an adapter that fails because of a place that can be opened.
+type brokenAgent struct {
+	path  string
+	asked int
+}
+
+func (*brokenAgent) Name() adapters.Name { return adapters.ClaudeCode }
+
+func (b *brokenAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
+	b.asked++
+	return adapters.Roll{}, adapters.Unreadable(b.path, fs.ErrPermission)
+}
+
+// A source that fails on because of a place that can be opened is not asked at
+// every look.
+func TestReadableAndFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &brokenAgent{path: t.TempDir()}
+		started(t, Config{Adapters: []adapters.Adapter{b}})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if most := int(time.Hour/retryMax) + 10; b.asked > most {
+			t.Errorf("asked %d times in an hour, want at most %d", b.asked, most)
+		}
+	})
+}

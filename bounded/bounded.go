@@ -1,0 +1,112 @@
+// Package bounded makes calls that may never return: no context ends a call into a
+// file system that does not answer, such as one whose server is gone. A call that
+// takes too long is left behind.
+package bounded
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// ErrNoAnswer is returned for a call that was left behind.
+var ErrNoAnswer = errors.New("the file system does not answer")
+
+// most is how many calls may hang. Each holds a thread.
+const most = 100
+
+// behind are the calls that were left behind: since when each hangs, by its key. A
+// key that is a path stands for all that lies below it too.
+type behind struct {
+	mu    sync.Mutex
+	since map[any]time.Time
+}
+
+// request is how a call is made.
+type request struct {
+	behind *behind
+	key    any
+	limit  time.Duration
+	start  func(job func()) // runs the call in another goroutine
+	leave  func()           // nil, or tells the call that nobody waits any more
+}
+
+// await makes a call and waits for it until its limit or the end of ctx. One that
+// is left behind then is noted under its key until it returns.
+func await[T any](ctx context.Context, r request, call func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	began := time.Now()
+	b := r.behind
+	r.start(func() {
+		value, err := call()
+		done <- result{value, err}
+		b.returned(r.key, began)
+	})
+	timer := time.NewTimer(r.limit)
+	defer timer.Stop()
+	err := ErrNoAnswer
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-timer.C:
+	}
+	if r.leave != nil {
+		r.leave()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case r := <-done: // at the last moment
+		return r.value, r.err
+	default:
+	}
+	if b.since == nil {
+		b.since = map[any]time.Time{}
+	}
+	b.since[r.key] = began
+	var none T
+	return none, err
+}
+
+func (b *behind) returned(key any, began time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.since[key].Equal(began) {
+		delete(b.since, key)
+	}
+}
+
+// hangs reports whether a call by that key must not be made, and since when an
+// earlier one hangs.
+func (b *behind) hangs(key any) (since time.Time, yes bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.since) == 0 {
+		return time.Time{}, false
+	}
+	if since, yes = b.since[key]; yes {
+		return since, true
+	}
+	if path, ok := key.(string); ok {
+		for up := filepath.Dir(path); up != path; path, up = up, filepath.Dir(up) {
+			if since, yes = b.since[up]; yes {
+				return since, true
+			}
+		}
+	}
+	return time.Now(), len(b.since) >= most
+}
+
+func (b *behind) any() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.since) > 0
+}

@@ -1,0 +1,70 @@
+package bounded_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/bounded"
+	"rollcall/internal/testfs"
+)
+
+// A file system that hangs costs one wait: what lies there does not answer until
+// it is back, and what lies elsewhere answers.
+func TestAnswers(t *testing.T) {
+	behind := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(behind, "a", "b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mount := testfs.Mount(t, behind)
+	a := filepath.Join(mount.Path, "a")
+	for _, path := range []string{a, filepath.Join(a, "none")} {
+		if !bounded.Answers(path) {
+			t.Fatalf("%s does not answer", path)
+		}
+	}
+	mount.Hang(t)
+	for _, path := range []string{mount.Path, a, filepath.Join(a, "b")} {
+		if bounded.Answers(path) {
+			t.Errorf("%s answers", path)
+		}
+	}
+	if !bounded.Answers(behind) {
+		t.Error("a living folder does not answer")
+	}
+	mount.Answer(t)
+	for until := time.Now().Add(30 * time.Second); !bounded.Answers(filepath.Join(a, "b")); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("it never answers again")
+		}
+	}
+}
+
+// A call that was left behind is told so, and is not made again before it returns.
+func TestIn(t *testing.T) {
+	folder, let, told := t.TempDir(), make(chan struct{}), make(chan error, 1)
+	_, err := bounded.In(folder, time.Millisecond, func(left context.Context) (int, error) {
+		<-left.Done()
+		told <- left.Err()
+		<-let
+		return 1, nil
+	})
+	if !errors.Is(err, bounded.ErrNoAnswer) || <-told == nil {
+		t.Fatal(err)
+	}
+	if _, err := bounded.In(folder, time.Hour, func(context.Context) (int, error) { t.Error("called again"); return 0, nil }); !errors.Is(err, bounded.ErrNoAnswer) {
+		t.Error(err)
+	}
+	close(let)
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if n, err := bounded.In(folder, time.Hour, func(context.Context) (int, error) { return 2, nil }); err == nil && n == 2 {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatal("it is never called again")
+		}
+	}
+}

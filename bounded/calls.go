@@ -1,0 +1,63 @@
+package bounded
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// callLimit is how long all calls of a look together may take.
+	callLimit = time.Second
+	// callRest is how long a call may take when the look has used callLimit up.
+	callRest = 10 * time.Millisecond
+)
+
+// Calls are the calls of a look. Together they take little longer than a second,
+// whatever hangs, and what hangs is not called again until it has returned. They
+// are used by one goroutine at a time.
+type Calls struct {
+	behind behind
+	jobs   chan func() // of the goroutine that makes the calls; nil: there is none
+	left   time.Duration
+}
+
+// Begin begins a look. The caller calls End after it.
+func (c *Calls) Begin() { c.left = callLimit }
+
+// End ends the goroutine that makes the calls.
+func (c *Calls) End() {
+	if c.jobs != nil {
+		close(c.jobs)
+		c.jobs = nil
+	}
+}
+
+// Call makes a call that is known by key. answered is false when it has not
+// returned in time, now or at an earlier try.
+func Call[T any](c *Calls, key any, call func() T) (value T, answered bool) {
+	if _, hangs := c.behind.hangs(key); hangs {
+		return value, false
+	}
+	began := time.Now()
+	value, err := await(context.Background(), request{behind: &c.behind, key: key, limit: max(c.left, callRest), start: c.start}, func() (T, error) { return call(), nil })
+	if err != nil {
+		c.left = 0
+		c.End() // what hangs keeps its goroutine
+		return value, false
+	}
+	c.left -= time.Since(began)
+	return value, true
+}
+
+// start makes a call in the goroutine for them.
+func (c *Calls) start(call func()) {
+	if c.jobs == nil {
+		c.jobs = make(chan func())
+		go func(jobs <-chan func()) {
+			for job := range jobs {
+				job()
+			}
+		}(c.jobs)
+	}
+	c.jobs <- call
+}

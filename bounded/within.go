@@ -1,0 +1,72 @@
+package bounded
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// The limits for calls of the file system.
+const (
+	ReadLimit  = 3 * time.Second
+	WriteLimit = 10 * time.Second
+)
+
+// hanging are the calls of Within, In and Answers that were left behind.
+var hanging behind
+
+func goes(job func()) { go job() }
+
+// Within makes a call and returns its answer. One that has not returned after
+// limit or when ctx is done is left behind, with ErrNoAnswer or the error of ctx.
+func Within[T any](ctx context.Context, limit time.Duration, call func() (T, error)) (T, error) {
+	return await(ctx, request{behind: new(behind), limit: limit, start: goes}, call)
+}
+
+// In calls f, which uses a folder, and returns its result. When f has not returned
+// after limit, it is left behind: the result is ErrNoAnswer, with folder in the
+// text, and until f returns further calls for this folder fail at once. left is
+// then done: f must not change anything any more. f must not write to what the
+// caller can see.
+func In[T any](folder string, limit time.Duration, f func(left context.Context) (T, error)) (T, error) {
+	if since, hangs := hanging.hangs(folder); hangs {
+		var none T
+		return none, noAnswer(folder, time.Since(since))
+	}
+	left, leave := context.WithCancel(context.Background())
+	defer leave()
+	value, err := await(context.Background(), request{&hanging, folder, limit, goes, leave}, func() (T, error) { return f(left) })
+	if err == ErrNoAnswer { //nolint:errorlint // what f itself returns is passed on
+		return value, noAnswer(folder, limit)
+	}
+	return value, err
+}
+
+func noAnswer(folder string, d time.Duration) error {
+	return fmt.Errorf("%s: %w (for %d s so far). Is a network folder or an external disk gone?", folder, ErrNoAnswer, int(d.Seconds()))
+}
+
+const (
+	// answerLimit is how long a file system has for its first answer.
+	answerLimit = 2 * time.Second
+	// answerRest is how long each further one has while one does not answer.
+	answerRest = 100 * time.Millisecond
+)
+
+// Answers reports whether the file system answers about a path, be it that nothing
+// is there. Whoever is about to use a folder that another program named, or several
+// folders of which one may hang, asks this before.
+func Answers(path string) bool {
+	if _, hangs := hanging.hangs(path); hangs {
+		return false
+	}
+	limit := answerLimit
+	if hanging.any() {
+		limit = answerRest
+	}
+	_, err := await(context.Background(), request{behind: &hanging, key: path, limit: limit, start: goes}, func() (struct{}, error) {
+		reach(path)
+		return struct{}{}, nil
+	})
+	return err == nil
+}

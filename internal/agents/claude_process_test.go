@@ -1,0 +1,143 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// mustCopy copies a file, and makes its folder.
+func mustCopy(t *testing.T, from, to string) {
+	t.Helper()
+	if err := copyFile(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An agent with a home elsewhere, also behind a symbolic link, is found through
+// its process.
+func TestClaudeHomeElsewhere(t *testing.T) {
+	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
+		for _, linked := range []bool{false, true} {
+			home := filepath.Join(s.dir, "config"+strconv.FormatBool(linked))
+			mustCopy(t, filepath.Join(s.Home, ".claude.json"), filepath.Join(home, ".claude.json"))
+			if linked {
+				if err := os.Symlink(home, home+"-link"); err != nil {
+					t.Fatal(err)
+				}
+				home += "-link"
+			}
+			id := uuid(t)
+			terminal := s.Open("env", "CLAUDE_CONFIG_DIR="+home, s.Program(r), "--session-id", id, "--permission-mode", "default")
+			terminal.Shows("? for shortcuts")
+			asked := terminal.Prompt("elsewhere " + id[:8] + " [[delay 3]]")
+			s.Becomes(byID(id), asked, soon, "working")
+			terminal.Shows("Mock answer to: elsewhere")
+			s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+		}
+	})
+}
+
+// The registry file of a session is deleted while it works: its transcript and its
+// process go on telling what it does.
+func TestClaudeEntryDeleted(t *testing.T) {
+	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
+		id := uuid(t)
+		terminal, agent := openClaude(s, r, id)
+		asked := terminal.Prompt("deleted [[delay 15]]")
+		s.Becomes(byID(id), asked, soon, "working")
+		written(s, id, "deleted")
+		if err := os.Remove(filepath.Join(s.Home, ".claude", "sessions", strconv.Itoa(agent.PID)+".json")); err != nil {
+			t.Fatal(err)
+		}
+		limit := soon
+		if r == ClaudeOlder { // it could be about to write its entry
+			limit += 5 * time.Second
+		}
+		if working := s.Becomes(byID(id), time.Now(), limit, "working"); working.PID != agent.PID {
+			t.Errorf("pid %d, want %d", working.PID, agent.PID)
+		}
+		s.Stays(byID(id), 2*time.Second, "working")
+		terminal.Shows("Mock answer to: deleted")
+		s.Becomes(byID(id), time.Now(), soon, "idle/completed")
+		terminal.Enter("/exit")
+		s.Gone(agent)
+		s.Becomes(byID(id), time.Now(), soon, "stopped/completed")
+	})
+}
+
+// An agent in a pid namespace of its own writes its inner pid into the registry.
+func TestClaudeInPidNamespace(t *testing.T) {
+	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
+		id := uuid(t)
+		prompt := "inside " + id[:8] + " [[delay 90]]"
+		wrapper := s.Detached("unshare", "--pid", "--fork", "--mount-proc", s.Program(r), "-p", "--session-id", id, prompt)
+		asked := s.Asked(prompt)
+		agent := s.Descendant(wrapper.PID, "claude")
+		working := s.Becomes(byID(id), asked, soon, "working")
+		if working.PID != agent.PID {
+			t.Errorf("pid %d, want %d", working.PID, agent.PID)
+		}
+		written(s, id, "inside")
+		s.Stays(byID(id), time.Second, "working")
+		s.Signal(agent, unix.SIGTERM)
+		s.Gone(agent)
+		s.Becomes(byID(id), time.Now(), soon, "stopped/interrupted")
+	})
+}
+
+// A Claude Code that has no session yet, because its user has not said that the
+// folder is to be trusted, or that has no registry, is a row of its own.
+func TestClaudeBeforeItsSession(t *testing.T) {
+	each(t, []Release{ClaudeNewest, ClaudeOlder, ClaudeOldest}, func(t *testing.T, s *Sandbox, r Release) {
+		folder := filepath.Join(s.Home, "unknown")
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		id := uuid(t)
+		terminal := s.Open("env", "-C", folder, s.Program(r), "--session-id", id, "--permission-mode", "default")
+		terminal.Shows("trust")
+		agent := s.Descendant(terminal.PID(), "claude")
+		row := s.Becomes(byPID(agent.PID), time.Now(), soon, "idle")
+		if !strings.HasPrefix(row.ID, "process-"+strconv.Itoa(agent.PID)+"-") || row.CWD != folder {
+			t.Errorf("id %s in %s, want a process in %s", row.ID, row.CWD, folder)
+		}
+		if r == ClaudeNewest { // its first choice is to leave
+			terminal.Choose("Down", "❯ Yes")
+		}
+		terminal.Dismiss("Enter", "trust") // the hint below the prompt does not always come behind it
+		asked := terminal.Prompt("begin [[delay 90]]")
+		if working := s.Becomes(byID(id), asked, soon, "working"); working.PID != agent.PID {
+			t.Errorf("pid %d, want %d", working.PID, agent.PID)
+		}
+		roll, err := s.List()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, count := roll.find(byPID(agent.PID)); count != 1 {
+			t.Errorf("%d rows have pid %d:%v", count, agent.PID, roll)
+		}
+	})
+}
+
+// Without a registry, a headless run that ended right before an interactive one
+// began in its folder keeps its own session.
+func TestClaudeRunBeforeInteractive(t *testing.T) {
+	s := NewSandbox(t)
+	run, typed := uuid(t), uuid(t)
+	_, agent, _ := detachClaude(s, ClaudeOldest, run, "run first [[delay 2]]")
+	s.Gone(agent)
+	terminal := s.Open(s.Program(ClaudeOldest), "--session-id", typed, "--permission-mode", "default")
+	terminal.Shows("? for shortcuts")
+	s.Becomes(byID(run), time.Now(), soon, "stopped/completed")
+	asked := terminal.Prompt("typed [[delay 90]]")
+	s.Becomes(byID(typed), asked, soon, "working")
+	s.Becomes(byID(run), time.Now(), soon, "stopped/completed")
+}

@@ -1,0 +1,40 @@
+package corpus_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"rollcall/app"
+	"rollcall/internal/corpus"
+	"rollcall/proc"
+)
+
+// mostKept is how many bytes a list that is asked for once may keep for each stored
+// session: the session itself, with what it says, and a share of what is fixed.
+const mostKept = 1100
+
+// A list that is asked for once keeps each session once, and nothing else of it:
+// 120,000 have to fit into 250 MB together with what reading them takes.
+func TestMemoryOfAList(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "corpus")
+	if _, err := corpus.Write(dir, corpus.Options{Sessions: 1500, Live: 10, Seed: 3, Now: time.Now(), Scale: 0.01}); err != nil {
+		t.Fatal(err)
+	}
+	table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
+	refresh := func() (*app.Core, *app.Snapshot) {
+		core := app.New(app.Config{Adapters: everyAdapter(t, table, filepath.Join(dir, "home")), Table: table,
+			Since: app.All, Totals: true, Once: true, Limit: 10 * time.Minute})
+		return core, core.Refresh(t.Context())
+	}
+	refresh() // what is made once and for all
+	before := heap()
+	core, snap := refresh()
+	kept := (heap() - before) / float64(len(snap.Sessions))
+	t.Logf("%.0f bytes a session", kept)
+	if len(snap.Sessions) < 1500 || kept > mostKept {
+		t.Errorf("%d sessions take %.0f bytes each, want at most %d", len(snap.Sessions), kept, mostKept)
+	}
+	runtime.KeepAlive(core)
+}

@@ -1,0 +1,56 @@
+package testfs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Disk is a small file system in memory.
+type Disk struct{ Path string }
+
+// NewDisk mounts a disk of 256 kB. It needs root; without it the test is skipped.
+func NewDisk(t *testing.T) *Disk {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("a file system can be mounted by root alone")
+	}
+	d := &Disk{t.TempDir()}
+	if err := syscall.Mount("tmpfs", d.Path, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
+		t.Skip("nothing can be mounted here: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(d.Path, syscall.MNT_DETACH); err != nil {
+			t.Errorf("unmount %s: %v", d.Path, err)
+		}
+	})
+	return d
+}
+
+// Fill leaves no space.
+func (d *Disk) Fill(t *testing.T) {
+	t.Helper()
+	f, err := os.Create(d.filling())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+}
+
+// Free gives the space back.
+func (d *Disk) Free(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(d.filling()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d *Disk) filling() string { return filepath.Join(d.Path, "filling") }

@@ -1,0 +1,134 @@
+// Command agent plays the process of a coding agent: it does nothing by itself,
+// and what it is told over named pipes in its home. Agents with a socket would
+// count as connected to a model. A test that is gone ends it.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Hello is what a process says of itself when it begins.
+type Hello struct {
+	PID    int
+	Dir    string
+	Launch string // the id of the launch that started it
+}
+
+// Order is one thing to do. Each is answered with a line.
+type Order struct {
+	Comm string   // call the process that
+	Open string   // hold this file open
+	Run  []string // start this program with these arguments, as a child
+	Path string   // the program of Run
+	Exit *int     // end with this code
+	// Write Text into this file, in place of what is in it or behind that.
+	Write, Append string
+	Text          string
+}
+
+func main() {
+	interrupted := make(chan os.Signal, 1) // also where make was started with the signal ignored
+	signal.Notify(interrupted, os.Interrupt)
+	go func() {
+		<-interrupted
+		os.Exit(130)
+	}()
+	fmt.Fprintln(os.Stderr, "agent:", os.Getpid(), play())
+	os.Exit(1)
+}
+
+// play does what it is told, until it is told to end or can't be told any more.
+func play() error {
+	pipes := filepath.Join(os.Getenv("HOME"), "pipes")
+	own := filepath.Join(pipes, strconv.Itoa(os.Getpid()))
+	for _, path := range []string{own + ".in", own + ".out"} {
+		_ = os.Remove(path) // of a process that had this pid before
+		if err := unix.Mkfifo(path, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := arrive(filepath.Join(pipes, "hello")); err != nil {
+		return err
+	}
+	in, err := os.OpenFile(own+".in", os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(own+".out", os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var o Order
+		if err := orders.Decode(&o); err != nil {
+			return err
+		}
+		if err := obey(o); err != nil {
+			return err
+		}
+		if err := answers.Encode("done"); err != nil {
+			return err
+		}
+	}
+}
+
+// arrive sends its arrival to the test in one write, which is never mixed with another's.
+func arrive(path string) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(Hello{PID: os.Getpid(), Dir: dir, Launch: os.Getenv("ROLLCALL_LAUNCH")})
+	if err != nil {
+		return err
+	}
+	hello, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer hello.Close()
+	_, err = hello.Write(append(text, '\n'))
+	return err
+}
+
+// held are the files that stay open.
+var held []*os.File
+
+func obey(o Order) error {
+	switch {
+	case o.Comm != "":
+		return os.WriteFile("/proc/self/comm", []byte(o.Comm), 0)
+	case o.Open != "":
+		f, err := os.OpenFile(o.Open, os.O_WRONLY|os.O_APPEND, 0)
+		held = append(held, f)
+		return err
+	case o.Write != "":
+		return os.WriteFile(o.Write, []byte(o.Text), 0o644)
+	case o.Append != "":
+		f, err := os.OpenFile(o.Append, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = f.WriteString(o.Text)
+		return err
+	case o.Path != "":
+		child := &exec.Cmd{Path: o.Path, Args: o.Run, Stderr: os.Stderr}
+		if err := child.Start(); err != nil {
+			return err
+		}
+		go func() { _ = child.Wait() }()
+	case o.Exit != nil:
+		os.Exit(*o.Exit)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package notify
+
+import (
+	"testing"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// The turn of a thread without a terminal is told once, when it ends: neither the
+// unloading of the thread after it, nor a turn that a terminal shows.
+func TestTurnWithoutATerminal(t *testing.T) {
+	alone := func(ev app.Event, outcome adapters.Outcome) app.Event {
+		ev.Session.Unattended, ev.Session.Shared, ev.Session.Outcome = ev.Session.Status != adapters.Stopped, true, outcome
+		return ev
+	}
+	wasAlone := func(ev app.Event) app.Event {
+		ev.Before.Unattended = true
+		return ev
+	}
+	suspended := alone(change("a", adapters.Working, adapters.Idle), "")
+	suspended.Session.Suspended = true
+	const told = "Codex finished in a [a]"
+	for name, c := range map[string]struct {
+		events []app.Event
+		want   []string
+	}{
+		"completed, then unloaded": {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Completed),
+			wasAlone(alone(change("a", adapters.Idle, adapters.Stopped), adapters.Completed))}, []string{told, ""}},
+		"failed":                         {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Failed)}, []string{told}},
+		"unloaded in the same look":      {[]app.Event{wasAlone(alone(change("a", adapters.Working, adapters.Stopped), adapters.Completed))}, []string{told}},
+		"interrupted":                    {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Interrupted)}, []string{""}},
+		"a terminal shows it":            {[]app.Event{change("a", adapters.Working, adapters.Idle)}, []string{""}},
+		"a terminal shows it, till gone": {[]app.Event{change("a", adapters.Working, adapters.Stopped)}, []string{""}},
+		"begins":                         {[]app.Event{alone(change("a", adapters.Idle, adapters.Working), "")}, []string{""}},
+		"suspended":                      {[]app.Event{suspended}, []string{""}},
+		"a sub-agent":                    {[]app.Event{child(alone(change("a", adapters.Working, adapters.Idle), adapters.Completed), "p")}, []string{""}},
+		"two turns": {[]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Completed),
+			wasAlone(alone(change("a", adapters.Idle, adapters.Working), "")),
+			wasAlone(alone(change("a", adapters.Working, adapters.Idle), adapters.Completed))}, []string{told, "", told}},
+	} {
+		p := newPolicy(nil)
+		for i, ev := range c.events {
+			if got := said(p.take([]app.Event{ev})); got != c.want[i] {
+				t.Errorf("%s, event %d:\n got %s\nwant %s", name, i, got, c.want[i])
+			}
+		}
+	}
+	silent := newPolicy(func(Kind, app.Session) bool { return false })
+	if got := said(silent.take([]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Completed)})); got != "" {
+		t.Errorf("told although not wanted: %s", got)
+	}
+}

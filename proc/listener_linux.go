@@ -1,0 +1,98 @@
+package proc
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// socketTables list the sockets of this process's network, where its connections
+// go. They are those of the running system, whatever tree a Table reads.
+var socketTables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
+
+// listeners returns the sockets that accept connections on a port.
+func listeners(port uint16) ([]listener, error) {
+	var all []listener
+	for _, path := range socketTables {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // no such version of the protocol
+		}
+		if err != nil {
+			return nil, err
+		}
+		list, err := parseListeners(string(text), port, os.Getuid())
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+// parseListeners reads the listening sockets of a port from a table such as
+// /proc/net/tcp:
+//
+//	sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+//	 0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 31337 1 …
+func parseListeners(table string, port uint16, user int) ([]listener, error) {
+	const listening = "0A"
+	suffix := fmt.Sprintf(":%04X", port)
+	var list []listener
+	for line := range strings.Lines(table) {
+		f := strings.Fields(line)
+		if len(f) < 10 || f[3] != listening || !strings.HasSuffix(f[1], suffix) {
+			continue
+		}
+		addr, err := parseSocketAddr(strings.TrimSuffix(f[1], suffix))
+		if err != nil {
+			return nil, err
+		}
+		uid, err := strconv.Atoi(f[7])
+		if err != nil {
+			return nil, fmt.Errorf("user %q of a socket: %w", f[7], err)
+		}
+		inode, err := strconv.ParseUint(f[9], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("inode %q of a socket: %w", f[9], err)
+		}
+		list = append(list, listener{local: netip.AddrPortFrom(addr, port), own: uid == user, root: uid == 0, holder: inode})
+	}
+	return list, nil
+}
+
+// parseSocketAddr reads an address as the kernel prints it: words of 32 bits, each
+// in the byte order of the machine.
+func parseSocketAddr(text string) (netip.Addr, error) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != 4 && len(b) != 16 {
+		return netip.Addr{}, fmt.Errorf("address %q of a socket is in an unknown form", text)
+	}
+	for i := 0; i < len(b); i += 4 {
+		binary.NativeEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:]))
+	}
+	addr, _ := netip.AddrFromSlice(b)
+	return addr, nil
+}
+
+// heldBy reports whether a process has the socket open.
+func (l *listener) heldBy(id Identity) (bool, error) {
+	holds, err := holdsSocket(Open(), id, l.holder)
+	if errors.Is(err, ErrGone) {
+		return false, nil // another process has the socket by now
+	}
+	return holds, err
+}
+
+func holdsSocket(t *Table, id Identity, inode uint64) (bool, error) {
+	return detail(t, id, func() (bool, error) {
+		n, err := t.countSockets(id.PID, func(_ int, target string) bool { return target == fmt.Sprintf("socket:[%d]", inode) })
+		return n > 0, err
+	})
+}

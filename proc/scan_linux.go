@@ -1,0 +1,160 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// findIsCheap says that Find does not read the whole table.
+const findIsCheap = true
+
+// procTree looks at a /proc tree.
+type procTree struct {
+	table   *Table
+	entries []byte // of the directory, as getdents64 fills it
+	buffer  [4096]byte
+}
+
+// treeOf returns nil for a table that is not a *Table.
+func treeOf(table Lister) *procTree {
+	if t, ok := table.(*Table); ok {
+		return &procTree{table: t, entries: make([]byte, 64<<10)}
+	}
+	return nil
+}
+
+func (t *procTree) find(id Identity) (Process, error) {
+	var b [24]byte
+	n, err := readAt(unix.AT_FDCWD, t.table.root+"/"+string(appendPID(b[:0], id.PID))+"/stat", t.buffer[:])
+	if isGone(err) {
+		return Process{}, ErrGone
+	}
+	if err != nil {
+		return Process{}, fmt.Errorf("pid %d: %w", id.PID, err)
+	}
+	st, err := parseStat(t.buffer[:n])
+	if err != nil {
+		return Process{}, fmt.Errorf("pid %d: %w", id.PID, err)
+	}
+	if p := st.process(id.Boot, t.table.bootTime()); !st.dead() && p.Identity == id {
+		return p, nil
+	}
+	return Process{}, ErrGone
+}
+
+// scanTree lists the folder and reads what is new or young.
+func (s *Scanner) scanTree(ctx context.Context, c *Changes) error {
+	t := s.fast
+	dir, err := openAt(unix.AT_FDCWD, t.table.root)
+	if err != nil {
+		return fmt.Errorf("process table: %s: %w", t.table.root, err)
+	}
+	defer unix.Close(dir)
+	now := time.Now()
+	for {
+		n, err := unix.Getdents(dir, t.entries)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fmt.Errorf("process table: %s: %w", t.table.root, err)
+		case n == 0:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("process table: %w", ctx.Err())
+		}
+		if err := s.takeEntries(dir, t.entries[:n], now, c); err != nil {
+			return err
+		}
+	}
+}
+
+// The layout of struct linux_dirent64.
+const (
+	direntLength = 16
+	direntName   = 19
+)
+
+// takeEntries compares the processes of one piece of the directory.
+func (s *Scanner) takeEntries(dir int, entries []byte, now time.Time, c *Changes) error {
+	for len(entries) > direntName {
+		length := int(binary.NativeEndian.Uint16(entries[direntLength:]))
+		if length <= direntName || length > len(entries) {
+			return fmt.Errorf("process table: %s: a directory entry of %d bytes", s.fast.table.root, length)
+		}
+		inode, name := binary.NativeEndian.Uint64(entries), entries[direntName:length]
+		entries = entries[length:]
+		pid, ok := parsePID(name)
+		if !ok {
+			continue
+		}
+		k := s.known[pid]
+		if k != nil && k.inode == inode && (k.rereadUntil.IsZero() || !now.Before(k.rereadUntil)) && !k.reportAgain {
+			k.round = s.round
+			continue
+		}
+		if err := s.read(dir, pid, inode, now, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one process. An error is one that concerns the whole table.
+func (s *Scanner) read(dir, pid int, inode uint64, now time.Time, c *Changes) error {
+	t := s.fast
+	var b [24]byte
+	name := append(appendPID(b[:0], pid), "/stat"...)
+	n, err := readAt(dir, string(name), t.buffer[:])
+	switch {
+	case isGone(err):
+		return nil // it is reported as gone, if it was known
+	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
+		return fmt.Errorf("process table: %s: %w", t.table.root, err)
+	}
+	var st stat
+	if err == nil {
+		st, err = parseStat(t.buffer[:n])
+	}
+	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errStat) {
+		return nil // such as EIO: it is read again by the next look
+	}
+	if err != nil || st.dead() {
+		if k := s.known[pid]; k != nil {
+			c.addGone(k)
+		}
+		s.known[pid] = &seen{inode: inode, round: s.round}
+		return nil
+	}
+	p := st.process(t.table.boot(), t.table.bootTime())
+	s.compare(&p, now, c).inode = inode
+	return nil
+}
+
+// parsePID parses the name of a directory entry, which ends with a zero byte.
+func parsePID(name []byte) (int, bool) {
+	if i := bytes.IndexByte(name, 0); i >= 0 {
+		name = name[:i]
+	}
+	if len(name) == 0 || len(name) > 10 {
+		return 0, false
+	}
+	pid := 0
+	for _, c := range name {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		pid = pid*10 + int(c-'0')
+	}
+	return pid, pid > 0
+}
+
+func appendPID(b []byte, pid int) []byte { return strconv.AppendInt(b, int64(pid), 10) }

@@ -1,0 +1,49 @@
+//go:build !linux
+
+package proc
+
+import (
+	"io/fs"
+	"time"
+)
+
+// What only Linux has, or only there in this form.
+
+// openOwn returns the table of this machine.
+func openOwn() *Table { return Open() }
+
+// Appended implements Details.
+func (t *Table) Appended(Identity, string) ([]int64, error) { return nil, ErrUnsupported }
+
+// Watched implements Details.
+func (t *Table) Watched(Identity) ([]FileID, error) { return nil, ErrUnsupported }
+
+// InnerPIDs implements Details.
+func (t *Table) InnerPIDs(Identity) ([]int, error) { return nil, ErrUnsupported }
+
+// Root implements Details. Processes of a container are not in the table.
+func (t *Table) Root(Identity) (string, error) { return "", nil }
+
+// Threads implements Details.
+func (t *Table) Threads(Identity) ([]time.Time, error) { return nil, ErrUnsupported }
+
+// Sockets implements Details.
+func (t *Table) Sockets(Identity) (int, error) { return 0, ErrUnsupported }
+
+// Written implements Details.
+func (t *Table) Written(Identity) (uint64, error) { return 0, ErrUnsupported }
+
+// Domain implements Lister.
+func (t *Table) Domain() string { return "" }
+
+// FileLocks implements Lister.
+func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported }
+
+// heldBy reports whether a process has the socket open.
+func (l *listener) heldBy(id Identity) (bool, error) {
+	return l.holder == uint64(id.PID) && Open().Alive(id), nil
+}
+
+// FileIDOf returns the id under which FileLocks lists the file that info
+// describes. ok is false where the system keeps no such id.
+func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }
