@@ -105,7 +105,9 @@ func interrupted(t *testing.T, env, args []string) (code int, said string) {
 	}
 	done := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(done) }()
-	awaitHangingCall(cmd.Process.Pid, done)
+	if at := awaitHangingCall(cmd.Process.Pid, done); at != "" {
+		t.Errorf("%s is in no call of a file system that hangs after 20 s, but in: %s", args, at)
+	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatal(err)
 	}
@@ -120,19 +122,23 @@ func interrupted(t *testing.T, env, args []string) (code int, said string) {
 }
 
 // awaitHangingCall waits until a thread of the process is in a call of FUSE, or the
-// process is done.
-func awaitHangingCall(pid int, done <-chan struct{}) {
-	for {
+// process is done. After 20 s it says where the threads are instead.
+func awaitHangingCall(pid int, done <-chan struct{}) (elsewhere string) {
+	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
 		files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/wchan")
+		elsewhere = "no thread"
 		for _, file := range files {
-			if at, err := os.ReadFile(file); err == nil && strings.Contains(string(at), "request_wait_answer") {
-				return
+			at, err := os.ReadFile(file)
+			if err == nil && (strings.Contains(string(at), "request_wait_answer") || strings.Contains(string(at), "fuse")) {
+				return ""
 			}
+			elsewhere += " " + string(at)
 		}
 		select {
 		case <-done:
-			return
+			return ""
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+	return elsewhere
 }

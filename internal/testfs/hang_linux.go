@@ -54,11 +54,23 @@ func mount(t *testing.T, folder, at string) *FS {
 	t.Cleanup(func() { f.end(t) })
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if mounts, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounts), " "+f.Path+" ") {
+			f.await(t)
 			return f
 		}
 		if time.Now().After(until) {
 			t.Fatal("bindfs mounted nothing in 20 s")
 		}
+	}
+}
+
+// await returns once the server has answered a call. A server that is suspended
+// earlier may not have greeted the kernel yet, which then lets calls wait for that
+// in another place than for an answer.
+func (f *FS) await(t *testing.T) {
+	t.Helper()
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(f.Path, &stat); err != nil { // no cache answers this one
+		t.Fatal(err)
 	}
 }
 
