@@ -28,8 +28,8 @@ type processEnd struct {
 }
 
 // storedBeforeEnd is how long before its end a process may store its session: Pi 0.73.1
-// takes up to 2 s on a busy machine.
-const storedBeforeEnd = 3 * time.Second
+// takes up to 2 s, and longer where it hardly gets a processor.
+const storedBeforeEnd = 10 * time.Second
 
 // otherSession is a session that was stopped while a process without a session lived.
 type otherSession struct {

@@ -56,19 +56,21 @@ func TestStoredAtTheEnd(t *testing.T) {
 // TestSeenBetweenStoringAndTheEnd: a session that is listed as stopped between the moment
 // at which its process stores it and the end of the process has ended with it.
 func TestSeenBetweenStoringAndTheEnd(t *testing.T) {
-	play(t, nil, func(s *scene) {
-		began := time.Now()
-		s.machine.start(pid(1))
-		s.agent.says(nil, processIn("/w", 1, began))
-		s.refresh()
-		time.Sleep(5 * time.Second)
-		a := stored("a", began.Add(time.Second), time.Now())
-		s.agent.says(nil, processIn("/w", 1, began), a)
-		s.refresh()
-		time.Sleep(time.Second)
-		s.ends([]adapters.Session{a}, 1)
-		s.want("ended a stopped/completed")
-	})
+	for _, later := range []time.Duration{time.Second, 8 * time.Second} {
+		play(t, nil, func(s *scene) {
+			began := time.Now()
+			s.machine.start(pid(1))
+			s.agent.says(nil, processIn("/w", 1, began))
+			s.refresh()
+			time.Sleep(5 * time.Second)
+			a := stored("a", began.Add(time.Second), time.Now())
+			s.agent.says(nil, processIn("/w", 1, began), a)
+			s.refresh()
+			time.Sleep(later)
+			s.ends([]adapters.Session{a}, 1)
+			s.want("ended a stopped/completed")
+		})
+	}
 }
 
 // TestTakenUpRightBeforeTheEnd: a session of before that a process without a
@@ -93,7 +95,7 @@ func TestTakenUpRightBeforeTheEnd(t *testing.T) {
 func TestNotStoredByTheProcess(t *testing.T) {
 	for name, c := range map[string]struct {
 		first []adapters.Session // when the process is seen first, beside it
-		then  []adapters.Session // 5 s later, when it has ended, as with the next
+		then  []adapters.Session // 15 s later, when it has ended, as with the next
 		alive []adapters.Session // further processes that live
 	}{
 		"nothing":                 {},
@@ -116,7 +118,7 @@ func TestNotStoredByTheProcess(t *testing.T) {
 				s.machine.start(pid(2))
 				s.agent.says(nil, slices.Concat(at(began, c.first), at(began, c.alive), []adapters.Session{processIn("/w", 1, began)})...)
 				s.refresh()
-				time.Sleep(5 * time.Second)
+				time.Sleep(15 * time.Second)
 				s.ends(slices.Concat(at(began, c.then), at(began, c.alive)), 1)
 				s.refresh()
 				s.want()
