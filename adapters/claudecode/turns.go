@@ -171,33 +171,3 @@ func (t *turn) onlyAsks() bool {
 	k, _ := t.calling()
 	return t.state == callsTools && k == calling{asks: true}
 }
-
-// decideCalls completes the verdict on a turn with unanswered tool calls: they run, or
-// wait for a permission, which these versions write nowhere.
-func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
-	k, first := t.calling()
-	age := d.now.Sub(t.at)
-	known := !p.IsZero() && !first.IsZero()
-	var children []proc.Process
-	if known {
-		children = d.table.startedSince(p.PID, first)
-	}
-	switch {
-	case k.asks:
-		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForQuestion
-	case k.plan: // versions with a status call it a permission prompt
-		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
-	case len(children) > 0:
-		v.Status = adapters.Working
-		v.Evidence += fmt.Sprintf("; pid %d (%s) runs since", children[0].PID, shorten(children[0].Comm))
-	case known && !k.others && !k.children && (k.commands && age > commandDelay || k.quick && age > writeDelay):
-		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
-		v.Evidence += "; nothing runs, so it waits for a permission"
-	default:
-		v.Status = adapters.Working
-		if k.others && age > otherDelay {
-			v.Status = adapters.Unknown
-		}
-		v.Evidence += "; it runs or waits for a permission: this version does not say which"
-	}
-}

@@ -78,7 +78,7 @@ func (st *storm) strangers(roll Roll) {
 		}
 		seen[row.ID] = true
 		st.tally.extras[row.ID]++
-		if st.tally.extras[row.ID] == 3 {
+		if st.tally.extras[row.ID] == 3 && !st.gatewayHas(row.ID) {
 			st.tally.wrong++
 			fmt.Printf("storm: WRONG %s: a row that is no session: %v in %s\n", st.since(time.Now()), *row, row.CWD)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -74,16 +75,32 @@ type stormRow struct {
 	HasActiveRun bool
 }
 
+// gatewayRows are the sessions that the gateway says it has.
+func (st *storm) gatewayRows() ([]stormRow, error) {
+	answer, err := st.gatewayCall("sessions.list", map[string]any{})
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Sessions []stormRow }
+	return list.Sessions, json.Unmarshal(answer, &list)
+}
+
+// gatewayHas reports whether the gateway says that it has a session: it makes some of
+// its own accord.
+func (st *storm) gatewayHas(id string) bool {
+	if st.gateway == nil {
+		return false
+	}
+	rows, err := st.gatewayRows()
+	return err == nil && slices.ContainsFunc(rows, func(r stormRow) bool { return r.SessionID == id })
+}
+
 func (l *lane) gatewayRow() (stormRow, error) {
-	answer, err := l.st.gatewayCall("sessions.list", map[string]any{})
+	rows, err := l.st.gatewayRows()
 	if err != nil {
 		return stormRow{}, err
 	}
-	var list struct{ Sessions []stormRow }
-	if err := json.Unmarshal(answer, &list); err != nil {
-		return stormRow{}, err
-	}
-	for _, r := range list.Sessions {
+	for _, r := range rows {
 		if r.Key == l.gatewayKey() {
 			return r, nil
 		}
