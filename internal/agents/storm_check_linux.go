@@ -2,6 +2,9 @@ package agents
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -124,7 +127,22 @@ func (st *storm) differs(x *stormSession, said string) {
 		word = "unknown"
 	}
 	fmt.Printf("storm: %s %s: list says %s\n", word, st.since(time.Now()), said)
-	fmt.Printf("    true: %s\n%s", x.describe(), st.reproduction(x))
+	fmt.Printf("    true: %s\n%s%s", x.describe(), st.reproduction(x), processFacts(x.pid))
+}
+
+// processFacts says what the process table has of a process, for a difference.
+func processFacts(pid int) string {
+	if pid == 0 {
+		return ""
+	}
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	command, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if err != nil {
+		return fmt.Sprintf("      its process: %v\n", err)
+	}
+	stat, _ := os.ReadFile(filepath.Join(dir, "stat"))
+	folder, _ := os.Readlink(filepath.Join(dir, "cwd"))
+	return fmt.Sprintf("      its process: %q in %s, %.60s\n", command, folder, stat)
 }
 
 // reproduction is what was done to a session, and how to do it again.
