@@ -163,10 +163,14 @@ func (st *storm) watched() []telling {
 	for i := range st.events {
 		e := &st.events[i]
 		s := &e.Session
-		if s.Parent != "" || strings.HasPrefix(s.ID, "process-") {
+		process := strings.HasPrefix(s.ID, "process-")
+		if s.Parent != "" || process && e.Event != "ended" {
 			continue
 		}
 		t := telling{at: e.at, text: e.Event + " " + s.String(), mark: markOf(s), id: s.ID, place: filepath.Base(s.CWD), outcome: s.Outcome, gone: true}
+		if process { // of a run that stores nothing
+			t.id, t.agent = "", agentNames[s.Agent]
+		}
 		switch {
 		case e.Event == "ended":
 			t.kind = endedKind
@@ -303,7 +307,7 @@ func (x *stormSession) isTold(t *telling) bool {
 	case t.id != "":
 		return t.id == x.id
 	}
-	return x.prompts == 0 && t.place == filepath.Base(x.folder) && strings.HasPrefix(t.agent, agentNames[x.release.Agent])
+	return (x.prompts == 0 || x.ephemeral) && t.place == filepath.Base(x.folder) && strings.HasPrefix(t.agent, agentNames[x.release.Agent])
 }
 
 // agentNames are how notifications call the agents.
