@@ -46,6 +46,7 @@ type Adapter struct {
 	lastLive        map[string]time.Time     // when sessions were seen live last, of late
 	paths           map[string]string        // where the transcripts of answered sessions were seen last
 	homesUsed       report.Recent            // homes elsewhere
+	commands        report.Memo[proc.Identity, ranCommand]
 	watch           []string
 }
 

@@ -83,6 +83,33 @@ func TestCommandOrPermission(t *testing.T) {
 	w.expect(sessions, 2, "waiting permission")
 }
 
+// A command that was seen running and is over waits for nobody while its result is not
+// written yet. Seen with 2.1.100 on a busy machine, whose wait was told twice.
+func TestResultOfCommandIsWrittenLate(t *testing.T) {
+	w := newFixture(t)
+	p := w.startEarlier(filepath.Join(w.home, "proj"))
+	w.transcript(1, promptLine("hi"), callLine("m", "t", "Bash"))
+	w.entry(p, id(1), map[string]any{"status": nil})
+	later := time.Minute
+	w.config.Now = func() time.Time { return time.Now().Add(later) }
+	child := &childOf{ownTable{w.table, w.mine}, proc.Process{Identity: proc.Identity{PID: 1 << 22, Start: 1}, PPID: p.PID, Comm: "bash"}}
+	w.config.Table = child
+	adapter := New(w.config)
+	status := func(want string) {
+		t.Helper()
+		sessions, _, _ := ask(t, adapter, adapters.Query{})
+		w.expect(sessions, 1, want)
+	}
+	status("waiting permission")
+	child.young.Started = time.Now()
+	status("working")
+	child.young.Started = time.Time{}
+	later += resultDelay / 2
+	status("working")
+	later += resultDelay
+	status("waiting permission")
+}
+
 // A fetch, or a tool of an MCP server, runs without a process of its own and may
 // take long: it can't be told from a permission. A sub-agent is taken to run.
 func TestSlowToolOrPermission(t *testing.T) {

@@ -209,6 +209,7 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 	if known {
 		children = d.table.startedSince(p.PID, first)
 	}
+	ended, ran := d.adapter.sinceCommand(p.Identity, first, len(children) > 0, d.now)
 	switch {
 	case k.asks:
 		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForQuestion
@@ -217,6 +218,9 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 	case len(children) > 0:
 		v.Status = adapters.Working
 		v.Evidence += fmt.Sprintf("; pid %d (%s) runs since", children[0].PID, shorten(children[0].Comm))
+	case ran && ended < resultDelay:
+		v.Status = adapters.Working
+		v.Evidence += "; its command ran " + report.Span(ended) + " ago, and the result is not written yet"
 	case known && !k.others && !k.children && (k.commands && age > commandDelay || k.quick && age > writeDelay):
 		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
 		v.Evidence += "; nothing runs, so it waits for a permission"
@@ -227,6 +231,23 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 		}
 		v.Evidence += "; it runs or waits for a permission: this version does not say which"
 	}
+}
+
+// ranCommand is a command of a call that was seen running.
+type ranCommand struct {
+	call time.Time // when the oldest call without a result was made
+	seen time.Time // when the command was seen last
+}
+
+// sinceCommand returns how long ago a command of the process was seen last, for the same
+// calls. With running set, it is seen now.
+func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, now time.Time) (ago time.Duration, ran bool) {
+	if running {
+		a.commands.Put(p, ranCommand{call, now})
+		return 0, true
+	}
+	c, ok := a.commands.Get(p)
+	return now.Sub(c.seen), ok && c.call.Equal(call)
 }
 
 // source returns the name of the entry, and how the entry came to be about this

@@ -52,6 +52,9 @@ const (
 	// answered at once. Later than this, something else keeps them.
 	commandDelay = 2 * time.Second
 	writeDelay   = 5 * time.Second
+	// resultDelay is how long after a command's end its result may be written: a busy
+	// machine takes some time for that.
+	resultDelay = 5 * time.Second
 	// otherDelay is for tools that may take long without a process of their own.
 	otherDelay = 5 * time.Second
 	// An answer of versions without a stop reason is taken to go on for shortPart
