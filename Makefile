@@ -116,15 +116,13 @@ $(GOTESTSUM): tools/go.mod tools/go.sum
 
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
 	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents,faults ./...
-	shellcheck packaging/setup packaging/check packaging/licences .ci/run
+	shellcheck packaging/setup packaging/check packaging/licences packaging/fuzz .ci/run
 
 fmt: $(GOLANGCI) ## format the source
 	$(GOLANGCI) fmt ./...
 
-fuzz: ## run each fuzz target for FUZZTIME (60s)
-	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
-		for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | cut -c6-); do \
-			echo "== $$pkg $$f"; go test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x; done; done
+fuzz: ## run each fuzz target for FUZZTIME (60s), one per processor at once
+	@packaging/fuzz $(FUZZTIME)
 
 audit: $(GOVULNCHECK) ## look for known vulnerabilities (fails where the database can't be reached) and check the modules' hashes
 	go mod verify
