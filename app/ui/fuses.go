@@ -111,12 +111,13 @@ func (u *UI) showFuse(dir string) {
 	script := f.NewTextArea("docker compose down", 2)
 	hook := f.NewEntry("https://example.org/hook")
 	note := f.NewEntry("the test cluster")
+	again := u.host.NewCheckBox("Run it again if Rollcall ended while it ran (it can then run twice)", nil)
 	f.Ready = func() bool {
 		return folder.path() != "" && strings.TrimSpace(script.Text+hook.Text) != "" && in.Text != ""
 	}
 	folder.entry.SetText(dir)
 	f.Submit = func() func(context.Context) error {
-		x := fuse.Fuse{Path: folder.path(), Note: strings.TrimSpace(note.Text), Script: strings.TrimSpace(script.Text), Webhook: strings.TrimSpace(hook.Text)}
+		x := fuse.Fuse{Path: folder.path(), Note: strings.TrimSpace(note.Text), Script: strings.TrimSpace(script.Text), Webhook: strings.TrimSpace(hook.Text), Again: again.Checked}
 		after := in.Text
 		return func(ctx context.Context) error {
 			defer u.locks.look()
@@ -129,7 +130,7 @@ func (u *UI) showFuse(dir string) {
 	}
 	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. If the tray does not run then, this happens at its next start."),
 		widgets.Named("Folder", folder.content), widgets.Named("Duration", in), widgets.Named("Script", script),
-		widgets.Named("Webhook", hook), widgets.Named("Note", note))
+		widgets.Named("Webhook", hook), widgets.Named("Note", note), again)
 	f.Focus(folder.entry)
 }
 
