@@ -22,13 +22,14 @@ func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 	case x.Fired() && !x.Finished():
 		return widgets.NewIcon("working", widgets.ColorWorking), "expired " + dayTime(x.FiredAt) + ", running now"
 	case x.Fired():
-		icon, text := widgets.NewIcon("done", widgets.ColorGood), "expired "+dayTime(x.FiredAt)+"\n"+short(strings.Join(x.Results, "; "))
-		for _, r := range x.Results {
-			if !strings.HasSuffix(r, ": exit 0") && !strings.HasSuffix(r, ": told") {
-				icon = widgets.NewIcon("failed", widgets.ColorBad)
-			}
+		icon := widgets.NewIcon("done", widgets.ColorMuted)
+		switch x.Outcome {
+		case fuse.Succeeded:
+			icon = widgets.NewIcon("done", widgets.ColorGood)
+		case fuse.Failed:
+			icon = widgets.NewIcon("failed", widgets.ColorBad)
 		}
-		return icon, text
+		return icon, "expired " + dayTime(x.FiredAt) + "\n" + short(strings.Join(x.Results, "; "))
 	case now.After(x.Expires.Add(5 * time.Second)):
 		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + dayTime(x.Expires) + "; runs when Rollcall's tray is started"
 	}

@@ -189,8 +189,9 @@ func TestFuseState(t *testing.T) {
 		"in 1 h 10 min":   {Expires: clock.Add(70*time.Minute + time.Second)},
 		"overdue since":   {Expires: ago(time.Minute)},
 		"running now":     {Expires: ago(time.Minute), FiredAt: ago(time.Minute)},
-		"script: exit 2":  {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"script: exit 2"}},
-		"webhook: told":   {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"script: exit 0", "webhook: told"}},
+		"script: exit 2":  {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Failed, Results: []string{"script: exit 2"}},
+		"delivered":       {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Succeeded, Results: []string{"script: exit 0", "webhook: delivered"}},
+		"webhook: told":   {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"webhook: told"}}, // by an older version
 		"less than a min": {Expires: clock.Add(time.Second)},
 		"in 3 days":       {Expires: clock.Add(73 * time.Hour)},
 	} {
@@ -199,6 +200,9 @@ func TestFuseState(t *testing.T) {
 			t.Errorf("%q has no %q", text, want)
 		}
 		if failed := icon == widgets.NewIcon("failed", widgets.ColorBad); failed != (want == "script: exit 2") {
+			t.Errorf("%q has the sign %s", text, icon.File)
+		}
+		if good := icon == widgets.NewIcon("done", widgets.ColorGood); good != (want == "delivered") {
 			t.Errorf("%q has the sign %s", text, icon.File)
 		}
 	}
