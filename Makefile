@@ -19,6 +19,7 @@ SOAK     ?= 10m
 REST     ?= 5m
 STORM    ?= 15m
 TORTURE  ?= 5m
+STRESS   ?= 100
 SEED     ?= 1
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
@@ -73,8 +74,8 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops whe
 test-crash: ## kill launches at every step of theirs and look at what is left
 	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
 
-stress: ## the launches' stress tests in full: a thousand launches in a row, hundreds at once, pids given again
-	ROLLCALL_STRESS=1 go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
+stress: ## run STRESS percent (100) of the launches' stress tests: a thousand launches in a row, hundreds at once, pids given again
+	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
 
 soak: ## let sessions of all agents come and go for 10 minutes, and compare every sample with the truth
 	ROLLCALL_SOAK=$(SOAK) go test -race -count=1 -timeout 20m -run TestSoak -v ./internal/soak
