@@ -19,6 +19,7 @@ SOAK     ?= 10m
 REST     ?= 5m
 STORM    ?= 15m
 TORTURE  ?= 5m
+STRESS   ?= 100
 SEED     ?= 1
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
@@ -73,8 +74,8 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops whe
 test-crash: ## kill launches at every step of theirs and look at what is left
 	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
 
-stress: ## the launches' stress tests in full: a thousand launches in a row, hundreds at once, pids given again
-	ROLLCALL_STRESS=1 go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
+stress: ## run STRESS percent (100) of the launches' stress tests: a thousand launches in a row, hundreds at once, pids given again
+	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
 
 soak: ## let sessions of all agents come and go for 10 minutes, and compare every sample with the truth
 	ROLLCALL_SOAK=$(SOAK) go test -race -count=1 -timeout 20m -run TestSoak -v ./internal/soak
@@ -116,15 +117,13 @@ $(GOTESTSUM): tools/go.mod tools/go.sum
 
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
 	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents,faults ./...
-	shellcheck packaging/setup packaging/check packaging/licences .ci/run
+	shellcheck packaging/setup packaging/check packaging/licences packaging/fuzz .ci/run
 
 fmt: $(GOLANGCI) ## format the source
 	$(GOLANGCI) fmt ./...
 
-fuzz: ## run each fuzz target for FUZZTIME (60s)
-	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
-		for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | cut -c6-); do \
-			echo "== $$pkg $$f"; go test $$pkg -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x; done; done
+fuzz: ## run each fuzz target for FUZZTIME (60s), one per processor at once
+	@packaging/fuzz $(FUZZTIME)
 
 audit: $(GOVULNCHECK) ## look for known vulnerabilities (fails where the database can't be reached) and check the modules' hashes
 	go mod verify

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/fsnotify/fsnotify"
@@ -17,9 +18,14 @@ import (
 )
 
 // folders watches the folders of all sources, and the parents of places that do
-// not exist yet. It belongs to Run's goroutine.
+// not exist yet. It is safe for concurrent use. Run's goroutine calls none of its methods:
+// each may wait for a file system that does not answer, up to watchLimit.
 type folders struct {
-	notifier
+	mu      sync.Mutex
+	watcher *folderWatcher // nil: there is none
+	// replaced is called, with mu held, when a watcher was left behind with a call that
+	// hangs. All its watches are gone. now is the new one, or nil with the reason.
+	replaced func(now *folderWatcher, err error)
 	// watched are the folders that notify watches, with the interest of each source.
 	watched map[string]map[*source]interest
 	// infos are the folders as they were when their watch began.
@@ -37,41 +43,25 @@ type interest struct {
 }
 
 func newFolders() (*folders, error) {
-	w, err := fsnotify.NewBufferedWatcher(256)
+	w, err := newFolderWatcher()
 	if err != nil {
 		return nil, err
 	}
-	return &folders{notifier: notifier{w}, watched: map[string]map[*source]interest{}, infos: map[string]os.FileInfo{}, sameAs: map[string]string{}}, nil
-}
-
-// notifier is a watcher of the system's, or none: then it has no events.
-type notifier struct{ notify *fsnotify.Watcher }
-
-func (n notifier) events() chan fsnotify.Event {
-	if n.notify == nil {
-		return nil
-	}
-	return n.notify.Events
-}
-
-func (n notifier) errors() chan error {
-	if n.notify == nil {
-		return nil
-	}
-	return n.notify.Errors
-}
-
-func (n notifier) close() {
-	if n.notify != nil {
-		_ = n.notify.Close()
-	}
+	return &folders{watcher: w, replaced: func(*folderWatcher, error) {},
+		watched: map[string]map[*source]interest{}, infos: map[string]os.FileInfo{}, sameAs: map[string]string{}}, nil
 }
 
 // sync watches the folders that a source wants now (see wantedBy), and no longer those it
 // wanted before. It returns the sources to refresh, because a folder of theirs was not
 // watched for a moment, and limits, which describes the folders that can't be watched.
+// Both are empty after the watcher was replaced: then all sources are refreshed.
 func (f *folders) sync(s *source, wanted map[string]interest) (again []*source, limits []string) {
-	added := false
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.watcher == nil {
+		return nil, nil
+	}
+	added, watcher := false, f.watcher
 	for path, by := range f.watched {
 		if _, ok := wanted[path]; ok {
 			continue
@@ -82,8 +72,12 @@ func (f *folders) sync(s *source, wanted map[string]interest) (again []*source, 
 		}
 	}
 	for path, in := range wanted {
+		if f.watcher != watcher {
+			return nil, nil
+		}
 		fresh, err := f.add(path, in.info)
 		switch {
+		case errors.Is(err, bounded.ErrNoAnswer): // the watcher was replaced
 		case errors.Is(err, fs.ErrNotExist): // removed meanwhile: the next answer names other folders
 		case err != nil:
 			limits = append(limits, explainWatch(path, err))
@@ -92,6 +86,9 @@ func (f *folders) sync(s *source, wanted map[string]interest) (again []*source, 
 			added = added || fresh || !known || in.all && !had.all
 			f.watched[path][s] = in
 		}
+	}
+	if f.watcher != watcher {
+		return nil, nil
 	}
 	if added && !slices.Contains(again, s) {
 		again = append(again, s)
@@ -176,11 +173,28 @@ func (f *folders) add(path string, info os.FileInfo) (fresh bool, err error) {
 	}
 	if other := f.sameFolder(info); other != "" {
 		f.sameAs[path] = other
-	} else if err := f.notify.Add(path); err != nil {
+	} else if err := f.begin(path); err != nil {
 		return false, err
 	}
 	f.watched[path], f.infos[path] = map[*source]interest{}, info
 	return true, nil
+}
+
+// begin makes the system watch a folder. When its file system does not answer, begin
+// replaces the watcher, since all calls of a watcher wait for the one that hangs.
+func (f *folders) begin(path string) error {
+	err := f.watcher.add(path)
+	if errors.Is(err, bounded.ErrNoAnswer) {
+		f.watcher.leave()
+		f.clear()
+		now, failed := newFolderWatcher()
+		if failed != nil {
+			err = errors.Join(err, failed)
+		}
+		f.watcher = now
+		f.replaced(now, err)
+	}
+	return err
 }
 
 // sameFolder returns the path by which the system watches a folder, or "" if it does not.
@@ -214,13 +228,16 @@ func (f *folders) remove(path string) (disturbed []*source) {
 		delete(f.sameAs, path)
 		return nil
 	}
-	_ = f.notify.Remove(path)
+	_ = f.watcher.notify.Remove(path)
 	aliases := f.aliases(path)
 	if len(aliases) == 0 {
 		return nil
 	}
 	next := aliases[0]
-	err := f.notify.Add(next)
+	err := f.begin(next)
+	if errors.Is(err, bounded.ErrNoAnswer) {
+		return nil // the watcher was replaced
+	}
 	for _, alias := range aliases {
 		f.sameAs[alias] = next
 		disturbed = slices.AppendSeq(disturbed, maps.Keys(f.watched[alias]))
@@ -236,6 +253,8 @@ func (f *folders) remove(path string) (disturbed []*source) {
 
 // watches returns the watched folders as they were when their watch began.
 func (f *folders) watches() map[string]os.FileInfo {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return maps.Clone(f.infos)
 }
 
@@ -243,6 +262,8 @@ func (f *folders) watches() map[string]os.FileInfo {
 // that folder by other paths. It returns the sources that wanted it, which watch it again
 // once they are refreshed.
 func (f *folders) forget(path string, was os.FileInfo) []*source {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.infos[path] != was {
 		return nil // it is watched again already
 	}
@@ -263,11 +284,27 @@ func (f *folders) forget(path string, was os.FileInfo) []*source {
 
 // forgetAll ends all watches. Sources that are refreshed begin theirs again.
 func (f *folders) forgetAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for path := range f.watched {
 		if f.sameAs[path] == "" {
-			_ = f.notify.Remove(path)
+			_ = f.watcher.notify.Remove(path)
 		}
 	}
+	f.clear()
+}
+
+// close ends the watcher. There is no other afterwards.
+func (f *folders) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clear()
+	f.watcher.close()
+	f.watcher = nil
+}
+
+// clear forgets all watches.
+func (f *folders) clear() {
 	clear(f.watched)
 	clear(f.infos)
 	clear(f.sameAs)
@@ -278,6 +315,8 @@ func (f *folders) changedSources(e fsnotify.Event) []*source {
 	if e.Op == fsnotify.Chmod {
 		return nil // times and modes; also what reading a database does to its files
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var out []*source
 	if by := f.watched[e.Name]; by != nil && e.Has(fsnotify.Remove|fsnotify.Rename) {
 		// A watched folder was removed or renamed: it is watched again once it is back.

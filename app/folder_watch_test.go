@@ -145,8 +145,8 @@ func TestForeignChangesAreIgnored(t *testing.T) {
 			t.Errorf("%v touches %d sources", e, got)
 		}
 	}
-	if _, _ = f.sync(s, wantedBy(&places{})); len(f.watched) != 0 || len(f.notify.WatchList()) != 0 {
-		t.Errorf("still watched: %v", f.notify.WatchList())
+	if _, _ = f.sync(s, wantedBy(&places{})); len(f.watched) != 0 || len(f.watcher.notify.WatchList()) != 0 {
+		t.Errorf("still watched: %v", f.watcher.notify.WatchList())
 	}
 }
 
@@ -223,8 +223,8 @@ func TestOneFolderByTwoPaths(t *testing.T) {
 				t.Errorf("%d sources are told of a change after one has left", len(told))
 			}
 			f.sync(stays, nil)
-			if len(f.watched)+len(f.infos)+len(f.sameAs)+len(f.notify.WatchList()) != 0 {
-				t.Errorf("left: %v %v %v", f.watched, f.sameAs, f.notify.WatchList())
+			if len(f.watched)+len(f.infos)+len(f.sameAs)+len(f.watcher.notify.WatchList()) != 0 {
+				t.Errorf("left: %v %v %v", f.watched, f.sameAs, f.watcher.notify.WatchList())
 			}
 		})
 	}
@@ -239,7 +239,7 @@ func (f *folders) told(t *testing.T, dir, name string) []*source {
 	timeout := time.After(10 * time.Second)
 	for {
 		select {
-		case e := <-f.events():
+		case e := <-f.watcher.notify.Events:
 			if filepath.Base(e.Name) == name && e.Has(fsnotify.Create) {
 				return f.changedSources(e)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,7 +79,7 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 	if _, judged := f.owners[agentProcess{s, pid(1)}]; judged || !f.owners[agentProcess{s, pid(2)}] || len(f.unjudged) != 1 {
 		t.Errorf("judged are %v, not judged %v", f.owners, f.unjudged)
 	}
-	if _, moved := f.movedFolders[good]; !moved || len(f.movedFolders) != 1 {
+	if !slices.Equal(f.movedFolders, []string{good}) {
 		t.Errorf("moved are %v", f.movedFolders)
 	}
 	if len(f.missing[s]) != 1 || len(f.unreadable[s]) != 1 {

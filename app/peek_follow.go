@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"rollcall/adapters"
+	"rollcall/bounded"
 )
 
 const (
@@ -79,9 +81,9 @@ func pace(s *Session) time.Duration {
 // it watches the files themselves, since kqueue would open every file of a folder; it then
 // misses some changes.
 type fileWatch struct {
-	notifier
-	files    []string
-	complete bool // every file is watched, and there is one
+	*folderWatcher // nil: there is none
+	files          []string
+	complete       bool // every file is watched, and there is one
 }
 
 func newFileWatch(files []string) *fileWatch {
@@ -89,19 +91,22 @@ func newFileWatch(files []string) *fileWatch {
 	if len(files) == 0 {
 		return w
 	}
-	notify, err := fsnotify.NewBufferedWatcher(64)
+	watcher, err := newFolderWatcher()
 	if err != nil {
 		return w
 	}
 	kqueue := runtime.GOOS == "darwin"
-	w.notifier, w.complete = notifier{notify}, !kqueue
+	w.folderWatcher, w.complete = watcher, !kqueue
 	for _, f := range files {
 		w.files = append(w.files, filepath.Clean(f))
 		place := filepath.Dir(f)
 		if kqueue {
 			place = f
 		}
-		if err := notify.Add(place); err != nil {
+		if err := watcher.add(place); errors.Is(err, bounded.ErrNoAnswer) {
+			watcher.leave()
+			return &fileWatch{}
+		} else if err != nil {
 			w.complete = false
 		}
 	}

@@ -89,7 +89,7 @@ func clocks() func() (time.Time, time.Duration) {
 // startPoll starts a poll beside Run's goroutine.
 func (r *runner) startPoll() {
 	n := r.poll
-	job := pollRun{scanner: n.scanner, battery: n.battery, sources: r.core.sources, folders: r.folders.watches(), log: r.core.cfg.Log,
+	job := pollRun{scanner: n.scanner, battery: n.battery, sources: r.core.sources, folders: r.folders, log: r.core.cfg.Log,
 		missing: n.missing, processes: r.core.shownProcesses(),
 		unreadable: r.core.unreadablePlaces(n.unreadable), unjudged: n.unjudged, calls: n.calls}
 	n.missing = map[*source][]string{} // the poll has the map until it ends
@@ -114,11 +114,6 @@ func (r *runner) handlePoll(f pollResult) {
 	}
 	for s := range f.changed {
 		r.markChanged(s)
-	}
-	for path, was := range f.movedFolders {
-		for _, s := range r.folders.forget(path, was) {
-			r.markChanged(s)
-		}
 	}
 	if f.err != nil && !n.failed {
 		r.core.cfg.Log.Warn("new processes may go unnoticed", "error", f.err)

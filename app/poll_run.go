@@ -22,8 +22,8 @@ type pollRun struct {
 	scanner    *proc.Scanner
 	battery    *battery
 	sources    []*source
-	folders    map[string]os.FileInfo // watched folders, as they were when their watch began
-	missing    map[*source][]string   // places that a source looked for and that did not exist
+	folders    *folders
+	missing    map[*source][]string // places that a source looked for and that did not exist
 	processes  []shownProcess
 	unjudged   map[proc.Identity]proc.Process // processes that an adapter has not judged yet
 	unreadable unreadablePlaces
@@ -36,10 +36,10 @@ type pollResult struct {
 	owners       map[agentProcess]bool          // whether a new process is the agent's, as the adapter judges
 	unjudged     map[proc.Identity]proc.Process // processes that an adapter has not judged yet
 	gone         []proc.Identity
-	movedFolders map[string]os.FileInfo // folders whose path now leads to another folder, or to none
-	missing      map[*source][]string   // places that still do not exist
-	changed      map[*source]bool       // sources that may have changed
-	unreadable   unreadablePlaces       // as they are now
+	movedFolders []string             // folders whose path now leads to another folder, or to none
+	missing      map[*source][]string // places that still do not exist
+	changed      map[*source]bool     // sources that may have changed
+	unreadable   unreadablePlaces     // as they are now
 	onBattery    bool
 	err          error // the process table could not be read
 }
@@ -47,14 +47,17 @@ type pollResult struct {
 func (l *pollRun) run(ctx context.Context) pollResult {
 	l.calls.Begin()
 	defer l.calls.End()
-	f := pollResult{owners: map[agentProcess]bool{}, movedFolders: map[string]os.FileInfo{}, missing: map[*source][]string{}, changed: map[*source]bool{},
+	f := pollResult{owners: map[agentProcess]bool{}, missing: map[*source][]string{}, changed: map[*source]bool{},
 		unjudged: map[proc.Identity]proc.Process{}}
 	if l.scanner != nil {
 		l.scanProcesses(ctx, &f)
 	}
-	for path, was := range l.folders {
+	for path, was := range l.folders.watches() {
 		if moved, answered := bounded.Call(l.calls, path, func() bool { return isElsewhere(path, was) }); answered && moved {
-			f.movedFolders[path] = was
+			f.movedFolders = append(f.movedFolders, path)
+			for _, s := range l.folders.forget(path, was) {
+				f.changed[s] = true
+			}
 		}
 	}
 	for s, paths := range l.missing {
@@ -147,12 +150,12 @@ func isAbsentPath(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// missingPlaces returns the places of a source that do not exist. It leaves out those on
-// a file system that does not answer.
+// missingPlaces returns the places of a source that do not exist, or that are on a file
+// system that does not answer: their folders are watched once it does.
 func missingPlaces(p *places) []string {
 	var out []string
 	for _, path := range slices.Concat(p.watch, p.lookedIn) {
-		if filepath.IsAbs(path) && bounded.Answers(path) && isMissing(path) && !slices.Contains(out, path) {
+		if filepath.IsAbs(path) && (!bounded.Answers(path) || isMissing(path)) && !slices.Contains(out, path) {
 			out = append(out, path)
 		}
 	}

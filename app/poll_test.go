@@ -364,14 +364,15 @@ func TestLostEvents(t *testing.T) {
 	r.watchPlaces(<-r.foundPlaces)
 	<-r.due // a folder that is watched from now on may have changed before
 	r.pending[c.sources[0]] = nil
-	r.eventsLost(fsnotify.ErrEventOverflow)
+	go r.handleWatchError(fsnotify.ErrEventOverflow)
+	r.eventsLost(<-r.lost)
 	<-r.due
-	if n := len(f.notify.WatchList()); n != 0 {
+	if n := len(f.watcher.notify.WatchList()); n != 0 {
 		t.Errorf("%d folders are watched as before", n)
 	}
 	r.findPlaces(c.sources[0], &places{watch: a.WatchPaths()})
 	r.watchPlaces(<-r.foundPlaces)
-	if n := len(f.notify.WatchList()); n != 1 {
+	if n := len(f.watcher.notify.WatchList()); n != 1 {
 		t.Errorf("%d folders are watched again", n)
 	}
 	<-r.due

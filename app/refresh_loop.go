@@ -58,7 +58,7 @@ func (c *Core) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.ctx = ctx
-	r.watchFolders()
+	r.startFolderWatcher()
 	r.listen()
 	r.spawn(r.firstRefresh)
 	for {
@@ -79,16 +79,12 @@ func (c *Core) Run(ctx context.Context) error {
 			r.startPoll()
 		case f := <-r.poll.results:
 			r.handlePoll(f)
-		case e, ok := <-r.folders.events():
-			if ok {
-				for _, s := range r.folders.changedSources(e) {
-					r.markChanged(s)
-				}
+		case sources := <-r.changed:
+			for _, s := range sources {
+				r.markChanged(s)
 			}
-		case err, ok := <-r.folders.errors():
-			if ok {
-				r.eventsLost(err)
-			}
+		case l := <-r.lost:
+			r.eventsLost(l)
 		}
 	}
 }
@@ -138,6 +134,9 @@ type runner struct {
 	due           chan *source
 	done          chan *source
 	first         chan *source // sources that were asked for the first time
+	changed       chan []*source
+	lost          chan lostEvents
+	noWatcher     bool // folders can't be watched
 	foundPlaces   chan foundPlaces
 	findingPlaces map[*source]bool // sources for which findPlaces is under way
 	// newPlaces are the places that a source named meanwhile.
@@ -160,6 +159,7 @@ func newRunner(c *Core) *runner {
 	return &runner{
 		core: c, folders: &folders{}, pending: map[*source]*pendingChanges{}, poll: newPoller(c),
 		due: make(chan *source), done: make(chan *source), first: make(chan *source),
+		changed: make(chan []*source), lost: make(chan lostEvents),
 		foundPlaces: make(chan foundPlaces), findingPlaces: map[*source]bool{}, newPlaces: map[*source]*places{},
 	}
 }

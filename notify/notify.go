@@ -49,9 +49,9 @@ type Options struct {
 	// Bus is the address of the session bus; empty: that of the environment.
 	Bus string
 	Log *slog.Logger // nil: discard
-	// Told is called, on a goroutine of its own, once the desktop has accepted the notification that these sessions
+	// Reported is called, on a goroutine of its own, once the desktop has accepted the notification that these sessions
 	// ended. It may be nil. Run waits for it.
-	Told func(ended []app.Event)
+	Reported func(ended []app.Event)
 
 	// State is a folder of Rollcall's own that stores which notifications of waits are on the screen. If the process is
 	// killed, the next one can withdraw them or take them over. Empty: nothing is stored. Linux only: other platforms
@@ -80,7 +80,7 @@ type Notifier struct {
 	policy   *policy
 	policyMu sync.Mutex // guards policy
 
-	callbacks sync.WaitGroup // calls of Told and of the taken functions of Say
+	callbacks sync.WaitGroup // calls of Reported and of the taken functions of Say
 
 	mu      sync.Mutex
 	lastErr error
@@ -129,8 +129,8 @@ func (n *Notifier) handedOver(o order) {
 	if o.taken != nil {
 		n.callbacks.Go(o.taken)
 	}
-	if len(o.ended) > 0 && n.opts.Told != nil {
-		n.callbacks.Go(func() { n.opts.Told(o.ended) })
+	if len(o.ended) > 0 && n.opts.Reported != nil {
+		n.callbacks.Go(func() { n.opts.Reported(o.ended) })
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/adaptertest"
-	"rollcall/proc"
 )
 
 // One bad transcript leaves the other sessions right.
@@ -171,8 +170,7 @@ func TestUnreadable(t *testing.T) {
 
 // discoverAsNobody asks the adapter and prints what it said.
 func discoverAsNobody() int {
-	w := map[int]bool{}
-	a := New(adapters.Config{Home: os.Getenv("HOME"), Env: func(string) string { return "" }, Table: ownTable{proc.Open(), w}})
+	a := New(adapters.Config{Home: os.Getenv("HOME"), Env: func(string) string { return "" }, Table: ownTable{adaptertest.NewOwnTable(os.Getpid()), nil}})
 	roll, err := a.Discover(context.Background(), adapters.Query{Totals: true})
 	sessions := make(map[string]string)
 	for _, s := range roll.Sessions {

@@ -336,7 +336,7 @@ func TestClearWithoutRegistry(t *testing.T) {
 	w := newClearFixture(t)
 	dir := "/home/dev/proj"
 	p, q := w.start(filepath.Join(w.home, "proj")), w.start(filepath.Join(w.home, "proj"))
-	w.config.Table = elsewhere{shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: time.Hour, q.PID: 10 * time.Minute}}, dir}
+	w.config.Table = elsewhere{shifted{w.ownTable(), map[int]time.Duration{p.PID: time.Hour, q.PID: 10 * time.Minute}}, dir}
 	older := func(line string) string { return strings.ReplaceAll(line, "2.1.100", "2.0.77") }
 	w.transcript(1, older(w.turn(-3600-1800)))
 	w.transcript(2, older(w.turn(5)))

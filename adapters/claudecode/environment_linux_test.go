@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,14 +32,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fixture is a home folder and real processes named claude. Other processes of
-// the machine are left out of its table, but for the children of its own.
+// fixture is a home folder and real processes named claude. Its table has the processes
+// of the test alone.
 type fixture struct {
 	testing.TB
 	home   string
 	bin    string
 	table  *proc.Table
-	mine   map[int]bool
+	hidden map[int]bool // processes that the adapter does not see
 	config adapters.Config
 }
 
@@ -46,32 +47,33 @@ const slug = "-home-dev-proj"
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := &fixture{TB: t, home: filepath.Join(t.TempDir(), "home"), table: proc.Open(), mine: make(map[int]bool)}
+	w := &fixture{TB: t, home: filepath.Join(t.TempDir(), "home"), table: proc.Open(), hidden: make(map[int]bool)}
 	w.bin = filepath.Join(t.TempDir(), "claude")
 	self, err := os.Executable()
 	w.check(err)
 	w.check(os.Symlink(self, w.bin))
 	w.check(os.MkdirAll(w.path("sessions"), 0o755))
 	w.check(os.MkdirAll(w.path("projects", slug), 0o755))
-	w.config = adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: ownTable{w.table, w.mine}}
+	w.config = adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: w.ownTable()}
 	return w
 }
 
-// ownTable is the process table without what the test did not start. Its
-// processes are old enough to have written the transcripts that the test writes.
+// ownTable is the process table of the test's own processes, without hidden ones. They
+// are old enough to have written the transcripts that the test writes.
 type ownTable struct {
-	*proc.Table
-	mine map[int]bool
+	adaptertest.OwnTable
+	hidden map[int]bool
+}
+
+func (w *fixture) ownTable() ownTable {
+	return ownTable{adaptertest.NewOwnTable(os.Getpid()), w.hidden}
 }
 
 func (t ownTable) List(ctx context.Context) ([]proc.Process, error) {
-	all, err := t.Table.List(ctx)
-	var rows []proc.Process
-	for _, p := range all {
-		if t.mine[p.PID] || t.mine[p.PPID] {
-			p.Started = p.Started.Add(-minStartTime)
-			rows = append(rows, p)
-		}
+	all, err := t.OwnTable.List(ctx)
+	rows := slices.DeleteFunc(all, func(p proc.Process) bool { return t.hidden[p.PID] })
+	for i := range rows {
+		rows[i].Started = rows[i].Started.Add(-minStartTime)
 	}
 	return rows, err
 }
@@ -111,7 +113,6 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 	in, err := cmd.StdinPipe()
 	w.check(err)
 	w.check(cmd.Start())
-	w.mine[cmd.Process.Pid] = true
 	w.Cleanup(func() {
 		in.Close()
 		_ = cmd.Process.Kill()

@@ -81,7 +81,7 @@ func TestColdTranscripts(t *testing.T) {
 		}, func(w *fixture, a *Adapter, p proc.Process) {
 			w.check(os.Remove(w.path("sessions", filepath.Base(w.entry(p, id(1), nil)))))
 			w.check(os.Chtimes(w.path("sessions"), ago, ago))
-			delete(w.mine, p.PID)
+			w.hidden[p.PID] = true
 			resume(w)
 		}, true},
 		{"a process without an entry", func(w *fixture) proc.Process { return w.start(w.home) },

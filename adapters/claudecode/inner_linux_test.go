@@ -33,7 +33,6 @@ func (w *fixture) startInside(dir string) proc.Process {
 			t.Skipf("no pid namespace: %v", err)
 		}
 	}
-	w.mine[cmd.Process.Pid] = true
 	w.Cleanup(func() {
 		in.Close()
 		_ = cmd.Process.Kill()
@@ -119,7 +118,7 @@ func TestEntryOfEndedNamespace(t *testing.T) {
 		machine + ":pid:[4026599998]":        "unknown", // Rollcall is in a namespace itself
 		"linux:othermachine" + initialDomain: "unknown",
 	} {
-		w.config.Table = domained{ownTable{w.table, w.mine}, domain}
+		w.config.Table = domained{w.ownTable(), domain}
 		sessions, _, _ := w.discover(adapters.Query{})
 		w.expect(sessions, 1, want)
 	}

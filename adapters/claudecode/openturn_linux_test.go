@@ -112,7 +112,7 @@ func TestKilledAtItsFirstPermission(t *testing.T) {
 func TestPromptTakenBack(t *testing.T) {
 	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
-	w.config.Table = shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: time.Hour}}
+	w.config.Table = shifted{w.ownTable(), map[int]time.Duration{p.PID: time.Hour}}
 	w.transcript(1, ago(promptLine("hi"), 50*time.Minute), ago(doneLine("m"), 50*time.Minute), ago(promptLine("taken back"), 20*time.Minute))
 	w.entry(p, id(1), map[string]any{"status": "idle", "statusUpdatedAt": time.Now().Add(-19 * time.Minute).UnixMilli()})
 	sessions, _, _ := w.discover(adapters.Query{})
@@ -142,7 +142,7 @@ func TestOpenedAgainAfterDeath(t *testing.T) {
 func TestDialogOpen(t *testing.T) {
 	w := newFixture(t)
 	p := w.start(filepath.Join(w.home, "proj"))
-	w.config.Table = shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: 2 * time.Hour}}
+	w.config.Table = shifted{w.ownTable(), map[int]time.Duration{p.PID: 2 * time.Hour}}
 	const opened = 10 * time.Minute
 	w.entry(p, id(1), map[string]any{"status": "waiting", "waitingFor": "dialog open", "startedAt": time.Now().Add(-2 * time.Hour).UnixMilli(),
 		"statusUpdatedAt": time.Now().Add(-opened).UnixMilli()})

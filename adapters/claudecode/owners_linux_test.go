@@ -71,7 +71,7 @@ func TestCommandOrPermission(t *testing.T) {
 	w.expect(sessions, 2, "waiting permission")
 	w.expect(sessions, 1, "stopped") // the registry says whose the process is
 
-	child := childOf{ownTable{w.table, w.mine}, proc.Process{Identity: proc.Identity{PID: 1 << 22, Start: 1}, PPID: p.PID, Comm: "bash", Started: time.Now()}}
+	child := childOf{w.ownTable(), proc.Process{Identity: proc.Identity{PID: 1 << 22, Start: 1}, PPID: p.PID, Comm: "bash", Started: time.Now()}}
 	w.config.Table = child
 	sessions, _, _ = w.discover(adapters.Query{})
 	if s := w.expect(sessions, 2, "working"); !strings.Contains(s.Evidence, "bash") {
@@ -92,7 +92,7 @@ func TestResultOfCommandIsWrittenLate(t *testing.T) {
 	w.entry(p, id(1), map[string]any{"status": nil})
 	later := time.Minute
 	w.config.Now = func() time.Time { return time.Now().Add(later) }
-	child := &childOf{ownTable{w.table, w.mine}, proc.Process{Identity: proc.Identity{PID: 1 << 22, Start: 1}, PPID: p.PID, Comm: "bash"}}
+	child := &childOf{w.ownTable(), proc.Process{Identity: proc.Identity{PID: 1 << 22, Start: 1}, PPID: p.PID, Comm: "bash"}}
 	w.config.Table = child
 	adapter := New(w.config)
 	status := func(want string) {
@@ -133,14 +133,14 @@ func TestSlowToolOrPermission(t *testing.T) {
 func TestEndOfTurnWithoutStopReason(t *testing.T) {
 	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
-	w.startEarlier(dir)
+	p := w.startEarlier(dir)
 	w.transcript(1, inFolder(dir, old(promptLine("hi"), 0)), inFolder(dir, old(answerLine("m", "", `{"type":"text","text":"Done."}`), 0)))
 	for age, want := range map[time.Duration]string{time.Second: "working", time.Minute: "unknown", time.Hour: "idle completed"} {
 		w.config.Now = func() time.Time { return time.Now().Add(age) }
 		sessions, _, _ := w.discover(adapters.Query{})
 		w.expect(sessions, 1, want)
 	}
-	w.config.Table = ownTable{w.table, nil}
+	w.hidden[p.PID] = true
 	sessions, _, _ := w.discover(adapters.Query{})
 	w.expect(sessions, 1, "stopped")
 }
@@ -170,7 +170,7 @@ func TestOneShotWithoutRegistry(t *testing.T) {
 	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	w.start(dir)
-	own := ownTable{w.table, w.mine}
+	own := w.ownTable()
 	w.transcript(1, inFolder(dir, old(promptLine("before"), time.Hour)), inFolder(dir, old(doneLine("m"), time.Hour)))
 	for want, args := range map[string][]string{
 		"working":        {"claude", "-p", "now", "--resume", id(1)},
@@ -200,7 +200,7 @@ func TestOneLeftOfTwoWithoutRegistry(t *testing.T) {
 	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	p := w.start(dir)
-	w.config.Table = shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: 30 * time.Minute}}
+	w.config.Table = shifted{w.ownTable(), map[int]time.Duration{p.PID: 30 * time.Minute}}
 	line := func(l string, ago time.Duration) string { return inFolder(dir, old(l, ago)) }
 	mine := []string{line(promptLine("a"), 20*time.Minute), line(doneLine("m"), 15*time.Minute)}
 	other := []string{line(promptLine("b"), 10*time.Minute), line(callLine("m2", "t", "Bash"), 9*time.Minute)}
@@ -232,7 +232,7 @@ func TestTwoWithoutRegistryInOneFolder(t *testing.T) {
 	dir := filepath.Join(w.home, "proj")
 	first := w.start(dir)
 	second := w.start(dir)
-	w.config.Table = shifted{ownTable{w.table, w.mine}, map[int]time.Duration{first.PID: 30 * time.Minute, second.PID: 10 * time.Minute}}
+	w.config.Table = shifted{w.ownTable(), map[int]time.Duration{first.PID: 30 * time.Minute, second.PID: 10 * time.Minute}}
 	line := func(l string, ago time.Duration) string { return inFolder(dir, old(l, ago)) }
 	w.transcript(1, line(promptLine("a"), 20*time.Minute), line(doneLine("m"), 0))
 	w.transcript(2, line(promptLine("b"), 5*time.Minute), line(promptLine("b2"), 0))

@@ -33,7 +33,7 @@ func TestOwnsProcess(t *testing.T) {
 		{"node", []string{"node"}, false},
 		{"bash", []string{"bash", "claude"}, false},
 	} {
-		w.config.Table = arguing{ownTable{w.table, w.mine}, c.args}
+		w.config.Table = arguing{w.ownTable(), c.args}
 		p := p
 		p.Comm = c.comm
 		if got := New(w.config).OwnsProcess(p); got != c.want {

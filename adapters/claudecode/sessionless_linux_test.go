@@ -65,14 +65,16 @@ func TestProcessWithoutSessionByItsArguments(t *testing.T) {
 	for line, want := range map[string]adapters.Status{
 		"claude -p hi": adapters.Working, "claude --resume": adapters.Idle, "claude daemon run": "", "claude bg-spare x": "", "claude --version": "",
 	} {
-		w := newFixture(t)
-		w.start(filepath.Join(w.home, "proj"))
-		w.config.Table = arguing{ownTable{w.table, w.mine}, strings.Fields(line)}
-		_, roll, _ := w.discover(adapters.Query{})
-		got := rows(roll)
-		if want == "" && len(got) != 0 || want != "" && (len(got) != 1 || got[0].Status != want) {
-			t.Errorf("%s: %v", line, got)
-		}
+		t.Run(line, func(t *testing.T) {
+			w := newFixture(t)
+			w.start(filepath.Join(w.home, "proj"))
+			w.config.Table = arguing{w.ownTable(), strings.Fields(line)}
+			_, roll, _ := w.discover(adapters.Query{})
+			got := rows(roll)
+			if want == "" && len(got) != 0 || want != "" && (len(got) != 1 || got[0].Status != want) {
+				t.Error(got)
+			}
+		})
 	}
 }
 
@@ -103,7 +105,7 @@ func TestEntryDeleted(t *testing.T) {
 			w := newFixture(t)
 			dir := filepath.Join(w.home, "proj")
 			p := w.start(dir)
-			w.config.Table = arguing{ownTable{w.table, w.mine}, c.args}
+			w.config.Table = arguing{w.ownTable(), c.args}
 			written := p.Started.Add(minStartTime) // an earlier write would not be the process's
 			w.check(os.Chtimes(w.transcript(1, c.lines(dir)...), time.Time{}, written))
 			if c.evidence == "by its folder" {
@@ -171,7 +173,7 @@ func TestRunBeforeInteractive(t *testing.T) {
 	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	p := w.start(dir)
-	w.config.Table = shifted{ownTable{w.table, w.mine}, map[int]time.Duration{p.PID: 10 * time.Second}}
+	w.config.Table = shifted{w.ownTable(), map[int]time.Duration{p.PID: 10 * time.Second}}
 	began, err := w.config.Table.Find(p.PID)
 	w.check(err)
 	line := func(l string, ago time.Duration) string { return inFolder(dir, old(l, ago)) }

@@ -104,7 +104,7 @@ func TestChildBeforeItsExec(t *testing.T) {
 	}
 	alone("no child")
 	child := w.start(dir, "CLAUDECODE=1")
-	table := family{ownTable{w.table, w.mine}, child.PID, p.PID}
+	table := family{w.ownTable(), child.PID, p.PID}
 	w.config.Table = table
 	alone("young child")
 	w.config.Now = func() time.Time { return time.Now().Add(time.Hour) }

@@ -20,6 +20,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/peer"
 	"rollcall/proc"
 )
 
@@ -86,7 +87,7 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 func daemonProblem(path string, err error, late bool) error {
 	const fix = "approvals can't be told from running commands until it answers"
 	kind := adapters.ErrUnreadable
-	var wrong *formatError
+	var wrong *peer.FormatError
 	switch {
 	case late:
 		kind, err = adapters.ErrTimeout, fmt.Errorf("the Codex daemon did not respond within %v", daemonLimit)
@@ -95,12 +96,6 @@ func daemonProblem(path string, err error, late bool) error {
 	}
 	return &adapters.Problem{Kind: kind, Path: path, Err: err, Fix: fix}
 }
-
-// formatError is an answer that isn't what 0.169 gives.
-type formatError struct{ err error }
-
-func (e *formatError) Error() string { return e.err.Error() }
-func (e *formatError) Unwrap() error { return e.err }
 
 // errForeign reports that the socket may belong to another user.
 var errForeign = errors.New("the socket or its folder does not belong to you, so it is not connected to")
@@ -123,7 +118,7 @@ func trustedSocket(path string) (string, error) {
 		}
 	}
 	if fi, err := os.Stat(target); err != nil || fi.Mode()&fs.ModeSocket == 0 {
-		return "", errors.Join(err, &formatError{errors.New("not a socket")})
+		return "", errors.Join(err, &peer.FormatError{Err: errors.New("not a socket")})
 	}
 	return target, nil
 }
@@ -189,11 +184,11 @@ type page struct {
 func parsePage(b []byte) (page, error) {
 	var p page
 	if err := json.Unmarshal(b, &p); err != nil {
-		return page{}, &formatError{fmt.Errorf("answer to thread/list: %w", err)}
+		return page{}, &peer.FormatError{Err: fmt.Errorf("answer to thread/list: %w", err)}
 	}
 	for _, t := range p.Data {
 		if t.ID == "" || t.Status == nil {
-			return page{}, &formatError{errors.New("thread/list names a thread without its id or status")}
+			return page{}, &peer.FormatError{Err: errors.New("thread/list names a thread without its id or status")}
 		}
 	}
 	return p, nil
@@ -266,7 +261,7 @@ func (c *client) call(ctx context.Context, method string, params any) (result []
 		}
 		result, mine, err := parseAnswer(b, c.last)
 		if err != nil {
-			return nil, &formatError{fmt.Errorf("%s: %w", method, err)}
+			return nil, &peer.FormatError{Err: fmt.Errorf("%s: %w", method, err)}
 		}
 		if mine {
 			return result, nil

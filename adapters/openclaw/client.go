@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"rollcall/adapters/internal/peer"
 )
 
 const (
@@ -136,10 +138,10 @@ func (c *client) handshake(ctx context.Context, auth credentials, scopes []strin
 		return refused("connect", f.Error)
 	}
 	if err := json.Unmarshal(f.Payload, &c.hello); err != nil {
-		return &formatError{fmt.Errorf("its welcome: %w", err)}
+		return &peer.FormatError{Err: fmt.Errorf("its welcome: %w", err)}
 	}
 	if p := c.hello.Protocol; p < minProtocol || p > maxProtocol {
-		return &formatError{fmt.Errorf("it speaks protocol %d, Rollcall knows %d to %d", p, minProtocol, maxProtocol)}
+		return &peer.FormatError{Err: fmt.Errorf("it speaks protocol %d, Rollcall knows %d to %d", p, minProtocol, maxProtocol)}
 	}
 	return nil
 }
@@ -159,13 +161,13 @@ func (c *client) next(ctx context.Context, wanted func(frame) bool) (frame, erro
 			return f, nil
 		}
 	}
-	return frame{}, &formatError{errors.New("it talks without greeting")}
+	return frame{}, &peer.FormatError{Err: errors.New("it talks without greeting")}
 }
 
 func parseFrame(b []byte) (frame, error) {
 	var f frame
 	if err := json.Unmarshal(b, &f); err != nil {
-		return frame{}, &formatError{fmt.Errorf("a message of it: %w", err)}
+		return frame{}, &peer.FormatError{Err: fmt.Errorf("a message of it: %w", err)}
 	}
 	return f, nil
 }
@@ -251,7 +253,7 @@ func (c *client) call(ctx context.Context, method string, params, result any) er
 			return refused(method, f.Error)
 		}
 		if err := json.Unmarshal(f.Payload, result); err != nil {
-			return &formatError{fmt.Errorf("answer to %s: %w", method, err)}
+			return &peer.FormatError{Err: fmt.Errorf("answer to %s: %w", method, err)}
 		}
 		return nil
 	case <-ctx.Done():

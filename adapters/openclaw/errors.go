@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/peer"
 )
 
 // refusal is the error of a response, as 2026.9.6 and 2026.2.26 give it. Details
@@ -49,12 +50,6 @@ func (r *refusal) number(name string) string {
 	}
 	return "?"
 }
-
-// formatError is an answer in a form that isn't known.
-type formatError struct{ err error }
-
-func (e *formatError) Error() string { return e.err.Error() }
-func (e *formatError) Unwrap() error { return e.err }
 
 // handshakeError reports that what listens there is no WebSocket server, or refused the
 // connection.
@@ -94,12 +89,12 @@ func (t *target) problem(err error) *adapters.Problem {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Err: err}
 	var (
 		r         *refusal
-		format    *formatError
+		format    *peer.FormatError
 		handshake *handshakeError
 		cert      *tls.CertificateVerificationError
 		authority x509.UnknownAuthorityError
 		dns       *net.DNSError
-		listener  *listenerError
+		listener  *peer.ListenerError
 	)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), os.IsTimeout(err):

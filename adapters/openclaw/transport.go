@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters/internal/peer"
 	"rollcall/proc"
 )
 
@@ -106,14 +107,8 @@ func (d dialer) dial(ctx context.Context, network, addr string) (net.Conn, error
 	return nil, err
 }
 
-// listenerError says why the credentials were not sent to what listens there.
-type listenerError struct{ err error }
-
-func (e *listenerError) Error() string { return "the token was not sent: " + e.err.Error() }
-func (e *listenerError) Unwrap() error { return e.err }
-
 // check closes a connection over which credentials would go to another user's
-// process on this machine, and returns a listenerError.
+// process on this machine, and returns a peer.ListenerError.
 func (d dialer) check(conn net.Conn) error {
 	to, ok := conn.RemoteAddr().(*net.TCPAddr)
 	if !d.secret || !ok || !to.IP.IsLoopback() {
@@ -121,7 +116,7 @@ func (d dialer) check(conn net.Conn) error {
 	}
 	if err := proc.CheckListener(to.AddrPort()); err != nil {
 		_ = conn.Close() // nothing was sent over it
-		return &listenerError{err}
+		return &peer.ListenerError{Unsent: "the token was not sent", Err: err}
 	}
 	return nil
 }

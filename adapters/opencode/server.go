@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/peer"
 	"rollcall/proc"
 )
 
@@ -50,12 +51,6 @@ const (
 	defaultPort = 4096
 )
 
-// listenerError says why a server was not asked.
-type listenerError struct{ err error }
-
-func (e *listenerError) Error() string { return "nothing was sent: " + e.err.Error() }
-func (e *listenerError) Unwrap() error { return e.err }
-
 // client returns a client for the server of one process. It connects only to this
 // machine and follows no redirect. Over each connection it sends the password and the
 // names of folders only when that process has accepted the connection.
@@ -73,7 +68,7 @@ func (a *Adapter) client(id proc.Identity) *http.Client {
 		}
 		if err != nil {
 			_ = conn.Close()
-			return nil, &listenerError{err}
+			return nil, &peer.ListenerError{Unsent: "nothing was sent", Err: err}
 		}
 		return conn, nil
 	}
@@ -149,7 +144,7 @@ func serverProblem(base string, err error) error {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: base, Err: err,
 		Fix: "its sessions are judged by what is stored"}
 	var timeout net.Error
-	var listener *listenerError
+	var listener *peer.ListenerError
 	switch {
 	case errors.As(err, &listener):
 		p.Err = listener

@@ -223,7 +223,7 @@ func TestProgramIntoAClosedPipe(t *testing.T) {
 	_ = cmd.Run()
 	_ = write.Close()
 	if errs.Len() > 0 {
-		t.Errorf("told %q", errs.String())
+		t.Errorf("printed %q", errs.String())
 	}
 }
 

@@ -244,7 +244,7 @@ func TestExitCodes(t *testing.T) {
 		deps Deps
 		args string
 		code int
-		err  string // part of what is told
+		err  string // part of what is printed
 	}{
 		{ok, "list", 0, ""},
 		{ok, "list --json --strict", 0, ""},
@@ -280,7 +280,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		r := run(t, tt.deps, strings.Fields(tt.args)...)
 		if r.code != tt.code || !strings.Contains(r.err, tt.err) || tt.err == "" && r.err != "" {
-			t.Errorf("rollcall %s: exit code %d, want %d; told %q, want %q", tt.args, r.code, tt.code, r.err, tt.err)
+			t.Errorf("rollcall %s: exit code %d, want %d; printed %q, want %q", tt.args, r.code, tt.code, r.err, tt.err)
 		}
 		if r.code != Done && r.code != Incomplete && tt.args != "" && r.out != "" {
 			t.Errorf("rollcall %s failed and printed %q", tt.args, r.out)
@@ -291,7 +291,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestHungAdapterIsTold(t *testing.T) {
+func TestHungAdapterIsReported(t *testing.T) {
 	r := run(t, deps(claude(full()), &agent{name: adapters.Codex, hang: true}), "list", "--strict")
 	if r.code != Incomplete || !strings.Contains(r.out, "proj") || !strings.Contains(r.err, "codex: ") {
 		t.Errorf("%+v", r)
@@ -333,7 +333,7 @@ func TestTrayAndWindow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if r := runOn(ctx, t, Streams{}, d); r.code != Done {
-		t.Errorf("a tray that was told to end: %+v", r)
+		t.Errorf("a tray that was asked to end: %+v", r)
 	}
 	d.Tray = func(context.Context) error { return errors.New("no bus") }
 	if r := run(t, d); r.code != Failure || r.err != "rollcall: no bus\n" {

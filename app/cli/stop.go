@@ -137,13 +137,13 @@ func (c *stopCommand) carryOut(core *app.Core, plan *app.StopPlan) error {
 		how = present.Line(plan.Through) + " stopped it"
 	}
 	c.printf("%s after %s\n", how, r.Took.Round(10*time.Millisecond))
-	c.markTold(plan.Session.Launch)
+	c.markReported(plan.Session.Launch)
 	return nil
 }
 
-// markTold records that the user knows of the end of a launch, so that the tray's next
+// markReported records that the user knows of the end of a launch, so that the tray's next
 // start does not notify of it.
-func (c *stopCommand) markTold(l *app.Launch) {
+func (c *stopCommand) markReported(l *app.Launch) {
 	if l == nil || c.deps.Launches == nil {
 		return
 	}

@@ -99,8 +99,8 @@ func TestWatchWithoutReader(t *testing.T) {
 
 func TestFuseEvents(t *testing.T) {
 	at := time.Now()
-	burns := fuse.Fuse{Path: "/a", SetAt: at, Expires: at.Add(time.Hour)}
-	later, fired, again := burns, burns, burns
+	pending := fuse.Fuse{Path: "/a", SetAt: at, Expires: at.Add(time.Hour)}
+	later, fired, again := pending, pending, pending
 	later.Expires = at.Add(2 * time.Hour)
 	fired.FiredAt = at
 	again.SetAt = at.Add(time.Minute)
@@ -108,14 +108,14 @@ func TestFuseEvents(t *testing.T) {
 		before, after []fuse.Fuse
 		want          string
 	}{
-		"set":              {nil, []fuse.Fuse{burns}, "fuse.set"},
-		"extended":         {[]fuse.Fuse{burns}, []fuse.Fuse{later}, "fuse.changed"},
-		"fired":            {[]fuse.Fuse{burns}, []fuse.Fuse{fired}, "fuse.fired"},
+		"set":              {nil, []fuse.Fuse{pending}, "fuse.set"},
+		"extended":         {[]fuse.Fuse{pending}, []fuse.Fuse{later}, "fuse.changed"},
+		"fired":            {[]fuse.Fuse{pending}, []fuse.Fuse{fired}, "fuse.fired"},
 		"set and fired":    {nil, []fuse.Fuse{fired}, "fuse.fired"},
-		"cancelled":        {[]fuse.Fuse{burns}, nil, "fuse.cancelled"},
+		"cancelled":        {[]fuse.Fuse{pending}, nil, "fuse.cancelled"},
 		"forgotten":        {[]fuse.Fuse{fired}, nil, ""},
 		"set again":        {[]fuse.Fuse{fired}, []fuse.Fuse{again}, "fuse.set"},
-		"nothing happened": {[]fuse.Fuse{burns}, []fuse.Fuse{burns}, ""},
+		"nothing happened": {[]fuse.Fuse{pending}, []fuse.Fuse{pending}, ""},
 	} {
 		got := ""
 		for _, e := range fuseEvents(c.before, c.after) {

@@ -13,24 +13,24 @@ import (
 	"rollcall/notify"
 )
 
-// toldLimit is how long it may take to record that the user was notified of an end.
-const toldLimit = 5 * time.Second
+// reportLimit is how long it may take to record that the user was notified of an end.
+const reportLimit = 5 * time.Second
 
-// markTold records that the user was notified of the end of launches.
-func (p *parts) markTold(log *slog.Logger, ids ...string) {
+// markReported records that the user was notified of the end of launches.
+func (p *parts) markReported(log *slog.Logger, ids ...string) {
 	if p.launches == nil || len(ids) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), toldLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), reportLimit)
 	defer cancel()
 	if err := p.launches.MarkReported(ctx, ids...); err != nil {
 		log.Warn("the end of a launch may be notified of again at the next start", "error", err)
 	}
 }
 
-// markEndsTold returns a function for the notifier to call once it has notified of ends.
+// markEndsReported returns a function for the notifier to call once it has notified of ends.
 // It records the ends of launches.
-func (p *parts) markEndsTold(log *slog.Logger) func([]app.Event) {
+func (p *parts) markEndsReported(log *slog.Logger) func([]app.Event) {
 	return func(ended []app.Event) {
 		var ids []string
 		for _, ev := range ended {
@@ -41,7 +41,7 @@ func (p *parts) markEndsTold(log *slog.Logger) func([]app.Event) {
 				ids = append(ids, ev.Before.Launch.ID)
 			}
 		}
-		p.markTold(log, ids...)
+		p.markReported(log, ids...)
 	}
 }
 
@@ -82,6 +82,6 @@ func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []la
 	if len(missed) > 1 {
 		session = "" // a click opens the window
 	}
-	n.Say("missed", notify.MissedText(ends), session, func() { p.markTold(log, ids...) })
+	n.Say("missed", notify.MissedText(ends), session, func() { p.markReported(log, ids...) })
 	return err
 }

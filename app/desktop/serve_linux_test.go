@@ -66,13 +66,13 @@ func (a *oneSession) begin(t *testing.T) (end func()) {
 
 // TestServeTellsTheWebhook: what tray and window run alike tells the user's webhook of an end.
 func TestServeTellsTheWebhook(t *testing.T) {
-	told := make(chan webhook.Payload, 10)
+	posted := make(chan webhook.Payload, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var p webhook.Payload
 		if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
 			t.Error(err)
 		}
-		told <- p
+		posted <- p
 	}))
 	defer server.Close()
 	deps := &cli.Deps{
@@ -102,13 +102,13 @@ func TestServeTellsTheWebhook(t *testing.T) {
 		p.core.Refresh(ctx)
 		end()
 		select {
-		case got := <-told:
+		case got := <-posted:
 			if got.HookType != "session.stopped" || got.Agent != adapters.Codex {
-				t.Errorf("told %+v", got)
+				t.Errorf("posted %+v", got)
 			}
 			return
 		case <-time.After(2 * time.Second):
 		}
 	}
-	t.Fatal("the webhook was not told")
+	t.Fatal("nothing was posted to the webhook")
 }

@@ -70,7 +70,7 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 
 // notifications returns the options of the tray's notifier.
 func (p *parts) notifications(log *slog.Logger) notify.Options {
-	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Told: p.markEndsTold(log), Open: func(id string) { openWindow(log, instance.Show, id) }}
+	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(log), Open: func(id string) { openWindow(log, instance.Show, id) }}
 	state, err := store.StatePath()
 	if err != nil {
 		log.Warn("notifications stay on the screen if Rollcall is killed", "error", err)

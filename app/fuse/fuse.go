@@ -31,17 +31,27 @@ type Fuse struct {
 	// Again fires the fuse again if its result is unknown. Its script then runs at least once; without Again it runs at
 	// most once.
 	Again bool `json:"again,omitempty"`
-	// FiredAt and Runner, the process that fires the fuse, are set before the script starts. FinishedAt and Results, one
-	// line each, are set at the end.
+	// FiredAt and Runner, the process that fires the fuse, are set before the script starts. FinishedAt, Outcome and
+	// Results, one line each, are set at the end.
 	FiredAt    time.Time     `json:"fired_at,omitzero"`
 	Runner     proc.Identity `json:"runner,omitzero"`
 	FinishedAt time.Time     `json:"finished_at,omitzero"`
+	Outcome    Outcome       `json:"outcome,omitempty"`
 	Results    []string      `json:"results,omitempty"`
 	Output     string        `json:"output,omitempty"` // end of the script's output
 
 	name    string
 	unknown bool
 }
+
+// Outcome is how the actions of a fuse ended. It is empty until they did, and in files of versions that did not store it.
+type Outcome string
+
+// The outcomes.
+const (
+	Succeeded Outcome = "succeeded"
+	Failed    Outcome = "failed" // the script, the webhook or both
+)
 
 // Check implements store.Checker.
 func (f *Fuse) Check(name string) error {
@@ -205,7 +215,7 @@ func (f *Fuses) Retry(ctx context.Context, path string) (Fuse, error) {
 			return x, fmt.Errorf("%s: %w", lock.Shown(x.Path), ErrRunning)
 		}
 		x.Expires = f.now()
-		x.FiredAt, x.FinishedAt, x.Runner, x.Results, x.Output, x.unknown = time.Time{}, time.Time{}, proc.Identity{}, nil, "", false
+		x.FiredAt, x.FinishedAt, x.Runner, x.Outcome, x.Results, x.Output, x.unknown = time.Time{}, time.Time{}, proc.Identity{}, "", nil, "", false
 		return x, f.folder.Write(x.name, x)
 	}
 	return Fuse{}, errors.Join(fmt.Errorf("%s: no fuse of this folder has fired", lock.Shown(resolved)), err)

@@ -165,7 +165,7 @@ func TestFires(t *testing.T) {
 	b.keep(func(x Fuse) { fired <- x })
 	b.set(Fuse{Path: dir, Note: "the cluster", Script: `echo "$ROLLCALL_CWD|$ROLLCALL_FUSE_NOTE|$PWD" > fired; echo done`, Webhook: server.URL}, 50*time.Millisecond)
 	x := <-fired
-	if !slices.Equal(x.Results, []string{"script: exit 0", "webhook: told"}) || x.Output != "done\n" {
+	if !slices.Equal(x.Results, []string{"script: exit 0", "webhook: delivered"}) || x.Outcome != Succeeded || x.Output != "done\n" {
 		t.Errorf("results %q, output %q", x.Results, x.Output)
 	}
 	if said, err := os.ReadFile(filepath.Join(dir, "fired")); string(said) != x.Path+"|the cluster|"+x.Path+"\n" || err != nil {

@@ -125,7 +125,7 @@ func TestWebhookRedirects(t *testing.T) {
 	b.later(time.Hour)
 	b.keep(nil)
 	b.until("its result", func() bool { return len(b.only().Results) > 0 })
-	if x := b.only(); x.Results[0] != "webhook: not told: the webhook answered 302 Found" {
+	if x := b.only(); x.Results[0] != "webhook: not delivered: the webhook answered 302 Found" || x.Outcome != Failed {
 		t.Errorf("%q", x.Results)
 	}
 }

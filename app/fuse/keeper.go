@@ -68,15 +68,19 @@ func (k *Keeper) Run(ctx context.Context) error {
 
 // fire runs the script of a fuse, posts to its webhook and writes the results.
 func (k *Keeper) fire(ctx context.Context, x Fuse) {
+	x.Outcome = Succeeded
 	if x.Script != "" {
 		var result string
 		result, x.Output = script.Run(ctx, x.Script, x.Path, proc.ChildEnv(os.Environ(), nil, scriptEnv(&x)), scriptLimit)
 		x.Results = append(x.Results, "script: "+result)
+		if result != script.Succeeded {
+			x.Outcome = Failed
+		}
 	}
 	if x.Webhook != "" {
-		result := "told" // a stored word, by which the window knows success
+		result := "delivered"
 		if err := k.post(ctx, x); err != nil {
-			result = "not told: " + err.Error()
+			result, x.Outcome = "not delivered: "+err.Error(), Failed
 		}
 		x.Results = append(x.Results, "webhook: "+result)
 	}

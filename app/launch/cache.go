@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 type cache struct {
 	mu     sync.Mutex
 	read   map[string]cached // by launch
-	damage error             // damage that no caller was told of yet
+	last   []Record          // what readable returned when the folder could be read last
+	damage error             // damage that no call has returned yet
 }
 
 type cached struct {
@@ -27,12 +29,22 @@ type cached struct {
 // time.
 const settled = time.Second
 
-// all reads every record. With an error it returns those that could be read.
+// folderError is returned when the folder of the records could not be read.
+type folderError struct{ error }
+
+func (e *folderError) Unwrap() error { return e.error }
+
+// all reads every record. With an error it returns those that could be read; a *folderError reports that any may be
+// missing.
 func (l *Launches) all() ([]Record, error) {
 	l.cache.mu.Lock()
 	before := l.cache.read
 	l.cache.mu.Unlock()
 	files, err := l.records.ReadAll(func(name string, info fs.FileInfo) bool { return before[name].is(info) })
+	incomplete := err != nil
+	if incomplete {
+		err = &folderError{err}
+	}
 	now := make(map[string]cached, len(files))
 	list := make([]Record, 0, len(files))
 	for name, file := range files {
@@ -51,9 +63,11 @@ func (l *Launches) all() ([]Record, error) {
 		}
 		list = append(list, c.record)
 	}
-	l.cache.mu.Lock()
-	l.cache.read = now
-	l.cache.mu.Unlock()
+	if !incomplete {
+		l.cache.mu.Lock()
+		l.cache.read = now
+		l.cache.mu.Unlock()
+	}
 	return list, err
 }
 
@@ -62,15 +76,21 @@ func (c cached) is(info fs.FileInfo) bool {
 	return c.info != nil && os.SameFile(info, c.info) && info.Size() == c.info.Size() && info.ModTime().Equal(c.info.ModTime())
 }
 
-// readable returns the records that can be read, for callers that cannot report an error. A damaged file is set aside
+// readable returns the records that can be read, for callers that cannot report an error. While the folder cannot be
+// read, as when its file system does not answer, these are the records that were read last. A damaged file is set aside
 // and so found only once; the next List returns its error.
 func (l *Launches) readable() []Record {
 	list, err := l.list()
+	l.cache.mu.Lock()
+	defer l.cache.mu.Unlock()
+	var unreadable *folderError
+	if errors.As(err, &unreadable) {
+		return slices.Clone(l.cache.last)
+	}
+	l.cache.last = slices.Clone(list) // callers change theirs
 	var damaged *store.DamagedError
 	if errors.As(err, &damaged) {
-		l.cache.mu.Lock()
 		l.cache.damage = errors.Join(l.cache.damage, err)
-		l.cache.mu.Unlock()
 	}
 	return list
 }

@@ -23,12 +23,12 @@ func TestEndOfALaunchThatWasNotListed(t *testing.T) {
 	s.until("its end", func() bool {
 		for {
 			select {
-			case e := <-tr.told:
+			case e := <-tr.reported:
 				if e.Kind != app.Ended {
 					continue
 				}
 				if e.Session.Outcome != "" {
-					t.Errorf("told as %q: %s", e.Session.Outcome, e.Session.Evidence)
+					t.Errorf("reported as %q: %s", e.Session.Outcome, e.Session.Evidence)
 				}
 				return true
 			default:

@@ -44,7 +44,7 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// Files among the records that are none are told once and set aside; nothing
+// Files among the records that are none are reported once and set aside; nothing
 // outside the folder is touched for their sake.
 func TestForeignRecords(t *testing.T) {
 	s := newStage(t, &fake{})

@@ -57,9 +57,9 @@ func TestLaunchRunsAndEnds(t *testing.T) {
 			t.Errorf("the output is %q, %v", out, err)
 		}
 		n := 0
-		s.until("one end told", func() bool { n += tr.ends(); return n > 0 })
+		s.until("one end reported", func() bool { n += tr.ends(); return n > 0 })
 		if n += tr.lastEnds(t.Context()); n != 1 {
-			t.Errorf("%d ends told, want 1", n)
+			t.Errorf("%d ends reported, want 1", n)
 		}
 	}
 }
@@ -97,9 +97,9 @@ func TestWrapperDies(t *testing.T) {
 					s.until("the end", func() bool { x := s.only(); return x.Ended() })
 					s.until("the free folder", func() bool { l, _ := s.locks.List(); return len(l) == 0 })
 					n := 0
-					s.until("one end told", func() bool { n += tr.ends(); return n > 0 })
+					s.until("one end reported", func() bool { n += tr.ends(); return n > 0 })
 					if n += tr.lastEnds(t.Context()); n != 1 {
-						t.Errorf("%d ends told, want 1", n)
+						t.Errorf("%d ends reported, want 1", n)
 					}
 				})
 			}

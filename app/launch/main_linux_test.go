@@ -291,14 +291,14 @@ func (s *stage) only() Record {
 
 // tray runs a core with its keeper, as the tray does.
 type tray struct {
-	core    *app.Core
-	events  *app.Events
-	told    chan app.Event
-	reading chan struct{} // closed when all events were read
+	core     *app.Core
+	events   *app.Events
+	reported chan app.Event
+	reading  chan struct{} // closed when all events were read
 }
 
-// lastEnds counts the ends that were told since the last count, and of those that a further refresh tells. It stops
-// telling.
+// lastEnds counts the ends that were reported since the last count, and of those that a further refresh reports. It stops
+// reporting.
 func (tr *tray) lastEnds(ctx context.Context) int {
 	tr.core.Refresh(ctx)
 	tr.events.Close()
@@ -314,7 +314,7 @@ func (s *stage) tray() *tray {
 	}
 	c := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Watch: w, Launches: s.Launches})
 	k := NewKeeper(s.Launches, c, w, slog.New(slog.NewTextHandler(testWriter{s.t}, nil)))
-	tr := &tray{core: c, events: c.Events(), told: make(chan app.Event, 100_000), reading: make(chan struct{})}
+	tr := &tray{core: c, events: c.Events(), reported: make(chan app.Event, 100_000), reading: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- c.Run(ctx) }()
@@ -326,7 +326,7 @@ func (s *stage) tray() *tray {
 			if err != nil {
 				return
 			}
-			tr.told <- e
+			tr.reported <- e
 		}
 	}()
 	s.t.Cleanup(func() {
@@ -340,12 +340,12 @@ func (s *stage) tray() *tray {
 	return tr
 }
 
-// ends counts the ends that were told so far.
+// ends counts the ends that were reported so far.
 func (tr *tray) ends() int {
 	n := 0
 	for {
 		select {
-		case e := <-tr.told:
+		case e := <-tr.reported:
 			if e.Kind == app.Ended {
 				n++
 			}

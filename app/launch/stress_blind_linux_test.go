@@ -55,9 +55,9 @@ func TestOthersEndMeanwhile(t *testing.T) {
 		}
 		return false
 	})
-	told := map[string][]string{}
+	reported := map[string][]string{}
 	s.signal(first.Process, proc.Kill)
-	s.until("the end of the first", func() bool { tr.countEnds(told); return len(told[first.ID]) == 1 })
+	s.until("the end of the first", func() bool { tr.countEnds(reported); return len(reported[first.ID]) == 1 })
 	for _, x := range tr.core.Snapshot().Sessions {
 		if x.ID == second.ID && (x.Launch == nil || !x.Launch.Unlisted) {
 			t.Errorf("%+v, %+v", x, x.Launch)
@@ -74,13 +74,13 @@ func TestOthersEndMeanwhile(t *testing.T) {
 		return false
 	})
 	s.signal(second.Process, proc.Kill)
-	s.until("the end of the second", func() bool { tr.countEnds(told); return len(told[second.ID]) > 0 })
+	s.until("the end of the second", func() bool { tr.countEnds(reported); return len(reported[second.ID]) > 0 })
 	tr.core.Refresh(t.Context())
 	tr.core.Refresh(t.Context())
 	tr.events.Close()
 	<-tr.reading
-	if tr.countEnds(told); len(told[second.ID]) != 1 || len(told) != 2 {
-		t.Errorf("ends told: %q", told)
+	if tr.countEnds(reported); len(reported[second.ID]) != 1 || len(reported) != 2 {
+		t.Errorf("ends reported: %q", reported)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,15 +16,16 @@ import (
 	"rollcall/proc"
 )
 
-// stressVariable asks for the stress tests in full: make stress.
+// stressVariable asks for more rounds of the stress tests: the part of all, in percent. make stress sets it.
 const stressVariable = "ROLLCALL_STRESS"
 
-// stress returns the number of rounds of a stress test: few, or many with make stress.
+// stress returns the number of rounds of a stress test: few or, with stressVariable, its part of many.
 func stress(few, many int) int {
-	if os.Getenv(stressVariable) == "" {
+	percent, err := strconv.Atoi(os.Getenv(stressVariable))
+	if err != nil {
 		return few
 	}
-	return many
+	return max(few, many*percent/100)
 }
 
 // TestStressLaunchesInARow checks that many launches in a row leave no file, descriptor or goroutine once their records
@@ -35,27 +37,27 @@ func TestStressLaunchesInARow(t *testing.T) {
 	s.now = func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
 	tr := s.tray()
 	s.until("the first answer", func() bool { return !tr.core.Refresh(t.Context()).Refreshing })
-	told := map[string][]string{} // ends, by launch
+	reported := map[string][]string{} // ends, by launch
 	seen := []string{s.launchOnce(0)}
-	tr.countEnds(told)
+	tr.countEnds(reported)
 	files, goroutines := descriptors(t), runtime.NumGoroutine() // what is made once is made by now
 	for i := 1; i < many; i++ {
 		if id := s.launchOnce(i); id != "" {
 			seen = append(seen, id)
 		}
-		tr.countEnds(told)
+		tr.countEnds(reported)
 	}
-	s.until("the last end told", func() bool { tr.countEnds(told); return len(told[seen[len(seen)-1]]) > 0 })
+	s.until("the last end reported", func() bool { tr.countEnds(reported); return len(reported[seen[len(seen)-1]]) > 0 })
 	tr.core.Refresh(t.Context())
-	tr.countEnds(told)
+	tr.countEnds(reported)
 	for _, id := range seen {
-		if len(told[id]) != 1 {
-			t.Errorf("ends told of launch %s: %q", id, told[id])
+		if len(reported[id]) != 1 {
+			t.Errorf("ends reported of launch %s: %q", id, reported[id])
 		}
 	}
-	for id, ends := range told {
+	for id, ends := range reported {
 		if id == "" || len(ends) > 1 {
-			t.Errorf("ends told of launch %q: %q", id, ends)
+			t.Errorf("ends reported of launch %q: %q", id, ends)
 		}
 	}
 	list, err := s.List()
@@ -126,17 +128,17 @@ func (s *stage) launchOnce(i int) (seen string) {
 	return seen
 }
 
-// countEnds counts the ends that were told since.
-func (tr *tray) countEnds(told map[string][]string) {
+// countEnds counts the ends that were reported since.
+func (tr *tray) countEnds(reported map[string][]string) {
 	for {
 		select {
-		case e := <-tr.told:
+		case e := <-tr.reported:
 			if e.Kind == app.Ended {
 				id := ""
 				if e.Session.Launch != nil {
 					id = e.Session.Launch.ID
 				}
-				told[id] = append(told[id], fmt.Sprintf("%s %s in %v: %s", e.At.Format("05.000"), e.Session.ID, e.Process, e.Session.Evidence))
+				reported[id] = append(reported[id], fmt.Sprintf("%s %s in %v: %s", e.At.Format("05.000"), e.Session.ID, e.Process, e.Session.Evidence))
 			}
 		default:
 			return

@@ -175,13 +175,13 @@ func reusedWithTray(t *testing.T) {
 	tr.ends()
 	c := s.replaced(r.Process, ended)
 	s.until("the end and its hook", func() bool { x := s.only(); return x.Ended() && x.Hooks[0].Result != "" })
-	told := 0
-	s.until("one end told", func() bool { told += tr.ends(); return told > 0 })
+	reported := 0
+	s.until("one end reported", func() bool { reported += tr.ends(); return reported > 0 })
 	for range 3 {
 		tr.core.Refresh(t.Context())
 	}
-	if told += tr.ends(); told != 1 {
-		t.Errorf("%d ends told", told)
+	if reported += tr.ends(); reported != 1 {
+		t.Errorf("%d ends reported", reported)
 	}
 	if text, err := os.ReadFile(mark); string(text) != "x\n" {
 		t.Errorf("the hook said %q, %v", text, err)

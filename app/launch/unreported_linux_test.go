@@ -35,13 +35,13 @@ func (s *stage) over() {
 	s.until("the end of the process", func() bool { return !s.table.Alive(s.only().Process) })
 }
 
-// A launch that ended while no tray was there is told by the next one until that
+// A launch that ended while no tray was there is reported by the next one until that
 // says that the user knows, and not again.
 func TestMissedLaunch(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	s.start(nil)
 	if got := s.missed(); len(got) != 0 {
-		t.Fatalf("a launch that goes on is told: %+v", got)
+		t.Fatalf("a launch that goes on is reported: %+v", got)
 	}
 	s.until("the agent's file", func() bool { return len(s.missedSessions()) == 1 })
 	s.over()
@@ -56,7 +56,7 @@ func TestMissedLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.missed(); len(got) != 0 {
-		t.Errorf("told again: %+v", got)
+		t.Errorf("reported again: %+v", got)
 	}
 }
 
@@ -70,13 +70,13 @@ func (s *stage) missedSessions() []adapters.Session {
 }
 
 // An end of more than a day ago, a launch that never came to be and one of an
-// older version are not told.
-func TestMissedLaunchesThatAreNotTold(t *testing.T) {
+// older version are not reported.
+func TestMissedLaunchesThatAreNotReported(t *testing.T) {
 	s := newStage(t, &fake{chooses: true})
 	gone := proc.Identity{PID: 1 << 22, Start: 1, Boot: proc.Self().Boot}
 	now := time.Now()
 	for _, r := range []Record{
-		{ID: "l-told", Process: gone, LaunchedAt: now.Add(-time.Hour), EndedAt: now},
+		{ID: "l-reported", Process: gone, LaunchedAt: now.Add(-time.Hour), EndedAt: now},
 		{ID: "l-never", Starter: gone, LaunchedAt: now.Add(-time.Hour), Unreported: true},
 		{ID: "l-old", Process: gone, Seen: true, LaunchedAt: now.Add(-50 * time.Hour), Unreported: true},
 		{ID: "l-new", Process: gone, Seen: true, LaunchedAt: now.Add(-50 * time.Hour), EndedAt: now.Add(-time.Hour), Unreported: true},
@@ -91,7 +91,7 @@ func TestMissedLaunchesThatAreNotTold(t *testing.T) {
 		t.Errorf("missed %+v", got)
 	}
 	if r, err := s.record("l-old"); err != nil || r.Unreported {
-		t.Errorf("an end of long ago is not noted as told: %+v, %v", r, err)
+		t.Errorf("an end of long ago is not noted as reported: %+v, %v", r, err)
 	}
 }
 

@@ -23,12 +23,12 @@ type agentsPage struct {
 	ui      *UI
 	content *fyne.Container
 	cards   []*agentCard
-	exists  map[string]bool // by place, as far as known
+	notes   map[string]string // by place, as far as known: see machine.placeNote
 	looked  []string
 }
 
 func newAgentsPage(u *UI) *agentsPage {
-	p := &agentsPage{ui: u, exists: make(map[string]bool)}
+	p := &agentsPage{ui: u, notes: make(map[string]string)}
 	p.content = container.NewStack(widgets.NewMessage(nil, "Looking for agents…", "Rollcall reads the files and processes of each agent."))
 	return p
 }
@@ -58,7 +58,7 @@ func (p *agentsPage) build(n int) {
 	p.content.Refresh()
 }
 
-// look finds out which places exist. It does so on another goroutine, because a place can be on a file system that does
+// look finds out what is wrong with which places. It does so on another goroutine, because a place can be on a file system that does
 // not respond.
 func (p *agentsPage) look(s *app.Snapshot) {
 	var places []string
@@ -70,12 +70,12 @@ func (p *agentsPage) look(s *app.Snapshot) {
 	}
 	p.looked = places
 	go func() {
-		found := make(map[string]bool, len(places))
+		notes := make(map[string]string, len(places))
 		for _, place := range places {
-			found[place] = p.ui.system.exists(place)
+			notes[place] = p.ui.system.placeNote(place)
 		}
 		p.ui.post(func() {
-			p.exists = found
+			p.notes = notes
 			p.apply(p.ui.sessions.view.snapshot)
 		})
 	}()
@@ -129,8 +129,8 @@ func (p *agentsPage) facts(h app.Health, now time.Time) []field {
 	var places []field
 	for _, place := range h.LookedIn {
 		f := field{value: short(place), mono: true}
-		if there, known := p.exists[place]; known && !there {
-			f.value += "  (does not exist)"
+		if note := p.notes[place]; note != "" {
+			f.value += "  (" + note + ")"
 		}
 		places = append(places, f)
 	}

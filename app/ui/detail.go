@@ -116,10 +116,11 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	moved := d.stale.Set(staleText(s))
 	d.stop.SetEnabled(d.ui.canStop(s))
 	d.resume.SetEnabled(d.ui.canResume(s))
-	if retry := d.ui.canRetryHooks(s); retry != d.retryHooks.Visible() {
-		d.retryHooks.SetEnabled(true)
+	retry := d.ui.canRetryHooks(s)
+	if shown := d.retryHooks.Visible(); fresh || retry != shown {
+		d.retryHooks.SetEnabled(true) // a retry disabled it
 		d.retryHooks.Hidden = !retry
-		moved = true
+		moved = moved || retry != shown
 	}
 	d.copyCWD.SetEnabled(s.CWD != "")
 	d.copyResume.SetEnabled(d.ui.hasResume(s))

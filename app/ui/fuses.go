@@ -22,13 +22,14 @@ func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 	case x.Fired() && !x.Finished():
 		return widgets.NewIcon("working", widgets.ColorWorking), "expired " + dayTime(x.FiredAt) + ", running now"
 	case x.Fired():
-		icon, text := widgets.NewIcon("done", widgets.ColorGood), "expired "+dayTime(x.FiredAt)+"\n"+short(strings.Join(x.Results, "; "))
-		for _, r := range x.Results {
-			if !strings.HasSuffix(r, ": exit 0") && !strings.HasSuffix(r, ": told") {
-				icon = widgets.NewIcon("failed", widgets.ColorBad)
-			}
+		icon := widgets.NewIcon("done", widgets.ColorMuted)
+		switch x.Outcome {
+		case fuse.Succeeded:
+			icon = widgets.NewIcon("done", widgets.ColorGood)
+		case fuse.Failed:
+			icon = widgets.NewIcon("failed", widgets.ColorBad)
 		}
-		return icon, text
+		return icon, "expired " + dayTime(x.FiredAt) + "\n" + short(strings.Join(x.Results, "; "))
 	case now.After(x.Expires.Add(5 * time.Second)):
 		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + dayTime(x.Expires) + "; runs when Rollcall's tray is started"
 	}
@@ -111,12 +112,13 @@ func (u *UI) showFuse(dir string) {
 	script := f.NewTextArea("docker compose down", 2)
 	hook := f.NewEntry("https://example.org/hook")
 	note := f.NewEntry("the test cluster")
+	again := u.host.NewCheckBox("Run it again if Rollcall ended while it ran (it can then run twice)", nil)
 	f.Ready = func() bool {
 		return folder.path() != "" && strings.TrimSpace(script.Text+hook.Text) != "" && in.Text != ""
 	}
 	folder.entry.SetText(dir)
 	f.Submit = func() func(context.Context) error {
-		x := fuse.Fuse{Path: folder.path(), Note: strings.TrimSpace(note.Text), Script: strings.TrimSpace(script.Text), Webhook: strings.TrimSpace(hook.Text)}
+		x := fuse.Fuse{Path: folder.path(), Note: strings.TrimSpace(note.Text), Script: strings.TrimSpace(script.Text), Webhook: strings.TrimSpace(hook.Text), Again: again.Checked}
 		after := in.Text
 		return func(ctx context.Context) error {
 			defer u.locks.look()
@@ -129,7 +131,7 @@ func (u *UI) showFuse(dir string) {
 	}
 	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. If the tray does not run then, this happens at its next start."),
 		widgets.Named("Folder", folder.content), widgets.Named("Duration", in), widgets.Named("Script", script),
-		widgets.Named("Webhook", hook), widgets.Named("Note", note))
+		widgets.Named("Webhook", hook), widgets.Named("Note", note), again)
 	f.Focus(folder.entry)
 }
 

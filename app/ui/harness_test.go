@@ -90,8 +90,12 @@ type fakeSystem struct {
 	mu      sync.Mutex
 }
 
-func (s *fakeSystem) exists(path string) bool   { return !s.missing[path] }
-func (s *fakeSystem) isFolder(path string) bool { return !s.missing[path] }
+func (s *fakeSystem) placeNote(path string) string {
+	if s.missing[path] {
+		return "does not exist"
+	}
+	return ""
+}
 
 func (s *fakeSystem) openTerminal(folder string, program []string) (string, error) {
 	s.mu.Lock()

@@ -3,18 +3,24 @@ package ui
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/fuse"
+	"rollcall/app/launch"
 	"rollcall/app/lock"
 	"rollcall/app/store"
 	"rollcall/app/ui/widgets"
+	"rollcall/proc"
 )
 
 func (w *window) locksPage() string { return strings.Join(shownTexts(w.ui.locks.content), "\n") }
@@ -75,8 +81,12 @@ func TestFuses(t *testing.T) {
 	typeInto(t, s.Popup, "https://example.org/hook", "")
 	typeInto(t, s.Popup, "docker compose down", "make down")
 	typeInto(t, s.Popup, "the test cluster", "the test cluster")
+	check(t, s.Popup, "Run it again if Rollcall ended while it ran (it can then run twice)", true)
 	tap(t, s.Popup, "Set timer")
 	w.until("the timer", func() bool { return strings.Contains(w.locksPage(), "make down") && w.ui.host.Sheet == nil })
+	if list, err := w.ui.options.Fuses.List(); err != nil || len(list) != 1 || !list[0].Again {
+		t.Errorf("set %+v, %v", list, err)
+	}
 	shows(t, w.ui.locks.content, dir, "the test cluster", "in 9 m")
 	tap(t, w.ui.locks.content, "Extend…")
 	tap(t, w.ui.host.Sheet.Popup, "Extend")
@@ -121,13 +131,67 @@ func TestRetryFuse(t *testing.T) {
 	}
 }
 
+// TestRetryHooks: the session of a launch whose keeper died while a hook ran has a button that runs the hook again. The button is gone
+// once the hook is due.
+func TestRetryHooks(t *testing.T) {
+	launches := launch.In(t.TempDir(), proc.Open())
+	gone := proc.Identity{PID: 1 << 22, Start: 1}
+	hook := launch.Hook{When: launch.OnComplete, Command: "make test", RanAt: time.Now(), Runner: gone}
+	text, err := json.Marshal(launch.Record{ID: "l-1", Agent: adapters.ClaudeCode, Process: gone, Dir: "/home/dev", LaunchedAt: time.Now(), EndedAt: time.Now(), Hooks: []launch.Hook{hook}})
+	if err == nil {
+		err = errors.Join(os.MkdirAll(launches.Folder(), 0o700), os.WriteFile(filepath.Join(launches.Folder(), "l-1.json"), text, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranAt := func() time.Time {
+		list, err := launches.List()
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		return list[0].Hooks[0].RanAt
+	}
+	lost := app.Hook{When: "complete", Command: "make test", RanAt: hook.RanAt, Lost: true}
+	snapshot := func(of ...app.Hook) *app.Snapshot {
+		var list []app.Session
+		for i, h := range of {
+			s := session(string(rune('a'+i)), adapters.Stopped, nil)
+			s.Launch = &app.Launch{ID: fmt.Sprint("l-", i+1), Hooks: []app.Hook{h}}
+			list = append(list, s)
+		}
+		return snapshotOf(list...)
+	}
+	w := openWith(t, &fakeCore{snapshot: snapshot(lost, lost)}, Options{Agents: usualAgents(), Launches: launches})
+	first, second := key{agent: adapters.ClaudeCode, id: "a"}, key{agent: adapters.ClaudeCode, id: "b"}
+	p := w.ui.sessions
+	p.reveal(first)
+	shows(t, p.detail.content, "Retry hooks", "make test")
+	w.shoot("retry-hooks")
+	tap(t, p.detail.content, "Retry hooks")
+	w.until("the hook to be due", func() bool { return ranAt().IsZero() })
+	if w.ui.host.Sheet != nil {
+		t.Errorf("the window shows %q", shownTexts(w.ui.host.Sheet.Popup))
+	}
+	p.reveal(second) // whose launch was removed meanwhile
+	tap(t, p.detail.content, "Retry hooks")
+	w.until("the refusal", func() bool { return w.ui.host.Sheet != nil })
+	shows(t, w.ui.host.Sheet.Popup, "The hooks were not retried: ")
+	w.ui.host.CloseSheet()
+	p.reveal(first)
+	w.publish(snapshot(app.Hook{When: "complete", Command: "make test"}, lost))
+	if slices.Contains(shownTexts(p.detail.content), "Retry hooks") {
+		t.Error("the button is shown although no hook was interrupted")
+	}
+}
+
 func TestFuseState(t *testing.T) {
 	for want, x := range map[string]fuse.Fuse{
 		"in 1 h 10 min":   {Expires: clock.Add(70*time.Minute + time.Second)},
 		"overdue since":   {Expires: ago(time.Minute)},
 		"running now":     {Expires: ago(time.Minute), FiredAt: ago(time.Minute)},
-		"script: exit 2":  {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"script: exit 2"}},
-		"webhook: told":   {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"script: exit 0", "webhook: told"}},
+		"script: exit 2":  {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Failed, Results: []string{"script: exit 2"}},
+		"delivered":       {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Outcome: fuse.Succeeded, Results: []string{"script: exit 0", "webhook: delivered"}},
+		"webhook: told":   {Expires: ago(time.Minute), FiredAt: ago(time.Minute), Results: []string{"webhook: told"}}, // by an older version
 		"less than a min": {Expires: clock.Add(time.Second)},
 		"in 3 days":       {Expires: clock.Add(73 * time.Hour)},
 	} {
@@ -136,6 +200,9 @@ func TestFuseState(t *testing.T) {
 			t.Errorf("%q has no %q", text, want)
 		}
 		if failed := icon == widgets.NewIcon("failed", widgets.ColorBad); failed != (want == "script: exit 2") {
+			t.Errorf("%q has the sign %s", text, icon.File)
+		}
+		if good := icon == widgets.NewIcon("done", widgets.ColorGood); good != (want == "delivered") {
 			t.Errorf("%q has the sign %s", text, icon.File)
 		}
 	}

@@ -161,8 +161,8 @@ func TestShotLocks(t *testing.T) {
 		fuses: []fuse.Fuse{
 			{Path: "/home/dev/projects/infra", Note: "the test cluster", Script: "make cluster-down", Expires: clock.Add(24 * time.Minute)},
 			{Path: "/home/dev/projects/api", Script: "docker compose down", Webhook: "https://x", Expires: ago(time.Hour), FiredAt: ago(time.Hour),
-				Results: []string{"script: exit 1", "webhook: told"}, Output: "Cannot connect to the Docker daemon. Is it running?\n"},
-			{Path: "/home/dev/notes", Script: "pkill hugo", Expires: ago(5 * time.Hour), FiredAt: ago(5 * time.Hour), Results: []string{"script: exit 0"}}},
+				Outcome: fuse.Failed, Results: []string{"script: exit 1", "webhook: delivered"}, Output: "Cannot connect to the Docker daemon. Is it running?\n"},
+			{Path: "/home/dev/notes", Script: "pkill hugo", Expires: ago(5 * time.Hour), FiredAt: ago(5 * time.Hour), Outcome: fuse.Succeeded, Results: []string{"script: exit 0"}}},
 		problems: []string{"Not all locks could be read: /home/dev/.local/state/rollcall/locks/77ab.json: not JSON; it was set aside"},
 	})
 	w.shoot("locks")

@@ -54,7 +54,7 @@ func TestShotNothingInstalled(t *testing.T) {
 		}
 	}
 	w.ui.open(pageAgents)
-	w.until("the places", func() bool { return len(w.ui.agents.exists) > 0 })
+	w.until("the places", func() bool { return len(w.ui.agents.notes) > 0 })
 	w.shoot("agents-absent")
 }
 
@@ -74,7 +74,7 @@ func TestShotFailed(t *testing.T) {
 	w.ui.Show("019a-codex-3")
 	w.shoot("stale")
 	w.ui.open(pageAgents)
-	w.until("the places", func() bool { return len(w.ui.agents.exists) > 0 })
+	w.until("the places", func() bool { return len(w.ui.agents.notes) > 0 })
 	w.shoot("agents")
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,12 +11,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rollcall/bounded"
 )
 
-// system is the machine that the window runs on. Its methods may block, so they must not be called on Fyne's goroutine.
+// system is the machine that the window runs on. Its methods may take seconds, so they must not be called on Fyne's
+// goroutine. They do not wait for a file system that does not answer.
 type system interface {
-	exists(path string) bool
-	isFolder(path string) bool
+	placeNote(path string) string // see machine.placeNote
 	// openTerminal opens a terminal that runs a program with its arguments in folder, and returns the terminal's name.
 	openTerminal(folder string, program []string) (string, error)
 }
@@ -31,14 +34,16 @@ func realSystem() system {
 	return &machine{goos: runtime.GOOS, getenv: os.Getenv, lookPath: exec.LookPath, failTime: 700 * time.Millisecond}
 }
 
-func (m *machine) exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func (m *machine) isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+// placeNote returns what is wrong with a place where an agent's files are read; "" if it exists.
+func (m *machine) placeNote(path string) string {
+	_, err := bounded.In(path, bounded.ReadLimit, func(context.Context) (os.FileInfo, error) { return os.Stat(path) })
+	switch {
+	case errors.Is(err, bounded.ErrNoAnswer):
+		return "does not respond"
+	case err != nil:
+		return "does not exist"
+	}
+	return ""
 }
 
 // terminal is a program that runs another program in a window.
@@ -111,9 +116,16 @@ func escapeWTs(words []string) []string {
 }
 
 // openTerminal tries one terminal after the other. A terminal that ends with an error within failTime counts as failed;
-// its error is returned if no other terminal opens.
+// its error is returned if no other terminal opens. A folder that does not answer within bounded.WriteLimit is an error.
 func (m *machine) openTerminal(folder string, program []string) (string, error) {
-	if !m.isFolder(folder) {
+	return bounded.In(folder, bounded.WriteLimit, func(left context.Context) (string, error) {
+		return m.tryTerminals(left, folder, program)
+	})
+}
+
+// tryTerminals does the work of openTerminal. It starts no terminal after left is done.
+func (m *machine) tryTerminals(left context.Context, folder string, program []string) (string, error) {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("%s is not a folder", folder)
 	}
 	var failures []string
@@ -121,6 +133,9 @@ func (m *machine) openTerminal(folder string, program []string) (string, error) 
 		path, err := m.lookPath(t.argv[0])
 		if err != nil {
 			continue
+		}
+		if err := left.Err(); err != nil {
+			return "", err
 		}
 		if err := m.run(path, t.argv[1:], folder); err != nil {
 			failures = append(failures, t.name+": "+err.Error())

@@ -211,8 +211,8 @@ func TestNoPermission(t *testing.T) {
 }
 
 func discoverAsNobody() {
-	w := fixture{mine: map[int]bool{}}
-	s := New(adapters.Pi, adapters.Config{Table: ownTable{w.table, w.mine, &w.counts, w.threads}, Env: func(string) string { return "" }})
+	w := fixture{}
+	s := New(adapters.Pi, adapters.Config{Table: w.ownTable(), Env: func(string) string { return "" }})
 	s.table = noProcesses{}
 	roll, err := s.Discover(context.Background(), adapters.Query{})
 	for _, x := range roll.Sessions {

@@ -108,7 +108,6 @@ type fixture struct {
 	testing.TB
 	home  string
 	table *proc.Table
-	mine  map[int]bool
 	now   time.Time // the zero value is the real time
 	// counts: what processes have written can be read. Most tests write the
 	// sessions themselves.
@@ -161,7 +160,7 @@ func (w *fixture) reads(p proc.Process, path string) {
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := &fixture{TB: t, home: filepath.Join(t.TempDir(), "home"), table: proc.Open(), mine: map[int]bool{}, agents: map[int]*agent{},
+	w := &fixture{TB: t, home: filepath.Join(t.TempDir(), "home"), table: proc.Open(), agents: map[int]*agent{},
 		threads: map[int][]time.Time{}}
 	w.check(os.MkdirAll(filepath.Join(w.home, ".pi", "agent", "sessions"), 0o755))
 	w.check(os.MkdirAll(w.cwd(), 0o755))
@@ -177,10 +176,9 @@ func (w *fixture) check(err error) {
 	}
 }
 
-// ownTable is the process table without what the test did not start.
+// ownTable is the process table of the test's own processes.
 type ownTable struct {
-	*proc.Table
-	mine    map[int]bool
+	adaptertest.OwnTable
 	counts  *bool
 	threads map[int][]time.Time
 }
@@ -203,20 +201,13 @@ func (t ownTable) Written(id proc.Identity) (uint64, error) {
 	return t.Table.Written(id)
 }
 
-func (t ownTable) List(ctx context.Context) ([]proc.Process, error) {
-	rows, err := t.Table.List(ctx)
-	var own []proc.Process
-	for _, p := range rows {
-		if t.mine[p.PID] || t.mine[p.PPID] {
-			own = append(own, p)
-		}
-	}
-	return own, err
+func (w *fixture) ownTable() ownTable {
+	return ownTable{adaptertest.NewOwnTable(os.Getpid()), &w.counts, w.threads}
 }
 
 // store is a new adapter over the fixture.
 func (w *fixture) store(name adapters.Name) *Store {
-	return New(name, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: ownTable{w.table, w.mine, &w.counts, w.threads},
+	return New(name, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: w.ownTable(),
 		Now: func() time.Time {
 			if w.now.IsZero() {
 				return time.Now()
@@ -251,7 +242,6 @@ func (w *fixture) start(name adapters.Name, dir string, env ...string) (proc.Pro
 	out, err := cmd.StdoutPipe()
 	w.check(err)
 	w.check(cmd.Start())
-	w.mine[cmd.Process.Pid] = true
 	stop := func() {
 		in.Close()
 		_ = cmd.Wait()

@@ -17,7 +17,7 @@ func TestAgentsOfOtherUsers(t *testing.T) {
 	}
 	const someone = 65534
 	theirs := newFixture(t)
-	ours := &fixture{TB: t, home: filepath.Join(t.TempDir(), "home"), table: theirs.table, mine: theirs.mine, agents: theirs.agents}
+	ours := &fixture{TB: t, home: filepath.Join(t.TempDir(), "home"), table: theirs.table, agents: theirs.agents}
 	ours.check(os.MkdirAll(filepath.Join(ours.home, ".pi", "agent", "sessions"), 0o755))
 	p, _ := theirs.start(adapters.Pi, theirs.cwd(), fmt.Sprintf("ROLLCALL_TEST_UID=%d", someone))
 	if uid, err := theirs.table.UID(p.Identity); err != nil || uid != someone {

@@ -1,0 +1,22 @@
+// Package peer has the errors of the programs that adapters talk to: servers, daemons and gateways.
+package peer
+
+// FormatError reports that a program answered in a form that is not known.
+type FormatError struct{ Err error }
+
+func (e *FormatError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// ListenerError reports that a program was not sent anything confidential, because it may not be the one for which
+// that is meant.
+type ListenerError struct {
+	Unsent string // what was not sent, as the beginning of the text: "the token was not sent"
+	Err    error
+}
+
+func (e *ListenerError) Error() string { return e.Unsent + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ListenerError) Unwrap() error { return e.Err }

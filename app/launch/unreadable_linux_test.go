@@ -1,0 +1,52 @@
+package launch
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/internal/testfs"
+	"rollcall/proc"
+)
+
+// While the folder of the records does not answer, the sessions of launches keep their launch, as it was read last.
+func TestRecordsThatCannotBeRead(t *testing.T) {
+	mount := testfs.Mount(t, t.TempDir())
+	l := In(filepath.Join(mount.Path, "state"), proc.Open())
+	r := Record{ID: "l-1", Agent: adapters.Codex, Session: "a", Process: proc.Self(), Seen: true, Dir: "/w", LaunchedAt: time.Now()}
+	if err := l.records.Write(r.ID, r); err != nil {
+		t.Fatal(err)
+	}
+	s := adapters.Session{ID: "a", Agent: adapters.Codex, Status: adapters.Idle, Process: proc.Self()}
+	launched := func() bool {
+		more, of := l.Complete(adapters.Codex, []adapters.Session{s})
+		x := of(&s)
+		return len(more) == 0 && x != nil && x.ID == r.ID
+	}
+	if !launched() {
+		t.Fatal("the session has no launch")
+	}
+	mount.Hang(t)
+	if !launched() {
+		t.Error("the session lost its launch")
+	}
+	if _, err := l.List(); err == nil {
+		t.Error("the records can be read")
+	}
+	mount.Answer(t)
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if list, err := l.List(); err == nil && len(list) == 1 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("the records can't be read again")
+		}
+	}
+	if err := l.records.Remove(r.ID); err != nil {
+		t.Fatal(err)
+	}
+	if launched() {
+		t.Error("the session has a launch whose record was removed")
+	}
+}

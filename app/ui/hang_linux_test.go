@@ -1,0 +1,50 @@
+package ui
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/bounded"
+	"rollcall/internal/testfs"
+)
+
+// A folder whose file system does not answer is named as such by the page of agents, and refused by a launch in a terminal, which
+// opens none then.
+func TestFolderThatHangs(t *testing.T) {
+	mount := testfs.Mount(t, t.TempDir())
+	good := t.TempDir()
+	s := full()
+	s.Adapters[0].LookedIn = []string{mount.Path, good}
+	w := open(t, s)
+	system := realSystem()
+	mount.Hang(t)
+	for until := time.Now().Add(30 * time.Second); ; { // the kernel knows the folder for a moment
+		_, err := bounded.Within(t.Context(), time.Second, func() (os.FileInfo, error) { return os.Stat(mount.Path) })
+		if errors.Is(err, bounded.ErrNoAnswer) {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("the mount does not hang")
+		}
+	}
+	w.ui.system = system
+	w.ui.open(pageAgents)
+	w.until("the places", func() bool { return len(w.ui.agents.notes) > 0 })
+	shows(t, w.ui.agents.content, mount.Path+"  (does not respond)")
+	if all := strings.Join(shownTexts(w.ui.agents.content), "\n"); strings.Contains(all, good+"  (") {
+		t.Errorf("something is wrong with a folder that answers:\n%s", all)
+	}
+
+	if name, err := system.openTerminal(mount.Path, []string{"true"}); !errors.Is(err, bounded.ErrNoAnswer) {
+		t.Errorf("opened %q, %v", name, err)
+	}
+	mount.Answer(t)
+	for until := time.Now().Add(30 * time.Second); system.placeNote(mount.Path) != ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("the folder never answers again")
+		}
+	}
+}
