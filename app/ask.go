@@ -182,6 +182,7 @@ func (a *answer) add(b answer) {
 	}
 	a.Sessions = slices.DeleteFunc(slices.Clone(a.Sessions), func(s adapters.Session) bool { return again[s.ID] })
 	a.Sessions = append(a.Sessions, b.Sessions...)
+	a.Remotes = slices.DeleteFunc(slices.Clone(a.Remotes), func(r string) bool { return !slices.Contains(b.Remotes, r) })
 	a.Err, a.At = joinErrors(a.Err, b.Err), b.At
 	if a.IDs != nil {
 		a.IDs = append(slices.Clone(a.IDs), b.IDs...)
