@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,7 +78,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if strings.TrimSpace(task.Prompt) == "" && !task.Terminal {
 		return nil, errors.New("a launch in the background needs a prompt")
 	}
-	program, err := launcher.Program(exec.LookPath)
+	program, err := launcher.Program(LookPath)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +95,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 			p.Dropped = append(p.Dropped, name)
 		}
 	}
-	p.Env = proc.ChildEnv(env, drop, nil)
+	p.Env = withHelpers(proc.ChildEnv(env, drop, nil), p.Command.Path)
 	return p, nil
 }
 
