@@ -49,7 +49,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		c.addLaunches(s, &a)
 		now = c.liveness(s)
 		now.before = known
-		if ids := s.sessionsToAskAgain(&a.Answer, known, now); len(ids) > 0 && ctx.Err() == nil {
+		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 			a.Sessions = listed
 			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
 			c.addLaunches(s, &a)

@@ -221,10 +221,10 @@ func (l *Launches) handOver(ctx context.Context, r Record) (Record, error) {
 }
 
 // Learn finds the session of a launch in a snapshot, and moves the launch to that session's id and process. The process
-// is the agent's own instead of a wrapper's.
+// is the agent's own instead of a wrapper's. For a launch that is over Learn stores the session alone.
 func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Record, error) {
-	if r.Ended() {
-		return r, nil
+	if learned, done, err := l.learnEnded(ctx, r, snap); done {
+		return learned, err
 	}
 	var own proc.Identity
 	for i := range snap.Sessions {
