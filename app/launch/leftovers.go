@@ -130,7 +130,15 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 	if why := l.whyNeeded(&r); why != "" {
 		return kept(why)
 	}
-	return cleanup.NewItem(path, "log", l.ended(&r), info), nil
+	return cleanup.NewItem(path, logKind(name), l.ended(&r), info), nil
+}
+
+// logKind returns what a file in the folder of the logs is, in words.
+func logKind(name string) string {
+	if strings.HasSuffix(name, ".prompt") {
+		return "prompt"
+	}
+	return "log"
 }
 
 // whyNeeded returns why the files of a launch must be kept, or an empty string if they can be removed.
@@ -141,6 +149,11 @@ func (l *Launches) whyNeeded(r *Record) string {
 			return "its launch is running"
 		}
 	}
+	return l.hookDue(r)
+}
+
+// hookDue returns in words which hook of a launch has not ended, or an empty string if all have.
+func (l *Launches) hookDue(r *Record) string {
 	for i := range r.Hooks {
 		switch h := &r.Hooks[i]; {
 		case l.pending(h):

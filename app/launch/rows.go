@@ -79,7 +79,7 @@ func (l *Launches) listed(r *Record, list []adapters.Session) bool {
 func recorded(r *Record, status adapters.Status) adapters.Session {
 	return adapters.Session{
 		ID: cmp.Or(r.Session, r.ID), Agent: r.Agent, Status: status, CWD: r.Dir, Branch: r.Branch, Model: r.Model,
-		FirstPrompt: r.Prompt, LastPrompt: r.Prompt, StartedAt: r.LaunchedAt, LastActivityAt: r.LaunchedAt,
+		FirstPrompt: promptHead(r.Prompt), LastPrompt: promptHead(r.Prompt), StartedAt: r.LaunchedAt, LastActivityAt: r.LaunchedAt,
 	}
 }
 
@@ -137,7 +137,7 @@ func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
 
 // shown returns a launch for display.
 func (l *Launches) shown(r *Record) *app.Launch {
-	return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: r.Prompt, Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: l.shownHooks(r)}
+	return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: promptHead(r.Prompt), Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: l.shownHooks(r)}
 }
 
 // matches reports whether a session belongs to a launch, by its id or by its process.
