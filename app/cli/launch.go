@@ -21,6 +21,8 @@ type launchCommand struct {
 	*env
 	launch.Options
 	model, mode, matrix string
+	branch, baseBranch  string
+	worktree            bool
 	dryRun, yes         bool
 }
 
@@ -58,7 +60,7 @@ Agents: ` + agentNames(canLaunch) + ".",
 			if c.matrix != "" && !cmd.Flags().Changed("cwd") {
 				c.Dir = "" // the file's is used
 			}
-			if len(args) > 1 || c.matrix != "" {
+			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
 				return c.group(args)
 			}
 			return c.launch(c.members(args)[0])
@@ -66,6 +68,9 @@ Agents: ` + agentNames(canLaunch) + ".",
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
+	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "also one agent works in a new git worktree, beside the repository")
+	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
+	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)
 	return cmd
 }
