@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/launch"
+	"rollcall/app/owned"
 	"rollcall/app/present"
 )
 
@@ -146,6 +147,7 @@ func (c *launchCommand) launch(m launch.Member) error {
 		return err
 	}
 	c.print(plan)
+	c.printFuses(plan.Request.Task.Dir)
 	if err := c.confirmUnsafe(list, m); err != nil || c.dryRun {
 		return err
 	}
@@ -195,6 +197,30 @@ func (c *launchCommand) print(p *launch.Plan) {
 	}
 	if len(p.Dropped) > 0 {
 		c.printf("  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)
+	}
+}
+
+// printFuses shows the fuses that may expire while an agent works in a folder, and how they are extended.
+func (c *launchCommand) printFuses(folder string) {
+	if c.deps.Fuses == nil {
+		return
+	}
+	f, err := c.fuses()
+	if err != nil {
+		c.warn(err.Error())
+		return
+	}
+	near, err := f.Near(folder)
+	if err != nil {
+		c.warn(err.Error())
+	}
+	for _, x := range near {
+		note := ""
+		if x.Note != "" {
+			note = " (" + shortLine(x.Note) + ")"
+		}
+		c.printf("  the fuse of %s%s expires at %s, maybe while the agent works; to extend it: rollcall fuse extend %s --by 1h\n",
+			c.path(x.Path), note, clock(x.Expires), owned.Quote(x.Path))
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/fuse"
+	"rollcall/app/owned"
+	"rollcall/app/store"
 )
 
 // gitIn runs git in a folder.
@@ -131,6 +134,28 @@ func TestWorktreeWarnings(t *testing.T) {
 	r := run(t, d, "launch", "codex", "-p", "x", "--cwd", repo, "--worktree", "-n")
 	if r.code != Done || !strings.Contains(r.err, "has work that is not committed (1 changed, 1 untracked)") ||
 		!strings.Contains(r.err, "is in use by Claude Code session beside (working); what it changes there is not in the worktree") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestLaunchIntoAFolderWithAFuse names the fuse, and the command that extends it.
+func TestLaunchIntoAFolderWithAFuse(t *testing.T) {
+	d := launchDeps(t, &writer{adapters.Codex})
+	f := fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
+	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
+	dir := t.TempDir()
+	launch := func() result { return run(t, d, "launch", "codex", "-p", "x", "--cwd", dir, "-n") }
+	if _, err := f.Set(t.Context(), fuse.Fuse{Path: t.TempDir(), Script: "true"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if r := launch(); r.code != Done || strings.Contains(r.out, "fuse") {
+		t.Errorf("another folder has a fuse: %+v", r)
+	}
+	if _, err := f.Set(t.Context(), fuse.Fuse{Path: filepath.Dir(dir), Note: "test cluster", Script: "true"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if r := launch(); r.code != Done || !strings.Contains(r.out, "the fuse of "+filepath.Dir(dir)+" (test cluster) expires at ") ||
+		!strings.Contains(r.out, "rollcall fuse extend "+owned.Quote(filepath.Dir(dir))+" --by 1h") {
 		t.Errorf("%+v", r)
 	}
 }
