@@ -182,6 +182,9 @@ type Query struct {
 // Roll is what one adapter answers.
 type Roll struct {
 	Sessions []Session
+	// Remotes are the machines and gateways, as Session.Remote names them, that answered
+	// in full. A live session of theirs that is not listed no longer exists there.
+	Remotes []string
 	// LookedIn are the places that were searched: folders, files, sockets,
 	// also those that do not exist.
 	LookedIn []string

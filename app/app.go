@@ -127,7 +127,8 @@ const (
 	// Code's /clear, a thread that Codex's daemon unloaded) is Changed to Stopped, and
 	// never Ended.
 	Changed EventKind = "status"
-	// Ended: the agent's own process ended. Its Session has no outcome where the last
+	// Ended: the agent's own process ended, or the session of a gateway is gone: the
+	// gateway answered and no longer lists it. Its Session has no outcome where the last
 	// turn had died in an earlier process: no turn died this time.
 	Ended EventKind = "ended"
 )
@@ -143,7 +144,8 @@ type Event struct {
 	// an Ended session that was stored right before its process ended.
 	Before Session
 
-	// Process is the process that ended; set with Ended only. Sessions that one
+	// Process is the process that ended; set with Ended only, and zero for the session of
+	// a gateway. Sessions that one
 	// process hosted (Codex's daemon, a session and its sub-agents) end in one
 	// event each, delivered one after the other, with the same Process.
 	Process proc.Identity

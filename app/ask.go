@@ -49,7 +49,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		c.addLaunches(s, &a)
 		now = c.liveness(s)
 		now.before = known
-		if ids := s.sessionsToAskAgain(&a.Answer, known, now); len(ids) > 0 && ctx.Err() == nil {
+		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 			a.Sessions = listed
 			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
 			c.addLaunches(s, &a)
@@ -182,6 +182,7 @@ func (a *answer) add(b answer) {
 	}
 	a.Sessions = slices.DeleteFunc(slices.Clone(a.Sessions), func(s adapters.Session) bool { return again[s.ID] })
 	a.Sessions = append(a.Sessions, b.Sessions...)
+	a.Remotes = slices.DeleteFunc(slices.Clone(a.Remotes), func(r string) bool { return !slices.Contains(b.Remotes, r) })
 	a.Err, a.At = joinErrors(a.Err, b.Err), b.At
 	if a.IDs != nil {
 		a.IDs = append(slices.Clone(a.IDs), b.IDs...)

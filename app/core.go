@@ -48,11 +48,13 @@ type Config struct {
 
 // Launches gives a core the records of Rollcall's own launches.
 type Launches interface {
-	// Complete takes the sessions that an agent listed. It returns the launches that
-	// run, by Rollcall's own records, and that the agent does not list, or not yet; and
-	// a function that returns the launch of a session, or nil. Any goroutine may call
+	// Complete takes the sessions that an agent listed. It returns the launches, by
+	// Rollcall's own records, that the agent does not list, or not yet; those that are
+	// over as stopped; and a function that returns the launch of a session, or nil. Any goroutine may call
 	// it. It must return quickly.
 	Complete(agent adapters.Name, listed []adapters.Session) (more []adapters.Session, of func(*adapters.Session) *Launch)
+	// Output returns the last n bytes of what a launch printed, by the launch's id.
+	Output(id string, n int64) (string, error)
 }
 
 // keepEnded is how long a session that ended while the core was running stays listed

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -433,5 +434,44 @@ func TestUnknownAfterTheEnd(t *testing.T) {
 		s.refresh()
 		s.settle()
 		s.want("ended a unknown")
+	})
+}
+
+// TestSessionThatItsGatewayRemoved: a gateway that answered and does not list a session has removed it. One that did not
+// answer, or not in full, has not.
+func TestSessionThatItsGatewayRemoved(t *testing.T) {
+	at := func(id string, status adapters.Status, gateway string) adapters.Session {
+		return changed(on(id, status, 0), func(s *adapters.Session) { s.Remote = gateway })
+	}
+	a, b, c := at("a", adapters.Working, "one"), at("b", adapters.Idle, "one"), at("c", adapters.Working, "two")
+	play(t, []adapters.Session{a, b, c}, func(s *scene) {
+		s.agent.answersOf("one")
+		s.agent.says(errors.New("two does not answer"), b)
+		s.refresh()
+		s.want("ended a stopped")
+		e := s.events.all()[0]
+		if !e.Process.IsZero() || e.Before.Status != adapters.Working || !strings.HasPrefix(e.Session.Evidence, "one answered and no longer lists it") {
+			s.Errorf("%+v", e)
+		}
+		if got := rowsOf(s.core.Snapshot().Sessions); len(got) != 2 || got[0].ID != "c" || got[0].Stale == "" || got[1].Stale != "" {
+			s.Errorf("shown: %+v", got)
+		}
+		s.agent.answersOf("one", "two")
+		s.agent.says(nil)
+		s.refresh()
+		s.refresh()
+		s.want("ended a stopped", "ended b stopped", "ended c stopped")
+		for _, e := range s.events.all() {
+			if len(e.With) != 0 {
+				s.Errorf("%s ended with %+v", e.Session.ID, e.With)
+			}
+		}
+		s.agent.says(nil, a)
+		s.refresh()
+		s.want("ended a stopped", "ended b stopped", "ended c stopped", "started a working")
+		s.agent.answersOf("two") // the gateway of a was not asked
+		s.agent.says(nil)
+		s.refresh()
+		s.want("ended a stopped", "ended b stopped", "ended c stopped", "started a working", "status a unknown")
 	})
 }

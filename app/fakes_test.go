@@ -159,6 +159,7 @@ type agent struct {
 	mu       sync.Mutex
 	sessions []adapters.Session
 	err      error
+	remotes  []string
 	asked    []adapters.Query
 	// before runs at the start of each answer, outside the lock.
 	before func(ctx context.Context, q adapters.Query)
@@ -176,7 +177,7 @@ func (a *agent) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, 
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	r := adapters.Roll{LookedIn: []string{"memory"}}
+	r := adapters.Roll{LookedIn: []string{"memory"}, Remotes: a.remotes}
 	for _, s := range a.sessions {
 		old := !s.Live() && s.LastActivityAt.Before(q.Since)
 		if q.IDs == nil && !old || slices.Contains(q.IDs, s.ID) {
@@ -191,6 +192,13 @@ func (a *agent) says(err error, sessions ...adapters.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.err, a.sessions = err, sessions
+}
+
+// answersOf sets the machines and gateways that answer in full from now on.
+func (a *agent) answersOf(remotes ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.remotes = remotes
 }
 
 func (a *agent) hook(f func(context.Context, adapters.Query)) {

@@ -7,7 +7,7 @@ import (
 	"rollcall/adapters"
 )
 
-// addLaunches adds to an answer the launches that run and that the agent does not list.
+// addLaunches adds to an answer the launches that the agent does not list.
 func (c *Core) addLaunches(s *source, a *answer) {
 	if c.cfg.Launches == nil {
 		return
@@ -31,6 +31,22 @@ func (c *Core) addLaunches(s *source, a *answer) {
 		}
 		return l
 	}
+}
+
+// endedLaunches returns the sessions of launches that are over and that the answer does not
+// contain, although they have ids of their own. The agent may have left them out of an
+// answer about all sessions because they are older than the question asked for.
+func (a *answer) endedLaunches() (ids []string) {
+	if a.IDs != nil || !a.complete() {
+		return nil
+	}
+	for i := len(a.Sessions) - a.added; i < len(a.Sessions); i++ {
+		x := &a.Sessions[i]
+		if l := a.launch(x); !x.Live() && l != nil && l.ID != x.ID {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids
 }
 
 // addLaunchRecords sets the launch of each row that came from one.
@@ -88,7 +104,7 @@ func mergeProcesses(listed, more []adapters.Session, of func(*adapters.Session) 
 	open = map[string]bool{}
 	rows := map[string]*adapters.Session{}
 	for i := range more {
-		if l := of(&more[i]); l != nil {
+		if l := of(&more[i]); l != nil && more[i].Live() {
 			rows[l.ID] = &more[i]
 		}
 	}

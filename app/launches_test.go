@@ -26,6 +26,8 @@ func (oneLaunch) Complete(_ adapters.Name, listed []adapters.Session) ([]adapter
 	return []adapters.Session{on("l-1", adapters.Working, 1)}, of
 }
 
+func (oneLaunch) Output(string, int64) (string, error) { return "", nil }
+
 // TestLaunchedProcessWithoutSession: until its agent lists a session, a launch and
 // the agent's process are one row under the launch's id, in the agent's process.
 // A process that was not launched keeps its row.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,13 +33,17 @@ type peekKey struct {
 // ErrNoPeek, where the agent's adapter can't peek, the adapter's own,
 // adapters.ErrTimeout, and ctx's. Peek changes no snapshot.
 //
-// A process without a session (IsProcess) has no messages, and no error.
+// A process without a session (IsProcess) has no messages, and no error. Of a launch that
+// its agent does not list, Peek returns the end of its output.
 //
 // A tool call that a session without a process left open has failed, whatever the
 // agent's files contain: process truth wins.
 func (c *Core) Peek(ctx context.Context, s Session, n int) ([]adapters.Message, error) {
 	if s.IsProcess() {
 		return nil, ctx.Err()
+	}
+	if s.Launch != nil && s.Launch.Unlisted && s.Launch.Log != "" && c.cfg.Launches != nil {
+		return c.peekOutput(&s)
 	}
 	p, ok := c.adapter(s.Agent).(adapters.Peeker)
 	if !ok {
@@ -61,6 +66,23 @@ func (c *Core) Peek(ctx context.Context, s Session, n int) ([]adapters.Message, 
 		return nil, err
 	}
 	return failLeftTools(&s, k.value), k.err
+}
+
+// peekedOutput is how much of a launch's output is shown, in bytes.
+const peekedOutput = 8 << 10
+
+// peekOutput returns the end of the output of a launch that its agent does not list.
+func (c *Core) peekOutput(s *Session) ([]adapters.Message, error) {
+	text, err := c.cfg.Launches.Output(s.Launch.ID, peekedOutput)
+	if err != nil {
+		return nil, fmt.Errorf("the output of launch %s: %w", s.Launch.ID, err)
+	}
+	note := adapters.Message{Key: "note", Role: adapters.FromNote, Text: "the agent does not list a session of this launch; the end of its output:"}
+	if strings.TrimSpace(text) == "" {
+		note.Text = "the agent does not list a session of this launch, and has printed nothing"
+		return []adapters.Message{note}, nil
+	}
+	return []adapters.Message{note, {Key: "output", Role: adapters.FromAgent, Text: text}}, nil
 }
 
 // resumeTolerance is by how much a tool call may be newer than a stopped session and

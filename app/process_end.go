@@ -158,6 +158,9 @@ func (m *endMatcher) fits(x *Session, e *processEnd) bool {
 	if x.LastActivityAt.Before(e.row.StartedAt) || x.LastActivityAt.After(e.at) {
 		return false
 	}
+	if x.Launch != nil && x.Launch.Unlisted { // no session was stored
+		return false
+	}
 	if o, ok := e.others[x.ID]; ok && !x.LastActivityAt.After(o.active) && e.at.Sub(o.seen) >= storedBeforeEnd {
 		return false
 	}

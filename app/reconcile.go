@@ -18,10 +18,18 @@ type Answer struct {
 	Err error
 	// IDs are the sessions that the question was about; nil: all.
 	IDs []string
+	// Remotes are the machines and gateways that answered in full.
+	Remotes []string
 }
 
 // complete reports whether a session that isn't listed does not exist.
 func (a *Answer) complete() bool { return a.Err == nil || isAbsent(a.Err) }
+
+// lacksRemote reports whether x, which the answer does not list, is a session of a machine
+// or gateway that answered in full, and so no longer exists there.
+func (a *Answer) lacksRemote(x *adapters.Session) bool {
+	return x.Remote != "" && a.asked(x.ID) && slices.Contains(a.Remotes, x.Remote)
+}
 
 // asked reports whether the question was about this session.
 func (a *Answer) asked(id string) bool { return a.IDs == nil || slices.Contains(a.IDs, id) }
@@ -52,6 +60,7 @@ type Input struct {
 //	failed    seen before            alive/unknown last status, stale and why
 //	failed    seen before            gone          stopped, stale and why; how an open turn ended is unknown
 //	partly    some                   as above      listed ones fresh, the others stale
+//	partly    no, its gateway did    none (remote) not at all
 //	about others, not about this one               as before, stopped if gone
 func Reconcile(in Input) []Session {
 	listed := onePerID(in.Answer.Sessions, in.Alive)
@@ -67,7 +76,7 @@ func Reconcile(in Input) []Session {
 		}
 		if !in.Answer.asked(b.ID) {
 			out = append(out, keepUnread(b, &in, "its files were not read since"))
-		} else if !in.Answer.complete() {
+		} else if !in.Answer.complete() && !in.Answer.lacksRemote(&b.Session) {
 			out = append(out, keepStale(b, in, listed))
 		}
 	}

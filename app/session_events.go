@@ -57,7 +57,7 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 			l.noteOtherSessions(shown)
 		}
 	}
-	evs = append(evs, s.finishUnlisted(hosts, now)...)
+	evs = append(evs, s.finishUnlisted(a, hosts, now)...)
 	evs = append(evs, s.storedAtTheEnd(shown, a)...)
 	s.recordAnswer(a)
 	return orderEvents(evs)
@@ -65,12 +65,15 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 
 // finishUnlisted updates the lifetimes whose sessions are not shown. It resets answered
 // for the next answer.
-func (s *source) finishUnlisted(hosts map[proc.Identity][]string, now *liveness) []Event {
+func (s *source) finishUnlisted(a *Answer, hosts map[proc.Identity][]string, now *liveness) []Event {
 	var evs []Event
-	for _, l := range s.lifetimes {
+	for id, l := range s.lifetimes {
 		switch {
 		case l.answered:
 			l.answered = false
+		case len(l.processes) == 0 && a.lacksRemote(&l.session.Session):
+			delete(s.lifetimes, id)
+			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: removedSession(l.session), Before: l.session})
 		case l.stopped:
 			evs = append(evs, s.finish(l, l.stoppedAs, hosts, now)...)
 		default:
@@ -221,6 +224,17 @@ func unlistedSession(x Session, now *liveness) Session {
 	return x
 }
 
+// removedSession returns a session as it is shown when its gateway answered and no longer
+// lists it. The gateway keeps nothing that tells how an open turn ended.
+func removedSession(x Session) Session {
+	if x.Status == adapters.Working || x.Status == adapters.Waiting {
+		x.Outcome = ""
+	}
+	x.Status, x.WaitingFor, x.Stale = adapters.Stopped, "", nil
+	x.Evidence = x.Remote + " answered and no longer lists it; before: " + x.Evidence
+	return x
+}
+
 // recovering reports whether a may contain more than the answer before it because a file
 // can be read again: its sessions did not start now.
 func (s *source) recovering(a *Answer) bool {
@@ -263,7 +277,7 @@ func orderEvents(evs []Event) []Event {
 	})
 	for i := range ended {
 		for j := range ended {
-			if i != j && ended[i].Process == ended[j].Process {
+			if i != j && ended[i].Process == ended[j].Process && !ended[i].Process.IsZero() {
 				ended[i].With = append(ended[i].With, ended[j].Session)
 			}
 		}

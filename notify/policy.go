@@ -56,7 +56,7 @@ func (p *policy) take(events []app.Event) []order {
 				orders = append(orders, o)
 			}
 		}
-		if ev.Kind == app.Ended {
+		if ev.Kind == app.Ended && !isRemoval(&ev) {
 			if key := p.ended(ev); key != "" && !slices.Contains(ended, key) {
 				ended = append(ended, key)
 			}
@@ -81,6 +81,10 @@ func hadNoTurn(ev *app.Event) bool {
 	}
 	return ev.Kind == app.Ended && !had(&ev.Session) && !had(&ev.Before)
 }
+
+// isRemoval reports whether ev is the end of a session that its gateway removed. No process ended, so the user is not
+// notified.
+func isRemoval(ev *app.Event) bool { return ev.Process.IsZero() && ev.Session.Remote != "" }
 
 // isSuspension reports whether ev only reports that the session's process was stopped by a signal, or continued.
 func isSuspension(ev app.Event) bool {

@@ -221,3 +221,19 @@ func TestEndWithoutATurn(t *testing.T) {
 		}
 	}
 }
+
+// TestRemovedByItsGateway: no process ended, but a wait is over.
+func TestRemovedByItsGateway(t *testing.T) {
+	remote := func(ev app.Event) app.Event {
+		ev.Session.Remote, ev.Before.Remote = "office", "office"
+		return ev
+	}
+	p := newPolicy(nil)
+	if orders := p.take([]app.Event{remote(end("a", 0))}); len(orders) != 0 {
+		t.Errorf("%+v", orders)
+	}
+	p.take([]app.Event{remote(change("b", adapters.Working, adapters.Waiting))})
+	if orders := p.take([]app.Event{remote(end("b", 0))}); len(orders) != 1 || !orders[0].withdraw {
+		t.Errorf("%+v", orders)
+	}
+}

@@ -125,6 +125,9 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 func (ans *answer) addTo(all *report.Answer, q adapters.Query) {
 	all.SkipAll(ans.skipped)
 	all.Problem(ans.problems...)
+	if ans.remote != "" {
+		all.AddRemote(ans.remote)
+	}
 	for _, s := range ans.sessions {
 		if len(q.IDs) == 0 || slices.Contains(q.IDs, s.ID) {
 			all.Add(s)

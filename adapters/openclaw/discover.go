@@ -23,6 +23,7 @@ const (
 
 // answer is the answer of one gateway.
 type answer struct {
+	remote   string // the gateway's name, if it answered in full; otherwise empty
 	sessions []adapters.Session
 	problems []error
 	skipped  map[string]int
@@ -74,6 +75,9 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 	}
 	switch {
 	case err == nil:
+		if len(ans.problems) == 0 {
+			ans.remote = t.name
+		}
 		a.states.note(t.id, func(g *gatewayState) {
 			g.seen, g.hadLock, g.silent = true, t.owner.state == ownerAlive && t.lockPath != "" && lockExists(t.lockPath), time.Time{}
 		})

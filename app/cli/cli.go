@@ -62,6 +62,8 @@ type Deps struct {
 	// Window runs the window until ctx is done: `rollcall window`; nil: this build
 	// has none.
 	Window func(ctx context.Context, o WindowOptions) error
+	// LookPath finds the programs of agents; nil: launch.LookPath.
+	LookPath func(name string) (string, error)
 	// Limit is how long an adapter may take; 0: the core's default.
 	Limit time.Duration
 	// Leave ends the program with an exit code while a command still runs: it may

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -103,7 +104,8 @@ func deps(list ...adapters.Adapter) Deps {
 		Getenv: func(k string) string {
 			return map[string]string{"HOME": "/home/dev"}[k]
 		},
-		Limit: 200 * time.Millisecond,
+		Limit:    200 * time.Millisecond,
+		LookPath: func(string) (string, error) { return "", exec.ErrNotFound },
 	}
 }
 
@@ -194,6 +196,23 @@ func TestKeysOfTheOthers(t *testing.T) {
 		if !slices.Contains(keys(t, r.out), k) {
 			t.Errorf("doctor has no %s: %s", k, r.out)
 		}
+	}
+}
+
+// TestInstalledAndNeverRun: an agent whose program is there and which has stored nothing is installed.
+func TestInstalledAndNeverRun(t *testing.T) {
+	never := codex()
+	never.err = adapters.ErrAbsent
+	d := deps(never)
+	if r := run(t, d, "doctor"); !strings.Contains(r.out, "not installed (install it: ") || strings.Contains(r.out, "program") {
+		t.Errorf("without the program: %s", r.out)
+	}
+	d.LookPath = func(name string) (string, error) { return "/home/dev/.local/bin/" + name, nil }
+	if r := run(t, d, "doctor"); !strings.Contains(r.out, "Codex: installed, never run\n    program   ~/.local/bin/codex\n") {
+		t.Errorf("with the program: %s", r.out)
+	}
+	if r := run(t, d, "doctor", "--json"); !strings.Contains(r.out, `"program":"/home/dev/.local/bin/codex"`) {
+		t.Errorf("with the program: %s", r.out)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/launch"
 	"rollcall/app/present"
 	"rollcall/app/store"
 	"rollcall/bounded"
@@ -44,6 +45,7 @@ type doctorAdapterJSON struct {
 	Versions map[string]int `json:"versions,omitempty"`
 	Format   app.Format     `json:"format,omitempty"` // recognised, partly or unrecognised
 	Skipped  map[string]int `json:"skipped,omitempty"`
+	Program  string         `json:"program,omitempty"` // path of the agent's program
 }
 
 type doctorCommand struct {
@@ -77,7 +79,7 @@ func (c *doctorCommand) run() error {
 	for _, h := range snap.Adapters {
 		failed = failed || h.State == app.Failed
 		d.Adapters = append(d.Adapters, doctorAdapterJSON{adapterJSON: adapterAsJSON(h),
-			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped})
+			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name)})
 	}
 	if c.asJSON {
 		err = c.json(d)
@@ -88,6 +90,25 @@ func (c *doctorCommand) run() error {
 		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
 	}
 	return err
+}
+
+// program returns the path of an agent's program, or an empty string if it is not found.
+func (c *doctorCommand) program(name adapters.Name) string {
+	look := c.deps.LookPath
+	if look == nil {
+		look = launch.LookPath
+	}
+	list, _ := c.open()
+	path, err := "", error(nil)
+	if l, ok := launch.Find(list, name).(adapters.Launcher); ok {
+		path, err = l.Program(look)
+	} else if d, ok := adapters.Describe(name); ok {
+		path, err = d.FindProgram(look)
+	}
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // environment checks what every adapter depends on.
@@ -160,6 +181,9 @@ func (c *doctorCommand) print(d doctorJSON) {
 		for _, p := range a.Problems {
 			c.printf("    problem   %s\n", present.Line(p))
 		}
+		if a.Program != "" {
+			c.printf("    program   %s\n", c.path(a.Program))
+		}
 		for _, p := range a.LookedIn {
 			what := ifelse(slices.Contains(a.Missing, p), "missing", "looked in")
 			c.printf("    %-9s %s\n", what, c.path(p))
@@ -179,6 +203,9 @@ func (c *doctorCommand) print(d doctorJSON) {
 func (a *doctorAdapterJSON) summary() string {
 	switch a.State {
 	case app.Absent:
+		if a.Program != "" {
+			return "installed, never run"
+		}
 		if d, ok := adapters.Describe(a.Name); ok {
 			return "not installed (install it: " + d.Install + ")"
 		}

@@ -51,6 +51,7 @@ func newFuseSet(e *env) *cobra.Command {
 	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'make cluster-down'`
 	cmd.Flags().DurationVar(&in, "in", fuse.Default, "when it expires")
 	cmd.Flags().StringVar(&x.Note, "note", "", "what it is for")
+	cmd.Flags().StringVar(&x.Event, "event", "", "a `name` that the script and the webhook get")
 	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run in the folder, for 2 minutes at most")
 	cmd.Flags().BoolVar(&x.Again, "retry", false, "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
 	cmd.Flags().StringVar(&x.Webhook, "webhook", "", "an `address` to post to")
@@ -130,6 +131,9 @@ func printFuse(o *output, x *fuse.Fuse) {
 	if x.Note != "" {
 		o.printf("  note: %s\n", shortLine(x.Note))
 	}
+	if x.Event != "" {
+		o.printf("  event: %s\n", shortLine(x.Event))
+	}
 	if x.Script != "" {
 		o.printf("  script: %s\n", shortLine(x.Script))
 	}
@@ -146,6 +150,7 @@ type fuseDocument struct {
 type fuseJSON struct {
 	Path    string `json:"path"`
 	Note    string `json:"note,omitempty"`
+	Event   string `json:"event,omitempty"`
 	Script  string `json:"script,omitempty"`
 	SetAt   string `json:"set_at"`
 	Expires string `json:"expires"`
@@ -158,7 +163,7 @@ type fuseJSON struct {
 }
 
 func fuseAsJSON(x *fuse.Fuse) fuseJSON {
-	return fuseJSON{Path: x.Path, Note: x.Note, Script: x.Script, SetAt: timestamp(x.SetAt), Expires: timestamp(x.Expires),
+	return fuseJSON{Path: x.Path, Note: x.Note, Event: x.Event, Script: x.Script, SetAt: timestamp(x.SetAt), Expires: timestamp(x.Expires),
 		FiredAt: timestamp(x.FiredAt), FinishedAt: timestamp(x.FinishedAt), Unknown: x.ResultUnknown(), Results: x.Results}
 }
 

@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/launch"
+	"rollcall/app/owned"
 	"rollcall/app/present"
 )
 
@@ -21,6 +22,8 @@ type launchCommand struct {
 	*env
 	launch.Options
 	model, mode, matrix string
+	branch, baseBranch  string
+	worktree            bool
 	dryRun, yes         bool
 }
 
@@ -58,7 +61,7 @@ Agents: ` + agentNames(canLaunch) + ".",
 			if c.matrix != "" && !cmd.Flags().Changed("cwd") {
 				c.Dir = "" // the file's is used
 			}
-			if len(args) > 1 || c.matrix != "" {
+			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
 				return c.group(args)
 			}
 			return c.launch(c.members(args)[0])
@@ -66,6 +69,9 @@ Agents: ` + agentNames(canLaunch) + ".",
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
+	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "also one agent works in a new git worktree, beside the repository")
+	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
+	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)
 	return cmd
 }
@@ -141,6 +147,7 @@ func (c *launchCommand) launch(m launch.Member) error {
 		return err
 	}
 	c.print(plan)
+	c.printFuses(plan.Request.Task.Dir)
 	if err := c.confirmUnsafe(list, m); err != nil || c.dryRun {
 		return err
 	}
@@ -190,6 +197,30 @@ func (c *launchCommand) print(p *launch.Plan) {
 	}
 	if len(p.Dropped) > 0 {
 		c.printf("  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)
+	}
+}
+
+// printFuses shows the fuses that may expire while an agent works in a folder, and how they are extended.
+func (c *launchCommand) printFuses(folder string) {
+	if c.deps.Fuses == nil {
+		return
+	}
+	f, err := c.fuses()
+	if err != nil {
+		c.warn(err.Error())
+		return
+	}
+	near, err := f.Near(folder)
+	if err != nil {
+		c.warn(err.Error())
+	}
+	for _, x := range near {
+		note := ""
+		if x.Note != "" {
+			note = " (" + shortLine(x.Note) + ")"
+		}
+		c.printf("  the fuse of %s%s expires at %s, maybe while the agent works; to extend it: rollcall fuse extend %s --by 1h\n",
+			c.path(x.Path), note, clock(x.Expires), owned.Quote(x.Path))
 	}
 }
 

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
 	"rollcall/adapters"
 	"rollcall/app/launch"
 	"rollcall/app/present"
+	"rollcall/app/worktree"
 )
 
 // members reads AGENT[=MODEL] arguments.
@@ -29,20 +31,44 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &launch.Matrix{Request: req, Members: c.members(args)}
+		m := &launch.Matrix{Request: req, Members: c.members(args), Worktree: worktree.Wanted{Branch: c.branch, Base: c.baseBranch}}
 		return m, launch.CheckMembers(m.Members)
 	}
 	if len(args) > 0 || c.Prompt != "" || c.PromptFile != "" || c.model != "" || c.mode != "" {
 		return nil, usageError("a matrix file contains the agents, models, modes and the prompt: leave out the arguments and flags for them")
 	}
 	c.KeepEnv = c.KeepEnv || c.settings().Launch.KeepEnv
-	return launch.LoadMatrix(c.ctx, c.matrix, &c.Options)
+	m, err := launch.LoadMatrix(c.ctx, c.matrix, &c.Options)
+	if err == nil {
+		m.Worktree = worktree.Wanted{Branch: cmp.Or(c.branch, m.Worktree.Branch), Base: cmp.Or(c.baseBranch, m.Worktree.Base)}
+	}
+	return m, err
 }
 
-// group starts several agents, each in a worktree of its own.
+// noTerminal returns why --terminal cannot be used.
+func (c *launchCommand) noTerminal(args []string) error {
+	if len(args) == 1 {
+		return usageError("--terminal cannot start an agent in a new worktree: omit --terminal, or --worktree, --branch and --base-branch")
+	}
+	return usageError("--terminal starts one agent only")
+}
+
+// warnWorktrees reports what the worktrees of a group will lack.
+func (c *launchCommand) warnWorktrees(g *launch.Group) error {
+	_, snap, err := c.refresh(0, false)
+	if err != nil {
+		return err
+	}
+	for _, w := range g.Warnings(c.ctx, snap) {
+		c.warn("warning: " + w)
+	}
+	return nil
+}
+
+// group starts agents, each in a worktree of its own.
 func (c *launchCommand) group(args []string) error {
 	if c.Terminal {
-		return usageError("--terminal starts one agent only")
+		return c.noTerminal(args)
 	}
 	m, err := c.readMatrix(args)
 	if err != nil {
@@ -60,8 +86,8 @@ func (c *launchCommand) group(args []string) error {
 			return err
 		}
 	}
-	if c.dryRun {
-		return nil
+	if err := c.warnWorktrees(g); err != nil || c.dryRun {
+		return err
 	}
 	l, err := c.launches()
 	if err != nil {
@@ -85,6 +111,10 @@ func (c *launchCommand) group(args []string) error {
 	if err != nil {
 		return err
 	}
-	c.printf("to compare their results: rollcall compare %s\n", g.Name)
+	if len(results) > 1 {
+		c.printf("to compare their results: rollcall compare %s\n", g.Name)
+	} else {
+		c.printf("its branch is %s; to see what it changed: rollcall compare %s\n", results[0].Branch, g.Name)
+	}
 	return launch.Failed(results)
 }

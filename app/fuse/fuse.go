@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"rollcall/app/lock"
 	"rollcall/app/store"
 	"rollcall/app/webhook"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -27,6 +29,8 @@ type Fuse struct {
 	Note    string    `json:"note,omitempty"` // purpose, in the user's words
 	Script  string    `json:"script,omitempty"`
 	Webhook string    `json:"webhook,omitempty"`
+	// Event is a name of the user's, which the script and the webhook get.
+	Event string `json:"event,omitempty"`
 
 	// Again fires the fuse again if its result is unknown. Its script then runs at least once; without Again it runs at
 	// most once.
@@ -87,6 +91,8 @@ var (
 	ErrRunning = errors.New("the fuse is firing right now; try again when its script has ended")
 )
 
+var eventName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
 // Fuses are all fuses of the user. They are safe for concurrent use by several processes.
 type Fuses struct {
 	folder store.Folder
@@ -127,6 +133,13 @@ func (f *Fuses) List() ([]Fuse, error) {
 	return list, err
 }
 
+// Near returns the fuses that have not fired of a folder, of those above it and of those below it. It leaves out fuses on
+// a file system that does not answer.
+func (f *Fuses) Near(path string) ([]Fuse, error) {
+	list, err := f.List()
+	return slices.DeleteFunc(list, func(x Fuse) bool { return x.Fired() || !bounded.Answers(x.Path) || !lock.Overlap(x.Path, path) }), err
+}
+
 // Set sets a fuse that expires after d. It returns ErrExists if the folder has a fuse that has not fired. It replaces
 // one that has.
 func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) {
@@ -137,6 +150,9 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 		if err := webhook.CheckURL(x.Webhook); err != nil {
 			return Fuse{}, err
 		}
+	}
+	if x.Event != "" && !eventName.MatchString(x.Event) {
+		return Fuse{}, fmt.Errorf("the event %q must consist of at most 100 letters, digits, dots, hyphens and underscores, and begin with a letter or digit", x.Event)
 	}
 	path, err := lock.RealPath(x.Path)
 	if err != nil {
@@ -154,7 +170,7 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 		return Fuse{}, err
 	}
 	now := f.now()
-	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, Again: x.Again, name: store.NameOf(path)}
+	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, Event: x.Event, Again: x.Again, name: store.NameOf(path)}
 	return x, f.folder.Write(x.name, x)
 }
 
@@ -273,6 +289,7 @@ func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err erro
 			err = errors.Join(err, f.folder.Remove(x.name))
 		case x.Fired():
 			sooner(x.FiredAt.Add(Keep))
+			sooner(now.Add(Keep)) // the clock may have been set back
 		case x.Expires.After(now):
 			sooner(x.Expires)
 			// Timers stop while the machine sleeps; the clock does not.
@@ -300,10 +317,14 @@ func (f *Fuses) begin(x Fuse, now time.Time, due *[]Fuse, err *error) {
 const maxDelay = time.Minute
 
 // reset shifts the times of a fuse that was set or fired in the future, as if that had happened now, and reports whether
-// it did. The clock was set back then, and the fuse would not fire until the clock has caught up.
+// it did. The clock was set back then, and the fuse would not fire until the clock has caught up. A fuse whose actions
+// run keeps its times, by which writeResult knows it.
 func (f *Fuse) reset(now time.Time) bool {
 	since := f.SetAt
-	if f.Fired() {
+	switch {
+	case f.Fired() && !f.Finished() && !f.unknown:
+		return false
+	case f.Fired():
 		since = f.FiredAt
 	}
 	ahead := since.Sub(now)

@@ -2,10 +2,12 @@ package fuse
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +151,100 @@ func TestCancelOfAFolderThatIsGone(t *testing.T) {
 		}
 		if _, err := b.Cancel(t.Context(), name); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestFiresOnceAfterAReboot: whatever the clock shows after a reboot, a fuse that fired is not fired again, and one whose
+// time has come is fired once.
+func TestFiresOnceAfterAReboot(t *testing.T) {
+	for name, off := range map[string]time.Duration{"at once": 0, "the clock ahead": 20 * time.Hour, "the clock far ahead": 1000 * time.Hour, "the clock back": -1000 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.set(Fuse{Path: t.TempDir(), Script: "true"}, time.Minute)
+			b.later(2 * time.Minute)
+			due, _, err := b.claim(t.Context())
+			if err != nil || len(due) != 1 {
+				t.Fatalf("%d are due, %v", len(due), err)
+			}
+			x := due[0] // the machine goes down while its script runs: the same pid is of another boot
+			x.Runner.Boot = "before"
+			if err := b.folder.Write(x.name, x); err != nil {
+				t.Fatal(err)
+			}
+			b.later(off)
+			for range 3 {
+				if due, _, err := b.claim(t.Context()); err != nil || len(due) != 0 {
+					t.Errorf("%d are due after the reboot, %v", len(due), err)
+				}
+			}
+
+			b.later(-off)
+			b.set(Fuse{Path: t.TempDir(), Script: "true"}, time.Minute)
+			b.later(off)
+			fired := 0
+			for range 3 {
+				due, _, err := b.claim(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				fired += len(due)
+				b.later(2 * time.Minute)
+			}
+			if fired != 1 {
+				t.Errorf("the second fired %d times", fired)
+			}
+		})
+	}
+}
+
+// TestClockSetBackWhileItFires: the result of the script is kept, so that nothing runs the script again.
+func TestClockSetBackWhileItFires(t *testing.T) {
+	b := newBench(t)
+	b.set(Fuse{Path: t.TempDir(), Script: "true", Again: true}, time.Minute)
+	b.later(2 * time.Minute)
+	due, _, err := b.claim(t.Context())
+	if err != nil || len(due) != 1 {
+		t.Fatalf("%d are due, %v", len(due), err)
+	}
+	b.later(-time.Hour)
+	if _, _, err := b.claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x := due[0]
+	x.FinishedAt, x.Results = b.now(), []string{"script: exit 0"}
+	if err := b.writeResult(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.only(); !got.Finished() {
+		t.Errorf("the result is lost: %+v", got)
+	}
+}
+
+// TestEvent: script and webhook get the name of the event.
+func TestEvent(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the script is one for a POSIX shell")
+	}
+	b := newBench(t)
+	dir := t.TempDir()
+	bodies := make(chan []byte, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- body
+	}))
+	defer server.Close()
+	b.set(Fuse{Path: dir, Script: `printf %s "$ROLLCALL_FUSE_EVENT" > event`, Webhook: server.URL, Event: "cluster.down"}, time.Millisecond)
+	b.keep(nil)
+	if body := string(<-bodies); !strings.Contains(body, `"event":"cluster.down"`) {
+		t.Errorf("the webhook got %s", body)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "event")); err != nil || string(text) != "cluster.down" {
+		t.Errorf("the script got %q, %v", text, err)
+	}
+	for _, bad := range []string{"a b", "-x", "a\nb", strings.Repeat("x", 101), "ü"} {
+		if _, err := b.Set(t.Context(), Fuse{Path: t.TempDir(), Script: "true", Event: bad}, time.Hour); err == nil {
+			t.Errorf("%q was accepted", bad)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (k *Keeper) fire(ctx context.Context, x Fuse) {
 
 // scriptEnv returns the variables that the script of a fuse gets.
 func scriptEnv(x *Fuse) map[string]string {
-	return map[string]string{"ROLLCALL_CWD": x.Path, "ROLLCALL_FUSE_NOTE": x.Note}
+	return map[string]string{"ROLLCALL_CWD": x.Path, "ROLLCALL_FUSE_NOTE": x.Note, "ROLLCALL_FUSE_EVENT": x.Event}
 }
 
 // payload is the body that is posted to the webhook of a fuse. docs/json.md describes it.
@@ -100,6 +100,7 @@ type payload struct {
 	HookType  string    `json:"hook_type"` // fuse.fired
 	CWD       string    `json:"cwd"`
 	Note      string    `json:"note"`
+	Event     string    `json:"event,omitempty"`
 	SetAt     time.Time `json:"set_at"`
 	ExpiredAt time.Time `json:"expired_at"`
 	Timestamp time.Time `json:"timestamp"`
@@ -107,7 +108,7 @@ type payload struct {
 
 // post sends a fuse to its webhook.
 func (k *Keeper) post(ctx context.Context, x Fuse) error {
-	body, err := json.Marshal(payload{HookType: "fuse.fired", CWD: x.Path, Note: x.Note, SetAt: x.SetAt, ExpiredAt: x.Expires, Timestamp: x.FiredAt})
+	body, err := json.Marshal(payload{HookType: "fuse.fired", CWD: x.Path, Note: x.Note, Event: x.Event, SetAt: x.SetAt, ExpiredAt: x.Expires, Timestamp: x.FiredAt})
 	if err != nil {
 		return err
 	}

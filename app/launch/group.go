@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/lock"
 	"rollcall/app/worktree"
 )
@@ -37,7 +39,7 @@ func PrepareGroup(ctx context.Context, m *Matrix, agents []adapters.Adapter, env
 	for i, member := range m.Members {
 		slots[i] = worktree.Slot{Agent: member.Agent, Model: member.Model}
 	}
-	if g.places, err = g.repo.Place(ctx, g.Name, worktree.Suffixes(slots)); err != nil {
+	if g.places, err = g.repo.Place(ctx, g.Name, worktree.Suffixes(slots), m.Worktree); err != nil {
 		return nil, err
 	}
 	for i, member := range m.Members {
@@ -55,6 +57,34 @@ func PrepareGroup(ctx context.Context, m *Matrix, agents []adapters.Adapter, env
 		g.Plans = append(g.Plans, p)
 	}
 	return g, nil
+}
+
+// Warnings returns what the worktrees of a group lack, or what works beside them, one line each: changes in the source
+// repository that are not committed, and a live session of the snapshot there.
+func (g *Group) Warnings(ctx context.Context, snap *app.Snapshot) (out []string) {
+	changed, untracked, err := g.repo.Uncommitted(ctx)
+	switch {
+	case err != nil:
+		out = append(out, fmt.Sprintf("whether %s has changes that are not committed is not known: %v", lock.Shown(g.repo.Main), err))
+	case changed+untracked > 0:
+		out = append(out, fmt.Sprintf("%s has work that is not committed (%s): the agent does not get it; commit it first if it is needed",
+			lock.Shown(g.repo.Main), counted(changed, untracked)))
+	}
+	if err := Occupied(snap, "")(g.repo.Main); err != nil {
+		out = append(out, err.Error()+"; what it changes there is not in the worktree")
+	}
+	return out
+}
+
+func counted(changed, untracked int) string {
+	var parts []string
+	if changed > 0 {
+		parts = append(parts, fmt.Sprintf("%d changed", changed))
+	}
+	if untracked > 0 {
+		parts = append(parts, fmt.Sprintf("%d untracked", untracked))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (m *Member) label() string {

@@ -33,6 +33,9 @@ func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 	}
 	session := sessionOf(r, k.core.Snapshot().Sessions)
 	env := hookEnv(r, session.Branch, session.Model)
+	if _, err := os.Lstat(k.launches.promptFile(r.ID)); err == nil {
+		env[promptVariable] = k.launches.promptFile(r.ID)
+	}
 	var claimed []int
 	_, err := k.launches.update(ctx, r.ID, func(now *Record) bool {
 		for _, i := range mine {
@@ -130,4 +133,7 @@ func hookEnv(r *Record, branch, model string) map[string]string {
 
 // hookVariables are removed from the environment of a hook, in which an outer launch may have set them.
 var hookVariables = []string{"ROLLCALL_SESSION_ID", "ROLLCALL_CWD", "ROLLCALL_AGENT", "ROLLCALL_BRANCH",
-	"ROLLCALL_EXIT_CODE", "ROLLCALL_GROUP", "ROLLCALL_MODEL", Variable}
+	"ROLLCALL_EXIT_CODE", "ROLLCALL_GROUP", "ROLLCALL_MODEL", promptVariable, Variable}
+
+// promptVariable is the variable of hooks with the path of the file that has the whole prompt.
+const promptVariable = "ROLLCALL_PROMPT_FILE"

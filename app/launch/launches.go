@@ -221,10 +221,10 @@ func (l *Launches) handOver(ctx context.Context, r Record) (Record, error) {
 }
 
 // Learn finds the session of a launch in a snapshot, and moves the launch to that session's id and process. The process
-// is the agent's own instead of a wrapper's.
+// is the agent's own instead of a wrapper's. For a launch that is over Learn stores the session alone.
 func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Record, error) {
-	if r.Ended() {
-		return r, nil
+	if learned, done, err := l.learnEnded(ctx, r, snap); done {
+		return learned, err
 	}
 	var own proc.Identity
 	for i := range snap.Sessions {
@@ -271,7 +271,7 @@ func (l *Launches) inputFile(id string) string { return filepath.Join(l.logs, id
 func (l *Launches) removeLogs(id string) error {
 	return l.inLogs(func(d *owned.Dir) error {
 		var err error
-		for _, name := range []string{id + ".log", id + ".in"} {
+		for _, name := range []string{id + ".log", id + ".in", id + ".prompt"} {
 			if e := d.Remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
 				err = errors.Join(err, e)
 			}
@@ -296,13 +296,18 @@ func (l *Launches) inLogs(do func(*owned.Dir) error) error {
 	return err
 }
 
-// sweepLogs removes logs without a record, and prompts that an interrupted start left behind.
+// sweepLogs removes logs without a record, prompts that an interrupted start left behind, and the prompts of launches that
+// are over.
 func (l *Launches) sweepLogs(now time.Time) error {
 	names, namesErr := l.records.Names()
 	return errors.Join(namesErr, l.inLogs(func(d *owned.Dir) error {
 		files, err := d.Names()
 		for _, file := range files {
 			id, kind, _ := strings.Cut(file, ".")
+			if kind == "prompt" && l.isDone(id) {
+				err = errors.Join(err, d.Remove(file))
+				continue
+			}
 			info, infoErr := d.Lstat(file)
 			if infoErr != nil || now.Sub(info.ModTime()) < Grace {
 				continue
@@ -314,6 +319,12 @@ func (l *Launches) sweepLogs(now time.Time) error {
 		}
 		return err
 	}))
+}
+
+// isDone reports whether a launch has ended and none of its hooks is due.
+func (l *Launches) isDone(id string) bool {
+	r, err := l.record(id)
+	return err == nil && r.Ended() && l.hookDue(&r) == ""
 }
 
 // Output returns the last n bytes of the agent's output.

@@ -18,7 +18,8 @@ import (
 )
 
 // Leftovers offers the files of launches that have ended to a cleanup: records, logs, dead locks, and damaged files that
-// were set aside. Rollcall removes them itself a day after the end.
+// were set aside. It keeps the files of a launch with a hook that has not run yet. Rollcall removes them itself a day
+// after the end.
 type Leftovers struct{ *Launches }
 
 var _ cleanup.Source = Leftovers{}
@@ -102,10 +103,10 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 		if err != nil {
 			return cleanup.Item{}, err
 		}
-		if !r.Ended() {
-			return kept("its launch is running")
+		if why := l.whyNeeded(&r); why != "" {
+			return kept(why)
 		}
-		return cleanup.NewItem(path, "launch record", "its launch ended "+l.ago(r.EndedAt), info), nil
+		return cleanup.NewItem(path, "launch record", l.ended(&r), info), nil
 	case l.locks.Folder():
 		dead, err := l.locks.Dead(strings.TrimSuffix(name, ".json"))
 		if err != nil {
@@ -125,10 +126,51 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 		return cleanup.NewItem(path, "log", "its launch has no record any more", info), nil
 	case err != nil:
 		return cleanup.Item{}, err
-	case !r.Ended():
-		return kept("its launch is running")
 	}
-	return cleanup.NewItem(path, "log", "its launch ended "+l.ago(r.EndedAt), info), nil
+	if why := l.whyNeeded(&r); why != "" {
+		return kept(why)
+	}
+	return cleanup.NewItem(path, logKind(name), l.ended(&r), info), nil
+}
+
+// logKind returns what a file in the folder of the logs is, in words.
+func logKind(name string) string {
+	if strings.HasSuffix(name, ".prompt") {
+		return "prompt"
+	}
+	return "log"
+}
+
+// whyNeeded returns why the files of a launch must be kept, or an empty string if they can be removed.
+func (l *Launches) whyNeeded(r *Record) string {
+	if !r.Ended() {
+		_, survives := l.survivor(r)
+		if survives || l.isAlive(r, l.now()) {
+			return "its launch is running"
+		}
+	}
+	return l.hookDue(r)
+}
+
+// hookDue returns in words which hook of a launch has not ended, or an empty string if all have.
+func (l *Launches) hookDue(r *Record) string {
+	for i := range r.Hooks {
+		switch h := &r.Hooks[i]; {
+		case l.pending(h):
+			return "its hook --on-" + string(h.When) + " has not run yet"
+		case h.FinishedAt.IsZero() && h.Result == "" && !l.resultUnknown(h):
+			return "its hook --on-" + string(h.When) + " is running"
+		}
+	}
+	return ""
+}
+
+// ended returns when a launch that does not run any more ended, in words.
+func (l *Launches) ended(r *Record) string {
+	if !r.Ended() {
+		return "its process has ended, and its end was not recorded"
+	}
+	return "its launch ended " + l.ago(r.EndedAt)
 }
 
 func (l *Launches) record(id string) (Record, error) {

@@ -71,3 +71,59 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftoversOfDeadLaunches: the end of these launches was not recorded, as no keeper ran.
+func TestLeftoversOfDeadLaunches(t *testing.T) {
+	s := newStage(t, &fake{})
+	dead := func(hooks ...Hook) Record {
+		t.Helper()
+		s.dir = t.TempDir()
+		r := s.start(nil).Record
+		if _, err := s.update(t.Context(), r.ID, func(r *Record) bool { r.Hooks = hooks; return true }); err != nil {
+			t.Fatal(err)
+		}
+		s.signal(r.Process, proc.Kill)
+		s.until("its end", func() bool { return !s.table.Alive(r.Process) })
+		return r
+	}
+	ran := Hook{When: OnCreate, Command: "true", RanAt: s.now(), FinishedAt: s.now(), Result: "exit 0"}
+	offered := []Record{dead(), dead(ran), dead(Hook{When: OnComplete, Command: "true", RanAt: s.now(), Runner: proc.Identity{PID: 1, Start: 1}})}
+	kept := []Record{
+		dead(ran, Hook{When: OnComplete, Command: "true"}),
+		dead(Hook{When: OnComplete, Command: "true", RanAt: s.now(), Runner: proc.Self()}),
+		dead(Hook{When: OnComplete, Command: "true", Again: true, RanAt: s.now(), Runner: proc.Identity{PID: 1, Start: 1}}),
+	}
+	ended := dead(Hook{When: OnComplete, Command: "true"})
+	if _, _, err := s.End(t.Context(), ended.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	kept = append(kept, ended)
+
+	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
+	items, err := c.Scan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]bool{}
+	for _, it := range items {
+		paths[it.Path] = true
+	}
+	for i, r := range offered {
+		if !paths[s.records.File(r.ID)] || !paths[s.logFile(r.ID)] {
+			t.Errorf("dead launch %d is not offered: %+v", i, items)
+		}
+	}
+	for i, r := range kept {
+		if paths[s.records.File(r.ID)] || paths[s.logFile(r.ID)] {
+			t.Errorf("launch %d is offered although a hook is due", i)
+		}
+	}
+	for _, r := range c.Remove(t.Context(), items) {
+		if r.Err != nil {
+			t.Errorf("%s: %v", r.Path, r.Err)
+		}
+	}
+	if list, err := s.List(); err != nil || len(list) != len(kept) {
+		t.Errorf("%d records are left, want %d (%v)", len(list), len(kept), err)
+	}
+}

@@ -97,6 +97,7 @@ type entry struct {
 	ID, Prompt, Launch, Dir string
 	Args                    []string
 	Process                 proc.Identity
+	Started                 time.Time
 }
 
 // fake is the adapter of the tests' agent.
@@ -110,6 +111,7 @@ type fake struct {
 	unsaved atomic.Bool  // the process runs, and has stored no session yet
 	noWatch atomic.Bool  // no folder is watched
 	blind   atomic.Bool  // new sessions are not listed
+	old     atomic.Bool  // the last activity of each session was two days ago
 	fail    atomic.Value // the error to answer with
 	known   sync.Map     // sessions that were seen
 }
@@ -143,7 +145,14 @@ func (f *fake) Discover(_ context.Context, q adapters.Query) (adapters.Roll, err
 			continue
 		}
 		s := adapters.Session{ID: e.ID, Agent: f.Name(), Status: adapters.Working, Process: e.Process, CWD: e.Dir, Evidence: "its file", LastActivityAt: time.Now(),
+			FirstPrompt: e.Prompt, StartedAt: e.Started,
 			Files: []string{filepath.Join(f.store, n.Name())}}
+		if f.old.Load() {
+			s.LastActivityAt = time.Now().Add(-48 * time.Hour)
+		}
+		if !f.table.Alive(e.Process) && q.IDs == nil && s.LastActivityAt.Before(q.Since) {
+			continue
+		}
 		if !f.table.Alive(e.Process) {
 			s.Status, s.Outcome, s.Process = adapters.Stopped, adapters.Completed, proc.Identity{}
 		} else if f.unsaved.Load() {

@@ -1,12 +1,18 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"rollcall/adapters"
+	"rollcall/app/worktree"
 )
 
 // Member is one agent of a group, with its model and permission mode.
@@ -18,8 +24,9 @@ type Member struct {
 
 // Matrix is one prompt for several agents or models.
 type Matrix struct {
-	Request Request // what all members have in common
-	Members []Member
+	Request  Request // what all members have in common
+	Members  []Member
+	Worktree worktree.Wanted
 }
 
 // matrixFile is a matrix file in YAML.
@@ -32,14 +39,38 @@ type matrixFile struct {
 	Group      string        `yaml:"group"`
 	OnCreate   string        `yaml:"on_create"`
 	OnComplete string        `yaml:"on_complete"`
+	Hooks      matrixHooks   `yaml:"hooks"`
+	Branch     string        `yaml:"branch"`
+	BaseBranch string        `yaml:"base_branch"`
 	Matrix     []matrixEntry `yaml:"matrix"`
 }
 
+// matrixHooks are the hooks as agentctl's matrix files have them.
+type matrixHooks struct {
+	OnCreate   string `yaml:"on_create"`
+	OnComplete string `yaml:"on_complete"`
+}
+
 type matrixEntry struct {
-	Agent  string   `yaml:"agent"`
-	Model  string   `yaml:"model"`
-	Models []string `yaml:"models"` // one launch each
-	Mode   string   `yaml:"mode"`
+	Agent   string    `yaml:"agent"`
+	Adapter string    `yaml:"adapter"` // agent, as agentctl's matrix files have it
+	Model   oneOrMore `yaml:"model"`
+	Models  oneOrMore `yaml:"models"` // one launch each
+	Mode    string    `yaml:"mode"`
+}
+
+// oneOrMore is a text or a list of texts.
+type oneOrMore []string
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (o *oneOrMore) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.SequenceNode {
+		return n.Decode((*[]string)(o))
+	}
+	var one string
+	err := n.Decode(&one)
+	*o = oneOrMore{one}
+	return err
 }
 
 const (
@@ -75,13 +106,13 @@ func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) 
 		return nil, errors.New("the matrix has both prompt and prompt_file; remove one of them")
 	}
 	below := func(p string) string {
-		if p == "" || filepath.IsAbs(p) {
-			return p
+		if p == "" || filepath.IsAbs(p) || p == "~" || strings.HasPrefix(p, "~/") {
+			return Path(p)
 		}
 		return filepath.Join(dir, p)
 	}
 	o := Options{Dir: below(file.CWD), Prompt: file.Prompt, PromptFile: below(file.PromptFile), Pipes: true,
-		Group: file.Group, Spec: below(file.Spec), OnCreate: file.OnCreate, OnComplete: file.OnComplete}
+		Group: file.Group, Spec: below(file.Spec), OnCreate: cmp.Or(file.OnCreate, file.Hooks.OnCreate), OnComplete: cmp.Or(file.OnComplete, file.Hooks.OnComplete)}
 	if file.CWD == "" {
 		o.Dir = dir
 	}
@@ -92,7 +123,7 @@ func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Matrix{Request: req}
+	m := &Matrix{Request: req, Worktree: worktree.Wanted{Branch: file.Branch, Base: file.BaseBranch}}
 	for i, e := range file.Matrix {
 		members, err := e.members()
 		if err != nil {
@@ -107,19 +138,22 @@ func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) 
 }
 
 func (e *matrixEntry) members() ([]Member, error) {
-	if e.Agent == "" {
+	agent := cmp.Or(e.Agent, e.Adapter)
+	switch {
+	case agent == "":
 		return nil, errors.New("the key agent is missing")
-	}
-	if e.Model != "" && len(e.Models) > 0 {
+	case e.Agent != "" && e.Adapter != "":
+		return nil, errors.New("the entry has both agent and adapter; remove one of them")
+	case len(e.Model) > 0 && len(e.Models) > 0:
 		return nil, errors.New("the entry has both model and models; remove one of them")
 	}
-	models := e.Models
+	models := slices.Concat(e.Model, e.Models)
 	if len(models) == 0 {
-		models = []string{e.Model}
+		models = oneOrMore{""}
 	}
 	out := make([]Member, len(models))
 	for i, model := range models {
-		out[i] = Member{adapters.Name(e.Agent), model, e.Mode}
+		out[i] = Member{adapters.Name(agent), model, e.Mode}
 	}
 	return out, nil
 }

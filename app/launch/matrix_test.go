@@ -1,8 +1,11 @@
 package launch
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"rollcall/app/worktree"
 )
 
 func TestMatrixMistakes(t *testing.T) {
@@ -58,4 +61,48 @@ func FuzzMatrix(f *testing.F) {
 			t.Logf("the library panics: %v", err)
 		}
 	})
+}
+
+// TestMatrixOfAgentctl: its keys are known too.
+func TestMatrixOfAgentctl(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	text := `prompt: do it
+cwd: ~/code/mono
+branch: feature/cache
+base_branch: develop
+hooks:
+  on_create: echo hello
+  on_complete: echo bye
+matrix:
+  - adapter: claude-code
+    model:
+      - opus
+      - sonnet
+  - adapter: codex
+    model: gpt-5
+  - agent: pi
+`
+	m, err := parseMatrix(t.Context(), []byte(text), "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Member{{"claude-code", "opus", ""}, {"claude-code", "sonnet", ""}, {"codex", "gpt-5", ""}, {"pi", "", ""}}
+	if !slices.Equal(m.Members, want) || m.Request.Task.Dir != home+"/code/mono" || m.Worktree != (worktree.Wanted{Branch: "feature/cache", Base: "develop"}) {
+		t.Errorf("%+v", m)
+	}
+	if h := m.Request.Hooks; len(h) != 2 || h[0].Command != "echo hello" || h[1].Command != "echo bye" {
+		t.Errorf("%+v", h)
+	}
+	for text, says := range map[string]string{
+		"- {agent: pi, adapter: pi}":           "both agent and adapter",
+		"- {agent: pi, model: [a], models: b}": "both model and models",
+		"- {adapter: [pi]}":                    "can't use",
+		"- {agent: pi, model: {a: b}}":         "can't use",
+	} {
+		if _, err := parseMatrix(t.Context(), []byte("prompt: x\nmatrix:\n"+text+"\n"), "/x"); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "launch.") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

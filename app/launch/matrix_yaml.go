@@ -86,7 +86,7 @@ func explainYAML(err error) error {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		line = strings.NewReplacer(" into launch.matrixFile", "", " into []launch.matrixEntry", ", where a list of agents belongs",
+		line = strings.NewReplacer(" into launch.matrixFile", "", " into launch.matrixHooks", ", where on_create and on_complete belong", " into []launch.matrixEntry", ", where a list of agents belongs",
 			" into launch.matrixEntry", ", where an agent belongs", " into []string", ", where a list belongs", " into string", ", where text belongs",
 			"cannot unmarshal", "can't use").Replace(line)
 		lines = append(lines, line)

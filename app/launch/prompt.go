@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"rollcall/app/owned"
 )
 
 // maxPrompt is far above the length that agents accept.
@@ -78,6 +80,39 @@ func (f *lateFile) Read(p []byte) (n int, err error) {
 		_ = f.file.Close()
 	}
 	return n, err
+}
+
+// promptShown is how many characters of a prompt a record keeps.
+const promptShown = 200
+
+// promptHead returns the first promptShown characters of a prompt. What is no UTF-8 is replaced, as JSON has it.
+func promptHead(prompt string) string {
+	n := 0
+	for i := range prompt {
+		if n == promptShown {
+			prompt = prompt[:i]
+			break
+		}
+		n++
+	}
+	return strings.ToValidUTF8(prompt, "\uFFFD")
+}
+
+// promptFile returns the path of the file with the whole prompt. It is kept for the hooks until they have run.
+func (l *Launches) promptFile(id string) string { return filepath.Join(l.logs, id+".prompt") }
+
+// keepPrompt makes the folder of the logs. If the plan has hooks, it writes the whole prompt into that folder, readable by
+// the user alone.
+func (l *Launches) keepPrompt(id string, p *Plan) error {
+	logs, err := owned.MakeDir(l.state, filepath.Base(l.logs))
+	if err != nil {
+		return err
+	}
+	logs.Close()
+	if p.Request.Task.Prompt == "" || len(p.Request.Hooks) == 0 {
+		return nil
+	}
+	return os.WriteFile(l.promptFile(id), []byte(p.Request.Task.Prompt), 0o600)
 }
 
 // MaxFile is the largest size of the spec and of each context file.

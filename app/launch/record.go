@@ -29,7 +29,8 @@ type Record struct {
 	// Starter is the process that carries out the start. The start failed if Process is zero and Starter has ended.
 	Starter proc.Identity `json:"starter,omitzero"`
 
-	Dir    string `json:"dir"` // real path
+	Dir string `json:"dir"` // real path
+	// Prompt is the beginning of the prompt, see promptHead. Records of older versions have all of it.
 	Prompt string `json:"prompt,omitempty"`
 	Model  string `json:"model,omitempty"` // as requested
 	Mode   string `json:"mode,omitempty"`

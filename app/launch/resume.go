@@ -21,6 +21,8 @@ func CheckResume(s *app.Session) error {
 		return fmt.Errorf("session %s runs in a container (%s), whose files this machine does not have: resume it there", s.ID, present.Line(s.Container))
 	case s.IsProcess():
 		return fmt.Errorf("%s is open in process %d and has no session yet: there is nothing to resume", present.AgentName(s.Agent), s.Process.PID)
+	case s.Launch != nil && s.Launch.Unlisted:
+		return fmt.Errorf("%s lists no session for launch %s: there is nothing to resume", present.AgentName(s.Agent), s.Launch.ID)
 	case s.ID == "":
 		return errors.New("a session without an id cannot be resumed")
 	case s.CWD == "":

@@ -18,23 +18,56 @@ func (l *Launches) Complete(agent adapters.Name, listed []adapters.Session) ([]a
 	records := l.readable()
 	var more []adapters.Session
 	now := l.now()
+	var over []*Record
 	for i := range records {
 		r := &records[i]
-		if r.Agent != agent || r.Ended() || l.listed(r, listed) {
-			continue
+		switch {
+		case r.Agent != agent || !r.Ended() && l.listed(r, listed):
+		case l.runs(r, now):
+			more = append(more, l.row(r, now))
+		case r.Ended() || !r.Process.IsZero(): // it was started
+			over = append(over, r)
 		}
-		if !l.isAlive(r, now) {
-			successor, ok := l.survivor(r)
-			if !ok {
-				continue
-			}
-			r.Process = successor // the keeper is about to store that
+	}
+	found := sessionsOfEnded(over, records, listed, now)
+	for _, r := range over {
+		if _, ok := found[r.ID]; !ok && !r.Seen && !lists(listed, r.Session) {
+			more = append(more, endedRow(r, now))
 		}
-		more = append(more, l.row(r, now))
 	}
 	// The core calls the function later, when the records may have changed.
 	latest := sync.OnceValue(l.readable)
-	return more, func(s *adapters.Session) *app.Launch { return l.launchOf(latest(), s) }
+	return more, func(s *adapters.Session) *app.Launch {
+		list := latest()
+		if own := l.launchOf(list, s); own != nil {
+			return own
+		}
+		i := slices.IndexFunc(list, func(r Record) bool { return r.Agent == s.Agent && found[r.ID] == s.ID })
+		if i < 0 {
+			return nil
+		}
+		return l.shown(&list[i])
+	}
+}
+
+// runs reports whether a process of a launch runs or is being started. If it is another process than the record's, runs
+// sets the record's; the keeper is about to store that.
+func (l *Launches) runs(r *Record, now time.Time) bool {
+	if r.Ended() {
+		return false
+	}
+	if l.isAlive(r, now) {
+		return true
+	}
+	successor, ok := l.survivor(r)
+	if ok {
+		r.Process = successor
+	}
+	return ok
+}
+
+func lists(list []adapters.Session, id string) bool {
+	return id != "" && slices.ContainsFunc(list, func(s adapters.Session) bool { return s.ID == id })
 }
 
 // listed reports whether the agent lists the session of a launch as live.
@@ -42,14 +75,32 @@ func (l *Launches) listed(r *Record, list []adapters.Session) bool {
 	return slices.ContainsFunc(list, func(s adapters.Session) bool { return s.Live() && l.matches(r, &s) })
 }
 
+// recorded returns what the record of a launch tells about its session.
+func recorded(r *Record, status adapters.Status) adapters.Session {
+	return adapters.Session{
+		ID: cmp.Or(r.Session, r.ID), Agent: r.Agent, Status: status, CWD: r.Dir, Branch: r.Branch, Model: r.Model,
+		FirstPrompt: promptHead(r.Prompt), LastPrompt: promptHead(r.Prompt), StartedAt: r.LaunchedAt, LastActivityAt: r.LaunchedAt,
+	}
+}
+
+// endedRow returns the row of a launch that is over and of which the agent lists no session. How it ended is not known.
+func endedRow(r *Record, now time.Time) adapters.Session {
+	s := recorded(r, adapters.Stopped)
+	s.Evidence = "its process has ended"
+	if r.Ended() {
+		s.LastActivityAt = r.EndedAt
+		s.Evidence = fmt.Sprintf("its process ended %s ago", max(now.Sub(r.EndedAt), 0).Round(time.Second))
+	}
+	if r.ExitCode != nil {
+		s.Evidence += fmt.Sprintf(" with exit code %d", *r.ExitCode)
+	}
+	s.Evidence += "; the agent does not list a session for it"
+	return s
+}
+
 func (l *Launches) row(r *Record, now time.Time) adapters.Session {
-	s := adapters.Session{
-		ID: r.Session, Agent: r.Agent, Status: adapters.Working, Process: r.Process, CWD: r.Dir, Branch: r.Branch, Model: r.Model,
-		FirstPrompt: r.Prompt, LastPrompt: r.Prompt, StartedAt: r.LaunchedAt, LastActivityAt: r.LaunchedAt,
-	}
-	if s.ID == "" {
-		s.ID = r.ID
-	}
+	s := recorded(r, adapters.Working)
+	s.Process = r.Process
 	age := max(now.Sub(r.LaunchedAt), 0).Round(time.Second)
 	if r.isStarting(now) && !r.Seen {
 		s.Evidence = fmt.Sprintf("starting: launched %s ago, not in the agent's storage yet", age)
@@ -76,11 +127,17 @@ func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
 	for i := range records {
 		r := &records[i]
 		if r.Agent == s.Agent && l.matches(r, s) {
-			return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: r.Prompt, Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: l.shownHooks(r),
-				Unlisted: s.ID == r.ID} // a row that Complete added
+			shown := l.shown(r)
+			shown.Unlisted = s.ID == r.ID // a row that Complete added
+			return shown
 		}
 	}
 	return nil
+}
+
+// shown returns a launch for display.
+func (l *Launches) shown(r *Record) *app.Launch {
+	return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: promptHead(r.Prompt), Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: l.shownHooks(r)}
 }
 
 // matches reports whether a session belongs to a launch, by its id or by its process.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/fault"
 	"rollcall/app/lock"
-	"rollcall/app/owned"
 	"rollcall/proc"
 )
 
@@ -79,7 +77,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if strings.TrimSpace(task.Prompt) == "" && !task.Terminal {
 		return nil, errors.New("a launch in the background needs a prompt")
 	}
-	program, err := launcher.Program(exec.LookPath)
+	program, err := launcher.Program(LookPath)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +94,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 			p.Dropped = append(p.Dropped, name)
 		}
 	}
-	p.Env = proc.ChildEnv(env, drop, nil)
+	p.Env = withHelpers(proc.ChildEnv(env, drop, nil), p.Command.Path)
 	return p, nil
 }
 
@@ -181,7 +179,7 @@ func (l *Launches) newRecord(p *Plan) (Record, error) {
 	}
 	t := &p.Request.Task
 	return Record{
-		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Dir: t.Dir, Prompt: t.Prompt, Model: t.Model, Mode: t.Mode,
+		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
 		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true,
 	}, nil
 }
@@ -206,7 +204,7 @@ func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string)
 		return r, nil, nil, err
 	}
 	undo = func() error { return l.undo(ctx, r.ID) }
-	if err = l.records.Write(r.ID, r); err != nil {
+	if err = errors.Join(l.keepPrompt(r.ID, p), l.records.Write(r.ID, r)); err != nil {
 		return r, nil, nil, errors.Join(err, undo())
 	}
 	return r, proc.ChildEnv(p.Env, nil, map[string]string{Variable: r.ID}), undo, nil
@@ -214,11 +212,9 @@ func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string)
 
 // run writes the record and the prompt, and starts the program.
 func (l *Launches) run(ctx context.Context, p *Plan, r *Record) (*proc.Child, error) {
-	logs, err := owned.MakeDir(l.state, filepath.Base(l.logs))
-	if err != nil {
+	if err := l.keepPrompt(r.ID, p); err != nil {
 		return nil, err
 	}
-	logs.Close()
 	if err := l.records.Write(r.ID, r); err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func reusedAgent(t *testing.T) {
 	r, ended := s.launched(nil)
 	c := s.replaced(r.Process, ended)
 	more, _ := s.Complete(s.Name(), nil)
-	if len(more) != 0 {
+	if len(more) != 1 || more[0].Status != adapters.Stopped {
 		t.Errorf("it is listed: %+v", more)
 	}
 	if successor, ok := s.survivor(&r); ok {

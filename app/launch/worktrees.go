@@ -21,6 +21,7 @@ type madeWorktree struct {
 	Repo   string    `json:"repo"` // main folder of the repository
 	Branch string    `json:"branch"`
 	Folder string    `json:"folder,omitempty"` // see owned.FileNumber
+	Named  bool      `json:"named,omitempty"`  // the user named the branch
 	MadeAt time.Time `json:"made_at"`
 }
 
@@ -48,7 +49,7 @@ func (l *Launches) recordWorktrees(repo string, made []worktree.Created) error {
 			errs = append(errs, err)
 			continue
 		}
-		m := madeWorktree{Path: path, Repo: repo, Branch: c.Branch, Folder: owned.FileNumber(info), MadeAt: l.now()}
+		m := madeWorktree{Path: path, Repo: repo, Branch: c.Branch, Named: c.Named, Folder: owned.FileNumber(info), MadeAt: l.now()}
 		errs = append(errs, l.worktrees().Write(store.NameOf(path), m))
 	}
 	return errors.Join(errs...)
@@ -68,7 +69,7 @@ func (l *Launches) CheckWorktree(repo string) func(w worktree.Worktree, folder o
 			return nil
 		case err != nil:
 			return fmt.Errorf("cannot read the record of this worktree: %w", err)
-		case m.Branch != w.Own || m.Repo != repo:
+		case m.Branch != w.Own && !m.Named || m.Repo != repo:
 			return fmt.Errorf("a launch created this worktree for the branch %s of %s: to remove it anyway, use git worktree remove", m.Branch, m.Repo)
 		case m.Folder != owned.FileNumber(folder):
 			return errors.New("another folder has replaced the one that the launch created: to remove it anyway, use git worktree remove")

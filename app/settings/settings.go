@@ -60,14 +60,21 @@ type Gateway struct {
 // maxSize is far above the size that a person writes.
 const maxSize = 1 << 20
 
-// Load reads the settings at path. A missing file is not an error. The error names the file and, where possible, the
-// line; the settings beside it are those that could be understood.
+// The environment variables that replace the address and the secret of the webhook in the file.
+const (
+	WebhookURL    = "ROLLCALL_WEBHOOK_URL"
+	WebhookSecret = "ROLLCALL_WEBHOOK_SECRET"
+)
+
+// Load reads the settings at path, and those of the environment. A missing file is not an error. The error names the file
+// or the variables and, where possible, the line; the settings beside it are those that could be understood. With a file
+// that cannot be used Load ignores the environment too, since the file may have the secret of the webhook.
 func Load(path string) (Settings, error) {
 	var s Settings
 	text, err := readFile(path, maxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s, nil
+		return s, s.checkWebhook(path)
 	case errors.Is(err, owned.ErrNotRegular), errors.Is(err, owned.ErrTooLarge):
 		return s, fmt.Errorf("settings: %s is not a settings file: it must be a text file of at most 1 MB", path)
 	case err != nil:
@@ -89,10 +96,7 @@ func Load(path string) (Settings, error) {
 		return err != nil
 	})
 	bad = append(bad, s.readTokens(path)...)
-	if err := s.Webhook.check(filepath.Dir(path)); err != nil {
-		bad = append(bad, fmt.Errorf("settings: %s: the webhook is ignored: %w", path, err))
-		s.Webhook = Webhook{}
-	}
+	bad = append(bad, s.checkWebhook(path))
 	return s, errors.Join(bad...)
 }
 
@@ -146,6 +150,30 @@ func (w *Webhook) check(dir string) error {
 		w.Secret, err = readToken(w.SecretFile, dir)
 	}
 	return err
+}
+
+// readEnvironment replaces the address, the secret or both by those of the environment.
+func (w *Webhook) readEnvironment() {
+	if address := os.Getenv(WebhookURL); address != "" {
+		w.URL = address
+	}
+	if secret := os.Getenv(WebhookSecret); secret != "" {
+		w.Secret, w.SecretFile = secret, ""
+	}
+}
+
+// checkWebhook adds the environment's part of the webhook to the file's, and removes a webhook that cannot be used.
+func (s *Settings) checkWebhook(path string) error {
+	s.Webhook.readEnvironment()
+	err := s.Webhook.check(filepath.Dir(path))
+	if err == nil {
+		return nil
+	}
+	s.Webhook = Webhook{}
+	if os.Getenv(WebhookURL) != "" || os.Getenv(WebhookSecret) != "" {
+		path += " with " + WebhookURL + " and " + WebhookSecret + " of the environment"
+	}
+	return fmt.Errorf("settings: %s: the webhook is ignored: %w", path, err)
 }
 
 // label returns the name of a gateway for a message.

@@ -128,3 +128,41 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestWebhookFromTheEnvironment: each variable replaces its part of the file, and the parts are checked together.
+func TestWebhookFromTheEnvironment(t *testing.T) {
+	for name, c := range map[string]struct {
+		file        string // "": there is none
+		url, secret string
+		want        Webhook
+		says        string
+	}{
+		"no file":            {"", "https://a.example/h", "s", Webhook{URL: "https://a.example/h", Secret: "s"}, ""},
+		"address alone":      {"", "http://a.example", "", Webhook{URL: "http://a.example"}, ""},
+		"secret alone":       {"", "", "s", Webhook{}, "a secret but no url"},
+		"both replaced":      {"[webhook]\nurl = \"https://b.example\"\nsecret = \"t\"\n", "https://a.example", "s", Webhook{URL: "https://a.example", Secret: "s"}, ""},
+		"the file's secret":  {"[webhook]\nsecret = \"t\"\n", "https://a.example", "", Webhook{URL: "https://a.example", Secret: "t"}, ""},
+		"the file's address": {"[webhook]\nurl = \"https://b.example\"\n", "", "s", Webhook{URL: "https://b.example", Secret: "s"}, ""},
+		"a secret file":      {"[webhook]\nurl = \"https://b.example\"\nsecret_file = \"none\"\n", "", "s", Webhook{URL: "https://b.example", Secret: "s"}, ""},
+		"a missing secret":   {"[webhook]\nsecret_file = \"none\"\n", "https://a.example", "", Webhook{}, "none"},
+		"a broken file":      {"[webhook\n", "https://a.example", "s", Webhook{}, "the whole file is ignored"},
+		"no address":         {"", "ftp://a.example/token", "s", Webhook{}, "ROLLCALL_WEBHOOK_URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config.toml")
+			if c.file != "" {
+				path = write(t, c.file)
+			}
+			t.Setenv(WebhookURL, c.url)
+			t.Setenv(WebhookSecret, c.secret)
+			s, err := Load(path)
+			s.Webhook.SecretFile = ""
+			if s.Webhook != c.want || (err != nil) != (c.says != "") {
+				t.Errorf("%+v, %v", s.Webhook, err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "/token")) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

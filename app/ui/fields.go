@@ -138,7 +138,7 @@ func launchFields(s *app.Session, now time.Time) []field {
 		return nil
 	}
 	prompt := s.Launch.Prompt
-	if prompt == s.FirstPrompt || prompt == s.LastPrompt {
+	if strings.HasPrefix(s.FirstPrompt, prompt) || strings.HasPrefix(s.LastPrompt, prompt) {
 		prompt = ""
 	}
 	return append(withValue(

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"errors"
-	"os/exec"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -140,7 +139,7 @@ func (c *agentChoice) members() []launch.Member {
 }
 
 // installs returns for each agent that can be launched the command that installs it, or an empty string if it is
-// installed. It searches the PATH.
+// installed.
 func installs(list []adapters.Adapter) map[adapters.Name]string {
 	out := make(map[adapters.Name]string, len(list))
 	for _, a := range list {
@@ -148,7 +147,7 @@ func installs(list []adapters.Adapter) map[adapters.Name]string {
 		if !ok {
 			continue
 		}
-		_, err := l.Program(exec.LookPath)
+		_, err := l.Program(launch.LookPath)
 		var missing *adapters.NotInstalledError
 		switch {
 		case errors.As(err, &missing):

@@ -20,6 +20,7 @@ type Created struct {
 	// Folder is the agent's working folder: the folder in the worktree that corresponds to the launch's folder in the
 	// repository, or Path if the commit does not contain that folder.
 	Folder string
+	Named  bool // the user named the branch
 
 	commit string
 }
@@ -27,18 +28,27 @@ type Created struct {
 // undoLimit is the time limit of Undo, which continues when its context is done.
 const undoLimit = time.Minute
 
-// Place returns the worktrees that Create would create for a group: one with a branch for each suffix, at the commit of
-// the folder from which the repository was opened. Uncommitted changes are not copied.
-func (r *Repo) Place(ctx context.Context, group string, suffixes []string) ([]Created, error) {
+// Wanted is what the user wants of the branches of a group's worktrees. The zero value has Rollcall's names for them, and
+// the commit of the folder from which the repository was opened.
+type Wanted struct {
+	// Branch is the name of the branch. With several worktrees each has its suffix after it.
+	Branch string
+	// Base is the branch, tag or commit at which the branches begin.
+	Base string
+}
+
+// Place returns the worktrees that Create would create for a group: one with a branch for each suffix. Uncommitted changes
+// are not copied.
+func (r *Repo) Place(ctx context.Context, group string, suffixes []string, wanted Wanted) ([]Created, error) {
 	if err := checkName("group", group); err != nil {
 		return nil, err
 	}
-	commit, err := r.commit(ctx, r.dir, "HEAD")
-	if err != nil {
+	if err := r.checkBranch(ctx, group, wanted.Branch); err != nil {
 		return nil, err
 	}
-	if commit == "" {
-		return nil, fmt.Errorf("%s: the repository has no commit yet, from which a worktree could be created: make a first commit", r.Main)
+	commit, err := r.baseCommit(ctx, wanted.Base)
+	if err != nil {
+		return nil, err
 	}
 	below, err := r.below(ctx, commit)
 	if err != nil {
@@ -51,8 +61,70 @@ func (r *Repo) Place(ctx context.Context, group string, suffixes []string) ([]Cr
 		}
 		path := Folder(r.Main, group, suffix)
 		places[i] = Created{Path: path, Branch: Branch(group, suffix), Suffix: suffix, Folder: filepath.Join(path, below), commit: commit}
+		if wanted.Branch != "" {
+			places[i].Branch, places[i].Named = wanted.Branch, true
+			if len(suffixes) > 1 {
+				places[i].Branch += "/" + suffix
+			}
+		}
 	}
 	return places, nil
+}
+
+// checkBranch returns an error for a name that no branch of a group can have. The worktree of such a branch is found by
+// the name of its folder, in which only a group without a name of the user's can be told.
+func (r *Repo) checkBranch(ctx context.Context, group, branch string) error {
+	if branch == "" {
+		return nil
+	}
+	if strings.HasPrefix(branch, "-") || strings.HasPrefix(branch, prefix) {
+		return fmt.Errorf("the branch %q must not begin with a hyphen or with %s", branch, prefix)
+	}
+	if _, err := r.git.ask(ctx, r.at, "check-ref-format", "refs/heads/"+branch); err != nil {
+		if exitCode(err) > 0 {
+			return fmt.Errorf("%q is not a name that git accepts for a branch", branch)
+		}
+		return err
+	}
+	if !groupFolder.MatchString(group + "-x") {
+		return fmt.Errorf("a launch with a branch of its own (%s) cannot have a group name (%s): omit one of them", branch, group)
+	}
+	return nil
+}
+
+// baseCommit returns the commit of a branch, tag or commit, also of a branch that only the remote origin has. Without a
+// name it returns the commit of the folder from which the repository was opened.
+func (r *Repo) baseCommit(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		commit, err := r.commit(ctx, r.dir, "HEAD")
+		if err == nil && commit == "" {
+			err = fmt.Errorf("%s: the repository has no commit yet, from which a worktree could be created: make a first commit", r.Main)
+		}
+		return commit, err
+	}
+	if strings.HasPrefix(name, "-") {
+		return "", fmt.Errorf("the base branch %q must not begin with a hyphen", name)
+	}
+	for _, ref := range []string{name, "refs/remotes/origin/" + name} {
+		if commit, err := r.commit(ctx, r.dir, ref); err != nil || commit != "" {
+			return commit, err
+		}
+	}
+	return "", fmt.Errorf("%s has no branch, tag or commit %q from which a worktree could be created", r.Main, name)
+}
+
+// Uncommitted returns how many files of the folder's working tree have changes that are not committed, and how many are
+// not tracked. A worktree that is created has neither.
+func (r *Repo) Uncommitted(ctx context.Context) (changed, untracked int, err error) {
+	if r.Bare {
+		return 0, 0, nil
+	}
+	out, err := r.git.ask(ctx, r.dir, "status", "--porcelain=v2", "-z", "--untracked-files=normal")
+	if err != nil {
+		return 0, 0, err
+	}
+	s := parseStatus(out)
+	return s.changed, s.untracked, nil
 }
 
 // Create creates the worktrees that Place returned, all of them or none. After a failure it removes those that it

@@ -101,7 +101,7 @@ func (w *world) open(dir string) *Repo {
 
 // create makes the worktrees of a group.
 func create(ctx context.Context, r *Repo, group string, suffixes []string) ([]Created, error) {
-	made, err := r.Place(ctx, group, suffixes)
+	made, err := r.Place(ctx, group, suffixes, Wanted{})
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func NewAnswer() *Answer {
 func (a *Answer) Clone() *Answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	roll := adapters.Roll{Sessions: slices.Clone(a.roll.Sessions), LookedIn: slices.Clone(a.roll.LookedIn),
+	roll := adapters.Roll{Sessions: slices.Clone(a.roll.Sessions), Remotes: slices.Clone(a.roll.Remotes), LookedIn: slices.Clone(a.roll.LookedIn),
 		Versions: maps.Clone(a.roll.Versions), Skipped: maps.Clone(a.roll.Skipped)}
 	return &Answer{roll: roll, problems: slices.Clone(a.problems), watch: slices.Clone(a.watch), index: maps.Clone(a.index)}
 }
@@ -104,6 +104,13 @@ func (a *Answer) Add(s adapters.Session) {
 	defer a.mu.Unlock()
 	a.index[s.ID] = len(a.roll.Sessions)
 	a.roll.Sessions = append(a.roll.Sessions, s)
+}
+
+// AddRemote adds a machine or gateway that answered in full.
+func (a *Answer) AddRemote(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.roll.Remotes = AppendNew(a.roll.Remotes, name)
 }
 
 // CountVersion counts a session by the version of the agent that wrote it, which is
