@@ -115,7 +115,28 @@ Without a command it starts the tray icon.`,
 		root.AddCommand(add(e))
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	refuseUnknownTopics(root)
 	return root
+}
+
+// refuseUnknownTopics makes `rollcall help` fail for a command that does not exist.
+// Cobra's own shows the help of the program and succeeds.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "help" {
+			continue
+		}
+		cmd.Short = "Show the help of a command"
+		cmd.Long, cmd.Run = "", nil
+		cmd.RunE = func(_ *cobra.Command, args []string) error {
+			topic, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return noCommand(topic, rest)
+			}
+			return topic.Help()
+		}
+	}
 }
 
 // noCommand returns the error for a word that is no sub-command of cmd.
@@ -127,10 +148,22 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		msg += " for " + cmd.CommandPath()
 	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := suggestions(cmd, args[0]); len(near) > 0 {
 		msg += fmt.Sprintf("; did you mean %q?", near[0])
 	}
 	return usageError("%s\n  see: %s --help", msg, cmd.CommandPath())
+}
+
+// suggestions returns the sub-commands of cmd that a user may have meant with typed. Those that other programs call so
+// come first.
+func suggestions(cmd *cobra.Command, typed string) []string {
+	var out []string
+	for _, sub := range cmd.Commands() {
+		if slices.Contains(sub.SuggestFor, typed) && sub.IsAvailableCommand() {
+			out = append(out, sub.Name())
+		}
+	}
+	return append(out, cmd.SuggestionsFor(typed)...)
 }
 
 func runTray(e *env, cmd *cobra.Command) error {

@@ -21,6 +21,11 @@ func TestFuse(t *testing.T) {
 	}{
 		{[]string{"fuse", "list"}, Done, "no fuse is set"},
 		{[]string{"fuse", "set", dir}, Usage, "needs something to do"},
+		{[]string{"fuse", "set", dir, "--in", "0s", "--script", "true"}, Usage, "--in is more than 0 seconds"},
+		{[]string{"fuse", "set", dir, "--in", "9999h", "--script", "true"}, Usage, "--in is more than 0 seconds and at most 30 days"},
+		{[]string{"fuse", "set", dir, "--in", "soon", "--script", "true"}, Usage, "--in"},
+		{[]string{"fuse", "set", dir, "--webhook", "ftp://x"}, Usage, "--webhook: "},
+		{[]string{"fuse", "extend", dir, "--by", "-5m"}, Usage, "--by is more than 0 seconds"},
 		{[]string{"fuse", "set", dir, "--in", "1h", "--note", "cl\x1b[31muster", "--script", "true"}, Done, "expires at "},
 		{[]string{"fuse", "set", dir, "--script", "false"}, Failure, "already set for this folder"},
 		{[]string{"fuse", "extend", dir, "--by", "5m"}, Done, "expires at "},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +28,9 @@ type launchCommand struct {
 func newLaunch(e *env) *cobra.Command {
 	c := &launchCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "launch AGENT[=MODEL]…",
-		Short: "Start an agent in a folder, in the background or in this terminal",
+		Use:        "launch AGENT[=MODEL]…",
+		SuggestFor: []string{"run", "start", "new"},
+		Short:      "Start an agent in a folder, in the background or in this terminal",
 		Long: `Start an agent in a folder. It reads its prompt from standard input where the
 agent allows that; the prompt never passes through a shell. In the background its
 output goes to a log. The folder is locked until the agent's own process ends. A
@@ -50,7 +52,7 @@ Agents: ` + agentNames(canLaunch) + ".",
   rollcall launch claude-code=opus claude-code=sonnet codex --prompt-file todo.md`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && c.matrix == "" {
-				return usageError("launch takes an agent, or several\n  see: %s --help", cmd.CommandPath())
+				return usageError("launch takes an agent, or several; or use --matrix FILE\n  see: %s --help", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -73,8 +75,9 @@ Agents: ` + agentNames(canLaunch) + ".",
 func newResume(e *env) *cobra.Command {
 	c := &launchCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "resume ID",
-		Short: "Resume a session, with a prompt or in this terminal",
+		Use:        "resume ID",
+		SuggestFor: []string{"continue", "attach"},
+		Short:      "Resume a session, with a prompt or in this terminal",
 		Long: `Resume the session with this id, or with the only id that begins so: with a
 prompt (-p) in the background, or with --terminal in this terminal. The rules of
 launch apply to its folder.`,
@@ -136,6 +139,9 @@ func (c *launchCommand) launch(m launch.Member) error {
 		return err
 	}
 	req.Task.Model, req.Task.Mode = m.Model, m.Mode
+	if err := c.check(list, &req, m); err != nil {
+		return err
+	}
 	plan, err := launch.Prepare(a, req, os.Environ())
 	if err != nil {
 		return err
@@ -179,6 +185,44 @@ func (c *launchCommand) request() (req launch.Request, err error) {
 		}
 	}
 	return c.Request(c.ctx)
+}
+
+// check returns an error that names the flag, for what no agent can be started with.
+func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, members ...launch.Member) error {
+	if strings.TrimSpace(req.Task.Prompt) == "" && req.Spec == "" && len(req.Files) == 0 && !c.Terminal {
+		other := " or --terminal"
+		if len(members) > 1 {
+			other = "" // it starts one agent only
+		}
+		return usageError("a background launch needs a prompt: use -p TEXT, --prompt-file FILE%s", other)
+	}
+	for _, m := range members {
+		if launch.Find(list, m.Agent) == nil {
+			return unknownAgent(m.Agent)
+		}
+		if strings.HasPrefix(m.Model, "-") {
+			return usageError("--model is the name of a model, not %q", m.Model)
+		}
+		if err := checkMode(list, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMode returns an error for a permission mode that the agent does not have.
+func checkMode(list []adapters.Adapter, m launch.Member) error {
+	var names []string
+	for _, mode := range launch.Modes(list, m.Agent) {
+		names = append(names, mode.Name)
+	}
+	switch {
+	case m.Mode == "" || slices.Contains(names, m.Mode):
+		return nil
+	case names == nil:
+		return usageError("%s has no permission modes: leave out --mode", m.Agent)
+	}
+	return usageError("--mode of %s is %s, not %q", m.Agent, strings.Join(names, ", "), m.Mode)
 }
 
 // print shows what would be started.

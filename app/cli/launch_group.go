@@ -30,6 +30,10 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 			return nil, err
 		}
 		m := &launch.Matrix{Request: req, Members: c.members(args)}
+		list, _ := c.open()
+		if err := c.check(list, &req, m.Members...); err != nil {
+			return nil, err
+		}
 		return m, launch.CheckMembers(m.Members)
 	}
 	if len(args) > 0 || c.Prompt != "" || c.PromptFile != "" || c.model != "" || c.mode != "" {

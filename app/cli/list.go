@@ -27,8 +27,9 @@ type listCommand struct {
 func newList(e *env) *cobra.Command {
 	c := &listCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the sessions of all agents",
+		Use:        "list",
+		SuggestFor: []string{"ls", "ps", "sessions"},
+		Short:      "List the sessions of all agents",
 		Long: `List the live sessions of all agents: those that need you first, then working
 and idle ones, the newest activity first. With --all the stopped ones of the last
 7 days follow.`,

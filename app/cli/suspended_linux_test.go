@@ -52,8 +52,8 @@ func TestSuspendedSessionInWords(t *testing.T) {
 	if !strings.Contains(c.out.String(), "status         - suspended\n") {
 		t.Errorf("status says\n%s", c.out.String())
 	}
-	line := eventLine(&app.Event{Kind: app.Changed, At: time.Now(), Session: s})
-	if !strings.Contains(line, "  suspended Codex") {
+	line := eventLine(&app.Event{Kind: app.Changed, At: time.Now(), Session: s}, 0)
+	if !strings.Contains(line, "  suspended          Codex") {
 		t.Errorf("watch says %q", line)
 	}
 }
