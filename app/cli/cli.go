@@ -99,7 +99,10 @@ Without a command it starts the tray icon.`,
 		SuggestionsMinimumDistance: 2,
 		Args:                       noCommand,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return runTray(e, cmd) },
+		Version:                    versionAsJSON(e.deps.Version).String(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "show the version")
 	root.SetOut(&e.out)
 	root.SetErr(e.streams.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -111,7 +114,7 @@ Without a command it starts the tray icon.`,
 		return e.setColor(*color)
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
-		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook} {
+		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs} {
 		root.AddCommand(add(e))
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -253,6 +253,7 @@ func TestExitCodes(t *testing.T) {
 		{ok, "doctor", 0, ""},
 		{ok, "doctor --strict", 0, ""},
 		{ok, "version", 0, ""},
+		{ok, "--version", 0, ""},
 		{ok, "--help", 0, ""},
 		{ok, "list --help", 0, ""},
 		{ok, "", 2, "no tray"},
