@@ -117,8 +117,9 @@ Without a command it starts the tray icon.`,
 		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs} {
 		root.AddCommand(add(e))
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	refuseUnknownTopics(root)
+	addCompletionCommand(root)
+	addCompletions(e, root)
 	return root
 }
 
