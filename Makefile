@@ -31,7 +31,7 @@ PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ build: ## build the desktop application: build/rollcall
 headless: ## build the static command-line binary: build/rollcall-headless
 	CGO_ENABLED=1 go build $(HARDENED) -tags $(STATIC) -ldflags '$(LDFLAGS) -linkmode=external -extldflags "-static-pie $(RELRO),-z,pack-relative-relocs"' \
 		-o $(BUILD)/rollcall-headless .
+
+man: ## write the manual pages of all commands: build/man
+	@rm -rf $(BUILD)/man
+	go run -tags headless ./internal/manpages $(BUILD)/man
 
 windows: ## cross-build the desktop application for Windows: build/rollcall.exe
 	CC=x86_64-w64-mingw32-gcc GOOS=windows GOARCH=amd64 CGO_ENABLED=1 \

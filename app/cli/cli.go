@@ -86,6 +86,15 @@ func Execute(ctx context.Context, args []string, streams Streams, deps Deps) int
 	return e.exitCode(err)
 }
 
+// Commands returns the tree of all commands, with those that only the desktop build has, for documents that are made from
+// it. The commands must not be run.
+func Commands() *cobra.Command {
+	return newRoot(newEnv(context.Background(), Streams{Out: io.Discard, Err: io.Discard}, Deps{
+		Tray:   func(context.Context) error { return nil },
+		Window: func(context.Context, WindowOptions) error { return nil },
+	}))
+}
+
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rollcall",
