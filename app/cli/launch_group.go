@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -9,15 +10,22 @@ import (
 	"rollcall/app/present"
 )
 
-// members reads AGENT[=MODEL] arguments.
+// members reads AGENT[=MODEL] arguments. Without any it returns the default agent.
 func (c *launchCommand) members(args []string) []launch.Member {
+	if len(args) == 0 {
+		args = []string{string(c.Defaults.Member("").Agent)}
+	}
 	var out []launch.Member
 	for _, a := range args {
 		agent, model, ok := strings.Cut(a, "=")
-		if !ok {
-			model = c.model
+		m := c.Defaults.Member(adapters.Name(agent))
+		if ok || c.ownModel {
+			m.Model = ifelse(ok, model, c.model)
 		}
-		out = append(out, launch.Member{Agent: adapters.Name(agent), Model: model, Mode: c.mode})
+		if c.ownMode {
+			m.Mode = c.mode
+		}
+		out = append(out, m)
 	}
 	return out
 }
@@ -40,7 +48,16 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 		return nil, usageError("a matrix file contains the agents, models, modes and the prompt: leave out the arguments and flags for them")
 	}
 	c.KeepEnv = c.KeepEnv || c.settings().Launch.KeepEnv
-	return launch.LoadMatrix(c.ctx, c.matrix, &c.Options)
+	m, err := launch.LoadMatrix(c.ctx, c.matrix, &c.Options)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Members {
+		x := &m.Members[i]
+		d := c.Defaults.Member(x.Agent)
+		x.Model, x.Mode = cmp.Or(x.Model, d.Model), cmp.Or(x.Mode, d.Mode)
+	}
+	return m, nil
 }
 
 // group starts several agents, each in a worktree of its own.
@@ -53,13 +70,14 @@ func (c *launchCommand) group(args []string) error {
 		return err
 	}
 	list, _ := c.open()
-	g, err := launch.PrepareGroup(c.ctx, m, list, os.Environ())
+	env, left := c.Defaults.Environment(os.Environ())
+	g, err := launch.PrepareGroup(c.ctx, m, list, env)
 	if err != nil {
 		return err
 	}
 	c.printf("group %s\n", g.Name)
 	for i, p := range g.Plans {
-		c.print(p)
+		c.print(p, left)
 		if err := c.confirmUnsafe(list, m.Members[i]); err != nil {
 			return err
 		}

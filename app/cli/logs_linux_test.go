@@ -43,17 +43,6 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for limit := time.After(30 * time.Second); !ok(); {
-		select {
-		case <-limit:
-			t.Fatalf("waited too long for %s", what)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
 func TestLogs(t *testing.T) {
 	a := &talker{shellAgent{t.TempDir()}}
 	t.Cleanup(a.end)
@@ -66,7 +55,7 @@ func TestLogs(t *testing.T) {
 	}
 	id := started[1]
 	const raw, clean = "first \x1b[31mred\x1b[0m\n  second\n", "first red\n  second\n"
-	until(t, "the first lines", func() bool { return run(t, d, "logs", id).out == raw })
+	eventually(t, "the first lines", func() bool { return run(t, d, "logs", id).out == raw })
 	for _, c := range []struct {
 		width int
 		args  []string
@@ -92,7 +81,7 @@ func TestLogs(t *testing.T) {
 	go func() {
 		code <- Execute(t.Context(), []string{"logs", id, "-f"}, Streams{Out: followed, Err: io.Discard, Width: 80}, d)
 	}()
-	until(t, "the first lines", func() bool { return followed.String() == clean })
+	eventually(t, "the first lines", func() bool { return followed.String() == clean })
 	a.end()
 	select {
 	case got := <-code:
@@ -126,7 +115,7 @@ func TestLogsInterrupted(t *testing.T) {
 	go func() {
 		code <- Execute(ctx, []string{"logs", "l-", "--follow"}, Streams{Out: followed, Err: io.Discard}, d)
 	}()
-	until(t, "the first line", func() bool { return strings.Contains(followed.String(), "second") })
+	eventually(t, "the first line", func() bool { return strings.Contains(followed.String(), "second") })
 	cancel()
 	if got := <-code; got != Interrupted {
 		t.Errorf("exit code %d", got)
