@@ -166,8 +166,10 @@ func TestProgramWithoutArgument(t *testing.T) {
 }
 
 func TestProgramVersion(t *testing.T) {
-	if r := execute(t, empty(t), "version"); r.code != Done || !strings.HasPrefix(r.out, "rollcall 9.8.7 (headless, linux/") {
-		t.Errorf("%+v", r)
+	for _, arg := range []string{"version", "--version"} {
+		if r := execute(t, empty(t), arg); r.code != Done || !strings.HasPrefix(r.out, "rollcall 9.8.7 (headless, linux/") {
+			t.Errorf("%s: %+v", arg, r)
+		}
 	}
 }
 

@@ -107,11 +107,16 @@ Without a command it starts the tray icon.`,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		Args:                       noCommand,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return runTray(e, cmd) },
-		Version:                    versionAsJSON(e.deps.Version).String(),
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
-	root.Flags().Bool("version", false, "show the version")
+	// Not cobra's own flag: its template would link text/template, with which the linker drops no unused method.
+	version := root.Flags().Bool("version", false, "show the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			e.printf("%s\n", versionAsJSON(e.deps.Version))
+			return nil
+		}
+		return runTray(e, cmd)
+	}
 	root.SetOut(&e.out)
 	root.SetErr(e.streams.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -123,7 +128,7 @@ Without a command it starts the tray icon.`,
 		return e.setColor(*color)
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
-		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs} {
+		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics} {
 		root.AddCommand(add(e))
 	}
 	refuseUnknownTopics(root)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,7 +43,7 @@ func inTerminal(t *testing.T, columns int, env []string, args ...string) string 
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program(t), args...)
-	cmd.Env = append(env, "NO_COLOR=1")
+	cmd.Env = slices.Concat(env, []string{"NO_COLOR=1"})
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
