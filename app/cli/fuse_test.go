@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,5 +42,31 @@ func TestFuse(t *testing.T) {
 		if r.code != c.code || !strings.Contains(r.out+r.err, c.says) || strings.Contains(r.out+r.err, "\x1b") {
 			t.Errorf("%q: %+v; want %d with %q", c.args, r, c.code, c.says)
 		}
+	}
+}
+
+// TestFuseListIsSorted: by the time of their expiry, then by folder.
+func TestFuseListIsSorted(t *testing.T) {
+	d := deps(claude())
+	f := fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
+	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
+	base := t.TempDir()
+	for _, x := range []struct{ name, in string }{{"c", "2h"}, {"a", "3h"}, {"b", "1h"}} {
+		dir := filepath.Join(base, x.name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if r := run(t, d, "fuse", "set", dir, "--in", x.in, "--script", "true"); r.code != Done {
+			t.Fatalf("%+v", r)
+		}
+	}
+	var order []string
+	for line := range strings.Lines(run(t, d, "fuse", "list").out) {
+		if !strings.HasPrefix(line, " ") {
+			order = append(order, filepath.Base(strings.TrimSpace(line)))
+		}
+	}
+	if got := strings.Join(order, " "); got != "b c a" {
+		t.Errorf("listed %s", got)
 	}
 }

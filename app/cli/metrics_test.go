@@ -29,7 +29,7 @@ func TestMetrics(t *testing.T) {
 	if r := run(t, d, "metrics", "--textfile", path, "--strict"); r.code != Incomplete || r.out != "" {
 		t.Errorf("%+v", r)
 	}
-	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "rollcall_oldest_wait_seconds 9") {
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "\nrollcall_oldest_wait_seconds ") {
 		t.Errorf("%v: %s", err, text)
 	}
 	for args, code := range map[string]int{"metrics --textfile=": Usage, "metrics x": Usage, "metrics --textfile " + path + "/x": Failure} {
