@@ -25,14 +25,14 @@ GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/launch/... ./app/lock/... ./app/owned/... ./app/program ./app/trouble/... \
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
 	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/webhook/... ./app/worktree/...
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ build: ## build the desktop application: build/rollcall
 headless: ## build the static command-line binary: build/rollcall-headless
 	CGO_ENABLED=1 go build $(HARDENED) -tags $(STATIC) -ldflags '$(LDFLAGS) -linkmode=external -extldflags "-static-pie $(RELRO),-z,pack-relative-relocs"' \
 		-o $(BUILD)/rollcall-headless .
+
+man: ## write the manual pages of all commands: build/man
+	@rm -rf $(BUILD)/man
+	go run -tags headless ./internal/manpages $(BUILD)/man
 
 windows: ## cross-build the desktop application for Windows: build/rollcall.exe
 	CC=x86_64-w64-mingw32-gcc GOOS=windows GOARCH=amd64 CGO_ENABLED=1 \

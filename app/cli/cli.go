@@ -88,6 +88,15 @@ func Execute(ctx context.Context, args []string, streams Streams, deps Deps) int
 	return e.exitCode(err)
 }
 
+// Commands returns the tree of all commands, with those that only the desktop build has, for documents that are made from
+// it. The commands must not be run.
+func Commands() *cobra.Command {
+	return newRoot(newEnv(context.Background(), Streams{Out: io.Discard, Err: io.Discard}, Deps{
+		Tray:   func(context.Context) error { return nil },
+		Window: func(context.Context, WindowOptions) error { return nil },
+	}))
+}
+
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rollcall",
@@ -100,7 +109,15 @@ Without a command it starts the tray icon.`,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		Args:                       noCommand,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return runTray(e, cmd) },
+	}
+	// Not cobra's own flag: its template would link text/template, with which the linker drops no unused method.
+	version := root.Flags().Bool("version", false, "show the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			e.printf("%s\n", versionAsJSON(e.deps.Version))
+			return nil
+		}
+		return runTray(e, cmd)
 	}
 	root.SetOut(&e.out)
 	root.SetErr(e.streams.Err)
@@ -113,11 +130,33 @@ Without a command it starts the tray icon.`,
 		return e.setColor(*color)
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
-		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook} {
+		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics} {
 		root.AddCommand(add(e))
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
+	refuseUnknownTopics(root)
+	addCompletionCommand(root)
+	addCompletions(e, root)
 	return root
+}
+
+// refuseUnknownTopics makes `rollcall help` fail for a command that does not exist.
+// Cobra's own shows the help of the program and succeeds.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "help" {
+			continue
+		}
+		cmd.Short = "Show the help of a command"
+		cmd.Long, cmd.Run = "", nil
+		cmd.RunE = func(_ *cobra.Command, args []string) error {
+			topic, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return noCommand(topic, rest)
+			}
+			return topic.Help()
+		}
+	}
 }
 
 // noCommand returns the error for a word that is no sub-command of cmd.
@@ -129,10 +168,22 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		msg += " for " + cmd.CommandPath()
 	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if near := suggestions(cmd, args[0]); len(near) > 0 {
 		msg += fmt.Sprintf("; did you mean %q?", near[0])
 	}
 	return usageError("%s\n  see: %s --help", msg, cmd.CommandPath())
+}
+
+// suggestions returns the sub-commands of cmd that a user may have meant with typed. Those that other programs call so
+// come first.
+func suggestions(cmd *cobra.Command, typed string) []string {
+	var out []string
+	for _, sub := range cmd.Commands() {
+		if slices.Contains(sub.SuggestFor, typed) && sub.IsAvailableCommand() {
+			out = append(out, sub.Name())
+		}
+	}
+	return append(out, cmd.SuggestionsFor(typed)...)
 }
 
 func runTray(e *env, cmd *cobra.Command) error {

@@ -16,8 +16,9 @@ func newCompare(e *env) *cobra.Command {
 	var dir string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "compare GROUP",
-		Short: "Show the results of a group side by side",
+		Use:        "compare GROUP",
+		SuggestFor: []string{"diff"},
+		Short:      "Show the results of a group side by side",
 		Long: `Show side by side what the agents of a group did, each in its worktree: their
 status, their tokens, and what they changed in which file.`,
 		Args: exactlyOne("one group"),

@@ -28,6 +28,7 @@ func exactlyOne(what string) cobra.PositionalArgs {
 
 var (
 	oneID     = exactlyOne("one session id, or its beginning")
+	oneLaunch = exactlyOne("one launch id, or its beginning")
 	oneFolder = exactlyOne("one folder")
 )
 

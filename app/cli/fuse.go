@@ -10,6 +10,7 @@ import (
 
 	"rollcall/app/fuse"
 	"rollcall/app/present"
+	"rollcall/app/webhook"
 )
 
 func newFuse(e *env) *cobra.Command {
@@ -41,8 +42,8 @@ func newFuseSet(e *env) *cobra.Command {
 	var x fuse.Fuse
 	var in time.Duration
 	cmd := newFuseChange(e, "set FOLDER", "Set a fuse", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
-		if x.Script == "" && x.Webhook == "" {
-			return x, "", usageError("a fuse needs something to do: use --script, --webhook or both")
+		if err := checkFuse(&x, in); err != nil {
+			return x, "", err
 		}
 		x.Path = folder
 		set, err := f.Set(e.ctx, x, in)
@@ -58,9 +59,31 @@ func newFuseSet(e *env) *cobra.Command {
 	return cmd
 }
 
+// checkFuse returns an error for flags that no fuse can have.
+func checkFuse(x *fuse.Fuse, in time.Duration) error {
+	switch err := webhook.CheckURL(x.Webhook); {
+	case x.Script == "" && x.Webhook == "":
+		return usageError("a fuse needs something to do: use --script, --webhook or both")
+	case x.Webhook != "" && err != nil:
+		return usageError("--webhook: %w", err)
+	}
+	return checkDelay("in", in)
+}
+
+// checkDelay returns an error for a time after which no fuse can expire. flag is the name of its flag.
+func checkDelay(flag string, d time.Duration) error {
+	if d <= 0 || d > fuse.Most {
+		return usageError("--%s is more than 0 seconds and at most 30 days, such as 90s, 10m or 2h; not %s", flag, d)
+	}
+	return nil
+}
+
 func newFuseExtend(e *env) *cobra.Command {
 	var by time.Duration
 	cmd := newFuseChange(e, "extend FOLDER", "Let a fuse expire later", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
+		if err := checkDelay("by", by); err != nil {
+			return fuse.Fuse{}, "", err
+		}
 		x, err := f.Extend(e.ctx, folder, by)
 		return x, "expires at " + clock(x.Expires), err
 	})

@@ -114,7 +114,7 @@ func TestGroupRefused(t *testing.T) {
 		says string
 	}{
 		"no repository": {[]string{"launch", "codex", "claude-code", "-p", "x", "--cwd", t.TempDir()}, Failure, "needs a git repository"},
-		"unknown agent": {[]string{"launch", "codex", "nobody", "-p", "x", "--cwd", repo}, Failure, `nobody: no agent "nobody"`},
+		"unknown agent": {[]string{"launch", "codex", "nobody", "-p", "x", "--cwd", repo}, Usage, `unknown agent "nobody"`},
 		"a terminal":    {[]string{"launch", "codex", "codex", "-p", "x", "--cwd", repo, "--terminal"}, Usage, "one agent only"},
 		"both":          {[]string{"launch", "codex", "--matrix", matrix("prompt: x")}, Usage, "contains the agents"},
 		"no agents":     {[]string{"launch", "--matrix", matrix("prompt: x")}, Failure, "names no agent"},

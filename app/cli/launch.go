@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,13 +26,16 @@ type launchCommand struct {
 	branch, baseBranch  string
 	worktree            bool
 	dryRun, yes         bool
+	// ownModel and ownMode report that the flags were given, be it as empty: the defaults of the settings don't count.
+	ownModel, ownMode bool
 }
 
 func newLaunch(e *env) *cobra.Command {
 	c := &launchCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "launch AGENT[=MODEL]…",
-		Short: "Start an agent in a folder, in the background or in this terminal",
+		Use:        "launch [AGENT[=MODEL]…]",
+		SuggestFor: []string{"run", "start", "new"},
+		Short:      "Start an agent in a folder, in the background or in this terminal",
 		Long: `Start an agent in a folder. It reads its prompt from standard input where the
 agent allows that; the prompt never passes through a shell. In the background its
 output goes to a log. The folder is locked until the agent's own process ends. A
@@ -48,12 +52,18 @@ in YAML describes a group:
       models: [opus, sonnet]
     - agent: codex
 
+Without an agent, the default_agent of the settings is launched. The settings may also
+have a default model and mode for each agent; --model "" and --mode "" leave these
+to the agent itself.
+
 Agents: ` + agentNames(canLaunch) + ".",
 		Example: `  rollcall launch codex -p "fix the build" --cwd ~/src/app
   rollcall launch claude-code=opus claude-code=sonnet codex --prompt-file todo.md`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && c.matrix == "" {
-				return usageError("launch takes an agent, or several\n  see: %s --help", cmd.CommandPath())
+			c.Defaults = launch.DefaultsOf(c.settings())
+			c.ownModel, c.ownMode = cmd.Flags().Changed("model"), cmd.Flags().Changed("mode")
+			if len(args) == 0 && c.matrix == "" && c.Defaults.Member("").Agent == "" {
+				return usageError("launch takes an agent, or several; or use --matrix FILE, or set default_agent in config.toml\n  see: %s --help", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -79,8 +89,9 @@ Agents: ` + agentNames(canLaunch) + ".",
 func newResume(e *env) *cobra.Command {
 	c := &launchCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "resume ID",
-		Short: "Resume a session, with a prompt or in this terminal",
+		Use:        "resume ID",
+		SuggestFor: []string{"continue", "attach"},
+		Short:      "Resume a session, with a prompt or in this terminal",
 		Long: `Resume the session with this id, or with the only id that begins so: with a
 prompt (-p) in the background, or with --terminal in this terminal. The rules of
 launch apply to its folder.`,
@@ -106,7 +117,7 @@ func (c *launchCommand) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.RetryHooks, "retry-hooks", false, "start a hook again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
 	f.BoolVar(&c.Force, "force", false, "also into a folder that is locked or in use")
 	f.BoolVar(&c.Terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
-	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that would be left out")
+	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that would be left out for the agent's sake")
 	f.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the command, start nothing")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask before a mode that skips all questions")
 }
@@ -127,6 +138,8 @@ func (c *launchCommand) resume(id string) error {
 		return fmt.Errorf("session %s is still running%s: %s; use --force to resume it anyway", s.ID, where, present.Status(s.Session))
 	}
 	c.Dir, c.Resume = s.CWD, s.ID
+	c.Defaults = launch.DefaultsOf(c.settings())
+	c.ownMode = true // the defaults are for new sessions
 	return c.launch(launch.Member{Agent: s.Agent, Model: c.model, Mode: c.mode})
 }
 
@@ -142,11 +155,15 @@ func (c *launchCommand) launch(m launch.Member) error {
 		return err
 	}
 	req.Task.Model, req.Task.Mode = m.Model, m.Mode
-	plan, err := launch.Prepare(a, req, os.Environ())
+	if err := c.check(list, &req, m); err != nil {
+		return err
+	}
+	env, left := c.Defaults.Environment(os.Environ())
+	plan, err := launch.Prepare(a, req, env)
 	if err != nil {
 		return err
 	}
-	c.print(plan)
+	c.print(plan, left)
 	c.printFuses(plan.Request.Task.Dir)
 	if err := c.confirmUnsafe(list, m); err != nil || c.dryRun {
 		return err
@@ -188,8 +205,48 @@ func (c *launchCommand) request() (req launch.Request, err error) {
 	return c.Request(c.ctx)
 }
 
+// check returns an error that names the flag, for what no agent can be started with.
+func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, members ...launch.Member) error {
+	if strings.TrimSpace(req.Task.Prompt) == "" && req.Spec == "" && len(req.Files) == 0 && !c.Terminal {
+		other := " or --terminal"
+		if len(members) > 1 {
+			other = "" // it starts one agent only
+		}
+		return usageError("a background launch needs a prompt: use -p TEXT, --prompt-file FILE%s", other)
+	}
+	for _, m := range members {
+		if launch.Find(list, m.Agent) == nil {
+			return unknownAgent(m.Agent)
+		}
+		if strings.HasPrefix(m.Model, "-") {
+			return usageError("--model is the name of a model, not %q", m.Model)
+		}
+		if err := c.checkMode(list, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMode returns an error for a permission mode that the agent does not have.
+func (c *launchCommand) checkMode(list []adapters.Adapter, m launch.Member) error {
+	var names []string
+	for _, mode := range launch.Modes(list, m.Agent) {
+		names = append(names, mode.Name)
+	}
+	switch {
+	case m.Mode == "" || slices.Contains(names, m.Mode):
+		return nil
+	case !c.ownMode && m.Mode == c.Defaults.Member(m.Agent).Mode:
+		return fmt.Errorf("settings: agents.%s.mode is one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)
+	case names == nil:
+		return usageError("%s has no permission modes: leave out --mode", m.Agent)
+	}
+	return usageError("--mode of %s is %s, not %q", m.Agent, strings.Join(names, ", "), m.Mode)
+}
+
 // print shows what would be started.
-func (c *launchCommand) print(p *launch.Plan) {
+func (c *launchCommand) print(p *launch.Plan, left []string) {
 	c.printf("%s in %s\n", present.AgentName(p.Agent), c.path(p.Request.Task.Dir))
 	c.printf("  %s\n", present.Cut(present.Line(strings.Join(append([]string{p.Command.Path}, p.Command.Args...), " ")), 2000))
 	if p.Command.Stdin != "" {
@@ -197,6 +254,9 @@ func (c *launchCommand) print(p *launch.Plan) {
 	}
 	if len(p.Dropped) > 0 {
 		c.printf("  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)
+	}
+	if len(left) > 0 {
+		c.printf("  left out of its environment, as the settings say: %s\n", strings.Join(left, ", "))
 	}
 }
 

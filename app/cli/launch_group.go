@@ -11,15 +11,22 @@ import (
 	"rollcall/app/worktree"
 )
 
-// members reads AGENT[=MODEL] arguments.
+// members reads AGENT[=MODEL] arguments. Without any it returns the default agent.
 func (c *launchCommand) members(args []string) []launch.Member {
+	if len(args) == 0 {
+		args = []string{string(c.Defaults.Member("").Agent)}
+	}
 	var out []launch.Member
 	for _, a := range args {
 		agent, model, ok := strings.Cut(a, "=")
-		if !ok {
-			model = c.model
+		m := c.Defaults.Member(adapters.Name(agent))
+		if ok || c.ownModel {
+			m.Model = ifelse(ok, model, c.model)
 		}
-		out = append(out, launch.Member{Agent: adapters.Name(agent), Model: model, Mode: c.mode})
+		if c.ownMode {
+			m.Mode = c.mode
+		}
+		out = append(out, m)
 	}
 	return out
 }
@@ -32,6 +39,10 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 			return nil, err
 		}
 		m := &launch.Matrix{Request: req, Members: c.members(args), Worktree: worktree.Wanted{Branch: c.branch, Base: c.baseBranch}}
+		list, _ := c.open()
+		if err := c.check(list, &req, m.Members...); err != nil {
+			return nil, err
+		}
 		return m, launch.CheckMembers(m.Members)
 	}
 	if len(args) > 0 || c.Prompt != "" || c.PromptFile != "" || c.model != "" || c.mode != "" {
@@ -39,10 +50,16 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 	}
 	c.KeepEnv = c.KeepEnv || c.settings().Launch.KeepEnv
 	m, err := launch.LoadMatrix(c.ctx, c.matrix, &c.Options)
-	if err == nil {
-		m.Worktree = worktree.Wanted{Branch: cmp.Or(c.branch, m.Worktree.Branch), Base: cmp.Or(c.baseBranch, m.Worktree.Base)}
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	m.Worktree = worktree.Wanted{Branch: cmp.Or(c.branch, m.Worktree.Branch), Base: cmp.Or(c.baseBranch, m.Worktree.Base)}
+	for i := range m.Members {
+		x := &m.Members[i]
+		d := c.Defaults.Member(x.Agent)
+		x.Model, x.Mode = cmp.Or(x.Model, d.Model), cmp.Or(x.Mode, d.Mode)
+	}
+	return m, nil
 }
 
 // noTerminal returns why --terminal cannot be used.
@@ -75,13 +92,14 @@ func (c *launchCommand) group(args []string) error {
 		return err
 	}
 	list, _ := c.open()
-	g, err := launch.PrepareGroup(c.ctx, m, list, os.Environ())
+	env, left := c.Defaults.Environment(os.Environ())
+	g, err := launch.PrepareGroup(c.ctx, m, list, env)
 	if err != nil {
 		return err
 	}
 	c.printf("group %s\n", g.Name)
 	for i, p := range g.Plans {
-		c.print(p)
+		c.print(p, left)
 		if err := c.confirmUnsafe(list, m.Members[i]); err != nil {
 			return err
 		}

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -13,6 +15,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/lock"
+	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
 const week = 7 * 24 * time.Hour
@@ -21,29 +27,36 @@ type listCommand struct {
 	*env
 	all                         bool
 	since, agent, status, group string
+	dir                         string
 	asJSON, strict              bool
 }
 
 func newList(e *env) *cobra.Command {
 	c := &listCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the sessions of all agents",
+		Use:        "list",
+		SuggestFor: []string{"ls", "ps", "sessions"},
+		Short:      "List the sessions of all agents",
 		Long: `List the live sessions of all agents: those that need you first, then working
 and idle ones, the newest activity first. With --all the stopped ones of the last
-7 days follow.`,
+7 days follow.
+
+On a terminal the table is as wide as the terminal at most. Elsewhere it has every
+column, and nothing is cut.`,
 		Example: `  rollcall list
+  rollcall list --cwd .
   rollcall list --all --since 30d --agent codex
   rollcall list --status waiting --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&c.all, "all", false, "stopped sessions as well")
+	f.BoolVarP(&c.all, "all", "a", false, "stopped sessions as well")
 	f.StringVar(&c.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting, idle, stopped (implies --all), unknown")
 	f.StringVar(&c.group, "group", "", "only sessions launched in this `group`")
+	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` or below it")
 	jsonFlag(cmd, &c.asJSON)
 	strictFlag(cmd, &c.strict)
 	return cmd
@@ -134,11 +147,12 @@ func parseSince(s string) (time.Duration, error) {
 
 // filter returns the sessions that the flags ask for. It overwrites all.
 func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Session {
+	within := c.inFolder()
 	out := all[:0] // only this command has the list, which may be long
 	for i := range all {
 		s := &all[i]
 		if since == 0 && !s.Live() || c.status != "" && string(s.Status) != c.status ||
-			c.group != "" && (s.Launch == nil || s.Launch.Group != c.group) {
+			c.group != "" && (s.Launch == nil || s.Launch.Group != c.group) || !within(s) {
 			continue
 		}
 		out = append(out, *s)
@@ -146,37 +160,87 @@ func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Sessi
 	return out
 }
 
-// warnNone reports that there is nothing to list, and where sessions were looked for.
+// inFolder returns a function that reports whether a session works in the folder that --cwd names, or below it. It
+// compares the folders as the file system does, where that answers, so that links make no difference.
+func (c *listCommand) inFolder() func(*app.Session) bool {
+	if c.dir == "" {
+		return func(*app.Session) bool { return true }
+	}
+	realPath := func(dir string) string {
+		path, err := bounded.In(dir, bounded.ReadLimit, func(context.Context) (string, error) { return lock.FormerPath(dir), nil })
+		if err != nil {
+			return dir
+		}
+		return path
+	}
+	asked := realPath(launch.Path(c.dir))
+	known := map[string]bool{} // very many sessions share few folders
+	return func(s *app.Session) bool {
+		if !s.HasLocalFolder() {
+			return false
+		}
+		within, found := known[s.CWD]
+		if !found {
+			rel, err := filepath.Rel(asked, realPath(s.CWD))
+			within = err == nil && filepath.IsLocal(rel)
+			known[s.CWD] = within
+		}
+		return within
+	}
+}
+
+// warnNone reports in one line that there is nothing to list, and of which agents that is known.
 func (c *listCommand) warnNone(snap *app.Snapshot) {
-	what := "no live sessions"
+	var asked, failed []string
+	for _, h := range snap.Adapters {
+		switch h.State {
+		case app.OK:
+			asked = append(asked, string(h.Name))
+		case app.Absent:
+		default:
+			failed = append(failed, string(h.Name))
+		}
+	}
+	what, where := c.nothing()
+	text := what + " of " + strings.Join(asked, ", ") + where
+	absent := len(snap.Adapters) - len(asked) - len(failed)
+	switch {
+	case asked == nil && failed == nil && c.agent != "":
+		text = c.agent + " is not installed"
+	case asked == nil && failed == nil:
+		text = "no agent is installed"
+	case asked == nil:
+		text = "not known whether there are sessions: not everything of " + strings.Join(failed, ", ") + " could be read"
+	case failed != nil:
+		text += "; not everything of " + strings.Join(failed, ", ") + " could be read"
+	case absent > 0:
+		text += fmt.Sprintf("; %s not installed", plural(absent, "agent"))
+	}
+	if asked != nil && !c.all && c.since == "" && c.status == "" {
+		text += "; stopped ones: rollcall list -a"
+	}
+	c.warn(text)
+}
+
+// nothing describes what the flags asked for and was not found, and where.
+func (c *listCommand) nothing() (what, where string) {
+	what = "no live sessions"
 	if c.all || c.since != "" {
-		what = "no sessions in that time"
+		what = "no sessions"
 	}
 	if c.status != "" {
 		what = "no " + c.status + " sessions"
 	}
-	var places []string
-	for _, h := range snap.Adapters {
-		place := string(h.Name)
-		if n := len(h.LookedIn); n > 0 {
-			place = c.path(h.LookedIn[0])
-			if n > 1 {
-				place += " and " + plural(n-1, "more place")
-			}
-		}
-		if h.State == app.Absent {
-			place += " (" + string(h.Name) + " is not installed)"
-		}
-		places = append(places, place)
+	if c.group != "" {
+		where += " in group " + present.Line(c.group)
 	}
-	text := what
-	if len(places) > 0 {
-		text += "; looked in " + strings.Join(places, ", ")
+	if c.dir != "" {
+		where += " in " + c.path(launch.Path(c.dir))
 	}
-	if !c.all && c.since == "" && c.status == "" {
-		text += "\n  stopped ones: rollcall list --all"
+	if since := cmp.Or(c.since, "7d"); since != "all" && (c.all || c.since != "") {
+		where += " in the last " + since
 	}
-	c.warn(text)
+	return what, where
 }
 
 func plural(n int, what string) string {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"os/user"
 
@@ -21,6 +22,7 @@ refused, with the name and reason of whoever locked it, until it is unlocked.`,
 		Args: oneFolder,
 		RunE: e.withLaunches(func(l *launch.Launches, args []string) error {
 			k.Path = args[0]
+			k.By = cmp.Or(k.By, userName())
 			taken, err := l.Locks().Take(e.ctx, k, false, nil)
 			if err != nil {
 				return folderError(err)
@@ -29,7 +31,7 @@ refused, with the name and reason of whoever locked it, until it is unlocked.`,
 			return nil
 		}),
 	}
-	cmd.Flags().StringVar(&k.By, "by", userName(), "who holds it")
+	cmd.Flags().StringVar(&k.By, "by", "", "who holds it (default: your user name)")
 	cmd.Flags().StringVar(&k.Reason, "reason", "", "why, for those who are refused")
 	return cmd
 }

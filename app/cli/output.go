@@ -87,6 +87,11 @@ func (o *output) colored(text, code string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+// pad returns text with spaces up to a width in cells.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-present.Width(text), 0))
+}
+
 // path returns a path, safe for a terminal, with ~ for the user's home folder.
 func (o *output) path(path string) string {
 	path = present.Line(path)

@@ -25,8 +25,9 @@ type peekCommand struct {
 func newPeek(e *env) *cobra.Command {
 	c := &peekCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "peek ID",
-		Short: "Show the last messages of a session",
+		Use:        "peek ID",
+		SuggestFor: []string{"tail", "messages"},
+		Short:      "Show the last messages of a session",
 		Long: `Show the last messages of the session with this id, or with the only id that
 begins so: what you and the agent said, and each call of a tool in one line
 ("+" done, ">" running or waiting for you, "x" failed).

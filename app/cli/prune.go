@@ -42,8 +42,9 @@ type pruneCommand struct {
 func newPrune(e *env) *cobra.Command {
 	c := &pruneCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "prune",
-		Short: "Remove leftovers that no live session needs",
+		Use:        "prune",
+		SuggestFor: []string{"clean", "gc"},
+		Short:      "Remove leftovers that no live session needs",
 		Long: `Remove files of sessions and launches that have ended: records, logs and locks
 of launches, and what OrgLoop/agentctl left behind. What a live process or session
 may still need is kept, and the agents' own files are never touched. What is removed

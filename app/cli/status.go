@@ -16,8 +16,9 @@ import (
 func newStatus(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "status ID",
-		Short: "Show everything about one session",
+		Use:        "status ID",
+		SuggestFor: []string{"show", "info"},
+		Short:      "Show everything about one session",
 		Long: `Show everything about the session with this id, or with the only id that begins
 so. An id that fits several sessions is wrong usage (exit code 2) and lists them.`,
 		Args: oneID,

@@ -20,8 +20,9 @@ type stopCommand struct {
 func newStop(e *env) *cobra.Command {
 	c := &stopCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "stop ID",
-		Short: "Stop a session: its gateway or its own process ends it",
+		Use:        "stop ID",
+		SuggestFor: []string{"kill", "end"},
+		Short:      "Stop a session: its gateway or its own process ends it",
 		Long: `Stop the session with this id, or with the only id that begins so.
 
 One that runs on a gateway is stopped by the gateway. One with a process of its
@@ -29,8 +30,11 @@ own is asked to end in the agent's graceful way, then terminated, then killed.
 Each step is shown with the time it is given, and so are the processes below it,
 which end with it. A process that hosts other sessions too is never signalled.`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if c.idle && len(args) > 0 {
+				return usageError("use --idle or an id, not both\n  see: %s --help", cmd.CommandPath())
+			}
 			if c.idle {
-				return noArgs(cmd, args)
+				return nil
 			}
 			return oneID(cmd, args)
 		},

@@ -134,7 +134,7 @@ func TestStopIdle(t *testing.T) {
 		{"no", "n\n", []string{"stop", "--idle"}, Failure, "Stop 1 idle session? [y/N] "},
 		{"end of input", "\x00", []string{"stop", "--idle"}, Failure, "nothing was done"},
 		{"dry run", "", []string{"stop", "--idle", "-n"}, Done, ""},
-		{"with an id", "", []string{"stop", "--idle", "idle"}, Usage, "takes no argument"},
+		{"with an id", "", []string{"stop", "--idle", "idle"}, Usage, "use --idle or an id"},
 	} {
 		var s Streams
 		if c.in != "" {

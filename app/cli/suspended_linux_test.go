@@ -34,11 +34,11 @@ func TestTableOfSuspendedAndOpen(t *testing.T) {
 	printTable(c.output, []app.Session{suspend(wait), suspend(simple("11111111-aaaa", adapters.ClaudeCode, adapters.Idle, time.Minute)),
 		{Session: open(471)}, {Session: open(4711)}}, time.Now())
 	want := strings.Join([]string{
-		"STATUS                         PROJECT       AGENT        AGE  ID             TOPIC",
-		"! needs permission, suspended  99999999-aa…  Claude Code  1 m  99999999",
-		"- suspended                    11111111-aa…  Claude Code  1 m  11111111",
-		"- open, no session yet         lab           Codex        1 m  process-471-",
-		"- open, no session yet         lab           Codex        1 m  process-4711-",
+		"STATUS                         PROJECT        AGENT        AGE  ID             TOPIC",
+		"! needs permission, suspended  99999999-aaaa  Claude Code  1 m  99999999",
+		"- suspended                    11111111-aaaa  Claude Code  1 m  11111111",
+		"- open, no session yet         lab            Codex        1 m  process-471-",
+		"- open, no session yet         lab            Codex        1 m  process-4711-",
 	}, "\n") + "\n"
 	if d := cmp.Diff(want, c.out.String()); d != "" {
 		t.Errorf("table (-want +got):\n%s", d)
@@ -52,8 +52,8 @@ func TestSuspendedSessionInWords(t *testing.T) {
 	if !strings.Contains(c.out.String(), "status         - suspended\n") {
 		t.Errorf("status says\n%s", c.out.String())
 	}
-	line := eventLine(&app.Event{Kind: app.Changed, At: time.Now(), Session: s})
-	if !strings.Contains(line, "  suspended Codex") {
+	line := eventLine(&app.Event{Kind: app.Changed, At: time.Now(), Session: s}, 0)
+	if !strings.Contains(line, "  suspended          Codex") {
 		t.Errorf("watch says %q", line)
 	}
 }

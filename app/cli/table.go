@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -11,28 +12,34 @@ import (
 	"rollcall/app/present"
 )
 
-// The columns of the table, with the fewest and the most cells that they get;
-// the topic gets what is left.
+// The columns of the table.
 const (
 	colStatus = iota
 	colProject
 	colAgent
+	colModel
+	colGroup
 	colAge
 	colID
 	colTopic
 	columns
 )
 
-var header = [columns]string{"STATUS", "PROJECT", "AGENT", "AGE", "ID", "TOPIC"}
+var header = [columns]string{"STATUS", "PROJECT", "AGENT", "MODEL", "GROUP", "AGE", "ID", "TOPIC"}
 
-const (
-	gap        = 2
-	minWidth   = 60
-	plainWidth = 80 // where there is no terminal to ask
-	minTopic   = 24
-	minProject = 12
-	maxProject = 20
-)
+// gap is the number of cells between two columns.
+const gap = 2
+
+// leaveOut is the width of a column that is not shown.
+const leaveOut = -gap
+
+// narrowing are the steps by which a table is made narrower until it fits its terminal: a column is cut to a width, or
+// left out. An id is cut last, since it is what other commands take.
+var narrowing = []struct{ column, width int }{
+	{colTopic, 40}, {colModel, 20}, {colGroup, 16}, {colProject, 20}, {colTopic, 24}, {colModel, 12}, {colProject, 12}, {colGroup, 8},
+	{colTopic, 14}, {colAgent, 7}, {colTopic, 12}, {colModel, leaveOut}, {colGroup, leaveOut}, {colTopic, leaveOut}, {colAgent, leaveOut},
+	{colAge, leaveOut}, {colProject, 8}, {colID, 36}, {colStatus, 9}, {colProject, leaveOut}, {colID, 8}, {colID, leaveOut}, {colStatus, 1},
+}
 
 // row is one line of the table.
 type row struct {
@@ -47,7 +54,10 @@ func printTable(o *output, sessions []app.Session, now time.Time) {
 		return
 	}
 	rows := nest(sessions)
-	prefixes := shortIDs(sessions)
+	prefixes := map[string]string{} // without a terminal the ids are whole
+	if o.streams.Width > 0 {
+		prefixes = shortIDs(sessions)
+	}
 	for i := range rows {
 		rows[i].fill(now, prefixes)
 	}
@@ -99,9 +109,13 @@ func (r *row) fill(now time.Time, prefixes map[string]string) {
 		colStatus:  sign(s) + " " + present.Status(s.Session),
 		colProject: indent(r.depth) + present.Project(s.CWD),
 		colAgent:   present.AgentName(s.Agent),
+		colModel:   present.Line(s.Model),
 		colAge:     present.Since(s.LastActivityAt, now),
-		colID:      present.Line(prefixes[s.ID]),
+		colID:      present.Line(cmp.Or(prefixes[s.ID], s.ID)),
 		colTopic:   present.Topic(s.Session),
+	}
+	if s.Launch != nil {
+		r.cells[colGroup] = present.Line(s.Launch.Group)
 	}
 	if s.Stale != nil {
 		r.cells[colStatus] += " (stale)"
@@ -145,34 +159,51 @@ func sign(s *app.Session) string {
 	return "?"
 }
 
-// columnWidths returns the width of each column in a terminal of total cells: what its
-// cells need, and for the topic the rest. Where that is too little, the project gets
-// less. A total of 0 means that there is no terminal.
+// columnWidths returns the width of each column in a terminal of total cells: what its cells need, less where that is more
+// than the terminal has. Without a terminal (0) nothing is cut and every column is there, for programs that read the
+// table; in one, a model and a group have a column if a session has one.
 func columnWidths(rows []row, total int) [columns]int {
 	var w [columns]int
 	for col := range w {
-		w[col] = present.Width(header[col])
 		for _, r := range rows {
 			w[col] = max(w[col], present.Width(r.cells[col]))
 		}
+		if w[col] == 0 && total > 0 && (col == colModel || col == colGroup) {
+			w[col] = leaveOut
+		} else {
+			w[col] = max(w[col], present.Width(header[col]))
+		}
 	}
 	if total == 0 {
-		total = plainWidth
+		return w
 	}
-	total = max(total, minWidth)
-	w[colProject] = min(w[colProject], maxProject)
-	fixed := gap * (columns - 1)
-	for col := range colTopic {
-		fixed += w[col]
+	return fit(w, total)
+}
+
+// fit narrows columns until their table has at most total cells.
+func fit(full [columns]int, total int) [columns]int {
+	w, left := full, total+gap
+	for _, width := range full {
+		left -= gap + width
 	}
-	if lack := minTopic - (total - fixed); lack > 0 {
-		give := max(min(lack, w[colProject]-minProject), 0)
-		w[colProject] -= give
-		fixed -= give
+	for _, step := range narrowing {
+		if left >= 0 {
+			break
+		}
+		width := min(w[step.column], max(w[step.column]+left, step.width))
+		if step.width == leaveOut {
+			width = leaveOut
+		}
+		left += w[step.column] - width
+		w[step.column] = width
 	}
-	w[colTopic] = max(total-fixed, 0)
-	if w[colTopic] < 4 { // very long ids: the line is cut at its end instead
-		w[colTopic] = 0
+	// What a column that was left out needed is more than was missing.
+	for _, col := range []int{colStatus, colAgent, colProject, colID, colTopic, colModel, colGroup} {
+		if w[col] != leaveOut && left > 0 {
+			more := min(left, full[col]-w[col])
+			w[col] += more
+			left -= more
+		}
 	}
 	return w
 }
@@ -180,23 +211,20 @@ func columnWidths(rows []row, total int) [columns]int {
 func printRow(o *output, r row, widths [columns]int) {
 	var b strings.Builder
 	for col, text := range r.cells {
-		if widths[col] == 0 {
-			break
+		if widths[col] == leaveOut {
+			continue
 		}
-		if col > 0 {
+		if b.Len() > 0 {
 			b.WriteString(strings.Repeat(" ", gap))
 		}
 		cell := present.Cut(text, widths[col])
-		fill := strings.Repeat(" ", max(widths[col]-present.Width(cell), 0))
 		switch col {
-		case colTopic:
-			b.WriteString(cell)
 		case colAge:
-			b.WriteString(fill + cell)
+			b.WriteString(strings.Repeat(" ", max(widths[col]-present.Width(cell), 0)) + cell)
 		case colStatus:
-			b.WriteString(paint(o, r.session, cell) + fill)
+			b.WriteString(paint(o, r.session, cell) + pad("", widths[col]-present.Width(cell)))
 		default:
-			b.WriteString(cell + fill)
+			b.WriteString(pad(cell, widths[col]))
 		}
 	}
 	o.printf("%s\n", strings.TrimRight(b.String(), " "))

@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/present"
 )
 
@@ -30,7 +36,7 @@ func TestTable(t *testing.T) {
 		s.CWD = "/home/dev/rollcall"
 	}
 	d := deps(claude(parent, child, grandchild, orphan), codex(wait, twin))
-	r := run(t, d, "list", "--all")
+	r := runOn(t.Context(), t, Streams{Width: 80}, d, "list", "-a")
 	want := strings.Join([]string{
 		"STATUS              PROJECT       AGENT        AGE  ID          TOPIC",
 		"! needs you         日本語のプ…   Codex        now  01a1fc98-1  絵文字 🧑‍🚀 と日…",
@@ -50,12 +56,47 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestColumnsOfTheTable: models and groups have a column where a session has one and there is room; without a terminal
+// every column is there, and nothing is cut.
+func TestColumnsOfTheTable(t *testing.T) {
+	plain := app.Session{Session: simple("11111111-aaaa", adapters.Codex, adapters.Working, 0)}
+	plain.CWD, plain.Title = "/home/dev/a", strings.Repeat("long ", 40)+"end"
+	model, group := plain, plain
+	model.ID, model.Model = "22222222-aaaa", "gpt-6-codex"
+	group.ID, group.Launch = "33333333-aaaa", &app.Launch{Group: "g-a1b2c3"}
+	for name, c := range map[string]struct {
+		list  []app.Session
+		width int
+		want  string
+	}{
+		"neither":        {[]app.Session{plain}, 100, "STATUS PROJECT AGENT AGE ID TOPIC"},
+		"a model":        {[]app.Session{plain, model}, 100, "STATUS PROJECT AGENT MODEL AGE ID TOPIC"},
+		"a group":        {[]app.Session{plain, group}, 100, "STATUS PROJECT AGENT GROUP AGE ID TOPIC"},
+		"both":           {[]app.Session{model, group}, 80, "STATUS PROJECT AGENT MODEL GROUP AGE ID TOPIC"},
+		"narrow":         {[]app.Session{model, group}, 66, "STATUS PROJECT AGENT GROUP AGE ID TOPIC"},
+		"a phone":        {[]app.Session{model, group}, 30, "STATUS PROJECT ID"},
+		"not a terminal": {[]app.Session{plain}, 0, "STATUS PROJECT AGENT MODEL GROUP AGE ID TOPIC"},
+	} {
+		e := newEnv(t.Context(), Streams{Width: c.width}, deps())
+		printTable(e.output, c.list, time.Now())
+		head, rows, _ := strings.Cut(e.out.String(), "\n")
+		if got := strings.Join(strings.Fields(head), " "); got != c.want {
+			t.Errorf("%s: columns %q, want %q\n%s", name, got, c.want, e.out.String())
+		}
+		if c.width == 0 && (!strings.Contains(rows, "11111111-aaaa") || !strings.HasSuffix(rows, "long end\n")) {
+			t.Errorf("%s: %s", name, rows)
+		}
+	}
+}
+
 // TestTableFits: at every width, whatever the sessions have.
 func TestTableFits(t *testing.T) {
 	long := full()
-	long.ID, long.CWD, long.Title = strings.Repeat("a", 200), "/"+strings.Repeat("界", 100), strings.Repeat("🧑‍🚀", 100)
-	for _, list := range [][]adapters.Session{{full()}, {full(), long}, {long}} {
-		for width := minWidth; width <= 200; width += 7 {
+	long.ID, long.CWD, long.Title, long.Model = strings.Repeat("a", 200), "/"+strings.Repeat("界", 100), strings.Repeat("🧑‍🚀", 100), strings.Repeat("m", 90)
+	other := long
+	other.ID += "b"
+	for _, list := range [][]adapters.Session{{full()}, {full(), long}, {long}, {long, other}} {
+		for width := 1; width <= 300; width++ {
 			r := runOn(t.Context(), t, Streams{Width: width}, deps(claude(list...)), "list")
 			for _, line := range strings.Split(r.out, "\n") {
 				if w := present.Width(line); w > width {
@@ -90,12 +131,68 @@ func TestUniquePrefixes(t *testing.T) {
 	}
 }
 
+// TestNothing: an empty answer is one line that says of which agents it is known; one that failed is never "no sessions".
 func TestNothing(t *testing.T) {
-	absent := codex()
-	absent.err = adapters.ErrAbsent
-	r := run(t, deps(claude(), absent), "list")
-	if r.code != Done || r.out != "" || !strings.Contains(r.err, "no live sessions; looked in ~/.claude/sessions and 1 more place, ~/.codex (codex is not installed)") {
-		t.Errorf("%+v", r)
+	absent, failed := codex(), codex()
+	absent.err, failed.err = adapters.ErrAbsent, adapters.Unreadable("/home/dev/.codex", fs.ErrPermission)
+	pi := &agent{name: adapters.Pi, err: adapters.ErrAbsent}
+	const stopped = "; stopped ones: rollcall list -a"
+	for _, c := range []struct {
+		deps Deps
+		args string
+		want string
+	}{
+		{deps(claude(), codex()), "", "no live sessions of claude-code, codex" + stopped},
+		{deps(claude(), absent), "", "no live sessions of claude-code; 1 agent not installed" + stopped},
+		{deps(claude(), absent, pi), "-a", "no sessions of claude-code in the last 7d; 2 agents not installed"},
+		{deps(claude(), codex()), "--since all", "no sessions of claude-code, codex"},
+		{deps(claude(), codex()), "--status working --group g", "no working sessions of claude-code, codex in group g"},
+		{deps(claude(), codex()), "--cwd /nowhere -a", "no sessions of claude-code, codex in /nowhere in the last 7d"},
+		{deps(claude(), failed), "", "no live sessions of claude-code; not everything of codex could be read" + stopped},
+		{deps(failed, pi), "", "not known whether there are sessions: not everything of codex could be read"},
+		{deps(absent, pi), "", "no agent is installed"},
+		{deps(absent, pi), "--agent codex", "codex is not installed"},
+	} {
+		r := run(t, c.deps, append([]string{"list"}, strings.Fields(c.args)...)...)
+		first, _, _ := strings.Cut(r.err, "\n")
+		if r.code != Done || r.out != "" || first != "rollcall: "+c.want {
+			t.Errorf("list %s: %+v, want %q", c.args, r, c.want)
+		}
+	}
+}
+
+// TestListFolder: --cwd knows a folder by each of its paths, and what lies below it.
+func TestListFolder(t *testing.T) {
+	base := t.TempDir()
+	link := filepath.Join(base, "link")
+	if err := os.MkdirAll(filepath.Join(base, "real", "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(base, "real"), link); err != nil {
+		t.Skip(err)
+	}
+	var list []adapters.Session
+	for id, dir := range map[string]string{"in": "real", "below": "real/sub", "linked": "link/sub", "beside": "really", "above": "", "gone": "real/gone"} {
+		s := simple(id, adapters.ClaudeCode, adapters.Working, 0)
+		s.CWD = filepath.Join(base, dir)
+		list = append(list, s)
+	}
+	remote := simple("remote", adapters.ClaudeCode, adapters.Working, 0)
+	remote.CWD, remote.Remote = filepath.Join(base, "real"), "gw"
+	for _, dir := range []string{filepath.Join(base, "real"), link} {
+		r := run(t, deps(claude(append(list, remote)...)), "list", "--cwd", dir, "--json")
+		var got struct{ Sessions []struct{ ID string } }
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, s := range got.Sessions {
+			ids = append(ids, s.ID)
+		}
+		slices.Sort(ids)
+		if d := cmp.Diff([]string{"below", "gone", "in", "linked"}, ids); d != "" {
+			t.Errorf("%s: %s", dir, d)
+		}
 	}
 }
 

@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,8 +36,9 @@ type watchCommand struct {
 func newWatch(e *env) *cobra.Command {
 	c := &watchCommand{env: e}
 	cmd := &cobra.Command{
-		Use:   "watch",
-		Short: "Print what happens to sessions and fuses, as it happens",
+		Use:        "watch",
+		SuggestFor: []string{"events", "follow"},
+		Short:      "Print what happens to sessions and fuses, as it happens",
 		Long: `Print what happens to the sessions from now on, until it is interrupted: one line
 when a session starts, when its status changes and when its process ends, and one
 when a fuse is set, changed, fired or cancelled.`,
@@ -82,7 +83,7 @@ func (c *watchCommand) run() error {
 		if e.Kind == app.Changed {
 			line.Before = string(e.Before.Status)
 		}
-		emit(line, eventLine(&e))
+		emit(line, eventLine(&e, c.streams.Width))
 	}
 }
 
@@ -104,20 +105,47 @@ func (c *watchCommand) runningCore() (*app.Core, func(), error) {
 }
 
 // eventLine describes an event in one line.
-func eventLine(e *app.Event) string {
+func eventLine(e *app.Event, width int) string {
 	s := &e.Session
 	what := string(e.Kind)
 	if e.Kind == app.Changed {
 		what = present.Status(s.Session)
 	}
-	return fmt.Sprintf("%s  %-8s %s  %s  %s", e.At.Local().Format(time.TimeOnly), what, present.AgentName(s.Agent),
-		present.Project(s.CWD), present.Cut(present.Topic(s.Session), 60))
+	return watchLine(width, e.At, what, present.AgentName(s.Agent), present.Project(s.CWD), present.Topic(s.Session))
+}
+
+// watchLine returns a line of aligned columns for a terminal of width cells; 0: there is no terminal, and nothing is cut.
+// The widths are fixed, since the events to come are not known. A longer text moves the rest of its own line only.
+func watchLine(width int, at time.Time, what, agent, project, topic string) string {
+	if width > 0 {
+		project = present.Cut(project, watchProject)
+	}
+	line := strings.Join([]string{at.Local().Format(time.TimeOnly), pad(what, watchWhat), pad(agent, longestAgent()), pad(project, watchProject), topic}, "  ")
+	line = strings.TrimRight(line, " ")
+	if width > 0 {
+		line = present.Cut(line, width)
+	}
+	return line
+}
+
+// The columns of watch: the statuses of sessions that are not suspended, and the names of most folders.
+const (
+	watchWhat    = 17 // "idle, interrupted"
+	watchProject = 20
+)
+
+// longestAgent returns the width of the longest name of an agent.
+func longestAgent() (width int) {
+	for _, d := range adapters.Described() {
+		width = max(width, present.Width(d.Title))
+	}
+	return width
 }
 
 // print prints one event at once, as JSON or as text.
 func (c *watchCommand) print(e eventJSON, text string) error {
 	if !c.asJSON {
-		c.printf("%s\n", present.Line(text))
+		c.printf("%s\n", text)
 	} else if err := c.encode(e, false); err != nil {
 		return err
 	}
@@ -147,7 +175,7 @@ func (c *watchCommand) watchFuses(ctx context.Context, emit func(eventJSON, stri
 			c.warn(err.Error())
 		}
 		for _, e := range fuseEvents(known, now) {
-			emit(e, fmt.Sprintf("%s  %s  %s", time.Now().Format(time.TimeOnly), e.Event, e.Fuse.Path))
+			emit(e, watchLine(c.streams.Width, time.Now(), e.Event, "", present.Project(e.Fuse.Path), c.path(e.Fuse.Path)))
 		}
 		known = now
 	}

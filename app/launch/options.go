@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/app/settings"
+	"rollcall/proc"
 )
 
 // Options are the options of a launch as the user gave them, as flags or in the window's form.
@@ -28,6 +30,36 @@ type Options struct {
 	RetryHooks bool // see Hook.Again
 	KeepEnv    bool
 	Force      bool
+	Defaults   Defaults
+}
+
+// Defaults are what launches use for what the user did not choose. They come from the settings.
+type Defaults struct {
+	agent    adapters.Name
+	agents   map[adapters.Name]settings.Agent
+	leaveOut []string
+}
+
+// DefaultsOf returns the defaults of the settings.
+func DefaultsOf(s settings.Settings) Defaults { return Defaults{s.DefaultAgent, s.Agents, s.LeaveOut} }
+
+// Member returns the default model and mode of an agent; for an empty name those of the default agent, which may be empty
+// too.
+func (d *Defaults) Member(agent adapters.Name) Member {
+	agent = cmp.Or(agent, d.agent)
+	a := d.agents[agent]
+	return Member{agent, a.Model, a.Mode}
+}
+
+// Environment returns the environment of a launch, made of the caller's without the variables that launches do not
+// inherit, and the names of those that it had.
+func (d *Defaults) Environment(env []string) (kept, left []string) {
+	for _, name := range d.leaveOut {
+		if isSet(env, name) {
+			left = append(left, name)
+		}
+	}
+	return proc.ChildEnv(env, d.leaveOut, nil), left
 }
 
 // Request returns the launch that the options ask for. It reads PromptFile.

@@ -17,6 +17,9 @@ func Line(s string) string {
 // Text returns untrusted text as safe lines, like Line, but keeps line breaks and indentation.
 func Text(s string) string { return strings.TrimSpace(clean(s, true)) }
 
+// Output returns one line of a program's output for a terminal, like Text. It keeps all white space.
+func Output(s string) string { return clean(s, true) }
+
 func clean(s string, breaks bool) string {
 	var b strings.Builder
 	b.Grow(len(s))

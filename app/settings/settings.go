@@ -14,15 +14,28 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"rollcall/adapters"
 	"rollcall/app/owned"
 	"rollcall/bounded"
 )
 
 // Settings are the user's settings. The zero value has the defaults.
 type Settings struct {
-	OpenClaw OpenClaw `toml:"openclaw"`
-	Webhook  Webhook  `toml:"webhook"`
-	Launch   Launch   `toml:"launch"`
+	// DefaultAgent is the agent of a launch that names none.
+	DefaultAgent adapters.Name `toml:"default_agent"`
+	// LeaveOut are the names of environment variables that launches do not inherit.
+	LeaveOut []string                `toml:"leave_out_environment"`
+	Agents   map[adapters.Name]Agent `toml:"agents"`
+	OpenClaw OpenClaw                `toml:"openclaw"`
+	Webhook  Webhook                 `toml:"webhook"`
+	Launch   Launch                  `toml:"launch"`
+}
+
+// Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
+// them.
+type Agent struct {
+	Model string `toml:"model"`
+	Mode  string `toml:"mode"`
 }
 
 // Webhook is the webhook for the ends of sessions. There is none unless URL is set.
@@ -86,7 +99,10 @@ func Load(path string) (Settings, error) {
 	}
 	var bad []error
 	for _, key := range meta.Undecoded() {
-		bad = append(bad, fmt.Errorf("settings: %s: this version has no setting %q", path, key.String()))
+		bad = append(bad, fmt.Errorf("settings: %s:%s this version has no setting %q", path, line(text, key...), key.String()))
+	}
+	for _, mistake := range s.checkLaunches() {
+		bad = append(bad, fmt.Errorf("settings: %s:%s %s", path, line(text, mistake.key...), mistake.text))
 	}
 	s.OpenClaw.Gateways = slices.DeleteFunc(s.OpenClaw.Gateways, func(g Gateway) bool {
 		err := g.check()

@@ -110,16 +110,26 @@ func (p *launchPage) showAgents(found map[adapters.Name]string) {
 	for _, c := range p.choices {
 		c.set(found[c.name])
 	}
-	if first {
-		for _, c := range p.choices {
-			if c.install == "" {
-				c.check.SetChecked(true)
-				break
-			}
-		}
+	if c := p.firstChoice(); first && c != nil {
+		c.check.SetChecked(true)
 	}
 	p.changed()
 	p.content.Refresh()
+}
+
+// firstChoice returns the agent that is chosen at first: the default agent if it is installed, or else the first that is;
+// nil: none is.
+func (p *launchPage) firstChoice() (found *agentChoice) {
+	for _, c := range p.choices {
+		switch {
+		case c.install != "":
+		case c.name == p.ui.options.Defaults.Member("").Agent:
+			return c
+		case found == nil:
+			found = c
+		}
+	}
+	return found
 }
 
 // showPrompt shows the field for the prompt, unless the prompt is in a file.

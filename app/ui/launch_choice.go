@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -36,6 +37,14 @@ func newModeField(h *widgets.Host, modes []adapters.Mode, changed func()) *modeF
 	f.choice = h.NewSelect(options, func(string) { f.explain(); changed() })
 	f.choice.Selected = defaultMode
 	return f
+}
+
+// preset selects a mode without reporting a change. It ignores a mode that the agent does not have.
+func (f *modeField) preset(mode string) {
+	if slices.ContainsFunc(f.modes, func(m adapters.Mode) bool { return m.Name == mode }) {
+		f.choice.Selected = mode
+		f.explain()
+	}
 }
 
 func (f *modeField) explain() {
@@ -90,6 +99,9 @@ func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func
 	}
 	c.missing.Importance = widget.LowImportance
 	c.copy = u.host.NewButton("Copy", widgets.PlainIcon("copy"), func() { u.copyText(c.copy, c.install) })
+	preset := u.options.Defaults.Member(c.name)
+	c.model.Text = preset.Model
+	c.mode.preset(preset.Mode)
 	c.fields = container.NewGridWithColumns(2, c.model, c.mode.choice)
 	c.absent = widgets.Border(nil, nil, container.NewVBox(c.copy), c.missing)
 	c.content = widgets.Rows(-2, widgets.Beside(choiceWidth, c.check, container.NewStack(c.fields, c.absent)),

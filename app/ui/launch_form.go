@@ -37,6 +37,7 @@ type prepared struct {
 	form  launchForm
 	plan  *launch.Plan
 	group *launch.Group
+	left  []string // variables that the settings leave out
 }
 
 func (p *prepared) plans() []*launch.Plan {
@@ -53,14 +54,15 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{form: f}
+	env, left := u.options.Defaults.Environment(u.environ())
+	p := &prepared{form: f, left: left}
 	if len(f.members) == 1 {
 		req.Task.Model, req.Task.Mode = f.members[0].Model, f.members[0].Mode
 		a := u.adapter(f.members[0].Agent)
 		if a == nil {
 			return nil, fmt.Errorf("unknown agent %q", f.members[0].Agent)
 		}
-		p.plan, err = launch.Prepare(a, req, u.environ())
+		p.plan, err = launch.Prepare(a, req, env)
 		return p, err
 	}
 	req.Group = cmp.Or(req.Group, f.defaultGroup)
@@ -68,7 +70,7 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	if err := launch.CheckMembers(f.members); err != nil {
 		return nil, err
 	}
-	p.group, err = launch.PrepareGroup(ctx, m, u.options.Agents, u.environ())
+	p.group, err = launch.PrepareGroup(ctx, m, u.options.Agents, env)
 	return p, err
 }
 
@@ -90,8 +92,9 @@ func terminalCommand(program string, f *launchForm, promptFile string) []string 
 	}
 	add := func(name, value string) { flag(name+"="+value, value != "") }
 	add("--prompt-file", promptFile)
-	add("--model", m.Model)
-	add("--mode", m.Mode)
+	// Also where they are empty: the form has its own values, and the defaults of the settings do not count any more.
+	flag("--model="+m.Model, m.Model != "" || f.Resume == "")
+	flag("--mode="+m.Mode, m.Mode != "" || f.Resume == "")
 	add("--spec", launch.Path(f.Spec))
 	for _, file := range f.Files {
 		add("--file", launch.Path(file))

@@ -129,6 +129,9 @@ func planNotes(p *prepared) []string {
 	if p.form.Terminal {
 		notes = append(notes, "The command runs in a new terminal. Closing the terminal ends the agent.")
 	}
+	if len(p.left) > 0 {
+		notes = append(notes, "Removed from its environment, as your settings say: "+short(strings.Join(p.left, ", "))+".")
+	}
 	for _, plan := range p.plans() {
 		for _, n := range environmentNotes(plan) {
 			if !slices.Contains(notes, n) {

@@ -15,6 +15,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/launch"
 	"rollcall/app/lock"
+	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
 
@@ -318,4 +319,29 @@ func typeInto(t *testing.T, o fyne.CanvasObject, placeholder, text string) {
 		}
 	}
 	t.Fatalf("no field %q", placeholder)
+}
+
+// The launch page begins with the agent, models and modes of the settings, and uses what the user makes of them.
+func TestLaunchDefaults(t *testing.T) {
+	t.Setenv("SECRET_OF_MINE", "s")
+	set := settings.Settings{DefaultAgent: adapters.Codex, LeaveOut: []string{"SECRET_OF_MINE"}, Agents: map[adapters.Name]settings.Agent{
+		adapters.Codex: {Model: "gpt-6", Mode: "read-only"}, adapters.ClaudeCode: {Mode: "no such mode"}}}
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Defaults: launch.DefaultsOf(set)})
+	w.ui.ShowLaunch()
+	p := w.ui.launch
+	w.until("the agents", func() bool { return p.asked })
+	p.folder.SetText(t.TempDir())
+	p.prompt.SetText("do it")
+	w.command("codex --model gpt-6 --mode read-only -p", "Removed from its environment, as your settings say: SECRET_OF_MINE.")
+	if p.choices[0].check.Checked || p.choices[0].mode.mode() != "" {
+		t.Errorf("claude-code is chosen, or has mode %q", p.choices[0].mode.mode())
+	}
+	p.choices[1].model.SetText("")
+	p.choices[1].mode.choice.SetSelected(defaultMode)
+	w.command("codex -p")
+	f := p.read()
+	f.Terminal = true
+	if got := terminalCommand("rollcall", &f, ""); !slices.Contains(got, "--model=") || !slices.Contains(got, "--mode=") {
+		t.Errorf("the terminal would use the defaults: %q", got)
+	}
 }

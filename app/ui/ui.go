@@ -52,6 +52,8 @@ type Options struct {
 	Program string
 	// KeepEnv keeps the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
+	// Defaults are the agent, models and modes that the launch form begins with, and the variables that are left out.
+	Defaults launch.Defaults
 }
 
 // UI is the window's content. Its methods must be called on Fyne's goroutine, unless their comment says otherwise.

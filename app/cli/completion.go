@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/lock"
+	"rollcall/app/present"
+)
+
+// completionLimit is how long an agent may take to list its sessions for a shell, whose user waits.
+const completionLimit = 1500 * time.Millisecond
+
+// completer returns what a shell can offer for an argument or a flag's value. args are the arguments before it.
+type completer func(args []string) ([]cobra.Completion, cobra.ShellCompDirective)
+
+// addCompletions registers what a shell can complete: the arguments of each command by its path, and the values of each
+// flag by its name, which means the same in all commands. Nothing is offered for what is in neither list.
+func addCompletions(e *env, root *cobra.Command) {
+	c := &completions{e}
+	arguments := map[string]completer{
+		"rollcall launch": several(c.agents), "rollcall status": first(c.recent), "rollcall peek": first(c.recent), "rollcall resume": first(c.recent),
+		"rollcall stop": first(c.live), "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
+		"rollcall compare": first(c.groups), "rollcall lock": folders, "rollcall unlock": first(c.locked),
+		"rollcall fuse set": folders, "rollcall fuse extend": first(c.fused), "rollcall fuse cancel": first(c.fused), "rollcall fuse retry": first(c.fused),
+	}
+	flags := map[string]completer{
+		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(c.recent),
+		"status": words("working", "waiting", "idle", "stopped", "unknown"), "since": words("1h", "12h", "7d", "4w", "all"),
+		"color": words("auto", "always", "never"), "cwd": folders, "repo": folders, "prompt-file": files, "spec": files, "file": files, "textfile": files,
+		"matrix": func([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	for _, cmd := range allCommands(root) {
+		if complete, ok := arguments[cmd.CommandPath()]; ok {
+			cmd.ValidArgsFunction = complete.function()
+		} else if cmd.ValidArgsFunction == nil && !cmd.HasSubCommands() {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			complete := flags[f.Name]
+			if complete == nil {
+				complete = words()
+			}
+			if f.Value.Type() != "bool" {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete.function()) // no error: each flag is visited once
+			}
+		})
+	}
+}
+
+// addCompletionCommand adds cobra's command that prints the scripts for shells, with our answers to wrong usage.
+func addCompletionCommand(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "completion" {
+			continue
+		}
+		cmd.Short = "Print a script with which a shell completes commands, ids, agents and folders"
+		cmd.Args = noCommand
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		for _, shell := range cmd.Commands() {
+			shell.Args = noArgs
+		}
+	}
+}
+
+// allCommands returns a command and all commands below it.
+func allCommands(cmd *cobra.Command) []*cobra.Command {
+	list := []*cobra.Command{cmd}
+	for _, sub := range cmd.Commands() {
+		list = append(list, allCommands(sub)...)
+	}
+	return list
+}
+
+// function returns the completer in cobra's form. It leaves out what does not begin with what was typed.
+func (complete completer) function() cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		list, directive := complete(args)
+		if directive&cobra.ShellCompDirectiveFilterFileExt == 0 {
+			list = slices.DeleteFunc(list, func(x cobra.Completion) bool { return !strings.HasPrefix(x, typed) })
+		}
+		return list, directive
+	}
+}
+
+const noFiles = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+
+// words returns a completer for a fixed list.
+func words(list ...cobra.Completion) completer {
+	return func([]string) ([]cobra.Completion, cobra.ShellCompDirective) { return slices.Clone(list), noFiles }
+}
+
+// several returns a completer for each of any number of arguments, without those that are there already.
+func several(list func() []cobra.Completion) completer {
+	return func(args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return slices.DeleteFunc(list(), func(x cobra.Completion) bool {
+			word, _, _ := strings.Cut(x, "\t")
+			return slices.Contains(args, word)
+		}), noFiles
+	}
+}
+
+// first returns a completer for a command with one argument.
+func first(list func() []cobra.Completion) completer {
+	return func(args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, noFiles
+		}
+		return list(), noFiles
+	}
+}
+
+func folders([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func files([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// completions are the lists that depend on this machine. What cannot be read is left out: a shell has no place for
+// messages.
+type completions struct{ *env }
+
+// agents returns the agents that can be launched or listed.
+func (c *completions) agents() (out []cobra.Completion) {
+	list, _ := c.open()
+	for _, a := range list {
+		out = append(out, cobra.CompletionWithDesc(string(a.Name()), present.AgentName(a.Name())))
+	}
+	return out
+}
+
+// modes returns the permission modes of the agents among the arguments, or of all agents.
+func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.ShellCompDirective) {
+	list, _ := c.open()
+	named := slices.ContainsFunc(list, func(a adapters.Adapter) bool { return slices.Contains(args, string(a.Name())) })
+	for _, a := range list {
+		if named && !slices.Contains(args, string(a.Name())) {
+			continue
+		}
+		for _, m := range launch.Modes(list, a.Name()) {
+			out = append(out, cobra.CompletionWithDesc(m.Name, present.AgentName(a.Name())+": it "+m.Says))
+		}
+	}
+	return out, noFiles
+}
+
+// recent returns the sessions that live or were active in the last week.
+func (c *completions) recent() []cobra.Completion { return c.sessions(week) }
+
+// live returns the sessions that live.
+func (c *completions) live() []cobra.Completion { return c.sessions(0) }
+
+func (c *completions) sessions(since time.Duration) (out []cobra.Completion) {
+	cfg, _ := c.config(since, false, "") // no error: all agents are wanted
+	if cfg.Limit == 0 || cfg.Limit > completionLimit {
+		cfg.Limit = completionLimit
+	}
+	cfg.Once = true
+	ctx, cancel := context.WithTimeout(c.ctx, 2*completionLimit)
+	defer cancel()
+	snap := app.New(cfg).Refresh(ctx)
+	for i := range snap.Sessions {
+		s := &snap.Sessions[i]
+		if since == 0 && !s.Live() {
+			continue
+		}
+		text := present.Status(s.Session) + ", " + present.Project(s.CWD)
+		if topic := present.Topic(s.Session); topic != "" {
+			text += ": " + topic
+		}
+		out = append(out, cobra.CompletionWithDesc(present.Line(s.ID), present.Cut(text, 70)))
+	}
+	return out
+}
+
+// records returns the launches, the newest first.
+func (c *completions) records() []launch.Record {
+	l, err := c.env.launches()
+	if err != nil {
+		return nil
+	}
+	list, _ := l.List()
+	return list
+}
+
+func (c *completions) launches() (out []cobra.Completion) {
+	for _, r := range c.records() {
+		text := present.AgentName(r.Agent) + ", " + present.Project(r.Dir) + ": " + present.Line(present.Head(r.Prompt))
+		out = append(out, cobra.CompletionWithDesc(r.ID, present.Cut(text, 70)))
+	}
+	return out
+}
+
+// groups returns the groups of the launches, the newest first.
+func (c *completions) groups() (out []cobra.Completion) {
+	count := map[string]int{}
+	var names []string
+	for _, r := range c.records() {
+		if r.Group != "" && count[r.Group] == 0 {
+			names = append(names, r.Group)
+		}
+		count[r.Group]++
+	}
+	for _, name := range names {
+		out = append(out, cobra.CompletionWithDesc(present.Line(name), fmt.Sprintf("launches: %d", count[name])))
+	}
+	return out
+}
+
+// locked returns the folders that were locked by hand.
+func (c *completions) locked() (out []cobra.Completion) {
+	l, err := c.env.launches()
+	if err != nil {
+		return nil
+	}
+	list, _ := l.Locks().List()
+	for _, k := range list {
+		if k.Kind == lock.Manual {
+			out = append(out, cobra.CompletionWithDesc(k.Path, present.Line(k.Holder())))
+		}
+	}
+	return out
+}
+
+// fused returns the folders with a fuse.
+func (c *completions) fused() (out []cobra.Completion) {
+	f, err := c.fuses()
+	if err != nil {
+		return nil
+	}
+	list, _ := f.List()
+	for i := range list {
+		out = append(out, cobra.CompletionWithDesc(list[i].Path, present.Line(list[i].Note)))
+	}
+	return out
+}

@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/owned"
+	"rollcall/app/present"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+type logsCommand struct {
+	*env
+	follow, raw bool
+}
+
+func newLogs(e *env) *cobra.Command {
+	c := &logsCommand{env: e}
+	cmd := &cobra.Command{
+		Use:        "logs ID",
+		SuggestFor: []string{"log", "output"},
+		Short:      "Show what a launch printed",
+		Long: `Show what an agent printed that Rollcall launched in the background. ID is the id
+of the launch or of its session, or the only one that begins so. A log is kept
+until 24 hours after the end of the launch; the conversation of a session is
+shown by rollcall peek.
+
+On a terminal, escape sequences and control characters are left out unless --raw
+is given. Elsewhere the log is printed as it is.`,
+		Example: `  rollcall logs l-1f2e3d4c5b
+  rollcall logs 9830e65d --follow`,
+		Args: exactlyOne("one id of a launch or session, or its beginning"),
+		RunE: e.withLaunches(func(l *launch.Launches, args []string) error { return c.run(l, args[0]) }),
+	}
+	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "print what is added, until the launch ends")
+	cmd.Flags().BoolVar(&c.raw, "raw", false, "keep escape sequences on a terminal")
+	return cmd
+}
+
+func (c *logsCommand) run(l *launch.Launches, id string) error {
+	r, err := c.launchOf(l, id)
+	if err != nil {
+		return err
+	}
+	if r.Log == "" {
+		return fmt.Errorf("launch %s runs in a terminal, so it has no log; use rollcall peek to see its messages", r.ID)
+	}
+	file, err := openLog(r.Log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the log of launch %s is gone: %s does not exist; logs are removed 24 hours after the end of a launch", r.ID, c.path(r.Log))
+	}
+	if err != nil {
+		return fmt.Errorf("the log of launch %s: %w", r.ID, err)
+	}
+	defer file.Close()
+	p := &logPrinter{output: c.output, file: file, raw: c.raw || c.streams.Width == 0}
+	if c.follow {
+		return c.followLog(l, &r, p)
+	}
+	return ifReader(errors.Join(p.print(c.ctx), p.end()))
+}
+
+// ifReader returns err, unless it is that the reader of the output has read enough.
+func ifReader(err error) error {
+	if errors.Is(err, errReaderGone) {
+		return nil
+	}
+	return err
+}
+
+// openLog opens a log that only the user may have written. It does not wait for a file system that does not answer.
+func openLog(path string) (*os.File, error) {
+	return bounded.In(filepath.Dir(path), bounded.ReadLimit, func(context.Context) (*os.File, error) {
+		d, err := owned.OpenDir(filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		f, _, err := d.Open(filepath.Base(path))
+		return f, err
+	})
+}
+
+// launchOf returns the launch with this id or session id, or with the only one that begins so.
+func (c *logsCommand) launchOf(l *launch.Launches, id string) (launch.Record, error) {
+	list, err := l.List()
+	found := matchLaunches(list, id)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return launch.Record{}, usageError("%s", ambiguousLaunch(id, found))
+	case err != nil:
+		return launch.Record{}, err
+	}
+	s, _, _, err := c.find(id, false)
+	var known *exitError
+	switch {
+	case errors.As(err, &known) && known.code == NoSession:
+		return launch.Record{}, &exitError{NoSession, fmt.Errorf("no launch or session has the id %q; launches are forgotten 24 hours after their end", id)}
+	case err != nil:
+		return launch.Record{}, err
+	case s.Launch == nil:
+		return launch.Record{}, fmt.Errorf("session %s was not launched by Rollcall, so it has no log; use rollcall peek %s to see its messages",
+			s.ID, present.Begin(s.ID, present.MinID))
+	}
+	if found = matchLaunches(list, s.Launch.ID); len(found) == 1 {
+		return found[0], nil
+	}
+	return launch.Record{}, fmt.Errorf("launch %s is no longer recorded", s.Launch.ID)
+}
+
+// matchLaunches returns the launches whose id, or session's id, is id; if there are none, those that begin with it.
+func matchLaunches(list []launch.Record, id string) (found []launch.Record) {
+	for _, fits := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.HasPrefix} {
+		for _, r := range list {
+			if fits(r.ID, id) || r.Session != "" && fits(r.Session, id) {
+				found = append(found, r)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// ambiguousLaunch lists the launches that an id fits.
+func ambiguousLaunch(id string, found []launch.Record) string {
+	text := fmt.Sprintf("%q fits %d launches:", id, len(found))
+	for _, r := range found {
+		text += fmt.Sprintf("\n  %s  %s, %s, %s", r.ID, r.Agent, clock(r.LaunchedAt), present.Project(r.Dir))
+	}
+	return text
+}
+
+// followLog prints a log and what is added to it, until the launch has ended.
+func (c *logsCommand) followLog(l *launch.Launches, r *launch.Record, p *logPrinter) error {
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel)
+	changed := make(chan struct{}, 1)
+	done := make(chan struct{})
+	defer func() { cancel(); <-done }()
+	go func() {
+		defer close(done)
+		log := app.Session{Session: adapters.Session{Files: []string{r.Log}}}
+		app.New(app.Config{}).Follow(ctx, log, func() {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	status := time.NewTicker(followStatus)
+	defer status.Stop()
+	for {
+		over := c.isOver(l, r)
+		if err := p.print(ctx); err != nil { // after it was asked whether the launch is over: nothing is missed
+			return ifReader(err)
+		}
+		if over {
+			return ifReader(p.end())
+		}
+		select {
+		case <-ctx.Done():
+			return c.ctx.Err()
+		case <-changed:
+		case <-status.C:
+		}
+	}
+}
+
+// isOver reports whether a launch has ended. If its process has, and no other process of Rollcall has noticed, isOver
+// asks the agent whether another process continues it, as a launch does.
+func (c *logsCommand) isOver(l *launch.Launches, r *launch.Record) bool {
+	now := func() *launch.Record {
+		list, _ := l.List()
+		found := matchLaunches(list, r.ID)
+		if len(found) != 1 {
+			return nil
+		}
+		return &found[0]
+	}
+	record := now()
+	if record == nil || record.Ended() {
+		return true
+	}
+	_, lister := c.open()
+	table, ok := lister.(*proc.Table)
+	if !ok || record.Process.IsZero() || table.Alive(record.Process) {
+		return false
+	}
+	snap := c.core(0, false).RefreshOne(c.ctx, record.Agent)
+	if c.ctx.Err() != nil {
+		return false
+	}
+	if _, err := l.Sweep(c.ctx, l.Successor(snap)); err != nil {
+		c.warn(err.Error())
+	}
+	record = now()
+	return record == nil || record.Ended()
+}
+
+// logPrinter prints a log as it grows.
+type logPrinter struct {
+	*output
+	file *os.File
+	raw  bool
+	rest []byte // a line that is not complete yet
+}
+
+// maxLogLine is how much of a line is kept until its end is known.
+const maxLogLine = 64 << 10
+
+// print prints what was added to the log since the last call. Without raw it keeps a line that is not complete, since an
+// escape sequence in it may not be.
+func (p *logPrinter) print(ctx context.Context) error {
+	chunk := make([]byte, maxLogLine)
+	for ctx.Err() == nil {
+		n, err := p.file.Read(chunk)
+		p.add(chunk[:n])
+		if writeErr := p.write(); writeErr != nil {
+			return writeErr
+		}
+		if n == 0 || err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *logPrinter) add(text []byte) {
+	if p.raw {
+		p.out.Write(text)
+		return
+	}
+	p.rest = append(p.rest, text...)
+	for {
+		i := bytes.IndexByte(p.rest, '\n')
+		if i < 0 && len(p.rest) < maxLogLine {
+			return
+		}
+		if i < 0 {
+			p.out.WriteString(present.Output(string(p.rest)))
+			p.rest = p.rest[:0]
+			return
+		}
+		p.out.WriteString(present.Output(string(p.rest[:i])) + "\n")
+		p.rest = p.rest[i+1:]
+	}
+}
+
+// end prints a last line without a line break.
+func (p *logPrinter) end() error {
+	if len(p.rest) > 0 {
+		p.out.WriteString(present.Output(string(p.rest)) + "\n")
+		p.rest = nil
+	}
+	return p.write()
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/app/fuse"
+	"rollcall/app/launch"
+	"rollcall/app/metrics"
+)
+
+type metricsCommand struct {
+	*env
+	file   string
+	strict bool
+}
+
+func newMetrics(e *env) *cobra.Command {
+	c := &metricsCommand{env: e}
+	cmd := &cobra.Command{
+		Use:        "metrics",
+		SuggestFor: []string{"prometheus", "stats"},
+		Short:      "Print metrics for Prometheus",
+		Long: `Print the numbers of live sessions, waits, tokens, locks, fuses and launches once, in
+Prometheus' text format. With --textfile they go to a file instead, which is replaced
+as a whole, for the textfile collector of node_exporter.`,
+		Example: `  rollcall metrics
+  rollcall metrics --textfile /var/lib/node_exporter/rollcall.prom`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.file == "" && cmd.Flags().Changed("textfile") {
+				return usageError("--textfile needs the path of a file")
+			}
+			return c.run()
+		},
+	}
+	cmd.Flags().StringVar(&c.file, "textfile", "", "write the metrics to this `file`")
+	strictFlag(cmd, &c.strict)
+	return cmd
+}
+
+func (c *metricsCommand) run() error {
+	_, snap, err := c.refresh(0, true)
+	if err != nil {
+		return err
+	}
+	var l *launch.Launches
+	var f *fuse.Fuses
+	if c.deps.Launches != nil {
+		l, _ = c.launches()
+	}
+	if c.deps.Fuses != nil {
+		f, _ = c.fuses()
+	}
+	look, err := metrics.Read(c.ctx, snap, l, f)
+	if err != nil {
+		c.warn(err.Error())
+	}
+	look.Version, look.Build = c.deps.Version.Version, c.deps.Version.Build
+	if c.file == "" {
+		err = look.Write(&c.out)
+	} else {
+		err = look.WriteFile(launch.Path(c.file))
+	}
+	if c.warnFailed(snap) && c.strict && err == nil {
+		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
+	}
+	return err
+}

@@ -1,0 +1,146 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// The metrics. docs/metrics.md lists them; a test compares.
+var (
+	info       = describe("info", "Always 1. The labels name the version of Rollcall.", "version", "build")
+	lookTime   = describe("look_timestamp_seconds", "When the agents were asked.")
+	failed     = describe("adapter_failed", "1 if the agent could not be read in full, 0 if it could.", "agent")
+	installed  = describe("adapter_installed", "1 if the agent is installed, 0 if it is not.", "agent")
+	latency    = describe("adapter_answer_seconds", "How long the agent's adapter took for its last answer.", "agent")
+	sessions   = describe("sessions", "Live sessions, as rollcall list shows them.", "agent", "status", "waiting_for")
+	oldestWait = describe("oldest_wait_seconds", "How long the session has waited for the user that waits the longest; 0 if none waits.")
+	tokens     = describe("session_tokens", "Tokens of the live sessions, as their agents recorded them.", "agent", "kind")
+	cost       = describe("session_cost_usd", "Cost of the live sessions, as their agents state it.", "agent")
+	locks      = describe("locks", "Locked folders.", "kind")
+	fuses      = describe("fuses", "Fuses of folders. Those that fired are kept for 24 hours.", "state")
+	launches   = describe("launches", "Launches of Rollcall. Those that ended are kept for 24 hours.", "state")
+)
+
+// names are the names of all metrics, for the test of the document.
+var names []string
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	name = prometheus.BuildFQName("rollcall", "", name)
+	names = append(names, name)
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+// collection takes the metrics of one look.
+type collection chan<- prometheus.Metric
+
+// gauge adds a value. Labels come from agents' names and fixed words, which are valid always; a version may not be.
+func (c collection) gauge(d *prometheus.Desc, value float64, labels ...string) {
+	m, err := prometheus.NewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	if err != nil {
+		m = prometheus.NewInvalidMetric(d, err)
+	}
+	c <- m
+}
+
+// each adds a value for each label.
+func each[K ~string](c collection, d *prometheus.Desc, count map[K]int) {
+	for label, n := range count {
+		c.gauge(d, float64(n), string(label))
+	}
+}
+
+// adapters adds how the agents answered. One that has not answered yet has no metrics.
+func (c collection) adapters(snap *app.Snapshot) {
+	for _, h := range snap.Adapters {
+		if h.State == app.Pending {
+			continue
+		}
+		c.gauge(failed, one(h.State == app.Failed), string(h.Name))
+		c.gauge(installed, one(h.State != app.Absent), string(h.Name))
+		c.gauge(latency, h.Elapsed.Seconds(), string(h.Name))
+	}
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// kind is what sessions are counted by.
+type kind struct {
+	agent  adapters.Name
+	status adapters.Status
+	wait   adapters.WaitingFor
+}
+
+// usual are the kinds of sessions that each agent has a metric for, so that an alert finds a 0 instead of nothing.
+var usual = []kind{{status: adapters.Working}, {status: adapters.Waiting, wait: adapters.ForPermission}, {status: adapters.Waiting, wait: adapters.ForQuestion},
+	{status: adapters.Idle}, {status: adapters.Unknown}}
+
+// sessions adds the numbers of the live sessions and the oldest wait. An agent that failed has no zeros: it may have
+// sessions that are not known.
+func (c collection) sessions(snap *app.Snapshot) {
+	count := map[kind]int{}
+	for _, h := range snap.Adapters {
+		if h.State == app.OK {
+			for _, k := range usual {
+				k.agent = h.Name
+				count[k] = 0
+			}
+		}
+	}
+	wait := 0.0
+	for i := range snap.Sessions {
+		s := &snap.Sessions[i]
+		if !s.Live() {
+			continue
+		}
+		count[kind{s.Agent, s.Status, s.WaitingFor}]++
+		if s.Status == adapters.Waiting && !s.LastActivityAt.IsZero() {
+			wait = max(wait, snap.At.Sub(s.LastActivityAt).Seconds())
+		}
+	}
+	for k, n := range count {
+		c.gauge(sessions, float64(n), string(k.agent), string(k.status), string(k.wait))
+	}
+	c.gauge(oldestWait, wait)
+}
+
+// usage adds the tokens and costs of the live sessions, of the agents that record them.
+func (c collection) usage(snap *app.Snapshot) {
+	used, paid := map[adapters.Name]*adapters.Tokens{}, map[adapters.Name]float64{}
+	for i := range snap.Sessions {
+		s := &snap.Sessions[i]
+		if !s.Live() {
+			continue
+		}
+		if s.CostUSD > 0 {
+			paid[s.Agent] += s.CostUSD
+		}
+		if s.Tokens == nil {
+			continue
+		}
+		sum := used[s.Agent]
+		if sum == nil {
+			sum = &adapters.Tokens{}
+			used[s.Agent] = sum
+		}
+		sum.Input += s.Tokens.Input
+		sum.Output += s.Tokens.Output
+		sum.CacheRead += s.Tokens.CacheRead
+		sum.CacheWrite += s.Tokens.CacheWrite
+		sum.Reasoning += s.Tokens.Reasoning
+	}
+	for agent, t := range used {
+		for name, n := range map[string]int64{"input": t.Input, "output": t.Output, "cache_read": t.CacheRead, "cache_write": t.CacheWrite, "reasoning": t.Reasoning} {
+			c.gauge(tokens, float64(n), string(agent), name)
+		}
+	}
+	for agent, usd := range paid {
+		c.gauge(cost, usd, string(agent))
+	}
+}

@@ -1,0 +1,147 @@
+// Package metrics describes the sessions of this machine, and what Rollcall owns, as metrics for Prometheus. It has no
+// state: each call describes one look. A process that runs on calls Read and WriteFile every 15 s.
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"rollcall/app"
+	"rollcall/app/fuse"
+	"rollcall/app/launch"
+	"rollcall/app/lock"
+)
+
+// Look is what was seen at one moment. A nil list of locks, fuses or launches is not known, and has no metrics; an empty
+// one is known to be empty.
+type Look struct {
+	Version  string // of Rollcall
+	Build    string // "desktop" or "headless"
+	Snapshot *app.Snapshot
+	Locks    []lock.Lock
+	Fuses    []fuse.Fuse
+	Launches []launch.Record
+}
+
+// Read returns a look with this snapshot, which should have the totals of tokens. l and f may be nil. Its error says what
+// of theirs could not be read; the look is without that.
+func Read(ctx context.Context, snap *app.Snapshot, l *launch.Launches, f *fuse.Fuses) (Look, error) {
+	look := Look{Snapshot: snap}
+	var errs []error
+	if l != nil {
+		var err error
+		look.Launches, err = known(l.List())
+		errs = append(errs, err)
+		look.Locks, err = known(l.Locks().List())
+		errs = append(errs, err)
+	}
+	if f != nil {
+		var err error
+		look.Fuses, err = known(f.List())
+		errs = append(errs, err)
+	}
+	return look, errors.Join(append(errs, ctx.Err())...)
+}
+
+// known returns a list that is not nil, or nil where a part of it could not be read: a number that is too small would be
+// believed.
+func known[T any](list []T, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return append([]T{}, list...), nil
+}
+
+// Write writes the metrics of a look in Prometheus' text format.
+func (l *Look) Write(w io.Writer) error {
+	families, err := l.registry().Gather()
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	var b bytes.Buffer
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(&b, family); err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// WriteFile replaces a file by the metrics of a look, for the textfile collector of node_exporter. The file is readable
+// for everybody. A reader sees the old or the new metrics as a whole.
+func (l *Look) WriteFile(path string) error {
+	if err := prometheus.WriteToTextfile(path, l.registry()); err != nil {
+		return fmt.Errorf("the metrics cannot be written to %s: %w", path, err)
+	}
+	return nil
+}
+
+// registry returns a registry with the metrics of the look alone.
+func (l *Look) registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(l) // never fails: it is the only collector
+	return r
+}
+
+// Describe implements prometheus.Collector. It describes nothing, since which metrics there are depends on the look.
+func (l *Look) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (l *Look) Collect(ch chan<- prometheus.Metric) {
+	c := collection(ch)
+	c.gauge(info, 1, l.Version, l.Build)
+	if l.Snapshot != nil {
+		c.gauge(lookTime, float64(l.Snapshot.At.UnixMilli())/1e3)
+		c.adapters(l.Snapshot)
+		c.sessions(l.Snapshot)
+		c.usage(l.Snapshot)
+	}
+	if l.Locks != nil {
+		count := map[lock.Kind]int{lock.Auto: 0, lock.Manual: 0}
+		for _, k := range l.Locks {
+			count[k.Kind]++
+		}
+		each(c, locks, count)
+	}
+	if l.Fuses != nil {
+		each(c, fuses, l.fuseStates())
+	}
+	if l.Launches != nil {
+		count := map[string]int{"running": 0, "ended": 0}
+		for i := range l.Launches {
+			if l.Launches[i].Ended() {
+				count["ended"]++
+			} else {
+				count["running"]++
+			}
+		}
+		each(c, launches, count)
+	}
+}
+
+func (l *Look) fuseStates() map[string]int {
+	now := time.Now()
+	if l.Snapshot != nil {
+		now = l.Snapshot.At
+	}
+	count := map[string]int{"set": 0, "overdue": 0, "fired": 0}
+	for i := range l.Fuses {
+		switch x := &l.Fuses[i]; {
+		case x.Fired():
+			count["fired"]++
+		case now.After(x.Expires):
+			count["overdue"]++
+		default:
+			count["set"]++
+		}
+	}
+	return count
+}

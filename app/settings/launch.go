@@ -1,0 +1,94 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"rollcall/adapters"
+)
+
+// mistake is a value that cannot be used. key is its place in the file.
+type mistake struct {
+	key  []string
+	text string
+}
+
+// checkLaunches returns what is wrong with the settings of launches, and removes those values.
+func (s *Settings) checkLaunches() (bad []mistake) {
+	if s.DefaultAgent != "" && !canLaunch(s.DefaultAgent) {
+		bad = append(bad, mistake{[]string{"default_agent"}, fmt.Sprintf("default_agent is ignored: unknown agent %q; agents: %s", s.DefaultAgent, agentNames())})
+		s.DefaultAgent = ""
+	}
+	s.LeaveOut = slices.DeleteFunc(s.LeaveOut, func(name string) bool {
+		wrong := name == "" || strings.ContainsAny(name, "=\x00 \t\r\n")
+		if wrong {
+			bad = append(bad, mistake{[]string{"leave_out_environment"}, fmt.Sprintf("leave_out_environment: %q is no name of a variable", name)})
+		}
+		return wrong
+	})
+	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
+		a := s.Agents[name]
+		if !canLaunch(name) {
+			bad = append(bad, mistake{[]string{"agents", string(name)}, fmt.Sprintf("agents.%s is ignored: unknown agent; agents: %s", name, agentNames())})
+			delete(s.Agents, name)
+			continue
+		}
+		for key, value := range map[string]*string{"model": &a.Model, "mode": &a.Mode} {
+			if strings.HasPrefix(*value, "-") || strings.TrimSpace(*value) != *value {
+				bad = append(bad, mistake{[]string{"agents", string(name), key}, fmt.Sprintf("agents.%s.%s is ignored: %q must not begin with a hyphen or a space", name, key, *value)})
+				*value = ""
+			}
+		}
+		s.Agents[name] = a
+	}
+	return bad
+}
+
+// canLaunch reports whether an agent exists and can be launched.
+func canLaunch(name adapters.Name) bool {
+	d, ok := adapters.Describe(name)
+	return ok && d.Can.Launch
+}
+
+func agentNames() string {
+	var names []string
+	for _, d := range adapters.Described() {
+		if d.Can.Launch {
+			names = append(names, string(d.Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// errHere stops the decoder at the key that line looks for.
+var errHere = errors.New("here")
+
+// here is the value of the key that line looks for.
+type here struct{}
+
+// UnmarshalTOML implements toml.Unmarshaler.
+func (here) UnmarshalTOML(any) error { return errHere }
+
+// line returns " line N:" for a key of the settings, or nothing if its line is not known: the decoder tells lines only
+// of errors, so line lets it fail at the key.
+func line(text []byte, key ...string) string {
+	probe := reflect.TypeFor[here]()
+	for _, name := range slices.Backward(key) {
+		if strings.ContainsAny(name, "\"`,\\\n") {
+			return ""
+		}
+		probe = reflect.StructOf([]reflect.StructField{{Name: "Key", Type: probe, Tag: reflect.StructTag(fmt.Sprintf("toml:%q", name))}})
+	}
+	_, err := toml.Decode(string(text), reflect.New(probe).Interface())
+	var at toml.ParseError
+	if !errors.As(err, &at) || at.Message != errHere.Error() { // a ParseError does not unwrap
+		return ""
+	}
+	return fmt.Sprintf(" line %d:", at.Position.Line)
+}
