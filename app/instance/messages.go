@@ -2,10 +2,12 @@ package instance
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"slices"
 	"sync"
@@ -88,9 +90,15 @@ func sendOnce(name string, line []byte, until time.Time) error {
 }
 
 func dial(name string) (net.Conn, error) {
-	dir, err := folder()
+	dir, err := existing()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotRunning
+	}
 	if err != nil {
 		return nil, err
+	}
+	if held, err := held(dir, name); err != nil || !held {
+		return nil, cmp.Or(err, ErrNotRunning)
 	}
 	path, err := socketPath(dir, name)
 	if err != nil {
@@ -122,6 +130,7 @@ const maxPeers = 64
 type peers struct {
 	mu     sync.Mutex
 	list   []*peer
+	held   int // of list; see Request.Hold
 	closed bool
 }
 
@@ -130,6 +139,7 @@ type peer struct {
 	conn net.Conn
 	gone chan struct{}
 	once sync.Once
+	held bool // guarded by peers.mu
 }
 
 func (p *peer) drop() {
@@ -148,9 +158,10 @@ func (s *peers) add(conn net.Conn) *peer {
 	if s.closed {
 		p.drop()
 	}
-	if len(s.list) > maxPeers {
-		s.list[0].drop()
-		s.list = slices.Delete(s.list, 0, 1)
+	if len(s.list)-s.held > maxPeers {
+		oldest := slices.IndexFunc(s.list, func(p *peer) bool { return !p.held })
+		s.list[oldest].drop()
+		s.list = slices.Delete(s.list, oldest, oldest+1)
 	}
 	return p
 }
@@ -162,6 +173,9 @@ func (s *peers) remove(p *peer) {
 	defer s.mu.Unlock()
 	if i := slices.Index(s.list, p); i >= 0 {
 		s.list = slices.Delete(s.list, i, i+1)
+		if p.held {
+			s.held--
+		}
 	}
 }
 
@@ -197,13 +211,17 @@ func (i *Instance) serve() {
 		p := i.peers.add(conn)
 		i.handlers.Go(func() {
 			defer i.peers.remove(p)
-			i.handle(p)
+			if i.handle != nil {
+				i.serveRequest(p, i.handle)
+			} else {
+				i.takeMessage(p)
+			}
 		})
 	}
 }
 
-// handle takes the message of a connection.
-func (i *Instance) handle(p *peer) {
+// takeMessage takes the message of a connection.
+func (i *Instance) takeMessage(p *peer) {
 	_ = p.conn.SetReadDeadline(time.Now().Add(readLimit))
 	line, err := bufio.NewReader(io.LimitReader(p.conn, maxMessage)).ReadBytes('\n')
 	if err != nil {
