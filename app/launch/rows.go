@@ -60,15 +60,17 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 	return s
 }
 
-// ExitCode returns the exit code of a launched session's process, or nil if it is unknown.
-func (l *Launches) ExitCode(s *app.Session) *int {
-	records := l.readable()
-	for i := range records {
-		if r := &records[i]; s.Launch != nil && r.ID == s.Launch.ID {
-			return r.ExitCode
-		}
+// ExitCode returns the exit code of a launched session's process that has ended, or nil if it is unknown. It waits a few
+// seconds at most for the process that is about to store the code.
+func (l *Launches) ExitCode(ctx context.Context, s *app.Session) *int {
+	if s.Launch == nil {
+		return nil
 	}
-	return nil
+	r, err := l.waitForCode(ctx, s.Launch.ID)
+	if err != nil {
+		return nil
+	}
+	return r.ExitCode
 }
 
 // launchOf returns the launch of a session, or nil.
@@ -77,6 +79,7 @@ func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
 		r := &records[i]
 		if r.Agent == s.Agent && l.matches(r, s) {
 			return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: r.Prompt, Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: l.shownHooks(r),
+				Ended: r.Ended(), ExitCode: r.ExitCode, Signal: r.Signal, CodeUnknown: l.codeUnknown(r),
 				Unlisted: s.ID == r.ID} // a row that Complete added
 		}
 	}
