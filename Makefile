@@ -71,7 +71,7 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops whe
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left
-	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
+	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch ./app/keep
 
 stress: ## the launches' stress tests in full: a thousand launches in a row, hundreds at once, pids given again
 	ROLLCALL_STRESS=1 go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch

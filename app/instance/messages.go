@@ -117,7 +117,7 @@ func dial(name string) (net.Conn, error) {
 			return nil, ErrNotRunning
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("it is running, and does not listen: %w", err)
+			return nil, fmt.Errorf("it is running, and does not listen: %w: %w", ErrUnanswered, err)
 		}
 	}
 }

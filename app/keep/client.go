@@ -107,7 +107,7 @@ func (c *Client) Ready(ctx context.Context) error {
 			_, last = c.ask(ctx, request{Verb: verbYield}, answerLimit)
 		case err == nil:
 			return nil
-		case errors.Is(err, bounded.ErrNoAnswer):
+		case !errors.Is(err, instance.ErrNotRunning) && !errors.Is(err, instance.ErrUnanswered):
 			return fmt.Errorf("%w: %w", ErrNoKeeper, err)
 		case errors.Is(err, instance.ErrNotRunning) && started.over():
 			if last = started.failure(); last != nil {

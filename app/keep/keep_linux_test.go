@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rollcall/proc"
 )
 
 // TestServer: on a machine without a desktop every promise is kept by a keeper that starts by itself, knows the exit
@@ -223,11 +225,68 @@ func TestKilled(t *testing.T) {
 		return s.Launches == 0 && s.Fuses == 0
 	})
 	w.accounted()
-	for path, list := range map[string]string{"/tmp/hook": w.read("/tmp/hook"), "/tmp/fuse": w.read("/tmp/fuse"), "/tmp/started": w.read("/tmp/started")} {
+	w.checkOnce()
+}
+
+// TestCrashes kills the keeper at each step of its own. No agent is started twice, no launch stays half done, and hooks
+// and fuses run once or are told to have an unknown result.
+func TestCrashes(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	for i, point := range []string{"launch.taken", "launch.started", "launch.booked", "launch.exited", "launch.ended", "launch.hook.claimed", "fuse.claimed"} {
+		w.until("end of the last keeper", func() bool {
+			if k := w.keepers(); len(k) > 0 {
+				w.kill(k[0].PID)
+			}
+			return len(w.keepers()) == 0
+		})
+		if code, said := w.runWith([]string{"ROLLCALL_FAULT=" + point}, "keep", "--start"); code != 0 {
+			t.Fatalf("%s: %s", point, said)
+		}
+		doomed := w.status().PID
+		_ = os.Remove("/tmp/end") // the agent runs until all is set
+		dir := fmt.Sprintf("/tmp/work/%d", i)
+		w.check(os.MkdirAll(dir, 0o700))
+		code, said := w.run("launch", "codex", "-p", "x", "--cwd", dir, "--on-complete", `echo "$PWD" >> /tmp/hook`)
+		if code == 0 && strings.Contains(said, "nothing was started") {
+			t.Errorf("%s: %d %s", point, code, said)
+		}
+		w.run("fuse", "set", dir, "--in", "20ms", "--script", `echo "$PWD" >> /tmp/fuse`)
+		w.write("/tmp/end", "4")
+		w.until("death at "+point, func() bool { return !w.table.Alive(identity(w, doomed)) })
+		w.done("list") // starts another keeper
+		w.done("keep", "--start")
+		w.until("end of everything after "+point, func() bool {
+			s := w.status()
+			if s.Launches > 0 && point == "launch.taken" { // its start may have been interrupted before the agent ran
+				w.write("/tmp/clock", fmt.Sprintf("%dm", i+1))
+			}
+			return s.Launches == 0 && s.Fuses == 0
+		})
+		w.accounted()
+	}
+	w.checkOnce()
+}
+
+// identity returns the identity of a process, or the zero value if there is none.
+func identity(w *world, pid int) proc.Identity {
+	p, err := w.table.Find(pid)
+	if err != nil {
+		return proc.Identity{}
+	}
+	return p.Identity
+}
+
+// checkOnce checks that no agent was started twice, and that no hook and fuse ran twice.
+func (w *world) checkOnce() {
+	w.t.Helper()
+	for _, path := range []string{"/tmp/hook", "/tmp/fuse", "/tmp/started"} {
 		count := map[string]int{}
-		for _, line := range strings.Fields(list) {
+		for _, line := range strings.Fields(w.read(path)) {
 			if count[line]++; count[line] > 1 {
-				t.Errorf("%s: %s twice", path, line)
+				w.t.Errorf("%s: %s twice", path, line)
 			}
 		}
 	}
