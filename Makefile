@@ -24,7 +24,7 @@ GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/launch/... ./app/lock/... ./app/owned/... ./app/program ./app/trouble/... \
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/owned/... ./app/program ./app/trouble/... \
 	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/webhook/... ./app/worktree/...
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
@@ -102,8 +102,8 @@ vet: ## gofmt and go vet, for Linux, macOS and Windows
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed:"; echo "$$bad"; exit 1; }
 	go vet -tags $(DESKTOP) ./...
 	CGO_ENABLED=0 go vet -tags headless $(PORTABLE)
-	GOOS=darwin  CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/... ./app/instance/...
-	GOOS=windows CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/... ./app/instance/...
+	GOOS=darwin  CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/...
+	GOOS=windows CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/...
 
 $(GOLANGCI): tools/go.mod tools/go.sum
 	cd tools && go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -29,24 +29,6 @@ func folder() (string, error) {
 	return StateFolder()
 }
 
-// existing returns the folder of the locks and sockets like folder. It creates nothing; its error wraps fs.ErrNotExist
-// where the folder does not exist.
-func existing() (string, error) {
-	for _, dir := range store.RuntimePaths() {
-		if private(filepath.Dir(dir)) == nil {
-			return dir, private(dir)
-		}
-	}
-	state, err := store.StatePath()
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Lstat(state); err != nil {
-		return "", err
-	}
-	return makePrivate(state)
-}
-
 // StateFolder returns the folder of Rollcall's files, private to the user, and creates
 // it where it does not exist.
 func StateFolder() (string, error) {

@@ -22,7 +22,7 @@ import (
 const (
 	Tray   = "tray"
 	Window = "window"
-	Keeper = "keep" // followed by what identifies the state folder
+	Keeper = "keep" // followed by what identifies the machine
 )
 
 // ErrRunning reports that another process holds the claim.
@@ -61,9 +61,9 @@ type Instance struct {
 // Claim claims name for this process, until Close or the end of the process, however it
 // ends. Processes that it starts don't inherit the claim. Claim returns ErrRunning if
 // another process has the claim.
-func Claim(name string) (*Instance, error) { return claim(name, nil) }
+func Claim(name string) (*Instance, error) { return claim(folder, name, nil) }
 
-func claim(name string, handle func(*Request)) (*Instance, error) {
+func claim(folder func() (string, error), name string, handle func(*Request)) (*Instance, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"slices"
 	"sync"
@@ -64,7 +63,11 @@ func Send(name string, msg Message) error {
 }
 
 func sendOnce(name string, line []byte, until time.Time) error {
-	conn, err := dial(name)
+	dir, err := folder()
+	if err != nil {
+		return err
+	}
+	conn, err := dial(dir, name)
 	if err != nil {
 		return err
 	}
@@ -89,14 +92,7 @@ func sendOnce(name string, line []byte, until time.Time) error {
 	return nil
 }
 
-func dial(name string) (net.Conn, error) {
-	dir, err := existing()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotRunning
-	}
-	if err != nil {
-		return nil, err
-	}
+func dial(dir, name string) (net.Conn, error) {
 	if held, err := held(dir, name); err != nil || !held {
 		return nil, cmp.Or(err, ErrNotRunning)
 	}

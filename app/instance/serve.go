@@ -2,6 +2,7 @@ package instance
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -24,10 +26,10 @@ type Request struct {
 	mu sync.Mutex
 }
 
-// Serve claims name as Claim does. It calls handle for each request, on a goroutine of its own, instead of passing
+// Serve claims name in a folder of the user's, which it creates if it is missing, and otherwise as Claim does. It calls handle for each request, on a goroutine of its own, instead of passing
 // messages on. The connection is closed when handle returns.
-func Serve(name string, handle func(*Request)) (*Instance, error) {
-	return claim(name, handle)
+func Serve(dir, name string, handle func(*Request)) (*Instance, error) {
+	return claim(func() (string, error) { return makePrivate(dir) }, name, handle)
 }
 
 // Answer sends one answer. It may be called several times, from several goroutines.
@@ -94,11 +96,11 @@ type Answers struct {
 // ErrUnanswered reports that the other process took the request, or may have taken it, and did not answer it.
 var ErrUnanswered = errors.New("it did not answer")
 
-// Ask sends a request to the process that holds the claim on name. Its error is ErrNotRunning if there is none. The
-// caller closes the answers.
-func Ask(ctx context.Context, name string, request any) (*Answers, error) {
-	if err := checkName(name); err != nil {
-		return nil, err
+// Ask sends a request to the process that holds the claim on name in a folder. Its error is ErrNotRunning if there is
+// none. The caller closes the answers.
+func Ask(ctx context.Context, dir, name string, request any) (*Answers, error) {
+	if running, err := Running(dir, name); err != nil || !running {
+		return nil, cmp.Or(err, ErrNotRunning)
 	}
 	data, err := json.Marshal(request)
 	if err != nil {
@@ -107,7 +109,7 @@ func Ask(ctx context.Context, name string, request any) (*Answers, error) {
 	if len(data) >= maxRequest {
 		return nil, fmt.Errorf("request to %s: %d bytes are too many", name, len(data))
 	}
-	conn, err := dial(name)
+	conn, err := dial(dir, name)
 	if err != nil {
 		return nil, err
 	}
@@ -144,13 +146,15 @@ func (a *Answers) Close() {
 	_ = a.conn.Close()
 }
 
-// Running reports whether a process holds the claim on name.
-func Running(name string) (bool, error) {
-	dir, err := existing()
-	if errors.Is(err, fs.ErrNotExist) {
+// Running reports whether a process holds the claim on name in a folder, which need not exist.
+func Running(dir, name string) (bool, error) {
+	if err := checkName(name); err != nil {
+		return false, err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil {
+	if _, err := makePrivate(dir); err != nil {
 		return false, err
 	}
 	return held(dir, name)

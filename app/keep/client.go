@@ -44,13 +44,13 @@ const (
 
 // Running reports whether a keeper runs. It asks nothing of it.
 func (c *Client) Running() (bool, error) {
-	return bounded.In(c.State, bounded.ReadLimit, func(context.Context) (bool, error) { return instance.Running(nameOf(c.State)) })
+	return bounded.In(c.State, bounded.ReadLimit, func(context.Context) (bool, error) { return instance.Running(c.State, claimName()) })
 }
 
 // open sends a request to the keeper. The caller closes the answers.
 func (c *Client) open(ctx context.Context, q request) (*instance.Answers, error) {
 	return bounded.In(c.State, answerLimit, func(left context.Context) (*instance.Answers, error) {
-		a, err := instance.Ask(ctx, nameOf(c.State), q)
+		a, err := instance.Ask(ctx, c.State, claimName(), q)
 		if err == nil && left.Err() != nil {
 			a.Close()
 		}

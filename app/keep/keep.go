@@ -80,7 +80,7 @@ func Run(ctx context.Context, cfg Config) error {
 	k.launched.Troubles = k.troubles
 	k.fired = fuse.NewKeeper(cfg.Fuses, cfg.Log, nil)
 	k.fired.Troubles = k.troubles
-	own, err := instance.Serve(nameOf(cfg.State), k.handle)
+	own, err := instance.Serve(cfg.State, claimName(), k.handle)
 	if err != nil {
 		return err
 	}

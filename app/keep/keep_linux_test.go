@@ -150,7 +150,7 @@ func TestRefused(t *testing.T) {
 	if w == nil {
 		return
 	}
-	w.write("/tmp/run/rollcall", "in the way of the socket")
+	w.check(os.MkdirAll("/tmp/home/.local/state/rollcall/"+claimName()+".lock", 0o700)) // in the way of the claim
 	code, said := w.run("launch", "codex", "-p", "x", "--cwd", "/tmp/work", "--on-complete", "true")
 	if code != 1 || !strings.Contains(said, "nothing would run its hooks") || len(w.records()) != 0 || w.read("/tmp/started") != "" {
 		t.Errorf("launch with a hook: %d %s", code, said)
@@ -174,6 +174,10 @@ func TestReplaced(t *testing.T) {
 	}
 	w.done("launch", "codex", "-p", "x", "--cwd", "/tmp/work", "--on-complete", `echo "$ROLLCALL_EXIT_CODE" >> /tmp/hook`)
 	old := w.status()
+	w.check(os.RemoveAll("/tmp/run")) // as at a logout: the keeper is found all the same
+	if s := w.status(); s.PID != old.PID {
+		t.Errorf("after a logout: %+v", s)
+	}
 	w.check(copyFile(insideProgram, "/tmp/rollcall.new"))
 	w.check(os.Rename("/tmp/rollcall.new", insideProgram))
 	w.done("fuse", "set", "/tmp/other", "--in", "1s", "--script", "echo fired >> /tmp/fuse")

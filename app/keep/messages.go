@@ -2,18 +2,21 @@ package keep
 
 import (
 	"crypto/sha256"
+	"os"
 	"time"
 
 	"rollcall/app/instance"
 	"rollcall/proc"
 )
 
-// nameOf returns the name that the keeper of a state folder claims. Another state folder, as tests have, has a keeper of
-// its own.
-func nameOf(state string) string {
-	sum := sha256.Sum256([]byte(state))
+// claimName returns the name that the keeper claims in the state folder. It differs between machines and containers that
+// share the folder, since none can keep what runs on another. The claim is not in the system's runtime folder, which is
+// removed at logout while the keeper runs on.
+func claimName() string {
+	host, _ := os.Hostname() // without one there is nothing to tell apart
+	sum := sha256.Sum256([]byte(host))
 	name := []byte(instance.Keeper + "-")
-	for _, b := range sum[:8] {
+	for _, b := range sum[:4] {
 		name = append(name, 'a'+b>>4, 'a'+b&15)
 	}
 	return string(name)
