@@ -25,7 +25,7 @@ GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
 	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/webhook/... ./app/worktree/...
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
@@ -76,7 +76,7 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops whe
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left
-	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
+	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch ./app/keep
 
 stress: ## run STRESS percent (100) of the launches' stress tests: a thousand launches in a row, hundreds at once, pids given again
 	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
@@ -107,8 +107,8 @@ vet: ## gofmt and go vet, for Linux, macOS and Windows
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed:"; echo "$$bad"; exit 1; }
 	go vet -tags $(DESKTOP) ./...
 	CGO_ENABLED=0 go vet -tags headless $(PORTABLE)
-	GOOS=darwin  CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/... ./app/instance/...
-	GOOS=windows CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/... ./app/instance/...
+	GOOS=darwin  CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/...
+	GOOS=windows CGO_ENABLED=0 go vet -tags headless $(PORTABLE) ./notify/...
 
 $(GOLANGCI): tools/go.mod tools/go.sum
 	cd tools && go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

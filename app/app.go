@@ -36,6 +36,12 @@ type Launch struct {
 	Log        string // path of the agent's output; empty: it has a terminal
 	LaunchedAt time.Time
 	Hooks      []Hook
+	// Ended reports that the agent's process has ended. ExitCode is nil if its exit code is not known, or not yet:
+	// CodeUnknown reports that it will never be. Signal is the name of the signal that ended the process, or empty.
+	Ended       bool
+	ExitCode    *int
+	Signal      string
+	CodeUnknown bool
 	// Unlisted reports that the agent does not list the session, or not yet: the row
 	// is made of Rollcall's own record.
 	Unlisted bool

@@ -29,10 +29,11 @@ type Child struct {
 	// Identity is zero if the process had ended before it could be seen.
 	Identity Identity
 
-	cmd  *exec.Cmd
-	once sync.Once
-	code int
-	err  error
+	cmd    *exec.Cmd
+	once   sync.Once
+	code   int
+	signal string
+	err    error
 }
 
 // Start starts the program in a session of its own (Windows: in a process group
@@ -88,7 +89,14 @@ func (c *Child) Wait() (code int, err error) {
 			c.err = err
 			return
 		}
-		c.code = exitCode(c.cmd.ProcessState)
+		c.code, c.signal = exitCode(c.cmd.ProcessState), exitSignal(c.cmd.ProcessState)
 	})
 	return c.code, c.err
+}
+
+// Signal returns the name of the signal that ended the process, such as "SIGKILL", or "" if none did. It waits for the
+// end of the process as Wait does.
+func (c *Child) Signal() string {
+	_, _ = c.Wait()
+	return c.signal
 }

@@ -52,3 +52,6 @@ func openInput(path string) (*os.File, error) {
 }
 
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }
+
+// exitSignal returns "": Windows ends no process by a signal.
+func exitSignal(*os.ProcessState) string { return "" }

@@ -68,7 +68,7 @@ func recordings(t testing.TB) []string {
 
 func execute(t testing.TB, env []string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second) // also for a cleanup
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program(t), args...)
 	cmd.Env = env

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/fuse"
+	"rollcall/app/keep"
 	"rollcall/app/launch"
 	"rollcall/app/settings"
 	"rollcall/proc"
@@ -55,7 +56,11 @@ type Deps struct {
 	Settings func() (settings.Settings, error)
 	// Fuses opens the fuses; nil: there are none.
 	Fuses func() (*fuse.Fuses, error)
-	Log   *slog.Logger // nil: discard
+	// Keep runs the keeper until it ends by itself or ctx is done: `rollcall keep`; nil: this build has none.
+	Keep func(ctx context.Context) error
+	// Keeper talks to the keeper, and starts it; nil: there is none.
+	Keeper *keep.Client
+	Log    *slog.Logger // nil: discard
 	// Tray runs the tray until ctx is done: `rollcall` without a sub-command; nil:
 	// this build has none.
 	Tray func(ctx context.Context) error
@@ -130,7 +135,7 @@ Without a command it starts the tray icon.`,
 		return e.setColor(*color)
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
-		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics} {
+		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep} {
 		root.AddCommand(add(e))
 	}
 	refuseUnknownTopics(root)

@@ -146,6 +146,9 @@ func (c *doctorCommand) environment() []checkJSON {
 		}
 		add("settings", err, path)
 	}
+	if check, ok := c.keeperCheck(); ok {
+		out = append(out, check)
+	}
 	if tree := c.getenv("HOST_PROC"); tree != "" {
 		_, err := os.Stat(filepath.Join(tree, "stat"))
 		add("HOST_PROC", err, "processes are read from "+tree)

@@ -58,6 +58,10 @@ type launchJSON struct {
 	Spec       string `json:"spec,omitempty"`
 	Prompt     string `json:"prompt,omitempty"`
 	LaunchedAt string `json:"launched_at"`
+	// ExitCode is missing while the agent's process runs, and where CodeUnknown reports that nobody knows the code.
+	ExitCode    *int   `json:"exit_code,omitempty"`
+	Signal      string `json:"signal,omitempty"`
+	CodeUnknown bool   `json:"exit_code_unknown,omitempty"`
 }
 
 type staleJSON struct {
@@ -99,7 +103,8 @@ func sessionAsJSON(s *app.Session) sessionJSON {
 		j.Context = &s.Context
 	}
 	if l := s.Launch; l != nil {
-		j.Launch = &launchJSON{ID: l.ID, Group: l.Group, Spec: l.Spec, Prompt: l.Prompt, LaunchedAt: timestamp(l.LaunchedAt)}
+		j.Launch = &launchJSON{ID: l.ID, Group: l.Group, Spec: l.Spec, Prompt: l.Prompt, LaunchedAt: timestamp(l.LaunchedAt),
+			ExitCode: l.ExitCode, Signal: l.Signal, CodeUnknown: l.CodeUnknown}
 	}
 	if s.Stale != nil {
 		j.Stale = &staleJSON{Since: timestamp(s.Stale.Since), Reason: s.Stale.Reason}

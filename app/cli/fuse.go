@@ -15,8 +15,8 @@ import (
 
 func newFuse(e *env) *cobra.Command {
 	return newGroup("fuse", "Set timers of folders, for what a session left running there",
-		`A fuse is a timer of a folder. When it expires, while the tray runs or at its
-next start, a script of yours runs in the folder, a webhook is called, or both.
+		`A fuse is a timer of a folder. When it expires, a script of yours runs in the
+folder, a webhook is called, or both. The keeper sees to that (rollcall keep).
 There is one fuse per folder, and it is never overwritten.`,
 		newFuseSet(e), newFuseExtend(e), newFuseCancel(e), newFuseRetry(e), newFuseList(e))
 }
@@ -101,7 +101,7 @@ func newFuseCancel(e *env) *cobra.Command {
 func newFuseRetry(e *env) *cobra.Command {
 	cmd := newFuseChange(e, "retry FOLDER", "Run the script and webhook of an expired fuse again", func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error) {
 		x, err := f.Retry(e.ctx, folder)
-		return x, "runs again once the tray runs", err
+		return x, "runs again now", err
 	})
 	cmd.Long = `Run the script and the webhook of an expired fuse again, such as when Rollcall died
 while the script ran and its result is not known. They may then run twice.`
@@ -148,7 +148,7 @@ func printFuse(o *output, x *fuse.Fuse) {
 	case x.Fired():
 		state = "fired at " + clock(x.FiredAt)
 	case time.Now().After(x.Expires):
-		state = "overdue since " + clock(x.Expires) + ": it fires once the tray runs"
+		state = "overdue since " + clock(x.Expires) + ": it fires once the keeper runs (rollcall keep --start)"
 	}
 	o.printf("%s\n  %s\n", o.path(x.Path), state)
 	if x.Note != "" {

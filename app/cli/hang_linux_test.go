@@ -47,6 +47,9 @@ func TestFolderThatHangs(t *testing.T) {
 	for folder, says := range map[string]string{"state": "does not answer", "config": "does not answer", "claude": "no answer"} {
 		t.Run(folder, func(t *testing.T) {
 			env, mount := hangingHome(t, folder)
+			if folder != "state" {
+				t.Cleanup(func() { endKeeper(t, env) }) // the fuse has started one
+			}
 			mount.Hang(t)
 			for _, line := range []string{"status x", "peek x", "stop x", "resume x -p y", "list", "locks", "lock .", "fuse list", "fuse set . --script true"} {
 				t.Run(line, func(t *testing.T) {

@@ -17,7 +17,7 @@ because Rollcall ended meanwhile (rollcall status shows them). They may then run
 			if err := l.RetryHooks(e.ctx, args[0]); err != nil {
 				return err
 			}
-			e.printf("its hooks run again once the tray runs\n")
+			e.printf("its hooks run again now\n")
 			return nil
 		}),
 	})

@@ -12,7 +12,7 @@ const (
 
 // undoing lists the commands that take back what is half done, or end their parts in
 // an order.
-var undoing = []string{"rollcall", "rollcall window", "rollcall launch", "rollcall resume", "rollcall worktree clean", "rollcall prune"}
+var undoing = []string{"rollcall", "rollcall window", "rollcall keep", "rollcall launch", "rollcall resume", "rollcall worktree clean", "rollcall prune"}
 
 // leaveWhenInterrupted ends the program when the command does not end soon after
 // its context. The caller calls stop once the command has returned.

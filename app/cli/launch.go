@@ -25,7 +25,7 @@ type launchCommand struct {
 	model, mode, matrix string
 	branch, baseBranch  string
 	worktree            bool
-	dryRun, yes         bool
+	dryRun, yes, wait   bool
 	// ownModel and ownMode report that the flags were given, be it as empty: the defaults of the settings don't count.
 	ownModel, ownMode bool
 }
@@ -112,12 +112,13 @@ func (c *launchCommand) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.Spec, "spec", "", "a `file` that is appended to the prompt as its specification")
 	f.StringArrayVar(&c.Files, "file", nil, "a `file` that is appended to the prompt (repeat it for more)")
 	f.StringVar(&c.Group, "group", "", "a name that several launches share")
-	f.StringVar(&c.OnCreate, "on-create", "", "a `command` that the tray runs once the session is known")
-	f.StringVar(&c.OnComplete, "on-complete", "", "a `command` that the tray runs once its process has ended")
+	f.StringVar(&c.OnCreate, "on-create", "", "a `command` to run once the session is known")
+	f.StringVar(&c.OnComplete, "on-complete", "", "a `command` to run once its process has ended")
 	f.BoolVar(&c.RetryHooks, "retry-hooks", false, "start a hook again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
 	f.BoolVar(&c.Force, "force", false, "also into a folder that is locked or in use")
 	f.BoolVar(&c.Terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
 	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that would be left out for the agent's sake")
+	f.BoolVar(&c.wait, "wait", false, "wait for the end: exit code 0 if the agent's is 0, 11 if not, 12 if its code is not known")
 	f.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the command, start nothing")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask before a mode that skips all questions")
 }
@@ -145,6 +146,9 @@ func (c *launchCommand) resume(id string) error {
 
 // launch starts one agent.
 func (c *launchCommand) launch(m launch.Member) error {
+	if c.wait && c.Terminal {
+		return usageError("use --wait or --terminal, not both: an agent in a terminal is waited for anyway")
+	}
 	list, _ := c.open()
 	a := launch.Find(list, m.Agent)
 	if a == nil {
@@ -321,13 +325,16 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 		c.warn(w.Error())
 	}
 	r := s.Record
-	c.printf("started %s, process %d\n", r.ID, s.Child.PID())
+	c.printf("started %s, process %d\n", r.ID, s.PID)
 	if err := c.flush(); err != nil {
 		return err
 	}
 	wait, cancel := context.WithTimeout(c.ctx, followLimit)
+	if c.wait {
+		wait, cancel = context.WithCancel(c.ctx)
+	}
 	defer cancel()
-	settled := false
+	settled, over := false, false
 	var failed error
 	l.Follow(wait, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
 		if p.Err != nil {
@@ -339,11 +346,17 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 		case launch.Listed:
 			c.printf("session %s; its log is %s\n", present.Line(p.Record.Session), c.path(r.Log))
 			settled = true
-			cancel()
+			if !c.wait {
+				cancel()
+			}
+			_ = c.flush()
 		case launch.Over:
-			settled, failed = true, c.ended(l, p)
+			settled, over, failed = true, true, c.ended(l, p)
 		}
 	})
+	if c.wait && !over {
+		return c.ctx.Err() // interrupted: the agent goes on
+	}
 	if !settled {
 		c.printf("it does not list its session yet; its log is %s\n", c.path(r.Log))
 	}
@@ -356,9 +369,32 @@ func (c *launchCommand) ended(l *launch.Launches, p launch.Progress) error {
 	if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
 		c.warn(err.Error())
 	}
+	if c.wait {
+		return c.waited(p)
+	}
+	if p.Unknown {
+		c.printf("it has ended already, and its exit code is not known; its log is %s\n", c.path(p.Record.Log))
+		return nil
+	}
 	if p.Code == 0 {
 		c.printf("it is done already; its log is %s\n", c.path(p.Record.Log))
 		return nil
 	}
 	return fmt.Errorf("it ended at once with exit code %d: %s", p.Code, present.Cut(present.Line(p.Output), 1500))
+}
+
+// waited reports the end of an agent that --wait has waited for. The exit code of the program tells it as well.
+func (c *launchCommand) waited(p launch.Progress) error {
+	took := time.Since(p.Record.LaunchedAt).Round(time.Second)
+	log := c.path(p.Record.Log)
+	switch {
+	case p.Unknown:
+		return &exitError{AgentUnseen, fmt.Errorf("%s ended after %s, and its exit code is not known; its log is %s", p.Record.ID, took, log)}
+	case p.Signal != "":
+		return &exitError{AgentFailed, fmt.Errorf("%s was ended by %s after %s; its log is %s", p.Record.ID, present.Line(p.Signal), took, log)}
+	case p.Code != 0:
+		return &exitError{AgentFailed, fmt.Errorf("%s ended with exit code %d after %s; its log is %s", p.Record.ID, p.Code, took, log)}
+	}
+	c.printf("%s ended with exit code 0 after %s; its log is %s\n", p.Record.ID, took, log)
+	return nil
 }

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"os"
 	"strings"
+	"sync"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/launch"
 	"rollcall/app/present"
 	"rollcall/app/worktree"
@@ -119,7 +123,7 @@ func (c *launchCommand) group(args []string) error {
 			c.printf("%s: not started\n", present.AgentName(r.Member.Agent))
 		} else {
 			c.printf("%s: started %s, process %d, in %s\n", present.AgentName(r.Member.Agent), r.Started.Record.ID,
-				r.Started.Child.PID(), c.path(r.Folder))
+				r.Started.PID, c.path(r.Folder))
 			for _, w := range r.Started.Warnings {
 				c.warn(w.Error())
 			}
@@ -134,5 +138,54 @@ func (c *launchCommand) group(args []string) error {
 	} else {
 		c.printf("its branch is %s; to see what it changed: rollcall compare %s\n", results[0].Branch, g.Name)
 	}
+	if c.wait {
+		if err := launch.Failed(results); err != nil {
+			return errors.Join(err, c.waitForAll(l, results))
+		}
+		return c.waitForAll(l, results)
+	}
 	return launch.Failed(results)
+}
+
+// waitForAll waits for the launches of a group that were started. Its error has the exit code AgentFailed if one failed,
+// else AgentUnseen if the code of one is not known.
+func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupResult) error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	code := Done
+	var ended sync.Mutex
+	var waiting sync.WaitGroup
+	core := c.core(0, false)
+	for i := range results {
+		s := results[i].Started
+		if s == nil {
+			continue
+		}
+		waiting.Go(func() {
+			l.Follow(c.ctx, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
+				if p.Stage != launch.Over {
+					return
+				}
+				ended.Lock()
+				defer ended.Unlock()
+				if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
+					c.warn(err.Error())
+				}
+				var failed *exitError
+				if err := c.waited(p); errors.As(err, &failed) {
+					c.warn(err.Error())
+					if code != AgentFailed {
+						code = failed.code
+					}
+				}
+				_ = c.flush()
+			})
+		})
+	}
+	waiting.Wait()
+	if c.ctx.Err() != nil || code == Done {
+		return c.ctx.Err()
+	}
+	return &exitError{code: code}
 }

@@ -90,6 +90,7 @@ func printSessionLaunch(o *output, l *app.Launch, line func(name, value string))
 	line("group", present.Line(l.Group))
 	line("spec", o.path(l.Spec))
 	line("log", o.path(l.Log))
+	line("exit code", exitText(l.ExitCode, l.Signal, l.CodeUnknown))
 	for _, h := range l.Hooks {
 		state := "has not run"
 		switch {
@@ -105,6 +106,19 @@ func printSessionLaunch(o *output, l *app.Launch, line func(name, value string))
 			line("", present.Line(text))
 		}
 	}
+}
+
+// exitText returns how a launched process ended; empty while it runs.
+func exitText(code *int, signal string, unknown bool) string {
+	switch {
+	case signal != "" && code != nil:
+		return fmt.Sprintf("%d (%s)", *code, present.Line(signal))
+	case code != nil:
+		return fmt.Sprint(*code)
+	case unknown:
+		return "not known: no process of Rollcall was its parent to the end"
+	}
+	return ""
 }
 
 // clock returns a time as people read it; empty for a zero t.

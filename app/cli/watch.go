@@ -13,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/fuse"
+	"rollcall/app/keep"
 	"rollcall/app/present"
 	"rollcall/proc"
 )
@@ -73,6 +74,7 @@ func (c *watchCommand) run() error {
 	running.Go(func() { _ = core.Run(ctx) })
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
+	running.Go(func() { c.attendKeeper(ctx) })
 	for {
 		e, err := events.Next(ctx)
 		if err != nil {
@@ -85,6 +87,27 @@ func (c *watchCommand) run() error {
 		}
 		emit(line, eventLine(&e, c.streams.Width))
 	}
+}
+
+// attendKeeper sees to it that a keeper runs while there is something to keep, or a webhook is set.
+func (c *watchCommand) attendKeeper(ctx context.Context) {
+	if c.deps.Keeper == nil {
+		return
+	}
+	l, err := c.launches()
+	if err != nil {
+		return
+	}
+	f, err := c.fuses()
+	if err != nil {
+		return
+	}
+	show := func(troubles []string) {
+		for _, t := range troubles {
+			c.warn(t)
+		}
+	}
+	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Webhook: c.settings().Webhook.URL != "", Show: show})
 }
 
 // runningCore returns a core that notices the ends of processes at once.

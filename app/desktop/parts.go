@@ -12,10 +12,8 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/cli"
-	"rollcall/app/fuse"
+	"rollcall/app/keep"
 	"rollcall/app/launch"
-	"rollcall/app/trouble"
-	"rollcall/app/webhook"
 	"rollcall/proc"
 )
 
@@ -35,8 +33,7 @@ type parts struct {
 	table    proc.Lister
 	log      *slog.Logger
 	launches *launch.Launches // nil: the state folder is not known
-	troubles *trouble.Book
-	watcher  *proc.Watcher // nil: ends of processes are noticed on refresh only
+	watcher  *proc.Watcher    // nil: ends of processes are noticed on refresh only
 }
 
 // newParts returns the parts. The caller closes them.
@@ -60,7 +57,6 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 		cfg.Watch = p.watcher
 	}
 	p.core = app.New(cfg)
-	p.troubles = trouble.NewBook(log, p.core.ShowTroubles)
 	return p
 }
 
@@ -70,50 +66,25 @@ func (p *parts) close() {
 	}
 }
 
-// serve starts what every long-running process of Rollcall needs, until ctx is done: it
-// follows the launches, fires the fuses and calls the user's webhook.
+// serve starts what a long-running process needs, until ctx is done: it notices the launches of other processes, and
+// sees to it that a keeper runs whenever there is something to keep.
 func (p *parts) serve(ctx context.Context, running *sync.WaitGroup) {
-	for _, part := range []func(context.Context, *slog.Logger) error{p.followLaunches, p.fireFuses, p.callWebhook} {
-		running.Go(func() { report(p.log, part(ctx, p.log)) })
+	if p.launches == nil {
+		return
 	}
+	running.Go(func() { report(p.log, p.launches.Observe(ctx, p.core)) })
+	running.Go(func() { report(p.log, p.attend(ctx)) })
 }
 
-// followLaunches follows the launches.
-func (p *parts) followLaunches(ctx context.Context, log *slog.Logger) error {
-	if p.launches == nil || p.watcher == nil {
+// attend sees to it that a keeper runs. It shows the keeper's troubles.
+func (p *parts) attend(ctx context.Context) error {
+	if p.deps.Keeper == nil {
 		return nil
 	}
-	k := launch.NewKeeper(p.launches, p.core, p.watcher, log)
-	k.Troubles = p.troubles
-	return k.Run(ctx)
-}
-
-// callWebhook calls the user's webhook when sessions end.
-func (p *parts) callWebhook(ctx context.Context, log *slog.Logger) error {
-	set, _ := p.deps.Settings()
-	if set.Webhook.URL == "" {
-		return nil
-	}
-	events := p.core.Events()
-	defer events.Close()
-	cfg := webhook.Config{URL: set.Webhook.URL, Secret: set.Webhook.Secret, Log: log}
-	if p.launches != nil {
-		cfg.ExitCode = p.launches.ExitCode
-	}
-	sender, err := webhook.New(cfg)
-	if err != nil {
-		return err
-	}
-	return sender.Run(ctx, events)
-}
-
-// fireFuses fires the fuses that expire.
-func (p *parts) fireFuses(ctx context.Context, log *slog.Logger) error {
 	f, err := p.deps.Fuses()
 	if err != nil {
 		return err
 	}
-	k := fuse.NewKeeper(f, log, nil)
-	k.Troubles = p.troubles
-	return k.Run(ctx)
+	set, _ := p.deps.Settings()
+	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Webhook: set.Webhook.URL != "", Show: p.core.ShowTroubles})
 }

@@ -7,6 +7,8 @@ package fault
 import (
 	"fmt"
 	"os"
+	"strings"
+	"time"
 )
 
 // Point kills the process if ROLLCALL_FAULT has this name. It appends the name to the file ROLLCALL_FAULT_LIST, if set.
@@ -24,4 +26,24 @@ func Point(name string) {
 		_ = p.Kill()
 	}
 	select {}
+}
+
+// Now returns the time. If ROLLCALL_CLOCK names a file, it adds the duration that is in the file.
+func Now() time.Time {
+	if file := os.Getenv("ROLLCALL_CLOCK"); file != "" {
+		if text, err := os.ReadFile(file); err == nil {
+			if d, err := time.ParseDuration(strings.TrimSpace(string(text))); err == nil {
+				return time.Now().Add(d)
+			}
+		}
+	}
+	return time.Now()
+}
+
+// Wait returns the duration that the variable ROLLCALL_WAIT has, or normal without it.
+func Wait(normal time.Duration) time.Duration {
+	if d, err := time.ParseDuration(os.Getenv("ROLLCALL_WAIT")); err == nil {
+		return d
+	}
+	return normal
 }

@@ -98,11 +98,23 @@ type Fuses struct {
 	folder store.Folder
 	now    func() time.Time
 	alive  func(proc.Identity) bool
+	ready  func(context.Context) error
 }
 
 // In returns the fuses in a folder.
 func In(folder store.Folder) *Fuses {
-	return &Fuses{folder: folder, now: time.Now, alive: proc.Open().Alive}
+	return &Fuses{folder: folder, now: fault.Now, alive: proc.Open().Alive, ready: func(context.Context) error { return nil }}
+}
+
+// KeptBy makes Set, Extend and Retry call ready first, which starts the user's keeper if none runs. An error of ready
+// makes them fail: a fuse that nothing fires is not accepted.
+func (f *Fuses) KeptBy(ready func(context.Context) error) {
+	f.ready = func(ctx context.Context) error {
+		if err := ready(ctx); err != nil {
+			return fmt.Errorf("the fuse was not set, because nothing would fire it: %w", err)
+		}
+		return nil
+	}
 }
 
 // Folder returns the path of the folder.
@@ -155,6 +167,9 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 		return Fuse{}, fmt.Errorf("the event %q must consist of at most 100 letters, digits, dots, hyphens and underscores, and begin with a letter or digit", x.Event)
 	}
 	path, err := lock.RealPath(x.Path)
+	if err == nil {
+		err = f.ready(ctx)
+	}
 	if err != nil {
 		return Fuse{}, err
 	}
@@ -178,6 +193,9 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 func (f *Fuses) Extend(ctx context.Context, path string, d time.Duration) (Fuse, error) {
 	if d <= 0 {
 		return Fuse{}, fmt.Errorf("a fuse must be extended by more than 0 seconds, not by %s", d)
+	}
+	if err := f.ready(ctx); err != nil {
+		return Fuse{}, err
 	}
 	unlock, err := f.folder.Lock(ctx)
 	if err != nil {
@@ -217,6 +235,9 @@ func (f *Fuses) Cancel(ctx context.Context, path string) (Fuse, error) {
 // run.
 func (f *Fuses) Retry(ctx context.Context, path string) (Fuse, error) {
 	resolved := lock.FormerPath(path)
+	if err := f.ready(ctx); err != nil {
+		return Fuse{}, err
+	}
 	unlock, err := f.folder.Lock(ctx)
 	if err != nil {
 		return Fuse{}, err

@@ -47,7 +47,11 @@ func NewKeeper(f *Fuses, log *slog.Logger, fired func(Fuse)) *Keeper {
 const part = "timers"
 
 // Run fires fuses until ctx is done. It then kills the scripts that still run.
-func (k *Keeper) Run(ctx context.Context) error {
+func (k *Keeper) Run(ctx context.Context) error { return k.RunUntil(ctx, ctx) }
+
+// RunUntil fires fuses until ctx is done. It returns when the scripts that still run then have ended; it kills them once
+// scripts is done.
+func (k *Keeper) RunUntil(ctx, scripts context.Context) error {
 	defer k.firing.Wait()
 	changes, err := k.watch(ctx)
 	if err != nil {
@@ -56,7 +60,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	k.Troubles.Loop(ctx, trouble.Task{Part: part, Changes: changes, Do: func(ctx context.Context) (again time.Duration, err error) {
 		due, next, err := k.fuses.claim(ctx)
 		for _, x := range due {
-			k.firing.Go(func() { k.fire(ctx, x) })
+			k.firing.Go(func() { k.fire(scripts, x) })
 		}
 		if !next.IsZero() {
 			again = max(next.Sub(k.fuses.now()), time.Millisecond)

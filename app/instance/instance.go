@@ -1,4 +1,4 @@
-// Package instance allows at most one tray and one window process of a user at a time.
+// Package instance allows at most one tray, one window and one keeper process of a user at a time.
 // A process holds a kernel lock while it runs, so a dead owner never blocks a new one, and
 // no pid is ever trusted. A second process sends its request to the running one over a
 // socket beside the lock.
@@ -22,6 +22,7 @@ import (
 const (
 	Tray   = "tray"
 	Window = "window"
+	Keeper = "keep" // followed by what identifies the machine
 )
 
 // ErrRunning reports that another process holds the claim.
@@ -54,12 +55,15 @@ type Instance struct {
 	once     sync.Once
 	handlers sync.WaitGroup
 	peers    peers
+	handle   func(*Request) // nil: messages are passed on
 }
 
 // Claim claims name for this process, until Close or the end of the process, however it
 // ends. Processes that it starts don't inherit the claim. Claim returns ErrRunning if
 // another process has the claim.
-func Claim(name string) (*Instance, error) {
+func Claim(name string) (*Instance, error) { return claim(folder, name, nil) }
+
+func claim(folder func() (string, error), name string, handle func(*Request)) (*Instance, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -85,6 +89,7 @@ func Claim(name string) (*Instance, error) {
 		listener: listener,
 		messages: make(chan Message),
 		closed:   make(chan struct{}),
+		handle:   handle,
 	}
 	i.handlers.Go(i.serve)
 	return i, nil

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,7 +63,11 @@ func Send(name string, msg Message) error {
 }
 
 func sendOnce(name string, line []byte, until time.Time) error {
-	conn, err := dial(name)
+	dir, err := folder()
+	if err != nil {
+		return err
+	}
+	conn, err := dial(dir, name)
 	if err != nil {
 		return err
 	}
@@ -87,10 +92,9 @@ func sendOnce(name string, line []byte, until time.Time) error {
 	return nil
 }
 
-func dial(name string) (net.Conn, error) {
-	dir, err := folder()
-	if err != nil {
-		return nil, err
+func dial(dir, name string) (net.Conn, error) {
+	if held, err := held(dir, name); err != nil || !held {
+		return nil, cmp.Or(err, ErrNotRunning)
 	}
 	path, err := socketPath(dir, name)
 	if err != nil {
@@ -109,7 +113,7 @@ func dial(name string) (net.Conn, error) {
 			return nil, ErrNotRunning
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("it is running, and does not listen: %w", err)
+			return nil, fmt.Errorf("it is running, and does not listen: %w: %w", ErrUnanswered, err)
 		}
 	}
 }
@@ -122,6 +126,7 @@ const maxPeers = 64
 type peers struct {
 	mu     sync.Mutex
 	list   []*peer
+	held   int // of list; see Request.Hold
 	closed bool
 }
 
@@ -130,6 +135,7 @@ type peer struct {
 	conn net.Conn
 	gone chan struct{}
 	once sync.Once
+	held bool // guarded by peers.mu
 }
 
 func (p *peer) drop() {
@@ -148,9 +154,10 @@ func (s *peers) add(conn net.Conn) *peer {
 	if s.closed {
 		p.drop()
 	}
-	if len(s.list) > maxPeers {
-		s.list[0].drop()
-		s.list = slices.Delete(s.list, 0, 1)
+	if len(s.list)-s.held > maxPeers {
+		oldest := slices.IndexFunc(s.list, func(p *peer) bool { return !p.held })
+		s.list[oldest].drop()
+		s.list = slices.Delete(s.list, oldest, oldest+1)
 	}
 	return p
 }
@@ -162,6 +169,9 @@ func (s *peers) remove(p *peer) {
 	defer s.mu.Unlock()
 	if i := slices.Index(s.list, p); i >= 0 {
 		s.list = slices.Delete(s.list, i, i+1)
+		if p.held {
+			s.held--
+		}
 	}
 }
 
@@ -197,13 +207,17 @@ func (i *Instance) serve() {
 		p := i.peers.add(conn)
 		i.handlers.Go(func() {
 			defer i.peers.remove(p)
-			i.handle(p)
+			if i.handle != nil {
+				i.serveRequest(p, i.handle)
+			} else {
+				i.takeMessage(p)
+			}
 		})
 	}
 }
 
-// handle takes the message of a connection.
-func (i *Instance) handle(p *peer) {
+// takeMessage takes the message of a connection.
+func (i *Instance) takeMessage(p *peer) {
 	_ = p.conn.SetReadDeadline(time.Now().Add(readLimit))
 	line, err := bufio.NewReader(io.LimitReader(p.conn, maxMessage)).ReadBytes('\n')
 	if err != nil {

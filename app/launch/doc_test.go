@@ -11,7 +11,7 @@ import (
 func TestHookVariablesDocumented(t *testing.T) {
 	const file, heading = "json.md", "Hooks of launches"
 	zero := 0
-	all := Record{Session: "s", Dir: "/w", Agent: "a", Branch: "b", Group: "g", Model: "m", ExitCode: &zero}
+	all := Record{Session: "s", Dir: "/w", Agent: "a", Branch: "b", Group: "g", Model: "m", ExitCode: &zero, Signal: "SIGKILL"}
 	set := append(slices.Collect(maps.Keys(hookEnv(&all, "", ""))), promptVariable)
 	doctest.SameSet(t, file, heading, doctest.First(doctest.Rows(t, file, heading)), set)
 	// What an outer launch set never reaches a hook.

@@ -106,7 +106,7 @@ func TestSessionLearnedAfterTheEnd(t *testing.T) {
 	if len(snap.Sessions) != 2 {
 		t.Errorf("%+v", snap.Sessions)
 	}
-	if got := s.ExitCode(&snap.Sessions[0]); snap.Sessions[0].ID == "late" && (got == nil || *got != 0) {
+	if got := s.ExitCode(t.Context(), &snap.Sessions[0]); snap.Sessions[0].ID == "late" && (got == nil || *got != 0) {
 		t.Errorf("exit code %v", got)
 	}
 }

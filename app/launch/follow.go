@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"rollcall/adapters"
@@ -17,7 +18,7 @@ const (
 	Listed    Stage = iota // the agent lists the session Record.Session
 	Unlisted               // the launch is older than Grace, and the agent lists no session of it
 	Continues              // the process that was started has ended, and the agent continues as Record.Process
-	Over                   // the launch ended with the exit code Code
+	Over                   // the launch ended with the exit code Code, unless that is Unknown
 	Problem                // Err reports what could not be stored; Follow tries again
 )
 
@@ -25,9 +26,13 @@ const (
 type Progress struct {
 	Stage  Stage
 	Record Record
-	Code   int    // for Over: the exit code
-	Output string // for Over: the end of its output
-	Err    error  // what could not be read or stored
+	Code   int    // for Over: the exit code; 128 + its number for a signal
+	Signal string // for Over: the name of the signal that ended it, or empty
+	// Unknown reports for Over that nobody knows the exit code: the process that was the agent's parent has ended, or
+	// the agent has outlived the process that was started.
+	Unknown bool
+	Output  string // for Over: the end of its output
+	Err     error  // what could not be read or stored
 }
 
 // The shortest and the longest pause between two questions of Follow to the agent.
@@ -39,10 +44,14 @@ const (
 // outputShown is the length of the reported output in bytes.
 const outputShown = 2000
 
-// Follow reports the stages of a launch that this process started, until the launch is over or ctx is done. It calls ask
-// for the sessions of one agent, and report on its own goroutine. It does not report the end of an agent that outlives
-// the started process, since this process is not the agent's parent.
+// Follow reports the stages of a launch that Start started, until the launch is over or ctx is done. It calls ask for the
+// sessions of one agent, and report on its own goroutine. Without a keeper it does not report the end of an agent that
+// outlives the started process, since this process is not the agent's parent.
 func (l *Launches) Follow(ctx context.Context, s *Started, ask func(context.Context, adapters.Name) *app.Snapshot, report func(Progress)) {
+	if s.Child == nil {
+		l.followKept(ctx, s, ask, report)
+		return
+	}
 	ended := make(chan int, 1)
 	go func() {
 		if code, err := s.Child.Wait(); err == nil { // also removes the process from the process table
@@ -66,7 +75,7 @@ func (l *Launches) Follow(ctx context.Context, s *Started, ask func(context.Cont
 			case ctx.Err() != nil:
 				return
 			case r.Process == first:
-				report(l.over(ctx, r, code))
+				report(l.over(ctx, r, code, s.Child.Signal()))
 				return
 			}
 			if !listed {
@@ -110,8 +119,67 @@ func (l *Launches) learn(ctx context.Context, r Record, snap *app.Snapshot, ende
 }
 
 // over stores the end of a launch and returns the last stage.
-func (l *Launches) over(ctx context.Context, r Record, code int) Progress {
+func (l *Launches) over(ctx context.Context, r Record, code int, signal string) Progress {
 	out, err := l.Output(r.ID, outputShown)
-	_, _, endErr := l.End(context.WithoutCancel(ctx), r.ID, &code)
-	return Progress{Stage: Over, Record: r, Code: code, Output: out, Err: errors.Join(err, endErr)}
+	_, _, endErr := l.endWith(context.WithoutCancel(ctx), r.ID, &code, signal)
+	return Progress{Stage: Over, Record: r, Code: code, Signal: signal, Output: out, Err: errors.Join(err, endErr)}
+}
+
+// followKept is Follow for a launch whose process the keeper started. It reads the record, which the keeper keeps.
+func (l *Launches) followKept(ctx context.Context, s *Started, ask func(context.Context, adapters.Name) *app.Snapshot, report func(Progress)) {
+	// Changes that are not noticed cost time only: the record is read after each pause as well.
+	changes, _ := l.records.Changes(ctx)
+	r, listed, continues := s.Record, false, false
+	late, pause := r.LaunchedAt.Add(Grace), firstPause
+	next := time.NewTimer(pause)
+	defer next.Stop()
+	for {
+		now, err := l.record(r.ID)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed: the user did that, or the clock was set
+			report(Progress{Stage: Over, Record: r, Unknown: true})
+			return
+		case err != nil:
+			report(Progress{Stage: Problem, Record: r, Err: err})
+		default:
+			r = now
+		}
+		if r.Ended() && !l.codeIsDue(&r) {
+			report(l.overKept(r))
+			return
+		}
+		switch {
+		case listed:
+		case r.Seen:
+			listed = true
+			report(Progress{Stage: Listed, Record: r})
+		case !continues && !s.First.IsZero() && r.Process != s.First && !l.table.Alive(s.First):
+			continues = true
+			report(Progress{Stage: Continues, Record: r})
+		case time.Now().After(late):
+			late = late.Add(Keep)
+			report(Progress{Stage: Unlisted, Record: r})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+		case <-next.C:
+			if !listed {
+				r = l.learn(ctx, r, ask(ctx, r.Agent), false, report)
+			}
+			next.Reset(pause)
+			pause = min(pause*3/2, lastPause)
+		}
+	}
+}
+
+// overKept returns the last stage of a launch whose end the keeper has stored.
+func (l *Launches) overKept(r Record) Progress {
+	out, err := l.Output(r.ID, outputShown)
+	p := Progress{Stage: Over, Record: r, Signal: r.Signal, Unknown: r.ExitCode == nil, Output: out, Err: err}
+	if r.ExitCode != nil {
+		p.Code = *r.ExitCode
+	}
+	return p
 }

@@ -104,6 +104,11 @@ var ErrNoRetry = errors.New("none of its hooks was interrupted, so there is noth
 // The Keeper then runs them.
 func (l *Launches) RetryHooks(ctx context.Context, id string) error {
 	found := false
+	if l.host != nil {
+		if err := l.host.Ready(ctx); err != nil {
+			return fmt.Errorf("nothing would run the hooks: %w", err)
+		}
+	}
 	_, err := l.update(ctx, id, func(r *Record) bool {
 		for i := range r.Hooks {
 			if h := &r.Hooks[i]; l.resultUnknown(h) {
@@ -125,15 +130,18 @@ func hookEnv(r *Record, branch, model string) map[string]string {
 		"ROLLCALL_BRANCH": cmp.Or(branch, r.Branch), "ROLLCALL_GROUP": r.Group, "ROLLCALL_MODEL": cmp.Or(model, r.Model),
 	}
 	if r.ExitCode != nil {
-		env["ROLLCALL_EXIT_CODE"] = strconv.Itoa(*r.ExitCode)
+		env["ROLLCALL_EXIT_CODE"], env["ROLLCALL_SIGNAL"] = strconv.Itoa(*r.ExitCode), r.Signal
 	}
 	maps.DeleteFunc(env, func(_, value string) bool { return value == "" })
 	return env
 }
 
+// Variables returns the names of the variables that identify a launch to its agent and its hooks.
+func Variables() []string { return hookVariables }
+
 // hookVariables are removed from the environment of a hook, in which an outer launch may have set them.
 var hookVariables = []string{"ROLLCALL_SESSION_ID", "ROLLCALL_CWD", "ROLLCALL_AGENT", "ROLLCALL_BRANCH",
-	"ROLLCALL_EXIT_CODE", "ROLLCALL_GROUP", "ROLLCALL_MODEL", promptVariable, Variable}
+	"ROLLCALL_EXIT_CODE", "ROLLCALL_SIGNAL", "ROLLCALL_GROUP", "ROLLCALL_MODEL", promptVariable, Variable}
 
 // promptVariable is the variable of hooks with the path of the file that has the whole prompt.
 const promptVariable = "ROLLCALL_PROMPT_FILE"

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/trouble"
 	"rollcall/proc"
@@ -25,20 +24,14 @@ type Keeper struct {
 	watch    app.ExitWatcher
 	log      *slog.Logger
 
-	wake      chan struct{}
-	hooks     sync.WaitGroup
-	refreshes sync.WaitGroup
-	known     map[string]place // by launch, at the last update
+	wake     chan struct{}
+	hooks    sync.WaitGroup
+	children sync.WaitGroup // see Start
+	moved    moved
 
 	mu      sync.Mutex
 	watched map[string]watched       // by launch
 	ended   map[string]proc.Identity // processes that the watcher saw end, by launch
-}
-
-// place is the process and the session of a launch.
-type place struct {
-	process proc.Identity
-	session string
 }
 
 type watched struct {
@@ -48,7 +41,7 @@ type watched struct {
 
 // NewKeeper returns a keeper. watch and log must not be nil.
 func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Logger) *Keeper {
-	return &Keeper{Troubles: trouble.NewBook(log, nil), launches: l, core: core, watch: watch, log: log, wake: make(chan struct{}, 1),
+	return &Keeper{Troubles: trouble.NewBook(log, nil), launches: l, core: core, watch: watch, log: log, moved: moved{core: core}, wake: make(chan struct{}, 1),
 		watched: map[string]watched{}, ended: map[string]proc.Identity{}}
 }
 
@@ -56,7 +49,7 @@ func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Log
 // results; it does not end them.
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.waitForHooks(2 * time.Second)
-	defer k.refreshes.Wait()
+	defer k.moved.refreshes.Wait()
 	defer k.unwatch()
 	changes, err := k.launches.records.Changes(ctx)
 	if err != nil {
@@ -109,37 +102,18 @@ func (k *Keeper) update(ctx context.Context) (again time.Duration, err error) {
 		}
 	}
 	k.cancelWatches(records)
-	k.refreshMoved(ctx, records)
+	k.moved.refresh(ctx, records)
 	if !next.IsZero() {
-		again = max(time.Until(next), time.Millisecond)
+		again = max(next.Sub(now), time.Millisecond)
 	}
 	return again, err
-}
-
-// refreshMoved refreshes the agents of launches that are new or have moved, probably by another process of Rollcall. The
-// first files of an agent may be in a folder that is not watched yet.
-func (k *Keeper) refreshMoved(ctx context.Context, records []Record) {
-	known := make(map[string]place, len(records))
-	agents := map[adapters.Name]bool{}
-	for i := range records {
-		r := &records[i]
-		if r.Ended() {
-			continue
-		}
-		known[r.ID] = place{r.Process, r.Session}
-		if k.known[r.ID] != known[r.ID] {
-			agents[r.Agent] = true
-		}
-	}
-	k.known = known
-	for name := range agents {
-		k.refreshes.Go(func() { k.core.RefreshOne(ctx, name) })
-	}
 }
 
 // due returns the time at which a record changes without an event, or the zero time.
 func (r *Record) due(now time.Time) time.Time {
 	switch {
+	case r.Ended() && !r.Parent.IsZero() && r.ExitCode == nil && now.Sub(r.EndedAt) < codeLimit:
+		return r.EndedAt.Add(codeLimit) // the hooks may wait for the code
 	case r.Ended():
 		return r.EndedAt.Add(Keep)
 	case r.isStarting(now):
@@ -252,8 +226,12 @@ func (k *Keeper) runCreateHooks(ctx context.Context, r *Record, now time.Time) e
 	return k.startHooks(ctx, r, OnCreate)
 }
 
-// runCompleteHooks runs the hooks of a launch that has ended: first those for OnCreate, if they have not run yet.
+// runCompleteHooks runs the hooks of a launch that has ended: first those for OnCreate, if they have not run yet. It does
+// nothing while the exit code is due: they get it.
 func (k *Keeper) runCompleteHooks(r Record) error {
+	if k.launches.codeIsDue(&r) {
+		return nil
+	}
 	ctx := context.Background()
 	return errors.Join(k.startHooks(ctx, &r, OnCreate), k.startHooks(ctx, &r, OnComplete))
 }

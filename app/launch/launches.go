@@ -29,6 +29,7 @@ type Launches struct {
 	table   *proc.Table
 	now     func() time.Time
 	cache   cache
+	host    Host // nil: this process is the parent of what it starts
 }
 
 // In returns the launches and locks in Rollcall's state folder.
@@ -39,7 +40,7 @@ func In(state string, table *proc.Table) *Launches {
 		logs:    filepath.Join(state, "logs"),
 		locks:   lock.In(store.Below(state, store.Locks), table),
 		table:   table,
-		now:     time.Now,
+		now:     fault.Now,
 	}
 }
 
@@ -87,10 +88,15 @@ func (l *Launches) update(ctx context.Context, id string, change func(*Record) b
 // End records that the process of a launch has ended, and unlocks its folder. done reports whether this call ended the
 // launch; the caller must then run its hooks.
 func (l *Launches) End(ctx context.Context, id string, code *int) (r Record, done bool, err error) {
+	return l.endWith(ctx, id, code, "")
+}
+
+// endWith is End with the name of the signal that ended the process.
+func (l *Launches) endWith(ctx context.Context, id string, code *int, signal string) (r Record, done bool, err error) {
 	r, err = l.update(ctx, id, func(r *Record) bool {
 		changed := false
 		if code != nil && r.ExitCode == nil {
-			r.ExitCode, changed = code, true
+			r.ExitCode, r.Signal, changed = code, signal, true
 		}
 		if !r.Ended() {
 			r.EndedAt, done, changed = l.now(), true, true

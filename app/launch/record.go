@@ -45,8 +45,13 @@ type Record struct {
 
 	LaunchedAt time.Time `json:"launched_at"`
 	EndedAt    time.Time `json:"ended_at,omitzero"`
-	// ExitCode is set only by a process of Rollcall that was the parent of Process.
-	ExitCode *int `json:"exit_code,omitempty"`
+	// Parent is the process of Rollcall that is the parent of the process that was started. It is zero if no code can come
+	// from there: the process that was started has ended and the agent has not.
+	Parent proc.Identity `json:"parent,omitzero"`
+	// ExitCode and Signal, the name of the signal that ended the process, are set only by Parent. A process that a signal
+	// ended has an exit code as well: 128 + the signal's number.
+	ExitCode *int   `json:"exit_code,omitempty"`
+	Signal   string `json:"signal,omitempty"`
 }
 
 // The times of a record.
@@ -55,6 +60,8 @@ const (
 	Grace = 30 * time.Second
 	// Keep is the time for which a record is kept after the end of the launch.
 	Keep = 24 * time.Hour
+	// codeLimit is the time after the end of the agent within which its parent stores the exit code.
+	codeLimit = 5 * time.Second
 )
 
 // When is the moment of a launch at which a hook runs.

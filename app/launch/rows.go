@@ -111,15 +111,17 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 	return s
 }
 
-// ExitCode returns the exit code of a launched session's process, or nil if it is unknown.
-func (l *Launches) ExitCode(s *app.Session) *int {
-	records := l.readable()
-	for i := range records {
-		if r := &records[i]; s.Launch != nil && r.ID == s.Launch.ID {
-			return r.ExitCode
-		}
+// ExitCode returns the exit code of a launched session's process that has ended, or nil if it is unknown. It waits a few
+// seconds at most for the process that is about to store the code.
+func (l *Launches) ExitCode(ctx context.Context, s *app.Session) *int {
+	if s.Launch == nil {
+		return nil
 	}
-	return nil
+	r, err := l.waitForCode(ctx, s.Launch.ID)
+	if err != nil {
+		return nil
+	}
+	return r.ExitCode
 }
 
 // launchOf returns the launch of a session, or nil.
@@ -137,7 +139,8 @@ func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
 
 // shown returns a launch for display.
 func (l *Launches) shown(r *Record) *app.Launch {
-	return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: promptHead(r.Prompt), Log: r.Log, LaunchedAt: r.LaunchedAt, Hooks: l.shownHooks(r)}
+	return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: promptHead(r.Prompt), Log: r.Log, LaunchedAt: r.LaunchedAt,
+		Hooks: l.shownHooks(r), Ended: r.Ended(), ExitCode: r.ExitCode, Signal: r.Signal, CodeUnknown: l.codeUnknown(r)}
 }
 
 // matches reports whether a session belongs to a launch, by its id or by its process.

@@ -135,7 +135,9 @@ func checkModel(model string) error {
 // Started is a launch that was started.
 type Started struct {
 	Record Record
-	Child  *proc.Child
+	PID    int           // of the process that was started
+	First  proc.Identity // the process that was started; zero if it had ended before it could be seen
+	Child  *proc.Child   // nil: the user's keeper is its parent
 	// Warnings are errors after the start. The agent runs, but its record or lock may be incomplete.
 	Warnings []error
 }
@@ -149,6 +151,10 @@ const attempts = 3
 func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {
 	if p.Request.Task.Terminal {
 		return nil, errors.New("a launch in a terminal cannot be started in the background")
+	}
+	unkept, err := l.ready(ctx, p.Request.Hooks)
+	if err != nil {
+		return nil, err
 	}
 	r, err := l.newRecord(p)
 	if err != nil {
@@ -164,11 +170,23 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	if _, err = l.locks.Take(ctx, k, p.Request.Force, occupied); err != nil {
 		return nil, err
 	}
-	child, err := l.run(ctx, p, &r)
+	c, err := l.writeRecord(ctx, p, &r)
 	if err != nil {
 		return nil, errors.Join(err, l.undo(ctx, r.ID))
 	}
-	return l.recordStart(context.WithoutCancel(ctx), r, child), nil
+	if l.host != nil && unkept == nil {
+		return l.startKept(context.WithoutCancel(ctx), r, c)
+	}
+	child, err := proc.Start(c)
+	fault.Point("launch.started")
+	if err != nil {
+		return nil, errors.Join(err, l.undo(ctx, r.ID))
+	}
+	s := l.recordStart(context.WithoutCancel(ctx), r, child)
+	if unkept != nil {
+		s.Warnings = append(s.Warnings, errUnkept(unkept))
+	}
+	return s, nil
 }
 
 // newRecord returns the record of a plan that this process is about to carry out.
@@ -193,6 +211,9 @@ func (l *Launches) undo(ctx context.Context, id string) error {
 // Here prepares a launch whose program replaces this process in its terminal. It locks the folder and writes the record
 // as if the agent ran already. The caller must then execute the plan's command with env, and call undo if that fails.
 func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string) error) (r Record, env []string, undo func() error, err error) {
+	if _, err = l.ready(ctx, p.Request.Hooks); err != nil {
+		return r, nil, nil, err
+	}
 	if r, err = l.newRecord(p); err != nil {
 		return r, nil, nil, err
 	}
@@ -210,37 +231,32 @@ func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string)
 	return r, proc.ChildEnv(p.Env, nil, map[string]string{Variable: r.ID}), undo, nil
 }
 
-// run writes the record and the prompt, and starts the program.
-func (l *Launches) run(ctx context.Context, p *Plan, r *Record) (*proc.Child, error) {
+// writeRecord writes the record and the prompt, and returns the command to start.
+func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.Command, err error) {
 	if err := l.keepPrompt(r.ID, p); err != nil {
-		return nil, err
+		return c, err
 	}
 	if err := l.records.Write(r.ID, r); err != nil {
-		return nil, err
+		return c, err
 	}
 	fault.Point("launch.recorded")
-	c := proc.Command{
+	c = proc.Command{
 		Path: p.Command.Path, Args: p.Command.Args, Dir: r.Dir, Output: r.Log,
 		Env: proc.ChildEnv(p.Env, nil, map[string]string{Variable: r.ID}),
 	}
 	if p.Command.Stdin != "" {
 		c.Stdin = l.inputFile(r.ID)
 		if err := os.WriteFile(c.Stdin, []byte(p.Command.Stdin), 0o600); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	fault.Point("launch.ready")
-	child, err := proc.Start(c)
-	fault.Point("launch.started")
-	return child, err
+	return c, ctx.Err()
 }
 
 // recordStart stores the process that was started in the record and the lock.
 func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child) *Started {
-	s := &Started{Record: r, Child: child}
+	s := &Started{Record: r, PID: child.PID(), First: child.Identity, Child: child}
 	try := func(what string, f func() error) {
 		var err error
 		for i := range attempts {
@@ -262,7 +278,7 @@ func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child)
 			s.Warnings = append(s.Warnings, err)
 		}
 		try("its end was not recorded", func() (err error) {
-			s.Record, _, err = l.End(ctx, r.ID, &code)
+			s.Record, _, err = l.endWith(ctx, r.ID, &code, child.Signal())
 			return err
 		})
 		return s

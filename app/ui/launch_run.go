@@ -95,7 +95,7 @@ func runTitle(agent adapters.Name, model, dir string) string {
 
 // follow shows the progress of a launch until its end.
 func (r *launchRun) follow(s *launch.Started) {
-	text := fmt.Sprintf("Starting… process %d", s.Child.PID())
+	text := fmt.Sprintf("Starting… process %d", s.PID)
 	for _, w := range s.Warnings {
 		text += "\n" + short(w.Error())
 	}
@@ -115,7 +115,7 @@ func (r *launchRun) progress(p launch.Progress) {
 	case launch.Continues:
 		r.showWorking(fmt.Sprintf("The process that was started has ended. The agent continues as process %d.", p.Record.Process.PID))
 	case launch.Over:
-		r.ended(p.Record, p.Code, p.Output)
+		r.ended(&p)
 		if p.Err != nil {
 			r.quote(p.Err.Error())
 		}
@@ -130,14 +130,20 @@ func (u *UI) refreshOne(ctx context.Context, agent adapters.Name) *app.Snapshot 
 	return u.core.Refresh(ctx)
 }
 
-func (r *launchRun) ended(rec launch.Record, code int, out string) {
+func (r *launchRun) ended(p *launch.Progress) {
+	rec := &p.Record
 	took := time.Since(rec.LaunchedAt).Round(time.Second)
 	log := " The log is " + short(rec.Log) + "."
 	var actions []fyne.CanvasObject
 	if r.session != "" {
 		actions = append(actions, r.ui.showSessionButton(r.session))
 	}
-	if code == 0 {
+	if p.Unknown {
+		r.show(widgets.NewIcon("unknown", widgets.ColorMuted), fmt.Sprintf("Ended after %s. Its exit code is not known.", took)+log, actions...)
+		r.quote(p.Output)
+		return
+	}
+	if p.Code == 0 {
 		r.showDone(fmt.Sprintf("Finished after %s.", took)+log, actions...)
 		return
 	}
@@ -145,8 +151,12 @@ func (r *launchRun) ended(rec launch.Record, code int, out string) {
 	if r.session == "" {
 		when = " before it listed a session"
 	}
-	r.showFailed(fmt.Sprintf("Ended with exit code %d%s.", code, when)+log, actions...)
-	r.quote(out)
+	how := fmt.Sprintf("exit code %d", p.Code)
+	if p.Signal != "" {
+		how = "signal " + p.Signal
+	}
+	r.showFailed("Ended with "+how+when+"."+log, actions...)
+	r.quote(p.Output)
 }
 
 // newGroupRun launches a group and shows each of its launches.

@@ -28,8 +28,9 @@ import (
 type Config struct {
 	URL    string // http:// or https://
 	Secret string // key of the signature; empty: messages are not signed
-	// ExitCode returns the exit code of a session's process, or nil if it is unknown. ExitCode may be nil.
-	ExitCode func(s *app.Session) *int
+	// ExitCode returns the exit code of a session's process, or nil if it is unknown. It may wait for the code. ExitCode
+	// may be nil.
+	ExitCode func(ctx context.Context, s *app.Session) *int
 	Log      *slog.Logger
 	// Pauses are the pauses before the second and each further attempt; nil: 1 s, 5 s, 25 s.
 	Pauses []time.Duration
@@ -119,14 +120,14 @@ func (s *Sender) Run(ctx context.Context, events *app.Events) error {
 		}
 		sending.Go(func() {
 			defer func() { <-s.slots }()
-			if err := s.Send(ctx, s.payload(&e)); err != nil && ctx.Err() == nil {
+			if err := s.Send(ctx, s.payload(ctx, &e)); err != nil && ctx.Err() == nil {
 				s.cfg.Log.Warn("webhook message not sent", "session", e.Session.ID, "error", err)
 			}
 		})
 	}
 }
 
-func (s *Sender) payload(e *app.Event) Payload {
+func (s *Sender) payload(ctx context.Context, e *app.Event) Payload {
 	x := &e.Session
 	p := Payload{
 		HookType: "session.stopped", SessionID: x.ID, Agent: x.Agent, CWD: x.CWD, Outcome: x.Outcome,
@@ -136,7 +137,7 @@ func (s *Sender) payload(e *app.Event) Payload {
 		p.DurationSeconds = int64(took.Seconds())
 	}
 	if s.cfg.ExitCode != nil {
-		p.ExitStatus = s.cfg.ExitCode(x)
+		p.ExitStatus = s.cfg.ExitCode(ctx, x)
 	}
 	meta := map[string]string{"branch": x.Branch, "model": x.Model}
 	if l := x.Launch; l != nil {

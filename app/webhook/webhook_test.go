@@ -152,7 +152,7 @@ func TestSendsEnds(t *testing.T) {
 	events := core.Events()
 	core.Refresh(t.Context())
 	code := 7
-	w := sender(t, Config{URL: to.URL, ExitCode: func(x *app.Session) *int {
+	w := sender(t, Config{URL: to.URL, ExitCode: func(_ context.Context, x *app.Session) *int {
 		if x.ID == "a" {
 			return &code
 		}
@@ -221,7 +221,7 @@ func TestDuration(t *testing.T) {
 		"one turn, not known": {ended(0, "one"), 48 * 3600},
 		"several, not known":  {ended(0, "one", "two"), 0},
 	} {
-		if got := s.payload(&c.ev).DurationSeconds; got != c.want {
+		if got := s.payload(t.Context(), &c.ev).DurationSeconds; got != c.want {
 			t.Errorf("%s: %d s, want %d", name, got, c.want)
 		}
 	}

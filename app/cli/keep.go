@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/app"
+	"rollcall/app/instance"
+	"rollcall/app/keep"
+	"rollcall/app/present"
+)
+
+// keeperJSON is the JSON document of keep --status.
+type keeperJSON struct {
+	Schema   int      `json:"schema"`
+	Running  bool     `json:"running"`
+	PID      int      `json:"pid,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	Since    string   `json:"since,omitempty"`
+	Launches int      `json:"launches"` // that run
+	Hooks    int      `json:"hooks"`    // without a result
+	Fuses    int      `json:"fuses"`    // that have not fired
+	Records  int      `json:"records"`  // of what is over, to be removed after a day
+	Webhook  bool     `json:"webhook,omitempty"`
+	Problems []string `json:"problems,omitempty"`
+}
+
+type keepCommand struct {
+	*env
+	status, asJSON, start, install, uninstall bool
+}
+
+func newKeep(e *env) *cobra.Command {
+	c := &keepCommand{env: e}
+	cmd := &cobra.Command{
+		Use:   "keep",
+		Short: "Keep launches, hooks, fuses and the webhook; started by itself when needed",
+		Long: `Keep what Rollcall owns: it is the parent of the agents that are launched in the
+background, runs hooks and the scripts of fuses, calls the webhook, and removes
+records a day after the end. One keeper runs for each user. Whatever leaves
+something to keep starts it, and it ends one minute after the last, so nobody needs
+to call it.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return c.run() },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&c.status, "status", false, "show whether a keeper runs, and what there is to keep")
+	f.BoolVar(&c.asJSON, "json", false, "with --status: print JSON, schema 1")
+	f.BoolVar(&c.start, "start", false, "start a keeper in the background, if none runs")
+	f.BoolVar(&c.install, "install", false, "start the keeper at login")
+	f.BoolVar(&c.uninstall, "uninstall", false, "don't start the keeper at login any more")
+	cmd.MarkFlagsMutuallyExclusive("status", "start", "install", "uninstall")
+	return cmd
+}
+
+func (c *keepCommand) run() error {
+	switch {
+	case c.deps.Keep == nil || c.deps.Keeper == nil:
+		return errors.New("this build keeps nothing")
+	case c.status:
+		return c.showStatus()
+	case c.asJSON:
+		return usageError("--json needs --status")
+	case c.start:
+		return c.deps.Keeper.Ready(c.ctx)
+	case c.install:
+		return c.installed(keep.Install())
+	case c.uninstall:
+		return c.uninstalled(keep.Uninstall())
+	}
+	err := c.deps.Keep(c.ctx)
+	if errors.Is(err, keep.ErrRunning) {
+		c.warn("the keeper is running already; rollcall keep --status shows what it keeps")
+		return nil
+	}
+	return endError(c.ctx, err)
+}
+
+// keeperStatus returns the status of the keeper. Without one it returns what there is to keep.
+func (e *env) keeperStatus(ctx context.Context) (s *keep.Status, running bool, err error) {
+	s, err = e.deps.Keeper.Status(ctx)
+	if err == nil {
+		return s, true, nil
+	}
+	if !errors.Is(err, instance.ErrNotRunning) {
+		return nil, false, err
+	}
+	l, err := e.launches()
+	if err != nil {
+		return nil, false, err
+	}
+	f, err := e.fuses()
+	if err != nil {
+		return nil, false, err
+	}
+	kept, err := keep.ToKeep(l, f)
+	return &keep.Status{Kept: kept}, false, err
+}
+
+func (c *keepCommand) showStatus() error {
+	s, running, err := c.keeperStatus(c.ctx)
+	if err != nil {
+		return err
+	}
+	if c.asJSON {
+		return c.json(keeperJSON{Schema: schema, Running: running, PID: s.PID, Version: s.Version, Since: timestamp(s.Since), Launches: s.Launches,
+			Hooks: s.Hooks, Fuses: s.Fuses, Records: s.Records, Webhook: s.Webhook, Problems: s.Troubles})
+	}
+	c.printf("%s\n", keeperText(s, running, time.Now()))
+	for _, t := range s.Troubles {
+		c.printf("problem: %s\n", present.Line(t))
+	}
+	return nil
+}
+
+// keeperText describes the keeper in one line.
+func keeperText(s *keep.Status, running bool, now time.Time) string {
+	kept := keptText(&s.Kept)
+	switch {
+	case running && kept == "":
+		kept = "nothing to keep: it ends within a minute"
+	case kept == "":
+		return "not running, and nothing to keep"
+	}
+	if !running {
+		return "not running, although there is something to keep: " + kept
+	}
+	return fmt.Sprintf("running as process %d since %s (%s), version %s; %s", s.PID, clock(s.Since), present.Since(s.Since, now),
+		present.Line(s.Version), kept)
+}
+
+// keptText lists what there is to keep.
+func keptText(k *keep.Kept) string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{k.Launches, "launch"}, {k.Hooks, "hook"}, {k.Fuses, "fuse"}, {k.Records, "record"}} {
+		if p.n > 0 {
+			text := plural(p.n, p.what)
+			if p.what == "launch" && p.n > 1 {
+				text = fmt.Sprintf("%d launches", p.n)
+			}
+			parts = append(parts, text)
+		}
+	}
+	if k.Webhook {
+		parts = append(parts, "the webhook")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// keeperCheck returns doctor's finding about the keeper.
+func (c *doctorCommand) keeperCheck() (checkJSON, bool) {
+	if c.deps.Keeper == nil {
+		return checkJSON{}, false
+	}
+	check := checkJSON{Name: "keeper", State: string(app.OK)}
+	s, running, err := c.keeperStatus(c.ctx)
+	if err != nil {
+		check.State, check.Detail = string(app.Failed), err.Error()
+		return check, true
+	}
+	check.Detail = keeperText(s, running, time.Now())
+	if !running && !s.IsNothing() || len(s.Troubles) > 0 {
+		check.State = string(app.Failed)
+		check.Detail = strings.Join(append([]string{check.Detail}, s.Troubles...), "; ")
+	}
+	return check, true
+}
+
+// installed tells what --install wrote.
+func (c *keepCommand) installed(i keep.Installation, err error) error {
+	for _, p := range i.Paths {
+		c.printf("wrote %s\n", c.path(p))
+	}
+	if err == nil && i.Hint != "" {
+		c.printf("%s\n", i.Hint)
+	}
+	return err
+}
+
+// uninstalled tells what --uninstall removed.
+func (c *keepCommand) uninstalled(i keep.Installation, err error) error {
+	for _, p := range i.Paths {
+		c.printf("removed %s\n", c.path(p))
+	}
+	if err == nil && len(i.Paths) == 0 {
+		c.printf("the keeper was not started at login\n")
+	}
+	return err
+}

@@ -1,0 +1,314 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"rollcall/app/fuse"
+	"rollcall/app/instance"
+	"rollcall/app/launch"
+	"rollcall/app/owned"
+	"rollcall/app/trouble"
+	"rollcall/bounded"
+	"rollcall/proc"
+)
+
+// Client starts the user's keeper and talks to it. It is safe for concurrent use.
+type Client struct {
+	State   string // Rollcall's state folder
+	Version string // of this program
+	// Program and Args start a keeper. An empty Program is this one.
+	Program string
+	Args    []string
+
+	mu sync.Mutex // held while a keeper is being started
+}
+
+// ErrNoKeeper is wrapped by the error of Ready.
+var ErrNoKeeper = errors.New("the keeper (rollcall keep) could not be started")
+
+const (
+	answerLimit = 10 * time.Second
+	startLimit  = 20 * time.Second // a launch whose folder is on a slow disk
+	readyLimit  = 20 * time.Second
+	readyPause  = 20 * time.Millisecond
+)
+
+// Running reports whether a keeper runs. It asks nothing of it.
+func (c *Client) Running() (bool, error) {
+	return bounded.In(c.State, bounded.ReadLimit, func(context.Context) (bool, error) { return instance.Running(c.State, claimName()) })
+}
+
+// open sends a request to the keeper. The caller closes the answers.
+func (c *Client) open(ctx context.Context, q request) (*instance.Answers, error) {
+	return bounded.In(c.State, answerLimit, func(left context.Context) (*instance.Answers, error) {
+		a, err := instance.Ask(ctx, c.State, claimName(), q)
+		if err == nil && left.Err() != nil {
+			a.Close()
+		}
+		return a, err
+	})
+}
+
+// Status returns the status of the keeper. Its error is instance.ErrNotRunning if there is none.
+func (c *Client) Status(ctx context.Context) (*Status, error) {
+	a, err := c.ask(ctx, request{Verb: verbStatus}, answerLimit)
+	if errors.Is(err, instance.ErrUnanswered) {
+		if running, runErr := c.Running(); runErr == nil && !running {
+			err = instance.ErrNotRunning // it was killed meanwhile
+		}
+	}
+	return a.Status, err
+}
+
+// ask sends a request and returns the answer. A keeper that is ending counts as not running.
+func (c *Client) ask(ctx context.Context, q request, limit time.Duration) (a answer, err error) {
+	answers, err := c.open(ctx, q)
+	if err != nil {
+		return a, err
+	}
+	defer answers.Close()
+	if err := answers.Next(&a, limit); err != nil {
+		return a, err
+	}
+	return a, a.err()
+}
+
+func (a *answer) err() error {
+	switch {
+	case a.Ending:
+		return instance.ErrNotRunning
+	case a.Error != "":
+		return errors.New(a.Error)
+	}
+	return nil
+}
+
+// Ready implements launch.Host. It starts a keeper if none runs, and replaces one of an older version.
+func (c *Client) Ready(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	var started *attempt
+	var last error
+	for {
+		a, err := c.ask(ctx, request{Verb: verbHold}, answerLimit)
+		switch {
+		case err == nil && c.isNewer(a.Status):
+			_, last = c.ask(ctx, request{Verb: verbYield}, answerLimit)
+		case err == nil:
+			return nil
+		case !errors.Is(err, instance.ErrNotRunning) && !errors.Is(err, instance.ErrUnanswered):
+			return fmt.Errorf("%w: %w", ErrNoKeeper, err)
+		case errors.Is(err, instance.ErrNotRunning) && started.over():
+			if last = started.failure(); last != nil {
+				return fmt.Errorf("%w: %w", ErrNoKeeper, last)
+			}
+			if started, err = c.spawn(); err != nil {
+				return fmt.Errorf("%w: %w", ErrNoKeeper, err)
+			}
+		default:
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ErrNoKeeper, errors.Join(ctx.Err(), last))
+		case <-time.After(readyPause):
+		}
+	}
+}
+
+// isNewer reports whether this program is newer than the keeper. Where the versions do not tell, it is if the keeper's
+// file was replaced.
+func (c *Client) isNewer(s *Status) bool {
+	if s == nil {
+		return false
+	}
+	own, theirs := "v"+strings.TrimPrefix(c.Version, "v"), "v"+strings.TrimPrefix(s.Version, "v")
+	if semver.IsValid(own) && semver.IsValid(theirs) && semver.Compare(own, theirs) != 0 {
+		return semver.Compare(own, theirs) > 0
+	}
+	return s.Replaced
+}
+
+// attempt is a keeper that this process has started.
+type attempt struct {
+	log  string
+	from int64 // the size of the log before
+	done chan struct{}
+	code int
+}
+
+// over reports whether the attempt has ended, or there was none.
+func (a *attempt) over() bool {
+	if a == nil {
+		return true
+	}
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// failure returns the reason why the keeper that was started has failed, or nil.
+func (a *attempt) failure() error {
+	if a == nil || a.code == 0 {
+		return nil
+	}
+	text, err := os.ReadFile(a.log)
+	if err != nil || int64(len(text)) < a.from {
+		text = nil
+	}
+	said := strings.TrimSpace(string(text[min(a.from, int64(len(text))):]))
+	if said == "" {
+		return fmt.Errorf("it ended with exit code %d; see %s", a.code, a.log)
+	}
+	return errors.New(said[strings.LastIndexByte(said, '\n')+1:])
+}
+
+// maxLog is the size from which the keeper's log is begun again.
+const maxLog = 1 << 20
+
+// LogFile returns the path of the keeper's log.
+func (c *Client) LogFile() string { return filepath.Join(c.State, "logs", "keeper.log") }
+
+// spawn starts a keeper, detached from this process.
+func (c *Client) spawn() (*attempt, error) {
+	return bounded.In(c.State, bounded.WriteLimit, c.spawnNow)
+}
+
+func (c *Client) spawnNow(left context.Context) (*attempt, error) {
+	path, args := c.Program, c.Args
+	if path == "" {
+		var err error
+		if path, err = programPath(); err != nil {
+			return nil, err
+		}
+		args = []string{"keep"}
+	}
+	dir, err := owned.MakeDir(c.State, "logs")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	a := &attempt{log: c.LogFile(), done: make(chan struct{})}
+	if info, err := dir.Lstat(filepath.Base(a.log)); err == nil {
+		if a.from = info.Size(); a.from > maxLog || !info.Mode().IsRegular() {
+			_ = dir.Remove(filepath.Base(a.log))
+			a.from = 0
+		}
+	}
+	if err := left.Err(); err != nil {
+		return nil, err
+	}
+	// An outer launch's variables would make the keeper, and every hook, a part of that launch.
+	child, err := proc.Start(proc.Command{Path: path, Args: args, Dir: c.State, Env: proc.ChildEnv(os.Environ(), launch.Variables(), nil), Output: a.log})
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		a.code, _ = child.Wait()
+		close(a.done)
+	}()
+	return a, nil
+}
+
+// Start implements launch.Host.
+func (c *Client) Start(ctx context.Context, id string, starter proc.Identity, cmd proc.Command) (int, error) {
+	a, err := c.ask(ctx, request{Verb: verbStart, Start: newStartRequest(id, starter, &cmd)}, startLimit)
+	return a.PID, err
+}
+
+// Revive starts a keeper if there is something to keep and none runs, as after one was killed. It does not wait for it.
+func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
+	if kept, err := ToKeep(launches, fuses); err != nil || kept.IsNothing() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if running, err := c.Running(); err == nil && !running {
+		_, _ = c.spawn() // the next command tries again, and doctor tells
+	}
+}
+
+// Attendance is what a long-running process has of the keeper.
+type Attendance struct {
+	Launches *launch.Launches
+	Fuses    *fuse.Fuses
+	// Webhook reports that the ends of sessions are to be sent while the process runs, also if there is nothing else to
+	// keep.
+	Webhook bool
+	// Show is called with the troubles of the keeper whenever they change. It must not block.
+	Show func([]string)
+}
+
+// Attend sees to it that a keeper runs whenever there is something to keep, until ctx is done. If the keeper is killed, it
+// starts another.
+func (c *Client) Attend(ctx context.Context, a Attendance) error {
+	launches, launchesErr := a.Launches.Changes(ctx)
+	fuses, fusesErr := a.Fuses.Changes(ctx)
+	var pause trouble.Pause
+	for ctx.Err() == nil {
+		kept, err := ToKeep(a.Launches, a.Fuses)
+		if err == nil && kept.IsNothing() && !a.Webhook {
+			select {
+			case <-ctx.Done():
+			case <-launches:
+			case <-fuses:
+			case <-time.After(trouble.LastPause): // events may be missing
+			}
+			continue
+		}
+		began := time.Now()
+		err = c.attend(ctx, &a)
+		if err == nil && time.Since(began) > trouble.FirstPause {
+			pause.Succeeded()
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
+			a.Show([]string{"launches, timers and hooks are not kept: " + err.Error()})
+		}
+		pause.Failed(time.Now())
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause.Left(time.Now())):
+		}
+	}
+	return errors.Join(launchesErr, fusesErr)
+}
+
+// attend attends the keeper, which it starts if none runs, until the keeper ends.
+func (c *Client) attend(ctx context.Context, a *Attendance) error {
+	if err := c.Ready(ctx); err != nil {
+		return err
+	}
+	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.Webhook})
+	if errors.Is(err, instance.ErrNotRunning) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer answers.Close()
+	for {
+		var now answer
+		if err := answers.Next(&now, 0); err != nil {
+			return nil // it has ended
+		}
+		if err := now.err(); err != nil || now.Status == nil {
+			return nil
+		}
+		a.Show(now.Status.Troubles)
+	}
+}

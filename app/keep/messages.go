@@ -1,0 +1,110 @@
+package keep
+
+import (
+	"crypto/sha256"
+	"os"
+	"time"
+
+	"rollcall/app/instance"
+	"rollcall/proc"
+)
+
+// claimName returns the name that the keeper claims in the state folder. It differs between machines and containers that
+// share the folder, since none can keep what runs on another. The claim is not in the system's runtime folder, which is
+// removed at logout while the keeper runs on.
+func claimName() string {
+	host, _ := os.Hostname() // without one there is nothing to tell apart
+	sum := sha256.Sum256([]byte(host))
+	name := []byte(instance.Keeper + "-")
+	for _, b := range sum[:4] {
+		name = append(name, 'a'+b>>4, 'a'+b&15)
+	}
+	return string(name)
+}
+
+// The verbs of a request.
+const (
+	verbStatus = "status" // returns the status
+	verbHold   = "hold"   // the same; the keeper does not end within the next minute
+	verbAttend = "attend" // the keeper sends its status, and again when it changes, until one of the two ends
+	verbStart  = "start"  // starts the process of a launch
+	verbYield  = "yield"  // makes way for a newer version
+)
+
+// request is what a process asks of the keeper.
+type request struct {
+	Verb    string        `json:"verb"`
+	Webhook bool          `json:"webhook,omitempty"` // for attend: ends of sessions are to be sent
+	Start   *startRequest `json:"start,omitempty"`
+}
+
+// startRequest is the process of a launch. Its texts are bytes, since JSON would change those that are not UTF-8.
+type startRequest struct {
+	ID      string        `json:"id"`
+	Starter proc.Identity `json:"starter"`
+	Path    []byte        `json:"path"`
+	Args    [][]byte      `json:"args"`
+	Dir     []byte        `json:"dir"`
+	Env     [][]byte      `json:"env"`
+	Stdin   []byte        `json:"stdin"`
+	Output  []byte        `json:"output"`
+	Umask   int           `json:"umask"` // of the process that launches; negative: the keeper's
+}
+
+func newStartRequest(id string, starter proc.Identity, c *proc.Command) *startRequest {
+	return &startRequest{ID: id, Starter: starter, Path: []byte(c.Path), Args: asBytes(c.Args), Dir: []byte(c.Dir), Env: asBytes(c.Env),
+		Stdin: []byte(c.Stdin), Output: []byte(c.Output), Umask: umask()}
+}
+
+func (s *startRequest) command() proc.Command {
+	return proc.Command{Path: string(s.Path), Args: asStrings(s.Args), Dir: string(s.Dir), Env: asStrings(s.Env), Stdin: string(s.Stdin), Output: string(s.Output)}
+}
+
+func asBytes(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func asStrings(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
+}
+
+// answer is what the keeper answers.
+type answer struct {
+	Status *Status `json:"status,omitempty"`
+	PID    int     `json:"pid,omitempty"` // of the process that was started
+	Error  string  `json:"error,omitempty"`
+	// Ending reports that the keeper is about to end and did nothing. Ask the next one.
+	Ending bool `json:"ending,omitempty"`
+}
+
+// Status is what a keeper is and what it keeps.
+type Status struct {
+	PID     int       `json:"pid"`
+	Version string    `json:"version"`
+	Since   time.Time `json:"since"`
+	// Replaced reports that the program's file has been replaced since the keeper started.
+	Replaced bool `json:"replaced,omitempty"`
+	Kept
+	Troubles []string `json:"troubles,omitempty"`
+}
+
+// Kept is what there is to keep.
+type Kept struct {
+	Launches int `json:"launches"` // that run
+	Hooks    int `json:"hooks"`    // that have no result yet
+	Fuses    int `json:"fuses"`    // that have not fired
+	Records  int `json:"records"`  // of launches and fuses that are over, to be removed after a day
+	// Webhook reports that ends of sessions are sent, for the processes that asked for that.
+	Webhook bool `json:"webhook,omitempty"`
+}
+
+// IsNothing reports whether there is nothing to keep.
+func (k *Kept) IsNothing() bool { return *k == Kept{} }

@@ -1,0 +1,106 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rollcall/app/instance"
+	"rollcall/proc"
+)
+
+// Host is the user's keeper, as the process that launches sees it.
+type Host interface {
+	// Ready starts the keeper if none runs. It returns once a keeper runs that will not end within the next minute.
+	Ready(ctx context.Context) error
+	// Start has the keeper start the process of a launch, and returns the pid. The keeper takes the record over from
+	// starter. The error wraps instance.ErrUnanswered or instance.ErrNotRunning if it is not known what the keeper did.
+	Start(ctx context.Context, id string, starter proc.Identity, c proc.Command) (pid int, err error)
+}
+
+// KeptBy makes the user's keeper the parent of what Start starts. It must be called before every other method. Without
+// it, the process that calls Start is the parent.
+func (l *Launches) KeptBy(h Host) { l.host = h }
+
+// ready starts the keeper for a launch with these hooks. It returns an error if the hooks would not run. unkept is the
+// reason why no keeper runs, for a launch that can do without.
+func (l *Launches) ready(ctx context.Context, hooks []Hook) (unkept, err error) {
+	if l.host == nil {
+		return nil, nil
+	}
+	unkept = l.host.Ready(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case unkept != nil && len(hooks) > 0:
+		return nil, fmt.Errorf("nothing was started, because nothing would run its hooks: %w", unkept)
+	}
+	return unkept, nil
+}
+
+// errUnkept is a warning: see Started.Warnings.
+func errUnkept(why error) error {
+	return fmt.Errorf("its exit code will not be known, and its record is kept by the next process of Rollcall: %w", why)
+}
+
+// handOverTries is how often a launch is handed to a keeper. A keeper that is killed meanwhile is replaced by another.
+const handOverTries = 3
+
+// startKept has the keeper start the process of a launch whose record is written.
+func (l *Launches) startKept(ctx context.Context, r Record, c proc.Command) (*Started, error) {
+	for try := 1; ; try++ {
+		pid, err := l.host.Start(ctx, r.ID, r.Starter, c)
+		if err == nil {
+			return l.startedBy(r, pid, nil), nil
+		}
+		if !errors.Is(err, instance.ErrUnanswered) && !errors.Is(err, instance.ErrNotRunning) {
+			return nil, errors.Join(err, l.undo(ctx, r.ID)) // it was refused
+		}
+		now, readErr := l.record(r.ID)
+		switch {
+		case readErr != nil:
+			return nil, errors.Join(err, readErr)
+		case !now.Process.IsZero():
+			return l.startedBy(now, now.Process.PID, err), nil
+		case now.Starter == r.Starter && try < handOverTries && l.host.Ready(ctx) == nil:
+			continue
+		case now.Starter == r.Starter && l.takeBack(ctx, r.ID, r.Starter):
+			return nil, errors.Join(fmt.Errorf("nothing was started: %w", err), l.undo(ctx, r.ID))
+		}
+		if process, ok := l.survivor(&now); ok {
+			return l.startedBy(now, process.PID, err), nil // the next keeper stores the process
+		}
+		return nil, fmt.Errorf("it is not known whether the agent was started; its log is %s: %w", r.Log, err)
+	}
+}
+
+// takeBack ends the record of a launch that no keeper has taken over, so that none does. It reports whether it did.
+func (l *Launches) takeBack(ctx context.Context, id string, starter proc.Identity) bool {
+	done := false
+	_, err := l.update(context.WithoutCancel(ctx), id, func(r *Record) bool {
+		if r.Starter == starter && r.Process.IsZero() && !r.Ended() {
+			r.EndedAt, done = l.now(), true
+		}
+		return done
+	})
+	return err == nil && done
+}
+
+// startedBy returns a launch that a keeper has started. lost is the error with which the keeper was lost.
+func (l *Launches) startedBy(r Record, pid int, lost error) *Started {
+	s := &Started{Record: r, PID: pid}
+	now, err := l.record(r.ID)
+	if err != nil {
+		s.Warnings = append(s.Warnings, err)
+	} else {
+		s.Record = now
+	}
+	s.First = s.Record.Process
+	if len(s.Record.Former) > 0 {
+		s.First = s.Record.Former[0]
+	}
+	if lost != nil {
+		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but its exit code will not be known: %w", lost))
+	}
+	return s
+}
