@@ -124,7 +124,7 @@ type lostEvents struct {
 // eventsLost refreshes the sources that want folders watched, or shows with each that
 // there is no watcher.
 func (r *runner) eventsLost(l lostEvents) {
-	r.noWatcher = l.noWatcher
+	r.noWatcher = r.noWatcher || l.noWatcher
 	r.core.cfg.Log.Warn("changes of folders may go unnoticed", "error", l.err)
 	for _, s := range r.core.sources {
 		if _, ok := s.adapter.(adapters.Watcher); !ok {
