@@ -237,7 +237,7 @@ func (c *listCommand) nothing() (what, where string) {
 	if c.dir != "" {
 		where += " in " + c.path(launch.Path(c.dir))
 	}
-	if since := cmp.Or(c.since, "7d"); since != "all" && (c.all || c.since != "") {
+	if since := cmp.Or(c.since, "7 days"); since != "all" && (c.all || c.since != "") {
 		where += " in the last " + since
 	}
 	return what, where

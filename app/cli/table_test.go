@@ -144,10 +144,10 @@ func TestNothing(t *testing.T) {
 	}{
 		{deps(claude(), codex()), "", "no live sessions of claude-code, codex" + stopped},
 		{deps(claude(), absent), "", "no live sessions of claude-code; 1 agent not installed" + stopped},
-		{deps(claude(), absent, pi), "-a", "no sessions of claude-code in the last 7d; 2 agents not installed"},
+		{deps(claude(), absent, pi), "-a", "no sessions of claude-code in the last 7 days; 2 agents not installed"},
 		{deps(claude(), codex()), "--since all", "no sessions of claude-code, codex"},
 		{deps(claude(), codex()), "--status working --group g", "no working sessions of claude-code, codex in group g"},
-		{deps(claude(), codex()), "--cwd /nowhere -a", "no sessions of claude-code, codex in /nowhere in the last 7d"},
+		{deps(claude(), codex()), "--cwd /nowhere -a", "no sessions of claude-code, codex in /nowhere in the last 7 days"},
 		{deps(claude(), failed), "", "no live sessions of claude-code; not everything of codex could be read" + stopped},
 		{deps(failed, pi), "", "not known whether there are sessions: not everything of codex could be read"},
 		{deps(absent, pi), "", "no agent is installed"},

@@ -66,6 +66,9 @@ func agentNames() string {
 	return strings.Join(names, ", ")
 }
 
+// maxLines is how many mistakes are told with their line: finding one takes as long as reading the file.
+const maxLines = 20
+
 // errHere stops the decoder at the key that line looks for.
 var errHere = errors.New("here")
 
@@ -78,6 +81,9 @@ func (here) UnmarshalTOML(any) error { return errHere }
 // line returns " line N:" for a key of the settings, or nothing if its line is not known: the decoder tells lines only
 // of errors, so line lets it fail at the key.
 func line(text []byte, key ...string) string {
+	if len(key) > 10 {
+		return ""
+	}
 	probe := reflect.TypeFor[here]()
 	for _, name := range slices.Backward(key) {
 		if strings.ContainsAny(name, "\"`,\\\n") {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,6 +50,15 @@ func TestLaunchMistakes(t *testing.T) {
 	}
 	if _, err := Load(write(t, "leave_out_environment = [\"A=B\", \"\"]")); err == nil || strings.Count(err.Error(), "line 1: leave_out_environment: ") != 2 {
 		t.Errorf("%v", err)
+	}
+	// Finding very many lines would take minutes.
+	var many strings.Builder
+	many.WriteString("[agents.codex]\n")
+	for i := range 3000 {
+		fmt.Fprintf(&many, "k%d = 1\n", i)
+	}
+	if _, err := Load(write(t, many.String())); err == nil || strings.Count(err.Error(), "line ") != maxLines {
+		t.Errorf("%.200v", err)
 	}
 	if _, err := Load(write(t, "\ndefault_agent = 3")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("%v", err)

@@ -98,11 +98,16 @@ func Load(path string) (Settings, error) {
 		return Settings{}, fmt.Errorf("settings: %s: %s; the whole file is ignored until you correct that", path, explain(err))
 	}
 	var bad []error
+	var mistakes []mistake
 	for _, key := range meta.Undecoded() {
-		bad = append(bad, fmt.Errorf("settings: %s:%s this version has no setting %q", path, line(text, key...), key.String()))
+		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
-	for _, mistake := range s.checkLaunches() {
-		bad = append(bad, fmt.Errorf("settings: %s:%s %s", path, line(text, mistake.key...), mistake.text))
+	for i, m := range append(mistakes, s.checkLaunches()...) {
+		at := ""
+		if i < maxLines {
+			at = line(text, m.key...)
+		}
+		bad = append(bad, fmt.Errorf("settings: %s:%s %s", path, at, m.text))
 	}
 	s.OpenClaw.Gateways = slices.DeleteFunc(s.OpenClaw.Gateways, func(g Gateway) bool {
 		err := g.check()
