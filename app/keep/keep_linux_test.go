@@ -122,6 +122,43 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// TestAttended: while watch runs, as while a tray does, a keeper that is killed is replaced by another without a further
+// command, and with a webhook one runs although there is nothing else to keep.
+func TestAttended(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	watch := func() (end func()) {
+		cmd := exec.Command(insideProgram, "watch", "--json")
+		cmd.Env = w.env
+		out, err := cmd.StdoutPipe() // without a reader watch ends
+		w.check(err)
+		w.check(cmd.Start())
+		return func() {
+			_ = cmd.Process.Signal(os.Interrupt)
+			_, _ = io.Copy(io.Discard, out)
+			_ = cmd.Wait()
+		}
+	}
+	end := watch()
+	w.done("fuse", "set", "/tmp/other", "--in", "1h", "--script", "true")
+	for range 3 {
+		first := w.status()
+		w.kill(first.PID)
+		w.until("next keeper", func() bool { k := w.keepers(); return len(k) == 1 && k[0].PID != first.PID && w.status().Running })
+	}
+	w.done("fuse", "cancel", "/tmp/other")
+	w.until("end of the keeper", func() bool { return len(w.keepers()) == 0 })
+	end()
+	w.check(os.MkdirAll("/tmp/home/.config/rollcall", 0o700))
+	w.write("/tmp/home/.config/rollcall/config.toml", "[webhook]\nurl = \"http://127.0.0.1:1/\"\n")
+	end = watch()
+	w.until("keeper for the webhook", func() bool { return strings.Contains(w.done("keep", "--status"), "; the webhook\n") })
+	end()
+	w.until("end of the keeper", func() bool { return len(w.keepers()) == 0 })
+}
+
 // TestOneKeeper: however many commands start a keeper at once, one runs.
 func TestOneKeeper(t *testing.T) {
 	w := inWorld(t)
