@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters/adaptertest"
 	"rollcall/app/launch"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/keepertest"
 	"rollcall/proc"
 )
 
@@ -49,6 +50,7 @@ func TestLaunchesMissed(t *testing.T) {
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
 		env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1", "XDG_STATE_HOME=" + state})}
+	t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 	for run := range 3 {
 		tray := p.command()
 		if err := tray.Start(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/internal/keepertest"
 	"rollcall/internal/testfs"
 )
 
@@ -48,7 +49,7 @@ func TestFolderThatHangs(t *testing.T) {
 		t.Run(folder, func(t *testing.T) {
 			env, mount := hangingHome(t, folder)
 			if folder != "state" {
-				t.Cleanup(func() { endKeeper(t, env) }) // the fuse has started one
+				t.Cleanup(func() { keepertest.End(t, program(t), env) }) // the fuse has started one
 			}
 			mount.Hang(t)
 			for _, line := range []string{"status x", "peek x", "stop x", "resume x -p y", "list", "locks", "lock .", "fuse list", "fuse set . --script true"} {
