@@ -106,6 +106,7 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 		return err
 	}
 	code := Done
+	count := 0
 	var ended sync.Mutex
 	var waiting sync.WaitGroup
 	core := c.core(0, false)
@@ -114,6 +115,9 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 		if s == nil {
 			continue
 		}
+		ended.Lock()
+		count--
+		ended.Unlock()
 		waiting.Go(func() {
 			l.Follow(c.ctx, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
 				if p.Stage != launch.Over {
@@ -121,6 +125,7 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 				}
 				ended.Lock()
 				defer ended.Unlock()
+				count++
 				if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
 					c.warn(err.Error())
 				}
@@ -136,6 +141,9 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 		})
 	}
 	waiting.Wait()
+	if count < 0 && code == Done && c.ctx.Err() == nil { // see goesOn
+		return &exitError{AgentUnseen, errors.New("an agent goes on in another process, and without a keeper its end cannot be waited for")}
+	}
 	if c.ctx.Err() != nil || code == Done {
 		return c.ctx.Err()
 	}
