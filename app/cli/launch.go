@@ -355,7 +355,7 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 		}
 	})
 	if c.wait && !over {
-		return c.ctx.Err() // interrupted: the agent goes on
+		return c.goesOn(&r)
 	}
 	if !settled {
 		c.printf("it does not list its session yet; its log is %s\n", c.path(r.Log))
@@ -381,6 +381,15 @@ func (c *launchCommand) ended(l *launch.Launches, p launch.Progress) error {
 		return nil
 	}
 	return fmt.Errorf("it ended at once with exit code %d: %s", p.Code, present.Cut(present.Line(p.Output), 1500))
+}
+
+// goesOn returns the error of a launch whose end --wait did not see: it was interrupted, or no keeper runs and the agent
+// has outlived the process that was started.
+func (c *launchCommand) goesOn(r *launch.Record) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	return &exitError{AgentUnseen, fmt.Errorf("%s goes on in another process, and without a keeper its end cannot be waited for", r.ID)}
 }
 
 // waited reports the end of an agent that --wait has waited for. The exit code of the program tells it as well.

@@ -154,6 +154,7 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 		return err
 	}
 	code := Done
+	count := 0
 	var ended sync.Mutex
 	var waiting sync.WaitGroup
 	core := c.core(0, false)
@@ -162,6 +163,9 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 		if s == nil {
 			continue
 		}
+		ended.Lock()
+		count--
+		ended.Unlock()
 		waiting.Go(func() {
 			l.Follow(c.ctx, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
 				if p.Stage != launch.Over {
@@ -169,6 +173,7 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 				}
 				ended.Lock()
 				defer ended.Unlock()
+				count++
 				if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
 					c.warn(err.Error())
 				}
@@ -184,6 +189,9 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 		})
 	}
 	waiting.Wait()
+	if count < 0 && code == Done && c.ctx.Err() == nil { // see goesOn
+		return &exitError{AgentUnseen, errors.New("an agent goes on in another process, and without a keeper its end cannot be waited for")}
+	}
 	if c.ctx.Err() != nil || code == Done {
 		return c.ctx.Err()
 	}

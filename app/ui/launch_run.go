@@ -153,7 +153,7 @@ func (r *launchRun) ended(p *launch.Progress) {
 	}
 	how := fmt.Sprintf("exit code %d", p.Code)
 	if p.Signal != "" {
-		how = "signal " + p.Signal
+		how += " (" + short(p.Signal) + ")"
 	}
 	r.showFailed("Ended with "+how+when+"."+log, actions...)
 	r.quote(p.Output)
