@@ -59,7 +59,8 @@ func newFixture(t testing.TB) *fixture {
 }
 
 // ownTable is the process table of the test's own processes, without hidden ones. They
-// are old enough to have written the transcripts that the test writes.
+// are old enough to have written the transcripts that the test writes, also in the tick
+// of the clock in which they started.
 type ownTable struct {
 	adaptertest.OwnTable
 	hidden map[int]bool
@@ -73,14 +74,14 @@ func (t ownTable) List(ctx context.Context) ([]proc.Process, error) {
 	all, err := t.OwnTable.List(ctx)
 	rows := slices.DeleteFunc(all, func(p proc.Process) bool { return t.hidden[p.PID] })
 	for i := range rows {
-		rows[i].Started = rows[i].Started.Add(-minStartTime)
+		rows[i].Started = rows[i].Started.Add(-minStartTime - clockSlack)
 	}
 	return rows, err
 }
 
 func (t ownTable) Find(pid int) (proc.Process, error) {
 	p, err := t.Table.Find(pid)
-	p.Started = p.Started.Add(-minStartTime)
+	p.Started = p.Started.Add(-minStartTime - clockSlack)
 	return p, err
 }
 
@@ -103,7 +104,7 @@ func (w *fixture) write(path, content string) string {
 }
 
 // start starts a claude in a folder, with further environment, and waits until
-// its name shows.
+// its name shows, and its arguments, which come with its environment a moment later.
 func (w *fixture) start(dir string, env ...string) proc.Process {
 	w.Helper()
 	w.check(os.MkdirAll(dir, 0o755))
@@ -120,7 +121,9 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 	})
 	for range 500 {
 		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == comm {
-			return p
+			if args, err := w.table.Args(p.Identity); err == nil && len(args) > 0 {
+				return p
+			}
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
