@@ -86,6 +86,8 @@ func (t *torture) wrongList(l listed) (wrong []string) {
 		}
 		got := scene.Truth{Status: adapters.Status(r.Status), WaitingFor: adapters.WaitingFor(r.WaitingFor), Outcome: adapters.Outcome(r.Outcome)}
 		switch {
+		case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
+			// A launch stays listed until its record goes, also where its agent has nothing of it.
 		case x == nil:
 			wrong = append(wrong, fmt.Sprintf("%s (%s, process %d, in %s) isn't there: %s", key, got, r.PID, r.CWD, r.Evidence))
 		case got != x.Truth(), r.Suspended != x.IsSuspended(), r.Stale != nil:
