@@ -129,7 +129,7 @@ func (u *UI) showFuse(dir string) {
 			return err
 		}
 	}
-	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. If the tray does not run then, this happens at its next start."),
+	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. It does so without tray and window too. If the computer is off then, it follows at the next use of Rollcall."),
 		widgets.Named("Folder", folder.content), widgets.Named("Duration", in), widgets.Named("Script", script),
 		widgets.Named("Webhook", hook), widgets.Named("Note", note), again)
 	f.Focus(folder.entry)
