@@ -84,10 +84,11 @@ func samePrompt(first, launched string) bool {
 	return string(a[:n]) == string(b[:n]) && (n == compared || len(a) >= len(b))
 }
 
-// learnEnded stores the session of a launch that is over, if the snapshot has one that its agent lists. done reports
-// whether nothing else can be learned of the launch.
+// learnEnded stores the session of a launch that is over, if the snapshot has one that its agent lists. Of a launch whose
+// session id is known it stores that the agent has listed it, which a short launch may have missed. done reports whether
+// nothing else can be learned of the launch.
 func (l *Launches) learnEnded(ctx context.Context, r Record, snap *app.Snapshot) (_ Record, done bool, err error) {
-	if r.Session != "" || !r.Ended() && l.isAlive(&r, l.now()) {
+	if r.Seen || !r.Ended() && (r.Session != "" || l.isAlive(&r, l.now())) {
 		return r, r.Ended(), nil
 	}
 	i := slices.IndexFunc(snap.Sessions, func(s app.Session) bool {
@@ -97,10 +98,11 @@ func (l *Launches) learnEnded(ctx context.Context, r Record, snap *app.Snapshot)
 		return r, r.Ended(), nil
 	}
 	r, err = l.update(ctx, r.ID, func(now *Record) bool {
-		if now.Session != "" {
+		id := snap.Sessions[i].ID
+		if now.Session != "" && now.Session != id {
 			return false
 		}
-		now.Session, now.Seen = snap.Sessions[i].ID, true
+		now.Session, now.Seen = id, true
 		return true
 	})
 	return r, true, err

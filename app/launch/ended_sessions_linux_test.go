@@ -192,3 +192,30 @@ func TestOldSessionOfAnEndedLaunch(t *testing.T) {
 		t.Errorf("%+v, %+v", x, x.Launch)
 	}
 }
+
+// TestSessionOfAShortLaunchIsRemembered: a launch that ended before anybody looked is not shown by its record once its
+// agent has listed its session, also after the user has removed the session.
+func TestSessionOfAShortLaunchIsRemembered(t *testing.T) {
+	s := newStage(t, &fake{chooses: true})
+	r := s.start(nil).Record
+	file := filepath.Join(s.store, "chosen")
+	s.until("its session", func() bool { _, err := os.Stat(file); return err == nil })
+	s.signal(r.Process, proc.Kill)
+	s.until("its end", func() bool { return !s.table.Alive(r.Process) })
+	if _, _, err := s.End(t.Context(), r.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	core := s.core()
+	if x := s.onlyShown(core); x.ID != "chosen" || x.Launch == nil || x.Launch.Unlisted {
+		t.Fatalf("%+v, %+v", x, x.Launch)
+	}
+	if learned, err := s.Learn(t.Context(), s.only(), core.Snapshot()); err != nil || !learned.Seen {
+		t.Errorf("%+v, %v", learned, err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if snap := core.Refresh(t.Context()); len(snap.Sessions) != 0 {
+		t.Errorf("%+v", snap.Sessions)
+	}
+}
