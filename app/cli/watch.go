@@ -107,7 +107,7 @@ func (c *watchCommand) attendKeeper(ctx context.Context) {
 			c.warn(t)
 		}
 	}
-	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Webhook: c.settings().Webhook.URL != "", Show: show})
+	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Webhook: keep.WebhookID(c.settings().Webhook), Show: show})
 }
 
 // runningCore returns a core that notices the ends of processes at once.

@@ -86,5 +86,5 @@ func (p *parts) attend(ctx context.Context) error {
 		return err
 	}
 	set, _ := p.deps.Settings()
-	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Webhook: set.Webhook.URL != "", Show: p.core.ShowTroubles})
+	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Webhook: keep.WebhookID(set.Webhook), Show: p.core.ShowTroubles})
 }

@@ -37,7 +37,7 @@ var ErrNoKeeper = errors.New("the keeper (rollcall keep) could not be started")
 
 const (
 	answerLimit = 10 * time.Second
-	startLimit  = 20 * time.Second // a launch whose folder is on a slow disk
+	startLimit  = 2 * time.Minute // above what the keeper waits for locks and disks; one that is killed breaks the connection
 	readyLimit  = 20 * time.Second
 	readyPause  = 20 * time.Millisecond
 )
@@ -232,7 +232,8 @@ func (c *Client) Start(ctx context.Context, id string, starter proc.Identity, cm
 
 // Revive starts a keeper if there is something to keep and none runs, as after one was killed. It does not wait for it.
 func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
-	if kept, err := ToKeep(launches, fuses); err != nil || kept.IsNothing() {
+	// Records of what is over are no reason: the next keeper removes them.
+	if kept, err := ToKeep(launches, fuses); err != nil || kept.Launches+kept.Hooks+kept.Fuses == 0 {
 		return
 	}
 	c.mu.Lock()
@@ -248,7 +249,7 @@ type Attendance struct {
 	Fuses    *fuse.Fuses
 	// Webhook reports that the ends of sessions are to be sent while the process runs, also if there is nothing else to
 	// keep.
-	Webhook bool
+	Webhook string // WebhookID
 	// Show is called with the troubles of the keeper whenever they change. It must not block.
 	Show func([]string)
 }
@@ -261,7 +262,8 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 	var pause trouble.Pause
 	for ctx.Err() == nil {
 		kept, err := ToKeep(a.Launches, a.Fuses)
-		if err == nil && kept.IsNothing() && !a.Webhook {
+		if err == nil && kept.IsNothing() && a.Webhook == "" {
+			a.Show(nil)
 			select {
 			case <-ctx.Done():
 			case <-launches:

@@ -108,9 +108,10 @@ func Run(ctx context.Context, cfg Config) error {
 	cancel()
 	sending.Close()
 	if !yielded {
+		err := own.Close() // the next keeper must not wait for messages that are on their way
 		running.Wait()
 		cfg.Log.Info("the keeper ends", "pid", os.Getpid())
-		return nil
+		return err
 	}
 	return k.yield(ctx, own, &running)
 }
@@ -224,6 +225,9 @@ func ToKeep(launches *launch.Launches, fuses *fuse.Fuses) (kept Kept, err error)
 	records, err := launches.List()
 	for i := range records {
 		r := &records[i]
+		if r.Foreign() {
+			continue
+		}
 		for _, h := range r.Hooks {
 			if h.Result == "" && h.FinishedAt.IsZero() && (h.RanAt.IsZero() || !r.Ended()) {
 				kept.Hooks++

@@ -13,8 +13,12 @@ import (
 // share the folder, since none can keep what runs on another. The claim is not in the system's runtime folder, which is
 // removed at logout while the keeper runs on.
 func claimName() string {
-	host, _ := os.Hostname() // without one there is nothing to tell apart
-	sum := sha256.Sum256([]byte(host))
+	// The name of the host may change while the keeper runs, as on another network.
+	machine := proc.Space()
+	if machine == "" {
+		machine, _ = os.Hostname() // without one there is nothing to tell apart
+	}
+	sum := sha256.Sum256([]byte(machine))
 	name := []byte(instance.Keeper + "-")
 	for _, b := range sum[:4] {
 		name = append(name, 'a'+b>>4, 'a'+b&15)
@@ -34,7 +38,7 @@ const (
 // request is what a process asks of the keeper.
 type request struct {
 	Verb    string        `json:"verb"`
-	Webhook bool          `json:"webhook,omitempty"` // for attend: ends of sessions are to be sent
+	Webhook string        `json:"sends,omitempty"` // for attend: webhookID, if ends of sessions are to be sent
 	Start   *startRequest `json:"start,omitempty"`
 }
 

@@ -2,11 +2,14 @@ package keep
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"time"
 
 	"rollcall/app/instance"
+	"rollcall/app/settings"
 	"rollcall/proc"
 )
 
@@ -66,11 +69,11 @@ func (k *keeper) putOff() {
 }
 
 // attend sends the status to a process until that process ends.
-func (k *keeper) attend(r *instance.Request, webhook bool) {
+func (k *keeper) attend(r *instance.Request, webhook string) {
 	k.ending.RLock()
-	over := k.over
+	over := k.over || k.isOutdated(webhook)
 	if !over {
-		k.join(r, webhook && k.Webhook.URL != "")
+		k.join(r, webhook != "" && k.Webhook.URL != "")
 		_ = r.Answer(answer{Status: k.status()})
 	}
 	k.ending.RUnlock()
@@ -80,6 +83,29 @@ func (k *keeper) attend(r *instance.Request, webhook bool) {
 	}
 	r.Hold()
 	k.leave(r)
+}
+
+// isOutdated makes way for a keeper with the webhook of a process that attends, if nobody else has this one's.
+func (k *keeper) isOutdated(webhook string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if webhook == "" || webhook == WebhookID(k.Webhook) || k.webhooks > 0 {
+		return false
+	}
+	select {
+	case k.yields <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// WebhookID tells webhooks apart. It is empty if there is none.
+func WebhookID(w settings.Webhook) string {
+	if w.URL == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(w.URL + "\x00" + w.Secret))
+	return hex.EncodeToString(sum[:8])
 }
 
 func (k *keeper) join(r *instance.Request, webhook bool) {

@@ -165,6 +165,9 @@ func (l *Launches) followKept(ctx context.Context, s *Started, ask func(context.
 			return
 		case <-changes:
 		case <-next.C:
+			if l.host != nil && !r.Ended() && !l.isAlive(&r, l.now()) {
+				_ = l.host.Ready(ctx) // only a keeper records the end, and the last one may have been killed
+			}
 			if !listed {
 				r = l.learn(ctx, r, ask(ctx, r.Agent), false, report)
 			}

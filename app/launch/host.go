@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"rollcall/app/instance"
 	"rollcall/proc"
@@ -53,11 +54,11 @@ func (l *Launches) startKept(ctx context.Context, r Record, c proc.Command) (*St
 		if err == nil {
 			return l.startedBy(r, pid, nil), nil
 		}
-		if !errors.Is(err, instance.ErrUnanswered) && !errors.Is(err, instance.ErrNotRunning) {
-			return nil, errors.Join(err, l.undo(ctx, r.ID)) // it was refused
-		}
+		refused := !errors.Is(err, instance.ErrUnanswered) && !errors.Is(err, instance.ErrNotRunning)
 		now, readErr := l.record(r.ID)
 		switch {
+		case refused && (errors.Is(readErr, fs.ErrNotExist) || readErr == nil && now.Starter == r.Starter):
+			return nil, errors.Join(err, l.undo(ctx, r.ID))
 		case readErr != nil:
 			return nil, errors.Join(err, readErr)
 		case !now.Process.IsZero():

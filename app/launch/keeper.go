@@ -92,6 +92,9 @@ func (k *Keeper) update(ctx context.Context) (again time.Duration, err error) {
 	var next time.Time
 	for i := range records {
 		r := &records[i]
+		if r.Foreign() {
+			continue
+		}
 		if r.Ended() {
 			failed(k.runCompleteHooks(*r)) // also if another process, which runs no hooks, ended the launch
 		}

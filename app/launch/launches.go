@@ -156,6 +156,9 @@ func (l *Launches) Sweep(ctx context.Context, successor func(Record) (proc.Ident
 
 // isAlive reports whether the process of a launch runs, or is being started.
 func (l *Launches) isAlive(r *Record, now time.Time) bool {
+	if r.Foreign() {
+		return true // nothing is known of it here
+	}
 	if r.Process.IsZero() {
 		return l.table.Alive(r.Starter) && r.isStarting(now)
 	}
@@ -310,6 +313,9 @@ func (l *Launches) sweepLogs(now time.Time) error {
 		files, err := d.Names()
 		for _, file := range files {
 			id, kind, _ := strings.Cut(file, ".")
+			if !strings.HasPrefix(id, "l-") {
+				continue // the keeper's log
+			}
 			if kind == "prompt" && l.isDone(id) {
 				err = errors.Join(err, d.Remove(file))
 				continue

@@ -7,6 +7,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"os"
+	"sync"
 	"time"
 
 	"rollcall/adapters"
@@ -28,6 +30,9 @@ type Record struct {
 	Own bool `json:"own,omitempty"`
 	// Starter is the process that carries out the start. The start failed if Process is zero and Starter has ended.
 	Starter proc.Identity `json:"starter,omitzero"`
+	// Host and Space tell where the launch runs: the name of the machine or container, and proc.Space.
+	Host  string `json:"host,omitempty"`
+	Space string `json:"space,omitempty"`
 
 	Dir string `json:"dir"` // real path
 	// Prompt is the beginning of the prompt, see promptHead. Records of older versions have all of it.
@@ -88,6 +93,15 @@ type Hook struct {
 	Result     string        `json:"result,omitempty"` // "exit 0", or why it failed
 	Output     string        `json:"output,omitempty"` // end of its output
 }
+
+// Foreign reports whether the launch runs on another machine, or in another container, that shares the folder. Nothing is
+// known of it here, so it is left alone until it has ended. After a restart a machine has another space, and after a
+// change of its network maybe another name, but hardly both at once.
+func (r *Record) Foreign() bool {
+	return r.Host != "" && r.Host != hostName() && r.Space != "" && r.Space != proc.Space() && !r.Ended()
+}
+
+var hostName = sync.OnceValue(func() string { name, _ := os.Hostname(); return name })
 
 // Ended reports whether the process of the launch has ended.
 func (r *Record) Ended() bool { return !r.EndedAt.IsZero() }

@@ -197,7 +197,7 @@ func (l *Launches) newRecord(p *Plan) (Record, error) {
 	}
 	t := &p.Request.Task
 	return Record{
-		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
+		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: hostName(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
 		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true,
 	}, nil
 }

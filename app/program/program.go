@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -89,7 +90,9 @@ func runKeeper(ctx context.Context, state, version string) error {
 
 // revive starts a keeper if the last one was killed while there was something to keep.
 func revive(deps *cli.Deps) {
-	if deps.Keeper == nil || slices.ContainsFunc(os.Args[1:], func(arg string) bool { return arg == "keep" || arg == "version" || arg == "prune" }) {
+	if deps.Keeper == nil || slices.ContainsFunc(os.Args[1:], func(arg string) bool {
+		return arg == "keep" || arg == "version" || arg == "prune" || strings.HasPrefix(arg, "__complete")
+	}) {
 		return
 	}
 	launches, err := openLaunches()

@@ -31,7 +31,7 @@ func fuseState(x *fuse.Fuse, now time.Time) (icon *widgets.Icon, text string) {
 		}
 		return icon, "expired " + dayTime(x.FiredAt) + "\n" + short(strings.Join(x.Results, "; "))
 	case now.After(x.Expires.Add(5 * time.Second)):
-		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + dayTime(x.Expires) + "; runs when Rollcall's tray is started"
+		return widgets.NewIcon("waiting", widgets.ColorWaiting), "overdue since " + dayTime(x.Expires) + "; runs at the next use of Rollcall"
 	}
 	return widgets.NewIcon("stale", widgets.ColorWorking), "expires " + dayTime(x.Expires) + ", in " + left(x.Expires.Sub(now))
 }
