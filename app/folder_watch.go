@@ -33,7 +33,14 @@ type folders struct {
 	// sameAs maps a watched path to another watched path of the same folder, as through a
 	// symbolic link. The system has one watch for both, and its events have the latter's name.
 	sameAs map[string]string
+	// late counts how often in a row the watch of a folder took longer than watchLimit.
+	late map[string]int
 }
+
+// maxLate is how often the watcher is replaced for one folder, with the loss of all other watches.
+const maxLate = 3
+
+var errLate = fmt.Errorf("its watch takes longer than %v", watchLimit)
 
 // interest describes the changes of a folder that a source wants.
 type interest struct {
@@ -48,7 +55,7 @@ func newFolders() (*folders, error) {
 		return nil, err
 	}
 	return &folders{watcher: w, replaced: func(*folderWatcher, error) {},
-		watched: map[string]map[*source]interest{}, infos: map[string]os.FileInfo{}, sameAs: map[string]string{}}, nil
+		watched: map[string]map[*source]interest{}, infos: map[string]os.FileInfo{}, sameAs: map[string]string{}, late: map[string]int{}}, nil
 }
 
 // sync watches the folders that a source wants now (see wantedBy), and no longer those it
@@ -183,8 +190,14 @@ func (f *folders) add(path string, info os.FileInfo) (fresh bool, err error) {
 // begin makes the system watch a folder. When its file system does not answer, begin
 // replaces the watcher, since all calls of a watcher wait for the one that hangs.
 func (f *folders) begin(path string) error {
+	if f.late[path] >= maxLate {
+		return errLate
+	}
 	err := f.watcher.add(path)
-	if errors.Is(err, bounded.ErrNoAnswer) {
+	if !errors.Is(err, bounded.ErrNoAnswer) {
+		delete(f.late, path)
+	} else {
+		f.late[path]++
 		f.watcher.leave()
 		f.clear()
 		now, failed := newFolderWatcher()

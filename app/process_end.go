@@ -7,6 +7,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/lock"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -186,5 +187,5 @@ func sameFolder(x, y *Session) bool {
 	if x.CWD == "" || x.Remote != y.Remote || x.Container != y.Container {
 		return false
 	}
-	return x.CWD == y.CWD || x.HasLocalFolder() && lock.Same(x.CWD, y.CWD)
+	return x.CWD == y.CWD || x.HasLocalFolder() && bounded.Answers(x.CWD) && bounded.Answers(y.CWD) && lock.Same(x.CWD, y.CWD)
 }

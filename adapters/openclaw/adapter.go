@@ -113,6 +113,10 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	}
 	asked.Wait()
 	for i := range answers {
+		same := func(t *target) bool { return t.name == f.targets[i].name }
+		if slices.ContainsFunc(f.targets[:i], same) || slices.ContainsFunc(f.targets[i+1:], same) {
+			answers[i].remote = "" // the user gave several gateways this name
+		}
 		answers[i].addTo(f.answer, q)
 	}
 	if len(f.answer.Problems()) > 0 { // they say what did not answer

@@ -64,18 +64,19 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	ans := answer{skipped: map[string]int{}}
+	ans, full := answer{skipped: map[string]int{}}, false
 	c, release, err := a.borrow(limited, t)
 	if err == nil {
 		defer func() { release(errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil) }()
 		err = a.readSessions(limited, t, c, q, &ans)
+		full = err == nil // the gateway itself listed them
 		if isMissingScope(err) && a.files(t, &c.hello, &ans) {
 			err = nil
 		}
 	}
 	switch {
 	case err == nil:
-		if len(ans.problems) == 0 {
+		if full && len(ans.problems) == 0 && len(ans.skipped) == 0 { // a skipped row may be of a live session
 			ans.remote = t.name
 		}
 		a.states.note(t.id, func(g *gatewayState) {

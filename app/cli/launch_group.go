@@ -139,10 +139,14 @@ func (c *launchCommand) group(args []string) error {
 		c.printf("its branch is %s; to see what it changed: rollcall compare %s\n", results[0].Branch, g.Name)
 	}
 	if c.wait {
-		if err := launch.Failed(results); err != nil {
-			return errors.Join(err, c.waitForAll(l, results))
+		failed := launch.Failed(results)
+		if failed != nil {
+			c.warn(failed.Error()) // now, and whatever exit code follows
 		}
-		return c.waitForAll(l, results)
+		if err := c.waitForAll(l, results); err != nil || failed == nil {
+			return err
+		}
+		return &exitError{code: Failure}
 	}
 	return launch.Failed(results)
 }

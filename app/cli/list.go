@@ -167,6 +167,9 @@ func (c *listCommand) inFolder() func(*app.Session) bool {
 		return func(*app.Session) bool { return true }
 	}
 	realPath := func(dir string) string {
+		if !bounded.Answers(dir) {
+			return dir
+		}
 		path, err := bounded.In(dir, bounded.ReadLimit, func(context.Context) (string, error) { return lock.FormerPath(dir), nil })
 		if err != nil {
 			return dir

@@ -189,12 +189,15 @@ func (c *logsCommand) followLog(l *launch.Launches, r *launch.Record, p *logPrin
 // asks the agent whether another process continues it, as a launch does.
 func (c *logsCommand) isOver(l *launch.Launches, r *launch.Record) bool {
 	now := func() *launch.Record {
-		list, _ := l.List()
+		list, err := l.List()
 		found := matchLaunches(list, r.ID)
-		if len(found) != 1 {
-			return nil
+		switch {
+		case len(found) == 1:
+			return &found[0]
+		case err != nil: // it may be among those that could not be read
+			return r
 		}
-		return &found[0]
+		return nil
 	}
 	record := now()
 	if record == nil || record.Ended() {

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/lock"
+	"rollcall/bounded"
 )
 
 // startTolerance is the difference that the times of a launch and of its agent may have.
@@ -68,20 +70,22 @@ func isFrom(s *adapters.Session, r *Record, now time.Time) bool {
 	case !samePrompt(s.FirstPrompt, r.Prompt):
 		return false
 	}
-	return s.CWD == r.Dir || lock.Same(s.CWD, r.Dir)
+	return s.CWD == r.Dir || bounded.Answers(s.CWD) && bounded.Answers(r.Dir) && lock.Same(s.CWD, r.Dir)
 }
 
 // samePrompt reports whether a session's first prompt is that of a launch, by its beginning: records and agents cut long
 // prompts, and launches append files.
 func samePrompt(first, launched string) bool {
 	const compared = 100 // characters
+	whole := utf8.RuneCountInString(launched) < promptShown
 	first, launched = strings.Join(strings.Fields(first), " "), strings.Join(strings.Fields(launched), " ")
 	if launched == "" || first == "" {
 		return false
 	}
 	a, b := []rune(first), []rune(launched)
 	n := min(len(a), len(b), compared)
-	return string(a[:n]) == string(b[:n]) && (n == compared || len(a) >= len(b))
+	return string(a[:n]) == string(b[:n]) &&
+		(n == compared || len(a) == len(b) || len(a) > len(b) && (!whole || strings.HasPrefix(string(a[n:]), " --- ")))
 }
 
 // learnEnded stores the session of a launch that is over, if the snapshot has one that its agent lists. Of a launch whose

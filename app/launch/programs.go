@@ -22,7 +22,7 @@ import (
 // folders in which agents and their managers install programs: a tray that was started by the desktop has a short PATH.
 // It does not wait for a file system that does not answer.
 func LookPath(name string) (string, error) {
-	path, err := exec.LookPath(name)
+	path, err := bounded.In(os.Getenv("PATH"), bounded.ReadLimit, func(context.Context) (string, error) { return exec.LookPath(name) })
 	if err == nil || filepath.Base(name) != name {
 		return path, err
 	}
