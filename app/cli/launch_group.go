@@ -133,10 +133,16 @@ func (c *launchCommand) group(args []string) error {
 	if err != nil {
 		return err
 	}
+	return c.started(l, g.Name, results)
+}
+
+// started says how the results are compared, and waits for them with --wait. Its error names the members that were not
+// started.
+func (c *launchCommand) started(l *launch.Launches, group string, results []launch.GroupResult) error {
 	if len(results) > 1 {
-		c.printf("to compare their results: rollcall compare %s\n", g.Name)
+		c.printf("to compare their results: rollcall compare %s\n", group)
 	} else {
-		c.printf("its branch is %s; to see what it changed: rollcall compare %s\n", results[0].Branch, g.Name)
+		c.printf("its branch is %s; to see what it changed: rollcall compare %s\n", results[0].Branch, group)
 	}
 	if c.wait {
 		failed := launch.Failed(results)

@@ -206,6 +206,7 @@ type keeperStatus struct {
 	Running                bool
 	PID                    int
 	Launches, Hooks, Fuses int
+	Webhook                bool
 	Version                string
 }
 
@@ -250,6 +251,7 @@ type record struct {
 	ID       string
 	ExitCode *int `json:"exit_code"`
 	Signal   string
+	EndedAt  time.Time `json:"ended_at"`
 	Hooks    []struct {
 		Result string
 		RanAt  time.Time `json:"ran_at"`
