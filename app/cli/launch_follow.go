@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/present"
+)
+
+// followLimit is how long launch waits for the agent to list its session, or to fail.
+const followLimit = 3 * time.Second
+
+// follow prints what a started agent does, until it lists its session or has ended, for
+// followLimit at most.
+func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Started) error {
+	for _, w := range s.Warnings {
+		c.warn(w.Error())
+	}
+	r := s.Record
+	c.printf("started %s, process %d\n", r.ID, s.PID)
+	if err := c.flush(); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(c.ctx, followLimit)
+	if c.wait {
+		wait, cancel = context.WithCancel(c.ctx)
+	}
+	defer cancel()
+	settled, over := false, false
+	var failed error
+	l.Follow(wait, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
+		if p.Err != nil {
+			c.warn(p.Err.Error())
+		}
+		switch p.Stage {
+		case launch.Continues:
+			c.printf("the started process has ended; the agent continues as process %d\n", p.Record.Process.PID)
+		case launch.Listed:
+			c.printf("session %s; its log is %s\n", present.Line(p.Record.Session), c.path(r.Log))
+			settled = true
+			if !c.wait {
+				cancel()
+			}
+			_ = c.flush()
+		case launch.Over:
+			settled, over, failed = true, true, c.ended(l, p)
+		}
+	})
+	if c.wait && !over {
+		return c.goesOn(&r)
+	}
+	if !settled {
+		c.printf("it does not list its session yet; its log is %s\n", c.path(r.Log))
+	}
+	return failed
+}
+
+// ended reports the end of an agent that was just started. It returns an error if the
+// agent failed.
+func (c *launchCommand) ended(l *launch.Launches, p launch.Progress) error {
+	if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
+		c.warn(err.Error())
+	}
+	if c.wait {
+		return c.waited(p)
+	}
+	if p.Unknown {
+		c.printf("it has ended already, and its exit code is not known; its log is %s\n", c.path(p.Record.Log))
+		return nil
+	}
+	if p.Code == 0 {
+		c.printf("it is done already; its log is %s\n", c.path(p.Record.Log))
+		return nil
+	}
+	return fmt.Errorf("it ended at once with exit code %d: %s", p.Code, present.Cut(present.Line(p.Output), 1500))
+}
+
+// goesOn returns the error of a launch whose end --wait did not see: it was interrupted, or no keeper runs and the agent
+// has outlived the process that was started.
+func (c *launchCommand) goesOn(r *launch.Record) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	return &exitError{AgentUnseen, fmt.Errorf("%s goes on in another process, and without a keeper its end cannot be waited for", r.ID)}
+}
+
+// waited reports the end of an agent that --wait has waited for. The exit code of the program tells it as well.
+func (c *launchCommand) waited(p launch.Progress) error {
+	took := time.Since(p.Record.LaunchedAt).Round(time.Second)
+	log := c.path(p.Record.Log)
+	switch {
+	case p.Unknown:
+		return &exitError{AgentUnseen, fmt.Errorf("%s ended after %s, and its exit code is not known; its log is %s", p.Record.ID, took, log)}
+	case p.Signal != "":
+		return &exitError{AgentFailed, fmt.Errorf("%s was ended by %s after %s; its log is %s", p.Record.ID, present.Line(p.Signal), took, log)}
+	case p.Code != 0:
+		return &exitError{AgentFailed, fmt.Errorf("%s ended with exit code %d after %s; its log is %s", p.Record.ID, p.Code, took, log)}
+	}
+	c.printf("%s ended with exit code 0 after %s; its log is %s\n", p.Record.ID, took, log)
+	return nil
+}
