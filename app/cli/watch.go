@@ -107,7 +107,11 @@ func (c *watchCommand) attendKeeper(ctx context.Context) {
 			c.warn(t)
 		}
 	}
-	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Webhook: keep.WebhookID(c.settings().Webhook), Show: show})
+	webhook := func() string {
+		set, _ := c.deps.Settings() // c.settings() reads them once, and has reported what is wrong
+		return keep.WebhookID(set.Webhook)
+	}
+	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Webhook: webhook, Show: show})
 }
 
 // runningCore returns a core that notices the ends of processes at once.

@@ -85,6 +85,9 @@ func (p *parts) attend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	set, _ := p.deps.Settings()
-	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Webhook: keep.WebhookID(set.Webhook), Show: p.core.ShowTroubles})
+	webhook := func() string {
+		set, _ := p.deps.Settings()
+		return keep.WebhookID(set.Webhook)
+	}
+	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Webhook: webhook, Show: p.core.ShowTroubles})
 }

@@ -247,9 +247,10 @@ func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
 type Attendance struct {
 	Launches *launch.Launches
 	Fuses    *fuse.Fuses
-	// Webhook reports that the ends of sessions are to be sent while the process runs, also if there is nothing else to
-	// keep.
-	Webhook string // WebhookID
+	// Webhook returns the WebhookID of the user's settings as they are now. If it is not empty, the ends of sessions are sent
+	// while the process runs, also if there is nothing else to keep. A keeper reads the settings when it starts: with those
+	// of before, this process would have it replaced again and again.
+	Webhook func() string
 	// Show is called with the troubles of the keeper whenever they change. It must not block.
 	Show func([]string)
 }
@@ -262,7 +263,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 	var pause trouble.Pause
 	for ctx.Err() == nil {
 		kept, err := ToKeep(a.Launches, a.Fuses)
-		if err == nil && kept.IsNothing() && a.Webhook == "" {
+		if err == nil && kept.IsNothing() && a.Webhook() == "" {
 			a.Show(nil)
 			select {
 			case <-ctx.Done():
@@ -295,7 +296,7 @@ func (c *Client) attend(ctx context.Context, a *Attendance) error {
 	if err := c.Ready(ctx); err != nil {
 		return err
 	}
-	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.Webhook})
+	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.Webhook()})
 	if errors.Is(err, instance.ErrNotRunning) {
 		return nil
 	}
