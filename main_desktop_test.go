@@ -14,7 +14,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
 )
 

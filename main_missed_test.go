@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
 	"rollcall/app/launch"
+	"rollcall/internal/adaptertest"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/keepertest"
 	"rollcall/proc"

@@ -175,7 +175,7 @@ func TestOneImporter(t *testing.T) {
 	}
 	direct := map[string][]string{"rollcall/app/present": {"os", "os/exec", "net", "io/fs", "io", "sync", "context"}}
 	for _, p := range goList(t, "-tags", "x11,gles", "./...") {
-		if strings.HasPrefix(p.ImportPath, ours+"adapters/adaptertest") {
+		if strings.HasPrefix(p.ImportPath, ours+"internal/adaptertest") {
 			continue // the tests' own, which no program needs
 		}
 		for _, o := range only {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // One bad transcript leaves the other sessions right.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // Whatever lies in one rollout's place, the others are right, the trouble is

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // benchmarkHome has 1,000 rollouts of about 140 KB in 100 folders, with names in a

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/adaptertest/scene"
 )
 
 func TestConformance(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // rpc is a message as the daemon sees it.

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // The tests' Codex is a process of its own whose name is codex: a copy of this

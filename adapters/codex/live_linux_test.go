@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // A session lives as long as a real process holds its rollout, and dies with it.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // Every session of every recording is named by the beginning of its id, and by

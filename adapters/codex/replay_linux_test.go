@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }

@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // interruptible is a daemon that is asked to interrupt; it answers with answer.

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
 	"rollcall/adapters/openclaw"
+	"rollcall/internal/adaptertest"
 	"rollcall/internal/gatewaytest"
 	"rollcall/proc"
 )

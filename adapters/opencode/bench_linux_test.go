@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // crowd is a home with 2,000 sessions of 20 messages, about 250 MB, and no

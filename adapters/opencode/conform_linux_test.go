@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/adaptertest/scene"
 )
 
 func TestConformance(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 	"rollcall/proc"
 )
 

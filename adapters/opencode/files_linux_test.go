@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 const fileSessionData = `{"id":"` + sesA + `","directory":"/home/dev/p","title":"A title","version":"1.1.65","time":{"created":1795236718527,"updated":1795236719363}}`

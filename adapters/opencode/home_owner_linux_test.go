@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest/scene"
 )
 
 // Root lists the agents of all users, from the homes that their processes name.

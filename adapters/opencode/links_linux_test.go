@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
 

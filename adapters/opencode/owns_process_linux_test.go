@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
 

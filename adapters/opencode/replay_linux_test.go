@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 const recordings = "testdata/recordings/opencode-*"

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
 	"rollcall/adapters/pirust"
+	"rollcall/internal/adaptertest"
 )
 
 const recordings = "testdata/recordings/pi-*"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 	"rollcall/internal/testfs"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
 	"rollcall/app/present"
+	"rollcall/internal/adaptertest"
 	"rollcall/internal/testfs"
 )
 

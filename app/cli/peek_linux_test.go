@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // The real program follows the transcript of a session that works, until its

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
 	"rollcall/app/present"
+	"rollcall/internal/adaptertest"
 )
 
 // inTerminal runs the program in a terminal of its own, of so many columns, and returns what it showed.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest/scene"
 	"rollcall/adapters/claudecode"
 	"rollcall/adapters/codex"
 	"rollcall/adapters/openclaw"
@@ -18,6 +17,7 @@ import (
 	"rollcall/adapters/pi"
 	"rollcall/adapters/pirust"
 	"rollcall/app"
+	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 )
 
 // hole is a session with so many bytes of nothing between its ends.

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
+	"rollcall/internal/adaptertest"
 	"rollcall/proc"
 )
 

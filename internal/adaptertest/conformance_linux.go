@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest/scene"
+	"rollcall/internal/adaptertest/scene"
 )
 
 // Subject is an adapter that is put to the suite.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/adaptertest"
-	"rollcall/adapters/adaptertest/scene"
 	"rollcall/adapters/claudecode"
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/adaptertest/scene"
 )
 
 // sabotage spoils the answers of an adapter that is right.
