@@ -20,6 +20,7 @@ REST     ?= 5m
 STORM    ?= 15m
 TORTURE  ?= 5m
 STRESS   ?= 100
+FULLDISK ?= 1h
 SEED     ?= 1
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
@@ -32,7 +33,7 @@ PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress full-disk
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +81,9 @@ test-crash: ## kill launches at every step of theirs and look at what is left
 
 stress: ## run STRESS percent (100) of the launches' stress tests: a thousand launches in a row, hundreds at once, pids given again
 	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
+
+full-disk: ## leave the disk with the keeper's state full for FULLDISK (1h), and see everything that was due done once afterwards
+	ROLLCALL_FULL_DISK=$(FULLDISK) go test -count=1 -timeout 0 -run '^TestFullDisk$$' -v ./app/keep
 
 soak: ## let sessions of all agents come and go for 10 minutes, and compare every sample with the truth
 	ROLLCALL_SOAK=$(SOAK) go test -race -count=1 -timeout 20m -run TestSoak -v ./internal/soak

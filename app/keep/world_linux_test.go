@@ -125,13 +125,14 @@ func enter(t *testing.T) {
 	if err := copyFile(path, filepath.Join(work, "rollcall")); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=10m")
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=0")
 	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work)
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	t.Logf("%s", out)
 }
 
 func copyFile(from, to string) error {

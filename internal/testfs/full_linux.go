@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Disk is a small file system in memory.
@@ -42,6 +43,35 @@ func (d *Disk) Fill(t *testing.T) {
 	}
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
+	}
+}
+
+// KeepFull leaves no space, also where files are removed meanwhile, until the function that it returns is called.
+func (d *Disk) KeepFull(t *testing.T) (free func()) {
+	t.Helper()
+	d.Fill(t)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		f, err := os.OpenFile(d.filling(), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = f.Close() }()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				_, _ = f.Write(make([]byte, 4096))
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-done
+		d.Free(t)
 	}
 }
 
