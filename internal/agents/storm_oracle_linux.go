@@ -294,12 +294,12 @@ func (x *stormSession) judge(roll Roll) verdict {
 	return verdict{}
 }
 
-// near is what a roll has of the folder of x, in words.
+// near is what a roll has of the folder of x, of its process and of live sessions of its agent, in words.
 func (r Roll) near(x *stormSession) string {
 	var b strings.Builder
 	for _, s := range r.Sessions {
-		if s.Agent == x.release.Agent && s.CWD == x.folder {
-			fmt.Fprintf(&b, "\n      beside it: %v", s)
+		if s.Agent == x.release.Agent && (s.CWD == x.folder || s.Status != "stopped") || s.PID != 0 && s.PID == x.pid {
+			fmt.Fprintf(&b, "\n      beside it: %v in %s", s, s.CWD)
 		}
 	}
 	fmt.Fprintf(&b, "\n      its agent: %+v", r.health(x.release.Agent))
