@@ -353,8 +353,10 @@ const reopenedHow = "it read the session's file when it began"
 
 // reopened returns the session that a process read when it began, as it does with
 // -c and --session; of several the one that was written last, which is what -c
-// opens after it has looked at all of the folder. Where its own session may lie in
-// what can't be read now, it returns nil: anything may have read the others.
+// opens after it has looked at all of the folder. A process that watches the repository
+// of another folder opened none here: another one that started at the same time did.
+// Where its own session may lie in what can't be read now, reopened returns nil:
+// anything may have read the others.
 func (m *matcher) reopened(p *process) *session {
 	if m.hidden(p) {
 		return nil
@@ -362,7 +364,7 @@ func (m *matcher) reopened(p *process) *session {
 	var newest *session
 	for _, s := range m.sessions {
 		reads := s.isFree() || s.how == reopenedHow || len(s.hosts) > 0 && s.owner == nil && m.allReopened(s)
-		if !reads || p.noSession || !p.uses(s.root) || s.active().After(p.Started) || !m.readAtStart(p, s) {
+		if !reads || p.noSession || !p.uses(s.root) || s.active().After(p.Started) || !m.readAtStart(p, s) || !p.mayHave(s) && p.isInOtherRepository(s) {
 			continue
 		}
 		if newest == nil || s.info.ModTime().After(newest.info.ModTime()) {

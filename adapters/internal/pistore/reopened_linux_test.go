@@ -69,6 +69,24 @@ func TestReopenedTwice(t *testing.T) {
 	}
 }
 
+// Of two processes that started together, one opened a session of its folder. The other one, which watches the
+// repository of another folder, did not.
+func TestReopenedBesideAnotherFolder(t *testing.T) {
+	w := newFixture(t)
+	dir, git := w.repository("work")
+	other, otherGit := w.repository("other")
+	path := w.put(newScript(idA, dir, time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop"))
+	q, _ := w.start(adapters.Pi, other, "ROLLCALL_TEST_WATCH="+otherGit)
+	p, stop := w.start(adapters.Pi, dir, "ROLLCALL_TEST_WATCH="+git)
+	a := w.store(adapters.Pi)
+	w.reads(p, path)
+	if got := w.expect(a, map[string]string{idA: "idle completed", processID(q): "idle"}); got[idA].Process != p.Identity {
+		t.Errorf("%+v", got[idA])
+	}
+	stop()
+	w.expect(a, map[string]string{idA: "stopped completed", processID(q): "idle"})
+}
+
 // What was read long after a process began, or before, is not what it opened; nor
 // is a file's creation a read.
 func TestNotReopened(t *testing.T) {
