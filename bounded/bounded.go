@@ -17,8 +17,8 @@ var ErrNoAnswer = errors.New("the file system does not answer")
 // most is how many calls may hang. Each holds a thread.
 const most = 100
 
-// behind are the calls that were left behind: since when each hangs, by its key. A
-// key that is a path stands for all that lies below it too.
+// behind holds the calls that were left behind: the time since which each hangs, by
+// its key. A key that is a path includes everything below that path.
 type behind struct {
 	mu    sync.Mutex
 	since map[any]time.Time

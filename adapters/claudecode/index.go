@@ -138,8 +138,8 @@ func scanFolder(dir string, before folder, recent map[string]time.Time, all bool
 	return now
 }
 
-// transcripts adds the sessions whose transcripts lie in a root: all of them
-// when they are searched or asked for, or else those that the answer is about.
+// transcripts adds the sessions whose transcripts are below root: all of them if
+// search is set, or else only those that the query can return.
 func (d *discovery) transcripts(root string, search bool) {
 	if !search && d.liveOnly() {
 		d.namedTranscripts(root)

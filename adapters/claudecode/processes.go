@@ -33,7 +33,7 @@ type claude struct {
 	oneShot bool
 }
 
-// notSessions are the sub-commands of claude that aren't a conversation.
+// notSessions lists the sub-commands of claude that hold no conversation.
 var notSessions = map[string]bool{
 	"daemon": true, "bg-pty-host": true, "bg-spare": true, "agents": true, "attach": true, "logs": true,
 	"stop": true, "rm": true, "mcp": true, "update": true, "upgrade": true, "install": true, "doctor": true,

@@ -100,7 +100,7 @@ type raws struct {
 	summary, leaf, cost, began, relocated, operation, content []byte
 }
 
-// members has the place in raws of each member that matters.
+// members maps the name of each JSON member that is read to its field of raws.
 var members = map[string]func(*raws) *[]byte{
 	"type":              func(r *raws) *[]byte { return &r.kind },
 	"subtype":           func(r *raws) *[]byte { return &r.subtype },

@@ -181,7 +181,7 @@ func (w *walker) file(r rollout) {
 	}
 }
 
-// failed notes what couldn't be read; what isn't there, or no folder, is fine.
+// failed adds a folder that could not be read to the problems. A missing folder, or a file in its place, is none.
 func (w *walker) failed(path string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return

@@ -27,7 +27,7 @@ type state struct {
 	of      []string // the threads asked for; nil: all
 }
 
-// maxIDs is up to how many threads are asked for by their ids.
+// maxIDs is the largest number of threads that one query asks for by their ids.
 const maxIDs = 64
 
 // threads returns the rows of a root's newest state database, for the given

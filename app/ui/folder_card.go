@@ -8,7 +8,7 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// folderText is a lock or a timer of a folder, in words.
+// folderText holds the texts that describe a lock or a timer of a folder.
 type folderText struct {
 	icon    *widgets.Icon
 	path    string
