@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -46,6 +47,31 @@ func (t *Table) CWD(id Identity) (string, error) { return t.link(id, "cwd") }
 // takes a stat, which never returns on a dead network mount.
 func (t *Table) OpenFiles(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) { return readFDs(t.path(id.PID, "fd")) })
+}
+
+// RemovedFiles implements Details.
+func (t *Table) RemovedFiles(id Identity) (map[string]string, error) {
+	return detail(t, id, func() (map[string]string, error) {
+		folder := t.path(id.PID, "fd")
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, err
+		}
+		var removed map[string]string
+		for _, e := range entries {
+			descriptor := filepath.Join(folder, e.Name())
+			target, err := os.Readlink(descriptor)
+			path, gone := strings.CutSuffix(target, deletedSuffix)
+			if err != nil || !gone || !isFile(path) || strings.HasPrefix(path, "/memfd:") {
+				continue
+			}
+			if removed == nil {
+				removed = map[string]string{}
+			}
+			removed[path] = descriptor
+		}
+		return removed, nil
+	})
 }
 
 func (t *Table) zeroSeparated(pid int, name string) ([]string, error) {

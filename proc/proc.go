@@ -63,6 +63,10 @@ type Details interface {
 	// OpenFiles returns the paths of the regular files that it holds open, each
 	// once. Files that were removed or replaced since are left out.
 	OpenFiles(id Identity) ([]string, error)
+	// RemovedFiles returns the files that it holds open and that were removed or
+	// replaced since: the path that each had, with one below /proc by which it can
+	// be read while the process holds it. ErrUnsupported except on Linux.
+	RemovedFiles(id Identity) (map[string]string, error)
 	// Appended returns where the last writes to a file ended that it made through
 	// each of its descriptors for appending, the highest first; those that wrote
 	// nothing are left out. The path is that of OpenFiles. ErrUnsupported except

@@ -117,6 +117,8 @@ func TestMadeUpDetails(t *testing.T) {
 	check("exe", exe, err, `"/bin/replaced"`)
 	files, err := table.OpenFiles(id)
 	check("files", files, err, `["/kept\nfile"]`)
+	removed, err := table.RemovedFiles(id)
+	check("removed files", removed, err, fmt.Sprintf(`map["/removed":%q]`, root+"/1/fd/5"))
 }
 
 func TestHugeEnvironment(t *testing.T) {

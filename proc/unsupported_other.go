@@ -12,6 +12,9 @@ import (
 // openOwn returns the table of this machine.
 func openOwn() *Table { return Open() }
 
+// RemovedFiles implements Details.
+func (t *Table) RemovedFiles(Identity) (map[string]string, error) { return nil, ErrUnsupported }
+
 // Appended implements Details.
 func (t *Table) Appended(Identity, string) ([]int64, error) { return nil, ErrUnsupported }
 

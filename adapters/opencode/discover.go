@@ -116,17 +116,17 @@ func (d *discovery) readLogs(ctx context.Context, r *root, l *links) {
 	}
 	d.answer.LookedIn(r.logFolder())
 	var unknown []*host
-	owners := map[string][]*host{}
+	owners, readable := map[string][]*host{}, map[string]string{}
 	for _, h := range r.hosts {
-		if path := r.ownLog(h); path != "" {
-			owners[path] = append(owners[path], h)
+		if log, path := r.ownLog(h); log != "" {
+			owners[log], readable[log] = append(owners[log], h), path
 			l.held[h] = true
 		} else if h.filesHidden {
 			unknown = append(unknown, h)
 		}
 	}
-	for path, hosts := range owners {
-		one, err := d.adapter.readOwn(ctx, path)
+	for log, hosts := range owners {
+		one, err := d.adapter.readOwn(ctx, readable[log])
 		d.answer.Problem(err)
 		switch {
 		case one == nil:

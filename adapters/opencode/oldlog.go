@@ -126,21 +126,33 @@ func (r *run) oldMention(text string, at time.Time) {
 	}
 }
 
-// ownLog returns the log in which a process names its sessions: the newest of the logs
-// that it has open. A terminal interface also has an older log open, which does not
-// name its sessions but perhaps those of another process: log names are precise to the
-// second, and a process whose log exists already appends to it (1.14.41).
-func (r *root) ownLog(h *host) string {
-	var names []string
+// ownLog returns the log in which a process names its sessions, the newest of the logs
+// that it has open, and the path to read it by. A terminal interface also has an older
+// log open, which does not name its sessions but perhaps those of another process: log
+// names are precise to the second, and a process whose log exists already appends to it
+// (1.14.41). Each start removes logs until ten are left, also those that other processes
+// write (1.1.65): such a log is read through the descriptor of its process.
+func (r *root) ownLog(h *host) (log, readable string) {
+	newest := ""
 	for _, f := range h.files {
-		if _, ok := oldLogTime(filepath.Base(f)); ok && filepath.Base(filepath.Dir(f)) == "log" {
-			names = append(names, filepath.Base(f))
+		if name := filepath.Base(f); isOldLog(f) && name > newest {
+			newest, readable = name, filepath.Join(r.logFolder(), name)
 		}
 	}
-	if len(names) == 0 {
-		return ""
+	for f, descriptor := range h.removed {
+		if name := filepath.Base(f); isOldLog(f) && name > newest {
+			newest, readable = name, descriptor
+		}
 	}
-	return filepath.Join(r.logFolder(), slices.Max(names))
+	if newest == "" {
+		return "", ""
+	}
+	return filepath.Join(r.logFolder(), newest), readable
+}
+
+func isOldLog(path string) bool {
+	_, ok := oldLogTime(filepath.Base(path))
+	return ok && filepath.Base(filepath.Dir(path)) == "log"
 }
 
 // readOwn reads a log of the versions up to 1.14.41; nil for an empty one.

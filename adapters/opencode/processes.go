@@ -29,21 +29,22 @@ type host struct {
 	role         role
 	args         []string
 	cwd          string
-	fork         bool     // --fork: what it continues it copies
-	resume       string   // -s ID
-	latest       bool     // -c: it took the folder's latest session up
-	prompt       string   // run's own words, or --prompt
-	port         int      // --port; 0: none was named
-	listen       bool     // it has an HTTP server
-	name         string   // --hostname
-	home         string   // from its environment
-	data         string   // XDG_DATA_HOME
-	db           string   // OPENCODE_DB
-	files        []string // that it has open, where these can be seen
-	denied       bool     // its environment and its folder may not be read
-	unresponsive string   // the folder that it uses, where the file system does not answer
-	filesHidden  bool     // files could not be read
-	knownHome    bool     // its environment or its files name a data folder that exists here
+	fork         bool              // --fork: what it continues it copies
+	resume       string            // -s ID
+	latest       bool              // -c: it took the folder's latest session up
+	prompt       string            // run's own words, or --prompt
+	port         int               // --port; 0: none was named
+	listen       bool              // it has an HTTP server
+	name         string            // --hostname
+	home         string            // from its environment
+	data         string            // XDG_DATA_HOME
+	db           string            // OPENCODE_DB
+	files        []string          // that it has open, where these can be seen
+	removed      map[string]string // see proc.Details.RemovedFiles
+	denied       bool              // its environment and its folder may not be read
+	unresponsive string            // the folder that it uses, where the file system does not answer
+	filesHidden  bool              // files could not be read
+	knownHome    bool              // its environment or its files name a data folder that exists here
 }
 
 // census is what the process table says about OpenCode at one moment.
@@ -141,6 +142,7 @@ func inspect(table proc.Lister, p proc.Process) *host {
 		return nil // gone, or another user's, who has a store of his own
 	}
 	h.filesHidden = err != nil
+	h.removed, _ = table.RemovedFiles(p.Identity)
 	if still, err := table.Find(p.PID); err == nil && still.Comm != p.Comm {
 		return nil // by now it is another program
 	}

@@ -111,6 +111,20 @@ func (t *translated) OpenFiles(id proc.Identity) ([]string, error) {
 	return files, nil
 }
 
+// RemovedFiles implements proc.Details.
+func (t *translated) RemovedFiles(id proc.Identity) (map[string]string, error) {
+	files, err := t.Lister.RemovedFiles(id)
+	root := t.rootOf(id)
+	if err != nil || root == "" {
+		return files, err
+	}
+	out := make(map[string]string, len(files))
+	for path, descriptor := range files {
+		out[root+inside(root, path)] = descriptor
+	}
+	return out, nil
+}
+
 // Exe implements proc.Details.
 func (t *translated) Exe(id proc.Identity) (string, error) {
 	exe, err := t.Lister.Exe(id)
