@@ -56,8 +56,8 @@ type telling struct {
 	agent   string
 	outcome string
 	gone    bool // withdrawn or closed
-	// mayBeElse: it may be the end of a turn before the terminal was closed, which is
-	// owed nothing.
+	// mayBeElse: it may be the end of a turn before the terminal was closed, or of a session
+	// without a turn. Neither must be told.
 	mayBeElse bool
 }
 
@@ -173,7 +173,8 @@ func (st *storm) watched() []telling {
 		}
 		switch {
 		case e.Event == "ended":
-			t.kind = endedKind
+			// watch prints the end of a session without any turn too, which Codex stores when it is left before a prompt.
+			t.kind, t.mayBeElse = endedKind, t.mark == "" && s.LastPrompt == "" && s.Outcome == ""
 		case s.Status == "waiting" && e.Before != "waiting":
 			t.kind = waitKind
 		case e.Before == "working" && s.Status != "working" && st.isLeft(&t): // its daemon goes on
