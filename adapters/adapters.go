@@ -27,7 +27,7 @@ const (
 	PiRust     Name = "pi-rust"
 )
 
-// Status is what a session does now.
+// Status is the current state of a session.
 type Status string
 
 // The statuses. A status is never guessed: what can't be known is Unknown, and
@@ -40,7 +40,7 @@ const (
 	Unknown Status = "unknown" // can't be known; Evidence has the reason
 )
 
-// WaitingFor is what a waiting session wants of the user.
+// WaitingFor is the kind of answer that a waiting session needs from the user.
 type WaitingFor string
 
 // What a session can wait for.
@@ -49,7 +49,7 @@ const (
 	ForQuestion   WaitingFor = "question"
 )
 
-// Outcome is how a session's last turn ended. While a turn is open there is none.
+// Outcome is the result of a session's last turn. It is empty while a turn is open.
 type Outcome string
 
 // The outcomes.
@@ -60,7 +60,7 @@ const (
 	Died        Outcome = "died"        // no process, turn left open
 )
 
-// Tokens are the tokens of a whole session, each message counted once.
+// Tokens counts the tokens of a whole session, each message once.
 type Tokens struct {
 	Input      int64 `json:"input"` // not served from a cache
 	Output     int64 `json:"output"`
@@ -78,7 +78,7 @@ func (t *Tokens) Add(o Tokens) {
 	t.Reasoning += o.Reasoning
 }
 
-// Context is how full the model's context was at the last answer.
+// Context is the use of the model's context window at the last answer, in tokens.
 type Context struct {
 	Used   int64 `json:"used,omitempty"`
 	Window int64 `json:"window,omitempty"` // 0 where the agent doesn't state it
@@ -160,8 +160,8 @@ func (s *Session) HasLocalFolder() bool {
 	return s.CWD != "" && s.Remote == "" && s.Container == ""
 }
 
-// Query says which sessions the caller needs. Leaving out what it doesn't ask
-// for is what makes a roll call cheap; an adapter may answer with more.
+// Query selects the sessions and the details that the caller needs. An adapter reads only
+// what is asked for, which keeps a refresh cheap, but its answer may hold more.
 type Query struct {
 	// Since leaves out stopped sessions last active before it. Zero: all.
 	// Live sessions are always answered.
@@ -179,7 +179,7 @@ type Query struct {
 	Once bool
 }
 
-// Roll is what one adapter answers.
+// Roll is the answer of one adapter.
 type Roll struct {
 	Sessions []Session
 	// Remotes are the machines and gateways, as Session.Remote names them, that answered

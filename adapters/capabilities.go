@@ -74,7 +74,7 @@ const (
 	FromNote  Role = "system" // what the agent notes itself: an error, an interruption, a compaction
 )
 
-// ToolState is what became of a call of a tool.
+// ToolState is the progress of a tool call.
 type ToolState string
 
 // The states of a call.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// stat is what /proc/PID/stat says, as far as it is needed.
+// stat holds the fields of /proc/PID/stat that Rollcall needs.
 type stat struct {
 	pid     int
 	comm    string

@@ -111,7 +111,7 @@ type lister struct {
 	malformed []error
 }
 
-// maxMalformed is how many files in another form List names one by one.
+// maxMalformed is the largest number of malformed files that List names one by one.
 const maxMalformed = 5
 
 // add reads one process. An error is one that concerns the whole table.

@@ -15,7 +15,8 @@ import (
 	"rollcall/proc"
 )
 
-// Config says what the adapters read. The zero value is the user's own.
+// Config holds where the adapters read and whom they ask. The zero value is the current
+// user's own folders.
 type Config struct {
 	Home string // the user's home folder; empty: that of the user who runs this
 	// Gateways are OpenClaw's gateways beside those that are found, and

@@ -34,7 +34,7 @@ type discovery struct {
 	histories map[string]*history // by root
 }
 
-// session is what a call finds out about one session.
+// session holds what one call of the adapter finds out about one session.
 type session struct {
 	id   string
 	file *file // nil: no transcript yet

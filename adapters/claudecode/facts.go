@@ -44,7 +44,7 @@ type turn struct {
 	closedBy  time.Time // start of a process that ended in an orderly way after that record
 }
 
-// facts are what the records of a transcript say, in the order of the file.
+// facts holds what the records of a transcript contain, taken in the order of the file.
 type facts struct {
 	records                     int
 	cwd, branch, model, version string
@@ -190,8 +190,8 @@ func clears(command string) bool {
 	return name == "/clear" || name == "/reset" || name == "/new"
 }
 
-// prompts notes what the user said: a text, or a slash command that the model is told
-// of.
+// prompts records a prompt of the user: a text, or a slash command that is passed on to the
+// model.
 func (f *facts) prompts(r *record) {
 	said := ""
 	switch {

@@ -32,7 +32,7 @@ type history struct {
 	first  map[string]historyEntry // oldest of those
 }
 
-// historyEntry is what was typed into a session.
+// historyEntry is one input that the user typed into a session.
 type historyEntry struct {
 	at   time.Time
 	text string

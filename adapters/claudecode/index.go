@@ -16,8 +16,8 @@ import (
 	"rollcall/adapters/internal/dirstate"
 )
 
-// projectIndex is what the project folders of a root held when they were looked at
-// last. A value isn't changed once it is kept.
+// projectIndex holds the contents of the project folders of a root at the last look. A
+// value is not changed after it was stored.
 //
 // Thousands of transcripts are not looked at one by one at every question. A transcript
 // that is made, removed or replaced changes its folder's modification time. One that is

@@ -98,8 +98,8 @@ func (d *discovery) canWrite(p claude, s *session) bool {
 // the registry said that the process went on with it.
 const minStartTime = 200 * time.Millisecond
 
-// entryTime is how long after its start a process has its registry entry, unless
-// it shows a start dialog: 2.1.100 took 2 s on a busy machine.
+// entryTime is the time after which a started process has its registry entry, unless it
+// shows a start dialog. 2.1.100 took 2 s on a busy machine.
 const entryTime = 5 * time.Second
 
 // lostEntry reports whether s, of a version with a registry, can be the session of a

@@ -200,8 +200,7 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 	return m, false
 }
 
-// mainArguments are the names of the arguments that say most of a call, the best
-// first.
+// mainArguments lists the tool arguments that describe a call best, in order of preference.
 var mainArguments = []string{"command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description",
 	"prompt", "plan", "subject", "path", "message"}
 

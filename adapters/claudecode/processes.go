@@ -82,7 +82,8 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 	return t, nil
 }
 
-// forkTime is how long a process that another one starts has its name at least.
+// forkTime is the shortest time for which a child process of claude may still look like
+// claude.
 const forkTime = time.Second
 
 // markForks finds the children of claude that are about to become another

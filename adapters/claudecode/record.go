@@ -10,10 +10,10 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// textLimit is how much of a prompt or a title is kept.
+// textLimit is the number of bytes of a prompt or a title that are kept.
 const textLimit = 4 << 10
 
-// kind is what a transcript record means for the turn.
+// kind is the meaning of a transcript record for the turn.
 type kind uint8
 
 const (
@@ -38,7 +38,7 @@ type toolUse struct {
 	at   time.Time
 }
 
-// record is what Rollcall needs of one line of a transcript.
+// record holds the parts of one transcript line that Rollcall needs.
 type record struct {
 	kind      kind
 	unknown   string // the type, when it isn't a known one
@@ -93,7 +93,7 @@ type parser struct {
 	cwd, branch, version, model string
 }
 
-// raws are the top-level members that matter, as written.
+// raws holds the values of the top-level members that Rollcall reads, as written.
 type raws struct {
 	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
 	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,

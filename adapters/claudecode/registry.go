@@ -158,7 +158,7 @@ func readEntry(ctx context.Context, path string, pid int, until time.Time) (entr
 	}
 }
 
-// registry is what a root's sessions folder holds.
+// registry holds the contents of a root's sessions folder.
 type registry struct {
 	entries []entry
 	broken  []brokenEntry
@@ -267,5 +267,5 @@ func startsAt(procStart string, p proc.Process) bool {
 	return err == nil && at.Sub(p.Started).Abs() < startSlack
 }
 
-// lstart is how ps prints a start time in the C locale.
+// lstart is the format in which ps prints a start time in the C locale.
 const lstart = "Mon Jan _2 15:04:05 2006"

@@ -21,7 +21,7 @@ const (
 	growthTime = time.Hour // after which a file isn't expected to grow
 )
 
-// transcript is what is known of one transcript file, kept between questions.
+// transcript holds what was read of one transcript file. It is kept between calls.
 type transcript struct {
 	incremental.File
 	facts facts // of the complete lines
@@ -196,7 +196,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	return records, next, nil
 }
 
-// tailNeeds has what was found on the way back.
+// tailNeeds records which facts were found so far while a transcript is read backwards.
 type tailNeeds struct {
 	turn, cwd, model, prompt, usage, time bool
 

@@ -135,7 +135,7 @@ func (d *discovery) decideAnswer(v *report.Verdict, t *turn, version string) {
 	}
 }
 
-// calling is what kinds of tools wait for their results.
+// calling describes the tools whose results a turn waits for.
 type calling struct {
 	asks     bool // a question to the user
 	plan     bool // it is shown for the user's approval

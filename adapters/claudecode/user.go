@@ -171,7 +171,7 @@ const (
 	isCommand
 )
 
-// wrappers are the beginnings by which Claude Code marks what no person typed.
+// wrappers lists the prefixes by which Claude Code marks text that no person typed.
 var wrappers = []struct {
 	mark string
 	is   wrapping

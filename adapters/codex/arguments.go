@@ -50,7 +50,7 @@ var otherCommands = []string{
 	"features", "help", "execpolicy", "remote-control", "responses-api-proxy", "stdio-to-uds",
 }
 
-// role is what kind of a host a process is.
+// role is the kind of host that a process is.
 type role uint8
 
 const (
@@ -60,7 +60,7 @@ const (
 	server               // hosts threads that are not its own
 )
 
-// valued are the options whose value is the next argument.
+// valued lists the options that take the next argument as their value.
 var valued = []string{
 	"-c", "--config", "--enable", "--disable", "--remote", "--remote-auth-token-env", "-i", "--image", "-m", "--model",
 	"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",

@@ -19,7 +19,7 @@ type cache struct {
 	files incremental.Cache[*rolloutFile]
 }
 
-// rolloutFile is what is known of one rollout.
+// rolloutFile holds what was read of one rollout.
 type rolloutFile struct {
 	incremental.File
 	facts facts

@@ -13,8 +13,8 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// compressedLimit is how much of an unpacked rollout is read; with 300 MB a
-// second it is there in time.
+// compressedLimit is the number of bytes of an unpacked rollout that are read. At 300 MB/s
+// that fits into an adapter's time limit.
 const compressedLimit = 512 << 20
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }

@@ -36,7 +36,7 @@ const (
 	maxPages    = 20
 )
 
-// threadStatus is what the daemon says of a thread that it may have loaded.
+// threadStatus is the daemon's answer about a thread that it may have loaded.
 type threadStatus struct {
 	Type  string   `json:"type"` // idle, active, notLoaded, systemError
 	Flags []string `json:"activeFlags"`

@@ -39,7 +39,7 @@ const (
 	lost // its records could not be found
 )
 
-// review is how far a turn is a review.
+// review is whether a turn is a review, and whether the review has its result.
 type review uint8
 
 const (
@@ -56,8 +56,8 @@ type toolCall struct {
 	asks      bool
 }
 
-// facts has what a rollout's records say. It is a value: callers change a copy, never a
-// shared one.
+// facts holds what the records of a rollout contain. It is a value: callers change a copy,
+// never a shared one.
 type facts struct {
 	head
 	known    bool // the first line was understood

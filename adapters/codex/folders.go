@@ -28,7 +28,7 @@ type folders struct {
 	lastLive map[string]time.Time // when threads were seen in a process last, of late
 }
 
-// folder is what a folder held; it isn't changed once it is kept.
+// folder holds the contents of a folder. It is not changed after it was stored.
 type folder struct {
 	path     string      // with a link resolved
 	info     fs.FileInfo // of the folder

@@ -32,8 +32,7 @@ func (p *peek) call(typ string, payload []byte, m peekMessage) {
 	p.add(m)
 }
 
-// mainArguments are the names of the arguments that say most of a call, the best
-// first.
+// mainArguments lists the arguments that describe a call best, in order of preference.
 var mainArguments = []string{"cmd", "command", "query", "path", "file_path", "url", "task_name", "pattern", "message", "chars", "explanation"}
 
 // argument returns what says most of a call.
@@ -129,7 +128,7 @@ func outcome(output []byte) adapters.ToolState {
 	return adapters.ToolDone
 }
 
-// headerLines is how many lines Codex may put before a command's own output.
+// headerLines is the number of lines that Codex may print before a command's own output.
 const headerLines = 6
 
 // failures begin what Codex tells the model of a call that came to nothing.

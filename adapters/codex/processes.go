@@ -42,7 +42,7 @@ type host struct {
 	filesErr         error           // why its open files aren't known; nil: they are
 }
 
-// census has what the process table shows of Codex at one moment.
+// census holds the processes of Codex that one reading of the process table shows.
 type census struct {
 	hosts     []*host
 	children  map[int][]proc.Process

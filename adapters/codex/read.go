@@ -23,7 +23,7 @@ const (
 	readWindow = 128 << 20 // for a single line that goes beyond tailHard
 )
 
-// progress is how far a rollout was read.
+// progress is the state of reading a rollout: its facts and the position to continue from.
 type progress struct {
 	facts facts
 	next  int64 // after the last complete line
@@ -251,8 +251,8 @@ func (c *collector) add(r record) {
 	c.records = append(c.records, r)
 }
 
-// addTurn notes what the record of a turn's start or end says about how far back
-// to read.
+// addTurn records the start or the end of a turn, on which it depends how far back the
+// rollout must be read.
 func (c *collector) addTurn(r *record) {
 	c.start = c.start || r.kind == started
 	c.boundary = c.boundary || r.kind != aborted && !r.silent || c.abort
@@ -274,6 +274,6 @@ func (c *collector) enough(read int64) bool {
 	return c.totals && (c.prompt && c.model && (c.start || c.implicit && !c.boundary) || read >= tailSoft)
 }
 
-// implicitSearch is how far before a prompt a task_started is looked for in a
-// rollout whose beginning has none: a newer version may have resumed it.
+// implicitSearch is the number of bytes before a prompt in which a task_started is looked
+// for, in a rollout that begins without one: a newer version may have resumed the thread.
 const implicitSearch = 128 << 10

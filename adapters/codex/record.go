@@ -11,10 +11,10 @@ import (
 // textLimit bounds what is kept of a prompt, a title or an error: bytes.
 const textLimit = 4096
 
-// errRecord says that a line is no record of a rollout.
+// errRecord is returned for a line that is not a rollout record.
 var errRecord = errors.New("not a rollout record")
 
-// kind is what a record means for a session; most records mean just activity.
+// kind is the meaning of a record for a session. Most records only show activity.
 type kind uint8
 
 const (

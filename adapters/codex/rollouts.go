@@ -112,7 +112,7 @@ func (w *walker) days(ctx context.Context, dirs []string) {
 	}
 }
 
-// day is what was found in one folder.
+// day holds the rollouts found in one folder, and the errors of reading it.
 type day struct {
 	rollouts []rollout
 	failed   []readFailure

@@ -12,8 +12,8 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// thread is what Codex's state database adds to a rollout. The rollout is the
-// truth; this is a help that versions up to 0.80 don't have.
+// thread holds what Codex's state database adds to a rollout. The rollout decides; the
+// database only helps, and versions up to 0.80 have none.
 type thread struct {
 	name, branch, model, version, parent string
 }

@@ -183,7 +183,8 @@ func (s observation) userDecides() bool {
 
 const patchTool = "apply_patch"
 
-// commandTools are the names of the tool that runs commands over the versions.
+// commandTools lists the names that the tool for running commands had in the versions of
+// Codex.
 var commandTools = []string{"exec_command", "shell_command", "shell", "local_shell", "container.exec"}
 
 // withoutHost returns the verdict on a thread that no process has open.

@@ -27,7 +27,7 @@ const (
 	scopeAdmin = "operator.admin"
 )
 
-// hello has what a gateway says of itself.
+// hello is a gateway's description of itself.
 type hello struct {
 	Protocol int `json:"protocol"`
 	Server   struct {

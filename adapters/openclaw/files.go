@@ -116,7 +116,7 @@ func (v *gatewayView) decideStored(r *row) report.Verdict {
 		", and the session has no transcript in " + filepath.Join(v.target.stateDir, "agents")))
 }
 
-// opening is how a transcript began.
+// opening holds the folder and the first prompt with which a transcript began.
 type opening struct{ cwd, prompt string }
 
 func readOpening(path string) opening {

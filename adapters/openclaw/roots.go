@@ -38,7 +38,7 @@ type target struct {
 	workspaces map[string]string // of its agents, as its settings say
 }
 
-// search has what find looks at and finds.
+// search holds the inputs and the results of find.
 type search struct {
 	adapter   *Adapter
 	home      string

@@ -11,7 +11,7 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// gatewayView has what the sessions of one gateway are judged by.
+// gatewayView holds what is needed to derive the status of the sessions of one gateway.
 type gatewayView struct {
 	target            *target
 	hello             *hello
@@ -48,7 +48,7 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 	return s
 }
 
-// quietLimit is after how long a session without a run counts as over. A gateway keeps
+// quietLimit is the time after which a session without a run counts as stopped. A gateway keeps
 // its sessions for ever, and each could be continued; like those of other agents, a
 // session that is not open is not live.
 const quietLimit = 24 * time.Hour
@@ -87,7 +87,8 @@ func (r *row) title() string {
 	return cmp.Or(strings.TrimSpace(r.Label), derived, display)
 }
 
-// noTitle is what 2026.2.26 derives from an id and a date while nothing was said.
+// noTitle matches the title that 2026.2.26 makes of the id and the date of a session without a
+// prompt.
 var noTitle = regexp.MustCompile(`^[0-9a-f]{8} \(\d{4}-\d{2}-\d{2}\)$`)
 
 func (r *row) lastActivity() time.Time {

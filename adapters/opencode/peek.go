@@ -129,7 +129,7 @@ func fullPrompt(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// arguments are the members of a tool's input that say most, the best first.
+// arguments lists the members of a tool's input that describe it best, in order of preference.
 var arguments = []string{"command", "filePath", "path", "pattern", "url", "query", "description", "prompt", "name"}
 
 // argument returns what says most of a tool's input.

@@ -19,9 +19,8 @@ import (
 	"rollcall/proc"
 )
 
-// serverAnswer has what the server of one process answered. It is the truth for that
-// process's own sessions, in the folders that were asked about, and says nothing of
-// others.
+// serverAnswer holds the answers of the server in one process. They decide for that process's
+// own sessions, in the folders that were asked about, and hold nothing about others.
 type serverAnswer struct {
 	status      map[string]serverStatus // those that aren't idle
 	permissions map[string]string       // by session: what for

@@ -10,7 +10,7 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// turnState is what the messages alone show.
+// turnState is the state of the turn according to the messages alone.
 type turnState int
 
 const (
@@ -245,7 +245,7 @@ func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Ses
 	return nil
 }
 
-// asksUser are the tools that do nothing but ask.
+// asksUser lists the tools that do nothing but ask the user.
 var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter": true}
 
 // needsPermission returns in words why a call can only be waiting for permission, and

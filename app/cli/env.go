@@ -23,7 +23,7 @@ import (
 	"rollcall/proc"
 )
 
-// env is what the sub-commands of one run work with. Its methods open what a command
+// env holds what the sub-commands of one run share. Its methods open what a command
 // needs, once.
 type env struct {
 	*output

@@ -174,7 +174,7 @@ func (c *doctorCommand) keeperCheck() (checkJSON, bool) {
 	return check, true
 }
 
-// installed tells what --install wrote.
+// installed prints what --install wrote.
 func (c *keepCommand) installed(i keep.Installation, err error) error {
 	for _, p := range i.Paths {
 		c.printf("wrote %s\n", c.path(p))
@@ -185,7 +185,7 @@ func (c *keepCommand) installed(i keep.Installation, err error) error {
 	return err
 }
 
-// uninstalled tells what --uninstall removed.
+// uninstalled prints what --uninstall removed.
 func (c *keepCommand) uninstalled(i keep.Installation, err error) error {
 	for _, p := range i.Paths {
 		c.printf("removed %s\n", c.path(p))

@@ -11,7 +11,7 @@ import (
 	"rollcall/app/present"
 )
 
-// followLimit is how long launch waits for the agent to list its session, or to fail.
+// followLimit is the time for which launch waits until the agent lists its session, or fails.
 const followLimit = 3 * time.Second
 
 // follow prints what a started agent does, until it lists its session or has ended, for

@@ -136,7 +136,7 @@ func (c *launchCommand) group(args []string) error {
 	return c.started(l, g.Name, results)
 }
 
-// started says how the results are compared, and waits for them with --wait. Its error names the members that were not
+// started prints how to compare the results, and waits for them with --wait. Its error names the members that were not
 // started.
 func (c *launchCommand) started(l *launch.Launches, group string, results []launch.GroupResult) error {
 	if len(results) > 1 {

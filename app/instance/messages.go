@@ -33,7 +33,7 @@ var ErrRefused = errors.New("it does not know what is asked of it")
 // others came after it.
 var errDropped = errors.New("it did not take the message")
 
-// sendTries is how often a message is sent whose connection was dropped.
+// sendTries is how many times a message is sent if its connection is dropped.
 const sendTries = 5
 
 // Send hands msg to the process that holds the claim on name and returns once
@@ -118,11 +118,11 @@ func dial(dir, name string) (net.Conn, error) {
 	}
 }
 
-// maxPeers is how many connections are open at once. When there are more, the one
-// that has been open longest is closed: a real message takes milliseconds.
+// maxPeers is the largest number of open connections. When there are more, the one that has
+// been open longest is closed: a real message takes milliseconds.
 const maxPeers = 64
 
-// peers are the open connections, the oldest first.
+// peers holds the open connections, the oldest first.
 type peers struct {
 	mu     sync.Mutex
 	list   []*peer

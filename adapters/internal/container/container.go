@@ -17,8 +17,8 @@ import (
 	"rollcall/proc"
 )
 
-// variables are those of an environment that name a place in which an agent keeps
-// its files.
+// variables lists the environment variables that name a place in which an agent keeps its
+// files.
 var variables = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
 	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "OPENCODE_DB",
 	"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR", "PI_SESSION_FILE"}
@@ -163,7 +163,8 @@ func split(path string) (root, rest string, ok bool) {
 	return m[1], m[3], true
 }
 
-// maxLinks is how many symbolic links EvalSymlinks follows, as Linux does.
+// maxLinks is the number of symbolic links that EvalSymlinks follows before it fails, as on
+// Linux.
 const maxLinks = 40
 
 // EvalSymlinks does the same as filepath.EvalSymlinks, also for a path in a container:

@@ -11,7 +11,7 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// attempts is how often a file is read that becomes shorter meanwhile.
+// attempts is how many times a file is read that becomes shorter while it is read.
 const attempts = 3
 
 // Read returns the messages that read returns. It calls read again if the file at

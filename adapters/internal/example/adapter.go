@@ -135,7 +135,7 @@ func wanted(s *adapters.Session, q adapters.Query) bool {
 	return s.Live() || !s.LastActivityAt.Before(q.Since)
 }
 
-// problem says in the words of package adapters why a file could not be read.
+// problem returns err, a failure to read the file at path, as an *adapters.Problem.
 func problem(path string, err error) error {
 	if errors.Is(err, errUnknownForm) {
 		return adapters.Unrecognised(path, "%w", err)

@@ -10,7 +10,7 @@ import (
 	"rollcall/proc"
 )
 
-// file is what a session's file says.
+// file holds what was read from a session's file.
 type file struct {
 	path, id, cwd string
 	process       proc.Identity // that took the session up last

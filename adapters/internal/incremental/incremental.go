@@ -19,8 +19,8 @@ const (
 	lastBytesLen = 256
 )
 
-// File is how far a file was read. What was read stays true while the file is the
-// same and its bytes before Next are. Only the holder of the lock may use it.
+// File is the state of reading a file in steps. What was read stays valid while the file and
+// its bytes before Next are the same. Only the holder of the lock may use it.
 type File struct {
 	Path string
 	Info fs.FileInfo // when it was read last; nil: never

@@ -15,15 +15,14 @@ import (
 // ones are passed over, and a caller learns where.
 const MaxLine = 64 << 20
 
-// searchLimit is how much of a line over the cap is read to find its other end.
-// Without it a damaged file of many gigabytes would take all the time that there
-// is for an answer.
+// searchLimit is the number of bytes of an overlong line that are read to find its end.
+// Without a limit, a damaged file of many gigabytes would use up all the time for an answer.
 const searchLimit = 2 * MaxLine
 
-// EndLen is how much a LongLine shows of a line's beginning and of its end.
+// EndLen is the number of bytes that a LongLine keeps of a line's beginning and of its end.
 const EndLen = 4 << 10
 
-// ErrTooLong is what a LongLine unwraps to.
+// ErrTooLong is the error that a LongLine wraps.
 var ErrTooLong = errors.New("line too long")
 
 // LongLine reports a line over the cap. Reading goes on at the next call. What

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ErrSyntax says that a line isn't a JSON object (or array) to its end.
+// ErrSyntax is returned for a line that is not a complete JSON object (or array).
 var ErrSyntax = errors.New("not valid JSON")
 
 // Top calls fn for each member of the JSON object in line, in order, without

@@ -55,7 +55,7 @@ type discovery struct {
 	headerlessIn string // a folder with a file that is no session
 }
 
-// formatVersion is what Pi 1.5.2 writes into its headers.
+// formatVersion is the version that Pi 1.5.2 writes into the headers of its files.
 const formatVersion = 3
 
 // readLive reads the files that a live process may have written to or resumed: those

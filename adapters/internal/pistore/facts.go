@@ -32,8 +32,8 @@ const (
 	lost      // its entries could not be found
 )
 
-// facts has what a session's file says. It is a value; copies share nothing that is
-// changed.
+// facts holds what was read from a session's file. It is a value: copies share nothing that
+// is changed.
 type facts struct {
 	header
 	known bool // the first record was a header
@@ -101,7 +101,7 @@ func (f *facts) apply(r *record) {
 	f.turn.apply(r, jumped)
 }
 
-// describe notes what a fork has in common with its parent.
+// describe records the details that a fork has in common with its parent.
 func (f *facts) describe(r *record) {
 	f.system = f.system || r.system
 	if r.model != "" {

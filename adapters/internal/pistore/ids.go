@@ -24,8 +24,8 @@ func sequence(id string) (n uint64, ok bool) {
 	return n, ok
 }
 
-// idRange is how many ids a process may make between two sessions. That the ids of two
-// processes begin this close has a probability of one in a hundred million.
+// idRange is the largest number of ids that a process may create between two sessions. The
+// probability that the ids of two processes begin this close is one in a hundred million.
 const idRange = 4096
 
 // isSameProcess reports whether one process made both sessions, a first and b later.

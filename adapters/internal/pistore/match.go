@@ -43,8 +43,9 @@ type lastSession struct {
 	file    file
 }
 
-// slack is how much later than the process a session can seem to be older than
-// it: clocks are kept in ticks, and the time of the boot in seconds.
+// slack is the largest error of a comparison between the times of a session and of its
+// process: start times are kept in clock ticks, and the boot time in seconds. A session
+// that seems up to slack older than a process may still be its own.
 const slack = 1500 * time.Millisecond
 
 // match finds the process of each session. It depends only on the sessions, the

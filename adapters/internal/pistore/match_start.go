@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// startPrecision is how much before its process a session can seem to have begun: starts
-// are kept in ticks of the clock.
+// startPrecision is the longest time by which a session can seem to begin before its
+// process: start times are kept in clock ticks.
 const startPrecision = 2 * clockTick
 
 // startWindow returns within what time of its process's start a session begins. The

@@ -8,8 +8,8 @@ import (
 	"rollcall/proc"
 )
 
-// writeCounts is what was counted at the last question. What a session's file has
-// grown by since then was written by a process that has written at least as much.
+// writeCounts holds the counters of the previous call. If a session's file has grown since
+// then, its writer is a process that has written at least as many bytes.
 type writeCounts struct {
 	at      time.Time
 	written map[proc.Identity]uint64 // by each process, before the files were looked at

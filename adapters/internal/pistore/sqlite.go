@@ -9,7 +9,7 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// database is what was read of a session that pi_agent_rust keeps in SQLite.
+// database holds what was read of a session that pi_agent_rust keeps in SQLite.
 type database struct {
 	stamp sqlitero.Stamp
 	facts facts
