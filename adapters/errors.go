@@ -86,7 +86,7 @@ func Unresponsive(path string) *Problem {
 // Unrecognised returns the Problem for a file whose form is not known.
 func Unrecognised(path, format string, args ...any) *Problem {
 	return &Problem{Kind: ErrFormat, Path: path, Err: fmt.Errorf(format, args...),
-		Fix: "a newer Rollcall may know it"}
+		Fix: "a newer version of Rollcall may recognise it"}
 }
 
 // cause drops the path that fs errors repeat.

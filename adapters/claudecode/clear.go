@@ -70,7 +70,7 @@ func (d *discovery) followClears(outdated []outdatedEntry, unregistered []claude
 	for i := range l.pairs { // where versions without a registry are no more
 		p := &l.pairs[i]
 		if old := d.sessions[p.from]; old != nil && !hasRegistry(old.facts.version) && !old.facts.turn.at.After(p.at.Add(rewriteTime)) {
-			set(&old.movedTo, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), shortID(p.to.id)))
+			set(&old.movedTo, fmt.Sprintf("%s at %s continued as %s", p.how, clock(p.at), shortID(p.to.id)))
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (d *discovery) followEntry(e *outdatedEntry, l *clearLinks) {
 			if e.now != e.session {
 				e.leave(e.session)
 			}
-			d.markUnknown(e, fmt.Sprintf("pid %d left it by /clear at %s, and which session follows isn't known yet", e.entry.pid, clock(lost)), e.now)
+			d.markUnknown(e, fmt.Sprintf("pid %d left the session by /clear at %s; the session that follows is not known yet", e.entry.pid, clock(lost)), e.now)
 			return
 		}
 		if p == nil {
@@ -94,13 +94,13 @@ func (d *discovery) followEntry(e *outdatedEntry, l *clearLinks) {
 		if e.now == e.session && e.entry.modified.After(p.at) && e.sharing == 1 && e.facts.turn.at.After(p.at.Add(rewriteTime)) {
 			break // resumed since, and used
 		}
-		e.now.movedTo = fmt.Sprintf("pid %d went on as %s: %s at %s", e.entry.pid, shortID(p.to.id), p.how, clock(p.at))
+		e.now.movedTo = fmt.Sprintf("pid %d continued as %s: %s at %s", e.entry.pid, shortID(p.to.id), p.how, clock(p.at))
 		e.now, from, last = p.to, p.at.Add(-historyPrecision), p
 	}
 	if last == nil {
 		return
 	}
-	names := fmt.Sprintf("registry %s names %s; %s at %s went on as %s",
+	names := fmt.Sprintf("registry %s names %s; %s at %s continued as %s",
 		filepath.Base(e.entry.path), shortID(e.id), last.how, clock(last.at), shortID(e.now.id))
 	if why := d.whyDoubtful(e, last.at); why != "" {
 		d.markUnknown(e, names+", but "+why, e.session, e.now)
@@ -131,7 +131,7 @@ func (d *discovery) whyDoubtful(e *outdatedEntry, at time.Time) string {
 	switch { // a registry with a status is rewritten all the time
 	case resumed && (e.entry.status != "" || rewritten.After(last.at)),
 		e.entry.status == "" && rewritten.After(at.Add(rewriteTime)) && rewritten.After(used.Add(rewriteTime)):
-		return "its process may have gone back since"
+		return "its process may have returned to this session since"
 	}
 	return ""
 }
@@ -170,7 +170,7 @@ func (d *discovery) doubtUnmatchedClear(s *session, l *clearLinks, outdated []ou
 				d.history(e.root, e.since).last[e.now.id].at.After(at) {
 				continue
 			}
-			d.markUnknown(e, fmt.Sprintf("pid %d may have gone on as %s: /clear at %s", e.entry.pid, shortID(s.id), clock(at)), e.now)
+			d.markUnknown(e, fmt.Sprintf("pid %d may have continued as %s: /clear at %s", e.entry.pid, shortID(s.id), clock(at)), e.now)
 		}
 		end.unknownBecause = fmt.Sprintf("it began with /clear at %s, and this version does not say in which process", clock(at))
 	}

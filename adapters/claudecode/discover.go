@@ -131,13 +131,13 @@ func (d *discovery) entry(e *entry) {
 		d.claimed[p.PID] = true
 		return
 	case maybeWriter:
-		s.unknownBecause = fmt.Sprintf("pid %d may have written registry %s, or the clock was not set since and it is another claude in that folder",
+		s.unknownBecause = fmt.Sprintf("pid %d may have written registry %s, or it is another claude in the same folder if the clock was not changed since",
 			e.pid, filepath.Base(e.path))
 		return
 	case notWriter:
 	}
 	if err != nil && !errors.Is(err, proc.ErrGone) {
-		s.unknownBecause = fmt.Sprintf("process %d could not be looked at", e.pid)
+		s.unknownBecause = fmt.Sprintf("process %d could not be inspected", e.pid)
 		return
 	}
 	switch found := d.innerProcesses(e); len(found) {

@@ -18,7 +18,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 		{Name: "acceptEdits", Says: "edits files without asking"},
 		{Name: "plan", Says: "makes a plan and changes nothing"},
 		{Name: "auto", Says: "a model decides what needs your permission"},
-		{Name: "dontAsk", Says: "refuses whatever it would have to ask for"},
+		{Name: "dontAsk", Says: "refuses everything that needs permission"},
 		{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true},
 	}
 }

@@ -189,7 +189,7 @@ func (l *clearLinks) end(s *session) *session {
 		if p == nil {
 			break
 		}
-		set(&s.movedTo, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), shortID(p.to.id)))
+		set(&s.movedTo, fmt.Sprintf("%s at %s continued as %s", p.how, clock(p.at), shortID(p.to.id)))
 		s = p.to
 	}
 	return s

@@ -102,7 +102,7 @@ func (p *peek) read(ctx context.Context, f io.ReaderAt, size int64) error {
 			p.line(line, offset)
 		}
 		if size-offset > peekWindow || long != nil && long.Endless {
-			p.note(adapters.Message{Key: "cut", Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", peekWindow>>20)})
+			p.note(adapters.Message{Key: "cut", Text: fmt.Sprintf("Messages more than %d MB before the end are not shown.", peekWindow>>20)})
 			return nil
 		}
 	}

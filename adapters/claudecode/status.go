@@ -117,7 +117,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 		return d.decideLive(s)
 	case s.foreignEntry != nil && d.now.Sub(s.lastSign(s.foreignEntry)) < unseenLimit:
 		return report.Unknown(fmt.Sprintf(
-			"%s belongs to another machine or container (%s), whose processes can't be seen from here; last sign %s",
+			"%s belongs to another machine or container (%s), whose processes can't be seen from here; last sign of life %s",
 			filepath.Base(s.foreignEntry.path), shorten(s.foreignEntry.domain), d.ago(s.lastSign(s.foreignEntry))))
 	case s.unknownBecause != "":
 		return report.Unknown(s.unknownBecause + "; " + d.lastRecord(s))
@@ -158,7 +158,7 @@ func (d *discovery) decideLive(s *session) report.Verdict {
 
 func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
 	if e.broken != "" {
-		return report.Unknown(fmt.Sprintf("%s; pid %d lives; %s", e.broken, e.pid, d.lastRecord(s)))
+		return report.Unknown(fmt.Sprintf("%s; pid %d is alive; %s", e.broken, e.pid, d.lastRecord(s)))
 	}
 	says := e.source() + ": " + shorten(e.status)
 	if e.waitingFor != "" && e.status == "waiting" {
@@ -217,7 +217,7 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
 	case len(children) > 0:
 		v.Status = adapters.Working
-		v.Evidence += fmt.Sprintf("; pid %d (%s) runs since", children[0].PID, shorten(children[0].Comm))
+		v.Evidence += fmt.Sprintf("; pid %d (%s) has been running since", children[0].PID, shorten(children[0].Comm))
 	case ran && ended < resultDelay:
 		v.Status = adapters.Working
 		v.Evidence += "; its command ran " + report.Span(ended) + " ago, and the result is not written yet"

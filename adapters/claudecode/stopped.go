@@ -71,11 +71,11 @@ func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) 
 	case recordsItsEnd(s.facts.version):
 		return adapters.Died, "the process of its last turn did not record its end"
 	case hasRegistry(s.facts.version) && d.sweptSince(s):
-		return "", "another Claude Code began since, which removes entries that killed ones left, so nothing tells how it ended"
+		return "", "another Claude Code has started since, which removes the entries of killed ones, so it is not known how this one ended"
 	case hasRegistry(s.facts.version):
 		return adapters.Interrupted, "its registry entry was removed: it ended in an orderly way with its turn open"
 	}
-	return "", "this version leaves nothing that tells an orderly end from a killed process"
+	return "", "this version records nothing that distinguishes an orderly end from a kill"
 }
 
 // sweptSince reports whether a Claude Code began after the last record of s: 2.1.100

@@ -41,7 +41,7 @@ func (d *discovery) decideOwned(s *session) report.Verdict {
 		return d.decideTurn(s, owners[0].Process, fmt.Sprintf("%s; pid %d by its folder and start", without, owners[0].PID))
 	case s.candidates > len(owners):
 		return report.Unknown(fmt.Sprintf(
-			"no registry; %d transcripts for pids %s, and this version does not say which is whose; %s", s.candidates, pids(owners), d.lastRecord(s)))
+			"no registry; %d transcripts for pids %s, and this version does not say which belongs to which; %s", s.candidates, pids(owners), d.lastRecord(s)))
 	default:
 		return d.decideTurn(s, proc.Process{}, fmt.Sprintf("no registry; pid %s (this version does not say which)", pids(owners)))
 	}

@@ -56,7 +56,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, once bo
 		}
 		r.Reset() // the file became shorter while it was read: it is being written again
 		if attempt == 2 {
-			return found, info, fmt.Errorf("it is being cut short again and again: %w", err)
+			return found, info, fmt.Errorf("it became shorter again and again while it was read: %w", err)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 }
 
 func daemonProblem(path string, err error, late bool) error {
-	const fix = "approvals can't be told from running commands until it answers"
+	const fix = "until it answers, approvals can't be distinguished from running commands"
 	kind := adapters.ErrUnreadable
 	var wrong *peer.FormatError
 	switch {

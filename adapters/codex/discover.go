@@ -219,14 +219,14 @@ func folderOrNothing(path string) error {
 	fi, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = errors.New("the link leads nowhere")
+		err = errors.New("the target of the link does not exist")
 	case err != nil || fi.IsDir():
 		return nil
 	default:
 		err = errors.New("not a folder")
 	}
 	return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err,
-		Fix: "Codex keeps its sessions in a folder of this name: put that back"}
+		Fix: "Codex keeps its sessions in a folder with this name: restore it"}
 }
 
 // readable reports a folder that is there and can't be read.

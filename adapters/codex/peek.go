@@ -136,7 +136,7 @@ func (p *peek) read(ctx context.Context, r io.ReaderAt, size, base int64) error 
 // cut adds a note that there are more messages than are looked for.
 func (p *peek) cut(distance int64) {
 	p.add(peekMessage{Message: adapters.Message{Key: "cut", Role: adapters.FromNote,
-		Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", distance>>20)}})
+		Text: fmt.Sprintf("Messages more than %d MB before the end are not shown.", distance>>20)}})
 }
 
 // add takes a message, unless it is what the record after it said as well. It

@@ -89,7 +89,7 @@ func (p *peek) event(payload []byte, m peekMessage) {
 		p.note(compacted, m)
 	case "thread_rolled_back":
 		p.over = true
-		p.note("The turns before this were taken back", m)
+		p.note("The turns before this were rolled back", m)
 	}
 }
 

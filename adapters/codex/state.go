@@ -89,7 +89,7 @@ func escapeGlob(path string) string { return globEscapes.Replace(path) }
 
 func problem(ctx context.Context, path string, err error) error {
 	return sqlitero.Problem(ctx, path, err, "it is read again next time; titles may be missing until then",
-		"sessions are read from their rollouts; Codex makes the file again when it is removed")
+		"sessions are read from their rollouts; Codex creates the file again if it is removed")
 }
 
 // queryThreads asks for the columns that this version's table has.

@@ -181,7 +181,7 @@ func (d *discovery) addProcess(h *host) {
 	}
 	if h.ephemeral {
 		s.Status, s.Unstored = adapters.Working, true
-		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d runs since %s", h.PID,
+		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d has been running since %s", h.PID,
 			report.Clock(h.Started, d.now))
 	}
 	if !d.answer.Has(s.ID) && (len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, s.ID)) {

@@ -61,7 +61,7 @@ func stopIfQuiet(d *report.Verdict, age time.Duration, never bool) {
 		return
 	}
 	d.Status = adapters.Stopped
-	d.Evidence += "; nothing happened in it for " + report.Span(age) + ", so it counts as over"
+	d.Evidence += "; no activity for " + report.Span(age) + ", so it counts as stopped"
 }
 
 // version returns the version of the gateway. 2026.2.26 says "dev" when it wasn't
@@ -177,12 +177,12 @@ func (v *gatewayView) decideByEvents(r *row) report.Verdict {
 	}
 	switch {
 	case ok && seen.open:
-		return report.Working(v.says(fmt.Sprintf("its run began %s ago and no end was told%s",
+		return report.Working(v.says(fmt.Sprintf("its run began %s ago and no end was reported%s",
 			report.Span(v.now.Sub(seen.at)), maybeWaits)))
 	case ok:
 		return report.Idle(seen.outcome, v.says(fmt.Sprintf("its run ended %s ago", report.Span(v.now.Sub(seen.at)))))
 	}
-	return report.Unknown(v.says("this OpenClaw doesn't tell whether a run is active, and none began or ended while Rollcall listened"))
+	return report.Unknown(v.says("this OpenClaw doesn't report whether a run is active, and none began or ended while Rollcall listened"))
 }
 
 // runOf returns what events said of a session's run.

@@ -101,7 +101,7 @@ func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, 
 			case errors.Is(err, fs.ErrPermission):
 				problems = append(problems, adapters.Unreadable(filepath.Join(project, e.Name()), err))
 			default:
-				skipped["session file in a form that isn't known"]++
+				skipped["session file in an unknown form"]++
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func readFileSession(storage, path, id string, was *fileSession, want scope) (*f
 		return nil, err
 	}
 	if row.ID != id {
-		return nil, fmt.Errorf("%s: it speaks of another session", path)
+		return nil, fmt.Errorf("%s: it describes another session", path)
 	}
 	f := &facts{id: id, parent: row.Parent, directory: row.Directory, title: ownTitle(row.Title), version: row.Version,
 		created: row.Time.Created, updated: row.Time.Updated, archived: row.Time.Archived > 0,

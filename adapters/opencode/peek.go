@@ -20,7 +20,7 @@ import (
 // its parts, until there are enough.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	if len(s.Files) == 0 || !isSession(s.ID) {
-		return nil, fmt.Errorf("%s: no session of OpenCode's", s.ID)
+		return nil, fmt.Errorf("%s: not a session of OpenCode", s.ID)
 	}
 	if n <= 0 {
 		return nil, nil

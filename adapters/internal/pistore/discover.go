@@ -239,7 +239,7 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 			if mine {
 				d.recognised++
 				if s.version > formatVersion {
-					d.answer.Skip(fmt.Sprintf("session format %d, newer than is known", s.version), 1)
+					d.answer.Skip(fmt.Sprintf("session format %d, which is newer than Rollcall supports", s.version), 1)
 				}
 				d.answer.SkipAll(s.skipped)
 			}
@@ -306,7 +306,7 @@ func (d *discovery) queried(id string) bool {
 func (d *discovery) row(s *session) adapters.Session {
 	v := d.decide(s)
 	if s.unheaded && v.Status == adapters.Stopped && len(d.processes) > 0 { // its folder is not known, by which it is matched
-		v = report.Unknown("it can't be told whether a process has it; " + d.lastTurn(s))
+		v = report.Unknown("it is not known whether a process has it; " + d.lastTurn(s))
 	}
 	out := adapters.Session{
 		ID: s.id, Agent: d.store.name, Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence,

@@ -25,7 +25,7 @@ func Program(native bool, look func(string) (string, error), names ...string) (s
 		if is, err := isNative(path); err == nil && is == native {
 			return path, nil
 		}
-		failed = errors.New(path + " is the other one")
+		failed = errors.New(path + " is the other agent with that name")
 	}
 	return "", failed
 }

@@ -148,7 +148,7 @@ func (m *matcher) belongsToAnother(s *session, p *process) bool {
 func (m *matcher) byMemory(p *process, id string) {
 	for _, s := range m.sessions {
 		if m.has[p] == nil && s.id == id && s.isFree() {
-			m.assign(s, p, "it was seen with it before")
+			m.assign(s, p, "it had this session when it was last seen")
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (m *matcher) followIDs(p *process) {
 	}
 }
 
-// followSharedIDs does the same as followIDs for processes that can't be told apart.
+// followSharedIDs does the same as followIDs for processes that can't be distinguished.
 func (m *matcher) followSharedIDs() {
 	for _, first := range m.sessions {
 		if len(first.hosts) == 0 {
@@ -206,7 +206,7 @@ func (m *matcher) doubtMovedOn(p *process) {
 		case p.made(now) && p.made(s) && s.system: // versions from 0.9 on number their ids: it is another's
 		case p.made(s) && now.active().After(s.at): // p was still where it is when another one began that
 		default:
-			reason := fmt.Sprintf("process %d had session %.13s and may have gone on to %.13s, in which something was written later", p.PID, now.id, s.id)
+			reason := fmt.Sprintf("process %d had session %.13s and may have continued with %.13s, which was written to later", p.PID, now.id, s.id)
 			s.doubt, now.doubt = reason, reason
 		}
 	}
@@ -237,7 +237,7 @@ func (m *matcher) assignResumed(processes []*process) {
 		}
 		switch {
 		case len(old) == 1 && rivals == 1:
-			m.assign(old[0], p, "it was prompted since the process began")
+			m.assign(old[0], p, "it has been prompted since the process began")
 		case len(old) > 0:
 			m.shareHosts(p, old, rivals, processes)
 		}
@@ -272,7 +272,7 @@ func (m *matcher) shareHosts(p *process, old []*session, rivals int, processes [
 		if len(old) <= rivals {
 			s.hosts = hosts
 		} else {
-			s.doubt = fmt.Sprintf("process %d has it or another one of this folder", p.PID)
+			s.doubt = fmt.Sprintf("process %d has this session or another one of this folder", p.PID)
 		}
 	}
 	if len(old) >= rivals {

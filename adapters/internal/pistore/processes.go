@@ -75,7 +75,7 @@ func (d *discovery) takeCensus() {
 		d.tableErr = err
 		if d.store.name == adapters.Pi || len(rows) > 0 {
 			d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-				Fix: "without it, running sessions can't be told"})
+				Fix: "without it, running sessions can't be recognised"})
 		}
 	}
 	d.noTable = err != nil && len(rows) == 0

@@ -73,7 +73,7 @@ func (u *usage) add(o usage) {
 	u.cost += o.cost
 }
 
-var errNotRecord = errors.New("no record")
+var errNotRecord = errors.New("not a session record")
 
 // fields holds the members of a line that Rollcall reads, as written.
 type fields struct {

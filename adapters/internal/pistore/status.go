@@ -27,7 +27,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 		for _, p := range s.hosts {
 			ids = append(ids, fmt.Sprint(p.PID))
 		}
-		return d.decideHosted(s, "one of the processes "+strings.Join(ids, ", ")+", which can't be told apart", said)
+		return d.decideHosted(s, "one of the processes "+strings.Join(ids, ", ")+", which can't be distinguished", said)
 	case d.noTable:
 		return report.Unknown("the process table can't be read; " + said)
 	}
