@@ -310,7 +310,7 @@ func TestOldSessionsAreOver(t *testing.T) {
 		if s.Status != want[s.ID] {
 			t.Errorf("%s is %s (%s), want %s", s.ID, s.Status, s.Evidence, want[s.ID])
 		}
-		if s.ID == "s-old" && (s.Outcome != adapters.Failed || !strings.Contains(s.Evidence, "counts as over")) {
+		if s.ID == "s-old" && (s.Outcome != adapters.Failed || !strings.Contains(s.Evidence, "counts as stopped")) {
 			t.Errorf("%+v", s)
 		}
 	}
