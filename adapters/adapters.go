@@ -1,6 +1,6 @@
-// Package adapters holds what Rollcall asks of the coding agents: the Adapter
-// interface that each agent's package implements, the Session that it answers
-// with, and the errors that tell "not installed" from "could not be read".
+// Package adapters holds what Rollcall asks of the coding agents: the Adapter interface
+// that each agent's package implements, the Session that it answers with, and the
+// errors that distinguish "not installed" from "could not be read".
 //
 // Adapters own session truth: everything in a Session is derived, at the time
 // of the question, from the agent's own files, processes or gateway. Nothing
@@ -14,7 +14,7 @@ import (
 	"rollcall/proc"
 )
 
-// Name names an agent, as it stands in JSON and on the command line.
+// Name names an agent, in JSON and on the command line.
 type Name string
 
 // The agents that Rollcall knows.
@@ -111,9 +111,9 @@ type Session struct {
 	// Shared reports that Process hosts other sessions as well and must never be
 	// signalled on behalf of this one (Codex's app-server daemon).
 	Shared bool
-	// Unattended reports that Process goes on with the session although no
-	// terminal shows it any more (a thread of Codex's daemon whose terminal was
-	// closed): the user learns of the end of its turn only if he is told.
+	// Unattended reports that Process continues the session although no terminal shows
+	// it any more (a thread of Codex's daemon whose terminal was closed): the user
+	// learns of the end of its turn only through a notification.
 	Unattended bool
 	// Unstored reports that the agent stores nothing of this run (codex exec
 	// --ephemeral). Its row is that of the process, and how it ended can't be known.
@@ -166,8 +166,8 @@ type Query struct {
 	// Since leaves out stopped sessions last active before it. Zero: all.
 	// Live sessions are always answered.
 	Since time.Time
-	// IDs, when set, restricts the answer to these sessions, whatever their
-	// age. It is the cheap question after an event of one session.
+	// IDs, when set, restricts the answer to these sessions, whatever their age. Such a
+	// query is cheap; the core sends it after an event of one session.
 	IDs []string
 	// Totals asks for exact Tokens, which for some agents takes reading the
 	// whole transcript. Without it Tokens may be nil for a session whose totals
@@ -191,9 +191,9 @@ type Roll struct {
 	// Versions counts the answered sessions by the version of the agent that
 	// wrote them.
 	Versions map[string]int
-	// Skipped counts records and files that were passed over because their form
-	// was not recognised, by a short reason ("unknown record type x"). It is how
-	// a changed format shows; it is never an error.
+	// Skipped counts records and files that were passed over because their form was not
+	// recognised, by a short reason ("unknown record type x"). A changed format shows
+	// here; it is never an error.
 	Skipped map[string]int
 }
 

@@ -17,7 +17,7 @@ import (
 	"rollcall/proc"
 )
 
-// discovery is one Discover.
+// discovery holds the state of one call of Discover.
 type discovery struct {
 	adapter *Adapter
 	ctx     context.Context
@@ -244,7 +244,7 @@ func byUrgency(list []*session) {
 	})
 }
 
-// load reads a session's transcript, once per call.
+// load reads a session's transcript, once in each call of Discover.
 func (d *discovery) load(s *session) {
 	if s.read || s.file == nil {
 		return
@@ -266,7 +266,7 @@ func (d *discovery) load(s *session) {
 	}
 }
 
-// transcript returns what is known of a transcript.
+// transcript returns the cached state of a transcript.
 func (d *discovery) transcript(path string) *transcript {
 	if d.query.Once {
 		return newTranscript(path)
@@ -312,7 +312,8 @@ func (d *discovery) list() []*session {
 	return list
 }
 
-// margin is left of the caller's time when sums are broken off, for the answer.
+// margin is the part of the caller's time that is reserved for the answer: reading for
+// sums stops then.
 const margin = 300 * time.Millisecond
 
 // sumAll adds the tokens: those that are known, or, when asked for, all.

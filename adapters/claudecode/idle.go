@@ -56,9 +56,9 @@ func (t *turn) before(p proc.Process) bool { return p.Started.After(t.at.Add(clo
 // a turn runs, a dialog that the user opened leaves the session's status busy (2.1.329).
 const dialogOpen = "dialog open"
 
-// asksInTurn reports whether an open dialog holds up a turn. It does not when
-// the turn is over, or when the user opened it by a command: then the turn is one
-// that was taken back.
+// asksInTurn reports whether an open dialog holds up a turn. It does not when the turn
+// is over, or when the user opened it by a command: then the prompt of that turn was
+// taken back.
 func (d *discovery) asksInTurn(s *session, e *liveEntry) bool {
 	t := &s.facts.turn
 	if t.state != awaitsModel && t.state != callsTools || t.before(e.process) {
@@ -85,5 +85,6 @@ func (d *discovery) isBehind(s *session, e *liveEntry) bool {
 	return e.interactive() && d.history(e.root(), e.started).prompt[s.id].at.After(t.at)
 }
 
-// idleDelay is for how long after a turn its end may not be written yet.
+// idleDelay is the time after the end of a turn within which that end may not be
+// written yet.
 const idleDelay = 2 * time.Second

@@ -10,9 +10,9 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	return description.FindProgram(look)
 }
 
-// Modes implements adapters.Launcher, with the names of --permission-mode that
-// 2.1.100 and 2.1.329 share: the one that asks is "default" in the former and
-// "manual" in the latter, and what is used without the option.
+// Modes implements adapters.Launcher, with the names of --permission-mode that 2.1.100
+// and 2.1.329 share: the one that asks is "default" in the former and "manual" in the
+// latter, and the default is used without the option.
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
 		{Name: "acceptEdits", Says: "edits files without asking"},

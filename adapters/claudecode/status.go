@@ -14,7 +14,7 @@ import (
 	"rollcall/proc"
 )
 
-// rows returns the sessions as they are answered, the live ones first.
+// rows returns the sessions for the answer, the live ones first.
 func (d *discovery) rows() []adapters.Session {
 	list := d.list()
 	out := make([]adapters.Session, 0, len(list)+len(d.table.claudes))
@@ -89,7 +89,7 @@ func (d *discovery) build(s *session) adapters.Session {
 	return out
 }
 
-// fill adds what a registry entry says and the transcript doesn't.
+// fill adds the facts that are in a registry entry and not in the transcript.
 func fill(out *adapters.Session, e *entry) {
 	out.Files = append(out.Files, e.path)
 	if out.CWD == "" || e.cwd != "" && e.started.After(out.LastActivityAt) { // resumed elsewhere
@@ -127,7 +127,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 	return d.decideStopped(s)
 }
 
-// lastSign returns when a session of another machine last did something.
+// lastSign returns the time of the last activity of a session on another machine.
 func (s *session) lastSign(e *entry) time.Time {
 	at := e.modified
 	if s.file != nil && s.file.info.ModTime().After(at) {
@@ -240,7 +240,7 @@ type ranCommand struct {
 }
 
 // sinceCommand returns how long ago a command of the process was seen last, for the same
-// calls. With running set, it is seen now.
+// calls. If running is set, the command is seen running now.
 func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, now time.Time) (ago time.Duration, ran bool) {
 	if running {
 		a.commands.Put(p, ranCommand{call, now})
@@ -250,7 +250,7 @@ func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, no
 	return now.Sub(c.seen), ok && c.call.Equal(call)
 }
 
-// source returns the name of the entry, and how the entry came to be about this
+// source returns the name of the entry, and how the entry is connected with this
 // session.
 func (e *liveEntry) source() string {
 	if e.via != "" {

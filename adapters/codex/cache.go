@@ -29,8 +29,8 @@ func newRolloutFile(path string) *rolloutFile {
 	return &rolloutFile{File: incremental.NewFile(path)}
 }
 
-// read returns what the rollout that info describes says now, and its present size
-// and time. It reads only what was added since the last time. Where once is true,
+// read returns the present facts of the rollout that info describes, and its present
+// size and time. It reads only what was added since the last time. Where once is true,
 // nothing is kept.
 func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, once bool) (facts, fs.FileInfo, error) {
 	r := newRolloutFile(path)
@@ -90,7 +90,8 @@ func (r *rolloutFile) update(ctx context.Context) (facts, fs.FileInfo, error) {
 	return p.facts, info, nil
 }
 
-// endQuestion drops what the last questions did not need, if there is too much.
+// endQuestion drops the entries that the last calls did not need, if there are too
+// many.
 func (c *cache) endQuestion() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,8 +19,8 @@ const compressedLimit = 512 << 20
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 
-// readCompressed reads a .jsonl.zst, which Codex makes of rollouts that have not
-// been used for long. It can't be read from its end, so all of it is read.
+// readCompressed reads a .jsonl.zst, into which Codex compresses rollouts that have not
+// been used for a long time. It can't be read from its end, so all of it is read.
 func readCompressed(ctx context.Context, r io.Reader) (progress, error) {
 	decoder, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
