@@ -15,7 +15,7 @@ type Config struct {
 	Now   func() time.Time    // the clock; nil is time.Now
 }
 
-// WithDefaults returns the configuration with what was left out.
+// WithDefaults returns the configuration with the zero fields set to their defaults.
 func (c Config) WithDefaults() Config {
 	if c.Home == "" {
 		c.Home, _ = os.UserHomeDir()

@@ -45,9 +45,9 @@ func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progres
 
 var errEnough = errors.New("read enough")
 
-// beginnings are buffers for the beginning of a rollout. Most have their first
-// prompt within it: the session_meta line and the instructions before the prompt
-// have 45 KB (0.169).
+// beginnings holds buffers for the beginnings of rollouts. Most rollouts have their
+// first prompt within one buffer: the session_meta line and the instructions before the
+// prompt have 45 KB (0.169).
 var beginnings = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // readHead reads the first line and the records up to the first prompt.
@@ -85,8 +85,8 @@ func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
 	return nil
 }
 
-// beginning collects what only the beginning of a rollout tells. Its records are
-// applied to facts of their own: the reading from the end sees them again.
+// beginning collects the facts that only the beginning of a rollout has. It applies the
+// records to separate facts, since reading from the end passes them again.
 type beginning struct {
 	facts    facts
 	known    bool
@@ -124,8 +124,8 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 		return err
 	}
 	if found.gap {
-		// What was open before may have ended in what was left out, and the end
-		// that was read needn't be that turn's.
+		// The turn that was open before may have ended in the part that was left out,
+		// and the end that was read may be another turn's.
 		p.facts.turn, p.facts.calls = turn{}, nil
 	}
 	if cut && len(found.records) == 0 {
@@ -144,9 +144,9 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	return nil
 }
 
-// collect reads backward from size until it has enough or comes to from. next is
-// the offset after the last complete line; cut says that reading ended at the
-// window's beginning.
+// collect reads backward from size until it has enough records or reaches from. next is
+// the offset after the last complete line; cut says that reading ended at the window's
+// beginning.
 func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
 	base := max(from, size-readWindow)
 	back := jsonl.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
@@ -224,8 +224,8 @@ func (c *collector) skip(reason string) {
 	c.skipped[reason]++
 }
 
-// add keeps a record. Of a run of records that say no more than that something
-// goes on, the newest is enough.
+// add keeps a record. Of consecutive records that only show activity, it keeps the
+// newest.
 func (c *collector) add(r record) {
 	inherited := c.inherited > 0 && r.ordinal >= 0 && r.ordinal < c.inherited
 	switch r.kind {

@@ -146,8 +146,8 @@ func scanThreads(rows *sql.Rows) (map[string]thread, error) {
 	return threads, rows.Err()
 }
 
-// ownTitle drops a title that is nothing but the first message or its beginning:
-// before there were names (0.142.5) that was the default.
+// ownTitle drops a title that is only the first message or its beginning: before
+// threads had names (0.142.5) that was the default.
 func ownTitle(title, message string) string {
 	title = strings.TrimSpace(title)
 	begin := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(title, "…"), "..."), " ")

@@ -60,7 +60,7 @@ func socketOf(rollout string) string {
 	return filepath.Join(root, "app-server-control", "app-server-control.sock")
 }
 
-// openTurn returns the id of the turn that a rollout has open; empty: none.
+// openTurn returns the id of the open turn of a rollout; empty: none.
 func openTurn(ctx context.Context, rollout string) (string, error) {
 	if strings.HasSuffix(rollout, ".zst") {
 		return "", nil // compressed when it is long over

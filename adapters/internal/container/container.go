@@ -1,6 +1,6 @@
 // Package container finds the files of agents that run in a container: in a mount
-// namespace, or below a root folder, of their own. Their paths name other files
-// there than here, where they are below /proc/PID/root.
+// namespace, or below a root folder, of their own. In the container a path names
+// another file than here; here the container's files are below /proc/PID/root.
 package container
 
 import (
@@ -23,8 +23,8 @@ var variables = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_
 	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "OPENCODE_DB",
 	"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR", "PI_SESSION_FILE"}
 
-// stores are the agents' folders in a home. A container that has one of ours in
-// its home works with ours, under whatever name.
+// stores lists the agents' folders in a home. A container whose home contains one of
+// the user's own works with that one, under whatever name.
 var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode"}
 
 // Table returns the table with the paths of contained processes as they are from

@@ -10,9 +10,9 @@ import (
 	"strconv"
 )
 
-// MaxLine is the longest line that is read whole when a caller passes 0. Agents
-// write single lines of tens of megabytes (tool results with images); longer
-// ones are passed over, and a caller learns where.
+// MaxLine is the longest line that is read whole when a caller passes 0. Agents write
+// single lines of tens of megabytes (tool results with images); longer lines are
+// skipped, and reported to the caller with their position.
 const MaxLine = 64 << 20
 
 // searchLimit is the number of bytes of an overlong line that are read to find its end.
@@ -25,17 +25,17 @@ const EndLen = 4 << 10
 // ErrTooLong is the error that a LongLine wraps.
 var ErrTooLong = errors.New("line too long")
 
-// LongLine reports a line over the cap. Reading goes on at the next call. What
-// the line says can't be known; Head and Tail are its first and last EndLen
+// LongLine reports a line over the length limit. Reading continues at the next call.
+// The content of the line is not known; Head and Tail are its first and last EndLen
 // bytes, so that a caller can still recognise what kind of record it was.
 type LongLine struct {
 	Offset int64 // of the line's first byte
 	Length int64 // without the newline
 	Head   []byte
 	Tail   []byte
-	// Endless: the line's other end was not found in the searchLimit bytes that
-	// were read, and reading has ended. Offset and Length are those of the part that
-	// was read; of Head and Tail the one that is in that part is set.
+	// Endless reports that the line's other end was not found in the searchLimit bytes
+	// that were read, and that reading has ended. Offset and Length are those of the
+	// part that was read; of Head and Tail the one that is in that part is set.
 	Endless bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"rollcall/adapters"
 )
 
-// sequence returns the number that Pi (1.5.2) puts into the ids that it makes: it
-// begins at random in each process and grows by one with each id.
+// sequence returns the counter in an id of Pi (1.5.2). The counter begins at a random
+// number in each process and grows by one with each id.
 func sequence(id string) (n uint64, ok bool) {
 	hex := strings.ReplaceAll(id, "-", "")
 	if len(id) != 36 || len(hex) != 32 || hex[12] != '7' {
@@ -57,7 +57,7 @@ func (s *session) writer() adapters.Name {
 	return s.owner.agent
 }
 
-// certain returns the writer where the name alone decides, and "" where it does not.
+// certain returns the writer if the file's name alone shows it, and "" otherwise.
 func (f *file) certain() adapters.Name {
 	switch {
 	case f.sqlite:
