@@ -1,6 +1,6 @@
-// Package adapters holds what Rollcall asks of the coding agents: the Adapter
-// interface that each agent's package implements, the Session that it answers
-// with, and the errors that tell "not installed" from "could not be read".
+// Package adapters holds what Rollcall asks of the coding agents: the Adapter interface
+// that each agent's package implements, the Session that it answers with, and the
+// errors that distinguish "not installed" from "could not be read".
 //
 // Adapters own session truth: everything in a Session is derived, at the time
 // of the question, from the agent's own files, processes or gateway. Nothing
@@ -14,7 +14,7 @@ import (
 	"rollcall/proc"
 )
 
-// Name names an agent, as it stands in JSON and on the command line.
+// Name names an agent, in JSON and on the command line.
 type Name string
 
 // The agents that Rollcall knows.
@@ -27,7 +27,7 @@ const (
 	PiRust     Name = "pi-rust"
 )
 
-// Status is what a session does now.
+// Status is the current state of a session.
 type Status string
 
 // The statuses. A status is never guessed: what can't be known is Unknown, and
@@ -40,7 +40,7 @@ const (
 	Unknown Status = "unknown" // can't be known; Evidence has the reason
 )
 
-// WaitingFor is what a waiting session wants of the user.
+// WaitingFor is the kind of answer that a waiting session needs from the user.
 type WaitingFor string
 
 // What a session can wait for.
@@ -49,7 +49,7 @@ const (
 	ForQuestion   WaitingFor = "question"
 )
 
-// Outcome is how a session's last turn ended. While a turn is open there is none.
+// Outcome is the result of a session's last turn. It is empty while a turn is open.
 type Outcome string
 
 // The outcomes.
@@ -60,7 +60,7 @@ const (
 	Died        Outcome = "died"        // no process, turn left open
 )
 
-// Tokens are the tokens of a whole session, each message counted once.
+// Tokens counts the tokens of a whole session, each message once.
 type Tokens struct {
 	Input      int64 `json:"input"` // not served from a cache
 	Output     int64 `json:"output"`
@@ -78,7 +78,7 @@ func (t *Tokens) Add(o Tokens) {
 	t.Reasoning += o.Reasoning
 }
 
-// Context is how full the model's context was at the last answer.
+// Context is the use of the model's context window at the last answer, in tokens.
 type Context struct {
 	Used   int64 `json:"used,omitempty"`
 	Window int64 `json:"window,omitempty"` // 0 where the agent doesn't state it
@@ -111,9 +111,9 @@ type Session struct {
 	// Shared reports that Process hosts other sessions as well and must never be
 	// signalled on behalf of this one (Codex's app-server daemon).
 	Shared bool
-	// Unattended reports that Process goes on with the session although no
-	// terminal shows it any more (a thread of Codex's daemon whose terminal was
-	// closed): the user learns of the end of its turn only if he is told.
+	// Unattended reports that Process continues the session although no terminal shows
+	// it any more (a thread of Codex's daemon whose terminal was closed): the user
+	// learns of the end of its turn only through a notification.
 	Unattended bool
 	// Unstored reports that the agent stores nothing of this run (codex exec
 	// --ephemeral). Its row is that of the process, and how it ended can't be known.
@@ -160,14 +160,14 @@ func (s *Session) HasLocalFolder() bool {
 	return s.CWD != "" && s.Remote == "" && s.Container == ""
 }
 
-// Query says which sessions the caller needs. Leaving out what it doesn't ask
-// for is what makes a roll call cheap; an adapter may answer with more.
+// Query selects the sessions and the details that the caller needs. An adapter reads only
+// what is asked for, which keeps a refresh cheap, but its answer may hold more.
 type Query struct {
 	// Since leaves out stopped sessions last active before it. Zero: all.
 	// Live sessions are always answered.
 	Since time.Time
-	// IDs, when set, restricts the answer to these sessions, whatever their
-	// age. It is the cheap question after an event of one session.
+	// IDs, when set, restricts the answer to these sessions, whatever their age. Such a
+	// query is cheap; the core sends it after an event of one session.
 	IDs []string
 	// Totals asks for exact Tokens, which for some agents takes reading the
 	// whole transcript. Without it Tokens may be nil for a session whose totals
@@ -179,7 +179,7 @@ type Query struct {
 	Once bool
 }
 
-// Roll is what one adapter answers.
+// Roll is the answer of one adapter.
 type Roll struct {
 	Sessions []Session
 	// Remotes are the machines and gateways, as Session.Remote names them, that answered
@@ -191,9 +191,9 @@ type Roll struct {
 	// Versions counts the answered sessions by the version of the agent that
 	// wrote them.
 	Versions map[string]int
-	// Skipped counts records and files that were passed over because their form
-	// was not recognised, by a short reason ("unknown record type x"). It is how
-	// a changed format shows; it is never an error.
+	// Skipped counts records and files that were passed over because their form was not
+	// recognised, by a short reason ("unknown record type x"). A changed format shows
+	// here; it is never an error.
 	Skipped map[string]int
 }
 

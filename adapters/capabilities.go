@@ -63,7 +63,7 @@ type Ender interface {
 	EndBy(s Session) ([]proc.Signal, error)
 }
 
-// Role is who speaks in a message.
+// Role is the author of a message.
 type Role string
 
 // The roles.
@@ -74,7 +74,7 @@ const (
 	FromNote  Role = "system" // what the agent notes itself: an error, an interruption, a compaction
 )
 
-// ToolState is what became of a call of a tool.
+// ToolState is the progress of a tool call.
 type ToolState string
 
 // The states of a call.
@@ -87,11 +87,11 @@ const (
 // Message is one entry of a session's conversation. Its texts come from the
 // agent unchanged and are untrusted.
 type Message struct {
-	// Key tells the message from the others of its session, and is the same in
-	// the next answer. A message that grows, or a call that ends, keeps it.
+	// Key identifies the message within its session, and is the same in the next
+	// answer. A message that grows, or a call that ends, keeps it.
 	Key  string
 	Role Role
-	// Text is what was said; for a tool the argument that says most, such as
+	// Text is the text of the message; for a tool its most important argument, such as
 	// the command or the file. At most MaxText bytes of it.
 	Text  string
 	Tool  string    // with FromTool: its name, as the agent gives it

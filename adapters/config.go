@@ -7,7 +7,7 @@ import (
 	"rollcall/proc"
 )
 
-// Config says where an adapter looks. Zero values mean the user's own.
+// Config holds the places where an adapter looks. Zero values stand for the current user's.
 type Config struct {
 	Home  string              // the user's home folder; "" is the folder that os.UserHomeDir returns
 	Env   func(string) string // reads an environment variable; nil is os.Getenv
@@ -15,7 +15,7 @@ type Config struct {
 	Now   func() time.Time    // the clock; nil is time.Now
 }
 
-// WithDefaults returns the configuration with what was left out.
+// WithDefaults returns the configuration with the zero fields set to their defaults.
 func (c Config) WithDefaults() Config {
 	if c.Home == "" {
 		c.Home, _ = os.UserHomeDir()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Description has what is known of an agent apart from its sessions. Every place
-// outside adapters/ that needs a word for an agent takes it from here.
+// Description holds what is known of an agent apart from its sessions. Every package
+// outside adapters/ takes an agent's names and texts from it.
 type Description struct {
 	Name Name
 	// Title is the agent's name as its makers write it: "Claude Code".
@@ -26,8 +26,8 @@ type Description struct {
 	Can Capabilities
 }
 
-// Capabilities are what an agent's adapter can do beyond reporting sessions: which
-// of the optional interfaces it implements.
+// Capabilities holds what an agent's adapter can do beyond reporting sessions: which of
+// the optional interfaces it implements.
 type Capabilities struct {
 	Launch bool // Launcher: the agent can be started, and its sessions resumed
 	Peek   bool // Peeker: its conversations can be shown
@@ -49,8 +49,8 @@ type Describer interface {
 	Describe() Description
 }
 
-// registered are the descriptions by name, in the order of their names. It is
-// written only while packages are initialised, so readers need no lock.
+// registered holds the descriptions, sorted by name. It is written only while packages are
+// initialised, so readers need no lock.
 var registered []Description
 
 // Register makes an agent known to Describe and Described, and returns its

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// The ways in which an adapter can fail to answer. They are told apart with
-// errors.Is; none of them is an empty list.
+// The ways in which an adapter can fail to answer. Callers distinguish them with
+// errors.Is. None of them is the same as an empty list.
 var (
-	// ErrAbsent: the agent isn't installed here, neither its folder nor a
+	// ErrAbsent reports that the agent isn't installed here: neither its folder nor a
 	// process of it exists.
 	ErrAbsent = errors.New("not installed")
-	// ErrUnreadable: something is there, and could not be read.
+	// ErrUnreadable reports that something exists and could not be read.
 	ErrUnreadable = errors.New("unreadable")
-	// ErrFormat: it was read, and has a form that this version of Rollcall
-	// does not know.
+	// ErrFormat reports that something was read and has a form that this version of
+	// Rollcall does not know.
 	ErrFormat = errors.New("format not recognised")
-	// ErrTimeout: no answer within the time limit.
+	// ErrTimeout reports that there was no answer within the time limit.
 	ErrTimeout = errors.New("no answer")
 )
 
@@ -86,7 +86,7 @@ func Unresponsive(path string) *Problem {
 // Unrecognised returns the Problem for a file whose form is not known.
 func Unrecognised(path, format string, args ...any) *Problem {
 	return &Problem{Kind: ErrFormat, Path: path, Err: fmt.Errorf(format, args...),
-		Fix: "a newer Rollcall may know it"}
+		Fix: "a newer version of Rollcall may recognise it"}
 }
 
 // cause drops the path that fs errors repeat.

@@ -1,6 +1,6 @@
 package adapters
 
-// Task is what an agent is to be started for.
+// Task is the work for which an agent is started.
 type Task struct {
 	Dir    string // real path of the folder to work in
 	Prompt string // empty: the agent waits for the user's first, in a terminal
@@ -12,7 +12,7 @@ type Task struct {
 	Terminal bool
 }
 
-// Command is how an agent is started for a task. It is never given to a shell.
+// Command is the command that starts an agent for a task. It is never given to a shell.
 type Command struct {
 	Path string   // of the program
 	Args []string // without the program's own name
@@ -48,7 +48,7 @@ type Launcher interface {
 	Command(program string, t Task) (Command, error)
 }
 
-// NotInstalledError says that an agent's program was not found.
+// NotInstalledError reports that an agent's program was not found.
 type NotInstalledError struct {
 	Program string
 	Install string // a command that installs it

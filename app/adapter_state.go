@@ -47,7 +47,7 @@ type source struct {
 	totalsKnown    bool                   // exact tokens cost little by now: see Core.addTotals
 }
 
-// places are the folders that an adapter wants to be watched, the places where it
+// places holds the folders that an adapter wants to be watched, the places where it
 // looked, and which of all these were missing after its answer.
 type places struct{ watch, lookedIn, missing []string }
 

@@ -57,7 +57,7 @@ type Launches interface {
 	Output(id string, n int64) (string, error)
 }
 
-// keepEnded is how long a session that ended while the core was running stays listed
+// keepEnded is the time for which a session that ended while the core was running stays listed
 // although Config.Since would leave it out.
 const keepEnded = 24 * time.Hour
 

@@ -37,7 +37,7 @@ type folders struct {
 	late map[string]int
 }
 
-// maxLate is how often the watcher is replaced for one folder, with the loss of all other watches.
+// maxLate is how many times the watcher is replaced because of one folder. A replacement loses all other watches.
 const maxLate = 3
 
 var errLate = fmt.Errorf("its watch takes longer than %v", watchLimit)

@@ -11,7 +11,7 @@ import (
 	"rollcall/bounded"
 )
 
-// watchLimit is how long the system may take to begin the watch of a folder.
+// watchLimit is the time that the system may take to begin the watch of a folder.
 const watchLimit = 2 * time.Second
 
 // folderWatcher is a watcher of the system. Its calls wait for each other. A nil one has no

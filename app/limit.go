@@ -154,7 +154,7 @@ type crash struct {
 }
 
 func (e *crash) Error() string {
-	return fmt.Sprintf("internal error: %v (a mistake in Rollcall: please report it)", e.value)
+	return fmt.Sprintf("internal error: %v (a bug in Rollcall: please report it)", e.value)
 }
 
 // within calls an adapter and returns its answer. It waits no longer than limit.

@@ -68,7 +68,7 @@ func (c *Core) Peek(ctx context.Context, s Session, n int) ([]adapters.Message, 
 	return failLeftTools(&s, k.value), k.err
 }
 
-// peekedOutput is how much of a launch's output is shown, in bytes.
+// peekedOutput is the number of bytes that are shown of the end of a launch's output.
 const peekedOutput = 8 << 10
 
 // peekOutput returns the end of the output of a launch that its agent does not list.

@@ -2,7 +2,7 @@ package app
 
 import "time"
 
-// powerEvery is how long the system's answer about its battery is used.
+// powerEvery is the time for which the system's answer about its battery is used.
 const powerEvery = time.Minute
 
 // battery knows whether the machine runs on its battery. It asks the system at most once

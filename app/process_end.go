@@ -11,7 +11,7 @@ import (
 	"rollcall/proc"
 )
 
-// keepProcessEnd is how long a processEnd is kept while another process of its folder may
+// keepProcessEnd is the time for which a processEnd is kept while another process of its folder may
 // have the session.
 const keepProcessEnd = time.Minute
 
@@ -28,8 +28,8 @@ type processEnd struct {
 	others map[string]otherSession
 }
 
-// storedBeforeEnd is how long before its end a process may store its session: Pi 0.73.1
-// takes up to 2 s, and longer where it hardly gets a processor.
+// storedBeforeEnd is the longest time before its end at which a process may store its session: Pi
+// 0.73.1 takes up to 2 s, and longer where it hardly gets a processor.
 const storedBeforeEnd = 10 * time.Second
 
 // otherSession is a session that was stopped while a process without a session lived.

@@ -2,7 +2,7 @@ package app
 
 import "context"
 
-// totalsPerQuestion is how many sessions' tokens are asked for in one question, so that
+// totalsPerQuestion is the number of sessions whose tokens are asked for in one question, so that
 // other questions don't wait long.
 const totalsPerQuestion = 50
 

@@ -26,7 +26,7 @@ const (
 	failed // for another reason
 )
 
-// maxUnreadable is how many unreadable places of a source are tried at most.
+// maxUnreadable is the largest number of unreadable places of a source that are tried.
 const maxUnreadable = 100
 
 // noteUnreadable records the places that an answer could not read. The caller holds

@@ -14,7 +14,7 @@ import (
 // ErrNoAnswer is returned for a call that was left behind.
 var ErrNoAnswer = errors.New("the file system does not answer")
 
-// most is how many calls may hang. Each holds a thread.
+// most is the largest number of calls that may hang. Each hanging call holds a thread.
 const most = 100
 
 // behind holds the calls that were left behind: the time since which each hangs, by
@@ -24,7 +24,7 @@ type behind struct {
 	since map[any]time.Time
 }
 
-// request is how a call is made.
+// request holds the key, the limit and the goroutine of a call.
 type request struct {
 	behind *behind
 	key    any

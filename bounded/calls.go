@@ -12,9 +12,9 @@ const (
 	callRest = 10 * time.Millisecond
 )
 
-// Calls are the calls of a look. Together they take little longer than a second,
-// whatever hangs, and what hangs is not called again until it has returned. They
-// are used by one goroutine at a time.
+// Calls makes the calls of one look at the file system. Together they take little longer than a
+// second, however many hang, and a call that hangs is not made again until it has returned. Only
+// one goroutine at a time may use it.
 type Calls struct {
 	behind behind
 	jobs   chan func() // of the goroutine that makes the calls; nil: there is none

@@ -12,7 +12,7 @@ const (
 	WriteLimit = 10 * time.Second
 )
 
-// hanging are the calls of Within, In and Answers that were left behind.
+// hanging holds the calls of Within, In and Answers that were left behind.
 var hanging behind
 
 func goes(job func()) { go job() }

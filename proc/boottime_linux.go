@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameBoot is how far two readings of the boot time may lie apart and still be
-// one: below it, rows of different answers agree on Started to the nanosecond.
+// sameBoot is the largest difference between two readings of the boot time that still count
+// as one: below it, rows of different answers agree on Started to the nanosecond.
 const sameBoot = 5 * time.Millisecond
 
 // bootTime returns the moment from which start times count. Of the running

@@ -13,8 +13,8 @@ import (
 // of its present process: the kernel hands back a pointer, which must stay valid.
 var eventMarks [1 << 16]byte
 
-// settleLimit is how long an ended process may take to leave the table: the
-// kernel reports its exit a moment before it becomes a zombie.
+// settleLimit is the time that an ended process may take to leave the table: the kernel
+// reports its exit a moment before it becomes a zombie.
 const settleLimit = 200 * time.Millisecond
 
 type queued struct {

@@ -44,10 +44,10 @@ func CheckListenedBy(addr netip.AddrPort, id Identity) error {
 	for _, l := range list {
 		holds, err := l.heldBy(id)
 		if err != nil {
-			return fmt.Errorf("who serves port %d can't be known: %w", addr.Port(), err)
+			return fmt.Errorf("the process that serves port %d is not known: %w", addr.Port(), err)
 		}
 		if !holds {
-			return fmt.Errorf("%w: port %d is not that of process %d", ErrForeignListener, addr.Port(), id.PID)
+			return fmt.Errorf("%w: port %d is not served by process %d", ErrForeignListener, addr.Port(), id.PID)
 		}
 	}
 	return nil
@@ -58,7 +58,7 @@ func CheckListenedBy(addr netip.AddrPort, id Identity) error {
 func checkedListeners(addr netip.AddrPort) ([]listener, error) {
 	all, err := listeners(addr.Port())
 	if err != nil {
-		return nil, fmt.Errorf("who serves port %d can't be known: %w", addr.Port(), err)
+		return nil, fmt.Errorf("the process that serves port %d is not known: %w", addr.Port(), err)
 	}
 	var list []listener
 	for _, l := range all {
@@ -66,7 +66,7 @@ func checkedListeners(addr netip.AddrPort) ([]listener, error) {
 			continue
 		}
 		if !l.trusted(addr.Port()) {
-			return nil, fmt.Errorf("%w: port %d is another user's", ErrForeignListener, addr.Port())
+			return nil, fmt.Errorf("%w: port %d belongs to another user", ErrForeignListener, addr.Port())
 		}
 		list = append(list, l)
 	}

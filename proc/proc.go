@@ -48,8 +48,8 @@ type Process struct {
 	Suspended bool
 }
 
-// Details are what a process shows of itself beyond its row. Each is read on
-// demand and may be denied for other users' processes.
+// Details reads what a process shows beyond its row in the table. Each detail is read when
+// it is asked for, and may be denied for other users' processes.
 type Details interface {
 	Args(id Identity) ([]string, error)
 	Exe(id Identity) (string, error)

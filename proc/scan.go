@@ -14,7 +14,7 @@ const (
 	execTime = time.Second
 )
 
-// Changes are what one look at the process table noticed.
+// Changes holds the differences that one look at the process table found.
 type Changes struct {
 	// New are the processes that were not there at the look before. A process is
 	// reported again when its name changed in its first 10 s (an exec, or a
@@ -45,7 +45,7 @@ type Scanner struct {
 	round uint64
 }
 
-// seen is what is remembered of one pid.
+// seen holds what is remembered of one pid.
 type seen struct {
 	Process     // zero: there is nothing to report, such as a zombie
 	inode       uint64

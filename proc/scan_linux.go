@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// findIsCheap says that Find does not read the whole table.
+// findIsCheap reports that Find does not read the whole table.
 const findIsCheap = true
 
 // procTree looks at a /proc tree.

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// findIsCheap says that Find does not read the whole table.
+// findIsCheap reports that Find does not read the whole table.
 const findIsCheap = false
 
 // procTree is a faster way to look at a table than List; there is none here.

@@ -28,7 +28,7 @@ type reading struct {
 	err  error
 }
 
-// schedulingRounds is how often other goroutines get to run before a reading begins:
+// schedulingRounds is how many times other goroutines may run before a reading begins:
 // callers that were started together ask within microseconds of each other.
 const schedulingRounds = 20
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// stat is what /proc/PID/stat says, as far as it is needed.
+// stat holds the fields of /proc/PID/stat that Rollcall needs.
 type stat struct {
 	pid     int
 	comm    string
@@ -61,7 +61,7 @@ func (s *stat) set(i int, field []byte) error {
 	number := func(into *int) error {
 		n, err := strconv.Atoi(string(field))
 		if err != nil {
-			return fmt.Errorf("%w: field %d is no number", errStat, i+3)
+			return fmt.Errorf("%w: field %d is not a number", errStat, i+3)
 		}
 		*into = n
 		return nil

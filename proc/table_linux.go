@@ -111,7 +111,7 @@ type lister struct {
 	malformed []error
 }
 
-// maxMalformed is how many files in another form List names one by one.
+// maxMalformed is the largest number of malformed files that List names one by one.
 const maxMalformed = 5
 
 // add reads one process. An error is one that concerns the whole table.
@@ -142,7 +142,7 @@ func (l *lister) add(name string) error {
 // problems joins what was wrong with single processes.
 func (l *lister) problems() error {
 	if more := len(l.malformed) - maxMalformed; more > 0 {
-		l.malformed = append(l.malformed[:maxMalformed], fmt.Errorf("%s: %d more of that kind", l.table.root, more))
+		l.malformed = append(l.malformed[:maxMalformed], fmt.Errorf("%s: %d more malformed files", l.table.root, more))
 	}
 	return errors.Join(l.malformed...)
 }

@@ -14,7 +14,7 @@ var ErrClosed = errors.New("exit watcher is closed")
 // process must be polled.
 var errNoEvent = errors.New("no exit event for this process")
 
-// pollInterval is how often processes without an exit event are looked at.
+// pollInterval is the time between two looks at the processes without an exit event.
 const pollInterval = time.Second
 
 // Watcher reports the end of processes, its own children or not, as an event:
@@ -52,8 +52,8 @@ type exitCall struct {
 	canceled bool
 }
 
-// exitEvents is what an operating system offers. All methods but wait are called one at
-// a time.
+// exitEvents is the interface to the exit events of an operating system. All methods but wait
+// are called one at a time.
 type exitEvents interface {
 	// add begins to watch a process. Once add has returned nil, wait will report the
 	// end of the process. add returns ErrGone when the process is no longer alive; any

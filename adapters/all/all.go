@@ -1,4 +1,4 @@
-// Package all is the one place that knows every agent's adapter.
+// Package all creates the adapters of all agents. No other package imports them all.
 package all
 
 import (
@@ -15,11 +15,12 @@ import (
 	"rollcall/proc"
 )
 
-// Config says what the adapters read. The zero value is the user's own.
+// Config holds where the adapters read and whom they ask. The zero value is the current
+// user's own folders.
 type Config struct {
 	Home string // the user's home folder; empty: that of the user who runs this
-	// Gateways are OpenClaw's gateways beside those that are found, and
-	// AllowPlaintext lets their tokens travel to other machines without TLS.
+	// Gateways lists the OpenClaw gateways to ask in addition to those that are found.
+	// AllowPlaintext permits sending their tokens to other machines without TLS.
 	Gateways       []openclaw.Gateway
 	AllowPlaintext bool
 }
@@ -44,8 +45,8 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 	}
 }
 
-// userHome is the user's home folder, also where HOME isn't set, as in cron and
-// in some services.
+// userHome returns the user's home folder, also where HOME isn't set, as in cron and in
+// some services.
 func userHome() string {
 	if dir, err := os.UserHomeDir(); err == nil {
 		return dir

@@ -1,10 +1,10 @@
-// Package claudecode reports the sessions of Claude Code (versions 1.0.128 to
-// 2.1.329 were looked at) from its own files: the registry of running processes
-// in sessions/, and the transcripts in projects/. It writes nothing there and
-// never opens the *.key files, which are secrets.
+// Package claudecode reports the sessions of Claude Code (versions 1.0.128 to 2.1.329
+// were examined) from its own files: the registry of running processes in sessions/,
+// and the transcripts in projects/. It writes nothing there and never opens the *.key
+// files, which are secrets.
 //
-// A registry entry whose process lives tells the status. Versions without a
-// registry, or whose registry has no status, are judged by the transcript's last
+// The status comes from the registry entry of a live process. For versions without a
+// registry, or whose registry has no status, it is derived from the transcript's last
 // records and the process table; the evidence then says so.
 package claudecode
 
@@ -26,9 +26,9 @@ import (
 	"rollcall/proc"
 )
 
-// Adapter is Claude Code's adapter. Between questions it keeps what it parsed of
-// the transcripts, checked against each file's identity, size and time at every
-// question; never a status.
+// Adapter is Claude Code's adapter. Between calls it keeps what it parsed of the
+// transcripts, and checks each file's identity, size and time at every call. It never
+// keeps a status.
 type Adapter struct {
 	home  string
 	env   func(string) string
@@ -101,7 +101,8 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, err
 	}
 	unregistered, outdated := d.unregistered(), d.outdatedEntries()
 	if len(unregistered) > 0 || len(outdated) > 0 || !d.byID() {
-		// Which transcript is whose may take knowing all, as they are now.
+		// To find the owner of one transcript, all of them may be needed in their
+		// present state.
 		search := len(unregistered) > 0 || len(outdated) > 0 || t.err != nil
 		for _, root := range roots {
 			d.transcripts(root, search)
@@ -124,7 +125,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, err
 	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // readAll says what was late
 }
 
-// remember keeps what the next question and WatchPaths start from.
+// remember stores the state that the next call and WatchPaths start from.
 func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntry) {
 	watch := registryFolders(homes)
 	for i := range outdated { // history.jsonl tells where they went
@@ -169,7 +170,7 @@ func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntr
 	a.transcriptCache.Trim()
 }
 
-// forget drops what only saves reading at the next question.
+// forget drops the caches that only save reading at the next call.
 func (a *Adapter) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// /clear goes on in a new session of the same process. Versions before 2.1.139
-// leave the old session's id in the registry; there the history tells when which
-// session was cleared, and the new transcript that it began at that moment.
+// After /clear the same process continues in a new session. Versions before 2.1.139
+// leave the old session's id in the registry. For them the history shows when which
+// session was cleared, and the new transcript shows that it began at that moment.
 
 // outdatedEntry is a live registry entry that doesn't follow /clear.
 type outdatedEntry struct {
@@ -23,14 +23,15 @@ type outdatedEntry struct {
 }
 
 const (
-	// commandTime is how long after it was typed, or left the queue, a command
-	// begins a transcript at most. 2.1.100 took 2 ms.
+	// commandTime is the longest time from typing a command, or from its leaving the
+	// queue, until it begins a transcript. 2.1.100 took 2 ms.
 	commandTime = 2 * time.Second
-	// historyPrecision is by how much the history can be later than the record it is about:
-	// none was, but times are cut to the millisecond.
+	// historyPrecision is the longest time by which a time in the history can be later than
+	// the record to which it belongs. No such difference was seen, but times are cut to the
+	// millisecond.
 	historyPrecision = 2 * time.Millisecond
-	// rewriteTime is by how much the registry is written later than the record of
-	// what made it be.
+	// rewriteTime is the longest time between a record and the update of the registry
+	// that it causes.
 	rewriteTime = 2 * time.Second
 )
 
@@ -53,7 +54,7 @@ func (d *discovery) outdatedEntries() []outdatedEntry {
 	return list
 }
 
-// followClears finds out which sessions the processes went on to.
+// followClears finds the sessions in which the processes continued.
 func (d *discovery) followClears(outdated []outdatedEntry, unregistered []claude, roots []string) {
 	l := d.linksOf(outdated, unregistered, roots)
 	if l == nil {
@@ -70,7 +71,7 @@ func (d *discovery) followClears(outdated []outdatedEntry, unregistered []claude
 	for i := range l.pairs { // where versions without a registry are no more
 		p := &l.pairs[i]
 		if old := d.sessions[p.from]; old != nil && !hasRegistry(old.facts.version) && !old.facts.turn.at.After(p.at.Add(rewriteTime)) {
-			set(&old.movedTo, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), shortID(p.to.id)))
+			set(&old.movedTo, fmt.Sprintf("%s at %s continued as %s", p.how, clock(p.at), shortID(p.to.id)))
 		}
 	}
 }
@@ -85,7 +86,7 @@ func (d *discovery) followEntry(e *outdatedEntry, l *clearLinks) {
 			if e.now != e.session {
 				e.leave(e.session)
 			}
-			d.markUnknown(e, fmt.Sprintf("pid %d left it by /clear at %s, and which session follows isn't known yet", e.entry.pid, clock(lost)), e.now)
+			d.markUnknown(e, fmt.Sprintf("pid %d left the session by /clear at %s; the session that follows is not known yet", e.entry.pid, clock(lost)), e.now)
 			return
 		}
 		if p == nil {
@@ -94,13 +95,13 @@ func (d *discovery) followEntry(e *outdatedEntry, l *clearLinks) {
 		if e.now == e.session && e.entry.modified.After(p.at) && e.sharing == 1 && e.facts.turn.at.After(p.at.Add(rewriteTime)) {
 			break // resumed since, and used
 		}
-		e.now.movedTo = fmt.Sprintf("pid %d went on as %s: %s at %s", e.entry.pid, shortID(p.to.id), p.how, clock(p.at))
+		e.now.movedTo = fmt.Sprintf("pid %d continued as %s: %s at %s", e.entry.pid, shortID(p.to.id), p.how, clock(p.at))
 		e.now, from, last = p.to, p.at.Add(-historyPrecision), p
 	}
 	if last == nil {
 		return
 	}
-	names := fmt.Sprintf("registry %s names %s; %s at %s went on as %s",
+	names := fmt.Sprintf("registry %s names %s; %s at %s continued as %s",
 		filepath.Base(e.entry.path), shortID(e.id), last.how, clock(last.at), shortID(e.now.id))
 	if why := d.whyDoubtful(e, last.at); why != "" {
 		d.markUnknown(e, names+", but "+why, e.session, e.now)
@@ -131,7 +132,7 @@ func (d *discovery) whyDoubtful(e *outdatedEntry, at time.Time) string {
 	switch { // a registry with a status is rewritten all the time
 	case resumed && (e.entry.status != "" || rewritten.After(last.at)),
 		e.entry.status == "" && rewritten.After(at.Add(rewriteTime)) && rewritten.After(used.Add(rewriteTime)):
-		return "its process may have gone back since"
+		return "its process may have returned to this session since"
 	}
 	return ""
 }
@@ -156,7 +157,7 @@ func (d *discovery) markUnknown(e *outdatedEntry, why string, sessions ...*sessi
 // doubtUnmatchedClear makes the status of sessions unknown after a /clear that matches
 // no entry of the history: the history is late or switched off, or two entries match.
 // s, which began with that /clear, may be the session of any process in its folder that
-// did nothing since.
+// has done nothing since then.
 func (d *discovery) doubtUnmatchedClear(s *session, l *clearLinks, outdated []outdatedEntry) {
 	at, end := s.facts.cleared, l.end(s)
 	for i := range outdated {
@@ -170,13 +171,13 @@ func (d *discovery) doubtUnmatchedClear(s *session, l *clearLinks, outdated []ou
 				d.history(e.root, e.since).last[e.now.id].at.After(at) {
 				continue
 			}
-			d.markUnknown(e, fmt.Sprintf("pid %d may have gone on as %s: /clear at %s", e.entry.pid, shortID(s.id), clock(at)), e.now)
+			d.markUnknown(e, fmt.Sprintf("pid %d may have continued as %s: /clear at %s", e.entry.pid, shortID(s.id), clock(at)), e.now)
 		}
 		end.unknownBecause = fmt.Sprintf("it began with /clear at %s, and this version does not say in which process", clock(at))
 	}
 }
 
-// isIn reports whether sessions that the entry's process begins are in that folder.
+// isIn reports whether the entry's process creates its sessions in that folder.
 func (e *outdatedEntry) isIn(dir string) bool { return slices.Contains(e.folders(), dir) }
 
 func (e *outdatedEntry) folders() []string {

@@ -116,8 +116,8 @@ func TestClear(t *testing.T) {
 	w.transcript(2, w.cleared(20.006))
 	sessions := w.want(a, states{1: "stopped completed", 2: "idle"}, live{2: p})
 	for n, want := range map[int]string{
-		1: fmt.Sprintf("pid %d went on as 00000002: /clear at %s", p.PID, clock(w.at(20.006))),
-		2: fmt.Sprintf("registry %d.json names 00000001; /clear at %s went on as 00000002", p.PID, clock(w.at(20.006))),
+		1: fmt.Sprintf("pid %d continued as 00000002: /clear at %s", p.PID, clock(w.at(20.006))),
+		2: fmt.Sprintf("registry %d.json names 00000001; /clear at %s continued as 00000002", p.PID, clock(w.at(20.006))),
 	} {
 		if got := sessions[id(n)].Evidence; !strings.HasPrefix(got, want) {
 			t.Errorf("evidence of session %d: %s", n, got)

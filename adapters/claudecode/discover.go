@@ -17,7 +17,7 @@ import (
 	"rollcall/proc"
 )
 
-// discovery is one Discover.
+// discovery holds the state of one call of Discover.
 type discovery struct {
 	adapter *Adapter
 	ctx     context.Context
@@ -34,7 +34,7 @@ type discovery struct {
 	histories map[string]*history // by root
 }
 
-// session is what a call finds out about one session.
+// session holds what one call of the adapter finds out about one session.
 type session struct {
 	id   string
 	file *file // nil: no transcript yet
@@ -131,13 +131,13 @@ func (d *discovery) entry(e *entry) {
 		d.claimed[p.PID] = true
 		return
 	case maybeWriter:
-		s.unknownBecause = fmt.Sprintf("pid %d may have written registry %s, or the clock was not set since and it is another claude in that folder",
+		s.unknownBecause = fmt.Sprintf("pid %d may have written registry %s, or it is another claude in the same folder if the clock was not changed since",
 			e.pid, filepath.Base(e.path))
 		return
 	case notWriter:
 	}
 	if err != nil && !errors.Is(err, proc.ErrGone) {
-		s.unknownBecause = fmt.Sprintf("process %d could not be looked at", e.pid)
+		s.unknownBecause = fmt.Sprintf("process %d could not be inspected", e.pid)
 		return
 	}
 	switch found := d.innerProcesses(e); len(found) {
@@ -244,7 +244,7 @@ func byUrgency(list []*session) {
 	})
 }
 
-// load reads a session's transcript, once per call.
+// load reads a session's transcript, once in each call of Discover.
 func (d *discovery) load(s *session) {
 	if s.read || s.file == nil {
 		return
@@ -266,7 +266,7 @@ func (d *discovery) load(s *session) {
 	}
 }
 
-// transcript returns what is known of a transcript.
+// transcript returns the cached state of a transcript.
 func (d *discovery) transcript(path string) *transcript {
 	if d.query.Once {
 		return newTranscript(path)
@@ -312,7 +312,8 @@ func (d *discovery) list() []*session {
 	return list
 }
 
-// margin is left of the caller's time when sums are broken off, for the answer.
+// margin is the part of the caller's time that is reserved for the answer: reading for
+// sums stops then.
 const margin = 300 * time.Millisecond
 
 // sumAll adds the tokens: those that are known, or, when asked for, all.

@@ -15,7 +15,7 @@ const (
 	maxQueue     = 16
 )
 
-// turnState is where the last turn of a transcript stands.
+// turnState is the state of the last turn of a transcript.
 type turnState uint8
 
 const (
@@ -44,7 +44,7 @@ type turn struct {
 	closedBy  time.Time // start of a process that ended in an orderly way after that record
 }
 
-// facts are what the records of a transcript say, in the order of the file.
+// facts holds what the records of a transcript contain, taken in the order of the file.
 type facts struct {
 	records                     int
 	cwd, branch, model, version string
@@ -78,8 +78,8 @@ type queued struct {
 	human bool
 }
 
-// gap notes that the records between those added so far and those to come are left out.
-// It forgets the facts that the missing records may have changed.
+// gap records that the records between those added so far and the next ones are left
+// out. It forgets the facts that the missing records may have changed.
 func (f *facts) gap() {
 	f.turn = turn{}
 	f.lastPrompt, f.namedPrompt = "", ""
@@ -92,7 +92,7 @@ func (f *facts) skip(reason string) {
 	f.skipped = report.CountSkipped(f.skipped, reason)
 }
 
-// tooLong notes a line over the cap, and what it is in words.
+// tooLong records a line over the length limit, with its description.
 func (f *facts) tooLong(line string) {
 	f.skip(longReason)
 	f.turn, f.longLine = turn{state: unreadable}, line
@@ -172,7 +172,7 @@ func (f *facts) fromQueue(r *record) *record {
 	return r
 }
 
-// beginning notes how a transcript begins.
+// beginning records how a transcript begins.
 func (f *facts) beginning(r *record) {
 	if f.hasBegun || r.kind == irrelevant || r.kind == processEnded {
 		return
@@ -190,8 +190,8 @@ func clears(command string) bool {
 	return name == "/clear" || name == "/reset" || name == "/new"
 }
 
-// prompts notes what the user said: a text, or a slash command that the model is told
-// of.
+// prompts records a prompt of the user: a text, or a slash command that is passed on to the
+// model.
 func (f *facts) prompts(r *record) {
 	said := ""
 	switch {
@@ -223,7 +223,7 @@ func (f *facts) times(at time.Time) {
 	}
 }
 
-// set replaces what is known, unless nothing new is said.
+// set replaces *known by said, unless said is empty.
 func set(known *string, said string) {
 	if said != "" {
 		*known = said
@@ -279,7 +279,7 @@ func (t *turn) add(r *record) {
 // first reports whether a conversation begins with the record.
 func (r *record) first() bool { return r.id != 0 && r.parent == 0 }
 
-// follows reports whether r is what the last slash command says to the model.
+// follows reports whether r is the text that the last slash command sends to the model.
 func (t *turn) follows(r *record) bool { return t.command != 0 && r.parent == t.command }
 
 func (t *turn) answer(r *record) {

@@ -18,9 +18,9 @@ import (
 	"rollcall/adapters/internal/uuid"
 )
 
-// history is the end of a root's history.jsonl: what was typed into sessions in
-// terminals. It is written up to half a second after that. A value is not
-// changed any more once it is handed out.
+// history is the end of a root's history.jsonl: the inputs that users typed into
+// sessions in terminals. Claude Code writes an input up to half a second after it was
+// typed. A value is not changed after it was returned.
 type history struct {
 	info  fs.FileInfo
 	since time.Time // what was typed before may be missing
@@ -32,13 +32,13 @@ type history struct {
 	first  map[string]historyEntry // oldest of those
 }
 
-// historyEntry is what was typed into a session.
+// historyEntry is one input that the user typed into a session.
 type historyEntry struct {
 	at   time.Time
 	text string
 }
 
-// typedClear is a /clear that was typed: its process leaves the session from.
+// typedClear is a /clear that was typed: with it the process leaves the session from.
 type typedClear struct {
 	at            time.Time
 	from, project string
@@ -50,8 +50,8 @@ const (
 	historyLag   = time.Minute // entries are out of order by less
 )
 
-// history returns what was typed since a moment, or within a limit. Only what is new in
-// the file is read.
+// history returns the inputs that were typed since a given time, or within a limit.
+// Only what is new in the file is read.
 func (d *discovery) history(root string, since time.Time) *history {
 	if h := d.histories[root]; h != nil && !since.Before(h.since) {
 		return h
@@ -135,7 +135,7 @@ func (h *history) readBack(ctx context.Context, f io.ReaderAt) error {
 	}
 }
 
-// line takes one line, which is older than those before.
+// line adds one line, which is older than the lines added before.
 func (h *history) line(line []byte) (at time.Time, ok bool) {
 	var id, display, project []byte
 	err := jsonl.Top(line, func(key, raw []byte) bool {
@@ -175,7 +175,7 @@ func (h *history) line(line []byte) (at time.Time, ok bool) {
 	return at, true
 }
 
-// append adds what was known of the older lines.
+// append adds the older lines that were read earlier.
 func (h *history) append(older *history) {
 	h.clears = append(h.clears, older.clears...)
 	join := func(newer, older map[string]historyEntry) map[string]historyEntry {

@@ -41,8 +41,8 @@ func (a *Adapter) homeOf(id proc.Identity) string {
 	if !bounded.Answers(dir) {
 		return filepath.Clean(dir)
 	}
-	// A process of another mount namespace (a container with our folder mounted
-	// into it) names it differently: its name then says nothing here.
+	// A process of another mount namespace (a container with our folder mounted into
+	// it) names it differently: that name has no meaning here.
 	if _, err := os.Stat(filepath.Dir(dir)); errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -52,8 +52,8 @@ func (a *Adapter) homeOf(id proc.Identity) string {
 // homes returns the configuration folders to look in: the user's own first, then those
 // that processes used, now or in the last 24 hours. Each folder is returned once,
 // whatever symbolic links lead to it, under the name by which it is used. A home that a
-// live process is about to make need not exist yet. unresponsive has the folders whose
-// file system does not answer.
+// live process is about to create need not exist yet. unresponsive lists the folders
+// whose file system does not answer.
 func (a *Adapter) homes(t *table, at time.Time) (homes, unresponsive []string) {
 	own := filepath.Clean(a.configDir())
 	live := make(map[string]bool)
@@ -102,8 +102,8 @@ func realPaths(paths []string) []string {
 	return out
 }
 
-// registryFolders returns the folders in which the start of a session shows first. That
-// is the registry; before its first entry the home, where older versions also write
+// registryFolders returns the folders that change first when a session starts: the
+// registry; before its first entry the home, where older versions also write
 // history.jsonl at each prompt; and for a home that a process has yet to make, the
 // folder above it. The folders have the names by which the homes are used, so that a
 // symbolic link that leads elsewhere later is noticed.

@@ -50,16 +50,15 @@ func (d *discovery) decideEarlierTurn(v *report.Verdict, s *session) {
 // before reports whether the turn's last record is older than the process.
 func (t *turn) before(p proc.Process) bool { return p.Started.After(t.at.Add(clockSlack)) }
 
-// dialogOpen is what the registry says that a session waits for while a dialog
-// is shown which the user opened (/model, /config, /resume), and also for the few
-// that Claude Code opens by itself in the middle of a turn ("Session paused":
-// another model, or usage credits). While a turn runs, a dialog of the user's
-// leaves it busy (2.1.329).
+// dialogOpen is the registry's waitingFor text while a dialog is open that the user opened
+// (/model, /config, /resume). It is also used for the few dialogs that Claude Code opens by
+// itself in the middle of a turn ("Session paused": another model, or usage credits). While
+// a turn runs, a dialog that the user opened leaves the session's status busy (2.1.329).
 const dialogOpen = "dialog open"
 
-// asksInTurn reports whether an open dialog holds up a turn. It does not when
-// the turn is over, or when the user opened it by a command: then the turn is one
-// that was taken back.
+// asksInTurn reports whether an open dialog holds up a turn. It does not when the turn
+// is over, or when the user opened it by a command: then the prompt of that turn was
+// taken back.
 func (d *discovery) asksInTurn(s *session, e *liveEntry) bool {
 	t := &s.facts.turn
 	if t.state != awaitsModel && t.state != callsTools || t.before(e.process) {
@@ -69,8 +68,8 @@ func (d *discovery) asksInTurn(s *session, e *liveEntry) bool {
 	return !strings.HasPrefix(typed.text, "/") || typed.at.Before(t.at) || e.since.Sub(typed.at).Abs() > dialogDelay
 }
 
-// dialogDelay is how long after its command was typed a dialog is open at most.
-// 2.1.329 took 0.2 s, and has the command in its history by then.
+// dialogDelay is the longest time between typing a command and its dialog being open.
+// 2.1.329 took 0.2 s. By then the command is in its history.
 const dialogDelay = 5 * time.Second
 
 // isBehind reports whether the turn that ended is not in the transcript yet: it is
@@ -86,5 +85,6 @@ func (d *discovery) isBehind(s *session, e *liveEntry) bool {
 	return e.interactive() && d.history(e.root(), e.started).prompt[s.id].at.After(t.at)
 }
 
-// idleDelay is for how long after a turn its end may not be written yet.
+// idleDelay is the time after the end of a turn within which that end may not be
+// written yet.
 const idleDelay = 2 * time.Second

@@ -16,16 +16,16 @@ import (
 	"rollcall/adapters/internal/dirstate"
 )
 
-// projectIndex is what the project folders of a root held when they were looked at
-// last. A value isn't changed once it is kept.
+// projectIndex holds the contents of the project folders of a root at the last look. A
+// value is not changed after it was stored.
 //
-// Thousands of transcripts are not looked at one by one at every question. A transcript
-// that is made, removed or replaced changes its folder's modification time. One that is
-// appended to doesn't. But a process that appends is in the registry, or it has no
-// entry, and then every transcript is looked at; or its session was live or was written
-// to a moment ago; or it came and went since and left a trace in the root: an entry
+// Thousands of transcripts are not examined one by one at every call. Creating,
+// removing or replacing a transcript changes its folder's modification time. Appending
+// to one doesn't. But a process that appends has a registry entry, or it has none, and
+// then every transcript is examined; or its session was live or was written to a moment
+// ago; or the process began and ended since then and left a trace in the root: an entry
 // made and removed in sessions, or, of versions without a registry, a file in todos,
-// debug or statsig. Every transcript is looked at once in sweepAfter.
+// debug or statsig. Every transcript is examined once in sweepAfter.
 type projectIndex struct {
 	swept   time.Time // when every transcript was looked at last
 	state   dirstate.State
@@ -47,8 +47,9 @@ const (
 	settled    = 2 * time.Second // within a tick of the file system's clock two changes look as one
 )
 
-// indexProjects returns what the project folders of a root hold now. When all is false,
-// what is known of a transcript that no process can have written to is used.
+// indexProjects returns the present contents of the project folders of a root. When all
+// is false, it uses the cached state of every transcript that no process can have
+// written to.
 func (d *discovery) indexProjects(root string, all bool) (*projectIndex, []error) {
 	d.adapter.mu.Lock()
 	before := d.adapter.indexes[root]
@@ -101,8 +102,8 @@ func projectFolders(root string) (dirs []string, problems []error) {
 	return dirs, problems
 }
 
-// scanFolder returns what a project folder holds, given what it held before. Of the
-// transcripts that were there before, it looks at those in recent, or, with all, at every
+// scanFolder returns the contents of a project folder, given its earlier contents. Of the
+// transcripts that were there before, it examines those in recent, or, with all, every
 // one.
 func scanFolder(dir string, before folder, recent map[string]time.Time, all bool) folder {
 	at := time.Now()
@@ -166,8 +167,8 @@ func (d *discovery) transcripts(root string, search bool) {
 	d.answer.Skip("file that is no transcript", unexpected)
 }
 
-// liveOnly reports whether only live sessions are asked for: nothing is younger than
-// a question that was asked just now.
+// liveOnly reports whether only live sessions are asked for: no stopped session is
+// younger than a call that was made just now.
 func (d *discovery) liveOnly() bool {
 	return len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
 }

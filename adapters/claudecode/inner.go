@@ -24,8 +24,8 @@ func (t *table) innerPIDs(id proc.Identity) []int {
 	return pids
 }
 
-// entryDelay is how long after its start a version without procStart writes its
-// entry at most, given that its start dialogs are answered.
+// entryDelay is the longest time that a version without procStart needs after its start to
+// write its registry entry, provided that its start dialogs are answered.
 const entryDelay = time.Minute
 
 // innerProcesses returns the processes of inner pid namespaces that can have written the

@@ -10,15 +10,15 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	return description.FindProgram(look)
 }
 
-// Modes implements adapters.Launcher, with the names of --permission-mode that
-// 2.1.100 and 2.1.329 share: the one that asks is "default" in the former and
-// "manual" in the latter, and what is used without the option.
+// Modes implements adapters.Launcher, with the names of --permission-mode that 2.1.100
+// and 2.1.329 share: the one that asks is "default" in the former and "manual" in the
+// latter, and the default is used without the option.
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
 		{Name: "acceptEdits", Says: "edits files without asking"},
 		{Name: "plan", Says: "makes a plan and changes nothing"},
 		{Name: "auto", Says: "a model decides what needs your permission"},
-		{Name: "dontAsk", Says: "refuses whatever it would have to ask for"},
+		{Name: "dontAsk", Says: "refuses everything that needs permission"},
 		{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true},
 	}
 }

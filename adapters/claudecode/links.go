@@ -9,7 +9,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// clearLinks has which session was continued as which after /clear.
+// clearLinks records which session continues which other one after /clear.
 type clearLinks struct {
 	afterClear []*session       // transcripts that begin where a context was cleared
 	clears     []typedClear     // typed, oldest first
@@ -159,8 +159,8 @@ func (d *discovery) fits(h *typedClear, s *session) bool {
 	return !old.facts.dequeued.Before(h.at.Add(-historyPrecision)) && after(old.facts.dequeued)
 }
 
-// next returns how a session was left last since a moment, and nil if it was not. lost
-// is when it was left, where the session after it isn't known.
+// next returns how a session was left last since a given time, and nil if it was not.
+// lost is the time at which it was left, if the session that follows is not known.
 func (l *clearLinks) next(s *session, since time.Time) (p *continuation, lost time.Time) {
 	var at time.Time
 	for i := range l.pairs {
@@ -189,7 +189,7 @@ func (l *clearLinks) end(s *session) *session {
 		if p == nil {
 			break
 		}
-		set(&s.movedTo, fmt.Sprintf("%s at %s went on as %s", p.how, clock(p.at), shortID(p.to.id)))
+		set(&s.movedTo, fmt.Sprintf("%s at %s continued as %s", p.how, clock(p.at), shortID(p.to.id)))
 		s = p.to
 	}
 	return s

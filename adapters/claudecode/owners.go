@@ -11,10 +11,10 @@ import (
 	"rollcall/adapters/internal/uuid"
 )
 
-// ownersByTime finds the transcripts of processes without a registry entry, as
-// versions up to 2.0.77 are: a transcript belongs to a process in its folder
-// that was running when it was written last. It can be one of several; then the
-// session has several owners.
+// ownersByTime finds the transcripts of processes without a registry entry, as versions
+// up to 2.0.77 are: a transcript belongs to a process in its folder that was running
+// when it was written last. If several processes qualify, the session has several
+// owners.
 func (d *discovery) ownersByTime(unregistered []claude) {
 	if d.table.err != nil {
 		d.blindWithoutTable()
@@ -49,8 +49,8 @@ func (d *discovery) blindWithoutTable() {
 	}
 }
 
-// candidates returns the transcripts that can belong to one of the processes, which
-// share a folder. The newest comes first.
+// candidates returns the transcripts that can belong to one of the given processes,
+// which share a folder. The newest comes first.
 func (d *discovery) candidates(here []claude) []*session {
 	if len(here) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (d *discovery) candidates(here []claude) []*session {
 	return found
 }
 
-// canWrite reports whether p can be what wrote to s last.
+// canWrite reports whether p can be the process that wrote to s last.
 func (d *discovery) canWrite(p claude, s *session) bool {
 	if s.file.info.ModTime().Before(p.Started.Add(minStartTime)) && !d.wasEntered(p, s) {
 		return false
@@ -93,13 +93,13 @@ func (d *discovery) canWrite(p claude, s *session) bool {
 	return !d.leftAt(s).After(p.Started) // p would be gone
 }
 
-// minStartTime is the time that Claude Code takes at least from its start to its first
-// record: 2.0.50 took 0.6 s. What was written earlier is another process's, unless
-// the registry said that the process went on with it.
+// minStartTime is the shortest time from the start of Claude Code to its first record:
+// 2.0.50 took 0.6 s. An earlier record is another process's, unless the registry said
+// that the process continued that session.
 const minStartTime = 200 * time.Millisecond
 
-// entryTime is how long after its start a process has its registry entry, unless
-// it shows a start dialog: 2.1.100 took 2 s on a busy machine.
+// entryTime is the time after which a started process has its registry entry, unless it
+// shows a start dialog. 2.1.100 took 2 s on a busy machine.
 const entryTime = 5 * time.Second
 
 // lostEntry reports whether s, of a version with a registry, can be the session of a
@@ -129,8 +129,8 @@ func (d *discovery) wasEntered(p claude, s *session) bool {
 	return known && before.id == s.id
 }
 
-// session returns the session that the process was told to begin or to go on
-// with; "" if none.
+// session returns the session that the process's arguments name, to begin or to
+// continue it; "" if none.
 func (p *claude) session() string {
 	for i, arg := range p.args {
 		flag, id, joined := strings.Cut(arg, "=")
@@ -177,9 +177,9 @@ func (d *discovery) assignOwners(here []claude, found []*session) {
 	dropSharedOwners(here, live)
 }
 
-// typedInto returns the one transcript of the only process here, which a user
-// can type into, that the history names since it began; nil if there are several,
-// or none.
+// typedInto returns the only transcript that the history has named since the only
+// process here began, if a user can type into that process. It returns nil if there are
+// several transcripts, or none.
 func (d *discovery) typedInto(here []claude, found []*session) (typed *session) {
 	if len(here) != 1 || here[0].oneShot || here[0].root == "" {
 		return nil
@@ -198,8 +198,9 @@ func (d *discovery) typedInto(here []claude, found []*session) (typed *session) 
 }
 
 // dropSharedOwners removes owners that other sessions need. A process that started
-// after a session's first record doesn't own it if another one started before; that the
-// former resumed it is rarer. The only owner of a session owns no other session.
+// after a session's first record doesn't own it if another one started before; it is
+// rarer that the later one resumed the session. The only owner of a session owns no
+// other session.
 func dropSharedOwners(here []claude, live []*session) {
 	for _, s := range live {
 		begun := func(p claude) bool { return !p.Started.After(s.facts.started.Add(clockSlack)) }
@@ -244,7 +245,7 @@ func projectName(cwd string) string {
 	return string(name)
 }
 
-// unseenLimit is for how long after its last sign of life a session whose process
+// unseenLimit is the time after its last sign of life for which a session whose process
 // can't be seen may still be running.
 const unseenLimit = 24 * time.Hour
 

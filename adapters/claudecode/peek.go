@@ -23,15 +23,15 @@ const (
 var _ adapters.Peeker = (*Adapter)(nil)
 
 // Peek implements adapters.Peeker. Messages come in the order of the transcript
-// (2.1.329 and earlier alike); a conversation that was taken back and gone on
-// with differently shows both. Prompts are what a person typed, slash commands
-// and !commands among them; what hooks, reminders and other programs told the
-// model is left out, as are sub-agents' records. Keys are the records' uuids and
-// the ids of calls.
+// (2.1.329 and earlier alike); a conversation that was rewound and continued
+// differently shows both versions. Prompts are what a person typed, slash commands and
+// !commands among them; texts that hooks, reminders and other programs sent to the
+// model are left out, as are sub-agents' records. Keys are the records' uuids and the
+// ids of calls.
 //
-// A call without a result is running, unless the conversation went on without
-// it or the session has no process: then it has failed. A session without a
-// transcript has said nothing yet: no messages, no error.
+// A call without a result is running, unless the conversation continued without it or
+// the session has no process: then it has failed. A session without a transcript has no
+// messages yet, which is not an error.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	path := transcriptOf(&s)
 	switch {
@@ -102,7 +102,7 @@ func (p *peek) read(ctx context.Context, f io.ReaderAt, size int64) error {
 			p.line(line, offset)
 		}
 		if size-offset > peekWindow || long != nil && long.Endless {
-			p.note(adapters.Message{Key: "cut", Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", peekWindow>>20)})
+			p.note(adapters.Message{Key: "cut", Text: fmt.Sprintf("Messages more than %d MB before the end are not shown.", peekWindow>>20)})
 			return nil
 		}
 	}
@@ -161,7 +161,7 @@ func (p *peek) line(line []byte, offset int64) {
 	}
 }
 
-// long notes which call a record answers that is too long to be read.
+// long records which call is answered by a record that is too long to be read.
 func (p *peek) long(l *jsonl.LongLine) {
 	_, rest, found := bytes.Cut(l.Head, []byte(`"tool_use_id":"`))
 	id, _, closed := bytes.Cut(rest, []byte(`"`))
@@ -174,8 +174,8 @@ func (p *peek) long(l *jsonl.LongLine) {
 	}
 }
 
-// state returns what became of a call. Its result is further on in the file and was
-// read before.
+// state returns the state of a call. Its result comes later in the file and was read
+// before it.
 func (p *peek) state(m *adapters.Message) adapters.ToolState {
 	if state, ok := p.results[m.Key]; ok {
 		delete(p.results, m.Key)

@@ -9,8 +9,8 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// user reads a record of type user: what the user typed, tool results, an
-// interruption, or what programs told the model.
+// user reads a record of type user: what the user typed, tool results, an interruption,
+// or a text that a program sent to the model.
 func (p *peek) user(r *raws, m adapters.Message) {
 	if jsonl.True(r.compact) { // its boundary stands before it in newer versions
 		p.flush()
@@ -102,8 +102,8 @@ func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 // bashInput returns the shell command that a user typed behind an exclamation mark.
 func bashInput(text string) string { return tagged(text, "bash-input") }
 
-// queued reads a prompt that was typed while the agent worked, and that the
-// model was told of between two calls.
+// queued reads a prompt that was typed while the agent worked, and that was passed to
+// the model between two calls.
 func (p *peek) queued(r *raws, m adapters.Message) {
 	if string(jsonl.Text(jsonl.Get(r.attachment, "type"))) != "queued_command" {
 		return
@@ -200,12 +200,11 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 	return m, false
 }
 
-// mainArguments are the names of the arguments that say most of a call, the best
-// first.
+// mainArguments lists the tool arguments that describe a call best, in order of preference.
 var mainArguments = []string{"command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description",
 	"prompt", "plan", "subject", "path", "message"}
 
-// argument returns what says most of a call's input.
+// argument returns the most descriptive argument of a call's input.
 func argument(input []byte) string {
 	text := conversation.Argument(input, mainArguments, conversation.Text)
 	if text != "" {
@@ -221,7 +220,7 @@ func argument(input []byte) string {
 	return conversation.AnyArgument(input)
 }
 
-// system reads what Claude Code notes itself.
+// system reads a record that Claude Code wrote about itself.
 func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 	switch string(jsonl.Text(r.subtype)) {
 	case "compact_boundary":
@@ -242,8 +241,8 @@ func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 	}
 }
 
-// apiError reads a request that failed and is tried again. A run of them is one
-// message: what the newest says, under the key of the first.
+// apiError reads a request that failed and is tried again. Consecutive failures are one
+// message, with the text of the newest and the key of the first.
 func (p *peek) apiError(m adapters.Message, line []byte) {
 	if last := len(p.messages) - 1; p.retries && p.compact == nil {
 		p.messages[last].Key, p.messages[last].At = m.Key, m.At

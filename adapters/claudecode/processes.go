@@ -17,7 +17,7 @@ import (
 // under Node.js, where it sets its title.
 const comm = "claude"
 
-// claude is a live process of that name.
+// claude is a live process whose name is comm.
 type claude struct {
 	proc.Process
 	cwd  string
@@ -29,7 +29,7 @@ type claude struct {
 	// excludedAs is set for processes that never own a session by themselves:
 	// "daemon", "bg-spare", "mcp", …; and "fork".
 	excludedAs string
-	// oneShot says that it ends with its turn.
+	// oneShot reports that the process ends with its turn.
 	oneShot bool
 }
 
@@ -54,7 +54,7 @@ func toolOf(args []string) string {
 	return ""
 }
 
-// table is the process table at one moment.
+// table holds the processes of one reading of the process table.
 type table struct {
 	proc.Lister
 	claudes  []claude
@@ -63,7 +63,7 @@ type table struct {
 	inner    map[proc.Identity][]int
 }
 
-// readTable lists the processes and looks closer at those named claude.
+// readTable lists the processes and inspects those named claude.
 func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 	t := &table{Lister: a.table, children: make(map[int][]proc.Process)}
 	rows, err := a.table.List(ctx)
@@ -82,11 +82,12 @@ func (a *Adapter) readTable(ctx context.Context) (*table, error) {
 	return t, nil
 }
 
-// forkTime is how long a process that another one starts has its name at least.
+// forkTime is the shortest time for which a child process of claude may still look like
+// claude.
 const forkTime = time.Second
 
-// markForks finds the children of claude that are about to become another
-// program: up to then they look like it.
+// markForks finds the children of claude that are about to become another program by
+// exec. Until then they look like claude.
 func (a *Adapter) markForks(claudes []claude) {
 	for i := range claudes {
 		c := &claudes[i]
@@ -115,8 +116,8 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 	return true
 }
 
-// inspect reads what a process shows of itself. Its start environment and its
-// arguments don't change; its folder does.
+// inspect reads the details of a process. Its start environment and its arguments don't
+// change; its folder does.
 func (a *Adapter) inspect(p proc.Process) claude {
 	a.mu.Lock()
 	c, known := a.seen[p.Identity]
@@ -174,8 +175,8 @@ func realPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// startedSince returns the children of a process that were started at or after a
-// moment. The moment is the time of a record.
+// startedSince returns the children of a process that were started at or after a given
+// time, which is that of a record.
 func (t *table) startedSince(pid int, at time.Time) []proc.Process {
 	var children []proc.Process
 	for _, c := range t.children[pid] {
@@ -212,7 +213,7 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 }
 
 // scriptArgs returns the arguments of Claude Code's script, given those of the
-// interpreter. ours reports whether it is that script which is run.
+// interpreter. ours reports whether the interpreter runs that script.
 func scriptArgs(line []string) (args []string, ours bool) {
 	for i, arg := range line {
 		if strings.HasPrefix(arg, "-") { // an option of the interpreter's

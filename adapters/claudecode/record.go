@@ -10,10 +10,10 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// textLimit is how much of a prompt or a title is kept.
+// textLimit is the number of bytes of a prompt or a title that are kept.
 const textLimit = 4 << 10
 
-// kind is what a transcript record means for the turn.
+// kind is the meaning of a transcript record for the turn.
 type kind uint8
 
 const (
@@ -38,7 +38,7 @@ type toolUse struct {
 	at   time.Time
 }
 
-// record is what Rollcall needs of one line of a transcript.
+// record holds the parts of one transcript line that Rollcall needs.
 type record struct {
 	kind      kind
 	unknown   string // the type, when it isn't a known one
@@ -70,7 +70,7 @@ type record struct {
 	began                            time.Time // with processEnded: when that process started
 }
 
-// summary titles the session that holds the record leaf.
+// summary is the title of the session that contains the record leaf.
 type summary struct {
 	leaf  uint64
 	title string
@@ -78,8 +78,8 @@ type summary struct {
 
 var seed = maphash.MakeSeed()
 
-// hash returns a number that stands for an id, and 0 for no id. Millions of ids need
-// not be kept as text.
+// hash returns a number that identifies an id, and 0 for no id, so that millions of ids
+// need not be kept as text.
 func hash(raw []byte) uint64 {
 	if len(raw) == 0 || raw[0] != '"' {
 		return 0
@@ -93,7 +93,7 @@ type parser struct {
 	cwd, branch, version, model string
 }
 
-// raws are the top-level members that matter, as written.
+// raws holds the values of the top-level members that Rollcall reads, as written.
 type raws struct {
 	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
 	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,
@@ -130,7 +130,7 @@ var members = map[string]func(*raws) *[]byte{
 	"content":           func(r *raws) *[]byte { return &r.content },
 }
 
-// take notes a member. It always returns true.
+// take stores the value of a member. It always returns true.
 func (r *raws) take(key, raw []byte) bool {
 	if place := members[string(key)]; place != nil {
 		*place(r) = raw
@@ -142,7 +142,7 @@ func (r *raws) take(key, raw []byte) bool {
 // transcript's bytes and say nothing about the session.
 var requestDump = []byte(`{"type":"api-request`)
 
-// parse reads one line. The record is valid JSON's or an error.
+// parse reads one line. It returns an error unless the line is valid JSON.
 func (p *parser) parse(line []byte) (record, error) {
 	line = bytes.TrimLeft(line, "\x00") // what a crash can leave; Claude Code reads over it, too
 	if bytes.HasPrefix(line, requestDump) {
@@ -214,8 +214,8 @@ func text(raw []byte) string {
 	return strings.TrimSpace(s)
 }
 
-// isKnownType reports whether a record type is one that is passed over on purpose: what
-// Claude Code up to 2.1.329 can write and Rollcall has no use for.
+// isKnownType reports whether a record type is skipped on purpose: one that Claude Code
+// up to 2.1.329 can write and that Rollcall does not need.
 func isKnownType(typ []byte) bool {
 	switch string(typ) {
 	case "mode", "permission-mode", "repl-mode", "memory-mode", "isolation-latch", "atis-latch", "tools-used", "tag",
@@ -300,7 +300,7 @@ func tokens(raw []byte) (t adapters.Tokens, ok bool) {
 	return t, ok && err == nil
 }
 
-// count reads a number of tokens. What can't be one counts as none.
+// count reads a number of tokens. It returns 0 for a value that can't be one.
 func count(raw []byte) int64 {
 	n, ok := jsonl.Int(raw)
 	if !ok || n < 0 || n > 1<<40 {

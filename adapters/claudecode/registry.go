@@ -18,9 +18,9 @@ import (
 	"rollcall/proc"
 )
 
-// entry is a file sessions/<pid>.json: what a running Claude Code says of
-// itself. Claude Code writes them since about 2.1.51; it removes its own on a
-// normal exit, and leaves it behind when it is killed.
+// entry is a file sessions/<pid>.json, in which a running Claude Code describes itself.
+// Claude Code writes them since about 2.1.51; it removes its own on a normal exit, and
+// leaves it behind when it is killed.
 type entry struct {
 	path     string
 	modified time.Time
@@ -50,8 +50,8 @@ const (
 	writeTime  = 2 * time.Second // an older file isn't being written
 )
 
-// parseEntry reads the content of sessions/<pid>.json. The error is
-// jsonl.ErrSyntax for a file that may be being written.
+// parseEntry reads the content of sessions/<pid>.json. The error is jsonl.ErrSyntax for
+// a file that Claude Code may still be writing.
 func parseEntry(data []byte, pid int) (entry, error) {
 	var e entry
 	var started, since, updated int64
@@ -130,8 +130,8 @@ func millis(n int64) time.Time {
 	return time.UnixMilli(n)
 }
 
-// readEntry reads one registry file. It is rewritten in place, so a new file
-// that can't be parsed is looked at again until then.
+// readEntry reads one registry file. Claude Code rewrites the file in place, so a new
+// file that can't be parsed is read again until it can.
 func readEntry(ctx context.Context, path string, pid int, until time.Time) (entry, error) {
 	for {
 		data, info, err := agentfile.ReadSmall(path, entryLimit)
@@ -158,7 +158,7 @@ func readEntry(ctx context.Context, path string, pid int, until time.Time) (entr
 	}
 }
 
-// registry is what a root's sessions folder holds.
+// registry holds the contents of a root's sessions folder.
 type registry struct {
 	entries []entry
 	broken  []brokenEntry
@@ -171,7 +171,7 @@ type brokenEntry struct {
 	err  error // a *adapters.Problem
 }
 
-// readRegistry reads the entries of a root. Files that end meanwhile are left
+// readRegistry reads the entries of a root. Files that are removed meanwhile are left
 // out; the *.key files beside the entries are secrets and are never opened.
 func readRegistry(ctx context.Context, root string) (reg registry, problem error) {
 	dir := filepath.Join(root, "sessions")
@@ -201,16 +201,16 @@ func readRegistry(ctx context.Context, root string) (reg registry, problem error
 	return reg, problem
 }
 
-// startSlack covers that on Linux a process's start is known to the second only,
-// as a date.
+// startSlack is the precision of a process's start time as a date: on Linux it is known
+// to the second only.
 const startSlack = 2 * time.Second
 
-// clockSlack covers that a file's time and a timestamp are taken from clocks of
-// different grain than a process's start. Where that is cut to the second it is
-// too early, never too late.
+// clockSlack is the largest difference between the time of a file or record and the
+// start time of a process at the same moment: these come from clocks of different
+// precision. A start time that is cut to the second is too early, never too late.
 const clockSlack = 100 * time.Millisecond
 
-// writer is whether a process is the one that wrote an entry.
+// writer is the answer to the question whether a process wrote an entry.
 type writer uint8
 
 const (
@@ -240,9 +240,9 @@ func (e *entry) isBy(p proc.Process, cwd func() string) writer {
 	case e.started.IsZero():
 		return maybeWriter
 	}
-	// Before about 2.1.139 an entry has no process start. The process that wrote
-	// it was running by then; one that took over its pid began later. A claude in
-	// the same folder may be either: the clock may have been set since.
+	// Before about 2.1.139 an entry has no process start. The process that wrote it was
+	// running by then; one that took over its pid began later. A claude in the same
+	// folder may be either one: the clock may have been changed since.
 	if !p.Started.After(e.started.Add(startSlack)) {
 		return isWriter
 	}
@@ -267,5 +267,5 @@ func startsAt(procStart string, p proc.Process) bool {
 	return err == nil && at.Sub(p.Started).Abs() < startSlack
 }
 
-// lstart is how ps prints a start time in the C locale.
+// lstart is the format in which ps prints a start time in the C locale.
 const lstart = "Mon Jan _2 15:04:05 2006"

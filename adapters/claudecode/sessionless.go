@@ -8,10 +8,10 @@ import (
 	"rollcall/proc"
 )
 
-// sessionless returns the rows of the processes that no session of the answer runs
-// in: before the registry entry of a new version, which it writes after its trust
-// dialog, and before the first prompt of an old one. A process whose entry or
-// whose files can't be seen from here gets none: it may well have a session.
+// sessionless returns the rows of the processes that no session of the answer runs in:
+// before the registry entry of a new version, which it writes after its trust dialog,
+// and before the first prompt of an old one. A process whose entry or whose files can't
+// be seen from here gets none: it may have a session.
 func (d *discovery) sessionless() []adapters.Session {
 	claimed := make(map[proc.Identity]bool)
 	for _, s := range d.sessions {

@@ -14,7 +14,7 @@ import (
 	"rollcall/proc"
 )
 
-// rows returns the sessions as they are answered, the live ones first.
+// rows returns the sessions for the answer, the live ones first.
 func (d *discovery) rows() []adapters.Session {
 	list := d.list()
 	out := make([]adapters.Session, 0, len(list)+len(d.table.claudes))
@@ -89,7 +89,7 @@ func (d *discovery) build(s *session) adapters.Session {
 	return out
 }
 
-// fill adds what a registry entry says and the transcript doesn't.
+// fill adds the facts that are in a registry entry and not in the transcript.
 func fill(out *adapters.Session, e *entry) {
 	out.Files = append(out.Files, e.path)
 	if out.CWD == "" || e.cwd != "" && e.started.After(out.LastActivityAt) { // resumed elsewhere
@@ -117,7 +117,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 		return d.decideLive(s)
 	case s.foreignEntry != nil && d.now.Sub(s.lastSign(s.foreignEntry)) < unseenLimit:
 		return report.Unknown(fmt.Sprintf(
-			"%s belongs to another machine or container (%s), whose processes can't be seen from here; last sign %s",
+			"%s belongs to another machine or container (%s), whose processes can't be seen from here; last sign of life %s",
 			filepath.Base(s.foreignEntry.path), shorten(s.foreignEntry.domain), d.ago(s.lastSign(s.foreignEntry))))
 	case s.unknownBecause != "":
 		return report.Unknown(s.unknownBecause + "; " + d.lastRecord(s))
@@ -127,7 +127,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 	return d.decideStopped(s)
 }
 
-// lastSign returns when a session of another machine last did something.
+// lastSign returns the time of the last activity of a session on another machine.
 func (s *session) lastSign(e *entry) time.Time {
 	at := e.modified
 	if s.file != nil && s.file.info.ModTime().After(at) {
@@ -158,7 +158,7 @@ func (d *discovery) decideLive(s *session) report.Verdict {
 
 func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
 	if e.broken != "" {
-		return report.Unknown(fmt.Sprintf("%s; pid %d lives; %s", e.broken, e.pid, d.lastRecord(s)))
+		return report.Unknown(fmt.Sprintf("%s; pid %d is alive; %s", e.broken, e.pid, d.lastRecord(s)))
 	}
 	says := e.source() + ": " + shorten(e.status)
 	if e.waitingFor != "" && e.status == "waiting" {
@@ -217,7 +217,7 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
 	case len(children) > 0:
 		v.Status = adapters.Working
-		v.Evidence += fmt.Sprintf("; pid %d (%s) runs since", children[0].PID, shorten(children[0].Comm))
+		v.Evidence += fmt.Sprintf("; pid %d (%s) has been running since", children[0].PID, shorten(children[0].Comm))
 	case ran && ended < resultDelay:
 		v.Status = adapters.Working
 		v.Evidence += "; its command ran " + report.Span(ended) + " ago, and the result is not written yet"
@@ -240,7 +240,7 @@ type ranCommand struct {
 }
 
 // sinceCommand returns how long ago a command of the process was seen last, for the same
-// calls. With running set, it is seen now.
+// calls. If running is set, the command is seen running now.
 func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, now time.Time) (ago time.Duration, ran bool) {
 	if running {
 		a.commands.Put(p, ranCommand{call, now})
@@ -250,7 +250,7 @@ func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, no
 	return now.Sub(c.seen), ok && c.call.Equal(call)
 }
 
-// source returns the name of the entry, and how the entry came to be about this
+// source returns the name of the entry, and how the entry is connected with this
 // session.
 func (e *liveEntry) source() string {
 	if e.via != "" {

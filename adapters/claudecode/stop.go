@@ -21,7 +21,7 @@ func (a *Adapter) EndBy(s adapters.Session) ([]proc.Signal, error) {
 	return []proc.Signal{proc.Interrupt, proc.Terminate}, nil
 }
 
-// background reports whether the registry calls the session one of --bg.
+// background reports whether, by the registry, the session was started with --bg.
 func background(s *adapters.Session) bool {
 	for _, path := range s.Files {
 		if !entryName.MatchString(filepath.Base(path)) { // its pid may be that of an inner namespace

@@ -37,8 +37,8 @@ func (d *discovery) decideStopped(s *session) report.Verdict {
 	return v
 }
 
-// leftOver returns in words that the entry's process did not remove it. reused reports
-// that another process has its pid now.
+// leftOver returns the evidence that the entry's process ended without removing the
+// entry. reused reports that another process has its pid now.
 func (e *entry) leftOver(reused bool) string {
 	state := "is gone"
 	if reused {
@@ -51,11 +51,11 @@ func (e *entry) leftOver(reused bool) string {
 	return why
 }
 
-// openTurn returns how a turn ended that the transcript leaves open, and in words what
-// shows that. Claude Code removes its registry entry and, at the latest from 2.1.270,
-// writes a last record whenever it ends in an orderly way: by /exit, Ctrl-C twice, a
-// closed terminal, SIGTERM. When it is killed it does neither. A prompt that was taken
-// back before its answer began is left open, too.
+// openTurn returns the outcome of a turn that the transcript leaves open, and the
+// evidence for it. Claude Code removes its registry entry and, at the latest from
+// 2.1.270, writes a last record whenever it ends in an orderly way: by /exit, Ctrl-C
+// twice, a closed terminal, SIGTERM. When it is killed it does neither. A prompt that
+// was taken back before its answer began is left open, too.
 func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) {
 	t := &s.facts.turn
 	switch e := s.endedEntry; {
@@ -71,16 +71,16 @@ func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) 
 	case recordsItsEnd(s.facts.version):
 		return adapters.Died, "the process of its last turn did not record its end"
 	case hasRegistry(s.facts.version) && d.sweptSince(s):
-		return "", "another Claude Code began since, which removes entries that killed ones left, so nothing tells how it ended"
+		return "", "another Claude Code has started since, which removes the entries of killed ones, so it is not known how this one ended"
 	case hasRegistry(s.facts.version):
 		return adapters.Interrupted, "its registry entry was removed: it ended in an orderly way with its turn open"
 	}
-	return "", "this version leaves nothing that tells an orderly end from a killed process"
+	return "", "this version records nothing that distinguishes an orderly end from a kill"
 }
 
 // sweptSince reports whether a Claude Code began after the last record of s: 2.1.100
 // removes the registry entries of killed processes when it starts. Such a process runs,
-// or has written to a conversation, which may be an older one that it took up. A process
+// or has written to a conversation, which may be an older one that it resumed. A process
 // that came and went without a prompt leaves no trace.
 func (d *discovery) sweptSince(s *session) bool {
 	t := &s.facts.turn
@@ -99,18 +99,18 @@ func (d *discovery) sweptSince(s *session) bool {
 	return false
 }
 
-// promptsUser reports whether the entry says that no turn was open.
+// promptsUser reports whether no turn was open according to the entry.
 func (e *entry) promptsUser() bool { return e.status == "idle" || e.status == "shell" }
 
-// inTurnAfter reports whether the entry, which was left behind, says that a turn
-// was open after the transcript's last record: its prompt was not written yet.
+// inTurnAfter reports whether, according to the entry that was left behind, a turn was
+// open after the transcript's last record: the prompt of that turn was not written yet.
 func (e *entry) inTurnAfter(t *turn) bool {
 	busy := e.status == "busy" || e.status == "waiting" && e.waitingFor != dialogOpen
 	return busy && e.since.After(t.at) && t.state != unreadable
 }
 
-// outcome returns how the turn ended. A turn that is open in a session without a
-// process was cut off.
+// outcome returns how the turn ended. An open turn of a session without a process was
+// interrupted by the end of the process.
 func (t *turn) outcome(live bool, version string) adapters.Outcome {
 	switch t.state {
 	case endedWell:

@@ -7,7 +7,7 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// totals are the sums over a whole transcript, which take reading all of it.
+// totals holds the sums over a whole transcript, all of which must be read for them.
 type totals struct {
 	next                 int64 // read up to here
 	tokens               adapters.Tokens

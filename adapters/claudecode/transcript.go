@@ -21,7 +21,7 @@ const (
 	growthTime = time.Hour // after which a file isn't expected to grow
 )
 
-// transcript is what is known of one transcript file, kept between questions.
+// transcript holds what was read of one transcript file. It is kept between calls.
 type transcript struct {
 	incremental.File
 	facts facts // of the complete lines
@@ -148,8 +148,8 @@ type tailRecord struct {
 	invalid bool
 }
 
-// tail reads backwards until the state of the last turn is known, and, within a
-// limit, what else is told per record. The records are in the file's order; next
+// tail reads backwards until the state of the last turn is known, and, within a limit,
+// the other facts that each record contains. The records are in the file's order; next
 // is the end of the last complete line.
 func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int64) (records []tailRecord, next int64, err error) {
 	var have tailNeeds
@@ -196,7 +196,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	return records, next, nil
 }
 
-// tailNeeds has what was found on the way back.
+// tailNeeds records which facts were found so far while a transcript is read backwards.
 type tailNeeds struct {
 	turn, cwd, model, prompt, usage, time bool
 
@@ -263,8 +263,8 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	return err
 }
 
-// exact returns the sums over the whole file, reading what is missing of it.
-// When ctx ends first it returns ctx's error, and goes on from there next time.
+// exact returns the sums over the whole file, reading what is missing of it. When ctx
+// ends first it returns ctx's error, and the next call continues from there.
 func (t *transcript) exact(ctx context.Context) (totals, error) {
 	if t.sums.next < t.Next {
 		if err := t.sumUp(ctx); err != nil {

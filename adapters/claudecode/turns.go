@@ -16,7 +16,7 @@ func isOutOfTime(err error) bool {
 }
 
 // usesTranscript reports whether the status of this live session comes from its
-// transcript: no registry has one.
+// transcript, because no registry has one.
 func (s *session) usesTranscript() bool {
 	return len(s.owners) > 0 || len(s.live) > 0 && s.live[0].status == ""
 }
@@ -41,21 +41,22 @@ func (d *discovery) decideOwned(s *session) report.Verdict {
 		return d.decideTurn(s, owners[0].Process, fmt.Sprintf("%s; pid %d by its folder and start", without, owners[0].PID))
 	case s.candidates > len(owners):
 		return report.Unknown(fmt.Sprintf(
-			"no registry; %d transcripts for pids %s, and this version does not say which is whose; %s", s.candidates, pids(owners), d.lastRecord(s)))
+			"no registry; %d transcripts for pids %s, and this version does not say which belongs to which; %s", s.candidates, pids(owners), d.lastRecord(s)))
 	default:
 		return d.decideTurn(s, proc.Process{}, fmt.Sprintf("no registry; pid %s (this version does not say which)", pids(owners)))
 	}
 }
 
 const (
-	// A command that was allowed to run is a child process at once; a write is
-	// answered at once. Later than this, something else keeps them.
+	// A permitted command becomes a child process at once; a permitted write has its
+	// result at once. After this time the call is waiting for something else.
 	commandDelay = 2 * time.Second
 	writeDelay   = 5 * time.Second
-	// resultDelay is how long after a command's end its result may be written: a busy
-	// machine takes some time for that.
+	// resultDelay is the longest time between the end of a command and the writing of
+	// its result, on a busy machine.
 	resultDelay = 5 * time.Second
-	// otherDelay is for tools that may take long without a process of their own.
+	// otherDelay is the same time for tools that may take long without starting a
+	// process.
 	otherDelay = 5 * time.Second
 	// An answer of versions without a stop reason is taken to go on for shortPart
 	// after its last block, and can go on for longPart; one that was broken off is
@@ -63,7 +64,7 @@ const (
 	shortPart = 5 * time.Second
 	longPart  = 5 * time.Minute
 	partDelay = time.Minute
-	// startDelay is how long a run without a terminal takes at most until it has
+	// startDelay is the longest time that a run without a terminal takes until it has
 	// recorded its prompt.
 	startDelay = time.Minute
 )
@@ -104,9 +105,9 @@ func (d *discovery) decideTurn(s *session, p proc.Process, why string) report.Ve
 	return v
 }
 
-// notRecordedYet returns in words why the session works although its process has
-// recorded nothing: it runs without a terminal and has just started. It returns ""
-// for every other session.
+// notRecordedYet returns the evidence that the session works although its process has
+// recorded nothing: it runs without a terminal and has just started. It returns "" for
+// every other session.
 func (d *discovery) notRecordedYet(s *session, p proc.Process) string {
 	t := &s.facts.turn
 	if t.state == unreadable || !t.before(p) {
@@ -135,7 +136,7 @@ func (d *discovery) decideAnswer(v *report.Verdict, t *turn, version string) {
 	}
 }
 
-// calling is what kinds of tools wait for their results.
+// calling describes the tools whose results a turn waits for.
 type calling struct {
 	asks     bool // a question to the user
 	plan     bool // it is shown for the user's approval

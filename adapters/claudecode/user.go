@@ -12,7 +12,8 @@ import (
 // turn; it goes on with "]" or " for tool use]".
 const interruptMark = "[Request interrupted by user"
 
-// abandonedMark begins what is written when a turn ended without the user's doing.
+// abandonedMark begins the record that is written when a turn ended without an action
+// of the user.
 const abandonedMark = "[Request interrupted:"
 
 // user reads a record of type user: a prompt, tool results, or one of the many
@@ -74,8 +75,8 @@ func (rec *record) userBlock(block []byte) (said string, other bool) {
 	return "", true
 }
 
-// queue reads a queue operation. A run with -p writes its prompt through the
-// queue, and versions 2.0.x write nothing else of it until the answer begins.
+// queue reads a queue operation. A run with -p writes its prompt through the queue.
+// Versions 2.0.x write nothing else about that run until the answer begins.
 func (rec *record) queue(r *raws) {
 	switch string(jsonl.Text(r.operation)) {
 	case "enqueue":
@@ -91,8 +92,8 @@ func (rec *record) queue(r *raws) {
 	}
 }
 
-// What Claude Code tells the model when a plan was accepted with its context
-// cleared: 2.1.100 goes on with the plan in a new session.
+// The text that Claude Code sends to the model when the user accepts a plan and clears
+// the context: 2.1.100 continues with the plan in a new session.
 const (
 	planMark   = "Implement the following plan:"
 	planSource = "read the full transcript at: "
@@ -130,8 +131,8 @@ func (rec *record) meta(said string) {
 	}
 }
 
-// meaning returns what a user record with that text is for the turn. human reports
-// whether a person wrote the text.
+// meaning returns the meaning of a user record with that text for the turn. human
+// reports whether a person wrote the text.
 func meaning(said string, origin []byte) (kind, bool) {
 	switch wrapped(said) {
 	case opensNothing:
@@ -171,7 +172,7 @@ const (
 	isCommand
 )
 
-// wrappers are the beginnings by which Claude Code marks what no person typed.
+// wrappers lists the prefixes by which Claude Code marks text that no person typed.
 var wrappers = []struct {
 	mark string
 	is   wrapping

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What changed with versions, as far as it was seen.
+// The versions in which Claude Code changed its behaviour, as far as this was observed.
 var (
 	firstStopReason = version{2, 1, 100} // the last block of an answer always has its stop_reason, at the latest from here; not in 2.0.50
 	firstRegistry   = version{2, 1, 75}  // sessions/<pid>.json, at the latest from here
@@ -52,15 +52,14 @@ func before(s string, v version) bool {
 // another session's transcript.
 func titledElsewhere(s string) bool { return before(s, lastSummary) }
 
-// follows reports whether a registry entry or a transcript of that version is of a
-// process whose entry names its new session after /clear. Entries before about
-// 2.1.115 have no version.
+// follows reports whether a process of that version updates its registry entry to its
+// new session after /clear. Entries before about 2.1.115 have no version.
 func follows(s string) bool {
 	_, ok := parseVersion(s)
 	return ok && !before(s, firstFollowing)
 }
 
-// hasRegistry reports whether that version keeps a registry for sure.
+// hasRegistry reports whether that version certainly keeps a registry.
 func hasRegistry(s string) bool {
 	_, ok := parseVersion(s)
 	return ok && !before(s, firstRegistry)

@@ -1,10 +1,10 @@
 // Package codex reports the sessions of OpenAI's Codex CLI.
 //
-// A session is a thread with a rollout file. What it says of itself comes from
-// the beginning and the end of that file; whether it lives, from the processes
-// that have the file or its lock open; and of threads in the shared daemon (0.169
-// starts one for its terminal interfaces) whether they wait for the user, from
-// the daemon's socket. The SQLite databases add names and parents.
+// A session is a thread with a rollout file. Its facts come from the beginning and the
+// end of that file. It is live if a process has the file or its lock open. For threads
+// in the shared daemon (0.169 starts one for its terminal interfaces), the daemon's
+// socket shows whether they wait for the user. The SQLite databases add names and
+// parents.
 //
 // Facts were learned from Codex 0.45.0, 0.63.0, 0.80.0, 0.98.0, 0.106.0, 0.116.0,
 // 0.125.0, 0.142.5, 0.147.0, 0.154.0, 0.158.0, 0.166.0 and 0.169.0 on Linux.
@@ -65,10 +65,10 @@ func (a *Adapter) Describe() adapters.Description { return description }
 // Name implements adapters.Adapter.
 func (a *Adapter) Name() adapters.Name { return adapters.Codex }
 
-// Discover implements adapters.Adapter. Query.Totals changes nothing: Codex
-// counts tokens cumulatively, so the end of a rollout has them. Prompts, titles
-// and errors are cut at 4 KiB. Beside the context it takes at most a second
-// longer than the files take, when the daemon's socket does not answer.
+// Discover implements adapters.Adapter. Query.Totals changes nothing: Codex counts
+// tokens cumulatively, so the end of a rollout has them. Prompts, titles and errors are
+// cut at 4 KiB. When the daemon's socket does not answer, Discover takes at most a
+// second longer than the files take.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
 }
@@ -107,7 +107,7 @@ func (a *Adapter) WatchPaths() []string {
 	return a.watched.Folders()
 }
 
-// forget drops what only saves reading at the next question.
+// forget drops the caches that only save reading at the next call.
 func (a *Adapter) forget() {
 	a.rollouts.forget()
 	a.states.Forget()
@@ -116,7 +116,7 @@ func (a *Adapter) forget() {
 	a.folders.known, a.folders.swept = nil, nil
 }
 
-// watchRoot notes the folders of a root that are worth a watch.
+// watchRoot adds the folders of a root that should be watched.
 func (d *discovery) watchRoot(r *root) {
 	sessions := filepath.Join(r.path, "sessions")
 	if _, err := os.Stat(sessions); err != nil {

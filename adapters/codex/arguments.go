@@ -30,27 +30,27 @@ func isCodex(comm string) bool {
 		strings.HasPrefix(comm, "codex-aarch64") || strings.HasPrefix(comm, "codex-arm64")
 }
 
-// notHosts are names under which the binary runs as something else: the sandbox
-// around a command has the name codex as well.
+// notHosts lists the names under which the binary runs as something else than a host:
+// the sandbox around a command is such a process, although its name is codex as well.
 var notHosts = []string{"codex-linux-sandbox", "apply_patch", "applypatch", "codex-execve-wrapper"}
 
-// hostCommands are Codex's subcommands that host threads, or show them in a
-// terminal, with what each makes of its process. Without one Codex is a terminal
-// interface, and the first argument is its prompt (0.45.0 to 0.169.0).
+// hostCommands maps the subcommands of Codex that host threads, or show them in a
+// terminal, to the role of their process. Without one Codex is a terminal interface,
+// and the first argument is its prompt (0.45.0 to 0.169.0).
 var hostCommands = map[string]role{
 	"": terminal, "resume": terminal, "fork": terminal,
 	"exec": run, "e": run, "review": run,
 	"app-server": server, "mcp-server": server, "agents": server,
 }
 
-// otherCommands host no thread.
+// otherCommands lists the subcommands that host no thread.
 var otherCommands = []string{
 	"login", "logout", "mcp", "plugin", "completion", "update", "doctor", "sandbox", "debug", "apply", "a", "queue",
 	"archive", "unarchive", "delete", "migrate-rollouts", "migrate-nfs-db", "cloud", "cloud-tasks", "exec-server",
 	"features", "help", "execpolicy", "remote-control", "responses-api-proxy", "stdio-to-uds",
 }
 
-// role is what kind of a host a process is.
+// role is the kind of host that a process is.
 type role uint8
 
 const (
@@ -60,7 +60,7 @@ const (
 	server               // hosts threads that are not its own
 )
 
-// valued are the options whose value is the next argument.
+// valued lists the options that take the next argument as their value.
 var valued = []string{
 	"-c", "--config", "--enable", "--disable", "--remote", "--remote-auth-token-env", "-i", "--image", "-m", "--model",
 	"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",
@@ -103,9 +103,9 @@ func (h *host) readArgs() bool {
 
 func isServerCommand(arg string) bool { return arg == "app-server" || arg == "mcp-server" }
 
-// subcommand returns the first argument that is neither an option nor the value of
-// one, if it is a known command, and the arguments after it. It notes the options
-// before and after it that matter.
+// subcommand returns the first argument that is neither an option nor the value of one,
+// if it is a known command, and the arguments after it. It records the options before
+// and after it that Rollcall needs.
 func (h *host) subcommand(args []string) (command string, rest []string) {
 	known := false
 	for i := 0; i < len(args); i++ {

@@ -19,7 +19,7 @@ type cache struct {
 	files incremental.Cache[*rolloutFile]
 }
 
-// rolloutFile is what is known of one rollout.
+// rolloutFile holds what was read of one rollout.
 type rolloutFile struct {
 	incremental.File
 	facts facts
@@ -29,8 +29,8 @@ func newRolloutFile(path string) *rolloutFile {
 	return &rolloutFile{File: incremental.NewFile(path)}
 }
 
-// read returns what the rollout that info describes says now, and its present size
-// and time. It reads only what was added since the last time. Where once is true,
+// read returns the present facts of the rollout that info describes, and its present
+// size and time. It reads only what was added since the last time. Where once is true,
 // nothing is kept.
 func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, once bool) (facts, fs.FileInfo, error) {
 	r := newRolloutFile(path)
@@ -56,7 +56,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, once bo
 		}
 		r.Reset() // the file became shorter while it was read: it is being written again
 		if attempt == 2 {
-			return found, info, fmt.Errorf("it is being cut short again and again: %w", err)
+			return found, info, fmt.Errorf("it became shorter again and again while it was read: %w", err)
 		}
 	}
 }
@@ -90,7 +90,8 @@ func (r *rolloutFile) update(ctx context.Context) (facts, fs.FileInfo, error) {
 	return p.facts, info, nil
 }
 
-// endQuestion drops what the last questions did not need, if there is too much.
+// endQuestion drops the entries that the last calls did not need, if there are too
+// many.
 func (c *cache) endQuestion() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// compressedLimit is how much of an unpacked rollout is read; with 300 MB a
-// second it is there in time.
+// compressedLimit is the number of bytes of an unpacked rollout that are read. At 300 MB/s
+// that fits into an adapter's time limit.
 const compressedLimit = 512 << 20
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 
-// readCompressed reads a .jsonl.zst, which Codex makes of rollouts that have not
-// been used for long. It can't be read from its end, so all of it is read.
+// readCompressed reads a .jsonl.zst, into which Codex compresses rollouts that have not
+// been used for a long time. It can't be read from its end, so all of it is read.
 func readCompressed(ctx context.Context, r io.Reader) (progress, error) {
 	decoder, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {

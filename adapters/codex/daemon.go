@@ -25,10 +25,11 @@ import (
 )
 
 const (
-	// daemonLimit is how long the shared daemon may take to answer: it lies on
-	// the same machine, and the files answer as well.
+	// daemonLimit is the time that the shared daemon may take to answer. It runs on the
+	// same machine, and the files give an answer without it.
 	daemonLimit = time.Second
-	// daemonPause is how long a daemon that did not answer is left alone.
+	// daemonPause is the time for which a daemon that did not answer is not asked
+	// again.
 	daemonPause = 30 * time.Second
 	// answerLimit bounds one message. A list of 100 threads has about 200 KB.
 	answerLimit = 32 << 20
@@ -36,7 +37,7 @@ const (
 	maxPages    = 20
 )
 
-// threadStatus is what the daemon says of a thread that it may have loaded.
+// threadStatus is the daemon's answer about a thread that it may have loaded.
 type threadStatus struct {
 	Type  string   `json:"type"` // idle, active, notLoaded, systemError
 	Flags []string `json:"activeFlags"`
@@ -44,7 +45,7 @@ type threadStatus struct {
 
 func (s threadStatus) has(flag string) bool { return slices.Contains(s.Flags, flag) }
 
-// daemons remembers which daemons did not answer.
+// daemons records which daemons did not answer.
 type daemons struct {
 	mu     sync.Mutex
 	failed map[proc.Identity]failedAsk
@@ -70,8 +71,8 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 	defer cancel()
 	answer, err := askSocket(limited, path, ids)
 	if err == nil || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
-		// The caller's own end is no failure of the daemon, and one that does not
-		// listen there has nothing to be asked for.
+		// A cancelled context is no failure of the daemon, and a daemon that does not
+		// listen hosts no thread.
 		return answer, nil
 	}
 	err = daemonProblem(path, err, limited.Err() != nil)
@@ -85,7 +86,7 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 }
 
 func daemonProblem(path string, err error, late bool) error {
-	const fix = "approvals can't be told from running commands until it answers"
+	const fix = "until it answers, approvals can't be distinguished from running commands"
 	kind := adapters.ErrUnreadable
 	var wrong *peer.FormatError
 	switch {
@@ -134,7 +135,8 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 	if err != nil {
 		return nil, err
 	}
-	// Closed without a farewell: waiting for the daemon's could take seconds.
+	// Closed without a closing handshake: waiting for the daemon's reply could take
+	// seconds.
 	defer func() { _ = c.conn.CloseNow() }()
 	return c.list(ctx, ids)
 }
@@ -206,8 +208,8 @@ func (c *client) list(ctx context.Context, ids []string) (map[string]threadStatu
 	for range maxPages {
 		result, err := c.call(ctx, "thread/list", map[string]any{
 			"limit": pageSize, "cursor": cursor, "sortKey": "recency_at", "modelProviders": []string{},
-			// By default a list leaves out sub-agents, and looks through the rollouts
-			// to mend the state database: this one must change nothing.
+			// By default a list leaves out sub-agents, and makes the daemon repair the
+			// state database from the rollouts. This list must change nothing.
 			"sourceKinds": []string{"cli", "vscode", "exec", "appServer", "subAgent", "subAgentReview",
 				"subAgentCompact", "subAgentThreadSpawn", "subAgentOther", "unknown"},
 			"useStateDbOnly": true,

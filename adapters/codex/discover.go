@@ -17,7 +17,7 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// discovery is one Discover.
+// discovery holds the state of one call of Discover.
 type discovery struct {
 	adapter     *Adapter
 	query       adapters.Query
@@ -29,7 +29,7 @@ type discovery struct {
 	attended    map[string]bool // threads of a daemon that a terminal interface shows, or may
 }
 
-// found is one rollout with what belongs to it.
+// found is one rollout, with its facts and its process.
 type found struct {
 	rollout
 	facts facts
@@ -111,7 +111,7 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 }
 
 // liveOnly reports whether the live sessions are all that is asked for and the open
-// files of every host are known: then nothing else needs to be looked at.
+// files of every host are known: then nothing else needs to be examined.
 func (d *discovery) liveOnly() bool {
 	if d.noTable || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
 		return false
@@ -193,9 +193,8 @@ func (d *discovery) openRollouts(r *root) []rollout {
 }
 
 // unreadableRollout returns the problem of a rollout that a host has open and that could not
-// be looked at: a live session is missing from the answer. It names the folder
-// that denies the access, where one does. It returns nil for a rollout that was
-// removed.
+// be examined: a live session is missing from the answer. The problem names the folder that
+// denies access, if there is one. It returns nil for a rollout that was removed.
 func unreadableRollout(path string, err error) *adapters.Problem {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
@@ -210,8 +209,8 @@ func unreadableRollout(path string, err error) *adapters.Problem {
 	return adapters.Unreadable(path, fs.ErrPermission)
 }
 
-// folderOrNothing returns a problem if what is at path is no folder but a file, or a
-// link that leads nowhere.
+// folderOrNothing returns a problem if path is a file, or a link whose target does not
+// exist.
 func folderOrNothing(path string) error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil // nothing, or it is reported when it is read
@@ -219,17 +218,17 @@ func folderOrNothing(path string) error {
 	fi, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = errors.New("the link leads nowhere")
+		err = errors.New("the target of the link does not exist")
 	case err != nil || fi.IsDir():
 		return nil
 	default:
 		err = errors.New("not a folder")
 	}
 	return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err,
-		Fix: "Codex keeps its sessions in a folder of this name: put that back"}
+		Fix: "Codex keeps its sessions in a folder with this name: restore it"}
 }
 
-// readable reports a folder that is there and can't be read.
+// readable returns a problem for a folder that exists and can't be read.
 func readable(path string) error {
 	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
 		return nil // see folderOrNothing; a pipe would not even open
@@ -254,14 +253,13 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 }
 
 // isOutOfTime reports whether a read ended because there was no more time. Such a
-// session is left out of the answer: what was seen of it last is better than half of
-// its facts.
+// session is left out of the answer: its earlier state is better than half of its
+// facts.
 func isOutOfTime(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// unreadable reports the rollouts that could not be read, and those that were
-// and have a form that isn't known.
+// unreadable reports the rollouts that could not be read, and those in an unknown form.
 func (d *discovery) unreadable(r *root, list []*found) {
 	unknown := 0
 	for _, f := range list {
@@ -346,6 +344,6 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 	if v.Status == adapters.Waiting && v.WaitingFor == adapters.ForPermission {
 		d.answer.Watch(r.path)
 	}
-	// Of a thread that is in two homes, because one is a copy, one is shown.
+	// A thread that is in two homes, because one is a copy, is shown once.
 	d.answer.AddOnce(out, "copy of a thread in another home", func(s *adapters.Session) bool { return !s.Process.IsZero() })
 }

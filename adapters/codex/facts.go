@@ -17,13 +17,13 @@ type turn struct {
 	began   time.Time // kept when it ends; zero where its beginning wasn't read
 	outcome adapters.Outcome
 	why     string // of a failed or aborted one
-	// explicit: the version writes task_started and its like (after 0.98.0).
-	// Without them an end can only be concluded from an answer.
+	// explicit reports that the version writes task_started and the other task records
+	// (after 0.98.0). Without them, only an answer shows the end of a turn.
 	explicit bool
 	answered time.Time // implicit: the model's last word, when nothing followed
-	// implicit: the answer's tokens were counted, and it went into the history, so
-	// it was complete. Up to 0.63.0 it goes there last, and after the calls that
-	// came with it have run, with them.
+	// implicit reports that the answer's tokens were counted and that it was added to
+	// the history, so it was complete. Up to 0.63.0 it is added last, together with its
+	// calls after they have run.
 	counted, recorded bool
 	prompted          bool   // a user's prompt belongs to it
 	worked            bool   // the model did something in it
@@ -39,7 +39,8 @@ const (
 	lost // its records could not be found
 )
 
-// review is how far a turn is a review.
+// review is the state of a turn that is a review: whether it has ended, and with or
+// without a result.
 type review uint8
 
 const (
@@ -56,8 +57,8 @@ type toolCall struct {
 	asks      bool
 }
 
-// facts has what a rollout's records say. It is a value: callers change a copy, never a
-// shared one.
+// facts holds what the records of a rollout contain. It is a value: callers change a copy,
+// never a shared one.
 type facts struct {
 	head
 	known    bool // the first line was understood
@@ -75,7 +76,7 @@ type facts struct {
 	last                    time.Time // of the newest record
 
 	skipped map[string]int
-	// longLine is the line that hides the turn, in words.
+	// longLine describes the line that hides the turn.
 	longLine string
 }
 
@@ -124,8 +125,8 @@ func (f *facts) applyUsage(r record) {
 	if r.thread != "" && f.id != "" && r.thread != f.id {
 		return
 	}
-	// Two records count the same cumulatively, one of them later: the larger is
-	// the newer.
+	// Two kinds of records have the same cumulative count, one kind later than the
+	// other. The larger count is the newer one.
 	if r.totals != nil && (f.totals == nil || r.totals.total >= f.totals.total) {
 		f.totals = r.totals
 	}
@@ -208,10 +209,10 @@ func abortOutcome(reason string) adapters.Outcome {
 	return adapters.Interrupted
 }
 
-// applyReview notes that a review is over. Where turns are recorded, the
-// task_started before it is that of the reviewing sub-thread and names its turn;
-// the end to come names the turn around it (0.142.5, 0.169.0). Before (0.98.0)
-// nothing more comes but what the review came to, or that it was aborted.
+// applyReview records that a review is over. In versions that record turns, the
+// task_started before it belongs to the reviewing sub-thread and names its turn; the
+// end that follows names the turn around it (0.142.5, 0.169.0). In earlier versions
+// (0.98.0) only the result of the review follows, or a record that it was aborted.
 func (f *facts) applyReview(r record) {
 	f.applyWork(record{kind: activity, at: r.at})
 	t := &f.turn
@@ -228,7 +229,7 @@ func (f *facts) applyReview(r record) {
 	}
 }
 
-// applyWork adds what happens within a turn.
+// applyWork applies a record of activity within a turn.
 func (f *facts) applyWork(r record) {
 	t := &f.turn
 	switch t.state {

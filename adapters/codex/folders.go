@@ -12,15 +12,15 @@ import (
 	"rollcall/adapters/internal/dirstate"
 )
 
-// folders remembers what folders held, until a folder's modification time changes, and
-// how the rollouts in them were seen last. It is safe for concurrent use.
+// folders caches the contents of folders until a folder's modification time changes,
+// and the last known state of the rollouts in them. It is safe for concurrent use.
 //
-// Thousands of rollouts are not looked at one by one at every question. A rollout that
-// is made, removed, packed or replaced changes its folder's modification time. One that
-// is appended to doesn't. But a process that appends has the rollout open or owns its
-// writer lock, which is known; or it had, or wrote to it, a moment ago; or it came and
-// went since and left a trace in the root: the log of a database, a lock, the history.
-// Every rollout is looked at once in sweepAfter.
+// Thousands of rollouts are not examined one by one at every call. Creating, removing,
+// compressing or replacing a rollout changes its folder's modification time. Appending
+// to one doesn't. But a process that appends has the rollout open or owns its writer
+// lock, which is known; or it had it open, or wrote to it, a moment ago; or it began
+// and ended since then and left a trace in the root: the log of a database, a lock, the
+// history. Every rollout is examined once in sweepAfter.
 type folders struct {
 	mu       sync.Mutex
 	known    map[string]folder
@@ -28,7 +28,7 @@ type folders struct {
 	lastLive map[string]time.Time // when threads were seen in a process last, of late
 }
 
-// folder is what a folder held; it isn't changed once it is kept.
+// folder holds the contents of a folder. It is not changed after it was stored.
 type folder struct {
 	path     string      // with a link resolved
 	info     fs.FileInfo // of the folder
@@ -36,25 +36,26 @@ type folder struct {
 	rollouts []rollout   // as seen last; info is nil where they were not
 }
 
-// sweep is a look at every rollout of a root.
+// sweep records when every rollout of a root was examined.
 type sweep struct {
 	at    time.Time
 	state dirstate.State
 }
 
 const (
-	// settled is how old a folder's modification time must be before its names are
-	// remembered: within a tick of the file system's clock two changes look as one.
+	// settled is the age of a folder's modification time from which its names are
+	// cached: two changes within one tick of the file system's clock have the same
+	// time.
 	settled = 2 * time.Second
-	// recentTime is for how long after a process had it, or wrote to it, a rollout is
-	// looked at every time.
+	// recentTime is the time for which a rollout is examined at every call after a
+	// process had it open or wrote to it.
 	recentTime = 15 * time.Minute
 	sweepAfter = time.Minute
 	sweepPause = 2 * time.Second // while something goes on all the time
 )
 
-// sweep reports whether every rollout of a root is to be looked at now; done is
-// called once that is done.
+// sweep reports whether every rollout of a root must be examined now. The caller calls
+// done afterwards.
 func (f *folders) sweep(root string, search bool) (all bool, done func()) {
 	now := sweep{time.Now(), dirstate.Read(root)}
 	f.mu.Lock()
@@ -74,7 +75,7 @@ func (f *folders) sweep(root string, search bool) (all bool, done func()) {
 	}
 }
 
-// look returns what a folder holds now.
+// look returns the present contents of a folder.
 func (f *folders) look(path string) (folder, error) {
 	info, err := os.Lstat(path)
 	target := path
@@ -109,7 +110,7 @@ func (f *folders) look(path string) (folder, error) {
 	return now, nil
 }
 
-// keep remembers a folder, unless the folder changed just now.
+// keep caches a folder, unless the folder changed just now.
 func (f *folders) keep(path string, now folder) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,7 +122,7 @@ func (f *folders) keep(path string, now folder) {
 	}
 }
 
-// noteThreads notes that processes have these threads, and returns all threads that a
+// noteThreads records that processes have these threads, and returns all threads that a
 // process had within recentTime.
 func (f *folders) noteThreads(ids []string) map[string]time.Time {
 	now := time.Now()

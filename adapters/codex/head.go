@@ -84,9 +84,9 @@ func parseHead(line []byte) (head, error) {
 	return h, nil
 }
 
-// lineage sets a sub-agent's parent and name from what its version records: 0.169 names
-// the parent, earlier versions name it within source, and some sub-agents (a review)
-// only have the thread at the root.
+// lineage sets a sub-agent's parent and name from the fields that its version writes:
+// 0.169 names the parent, earlier versions name it within source, and some sub-agents
+// (a review) only have the thread at the root.
 func (h *head) lineage(source []byte, root, path, nickname string) {
 	h.subagent = h.subagent || jsonl.Get(source, "subagent") != nil
 	if h.subagent {

@@ -7,10 +7,10 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// parseLong reads what it can of a record too long to be read, from its first and last
-// bytes. The members that matter come before the long one; the id of a call may come
-// after it. A quote inside of a text is escaped, so `"name":"` in the bytes is always a
-// member.
+// parseLong reads a part of a record that is too long to be read whole, from its first
+// and last bytes. The members that matter come before the long one; the id of a call
+// may come after it. A quote inside of a text is escaped, so `"name":"` in the bytes is
+// always a member.
 func parseLong(begin, end []byte) record {
 	r := record{kind: activity, ordinal: -1}
 	_ = jsonl.Top(begin, func(key, raw []byte) bool { // stops where begin ends

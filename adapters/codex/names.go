@@ -68,7 +68,7 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 	return found, nil
 }
 
-// indexEntry reads one line; a line that says nothing gives no id.
+// indexEntry reads one line. It returns no id for a line without one.
 func indexEntry(line []byte) (id, name string) {
 	err := jsonl.Top(line, func(key, raw []byte) bool {
 		switch string(key) {

@@ -21,15 +21,15 @@ const (
 
 var _ adapters.Peeker = (*Adapter)(nil)
 
-// Peek implements adapters.Peeker. Messages come in the order of the rollout
-// (0.45 to 0.169). What was typed is the user's, without what Codex and editors
-// put before it; of a sub-agent's rollout only its own records are read, not
-// those that it has from its parent. Keys are the ids of items and calls; in
-// versions without ids the place of the record in the rollout.
+// Peek implements adapters.Peeker. Messages come in the order of the rollout (0.45 to
+// 0.169). A user's message is the text that was typed, without the texts that Codex and
+// editors put before it; of a sub-agent's rollout only its own records are read, not
+// those copied from its parent. Keys are the ids of items and calls; in versions
+// without ids, the position of the record in the rollout.
 //
-// A call without an output is running, unless its turn is over or no process
-// has the thread open: then it has failed. So has a command that ended with
-// another code than 0.
+// A call without an output is running, unless its turn is over or no process has the
+// thread open: then it has failed. A command that ended with another exit code than 0
+// has failed too.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	switch {
 	case n <= 0:
@@ -71,7 +71,8 @@ func (p *peek) rollout(ctx context.Context, f *os.File, size int64) error {
 	return p.read(ctx, f, size, 0)
 }
 
-// head reads from the first line what is needed to understand the records after it.
+// head reads the facts from the first line that are needed to interpret the records
+// after it.
 func (p *peek) head(r io.ReaderAt) {
 	limited := io.NewSectionReader(r, 0, headLine)
 	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
@@ -133,14 +134,14 @@ func (p *peek) read(ctx context.Context, r io.ReaderAt, size, base int64) error 
 	return nil
 }
 
-// cut adds a note that there are more messages than are looked for.
+// cut adds a note that there are earlier messages, which are not read.
 func (p *peek) cut(distance int64) {
 	p.add(peekMessage{Message: adapters.Message{Key: "cut", Role: adapters.FromNote,
-		Text: fmt.Sprintf("What was said more than %d MB before the end is not shown.", distance>>20)}})
+		Text: fmt.Sprintf("Messages more than %d MB before the end are not shown.", distance>>20)}})
 }
 
-// add takes a message, unless it is what the record after it said as well. It
-// then has the key of the first, which stays when the second is written.
+// add adds a message, unless the record after it has the same message. The message then
+// has the key of the first record, which stays when the second is written.
 func (p *peek) add(m peekMessage) {
 	if last := len(p.messages) - 1; last >= 0 && p.messages[last].repeats(m, p.implicit) {
 		p.messages[last].Key, p.messages[last].At, p.messages[last].merged = m.Key, m.At, true
@@ -158,8 +159,8 @@ func (m *peekMessage) repeats(before peekMessage, anyOrder bool) bool {
 		(m.Role == adapters.FromNote || !m.merged && m.item != before.item && (m.item || anyOrder))
 }
 
-// state returns what became of a call. Its output is further on in the rollout and was
-// read before.
+// state returns the state of a call. Its output comes later in the rollout and was read
+// before it.
 func (p *peek) state(m *adapters.Message) adapters.ToolState {
 	if state, ok := p.states[m.Key]; ok {
 		return state

@@ -32,11 +32,10 @@ func (p *peek) call(typ string, payload []byte, m peekMessage) {
 	p.add(m)
 }
 
-// mainArguments are the names of the arguments that say most of a call, the best
-// first.
+// mainArguments lists the arguments that describe a call best, in order of preference.
 var mainArguments = []string{"cmd", "command", "query", "path", "file_path", "url", "task_name", "pattern", "message", "chars", "explanation"}
 
-// argument returns what says most of a call.
+// argument returns the most descriptive argument of a call.
 func argument(payload []byte) string {
 	if input := conversation.Text(jsonl.Get(payload, "input")); input != "" { // of a custom tool
 		return patchFiles(input)
@@ -95,8 +94,8 @@ func patchFiles(text string) string {
 	return strings.Join(files, " ")
 }
 
-// outcome returns how a call ended, from its output. Only words say that: JSON with the
-// exit code up to 0.80, a line of text later.
+// outcome returns how a call ended, from its output. Only the text of the output shows
+// that: JSON with the exit code up to 0.80, a line of text in later versions.
 func outcome(output []byte) adapters.ToolState {
 	if jsonl.Get(output, "success") != nil && !jsonl.True(jsonl.Get(output, "success")) {
 		return adapters.ToolFailed
@@ -129,10 +128,11 @@ func outcome(output []byte) adapters.ToolState {
 	return adapters.ToolDone
 }
 
-// headerLines is how many lines Codex may put before a command's own output.
+// headerLines is the number of lines that Codex may print before a command's own output.
 const headerLines = 6
 
-// failures begin what Codex tells the model of a call that came to nothing.
+// failures lists the beginnings of the texts that Codex sends to the model for a failed
+// call.
 var failures = []string{"aborted", "rejected by user", "exec command rejected", "exec_command failed", "execution error",
 	"failed to parse", "unsupported call", "apply_patch verification failed"}
 

@@ -11,8 +11,8 @@ import (
 	"rollcall/adapters"
 )
 
-// packedTail is how much of a compressed rollout's end is kept to read messages
-// from: it can't be read backwards.
+// packedTail is the number of bytes at the end of a compressed rollout that are kept to read
+// messages from: a compressed file cannot be read backwards.
 const packedTail = 32 << 20
 
 // unpack reads the end of a .jsonl.zst.

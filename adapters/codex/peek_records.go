@@ -11,7 +11,8 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// line reads one record; false where the sub-agent's own ones begin.
+// line reads one record. It returns false at the record where a sub-agent's own records
+// begin.
 func (p *peek) line(line []byte, offset int64) bool {
 	var name, payload []byte
 	ordinal := int64(-1)
@@ -89,7 +90,7 @@ func (p *peek) event(payload []byte, m peekMessage) {
 		p.note(compacted, m)
 	case "thread_rolled_back":
 		p.over = true
-		p.note("The turns before this were taken back", m)
+		p.note("The turns before this were rolled back", m)
 	}
 }
 
@@ -184,7 +185,7 @@ func (p *peek) item(payload []byte, m peekMessage) {
 	}
 }
 
-// long takes what can be known of a record too long to be read.
+// long adds the message of a record that is too long to be read, as far as it is known.
 func (p *peek) long(l *jsonl.LongLine, offset int64) {
 	r := parseLong(l.Head, l.Tail)
 	if p.inherited > 0 && r.ordinal >= 0 && r.ordinal < p.inherited {

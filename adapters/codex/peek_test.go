@@ -97,7 +97,7 @@ var everythingSaid = []string{
 	"system: Interrupted by the user",
 	"user: again",
 	"system: stream disconnected",
-	"system: The turns before this were taken back",
+	"system: The turns before this were rolled back",
 	"user: go on",
 	`update_plan running: {"plan":[{"step":"a"}]}`,
 }

@@ -42,7 +42,7 @@ type host struct {
 	filesErr         error           // why its open files aren't known; nil: they are
 }
 
-// census has what the process table shows of Codex at one moment.
+// census holds the processes of Codex that one reading of the process table shows.
 type census struct {
 	hosts     []*host
 	children  map[int][]proc.Process
@@ -93,7 +93,7 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	return h
 }
 
-// sortFiles keeps of the open files what names threads and places.
+// sortFiles records the open files that show the threads and the home of the process.
 func (h *host) sortFiles(files []string) {
 	h.rollouts, h.containerThreads, h.locks = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, f := range files {
@@ -120,7 +120,8 @@ func (h *host) sortFiles(files []string) {
 
 // holds reports whether the host has the thread in use. An open rollout shows that for
 // versions before the writer locks (0.142.5). Later versions also open other threads'
-// rollouts for a moment, to list them: there the thread's lock must be open too.
+// rollouts for a moment, to list them: for these versions the thread's lock must be
+// open too.
 func (h *host) holds(path, id string) bool {
 	return (h.rollouts[path] || h.containerThreads[id]) && (h.locks[id] || len(h.locks) == 0 && !h.daemon)
 }
@@ -171,13 +172,13 @@ func (c census) hostsWithHiddenFiles() []*host {
 	return hosts
 }
 
-// slack is by how much a process's start time, which the system keeps in ticks
-// since the boot, can seem to lie before a record's time.
+// slack is the largest error of a process's start time compared with a record's time:
+// the system keeps start times in ticks since the boot.
 const slack = time.Second
 
 // processOfCall returns the pid of a process that a thread's call runs in: a descendant
 // of the host, no older than the call, and marked with the thread's id (0.169 sets
-// CODEX_THREAD_ID) or not marked. none is true when there is no such process.
+// CODEX_THREAD_ID) or not marked. none reports that there is certainly no such process.
 func (c census) processOfCall(table proc.Lister, h *host, thread string, since time.Time) (pid int, none bool) {
 	queue, none := []int{h.PID}, true
 	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {

@@ -23,7 +23,7 @@ const (
 	readWindow = 128 << 20 // for a single line that goes beyond tailHard
 )
 
-// progress is how far a rollout was read.
+// progress is the state of reading a rollout: its facts and the position to continue from.
 type progress struct {
 	facts facts
 	next  int64 // after the last complete line
@@ -45,9 +45,9 @@ func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progres
 
 var errEnough = errors.New("read enough")
 
-// beginnings are buffers for the beginning of a rollout. Most have their first
-// prompt within it: the session_meta line and the instructions before the prompt
-// have 45 KB (0.169).
+// beginnings holds buffers for the beginnings of rollouts. Most rollouts have their
+// first prompt within one buffer: the session_meta line and the instructions before the
+// prompt have 45 KB (0.169).
 var beginnings = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // readHead reads the first line and the records up to the first prompt.
@@ -85,8 +85,8 @@ func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
 	return nil
 }
 
-// beginning collects what only the beginning of a rollout tells. Its records are
-// applied to facts of their own: the reading from the end sees them again.
+// beginning collects the facts that only the beginning of a rollout has. It applies the
+// records to separate facts, since reading from the end passes them again.
 type beginning struct {
 	facts    facts
 	known    bool
@@ -124,8 +124,8 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 		return err
 	}
 	if found.gap {
-		// What was open before may have ended in what was left out, and the end
-		// that was read needn't be that turn's.
+		// The turn that was open before may have ended in the part that was left out,
+		// and the end that was read may be another turn's.
 		p.facts.turn, p.facts.calls = turn{}, nil
 	}
 	if cut && len(found.records) == 0 {
@@ -144,9 +144,9 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	return nil
 }
 
-// collect reads backward from size until it has enough or comes to from. next is
-// the offset after the last complete line; cut says that reading ended at the
-// window's beginning.
+// collect reads backward from size until it has enough records or reaches from. next is
+// the offset after the last complete line; cut says that reading ended at the window's
+// beginning.
 func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
 	base := max(from, size-readWindow)
 	back := jsonl.Backward(io.NewSectionReader(r, base, size-base), size-base, tailLine).WithContext(ctx)
@@ -224,8 +224,8 @@ func (c *collector) skip(reason string) {
 	c.skipped[reason]++
 }
 
-// add keeps a record. Of a run of records that say no more than that something
-// goes on, the newest is enough.
+// add keeps a record. Of consecutive records that only show activity, it keeps the
+// newest.
 func (c *collector) add(r record) {
 	inherited := c.inherited > 0 && r.ordinal >= 0 && r.ordinal < c.inherited
 	switch r.kind {
@@ -251,8 +251,8 @@ func (c *collector) add(r record) {
 	c.records = append(c.records, r)
 }
 
-// addTurn notes what the record of a turn's start or end says about how far back
-// to read.
+// addTurn records the start or the end of a turn, on which it depends how far back the
+// rollout must be read.
 func (c *collector) addTurn(r *record) {
 	c.start = c.start || r.kind == started
 	c.boundary = c.boundary || r.kind != aborted && !r.silent || c.abort
@@ -274,6 +274,6 @@ func (c *collector) enough(read int64) bool {
 	return c.totals && (c.prompt && c.model && (c.start || c.implicit && !c.boundary) || read >= tailSoft)
 }
 
-// implicitSearch is how far before a prompt a task_started is looked for in a
-// rollout whose beginning has none: a newer version may have resumed it.
+// implicitSearch is the number of bytes before a prompt in which a task_started is looked
+// for, in a rollout that begins without one: a newer version may have resumed the thread.
 const implicitSearch = 128 << 10

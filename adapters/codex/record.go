@@ -11,10 +11,10 @@ import (
 // textLimit bounds what is kept of a prompt, a title or an error: bytes.
 const textLimit = 4096
 
-// errRecord says that a line is no record of a rollout.
+// errRecord is returned for a line that is not a rollout record.
 var errRecord = errors.New("not a rollout record")
 
-// kind is what a record means for a session; most records mean just activity.
+// kind is the meaning of a record for a session. Most records only show activity.
 type kind uint8
 
 const (
@@ -59,7 +59,8 @@ type record struct {
 	unknown string // record type that this version does not know
 }
 
-// tokens are counts as Codex writes them: input holds cached and written ones.
+// tokens holds the counts as Codex writes them: input includes cached and written
+// tokens.
 type tokens struct{ input, cached, written, output, reasoning, total int64 }
 
 // parse reads one line of a rollout, as Codex 0.45 to 0.169 write it.
@@ -147,8 +148,9 @@ func (r *record) event(payload []byte) {
 	}
 }
 
-// complete reads a task_complete. Since some version after 0.142.5 it says why
-// it failed; before, a failed turn shows only by its lack of a last message.
+// complete reads a task_complete. Since some version after 0.142.5 it says why it
+// failed; in earlier versions, a failed turn is recognised only by its missing last
+// message.
 func (r *record) complete(payload []byte) {
 	r.kind = completed
 	r.turn = jsonl.String(jsonl.Get(payload, "turn_id"))
@@ -163,8 +165,8 @@ func (r *record) complete(payload []byte) {
 	}
 }
 
-// failsTurn reports whether an error fails the turn. Two errors don't
-// (CodexErrorInfo::affects_turn_status).
+// failsTurn reports whether an error means that the turn failed. Two kinds of errors
+// don't (CodexErrorInfo::affects_turn_status).
 func failsTurn(raw []byte) bool {
 	info := jsonl.Get(raw, "codex_error_info")
 	return string(jsonl.Text(info)) != "thread_rollback_failed" &&
@@ -172,7 +174,7 @@ func failsTurn(raw []byte) bool {
 }
 
 func (r *record) userMessage(payload []byte) {
-	// Versions around 0.30 marked what the program itself put there.
+	// Versions around 0.30 marked the texts that the program itself added.
 	if k := jsonl.Text(jsonl.Get(payload, "kind")); len(k) > 0 && string(k) != "plain" {
 		r.kind = other
 		return
@@ -182,7 +184,7 @@ func (r *record) userMessage(payload []byte) {
 	r.text = userText(text)
 }
 
-// itemCompleted reads what replaces user_message and agent_message in
+// itemCompleted reads the record that replaces user_message and agent_message in
 // "paginated" rollouts (0.169).
 func (r *record) itemCompleted(payload []byte) {
 	item := jsonl.Get(payload, "item")
@@ -200,7 +202,7 @@ func (r *record) itemCompleted(payload []byte) {
 	}
 }
 
-// item reads a response_item: what went to the model and came from it.
+// item reads a response_item: a message to the model or from it.
 func (r *record) item(payload []byte) {
 	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
 	case "message":
@@ -248,8 +250,8 @@ func (r *record) settings(raw []byte) {
 	r.reviewer = jsonl.String(jsonl.Get(raw, "approvals_reviewer"))
 }
 
-// tokenCount reads what is cumulative over the thread, resumes included. info is
-// null when only rate limits changed.
+// tokenCount reads the counts that are cumulative over the thread, including its
+// resumes. info is null when only rate limits changed.
 func (r *record) tokenCount(payload []byte) {
 	r.kind = usage
 	info := jsonl.Get(payload, "info")
@@ -318,15 +320,16 @@ func contentText(message []byte) string {
 	return strings.Join(parts, "\n")
 }
 
-// wrappers begin messages that the program, not the user, put into the history.
+// wrappers lists the beginnings of messages that the program, not the user, added to
+// the history.
 var wrappers = []string{
 	"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>",
 	"<INSTRUCTIONS>", "<user_shell_command>", "<subagent_notification>", "<skill>",
 	"<permissions instructions>", "<collaboration_mode>",
 }
 
-// userText returns what the user typed: nothing of the program's own messages, and
-// of what an editor's extension sent only the part after its context.
+// userText returns the text that the user typed: an empty text for the program's own
+// messages, and for a message of an editor's extension only the part after its context.
 func userText(text string) string {
 	const request = "## My request for Codex:"
 	if strings.HasPrefix(text, "# Context from my IDE setup:") {

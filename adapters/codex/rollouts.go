@@ -40,11 +40,11 @@ func threadID(name string) (string, bool) {
 	return rest[stamp:], true
 }
 
-// walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth
-// is fixed, so a loop of symbolic links ends. What can't be read is a problem,
-// and the rest is listed. wanted decides by the thread's id, before a stat; nil:
-// all. Those for which isRecent is true are looked at even where what is known of the
-// others counts (see folders).
+// walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth is
+// fixed, so a loop of symbolic links ends. What can't be read is a problem, and the
+// rest is listed. wanted decides by the thread's id, before a stat; nil: all. A thread
+// for which isRecent is true is examined even if the cached state of the others is used
+// (see folders).
 func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
 	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true, recentSince: time.Now().Add(-recentTime), seen: map[string]int{}}
 	if wanted == nil {
@@ -112,7 +112,7 @@ func (w *walker) days(ctx context.Context, dirs []string) {
 	}
 }
 
-// day is what was found in one folder.
+// day holds the rollouts found in one folder, and the errors of reading it.
 type day struct {
 	rollouts []rollout
 	failed   []readFailure
@@ -155,8 +155,8 @@ func (w *walker) day(dir string) day {
 	return d
 }
 
-// file adds a rollout. Of two of the same thread the unpacked one counts, as for
-// Codex, and else the one written last.
+// file adds a rollout. Of two rollouts of one thread it keeps the uncompressed one, as
+// Codex does, or else the one that was written last.
 func (w *walker) file(r rollout) {
 	if r.info.IsDir() {
 		return
@@ -181,7 +181,8 @@ func (w *walker) file(r rollout) {
 	}
 }
 
-// failed adds a folder that could not be read to the problems. A missing folder, or a file in its place, is none.
+// failed adds a folder that could not be read to the problems. A missing folder, or a file in its place, is not a
+// problem.
 func (w *walker) failed(path string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return

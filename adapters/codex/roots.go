@@ -17,7 +17,8 @@ import (
 	"rollcall/proc"
 )
 
-// lockFolder is where 0.169 keeps one lock file per thread that is loaded.
+// lockFolder is the folder in which 0.169 keeps one lock file for each thread that is
+// loaded.
 const lockFolder = "thread-writer-locks"
 
 // root is one Codex home.
@@ -62,8 +63,8 @@ func (f *homeSearch) add(path string) *root {
 	return r
 }
 
-// answers reports whether the file system of a folder answers, and notes it when it
-// does not.
+// answers reports whether the file system of a folder answers, and records the folder
+// if it does not.
 func (f *homeSearch) answers(path string) bool {
 	if bounded.Answers(path) {
 		return true
@@ -75,8 +76,8 @@ func (f *homeSearch) answers(path string) bool {
 	return false
 }
 
-// addOf adds the homes that a Codex process uses: the one that it was started
-// with, and those that its open rollouts lie in.
+// addOf adds the homes that a Codex process uses: the one that it was started with, and
+// those that contain its open rollouts.
 func (f *homeSearch) addOf(h *host) {
 	var uses []*root
 	switch users := filepath.Join(h.user, ".codex"); {
@@ -116,10 +117,10 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 	return ""
 }
 
-// roots returns every Codex home in use: that of the user's environment, those
-// that live Codex processes were started with, and those that their open rollouts
-// lie in; also those that processes used within the last 24 hours of this run.
-// looked names all that were tried.
+// roots returns every Codex home in use: that of the user's environment, those that
+// live Codex processes were started with, and those that contain their open rollouts;
+// also those that processes used within the last 24 hours of this run. looked lists all
+// folders that were tried.
 func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
 	f.add(cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex")))

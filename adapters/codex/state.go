@@ -12,8 +12,8 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// thread is what Codex's state database adds to a rollout. The rollout is the
-// truth; this is a help that versions up to 0.80 don't have.
+// thread holds what Codex's state database adds to a rollout. The rollout decides; the
+// database only helps, and versions up to 0.80 have none.
 type thread struct {
 	name, branch, model, version, parent string
 }
@@ -89,7 +89,7 @@ func escapeGlob(path string) string { return globEscapes.Replace(path) }
 
 func problem(ctx context.Context, path string, err error) error {
 	return sqlitero.Problem(ctx, path, err, "it is read again next time; titles may be missing until then",
-		"sessions are read from their rollouts; Codex makes the file again when it is removed")
+		"sessions are read from their rollouts; Codex creates the file again if it is removed")
 }
 
 // queryThreads asks for the columns that this version's table has.
@@ -146,8 +146,8 @@ func scanThreads(rows *sql.Rows) (map[string]thread, error) {
 	return threads, rows.Err()
 }
 
-// ownTitle drops a title that is nothing but the first message or its beginning:
-// before there were names (0.142.5) that was the default.
+// ownTitle drops a title that is only the first message or its beginning: before
+// threads had names (0.142.5) that was the default.
 func ownTitle(title, message string) string {
 	title = strings.TrimSpace(title)
 	begin := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(title, "…"), "..."), " ")

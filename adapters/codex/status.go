@@ -10,28 +10,30 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// observation has all that was seen of one thread at one moment.
+// observation holds everything that one call of Discover found out about a thread.
 type observation struct {
 	facts  facts
 	host   *host // nil: no process has it open
 	unread error // why the rollout could not be read
 	answer *threadStatus
 	// running is a process that an unanswered call runs in, 0 if none was seen;
-	// nothingRuns says that there surely is none.
+	// nothingRuns reports that there is certainly none.
 	running     int
 	nothingRuns bool
-	// possibleHost is a live Codex that could have it open, which can't be seen.
+	// possibleHost is a live Codex that could have the rollout open, and whose open
+	// files can't be seen.
 	possibleHost *host
 	now          time.Time
 }
 
 const (
-	// startDelay is how long after a call a command's process is surely there, and
-	// how long an answer of the model stands alone when more is to follow.
+	// startDelay is the time after a call by which the command's process must be
+	// visible, and the longest time between an answer of the model and the records that
+	// belong to the same turn.
 	startDelay = 3 * time.Second
 	longWait   = 10 * time.Second
-	// quietLimit is after how long without any record the evidence for an open turn
-	// says what a version that does not record approvals and failures may hide.
+	// quietLimit is the time without any record after which the evidence for an open
+	// turn names what a version may hide that does not record approvals and failures.
 	quietLimit = 15 * time.Minute
 )
 
@@ -107,16 +109,16 @@ func (s observation) byRecords() report.Verdict {
 	return s.openTurn(holder)
 }
 
-// clockError is by how much the start of a process and the time in a record of
-// the same moment can differ. On Linux the first is cut to a clock tick, and
-// comes from another clock than the second.
+// clockError is the largest difference between the start time of a process and the time
+// in a record of the same moment. On Linux the start time is cut to a clock tick, and
+// comes from another clock.
 const clockError = 10 * time.Millisecond
 
-// inherited reports whether an open turn is that of an earlier process, which was
-// killed: it began and had its last record before this process started. No turn
-// outlives its process, and a thread that is reopened begins none. Codex takes
-// some hundred milliseconds from its start to its first turn, so a turn of its own
-// is never that close.
+// inherited reports whether an open turn belongs to an earlier process, which was
+// killed: the turn began and had its last record before this process started. No turn
+// outlives its process, and a thread that is reopened begins none. Codex takes some
+// hundred milliseconds from its start to its first turn, so its own turn never begins
+// that soon.
 func (s observation) inherited() bool {
 	t := s.facts.turn
 	return t.state == open && s.host != nil && !t.last.IsZero() &&
@@ -158,8 +160,7 @@ func (s observation) openTurn(holder string) report.Verdict {
 
 // needsPermission reports whether a call can only be waiting for permission: the user
 // decides on it, and its command does not run. A call that asks to leave the sandbox,
-// and a patch, begin at once when no approval is needed; other commands are given more
-// time.
+// and a patch, begin at once when no approval is needed. Other commands get more time.
 func (s observation) needsPermission(c toolCall) bool {
 	age := s.now.Sub(c.at)
 	return s.nothingRuns && s.userDecides() &&
@@ -183,7 +184,8 @@ func (s observation) userDecides() bool {
 
 const patchTool = "apply_patch"
 
-// commandTools are the names of the tool that runs commands over the versions.
+// commandTools lists the names that the tool for running commands had in the versions of
+// Codex.
 var commandTools = []string{"exec_command", "shell_command", "shell", "local_shell", "container.exec"}
 
 // withoutHost returns the verdict on a thread that no process has open.
@@ -242,7 +244,7 @@ func (f *facts) whyNoTurn() string {
 	return fmt.Sprintf("the last %d MB of the rollout hold no complete record", readWindow>>20)
 }
 
-// whyNoHead returns why a rollout's first line says nothing.
+// whyNoHead returns why a rollout's first line cannot be used.
 func (f *facts) whyNoHead() string {
 	if f.longLine != "" {
 		return f.whyNoTurn()

@@ -25,7 +25,7 @@ func (a *Adapter) EndBy(adapters.Session) ([]proc.Signal, error) {
 // turn/interrupt (0.169.0). The daemon and the thread stay.
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	if len(s.Files) == 0 {
-		return errors.New("its rollout isn't known, and so neither is its turn")
+		return errors.New("its rollout is not known, so its turn is not known either")
 	}
 	turn, err := openTurn(ctx, s.Files[0])
 	if err != nil {
@@ -60,7 +60,7 @@ func socketOf(rollout string) string {
 	return filepath.Join(root, "app-server-control", "app-server-control.sock")
 }
 
-// openTurn returns the id of the turn that a rollout has open; empty: none.
+// openTurn returns the id of the open turn of a rollout; empty: none.
 func openTurn(ctx context.Context, rollout string) (string, error) {
 	if strings.HasSuffix(rollout, ".zst") {
 		return "", nil // compressed when it is long over

@@ -12,8 +12,8 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// terminalUI is a terminal interface that hosts no thread itself: it shows one of the
-// daemon's, or none yet.
+// terminalUI is a terminal interface that hosts no thread itself: it shows a thread of
+// the daemon, or none yet.
 type terminalUI struct {
 	*host
 	folder string // in which it begins threads; empty: not known
@@ -25,14 +25,14 @@ type daemonThread struct {
 	begun      time.Time
 }
 
-// firstThread is within which time of its start a terminal interface begins its
-// first thread, after it has started the daemon if need be. The thread gets its
-// rollout with the first prompt, which can be hours later (0.169.0).
+// firstThread is the longest time from the start of a terminal interface to its first
+// thread. It may have to start the daemon before. The thread gets its rollout with the
+// first prompt, which can be hours later (0.169.0).
 const firstThread = 15 * time.Second
 
 // matchTerminals works out which of the root's terminal interfaces show which of its daemon's
-// threads. Nothing but the command line, the folder and the times ties them (0.169.0):
-// in doubt a thread is attended, and an interface is not unused.
+// threads. Only the command line, the folder and the times connect them (0.169.0). In doubt a
+// thread counts as attended, and an interface as used.
 func (d *discovery) matchTerminals(ctx context.Context, r *root) {
 	free := d.freeTerminals(r)
 	threads := d.daemonThreads(ctx, r)
@@ -84,8 +84,8 @@ func bestTerminal(free []terminalUI, t daemonThread) int {
 }
 
 // mayShow reports whether an interface can show a thread that is not assigned to one:
-// the user may have chosen the thread from a list, or, where the first interface of the
-// thread is not known, have begun it there as a further one.
+// the user may have chosen the thread from a list, or, if the first interface of the
+// thread is not known, may have begun the thread there.
 func (k terminalUI) mayShow(t daemonThread, known bool) bool {
 	if !k.in(t.folder) || k.resumes != "" {
 		return false
@@ -169,7 +169,7 @@ func begunAt(id string, otherwise time.Time) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// addProcess adds the row of a process that no thread claims.
+// addProcess adds the row of a process to which no thread belongs.
 func (d *discovery) addProcess(h *host) {
 	folder, err := d.adapter.table.CWD(h.Identity)
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *discovery) addProcess(h *host) {
 	}
 	if h.ephemeral {
 		s.Status, s.Unstored = adapters.Working, true
-		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d runs since %s", h.PID,
+		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d has been running since %s", h.PID,
 			report.Clock(h.Started, d.now))
 	}
 	if !d.answer.Has(s.ID) && (len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, s.ID)) {
@@ -189,7 +189,8 @@ func (d *discovery) addProcess(h *host) {
 	}
 }
 
-// addUnresponsive adds the processes whose homes do not answer, for what runs in them.
+// addUnresponsive adds rows for the processes whose homes do not answer, in place of
+// their sessions.
 func (d *discovery) addUnresponsive() {
 	for _, h := range d.census.hosts {
 		if h.unresponsive != "" && !h.isServer() && !h.ephemeral {
@@ -198,7 +199,7 @@ func (d *discovery) addUnresponsive() {
 	}
 }
 
-// addEphemeral adds the runs that store nothing.
+// addEphemeral adds the runs of codex exec that store nothing.
 func (d *discovery) addEphemeral() {
 	for _, h := range d.census.hosts {
 		if h.role == run && h.ephemeral && h.filesErr == nil && len(h.rollouts) == 0 && len(h.locks) == 0 {

@@ -31,7 +31,7 @@ type Gateway struct {
 	Name  string // shown as the session's Remote; the URL if empty
 }
 
-// Config says where to look, and whom to ask.
+// Config holds where to look for gateways, and which other ones to ask.
 type Config struct {
 	adapters.Config
 	// Gateways are asked besides those that are found. One that is found as well

@@ -27,7 +27,7 @@ const (
 	scopeAdmin = "operator.admin"
 )
 
-// hello has what a gateway says of itself.
+// hello is a gateway's description of itself.
 type hello struct {
 	Protocol int `json:"protocol"`
 	Server   struct {
@@ -138,10 +138,10 @@ func (c *client) handshake(ctx context.Context, auth credentials, scopes []strin
 		return refused("connect", f.Error)
 	}
 	if err := json.Unmarshal(f.Payload, &c.hello); err != nil {
-		return &peer.FormatError{Err: fmt.Errorf("its welcome: %w", err)}
+		return &peer.FormatError{Err: fmt.Errorf("its greeting: %w", err)}
 	}
 	if p := c.hello.Protocol; p < minProtocol || p > maxProtocol {
-		return &peer.FormatError{Err: fmt.Errorf("it speaks protocol %d, Rollcall knows %d to %d", p, minProtocol, maxProtocol)}
+		return &peer.FormatError{Err: fmt.Errorf("it speaks protocol %d; Rollcall supports %d to %d", p, minProtocol, maxProtocol)}
 	}
 	return nil
 }
@@ -161,13 +161,13 @@ func (c *client) next(ctx context.Context, wanted func(frame) bool) (frame, erro
 			return f, nil
 		}
 	}
-	return frame{}, &peer.FormatError{Err: errors.New("it talks without greeting")}
+	return frame{}, &peer.FormatError{Err: errors.New("it sent messages without a greeting")}
 }
 
 func parseFrame(b []byte) (frame, error) {
 	var f frame
 	if err := json.Unmarshal(b, &f); err != nil {
-		return frame{}, &peer.FormatError{Err: fmt.Errorf("a message of it: %w", err)}
+		return frame{}, &peer.FormatError{Err: fmt.Errorf("a message from it: %w", err)}
 	}
 	return f, nil
 }

@@ -108,7 +108,7 @@ func (a *Adapter) notRunning(t *target, was gatewayState) []error {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Fix: startHint()}
 	switch {
 	case t.owner.state == ownerAlive:
-		p.Err = fmt.Errorf("the gateway's process %d runs, and nothing listens there", t.owner.pid)
+		p.Err = fmt.Errorf("the gateway's process %d is running, but nothing listens there", t.owner.pid)
 		p.Fix = "it is starting, which takes up to a minute, or ending; `openclaw gateway status` says more"
 	case t.owner.state == ownerGone:
 		p.Path = t.lockPath
@@ -152,7 +152,7 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	a.usages.fill(ctx, t, c, rows, q.Totals)
 	for i := range rows {
 		if hidden && rows[i].Active != nil && *rows[i].Active {
-			ans.skipped["running session whose approvals could not be asked for"]++
+			ans.skipped["running session whose approvals could not be queried"]++
 			continue
 		}
 		s := v.session(&rows[i], a.ids.idOf(t, rows[i].Key))

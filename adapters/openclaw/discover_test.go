@@ -203,7 +203,7 @@ func TestOlderGateway(t *testing.T) {
 		DerivedTitle: "[Sat 2026-11-21 05:21 UTC] say hello"})
 	a := w.adapter()
 	s := one(t, a)
-	if s.Status != adapters.Unknown || s.Title != "say hello" || !strings.Contains(s.Evidence, "doesn't tell whether a run is active") {
+	if s.Status != adapters.Unknown || s.Title != "say hello" || !strings.Contains(s.Evidence, "doesn't report whether a run is active") {
 		t.Errorf("%+v", s)
 	}
 	const transcript = ".openclaw/agents/main/sessions/s1.jsonl"
@@ -310,7 +310,7 @@ func TestOldSessionsAreOver(t *testing.T) {
 		if s.Status != want[s.ID] {
 			t.Errorf("%s is %s (%s), want %s", s.ID, s.Status, s.Evidence, want[s.ID])
 		}
-		if s.ID == "s-old" && (s.Outcome != adapters.Failed || !strings.Contains(s.Evidence, "counts as over")) {
+		if s.ID == "s-old" && (s.Outcome != adapters.Failed || !strings.Contains(s.Evidence, "counts as stopped")) {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -59,7 +59,7 @@ type handshakeError struct {
 }
 
 func (e *handshakeError) Error() string {
-	return fmt.Sprintf("what listens there answered HTTP %d instead of a WebSocket", e.status)
+	return fmt.Sprintf("the server there answered HTTP %d instead of opening a WebSocket", e.status)
 }
 func (e *handshakeError) Unwrap() error { return e.err }
 
@@ -106,7 +106,7 @@ func (t *target) problem(err error) *adapters.Problem {
 		p.Err, p.Fix = errPlaintext, "use wss://, or an SSH tunnel to 127.0.0.1, or allow plaintext in the settings"
 	case errors.As(err, &listener):
 		p.Err = listener
-		p.Fix = "run the gateway as your own user, and see what listens there (Linux: ss -ltnp)"
+		p.Fix = "run the gateway as your own user, and check which program listens there (Linux: ss -ltnp)"
 	case errors.Is(err, errPin):
 		p.Err, p.Fix = errPin, "another program may listen there; check gateway.tls in openclaw.json"
 	case errors.Is(err, errRedirect):
@@ -117,7 +117,7 @@ func (t *target) problem(err error) *adapters.Problem {
 	case errors.As(err, &handshake):
 		p.Err, p.Fix = handshake, "check the address and the port"
 	case errors.As(err, &format):
-		p.Kind, p.Fix = adapters.ErrFormat, "a newer Rollcall may know it"
+		p.Kind, p.Fix = adapters.ErrFormat, "a newer version of Rollcall may recognise it"
 	case errors.As(err, &dns):
 		p.Err, p.Fix = fmt.Errorf("the host %s is not known", oneLine(dns.Name)), "check the address and the network"
 	case isRefusedDial(err):
@@ -137,16 +137,16 @@ func (t *target) problem(err error) *adapters.Problem {
 
 // explain returns what a refusal means and what the user can do about it.
 func (t *target) explain(r *refusal) (fix string, cause error) {
-	const settings = "Rollcall's settings, OPENCLAW_GATEWAY_TOKEN or openclaw.json (gateway.auth.token) have to hold the gateway's own"
+	const settings = "put the gateway's own token into Rollcall's settings, OPENCLAW_GATEWAY_TOKEN or openclaw.json (gateway.auth.token)"
 	code := cmp.Or(r.detail("code"), r.Code)
 	pairing := code == "PAIRING_REQUIRED" || code == "NOT_PAIRED" || strings.Contains(code, "DEVICE_IDENTITY")
 	switch {
 	case t.auth.none() && (pairing || strings.HasPrefix(code, "AUTH_")):
-		return settings, errors.New("the gateway wants a token or password, and none is known")
+		return settings, errors.New("the gateway requires a token or password, and Rollcall has none")
 	case code == "AUTH_TOKEN_MISMATCH", code == "AUTH_PASSWORD_MISMATCH", code == "AUTH_DEVICE_TOKEN_MISMATCH":
-		return settings, fmt.Errorf("the gateway refused the token or password that %s has", cmp.Or(t.from, "the settings"))
+		return settings, fmt.Errorf("the gateway refused the token or password from %s", cmp.Or(t.from, "the settings"))
 	case code == "AUTH_TOKEN_MISSING", code == "AUTH_PASSWORD_MISSING", code == "AUTH_REQUIRED":
-		return settings, errors.New("the gateway wants a token or password, and none is known")
+		return settings, errors.New("the gateway requires a token or password, and Rollcall has none")
 	case code == "AUTH_RATE_LIMITED":
 		return settings, errors.New("the gateway refuses for now, after too many wrong tokens")
 	case code == "PROTOCOL_MISMATCH", r.Message == "protocol mismatch":
@@ -156,7 +156,7 @@ func (t *target) explain(r *refusal) (fix string, cause error) {
 	case r.detail("reason") == "startup-sidecars", r.Code == "UNAVAILABLE":
 		return "it answers in a moment", errors.New("the gateway is starting up, or too busy")
 	case code == "CONTROL_UI_ORIGIN_NOT_ALLOWED":
-		return "a proxy on the way adds an Origin header; take it away", errors.New("the gateway refused the origin of the connection")
+		return "a proxy adds an Origin header; configure it to leave the header out", errors.New("the gateway refused the origin of the connection")
 	case code == "MISSING_SCOPE", strings.HasPrefix(r.Message, "missing scope"):
 		scope := cmp.Or(r.detail("missingScope"), strings.TrimPrefix(oneLine(r.Message), "missing scope: "))
 		return "reach it on loopback (an SSH tunnel) with its own token; OpenClaw 2026.3.12 to 2026.4.24 grant nothing " +
@@ -164,7 +164,7 @@ func (t *target) explain(r *refusal) (fix string, cause error) {
 			fmt.Errorf("the gateway does not grant Rollcall the scope %s", scope)
 	case pairing:
 		return "reach it on loopback (an SSH tunnel), where its token is enough",
-			errors.New("the gateway wants a paired device, which Rollcall is not")
+			errors.New("the gateway requires a paired device, and Rollcall is not one")
 	}
 	return "", r
 }

@@ -34,7 +34,7 @@ func TestRefusals(t *testing.T) {
 		{"wrong token", gatewaytest.Options{Token: "right"}, openclaw.Gateway{Token: secret}, nil,
 			adapters.ErrUnreadable, []string{"refused the token", "Rollcall's settings"}},
 		{"no token", gatewaytest.Options{}, openclaw.Gateway{}, nil,
-			adapters.ErrUnreadable, []string{"wants a token or password, and none is known"}},
+			adapters.ErrUnreadable, []string{"requires a token or password, and Rollcall has none"}},
 		{"wrong password", gatewaytest.Options{Password: "right"}, openclaw.Gateway{Token: secret}, nil,
 			adapters.ErrUnreadable, []string{"refused the token or password"}},
 		{"newer protocol", gatewaytest.Options{MinProtocol: 5, MaxProtocol: 6}, openclaw.Gateway{}, nil,

@@ -89,14 +89,14 @@ func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
 func parseStore(b []byte, skipped map[string]int) ([]row, error) {
 	var store map[string]json.RawMessage
 	if err := json.Unmarshal(b, &store); err != nil {
-		return nil, fmt.Errorf("no object of sessions: %w", err)
+		return nil, fmt.Errorf("not an object with sessions: %w", err)
 	}
 	var rows []row
 	for key, raw := range store {
 		var r row
 		_ = json.Unmarshal(raw, &r) // members of another type are zero
 		if r.SessionID == "" {
-			skipped["session in sessions.json without id"]++
+			skipped["session in sessions.json without an id"]++
 			continue
 		}
 		r.Key, r.stored, r.Active = key, true, nil
@@ -116,7 +116,7 @@ func (v *gatewayView) decideStored(r *row) report.Verdict {
 		", and the session has no transcript in " + filepath.Join(v.target.stateDir, "agents")))
 }
 
-// opening is how a transcript began.
+// opening holds the folder and the first prompt with which a transcript began.
 type opening struct{ cwd, prompt string }
 
 func readOpening(path string) opening {

@@ -129,11 +129,11 @@ func (s *scanner) escape(b *strings.Builder) error {
 	digits := map[byte]int{'u': 4, 'x': 2}[c]
 	if digits > 0 {
 		if s.pos+digits > len(s.text) {
-			return fmt.Errorf("a character's number is cut off")
+			return fmt.Errorf("an escape sequence is incomplete")
 		}
 		n, err := strconv.ParseUint(s.text[s.pos:s.pos+digits], 16, 32)
 		if err != nil {
-			return fmt.Errorf("a character's number is none")
+			return fmt.Errorf("an escape sequence has a wrong digit")
 		}
 		s.pos += digits
 		b.WriteRune(rune(n))

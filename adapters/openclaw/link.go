@@ -24,7 +24,7 @@ const (
 	defaultTick = 30 * time.Second
 )
 
-// run is what events told of a session's last run. It is known only while the
+// run is the state of a session's last run according to events. It is known only while the
 // connection lasts over which they came.
 type run struct {
 	open    bool

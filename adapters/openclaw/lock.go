@@ -11,7 +11,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// lock is what a running gateway leaves in its state folder (2026.9.6).
+// lock is the lock file that a running gateway keeps in its state folder (2026.9.6).
 type lock struct {
 	PID       int    `json:"pid"`
 	Start     uint64 `json:"startTime"` // on Linux field 22 of /proc/PID/stat

@@ -16,7 +16,7 @@ import (
 	"rollcall/proc"
 )
 
-// ownerState is what is known of the process that a state folder belongs to.
+// ownerState is the state of the process to which a state folder belongs.
 type ownerState int
 
 const (
@@ -31,7 +31,7 @@ type owner struct {
 	pid   int
 }
 
-// crashReportTime is how long a crashed gateway is reported as an error.
+// crashReportTime is the time for which a crashed gateway is reported as an error.
 const crashReportTime = 24 * time.Hour
 
 // ownerOf returns whether the process that a lock names is alive, or how it ended.
@@ -94,7 +94,7 @@ type gatewayProcess struct {
 	foreign  bool // another user's, or of another home folder
 }
 
-// title is what a gateway calls itself; Linux cuts it in comm.
+// title is the process title that a gateway gives itself. Linux cuts it in comm.
 const title = "openclaw-gateway"
 
 // looksLikeGateway reports whether a process is an OpenClaw gateway: by the title that

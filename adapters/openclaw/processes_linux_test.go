@@ -83,7 +83,7 @@ func TestProfile(t *testing.T) {
 	if len(roll.Sessions) != 1 || roll.Sessions[0].Status != adapters.Working {
 		t.Errorf("%+v", roll.Sessions)
 	}
-	onlyProblem(t, err, adapters.ErrUnreadable, "process 42 runs, and nothing listens there")
+	onlyProblem(t, err, adapters.ErrUnreadable, "process 42 is running, but nothing listens there")
 }
 
 // TestStartingProcess: a gateway that runs and does not listen yet is said to start.
@@ -94,7 +94,7 @@ func TestStartingProcess(t *testing.T) {
 	p.process(41, 1, "MainThread", 20, []string{"node", "/opt/node_modules/openclaw/openclaw.mjs", "gateway", "run"}, []string{"HOME=" + w.home})
 	w.cfg.Table = p.table()
 	_, err := discover(t, w.adapter(), adapters.Query{})
-	onlyProblem(t, err, adapters.ErrUnreadable, "process 41 runs, and nothing listens there")
+	onlyProblem(t, err, adapters.ErrUnreadable, "process 41 is running, but nothing listens there")
 }
 
 // TestOldLock: the lock of 2026.2.26 lies in the folder for temporary files, and

@@ -38,7 +38,7 @@ type target struct {
 	workspaces map[string]string // of its agents, as its settings say
 }
 
-// search has what find looks at and finds.
+// search holds the inputs and the results of find.
 type search struct {
 	adapter   *Adapter
 	home      string
@@ -92,7 +92,7 @@ func (s *search) addNamed(raw string, auth credentials, name, by string) {
 	addr, inURL, err := parseURL(raw)
 	if err != nil {
 		s.answer.Problem(&adapters.Problem{Kind: adapters.ErrFormat, Path: by, Err: err,
-			Fix: "an address is like ws://127.0.0.1:18789 or wss://gateway.example"})
+			Fix: "an address looks like ws://127.0.0.1:18789 or wss://gateway.example"})
 		return
 	}
 	from := by

@@ -145,10 +145,10 @@ func parseRows(raw []json.RawMessage, skipped map[string]int) []row {
 		var typ *json.UnmarshalTypeError
 		switch {
 		case err != nil && !errors.As(err, &typ), !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")):
-			skipped["session row that is no object"]++
+			skipped["session row that is not an object"]++
 			continue
 		case r.Key == "" && r.SessionID == "":
-			skipped["session row without key"]++
+			skipped["session row without a key"]++
 			continue
 		case err != nil:
 			skipped["session row with a member of another type"]++
@@ -205,7 +205,7 @@ func (c *client) list(ctx context.Context, search string, now time.Time, skipped
 		}
 		next := int(p.Next.count())
 		if next <= offset || len(p.Sessions.rows) == 0 {
-			return nil, nil, &peer.FormatError{Err: fmt.Errorf("sessions.list does not get on at offset %d", offset)}
+			return nil, nil, &peer.FormatError{Err: fmt.Errorf("sessions.list returns the same page again at offset %d", offset)}
 		}
 		offset = max(next-overlap, offset+1)
 	}
@@ -230,7 +230,7 @@ func (l *lister) missing(now time.Time, skipped map[string]int) error {
 		skipped[fmt.Sprintf("older gateway session (only the newest %d are listed)", maxRows)] += missing
 		return nil
 	}
-	return fmt.Errorf("it says it has %d sessions and listed %d", len(l.at)+missing, len(l.at))
+	return fmt.Errorf("it reports %d sessions but listed %d", len(l.at)+missing, len(l.at))
 }
 
 // lister gathers pages.

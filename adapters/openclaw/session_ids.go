@@ -23,7 +23,8 @@ type sessionIDs struct {
 	at    map[string]place // by id
 }
 
-// maxRemembered is how many sessions are remembered before all are forgotten.
+// maxRemembered is the number of sessions that are remembered. When it is reached, all are
+// forgotten.
 const maxRemembered = 200_000
 
 // enter notes the sessions of a gateway.

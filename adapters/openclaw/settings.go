@@ -14,7 +14,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// settings has what an openclaw.json says of its gateway.
+// settings holds what an openclaw.json contains about its gateway.
 type settings struct {
 	path     string
 	port     int

@@ -11,7 +11,7 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// gatewayView has what the sessions of one gateway are judged by.
+// gatewayView holds what is needed to derive the status of the sessions of one gateway.
 type gatewayView struct {
 	target            *target
 	hello             *hello
@@ -48,7 +48,7 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 	return s
 }
 
-// quietLimit is after how long a session without a run counts as over. A gateway keeps
+// quietLimit is the time after which a session without a run counts as stopped. A gateway keeps
 // its sessions for ever, and each could be continued; like those of other agents, a
 // session that is not open is not live.
 const quietLimit = 24 * time.Hour
@@ -61,7 +61,7 @@ func stopIfQuiet(d *report.Verdict, age time.Duration, never bool) {
 		return
 	}
 	d.Status = adapters.Stopped
-	d.Evidence += "; nothing happened in it for " + report.Span(age) + ", so it counts as over"
+	d.Evidence += "; no activity for " + report.Span(age) + ", so it counts as stopped"
 }
 
 // version returns the version of the gateway. 2026.2.26 says "dev" when it wasn't
@@ -87,7 +87,8 @@ func (r *row) title() string {
 	return cmp.Or(strings.TrimSpace(r.Label), derived, display)
 }
 
-// noTitle is what 2026.2.26 derives from an id and a date while nothing was said.
+// noTitle matches the title that 2026.2.26 makes of the id and the date of a session without a
+// prompt.
 var noTitle = regexp.MustCompile(`^[0-9a-f]{8} \(\d{4}-\d{2}-\d{2}\)$`)
 
 func (r *row) lastActivity() time.Time {
@@ -176,12 +177,12 @@ func (v *gatewayView) decideByEvents(r *row) report.Verdict {
 	}
 	switch {
 	case ok && seen.open:
-		return report.Working(v.says(fmt.Sprintf("its run began %s ago and no end was told%s",
+		return report.Working(v.says(fmt.Sprintf("its run began %s ago and no end was reported%s",
 			report.Span(v.now.Sub(seen.at)), maybeWaits)))
 	case ok:
 		return report.Idle(seen.outcome, v.says(fmt.Sprintf("its run ended %s ago", report.Span(v.now.Sub(seen.at)))))
 	}
-	return report.Unknown(v.says("this OpenClaw doesn't tell whether a run is active, and none began or ended while Rollcall listened"))
+	return report.Unknown(v.says("this OpenClaw doesn't report whether a run is active, and none began or ended while Rollcall listened"))
 }
 
 // runOf returns what events said of a session's run.

@@ -41,11 +41,11 @@ func parseURL(raw string) (address, credentials, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil { // its text repeats the address, and what is secret in it
-		return address{}, credentials{}, errors.New("an address of a gateway can't be understood")
+		return address{}, credentials{}, errors.New("a gateway's address is not a valid URL")
 	}
 	scheme := map[string]string{"ws": "ws", "http": "ws", "wss": "wss", "https": "wss"}[strings.ToLower(u.Scheme)]
 	if scheme == "" || u.Hostname() == "" {
-		return address{}, credentials{}, errors.New("an address of a gateway has no host, or is neither ws:// nor wss://")
+		return address{}, credentials{}, errors.New("a gateway's address has no host, or begins neither with ws:// nor with wss://")
 	}
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	if port == "" {

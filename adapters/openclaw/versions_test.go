@@ -65,7 +65,7 @@ func TestApril(t *testing.T) {
 	w.write(sessions+"s-died.jsonl.lock", `{"pid":4194000,"createdAt":"2026-11-22T01:29:53.225Z"}`)
 	a := w.adapter()
 	roll, err := discover(t, a, adapters.Query{})
-	if err != nil || roll.Skipped["session in sessions.json without id"] != 1 {
+	if err != nil || roll.Skipped["session in sessions.json without an id"] != 1 {
 		t.Errorf("%v, skipped %v", err, roll.Skipped)
 	}
 	want := map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// snapshot is what one read of a database gave. It is not changed afterwards.
+// snapshot holds the result of one read of a database. It is not changed afterwards.
 type snapshot struct {
 	stamp    sqlitero.Stamp
 	scope    scope
@@ -66,7 +66,7 @@ func (s scope) mayRun(id string, updated millis) bool {
 	return s.runs && (updated >= s.live || s.also[id])
 }
 
-// creationTime is how long OpenCode may take to make its tables.
+// creationTime is the time that OpenCode may take to create its tables.
 const creationTime = time.Minute
 
 // sessions returns the sessions of one database by id, those of the scope or

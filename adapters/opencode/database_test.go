@@ -258,7 +258,7 @@ func TestStrangeRecords(t *testing.T) {
 	if err != nil || sessions[good].Outcome != adapters.Completed || sessions[bad].Status != adapters.Stopped {
 		t.Errorf("%v, %v", sessions, err)
 	}
-	if roll.Skipped["part of an unknown type"] != 1 || roll.Skipped["part in a form that isn't known"] != 2 {
+	if roll.Skipped["part of an unknown type"] != 1 || roll.Skipped["part in an unknown form"] != 2 {
 		t.Errorf("skipped %v", roll.Skipped)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fileHead has what shows how old a session of the JSON store is, without its messages.
+// fileHead holds what shows the age of a session of the JSON store without its messages.
 // It is not changed afterwards.
 type fileHead struct {
 	size     int64

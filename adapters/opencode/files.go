@@ -17,7 +17,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// fileSession is what was read of one session. It is not changed afterwards.
+// fileSession holds what was read of one session. It is not changed afterwards.
 type fileSession struct {
 	stamp fileStamp
 	facts *facts
@@ -29,8 +29,8 @@ type sum struct {
 	cost   float64
 }
 
-// fileStamp tells one state of a session's files from another: its own, the
-// folder of its messages and the last of these.
+// fileStamp identifies one state of a session's files: of its own file, of the folder of its
+// messages, and of the last of these.
 type fileStamp struct {
 	size     int64
 	changed  time.Time
@@ -101,7 +101,7 @@ func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, 
 			case errors.Is(err, fs.ErrPermission):
 				problems = append(problems, adapters.Unreadable(filepath.Join(project, e.Name()), err))
 			default:
-				skipped["session file in a form that isn't known"]++
+				skipped["session file in an unknown form"]++
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func readFileSession(storage, path, id string, was *fileSession, want scope) (*f
 		return nil, err
 	}
 	if row.ID != id {
-		return nil, fmt.Errorf("%s: it speaks of another session", path)
+		return nil, fmt.Errorf("%s: it describes another session", path)
 	}
 	f := &facts{id: id, parent: row.Parent, directory: row.Directory, title: ownTitle(row.Title), version: row.Version,
 		created: row.Time.Created, updated: row.Time.Updated, archived: row.Time.Archived > 0,
@@ -208,7 +208,7 @@ func readFileSession(storage, path, id string, was *fileSession, want scope) (*f
 	return s, nil
 }
 
-// messageFiles are the messages of one session.
+// messageFiles holds the message files of one session.
 type messageFiles struct {
 	storage, folder string
 	names           []string // ids, oldest first

@@ -39,13 +39,13 @@ func TestBadFiles(t *testing.T) {
 		}, "message file that could not be read"},
 		"a session that is none": {func(s *store) {
 			s.write("storage/session/p/"+sesB+".json", "[]")
-		}, "session file in a form that isn't known"},
+		}, "session file in an unknown form"},
 		"another session's file": {func(s *store) {
 			s.write("storage/session/p/"+sesB+".json", fileSessionData)
-		}, "session file in a form that isn't known"},
+		}, "session file in an unknown form"},
 		"a link to itself": {func(s *store) {
 			_ = os.Symlink(sesB+".json", filepath.Join(s.data, "storage/session/p/"+sesB+".json"))
-		}, "session file in a form that isn't known"},
+		}, "session file in an unknown form"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

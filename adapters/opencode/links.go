@@ -42,7 +42,7 @@ type common struct {
 	hosts []*host
 }
 
-// logLag is after what time a line is surely in the shared log: it is written in
+// logLag is the time after which a line must be in the shared log: OpenCode writes it in
 // batches, once a second.
 const logLag = 3 * time.Second
 

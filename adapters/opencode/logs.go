@@ -17,7 +17,7 @@ import (
 	"rollcall/adapters/internal/agentfile"
 )
 
-// logState has what one log file says, up to an offset. It is not changed afterwards.
+// logState holds what was read of one log file up to an offset. It is not changed afterwards.
 type logState struct {
 	info    fs.FileInfo
 	end     int64
@@ -25,8 +25,8 @@ type logState struct {
 	runs    map[string]*run
 }
 
-// run has what one process has logged: a "run=" of the shared log (1.17 and later), or
-// the whole of a log of its own (up to 1.15).
+// run holds the log lines of one process: a "run=" of the shared log (1.17 and later), or a
+// whole log file where each process has its own (up to 1.15).
 type run struct {
 	id          string
 	first, last time.Time
@@ -39,7 +39,7 @@ type run struct {
 	args        string
 }
 
-// mention is what a run says of a session.
+// mention holds what a run logged about a session.
 type mention struct {
 	at   time.Time // when a step of it began, or it was made
 	over time.Time // when its loop ended or was cancelled; zero since a step began

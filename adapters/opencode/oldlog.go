@@ -16,8 +16,8 @@ import (
 	"rollcall/adapters"
 )
 
-// oldName is how a log of one process is named, up to 1.15.4: by the second, in
-// UTC, in which it was begun. A terminal interface has two.
+// oldName is the name of the log of one process, up to 1.15.4: the second, in UTC, in which
+// it was created. A terminal interface has two.
 const oldName = "2006-01-02T150405.log"
 
 // sharedName is the log of all processes, since 1.17.11 at the latest.

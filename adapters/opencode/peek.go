@@ -20,7 +20,7 @@ import (
 // its parts, until there are enough.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	if len(s.Files) == 0 || !isSession(s.ID) {
-		return nil, fmt.Errorf("%s: no session of OpenCode's", s.ID)
+		return nil, fmt.Errorf("%s: not a session of OpenCode", s.ID)
 	}
 	if n <= 0 {
 		return nil, nil
@@ -129,7 +129,7 @@ func fullPrompt(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// arguments are the members of a tool's input that say most, the best first.
+// arguments lists the members of a tool's input that describe it best, in order of preference.
 var arguments = []string{"command", "filePath", "path", "pattern", "url", "query", "description", "prompt", "name"}
 
 // argument returns what says most of a tool's input.

@@ -14,7 +14,7 @@ import (
 	"rollcall/proc"
 )
 
-// role is what a process of OpenCode is for.
+// role is the kind of host that a process of OpenCode is.
 type role int
 
 const (
@@ -47,7 +47,7 @@ type host struct {
 	knownHome    bool              // its environment or its files name a data folder that exists here
 }
 
-// census is what the process table says about OpenCode at one moment.
+// census holds the processes of OpenCode that one reading of the process table shows.
 type census struct {
 	hosts     []*host
 	children  map[int][]proc.Process

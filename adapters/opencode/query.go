@@ -80,7 +80,7 @@ func scanSession(rows *sql.Rows) (*facts, error) {
 func (f *facts) setLast(id, data string, updated, created millis) {
 	var m message
 	if json.Unmarshal([]byte(data), &m) != nil || m.Role != "user" && m.Role != "assistant" {
-		f.skip("message in a form that isn't known")
+		f.skip("message in an unknown form")
 		m = message{}
 	}
 	m.ID, m.updated = id, updated
@@ -284,7 +284,7 @@ func (r *reading) calls(ctx context.Context, f *facts) error {
 func (f *facts) addPart(updated millis, data string, metadata bool) {
 	var p part
 	if json.Unmarshal([]byte(data), &p) != nil {
-		f.skip("part in a form that isn't known")
+		f.skip("part in an unknown form")
 		return
 	}
 	p.updated = updated

@@ -144,7 +144,7 @@ func (p *part) call() call {
 	return c
 }
 
-// facts is what a store says of one session.
+// facts holds what a store contains about one session.
 type facts struct {
 	id, parent, directory, title, version string
 
@@ -174,7 +174,7 @@ type facts struct {
 	skipped  map[string]int
 }
 
-// otherParts are the kinds of parts that tell nothing of what a session does
+// otherParts lists the kinds of parts that show nothing about the state of a session
 // (1.1.65 to 1.18.33).
 var otherParts = map[string]bool{"text": true, "reasoning": true, "file": true, "step-start": true, "step-finish": true,
 	"snapshot": true, "patch": true, "agent": true, "retry": true, "compaction": true, "subtask": true}

@@ -22,7 +22,7 @@ const (
 	settled = 10 * time.Second
 )
 
-// assignment says which process wrote which run of a shared log.
+// assignment records which process wrote which run of a shared log.
 type assignment struct {
 	runOf  map[*host]*run   // where there is but one way
 	may    map[*run][]*host // where there are several, or one that isn't sure

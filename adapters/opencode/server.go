@@ -19,9 +19,8 @@ import (
 	"rollcall/proc"
 )
 
-// serverAnswer has what the server of one process answered. It is the truth for that
-// process's own sessions, in the folders that were asked about, and says nothing of
-// others.
+// serverAnswer holds the answers of the server in one process. They decide for that process's
+// own sessions, in the folders that were asked about, and hold nothing about others.
 type serverAnswer struct {
 	status      map[string]serverStatus // those that aren't idle
 	permissions map[string]string       // by session: what for
@@ -62,7 +61,7 @@ func (a *Adapter) client(id proc.Identity) *http.Client {
 		}
 		to, ok := conn.RemoteAddr().(*net.TCPAddr)
 		if !ok {
-			err = fmt.Errorf("%s is no address of a port", conn.RemoteAddr())
+			err = fmt.Errorf("%s is not an address with a port", conn.RemoteAddr())
 		} else {
 			err = a.serves(to.AddrPort(), id)
 		}
@@ -142,14 +141,14 @@ func (d *discovery) askServers(ctx context.Context, r *root, folders []string) m
 
 func serverProblem(base string, err error) error {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: base, Err: err,
-		Fix: "its sessions are judged by what is stored"}
+		Fix: "the status of its sessions is derived from its stored files alone"}
 	var timeout net.Error
 	var listener *peer.ListenerError
 	switch {
 	case errors.As(err, &listener):
 		p.Err = listener
 	case errors.Is(err, errPassword):
-		p.Fix = "set OPENCODE_SERVER_PASSWORD for Rollcall as for the server"
+		p.Fix = "set OPENCODE_SERVER_PASSWORD to the server's password in Rollcall's environment"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		p.Kind = adapters.ErrTimeout
 	case errors.Is(err, errAnswer):
@@ -162,7 +161,7 @@ func serverProblem(base string, err error) error {
 var (
 	// errPassword reports that the server asks for a password.
 	errPassword = errors.New("it asks for a password")
-	errAnswer   = errors.New("not an answer of OpenCode's")
+	errAnswer   = errors.New("not an answer of OpenCode")
 )
 
 func (a *Adapter) askServer(ctx context.Context, client *http.Client, base string, folders []string) (*serverAnswer, error) {

@@ -10,14 +10,14 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// turnState is what the messages alone show.
+// turnState is the state of the turn according to the messages alone.
 type turnState int
 
 const (
 	noMessages turnState = iota
 	inTurn
 	over
-	unclear // the last message has a form that isn't known
+	unclear // the last message has an unknown form
 )
 
 // open reports whether a session's messages leave its turn open.
@@ -185,7 +185,7 @@ func (s observation) byMessages() report.Verdict {
 		return report.Idle(f.outcome(), s.lastTurn()+"; "+holder)
 	}
 	if f.open() != inTurn || s.willContinue() {
-		return report.Working(holder + " was begun to go on with it; " + s.lastTurn())
+		return report.Working(holder + " was started to continue it; " + s.lastTurn())
 	}
 	if s.claim.opensOnly {
 		return report.Idle(adapters.Died, s.lastTurn()+", of a process that is gone; "+holder+" only has it open")
@@ -245,7 +245,7 @@ func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Ses
 	return nil
 }
 
-// asksUser are the tools that do nothing but ask.
+// asksUser lists the tools that do nothing but ask the user.
 var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter": true}
 
 // needsPermission returns in words why a call can only be waiting for permission, and
@@ -338,7 +338,7 @@ func (s observation) lastTurn() string {
 	case f.last.Role == "user":
 		return "the user's message of " + s.clock(f.last.Time.Created) + " has no answer yet"
 	case f.last.Role == "":
-		return "the last message has a form that isn't known"
+		return "the last message has an unknown form"
 	case f.last.Error != nil:
 		text := "last turn ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Error.Name
 		if m := f.last.Error.Data.Message; m != "" {

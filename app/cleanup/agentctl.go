@@ -16,7 +16,7 @@ import (
 	"rollcall/proc"
 )
 
-// Sessions are the ids of the live sessions of one snapshot.
+// Sessions holds the live sessions of one snapshot.
 type Sessions struct {
 	Live map[string]bool
 	// Unknown are the agents that did not list all their sessions. Any session of theirs may be live.
@@ -34,7 +34,7 @@ type Agentctl struct {
 
 var _ Source = (*Agentctl)(nil)
 
-// records are the folders of session records in the home folder, and the agents of those sessions.
+// records lists the folders of session records in the home folder, and the agents of those sessions.
 var records = []struct {
 	folder string
 	anchor string // the part of folder that may be a link of the user's

@@ -71,7 +71,7 @@ func kept(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrKept, fmt.Sprintf(format, args...))
 }
 
-// ended are the statuses of agentctl for a session that has ended; open are its other statuses.
+// ended lists the statuses of agentctl for a session that has ended. open lists its other statuses.
 var (
 	ended = []string{"stopped", "error", "completed", "failed"}
 	open  = []string{"running", "idle", "pending"}

@@ -39,7 +39,7 @@ func parseRecord(data []byte) (record, error) {
 	return r, nil
 }
 
-// startForms are the formats of ps -o lstart=: that of ctime, and that of macOS with a language that puts the day first.
+// startForms lists the formats of ps -o lstart=: that of ctime, and that of macOS with a language that puts the day first.
 var startForms = []string{"Mon Jan 2 15:04:05 2006", "Mon 2 Jan 15:04:05 2006"}
 
 // parseStart parses a start time of ps, which is local time without a zone. It returns the zero time for other text.

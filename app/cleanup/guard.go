@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// agents are the agents' own folders in the home folder. Nothing in them is ever removed, except in a subfolder
+// agents lists the agents' own folders in the home folder. Nothing in them is ever removed, except in a subfolder
 // "agentctl".
 var agents = []string{
 	".claude", ".codex", ".pi", ".openclaw", ".clawdbot", ".moltbot", ".opencode", ".slate",

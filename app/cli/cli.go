@@ -22,7 +22,7 @@ import (
 	"rollcall/proc"
 )
 
-// Streams are the standard streams of the program.
+// Streams holds the standard streams of the program.
 type Streams struct {
 	Out, Err io.Writer
 	// In is the terminal on which a question can be answered; nil: there is none.
@@ -42,7 +42,7 @@ type Version struct {
 	Build   string // "desktop" or "headless"
 }
 
-// Deps are what the commands work with.
+// Deps holds what the commands need from their caller.
 type Deps struct {
 	// Open returns the adapters and the process table. It is called at most once, by
 	// the commands that need them.

@@ -17,7 +17,7 @@ import (
 	"rollcall/app/present"
 )
 
-// completionLimit is how long an agent may take to list its sessions for a shell, whose user waits.
+// completionLimit is the time that an agent may take to list its sessions for a shell, whose user waits.
 const completionLimit = 1500 * time.Millisecond
 
 // completer returns what a shell can offer for an argument or a flag's value. args are the arguments before it.
@@ -130,8 +130,8 @@ func files([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// completions are the lists that depend on this machine. What cannot be read is left out: a shell has no place for
-// messages.
+// completions makes the lists of values that depend on this machine. What cannot be read is left out: a shell has no place
+// for messages.
 type completions struct{ *env }
 
 // agents returns the agents that can be launched or listed.

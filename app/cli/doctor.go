@@ -125,7 +125,7 @@ func (c *doctorCommand) environment() []checkJSON {
 	if table != nil {
 		list, err := table.List(c.ctx)
 		if err == nil && len(list) == 0 {
-			err = errors.New("no process is visible: is /proc mounted, and not with hidepid?")
+			err = errors.New("no process is visible: is /proc mounted, and without the option hidepid?")
 		}
 		add("process table", err, fmt.Sprintf("%d processes", len(list)))
 		calls := &bounded.Calls{}

@@ -51,7 +51,7 @@ type sessionJSON struct {
 	Launch         *launchJSON         `json:"launch,omitempty"`
 }
 
-// launchJSON is what Rollcall recorded of a session that it started.
+// launchJSON is the record of a session that Rollcall started.
 type launchJSON struct {
 	ID         string `json:"id"`
 	Group      string `json:"group,omitempty"`

@@ -23,7 +23,7 @@ import (
 	"rollcall/proc"
 )
 
-// env is what the sub-commands of one run work with. Its methods open what a command
+// env holds what the sub-commands of one run share. Its methods open what a command
 // needs, once.
 type env struct {
 	*output
@@ -49,7 +49,7 @@ func newEnv(ctx context.Context, streams Streams, deps Deps) *env {
 // openLaunches opens the records of the launches and reports those that can't be read.
 func (e *env) openLaunches() (*launch.Launches, error) {
 	if e.deps.Launches == nil {
-		return nil, errors.New("this build keeps no launches")
+		return nil, errors.New("this build has no launches")
 	}
 	l, err := e.deps.Launches()
 	if err != nil {
@@ -74,7 +74,7 @@ func (e *env) withLaunches(run func(l *launch.Launches, args []string) error) fu
 
 func (e *env) fuses() (*fuse.Fuses, error) {
 	if e.deps.Fuses == nil {
-		return nil, errors.New("this build keeps no fuses")
+		return nil, errors.New("this build has no fuses")
 	}
 	return e.deps.Fuses()
 }

@@ -16,7 +16,7 @@ import (
 func newFuse(e *env) *cobra.Command {
 	return newGroup("fuse", "Set timers of folders, for what a session left running there",
 		`A fuse is a timer of a folder. When it expires, a script of yours runs in the
-folder, a webhook is called, or both. The keeper sees to that (rollcall keep).
+folder, a webhook is called, or both. The keeper does this (rollcall keep).
 There is one fuse per folder, and it is never overwritten.`,
 		newFuseSet(e), newFuseExtend(e), newFuseCancel(e), newFuseRetry(e), newFuseList(e))
 }
@@ -52,7 +52,7 @@ func newFuseSet(e *env) *cobra.Command {
 	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'make cluster-down'`
 	cmd.Flags().DurationVar(&in, "in", fuse.Default, "when it expires")
 	cmd.Flags().StringVar(&x.Note, "note", "", "what it is for")
-	cmd.Flags().StringVar(&x.Event, "event", "", "a `name` that the script and the webhook get")
+	cmd.Flags().StringVar(&x.Event, "event", "", "a `name` that is passed to the script and the webhook")
 	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run in the folder, for 2 minutes at most")
 	cmd.Flags().BoolVar(&x.Again, "retry", false, "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
 	cmd.Flags().StringVar(&x.Webhook, "webhook", "", "an `address` to post to")

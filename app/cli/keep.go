@@ -42,9 +42,9 @@ func newKeep(e *env) *cobra.Command {
 		Short: "Keep launches, hooks, fuses and the webhook; started by itself when needed",
 		Long: `Keep what Rollcall owns: it is the parent of the agents that are launched in the
 background, runs hooks and the scripts of fuses, calls the webhook, and removes
-records a day after the end. One keeper runs for each user. Whatever leaves
-something to keep starts it, and it ends one minute after the last, so nobody needs
-to call it.`,
+records a day after the end. One keeper runs for each user. Every command that
+leaves something to keep starts it, and it ends one minute after nothing is left,
+so you do not need to start it.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
@@ -61,7 +61,7 @@ to call it.`,
 func (c *keepCommand) run() error {
 	switch {
 	case c.deps.Keep == nil || c.deps.Keeper == nil:
-		return errors.New("this build keeps nothing")
+		return errors.New("this build has no keeper")
 	case c.status:
 		return c.showStatus()
 	case c.asJSON:
@@ -174,7 +174,7 @@ func (c *doctorCommand) keeperCheck() (checkJSON, bool) {
 	return check, true
 }
 
-// installed tells what --install wrote.
+// installed prints what --install wrote.
 func (c *keepCommand) installed(i keep.Installation, err error) error {
 	for _, p := range i.Paths {
 		c.printf("wrote %s\n", c.path(p))
@@ -185,7 +185,7 @@ func (c *keepCommand) installed(i keep.Installation, err error) error {
 	return err
 }
 
-// uninstalled tells what --uninstall removed.
+// uninstalled prints what --uninstall removed.
 func (c *keepCommand) uninstalled(i keep.Installation, err error) error {
 	for _, p := range i.Paths {
 		c.printf("removed %s\n", c.path(p))

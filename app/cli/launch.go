@@ -36,8 +36,8 @@ func newLaunch(e *env) *cobra.Command {
 		Long: `Start an agent in a folder. It reads its prompt from standard input where the
 agent allows that; the prompt never passes through a shell. In the background its
 output goes to a log. The folder is locked until the agent's own process ends. A
-folder that is locked, or in which a session lives, also above it or below it, is
-refused with exit code 10 unless --force is given.
+folder is refused with exit code 10 if it is locked, or if a session runs in it or in
+a folder above or below it, unless --force is given.
 
 Several agents, or the same with several models, form a group: each works on the
 same prompt in a git worktree of its own, beside the repository. A matrix file
@@ -76,7 +76,7 @@ Agents: ` + agentNames(canLaunch) + ".",
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
-	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "also one agent works in a new git worktree, beside the repository")
+	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "start also a single agent in a new git worktree, beside the repository")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
 	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)
@@ -112,9 +112,9 @@ func (c *launchCommand) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.OnCreate, "on-create", "", "a `command` to run once the session is known")
 	f.StringVar(&c.OnComplete, "on-complete", "", "a `command` to run once its process has ended")
 	f.BoolVar(&c.RetryHooks, "retry-hooks", false, "start a hook again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
-	f.BoolVar(&c.Force, "force", false, "also into a folder that is locked or in use")
+	f.BoolVar(&c.Force, "force", false, "launch even if the folder is locked or in use")
 	f.BoolVar(&c.Terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
-	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that would be left out for the agent's sake")
+	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that are removed by default")
 	f.BoolVar(&c.wait, "wait", false, "wait for the end: exit code 0 if the agent's is 0, 11 if not, 12 if its code is not known")
 	f.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the command, start nothing")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask before a mode that skips all questions")

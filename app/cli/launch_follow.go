@@ -11,7 +11,7 @@ import (
 	"rollcall/app/present"
 )
 
-// followLimit is how long launch waits for the agent to list its session, or to fail.
+// followLimit is the time for which launch waits until the agent lists its session, or fails.
 const followLimit = 3 * time.Second
 
 // follow prints what a started agent does, until it lists its session or has ended, for
@@ -85,7 +85,7 @@ func (c *launchCommand) goesOn(r *launch.Record) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	return &exitError{AgentUnseen, fmt.Errorf("%s goes on in another process, and without a keeper its end cannot be waited for", r.ID)}
+	return &exitError{AgentUnseen, fmt.Errorf("%s continues in another process, and without a keeper its end cannot be waited for", r.ID)}
 }
 
 // waited reports the end of an agent that --wait has waited for. The exit code of the program tells it as well.

@@ -136,7 +136,7 @@ func (c *launchCommand) group(args []string) error {
 	return c.started(l, g.Name, results)
 }
 
-// started says how the results are compared, and waits for them with --wait. Its error names the members that were not
+// started prints how to compare the results, and waits for them with --wait. Its error names the members that were not
 // started.
 func (c *launchCommand) started(l *launch.Launches, group string, results []launch.GroupResult) error {
 	if len(results) > 1 {
@@ -200,7 +200,7 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 	}
 	waiting.Wait()
 	if count < 0 && code == Done && c.ctx.Err() == nil { // see goesOn
-		return &exitError{AgentUnseen, errors.New("an agent goes on in another process, and without a keeper its end cannot be waited for")}
+		return &exitError{AgentUnseen, errors.New("an agent continues in another process, and without a keeper its end cannot be waited for")}
 	}
 	if c.ctx.Err() != nil || code == Done {
 		return c.ctx.Err()

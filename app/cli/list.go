@@ -62,8 +62,8 @@ column, and nothing is cut.`,
 	return cmd
 }
 
-// wholeLimit is how long an agent may take to list the sessions of all time: some
-// agents' files must all be read for that.
+// wholeLimit is the time that an agent may take to list the sessions of all time: for some
+// agents all files must be read.
 const wholeLimit = time.Minute
 
 // listMemory is the memory in bytes above which the garbage collector works harder: the

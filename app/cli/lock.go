@@ -32,7 +32,7 @@ refused, with the name and reason of whoever locked it, until it is unlocked.`,
 		}),
 	}
 	cmd.Flags().StringVar(&k.By, "by", "", "who holds it (default: your user name)")
-	cmd.Flags().StringVar(&k.Reason, "reason", "", "why, for those who are refused")
+	cmd.Flags().StringVar(&k.Reason, "reason", "", "the reason, shown when a launch is refused")
 	return cmd
 }
 

@@ -227,7 +227,7 @@ type logPrinter struct {
 	rest []byte // a line that is not complete yet
 }
 
-// maxLogLine is how much of a line is kept until its end is known.
+// maxLogLine is the number of bytes of an unfinished line that are kept until its end is read.
 const maxLogLine = 64 << 10
 
 // print prints what was added to the log since the last call. Without raw it keeps a line that is not complete, since an

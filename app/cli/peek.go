@@ -13,7 +13,7 @@ import (
 	"rollcall/app/present"
 )
 
-// maxPeek is how many messages can be asked for at once.
+// maxPeek is the largest number of messages that can be requested at once.
 const maxPeek = 10_000
 
 type peekCommand struct {

@@ -33,8 +33,8 @@ const gap = 2
 // leaveOut is the width of a column that is not shown.
 const leaveOut = -gap
 
-// narrowing are the steps by which a table is made narrower until it fits its terminal: a column is cut to a width, or
-// left out. An id is cut last, since it is what other commands take.
+// narrowing lists the steps by which a table is made narrower until it fits its terminal: a column is cut to a width, or
+// left out. An id is cut last, since other commands take it.
 var narrowing = []struct{ column, width int }{
 	{colTopic, 40}, {colModel, 20}, {colGroup, 16}, {colProject, 20}, {colTopic, 24}, {colModel, 12}, {colProject, 12}, {colGroup, 8},
 	{colTopic, 14}, {colAgent, 7}, {colTopic, 12}, {colModel, leaveOut}, {colGroup, leaveOut}, {colTopic, leaveOut}, {colAgent, leaveOut},

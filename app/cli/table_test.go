@@ -226,7 +226,7 @@ func TestDoctorForPeople(t *testing.T) {
 	for _, part := range []string{
 		"rollcall 1.2.3 (headless", "+ Claude Code: 1 session in ", "    missing   ~/.claude/sessions\n", "    versions  2.1.329 (3), 1.0.0 (1)\n",
 		"    format    recognised in part\n", "    skipped   unknown record type x: 2\n", "x Codex: not everything could be read; 0 sessions",
-		"    problem   /home/dev/.codex/state_5.sqlite: format not recognised: no table threads (a newer Rollcall may know it)\n",
+		"    problem   /home/dev/.codex/state_5.sqlite: format not recognised: no table threads (a newer version of Rollcall may recognise it)\n",
 		"    format    not recognised\n",
 	} {
 		if !strings.Contains(r.out, part) {

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// WindowOptions are the options of `rollcall window`.
+// WindowOptions holds the options of `rollcall window`.
 type WindowOptions struct {
 	Session string // id of the session to show; empty: none
 	Launch  bool   // open at the launch page

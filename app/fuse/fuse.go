@@ -48,7 +48,8 @@ type Fuse struct {
 	unknown bool
 }
 
-// Outcome is how the actions of a fuse ended. It is empty until they did, and in files of versions that did not store it.
+// Outcome is the result of a fuse's actions. It is empty until they have ended, and in files of versions that did not store
+// it.
 type Outcome string
 
 // The outcomes.

@@ -27,13 +27,13 @@ const (
 
 // ErrRefused is returned for a message that the other process does not accept, because it
 // does not know the verb.
-var ErrRefused = errors.New("it does not know what is asked of it")
+var ErrRefused = errors.New("it does not know this request")
 
 // errDropped is returned when the other process closed the connection: too many
 // others came after it.
-var errDropped = errors.New("it did not take the message")
+var errDropped = errors.New("it did not accept the message")
 
-// sendTries is how often a message is sent whose connection was dropped.
+// sendTries is how many times a message is sent if its connection is dropped.
 const sendTries = 5
 
 // Send hands msg to the process that holds the claim on name and returns once
@@ -81,7 +81,7 @@ func sendOnce(name string, line []byte, until time.Time) error {
 	var timeout net.Error
 	switch {
 	case err != nil && errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("it did not take the message in time: %w", err)
+		return fmt.Errorf("it did not accept the message in time: %w", err)
 	case err != nil:
 		return fmt.Errorf("%w: %w", errDropped, err)
 	case answer == refused:
@@ -113,16 +113,16 @@ func dial(dir, name string) (net.Conn, error) {
 			return nil, ErrNotRunning
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("it is running, and does not listen: %w: %w", ErrUnanswered, err)
+			return nil, fmt.Errorf("it is running, but does not listen: %w: %w", ErrUnanswered, err)
 		}
 	}
 }
 
-// maxPeers is how many connections are open at once. When there are more, the one
-// that has been open longest is closed: a real message takes milliseconds.
+// maxPeers is the largest number of open connections. When there are more, the one that has
+// been open longest is closed: a real message takes milliseconds.
 const maxPeers = 64
 
-// peers are the open connections, the oldest first.
+// peers holds the open connections, the oldest first.
 type peers struct {
 	mu     sync.Mutex
 	list   []*peer

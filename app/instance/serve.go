@@ -51,7 +51,7 @@ func (r *Request) Hold() {
 	_, _ = io.Copy(io.Discard, r.peer.conn)
 }
 
-// maxHeld is how many requests are answered at once. The connections of others are closed.
+// maxHeld is the largest number of requests that are answered at the same time. The connections of others are closed.
 const maxHeld = 256
 
 // hold takes the connection of a whole request out of those that are closed when there are too many. It reports whether
@@ -86,7 +86,7 @@ func (i *Instance) serveRequest(p *peer, handle func(*Request)) {
 	}
 }
 
-// Answers are the answers of the process that holds a claim to one request.
+// Answers reads the answers that the holder of a claim sends to one request.
 type Answers struct {
 	conn net.Conn
 	dec  *json.Decoder

@@ -22,7 +22,7 @@ const (
 	Problem                // Err reports what could not be stored; Follow tries again
 )
 
-// Progress is what Follow reports.
+// Progress is one report of Follow.
 type Progress struct {
 	Stage  Stage
 	Record Record

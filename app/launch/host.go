@@ -44,7 +44,7 @@ func errUnkept(why error) error {
 	return fmt.Errorf("its exit code will not be known, and its record is kept by the next process of Rollcall: %w", why)
 }
 
-// handOverTries is how often a launch is handed to a keeper. A keeper that is killed meanwhile is replaced by another.
+// handOverTries is how many times a launch is handed to a keeper. A keeper that is killed meanwhile is replaced by another.
 const handOverTries = 3
 
 // startKept has the keeper start the process of a launch whose record is written.

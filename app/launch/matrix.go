@@ -45,7 +45,7 @@ type matrixFile struct {
 	Matrix     []matrixEntry `yaml:"matrix"`
 }
 
-// matrixHooks are the hooks as agentctl's matrix files have them.
+// matrixHooks holds the hooks of agentctl's matrix files.
 type matrixHooks struct {
 	OnCreate   string `yaml:"on_create"`
 	OnComplete string `yaml:"on_complete"`

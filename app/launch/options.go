@@ -14,7 +14,7 @@ import (
 	"rollcall/proc"
 )
 
-// Options are the options of a launch as the user gave them, as flags or in the window's form.
+// Options holds the options of a launch as the user gave them, as flags or in the window's form.
 type Options struct {
 	Dir        string
 	Prompt     string
@@ -33,7 +33,7 @@ type Options struct {
 	Defaults   Defaults
 }
 
-// Defaults are what launches use for what the user did not choose. They come from the settings.
+// Defaults holds the values that launches use for what the user did not choose. They come from the settings.
 type Defaults struct {
 	agent    adapters.Name
 	agents   map[adapters.Name]settings.Agent

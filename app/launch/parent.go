@@ -19,7 +19,7 @@ type exit struct {
 }
 
 // ErrTaken is returned by Start for a launch that is not starter's any more: it was taken back, or another keeper has it.
-var ErrTaken = errors.New("the launch was taken back, or another keeper has started it")
+var ErrTaken = errors.New("the launch was cancelled, or another keeper has started it")
 
 // Start starts the process of a launch that starter has recorded, with this process as its parent, and returns the pid.
 // What could not be stored after the start is logged. If nothing was started, it undoes what starter did.

@@ -82,7 +82,7 @@ func (f *lateFile) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// promptShown is how many characters of a prompt a record keeps.
+// promptShown is the number of characters of a prompt that a record keeps.
 const promptShown = 200
 
 // promptHead returns the first promptShown characters of a prompt. What is no UTF-8 is replaced, as JSON has it.

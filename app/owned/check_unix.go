@@ -27,7 +27,7 @@ func FileNumber(info fs.FileInfo) string {
 	return ""
 }
 
-// owners are the users to whom a file may belong.
+// owners is the set of users to whom a file may belong.
 type owners int
 
 const (

@@ -19,7 +19,7 @@ const LockFlags = os.O_CREATE | os.O_RDWR
 // FileNumber returns an empty string: the number of a file is not known on Windows.
 func FileNumber(fs.FileInfo) string { return "" }
 
-// owners are the users to whom a file may belong. Administrators and the system are always allowed: they can change
+// owners is the set of users to whom a file may belong. Administrators and the system are always allowed: they can change
 // every file, and own the files of elevated programs.
 type owners int
 
@@ -28,7 +28,7 @@ const (
 	userOrRoot
 )
 
-// writes are the access rights that allow changing a file or folder, or its owner.
+// writes is the set of access rights that allow changing a file or folder, or its owner.
 const writes = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.FILE_WRITE_EA | windows.FILE_WRITE_ATTRIBUTES |
 	fileDeleteChild | windows.DELETE | windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_WRITE | windows.GENERIC_ALL
 

@@ -182,7 +182,7 @@ func Cause(err error) string {
 	case errors.Is(err, bounded.ErrNoAnswer):
 		return "disk does not answer"
 	case errors.Is(err, owned.ErrUnsafe):
-		return "folder or file is not yours alone"
+		return "folder or file is not private"
 	case errors.Is(err, fs.ErrPermission):
 		return "no permission"
 	}

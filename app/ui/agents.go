@@ -96,7 +96,7 @@ func stateText(h app.Health) (icon, text string, color fyne.ThemeColorName) {
 	return "stale", "not read yet", widgets.ColorMuted
 }
 
-// maxProblems is how many problems are listed.
+// maxProblems is the largest number of problems that are listed.
 const maxProblems = 20
 
 func problemLines(problems []string) string {

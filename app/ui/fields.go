@@ -261,7 +261,7 @@ func list(name string, fields []field, total int) []field {
 	return fields
 }
 
-// maxLinks is how many sub-agents and how many files are listed.
+// maxLinks is the largest number of sub-agents, and of files, that are listed.
 const maxLinks = 20
 
 // sessionName returns a session's topic, or its id if it has none, with its status.

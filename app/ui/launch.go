@@ -275,5 +275,5 @@ func (p *launchPage) add(r *launchRun) {
 	p.content.Refresh()
 }
 
-// maxRuns is how many earlier launches the page shows.
+// maxRuns is the number of earlier launches that the page shows.
 const maxRuns = 9

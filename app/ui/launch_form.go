@@ -10,7 +10,7 @@ import (
 	"rollcall/app/launch"
 )
 
-// launchForm is what the user wants to launch. It contains no widgets, so any goroutine may use it.
+// launchForm holds what the user entered in the launch form. It contains no widgets, so any goroutine may use it.
 type launchForm struct {
 	launch.Options
 	members      []launch.Member

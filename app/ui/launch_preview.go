@@ -30,7 +30,7 @@ type preview struct {
 	commands string      // what is copied
 }
 
-// pause is how long the preview waits for the next key.
+// pause is the time for which the preview waits for the next key.
 const pause = 150 * time.Millisecond
 
 func newPreview(u *UI) *preview {
@@ -117,7 +117,7 @@ func (p *preview) answer(got *prepared, err error) {
 	p.set(present.Cut(present.Text(head(commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), commands, widget.MediumImportance)
 }
 
-// maxCommands is how much of the commands is cleaned for the screen, in bytes: a prompt may be long.
+// maxCommands is the number of bytes of the commands that are cleaned for the screen: a prompt may be long.
 const maxCommands = 32 << 10
 
 // planNotes returns what the user should know beside the command line.

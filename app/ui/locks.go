@@ -17,7 +17,7 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// folderState is what Rollcall stores about folders: its locks and timers.
+// folderState holds Rollcall's own records about folders: its locks and timers.
 type folderState struct {
 	locks    []lock.Lock
 	fuses    []fuse.Fuse

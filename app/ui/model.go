@@ -55,7 +55,7 @@ type row struct {
 	open    bool // moreRow: unfolded
 }
 
-// view is what the list shows of a snapshot. It is immutable.
+// view holds the rows that the list shows of a snapshot. It is immutable.
 type view struct {
 	snapshot  *app.Snapshot
 	rows      []row
@@ -227,7 +227,7 @@ func (b *builder) size(i int) int {
 	return n
 }
 
-// maxSearched is how much of each text the filter searches, in bytes.
+// maxSearched is the number of bytes of each text in which the filter searches.
 const maxSearched = 4 << 10
 
 // searchTexts returns the texts that the filter searches, one per session.

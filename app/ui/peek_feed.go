@@ -192,7 +192,7 @@ func newMessages(list []adapters.Message, err error, agent adapters.Name, n int)
 	return out
 }
 
-// maxLines is how many lines of a message are shown at first.
+// maxLines is the number of lines of a message that are shown at first.
 const maxLines = 14
 
 // fold splits a long text into what is shown at first and the rest.

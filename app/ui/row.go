@@ -76,7 +76,7 @@ func headerText(r row, days int) rowText {
 	return w
 }
 
-// maxRowText is how much of a text a row reads, in bytes.
+// maxRowText is the number of bytes of a text that a row reads.
 const maxRowText = 600
 
 func sessionText(s *app.Session, nested bool, now time.Time) rowText {
@@ -183,7 +183,7 @@ func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
 	return out
 }
 
-// rowParts is what is drawn for a row.
+// rowParts holds the canvas objects of a row.
 type rowParts struct {
 	v                            *rowView
 	back, bar, rule              *canvas.Rectangle

@@ -37,7 +37,7 @@ type stopSheet struct {
 	plan *app.StopPlan // nil: the session is not running
 }
 
-// stopResult is what a stop did.
+// stopResult is the result of a stop.
 type stopResult struct {
 	app.StopResult
 	ended bool // the session had ended before

@@ -8,7 +8,7 @@ import (
 	"rollcall/app/present"
 )
 
-// maxGroups is how many groups the menu lists.
+// maxGroups is the largest number of groups that the menu lists.
 const maxGroups = 10
 
 // showMenu opens the menu for several sessions below the button b.

@@ -16,7 +16,7 @@ import (
 // errNoWorktree means that a group has no worktree.
 var errNoWorktree = errors.New("the group has no worktree any more")
 
-// worktreePlans is what would be removed for a group.
+// worktreePlans holds the plans for removing the worktrees of a group.
 type worktreePlans struct {
 	repo  *worktree.Repo
 	plans []worktree.Plan

@@ -30,7 +30,7 @@ type Occupant struct {
 // Occupants returns the sessions and processes of this machine. An error beside them reports which could not be listed.
 type Occupants func(ctx context.Context) ([]Occupant, error)
 
-// Plan is what the removal of one worktree would do.
+// Plan describes what the removal of one worktree would do.
 type Plan struct {
 	Entry
 	// Never are the reasons why the worktree cannot be removed at all.
@@ -40,7 +40,7 @@ type Plan struct {
 	Doubts []string
 }
 
-// Consent is what the user agreed to after seeing the plan.
+// Consent holds what the user agreed to after seeing the plan.
 type Consent struct {
 	Losing bool // to lose the work in Plan.Loses
 	Unsure bool // to remove the worktree despite Plan.Doubts

@@ -32,7 +32,7 @@ const (
 	endGrace = 3 * time.Second
 )
 
-// located are the environment variables that make git use another repository than the one of its folder. git sets them
+// located lists the environment variables that make git use another repository than the one of its folder. git sets them
 // for its hooks.
 var located = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
@@ -68,7 +68,7 @@ func (e *gitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.command, e.text)
 }
 
-// quiet are the options with which a git command that reads changes nothing. Without them git diff would refresh the
+// quiet lists the options with which a git command that reads changes nothing. Without them git diff would refresh the
 // index even with --no-optional-locks.
 var quiet = []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false"}
 

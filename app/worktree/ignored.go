@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Ignored are the files that git ignores, mostly the output of builds. They count as work, since an agent could have
+// Ignored counts the files that git ignores, mostly the output of builds. They count as work, since an agent could have
 // added any file to .gitignore.
 type Ignored struct {
 	Entries int // as git lists them: a folder counts once

@@ -198,7 +198,7 @@ func (r *Repo) differences(ctx context.Context, w Worktree, base Base) ([]FileSt
 	return parseDiff(out), err
 }
 
-// operations are the files in a worktree's git folder that show an unfinished operation.
+// operations lists the files in a worktree's git folder that show an unfinished operation.
 var operations = []struct{ file, name string }{
 	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"},
 	{"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"}, {"sequencer", "cherry-pick or revert"}, {"BISECT_LOG", "bisect"},

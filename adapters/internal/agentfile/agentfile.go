@@ -14,7 +14,7 @@ import (
 var (
 	// ErrNotRegular reports that a path is a folder, a pipe, a device or a socket.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrTooLarge reports that a file is larger than any of its kind.
+	// ErrTooLarge reports that a file is larger than its kind of file ever is.
 	ErrTooLarge = errors.New("too large")
 )
 

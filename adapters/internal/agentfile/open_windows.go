@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Open opens a file or folder for reading and lets its owner delete, rename and
-// replace it meanwhile. With os.Open, which doesn't, an agent that saves its file
-// just then would fail. Its errors are those of os.Open.
+// Open opens a file or folder for reading and lets its owner delete, rename and replace
+// it meanwhile. With os.Open, which doesn't, an agent that saves its file at that
+// moment would fail. Its errors are those of os.Open.
 func Open(path string) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

@@ -2,7 +2,7 @@ package agentfile
 
 import "sync"
 
-// readers is how many files are read at once: a disk has to be kept busy.
+// readers is the number of files that are read at the same time, to keep a disk busy.
 const readers = 6
 
 // Parallel calls fn(0) to fn(n-1), several at a time, and waits.

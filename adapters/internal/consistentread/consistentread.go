@@ -15,7 +15,8 @@ import (
 
 const (
 	attempts = 5
-	// clockPrecision is by how much a time in a file can lie before that of its writing.
+	// clockPrecision is the longest time by which a time in a file can be earlier than
+	// the writing of that time.
 	clockPrecision = 20 * time.Millisecond
 )
 

@@ -1,6 +1,6 @@
 // Package container finds the files of agents that run in a container: in a mount
-// namespace, or below a root folder, of their own. Their paths name other files
-// there than here, where they are below /proc/PID/root.
+// namespace, or below a root folder, of their own. In the container a path names
+// another file than here; here the container's files are below /proc/PID/root.
 package container
 
 import (
@@ -17,14 +17,14 @@ import (
 	"rollcall/proc"
 )
 
-// variables are those of an environment that name a place in which an agent keeps
-// its files.
+// variables lists the environment variables that name a place in which an agent keeps its
+// files.
 var variables = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
 	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "OPENCODE_DB",
 	"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR", "PI_SESSION_FILE"}
 
-// stores are the agents' folders in a home. A container that has one of ours in
-// its home works with ours, under whatever name.
+// stores lists the agents' folders in a home. A container whose home contains one of
+// the user's own works with that one, under whatever name.
 var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode"}
 
 // Table returns the table with the paths of contained processes as they are from
@@ -177,7 +177,8 @@ func split(path string) (root, rest string, ok bool) {
 	return m[1], m[3], true
 }
 
-// maxLinks is how many symbolic links EvalSymlinks follows, as Linux does.
+// maxLinks is the number of symbolic links that EvalSymlinks follows before it fails, as on
+// Linux.
 const maxLinks = 40
 
 // EvalSymlinks does the same as filepath.EvalSymlinks, also for a path in a container:

@@ -1,4 +1,5 @@
-// Package conversation has what adapters need to show the messages of a session.
+// Package conversation contains what the adapters share for showing the messages of a
+// session.
 package conversation
 
 import (
@@ -11,7 +12,7 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// attempts is how often a file is read that becomes shorter meanwhile.
+// attempts is how many times a file is read that becomes shorter while it is read.
 const attempts = 3
 
 // Read returns the messages that read returns. It calls read again if the file at
@@ -32,15 +33,15 @@ func Read(ctx context.Context, path string, read func() ([]adapters.Message, err
 	}
 }
 
-// Text returns what the JSON string raw says, without blanks around it. It is cut a
-// little after adapters.MaxText, so that adapters.Cut still marks the cut.
+// Text returns the value of the JSON string raw, without blanks around it. The value is
+// cut a little after adapters.MaxText, so that adapters.Cut still marks the cut.
 func Text(raw []byte) string {
 	text, _ := jsonl.Head(raw, adapters.MaxText+4)
 	return strings.TrimSpace(text)
 }
 
-// Argument returns the member of a call's input that says most: the first of names
-// that text returns something for.
+// Argument returns the most descriptive member of a call's input: the first of names
+// for which text returns a value.
 func Argument(input []byte, names []string, text func(raw []byte) string) string {
 	for _, name := range names {
 		if found := text(jsonl.Get(input, name)); found != "" {
@@ -64,9 +65,9 @@ func AnyArgument(input []byte) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// StateWithoutResult returns what became of a call that has no result. continued
-// reports that the conversation went on without it. The call is then failed, and so
-// it is if the session has no process; a message that is newer than the session is
+// StateWithoutResult returns the state of a call that has no result. continued reports
+// that the conversation continued without it. The call has then failed. It has also
+// failed if the session has no process; a message that is newer than the session is
 // from a process that the session does not know of.
 func StateWithoutResult(s *adapters.Session, m *adapters.Message, continued bool) adapters.ToolState {
 	if continued || s.Status == adapters.Stopped && !m.At.After(s.LastActivityAt) {

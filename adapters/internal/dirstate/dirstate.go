@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// State holds the entries of a folder at one moment, with sizes and times. The
-// zero value is that of a folder that could not be read.
+// State holds the entries of a folder at one moment, with sizes and times. The zero
+// value is the state of a folder that could not be read.
 type State struct {
 	at      time.Time
 	entries []entry
@@ -24,15 +24,15 @@ type entry struct {
 }
 
 const (
-	// settled is how old a modification time must be to tell of every change:
-	// within a tick of the file system's clock two changes look as one.
+	// settled is the age from which a modification time shows every change: two changes
+	// within one tick of the file system's clock have the same time.
 	settled = 2 * time.Second
-	// maxEntries is up to how many entries a folder is looked at.
+	// maxEntries is the largest number of entries of a folder that Read examines.
 	maxEntries = 200
 )
 
-// Read looks at dir, at the entries right in it, and at more paths that need not
-// exist. It opens no file.
+// Read examines dir, its direct entries, and more paths, which need not exist. It opens
+// no file.
 func Read(dir string, more ...string) State {
 	s := State{at: time.Now()}
 	f, err := os.Open(dir)

@@ -1,6 +1,6 @@
-// Package example is the adapter of docs/adding-an-agent.md: a small but whole
-// one, for an agent that exists only in tests. It passes the conformance suite, and
-// is no part of the program.
+// Package example is the adapter of docs/adding-an-agent.md: a small but complete one,
+// for an agent that exists only in tests. It passes the conformance suite, and is not
+// part of the program.
 //
 // The agent keeps one file per session, ~/.example/sessions/<id>.jsonl, and
 // appends one record per line: session, process, prompt, ask, answer. The record
@@ -23,8 +23,8 @@ import (
 )
 
 // Adapter implements adapters.Adapter and the optional interfaces below. It keeps
-// nothing between two questions; an adapter whose agent has many sessions keeps
-// what it parsed of each file, and never a status.
+// nothing between two calls. An adapter whose agent has many sessions keeps what it
+// parsed of each file, but never a status.
 type Adapter struct {
 	home  string
 	table proc.Lister
@@ -135,7 +135,7 @@ func wanted(s *adapters.Session, q adapters.Query) bool {
 	return s.Live() || !s.LastActivityAt.Before(q.Since)
 }
 
-// problem says in the words of package adapters why a file could not be read.
+// problem returns err, a failure to read the file at path, as an *adapters.Problem.
 func problem(path string, err error) error {
 	if errors.Is(err, errUnknownForm) {
 		return adapters.Unrecognised(path, "%w", err)

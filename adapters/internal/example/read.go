@@ -55,7 +55,7 @@ func records(ctx context.Context, path string, skipped map[string]int, fn func(r
 		skipped["line that is too long"] += stats.Long
 	}
 	if stats.Partial > 0 {
-		skipped["line without an end, which may be being written"]++
+		skipped["last line without a line break: it may still be being written"]++
 	}
 	if err == nil && known == 0 && stats.Lines > 0 {
 		return errUnknownForm

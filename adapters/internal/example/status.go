@@ -10,7 +10,7 @@ import (
 	"rollcall/proc"
 )
 
-// file is what a session's file says.
+// file holds what was read from a session's file.
 type file struct {
 	path, id, cwd string
 	process       proc.Identity // that took the session up last
@@ -22,7 +22,7 @@ type file struct {
 	tokens        adapters.Tokens
 }
 
-// readFile reads what a file says of its session.
+// readFile reads a session's file.
 func readFile(ctx context.Context, path string, skipped map[string]int) (*file, error) {
 	f := &file{path: path}
 	err := records(ctx, path, skipped, f.take)
@@ -48,8 +48,8 @@ func (f *file) take(r *record) {
 	}
 }
 
-// session judges a session by its file and the processes. running is nil when
-// the processes are not known.
+// session derives the state of a session from its file and the processes. running is
+// nil when the processes are not known.
 func (a *Adapter) session(f *file, running map[int]proc.Process) adapters.Session {
 	s := adapters.Session{
 		ID: f.id, Agent: Name, CWD: f.cwd, Tokens: &f.tokens, StartedAt: f.started, LastActivityAt: f.at, TurnStartedAt: f.turnAt, Files: []string{f.path},

@@ -1,5 +1,5 @@
-// Package incremental keeps what was read of files to which their agents only
-// append, so that the next question reads no more than what was added.
+// Package incremental keeps what was read of files to which their agents only append,
+// so that the next call reads only what was added.
 package incremental
 
 import (
@@ -19,8 +19,8 @@ const (
 	lastBytesLen = 256
 )
 
-// File is how far a file was read. What was read stays true while the file is the
-// same and its bytes before Next are. Only the holder of the lock may use it.
+// File is the state of reading a file in steps. What was read stays valid while the file and
+// its bytes before Next are the same. Only the holder of the lock may use it.
 type File struct {
 	Path string
 	Info fs.FileInfo // when it was read last; nil: never
@@ -30,7 +30,7 @@ type File struct {
 	lastBytes []byte // the bytes before Next
 }
 
-// NewFile returns a File of which nothing was read.
+// NewFile returns a File of which nothing was read yet.
 func NewFile(path string) File { return File{Path: path, lock: make(chan struct{}, 1)} }
 
 // Acquire locks the file, unless ctx is done first.
@@ -52,8 +52,8 @@ func (f *File) IsCurrent(info fs.FileInfo) bool { return agentfile.Unchanged(f.I
 // Reset forgets what was read.
 func (f *File) Reset() { f.Info, f.Next, f.lastBytes = nil, 0, nil }
 
-// HasGrown reports whether the open file is the known one with something appended,
-// so that reading can go on at Next.
+// HasGrown reports whether the open file is the known one with something appended, so
+// that reading can continue at Next.
 func (f *File) HasGrown(file io.ReaderAt, info fs.FileInfo) bool {
 	if f.Info == nil || !os.SameFile(f.Info, info) || info.Size() <= f.Info.Size() || info.Size()-f.Next > growthLimit {
 		return false
@@ -63,9 +63,9 @@ func (f *File) HasGrown(file io.ReaderAt, info fs.FileInfo) bool {
 	return err == nil && bytes.Equal(mark, f.lastBytes)
 }
 
-// Finish notes that the complete lines up to Next were read. It returns the
-// unfinished line after them, if it has at most limit bytes. A file that has
-// become shorter meanwhile gives io.ErrUnexpectedEOF.
+// Finish records that the complete lines up to Next were read. It returns the
+// unfinished line after them, if it has at most limit bytes. A file that has become
+// shorter meanwhile gives io.ErrUnexpectedEOF.
 func (f *File) Finish(file io.ReaderAt, info fs.FileInfo, limit int64) (rest []byte, err error) {
 	f.lastBytes = make([]byte, min(lastBytesLen, f.Next))
 	if _, err := file.ReadAt(f.lastBytes, f.Next-int64(len(f.lastBytes))); err != nil && !errors.Is(err, io.EOF) {
@@ -83,7 +83,8 @@ func (f *File) Finish(file io.ReaderAt, info fs.FileInfo, limit int64) (rest []b
 	return rest, nil
 }
 
-// maxCached bounds how many files' facts a Cache keeps, about 1 KB each.
+// maxCached is the largest number of files whose facts a Cache keeps, about 1 KB for
+// each.
 const maxCached = 30_000
 
 // Cache keeps values by path. It is not safe for concurrent use.
@@ -111,8 +112,8 @@ func (c *Cache[T]) Get(path string, fresh func(path string) T) T {
 	return f.value
 }
 
-// Trim ends a question. If there are too many values, it drops those that the
-// last questions did not need, as few as are enough.
+// Trim must be called at the end of each question. If there are too many values, it
+// drops as few as necessary of those that the last questions did not need.
 func (c *Cache[T]) Trim() {
 	c.question++
 	for back := uint64(8); len(c.files) > maxCached && back > 0; back /= 2 {

@@ -32,9 +32,9 @@ type BackwardReader struct {
 	long    int
 }
 
-// Backward starts reading at size, which is usually the file's size; what is
-// appended later isn't seen. Lines over maxLine bytes (0: MaxLine) are reported
-// as *LongLine.
+// Backward starts reading at size, which is usually the file's size; it does not read
+// what is appended later. Lines over maxLine bytes (0: MaxLine) are reported as
+// *LongLine.
 func Backward(r io.ReaderAt, size int64, maxLine int) *BackwardReader {
 	return &BackwardReader{
 		ctx: context.Background(), r: r, maxLine: lineCap(maxLine),
@@ -71,10 +71,10 @@ func (b *BackwardReader) Long() int { return b.long }
 // the offset of its first byte. Empty lines are left out. The line is valid
 // until the next call.
 //
-// At the beginning of the file it returns io.EOF. A line over the cap gives a
-// *LongLine with that line's offset; call Prev again to go on, unless it is
-// Endless: then the next call returns io.EOF. Any other error
-// is final; a file that was cut short meanwhile gives io.ErrUnexpectedEOF.
+// At the beginning of the file it returns io.EOF. A line over the cap gives a *LongLine
+// with that line's offset; call Prev again to continue, unless it is Endless: then the
+// next call returns io.EOF. Any other error is final; a file that was cut short
+// meanwhile gives io.ErrUnexpectedEOF.
 func (b *BackwardReader) Prev() (line []byte, offset int64, err error) {
 	for {
 		b.partial = false
@@ -111,7 +111,7 @@ func (b *BackwardReader) dropNewline() (bool, error) {
 	return true, nil
 }
 
-// lastLine takes the line off that ends at hi.
+// lastLine removes the line that ends at hi from the buffer.
 func (b *BackwardReader) lastLine() ([]byte, int64, error) {
 	for searched := 0; ; {
 		if i := bytes.LastIndexByte(b.buf[b.lo:b.hi-searched], '\n'); i >= 0 || b.base == 0 {
@@ -133,8 +133,8 @@ func (b *BackwardReader) lastLine() ([]byte, int64, error) {
 	}
 }
 
-// longLine takes a line off that is longer than what should be in hand: it
-// looks for its beginning first, and then reads it at once.
+// longLine removes a line that is longer than the buffer should be: it first searches
+// for the beginning of the line, and then reads the line at once.
 func (b *BackwardReader) longLine() ([]byte, int64, error) {
 	end := b.base + int64(b.hi-b.lo)
 	start := int64(0)
@@ -180,7 +180,7 @@ func (b *BackwardReader) tooLong(offset, length int64) ([]byte, int64, error) {
 	return nil, offset, long
 }
 
-// fill reads the chunk before what is in hand.
+// fill reads the chunk before the buffered bytes.
 func (b *BackwardReader) fill() error {
 	if err := b.ctx.Err(); err != nil {
 		return err
@@ -196,8 +196,8 @@ func (b *BackwardReader) fill() error {
 	return nil
 }
 
-// room makes place for n bytes in front of lo. What is in hand is kept at the
-// end of the buffer.
+// room makes room for n bytes in front of lo. It keeps the buffered bytes at the end of
+// the buffer.
 func (b *BackwardReader) room(n int) {
 	if b.lo >= n {
 		return

@@ -10,10 +10,11 @@ import (
 
 const forwardChunk = 256 << 10
 
-// buffers saves a listing of thousands of files as many allocations.
+// buffers holds buffers for reuse: a listing of thousands of files then needs few
+// allocations.
 var buffers = sync.Pool{New: func() any { return new([forwardChunk]byte) }}
 
-// Stats say what a Forward read.
+// Stats holds the counts of one call of Forward.
 type Stats struct {
 	Lines   int   // handed to fn
 	Long    int   // passed over, being longer than the cap
@@ -25,11 +26,11 @@ type Stats struct {
 // newline and valid only during fn. A last line without newline is not handed
 // out: it may still be being written.
 //
-// next is the offset after the last line that fn took, for a caller to go on
-// from, also after an error: fn's own, ctx's, or that of a read. Lines over
-// maxLine bytes (0: MaxLine) are counted in Stats.Long. Memory is a few chunks,
-// or the longest line. A line of which the first 128 MB have no newline ends the
-// reading: the error is a *LongLine that says so.
+// next is the offset after the last line that fn took, from which a caller can
+// continue, also after an error: fn's own, ctx's, or that of a read. Lines over maxLine
+// bytes (0: MaxLine) are counted in Stats.Long. Memory is a few chunks, or the longest
+// line. A line of which the first 128 MB have no newline ends the reading: the error is
+// a *LongLine that says so.
 func Forward(ctx context.Context, r io.ReaderAt, from int64, maxLine int,
 	fn func(line []byte, offset int64) error) (next int64, stats Stats, err error) {
 	return ForwardLong(ctx, r, from, maxLine, fn, nil)
@@ -67,7 +68,8 @@ type forward struct {
 // errEnd is the end of the file, apart from an io.EOF that fn returns.
 var errEnd = errors.New("end of file")
 
-// chunk reads on and hands out what is complete; errEnd at the end.
+// chunk reads the next chunk and passes its complete lines on. It returns errEnd at the
+// end of the file.
 func (f *forward) chunk() error {
 	if err := f.ctx.Err(); err != nil {
 		return err
@@ -136,8 +138,8 @@ func (f *forward) line(line []byte) error {
 	return nil
 }
 
-// longLine takes a line that is longer than what should be in hand: it looks for
-// its end first, and then reads it at once.
+// longLine reads a line that is longer than the buffer should be: it first searches for
+// the end of the line, and then reads the line at once.
 func (f *forward) longLine() error {
 	end := f.next + int64(f.have)
 	for {

@@ -10,33 +10,32 @@ import (
 	"strconv"
 )
 
-// MaxLine is the longest line that is read whole when a caller passes 0. Agents
-// write single lines of tens of megabytes (tool results with images); longer
-// ones are passed over, and a caller learns where.
+// MaxLine is the longest line that is read whole when a caller passes 0. Agents write
+// single lines of tens of megabytes (tool results with images); longer lines are
+// skipped, and reported to the caller with their position.
 const MaxLine = 64 << 20
 
-// searchLimit is how much of a line over the cap is read to find its other end.
-// Without it a damaged file of many gigabytes would take all the time that there
-// is for an answer.
+// searchLimit is the number of bytes of an overlong line that are read to find its end.
+// Without a limit, a damaged file of many gigabytes would use up all the time for an answer.
 const searchLimit = 2 * MaxLine
 
-// EndLen is how much a LongLine shows of a line's beginning and of its end.
+// EndLen is the number of bytes that a LongLine keeps of a line's beginning and of its end.
 const EndLen = 4 << 10
 
-// ErrTooLong is what a LongLine unwraps to.
+// ErrTooLong is the error that a LongLine wraps.
 var ErrTooLong = errors.New("line too long")
 
-// LongLine reports a line over the cap. Reading goes on at the next call. What
-// the line says can't be known; Head and Tail are its first and last EndLen
+// LongLine reports a line over the length limit. Reading continues at the next call.
+// The content of the line is not known; Head and Tail are its first and last EndLen
 // bytes, so that a caller can still recognise what kind of record it was.
 type LongLine struct {
 	Offset int64 // of the line's first byte
 	Length int64 // without the newline
 	Head   []byte
 	Tail   []byte
-	// Endless: the line's other end was not found in the searchLimit bytes that
-	// were read, and reading has ended. Offset and Length are those of the part that
-	// was read; of Head and Tail the one that is in that part is set.
+	// Endless reports that the line's other end was not found in the searchLimit bytes
+	// that were read, and that reading has ended. Offset and Length are those of the
+	// part that was read; of Head and Tail the one that is in that part is set.
 	Endless bool
 }
 
@@ -46,7 +45,7 @@ func (l *LongLine) Words(most int64) string {
 	if !l.Endless {
 		return "a line of " + size(l.Length)
 	}
-	return fmt.Sprintf("a line of %s, or less: it has no end in the %s that were read of it", size(most), size(searchLimit))
+	return fmt.Sprintf("a line of %s or less: its end is not in the first %s", size(most), size(searchLimit))
 }
 
 func size(bytes int64) string {

@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns what the JSON string raw says, without allocating unless it holds
-// escapes; nil when raw is no string. Invalid UTF-8 stays as it is: String
-// repairs it.
+// Text returns the value of the JSON string raw, without allocating unless it contains
+// escapes; nil when raw is no string. Invalid UTF-8 stays as it is: String repairs it.
 func Text(raw []byte) []byte {
 	inner, ok := unquoted(raw)
 	if !ok {
@@ -23,8 +22,8 @@ func Text(raw []byte) []byte {
 	return unescape(make([]byte, 0, len(inner)), inner)
 }
 
-// String returns what the JSON string raw says, as valid UTF-8 like
-// encoding/json; "" when raw is no string.
+// String returns the value of the JSON string raw, as valid UTF-8 like encoding/json;
+// "" when raw is no string.
 func String(raw []byte) string {
 	inner, ok := unquoted(raw)
 	if !ok {
@@ -56,8 +55,8 @@ func Head(raw []byte, limit int) (text string, cut bool) {
 	return string([]byte(text[:limit])), true
 }
 
-// Int returns the number raw; false when it is none, is broken, or is no whole
-// number within int64.
+// Int returns the number raw. It returns false if raw is not a number, or not a whole
+// one within int64.
 func Int(raw []byte) (int64, bool) {
 	if n, ok := digits(raw); ok {
 		return n, true
@@ -75,7 +74,7 @@ func Int(raw []byte) (int64, bool) {
 	return int64(f), true
 }
 
-// Float returns the number raw; false when it is none.
+// Float returns the number raw. It returns false if raw is not a number.
 func Float(raw []byte) (float64, bool) {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return 0, false
@@ -90,7 +89,7 @@ func True(raw []byte) bool { return string(raw) == "true" }
 // Null reports whether raw is absent or the literal null.
 func Null(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// Time returns the RFC 3339 string raw; the zero time when it is none.
+// Time returns the RFC 3339 string raw; the zero time when raw is not one.
 func Time(raw []byte) time.Time {
 	inner, ok := unquoted(raw)
 	if !ok || len(inner) > 40 {

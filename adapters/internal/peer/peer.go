@@ -1,4 +1,5 @@
-// Package peer has the errors of the programs that adapters talk to: servers, daemons and gateways.
+// Package peer contains the errors for programs to which adapters connect: servers, daemons and
+// gateways.
 package peer
 
 // FormatError reports that a program answered in a form that is not known.
@@ -9,8 +10,7 @@ func (e *FormatError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// ListenerError reports that a program was not sent anything confidential, because it may not be the one for which
-// that is meant.
+// ListenerError reports that nothing confidential was sent to a program, because it may not be the intended one.
 type ListenerError struct {
 	Unsent string // what was not sent, as the beginning of the text: "the token was not sent"
 	Err    error

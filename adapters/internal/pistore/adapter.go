@@ -2,7 +2,7 @@
 // agent) and pi_agent_rust share, for the adapters of both.
 //
 // Every session of the store belongs to one of the agents: see writer. Both adapters
-// look at the same files and the same processes and find the same process for each
+// read the same files and the same processes and find the same process for each
 // session; each adapter then reports its own sessions only.
 //
 // Facts were learned from Pi 1.5.2 and 0.73.1 on Linux, run against a model server, and
@@ -22,9 +22,8 @@ import (
 	"rollcall/proc"
 )
 
-// Store answers for one of the two agents. It is safe for concurrent use. It
-// keeps what it read of files and of processes' environments in memory, never a
-// status.
+// Store is the adapter of one of the two agents. It is safe for concurrent use. It
+// keeps what it read of files and of processes' environments in memory, never a status.
 type Store struct {
 	name  adapters.Name
 	home  string
@@ -40,9 +39,10 @@ type Store struct {
 	watch        []string
 	homes        report.Recent // folders that processes named
 	writeCounts  writeCounts
-	// nonWriters are sessions that a process surely did not write into, until then.
+	// nonWriters holds the sessions into which a process certainly did not write, and
+	// the time until which that is known.
 	notWrittenBy map[processSession]time.Time
-	// hadRust: the store has, or had, something of pi_agent_rust.
+	// hadRust reports that the store contains, or contained, files of pi_agent_rust.
 	hadRust    bool
 	listedOnce bool // all folders were listed before
 }
@@ -66,8 +66,9 @@ func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, 
 	return consistentread.Ask(ctx, s.table, func() (adapters.Roll, error) { return s.look(ctx, q) })
 }
 
-// look asks once. When only live sessions are asked for, it reads the folders of live
-// processes, and all others only if one of these processes has no session there.
+// look reads the processes and files once. When only live sessions are asked for, it
+// reads the folders of live processes, and all others only if one of these processes
+// has no session there.
 func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := s.begin(ctx, q)
 	d.takeCensus()

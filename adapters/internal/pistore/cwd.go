@@ -13,9 +13,10 @@ import (
 )
 
 // placeProcesses corrects the folders of processes that opened a session of another
-// folder (--session, /resume): these processes keep their own working directory and
-// work in the session's folder. In a terminal Pi watches the repository that it works
-// in; nothing else shows where that is. Before 0.65 it watched that of its own folder.
+// folder (--session, /resume): these processes keep their own working directory but
+// work in the session's folder. In a terminal Pi watches the repository in which it
+// works, and nothing else shows that folder. Before 0.65 it watched the repository of
+// its own folder.
 func (d *discovery) placeProcesses() {
 	heads := map[string]proc.FileID{}
 	for _, p := range d.processes {
@@ -66,7 +67,7 @@ func (p *process) isInOtherRepository(s *session) bool {
 	return numbered && p.watches[own] && headFolder(s.cwd, heads) != own && mayExist(s.cwd)
 }
 
-// mayExist reports whether path exists, or may exist where nothing answers.
+// mayExist reports whether path exists, or is on a file system that does not answer.
 func mayExist(path string) bool {
 	if !bounded.Answers(path) {
 		return true
@@ -122,8 +123,8 @@ func gitDir(file string) string {
 	return filepath.Join(filepath.Dir(file), string(path))
 }
 
-// identify returns the identity of a folder, whatever its name, and zero where there is
-// none.
+// identify returns the identity of a folder, which does not depend on its name. It
+// returns zero if there is no folder.
 func identify(path string) proc.FileID {
 	if !bounded.Answers(path) {
 		return proc.FileID{}

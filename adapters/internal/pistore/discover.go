@@ -19,7 +19,7 @@ import (
 	"rollcall/proc"
 )
 
-// discovery is one Discover.
+// discovery holds the state of one call of Discover.
 type discovery struct {
 	store         *Store
 	ctx           context.Context
@@ -55,7 +55,7 @@ type discovery struct {
 	headerlessIn string // a folder with a file that is no session
 }
 
-// formatVersion is what Pi 1.5.2 writes into its headers.
+// formatVersion is the version that Pi 1.5.2 writes into the headers of its files.
 const formatVersion = 3
 
 // readLive reads the files that a live process may have written to or resumed: those
@@ -108,8 +108,8 @@ func (d *discovery) readLive() {
 	d.placeProcesses()
 }
 
-// liveOnly reports whether only live sessions are asked for. It is false for the first
-// question, which looks at everything to find out whether pi_agent_rust is there.
+// liveOnly reports whether only live sessions are asked for. It returns false for the
+// first call, which examines all files to find out whether pi_agent_rust is installed.
 func (d *discovery) liveOnly() bool {
 	return d.before && !d.noTable && len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
 }
@@ -142,7 +142,7 @@ func (d *discovery) namedFiles() {
 	}
 }
 
-// readRequested reads what else the query wants.
+// readRequested reads the other sessions for which the query asks.
 func (d *discovery) readRequested() {
 	for _, f := range d.files {
 		if d.wants(&f) {
@@ -214,8 +214,8 @@ func (d *discovery) read(list []*session) {
 	})
 }
 
-// nameByFile gives the session of a file without a header that can be read, because
-// a single line is too long, the id and the time of the file's name.
+// nameByFile takes the id and the time of a session from the name of its file. It is
+// for a file whose header can't be read because a single line is too long.
 func (s *session) nameByFile() {
 	if s.readErr == nil && !s.known && s.longLine != "" && wholeID.MatchString(s.label) {
 		s.id, s.at, s.known, s.unheaded = s.label, s.begun, true, true
@@ -239,7 +239,7 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 			if mine {
 				d.recognised++
 				if s.version > formatVersion {
-					d.answer.Skip(fmt.Sprintf("session format %d, newer than is known", s.version), 1)
+					d.answer.Skip(fmt.Sprintf("session format %d, which is newer than Rollcall supports", s.version), 1)
 				}
 				d.answer.SkipAll(s.skipped)
 			}
@@ -302,11 +302,11 @@ func (d *discovery) queried(id string) bool {
 	return len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, id)
 }
 
-// row returns a session as it is answered.
+// row returns a session for the answer.
 func (d *discovery) row(s *session) adapters.Session {
 	v := d.decide(s)
 	if s.unheaded && v.Status == adapters.Stopped && len(d.processes) > 0 { // its folder is not known, by which it is matched
-		v = report.Unknown("it can't be told whether a process has it; " + d.lastTurn(s))
+		v = report.Unknown("it is not known whether a process has it; " + d.lastTurn(s))
 	}
 	out := adapters.Session{
 		ID: s.id, Agent: d.store.name, Status: v.Status, Outcome: v.Outcome, Evidence: v.Evidence,
@@ -323,7 +323,8 @@ func (d *discovery) row(s *session) adapters.Session {
 	return out
 }
 
-// maxLastSessions bounds what is remembered of processes that have ended.
+// maxLastSessions is the largest number of ended processes whose last sessions are
+// remembered.
 const maxLastSessions = 1000
 
 func (d *discovery) watchPaths() []string {

@@ -15,7 +15,7 @@ type turn struct {
 	why     string           // error message, or what an open one waits for
 	calls   int              // tool calls without a result
 	tool    string
-	// errors counts the failed answers since the prompt: the attempts.
+	// errors is the number of failed answers, and so of attempts, since the prompt.
 	errors int
 }
 
@@ -32,8 +32,8 @@ const (
 	lost      // its entries could not be found
 )
 
-// facts has what a session's file says. It is a value; copies share nothing that is
-// changed.
+// facts holds what was read from a session's file. It is a value: copies share nothing that
+// is changed.
 type facts struct {
 	header
 	known bool // the first record was a header
@@ -53,7 +53,7 @@ type facts struct {
 	exact bool // sums hold all own entries read so far
 
 	skipped map[string]int
-	// longLine is the line that makes the turn unreadable, in words.
+	// longLine describes the line that makes the turn unreadable.
 	longLine string
 }
 
@@ -101,7 +101,7 @@ func (f *facts) apply(r *record) {
 	f.turn.apply(r, jumped)
 }
 
-// describe notes what a fork has in common with its parent.
+// describe records the details that a fork has in common with its parent.
 func (f *facts) describe(r *record) {
 	f.system = f.system || r.system
 	if r.model != "" {
@@ -180,7 +180,7 @@ func (t *turn) answer(r *record) {
 	}
 }
 
-// noteGap notes that a part in the middle of the file was not read.
+// noteGap records that a part in the middle of the file was not read.
 func (f *facts) noteGap() {
 	f.lastID, f.exact = "", false
 	f.turn = turn{state: lost}

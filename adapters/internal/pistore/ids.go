@@ -7,8 +7,8 @@ import (
 	"rollcall/adapters"
 )
 
-// sequence returns the number that Pi (1.5.2) puts into the ids that it makes: it
-// begins at random in each process and grows by one with each id.
+// sequence returns the counter in an id of Pi (1.5.2). The counter begins at a random
+// number in each process and grows by one with each id.
 func sequence(id string) (n uint64, ok bool) {
 	hex := strings.ReplaceAll(id, "-", "")
 	if len(id) != 36 || len(hex) != 32 || hex[12] != '7' {
@@ -24,8 +24,8 @@ func sequence(id string) (n uint64, ok bool) {
 	return n, ok
 }
 
-// idRange is how many ids a process may make between two sessions. That the ids of two
-// processes begin this close has a probability of one in a hundred million.
+// idRange is the largest number of ids that a process may create between two sessions. The
+// probability that the ids of two processes begin this close is one in a hundred million.
 const idRange = 4096
 
 // isSameProcess reports whether one process made both sessions, a first and b later.
@@ -57,7 +57,7 @@ func (s *session) writer() adapters.Name {
 	return s.owner.agent
 }
 
-// certain returns the writer where the name alone decides, and "" where it does not.
+// certain returns the writer if the file's name alone shows it, and "" otherwise.
 func (f *file) certain() adapters.Name {
 	switch {
 	case f.sqlite:

@@ -25,13 +25,13 @@ func Program(native bool, look func(string) (string, error), names ...string) (s
 		if is, err := isNative(path); err == nil && is == native {
 			return path, nil
 		}
-		failed = errors.New(path + " is the other one")
+		failed = errors.New(path + " is the other agent with that name")
 	}
 	return "", failed
 }
 
-// isNative reports whether a program is one of the system's own format. npm's shims
-// are scripts on every system.
+// isNative reports whether a program is a binary in the system's own format. npm's
+// shims are scripts on every system.
 func isNative(path string) (bool, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".cmd", ".bat", ".ps1", ".js":
@@ -54,9 +54,10 @@ func isNative(path string) (bool, error) {
 	return false, nil
 }
 
-// Launch returns the command for a task, as far as both programs understand it. In the
-// background the prompt goes to standard input; in a terminal it must be an argument.
-// Pi before --session-id, and pi_agent_rust, choose the id of a new session themselves.
+// Launch returns the command for a task, with the options that both programs have. In
+// the background the prompt goes to standard input; in a terminal it must be an
+// argument. Pi before --session-id, and pi_agent_rust, choose the id of a new session
+// themselves.
 func Launch(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	if !t.Terminal {

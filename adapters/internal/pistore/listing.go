@@ -34,9 +34,9 @@ var (
 	randomID    = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 )
 
-// list lists one root: <folder of a working directory>/<session> and <session>.
-// Folders and files may be symbolic links; nothing deeper is looked at, so loops
-// of links don't matter.
+// list lists one root: <folder of a working directory>/<session> and <session>. Folders
+// and files may be symbolic links; no deeper folder is read, so loops of links don't
+// matter.
 func (d *discovery) list(r root) {
 	entries, err := os.ReadDir(r.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -151,8 +151,8 @@ func listFolder(root, dir string) (files, bad []file, problem error) {
 	return files, bad, problem
 }
 
-// statFile examines a file. The error is agentfile.ErrNotRegular for what is no regular
-// file.
+// statFile examines a file. The error is agentfile.ErrNotRegular for anything but a
+// regular file.
 func statFile(root, dir, name string) (file, error) {
 	f := file{path: filepath.Join(dir, name), dir: dir, root: root}
 	stem, plain := strings.CutSuffix(name, ".jsonl")

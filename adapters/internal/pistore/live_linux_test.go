@@ -226,7 +226,7 @@ func TestTwoInOneFolder(t *testing.T) {
 	w.put(newScript(idA, w.cwd(), p.Started.Add(800*time.Millisecond)).begin().sys(second).prompt(5*second, "x"))
 	w.put(newScript(idC, w.cwd(), q.Started.Add(900*time.Millisecond)).begin().sys(second).prompt(5*second, "y").answer(6*second, "stop"))
 	got := w.expect(a, map[string]string{idA: "working", idC: "idle completed"})
-	if x := got[idA]; !x.Process.IsZero() || !strings.Contains(x.Evidence, "which can't be told apart") {
+	if x := got[idA]; !x.Process.IsZero() || !strings.Contains(x.Evidence, "which can't be distinguished") {
 		t.Errorf("which of two that began at once: %v, %s", x.Process, x.Evidence)
 	}
 	stop()

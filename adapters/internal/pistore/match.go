@@ -14,13 +14,15 @@ type session struct {
 	file
 	facts
 	readErr error // why it could not be read
-	// unheaded: its header could not be read, and its id is that of the file's name.
+	// unheaded reports that the header could not be read and that the id comes from the
+	// file's name.
 	unheaded bool
 	realCWD  string // cwd without symbolic links
 
 	owner *process // the process that surely has it
 	how   string   // how that is known
-	// hosts are the processes of which one has it, when which one can't be told.
+	// hosts lists the processes of which one has the session, if it is not known which
+	// one.
 	hosts []*process
 	doubt string // why it can't be told whether a process has it
 }
@@ -36,15 +38,16 @@ func (s *session) active() time.Time {
 // isFree reports whether no process is known to have the session.
 func (s *session) isFree() bool { return s.owner == nil && len(s.hosts) == 0 && s.doubt == "" }
 
-// lastSession is which session a process was last surely seen with.
+// lastSession is the session with which a process was certainly seen last.
 type lastSession struct {
 	session string
 	active  time.Time // of the session, then
 	file    file
 }
 
-// slack is how much later than the process a session can seem to be older than
-// it: clocks are kept in ticks, and the time of the boot in seconds.
+// slack is the largest error of a comparison between the times of a session and of its
+// process: start times are kept in clock ticks, and the boot time in seconds. A session
+// that seems up to slack older than a process may still be its own.
 const slack = 1500 * time.Millisecond
 
 // match finds the process of each session. It depends only on the sessions, the
@@ -92,14 +95,14 @@ type matcher struct {
 	written func(p *process) (uint64, error)
 }
 
-// holder is held, by session.
+// holder maps each session to its process: it is the inverse of held.
 type holder struct {
 	pid    int
 	alive  bool
 	active time.Time
 }
 
-// assign notes that a process has a session, and how that is known.
+// assign records that a process has a session, and how that is known.
 func (m *matcher) assign(s *session, p *process, how string) {
 	s.owner, s.how, m.has[p] = p, how, s
 }
@@ -109,8 +112,8 @@ func (p *process) mayHave(s *session) bool {
 	return s.cwd != "" && (s.cwd == p.cwd || s.realCWD == p.cwd || s.cwd == p.oldCWD) && p.uses(s.root)
 }
 
-// byTool uses the session that Pi 1.5.2 names to its tools, and the one in the
-// arguments of pi_agent_rust.
+// byTool assigns the session that Pi 1.5.2 names in the environment of its tools, and
+// the one that is named in the arguments of pi_agent_rust.
 func (m *matcher) byTool(p *process) {
 	var newest *toolProcess
 	for i := range p.children {
@@ -147,16 +150,16 @@ func (m *matcher) belongsToAnother(s *session, p *process) bool {
 func (m *matcher) byMemory(p *process, id string) {
 	for _, s := range m.sessions {
 		if m.has[p] == nil && s.id == id && s.isFree() {
-			m.assign(s, p, "it was seen with it before")
+			m.assign(s, p, "it had this session when it was last seen")
 		}
 	}
 }
 
-// made reports whether the process made the session that it has.
+// made reports whether the process created the session that it has.
 func (p *process) made(s *session) bool { return !s.at.Before(p.Started.Add(-slack)) }
 
-// followIDs finds the session that a process has gone on to: /new, /fork and /clone
-// begin one in the same process, and the ids of one process are numbered.
+// followIDs finds the session in which a process has continued: /new, /fork and /clone
+// begin a session in the same process, and a process numbers its ids.
 func (m *matcher) followIDs(p *process) {
 	first := m.has[p]
 	if first == nil || first.owner != p || !p.made(first) {
@@ -174,7 +177,7 @@ func (m *matcher) followIDs(p *process) {
 	}
 }
 
-// followSharedIDs does the same as followIDs for processes that can't be told apart.
+// followSharedIDs does the same as followIDs for processes that can't be distinguished.
 func (m *matcher) followSharedIDs() {
 	for _, first := range m.sessions {
 		if len(first.hosts) == 0 {
@@ -192,8 +195,8 @@ func (m *matcher) followSharedIDs() {
 	}
 }
 
-// doubtMovedOn doubts what a process has when something was written later in a session
-// that it may have gone on to.
+// doubtMovedOn marks a process's session as doubtful if a session in which the process
+// may have continued was written to later.
 func (m *matcher) doubtMovedOn(p *process) {
 	now := m.has[p]
 	if now == nil || now.owner != p || now.turn.state == open || now.turn.state == retrying {
@@ -205,13 +208,13 @@ func (m *matcher) doubtMovedOn(p *process) {
 		case p.made(now) && p.made(s) && s.system: // versions from 0.9 on number their ids: it is another's
 		case p.made(s) && now.active().After(s.at): // p was still where it is when another one began that
 		default:
-			reason := fmt.Sprintf("process %d had session %.13s and may have gone on to %.13s, in which something was written later", p.PID, now.id, s.id)
+			reason := fmt.Sprintf("process %d had session %.13s and may have continued with %.13s, which was written to later", p.PID, now.id, s.id)
 			s.doubt, now.doubt = reason, reason
 		}
 	}
 }
 
-// assignResumed finds sessions that were there before a process began and were
+// assignResumed assigns the sessions that existed before a process began and were
 // prompted since.
 func (m *matcher) assignResumed(processes []*process) {
 	for _, p := range processes {
@@ -236,7 +239,7 @@ func (m *matcher) assignResumed(processes []*process) {
 		}
 		switch {
 		case len(old) == 1 && rivals == 1:
-			m.assign(old[0], p, "it was prompted since the process began")
+			m.assign(old[0], p, "it has been prompted since the process began")
 		case len(old) > 0:
 			m.shareHosts(p, old, rivals, processes)
 		}
@@ -248,7 +251,8 @@ func (m *matcher) assignResumed(processes []*process) {
 	}
 }
 
-// doubtYoung doubts a session that was begun while a process ran that has none.
+// doubtYoung marks a session as doubtful if it began while a process without a session
+// was running.
 func (m *matcher) doubtYoung(p *process, s *session) {
 	switch {
 	case m.maybeSlow(p, s):
@@ -271,7 +275,7 @@ func (m *matcher) shareHosts(p *process, old []*session, rivals int, processes [
 		if len(old) <= rivals {
 			s.hosts = hosts
 		} else {
-			s.doubt = fmt.Sprintf("process %d has it or another one of this folder", p.PID)
+			s.doubt = fmt.Sprintf("process %d has this session or another one of this folder", p.PID)
 		}
 	}
 	if len(old) >= rivals {
@@ -286,8 +290,8 @@ func (m *matcher) idleTool(p *process, s *session) bool {
 	return s.turn.state == open && s.turn.calls > 0 && s.turn.tool == "bash" && len(p.children) == 0 && m.at.Sub(s.turn.at) > 3*time.Second
 }
 
-// doubtOtherFolder doubts a session of another folder that was there when p began and was
-// prompted since: p may have opened it by its path.
+// doubtOtherFolder marks a session of another folder as doubtful if it existed when p
+// began and was prompted since: p may have opened it by its path.
 func (m *matcher) doubtOtherFolder(p *process) {
 	for _, s := range m.sessions {
 		if s.isFree() && p.uses(s.root) && !p.mayHave(s) && !p.noSession && s.prompted.After(p.Started) && s.stored.Before(p.Started) &&
@@ -297,8 +301,8 @@ func (m *matcher) doubtOtherFolder(p *process) {
 	}
 }
 
-// assignReopened finds what processes have reopened that have stored nothing since they
-// began, and lists those that have no session.
+// assignReopened assigns the sessions that were reopened by processes which have stored
+// nothing since they began, and lists the processes without a session.
 func (m *matcher) assignReopened(processes []*process) {
 	for _, p := range processes {
 		if m.has[p] != nil {
@@ -322,8 +326,8 @@ func (m *matcher) assignReopened(processes []*process) {
 	}
 }
 
-// doubtUnread doubts sessions whose last entries could not be read and that were
-// written while a process without a session ran in their folder.
+// doubtUnread marks sessions as doubtful whose last entries could not be read and that
+// were written while a process without a session ran in their folder.
 func (m *matcher) doubtUnread(p *process) {
 	for _, s := range m.sessions {
 		if s.isFree() && s.turn.state == lost && p.mayHave(s) && s.info.ModTime().After(p.Started) && !m.excluded(p, s) {
@@ -332,8 +336,9 @@ func (m *matcher) doubtUnread(p *process) {
 	}
 }
 
-// doubtOpened doubts the newest session of the folder of a process that was started in
-// another folder: the process has opened a session there, and reading leaves no trace.
+// doubtOpened marks the newest session in the folder of a process as doubtful if the
+// process was started in another folder: the process has opened a session there, and
+// reading leaves no trace.
 func (m *matcher) doubtOpened(p *process) {
 	if !p.moved {
 		return
@@ -351,12 +356,12 @@ func (m *matcher) doubtOpened(p *process) {
 
 const reopenedHow = "it read the session's file when it began"
 
-// reopened returns the session that a process read when it began, as it does with
-// -c and --session; of several the one that was written last, which is what -c
-// opens after it has looked at all of the folder. A process that watches the repository
-// of another folder opened none here: another one that started at the same time did.
-// Where its own session may lie in what can't be read now, reopened returns nil:
-// anything may have read the others.
+// reopened returns the session that a process read when it began, as it does with -c
+// and --session; of several the one that was written last, which is what -c opens after
+// it has looked at all of the folder. A process that watches the repository of another
+// folder opened none here; another process that started at the same time did. If the
+// process's own session may be in a file that can't be read now, reopened returns nil:
+// any program may have read the other files.
 func (m *matcher) reopened(p *process) *session {
 	if m.hidden(p) {
 		return nil
@@ -379,8 +384,8 @@ func (m *matcher) allReopened(s *session) bool {
 	return !slices.ContainsFunc(s.hosts, func(p *process) bool { return s.active().After(p.Started) })
 }
 
-// readAtStart reports whether a session's file was read while the process started.
-// What was read when it was written last is no sign of that.
+// readAtStart reports whether a session's file was read while the process started. A
+// read at the time of the last write does not count.
 func (m *matcher) readAtStart(p *process, s *session) bool {
 	at := agentfile.Accessed(s.info)
 	if !at.After(s.info.ModTime()) || at.Before(p.Started.Add(-clockTick)) {

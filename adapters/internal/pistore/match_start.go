@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// startPrecision is how much before its process a session can seem to have begun: starts
-// are kept in ticks of the clock.
+// startPrecision is the longest time by which a session can seem to begin before its
+// process: start times are kept in clock ticks.
 const startPrecision = 2 * clockTick
 
-// startWindow returns within what time of its process's start a session begins. The
-// delay of its first entry shows how busy the machine was. 0.73.1 reads hundreds of
-// files first, which took up to 4 s.
+// startWindow returns the longest time from the start of a process to the beginning of
+// its session. The delay of its first entry shows how busy the machine was. 0.73.1
+// reads hundreds of files first, which took up to 4 s.
 func (s *session) startWindow() time.Duration {
 	switch {
 	case !s.system:
@@ -32,9 +32,10 @@ func (s *session) usualStart() time.Duration {
 	return 1500 * time.Millisecond
 }
 
-// startTolerance returns by how much the start of two sessions must differ to be told
-// apart. 1.5.2 takes 0.5 s to 1.8 s, and 3 s on a busy machine; 0.73.1 takes 0.6 s when
-// its files are in the system's cache, 4 s when not, 10 s on a busy machine.
+// startTolerance returns the smallest difference between the starts of two sessions at
+// which they can be distinguished. 1.5.2 takes 0.5 s to 1.8 s, and 3 s on a busy
+// machine; 0.73.1 takes 0.6 s when its files are in the system's cache, 4 s when not,
+// 10 s on a busy machine.
 func (s *session) startTolerance(busy time.Duration) time.Duration {
 	if s.system {
 		return max(700*time.Millisecond, 4*busy)
@@ -51,8 +52,8 @@ func firstEntryDelay(ss []*session) (longest time.Duration) {
 	return min(longest, 2*time.Second)
 }
 
-// startFit returns by how much a session's beginning differs from the usual one after a
-// process's start. ok reports whether the process can have begun with the session.
+// startFit returns the difference between a session's beginning and the usual one after
+// a process's start. ok reports whether the process can have begun with the session.
 func (m *matcher) startFit(p *process, s *session) (off time.Duration, ok bool) {
 	gap := s.at.Sub(p.Started)
 	if gap < -startPrecision {
@@ -126,7 +127,8 @@ func (m *matcher) inOrder(ps []*process, ss []*session) bool {
 	return true
 }
 
-// nearest gives processes the sessions that began when they usually do.
+// nearest assigns to processes the sessions that began at the usual time after their
+// start.
 func (m *matcher) nearest(ps []*process, ss []*session) {
 	type pair struct {
 		p   *process
@@ -162,7 +164,7 @@ func (m *matcher) nearest(ps []*process, ss []*session) {
 	}
 }
 
-// assignAmbiguous notes that each of the processes may have each of the sessions.
+// assignAmbiguous records that each of the processes may have each of the sessions.
 func (m *matcher) assignAmbiguous(hosts []*process, candidates []*session) {
 	switch {
 	case len(hosts) == 1 && len(candidates) == 1:

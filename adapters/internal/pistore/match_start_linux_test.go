@@ -28,7 +28,7 @@ func TestBusyStarts(t *testing.T) {
 	w.put(started(idC, w.cwd(), q.Started.Add(1770*time.Millisecond), 1040*time.Millisecond).prompt(4*second, "y").answer(5*second, "stop"))
 	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "working", idC: "idle completed"})
 	for id, s := range got {
-		if !s.Process.IsZero() || !strings.Contains(s.Evidence, "which can't be told apart") {
+		if !s.Process.IsZero() || !strings.Contains(s.Evidence, "which can't be distinguished") {
 			t.Errorf("%s: %v, %s", id, s.Process, s.Evidence)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// threadStart returns when the threads began that Node.js starts with the first use of
-// asynchronous files or names: the last group of threads that began together. In Pi
-// 1.5.2 they begin 5 ms to 350 ms after the session is made; in older versions at the
-// first prompt, if at all. The time is zero where it can't be known.
+// threadStart returns the start of the threads that Node.js creates at the first
+// asynchronous file access or name lookup: of the last group of threads that began
+// together. In Pi 1.5.2 they begin 5 ms to 350 ms after the session is made; in older
+// versions at the first prompt, if at all. The time is zero where it can't be known.
 func (d *discovery) threadStart(p *process) time.Time {
 	if p.threadStartRead {
 		return p.threadStart
@@ -30,7 +30,7 @@ func (d *discovery) threadStart(p *process) time.Time {
 	return p.threadStart
 }
 
-// threadGap is within what time the threads of one group begin.
+// threadGap is the time within which the threads of one group begin.
 const threadGap = 40 * time.Millisecond
 
 // threadsFollow reports whether a process's threads began right after a session did,
@@ -44,9 +44,8 @@ func (m *matcher) threadsFollow(p *process, s *session) bool {
 }
 
 // maybeSlow reports whether a process may have begun with a session on a very busy
-// machine, and the session is not that of a process that has ended. A name that was
-// looked up earlier starts the threads earlier, but not by more than the rest of the
-// start.
+// machine, and the session is not that of a process that has ended. An earlier name
+// lookup starts the threads earlier, but not by more than the rest of the start takes.
 func (m *matcher) maybeSlow(p *process, s *session) bool {
 	gap, pool := s.at.Sub(p.Started), m.threadStart(p)
 	slow := gap <= slowestStart && s.at.Sub(pool) <= max(time.Second, pool.Sub(p.Started)/2)
@@ -62,9 +61,9 @@ const (
 	slowestStart = 2 * time.Minute
 )
 
-// byThreads gives processes the sessions that were made right before their
-// threads began, where that fits one of each alone. Where it doesn't, nothing
-// follows: a name that was looked up earlier brings the threads forward.
+// byThreads assigns to a process the session that was created right before its threads
+// began, if only one process and one session fit. Otherwise it assigns nothing: an
+// earlier name lookup starts the threads earlier.
 func (m *matcher) byThreads(ps []*process, ss []*session) {
 	if len(ps) < 2 && len(ss) < 2 {
 		return

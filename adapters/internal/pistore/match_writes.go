@@ -8,8 +8,8 @@ import (
 	"rollcall/proc"
 )
 
-// writeCounts is what was counted at the last question. What a session's file has
-// grown by since then was written by a process that has written at least as much.
+// writeCounts holds the counters of the previous call. If a session's file has grown since
+// then, its writer is a process that has written at least as many bytes.
 type writeCounts struct {
 	at      time.Time
 	written map[proc.Identity]uint64 // by each process, before the files were looked at
@@ -23,7 +23,7 @@ type processSession struct {
 	session string
 }
 
-// countWritten notes how much the processes have written, before any file is looked at.
+// countWritten records how much the processes have written, before any file is read.
 func (d *discovery) countWritten() {
 	d.written = make(map[proc.Identity]uint64, len(d.processes))
 	for _, p := range d.processes {
@@ -33,8 +33,9 @@ func (d *discovery) countWritten() {
 	}
 }
 
-// attributeWrites finds the processes that did not write what sessions have grown by
-// since the last question, and those that alone can have.
+// attributeWrites compares what was added to sessions since the last call with what
+// processes have written. It finds the processes that can't have written to a session,
+// and those that alone can have.
 func (d *discovery) attributeWrites() {
 	d.store.mu.Lock()
 	before := d.store.writeCounts
@@ -62,8 +63,8 @@ func (d *discovery) attributeWrites() {
 	}
 }
 
-// writtenSince returns how much each process has written since the last question, at
-// most. Processes that don't show that are left out.
+// writtenSince returns the largest amount that each process can have written since the
+// last call. It leaves out processes for which that is not known.
 func (d *discovery) writtenSince(before writeCounts) map[*process]uint64 {
 	since := make(map[*process]uint64, len(d.processes))
 	for _, p := range d.processes {
@@ -77,7 +78,7 @@ func (d *discovery) writtenSince(before writeCounts) map[*process]uint64 {
 }
 
 // onlyWriter returns the one process that can have written that much into a session,
-// and remembers those that can't have. A process that wrote less may still have written
+// and records those that can't have. A process that wrote less may still have written
 // the last part.
 func (d *discovery) onlyWriter(s *session, growth uint64, since map[*process]uint64, before writeCounts) *process {
 	var writers []*process
@@ -115,8 +116,8 @@ func (d *discovery) endedWriter(s *session, before writeCounts) bool {
 	return false
 }
 
-// tookOver reports whether a process that began since the last question may have
-// resumed a session of which others, who came and went since, wrote a part.
+// tookOver reports whether a process that began since the last call may have resumed a
+// session to which other processes, which began and ended since, have written.
 func (d *discovery) tookOver(p *process, s *session, before writeCounts) bool {
 	if _, seen := before.written[p.Identity]; seen || !s.stored.Before(p.Started) {
 		return false
@@ -140,8 +141,8 @@ func (d *discovery) busyElsewhere(p *process, s *session) bool {
 	})
 }
 
-// nonWriters returns which sessions processes did not write into, and until when that
-// holds.
+// nonWriters returns the sessions into which processes did not write, and until when
+// that is known.
 func (d *discovery) nonWriters() map[processSession]time.Time {
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
@@ -152,8 +153,8 @@ func (d *discovery) nonWriters() map[processSession]time.Time {
 	return not
 }
 
-// recordCounts keeps what the next question compares with. The caller holds the store's
-// lock.
+// recordCounts stores the counters with which the next call compares. The caller holds
+// the store's lock.
 func (d *discovery) recordCounts() {
 	d.store.writeCounts = writeCounts{at: d.now, written: d.written, sizes: make(map[string]int64, len(d.live)), folders: map[string]bool{}}
 	for _, p := range d.processes {

@@ -60,11 +60,11 @@ type toolProcess struct {
 	file    string // PI_SESSION_FILE
 }
 
-// environment is what is read of one.
+// environment lists the variables that are read of a process.
 var environment = []string{environ.Home, "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR",
 	"PI_SESSION_ID", "PI_SESSION_FILE", "PWD"}
 
-// notSessions are the sub-commands of pi_agent_rust that hold no conversation.
+// notSessions lists the sub-commands and options of pi_agent_rust that start no conversation.
 var notSessions = []string{"install", "remove", "update", "update-index", "search", "info", "list", "config", "doctor",
 	"migrate", "account", "--version", "--help", "--list-models", "--list-providers", "--export"}
 
@@ -75,7 +75,7 @@ func (d *discovery) takeCensus() {
 		d.tableErr = err
 		if d.store.name == adapters.Pi || len(rows) > 0 {
 			d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-				Fix: "without it, running sessions can't be told"})
+				Fix: "without it, running sessions can't be recognised"})
 		}
 	}
 	d.noTable = err != nil && len(rows) == 0
@@ -107,7 +107,7 @@ func (d *discovery) takeCensus() {
 	})
 }
 
-// forkTime is how long a child may look like the process that starts it.
+// forkTime is the longest time for which a child process may look like its parent.
 const forkTime = time.Second
 
 // forked reports whether p is a child of a Pi that is about to become another
@@ -116,7 +116,7 @@ func (d *discovery) forked(p, parent *process) bool {
 	return parent != nil && p.env["PI_SESSION_ID"] == parent.env["PI_SESSION_ID"] && d.now.Sub(p.Started) < forkTime
 }
 
-// settled is after how long the program and the environment of a process are taken as
+// settled is the age from which the program and the environment of a process are taken as
 // final. An exec changes both and keeps the identity.
 const settled = 10 * time.Second
 

@@ -23,7 +23,7 @@ const (
 	restLimit   = 1 << 20   // how much of an unfinished last line is looked at
 )
 
-// transcript has what is known of one file, kept between questions. Pi only appends;
+// transcript holds what was read of one file. It is kept between calls. Pi only appends;
 // pi_agent_rust writes a new file.
 type transcript struct {
 	incremental.File

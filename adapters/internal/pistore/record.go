@@ -13,7 +13,7 @@ import (
 // textLimit cuts prompts, titles and errors.
 const textLimit = 4 << 10
 
-// kind is what a record means to a session's turn.
+// kind is the meaning of a record for a session's turn.
 type kind uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	unknown                // a type that isn't known
 )
 
-// record is what one line says.
+// record holds the contents of one line.
 type record struct {
 	kind   kind
 	typ    string // of the line; for a message with an unknown role also that
@@ -62,7 +62,7 @@ type header struct {
 	isRust bool
 }
 
-// usage is what a record counts.
+// usage holds the tokens and the cost that a record states.
 type usage struct {
 	adapters.Tokens
 	cost float64
@@ -73,9 +73,9 @@ func (u *usage) add(o usage) {
 	u.cost += o.cost
 }
 
-var errNotRecord = errors.New("no record")
+var errNotRecord = errors.New("not a session record")
 
-// fields are the members of a line that matter, as written.
+// fields holds the members of a line that Rollcall reads, as written.
 type fields struct {
 	typ, id, parent, at, message, name, provider, model []byte
 	usage, target, replacement, cwd, version            []byte

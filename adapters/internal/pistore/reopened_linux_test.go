@@ -60,7 +60,7 @@ func TestReopenedTwice(t *testing.T) {
 	a := w.store(adapters.Pi)
 	w.reads(p, path)
 	got := w.expect(a, map[string]string{idA: "idle died"})
-	if x := got[idA]; !x.Process.IsZero() || !strings.Contains(x.Evidence, "can't be told apart") {
+	if x := got[idA]; !x.Process.IsZero() || !strings.Contains(x.Evidence, "can't be distinguished") {
 		t.Errorf("%+v", x)
 	}
 	stop()

@@ -24,7 +24,7 @@ type root struct {
 	missing bool
 }
 
-// settings are what Pi's settings.json says that matters here.
+// settings holds the settings in Pi's settings.json that Rollcall needs.
 type settings struct {
 	SessionDir string `json:"sessionDir"`
 	Retry      struct {

@@ -9,7 +9,7 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// database is what was read of a session that pi_agent_rust keeps in SQLite.
+// database holds what was read of a session that pi_agent_rust keeps in SQLite.
 type database struct {
 	stamp sqlitero.Stamp
 	facts facts
@@ -47,7 +47,7 @@ func (d *discovery) readDatabase(f *file) (facts, error) {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
 		return facts{}, err
 	case err != nil:
-		return facts{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: f.path, Err: err, Fix: "a newer Rollcall may know it"}
+		return facts{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: f.path, Err: err, Fix: "a newer version of Rollcall may recognise it"}
 	}
 	d.store.databases.Put(f.path, database{stamp, now})
 	return now, nil

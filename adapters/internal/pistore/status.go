@@ -10,8 +10,8 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// grace is how long after the pause before another attempt its answer is waited for. A
-// retry that the user cancels leaves no trace, so it looks like work for that long.
+// grace is the time for which Rollcall still expects an answer after the pause before a
+// retry. A retry that the user cancels leaves no trace, so it looks like work for that long.
 const grace = 15 * time.Second
 
 // decide derives a session's status.
@@ -27,7 +27,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 		for _, p := range s.hosts {
 			ids = append(ids, fmt.Sprint(p.PID))
 		}
-		return d.decideHosted(s, "one of the processes "+strings.Join(ids, ", ")+", which can't be told apart", said)
+		return d.decideHosted(s, "one of the processes "+strings.Join(ids, ", ")+", which can't be distinguished", said)
 	case d.noTable:
 		return report.Unknown("the process table can't be read; " + said)
 	}

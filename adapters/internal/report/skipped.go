@@ -2,7 +2,7 @@ package report
 
 import "maps"
 
-// maxReasons is how many reasons for skipping are counted apart for one file.
+// maxReasons is the number of different reasons for skipping that are counted for one file.
 const maxReasons = 16
 
 // CountSkipped returns a copy of counts in which reason is counted once more. Of a

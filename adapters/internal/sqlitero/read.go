@@ -11,7 +11,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// errSpoilt says that a writer may have changed the files under a read.
+// errSpoilt is returned when a writer may have changed the files during a read.
 var errSpoilt = errors.New("changed while it was read")
 
 func readOnce(ctx context.Context, path string, fn func(context.Context, *DB) error) (Stamp, error) {
@@ -21,7 +21,7 @@ func readOnce(ctx context.Context, path string, fn func(context.Context, *DB) er
 	}
 	defer s.close()
 	if s.before.journal {
-		return Stamp{}, fmt.Errorf("%w: %s-journal holds a change that isn't finished", errSpoilt, path)
+		return Stamp{}, fmt.Errorf("%w: %s-journal holds an unfinished change", errSpoilt, path)
 	}
 	if err = s.checkWAL(); err == nil {
 		err = s.view(ctx, fn)

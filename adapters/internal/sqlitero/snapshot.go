@@ -84,5 +84,5 @@ func kind(m fs.FileMode) string {
 	case m&fs.ModeSocket != 0:
 		return "a socket"
 	}
-	return "no regular file"
+	return "not a regular file"
 }

@@ -31,7 +31,7 @@ var (
 	ErrBusy = errors.New("being written to")
 )
 
-// attempts is how often a read is tried; the pauses between them add up to an
+// attempts is how many times a read is tried. The pauses between the attempts add up to an
 // eighth of a second.
 const attempts = 7
 

@@ -12,7 +12,7 @@ import (
 	"rollcall/adapters/internal/container"
 )
 
-// Stamp tells one state of a database from any other, from its files alone.
+// Stamp identifies one state of a database, by its files alone.
 // Stamps are comparable with ==: equal stamps mean equal content, as far as the
 // file system's clock can tell (writes within one tick of it that leave sizes
 // and headers as they are go unseen until the next write).
@@ -31,10 +31,10 @@ type file struct {
 	id    fileID
 }
 
-// shm is what the index of the log in shared memory (-shm) says. While a process
-// has the database open it is exact: it changes with every transaction and
-// before a checkpoint touches the database. Layout: "WAL-Index File Format",
-// unchanged since SQLite 3.7.0; nBackfillAttempted since 3.12.
+// shm holds the index of the log in shared memory (-shm). While a process has the database
+// open, the index is exact: it changes with every transaction and before a checkpoint
+// changes the database. Layout: "WAL-Index File Format", unchanged since SQLite 3.7.0;
+// nBackfillAttempted since 3.12.
 type shm struct {
 	present   bool
 	id        fileID

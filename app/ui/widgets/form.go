@@ -22,7 +22,7 @@ type Form struct {
 	problem *fyne.Container
 }
 
-// submitLimit is how long a form waits, for example for another process to release a file.
+// submitLimit is the time that the action of a form may take, for example to wait for another process to release a file.
 const submitLimit = 10 * time.Second
 
 // NewForm opens a form without fields. action is the text of its primary button, failed what precedes an error that is

@@ -100,7 +100,7 @@ func radioWidth(option string) float32 {
 	return radioLeft + radioText + fyne.MeasureText(option, TextSize(theme.SizeNameText), fyne.TextStyle{}).Width + radioGap
 }
 
-// radioOption is what is drawn for one option.
+// radioOption holds the canvas objects of one option.
 type radioOption struct {
 	glow, ring, dot *canvas.Circle
 	text            *canvas.Text
