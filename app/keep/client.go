@@ -16,6 +16,7 @@ import (
 	"rollcall/app/instance"
 	"rollcall/app/launch"
 	"rollcall/app/owned"
+	"rollcall/app/settings"
 	"rollcall/app/trouble"
 	"rollcall/bounded"
 	"rollcall/proc"
@@ -247,12 +248,30 @@ func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
 type Attendance struct {
 	Launches *launch.Launches
 	Fuses    *fuse.Fuses
-	// Webhook returns the WebhookID of the user's settings as they are now. If it is not empty, the ends of sessions are sent
-	// while the process runs, also if there is nothing else to keep. A keeper reads the settings when it starts: with those
-	// of before, this process would have it replaced again and again.
-	Webhook func() string
+	// Settings reads the user's settings as they are now. What they ask for, such as the webhook, is done while the process
+	// runs, also if there is nothing else to keep.
+	Settings func() (settings.Settings, error)
 	// Show is called with the troubles of the keeper whenever they change. It must not block.
 	Show func([]string)
+}
+
+// asks reports whether the settings ask for something that the keeper does beside what is left to keep.
+func (a *Attendance) asks() bool {
+	s, _ := a.Settings() // what can be understood
+	return asks(&s)
+}
+
+// asks reports whether a keeper does something for these settings while a tray or watch runs.
+func asks(s *settings.Settings) bool { return s.Webhook.URL != "" }
+
+// webhook returns the webhook of this process's environment, which the keeper may not have. Without one it is nil: the
+// keeper reads the settings itself.
+func (a *Attendance) webhook() *webhookRequest {
+	s, _ := a.Settings()
+	if s.Webhook.URL == "" || !settings.WebhookInEnvironment() {
+		return nil
+	}
+	return &webhookRequest{s.Webhook.URL, s.Webhook.Secret}
 }
 
 // Attend sees to it that a keeper runs whenever there is something to keep, until ctx is done. If the keeper is killed, it
@@ -263,7 +282,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 	var pause trouble.Pause
 	for ctx.Err() == nil {
 		kept, err := ToKeep(a.Launches, a.Fuses)
-		if err == nil && kept.IsNothing() && a.Webhook() == "" {
+		if err == nil && kept.IsNothing() && !a.asks() {
 			a.Show(nil)
 			select {
 			case <-ctx.Done():
@@ -296,7 +315,7 @@ func (c *Client) attend(ctx context.Context, a *Attendance) error {
 	if err := c.Ready(ctx); err != nil {
 		return err
 	}
-	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.Webhook()})
+	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.webhook()})
 	if errors.Is(err, instance.ErrNotRunning) {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,7 +37,8 @@ type Config struct {
 	Fuses    *fuse.Fuses
 	Agents   []adapters.Adapter
 	Table    proc.Lister
-	Webhook  settings.Webhook
+	// Settings reads the user's settings as they are now.
+	Settings func() (settings.Settings, error)
 	Version  string
 	Log      *slog.Logger
 }
@@ -59,16 +61,40 @@ type keeper struct {
 
 	mu        sync.Mutex
 	asked     time.Time // when the last request came that puts off the end
-	attending map[*instance.Request]bool
-	webhooks  int // of attending
+	attending []attendant
 	shown     []string
+	setErr    error // of the settings, when they were last read
+}
+
+// attendant is a process that attends. Its webhook, if it has one, replaces that of the keeper's settings.
+type attendant struct {
+	request *instance.Request
+	webhook *webhookRequest
+}
+
+// settings returns the user's settings as they are now, with the webhook of the process that attends last and has one of
+// its own. With an error they are those that could be understood.
+func (k *keeper) settings() (settings.Settings, error) {
+	s, err := k.Settings()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil && (k.setErr == nil || k.setErr.Error() != err.Error()) {
+		k.Log.Warn("some settings are not used", "error", err)
+	}
+	k.setErr = err
+	for _, a := range slices.Backward(k.attending) {
+		if a.webhook != nil {
+			s.Webhook = settings.Webhook{URL: a.webhook.URL, Secret: a.webhook.Secret}
+			break
+		}
+	}
+	return s, err
 }
 
 // Run keeps until nothing has been left to keep for Idle, a newer version takes over, or ctx is done. It returns ErrRunning
 // if the user has a keeper already.
 func Run(ctx context.Context, cfg Config) error {
-	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: thisProgram(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1),
-		attending: map[*instance.Request]bool{}}
+	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: thisProgram(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
 	k.troubles = trouble.NewBook(cfg.Log, k.show)
 	watcher, err := proc.NewWatcher(proc.Open())
 	if err != nil {
@@ -137,14 +163,14 @@ func (k *keeper) yield(ctx context.Context, own *instance.Instance, running *syn
 
 // send calls the user's webhook when sessions end.
 func (k *keeper) send(ctx context.Context, events *app.Events) error {
-	if k.Webhook.URL == "" {
-		return nil
-	}
-	sender, err := webhook.New(webhook.Config{URL: k.Webhook.URL, Secret: k.Webhook.Secret, Log: k.Log, ExitCode: k.Launches.ExitCode})
-	if err != nil {
-		return err
-	}
+	sender := webhook.New(webhook.Config{Target: k.target, Log: k.Log, ExitCode: k.Launches.ExitCode})
 	return sender.Run(ctx, events)
+}
+
+// target returns where the ends of sessions are sent.
+func (k *keeper) target() (webhook.Target, error) {
+	s, err := k.settings()
+	return webhook.Target{URL: s.Webhook.URL, Secret: s.Webhook.Secret}, err
 }
 
 // wait waits until the keeper must end. It reports whether a newer version takes over.
@@ -214,10 +240,17 @@ func (k *keeper) refuse() {
 // kept returns what there is to keep.
 func (k *keeper) kept() (Kept, error) {
 	kept, err := ToKeep(k.Launches, k.Fuses)
+	if k.isAttended() {
+		s, _ := k.settings()
+		kept.Webhook = s.Webhook.URL != ""
+	}
+	return kept, err
+}
+
+func (k *keeper) isAttended() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	kept.Webhook = k.webhooks > 0
-	return kept, err
+	return len(k.attending) > 0
 }
 
 // ToKeep returns what there is to keep on disk.

@@ -37,7 +37,7 @@ func TestSessionThatItsGatewayRemoved(t *testing.T) {
 	})
 	core := app.New(app.Config{Adapters: []adapters.Adapter{adapter}})
 	receiver := listen(t, 204)
-	s := sender(t, Config{URL: receiver.URL})
+	s := sender(t, Config{Target: at(receiver.URL, "")})
 	told, sent := core.Events(), core.Events()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	done := make(chan error, 1)

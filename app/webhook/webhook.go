@@ -26,14 +26,20 @@ import (
 
 // Config configures a Sender.
 type Config struct {
-	URL    string // http:// or https://
-	Secret string // key of the signature; empty: messages are not signed
+	// Target returns where messages go now. It is called often.
+	Target func() (Target, error)
 	// ExitCode returns the exit code of a session's process, or nil if it is unknown. It may wait for the code. ExitCode
 	// may be nil.
 	ExitCode func(ctx context.Context, s *app.Session) *int
 	Log      *slog.Logger
 	// Pauses are the pauses before the second and each further attempt; nil: 1 s, 5 s, 25 s.
 	Pauses []time.Duration
+}
+
+// Target is where messages go. Without a URL there is no webhook.
+type Target struct {
+	URL    string // http:// or https://
+	Secret string // key of the signature; empty: messages are not signed
 }
 
 const (
@@ -76,17 +82,14 @@ func CheckURL(address string) error {
 }
 
 // New returns a sender.
-func New(cfg Config) (*Sender, error) {
-	if err := CheckURL(cfg.URL); err != nil {
-		return nil, err
-	}
+func New(cfg Config) *Sender {
 	if cfg.Pauses == nil {
 		cfg.Pauses = pauses
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, maxPending)}, nil
+	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, maxPending)}
 }
 
 // Client returns an HTTP client for webhooks. It does not follow redirects: a redirected request would lose its body or
@@ -110,6 +113,9 @@ func (s *Sender) Run(ctx context.Context, events *app.Events) error {
 			return err
 		}
 		if e.Kind != app.Ended || e.Session.Parent != "" || e.Session.IsEmptyProcess() {
+			continue
+		}
+		if to, _ := s.cfg.Target(); to.URL == "" {
 			continue
 		}
 		select {
@@ -155,13 +161,17 @@ func (s *Sender) Send(ctx context.Context, p Payload) error {
 	if err != nil {
 		return err
 	}
-	header := map[string]string{"User-Agent": "rollcall"}
-	if s.cfg.Secret != "" {
-		signature := "sha256=" + Sign(s.cfg.Secret, body)
-		header["X-Signature"], header["X-Hub-Signature-256"] = signature, signature
-	}
 	for i := 0; ; i++ {
-		status, err := Post(ctx, s.client, s.cfg.URL, body, header)
+		to, err := s.cfg.Target()
+		if to.URL == "" {
+			return errors.Join(errors.New("there is no webhook any more"), err)
+		}
+		header := map[string]string{"User-Agent": "rollcall"}
+		if to.Secret != "" {
+			signature := "sha256=" + Sign(to.Secret, body)
+			header["X-Signature"], header["X-Hub-Signature-256"] = signature, signature
+		}
+		status, err := Post(ctx, s.client, to.URL, body, header)
 		again := status == 0 || status >= 500 || status == http.StatusTooManyRequests
 		if err == nil || !again || i == len(s.cfg.Pauses) {
 			return err

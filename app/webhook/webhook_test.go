@@ -50,22 +50,24 @@ func (a *address) calls() int {
 	return len(a.bodies)
 }
 
+// at returns the target of a webhook that does not change.
+func at(url, secret string) func() (Target, error) {
+	return func() (Target, error) { return Target{url, secret}, nil }
+}
+
 func sender(t *testing.T, cfg Config) *Sender {
 	t.Helper()
 	if cfg.Pauses == nil {
 		cfg.Pauses = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
 	}
-	s, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := New(cfg)
 	t.Cleanup(s.client.CloseIdleConnections)
 	return s
 }
 
 func TestSigned(t *testing.T) {
 	a := listen(t, 204)
-	if err := sender(t, Config{URL: a.URL, Secret: "s3cret"}).Send(t.Context(), Payload{HookType: "session.stopped", SessionID: "x"}); err != nil {
+	if err := sender(t, Config{Target: at(a.URL, "s3cret")}).Send(t.Context(), Payload{HookType: "session.stopped", SessionID: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	// The HMAC, as `openssl dgst -sha256 -hmac s3cret` has it, by the two names.
@@ -93,7 +95,7 @@ func TestRetries(t *testing.T) {
 		"it is not allowed": {[]int{401}, 1, true},
 	} {
 		a := listen(t, c.codes...)
-		err := sender(t, Config{URL: a.URL}).Send(t.Context(), Payload{})
+		err := sender(t, Config{Target: at(a.URL, "")}).Send(t.Context(), Payload{})
 		if (err != nil) != c.fails || a.calls() != c.calls {
 			t.Errorf("%s: %d calls, %v; want %d", name, a.calls(), err, c.calls)
 		}
@@ -106,12 +108,12 @@ func TestRetries(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	a := listen(t, 200)
 	a.Close()
-	err := sender(t, Config{URL: a.URL + "/hook?token=secret"}).Send(t.Context(), Payload{})
+	err := sender(t, Config{Target: at(a.URL+"/hook?token=secret", "")}).Send(t.Context(), Payload{})
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
 	for _, bad := range []string{"", "file:///x", "https://", "::"} {
-		if _, err := New(Config{URL: bad}); err == nil {
+		if CheckURL(bad) == nil {
 			t.Errorf("%q was accepted as a URL", bad)
 		}
 	}
@@ -152,7 +154,7 @@ func TestSendsEnds(t *testing.T) {
 	events := core.Events()
 	core.Refresh(t.Context())
 	code := 7
-	w := sender(t, Config{URL: to.URL, ExitCode: func(_ context.Context, x *app.Session) *int {
+	w := sender(t, Config{Target: at(to.URL, ""), ExitCode: func(_ context.Context, x *app.Session) *int {
 		if x.ID == "a" {
 			return &code
 		}
@@ -193,7 +195,7 @@ func TestRedirect(t *testing.T) {
 	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
 		elsewhere := listen(t, 200)
 		moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL, code))
-		err := sender(t, Config{URL: moved.URL}).Send(t.Context(), Payload{HookType: "session.stopped"})
+		err := sender(t, Config{Target: at(moved.URL, "")}).Send(t.Context(), Payload{HookType: "session.stopped"})
 		if err == nil || elsewhere.calls() > 0 {
 			t.Errorf("%d: %v, the redirect was followed %d times", code, err, elsewhere.calls())
 		}
@@ -212,7 +214,7 @@ func TestDuration(t *testing.T) {
 		}
 		return app.Event{Kind: app.Ended, At: now, Session: x}
 	}
-	s := sender(t, Config{URL: "http://127.0.0.1:1"})
+	s := sender(t, Config{Target: at("http://127.0.0.1:1", "")})
 	for name, c := range map[string]struct {
 		ev   app.Event
 		want int64
