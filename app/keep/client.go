@@ -18,6 +18,7 @@ import (
 	"rollcall/app/owned"
 	"rollcall/app/settings"
 	"rollcall/app/trouble"
+	"rollcall/app/webhook"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -232,9 +233,13 @@ func (c *Client) Start(ctx context.Context, id string, starter proc.Identity, cm
 }
 
 // Revive starts a keeper if there is something to keep and none runs, as after one was killed. It does not wait for it.
-func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
+func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *settings.Settings) {
 	// Records of what is over are no reason: the next keeper removes them.
-	if kept, err := ToKeep(launches, fuses); err != nil || kept.Launches+kept.Hooks+kept.Fuses == 0 {
+	kept, err := ToKeep(launches, fuses)
+	if err != nil {
+		return
+	}
+	if kept.Launches+kept.Hooks+kept.Fuses == 0 && !c.isOwed(set) {
 		return
 	}
 	c.mu.Lock()
@@ -242,6 +247,16 @@ func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
 	if running, err := c.Running(); err == nil && !running {
 		_, _ = c.spawn() // the next command tries again, and doctor tells
 	}
+}
+
+// isOwed reports whether a keeper has to run for the settings, although no tray and no watch runs: the webhook has not
+// taken all messages, or the keeper is installed.
+func (c *Client) isOwed(set *settings.Settings) bool {
+	if !asks(set) {
+		return false
+	}
+	waiting, err := webhook.Waiting(webhookFolder(c.State))
+	return err == nil && waiting > 0 && set.Webhook.URL != "" || Installed()
 }
 
 // Attendance is what a long-running process has of the keeper.

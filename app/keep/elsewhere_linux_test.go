@@ -1,11 +1,13 @@
 package keep
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -165,4 +167,96 @@ func TestWebhookOfTheEnvironment(t *testing.T) {
 	if s := <-signatures; !strings.HasPrefix(s, "sha256=") || w.status().PID != keeper {
 		t.Errorf("signature %q, keeper %d, was %d", s, w.status().PID, keeper)
 	}
+}
+
+// TestWebhookAcrossKeepers kills the keeper at each step of a message. Each end is sent with one id; it is sent twice only if
+// the keeper was killed right after the server took it.
+func TestWebhookAcrossKeepers(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	type message struct {
+		SessionID, DeliveryID string
+		Late                  bool
+		Meta                  map[string]string
+	}
+	told := make(chan message, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var m struct {
+			SessionID  string `json:"session_id"`
+			DeliveryID string `json:"delivery_id"`
+			Late       bool
+			Meta       map[string]string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+			t.Error(err)
+		}
+		told <- message{m.SessionID, m.DeliveryID, m.Late, m.Meta}
+	}))
+	defer server.Close()
+	w.check(os.MkdirAll("/tmp/home/.config/rollcall", 0o700))
+	w.write("/tmp/home/.config/rollcall/config.toml", "[webhook]\nurl = \""+server.URL+"\"\n")
+	none := func() bool {
+		if k := w.keepers(); len(k) > 0 {
+			w.kill(k[0].PID)
+		}
+		return len(w.keepers()) == 0
+	}
+	for i, point := range []string{"", "webhook.made", "webhook.stored", "webhook.sent"} {
+		w.until("end of the last keeper", none)
+		_ = os.Remove("/tmp/end") // the agent runs until all is set
+		if code, said := w.runWith([]string{"ROLLCALL_FAULT=" + point}, "keep", "--start"); code != 0 {
+			t.Fatalf("%s: %s", point, said)
+		}
+		doomed := identity(w, w.status().PID)
+		dir := fmt.Sprintf("/tmp/work/%d", i)
+		w.check(os.MkdirAll(dir, 0o700))
+		w.done("launch", "codex", "-p", "x", "--cwd", dir)
+		if point == "" { // the end is noticed by nobody
+			w.kill(doomed.PID)
+		}
+		w.write("/tmp/end", "4")
+		w.until("death at "+point, func() bool { return !w.table.Alive(doomed) })
+		if point == "" {
+			w.until("end of the agent", func() bool { return w.agents() == 0 })
+		}
+		w.done("keep", "--start")
+		first := <-told
+		if wantLate := point == "" || point == "webhook.made"; first.Late != wantLate || first.DeliveryID == "" || first.Meta["launch"] == "" {
+			t.Errorf("%q: %+v", point, first)
+		}
+		if point == "webhook.sent" {
+			if again := <-told; again.DeliveryID != first.DeliveryID || again.SessionID != first.SessionID {
+				t.Errorf("%+v, then %+v", first, again)
+			}
+		}
+		w.until("rest", func() bool { return len(w.spooled()) == 0 })
+	}
+	select {
+	case m := <-told:
+		t.Errorf("once more: %+v", m)
+	default:
+	}
+}
+
+// agents returns the number of agents that run.
+func (w *world) agents() (n int) {
+	w.t.Helper()
+	list, err := w.table.List(w.t.Context())
+	w.check(err)
+	for _, p := range list {
+		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID)); err == nil && strings.Contains(string(line), "/tmp/bin/codex") {
+			n++
+		}
+	}
+	return n
+}
+
+// spooled returns the files of messages that have not been delivered.
+func (w *world) spooled() []string {
+	w.t.Helper()
+	files, err := filepath.Glob("/tmp/home/.local/state/rollcall/webhook/d-*.json")
+	w.check(err)
+	return files
 }

@@ -98,7 +98,8 @@ func revive(deps *cli.Deps) {
 	if err != nil {
 		return
 	}
-	deps.Keeper.Revive(launches, fuses)
+	set, _ := loadSettings() // each command reports what is wrong
+	deps.Keeper.Revive(launches, fuses, &set)
 }
 
 // openAdapters returns the adapters of all agents, and the process table.
