@@ -107,11 +107,8 @@ func (c *watchCommand) attendKeeper(ctx context.Context) {
 			c.warn(t)
 		}
 	}
-	webhook := func() string {
-		set, _ := c.deps.Settings() // c.settings() reads them once, and has reported what is wrong
-		return keep.WebhookID(set.Webhook)
-	}
-	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Webhook: webhook, Show: show})
+	// c.settings() reads them once, and has reported what is wrong.
+	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Settings: c.deps.Settings, Show: show})
 }
 
 // runningCore returns a core that notices the ends of processes at once.

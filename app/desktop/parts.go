@@ -85,9 +85,5 @@ func (p *parts) attend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	webhook := func() string {
-		set, _ := p.deps.Settings()
-		return keep.WebhookID(set.Webhook)
-	}
-	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Webhook: webhook, Show: p.core.ShowTroubles})
+	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Settings: p.deps.Settings, Show: p.core.ShowTroubles})
 }

@@ -16,7 +16,9 @@ import (
 	"rollcall/app/instance"
 	"rollcall/app/launch"
 	"rollcall/app/owned"
+	"rollcall/app/settings"
 	"rollcall/app/trouble"
+	"rollcall/app/webhook"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -231,9 +233,13 @@ func (c *Client) Start(ctx context.Context, id string, starter proc.Identity, cm
 }
 
 // Revive starts a keeper if there is something to keep and none runs, as after one was killed. It does not wait for it.
-func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
+func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *settings.Settings) {
 	// Records of what is over are no reason: the next keeper removes them.
-	if kept, err := ToKeep(launches, fuses); err != nil || kept.Launches+kept.Hooks+kept.Fuses == 0 {
+	kept, err := ToKeep(launches, fuses)
+	if err != nil {
+		return
+	}
+	if kept.Launches+kept.Hooks+kept.Fuses == 0 && !c.isOwed(set) {
 		return
 	}
 	c.mu.Lock()
@@ -243,16 +249,44 @@ func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses) {
 	}
 }
 
+// isOwed reports whether a keeper has to run for the settings, although no tray and no watch runs: the webhook has not
+// taken all messages, or the keeper is installed.
+func (c *Client) isOwed(set *settings.Settings) bool {
+	if !asks(set) {
+		return false
+	}
+	waiting, err := webhook.Waiting(webhookFolder(c.State))
+	return err == nil && waiting > 0 && set.Webhook.URL != "" || Installed()
+}
+
 // Attendance is what a long-running process has of the keeper.
 type Attendance struct {
 	Launches *launch.Launches
 	Fuses    *fuse.Fuses
-	// Webhook returns the WebhookID of the user's settings as they are now. If it is not empty, the ends of sessions are sent
-	// while the process runs, also if there is nothing else to keep. A keeper reads the settings when it starts: with those
-	// of before, this process would have it replaced again and again.
-	Webhook func() string
+	// Settings reads the user's settings as they are now. What they ask for, such as the webhook, is done while the process
+	// runs, also if there is nothing else to keep.
+	Settings func() (settings.Settings, error)
 	// Show is called with the troubles of the keeper whenever they change. It must not block.
 	Show func([]string)
+}
+
+// asks reports whether the settings ask for something that the keeper does beside what is left to keep.
+func (a *Attendance) asks() bool {
+	s, _ := a.Settings() // what can be understood
+	return asks(&s)
+}
+
+// asks reports whether a keeper does something for these settings while a tray or watch runs.
+func asks(s *settings.Settings) bool { return s.Webhook.URL != "" }
+
+// webhook returns the webhook of this process's environment, which the keeper may not have. Without one it is nil: the
+// keeper reads the settings itself.
+func (a *Attendance) webhook() *webhookRequest {
+	s, _ := a.Settings()
+	if s.Webhook.URL == "" || !settings.WebhookInEnvironment() {
+		return nil
+	}
+	return &webhookRequest{s.Webhook.URL, s.Webhook.Secret}
 }
 
 // Attend sees to it that a keeper runs whenever there is something to keep, until ctx is done. If the keeper is killed, it
@@ -263,7 +297,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 	var pause trouble.Pause
 	for ctx.Err() == nil {
 		kept, err := ToKeep(a.Launches, a.Fuses)
-		if err == nil && kept.IsNothing() && a.Webhook() == "" {
+		if err == nil && kept.IsNothing() && !a.asks() {
 			a.Show(nil)
 			select {
 			case <-ctx.Done():
@@ -296,7 +330,7 @@ func (c *Client) attend(ctx context.Context, a *Attendance) error {
 	if err := c.Ready(ctx); err != nil {
 		return err
 	}
-	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.Webhook()})
+	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.webhook()})
 	if errors.Is(err, instance.ErrNotRunning) {
 		return nil
 	}

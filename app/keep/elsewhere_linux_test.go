@@ -1,10 +1,13 @@
 package keep
 
 import (
+	"encoding/json"
 	"fmt"
-	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -85,30 +88,175 @@ func TestLaunchOfAnotherMachine(t *testing.T) {
 	}
 }
 
-// TestWebhookIsSetLater: the keeper runs already when the user sets a webhook, which the next watch has it use.
+// TestWebhookIsSetLater: the keeper runs already when the user sets a webhook, and again when the user changes it. Both a
+// keeper that goes on and one that takes the place of a killed one use the settings as they are.
 func TestWebhookIsSetLater(t *testing.T) {
 	w := inWorld(t)
 	if w == nil {
 		return
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	w.check(err)
-	defer l.Close()
-	w.done("launch", "codex", "-p", "x", "--cwd", "/tmp/work")
-	first := w.status().PID
+	paths := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { paths <- r.URL.Path }))
+	defer server.Close()
+	set := func(path string) {
+		w.write("/tmp/home/.config/rollcall/config.toml", "[webhook]\nurl = \""+server.URL+path+"\"\n")
+	}
+	launch := func(name string) (end func()) {
+		dir := "/tmp/work/" + name
+		w.check(os.MkdirAll(dir, 0o700))
+		code, said := w.runWith([]string{"AGENT=" + name}, "launch", "codex", "-p", "x", "--cwd", dir)
+		if code != 0 {
+			t.Fatal(said)
+		}
+		return func() { w.write("/tmp/end"+name, "0") }
+	}
+	first := launch("first")
+	keeper := w.status().PID
 	w.check(os.MkdirAll("/tmp/home/.config/rollcall", 0o700))
-	w.write("/tmp/home/.config/rollcall/config.toml", "[webhook]\nurl = \"http://"+l.Addr().String()+"/\"\n")
+	set("/first")
 	cmd := exec.Command(insideProgram, "watch")
 	cmd.Env = w.env
-	_, err = cmd.StdoutPipe() // without a reader watch ends
+	_, err := cmd.StdoutPipe() // without a reader watch ends
 	w.check(err)
 	w.check(cmd.Start())
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	w.until("another keeper that is attended", func() bool { s := w.status(); return s.Running && s.PID != first && s.Webhook })
-	sent := make(chan error, 1)
-	go func() { _, err := l.Accept(); sent <- err }()
-	w.write("/tmp/end", "0")
-	if err := <-sent; err != nil {
-		t.Error(err)
+	w.until("keeper that is attended", func() bool { return w.status().Webhook })
+	if s := w.status(); s.PID != keeper {
+		t.Errorf("another keeper, %d instead of %d", s.PID, keeper)
 	}
+	first()
+	if path := <-paths; path != "/first" {
+		t.Error(path)
+	}
+	second := launch("second")
+	set("/second")
+	w.kill(keeper)
+	w.until("another keeper that is attended", func() bool { s := w.status(); return s.Running && s.PID != keeper && s.Webhook })
+	second()
+	if path := <-paths; path != "/second" {
+		t.Error(path)
+	}
+	third := launch("third")
+	set("/third")
+	third()
+	if path := <-paths; path != "/third" {
+		t.Error(path)
+	}
+}
+
+// TestWebhookOfTheEnvironment: the keeper runs already, with another environment, when a watch is started that has the
+// webhook in its own.
+func TestWebhookOfTheEnvironment(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	signatures := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { signatures <- r.Header.Get("X-Signature") }))
+	defer server.Close()
+	w.done("launch", "codex", "-p", "x", "--cwd", "/tmp/work")
+	keeper := w.status().PID
+	cmd := exec.Command(insideProgram, "watch")
+	cmd.Env = append(append([]string{}, w.env...), "ROLLCALL_WEBHOOK_URL="+server.URL, "ROLLCALL_WEBHOOK_SECRET=s3cret")
+	_, err := cmd.StdoutPipe()
+	w.check(err)
+	w.check(cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	w.until("keeper that is attended", func() bool { return w.status().Webhook })
+	w.write("/tmp/end", "0")
+	if s := <-signatures; !strings.HasPrefix(s, "sha256=") || w.status().PID != keeper {
+		t.Errorf("signature %q, keeper %d, was %d", s, w.status().PID, keeper)
+	}
+}
+
+// TestWebhookAcrossKeepers kills the keeper at each step of a message. Each end is sent with one id; it is sent twice only if
+// the keeper was killed right after the server took it.
+func TestWebhookAcrossKeepers(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	type message struct {
+		SessionID, DeliveryID string
+		Late                  bool
+		Meta                  map[string]string
+	}
+	told := make(chan message, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var m struct {
+			SessionID  string `json:"session_id"`
+			DeliveryID string `json:"delivery_id"`
+			Late       bool
+			Meta       map[string]string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+			t.Error(err)
+		}
+		told <- message{m.SessionID, m.DeliveryID, m.Late, m.Meta}
+	}))
+	defer server.Close()
+	w.check(os.MkdirAll("/tmp/home/.config/rollcall", 0o700))
+	w.write("/tmp/home/.config/rollcall/config.toml", "[webhook]\nurl = \""+server.URL+"\"\n")
+	none := func() bool {
+		if k := w.keepers(); len(k) > 0 {
+			w.kill(k[0].PID)
+		}
+		return len(w.keepers()) == 0
+	}
+	for i, point := range []string{"", "webhook.made", "webhook.stored", "webhook.sent"} {
+		w.until("end of the last keeper", none)
+		_ = os.Remove("/tmp/end") // the agent runs until all is set
+		if code, said := w.runWith([]string{"ROLLCALL_FAULT=" + point}, "keep", "--start"); code != 0 {
+			t.Fatalf("%s: %s", point, said)
+		}
+		doomed := identity(w, w.status().PID)
+		dir := fmt.Sprintf("/tmp/work/%d", i)
+		w.check(os.MkdirAll(dir, 0o700))
+		w.done("launch", "codex", "-p", "x", "--cwd", dir)
+		if point == "" { // the end is noticed by nobody
+			w.kill(doomed.PID)
+		}
+		w.write("/tmp/end", "4")
+		w.until("death at "+point, func() bool { return !w.table.Alive(doomed) })
+		if point == "" {
+			w.until("end of the agent", func() bool { return w.agents() == 0 })
+		}
+		w.done("keep", "--start")
+		first := <-told
+		if wantLate := point == "" || point == "webhook.made"; first.Late != wantLate || first.DeliveryID == "" || first.Meta["launch"] == "" {
+			t.Errorf("%q: %+v", point, first)
+		}
+		if point == "webhook.sent" {
+			if again := <-told; again.DeliveryID != first.DeliveryID || again.SessionID != first.SessionID {
+				t.Errorf("%+v, then %+v", first, again)
+			}
+		}
+		w.until("rest", func() bool { return len(w.spooled()) == 0 })
+	}
+	select {
+	case m := <-told:
+		t.Errorf("once more: %+v", m)
+	default:
+	}
+}
+
+// agents returns the number of agents that run.
+func (w *world) agents() (n int) {
+	w.t.Helper()
+	list, err := w.table.List(w.t.Context())
+	w.check(err)
+	for _, p := range list {
+		if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID)); err == nil && strings.Contains(string(line), "/tmp/bin/codex") {
+			n++
+		}
+	}
+	return n
+}
+
+// spooled returns the files of messages that have not been delivered.
+func (w *world) spooled() []string {
+	w.t.Helper()
+	files, err := filepath.Glob("/tmp/home/.local/state/rollcall/webhook/d-*.json")
+	w.check(err)
+	return files
 }

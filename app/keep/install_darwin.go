@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"rollcall/app/owned"
 )
 
 // label names the LaunchAgent.
@@ -43,6 +45,12 @@ func Install() (i Installation, err error) {
 </plist>
 `, label, escaped.String())
 	return i, i.write(path, text)
+}
+
+// Installed reports whether the keeper is started at login.
+func Installed() bool {
+	path, err := agentPath()
+	return err == nil && !owned.Missing(path)
 }
 
 // Uninstall undoes Install.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"rollcall/app/owned"
 )
 
 // unit names the systemd user unit.
@@ -59,6 +61,12 @@ WantedBy=default.target
 	i.Paths = append(i.Paths, link)
 	i.Hint = "It starts at your next login. To have it run without one, also after a restart: loginctl enable-linger"
 	return i, nil
+}
+
+// Installed reports whether the keeper is started at login.
+func Installed() bool {
+	_, link, err := unitPaths()
+	return err == nil && !owned.Missing(link)
 }
 
 // Uninstall undoes Install.

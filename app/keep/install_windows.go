@@ -32,6 +32,17 @@ func Install() (i Installation, err error) {
 	return i, nil
 }
 
+// Installed reports whether the keeper is started at login.
+func Installed() bool {
+	key, err := registry.OpenKey(registry.CURRENT_USER, runKey, registry.QUERY_VALUE)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = key.Close() }()
+	_, _, err = key.GetStringValue(runValue)
+	return err == nil
+}
+
 // Uninstall undoes Install.
 func Uninstall() (i Installation, err error) {
 	key, err := registry.OpenKey(registry.CURRENT_USER, runKey, registry.SET_VALUE)

@@ -4,10 +4,12 @@
 package keep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"rollcall/app/instance"
 	"rollcall/app/launch"
 	"rollcall/app/settings"
+	"rollcall/app/store"
 	"rollcall/app/trouble"
 	"rollcall/app/webhook"
 	"rollcall/proc"
@@ -36,7 +39,8 @@ type Config struct {
 	Fuses    *fuse.Fuses
 	Agents   []adapters.Adapter
 	Table    proc.Lister
-	Webhook  settings.Webhook
+	// Settings reads the user's settings as they are now.
+	Settings func() (settings.Settings, error)
 	Version  string
 	Log      *slog.Logger
 }
@@ -49,6 +53,7 @@ type keeper struct {
 	core     *app.Core
 	launched *launch.Keeper
 	fired    *fuse.Keeper
+	sender   *webhook.Sender
 	wake     chan struct{}
 	yields   chan struct{}
 	troubles *trouble.Book
@@ -59,16 +64,40 @@ type keeper struct {
 
 	mu        sync.Mutex
 	asked     time.Time // when the last request came that puts off the end
-	attending map[*instance.Request]bool
-	webhooks  int // of attending
+	attending []attendant
 	shown     []string
+	setErr    error // of the settings, when they were last read
+}
+
+// attendant is a process that attends. Its webhook, if it has one, replaces that of the keeper's settings.
+type attendant struct {
+	request *instance.Request
+	webhook *webhookRequest
+}
+
+// settings returns the user's settings as they are now, with the webhook of the process that attends last and has one of
+// its own. With an error they are those that could be understood.
+func (k *keeper) settings() (settings.Settings, error) {
+	s, err := k.Settings()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil && (k.setErr == nil || k.setErr.Error() != err.Error()) {
+		k.Log.Warn("some settings are not used", "error", err)
+	}
+	k.setErr = err
+	for _, a := range slices.Backward(k.attending) {
+		if a.webhook != nil {
+			s.Webhook = settings.Webhook{URL: a.webhook.URL, Secret: a.webhook.Secret}
+			break
+		}
+	}
+	return s, err
 }
 
 // Run keeps until nothing has been left to keep for Idle, a newer version takes over, or ctx is done. It returns ErrRunning
 // if the user has a keeper already.
 func Run(ctx context.Context, cfg Config) error {
-	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: thisProgram(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1),
-		attending: map[*instance.Request]bool{}}
+	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: thisProgram(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
 	k.troubles = trouble.NewBook(cfg.Log, k.show)
 	watcher, err := proc.NewWatcher(proc.Open())
 	if err != nil {
@@ -80,6 +109,8 @@ func Run(ctx context.Context, cfg Config) error {
 	k.launched.Troubles = k.troubles
 	k.fired = fuse.NewKeeper(cfg.Fuses, cfg.Log, nil)
 	k.fired.Troubles = k.troubles
+	k.sender = webhook.New(webhook.Config{Target: k.target, Folder: webhookFolder(cfg.State), Alive: proc.Open().Alive,
+		ExitCode: cfg.Launches.ExitCode, Log: cfg.Log, Show: func(text string) { k.troubles.Say("webhook", text) }})
 	own, err := instance.Serve(cfg.State, claimName(), k.handle)
 	if err != nil {
 		return err
@@ -91,14 +122,15 @@ func Run(ctx context.Context, cfg Config) error {
 	defer cancel()
 	sending := k.core.Events()
 	defer sending.Close()
-	var running sync.WaitGroup
+	ran := running(cfg.Launches) // before their ends are recorded
+	var parts sync.WaitGroup
 	for _, part := range []func() error{
 		func() error { return k.core.Run(keeping) },
 		func() error { return k.launched.Run(keeping) },
 		func() error { return k.fired.RunUntil(keeping, ctx) },
-		func() error { return k.send(ctx, sending) },
+		func() error { return k.sender.Run(ctx, k.core, sending, ran) },
 	} {
-		running.Go(func() {
+		parts.Go(func() {
 			if err := part(); err != nil && !errors.Is(err, context.Canceled) {
 				cfg.Log.Error("a part of the keeper ended", "error", err)
 			}
@@ -109,20 +141,20 @@ func Run(ctx context.Context, cfg Config) error {
 	sending.Close()
 	if !yielded {
 		err := own.Close() // the next keeper must not wait for messages that are on their way
-		running.Wait()
+		parts.Wait()
 		cfg.Log.Info("the keeper ends", "pid", os.Getpid())
 		return err
 	}
-	return k.yield(ctx, own, &running)
+	return k.yield(ctx, own, &parts)
 }
 
 // yield makes way for a newer version. It finishes what this process is the parent of.
-func (k *keeper) yield(ctx context.Context, own *instance.Instance, running *sync.WaitGroup) error {
+func (k *keeper) yield(ctx context.Context, own *instance.Instance, parts *sync.WaitGroup) error {
 	k.Log.Info("the keeper makes way for a newer version", "pid", os.Getpid())
 	fault.Point("keep.yield")
 	done := make(chan struct{})
 	go func() {
-		running.Wait()
+		parts.Wait()
 		k.launched.WaitForChildren()
 		close(done)
 	}()
@@ -135,16 +167,24 @@ func (k *keeper) yield(ctx context.Context, own *instance.Instance, running *syn
 	return err
 }
 
-// send calls the user's webhook when sessions end.
-func (k *keeper) send(ctx context.Context, events *app.Events) error {
-	if k.Webhook.URL == "" {
-		return nil
+// target returns where the ends of sessions are sent.
+func (k *keeper) target() (webhook.Target, error) {
+	s, err := k.settings()
+	return webhook.Target{URL: s.Webhook.URL, Secret: s.Webhook.Secret}, err
+}
+
+// webhookFolder returns the folder of the webhook's messages that have not been delivered.
+func webhookFolder(state string) store.Folder { return store.Below(state, store.Webhook) }
+
+// running returns the launches that ran when they were last seen.
+func running(launches *launch.Launches) (out []webhook.Session) {
+	list, _ := launches.List() // what cannot be read is reported by the launches' keeper
+	for i := range list {
+		if r := &list[i]; !r.Ended() && !r.Foreign() && !r.Process.IsZero() {
+			out = append(out, webhook.Session{Agent: r.Agent, ID: cmp.Or(r.Session, r.ID), Launch: r.ID, CWD: r.Dir, Process: r.Process})
+		}
 	}
-	sender, err := webhook.New(webhook.Config{URL: k.Webhook.URL, Secret: k.Webhook.Secret, Log: k.Log, ExitCode: k.Launches.ExitCode})
-	if err != nil {
-		return err
-	}
-	return sender.Run(ctx, events)
+	return out
 }
 
 // wait waits until the keeper must end. It reports whether a newer version takes over.
@@ -214,10 +254,18 @@ func (k *keeper) refuse() {
 // kept returns what there is to keep.
 func (k *keeper) kept() (Kept, error) {
 	kept, err := ToKeep(k.Launches, k.Fuses)
+	s, _ := k.settings() // those that are understood
+	if s.Webhook.URL != "" {
+		kept.Messages = k.sender.Waiting()
+		kept.Webhook = k.isAttended() || Installed()
+	}
+	return kept, err
+}
+
+func (k *keeper) isAttended() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	kept.Webhook = k.webhooks > 0
-	return kept, err
+	return len(k.attending) > 0
 }
 
 // ToKeep returns what there is to keep on disk.

@@ -37,9 +37,15 @@ const (
 
 // request is what a process asks of the keeper.
 type request struct {
-	Verb    string        `json:"verb"`
-	Webhook string        `json:"sends,omitempty"` // for attend: webhookID, if ends of sessions are to be sent
-	Start   *startRequest `json:"start,omitempty"`
+	Verb    string          `json:"verb"`
+	Webhook *webhookRequest `json:"webhook,omitempty"` // for attend: the webhook of that process's environment
+	Start   *startRequest   `json:"start,omitempty"`
+}
+
+// webhookRequest is a webhook that replaces the keeper's own.
+type webhookRequest struct {
+	URL    string `json:"url"`
+	Secret string `json:"secret,omitempty"`
 }
 
 // startRequest is the process of a launch. Its texts are bytes, since JSON would change those that are not UTF-8.
@@ -108,6 +114,8 @@ type Kept struct {
 	Records  int `json:"records"`  // of launches and fuses that are over, to be removed after a day
 	// Webhook reports that ends of sessions are sent, for the processes that asked for that.
 	Webhook bool `json:"webhook,omitempty"`
+	// Messages of the webhook wait for the server.
+	Messages int `json:"messages,omitempty"`
 }
 
 // IsNothing reports whether there is nothing to keep.

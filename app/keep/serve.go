@@ -2,14 +2,12 @@ package keep
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"os"
+	"slices"
 	"time"
 
 	"rollcall/app/instance"
-	"rollcall/app/settings"
 	"rollcall/proc"
 )
 
@@ -69,11 +67,11 @@ func (k *keeper) putOff() {
 }
 
 // attend sends the status to a process until that process ends.
-func (k *keeper) attend(r *instance.Request, webhook string) {
+func (k *keeper) attend(r *instance.Request, webhook *webhookRequest) {
 	k.ending.RLock()
-	over := k.over || k.isOutdated(webhook)
+	over := k.over
 	if !over {
-		k.join(r, webhook != "" && k.Webhook.URL != "")
+		k.join(r, webhook)
 		_ = r.Answer(answer{Status: k.status()})
 	}
 	k.ending.RUnlock()
@@ -85,45 +83,16 @@ func (k *keeper) attend(r *instance.Request, webhook string) {
 	k.leave(r)
 }
 
-// isOutdated makes way for a keeper with the webhook of a process that attends, if nobody else has this one's.
-func (k *keeper) isOutdated(webhook string) bool {
+func (k *keeper) join(r *instance.Request, webhook *webhookRequest) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if webhook == "" || webhook == WebhookID(k.Webhook) || k.webhooks > 0 {
-		return false
-	}
-	select {
-	case k.yields <- struct{}{}:
-	default:
-	}
-	return true
-}
-
-// WebhookID tells webhooks apart. It is empty if there is none.
-func WebhookID(w settings.Webhook) string {
-	if w.URL == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(w.URL + "\x00" + w.Secret))
-	return hex.EncodeToString(sum[:8])
-}
-
-func (k *keeper) join(r *instance.Request, webhook bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.attending[r] = webhook
+	k.attending = append(k.attending, attendant{r, webhook})
 	k.asked = time.Now()
-	if webhook {
-		k.webhooks++
-	}
 }
 
 func (k *keeper) leave(r *instance.Request) {
 	k.mu.Lock()
-	if k.attending[r] {
-		k.webhooks--
-	}
-	delete(k.attending, r)
+	k.attending = slices.DeleteFunc(k.attending, func(a attendant) bool { return a.request == r })
 	k.mu.Unlock()
 	select {
 	case k.wake <- struct{}{}:
@@ -136,8 +105,8 @@ func (k *keeper) show(troubles []string) {
 	k.mu.Lock()
 	k.shown = troubles
 	var list []*instance.Request
-	for r := range k.attending {
-		list = append(list, r)
+	for _, a := range k.attending {
+		list = append(list, a.request)
 	}
 	k.mu.Unlock()
 	if len(list) == 0 {

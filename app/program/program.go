@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"rollcall/adapters"
@@ -79,12 +78,8 @@ func runKeeper(ctx context.Context, state, version string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	set, err := loadSettings()
-	if err != nil {
-		log.Warn("some settings are not used", "error", err)
-	}
 	agents, table := openAdapters()
-	return keep.Run(ctx, keep.Config{State: state, Launches: launches, Fuses: fuses, Agents: agents, Table: table, Webhook: set.Webhook,
+	return keep.Run(ctx, keep.Config{State: state, Launches: launches, Fuses: fuses, Agents: agents, Table: table, Settings: loadSettings,
 		Version: version, Log: log})
 }
 
@@ -103,7 +98,8 @@ func revive(deps *cli.Deps) {
 	if err != nil {
 		return
 	}
-	deps.Keeper.Revive(launches, fuses)
+	set, _ := loadSettings() // each command reports what is wrong
+	deps.Keeper.Revive(launches, fuses, &set)
 }
 
 // openAdapters returns the adapters of all agents, and the process table.
@@ -117,15 +113,15 @@ func openAdapters() ([]adapters.Adapter, proc.Lister) {
 	return all.New(table, cfg), table
 }
 
-// loadSettings reads the user's settings once. With an error it returns the settings
-// that could be understood.
-var loadSettings = sync.OnceValues(func() (settings.Settings, error) {
+// loadSettings reads the user's settings as they are now: tray, watch and keeper run for
+// days. With an error it returns the settings that could be understood.
+func loadSettings() (settings.Settings, error) {
 	path, err := store.SettingsPath()
 	if err != nil {
 		return settings.Settings{}, err
 	}
 	return settings.Load(path)
-})
+}
 
 // openLaunches opens the records of Rollcall's launches. It creates nothing on disk.
 func openLaunches() (*launch.Launches, error) {

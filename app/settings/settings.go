@@ -173,6 +173,11 @@ func (w *Webhook) check(dir string) error {
 	return err
 }
 
+// WebhookInEnvironment reports whether the environment has a part of the webhook.
+func WebhookInEnvironment() bool {
+	return os.Getenv(WebhookURL) != "" || os.Getenv(WebhookSecret) != ""
+}
+
 // readEnvironment replaces the address, the secret or both by those of the environment.
 func (w *Webhook) readEnvironment() {
 	if address := os.Getenv(WebhookURL); address != "" {
@@ -191,7 +196,7 @@ func (s *Settings) checkWebhook(path string) error {
 		return nil
 	}
 	s.Webhook = Webhook{}
-	if os.Getenv(WebhookURL) != "" || os.Getenv(WebhookSecret) != "" {
+	if WebhookInEnvironment() {
 		path += " with " + WebhookURL + " and " + WebhookSecret + " of the environment"
 	}
 	return fmt.Errorf("settings: %s: the webhook is ignored: %w", path, err)

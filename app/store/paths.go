@@ -17,6 +17,7 @@ const (
 	Locks         = "locks"
 	Worktrees     = "worktrees"
 	Fuses         = "fuses"
+	Webhook       = "webhook"       // its messages that have not been delivered
 	Notifications = "notifications" // those that are on the screen
 	Window        = "window.json"   // its size
 )

@@ -82,6 +82,13 @@ func (b *Book) Failed(part, what string, err error) {
 	b.set(part, cause+": "+part+" can't be kept")
 }
 
+// Say records a trouble of a part in the caller's words; with an empty text that it has none any more. It logs nothing.
+func (b *Book) Say(part, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.set(part, text)
+}
+
 // Succeeded records that a part has no trouble any more.
 func (b *Book) Succeeded(part string) {
 	b.mu.Lock()

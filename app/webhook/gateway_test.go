@@ -9,6 +9,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/openclaw"
 	"rollcall/app"
+	"rollcall/app/store"
 	"rollcall/internal/gatewaytest"
 	"rollcall/proc"
 )
@@ -37,11 +38,12 @@ func TestSessionThatItsGatewayRemoved(t *testing.T) {
 	})
 	core := app.New(app.Config{Adapters: []adapters.Adapter{adapter}})
 	receiver := listen(t, 204)
-	s := sender(t, Config{URL: receiver.URL})
+	table := proc.Open()
+	s := New(Config{Target: at(receiver.URL, ""), Folder: store.In(t.TempDir()), Alive: table.Alive})
 	told, sent := core.Events(), core.Events()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx, sent) }()
+	go func() { done <- s.Run(ctx, core, sent, nil) }()
 	t.Cleanup(func() { cancel(); told.Close(); sent.Close(); <-done })
 
 	if snap := core.Refresh(ctx); len(snap.Sessions) != 2 {

@@ -8,46 +8,34 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/app"
 	"rollcall/app/present"
 )
 
-// Config configures a Sender.
-type Config struct {
+// Target is where messages go. Without a URL there is no webhook.
+type Target struct {
 	URL    string // http:// or https://
 	Secret string // key of the signature; empty: messages are not signed
-	// ExitCode returns the exit code of a session's process, or nil if it is unknown. It may wait for the code. ExitCode
-	// may be nil.
-	ExitCode func(ctx context.Context, s *app.Session) *int
-	Log      *slog.Logger
-	// Pauses are the pauses before the second and each further attempt; nil: 1 s, 5 s, 25 s.
-	Pauses []time.Duration
 }
 
 const (
-	limit      = 10 * time.Second // for one attempt
-	summary    = 200              // characters
-	maxPending = 100              // messages that wait for a server
+	limit   = 10 * time.Second // for one attempt
+	summary = 200              // characters
 )
-
-var pauses = []time.Duration{time.Second, 5 * time.Second, 25 * time.Second}
 
 // Payload is the JSON body of a message. docs/json.md describes it. Empty fields are left out. ExitStatus is absent if
 // it is unknown; it is never 0 instead.
 type Payload struct {
-	HookType        string            `json:"hook_type"` // session.stopped
+	HookType string `json:"hook_type"` // session.stopped
+	// DeliveryID is the same each time the message is sent.
+	DeliveryID      string            `json:"delivery_id"`
 	SessionID       string            `json:"session_id"`
 	Agent           adapters.Name     `json:"agent"`
 	CWD             string            `json:"cwd,omitempty"`
@@ -56,14 +44,9 @@ type Payload struct {
 	ExitStatus      *int              `json:"exit_status,omitempty"`
 	Summary         string            `json:"summary,omitempty"` // the title or prompt, 200 characters at most
 	Meta            map[string]string `json:"meta,omitempty"`    // launch, group, spec, branch, model
-	Timestamp       time.Time         `json:"timestamp"`
-}
-
-// Sender posts a message for each session that ends. It is safe for concurrent use.
-type Sender struct {
-	cfg    Config
-	client *http.Client
-	slots  chan struct{}
+	// Late reports that no keeper ran when the process ended. Timestamp is then when the next one noticed it.
+	Late      bool      `json:"late,omitempty"`
+	Timestamp time.Time `json:"timestamp"`
 }
 
 // CheckURL returns an error if address is not a URL that a webhook can have. The error does not contain the address,
@@ -75,103 +58,11 @@ func CheckURL(address string) error {
 	return nil
 }
 
-// New returns a sender.
-func New(cfg Config) (*Sender, error) {
-	if err := CheckURL(cfg.URL); err != nil {
-		return nil, err
-	}
-	if cfg.Pauses == nil {
-		cfg.Pauses = pauses
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, maxPending)}, nil
-}
-
 // Client returns an HTTP client for webhooks. It does not follow redirects: a redirected request would lose its body or
 // carry it to a server that the user did not name. Post reports a redirect as an error.
 func Client(limit time.Duration) *http.Client {
-	return &http.Client{Timeout: limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-}
-
-// Run posts a message for each session that ends, until ctx is done. Messages do not wait for each other. Run cancels
-// the messages that are on their way when ctx ends.
-func (s *Sender) Run(ctx context.Context, events *app.Events) error {
-	var sending sync.WaitGroup
-	defer s.client.CloseIdleConnections()
-	defer sending.Wait()
-	for {
-		e, err := events.Next(ctx)
-		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, app.ErrClosed) {
-				return nil
-			}
-			return err
-		}
-		if e.Kind != app.Ended || e.Session.Parent != "" || e.Session.IsEmptyProcess() {
-			continue
-		}
-		select {
-		case s.slots <- struct{}{}:
-		default:
-			s.cfg.Log.Warn("webhook message dropped: too many wait for the server already", "session", e.Session.ID, "waiting", maxPending)
-			continue
-		}
-		sending.Go(func() {
-			defer func() { <-s.slots }()
-			if err := s.Send(ctx, s.payload(ctx, &e)); err != nil && ctx.Err() == nil {
-				s.cfg.Log.Warn("webhook message not sent", "session", e.Session.ID, "error", err)
-			}
-		})
-	}
-}
-
-func (s *Sender) payload(ctx context.Context, e *app.Event) Payload {
-	x := &e.Session
-	p := Payload{
-		HookType: "session.stopped", SessionID: x.ID, Agent: x.Agent, CWD: x.CWD, Outcome: x.Outcome,
-		Summary: present.Cut(present.Line(present.Topic(x.Session)), summary), Timestamp: e.At.UTC(),
-	}
-	if took, ok := e.TurnLength(); ok {
-		p.DurationSeconds = int64(took.Seconds())
-	}
-	if s.cfg.ExitCode != nil {
-		p.ExitStatus = s.cfg.ExitCode(ctx, x)
-	}
-	meta := map[string]string{"branch": x.Branch, "model": x.Model}
-	if l := x.Launch; l != nil {
-		meta["launch"], meta["group"], meta["spec"] = l.ID, l.Group, l.Spec
-	}
-	maps.DeleteFunc(meta, func(_, value string) bool { return value == "" })
-	p.Meta = meta
-	return p
-}
-
-// Send posts one payload. It tries again after each pause while the server cannot be reached or answers with status 429
-// or 5xx.
-func (s *Sender) Send(ctx context.Context, p Payload) error {
-	body, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	header := map[string]string{"User-Agent": "rollcall"}
-	if s.cfg.Secret != "" {
-		signature := "sha256=" + Sign(s.cfg.Secret, body)
-		header["X-Signature"], header["X-Hub-Signature-256"] = signature, signature
-	}
-	for i := 0; ; i++ {
-		status, err := Post(ctx, s.client, s.cfg.URL, body, header)
-		again := status == 0 || status >= 500 || status == http.StatusTooManyRequests
-		if err == nil || !again || i == len(s.cfg.Pauses) {
-			return err
-		}
-		select {
-		case <-time.After(s.cfg.Pauses[i]):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	// Messages are rare, so no connection is kept open for the next one.
+	return &http.Client{Timeout: limit, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Post posts a JSON body once. It returns the status of the answer, or 0 if there was none, and an error unless the
@@ -195,8 +86,12 @@ func Post(ctx context.Context, client *http.Client, address string, body []byte,
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20))
 	_ = resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		err = fmt.Errorf("the webhook answered %s", resp.Status)
+	switch resp.StatusCode / 100 {
+	case 2:
+	case 3:
+		err = fmt.Errorf("the webhook answered %s, which is not followed: set the URL that it leads to", present.Line(resp.Status))
+	default:
+		err = fmt.Errorf("the webhook answered %s", present.Line(resp.Status))
 	}
 	return resp.StatusCode, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/store"
 	"rollcall/proc"
 )
 
@@ -50,24 +52,97 @@ func (a *address) calls() int {
 	return len(a.bodies)
 }
 
-func sender(t *testing.T, cfg Config) *Sender {
+// at returns the target of a webhook that does not change.
+func at(url, secret string) func() (Target, error) {
+	return func() (Target, error) { return Target{url, secret}, nil }
+}
+
+// scene is a machine with sessions that work. Run again, it is the machine after the sender's process was killed or
+// replaced.
+type scene struct {
+	t       *testing.T
+	agent   *agent
+	machine *table
+	folder  store.Folder
+}
+
+func newScene(t *testing.T, ids ...string) *scene {
 	t.Helper()
-	if cfg.Pauses == nil {
-		cfg.Pauses = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
+	s := &scene{t: t, agent: &agent{}, machine: &table{}, folder: store.In(t.TempDir())}
+	for i, id := range ids {
+		s.agent.s = append(s.agent.s, adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: adapters.Working, Evidence: "e", CWD: "/p",
+			Process: proc.Identity{PID: 100 + i, Start: 2, Boot: "b"}})
 	}
-	s, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.client.CloseIdleConnections)
 	return s
+}
+
+// run runs a sender until stop is called, which ends it as the end of its process does. close ends it as a newer keeper
+// does.
+func (s *scene) run(cfg Config) (core *app.Core, stop, closed func()) {
+	s.t.Helper()
+	cfg.Folder, cfg.Alive = s.folder, s.machine.Alive
+	if cfg.Pauses == nil {
+		cfg.Pauses = []time.Duration{time.Millisecond}
+	}
+	core = app.New(app.Config{Adapters: []adapters.Adapter{s.agent}, Table: s.machine})
+	events := core.Events()
+	core.Refresh(s.t.Context())
+	ctx, cancel := context.WithCancel(s.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- New(cfg).Run(ctx, core, events, nil) }()
+	wait := sync.OnceFunc(func() {
+		if err := <-done; err != nil {
+			s.t.Error(err)
+		}
+		events.Close()
+		cancel()
+	})
+	return core, sync.OnceFunc(func() { cancel(); wait() }), sync.OnceFunc(func() { events.Close(); wait() })
+}
+
+// end ends all processes.
+func (s *scene) end(core *app.Core) {
+	s.machine.dead.Store(true)
+	core.Refresh(s.t.Context())
+}
+
+// left returns the numbers of messages and of sessions on disk.
+func (s *scene) left() (messages, running int) {
+	s.t.Helper()
+	messages, err := Waiting(s.folder)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var l sessions
+	if err := s.folder.Read(list, &l); err != nil && !isMissing(err) {
+		s.t.Fatal(err)
+	}
+	return messages, len(l.Sessions)
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no ", what)
+		}
+	}
+}
+
+// deliver has the end of a session sent, until it is delivered or dropped.
+func deliver(t *testing.T, cfg Config) {
+	t.Helper()
+	s := newScene(t, "x")
+	core, stop, _ := s.run(cfg)
+	defer stop()
+	until(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
+	s.end(core)
+	until(t, "end of the message", func() bool { m, n := s.left(); return m == 0 && n == 0 })
 }
 
 func TestSigned(t *testing.T) {
 	a := listen(t, 204)
-	if err := sender(t, Config{URL: a.URL, Secret: "s3cret"}).Send(t.Context(), Payload{HookType: "session.stopped", SessionID: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	deliver(t, Config{Target: at(a.URL, "s3cret")})
 	// The HMAC, as `openssl dgst -sha256 -hmac s3cret` has it, by the two names.
 	want := "sha256=" + Sign("s3cret", a.bodies[0])
 	for _, h := range []string{"X-Signature", "X-Hub-Signature-256"} {
@@ -84,21 +159,24 @@ func TestRetries(t *testing.T) {
 	for name, c := range map[string]struct {
 		codes []int
 		calls int
-		fails bool
 	}{
-		"at once":           {[]int{200}, 1, false},
-		"later":             {[]int{503, 429, 200}, 3, false},
-		"never":             {[]int{500}, 4, true},
-		"it does not want":  {[]int{400}, 1, true},
-		"it is not allowed": {[]int{401}, 1, true},
+		"at once":           {[]int{200}, 1},
+		"later":             {[]int{503, 429, 408, 500, 500, 200}, 6},
+		"it does not want":  {[]int{400}, 1},
+		"it is not allowed": {[]int{401}, 1},
 	} {
 		a := listen(t, c.codes...)
-		err := sender(t, Config{URL: a.URL}).Send(t.Context(), Payload{})
-		if (err != nil) != c.fails || a.calls() != c.calls {
-			t.Errorf("%s: %d calls, %v; want %d", name, a.calls(), err, c.calls)
+		deliver(t, Config{Target: at(a.URL, "")})
+		if a.calls() != c.calls {
+			t.Errorf("%s: %d calls; want %d", name, a.calls(), c.calls)
 		}
 		if a.heads[0].Get("X-Signature") != "" {
 			t.Errorf("%s: signed without a secret", name)
+		}
+		for _, body := range a.bodies {
+			if string(body) != string(a.bodies[0]) {
+				t.Errorf("%s: sent %s, then %s", name, a.bodies[0], body)
+			}
 		}
 	}
 }
@@ -106,24 +184,30 @@ func TestRetries(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	a := listen(t, 200)
 	a.Close()
-	err := sender(t, Config{URL: a.URL + "/hook?token=secret"}).Send(t.Context(), Payload{})
-	if err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("%v", err)
+	status, err := Post(t.Context(), Client(limit), a.URL+"/hook?token=secret", nil, nil)
+	if status != 0 || err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%d, %v", status, err)
 	}
 	for _, bad := range []string{"", "file:///x", "https://", "::"} {
-		if _, err := New(Config{URL: bad}); err == nil {
+		if CheckURL(bad) == nil {
 			t.Errorf("%q was accepted as a URL", bad)
 		}
 	}
 }
 
 // agent is an adapter that answers from memory.
-type agent struct{ s []adapters.Session }
+type agent struct {
+	mu  sync.Mutex
+	s   []adapters.Session
+	err error
+}
 
 func (a *agent) Name() adapters.Name { return adapters.ClaudeCode }
 
 func (a *agent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
-	return adapters.Roll{Sessions: a.s}, nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return adapters.Roll{Sessions: a.s}, a.err
 }
 
 // table is a process table in which all processes run until the test sets dead.
@@ -140,35 +224,26 @@ func (t *table) Find(int) (proc.Process, error) { return proc.Process{}, proc.Er
 // sub-agents are not sent.
 func TestSendsEnds(t *testing.T) {
 	to := listen(t, 200)
-	s := adapters.Session{
-		ID: "a", Agent: adapters.ClaudeCode, Status: adapters.Working, Evidence: "e", Process: proc.Identity{PID: 1, Start: 2, Boot: "b"},
-		CWD: "/p", Model: "m", FirstPrompt: "\x1b[31m" + strings.Repeat("long ", 100), TurnStartedAt: time.Now().Add(-90 * time.Second),
+	scene := newScene(t, "a", "b", "c")
+	for i := range scene.agent.s {
+		x := &scene.agent.s[i]
+		x.Model, x.FirstPrompt, x.TurnStartedAt = "m", "\x1b[31m"+strings.Repeat("long ", 100), time.Now().Add(-90*time.Second)
 	}
-	sub, other := s, s
-	sub.ID, sub.Parent = "b", "a"
-	other.ID, other.Process.PID = "c", 2
-	machine := &table{}
-	core := app.New(app.Config{Adapters: []adapters.Adapter{&agent{s: []adapters.Session{s, sub, other}}}, Table: machine})
-	events := core.Events()
-	core.Refresh(t.Context())
+	scene.agent.s[1].Parent = "a"
+	scene.agent.s[1].Process = scene.agent.s[0].Process
 	code := 7
-	w := sender(t, Config{URL: to.URL, ExitCode: func(_ context.Context, x *app.Session) *int {
+	core, stop, _ := scene.run(Config{Target: at(to.URL, ""), ExitCode: func(_ context.Context, x *app.Session) *int {
 		if x.ID == "a" {
 			return &code
 		}
 		return nil
 	}})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- w.Run(ctx, events) }()
-	machine.dead.Store(true)
+	defer stop()
+	until(t, "sessions", func() bool { _, n := scene.left(); return n == 2 })
+	scene.end(core)
 	core.Refresh(t.Context())
-	core.Refresh(t.Context())
-	events.Close() // Run then sends what it has taken, and ends
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	cancel()
+	until(t, "end of the messages", func() bool { m, n := scene.left(); return m == 0 && n == 0 })
+	stop()
 	if to.calls() != 2 {
 		t.Fatalf("%d messages, want 2", to.calls())
 	}
@@ -193,9 +268,10 @@ func TestRedirect(t *testing.T) {
 	for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect} {
 		elsewhere := listen(t, 200)
 		moved := httptest.NewServer(http.RedirectHandler(elsewhere.URL, code))
-		err := sender(t, Config{URL: moved.URL}).Send(t.Context(), Payload{HookType: "session.stopped"})
-		if err == nil || elsewhere.calls() > 0 {
-			t.Errorf("%d: %v, the redirect was followed %d times", code, err, elsewhere.calls())
+		var log strings.Builder
+		deliver(t, Config{Target: at(moved.URL, ""), Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if !strings.Contains(log.String(), "set the URL that it leads to") || elsewhere.calls() > 0 {
+			t.Errorf("%d: %s, the redirect was followed %d times", code, log.String(), elsewhere.calls())
 		}
 		moved.Close()
 	}
@@ -212,7 +288,7 @@ func TestDuration(t *testing.T) {
 		}
 		return app.Event{Kind: app.Ended, At: now, Session: x}
 	}
-	s := sender(t, Config{URL: "http://127.0.0.1:1"})
+	s := New(Config{Target: at("http://127.0.0.1:1", "")})
 	for name, c := range map[string]struct {
 		ev   app.Event
 		want int64
