@@ -15,7 +15,8 @@ import (
 var _ adapters.Searcher = (*Adapter)(nil)
 
 // Conversations implements adapters.Searcher. The gateways are asked for each conversation
-// (chat.history): the last 1,000 messages, of which a gateway shortens long ones.
+// (chat.history), 1,000 messages at a time. A gateway shortens long messages; what it
+// leaves out is not found.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	roll, err := a.Discover(ctx, adapters.Query{Since: since})
 	if len(roll.Sessions) == 0 {
@@ -51,7 +52,7 @@ func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapt
 			}
 		}
 		if h.Total != nil && int(h.Total.count()) > len(h.Messages) {
-			return map[string]int{fmt.Sprintf("conversation of which the gateway gives the last %d messages only", maxHistory): 1}, nil
+			return map[string]int{"conversation of which the gateway gives only the last messages": 1}, nil
 		}
 		return nil, nil
 	}}
@@ -68,6 +69,14 @@ func (a *Adapter) wholeHistory(ctx context.Context, t *target, key string) (h hi
 	defer func() { release(false) }()
 	if err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory}, &h); err != nil {
 		return h, a.searchProblem(ctx, t, err)
+	}
+	for h.Total != nil && len(h.Messages) < int(h.Total.count()) {
+		var older history // protocol 3 knows no offset, and gives the end alone
+		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory, "offset": len(h.Messages)}, &older)
+		if err != nil || len(older.Messages) == 0 {
+			break
+		}
+		h.Messages = append(older.Messages, h.Messages...)
 	}
 	return h, nil
 }
