@@ -205,12 +205,15 @@ func (c *searchCommand) print(h *app.SearchHit) error {
 	head := at + "  " + pad(who, longestAgent()) + "  "
 	width := 0
 	if c.streams.Width > 0 {
-		width = max(c.streams.Width-present.Width(head)-len(textIndent), 20)
+		width = max(c.streams.Width-present.Width(head)-len(textIndent)-markWidth, 20)
 	}
 	p := present.Match(h.Part, width)
 	c.printf("%s%s%s%s%s\n", textIndent, c.colored(head, "2"), p.Before, c.mark(p.Match), p.After)
 	return nil
 }
+
+// markWidth is the width of the marks around a match without colours.
+const markWidth = 2
 
 // mark marks a match: in colour, and without colours between marks of its own on a
 // terminal only.

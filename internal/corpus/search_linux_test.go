@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/all"
 	"rollcall/app"
+	"rollcall/app/usage"
 	"rollcall/internal/adaptertest"
 	"rollcall/internal/corpus"
 	"rollcall/proc"
@@ -348,5 +349,65 @@ func TestSearchCorpus(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		list := all.New(table, all.Config{Home: home})
 		holdSearch(t, list, readEverything(t, list), []string{"TASK 1", "hello\" to c:\\", "größe", "привет"})
+	})
+}
+
+// TestUsageTotals: the sums by whatever they are grouped are those of the list to the token, over the homes that
+// real agents left and over a corpus, whose truth is known.
+func TestUsageTotals(t *testing.T) {
+	check := func(t *testing.T, list []adapters.Adapter) usage.Table {
+		t.Helper()
+		snap := app.New(app.Config{Adapters: list, Since: app.All, Totals: true, Once: true, Limit: time.Minute}).Refresh(t.Context())
+		var want adapters.Tokens
+		sessions := 0
+		for i := range snap.Sessions {
+			if s := &snap.Sessions[i]; !s.IsProcess() {
+				sessions++
+				if s.Tokens != nil {
+					want.Add(*s.Tokens)
+				}
+			}
+		}
+		for _, by := range usage.Ways {
+			table := usage.Of(snap.Sessions, by, nil)
+			var sum usage.Row
+			for _, r := range table.Rows {
+				sum.Tokens.Add(r.Tokens)
+				sum.Sessions += r.Sessions
+			}
+			if sum.Tokens != want || table.Total.Tokens != want || sum.Sessions != sessions || table.Total.Sessions != sessions {
+				t.Errorf("by %s: %+v, want %+v of %d sessions", by, table.Total, want, sessions)
+			}
+		}
+		return usage.Of(snap.Sessions, usage.ByAgent, nil)
+	}
+	dirs, err := filepath.Glob("../../adapters/*/testdata/recordings/*/home")
+	if err != nil || len(dirs) < 20 {
+		t.Fatalf("%d recordings: %v", len(dirs), err)
+	}
+	for _, home := range dirs {
+		dir := filepath.Dir(home)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			r := adaptertest.Replay(t, dir)
+			check(t, everyAdapter(t, r.Table, r.Home))
+		})
+	}
+	t.Run("corpus", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "corpus")
+		man, err := corpus.Write(dir, corpus.Options{Sessions: 200, Live: 10, Seed: 12, Now: time.Now(), Scale: 0.02})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want adapters.Tokens
+		for _, s := range man.Sessions {
+			if s.Tokens != nil {
+				want.Add(*s.Tokens)
+			}
+		}
+		table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
+		got := check(t, everyAdapter(t, table, filepath.Join(dir, "home")))
+		if got.Total.Tokens != want || want.Output == 0 || got.Total.Sessions != len(man.Sessions) {
+			t.Errorf("%+v, want %+v of %d sessions", got.Total, want, len(man.Sessions))
+		}
 	})
 }
