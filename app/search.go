@@ -343,3 +343,50 @@ func (r *SearchReport) Missing() (lines []string) {
 func (r *SearchReport) Failed() bool {
 	return slices.ContainsFunc(r.Agents, func(a SearchedAgent) bool { return a.State == Failed || len(a.Skipped) > 0 })
 }
+
+const (
+	// aroundBefore and aroundAfter are how many messages are shown before and after a hit.
+	aroundBefore = 30
+	aroundAfter  = 100
+	// aroundMost is how many messages back a hit is looked for.
+	aroundMost = 20_000
+)
+
+// Around is a hit in its conversation.
+type Around struct {
+	Session  Session
+	Messages []adapters.Message // the oldest first
+	// At is the index of the hit's message. It is -1 if the message is not in the part of the
+	// conversation that is shown: it is further back than 20,000 messages, or in a branch
+	// that was left. Messages are then the last ones.
+	At int
+}
+
+// Around returns the session of a hit, and the messages around it. Its errors are
+// ErrNoSession, those of Peek, and ctx's.
+func (c *Core) Around(ctx context.Context, agent adapters.Name, id, key string) (Around, error) {
+	cfg := c.cfg
+	cfg.Since, cfg.Watch, cfg.Totals = All, nil, false
+	s, err := findExact(New(cfg).RefreshOne(ctx, agent, id), id)
+	if ctx.Err() != nil {
+		return Around{}, ctx.Err()
+	}
+	if err != nil {
+		return Around{}, fmt.Errorf("%w any more: %s", ErrNoSession, id)
+	}
+	for n := 200; ; n *= 4 {
+		list, err := c.Peek(ctx, s, n)
+		if err != nil {
+			return Around{Session: s}, err
+		}
+		i := slices.IndexFunc(list, func(m adapters.Message) bool { return m.Key == key })
+		if i < 0 && len(list) >= n && n < aroundMost {
+			continue
+		}
+		if i < 0 {
+			return Around{s, list[max(0, len(list)-aroundAfter):], -1}, nil
+		}
+		from := max(0, i-aroundBefore)
+		return Around{s, list[from:min(len(list), i+aroundAfter)], i - from}, nil
+	}
+}

@@ -155,7 +155,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("%q", r.out)
 	}
 	r = run(t, d, "usage")
-	if !strings.Contains(r.out, "1 000 100") || !strings.Contains(r.out, "$0.12+") || !strings.Contains(r.err, "1 session without recorded tokens") {
+	if !strings.Contains(r.out, "1,000,100") || !strings.Contains(r.out, "$0.12+") || !strings.Contains(r.err, "1 session without recorded tokens") {
 		t.Errorf("%q, %q", r.out, r.err)
 	}
 	for args, want := range map[string]string{"usage --by week": "--by is day", "usage --json --csv": "use --json or --csv", "usage --since x": "--since is a time"} {

@@ -2,23 +2,14 @@ package present
 
 import (
 	"strconv"
-	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"rollcall/adapters"
 )
 
-// Count returns a number of tokens with a space between thousands: "1 234 567".
-func Count(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, c := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
+// Count returns a number of tokens with a comma between thousands: "1,234,567".
+func Count(n int64) string { return humanize.Comma(n) }
 
 // Cost returns the cost of those of several sessions of which it is known: nothing if it is known of none, and with a
 // plus sign if it is not known of all.
