@@ -60,7 +60,7 @@ func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]a
 		return nil, err
 	}
 	defer f.Close()
-	p := &peek{session: s, n: n, seen: make(map[string]bool), results: make(map[string]adapters.ToolState)}
+	p := &peek{limit: conversation.Shown, session: s, n: n, seen: make(map[string]bool), results: make(map[string]adapters.ToolState)}
 	if err := p.read(ctx, f, info.Size()); err != nil {
 		return nil, err
 	}
@@ -72,6 +72,7 @@ func peekFile(ctx context.Context, path string, s *adapters.Session, n int) ([]a
 
 // peek gathers messages from a transcript's end.
 type peek struct {
+	limit    conversation.Limit
 	session  *adapters.Session
 	n        int
 	messages []adapters.Message // the newest first

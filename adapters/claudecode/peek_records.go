@@ -39,20 +39,22 @@ const compacted = "Conversation compacted"
 // notes its tool results.
 func (p *peek) userText(content []byte) string {
 	if len(content) > 0 && content[0] == '"' {
-		return conversation.Text(content)
+		return p.limit.Text(content)
 	}
 	var parts []string
-	room := adapters.MaxText
+	room := int(p.limit)
 	_ = jsonl.Each(content, func(block []byte) bool {
 		part := ""
 		switch typ := string(jsonl.Text(jsonl.Get(block, "type"))); typ {
 		case "text":
-			part = conversation.Text(jsonl.Get(block, "text"))
+			part = p.limit.Text(jsonl.Get(block, "text"))
 			if is := wrapped(part); is == opensTurn || is == opensNothing && bashInput(part) == "" {
 				part = ""
 			}
 		case "image", "document":
-			part = "[" + typ + "]"
+			if p.limit != conversation.Whole { // no text of the transcript
+				part = "[" + typ + "]"
+			}
 		default:
 			p.result(block)
 		}
@@ -94,7 +96,7 @@ func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 			return
 		}
 	}
-	if m.Text = adapters.Cut(text); m.Text != "" {
+	if m.Text = p.limit.Cut(text); m.Text != "" {
 		p.add(m)
 	}
 }
@@ -160,8 +162,8 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 		i++
 		return true
 	})
-	if text := conversation.Text(content); text != "" { // a plain string, in old versions
-		m.Role, m.Text = adapters.FromAgent, adapters.Cut(text)
+	if text := p.limit.Text(content); text != "" { // a plain string, in old versions
+		m.Role, m.Text = adapters.FromAgent, p.limit.Cut(text)
 		blocks = append(blocks, m)
 	}
 	for j := len(blocks) - 1; j >= 0; j-- {
@@ -184,7 +186,7 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 		if failed {
 			m.Role = adapters.FromNote
 		}
-		m.Text = adapters.Cut(conversation.Text(jsonl.Get(block, "text")))
+		m.Text = p.limit.Cut(p.limit.Text(jsonl.Get(block, "text")))
 		return m, m.Text != ""
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		if id := jsonl.String(jsonl.Get(block, "id")); id != "" {

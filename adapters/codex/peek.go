@@ -47,7 +47,7 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 		return nil, err
 	}
 	defer f.Close()
-	p := &peek{session: s, n: n, states: make(map[string]adapters.ToolState), seen: make(map[string]bool)}
+	p := &peek{limit: conversation.Shown, session: s, n: n, states: make(map[string]adapters.ToolState), seen: make(map[string]bool)}
 	if compressed(path) {
 		err = p.unpack(ctx, f, path)
 	} else {
@@ -85,6 +85,7 @@ func (p *peek) head(r io.ReaderAt) {
 
 // peek gathers messages from a rollout's end.
 type peek struct {
+	limit     conversation.Limit
 	session   *adapters.Session
 	n         int
 	inherited int64         // records before this ordinal are the parent's

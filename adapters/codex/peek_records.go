@@ -52,7 +52,7 @@ func (p *peek) line(line []byte, offset int64) bool {
 const compacted = "Conversation compacted"
 
 func (p *peek) say(role adapters.Role, text string, m peekMessage) {
-	m.Role, m.Text = role, adapters.Cut(text)
+	m.Role, m.Text = role, p.limit.Cut(text)
 	if m.Text != "" {
 		p.add(m)
 	}
@@ -67,9 +67,9 @@ func (p *peek) event(payload []byte, m peekMessage) {
 		if k := jsonl.Text(jsonl.Get(payload, "kind")); len(k) > 0 && string(k) != "plain" {
 			return
 		}
-		p.prompt(conversation.Text(jsonl.Get(payload, "message")), m)
+		p.prompt(p.limit.Text(jsonl.Get(payload, "message")), m)
 	case "agent_message":
-		p.say(adapters.FromAgent, conversation.Text(jsonl.Get(payload, "message")), m)
+		p.say(adapters.FromAgent, p.limit.Text(jsonl.Get(payload, "message")), m)
 	case "item_completed":
 		p.completed(jsonl.Get(payload, "item"), m)
 	case "task_started", "turn_started":
@@ -130,7 +130,7 @@ func (p *peek) completed(item []byte, m peekMessage) {
 		if id != "" {
 			m.Key = id
 		}
-		if text := texts(item); typ == "UserMessage" {
+		if text := p.texts(item); typ == "UserMessage" {
 			p.prompt(text, m)
 		} else {
 			p.say(adapters.FromAgent, text, m)
@@ -147,14 +147,14 @@ func (p *peek) completed(item []byte, m peekMessage) {
 }
 
 // texts joins the texts of a message's content.
-func texts(message []byte) string {
+func (p *peek) texts(message []byte) string {
 	var parts []string
-	room := adapters.MaxText + 4
+	room := int(p.limit) + 4
 	_ = jsonl.Each(jsonl.Get(message, "content"), func(part []byte) bool {
 		if text, _ := jsonl.Head(jsonl.Get(part, "text"), room); text != "" {
 			parts = append(parts, text)
 			room -= len(text)
-		} else if typ := jsonl.Text(jsonl.Get(part, "type")); bytes.Contains(typ, []byte("image")) {
+		} else if typ := jsonl.Text(jsonl.Get(part, "type")); bytes.Contains(typ, []byte("image")) && p.limit != conversation.Whole {
 			parts = append(parts, "[image]")
 		}
 		return room > 0
@@ -171,7 +171,7 @@ func (p *peek) item(payload []byte, m peekMessage) {
 			if id := jsonl.String(jsonl.Get(payload, "id")); id != "" {
 				m.Key = id
 			}
-			p.say(adapters.FromAgent, texts(payload), m)
+			p.say(adapters.FromAgent, p.texts(payload), m)
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
 		p.call(typ, payload, m)

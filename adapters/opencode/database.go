@@ -127,6 +127,27 @@ type reading struct {
 }
 
 func (r *reading) all(ctx context.Context) error {
+	if err := r.tables(ctx); err != nil || len(r.session) == 0 {
+		return err
+	}
+	if err := r.list(ctx); err != nil {
+		return err
+	}
+	if err := r.prompts(ctx); err != nil {
+		return err
+	}
+	for _, f := range r.sessions {
+		if err := r.details(ctx, f); err != nil {
+			return err
+		}
+		f.finish()
+	}
+	return nil
+}
+
+// tables learns which columns the database has. There are none in a database that
+// OpenCode has just created; one that lacks what is needed is an error.
+func (r *reading) tables(ctx context.Context) error {
 	var err error
 	for table, columns := range map[string]*map[string]bool{"session": &r.session, "message": &r.message, "part": &r.part} {
 		if *columns, err = r.db.Columns(ctx, table); err != nil {
@@ -141,18 +162,6 @@ func (r *reading) all(ctx context.Context) error {
 	if !has(r.session, "id", "directory", "time_created", "time_updated") ||
 		!has(r.message, "id", "session_id", "time_created", "data") || !has(r.part, "id", "message_id", "data") {
 		return sqlitero.ErrTables
-	}
-	if err := r.list(ctx); err != nil {
-		return err
-	}
-	if err := r.prompts(ctx); err != nil {
-		return err
-	}
-	for _, f := range r.sessions {
-		if err := r.details(ctx, f); err != nil {
-			return err
-		}
-		f.finish()
 	}
 	return nil
 }

@@ -93,17 +93,7 @@ func (m *messageFiles) words(id string) string {
 // them. What can't be read is left out.
 func readParts(storage, message string, most int) []part {
 	folder := filepath.Join(storage, "part", message)
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil
-	}
-	var ids []string
-	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, compareIDs)
+	ids := partNames(storage, message)
 	var parts []part
 	for _, id := range ids[:min(len(ids), most)] {
 		var p part
@@ -115,6 +105,21 @@ func readParts(storage, message string, most int) []part {
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// partNames returns the ids of the parts of a message, in order.
+func partNames(storage, message string) (ids []string) {
+	entries, err := os.ReadDir(filepath.Join(storage, "part", message))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, compareIDs)
+	return ids
 }
 
 // maxParts bounds how many parts of one message are read.

@@ -13,8 +13,8 @@ import (
 	"rollcall/adapters/internal/pistore"
 )
 
-// Adapter implements adapters.Adapter, adapters.Watcher, adapters.ProcessOwner and
-// adapters.Peeker. It keeps what it read of files and processes in memory, never a
+// Adapter implements adapters.Adapter, adapters.Watcher, adapters.ProcessOwner,
+// adapters.Peeker and adapters.Searcher. It keeps what it read of files and processes in memory, never a
 // status.
 //
 // Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or not
@@ -29,6 +29,7 @@ var (
 	_ adapters.Watcher      = (*Adapter)(nil)
 	_ adapters.ProcessOwner = (*Adapter)(nil)
 	_ adapters.Peeker       = (*Adapter)(nil)
+	_ adapters.Searcher     = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.

@@ -35,7 +35,7 @@ func addCompletions(e *env, root *cobra.Command) {
 	}
 	flags := map[string]completer{
 		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(c.recent),
-		"status": words("working", "waiting", "idle", "stopped", "unknown"), "since": words("1h", "12h", "7d", "4w", "all"),
+		"status": words("working", "waiting", "idle", "stopped", "unknown"), "by": words("day", "project", "agent", "model", "branch", "group"), "since": words("1h", "12h", "7d", "4w", "all"),
 		"color": words("auto", "always", "never"), "cwd": folders, "repo": folders, "prompt-file": files, "spec": files, "file": files, "textfile": files,
 		"matrix": func([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return []cobra.Completion{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt

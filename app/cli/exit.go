@@ -16,6 +16,7 @@ const (
 	Usage       = 2 // wrong usage; also an id that fits several sessions
 	Incomplete  = 3 // some adapter failed, and --strict was given
 	NoSession   = 4
+	NotFound    = 5  // search: everything was searched, and nothing was found
 	Locked      = 10 // the folder is locked, or in use
 	AgentFailed = 11 // launch --wait: the agent ended with another exit code than 0, or by a signal
 	AgentUnseen = 12 // launch --wait: the agent ended, and its exit code is not known

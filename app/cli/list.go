@@ -2,10 +2,8 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"rollcall/app/launch"
 	"rollcall/app/lock"
 	"rollcall/app/present"
-	"rollcall/bounded"
 )
 
 const week = 7 * 24 * time.Hour
@@ -160,36 +157,13 @@ func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Sessi
 	return out
 }
 
-// inFolder returns a function that reports whether a session works in the folder that --cwd names, or below it. It
-// compares the folders as the file system does, where that answers, so that links make no difference.
+// inFolder returns a function that reports whether a session works in the folder that --cwd names, or below it.
 func (c *listCommand) inFolder() func(*app.Session) bool {
 	if c.dir == "" {
 		return func(*app.Session) bool { return true }
 	}
-	realPath := func(dir string) string {
-		if !bounded.Answers(dir) {
-			return dir
-		}
-		path, err := bounded.In(dir, bounded.ReadLimit, func(context.Context) (string, error) { return lock.FormerPath(dir), nil })
-		if err != nil {
-			return dir
-		}
-		return path
-	}
-	asked := realPath(launch.Path(c.dir))
-	known := map[string]bool{} // very many sessions share few folders
-	return func(s *app.Session) bool {
-		if !s.HasLocalFolder() {
-			return false
-		}
-		within, found := known[s.CWD]
-		if !found {
-			rel, err := filepath.Rel(asked, realPath(s.CWD))
-			within = err == nil && filepath.IsLocal(rel)
-			known[s.CWD] = within
-		}
-		return within
-	}
+	isBelow := lock.Below(launch.Path(c.dir))
+	return func(s *app.Session) bool { return s.HasLocalFolder() && isBelow(s.CWD) }
 }
 
 // warnNone reports in one line that there is nothing to list, and of which agents that is known.

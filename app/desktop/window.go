@@ -51,7 +51,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 // content returns what the window shows besides the sessions.
 func (p *parts) content() ui.Options {
 	set, _ := p.deps.Settings()
-	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set)}
+	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices}
 	var err error
 	if o.Fuses, err = p.deps.Fuses(); err != nil {
 		p.log.Warn("timers can't be shown", "error", err)

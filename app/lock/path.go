@@ -1,13 +1,17 @@
 package lock
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"rollcall/bounded"
 )
 
 // RealPath returns the absolute path of a folder without symbolic links. It fails if there is no such folder, or if the
@@ -49,6 +53,35 @@ func FormerPath(path string) string {
 			return abs
 		}
 		dir, below = filepath.Dir(dir), filepath.Join(filepath.Base(dir), below)
+	}
+}
+
+// Below returns a function that reports whether a folder is dir or below it. It compares folders as the file system does,
+// where that answers, so that links make no difference. The function is safe for concurrent use, and remembers its answers.
+func Below(dir string) func(folder string) bool {
+	realPath := func(dir string) string {
+		if !bounded.Answers(dir) {
+			return dir
+		}
+		path, err := bounded.In(dir, bounded.ReadLimit, func(context.Context) (string, error) { return FormerPath(dir), nil })
+		if err != nil {
+			return dir
+		}
+		return path
+	}
+	asked := realPath(dir)
+	var mu sync.Mutex
+	known := map[string]bool{} // very many sessions share few folders
+	return func(folder string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		below, found := known[folder]
+		if !found {
+			rel, err := filepath.Rel(asked, realPath(folder))
+			below = err == nil && filepath.IsLocal(rel)
+			known[folder] = below
+		}
+		return below
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -46,6 +47,21 @@ func (s *Settings) checkLaunches() (bad []mistake) {
 			}
 		}
 		s.Agents[name] = a
+	}
+	return bad
+}
+
+// checkPrices returns what is wrong with the prices, and removes those.
+func (s *Settings) checkPrices() (bad []mistake) {
+	for _, model := range slices.Sorted(maps.Keys(s.Prices)) {
+		p := s.Prices[model]
+		for _, usd := range []float64{p.Input, p.Output, p.CacheRead, p.CacheWrite} {
+			if usd < 0 || math.IsNaN(usd) || math.IsInf(usd, 0) {
+				bad = append(bad, mistake{[]string{"prices", model}, fmt.Sprintf("prices.%q is ignored: a price is 0 or more, in USD per million tokens", model)})
+				delete(s.Prices, model)
+				break
+			}
+		}
 	}
 	return bad
 }

@@ -29,6 +29,17 @@ type Settings struct {
 	OpenClaw OpenClaw                `toml:"openclaw"`
 	Webhook  Webhook                 `toml:"webhook"`
 	Launch   Launch                  `toml:"launch"`
+	// Prices are the user's prices by model, as the sessions name it, for the cost of sessions
+	// whose agent states none.
+	Prices map[string]Price `toml:"prices"`
+}
+
+// Price is what a model costs, in USD per million tokens.
+type Price struct {
+	Input      float64 `toml:"input"`
+	Output     float64 `toml:"output"`
+	CacheRead  float64 `toml:"cache_read"`
+	CacheWrite float64 `toml:"cache_write"`
 }
 
 // Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
@@ -102,7 +113,7 @@ func Load(path string) (Settings, error) {
 	for _, key := range meta.Undecoded() {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
-	for i, m := range append(mistakes, s.checkLaunches()...) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)

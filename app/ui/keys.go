@@ -23,6 +23,8 @@ func (u *UI) focusPage() {
 	switch {
 	case u.page == pageSessions && u.sessions.phase == phaseList:
 		u.host.Focus(u.sessions.list)
+	case u.page == pageSearch:
+		u.host.Focus(u.search.entry)
 	case u.page == pageLaunch && !u.launch.prompt.Hidden:
 		u.host.Focus(u.launch.prompt)
 	default:
@@ -71,6 +73,10 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 		u.open(pageLaunch)
 	case fyne.Key4:
 		u.open(pageLocks)
+	case fyne.Key5:
+		u.open(pageSearch)
+	case fyne.Key6:
+		u.open(pageUsage)
 	case fyne.KeyW, fyne.KeyQ:
 		u.window.Close()
 	default:
@@ -80,7 +86,7 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 }
 
 // shortcuts contains the keys of the window's shortcuts.
-var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
+var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
 
 func (u *UI) addShortcuts() {
 	c := u.window.Canvas()

@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
@@ -27,10 +28,13 @@ type conversation struct {
 	earlier *widgets.Button
 	busy    *widget.Activity
 
-	feed  *messageFeed // nil: no session, or one without a conversation
-	views []*messageView
-	phase string
-	asked int // how many messages are read
+	feed         *messageFeed // nil: no session, or one without a conversation
+	views        []*messageView
+	phase        string
+	asked        int  // how many messages are read
+	userScrolled bool // since the messages are shown
+	scrolling    bool
+	found        string // the key of a message that was searched for; empty: none was
 }
 
 func newConversation(u *UI) *conversation {
@@ -81,12 +85,43 @@ func (c *conversation) leave() {
 		c.feed.stop()
 		c.feed = nil
 	}
-	c.views, c.stack.end = nil, true
+	c.views, c.stack.end, c.found = nil, true, ""
 	c.rows.Objects = nil
 	c.show("", nil)
 	c.problem.Set("")
 	c.total.Set("", widgets.ColorMuted)
 }
+
+// showAround shows messages that do not change, and scrolls to the one with the key found; empty: to the last one. The
+// text of that message is shown whole.
+func (c *conversation) showAround(m *messages, found string) {
+	c.leave()
+	c.found, c.stack.end = found, found == ""
+	c.fill(m)
+	c.show(phaseMessages, m)
+	c.total.Set("", widgets.ColorMuted)
+	for _, v := range c.views {
+		if v.message.key == found && v.message.rest != "" && v.text != nil {
+			v.text.Toggle()
+		}
+	}
+	c.layOut()
+	c.scrollToFound()
+}
+
+// scrollToFound scrolls to the message that was searched for, until the user scrolls.
+func (c *conversation) scrollToFound() {
+	for _, v := range c.views {
+		if c.found != "" && v.message.key == c.found {
+			c.scrolling = true // by the window, not by the user
+			c.scroll.ScrollToOffset(fyne.NewPos(0, max(v.content.Position().Y-foundMargin, 0)))
+			c.scrolling = false
+		}
+	}
+}
+
+// foundMargin is how much is visible above a message that was searched for.
+const foundMargin = 90
 
 func (c *conversation) showEarlier() {
 	if c.feed != nil && c.asked < mostPeek {
@@ -204,6 +239,9 @@ func (c *conversation) arrange(t *messages, first string) {
 		if v.message.key == first {
 			mark = len(objects)
 		}
+		if c.found != "" && v.message.key == c.found {
+			objects = append(objects, widgets.Pad(8, 0, 18, 22, widgets.NewLine("Found here", widgets.ColorWorking, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})))
+		}
 		objects = append(objects, v.content)
 	}
 	fromEnd := c.stack.height - c.scroll.Offset.Y
@@ -223,6 +261,10 @@ func (c *conversation) layOut() {
 
 // stick scrolls to the end if the user was there.
 func (c *conversation) stick() {
+	if c.found != "" && !c.userScrolled {
+		c.scrollToFound()
+		return
+	}
 	height := c.scroll.Size().Height
 	if c.stack.end && height > 0 {
 		c.scroll.ScrollToOffset(fyne.NewPos(0, max(c.stack.height-height, 0)))
@@ -244,6 +286,7 @@ func (c *conversation) show(phase string, t *messages) {
 		c.busy = nil
 	}
 	c.scroll.OnScrolled = nil
+	c.userScrolled = false
 	c.body.Objects = []fyne.CanvasObject{c.phaseContent(phase, t)}
 	c.body.Refresh()
 	if phase == phaseMessages {
@@ -254,6 +297,10 @@ func (c *conversation) show(phase string, t *messages) {
 
 // scrolled notes whether the end is visible.
 func (c *conversation) scrolled(at fyne.Position) {
+	if c.scrolling {
+		return
+	}
+	c.userScrolled = true
 	c.stack.end = at.Y+c.scroll.Size().Height >= c.stack.height-4
 }
 

@@ -85,7 +85,11 @@ func toolIcon(s adapters.ToolState) *widgets.Icon {
 
 // newTime shows the time of a message: the time of day, with the date unless that is today.
 func newTime(at, now time.Time) fyne.CanvasObject {
-	text := ""
+	return widgets.NewCaption(timeText(at, now)).Whole()
+}
+
+// timeText returns the time of a message in words.
+func timeText(at, now time.Time) (text string) {
 	switch at = at.In(now.Location()); {
 	case at.IsZero():
 	case at.YearDay() == now.YearDay() && at.Year() == now.Year():
@@ -95,7 +99,7 @@ func newTime(at, now time.Time) fyne.CanvasObject {
 	default:
 		text = at.Format("2 Jan 2006 15:04")
 	}
-	return widgets.NewCaption(text).Whole()
+	return text
 }
 
 // set shows the message as it is now. It returns false if m needs another view.

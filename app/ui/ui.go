@@ -20,6 +20,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/fuse"
 	"rollcall/app/launch"
+	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/proc"
 )
@@ -54,6 +55,11 @@ type Options struct {
 	KeepEnv bool
 	// Defaults are the agent, models and modes that the launch form begins with, and the variables that are left out.
 	Defaults launch.Defaults
+	// Prices are the user's prices by model, for the cost of sessions whose agent states none.
+	Prices map[string]settings.Price
+	// History returns the sessions that were active in the last days, with their totals; 0: all. If it is nil, the agents
+	// are asked.
+	History func(ctx context.Context, days int) *app.Snapshot
 }
 
 // UI is the window's content. Its methods must be called on Fyne's goroutine, unless their comment says otherwise.
@@ -74,6 +80,8 @@ type UI struct {
 	agents   *agentsPage
 	launch   *launchPage
 	locks    *locksPage
+	search   *searchPage
+	usage    *usagePage
 
 	content *fyne.Container
 	pages   *fyne.Container
@@ -94,6 +102,8 @@ const (
 	pageAgents
 	pageLaunch
 	pageLocks
+	pageSearch
+	pageUsage
 )
 
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
@@ -115,12 +125,16 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 		u.host.NewTab("Agents", func() { u.open(pageAgents) }),
 		u.host.NewTab("Launch…", func() { u.open(pageLaunch) }),
 		u.host.NewTab("Locks & timers", func() { u.open(pageLocks) }),
+		u.host.NewTab("Search", func() { u.open(pageSearch) }),
+		u.host.NewTab("Usage", func() { u.open(pageUsage) }),
 	}
 	u.sessions = newSessionsPage(u)
 	u.agents = newAgentsPage(u)
 	u.launch = newLaunchPage(u)
 	u.locks = newLocksPage(u)
-	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content)
+	u.search = newSearchPage(u)
+	u.usage = newUsagePage(u)
+	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content)
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
@@ -197,8 +211,13 @@ func (u *UI) notify(text string) {
 func (u *UI) Refresh() {
 	u.feed.sort()
 	u.launch.look()
-	if u.page == pageLocks {
+	switch u.page {
+	case pageLocks:
 		u.locks.look()
+	case pageSearch:
+		u.search.again()
+	case pageUsage:
+		u.usage.look()
 	}
 	go u.core.Refresh(u.ctx)
 }
@@ -297,6 +316,8 @@ func (u *UI) open(page int) {
 		u.launch.look()
 	case pageLocks:
 		u.locks.look()
+	case pageUsage:
+		u.usage.look()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/jsonl"
 	"rollcall/adapters/internal/sqlitero"
 )
@@ -25,7 +26,7 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 	if len(session.Files) == 0 {
 		return nil, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: "session " + session.ID, Err: errors.New("it has no file")}
 	}
-	p := &peek{n: n, results: map[string]adapters.ToolState{}}
+	p := &peek{limit: conversation.Shown, n: n, results: map[string]adapters.ToolState{}}
 	path := session.Files[0]
 	var err error
 	if strings.HasSuffix(path, ".sqlite") {
@@ -48,6 +49,7 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 
 // peek collects messages from the last to the first.
 type peek struct {
+	limit    conversation.Limit
 	n        int
 	messages []adapters.Message
 	results  map[string]adapters.ToolState // of the calls with a result
@@ -141,7 +143,7 @@ func (p *peek) note(id string, at time.Time, text string) {
 
 func (p *peek) add(m adapters.Message) {
 	if !p.full() {
-		m.Text = adapters.Cut(m.Text)
+		m.Text = p.limit.Cut(m.Text)
 		p.messages = append(p.messages, m)
 	}
 }
@@ -150,7 +152,7 @@ func (p *peek) message(id string, at time.Time, raw []byte) {
 	content := jsonl.Get(raw, "content")
 	switch string(jsonl.Text(jsonl.Get(raw, "role"))) {
 	case "user":
-		p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: contentText(content, adapters.MaxText+1), At: at})
+		p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: contentText(content, int(p.limit)+1), At: at})
 	case "toolResult":
 		state := adapters.ToolDone
 		if jsonl.True(jsonl.Get(raw, "isError")) {
@@ -174,7 +176,7 @@ func (p *peek) assistant(id string, at time.Time, raw, content []byte) {
 	_ = jsonl.Each(content, func(block []byte) bool {
 		switch string(jsonl.Text(jsonl.Get(block, "type"))) {
 		case "text":
-			text, _ := jsonl.Head(jsonl.Get(block, "text"), adapters.MaxText+1)
+			text, _ := jsonl.Head(jsonl.Get(block, "text"), int(p.limit)+1)
 			if text != "" {
 				parts = append(parts, adapters.Message{Key: id, Role: adapters.FromAgent, Text: text, At: at})
 			}

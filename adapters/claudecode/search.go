@@ -1,0 +1,150 @@
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/conversation"
+	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/report"
+)
+
+var _ adapters.Searcher = (*Adapter)(nil)
+
+// Conversations implements adapters.Searcher. A message is what Peek shows as one. A hit's
+// folder is the one in its record.
+func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	answer := report.NewAnswer()
+	t, err := a.readTable(ctx)
+	answer.Problem(err)
+	homes, unresponsive := a.homes(t, a.now())
+	for _, dir := range unresponsive {
+		answer.Problem(adapters.Unresponsive(dir))
+	}
+	roots := realPaths(homes)
+	if !exists(roots) && len(unresponsive) == 0 && len(t.claudes) == 0 && t.err == nil {
+		return nil, adapters.ErrAbsent
+	}
+	var dirs []string
+	for _, root := range roots {
+		folders, problems := projectFolders(root)
+		answer.Problem(problems...)
+		dirs = append(dirs, folders...)
+	}
+	found := make([][]file, len(dirs))
+	agentfile.Parallel(len(dirs), func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		var err error
+		found[i], _, _, err = listProject(dirs[i])
+		answer.Problem(err)
+	})
+	newest := map[string]*file{} // of several transcripts of a session the one written last
+	for _, files := range found {
+		for i := range files {
+			f := &files[i]
+			if known := newest[f.id]; known == nil || f.info.ModTime().After(known.info.ModTime()) {
+				newest[f.id] = f
+			}
+		}
+	}
+	var list []adapters.Conversation
+	for f := range maps.Values(newest) {
+		if !f.info.ModTime().Before(since) {
+			list = append(list, f.conversation())
+		}
+	}
+	_, err = answer.Result(ctx, "Claude Code")
+	return list, err
+}
+
+func (f *file) conversation() adapters.Conversation {
+	id, path, changed := f.id, f.path, f.info.ModTime()
+	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		return searchFile(ctx, path, &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}})
+	}}
+}
+
+// joined are marks of records whose message is put together of two texts: of a slash
+// command and of a shell command.
+var joined = [][]byte{[]byte("<command-args>"), []byte("<bash-input>")}
+
+func searchFile(ctx context.Context, path string, s *finder) (map[string]int, error) {
+	f, _, err := agentfile.OpenRegular(path)
+	if err != nil {
+		return nil, conversation.SearchProblem(ctx, path, err, nil)
+	}
+	defer f.Close()
+	var marks [][]byte
+	if s.Query.Pattern.CanSpan() {
+		marks = joined
+	}
+	skipped, err := conversation.SearchLines(ctx, f, s.Query, marks, s.line)
+	return skipped, conversation.SearchProblem(ctx, path, err, s.err)
+}
+
+// finder finds hits in the records of one transcript.
+type finder struct {
+	conversation.Finder
+	err error // of Found
+}
+
+// line searches one record.
+func (s *finder) line(line []byte, offset int64) error {
+	for _, m := range s.messages(line, offset) {
+		if _, s.err = s.Add(&m); s.err != nil {
+			return s.err
+		}
+	}
+	return nil
+}
+
+// messages returns what a record says, in its order, and notes its folder.
+func (s *finder) messages(line []byte, offset int64) []adapters.Message {
+	line = bytes.TrimLeft(line, "\x00")
+	var r raws
+	if err := jsonl.Top(line, r.take); err != nil || jsonl.True(r.sidechain) {
+		return nil
+	}
+	s.Hit.CWD, _ = jsonl.Head(r.cwd, textLimit)
+	p := &peek{limit: conversation.Whole, session: &adapters.Session{}, n: math.MaxInt, seen: map[string]bool{}, results: map[string]adapters.ToolState{}}
+	p.line(line, offset)
+	slices.Reverse(p.messages)
+	list := slices.DeleteFunc(p.messages, func(m adapters.Message) bool { return m.Role == adapters.FromTool })
+	if s.Query.Tools {
+		list = append(list, toolTexts(&r, offset)...)
+	}
+	return list
+}
+
+// toolTexts returns the calls of tools and their results in a record, with all that they
+// say.
+func toolTexts(r *raws, offset int64) (list []adapters.Message) {
+	_ = jsonl.Each(jsonl.Get(r.message, "content"), func(block []byte) bool {
+		m := adapters.Message{Role: adapters.FromTool, At: jsonl.Time(r.at)}
+		switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+		case "text", "thinking", "redacted_thinking", "image", "document":
+			return true
+		case "tool_use", "server_tool_use", "mcp_tool_use":
+			m.Key = jsonl.String(jsonl.Get(block, "id"))
+			m.Tool, _ = jsonl.Head(jsonl.Get(block, "name"), 200)
+			m.Text = conversation.Strings(jsonl.Get(block, "input"))
+		default:
+			m.Key = jsonl.String(jsonl.Get(block, "tool_use_id"))
+			m.Text = conversation.Strings(jsonl.Get(block, "content"))
+		}
+		m.Key = cmp.Or(m.Key, jsonl.String(r.id), fmt.Sprintf("@%d", offset))
+		list = append(list, m)
+		return true
+	})
+	return list
+}

@@ -1,0 +1,197 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/conversation"
+	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/report"
+)
+
+var _ adapters.Searcher = (*Adapter)(nil)
+
+// Conversations implements adapters.Searcher. A message is what Peek shows as one; one that
+// the rollout holds as an event and as an item is found once. Of a sub-agent's rollout only
+// its own records are searched. A hit's folder is the one in which the thread began.
+func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	answer := report.NewAnswer()
+	census, err := takeCensus(ctx, a.table)
+	if err != nil {
+		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+			Fix: "without it, homes that only running sessions use may be missed"})
+	}
+	roots := a.roots(census, answer)
+	if len(roots) == 0 && len(census.hosts) == 0 && len(answer.Problems()) == 0 {
+		return nil, adapters.ErrAbsent
+	}
+	var list []adapters.Conversation
+	for _, r := range roots {
+		rollouts, problems := a.walk(ctx, r.path, nil, func(string) bool { return true }, true)
+		answer.Problem(problems...)
+		for i := range rollouts {
+			if !rollouts[i].info.ModTime().Before(since) {
+				list = append(list, rollouts[i].conversation())
+			}
+		}
+	}
+	_, err = answer.Result(ctx, "Codex")
+	return list, err
+}
+
+func (r *rollout) conversation() adapters.Conversation {
+	id, path, changed := r.id, r.path, r.info.ModTime()
+	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		s := &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}}
+		skipped, err := s.file(ctx, path)
+		return skipped, conversation.SearchProblem(ctx, path, err, s.err)
+	}}
+}
+
+// finder finds hits in the records of one rollout.
+type finder struct {
+	conversation.Finder
+	peek peek        // has what the head of the rollout says
+	last peekMessage // the last message with the pattern
+	err  error       // of Found
+}
+
+func (s *finder) file(ctx context.Context, path string) (map[string]int, error) {
+	f, _, err := agentfile.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if compressed(path) {
+		return s.unpacked(ctx, f)
+	}
+	headed := false
+	return conversation.SearchLines(ctx, f, s.Query, nil, func(line []byte, offset int64) error {
+		if !headed {
+			headed = true
+			s.head(f)
+		}
+		return s.line(line, offset)
+	})
+}
+
+// unpacked searches a .jsonl.zst.
+func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, error) {
+	decoder, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	limited := &io.LimitedReader{R: decoder, N: compressedLimit}
+	beginning := make([]byte, headLine)
+	n, err := io.ReadFull(limited, beginning)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	beginning = beginning[:n]
+	s.head(bytes.NewReader(beginning))
+	skipped, err := conversation.SearchLines(ctx, io.MultiReader(bytes.NewReader(beginning), limited), s.Query, nil, s.line)
+	if err == nil && limited.N <= 0 {
+		skipped = map[string]int{"rollout too large to be unpacked whole": 1}
+	}
+	return skipped, err
+}
+
+// head reads from the first line what is needed to understand the records after it.
+func (s *finder) head(r io.ReaderAt) {
+	limited := io.NewSectionReader(r, 0, headLine)
+	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
+		if h, err := parseHead(line); err == nil {
+			s.peek.inherited, s.peek.implicit, s.Hit.CWD = h.inherited, !explicitVersion(h.version), h.cwd
+		}
+		return errEnough
+	})
+}
+
+// line searches one record.
+func (s *finder) line(line []byte, offset int64) error {
+	for _, m := range s.messages(line, offset) {
+		if s.last.Text == m.Text && s.repeats(&m) {
+			s.last.merged = true
+			continue
+		}
+		has, err := s.Add(&m.Message)
+		if s.err = err; err != nil {
+			return err
+		}
+		if has {
+			s.last = m
+		}
+	}
+	return nil
+}
+
+// repeats reports whether a record says what the one before it did, as an item instead of
+// an event or the other way round.
+func (s *finder) repeats(m *peekMessage) bool {
+	return m.Role != adapters.FromTool && m.Role == s.last.Role && !s.last.merged && m.item != s.last.item
+}
+
+// messages returns what a record says.
+func (s *finder) messages(line []byte, offset int64) []peekMessage {
+	p := &peek{limit: conversation.Whole, session: &adapters.Session{}, n: math.MaxInt, inherited: s.peek.inherited,
+		implicit: s.peek.implicit, states: map[string]adapters.ToolState{}, seen: map[string]bool{}}
+	if !p.line(line, offset) {
+		return nil
+	}
+	var list []peekMessage
+	for _, m := range p.messages {
+		if m.Role != adapters.FromTool {
+			list = append(list, m)
+		}
+	}
+	if !s.Query.Tools || len(list) > 0 {
+		return list
+	}
+	if m, ok := toolText(line); ok {
+		list = append(list, peekMessage{Message: m})
+	}
+	return list
+}
+
+// toolText returns the call of a tool or its output in a record, with all that it says.
+func toolText(line []byte) (m adapters.Message, ok bool) {
+	if string(jsonl.Text(jsonl.Get(line, "type"))) != "response_item" {
+		return m, false
+	}
+	payload := jsonl.Get(line, "payload")
+	m = adapters.Message{Role: adapters.FromTool, At: jsonl.Time(jsonl.Get(line, "timestamp")),
+		Key: cmp.Or(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))}
+	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call", "image_generation_call":
+		m.Tool, _ = jsonl.Head(jsonl.Get(payload, "name"), 200)
+		for _, name := range []string{"input", "arguments", "action"} {
+			m.Text += "\n" + nestedStrings(jsonl.Get(payload, name))
+		}
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		m.Text = nestedStrings(jsonl.Get(payload, "output"))
+	default:
+		return m, false
+	}
+	return m, m.Key != ""
+}
+
+// nestedStrings returns the texts of a value, which may be JSON within a string.
+func nestedStrings(raw []byte) string {
+	if inner := jsonl.Text(raw); len(inner) > 0 && (inner[0] == '{' || inner[0] == '[') {
+		if text := conversation.Strings(inner); text != "" {
+			return text
+		}
+	}
+	return conversation.Strings(raw)
+}

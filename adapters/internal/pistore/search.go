@@ -1,0 +1,207 @@
+package pistore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/conversation"
+	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/sqlitero"
+)
+
+// Conversations lists the files of the agent's sessions to search. All branches of a
+// conversation are searched, also those that are not active. A hit's folder is the one in
+// the session's header.
+func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	d := s.begin(ctx, adapters.Query{Since: since})
+	d.takeCensus()
+	d.findRoots()
+	if s.name == adapters.Pi && d.absent() {
+		return nil, adapters.ErrAbsent
+	}
+	for _, r := range d.roots {
+		d.list(r)
+	}
+	d.namedFiles()
+	slices.SortFunc(d.files, func(a, b file) int { return b.info.ModTime().Compare(a.info.ModTime()) })
+	seen := map[string]bool{} // of several files of a session the newest counts
+	var list []adapters.Conversation
+	for _, f := range d.files {
+		whole := wholeID.MatchString(f.label)
+		if seen[f.label] || f.certain() != "" && f.certain() != s.name || f.info.ModTime().Before(since) {
+			continue
+		}
+		seen[f.label] = whole
+		list = append(list, s.conversation(f))
+	}
+	if s.name == adapters.PiRust && d.absent() && len(list) == 0 && ctx.Err() == nil {
+		return nil, adapters.ErrAbsent
+	}
+	d.answer.Problem(d.storeProblems...)
+	_, err := d.answer.Result(ctx, string(s.name))
+	return list, err
+}
+
+func (s *Store) conversation(f file) adapters.Conversation {
+	changed := f.info.ModTime()
+	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		n := &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Changed: changed}}, file: f, agent: s.name}
+		var skipped map[string]int
+		var err error
+		if f.sqlite {
+			skipped, err = n.database(ctx)
+		} else {
+			skipped, err = n.transcript(ctx)
+		}
+		return skipped, conversation.SearchProblem(ctx, f.path, err, n.err)
+	}}
+}
+
+// finder finds hits in the entries of one session.
+type finder struct {
+	conversation.Finder
+	file  file
+	agent adapters.Name
+	err   error // of Found
+}
+
+func (n *finder) transcript(ctx context.Context) (map[string]int, error) {
+	f, _, err := agentfile.OpenUntouched(n.file.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	headed, mine := false, false
+	skipped, err := conversation.SearchLines(ctx, f, n.Query, nil, func(line []byte, _ int64) error {
+		if !headed {
+			headed = true
+			mine = n.takeHeader(firstLine(f))
+		}
+		if !mine {
+			return errOther
+		}
+		return n.line(line)
+	})
+	if errors.Is(err, errOther) {
+		return nil, nil
+	}
+	return skipped, err
+}
+
+// errOther ends the search of a file of the other agent.
+var errOther = errors.New("a session of another agent")
+
+func firstLine(f io.ReaderAt) (first []byte) {
+	_, _, _ = jsonl.Forward(context.Background(), f, 0, 0, func(line []byte, _ int64) error {
+		first = slices.Clone(line)
+		return errOther
+	})
+	return first
+}
+
+// takeHeader takes the session's id and folder, and reports whether the session is one of
+// the agent's.
+func (n *finder) takeHeader(line []byte) bool {
+	s := session{file: n.file}
+	r, err := parse(line)
+	s.known = err == nil && r.kind == headerLine
+	if s.known {
+		s.header = r.head
+	} else {
+		s.longLine = "?"
+	}
+	s.nameByFile()
+	n.Hit.Session, n.Hit.CWD = s.id, s.cwd
+	return s.known && s.writer() == n.agent
+}
+
+// database searches a session that pi_agent_rust keeps in SQLite.
+func (n *finder) database(ctx context.Context) (map[string]int, error) {
+	var lines [][]byte
+	long := 0
+	_, err := sqlitero.Read(ctx, n.file.path, func(ctx context.Context, db *sqlitero.DB) error {
+		lines, long = nil, 0
+		rows, err := db.Query(ctx, "SELECT json FROM pi_session_header UNION ALL SELECT json FROM (SELECT json FROM pi_session_entries ORDER BY seq)")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for i := 0; rows.Next(); i++ {
+			var line sql.RawBytes
+			if err := rows.Scan(&line); err != nil {
+				return err
+			}
+			switch {
+			case i > 0 && !n.Query.Pattern.MayContain(line):
+			case len(line) > int(conversation.Whole):
+				long++
+			default:
+				lines = append(lines, slices.Clone(line))
+			}
+		}
+		return rows.Err()
+	})
+	if err != nil || len(lines) == 0 || !n.takeHeader(lines[0]) {
+		return nil, err
+	}
+	for _, line := range lines[1:] {
+		if err := n.line(line); err != nil {
+			return nil, err
+		}
+	}
+	return conversation.Skipped(long), nil
+}
+
+// line searches one entry.
+func (n *finder) line(line []byte) error {
+	for _, m := range n.messages(line) {
+		if _, n.err = n.Add(&m); n.err != nil {
+			return n.err
+		}
+	}
+	return nil
+}
+
+// messages returns what an entry says, in its order.
+func (n *finder) messages(line []byte) []adapters.Message {
+	p := &peek{limit: conversation.Whole, n: math.MaxInt, results: map[string]adapters.ToolState{}}
+	p.line(line)
+	slices.Reverse(p.messages)
+	list := slices.DeleteFunc(p.messages, func(m adapters.Message) bool { return m.Role == adapters.FromTool })
+	if n.Query.Tools {
+		list = append(list, toolTexts(line)...)
+	}
+	return list
+}
+
+// toolTexts returns the calls of tools and their results in an entry, with all that they
+// say.
+func toolTexts(line []byte) (list []adapters.Message) {
+	message := jsonl.Get(line, "message")
+	id, at := short(jsonl.Get(line, "id")), jsonl.Time(jsonl.Get(line, "timestamp"))
+	add := func(key, tool, text string) {
+		list = append(list, adapters.Message{Key: key, Role: adapters.FromTool, Tool: tool, Text: text, At: at})
+	}
+	switch string(jsonl.Text(jsonl.Get(message, "role"))) {
+	case "toolResult":
+		add(cmp.Or("call/"+short(jsonl.Get(message, "toolCallId")), id), short(jsonl.Get(message, "toolName")), conversation.Strings(jsonl.Get(message, "content")))
+	case "bashExecution":
+		add(id, "!", conversation.Strings(jsonl.Get(message, "command"))+"\n"+conversation.Strings(jsonl.Get(message, "output")))
+	case "assistant":
+		_ = jsonl.Each(jsonl.Get(message, "content"), func(block []byte) bool {
+			if string(jsonl.Text(jsonl.Get(block, "type"))) == "toolCall" {
+				add("call/"+short(jsonl.Get(block, "id")), short(jsonl.Get(block, "name")), conversation.Strings(jsonl.Get(block, "arguments")))
+			}
+			return true
+		})
+	}
+	return list
+}

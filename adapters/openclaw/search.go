@@ -1,0 +1,134 @@
+package openclaw
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/conversation"
+)
+
+var _ adapters.Searcher = (*Adapter)(nil)
+
+// Conversations implements adapters.Searcher. The gateways are asked for each conversation
+// (chat.history), 1,000 messages at a time. A gateway shortens long messages; what it
+// leaves out is not found.
+func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	roll, err := a.Discover(ctx, adapters.Query{Since: since})
+	if len(roll.Sessions) == 0 {
+		return nil, err
+	}
+	gateways := map[string]*target{}
+	for _, t := range a.find(ctx).targets {
+		gateways[t.id] = t
+	}
+	var list []adapters.Conversation
+	for i := range roll.Sessions {
+		s := &roll.Sessions[i]
+		p, ok := a.ids.find(s.ID)
+		if t := gateways[p.gateway]; ok && t != nil && !s.LastActivityAt.Before(since) {
+			list = append(list, a.conversation(s, t, p.key))
+		}
+	}
+	return list, err
+}
+
+func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapters.Conversation {
+	hit := adapters.Hit{Session: s.ID, CWD: s.CWD, Changed: s.LastActivityAt}
+	return adapters.Conversation{Changed: s.LastActivityAt, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		h, err := a.wholeHistory(ctx, t, key)
+		if err != nil {
+			return nil, err
+		}
+		f := conversation.Finder{Query: q, Found: found, Hit: hit}
+		for _, m := range h.texts(q.Tools) {
+			m.Text = t.auth.redact(m.Text)
+			if _, err := f.Add(&m); err != nil {
+				return nil, err
+			}
+		}
+		if h.Total != nil && int(h.Total.count()) > len(h.Messages) {
+			return map[string]int{"conversation of which the gateway gives only the last messages": 1}, nil
+		}
+		return nil, nil
+	}}
+}
+
+// wholeHistory asks a gateway for as much of a conversation as it gives.
+func (a *Adapter) wholeHistory(ctx context.Context, t *target, key string) (h history, err error) {
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	c, release, err := a.borrow(limited, t)
+	if err != nil {
+		return h, a.searchProblem(ctx, t, err)
+	}
+	defer func() { release(false) }()
+	if err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory}, &h); err != nil {
+		return h, a.searchProblem(ctx, t, err)
+	}
+	for h.Total != nil && len(h.Messages) < int(h.Total.count()) {
+		var older history // protocol 3 knows no offset, and gives the end alone
+		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory, "offset": len(h.Messages)}, &older)
+		if err != nil || len(older.Messages) == 0 {
+			break
+		}
+		h.Messages = append(older.Messages, h.Messages...)
+	}
+	return h, nil
+}
+
+func (a *Adapter) searchProblem(ctx context.Context, t *target, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return t.problem(err)
+}
+
+// texts returns what the messages of a history say, and with tools what was called and
+// answered. Keys are those of messages.
+func (h *history) texts(tools bool) (list []adapters.Message) {
+	calls := map[string]adapters.Message{} // by their ids
+	from := 0
+	if h.Total != nil {
+		from = max(0, int(h.Total.count())-len(h.Messages))
+	}
+	for i, raw := range h.Messages {
+		var e entry
+		_ = json.Unmarshal(raw, &e) // members of another type are zero
+		key := cmp.Or(e.Meta.ID, fmt.Sprintf("%d", from+i))
+		if e.Role == "toolResult" {
+			var words []string
+			for _, p := range e.parts() {
+				words = append(words, p.Text)
+			}
+			m := calls[e.CallID]
+			m.Key, m.Tool = cmp.Or(m.Key, key), cmp.Or(m.Tool, e.Tool)
+			m.Role, m.At, m.Text = adapters.FromTool, e.Timestamp.time(), strings.Join(words, "\n")
+			if tools {
+				list = append(list, m)
+			}
+			continue
+		}
+		for _, m := range e.split(key) {
+			if m.Role != adapters.FromTool {
+				list = append(list, m)
+			}
+		}
+		for _, p := range e.parts() {
+			if p.Arguments == nil {
+				continue
+			}
+			m := adapters.Message{Key: key + "/" + p.ID, Role: adapters.FromTool, Tool: p.Name, At: e.Timestamp.time()}
+			calls[p.ID] = m
+			if arguments, err := json.Marshal(p.Arguments); err == nil && tools {
+				m.Text = conversation.Strings(arguments)
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}

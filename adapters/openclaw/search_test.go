@@ -1,0 +1,77 @@
+package openclaw_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/internal/gatewaytest"
+	"rollcall/textmatch"
+)
+
+// searchAll returns the hits of a search in all conversations, as "key role match".
+func searchAll(t *testing.T, a adapters.Searcher, text string, tools bool) (hits []string) {
+	t.Helper()
+	p, err := textmatch.Text(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := a.Conversations(t.Context(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range list {
+		skipped, err := c.Search(t.Context(), &adapters.SearchQuery{Pattern: p, Tools: tools}, func(h adapters.Hit) error {
+			hits = append(hits, fmt.Sprintf("%s %s %s", h.Key, h.Role, h.Match))
+			return nil
+		})
+		if err != nil || len(skipped) > 0 {
+			t.Errorf("%v, %v", skipped, err)
+		}
+	}
+	return hits
+}
+
+func TestSearch(t *testing.T) {
+	w := newFixture(t)
+	g := w.running(gatewaytest.Options{})
+	messages := []gatewaytest.Message{
+		{Role: "user", Text: "[Sat 2026-11-21 05:21 UTC] make it SO", At: time.UnixMilli(1795238665857)},
+		{Role: "assistant", Tool: "exec", Command: "make so", CallID: "c1"},
+		{Role: "toolResult", Tool: "exec", CallID: "c1", Text: "made so and \x1b[31m" + gatewaytest.DefaultToken},
+	}
+	for i := range 2100 { // more than a gateway gives at once
+		messages = append(messages, gatewaytest.Message{Role: "assistant", Text: fmt.Sprintf("answer %d", i)})
+	}
+	messages = append(messages, gatewaytest.Message{Role: "assistant", Text: "„so“ it is"})
+	g.Update(gatewaytest.Session{Key: "agent:main:k", SessionID: "s", Status: "done", Messages: messages})
+	a := w.adapter()
+	s := one(t, a)
+	peeked, err := a.Peek(t.Context(), s, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := peeked[len(peeked)-1].Key
+	spoken := searchAll(t, a, "so", false)
+	if len(spoken) != 2 || !strings.HasSuffix(spoken[0], " user SO") || spoken[1] != last+" assistant so" {
+		t.Errorf("%q", spoken)
+	}
+	if got := searchAll(t, a, "answer 7", false); len(got) != 111 {
+		t.Errorf("%d hits", len(got))
+	}
+	tools := searchAll(t, a, "so", true)
+	if len(tools) != 3 || !slices.ContainsFunc(tools, func(h string) bool { return strings.Contains(h, "c1 tool so") }) {
+		t.Errorf("%q", tools)
+	}
+	if got := searchAll(t, a, gatewaytest.DefaultToken, true); len(got) > 0 {
+		t.Errorf("the gateway's token was found: %q", got)
+	}
+	g.Close()
+	list, err := a.Conversations(t.Context(), time.Time{})
+	if err == nil && len(list) == 0 {
+		t.Error("a gateway that is gone looks like one without conversations")
+	}
+}

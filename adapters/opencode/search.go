@@ -1,0 +1,394 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	search "rollcall/adapters/internal/conversation"
+	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/sqlitero"
+)
+
+var _ adapters.Searcher = (*Adapter)(nil)
+
+// storedSession is where the messages of a session are.
+type storedSession struct {
+	id, directory string
+	changed       time.Time
+	store         string // the database, or the session's file in the JSON store
+}
+
+// Conversations implements adapters.Searcher. The sessions of a database are searched some
+// at a time, the newest first, in SQL. A session in several stores is searched in the one
+// in which Discover finds it.
+func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
+	answer := report.NewAnswer()
+	now := a.now()
+	census, err := takeCensus(ctx, a.table, now)
+	if err != nil {
+		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
+			Fix: "without it, stores that only running sessions use may be missed"})
+	}
+	roots := a.roots(census, now, answer)
+	if len(roots) == 0 && len(census.hosts) == 0 && len(answer.Problems()) == 0 {
+		return nil, adapters.ErrAbsent
+	}
+	var list []adapters.Conversation
+	for _, r := range roots {
+		for _, s := range a.storedSessions(ctx, r, answer) {
+			s = slices.DeleteFunc(s, func(s storedSession) bool { return s.changed.Before(since) })
+			list = append(list, conversations(s)...)
+		}
+	}
+	_, err = answer.Result(ctx, "OpenCode")
+	return list, err
+}
+
+// storedSessions lists the sessions of a root by their database, or each by itself in the
+// JSON store.
+func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.Answer) map[string][]storedSession {
+	newest := map[string]storedSession{}
+	for _, path := range r.databases {
+		list, err := a.listDatabase(ctx, path)
+		answer.Problem(err)
+		for _, s := range list {
+			if known, there := newest[s.id]; !there || known.changed.Before(s.changed) {
+				newest[s.id] = s
+			}
+		}
+	}
+	list, problems := listStorage(ctx, r.storage())
+	answer.Problem(problems...)
+	for _, s := range list {
+		if _, there := newest[s.id]; !there {
+			newest[s.id] = s
+		}
+	}
+	stores := map[string][]storedSession{}
+	for _, s := range newest {
+		stores[s.store] = append(stores[s.store], s)
+	}
+	return stores
+}
+
+// listDatabase lists the sessions of a database.
+func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSession, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, adapters.AsProblem(path, err)
+	}
+	var list []storedSession
+	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+		list = nil
+		r := &reading{db: db}
+		if err := r.tables(ctx); err != nil || len(r.session) == 0 {
+			return err
+		}
+		rows, err := db.Query(ctx, "SELECT id, coalesce(directory, ''), coalesce(time_updated, time_created, 0) FROM session")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			s := storedSession{store: path}
+			var updated millis
+			if err := rows.Scan(&s.id, &s.directory, &updated); err != nil {
+				return err
+			}
+			s.changed = updated.time()
+			list = append(list, s)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, a.databaseProblem(ctx, path, info, err)
+	}
+	return list, nil
+}
+
+// listStorage lists the sessions of a JSON store.
+func listStorage(ctx context.Context, storage string) (list []storedSession, problems []error) {
+	dir := filepath.Join(storage, "session")
+	projects, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, []error{adapters.AsProblem(dir, err)}
+	}
+	for _, p := range projects {
+		if !p.IsDir() && p.Type()&fs.ModeSymlink == 0 || ctx.Err() != nil {
+			continue
+		}
+		project := filepath.Join(dir, p.Name())
+		entries, err := os.ReadDir(project)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, adapters.AsProblem(project, err))
+		}
+		for _, e := range entries {
+			id, ok := strings.CutSuffix(e.Name(), ".json")
+			info, err := e.Info()
+			if !ok || !isSession(id) || err != nil {
+				continue
+			}
+			s := storedSession{id: id, store: filepath.Join(project, e.Name()), changed: info.ModTime()}
+			if info, err := os.Stat(messageFolder(storage, id)); err == nil && info.ModTime().After(s.changed) {
+				s.changed = info.ModTime()
+			}
+			list = append(list, s)
+		}
+	}
+	return list, problems
+}
+
+const (
+	// firstBatch is how many sessions of a database are searched first, so that the first
+	// hits come soon. Each further batch is twice as large, up to lastBatch.
+	firstBatch = 16
+	lastBatch  = 512
+)
+
+// conversations returns what to search of the sessions of one store.
+func conversations(sessions []storedSession) (list []adapters.Conversation) {
+	slices.SortFunc(sessions, func(a, b storedSession) int {
+		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.id, b.id))
+	})
+	for n := firstBatch; len(sessions) > 0; n = min(2*n, lastBatch) {
+		if filepath.Ext(sessions[0].store) == ".json" {
+			n = 1
+		}
+		batch := sessions[:min(n, len(sessions))]
+		sessions = sessions[len(batch):]
+		list = append(list, adapters.Conversation{Changed: batch[0].changed,
+			Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+				if filepath.Ext(batch[0].store) == ".json" {
+					return searchFiles(ctx, batch[0], q, found)
+				}
+				return searchDatabase(ctx, batch, q, found)
+			}})
+	}
+	return list
+}
+
+// searchDatabase searches sessions of one database. The hits are reported when all of them
+// were read: a writer can spoil the view until then.
+func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+	path := batch[0].store
+	bySession := map[string][]adapters.Hit{}
+	long := 0
+	_, err := sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
+		clear(bySession)
+		long = 0
+		finders := map[string]*conversationFinder{}
+		for _, s := range batch {
+			finders[s.id] = newFinder(s, q, func(h adapters.Hit) error {
+				bySession[h.Session] = append(bySession[h.Session], h)
+				return nil
+			})
+		}
+		var err error
+		long, err = searchRows(ctx, db, q, finders)
+		return err
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, sqlitero.Problem(ctx, path, err, "try again", "if OpenCode can't open it either, move it away")
+	}
+	for _, s := range batch {
+		for _, h := range bySession[s.id] {
+			if err := found(h); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return search.Skipped(long), nil
+}
+
+// searchRows searches the parts of sessions, and counts those that are too long. SQLite
+// has only the rows of these sessions read, in the order of the conversation; a part is
+// decoded only where its text can contain the pattern.
+func searchRows(ctx context.Context, db *sqlitero.DB, q *adapters.SearchQuery, finders map[string]*conversationFinder) (long int, err error) {
+	args := make([]any, 0, len(finders))
+	for id := range finders {
+		args = append(args, id)
+	}
+	rows, err := db.Query(ctx, `SELECT m.session_id, m.time_created, p.id,
+		CASE WHEN octet_length(p.data) <= `+maxPart+` THEN p.data END,
+		CASE WHEN octet_length(m.data) <= `+maxPart+` THEN m.data END
+		FROM message m JOIN part p ON p.message_id = m.id
+		WHERE m.session_id IN (`+strings.TrimSuffix(strings.Repeat("?,", len(args)), ",")+`)
+		ORDER BY m.session_id, m.time_created, m.id, p.id`, args...)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var session, partID, data, owner sql.RawBytes
+		var created millis
+		if err := rows.Scan(&session, &created, &partID, &data, &owner); err != nil {
+			return long, err
+		}
+		switch {
+		case data == nil:
+			long++
+		case q.Pattern.MayContain(data):
+			if err := finders[string(session)].part(string(partID), data, func() message {
+				return messageOf(owner, created)
+			}); err != nil {
+				return long, err
+			}
+		}
+	}
+	return long, rows.Err()
+}
+
+// maxPart is the size of the largest part that is searched, in bytes.
+const maxPart = "8388608"
+
+// messageOf reads the message to which a part belongs.
+func messageOf(data []byte, created millis) (m message) {
+	if json.Unmarshal(data, &m) != nil {
+		m = message{}
+	}
+	m.Time.Created = cmp.Or(m.Time.Created, created)
+	return m
+}
+
+// conversationFinder finds hits in the parts of one session.
+type conversationFinder struct {
+	search.Finder
+	err error // of Found
+}
+
+func newFinder(s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) *conversationFinder {
+	return &conversationFinder{Finder: search.Finder{Query: q, Found: found,
+		Hit: adapters.Hit{Session: s.id, CWD: s.directory, Changed: s.changed}}}
+}
+
+// part searches one part. A part or a message in a form that isn't known says nothing.
+func (f *conversationFinder) part(id string, data []byte, of func() message) error {
+	m, ok := partText(id, data, of, f.Query.Tools)
+	if ok {
+		_, f.err = f.Add(&m)
+	}
+	return f.err
+}
+
+// partText returns what a part says, as it is stored.
+func partText(id string, data []byte, of func() message, tools bool) (out adapters.Message, ok bool) {
+	var p part
+	if json.Unmarshal(data, &p) != nil {
+		return out, false
+	}
+	out.Key = id
+	switch p.Type {
+	case "text":
+		m := of()
+		out.Role, out.Text, out.At = adapters.FromAgent, p.Text, cmp.Or(p.Time.Start, m.Time.Created).time()
+		if m.Role == "user" {
+			out.Role = adapters.FromUser
+		}
+		return out, !p.Synthetic
+	case "tool":
+		if !tools {
+			return out, false
+		}
+		out.Role, out.Tool, out.At = adapters.FromTool, p.Tool, cmp.Or(p.State.Time.Start, of().Time.Created).time()
+		out.Text = strings.Join([]string{search.Strings(p.State.Input), p.State.Output, p.State.Error}, "\n")
+		return out, true
+	}
+	return out, false
+}
+
+// searchFiles searches a session of the JSON store.
+func searchFiles(ctx context.Context, s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+	storage := filepath.Dir(filepath.Dir(filepath.Dir(s.store)))
+	f := newFinder(s, q, found)
+	m := messageFiles{storage: storage, folder: messageFolder(storage, s.id), facts: &facts{}}
+	if err := m.list(); err != nil {
+		return nil, adapters.AsProblem(m.folder, err)
+	}
+	long, unread := 0, 0
+	var buf []byte
+	for _, id := range m.names {
+		for _, partID := range partNames(storage, id) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			var err error
+			buf, err = readInto(buf, filepath.Join(storage, "part", id, partID+".json"))
+			switch {
+			case errors.Is(err, agentfile.ErrTooLarge):
+				long++
+				continue
+			case errors.Is(err, fs.ErrNotExist):
+				continue
+			case err != nil:
+				unread++
+				continue
+			case !q.Pattern.MayContain(buf):
+				continue
+			}
+			if f.Hit.CWD == "" {
+				f.Hit.CWD = directoryOf(s.store)
+			}
+			if err := f.part(partID, buf, func() message { msg, _ := m.read(id); return msg }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	skipped := search.Skipped(long)
+	if unread > 0 {
+		return skipped, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: filepath.Join(storage, "part"),
+			Err: errors.New("some files of session " + s.id + " could not be read"), Fix: "give your user read access"}
+	}
+	return skipped, nil
+}
+
+// directoryOf returns the folder of a session of the JSON store.
+func directoryOf(path string) string {
+	var row struct {
+		Directory string `json:"directory"`
+	}
+	_, _ = readRecord(path, &row) // without a folder it is in none
+	return row.Directory
+}
+
+// readInto reads a file of at most search.Whole bytes into buf, which it may replace.
+func readInto(buf []byte, path string) ([]byte, error) {
+	f, info, err := agentfile.OpenRegular(path)
+	if err != nil {
+		return buf, err
+	}
+	defer f.Close()
+	size := info.Size()
+	if size > int64(search.Whole) {
+		return buf, agentfile.ErrTooLarge
+	}
+	if int64(cap(buf)) < size {
+		buf = make([]byte, max(size, 16<<10))
+	}
+	buf = buf[:size]
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return buf[:n], err
+}

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/lock"
+	"rollcall/app/present"
+	"rollcall/textmatch"
+)
+
+type searchCommand struct {
+	*env
+	since, agent, dir            string
+	regex, tools, asJSON, strict bool
+	limit                        int
+	last                         string // the session of the hit printed last
+	began                        time.Time
+	progressShown                bool
+}
+
+func newSearch(e *env) *cobra.Command {
+	c := &searchCommand{env: e, began: time.Now()}
+	cmd := &cobra.Command{
+		Use:        "search TEXT",
+		SuggestFor: []string{"grep", "find", "rg"},
+		Short:      "Search what was said in the sessions of all agents",
+		Long: `Search the conversations of all agents, of live and of stopped sessions, for a
+text, regardless of case. Hits are printed as they are found, those of the
+newest session first, one for each message: the session, the time, who said it,
+and the line with the first match.
+
+What you and the agent said is searched; with --tools also what tools were called
+with and what they answered. There is no index and no copy: the agents' own files
+are read each time.
+
+The exit code is 0 when something was found, 5 when all was searched and nothing
+was found, and 3 when nothing was found and not everything could be searched.`,
+		Example: `  rollcall search "retry the upload"
+  rollcall search flaky --agent codex --since 30d
+  rollcall search --regex 'time(out|r)' --cwd . --tools
+  rollcall search TODO --limit 20 --json`,
+		Args: exactlyOne("a text to search for"),
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&c.regex, "regex", "e", false, "TEXT is a regular expression (RE2 syntax)")
+	f.BoolVar(&c.tools, "tools", false, "search the calls of tools and their output as well")
+	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
+	f.StringVar(&c.since, "since", "all", "only sessions that were active since: 12h, 7d, 4w, all")
+	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` or below it")
+	f.IntVarP(&c.limit, "limit", "n", 0, "stop after so many `hits`; 0: never")
+	f.BoolVar(&c.asJSON, "json", false, "print one JSON document per line, schema 1")
+	strictFlag(cmd, &c.strict)
+	return cmd
+}
+
+// searchQuery returns the query that the flags and the text make.
+func (c *searchCommand) searchQuery(text string) (q app.SearchQuery, err error) {
+	compile := textmatch.Text
+	if c.regex {
+		compile = textmatch.Regexp
+	}
+	if q.Pattern, err = compile(text); err != nil {
+		return q, usageError("%w", err)
+	}
+	since, err := parseSince(c.since)
+	if err != nil {
+		return q, err
+	}
+	if since != app.All {
+		q.Since = time.Now().Add(-since)
+	}
+	if c.limit < 0 {
+		return q, usageError("--limit is 0 or more, not %d", c.limit)
+	}
+	if c.dir != "" {
+		q.Within = lock.Below(launch.Path(c.dir))
+	}
+	q.Tools, q.Limit = c.tools, c.limit
+	return q, nil
+}
+
+func (c *searchCommand) run(text string) error {
+	q, err := c.searchQuery(text)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.config(0, false, adapters.Name(c.agent))
+	if err != nil {
+		return err
+	}
+	core := app.New(cfg)
+	var failed error
+	report, err := core.Search(c.ctx, q, func(h app.SearchHit) bool {
+		c.hideProgress()
+		if failed = c.print(&h); failed == nil {
+			failed = c.write()
+		}
+		return failed == nil
+	}, c.showProgress)
+	c.hideProgress()
+	switch {
+	case err != nil:
+		return err
+	case failed == errReaderGone: //nolint:errorlint // write returns it as it is
+		return nil
+	case failed != nil:
+		return failed
+	}
+	return c.end(&report)
+}
+
+// end prints what is known after the last hit, and returns the exit code.
+func (c *searchCommand) end(r *app.SearchReport) error {
+	if c.asJSON {
+		if err := cmp.Or(c.encode(searchEndAsJSON(r), false), c.flush()); err != nil {
+			return err
+		}
+	}
+	for _, line := range r.Missing() {
+		c.warn(line)
+	}
+	switch {
+	case r.Failed() && (r.Hits == 0 || c.strict):
+		return &exitError{code: Incomplete}
+	case r.Hits == 0:
+		if !c.asJSON {
+			c.warn("nothing was found in " + plural(r.Searched, "conversation"))
+		}
+		return &exitError{code: NotFound}
+	}
+	return nil
+}
+
+// hitJSON is the JSON document of a hit.
+type hitJSON struct {
+	Schema  int           `json:"schema"`
+	Session string        `json:"session"`
+	Agent   adapters.Name `json:"agent"`
+	CWD     string        `json:"cwd,omitempty"`
+	Key     string        `json:"key"`
+	Role    adapters.Role `json:"role"`
+	Tool    string        `json:"tool,omitempty"`
+	At      string        `json:"at,omitempty"`
+	Before  string        `json:"before"`
+	Match   string        `json:"match"`
+	After   string        `json:"after"`
+}
+
+// searchEndJSON is the JSON document after the last hit.
+type searchEndJSON struct {
+	Schema   int                 `json:"schema"`
+	Hits     int                 `json:"hits"`
+	Searched int                 `json:"searched"`
+	Limited  bool                `json:"limited,omitempty"`
+	Adapters []searchedAgentJSON `json:"adapters"`
+}
+
+type searchedAgentJSON struct {
+	Name    adapters.Name    `json:"name"`
+	State   app.AdapterState `json:"state"`
+	Error   string           `json:"error,omitempty"`
+	Skipped map[string]int   `json:"skipped,omitempty"`
+}
+
+func searchEndAsJSON(r *app.SearchReport) searchEndJSON {
+	j := searchEndJSON{Schema: schema, Hits: r.Hits, Searched: r.Searched, Limited: r.Limited, Adapters: []searchedAgentJSON{}}
+	for i := range r.Agents {
+		a := &r.Agents[i]
+		j.Adapters = append(j.Adapters, searchedAgentJSON{Name: a.Name, State: a.State, Error: strings.Join(a.Problems, "; "), Skipped: a.Skipped})
+	}
+	return j
+}
+
+// print prints a hit. On a terminal, and for a reader, each session has a line of its own
+// above its hits.
+func (c *searchCommand) print(h *app.SearchHit) error {
+	if c.asJSON {
+		return c.encode(hitJSON{Schema: schema, Session: h.Session, Agent: h.Agent, CWD: h.CWD, Key: h.Key, Role: h.Role, Tool: h.Tool,
+			At: timestamp(h.At), Before: h.Before, Match: h.Match, After: h.After}, false)
+	}
+	if id := string(h.Agent) + " " + h.Session; id != c.last {
+		if c.last != "" {
+			c.printf("\n")
+		}
+		c.last = id
+		c.printf("%s  %s  %s\n", c.colored(present.Line(h.Session), "1"), present.AgentName(h.Agent), c.colored(c.path(h.CWD), "2"))
+	}
+	who := present.Speaker(adapters.Message{Role: h.Role}, h.Agent)
+	if h.Role == adapters.FromTool {
+		who = present.Tool(adapters.Message{Tool: h.Tool})
+	}
+	at := "                "
+	if !h.At.IsZero() {
+		at = h.At.Local().Format("2006-01-02 15:04")
+	}
+	head := at + "  " + pad(who, longestAgent()) + "  "
+	width := 0
+	if c.streams.Width > 0 {
+		width = max(c.streams.Width-present.Width(head)-len(textIndent)-markWidth, 20)
+	}
+	p := present.Match(h.Part, width)
+	c.printf("%s%s%s%s%s\n", textIndent, c.colored(head, "2"), p.Before, c.mark(p.Match), p.After)
+	return nil
+}
+
+// markWidth is the width of the marks around a match without colours.
+const markWidth = 2
+
+// mark marks a match: in colour, and without colours between marks of its own on a
+// terminal only.
+func (c *searchCommand) mark(text string) string {
+	if !c.streams.Color && c.streams.Width > 0 {
+		return "»" + text + "«"
+	}
+	return c.colored(text, "1;31")
+}
+
+// progressAfter is how long a search may take before its progress is shown.
+const progressAfter = 300 * time.Millisecond
+
+// showProgress shows on a terminal how far the search is.
+func (c *searchCommand) showProgress(r app.SearchReport) {
+	if c.streams.Width == 0 || c.asJSON || time.Since(c.began) < progressAfter {
+		return
+	}
+	c.progressShown = true
+	line := fmt.Sprintf("searching… %d of %d conversations, %s", r.Searched, r.Found, plural(r.Hits, "hit"))
+	fmt.Fprint(c.streams.Err, "\r\x1b[K"+present.Cut(line, max(c.streams.Width-1, 10)))
+}
+
+// hideProgress removes the line of showProgress.
+func (c *searchCommand) hideProgress() {
+	if c.progressShown {
+		c.progressShown = false
+		fmt.Fprint(c.streams.Err, "\r\x1b[K")
+	}
+}

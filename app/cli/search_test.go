@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app/present"
+	"rollcall/textmatch"
+)
+
+// searchable is an agent whose sessions said something.
+type searchable struct {
+	agent
+	said []adapters.Message
+	lost error // what could not be searched
+}
+
+func (a *searchable) Conversations(context.Context, time.Time) ([]adapters.Conversation, error) {
+	return []adapters.Conversation{{Changed: now, Search: func(_ context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		for _, m := range a.said {
+			start, end, ok := q.Pattern.Find(m.Text)
+			if !ok || m.Role == adapters.FromTool && !q.Tools {
+				continue
+			}
+			if err := found(adapters.Hit{Session: "9830e65d", CWD: "/home/dev/proj", Changed: now, Key: m.Key, Role: m.Role, Tool: m.Tool, At: m.At,
+				Part: textmatch.Excerpt(m.Text, start, end, adapters.HitText)}); err != nil {
+				return nil, err
+			}
+		}
+		return nil, a.lost
+	}}}, nil
+}
+
+func newSearchable() *searchable {
+	return &searchable{agent: agent{name: adapters.ClaudeCode}, said: []adapters.Message{
+		{Key: "k1", Role: adapters.FromUser, Text: "first\nmake the Build green\nlast", At: now},
+		{Key: "k2", Role: adapters.FromAgent, Text: "the build is red" + hostile},
+		{Key: "k3", Role: adapters.FromTool, Tool: "Bash", Text: "make build"},
+	}}
+}
+
+func TestSearch(t *testing.T) {
+	lost := newSearchable()
+	lost.lost = adapters.Unreadable("/home/dev/x.jsonl", fs.ErrPermission)
+	for _, tt := range []struct {
+		agent *searchable
+		args  string
+		code  int
+		out   []string // in their order
+		err   string
+	}{
+		{newSearchable(), "search build", Done, []string{"9830e65d  Claude Code  ~/proj", "You", "make the Build green", "Claude Code", "the build is red"}, ""},
+		{newSearchable(), "search build --tools", Done, []string{"Bash", "make build"}, ""},
+		{newSearchable(), "search --regex re+d", Done, []string{"the build is red"}, ""},
+		{newSearchable(), "search nothing", NotFound, nil, "nothing was found in 1 conversation"},
+		{newSearchable(), "search build --since 1d --cwd /home/dev", Done, []string{"make the Build green"}, ""},
+		{newSearchable(), "search build --cwd /home/other", NotFound, nil, "nothing was found"},
+		{lost, "search build", Done, []string{"make the Build green"}, "claude-code: /home/dev/x.jsonl: unreadable"},
+		{lost, "search build --strict", Incomplete, []string{"make the Build green"}, "unreadable"},
+		{lost, "search nothing", Incomplete, nil, "unreadable"},
+		{newSearchable(), "search", Usage, nil, "takes a text to search for"},
+		{newSearchable(), "search --regex (", Usage, nil, "regular expression can't be read"},
+		{newSearchable(), "search --regex a*", Usage, nil, "matches every text"},
+		{newSearchable(), "search x --limit -1", Usage, nil, "--limit is 0 or more"},
+		{newSearchable(), "search x --since never", Usage, nil, "--since is a time"},
+		{newSearchable(), "search x --agent clod", Usage, nil, "--agent is one of"},
+		{newSearchable(), "grep x", Usage, nil, `did you mean "search"?`},
+	} {
+		r := run(t, deps(tt.agent), strings.Fields(tt.args)...)
+		at := 0
+		for _, want := range tt.out {
+			i := strings.Index(r.out[at:], want)
+			if i < 0 {
+				t.Errorf("%s: no %q in %q", tt.args, want, r.out[at:])
+				break
+			}
+			at += i
+		}
+		if r.code != tt.code || !strings.Contains(r.err, tt.err) || tt.out == nil && r.out != "" {
+			t.Errorf("%s: exit code %d, want %d; %q", tt.args, r.code, tt.code, r.err)
+		}
+		if strings.ContainsAny(r.out, "\x1b\x07\u202e") {
+			t.Errorf("%s: hostile text reaches the terminal: %q", tt.args, r.out)
+		}
+	}
+}
+
+func TestSearchJSON(t *testing.T) {
+	r := run(t, deps(newSearchable()), "search", "build", "--json", "--limit", "2")
+	lines := bufio.NewScanner(strings.NewReader(r.out))
+	var hits []hitJSON
+	var end searchEndJSON
+	for lines.Scan() {
+		var h hitJSON
+		if err := json.Unmarshal(lines.Bytes(), &h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Session != "" {
+			hits = append(hits, h)
+		} else if err := json.Unmarshal(lines.Bytes(), &end); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys := []string{hits[0].Key, hits[1].Key}
+	if r.code != Done || len(hits) != 2 || !slices.Equal(keys, []string{"k1", "k2"}) || end.Hits != 2 || !end.Limited || end.Adapters[0].Name != adapters.ClaudeCode {
+		t.Errorf("%d %+v %+v", r.code, hits, end)
+	}
+	if h := hits[0]; h.Before != "make the " || h.Match != "Build" || h.After != " green" || h.Role != adapters.FromUser || h.At != timestamp(now) {
+		t.Errorf("%+v", h)
+	}
+	if strings.ContainsAny(r.out, "\x1b\x07\u202e") {
+		t.Errorf("hostile text reaches the terminal: %q", r.out)
+	}
+}
+
+// On a terminal each line fits, with its match marked.
+func TestSearchOnATerminal(t *testing.T) {
+	a := newSearchable()
+	a.said = append(a.said, adapters.Message{Key: "k4", Role: adapters.FromAgent, Text: strings.Repeat("before ", 40) + "BUILD" + strings.Repeat(" after", 40)})
+	r := runOn(t.Context(), t, Streams{Width: 80}, deps(a), "search", "build")
+	for line := range strings.Lines(r.out) {
+		if present.Width(strings.TrimRight(line, "\n")) > 80 {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	if !strings.Contains(r.out, "»BUILD«") {
+		t.Errorf("no mark: %q", r.out)
+	}
+	if r := runOn(t.Context(), t, Streams{Width: 80, Color: true}, deps(a), "search", "build"); !strings.Contains(r.out, "\x1b[1;31mBUILD\x1b[0m") {
+		t.Errorf("no colour: %q", r.out)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	priced, unknown := simple("aaaa", adapters.Codex, adapters.Stopped, time.Hour), simple("bbbb", adapters.Codex, adapters.Stopped, 2*time.Hour)
+	priced.Tokens, priced.Model = &adapters.Tokens{Input: 1_000_000, Output: 50, Reasoning: 20}, "=m"
+	d := deps(claude(full()), codex(priced, unknown))
+	r := run(t, d, "usage", "--by", "agent", "--json")
+	var j usageJSON
+	if err := json.Unmarshal([]byte(r.out), &j); err != nil {
+		t.Fatal(err)
+	}
+	if want := (adapters.Tokens{Input: 1_000_100, Output: 70, CacheRead: 1000, CacheWrite: 7, Reasoning: 20}); j.Total.Tokens != want ||
+		j.Total.Sessions != 3 || j.Total.WithoutTokens != 1 || j.Total.CostUSD != 0.12 || j.Total.CostSessions != 1 || len(j.Rows) != 2 || j.Rows[0].Key != "codex" {
+		t.Errorf("%+v", j)
+	}
+	if r := run(t, d, "usage", "--by", "model", "--csv"); r.code != Done || !strings.Contains(r.out, "'=m,1,1000000,50,0,0,20,\n") || !strings.HasPrefix(r.out, "model,sessions,") {
+		t.Errorf("%q", r.out)
+	}
+	r = run(t, d, "usage")
+	if !strings.Contains(r.out, "1,000,100") || !strings.Contains(r.out, "$0.12+") || !strings.Contains(r.err, "1 session without recorded tokens") {
+		t.Errorf("%q, %q", r.out, r.err)
+	}
+	for args, want := range map[string]string{"usage --by week": "--by is day", "usage --json --csv": "use --json or --csv", "usage --since x": "--since is a time"} {
+		if r := run(t, d, strings.Fields(args)...); r.code != Usage || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %d %q", args, r.code, r.err)
+		}
+	}
+}

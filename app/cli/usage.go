@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/usage"
+)
+
+type usageCommand struct {
+	*env
+	by, since, agent      string
+	asJSON, asCSV, strict bool
+}
+
+func newUsage(e *env) *cobra.Command {
+	c := &usageCommand{env: e}
+	cmd := &cobra.Command{
+		Use:        "usage",
+		SuggestFor: []string{"tokens", "cost", "stats"},
+		Short:      "Sum up the tokens and the cost of sessions",
+		Long: `Sum up the tokens and the cost of sessions by day, project, agent, model, branch
+or group of launches. The totals are those of "rollcall list --all" with the
+same --since: a session that was active since then counts as a whole, and with
+--by day on the day on which it was active last.
+
+The cost is what the agents state. For sessions whose agent states none, it
+follows from your prices ([prices."MODEL"] in the settings), and is left empty
+without them. Not all agents state reasoning tokens; they are part of the output.`,
+		Example: `  rollcall usage
+  rollcall usage --by model --since 30d
+  rollcall usage --by project --since all --csv`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return c.run() },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch or group")
+	f.StringVar(&c.since, "since", "30d", "only sessions that were active since: 12h, 7d, 4w, all")
+	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
+	f.BoolVar(&c.asCSV, "csv", false, "print comma-separated values, without the total")
+	jsonFlag(cmd, &c.asJSON)
+	strictFlag(cmd, &c.strict)
+	return cmd
+}
+
+func (c *usageCommand) run() error {
+	by := usage.By(c.by)
+	if !slices.Contains(usage.Ways, by) {
+		return usageError("--by is day, project, agent, model, branch or group, not %q", c.by)
+	}
+	if c.asJSON && c.asCSV {
+		return usageError("use --json or --csv, not both")
+	}
+	since, err := parseSince(c.since)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.config(since, true, adapters.Name(c.agent))
+	if err != nil {
+		return err
+	}
+	if cfg.Limit == 0 {
+		cfg.Limit = wholeLimit
+	}
+	cfg.Once = true
+	debug.SetMemoryLimit(listMemory)
+	snap := app.New(cfg).Refresh(c.ctx)
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	t := usage.Of(snap.Sessions, by, c.settings().Prices)
+	switch {
+	case c.asJSON:
+		err = c.json(usageAsJSON(&t, snap))
+	case c.asCSV:
+		err = c.printCSV(&t)
+	default:
+		c.printUsage(&t)
+	}
+	if err != nil {
+		return err
+	}
+	if c.warnFailed(snap) && c.strict {
+		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
+	}
+	return nil
+}
+
+// usageJSON is the JSON document of usage.
+type usageJSON struct {
+	Schema   int            `json:"schema"`
+	At       string         `json:"at"`
+	By       usage.By       `json:"by"`
+	Rows     []usageRowJSON `json:"rows"`
+	Total    usageRowJSON   `json:"total"`
+	Adapters []adapterJSON  `json:"adapters"`
+}
+
+type usageRowJSON struct {
+	Key           string          `json:"key"`
+	Sessions      int             `json:"sessions"`
+	Tokens        adapters.Tokens `json:"tokens"`
+	WithoutTokens int             `json:"without_tokens,omitempty"`
+	CostUSD       float64         `json:"cost_usd,omitempty"`
+	CostSessions  int             `json:"cost_sessions,omitempty"`
+}
+
+func usageAsJSON(t *usage.Table, snap *app.Snapshot) usageJSON {
+	j := usageJSON{Schema: schema, At: timestamp(snap.At), By: t.By, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
+		Adapters: newDocument(snap.At, nil, snap.Adapters).Adapters}
+	for i := range t.Rows {
+		j.Rows = append(j.Rows, usageRowAsJSON(&t.Rows[i]))
+	}
+	return j
+}
+
+func usageRowAsJSON(r *usage.Row) usageRowJSON {
+	return usageRowJSON{Key: r.Key, Sessions: r.Sessions, Tokens: r.Tokens, WithoutTokens: r.Unknown, CostUSD: r.CostUSD, CostSessions: r.Costed}
+}
+
+// printCSV prints the rows with a header. A spreadsheet takes a text that begins with =,
+// +, - or @ for a formula: such a key gets an apostrophe in front.
+func (c *usageCommand) printCSV(t *usage.Table) error {
+	w := csv.NewWriter(&c.out)
+	_ = w.Write([]string{string(t.By), "sessions", "input", "output", "cache_read", "cache_write", "reasoning", "cost_usd"})
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		key, cost := present.Line(r.Key), ""
+		if key != "" && strings.ContainsRune("=+-@", rune(key[0])) {
+			key = "'" + key
+		}
+		if r.Costed > 0 {
+			cost = strconv.FormatFloat(r.CostUSD, 'f', -1, 64)
+		}
+		_ = w.Write([]string{key, strconv.Itoa(r.Sessions), number(r.Tokens.Input), number(r.Tokens.Output),
+			number(r.Tokens.CacheRead), number(r.Tokens.CacheWrite), number(r.Tokens.Reasoning), cost})
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return fmt.Errorf("write CSV: %w", err)
+	}
+	return nil
+}
+
+// printUsage prints a table for people, with the total below.
+func (c *usageCommand) printUsage(t *usage.Table) {
+	if len(t.Rows) == 0 {
+		text := "no sessions"
+		if c.since != "all" {
+			text += " in the last " + c.since
+		}
+		c.warn(text)
+		return
+	}
+	lines := [][]string{{strings.ToUpper(string(t.By)), "SESSIONS", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "REASONING", "COST"}}
+	for _, r := range append(slices.Clone(t.Rows), t.Total) {
+		lines = append(lines, c.cells(t.By, &r))
+	}
+	lines[len(lines)-1][0] = "total"
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], present.Width(cell))
+		}
+	}
+	if c.streams.Width > 0 {
+		rest := 0
+		for _, w := range widths[1:] {
+			rest += w + gap
+		}
+		widths[0] = max(min(widths[0], c.streams.Width-rest), 12)
+	}
+	for n, line := range lines {
+		text := pad(present.Cut(line[0], widths[0]), widths[0])
+		for i, cell := range line[1:] {
+			text += strings.Repeat(" ", gap+widths[i+1]-present.Width(cell)) + cell
+		}
+		if n == 0 || n == len(lines)-1 {
+			text = c.colored(text, "1")
+		}
+		c.printf("%s\n", text)
+	}
+	c.explain(t)
+}
+
+func (c *usageCommand) cells(by usage.By, r *usage.Row) []string {
+	key := present.UsageKey(string(by), r.Key)
+	if by == usage.ByProject && r.Key != "" {
+		key = c.path(r.Key)
+	}
+	return []string{key, strconv.Itoa(r.Sessions), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
+		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
+		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
+}
+
+// explain says what the table leaves out.
+func (c *usageCommand) explain(t *usage.Table) {
+	if n := t.Total.Unknown; n > 0 {
+		c.warn(plural(n, "session") + " without recorded tokens")
+	}
+	if t.Total.Costed > 0 && t.Total.Costed < t.Total.Sessions {
+		c.warn(fmt.Sprintf("the cost is that of %d of %s; the others' agents state none, and the settings have no price of their models", t.Total.Costed, plural(t.Total.Sessions, "session")))
+	}
+}

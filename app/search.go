@@ -1,0 +1,392 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// SearchQuery says what is searched for, and where.
+type SearchQuery struct {
+	adapters.SearchQuery
+	// Since leaves out sessions that changed last before it. Zero: all.
+	Since time.Time
+	// Within leaves out sessions whose folder it does not accept; nil: none. Any goroutine
+	// may call it.
+	Within func(folder string) bool
+	// Limit is after how many hits the search ends; 0: never.
+	Limit int
+}
+
+// SearchHit is a message with what was searched for.
+type SearchHit struct {
+	Agent adapters.Name
+	adapters.Hit
+}
+
+// SearchReport is what is known of a search so far, or of one that is over.
+type SearchReport struct {
+	Agents   []SearchedAgent // in the order of the core's adapters
+	Hits     int
+	Searched int // conversations that were searched
+	Found    int // conversations that are known: those that were searched, and those to come
+	// Limited reports that the search ended because there are SearchQuery.Limit hits.
+	Limited bool
+}
+
+// SearchedAgent says what of an agent was searched.
+type SearchedAgent struct {
+	Name     adapters.Name
+	State    AdapterState // Pending: its conversations are being listed
+	Problems []string     // what could not be searched, and why
+	Skipped  map[string]int
+}
+
+// maxSearchProblems bounds the problems of one agent that a report has.
+const maxSearchProblems = 20
+
+// Search searches the conversations of all adapters and calls found for each hit, those of
+// the newest session first, and of one session in the order of the conversation. It ends
+// when all was searched, when ctx is done, when found returns false, or at the limit. It
+// calls found, and progress now and then, one at a time, in its own goroutine.
+//
+// The report says what could not be searched: an answer without hits and with a problem
+// does not mean that there are none. The error is ctx's.
+func (c *Core) Search(ctx context.Context, q SearchQuery, found func(SearchHit) bool, progress func(SearchReport)) (SearchReport, error) {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &search{core: c, query: q, changed: sync.NewCond(&sync.Mutex{}), began: time.Now()}
+	stop := context.AfterFunc(inner, s.wake)
+	defer stop()
+	s.list(inner)
+	for range runtime.GOMAXPROCS(0) {
+		go s.work(inner)
+	}
+	ticker := time.AfterFunc(progressPause, s.wake)
+	defer ticker.Stop()
+	hits, shown := 0, time.Now()
+	for {
+		h, state := s.next(inner)
+		if now := time.Now(); progress != nil && (state == nextWait || now.Sub(shown) >= progressPause) {
+			shown = now
+			ticker.Reset(progressPause)
+			progress(s.report(hits))
+		}
+		switch state {
+		case nextOver:
+			return s.report(hits), ctx.Err()
+		case nextHit:
+			hits++
+			if !found(h) || q.Limit > 0 && hits >= q.Limit {
+				r := s.report(hits)
+				r.Limited = true
+				return r, ctx.Err()
+			}
+		}
+	}
+}
+
+// progressPause is how often a search reports how far it is.
+const progressPause = 100 * time.Millisecond
+
+// search is one search under way. Workers take the conversations in their order; each
+// has a queue of hits, of which next takes the newest.
+type search struct {
+	core  *Core
+	query SearchQuery
+	began time.Time
+
+	changed *sync.Cond // guards all below
+	listing int        // adapters that list their conversations
+	waiting []*searched
+	active  []*searched // taken by a worker, or with hits that were not taken
+	agents  []SearchedAgent
+	found   int
+	done    int
+	woken   bool
+}
+
+// searched is one conversation with its hits.
+type searched struct {
+	adapters.Conversation
+	agent int // index of the adapter
+	hits  []adapters.Hit
+	over  bool
+}
+
+// maxQueued is how many hits of a conversation wait to be shown before its worker waits. A
+// conversation of several sessions is not bounded: see search.add.
+const maxQueued = 1000
+
+// list asks all adapters for their conversations.
+func (s *search) list(ctx context.Context) {
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	for i, src := range s.core.sources {
+		s.agents = append(s.agents, SearchedAgent{Name: src.adapter.Name(), State: Pending})
+		a, ok := src.adapter.(adapters.Searcher)
+		if !ok {
+			s.agents[i].State = Failed
+			s.agents[i].Problems = []string{"its conversations can't be searched"}
+			continue
+		}
+		s.listing++
+		go func() {
+			list, err := within(ctx, s.core.cfg.Limit, func(ctx context.Context) ([]adapters.Conversation, error) {
+				return a.Conversations(ctx, s.query.Since)
+			})
+			s.listed(i, list, err)
+		}()
+	}
+}
+
+// listed adds the conversations of an adapter to those that wait. One that is newer than
+// what is searched already comes next: hits that were shown stay where they are.
+func (s *search) listed(agent int, list []adapters.Conversation, err error) {
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	s.listing--
+	a := &s.agents[agent]
+	if a.State = OK; isAbsent(err) {
+		a.State = Absent
+	} else if err != nil {
+		a.add(err)
+	}
+	s.found += len(list)
+	for i := range list {
+		c := &searched{Conversation: list[i], agent: agent}
+		for _, taken := range s.active {
+			if taken.Changed.Before(c.Changed) {
+				c.Changed = taken.Changed
+			}
+		}
+		s.waiting = append(s.waiting, c)
+	}
+	slices.SortStableFunc(s.waiting, func(a, b *searched) int { return a.Changed.Compare(b.Changed) }) // the newest last
+	s.changed.Broadcast()
+}
+
+// add adds the problems of an error.
+func (a *SearchedAgent) add(err error) {
+	a.State = Failed
+	for _, p := range adapters.Problems(err) {
+		if text := p.Error(); len(a.Problems) < maxSearchProblems && !slices.Contains(a.Problems, text) {
+			a.Problems = append(a.Problems, text)
+		}
+	}
+}
+
+// listPatience is how long a search waits for slow adapters before it begins with the
+// conversations of the others.
+const listPatience = 50 * time.Millisecond
+
+// take returns the next conversation to search; nil when there is none left.
+func (s *search) take(ctx context.Context) *searched {
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	for ctx.Err() == nil {
+		patient := s.listing > 0 && time.Since(s.began) < listPatience
+		switch n := len(s.waiting); {
+		case n > 0 && !patient:
+			c := s.waiting[n-1]
+			s.waiting = s.waiting[:n-1]
+			s.active = append(s.active, c)
+			return c
+		case n > 0:
+			time.AfterFunc(listPatience, s.changed.Broadcast)
+		case s.listing == 0:
+			return nil
+		}
+		s.changed.Wait()
+	}
+	return nil
+}
+
+// work searches conversations until none is left.
+func (s *search) work(ctx context.Context) {
+	for c := s.take(ctx); c != nil; c = s.take(ctx) {
+		k := startCall(func() (map[string]int, error) {
+			return c.Search(ctx, &s.query.SearchQuery, func(h adapters.Hit) error { return s.add(ctx, c, h) })
+		}, func(*call[map[string]int]) {})
+		<-k.done
+		s.finish(ctx, c, k.value, k.err)
+	}
+}
+
+// add queues a hit. It waits while a conversation of one session has very many hits that
+// were not shown: it is its turn before that of all conversations that no worker has
+// taken, so that waiting ends. A later session of a database may come after those.
+func (s *search) add(ctx context.Context, c *searched, h adapters.Hit) error {
+	if s.query.Within != nil && (h.CWD == "" || !s.query.Within(h.CWD)) {
+		return ctx.Err()
+	}
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	several := h.Changed.Before(c.Changed)
+	for len(c.hits) >= maxQueued && !several && ctx.Err() == nil {
+		s.changed.Wait()
+	}
+	c.hits = append(c.hits, h)
+	s.changed.Broadcast()
+	return ctx.Err()
+}
+
+func (s *search) finish(ctx context.Context, c *searched, skipped map[string]int, err error) {
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	c.over = true
+	s.done++
+	a := &s.agents[c.agent]
+	if err != nil && ctx.Err() == nil {
+		a.add(err)
+	}
+	for reason, n := range skipped {
+		if a.Skipped == nil {
+			a.Skipped = map[string]int{}
+		}
+		a.Skipped[reason] += n
+	}
+	s.changed.Broadcast()
+}
+
+func (s *search) wake() {
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	s.woken = true
+	s.changed.Broadcast()
+}
+
+// What next returns beside a hit.
+type nextState uint8
+
+const (
+	nextHit nextState = iota
+	nextWait
+	nextOver
+)
+
+// next returns the hit of the newest session, as soon as no newer one can come. It returns
+// nextWait when it was woken.
+func (s *search) next(ctx context.Context) (SearchHit, nextState) {
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	for {
+		s.active = slices.DeleteFunc(s.active, func(c *searched) bool { return c.over && len(c.hits) == 0 })
+		switch {
+		case ctx.Err() != nil, s.listing == 0 && len(s.waiting) == 0 && len(s.active) == 0:
+			return SearchHit{}, nextOver
+		case s.woken:
+			s.woken = false
+			return SearchHit{}, nextWait
+		}
+		var first *searched
+		for _, c := range s.active {
+			if first == nil || c.bound().After(first.bound()) {
+				first = c
+			}
+		}
+		newerWaits := func() bool {
+			n := len(s.waiting)
+			return n > 0 && s.waiting[n-1].Changed.After(first.bound())
+		}
+		if first != nil && len(first.hits) > 0 && !newerWaits() {
+			h := first.hits[0]
+			first.hits = first.hits[1:]
+			s.changed.Broadcast()
+			return SearchHit{s.agents[first.agent].Name, h}, nextHit
+		}
+		s.changed.Wait()
+	}
+}
+
+// bound returns the newest time that the next hit of a conversation can have.
+func (c *searched) bound() time.Time {
+	if len(c.hits) > 0 && c.hits[0].Changed.Before(c.Changed) {
+		return c.hits[0].Changed
+	}
+	return c.Changed
+}
+
+func (s *search) report(hits int) SearchReport {
+	s.changed.L.Lock()
+	defer s.changed.L.Unlock()
+	r := SearchReport{Agents: slices.Clone(s.agents), Hits: hits, Searched: s.done, Found: s.found}
+	for i := range r.Agents {
+		a := &r.Agents[i]
+		a.Problems, a.Skipped = slices.Clone(a.Problems), maps.Clone(a.Skipped)
+	}
+	return r
+}
+
+// Missing returns what could not be searched, one line for each reason, with its agent.
+func (r *SearchReport) Missing() (lines []string) {
+	for i := range r.Agents {
+		a := &r.Agents[i]
+		for _, p := range a.Problems {
+			lines = append(lines, fmt.Sprintf("%s: %s", a.Name, p))
+		}
+		for _, reason := range slices.SortedFunc(maps.Keys(a.Skipped), cmp.Compare[string]) {
+			lines = append(lines, fmt.Sprintf("%s: %d × %s", a.Name, a.Skipped[reason], reason))
+		}
+	}
+	return lines
+}
+
+// Failed reports whether something could not be searched.
+func (r *SearchReport) Failed() bool {
+	return slices.ContainsFunc(r.Agents, func(a SearchedAgent) bool { return a.State == Failed || len(a.Skipped) > 0 })
+}
+
+const (
+	// aroundBefore and aroundAfter are how many messages are shown before and after a hit.
+	aroundBefore = 30
+	aroundAfter  = 100
+	// aroundMost is how many messages back a hit is looked for.
+	aroundMost = 20_000
+)
+
+// Around is a hit in its conversation.
+type Around struct {
+	Session  Session
+	Messages []adapters.Message // the oldest first
+	// At is the index of the hit's message. It is -1 if the message is not in the part of the
+	// conversation that is shown: it is further back than 20,000 messages, or in a branch
+	// that was left. Messages are then the last ones.
+	At int
+}
+
+// Around returns the session of a hit, and the messages around it. Its errors are
+// ErrNoSession, those of Peek, and ctx's.
+func (c *Core) Around(ctx context.Context, agent adapters.Name, id, key string) (Around, error) {
+	cfg := c.cfg
+	cfg.Since, cfg.Watch, cfg.Totals = All, nil, false
+	s, err := findExact(New(cfg).RefreshOne(ctx, agent, id), id)
+	if ctx.Err() != nil {
+		return Around{}, ctx.Err()
+	}
+	if err != nil {
+		return Around{}, fmt.Errorf("%w any more: %s", ErrNoSession, id)
+	}
+	for n := 200; ; n *= 4 {
+		list, err := c.Peek(ctx, s, n)
+		if err != nil {
+			return Around{Session: s}, err
+		}
+		i := slices.IndexFunc(list, func(m adapters.Message) bool { return m.Key == key })
+		if i < 0 && len(list) >= n && n < aroundMost {
+			continue
+		}
+		if i < 0 {
+			return Around{s, list[max(0, len(list)-aroundAfter):], -1}, nil
+		}
+		from := max(0, i-aroundBefore)
+		return Around{s, list[from:min(len(list), i+aroundAfter)], i - from}, nil
+	}
+}

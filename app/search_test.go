@@ -1,0 +1,195 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/textmatch"
+)
+
+// searchAgent is an adapter with conversations that are searched by functions.
+type searchAgent struct {
+	name adapters.Name
+	list []adapters.Conversation
+	err  error
+	slow time.Duration // how long the list takes
+}
+
+func (a *searchAgent) Name() adapters.Name { return a.name }
+
+func (a *searchAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
+	return adapters.Roll{}, nil
+}
+
+func (a *searchAgent) Conversations(ctx context.Context, _ time.Time) ([]adapters.Conversation, error) {
+	select {
+	case <-time.After(a.slow):
+		return a.list, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+var searchDay = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+// talk is a conversation of sessions, each named by how many hours ago it changed, with n hits each.
+func talk(n int, hours ...int) adapters.Conversation {
+	at := func(h int) time.Time { return searchDay.Add(-time.Duration(h) * time.Hour) }
+	return adapters.Conversation{Changed: at(hours[0]), Search: func(_ context.Context, _ *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+		for _, h := range hours {
+			for i := range n {
+				if err := found(adapters.Hit{Session: fmt.Sprint(h), Key: fmt.Sprint(i), CWD: fmt.Sprint("/", h), Changed: at(h)}); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return nil, nil
+	}}
+}
+
+func searchQuery(t *testing.T) SearchQuery {
+	t.Helper()
+	p, err := textmatch.Text("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: p}}
+}
+
+func searchFor(ctx context.Context, q SearchQuery, list ...adapters.Adapter) (hits []string, r SearchReport, err error) {
+	r, err = New(Config{Adapters: list}).Search(ctx, q, func(h SearchHit) bool { hits = append(hits, h.Session+"/"+h.Key); return true }, nil)
+	return hits, r, err
+}
+
+// The hits of the newest session come first, whichever agent it belongs to and whichever database holds several
+// sessions; and very many hits that wait for their turn end no search.
+func TestSearchOrder(t *testing.T) {
+	const many = 3 * maxQueued
+	a := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(2, 9), talk(many, 1), talk(2, 5), talk(0, 2)}}
+	b := &searchAgent{name: adapters.OpenCode, list: []adapters.Conversation{talk(many, 0, 3, 6, 12), talk(2, 13, 20)}}
+	hits, r, err := searchFor(t.Context(), searchQuery(t), a, b)
+	if err != nil || r.Failed() || r.Searched != 6 || r.Found != 6 || r.Hits != len(hits) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var want []string
+	for _, s := range []struct{ hour, n int }{{0, many}, {1, many}, {3, many}, {5, 2}, {6, many}, {9, 2}, {12, many}, {13, 2}, {20, 2}} {
+		for i := range s.n {
+			want = append(want, fmt.Sprintf("%d/%d", s.hour, i))
+		}
+	}
+	if !slices.Equal(hits, want) {
+		t.Errorf("%d hits, want %d", len(hits), len(want))
+	}
+}
+
+// An agent that lists late does not hold up the others, and its hits come as well.
+func TestSearchLateAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := &searchAgent{name: adapters.OpenClaw, list: []adapters.Conversation{talk(3*maxQueued, 0), talk(1, 7)}, slow: 2 * time.Second}
+		prompt := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(1, 4), talk(1, 8)}}
+		began := time.Now()
+		var first time.Duration
+		q := searchQuery(t)
+		r, err := New(Config{Adapters: []adapters.Adapter{late, prompt}}).Search(t.Context(), q, func(SearchHit) bool {
+			if first == 0 {
+				first = time.Since(began)
+			}
+			return true
+		}, nil)
+		if err != nil || r.Hits != 3*maxQueued+3 || first >= late.slow {
+			t.Errorf("%+v, %v; the first hit after %s", r, err, first)
+		}
+	})
+}
+
+func TestSearchSaysWhatIsMissing(t *testing.T) {
+	broken := adapters.Conversation{Changed: searchDay, Search: func(context.Context, *adapters.SearchQuery, func(adapters.Hit) error) (map[string]int, error) {
+		return map[string]int{"line over 8 MB": 2}, adapters.Unreadable("/x", fs.ErrPermission)
+	}}
+	crashing := adapters.Conversation{Changed: searchDay, Search: func(context.Context, *adapters.SearchQuery, func(adapters.Hit) error) (map[string]int, error) {
+		panic("oops")
+	}}
+	hits, r, err := searchFor(t.Context(), searchQuery(t),
+		&searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{broken, talk(1, 1)}},
+		&searchAgent{name: adapters.Codex, err: adapters.ErrAbsent},
+		&searchAgent{name: adapters.Pi, list: []adapters.Conversation{crashing}},
+		&searchAgent{name: adapters.OpenCode, list: []adapters.Conversation{talk(1, 2)}, err: errors.New("half of it")},
+		&agent{name: "mute"})
+	if err != nil || len(hits) != 2 || !r.Failed() {
+		t.Fatalf("%v, %+v, %v", hits, r, err)
+	}
+	var states []AdapterState
+	for _, a := range r.Agents {
+		states = append(states, a.State)
+	}
+	if want := []AdapterState{Failed, Absent, Failed, Failed, Failed}; !slices.Equal(states, want) {
+		t.Errorf("%v, want %v", states, want)
+	}
+	if lines := r.Missing(); len(lines) != 5 {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestSearchEnds(t *testing.T) {
+	a := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(100, 1), talk(100, 2)}}
+	q := searchQuery(t)
+	q.Limit = 150
+	if hits, r, err := searchFor(t.Context(), q, a); err != nil || len(hits) != 150 || !r.Limited {
+		t.Errorf("limit: %d hits, %+v, %v", len(hits), r, err)
+	}
+	q = searchQuery(t)
+	q.Within = func(folder string) bool { return folder == "/2" }
+	if hits, r, err := searchFor(t.Context(), q, a); err != nil || len(hits) != 100 || hits[0] != "2/0" || r.Limited {
+		t.Errorf("folder: %d hits, %+v, %v", len(hits), r, err)
+	}
+	n := 0
+	if r, err := New(Config{Adapters: []adapters.Adapter{a}}).Search(t.Context(), searchQuery(t), func(SearchHit) bool { n++; return n < 7 }, nil); err != nil || r.Hits != 7 {
+		t.Errorf("the caller: %+v, %v", r, err)
+	}
+}
+
+// A search ends with its context although a conversation is on a file system that does not answer.
+func TestSearchCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	var left sync.WaitGroup
+	left.Add(1)
+	hangs := adapters.Conversation{Changed: searchDay, Search: func(context.Context, *adapters.SearchQuery, func(adapters.Hit) error) (map[string]int, error) {
+		defer left.Done()
+		cancel()
+		<-release
+		return nil, nil
+	}}
+	_, _, err := searchFor(ctx, searchQuery(t), &searchAgent{name: adapters.Pi, list: []adapters.Conversation{hangs}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	close(release)
+	left.Wait()
+}
+
+func TestSearchProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var began atomic.Bool
+		slow := adapters.Conversation{Changed: searchDay, Search: func(context.Context, *adapters.SearchQuery, func(adapters.Hit) error) (map[string]int, error) {
+			began.Store(true)
+			time.Sleep(time.Second)
+			return nil, nil
+		}}
+		var shown []SearchReport
+		_, err := New(Config{Adapters: []adapters.Adapter{&searchAgent{name: adapters.Pi, list: []adapters.Conversation{slow, talk(1, 3)}}}}).
+			Search(t.Context(), searchQuery(t), func(SearchHit) bool { return true }, func(r SearchReport) { shown = append(shown, r) })
+		if err != nil || len(shown) < 5 || shown[len(shown)-1].Found != 2 {
+			t.Errorf("%d reports, %v", len(shown), err)
+		}
+	})
+}

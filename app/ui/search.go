@@ -1,0 +1,384 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// searchPage searches the conversations of all agents. Hits appear while it searches; a click shows the conversation at
+// the hit.
+type searchPage struct {
+	ui      *UI
+	content fyne.CanvasObject
+	entry   *widgets.Entry
+	regex   *widgets.CheckBox
+	tools   *widgets.CheckBox
+	since   *widgets.Select
+	found   *widgets.Line
+	problem *widgets.Banner
+	top     *fyne.Container
+	body    *fyne.Container // the hits, or a message
+	list    *widgets.List
+	hit     *hitPane
+	split   fyne.CanvasObject
+	busy    *widget.Activity
+
+	terms    searchTerms
+	search   *search // nil: nothing is searched for
+	result   *searchResult
+	phase    string
+	selected int // index of the selected hit; -1: none is
+}
+
+// periods are the choices of how far back sessions are searched, and how many days each is.
+var (
+	periods    = []string{"Any time", "Last 7 days", "Last 30 days", "Last year"}
+	periodDays = []int{0, 7, 30, 365}
+)
+
+func newSearchPage(u *UI) *searchPage {
+	p := &searchPage{ui: u, result: &searchResult{}, selected: -1}
+	p.entry = u.host.NewEntry("retry the upload", func(string) { p.start() })
+	p.entry.OnSubmitted = func(string) { p.focusHits() }
+	p.regex = u.host.NewCheckBox("Regular expression", func(bool) { p.start() })
+	p.tools = u.host.NewCheckBox("Tool calls too", func(bool) { p.start() })
+	p.since = u.host.NewSelect(periods, func(string) { p.start() })
+	p.since.Selected = periods[0]
+	p.found = widgets.NewCaption("")
+	p.problem = widgets.NewBanner("waiting")
+	p.list = u.host.NewList()
+	p.list.Length = func() int { return len(p.result.hits) }
+	p.list.CreateItem = func() fyne.CanvasObject { return newHitView().content }
+	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
+		if i < len(p.result.hits) {
+			setHitView(o.(*fyne.Container), &p.result.hits[i], u.now())
+		}
+	}
+	p.list.OnSelected = p.choose
+	p.hit = newHitPane(u)
+	p.body = container.NewStack()
+	p.top = widgets.Rows(6, widgets.Border(nil, nil, p.since, p.entry), widgets.Flow(p.regex, p.tools), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.found))
+	left := widgets.Border(widgets.Pad(8, 0, 8, 8, p.top), nil, nil, p.body)
+	p.split = newResponsiveSplit(left, p.hit.content, 0.46, 0.4)
+	p.content = p.split
+	p.show()
+	return p
+}
+
+// start searches for what the fields say now, instead of what was searched for before.
+func (p *searchPage) start() {
+	if p.since == nil || p.tools == nil || p.hit == nil { // the page is being made
+		return
+	}
+	terms := searchTerms{text: p.entry.Text, regex: p.regex.Checked, tools: p.tools.Checked}
+	for i, name := range periods {
+		if name == p.since.Selected {
+			terms.days = periodDays[i]
+		}
+	}
+	if terms == p.terms && p.search != nil {
+		return
+	}
+	if p.search != nil {
+		p.search.stop()
+		p.search = nil
+	}
+	p.terms, p.result, p.selected = terms, &searchResult{terms: terms}, -1
+	if p.list.UnselectAll(); p.phase == phaseList {
+		p.list.ScrollToTop()
+	}
+	p.hit.leave()
+	if core, able := p.ui.core.(searcher); able && strings.TrimSpace(terms.text) != "" {
+		p.search = startSearch(p.ui.ctx, core, p.ui.post, p.ui.now, terms, p.take)
+	}
+	p.show()
+}
+
+// again repeats the search.
+func (p *searchPage) again() {
+	if p.search != nil {
+		p.search.stop()
+		p.search = nil
+	}
+	p.start()
+}
+
+// take shows what was found so far.
+func (p *searchPage) take(r *searchResult) {
+	if r.terms != p.terms {
+		return
+	}
+	if !r.over && r.report.Found == 0 { // a delivery between two reports
+		r.report.Searched, r.report.Found = p.result.report.Searched, p.result.report.Found
+	}
+	p.result = r
+	p.show()
+}
+
+// What the page shows beside the phases of the other pages.
+const (
+	phaseMistake = "mistake"
+	phaseUnable  = "unable"
+)
+
+func (p *searchPage) phaseNow() string {
+	_, able := p.ui.core.(searcher)
+	r := p.result
+	switch {
+	case !able:
+		return phaseUnable
+	case r.mistake != "":
+		return phaseMistake
+	case len(r.hits) > 0:
+		return phaseList
+	case p.search == nil:
+		return phaseEmpty
+	case !r.over:
+		return phaseLoading
+	case r.report.Failed():
+		return phaseFailed
+	}
+	return phaseNone
+}
+
+// show shows the phase, the counts and the problems.
+func (p *searchPage) show() {
+	r := p.result
+	phase := p.phaseNow()
+	p.found.Set(p.counts(phase), widgets.ColorMuted)
+	problem := ""
+	if phase == phaseList && r.over && r.report.Failed() {
+		problem = "Not everything could be searched.\n" + missingText(&r.report)
+	}
+	if p.problem.Set(problem) {
+		p.content.Refresh()
+	}
+	if phase == phaseList {
+		p.list.Refresh()
+	}
+	if p.phase == phase && phase != phaseFailed && phase != phaseMistake {
+		return
+	}
+	p.phase = phase
+	if p.busy != nil {
+		p.busy.Stop()
+		p.busy = nil
+	}
+	p.body.Objects = []fyne.CanvasObject{p.phaseContent(phase)}
+	p.body.Refresh()
+}
+
+// counts says how many hits there are, and how far the search is.
+func (p *searchPage) counts(phase string) string {
+	r := p.result
+	var parts []string
+	if len(r.hits) > 0 {
+		sessions := map[string]bool{}
+		for i := range r.hits {
+			sessions[r.hits[i].session] = true
+		}
+		parts = append(parts, count(len(r.hits), "message", "messages")+" in "+count(len(sessions), "session", "sessions"))
+	}
+	switch {
+	case r.report.Limited:
+		parts = append(parts, "there are more; search for a longer text")
+	case !r.over && (phase == phaseLoading || phase == phaseList):
+		text := "searching…"
+		if r.report.Found > 0 {
+			text = fmt.Sprintf("searching… %d of %d conversations", r.report.Searched, r.report.Found)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// missingText returns what could not be searched, cleaned and bounded.
+func missingText(r *app.SearchReport) string {
+	lines := r.Missing()
+	const most = 6
+	var out []string
+	for _, l := range lines[:min(len(lines), most)] {
+		out = append(out, present.Cut(short(l), 220))
+	}
+	if more := len(lines) - most; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, "\n")
+}
+
+func (p *searchPage) phaseContent(phase string) fyne.CanvasObject {
+	again := p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again)
+	sign := widgets.NewImage(widgets.NewIcon("search", widgets.ColorMuted), 36)
+	switch phase {
+	case phaseList:
+		return p.list
+	case phaseLoading:
+		p.busy = widget.NewActivity()
+		p.busy.Start()
+		return widgets.NewMessage(p.busy, "Searching…", "Rollcall reads the conversations of all agents, the newest first.")
+	case phaseFailed:
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Not everything could be searched",
+			"Nothing was found in the rest.\n"+missingText(&p.result.report), again)
+	case phaseMistake:
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot search for this", p.result.mistake)
+	case phaseNone:
+		return widgets.NewMessage(sign, "Nothing found", fmt.Sprintf("None of %s has “%s”.",
+			count(p.result.report.Searched, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60)))
+	case phaseUnable:
+		return widgets.NewMessage(sign, "", "Rollcall cannot search conversations here.")
+	}
+	return widgets.NewMessage(sign, "Search conversations", "Finds what you and the agents said, in any session, regardless of case.")
+}
+
+// choose shows the conversation of a hit.
+func (p *searchPage) choose(i widget.ListItemID) {
+	core, able := p.ui.core.(searcher)
+	if i < 0 || i >= len(p.result.hits) || !able {
+		return
+	}
+	p.selected = i
+	p.hit.follow(core, p.result.hits[i])
+}
+
+// focusHits moves the focus to the list, if there are hits.
+func (p *searchPage) focusHits() {
+	if p.phase == phaseList {
+		p.ui.host.Focus(p.list)
+	}
+}
+
+// hitView shows one hit: the line with the match, and below who said it, where and when.
+type hitView struct{ content *fyne.Container }
+
+func newHitView() *hitView {
+	mono := fyne.TextStyle{}
+	line := func(color fyne.ThemeColorName, style fyne.TextStyle) *widgets.Line {
+		return widgets.NewLine("", color, theme.SizeNameText, style).Whole()
+	}
+	first := container.New(widgets.Inline{}, line(theme.ColorNameForeground, mono), line(widgets.ColorWorking, fyne.TextStyle{Bold: true}), line(theme.ColorNameForeground, mono))
+	second := widgets.Border(nil, nil, widgets.NewCaption("").Whole(), widgets.NewCaption(""))
+	return &hitView{widgets.Pad(5, 5, 10, 10, widgets.Rows(0, first, second))}
+}
+
+// setHitView shows another hit in a view.
+func setHitView(o *fyne.Container, h *hitText, now time.Time) {
+	rows := o.Objects[0].(*fyne.Container).Objects
+	first, second := rows[0].(*fyne.Container), rows[1].(*fyne.Container)
+	for i, text := range []string{h.line.Before, h.line.Match, h.line.After} {
+		color := theme.ColorNameForeground
+		if i == 1 {
+			color = widgets.ColorWorking
+		}
+		first.Objects[i].(*widgets.Line).Set(text, color)
+	}
+	second.Objects[0].(*widgets.Line).Set(h.who+" · "+h.where, widgets.ColorMuted)
+	second.Objects[1].(*widgets.Line).Set(timeText(h.at, now), widgets.ColorMuted)
+	first.Layout.Layout(first.Objects, first.Size())
+	second.Refresh()
+}
+
+// hitPane shows the conversation around a hit.
+type hitPane struct {
+	ui           *UI
+	content      *fyne.Container
+	title        *widget.Label
+	subtitle     *widget.Label
+	list         *widgets.Button
+	note         *widgets.Banner
+	conversation *conversation
+	whole        fyne.CanvasObject
+	busy         *widget.Activity
+	session      string
+	cancel       context.CancelFunc // ends the reading; nil: nothing is being read
+}
+
+func newHitPane(u *UI) *hitPane {
+	p := &hitPane{ui: u}
+	p.title, p.subtitle = widgets.Headline(""), widgets.Hint("")
+	p.list = u.host.NewButton("Show in Sessions", nil, func() { u.Show(p.session) })
+	p.note = widgets.NewBanner("waiting")
+	p.conversation = newConversation(u)
+	head := widgets.Pad(6, 0, 10, 12, widgets.Rows(-8, p.title, p.subtitle))
+	p.whole = widgets.Border(widgets.Rows(4, widgets.Border(nil, nil, widgets.TopOf(10, 0, 0, 12, p.list), head), widgets.Pad(0, 0, 12, 14, p.note.Content)), nil, nil, p.conversation.content)
+	p.content = container.NewStack()
+	p.leave()
+	return p
+}
+
+// leave shows that no hit is selected.
+func (p *hitPane) leave() {
+	if p.cancel != nil {
+		p.cancel()
+		p.cancel = nil
+	}
+	p.conversation.leave()
+	p.set(widgets.NewMessage(nil, "Nothing selected", "Choose a hit to see its conversation."))
+}
+
+func (p *hitPane) set(o fyne.CanvasObject) {
+	if p.busy != nil {
+		p.busy.Stop()
+		p.busy = nil
+	}
+	p.content.Objects = []fyne.CanvasObject{o}
+	p.content.Refresh()
+}
+
+// follow reads and shows the conversation of a hit.
+func (p *hitPane) follow(core searcher, h hitText) {
+	p.leave()
+	var ctx context.Context
+	ctx, p.cancel = context.WithCancel(p.ui.ctx)
+	busy := widget.NewActivity()
+	p.set(widgets.NewMessage(busy, "", "Reading the conversation…"))
+	busy.Start()
+	p.busy = busy
+	go func() {
+		a, err := core.Around(ctx, h.agent, h.session, h.key)
+		var m *messages
+		if err == nil {
+			m = newMessages(a.Messages, nil, h.agent, len(a.Messages)+1)
+		}
+		p.ui.post(func() {
+			if ctx.Err() == nil {
+				p.take(core, h, &a, m, err)
+			}
+		})
+	}()
+}
+
+// take shows a conversation that was read.
+func (p *hitPane) take(core searcher, h hitText, a *app.Around, m *messages, err error) {
+	if err != nil {
+		p.set(widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "The conversation cannot be read", errorText(err),
+			p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(core, h) })))
+		return
+	}
+	p.session = a.Session.ID
+	widgets.SetLabel(p.title, present.Cut(sessionTitle(&a.Session), 160))
+	widgets.SetLabel(p.subtitle, subtitle(&a.Session, p.ui.now()))
+	_, listed := match(p.ui.sessions.view, p.session)
+	p.list.Hidden = !listed
+	note := ""
+	if a.At < 0 {
+		note = "The message is in a part of the conversation that cannot be shown: very far back, or in a branch that was left. These are the last messages."
+	}
+	p.note.Set(note)
+	p.set(p.whole)
+	key := ""
+	if a.At >= 0 {
+		key = h.key
+	}
+	p.conversation.showAround(m, key)
+}

@@ -1,0 +1,158 @@
+package ui
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/textmatch"
+)
+
+// searcher is a core that can search conversations; *app.Core is one.
+type searcher interface {
+	Search(ctx context.Context, q app.SearchQuery, found func(app.SearchHit) bool, progress func(app.SearchReport)) (app.SearchReport, error)
+	Around(ctx context.Context, agent adapters.Name, id, key string) (app.Around, error)
+}
+
+const (
+	// searchPause is how long the user must not type before a search begins.
+	searchPause = 200 * time.Millisecond
+	// mostHits is how many hits the page shows.
+	mostHits = 2000
+	// deliverPause is the least time between two deliveries of a search.
+	deliverPause = 100 * time.Millisecond
+)
+
+// searchTerms is what the user searches for.
+type searchTerms struct {
+	text         string
+	regex, tools bool
+	days         int // 0: all
+}
+
+// query returns the query of the terms.
+func (t *searchTerms) query(now time.Time) (q app.SearchQuery, err error) {
+	compile := textmatch.Text
+	if t.regex {
+		compile = textmatch.Regexp
+	}
+	if q.Pattern, err = compile(t.text); err != nil {
+		return q, err
+	}
+	if t.days > 0 {
+		q.Since = now.AddDate(0, 0, -t.days)
+	}
+	q.Tools, q.Limit = t.tools, mostHits
+	return q, nil
+}
+
+// hitText is a hit as it is shown.
+type hitText struct {
+	agent        adapters.Name
+	session, key string
+	line         textmatch.Part
+	who, where   string
+	at           time.Time
+}
+
+// searchResult is what a search has found so far.
+type searchResult struct {
+	terms   searchTerms
+	hits    []hitText
+	report  app.SearchReport
+	over    bool
+	mistake string // why the terms can't be searched for; empty: they can
+}
+
+// search searches on goroutines of its own, and delivers what was found on Fyne's goroutine now and then.
+type search struct {
+	cancel context.CancelFunc
+}
+
+// startSearch begins a search after searchPause. It ends with stop, or with ctx; after that nothing is delivered.
+func startSearch(ctx context.Context, core searcher, post func(func()), now func() time.Time, terms searchTerms, deliver func(*searchResult)) *search {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &search{cancel: cancel}
+	out := &latest[searchResult]{do: post, deliver: func(r *searchResult) {
+		if ctx.Err() == nil {
+			deliver(r)
+		}
+	}}
+	go func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(searchPause):
+		}
+		runSearch(ctx, core, now, terms, out)
+	}()
+	return s
+}
+
+func (s *search) stop() { s.cancel() }
+
+func runSearch(ctx context.Context, core searcher, now func() time.Time, terms searchTerms, out *latest[searchResult]) {
+	q, err := terms.query(now())
+	if err != nil {
+		out.set(&searchResult{terms: terms, over: true, mistake: errorText(err)})
+		return
+	}
+	var mu sync.Mutex // found and progress are called one at a time; the compiler does not know
+	var hits []hitText
+	delivered := time.Now()
+	set := func(r app.SearchReport, over bool) {
+		delivered = time.Now()
+		out.set(&searchResult{terms: terms, hits: slices.Clip(hits), report: r, over: over})
+	}
+	report, _ := core.Search(ctx, q, func(h app.SearchHit) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		hits = append(hits, newHitText(&h))
+		if len(hits) == 1 || time.Since(delivered) >= deliverPause {
+			set(app.SearchReport{Hits: len(hits)}, false)
+		}
+		return ctx.Err() == nil
+	}, func(r app.SearchReport) {
+		mu.Lock()
+		defer mu.Unlock()
+		set(r, false)
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	set(report, true)
+}
+
+// hitCells is how many cells of a hit's line are shown at most, before it is cut to the window.
+const hitCells = 160
+
+// newHitText cleans a hit for the screen. It must not be called on Fyne's goroutine.
+func newHitText(h *app.SearchHit) hitText {
+	who := present.Speaker(adapters.Message{Role: h.Role}, h.Agent)
+	if h.Role == adapters.FromTool {
+		who = present.Tool(adapters.Message{Tool: h.Tool})
+	}
+	line := present.Match(h.Part, hitCells)
+	if over := present.Width(line.Before) - hitCells/5; over > 0 { // the match must be visible in a narrow list
+		line = present.Match(textmatch.Part{Before: line.Before[cutAt(line.Before, over):], Match: line.Match, After: line.After}, hitCells)
+		line.Before = "…" + line.Before
+	}
+	where := present.Project(tail(h.CWD, maxRowText))
+	if h.Role != adapters.FromAgent {
+		where = present.AgentName(h.Agent) + " · " + where
+	}
+	return hitText{agent: h.Agent, session: h.Session, key: h.Key, line: line, who: who, where: where, at: h.At}
+}
+
+// cutAt returns the index in a clean text after its first cells.
+func cutAt(text string, cells int) int {
+	for i := range text {
+		if present.Width(text[:i]) >= cells {
+			return i
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,307 @@
+package ui
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+	"rollcall/app/usage"
+)
+
+// usagePage sums up tokens and cost as a chart and a table. It reads the sessions when it is opened.
+type usagePage struct {
+	ui      *UI
+	content fyne.CanvasObject
+	by      *widgets.Select
+	since   *widgets.Select
+	total   *widgets.Line
+	problem *widgets.Banner
+	body    *fyne.Container
+	chart   *widgets.Chart
+	header  *fyne.Container
+	list    *widgets.List
+	table   fyne.CanvasObject
+	busy    *widget.Activity
+
+	read   *usageRead // what was read last; nil: nothing yet
+	rows   usage.Table
+	cancel context.CancelFunc // ends the reading; nil: nothing is being read
+	phase  string
+}
+
+// usageRead is one reading of the sessions.
+type usageRead struct {
+	days     int
+	snapshot *app.Snapshot
+}
+
+// usageNames are the ways to group sessions, in the order of usage.Ways.
+var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group"}
+
+// usagePeriods are the choices of how far back sessions count, and how many days each is.
+var (
+	usagePeriods    = []string{"Last 7 days", "Last 30 days", "Last year", "All time"}
+	usagePeriodDays = []int{7, 30, 365, 0}
+)
+
+const usagePeriod = 1 // at first
+
+// historyLimit is how long an agent may take to sum up its sessions.
+const historyLimit = time.Minute
+
+// history returns a snapshot of the sessions that were active in the last days, with their totals; 0: of all.
+func (u *UI) history(ctx context.Context, days int) *app.Snapshot {
+	if u.options.History != nil {
+		return u.options.History(ctx, days)
+	}
+	since := app.All
+	if days > 0 {
+		since = time.Duration(days) * 24 * time.Hour
+	}
+	cfg := app.Config{Adapters: u.options.Agents, Table: u.options.Table, Since: since, Totals: true, Limit: historyLimit}
+	if u.options.Launches != nil {
+		cfg.Launches = u.options.Launches
+	}
+	return app.New(cfg).Refresh(ctx)
+}
+
+func newUsagePage(u *UI) *usagePage {
+	p := &usagePage{ui: u}
+	p.by = u.host.NewSelect(usageNames, func(string) { p.show() })
+	p.by.Selected = usageNames[0]
+	p.since = u.host.NewSelect(usagePeriods, func(string) { p.look() })
+	p.since.Selected = usagePeriods[usagePeriod]
+	p.total = widgets.NewCaption("")
+	details := u.host.NewButton("Details", nil, func() { u.open(pageAgents) })
+	p.problem = widgets.NewBanner("waiting", details)
+	p.chart = widgets.NewChart()
+	p.header = newUsageCells(theme.SizeNameCaptionText, true)
+	setUsageCells(p.header, []string{"", "Sessions", "Input", "Output", "Cache read", "Cache write", "Reasoning", "Cost"}, widgets.ColorMuted)
+	p.list = u.host.NewList()
+	p.list.Length = func() int { return len(p.rows.Rows) }
+	p.list.CreateItem = func() fyne.CanvasObject {
+		return widgets.Pad(4, 4, 10, 10, newUsageCells(theme.SizeNameText, false))
+	}
+	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
+		if i < len(p.rows.Rows) {
+			setUsageCells(o.(*fyne.Container).Objects[0].(*fyne.Container), p.cells(&p.rows.Rows[i]), theme.ColorNameForeground)
+		}
+	}
+	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
+	p.table = widgets.Border(widgets.Rows(2, widgets.Pad(4, 0, 14, 14, p.chart), widgets.Pad(8, 0, 10, 10, p.header), widget.NewSeparator()), nil, nil, p.list)
+	p.body = container.NewStack()
+	top := widgets.Rows(6, widgets.Flow(p.by, p.since), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.total))
+	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body)
+	p.show()
+	return p
+}
+
+// usageWidths are the widths of the columns after the first.
+var usageWidths = []float32{64, 88, 84, 100, 88, 80, 76}
+
+func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
+	style := fyne.TextStyle{Bold: isHeader}
+	row := container.New(widgets.Cells{Widths: usageWidths}, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
+	for range usageWidths {
+		row.Add(widgets.NewLine("", theme.ColorNameForeground, size, style).Trailing())
+	}
+	return row
+}
+
+func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorName) {
+	for i, text := range texts {
+		row.Objects[i].(*widgets.Line).Set(text, color)
+	}
+}
+
+// cells returns the texts of a row.
+func (p *usagePage) cells(r *usage.Row) []string {
+	return []string{present.UsageKey(string(p.rows.By), tail(r.Key, maxRowText)), strconv.Itoa(r.Sessions), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
+		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
+		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
+}
+
+// days returns the period that is selected.
+func (p *usagePage) days() int {
+	for i, name := range usagePeriods {
+		if name == p.since.Selected {
+			return usagePeriodDays[i]
+		}
+	}
+	return usagePeriodDays[usagePeriod]
+}
+
+// way returns how sessions are grouped.
+func (p *usagePage) way() usage.By {
+	for i, name := range usageNames {
+		if name == p.by.Selected {
+			return usage.Ways[i]
+		}
+	}
+	return usage.ByDay
+}
+
+// look reads the sessions again. What was read before stays visible if it is of the same period.
+func (p *usagePage) look() {
+	if p.list == nil { // the page is being made
+		return
+	}
+	if p.cancel != nil {
+		p.cancel()
+	}
+	var ctx context.Context
+	ctx, p.cancel = context.WithCancel(p.ui.ctx)
+	days := p.days()
+	if p.read != nil && p.read.days != days {
+		p.read = nil
+	}
+	p.show()
+	go func() {
+		snap := p.ui.history(ctx, days)
+		p.ui.post(func() {
+			if ctx.Err() != nil {
+				return
+			}
+			p.cancel()
+			p.cancel = nil
+			p.read = &usageRead{days, snap}
+			p.show()
+		})
+	}()
+}
+
+// show shows what was read, grouped as selected.
+func (p *usagePage) show() {
+	if p.list == nil {
+		return
+	}
+	phase, problem := phaseLoading, ""
+	p.rows = usage.Table{By: p.way()}
+	if p.read != nil {
+		p.rows = usage.Of(p.read.snapshot.Sessions, p.way(), p.ui.options.Prices)
+		problem = problemText(p.read.snapshot)
+		switch {
+		case len(p.rows.Rows) > 0:
+			phase = phaseList
+		case problem != "":
+			phase = phaseFailed
+		default:
+			phase = phaseEmpty
+		}
+	}
+	if phase != phaseList {
+		problem = ""
+	}
+	if p.problem.Set(problem) {
+		p.content.Refresh()
+	}
+	p.total.Set(p.totalText(phase), widgets.ColorMuted)
+	if phase == phaseList {
+		p.draw()
+	}
+	if p.phase == phase && phase != phaseFailed {
+		return
+	}
+	p.phase = phase
+	if p.busy != nil {
+		p.busy.Stop()
+		p.busy = nil
+	}
+	p.body.Objects = []fyne.CanvasObject{p.phaseContent(phase)}
+	p.body.Refresh()
+}
+
+// chartBars is how many rows the chart shows at most.
+const chartBars = 31
+
+// draw fills the chart and the table. The days of the chart are in their order, and have bars also where nothing was
+// used.
+func (p *usagePage) draw() {
+	var bars []widgets.ChartBar
+	rows := p.rows.Rows
+	if p.rows.By == usage.ByDay {
+		bars = dayBars(rows, p.ui.now())
+	} else {
+		for i := range rows[:min(len(rows), chartBars)] {
+			label := present.UsageKey(string(p.rows.By), tail(rows[i].Key, maxRowText))
+			if p.rows.By == usage.ByProject && rows[i].Key != "" {
+				label = present.Project(tail(rows[i].Key, maxRowText))
+			}
+			bars = append(bars, widgets.ChartBar{Label: label, Value: float64(rows[i].All())})
+		}
+	}
+	most := int64(0)
+	for _, b := range bars {
+		most = max(most, int64(b.Value))
+	}
+	p.chart.Set(bars, "at most "+tokens(most))
+	p.list.Refresh()
+}
+
+// dayBars returns a bar for each of the last days up to now, the oldest first.
+func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
+	used := map[string]float64{}
+	first := ""
+	for i := range rows {
+		used[rows[i].Key] = float64(rows[i].All())
+		if key := rows[i].Key; key != "" && (first == "" || key < first) {
+			first = key
+		}
+	}
+	for back := chartBars - 1; back >= 0; back-- {
+		day := now.Local().AddDate(0, 0, -back)
+		key := day.Format(time.DateOnly)
+		if len(bars) > 0 || key >= first {
+			bars = append(bars, widgets.ChartBar{Label: day.Format("2 Jan"), Value: used[key]})
+		}
+	}
+	return bars
+}
+
+// totalText sums the table up in a line.
+func (p *usagePage) totalText(phase string) string {
+	if phase != phaseList {
+		return ""
+	}
+	t := &p.rows.Total
+	parts := []string{count(t.Sessions, "session", "sessions"), tokens(t.All())}
+	if cost := present.Cost(t.CostUSD, t.Costed, t.Sessions); cost != "" {
+		parts = append(parts, cost)
+	}
+	if t.Unknown > 0 {
+		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
+	}
+	if p.rows.By == usage.ByDay {
+		parts = append(parts, "a session counts on its last day")
+	}
+	if p.cancel != nil {
+		parts = append(parts, "reading again…")
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (p *usagePage) phaseContent(phase string) fyne.CanvasObject {
+	again := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.look)
+	switch phase {
+	case phaseList:
+		return p.table
+	case phaseLoading:
+		p.busy = widget.NewActivity()
+		p.busy.Start()
+		return widgets.NewMessage(p.busy, "Summing up…", "Rollcall reads the totals of all sessions.")
+	case phaseFailed:
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot read the sessions of "+join(failedNames(p.read.snapshot)),
+			problemText(p.read.snapshot), again)
+	}
+	return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 36), "No sessions",
+		"No session was active in this period.", again)
+}

@@ -1,0 +1,271 @@
+package textmatch
+
+import (
+	"bytes"
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// literal is a piece of the pattern that every line of JSON with the pattern in one of its
+// strings contains, byte for byte: each byte is one of a few, for the cases of a letter.
+// A line may also write one of its characters as an escape (\u00e9). Without positions,
+// every line can contain the pattern.
+type literal struct {
+	positions []byteSet
+	rare      int    // the position whose bytes are the rarest
+	escapes   []rune // the UTF-16 units whose escapes may stand for a part of it
+}
+
+// byteSet is a small set of bytes.
+type byteSet []byte
+
+const (
+	maxLiteral = 48 // bytes; a longer one is not more selective
+	maxCases   = 4  // of one byte
+)
+
+// bestLiteral returns the most selective literal of texts that must all occur.
+func bestLiteral(texts [][]rune, allCases bool) literal {
+	var best literal
+	bestScore := 0
+	for _, text := range texts {
+		var piece literal
+		end := func() {
+			if score := piece.score(); score > bestScore {
+				best, bestScore = piece, score
+			}
+			piece = literal{}
+		}
+		for _, r := range text {
+			if !piece.add(r, allCases) || len(piece.positions) >= maxLiteral {
+				end()
+			}
+		}
+		end()
+	}
+	best.pickRare()
+	return best
+}
+
+// add adds a character. It returns false for one that JSON may write in several ways, or
+// whose cases have different lengths: such a character is in no literal.
+func (l *literal) add(r rune, allCases bool) bool {
+	if r < 0x20 || r == '"' || r == '\\' || r == '/' || r == utf8.RuneError || !utf8.ValidRune(r) {
+		return false
+	}
+	cases := casesOf(r, allCases)
+	if len(cases) > maxCases {
+		return false
+	}
+	width := utf8.RuneLen(r)
+	sets := make([]byteSet, width)
+	for _, c := range cases {
+		if utf8.RuneLen(c) != width {
+			return false
+		}
+		for i, b := range utf8.AppendRune(nil, c) {
+			if !slices.Contains(sets[i], b) {
+				sets[i] = append(sets[i], b)
+			}
+		}
+	}
+	l.positions = append(l.positions, sets...)
+	for _, c := range cases {
+		if c > 0xffff { // written as two escapes
+			c = 0xd800 + (c-0x10000)>>10
+		}
+		if !slices.Contains(l.escapes, c) {
+			l.escapes = append(l.escapes, c)
+		}
+	}
+	return true
+}
+
+// score says how selective a literal is: the more, and the rarer its bytes are.
+func (l *literal) score() int {
+	score := 0
+	for _, set := range l.positions {
+		score += 8 - commonness(set)/32
+	}
+	return score
+}
+
+func (l *literal) pickRare() {
+	least := 1 << 30
+	for i, set := range l.positions {
+		if c := commonness(set) + 40*(len(set)-1); c < least {
+			l.rare, least = i, c
+		}
+	}
+}
+
+// byCommonness has the bytes of agents' transcripts, the most common first.
+const byCommonness = "e \"tonaris,lcdu\\mp:f0_1gh2.y}{3b-45/6789vwkSTx[]()AECIRPDNM=jLqOFUBzGHWV'`><;*$#&+@|KYJQXZ!?%~^"
+
+var ranks = func() (r [256]int) {
+	for i := range r {
+		r[i] = 20 // bytes of characters beyond ASCII
+	}
+	for i := range byCommonness {
+		r[byCommonness[i]] = 224 * (len(byCommonness) - i) / len(byCommonness)
+	}
+	return r
+}()
+
+// commonness returns how common the bytes of a set are, from 0 to 255 and a little more.
+func commonness(set byteSet) int {
+	most := 0
+	for _, b := range set {
+		most = max(most, ranks[b])
+	}
+	return min(most+2*len(set), 255)
+}
+
+// required returns texts that every match of an expression contains.
+func required(expr string) [][]rune {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	return requiredIn(re.Simplify())
+}
+
+func requiredIn(re *syntax.Regexp) [][]rune {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return [][]rune{re.Rune}
+	case syntax.OpCapture, syntax.OpPlus:
+		return requiredIn(re.Sub[0])
+	case syntax.OpConcat:
+		var texts [][]rune
+		for _, sub := range re.Sub {
+			texts = append(texts, requiredIn(sub)...)
+		}
+		return texts
+	}
+	return nil
+}
+
+// finder looks for the places of a block at which a line can contain the pattern.
+type finder struct {
+	l       *literal
+	block   []byte
+	marks   [][]byte
+	cursors [maxCases]int // the next place of each byte of the rare position
+	escape  int           // the next escape that may stand for a part of the literal
+	mark    int           // the next place of a mark
+}
+
+func (f *finder) reset(l *literal, block []byte, marks [][]byte) {
+	f.l, f.block, f.marks = l, block, marks
+	f.mark = f.nextMark(0)
+	for i, b := range l.positions[l.rare] {
+		f.cursors[i] = index(block, b, 0)
+	}
+	f.escape = f.nextEscape(0)
+}
+
+func index(block []byte, b byte, from int) int {
+	if i := bytes.IndexByte(block[from:], b); i >= 0 {
+		return from + i
+	}
+	return len(block)
+}
+
+// next returns the first place from from on that can be within the pattern; -1 if there is
+// none. from never decreases.
+func (f *finder) next(from int) int {
+	set := f.l.positions[f.l.rare]
+	for i, b := range set {
+		if f.cursors[i] < from {
+			f.cursors[i] = index(f.block, b, from)
+		}
+	}
+	if f.escape < from {
+		f.escape = f.nextEscape(from)
+	}
+	if f.mark < from {
+		f.mark = f.nextMark(from)
+	}
+	other := min(f.escape, f.mark)
+	for {
+		least := 0
+		for i := 1; i < len(set); i++ {
+			if f.cursors[i] < f.cursors[least] {
+				least = i
+			}
+		}
+		at := f.cursors[least]
+		switch {
+		case other < at:
+			return other
+		case at >= len(f.block):
+			return -1
+		case f.l.isAt(f.block, at-f.l.rare):
+			return at
+		}
+		f.cursors[least] = index(f.block, set[least], at+1)
+	}
+}
+
+func (l *literal) isAt(block []byte, start int) bool {
+	if start < 0 || start+len(l.positions) > len(block) {
+		return false
+	}
+	for i, set := range l.positions {
+		c := block[start+i]
+		if c != set[0] && (len(set) == 1 || !slices.Contains(set[1:], c)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *finder) nextMark(from int) int {
+	least := len(f.block)
+	for _, mark := range f.marks {
+		if i := bytes.Index(f.block[from:least], mark); i >= 0 {
+			least = from + i
+		}
+	}
+	return least
+}
+
+var escapeMark = []byte(`\u`)
+
+// nextEscape returns the place of the next escape of one of the literal's characters.
+func (f *finder) nextEscape(from int) int {
+	for from < len(f.block) {
+		i := bytes.Index(f.block[from:], escapeMark)
+		if i < 0 {
+			break
+		}
+		at := from + i
+		if unit, ok := hex4(f.block[at+2:]); ok && slices.Contains(f.l.escapes, unit) {
+			return at
+		}
+		from = at + 2
+	}
+	return len(f.block)
+}
+
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	for _, c := range b[:4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
