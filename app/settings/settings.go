@@ -29,6 +29,8 @@ type Settings struct {
 	OpenClaw OpenClaw                `toml:"openclaw"`
 	Webhook  Webhook                 `toml:"webhook"`
 	Launch   Launch                  `toml:"launch"`
+	// Answering is which requests of agents may be answered from Rollcall.
+	Answering Answering `toml:"answering"`
 }
 
 // Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
@@ -89,20 +91,21 @@ func Load(path string) (Settings, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, s.checkWebhook(path)
 	case errors.Is(err, owned.ErrNotRegular), errors.Is(err, owned.ErrTooLarge):
-		return s, fmt.Errorf("settings: %s is not a settings file: it must be a text file of at most 1 MB", path)
+		return unusable, fmt.Errorf("settings: %s is not a settings file: it must be a text file of at most 1 MB", path)
 	case err != nil:
-		return s, fmt.Errorf("settings: %w", err)
+		return unusable, fmt.Errorf("settings: %w", err)
 	}
 	meta, err := toml.Decode(string(text), &s)
 	if err != nil {
-		return Settings{}, fmt.Errorf("settings: %s: %s; the whole file is ignored until you correct that", path, explain(err))
+		return unusable, fmt.Errorf("settings: %s: %s; the whole file is ignored until you correct that", path, explain(err))
 	}
 	var bad []error
 	var mistakes []mistake
 	for _, key := range meta.Undecoded() {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
-	for i, m := range append(mistakes, s.checkLaunches()...) {
+	mistakes = append(mistakes, s.checkLaunches()...)
+	for i, m := range append(mistakes, s.checkAnswering()...) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)
