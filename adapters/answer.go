@@ -247,3 +247,18 @@ func Match(list []Request, shown *Request) (Request, error) {
 	}
 	return Request{}, err
 }
+
+// Words returns what a kind of request asks for, in words.
+func (k RequestKind) Words() string {
+	switch k {
+	case AsksCommand:
+		return "wants to run a command"
+	case AsksFileChange:
+		return "wants to change files"
+	case AsksPlan:
+		return "has a plan to approve"
+	case AsksQuestion:
+		return "asks a question"
+	}
+	return "asks for a permission"
+}
