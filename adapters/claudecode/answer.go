@@ -200,9 +200,16 @@ var fileTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
 // prompt shows whole can be allowed: the transcript may lag behind the screen, so that another
 // call could be meant.
 func (p *permissionPrompt) describe(calls []openCall, e entry) error {
-	call := slices.IndexFunc(calls, func(c openCall) bool {
-		return c.name == bashTool && p.dialog.ShowsExactly(c.command, c.description)
-	})
+	call := -1
+	for i, c := range calls {
+		if c.name != bashTool || !p.dialog.ShowsExactly(c.command, c.description) {
+			continue
+		}
+		if call >= 0 && calls[call].command != c.command {
+			return fmt.Errorf("%w: two calls fit what %s shows", adapters.ErrAnswerElsewhere, p.pane.Name())
+		}
+		call = i
+	}
 	switch {
 	case call >= 0:
 		p.request.Kind, p.request.Text = adapters.AsksCommand, calls[call].command

@@ -23,6 +23,8 @@ const (
 	// repeatLimit is how long a thread that waits may take to repeat its request, once it
 	// was joined.
 	repeatLimit = time.Second
+	// endLimit is how soon an item ends that was denied.
+	endLimit = 150 * time.Millisecond
 )
 
 var (
@@ -195,6 +197,9 @@ func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (ada
 	if err != nil {
 		return adapters.Result{}, err
 	}
+	if j.resolved[string(a.ID)] {
+		return adapters.Result{}, adapters.ErrNotPending
+	}
 	if err := j.send(ctx, map[string]any{"id": a.ID, "result": result}); err != nil {
 		return adapters.Result{}, fmt.Errorf("%w: the connection to the Codex daemon ended: %w", adapters.ErrUnconfirmed, err)
 	}
@@ -204,9 +209,7 @@ func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (ada
 	if err := j.await(limited, func() bool { return j.resolved[id] }); err != nil {
 		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, settleLimit, id)
 	}
-	if err := j.barrier(limited); err != nil {
-		return adapters.Result{Confirmed: true, Evidence: "the Codex daemon resolved request " + id}, nil //nolint:nilerr // it was resolved
-	}
+	j.awaitEnd(ctx, a.Params.Item)
 	status := j.ended[a.Params.Item]
 	switch declined := status == "declined"; {
 	case d.Verdict == adapters.AllowOnce && declined:
@@ -215,6 +218,14 @@ func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (ada
 		return adapters.Result{}, fmt.Errorf("%w: it was allowed elsewhere at the same moment", adapters.ErrNotPending)
 	}
 	return adapters.Result{Confirmed: true, Evidence: "the Codex daemon resolved request " + id}, nil
+}
+
+// awaitEnd waits a moment for the end of an item. One that was denied ends at once; one that
+// was allowed when its command does.
+func (j *joined) awaitEnd(ctx context.Context, item string) {
+	limited, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
+	_ = j.await(limited, func() bool { return j.ended[item] != "" }) // the connection is closed then
 }
 
 // patchOf returns the patch of a call that a rollout has; empty: it has none, or it can't be

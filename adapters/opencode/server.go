@@ -45,8 +45,10 @@ func (s *serverAnswer) names(id string) bool {
 }
 
 const (
-	askLimit   = time.Second // for all that one server is asked
-	maxFolders = 8           // that one server is asked about
+	askLimit = time.Second // for all that one server is asked
+	// orderLimit is how long a server may take over an order: an answer, a prompt, an abort.
+	orderLimit = 10 * time.Second
+	maxFolders = 8 // that one server is asked about
 	maxAnswer  = 4 << 20
 	// defaultPort is what a server without --port takes if it is free (1.18.33).
 	defaultPort = 4096
@@ -95,7 +97,7 @@ func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 		return conn, nil
 	}
 	return &http.Client{
-		Transport:     &http.Transport{Proxy: nil, DialContext: dial, DisableKeepAlives: true, ResponseHeaderTimeout: askLimit},
+		Transport:     &http.Transport{Proxy: nil, DialContext: dial, DisableKeepAlives: true, ResponseHeaderTimeout: orderLimit},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -297,7 +299,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, orderLimit)
 	defer cancel()
 	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/abort"+inFolder(s), nil); err != nil {
 		return serverProblem(c.base, err)

@@ -353,7 +353,7 @@ func TestAnswerClaudeInTmux(t *testing.T) {
 
 		terminal.Prompt("elsewhere [[bash touch elsewhere.txt]]")
 		third := s.asks("touch elsewhere.txt")
-		terminal.Press("1")
+		terminal.Dismiss("1", "Do you want to proceed?")
 		s.made(filepath.Join(s.Project, "elsewhere.txt"))
 		s.stale(third)
 	})
