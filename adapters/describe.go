@@ -32,6 +32,8 @@ type Capabilities struct {
 	Launch bool // Launcher: the agent can be started, and its sessions resumed
 	Peek   bool // Peeker: its conversations can be shown
 	Stop   bool // Stopper: a turn can be ended without a signal
+	Answer bool // Answerer: requests of some of its sessions can be answered
+	Prompt bool // Prompter: some of its running sessions take prompts
 }
 
 // CapabilitiesOf returns what an adapter can do.
@@ -40,6 +42,8 @@ func CapabilitiesOf(a Adapter) Capabilities {
 	_, c.Launch = a.(Launcher)
 	_, c.Peek = a.(Peeker)
 	_, c.Stop = a.(Stopper)
+	_, c.Answer = a.(Answerer)
+	_, c.Prompt = a.(Prompter)
 	return c
 }
 

@@ -165,23 +165,11 @@ func stoppable(s *Session) error {
 
 // currentSession asks the agent for the session as it is now.
 func (c *Core) currentSession(ctx context.Context, s Session) (Session, error) {
-	if c.source(s.Agent) == nil {
-		return Session{}, fmt.Errorf("%w: no agent %q", ErrNoSession, s.Agent)
+	now, err := c.Current(ctx, s.Agent, s.ID)
+	if errors.Is(err, ErrNoAnswer) {
+		err = fmt.Errorf("%w: %w", ErrCannotStop, err)
 	}
-	snap := c.separateCore(All).RefreshOne(ctx, s.Agent, s.ID)
-	if err := ctx.Err(); err != nil {
-		return Session{}, err
-	}
-	now, err := findExact(snap, s.ID)
-	if err == nil {
-		return now, nil
-	}
-	for _, h := range snap.Adapters {
-		if h.Name == s.Agent && h.State == Failed {
-			return Session{}, fmt.Errorf("%w: %s", ErrCannotStop, h.Problems[0])
-		}
-	}
-	return Session{}, err
+	return now, err
 }
 
 // sessionsOnProcess returns the other main sessions on the process of s.

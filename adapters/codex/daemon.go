@@ -144,6 +144,12 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 // connect opens the daemon's socket and introduces Rollcall. The caller closes
 // the connection.
 func connect(ctx context.Context, path string) (*client, error) {
+	return connectWith(ctx, path, nil)
+}
+
+// connectWith is connect for a client with capabilities, as the daemon calls what a client
+// asks for beside the common calls.
+func connectWith(ctx context.Context, path string, capabilities map[string]any) (*client, error) {
 	target, err := trustedSocket(path)
 	if err != nil {
 		return nil, err
@@ -160,9 +166,11 @@ func connect(ctx context.Context, path string) (*client, error) {
 	}
 	conn.SetReadLimit(answerLimit)
 	c := &client{conn: conn}
-	_, err = c.call(ctx, "initialize", map[string]any{
-		"clientInfo": map[string]string{"name": "rollcall", "title": "Rollcall", "version": "1"},
-	})
+	params := map[string]any{"clientInfo": map[string]string{"name": "rollcall", "title": "Rollcall", "version": "1"}}
+	if capabilities != nil {
+		params["capabilities"] = capabilities
+	}
+	_, err = c.call(ctx, "initialize", params)
 	if err == nil {
 		err = c.send(ctx, map[string]any{"method": "initialized"})
 	}
@@ -239,6 +247,8 @@ func (c *client) list(ctx context.Context, ids []string) (map[string]threadStatu
 type client struct {
 	conn *websocket.Conn
 	last int
+	// other, if not nil, is called with every message that answers no call.
+	other func(message []byte)
 }
 
 func (c *client) send(ctx context.Context, message any) error {
@@ -249,8 +259,8 @@ func (c *client) send(ctx context.Context, message any) error {
 	return c.conn.Write(ctx, websocket.MessageText, b)
 }
 
-// call sends a request and waits for its answer. Other messages of the daemon are
-// passed over.
+// call sends a request and waits for its answer. A refusal of the daemon is a
+// *refusedError.
 func (c *client) call(ctx context.Context, method string, params any) (result []byte, err error) {
 	c.last++
 	if err := c.send(ctx, map[string]any{"id": c.last, "method": method, "params": params}); err != nil {
@@ -268,7 +278,24 @@ func (c *client) call(ctx context.Context, method string, params any) (result []
 		if mine {
 			return result, nil
 		}
+		if c.other != nil {
+			c.other(b)
+		}
 	}
+}
+
+// await reads messages until done returns true.
+func (c *client) await(ctx context.Context, done func() bool) error {
+	for !done() {
+		_, b, err := c.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if c.other != nil {
+			c.other(b)
+		}
+	}
+	return nil
 }
 
 // parseAnswer reads a message; mine is false for one that does not answer the
@@ -290,7 +317,15 @@ func parseAnswer(b []byte, id int) (result []byte, mine bool, err error) {
 		return nil, false, nil
 	}
 	if m.Error != nil {
-		return nil, true, fmt.Errorf("refused: %d %.200s", m.Error.Code, m.Error.Message)
+		return nil, true, &refusedError{m.Error.Code, m.Error.Message}
 	}
 	return m.Result, true, nil
 }
+
+// refusedError is the error that the daemon answers a call with.
+type refusedError struct {
+	code    int
+	message string
+}
+
+func (e *refusedError) Error() string { return fmt.Sprintf("refused: %d %.200s", e.code, e.message) }

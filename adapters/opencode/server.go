@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -43,17 +44,40 @@ func (s *serverAnswer) names(id string) bool {
 }
 
 const (
-	askLimit   = time.Second // for all that one server is asked
-	maxFolders = 8           // that one server is asked about
+	askLimit = time.Second // for all that one server is asked
+	// orderLimit is how long a server may take over an order: an answer, a prompt, an abort.
+	orderLimit = 10 * time.Second
+	maxFolders = 8 // that one server is asked about
 	maxAnswer  = 4 << 20
 	// defaultPort is what a server without --port takes if it is free (1.18.33).
 	defaultPort = 4096
 )
 
+// serverClient asks the server of one process.
+type serverClient struct {
+	http           *http.Client
+	base           string // its address
+	user, password string // empty: none is sent
+}
+
 // client returns a client for the server of one process. It connects only to this
 // machine and follows no redirect. Over each connection it sends the password and the
-// names of folders only when that process has accepted the connection.
-func (a *Adapter) client(id proc.Identity) *http.Client {
+// names of folders only when that process has accepted the connection. The password is
+// the one in Rollcall's own environment, or the one that Rollcall launched the process
+// with.
+func (a *Adapter) client(h *host, base string) *serverClient {
+	c := &serverClient{http: a.httpClient(h.Identity), base: base,
+		user: cmp.Or(a.env("OPENCODE_SERVER_USERNAME"), defaultUser), password: a.env("OPENCODE_SERVER_PASSWORD")}
+	if h.password != "" {
+		c.user, c.password = defaultUser, h.password
+	}
+	return c
+}
+
+// defaultUser is the user's name of a server that was given none (1.18.33).
+const defaultUser = "opencode"
+
+func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := (&net.Dialer{Timeout: askLimit}).DialContext(ctx, network, address)
 		if err != nil {
@@ -72,7 +96,7 @@ func (a *Adapter) client(id proc.Identity) *http.Client {
 		return conn, nil
 	}
 	return &http.Client{
-		Transport:     &http.Transport{Proxy: nil, DialContext: dial, DisableKeepAlives: true, ResponseHeaderTimeout: askLimit},
+		Transport:     &http.Transport{Proxy: nil, DialContext: dial, DisableKeepAlives: true, ResponseHeaderTimeout: orderLimit},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -124,7 +148,7 @@ func (d *discovery) askServers(ctx context.Context, r *root, folders []string) m
 			continue
 		}
 		wait.Go(func() {
-			s, err := d.adapter.askServer(ctx, d.adapter.client(h.Identity), base, ask)
+			s, err := d.adapter.client(h, base).ask(ctx, ask)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -161,10 +185,13 @@ func serverProblem(base string, err error) error {
 var (
 	// errPassword reports that the server asks for a password.
 	errPassword = errors.New("it asks for a password")
-	errAnswer   = errors.New("not an answer of OpenCode")
+	errAnswer   = errors.New("not an answer of OpenCode's")
+	// errNotFound reports that the server does not know what it was asked about.
+	errNotFound = errors.New("not known there")
 )
 
-func (a *Adapter) askServer(ctx context.Context, client *http.Client, base string, folders []string) (*serverAnswer, error) {
+// ask asks what the process does in each of the folders.
+func (c *serverClient) ask(ctx context.Context, folders []string) (*serverAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	s := &serverAnswer{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{},
@@ -175,7 +202,7 @@ func (a *Adapter) askServer(ctx context.Context, client *http.Client, base strin
 	for _, folder := range folders {
 		query := "?directory=" + url.QueryEscape(folder)
 		status := map[string]serverStatus{}
-		if err := a.get(ctx, client, base+"/session/status"+query, &status); err != nil {
+		if err := c.get(ctx, "/session/status"+query, &status); err != nil {
 			return nil, err
 		}
 		s.asked[clean(folder)] = true
@@ -191,10 +218,10 @@ func (a *Adapter) askServer(ctx context.Context, client *http.Client, base strin
 			ID        string `json:"id"`
 			SessionID string `json:"sessionID"`
 		}
-		if err := a.get(ctx, client, base+"/permission"+query, &permissions); err != nil {
+		if err := c.get(ctx, "/permission"+query, &permissions); err != nil {
 			return nil, err
 		}
-		if err := a.get(ctx, client, base+"/question"+query, &questions); err != nil {
+		if err := c.get(ctx, "/question"+query, &questions); err != nil {
 			return nil, err
 		}
 		for id, st := range status {
@@ -210,8 +237,8 @@ func (a *Adapter) askServer(ctx context.Context, client *http.Client, base strin
 	return s, nil
 }
 
-func (a *Adapter) get(ctx context.Context, client *http.Client, address string, into any) error {
-	body, err := a.request(ctx, client, http.MethodGet, address)
+func (c *serverClient) get(ctx context.Context, path string, into any) error {
+	body, err := c.request(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
@@ -221,17 +248,27 @@ func (a *Adapter) get(ctx context.Context, client *http.Client, address string, 
 	return nil
 }
 
-// request sends a request to a server. The password is the one in Rollcall's own
-// environment, if any.
-func (a *Adapter) request(ctx context.Context, client *http.Client, method, address string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+// request sends a request to the server, with content as JSON unless it is nil.
+func (c *serverClient) request(ctx context.Context, method, path string, content any) ([]byte, error) {
+	var send io.Reader
+	if content != nil {
+		b, err := json.Marshal(content)
+		if err != nil {
+			return nil, err
+		}
+		send = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, send)
 	if err != nil {
 		return nil, err
 	}
-	if password := a.env("OPENCODE_SERVER_PASSWORD"); password != "" {
-		req.SetBasicAuth(cmp.Or(a.env("OPENCODE_SERVER_USERNAME"), "opencode"), password)
+	if content != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := client.Do(req)
+	if c.password != "" {
+		req.SetBasicAuth(c.user, c.password)
+	}
+	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +279,9 @@ func (a *Adapter) request(ctx context.Context, client *http.Client, method, addr
 		return nil, err
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		return nil, errPassword
-	case resp.StatusCode != http.StatusOK:
+	case resp.StatusCode == http.StatusNotFound:
+		return nil, fmt.Errorf("%w: %w: %s", errAnswer, errNotFound, resp.Status)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return nil, fmt.Errorf("%w: %s", errAnswer, resp.Status)
 	}
 	return body, nil
@@ -252,12 +291,35 @@ func (a *Adapter) request(ctx context.Context, client *http.Client, method, addr
 // the turn. Only `opencode serve`, `web`, and a terminal interface with --port
 // have one.
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
+	c, err := a.serverOf(ctx, s)
+	if errors.Is(err, errNoServer) {
+		return fmt.Errorf("%w (press Esc in its terminal, or end the process)", err)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, orderLimit)
+	defer cancel()
+	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/abort"+inFolder(s), nil); err != nil {
+		return serverProblem(c.base, err)
+	}
+	return nil
+}
+
+// inFolder returns the query that names the folder of a session.
+func inFolder(s adapters.Session) string { return "?directory=" + url.QueryEscape(s.CWD) }
+
+// errNoServer reports that the process of a session listens on no port.
+var errNoServer = errors.New("it has no server")
+
+// serverOf returns a client for the server in the process of a session.
+func (a *Adapter) serverOf(ctx context.Context, s adapters.Session) (*serverClient, error) {
 	if s.Process.IsZero() {
-		return errors.New("no process runs this session")
+		return nil, errors.New("no process runs this session")
 	}
 	c, err := takeCensus(ctx, a.table, a.now())
 	if err != nil && len(c.hosts) == 0 {
-		return err
+		return nil, err
 	}
 	for _, h := range c.hosts {
 		if h.Identity != s.Process {
@@ -265,15 +327,9 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 		}
 		base, _ := c.address(h)
 		if base == "" {
-			return fmt.Errorf("process %d of this session can't be asked: it has no server (press Esc in its terminal, or end the process)", h.PID)
+			return nil, fmt.Errorf("process %d of this session can't be asked: %w", h.PID, errNoServer)
 		}
-		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		if _, err := a.request(ctx, a.client(h.Identity), http.MethodPost,
-			base+"/session/"+url.PathEscape(s.ID)+"/abort?directory="+url.QueryEscape(s.CWD)); err != nil {
-			return serverProblem(base, err)
-		}
-		return nil
+		return a.client(h, base), nil
 	}
-	return fmt.Errorf("process %d of this session is gone", s.Process.PID)
+	return nil, fmt.Errorf("process %d of this session is gone", s.Process.PID)
 }

@@ -135,7 +135,8 @@ Without a command it starts the tray icon.`,
 		return e.setColor(*color)
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
-		newSearch, newUsage, newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep} {
+		newSearch, newUsage, newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep,
+		newPending, newAnswer, newSend, newInterrupt} {
 		root.AddCommand(add(e))
 	}
 	refuseUnknownTopics(root)

@@ -29,7 +29,8 @@ func addCompletions(e *env, root *cobra.Command) {
 	c := &completions{e}
 	arguments := map[string]completer{
 		"rollcall launch": several(c.agents), "rollcall status": first(c.recent), "rollcall peek": first(c.recent), "rollcall resume": first(c.recent),
-		"rollcall stop": first(c.live), "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
+		"rollcall stop": first(c.live), "rollcall pending": first(c.live), "rollcall answer": first(c.live), "rollcall send": first(c.live),
+		"rollcall interrupt": first(c.live), "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
 		"rollcall compare": first(c.groups), "rollcall lock": folders, "rollcall unlock": first(c.locked),
 		"rollcall fuse set": folders, "rollcall fuse extend": first(c.fused), "rollcall fuse cancel": first(c.fused), "rollcall fuse retry": first(c.fused),
 	}

@@ -32,6 +32,8 @@ type Settings struct {
 	// Prices are the user's prices by model, as the sessions name it, for the cost of sessions
 	// whose agent states none.
 	Prices map[string]Price `toml:"prices"`
+	// Answering is which requests of agents may be answered from Rollcall.
+	Answering Answering `toml:"answering"`
 }
 
 // Price is what a model costs, in USD per million tokens.
@@ -100,20 +102,20 @@ func Load(path string) (Settings, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, s.checkWebhook(path)
 	case errors.Is(err, owned.ErrNotRegular), errors.Is(err, owned.ErrTooLarge):
-		return s, fmt.Errorf("settings: %s is not a settings file: it must be a text file of at most 1 MB", path)
+		return unusable, fmt.Errorf("settings: %s is not a settings file: it must be a text file of at most 1 MB", path)
 	case err != nil:
-		return s, fmt.Errorf("settings: %w", err)
+		return unusable, fmt.Errorf("settings: %w", err)
 	}
 	meta, err := toml.Decode(string(text), &s)
 	if err != nil {
-		return Settings{}, fmt.Errorf("settings: %s: %s; the whole file is ignored until you correct that", path, explain(err))
+		return unusable, fmt.Errorf("settings: %s: %s; the whole file is ignored until you correct that", path, explain(err))
 	}
 	var bad []error
 	var mistakes []mistake
 	for _, key := range meta.Undecoded() {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
-	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices()) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices(), s.checkAnswering()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)

@@ -23,11 +23,22 @@ type Terminal struct {
 // Open starts a program in a new terminal, in the sandbox's project.
 func (s *Sandbox) Open(argv ...string) *Terminal {
 	s.t.Helper()
+	return s.open([]string{"-u", "TMUX", "-u", "TMUX_PANE"}, argv)
+}
+
+// OpenInTmux is Open for a program that can know that tmux shows it.
+func (s *Sandbox) OpenInTmux(argv ...string) *Terminal {
+	s.t.Helper()
+	return s.open(nil, argv)
+}
+
+// open starts a program with env and these options.
+func (s *Sandbox) open(options, argv []string) *Terminal {
+	s.t.Helper()
 	s.terminals++
 	t := &Terminal{s: s, name: "t" + strconv.Itoa(s.terminals)}
-	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", t.name, "-x", "180", "-y", "50", "-c", s.Project,
-		"env", "-u", "TMUX", "-u", "TMUX_PANE"}
-	args = append(args, s.Env()...)
+	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", t.name, "-x", "180", "-y", "50", "-c", s.Project, "env"}
+	args = append(append(args, options...), s.Env()...)
 	s.tmux(append(args, argv...)...)
 	s.t.Cleanup(func() {
 		if s.t.Failed() {

@@ -1,0 +1,264 @@
+package adapters
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"strings"
+	"time"
+)
+
+// RequestKind is what a request asks the user for.
+type RequestKind string
+
+// The kinds of requests.
+const (
+	AsksCommand    RequestKind = "command"     // to run a command
+	AsksFileChange RequestKind = "file_change" // to change files
+	AsksPermission RequestKind = "permission"  // to use another tool, or for more rights
+	AsksPlan       RequestKind = "plan"        // to carry out a plan
+	AsksQuestion   RequestKind = "question"    // for an answer; see Request.Questions
+)
+
+// Request is what a waiting session asks of the user. Its texts come from the agent
+// unchanged and are untrusted: show them with present.Visible, which hides nothing.
+type Request struct {
+	Agent   Name
+	Session string // id of the session
+	ID      string // as the agent names the request; it may be used again for another request
+	Kind    RequestKind
+	// Text is all that the user decides on: the whole command, the whole change, the
+	// tool with its arguments, the plan, or the questions. It is never cut.
+	Text string
+	// Reason is why the agent asks, in its own words; empty where it gives none.
+	Reason string
+	Folder string // in which a command would run; empty where it is not known
+	// Options are the decisions that the agent offers, in its own words, for display.
+	// Only allowing once and denying can be chosen here.
+	Options []string
+	// Questions are those of a question, in the order of their answers.
+	Questions []Question
+	AskedAt   time.Time // zero where it is not known
+	ExpiresAt time.Time // zero if it does not expire, or where that is not known
+	// CanAllow and CanDeny report which decisions the agent accepts from here.
+	CanAllow, CanDeny bool
+	// CanExplain reports that a denial reaches the agent with its message.
+	CanExplain bool
+	// Where is how the answer reaches the agent, for the user: "the Codex daemon".
+	Where string
+}
+
+// Question is one question of a request.
+type Question struct {
+	ID      string // as the agent names it; may be empty
+	Header  string // a word or two; may be empty
+	Text    string
+	Options []Option
+	// Several reports that more than one option may be chosen.
+	Several bool
+	// FreeText reports that the answer may be a text of the user's own.
+	FreeText bool
+	// Secret reports that the answer must not be shown while it is typed.
+	Secret bool
+}
+
+// Option is one answer that a question offers.
+type Option struct {
+	Label string
+	Says  string // what it means; may be empty
+}
+
+// Key identifies the request together with everything that the user decides on: its
+// session, its id, its text, its folder and its questions. A request with the same key is the same
+// request, shown the same way. It has only a-z and 2-7, and 26 characters.
+func (r *Request) Key() string {
+	h := sha256.New()
+	part(h, string(r.Agent), r.Session, r.ID, string(r.Kind), r.Text, r.Reason, r.Folder)
+	part(h, r.Options...)
+	for _, q := range r.Questions {
+		part(h, q.ID, q.Header, q.Text, fmt.Sprint(q.Several, q.FreeText))
+		for _, o := range q.Options {
+			part(h, o.Label, o.Says)
+		}
+	}
+	return strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil))[:26])
+}
+
+// part adds texts to a hash, each with its length, so that no two lists of texts have the
+// same hash.
+func part(h hash.Hash, texts ...string) {
+	_ = binary.Write(h, binary.BigEndian, uint64(len(texts))) // a hash never fails
+	for _, text := range texts {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
+		_, _ = h.Write([]byte(text))
+	}
+}
+
+// Verdict is the kind of a decision.
+type Verdict string
+
+// The verdicts. There is none that lasts: nothing here allows "always", for a session, or
+// by a rule, and nothing changes a permission mode.
+const (
+	AllowOnce Verdict = "allow"
+	Deny      Verdict = "deny"
+	Reply     Verdict = "reply" // the answers to questions
+)
+
+// Decision is the user's answer to a request.
+type Decision struct {
+	Verdict Verdict
+	Message string // with Deny: why; may be empty
+	// Answers are, with Reply, those to Request.Questions, in that order: for each the
+	// labels of the options, or the user's own text.
+	Answers [][]string
+}
+
+// Result is what the agent said to an answer that it took.
+type Result struct {
+	// Confirmed reports that the agent itself said that the request was decided so. Without
+	// it the answer was delivered, and only the session's status can show whether it counted.
+	Confirmed bool
+	// Evidence is in words what the agent said: "the daemon resolved request 3".
+	Evidence string
+}
+
+// The reasons for which nothing was answered. They are told apart with errors.Is.
+var (
+	// ErrAnswerElsewhere: this session can't be answered from outside. The text says why.
+	ErrAnswerElsewhere = errors.New("answer it in its terminal")
+	// ErrNotPending: the request waits no longer: it was answered elsewhere, or withdrawn.
+	ErrNotPending = errors.New("nothing was answered: the request was answered elsewhere or withdrawn")
+	// ErrRequestChanged: what waits now is not what the user saw.
+	ErrRequestChanged = errors.New("nothing was answered: the request has changed")
+	// ErrRequestExpired: the agent no longer takes an answer to it.
+	ErrRequestExpired = errors.New("nothing was answered: the request has expired")
+	// ErrNotAllowed: the agent, or the user's settings, do not allow this answer from here.
+	ErrNotAllowed = errors.New("nothing was answered: not allowed")
+	// ErrNoSuchAnswer: the decision does not fit the request, such as an option that the
+	// question does not have.
+	ErrNoSuchAnswer = errors.New("nothing was answered: the request has no such answer")
+	// ErrUnconfirmed: the answer was sent, and whether it counted is not known.
+	ErrUnconfirmed = errors.New("not confirmed")
+)
+
+// Answerer is implemented by adapters whose agent takes answers to its requests from
+// outside.
+type Answerer interface {
+	// Pending returns the requests of s, a session from this adapter, that wait for the
+	// user, the oldest first. An error that is ErrAnswerElsewhere says why this session
+	// can't be answered. Reading answers nothing, and leaves nothing behind.
+	Pending(ctx context.Context, s Session) ([]Request, error)
+	// Answer gives the decision to the agent, for the request of s as the user saw it. It
+	// reads the request again and answers only if its Key is the same. It returns no
+	// error only if the agent took the answer, and wraps one of the errors above
+	// otherwise. Of several that answer at the same time at most one succeeds.
+	Answer(ctx context.Context, s Session, shown Request, d Decision) (Result, error)
+}
+
+// Prompter is implemented by adapters whose agent takes prompts for a running session from
+// outside. A turn is interrupted through Stopper.
+type Prompter interface {
+	// Send begins a turn of s, a session from this adapter that is idle, and returns once
+	// the agent has taken the prompt. A session that works gets ErrBusy.
+	Send(ctx context.Context, s Session, prompt string) error
+	// Queue leaves a prompt that the agent takes up when the turn of s is over, or at once
+	// if none is open.
+	Queue(ctx context.Context, s Session, prompt string) error
+}
+
+// ErrBusy reports that a turn is open, so that a prompt can only be queued.
+var ErrBusy = errors.New("a turn is open")
+
+// Check returns why the decision can't be given on r: ErrNotAllowed or ErrNoSuchAnswer,
+// with the reason; nil if it can.
+func (d *Decision) Check(r *Request) error {
+	switch d.Verdict {
+	case AllowOnce:
+		if !r.CanAllow {
+			return fmt.Errorf("%w: %s does not offer to allow it once", ErrNoSuchAnswer, r.Where)
+		}
+	case Deny:
+		if !r.CanDeny {
+			return fmt.Errorf("%w: %s does not take a denial", ErrNoSuchAnswer, r.Where)
+		}
+	case Reply:
+		return d.checkAnswers(r.Questions)
+	default:
+		return fmt.Errorf("%w: %q is no decision", ErrNoSuchAnswer, d.Verdict)
+	}
+	if len(d.Answers) > 0 {
+		return fmt.Errorf("%w: it is no question", ErrNoSuchAnswer)
+	}
+	return nil
+}
+
+// checkAnswers returns why the answers don't fit the questions.
+func (d *Decision) checkAnswers(questions []Question) error {
+	if len(questions) == 0 {
+		return fmt.Errorf("%w: it is no question", ErrNoSuchAnswer)
+	}
+	if len(d.Answers) != len(questions) {
+		return fmt.Errorf("%w: it has %d questions, and %d answers were given", ErrNoSuchAnswer, len(questions), len(d.Answers))
+	}
+	for i, q := range questions {
+		given := d.Answers[i]
+		if len(given) == 0 || len(given) > 1 && !q.Several {
+			return fmt.Errorf("%w: question %d takes one answer", ErrNoSuchAnswer, i+1)
+		}
+		for _, a := range given {
+			if !q.FreeText && !q.offers(a) {
+				return fmt.Errorf("%w: question %d does not offer %q", ErrNoSuchAnswer, i+1, a)
+			}
+			if a == "" {
+				return fmt.Errorf("%w: the answer to question %d is empty", ErrNoSuchAnswer, i+1)
+			}
+		}
+	}
+	return nil
+}
+
+// offers reports whether an option has this label.
+func (q *Question) offers(label string) bool {
+	for _, o := range q.Options {
+		if o.Label == label {
+			return true
+		}
+	}
+	return false
+}
+
+// Match returns the request of list that has the key of shown. Otherwise its error says
+// whether the request is gone (ErrNotPending) or has changed (ErrRequestChanged).
+func Match(list []Request, shown *Request) (Request, error) {
+	key := shown.Key()
+	err := ErrNotPending
+	for i := range list {
+		if list[i].Key() == key {
+			return list[i], nil
+		}
+		if list[i].ID == shown.ID {
+			err = ErrRequestChanged
+		}
+	}
+	return Request{}, err
+}
+
+// Words returns what a kind of request asks for, in words.
+func (k RequestKind) Words() string {
+	switch k {
+	case AsksCommand:
+		return "wants to run a command"
+	case AsksFileChange:
+		return "wants to change files"
+	case AsksPlan:
+		return "has a plan to approve"
+	case AsksQuestion:
+		return "asks a question"
+	}
+	return "asks for a permission"
+}

@@ -1,0 +1,276 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/tmux"
+)
+
+var _ adapters.Answerer = (*Adapter)(nil)
+
+// permissionPrompt is a permission prompt of Claude Code in a pane of tmux.
+type permissionPrompt struct {
+	pane    *tmux.Pane
+	screen  []string
+	dialog  *tmux.Dialog
+	request adapters.Request
+}
+
+// Pending implements adapters.Answerer for permission prompts in a pane of tmux. Claude Code
+// itself takes no answers from outside (2.1.330). The request is the call that the transcript
+// leaves open and the screen shows whole.
+func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
+	if s.Status != adapters.Waiting {
+		return nil, nil
+	}
+	p, err := a.readPrompt(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return []adapters.Request{p.request}, nil
+}
+
+// Answer implements adapters.Answerer: tmux presses the number of the option, if the pane
+// still shows the very prompt, in the same step. Enter is never pressed: a number that comes
+// too late is left in the input box. Whether it counted shows in the registry alone.
+func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
+	if err := d.Check(&shown); err != nil {
+		return adapters.Result{}, err
+	}
+	p, err := a.readPrompt(ctx, s)
+	if err != nil {
+		return adapters.Result{}, err
+	}
+	if _, err := adapters.Match([]adapters.Request{p.request}, &shown); err != nil {
+		return adapters.Result{}, err
+	}
+	number, ok := p.dialog.Choice(allows)
+	if d.Verdict == adapters.Deny {
+		number, ok = p.dialog.Choice(denies)
+	}
+	if !ok {
+		return adapters.Result{}, adapters.ErrNoSuchAnswer
+	}
+	if err := wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
+		return adapters.Result{}, err
+	}
+	err = p.pane.Press(ctx, strconv.Itoa(number), shown.Key(), p.screen, p.dialog.Rows)
+	switch {
+	case errors.Is(err, tmux.ErrRefused):
+		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrRequestChanged, err)
+	case errors.Is(err, tmux.ErrNoPane):
+		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
+	case err != nil:
+		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, err)
+	}
+	if !a.tookKey(ctx, s, p) {
+		_ = p.pane.Forget(ctx) // else it can be answered in its terminal only
+		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and Claude Code still waits; try again, or answer it there",
+			adapters.ErrUnconfirmed, p.pane.Name(), number)
+	}
+	return adapters.Result{Evidence: fmt.Sprintf("%s was given the key %d", p.pane.Name(), number)}, nil
+}
+
+const (
+	// deafTime is how long a prompt that has just come up takes no keys, so that no one
+	// answers it by accident (2.1.329).
+	deafTime = time.Second
+	// keyTime is how long Claude Code may take to act on a key.
+	keyTime = 1500 * time.Millisecond
+	keyTick = 20 * time.Millisecond
+)
+
+// tookKey reports whether the session stops waiting for the request soon.
+func (a *Adapter) tookKey(ctx context.Context, s adapters.Session, p *permissionPrompt) bool {
+	for end := time.Now().Add(keyTime); time.Now().Before(end); {
+		e, err := a.waitingEntry(ctx, s)
+		if errors.Is(err, adapters.ErrNotPending) || err == nil && !e.since.Equal(p.request.AskedAt) {
+			return true
+		}
+		if wait(ctx, keyTick) != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// wait returns after d, or with the error of ctx.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// allows reports whether an option allows once and nothing more. The numbers differ between
+// versions, and so do the options that allow more.
+func allows(option string) bool { return option == "Yes" }
+
+// denies reports whether an option denies.
+func denies(option string) bool {
+	return option == "No" || strings.HasPrefix(option, "No, and tell Claude")
+}
+
+// readPrompt reads the registry, the pane and the transcript of a session that waits.
+func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissionPrompt, error) {
+	if s.Process.IsZero() || s.Suspended {
+		return nil, fmt.Errorf("%w: no process of it runs", adapters.ErrAnswerElsewhere)
+	}
+	e, err := a.waitingEntry(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	pane, err := tmux.Find(ctx, a.table, s.Process)
+	if err != nil {
+		return nil, fmt.Errorf("%w: Claude Code takes no answers from outside, and %w", adapters.ErrAnswerElsewhere, err)
+	}
+	p := &permissionPrompt{pane: pane}
+	if p.screen, err = pane.Screen(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
+	}
+	var ok bool
+	if p.dialog, ok = tmux.FindDialog(p.screen); !ok {
+		return nil, fmt.Errorf("%w: %s does not show the whole prompt", adapters.ErrAnswerElsewhere, pane.Name())
+	}
+	calls, err := openCallsOf(ctx, s.Files[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(s.Files[0], err))
+	}
+	p.request = adapters.Request{Agent: adapters.ClaudeCode, Session: s.ID, Folder: e.cwd, AskedAt: e.since, Where: pane.Name(), Options: p.dialog.Options}
+	_, p.request.CanAllow = p.dialog.Choice(allows)
+	_, p.request.CanDeny = p.dialog.Choice(denies)
+	return p, p.describe(calls, e)
+}
+
+// waitingEntry returns the registry's entry of a session that waits for a permission. Before
+// about 2.1.151 an entry does not say since when, so that one prompt can't be told from the
+// next.
+func (a *Adapter) waitingEntry(ctx context.Context, s adapters.Session) (entry, error) {
+	for _, path := range s.Files {
+		m := entryName.FindStringSubmatch(filepath.Base(path))
+		if m == nil {
+			continue
+		}
+		pid, err := strconv.Atoi(m[1])
+		if err != nil {
+			continue
+		}
+		e, err := readEntry(ctx, path, pid, time.Now().Add(entryWait))
+		switch {
+		case err != nil:
+			return entry{}, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(path, err))
+		case e.id != s.ID || e.status != "waiting":
+			return entry{}, adapters.ErrNotPending
+		case !e.dated:
+			return entry{}, fmt.Errorf("%w: this version does not say since when it waits", adapters.ErrAnswerElsewhere)
+		case e.waitingFor != "permission prompt":
+			return entry{}, fmt.Errorf("%w: it waits for %s", adapters.ErrAnswerElsewhere, shorten(e.waitingFor))
+		}
+		return e, nil
+	}
+	return entry{}, fmt.Errorf("%w: its registry entry isn't known", adapters.ErrAnswerElsewhere)
+}
+
+// openCall is a call that the transcript has no result of.
+type openCall struct {
+	id, name, input      string // input as JSON
+	command, description string // of bashTool
+}
+
+// bashTool is the name of the tool that runs commands.
+const bashTool = "Bash"
+
+// fileTools are the names of the tools that change files.
+var fileTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
+
+// describe completes the request by the call that the prompt is about. Only a command that the
+// prompt shows whole can be allowed: the transcript may lag behind the screen, so that another
+// call could be meant.
+func (p *permissionPrompt) describe(calls []openCall, e entry) error {
+	call := -1
+	for i, c := range calls {
+		if c.name != bashTool || !p.dialog.ShowsExactly(c.command, c.description) {
+			continue
+		}
+		if call >= 0 && calls[call].command != c.command {
+			return fmt.Errorf("%w: two calls fit what %s shows", adapters.ErrAnswerElsewhere, p.pane.Name())
+		}
+		call = i
+	}
+	switch {
+	case call >= 0:
+		p.request.Kind, p.request.Text = adapters.AsksCommand, calls[call].command
+	case len(calls) != 1 || calls[0].name == bashTool:
+		return fmt.Errorf("%w: %s does not show a command that its transcript has", adapters.ErrAnswerElsewhere, p.pane.Name())
+	default:
+		call, p.request.CanAllow = 0, false
+		p.request.Kind, p.request.Text = adapters.AsksPermission, calls[0].name+"\n"+calls[0].input
+		if slices.Contains(fileTools, calls[0].name) {
+			p.request.Kind = adapters.AsksFileChange
+		}
+	}
+	// Every prompt has another time and another call, also one for the same command.
+	p.request.ID = fmt.Sprintf("%s@%d", calls[call].id, e.since.UnixMilli())
+	return nil
+}
+
+// openCallsOf returns the last calls that the transcript has no result of.
+func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
+	const lines = 300
+	f, err := os.Open(transcript)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var calls []openCall
+	over := map[string]bool{}
+	back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
+	for range lines {
+		line, _, err := back.Prev()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if errors.Is(err, jsonl.ErrTooLong) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if jsonl.True(jsonl.Get(line, "isSidechain")) {
+			continue
+		}
+		_ = jsonl.Each(jsonl.Get(line, "message", "content"), func(block []byte) bool {
+			switch string(jsonl.Text(jsonl.Get(block, "type"))) {
+			case "tool_result":
+				over[jsonl.String(jsonl.Get(block, "tool_use_id"))] = true
+			case "tool_use":
+				input := jsonl.Get(block, "input")
+				c := openCall{id: jsonl.String(jsonl.Get(block, "id")), name: jsonl.String(jsonl.Get(block, "name")), input: string(input),
+					command: jsonl.String(jsonl.Get(input, "command")), description: jsonl.String(jsonl.Get(input, "description"))}
+				if !over[c.id] {
+					calls = append(calls, c)
+				}
+			}
+			return true
+		})
+	}
+	slices.Reverse(calls)
+	return calls, nil
+}

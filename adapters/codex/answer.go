@@ -1,0 +1,271 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+const (
+	// joinLimit is how long the daemon may take to repeat what a thread waits for.
+	joinLimit = 3 * time.Second
+	// settleLimit is how long the daemon may take to say that a request is decided.
+	settleLimit = 5 * time.Second
+	// repeatLimit is how long a thread that waits may take to repeat its request, once it
+	// was joined.
+	repeatLimit = time.Second
+	// endLimit is how soon an item ends that was denied.
+	endLimit = 150 * time.Millisecond
+)
+
+var (
+	_ adapters.Answerer = (*Adapter)(nil)
+	_ adapters.Prompter = (*Adapter)(nil)
+)
+
+// joined is a connection that follows a thread of the daemon.
+type joined struct {
+	*client
+	thread   string
+	asked    []asked           // that wait, in the order in which they were repeated
+	raw      [][]byte          // the same, as they came
+	resolved map[string]bool   // by the id of the request
+	ended    map[string]string // how items ended, by item
+}
+
+// Pending implements adapters.Answerer for threads of the shared daemon (0.169.0). The
+// daemon repeats what a thread waits for to everyone who joins it; Pending joins only a
+// thread that the daemon says waits, and leaves it at once.
+func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
+	if s.Status != adapters.Waiting {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinLimit)
+	defer cancel()
+	j, err := a.join(ctx, s)
+	if errors.Is(err, adapters.ErrNotPending) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer j.leave(ctx)
+	return j.requests(ctx, s), nil
+}
+
+// join connects to the daemon of a session and joins its thread, if that waits there.
+func (a *Adapter) join(ctx context.Context, s adapters.Session) (*joined, error) {
+	if len(s.Files) == 0 {
+		return nil, fmt.Errorf("%w: its rollout isn't known", adapters.ErrAnswerElsewhere)
+	}
+	socket := socketOf(s.Files[0])
+	c, err := connect(ctx, socket)
+	if err != nil {
+		return nil, noDaemon(socket, err)
+	}
+	j := &joined{client: c, thread: s.ID, resolved: map[string]bool{}, ended: map[string]string{}}
+	if err := j.follow(ctx); err != nil {
+		_ = c.conn.CloseNow()
+		return nil, err
+	}
+	return j, nil
+}
+
+// noDaemon returns the error for a session whose daemon can't be reached: it has none, or one
+// that is not to be trusted.
+func noDaemon(socket string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: no Codex daemon hosts it", adapters.ErrAnswerElsewhere)
+	}
+	return fmt.Errorf("%w: the Codex daemon at %s can't be asked: %w", adapters.ErrAnswerElsewhere, socket, err)
+}
+
+// follow joins the thread and gathers what it asks. A thread that the daemon has not loaded
+// is not joined: that would load it, beside the process that has it.
+func (j *joined) follow(ctx context.Context) error {
+	threads, err := j.list(ctx, []string{j.thread})
+	if err != nil {
+		return err
+	}
+	switch t := threads[j.thread]; {
+	case t.Type == "" || t.Type == "notLoaded":
+		return fmt.Errorf("%w: the Codex daemon does not host it", adapters.ErrAnswerElsewhere)
+	case !t.has("waitingOnApproval") && !t.has("waitingOnUserInput"):
+		return adapters.ErrNotPending
+	}
+	j.other = j.note
+	if _, err := j.call(ctx, "thread/resume", map[string]any{"threadId": j.thread, "excludeTurns": true}); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, repeatLimit)
+	defer cancel()
+	if err := j.await(limited, func() bool { return len(j.asked) > 0 || len(j.resolved) > 0 }); err != nil {
+		return fmt.Errorf("%w: the daemon says that it waits, and does not repeat for what: %w", adapters.ErrAnswerElsewhere, err)
+	}
+	return j.barrier(ctx) // further requests come before the answer to this
+}
+
+// barrier returns when the daemon has answered a call, and so sent what came before.
+func (j *joined) barrier(ctx context.Context) error {
+	_, err := j.list(ctx, []string{j.thread})
+	return err
+}
+
+// note takes in a message that the daemon sends to all who follow the thread.
+func (j *joined) note(b []byte) {
+	if a, ok := parseAsked(b); ok {
+		if a.Params.Thread == j.thread {
+			j.asked, j.raw = append(j.asked, a), append(j.raw, b)
+		}
+		return
+	}
+	var m struct {
+		Method string `json:"method"`
+		Params struct {
+			Thread  string          `json:"threadId"`
+			Request json.RawMessage `json:"requestId"`
+			Item    struct {
+				ID     string `json:"id"`
+				Status string `json:"status"`
+			} `json:"item"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(b, &m) != nil || m.Params.Thread != j.thread {
+		return
+	}
+	switch m.Method {
+	case "serverRequest/resolved":
+		j.resolved[string(m.Params.Request)] = true
+	case "item/completed":
+		j.ended[m.Params.Item.ID] = m.Params.Item.Status
+	}
+}
+
+// requests returns what still waits.
+func (j *joined) requests(ctx context.Context, s adapters.Session) []adapters.Request {
+	var out []adapters.Request
+	for i := range j.asked {
+		if !j.resolved[string(j.asked[i].ID)] {
+			out = append(out, j.asked[i].request(j.raw[i], func(item string) string { return patchOf(ctx, s.Files[0], item) }))
+		}
+	}
+	return out
+}
+
+// leave ends the subscription and the connection.
+func (j *joined) leave(ctx context.Context) {
+	if ctx.Err() == nil {
+		limited, cancel := context.WithTimeout(ctx, time.Second)
+		_, _ = j.call(limited, "thread/unsubscribe", map[string]any{"threadId": j.thread}) // the end of the connection does the same
+		cancel()
+	}
+	_ = j.conn.CloseNow()
+}
+
+// Answer implements adapters.Answerer. It counts as taken only when the daemon says that the
+// request is resolved: the daemon passes over an answer to a request that is over. If the
+// item then ended in the other way, someone else's answer was first.
+func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
+	if err := d.Check(&shown); err != nil {
+		return adapters.Result{}, err
+	}
+	j, err := a.join(ctx, s)
+	if err != nil {
+		return adapters.Result{}, err
+	}
+	defer j.leave(ctx)
+	r, err := adapters.Match(j.requests(ctx, s), &shown)
+	if err != nil {
+		return adapters.Result{}, err
+	}
+	i := slices.IndexFunc(j.asked, func(a asked) bool { return a.name() == r.ID })
+	return j.settle(ctx, &j.asked[i], d)
+}
+
+// settle answers a request and waits for the daemon's word on it.
+func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (adapters.Result, error) {
+	result, err := a.result(d)
+	if err != nil {
+		return adapters.Result{}, err
+	}
+	if j.resolved[string(a.ID)] {
+		return adapters.Result{}, adapters.ErrNotPending
+	}
+	if err := j.send(ctx, map[string]any{"id": a.ID, "result": result}); err != nil {
+		return adapters.Result{}, fmt.Errorf("%w: the connection to the Codex daemon ended: %w", adapters.ErrUnconfirmed, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	id := string(a.ID)
+	if err := j.await(limited, func() bool { return j.resolved[id] }); err != nil {
+		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, settleLimit, id)
+	}
+	j.awaitEnd(ctx, a.Params.Item)
+	status := j.ended[a.Params.Item]
+	switch declined := status == "declined"; {
+	case d.Verdict == adapters.AllowOnce && declined:
+		return adapters.Result{}, fmt.Errorf("%w: it was denied elsewhere at the same moment", adapters.ErrNotPending)
+	case d.Verdict == adapters.Deny && status != "" && !declined:
+		return adapters.Result{}, fmt.Errorf("%w: it was allowed elsewhere at the same moment", adapters.ErrNotPending)
+	}
+	return adapters.Result{Confirmed: true, Evidence: "the Codex daemon resolved request " + id}, nil
+}
+
+// awaitEnd waits a moment for the end of an item. One that was denied ends at once; one that
+// was allowed when its command does.
+func (j *joined) awaitEnd(ctx context.Context, item string) {
+	limited, cancel := context.WithTimeout(ctx, endLimit)
+	defer cancel()
+	_ = j.await(limited, func() bool { return j.ended[item] != "" }) // the connection is closed then
+}
+
+// patchOf returns the patch of a call that a rollout has; empty: it has none, or it can't be
+// read. The call of an open turn is near the end.
+func patchOf(ctx context.Context, rollout, call string) string {
+	const lines = 200
+	if strings.HasSuffix(rollout, ".zst") {
+		return ""
+	}
+	f, err := os.Open(rollout)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
+	for range lines {
+		line, _, err := back.Prev()
+		if errors.Is(err, io.EOF) || err != nil && !errors.Is(err, jsonl.ErrTooLong) {
+			return ""
+		}
+		if err != nil {
+			continue
+		}
+		payload := jsonl.Get(line, "payload")
+		if jsonl.String(jsonl.Get(payload, "call_id")) != call {
+			continue
+		}
+		switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
+		case "custom_tool_call":
+			return jsonl.String(jsonl.Get(payload, "input"))
+		case "function_call", "local_shell_call":
+			if text := string(jsonl.Text(jsonl.Get(payload, "arguments"))); text != "" {
+				return text
+			}
+			return string(jsonl.Get(payload, "action"))
+		}
+	}
+	return ""
+}

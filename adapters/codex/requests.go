@@ -1,0 +1,168 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// daemonName is what the daemon is called for the user.
+const daemonName = "the Codex daemon"
+
+// asked is a request of the daemon for a decision (0.169.0).
+type asked struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params askedParams     `json:"params"`
+}
+
+type askedParams struct {
+	Thread   string  `json:"threadId"`
+	Item     string  `json:"itemId"`
+	Approval string  `json:"approvalId"`
+	Started  int64   `json:"startedAtMs"`
+	Kind     string  `json:"kind"`
+	Command  *string `json:"command"`
+	CWD      string  `json:"cwd"`
+	Reason   string  `json:"reason"`
+	Root     string  `json:"grantRoot"`
+	// Network and More are what a command is given beside its usual rights.
+	Network   json.RawMessage   `json:"networkApprovalContext"`
+	More      json.RawMessage   `json:"additionalPermissions"`
+	Decisions []json.RawMessage `json:"availableDecisions"`
+	Questions []askedQuestion   `json:"questions"`
+}
+
+type askedQuestion struct {
+	ID      string `json:"id"`
+	Header  string `json:"header"`
+	Text    string `json:"question"`
+	Other   bool   `json:"isOther"`
+	Secret  bool   `json:"isSecret"`
+	Options []struct {
+		Label string `json:"label"`
+		Says  string `json:"description"`
+	} `json:"options"`
+}
+
+// The methods of the daemon's requests.
+const (
+	asksCommand = "item/commandExecution/requestApproval"
+	asksFiles   = "item/fileChange/requestApproval"
+	asksUser    = "item/tool/requestUserInput"
+	asksRights  = "item/permissions/requestApproval"
+	asksTool    = "mcpServer/elicitation/request"
+)
+
+// parseAsked reads a message; ok is false for one that asks for no decision.
+func parseAsked(b []byte) (a asked, ok bool) {
+	if json.Unmarshal(b, &a) != nil || len(a.ID) == 0 {
+		return asked{}, false
+	}
+	switch a.Method {
+	case asksCommand, asksFiles, asksUser, asksRights, asksTool:
+		return a, a.Params.Thread != ""
+	}
+	return asked{}, false
+}
+
+// request returns what is asked, for the user. patch returns the patch of a call; empty: it
+// is not known.
+func (a *asked) request(raw []byte, patch func(item string) string) adapters.Request {
+	p := &a.Params
+	r := adapters.Request{
+		Agent: adapters.Codex, Session: p.Thread, ID: a.name(), Reason: p.Reason, Folder: p.CWD, Where: daemonName,
+	}
+	if p.Started > 0 {
+		r.AskedAt = time.UnixMilli(p.Started)
+	}
+	switch a.Method {
+	case asksCommand:
+		r.Kind, r.CanDeny = adapters.AsksCommand, true
+		if p.Command != nil {
+			r.Text = *p.Command
+		}
+		// Anything but a plain command can't be shown whole by its text alone.
+		r.CanAllow = r.Text != "" && (p.Kind == "" || p.Kind == "command") && a.offers("accept")
+		r.Text += extra("network", p.Network) + extra("more permissions", p.More)
+		if p.Kind != "" && p.Kind != "command" {
+			r.Text = strings.TrimSpace(p.Kind + ": " + r.Text)
+		}
+	case asksFiles:
+		r.Kind, r.CanDeny, r.Text = adapters.AsksFileChange, true, patch(p.Item)
+		r.CanAllow = r.Text != "" && p.Root == "" // a root would be granted for the whole session
+		if r.Text == "" {
+			r.Text = "a change of files that Codex has not recorded yet"
+		}
+		if p.Root != "" {
+			r.Text += "\nwrites below " + p.Root + " for the rest of the session"
+		}
+	case asksUser:
+		r.Kind = adapters.AsksQuestion
+		r.Text, r.Questions = questions(p.Questions)
+	default: // its answer is no decision, but a list of rights or a form
+		r.Kind, r.Text = adapters.AsksPermission, string(raw)
+	}
+	for _, d := range p.Decisions {
+		r.Options = append(r.Options, strings.Trim(string(d), `"`))
+	}
+	return r
+}
+
+// name returns the request's id for the user, with that of its item: the daemon counts its
+// requests from 0 again when it starts again.
+func (a *asked) name() string {
+	return strings.Trim(string(a.ID), `"`) + "/" + cmp.Or(a.Params.Approval, a.Params.Item)
+}
+
+// extra returns what is asked for beside a command, for the text of a request.
+func extra(name string, raw json.RawMessage) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	return "\nwith " + name + ": " + string(raw)
+}
+
+// offers reports whether the daemon takes a decision. A daemon that lists none takes all.
+func (a *asked) offers(decision string) bool {
+	return a.Params.Decisions == nil || slices.ContainsFunc(a.Params.Decisions, func(d json.RawMessage) bool {
+		return string(d) == `"`+decision+`"`
+	})
+}
+
+func questions(list []askedQuestion) (text string, out []adapters.Question) {
+	var texts []string
+	for _, q := range list {
+		n := adapters.Question{ID: q.ID, Header: q.Header, Text: q.Text, FreeText: q.Other || len(q.Options) == 0, Secret: q.Secret}
+		for _, o := range q.Options {
+			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
+		}
+		out, texts = append(out, n), append(texts, q.Text)
+	}
+	return strings.Join(texts, "\n"), out
+}
+
+// result returns what the daemon is answered. Only decisions that hold once are there.
+func (a *asked) result(d adapters.Decision) (any, error) {
+	switch {
+	case a.Method == asksUser && d.Verdict == adapters.Reply:
+		answers := map[string]any{}
+		for i, q := range a.Params.Questions {
+			answers[q.ID] = map[string]any{"answers": d.Answers[i]}
+		}
+		return map[string]any{"answers": answers}, nil
+	case a.Method == asksCommand || a.Method == asksFiles:
+		switch d.Verdict {
+		case adapters.AllowOnce:
+			return map[string]string{"decision": "accept"}, nil
+		case adapters.Deny:
+			return map[string]string{"decision": "decline"}, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s", adapters.ErrNoSuchAnswer, a.Method)
+}

@@ -1,0 +1,249 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/peer"
+)
+
+var (
+	_ adapters.Answerer = (*Adapter)(nil)
+	_ adapters.Prompter = (*Adapter)(nil)
+)
+
+// permission is an entry of /permission (1.1.65 to 1.18.33).
+type permission struct {
+	ID         string          `json:"id"`
+	Session    string          `json:"sessionID"`
+	Permission string          `json:"permission"`
+	Patterns   json.RawMessage `json:"patterns"`
+	Metadata   json.RawMessage `json:"metadata"`
+}
+
+// question is an entry of /question (1.1.65 to 1.18.33).
+type question struct {
+	ID        string `json:"id"`
+	Session   string `json:"sessionID"`
+	Questions []struct {
+		Text    string `json:"question"`
+		Header  string `json:"header"`
+		Several bool   `json:"multiple"`
+		Custom  *bool  `json:"custom"`
+		Options []struct {
+			Label string `json:"label"`
+			Says  string `json:"description"`
+		} `json:"options"`
+	} `json:"questions"`
+}
+
+// Pending implements adapters.Answerer for sessions whose process has a server: `opencode
+// serve`, `web`, and a terminal interface with --port.
+func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
+	c, err := a.answerable(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return c.pending(ctx, s)
+}
+
+// answerable returns a client for the server of a session.
+func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverClient, error) {
+	c, err := a.serverOf(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w (an OpenCode that was started with --port, or by Rollcall, can be answered)", adapters.ErrAnswerElsewhere, err)
+	}
+	return c, nil
+}
+
+// pending returns the requests of a session. The server's ids are used once.
+func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
+	var permissions []permission
+	var asked []question
+	if err := c.get(ctx, "/permission"+inFolder(s), &permissions); err != nil {
+		return nil, c.problem(err)
+	}
+	if err := c.get(ctx, "/question"+inFolder(s), &asked); err != nil {
+		return nil, c.problem(err)
+	}
+	var out []adapters.Request
+	for i := range permissions {
+		if p := &permissions[i]; p.Session == s.ID && p.ID != "" {
+			out = append(out, p.request(s))
+		}
+	}
+	for i := range asked {
+		if q := &asked[i]; q.Session == s.ID && q.ID != "" {
+			out = append(out, q.request(s))
+		}
+	}
+	return out, nil
+}
+
+// problem returns the error of a server that did not answer as it should. Nothing was
+// answered then.
+func (c *serverClient) problem(err error) error {
+	var listener *peer.ListenerError
+	if errors.Is(err, errPassword) || errors.As(err, &listener) {
+		return fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, serverProblem(c.base, err))
+	}
+	return serverProblem(c.base, err)
+}
+
+// serverName returns what a server is called for the user.
+const serverName = "OpenCode's server"
+
+func (p *permission) request(s adapters.Session) adapters.Request {
+	r := adapters.Request{Agent: adapters.OpenCode, Session: s.ID, ID: p.ID, Folder: s.CWD, Where: serverName,
+		Kind: adapters.AsksPermission, CanAllow: true, CanDeny: true, CanExplain: true, Options: []string{"once", "always", "reject"}}
+	var meta struct {
+		Command string `json:"command"`
+		Diff    string `json:"diff"`
+		File    string `json:"filepath"`
+	}
+	_ = json.Unmarshal(p.Metadata, &meta) // a member of another type leaves the others as they are
+	switch {
+	case p.Permission == "bash" && meta.Command != "":
+		r.Kind, r.Text = adapters.AsksCommand, meta.Command
+	case p.Permission == "edit" && meta.Diff != "":
+		r.Kind, r.Text = adapters.AsksFileChange, strings.TrimSpace(meta.File+"\n"+meta.Diff)
+	default:
+		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(p.Metadata))
+	}
+	return r
+}
+
+// readable returns JSON over several lines, or as it is.
+func readable(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func (q *question) request(s adapters.Session) adapters.Request {
+	r := adapters.Request{Agent: adapters.OpenCode, Session: s.ID, ID: q.ID, Folder: s.CWD, Where: serverName,
+		Kind: adapters.AsksQuestion, CanDeny: true}
+	var texts []string
+	for _, one := range q.Questions {
+		n := adapters.Question{Header: one.Header, Text: one.Text, Several: one.Several, FreeText: one.Custom == nil || *one.Custom}
+		for _, o := range one.Options {
+			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
+		}
+		r.Questions, texts = append(r.Questions, n), append(texts, one.Text)
+	}
+	r.Text = strings.Join(texts, "\n")
+	return r
+}
+
+// Answer implements adapters.Answerer. The server takes one answer to an id, and refuses the
+// second. A denial ends the turn unless it has a message; OpenCode denies the session's other
+// requests with it (1.18.33).
+func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
+	if err := d.Check(&shown); err != nil {
+		return adapters.Result{}, err
+	}
+	c, err := a.answerable(ctx, s)
+	if err != nil {
+		return adapters.Result{}, err
+	}
+	list, err := c.pending(ctx, s)
+	if err != nil {
+		return adapters.Result{}, err
+	}
+	r, err := adapters.Match(list, &shown)
+	if err != nil {
+		return adapters.Result{}, err
+	}
+	path, content := reply(&r, d)
+	_, err = c.request(ctx, http.MethodPost, path+inFolder(s), content)
+	switch {
+	case errors.Is(err, errNotFound):
+		return adapters.Result{}, adapters.ErrNotPending
+	case err != nil && wasSent(err):
+		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, serverProblem(c.base, err))
+	case err != nil:
+		return adapters.Result{}, c.problem(err)
+	}
+	return adapters.Result{Confirmed: true, Evidence: "OpenCode's server took the answer to " + r.ID}, nil
+}
+
+// wasSent reports whether a request may have reached the server although it failed.
+func wasSent(err error) bool {
+	var listener *peer.ListenerError
+	var op *net.OpError
+	if errors.Is(err, errPassword) || errors.As(err, &listener) {
+		return false
+	}
+	return !errors.As(err, &op) || op.Op != "dial"
+}
+
+// reply returns the call that gives a decision. "always" is never sent.
+func reply(r *adapters.Request, d adapters.Decision) (path string, content any) {
+	if r.Kind == adapters.AsksQuestion {
+		path = "/question/" + url.PathEscape(r.ID)
+		if d.Verdict == adapters.Deny {
+			return path + "/reject", map[string]any{}
+		}
+		return path + "/reply", map[string]any{"answers": d.Answers}
+	}
+	answer := map[string]string{"reply": "reject"}
+	if d.Verdict == adapters.AllowOnce {
+		answer["reply"] = "once"
+	} else if d.Message != "" {
+		answer["message"] = d.Message
+	}
+	return "/permission/" + url.PathEscape(r.ID) + "/reply", answer
+}
+
+// Send implements adapters.Prompter, for sessions whose process has a server.
+func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) error {
+	c, err := a.prompted(ctx, s)
+	if err != nil {
+		return err
+	}
+	status := map[string]serverStatus{}
+	if err := c.get(ctx, "/session/status"+inFolder(s), &status); err != nil {
+		return serverProblem(c.base, err)
+	}
+	if _, busy := status[s.ID]; busy {
+		return adapters.ErrBusy
+	}
+	return c.prompt(ctx, s, prompt)
+}
+
+// Queue implements adapters.Prompter: OpenCode takes the prompt up when the turn is over, or
+// before its next step (1.18.33).
+func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
+	c, err := a.prompted(ctx, s)
+	if err != nil {
+		return err
+	}
+	return c.prompt(ctx, s, prompt)
+}
+
+func (a *Adapter) prompted(ctx context.Context, s adapters.Session) (*serverClient, error) {
+	c, err := a.serverOf(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("%w; type the prompt in its terminal, or resume it once it has stopped", err)
+	}
+	return c, nil
+}
+
+func (c *serverClient) prompt(ctx context.Context, s adapters.Session, text string) error {
+	content := map[string]any{"parts": []map[string]string{{"type": "text", "text": text}}}
+	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/prompt_async"+inFolder(s), content); err != nil {
+		return serverProblem(c.base, err)
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+// Package answer answers what sessions ask of the user, and sends them prompts, for the
+// command line, the window and notifications. An answer is bound to what the user saw: to the
+// session, the request and its text (Request.Key). If any of them has changed, nothing is
+// answered.
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/settings"
+)
+
+const (
+	// askLimit is how long an agent may take to list its requests.
+	askLimit = 5 * time.Second
+	// answerLimit is how long an agent may take to accept an answer.
+	answerLimit = 10 * time.Second
+	// confirmLimit is how long the session may take to go on after an answer.
+	confirmLimit = 2 * time.Second
+	// confirmPause is the time between two looks at the session after an answer.
+	confirmPause = 50 * time.Millisecond
+	// atOnce is how many sessions are asked for their requests at the same time.
+	atOnce = 8
+)
+
+// Core gives the sessions and their adapters; *app.Core is one.
+type Core interface {
+	Adapter(name adapters.Name) adapters.Adapter
+	Current(ctx context.Context, agent adapters.Name, id string) (app.Session, error)
+	RequestAgentRefresh(name adapters.Name)
+}
+
+// Answers answers the requests of sessions. Its methods may be called on any goroutine, and
+// take as long as the agents do: never call them on the goroutine of a window.
+type Answers struct {
+	core   Core
+	policy func() settings.Answering
+}
+
+// New returns Answers over the agents of core. policy returns the setting "answering"; it is
+// called at every use, so that a changed setting counts at once.
+func New(core Core, policy func() settings.Answering) *Answers {
+	return &Answers{core: core, policy: policy}
+}
+
+// Request is a request as the user sees it.
+type Request struct {
+	adapters.Request
+	Key     string   // names the request in Ref; see adapters.Request.Key
+	Dangers []string // why its command looks dangerous, in words; nil if it does not
+	// CanReply reports that its questions can be answered from here. Like CanAllow and
+	// CanDeny it depends on the settings.
+	CanReply bool
+}
+
+// Pending are the requests of one session that waits for the user.
+type Pending struct {
+	Session  app.Session
+	Requests []Request // the oldest first
+	// Err is why the session's requests could not be read, or can't be answered from here
+	// (adapters.ErrAnswerElsewhere); nil if Requests are all.
+	Err error
+	// Place is where the user can answer it instead: its terminal, in words.
+	Place string
+}
+
+// Ref names a request that the user saw.
+type Ref struct {
+	Agent   adapters.Name
+	Session string
+	Key     string // Request.Key
+}
+
+// Ref returns the name of a request of p.
+func (p *Pending) Ref(r *Request) Ref {
+	return Ref{Agent: p.Session.Agent, Session: p.Session.ID, Key: r.Key}
+}
+
+// Result is the result of an answer that was taken.
+type Result struct {
+	Session  app.Session   // as it is after the answer
+	Evidence string        // what the agent said, in words
+	Took     time.Duration // from the call until the session went on
+}
+
+// All returns the requests of every session of a snapshot that waits for the user, those
+// that have waited longest first. It asks the agents at the same time; one that does not
+// answer has its error in Pending.Err.
+func (a *Answers) All(ctx context.Context, sessions []app.Session) []Pending {
+	var list []Pending
+	for i := range sessions {
+		if sessions[i].Status == adapters.Waiting {
+			list = append(list, Pending{Session: sessions[i]})
+		}
+	}
+	var group sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range list {
+		slots <- struct{}{}
+		group.Go(func() {
+			list[i] = a.Of(ctx, list[i].Session)
+			<-slots
+		})
+	}
+	group.Wait()
+	slices.SortStableFunc(list, func(a, b Pending) int { return a.since().Compare(b.since()) })
+	return list
+}
+
+// since returns when the session began to wait, as far as that is known.
+func (p *Pending) since() time.Time {
+	if len(p.Requests) > 0 && !p.Requests[0].AskedAt.IsZero() {
+		return p.Requests[0].AskedAt
+	}
+	return p.Session.LastActivityAt
+}
+
+// Of returns the requests of one session.
+func (a *Answers) Of(ctx context.Context, s app.Session) Pending {
+	p := Pending{Session: s, Place: Place(&s)}
+	answerer, ok := a.core.Adapter(s.Agent).(adapters.Answerer)
+	if !ok {
+		p.Err = fmt.Errorf("%w: its agent takes no answers from outside", adapters.ErrAnswerElsewhere)
+		return p
+	}
+	limited, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	list, err := answerer.Pending(limited, s.Session)
+	p.Err = err
+	for _, r := range list {
+		p.Requests = append(p.Requests, a.seen(r))
+	}
+	return p
+}
+
+// seen returns a request as the user sees it, with the decisions that the settings leave.
+func (a *Answers) seen(r adapters.Request) Request {
+	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0}
+	switch r.Kind {
+	case adapters.AsksCommand:
+		out.Dangers = Dangers(r.Text, r.Folder)
+	case adapters.AsksFileChange:
+		out.Dangers = hidden(r.Text)
+	}
+	out.CanAllow = r.CanAllow && a.allowed(adapters.AllowOnce) == nil
+	out.CanDeny = r.CanDeny && a.allowed(adapters.Deny) == nil
+	out.CanReply = out.CanReply && a.allowed(adapters.Reply) == nil
+	return out
+}
+
+// Place returns where the user finds a session that can't be answered from here.
+func Place(s *app.Session) string {
+	var words []string
+	if s.Remote != "" {
+		words = append(words, "on "+s.Remote)
+	}
+	if !s.Process.IsZero() {
+		words = append(words, fmt.Sprintf("process %d", s.Process.PID))
+	}
+	if s.CWD != "" {
+		words = append(words, "in "+s.CWD)
+	}
+	return strings.Join(words, ", ")
+}
+
+// allowed returns why the settings do not allow a decision; nil if they do.
+func (a *Answers) allowed(v adapters.Verdict) error {
+	const how = "the setting answering is %q; change it in config.toml, or answer in its terminal"
+	switch p := a.policy(); {
+	case p == settings.AnswerNone, p == settings.AnswerDeny && v != adapters.Deny:
+		return fmt.Errorf("%w: "+how, adapters.ErrNotAllowed, p)
+	}
+	return nil
+}
+
+// Answer gives a decision on the request that the user saw, and returns once the session has
+// gone on. Its errors wrap those of package adapters (ErrNotPending, ErrRequestChanged, …):
+// then nothing was answered. ErrUnconfirmed alone means that the answer was sent, and the
+// session did not go on within 2 s. app.ErrNoSession and app.ErrNoAnswer come from Current.
+func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Result, error) {
+	began := time.Now()
+	if err := a.allowed(d.Verdict); err != nil {
+		return Result{}, err
+	}
+	s, err := a.core.Current(ctx, ref.Agent, ref.Session)
+	if err != nil {
+		return Result{}, err
+	}
+	answerer, ok := a.core.Adapter(ref.Agent).(adapters.Answerer)
+	if !ok {
+		return Result{}, a.elsewhere(&s)
+	}
+	shown, err := find(ctx, answerer, &s, ref.Key)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := d.Check(&shown); err != nil {
+		return Result{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	took, err := answerer.Answer(limited, s.Session, shown, d)
+	defer a.core.RequestAgentRefresh(ref.Agent)
+	if err != nil {
+		return Result{}, err
+	}
+	s, err = a.confirm(ctx, answerer, s, ref.Key)
+	return Result{Session: s, Evidence: took.Evidence, Took: time.Since(began)}, err
+}
+
+func (a *Answers) elsewhere(s *app.Session) error {
+	return fmt.Errorf("%w (%s): its agent takes no answers from outside", adapters.ErrAnswerElsewhere, Place(s))
+}
+
+// find returns the request with this key among those that wait.
+func find(ctx context.Context, answerer adapters.Answerer, s *app.Session, key string) (adapters.Request, error) {
+	limited, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	list, err := answerer.Pending(limited, s.Session)
+	if err != nil {
+		return adapters.Request{}, err
+	}
+	for _, r := range list {
+		if r.Key() == key {
+			return r, nil
+		}
+	}
+	if len(list) > 0 {
+		return adapters.Request{}, fmt.Errorf("%w: another one waits now", adapters.ErrRequestChanged)
+	}
+	return adapters.Request{}, adapters.ErrNotPending
+}
+
+// confirm waits until the session no longer waits, or waits for another request.
+func (a *Answers) confirm(ctx context.Context, answerer adapters.Answerer, s app.Session, key string) (app.Session, error) {
+	limited, cancel := context.WithTimeout(ctx, confirmLimit)
+	defer cancel()
+	tick := time.NewTicker(confirmPause)
+	defer tick.Stop()
+	last := s
+	for {
+		now, err := a.core.Current(limited, s.Agent, s.ID)
+		if err == nil {
+			last = now
+			if now.Status != adapters.Waiting && now.Status != adapters.Unknown {
+				return now, nil
+			}
+			if _, err := find(limited, answerer, &now, key); errors.Is(err, adapters.ErrRequestChanged) {
+				return now, nil
+			}
+		} else if errors.Is(err, app.ErrNoSession) {
+			return last, nil // it ended with its answer
+		}
+		select {
+		case <-tick.C:
+		case <-limited.Done():
+			if ctx.Err() != nil {
+				return last, ctx.Err()
+			}
+			return last, fmt.Errorf("%w: the answer was sent, and the session still waits after %s; look at it in its terminal (%s)",
+				adapters.ErrUnconfirmed, confirmLimit, Place(&last))
+		}
+	}
+}

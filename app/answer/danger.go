@@ -1,0 +1,362 @@
+package answer
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"rollcall/app/present"
+)
+
+// maxParsed bounds the commands that are parsed, in bytes. A longer one is marked for its
+// length.
+const maxParsed = 32 << 10
+
+// maxDepth bounds how deep commands inside commands (sh -c "…") are looked at.
+const maxDepth = 8
+
+// Dangers returns why a command looks dangerous, in words, each reason once; nil if it does
+// not. folder is the one in which it would run; empty: not known. It is a help for the eye:
+// a command without a mark may be dangerous as well, so a command is always shown whole.
+func Dangers(command, folder string) []string {
+	m := &marks{folder: folder}
+	m.add(hidden(command)...)
+	m.script(command, 0)
+	return m.found
+}
+
+// hidden returns a reason if a text has characters that a reader does not see.
+func hidden(text string) []string {
+	for _, r := range text {
+		if r != '\n' && r != '\t' && present.Invisible(r) {
+			return []string{"has invisible characters or terminal commands in it"}
+		}
+	}
+	return nil
+}
+
+// marks gathers the reasons of one command.
+type marks struct {
+	folder string
+	found  []string
+}
+
+func (m *marks) add(reasons ...string) {
+	for _, r := range reasons {
+		if !slices.Contains(m.found, r) {
+			m.found = append(m.found, r)
+		}
+	}
+}
+
+// script looks at a text for a shell.
+func (m *marks) script(text string, depth int) {
+	if len(text) > maxParsed {
+		m.add("is very long: read it to its end")
+		return
+	}
+	if depth > maxDepth {
+		m.add("has commands inside commands")
+		return
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		m.add("can't be parsed as a shell command")
+		for line := range strings.Lines(text) {
+			m.call(strings.Fields(line), depth)
+		}
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			m.call(words(n.Args), depth)
+		case *syntax.Redirect:
+			if n.Word != nil && writes(n.Op) {
+				m.target(literal(n.Word))
+			}
+		case *syntax.BinaryCmd:
+			m.pipe(n)
+		}
+		return true
+	})
+}
+
+// writes reports whether a redirection writes to a file.
+func writes(op syntax.RedirOperator) bool {
+	switch op.String() {
+	case ">", ">>", ">|", "&>", "&>>", "<>":
+		return true
+	}
+	return false
+}
+
+func words(list []*syntax.Word) []string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		out[i] = literal(w)
+	}
+	return out
+}
+
+// literal returns a word without its quotes. Parts that only the shell knows, such as
+// variables, are left as they are written.
+func literal(w *syntax.Word) string {
+	var b strings.Builder
+	var add func(parts []syntax.WordPart)
+	add = func(parts []syntax.WordPart) {
+		for _, p := range parts {
+			switch p := p.(type) {
+			case *syntax.Lit:
+				b.WriteString(unescaped(p.Value))
+			case *syntax.SglQuoted:
+				b.WriteString(p.Value)
+			case *syntax.DblQuoted:
+				add(p.Parts)
+			default:
+				_ = syntax.NewPrinter().Print(&b, p) // a strings.Builder never fails
+			}
+		}
+	}
+	add(w.Parts)
+	return b.String()
+}
+
+// unescaped removes the backslashes of an unquoted word.
+func unescaped(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// prefixes are commands that run another, given after their own options. Where it begins is
+// not known for every option.
+var prefixes = []string{"env", "nohup", "nice", "time", "timeout", "xargs", "command", "exec", "builtin", "setsid", "stdbuf", "ionice", "chronic", "busybox",
+	"sudo", "doas", "su", "pkexec", "runas"}
+
+// shells are commands that run a script.
+var shells = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "ash"}
+
+// interpreters are commands that run what they read.
+var interpreters = append([]string{"python", "python3", "perl", "ruby", "node", "bun", "php", "pwsh", "powershell"}, shells...)
+
+// downloaders are commands that fetch a file from elsewhere.
+var downloaders = []string{"curl", "wget", "fetch", "http", "aria2c"}
+
+// maxPrefix is how many words of a command that runs another are tried as its beginning.
+const maxPrefix = 20
+
+// call looks at one command with its arguments.
+func (m *marks) call(args []string, depth int) {
+	for len(args) > 0 && isAssignment(args[0]) {
+		args = args[1:]
+	}
+	for i := range args {
+		name := strings.ToLower(strings.TrimSuffix(path.Base(filepath.ToSlash(args[i])), ".exe"))
+		m.shell(name, args[i+1:], depth)
+		m.known(name, args[i+1:])
+		if i == 0 && !slices.Contains(prefixes, name) || i == maxPrefix {
+			return
+		}
+	}
+}
+
+// shell looks at the script that a shell is given as an argument.
+func (m *marks) shell(name string, args []string, depth int) {
+	switch {
+	case name == "eval":
+		m.script(strings.Join(args, " "), depth+1)
+	case slices.Contains(shells, name):
+		for i, a := range args {
+			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c") && i+1 < len(args) {
+				m.script(args[i+1], depth+1)
+				break
+			}
+		}
+	}
+	if slices.Contains(interpreters, name) || name == "eval" || name == "source" || name == "." {
+		for _, a := range args {
+			if fetches(a) {
+				m.add("runs what it downloads")
+			}
+		}
+	}
+}
+
+// fetches reports whether a word that is substituted ("$(curl …)", "<(curl …)") downloads.
+func fetches(word string) bool {
+	for _, begin := range []string{"$(", "<(", "`"} {
+		if _, rest, ok := strings.Cut(word, begin); ok {
+			if f := strings.Fields(rest); len(f) > 0 && slices.Contains(downloaders, path.Base(f[0])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pipe looks at what is piped into what.
+func (m *marks) pipe(n *syntax.BinaryCmd) {
+	if op := n.Op.String(); op != "|" && op != "|&" {
+		return
+	}
+	if calls(n.X, downloaders) && calls(n.Y, interpreters) {
+		m.add("runs what it downloads")
+	}
+}
+
+// calls reports whether a statement calls one of the programs anywhere, also by way of
+// another such as sudo or env.
+func calls(n syntax.Node, names []string) (found bool) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		c, ok := n.(*syntax.CallExpr)
+		if !ok {
+			return true
+		}
+		for i, w := range words(c.Args) {
+			if slices.Contains(names, path.Base(w)) {
+				found = true
+			}
+			if i == 0 && !slices.Contains(prefixes, path.Base(w)) || i == maxPrefix {
+				break
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// known looks at a command whose meaning is known.
+func (m *marks) known(name string, args []string) {
+	switch name {
+	case "sudo", "doas", "su", "pkexec", "runas":
+		m.add("runs as another user")
+	case "rm", "rmdir", "unlink", "shred":
+		if name == "shred" || has(args, 'r', "--recursive") || has(args, 'R', "") {
+			m.add("deletes folders with all they contain")
+		}
+		m.targets(args)
+	case "find":
+		if slices.Contains(args, "-delete") || slices.Contains(args, "-exec") || slices.Contains(args, "-execdir") {
+			m.add("deletes or changes every file that it finds")
+		}
+	case "git":
+		m.git(args)
+	case "dd", "mkfs", "fdisk", "parted", "wipefs", "shutdown", "reboot", "halt", "poweroff":
+		m.add("can destroy a disk or stop the machine")
+	case "chmod", "chown", "chgrp":
+		if has(args, 'R', "--recursive") {
+			m.add("changes the rights of whole folders")
+		}
+		m.targets(args)
+	case "mv", "cp", "ln", "install", "tee", "touch", "mkdir", "truncate", "rsync", "sed", "remove-item", "del":
+		if name == "sed" && !has(args, 'i', "--in-place") {
+			return
+		}
+		m.targets(args)
+	default:
+		if strings.HasPrefix(name, "mkfs.") {
+			m.add("can destroy a disk or stop the machine")
+		}
+	}
+}
+
+// has reports whether options contain a letter, alone or among others ("-rf"), or a name.
+func has(args []string, letter rune, long string) bool {
+	for _, a := range args {
+		if a == "--" {
+			return false
+		}
+		if long != "" && (a == long || strings.HasPrefix(a, long+"=")) {
+			return true
+		}
+		if len(a) > 1 && a[0] == '-' && a[1] != '-' && strings.ContainsRune(a, letter) {
+			return true
+		}
+	}
+	return false
+}
+
+// git looks at git's commands that lose work.
+func (m *marks) git(args []string) {
+	for len(args) > 1 && strings.HasPrefix(args[0], "-") { // -C folder, -c key=value
+		if args[0] == "-C" || args[0] == "-c" {
+			args = args[1:]
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return
+	}
+	rest := args[1:]
+	switch args[0] {
+	case "push":
+		force := has(rest, 'f', "--force") || has(rest, 0, "--force-with-lease") || has(rest, 0, "--mirror") || has(rest, 'd', "--delete")
+		if force || slices.ContainsFunc(rest, func(a string) bool { return len(a) > 1 && (a[0] == '+' || a[0] == ':') }) {
+			m.add("overwrites or deletes what others have pushed")
+		}
+	case "reset":
+		if slices.Contains(rest, "--hard") {
+			m.add("throws away changes that are not committed")
+		}
+	case "clean":
+		if has(rest, 'f', "--force") {
+			m.add("throws away changes that are not committed")
+		}
+	case "checkout", "restore", "switch":
+		if has(rest, 'f', "--force") || slices.Contains(rest, ".") {
+			m.add("throws away changes that are not committed")
+		}
+	}
+}
+
+// targets looks at the arguments of a command that changes files.
+func (m *marks) targets(args []string) {
+	options := true
+	for _, a := range args {
+		if a == "--" {
+			options = false
+			continue
+		}
+		if options && strings.HasPrefix(a, "-") {
+			continue
+		}
+		m.target(a)
+	}
+}
+
+// target looks at a file that is written or removed.
+func (m *marks) target(name string) {
+	if name == "" || strings.HasPrefix(name, "/dev/std") || name == "/dev/null" || name == "/dev/tty" || strings.HasPrefix(name, "/dev/fd/") {
+		return
+	}
+	if strings.HasPrefix(name, "~") || strings.HasPrefix(name, "$HOME") || strings.HasPrefix(name, "${HOME") {
+		m.add("writes outside its folder")
+		return
+	}
+	clean := path.Clean(filepath.ToSlash(name))
+	outside := clean == ".." || strings.HasPrefix(clean, "../")
+	if path.IsAbs(clean) || filepath.IsAbs(name) {
+		folder := path.Clean(filepath.ToSlash(m.folder))
+		outside = m.folder == "" || clean != folder && !strings.HasPrefix(clean, strings.TrimSuffix(folder, "/")+"/")
+	}
+	if outside {
+		m.add("writes outside its folder")
+	}
+}
+
+// isAssignment reports whether a word sets a variable for the command after it.
+func isAssignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) < 0
+}

@@ -1,0 +1,87 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// ErrNoPrompts reports that a session takes no prompts from outside.
+var ErrNoPrompts = errors.New("takes no prompts from here")
+
+// ErrNoInterrupt reports that the turn of a session can't be interrupted from outside.
+var ErrNoInterrupt = errors.New("can't be interrupted from here")
+
+// maxPrompt bounds a prompt, in bytes.
+const maxPrompt = 4 << 20
+
+// Send gives an idle session a prompt. With queue a session that works takes it up after its
+// turn; without, such a session gets adapters.ErrBusy. Send returns once the agent has the
+// prompt.
+func (a *Answers) Send(ctx context.Context, agent adapters.Name, session, prompt string, queue bool) error {
+	switch {
+	case strings.TrimSpace(prompt) == "":
+		return errors.New("the prompt is empty")
+	case len(prompt) > maxPrompt:
+		return errors.New("the prompt is larger than 4 MB")
+	}
+	s, err := a.core.Current(ctx, agent, session)
+	if err != nil {
+		return err
+	}
+	prompter, ok := a.core.Adapter(agent).(adapters.Prompter)
+	if !ok || s.IsProcess() {
+		return fmt.Errorf("%w: %s; type it in its terminal (%s), or resume the session once it has stopped", ErrNoPrompts, session, Place(&s))
+	}
+	if err := ready(&s, queue); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	defer a.core.RequestAgentRefresh(agent)
+	if queue {
+		return prompter.Queue(limited, s.Session, prompt)
+	}
+	return prompter.Send(limited, s.Session, prompt)
+}
+
+// ready returns why a session can't take a prompt now; nil if it can.
+func ready(s *app.Session, queue bool) error {
+	switch {
+	case s.Status == adapters.Stopped:
+		return fmt.Errorf("%w: it has stopped; resume it with: rollcall resume %s", ErrNoPrompts, s.ID)
+	case s.Stale != nil:
+		return fmt.Errorf("%w: its last known status is old: %s", app.ErrNoAnswer, s.Stale.Reason)
+	case s.Suspended:
+		return fmt.Errorf("%w: its process is suspended; continue it first", ErrNoPrompts)
+	case queue || s.Status == adapters.Idle:
+		return nil
+	case s.Status == adapters.Waiting:
+		return fmt.Errorf("%w: it waits for an answer (rollcall pending), or leave the prompt for later with --queue", adapters.ErrBusy)
+	}
+	return fmt.Errorf("%w: leave the prompt for later with --queue", adapters.ErrBusy)
+}
+
+// Interrupt ends the open turn of a session; the session stays. It does nothing if no turn is
+// open. No process is signalled.
+func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session string) error {
+	s, err := a.core.Current(ctx, agent, session)
+	if err != nil {
+		return err
+	}
+	stopper, ok := a.core.Adapter(agent).(adapters.Stopper)
+	if !ok {
+		return fmt.Errorf("%w: press Esc in its terminal (%s)", ErrNoInterrupt, Place(&s))
+	}
+	limited, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	defer a.core.RequestAgentRefresh(agent)
+	if err := stopper.Stop(limited, s.Session); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoInterrupt, err)
+	}
+	return nil
+}

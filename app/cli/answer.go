@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/answer"
+	"rollcall/app/present"
+)
+
+type answerCommand struct {
+	*env
+	request     string
+	allow, deny bool
+	message     string
+	options     []int
+	texts       []string
+}
+
+func newAnswer(e *env) *cobra.Command {
+	c := &answerCommand{env: e}
+	cmd := &cobra.Command{
+		Use:        "answer ID (--allow | --deny | --option N | --text TEXT)",
+		SuggestFor: []string{"approve", "allow", "deny", "reply"},
+		Short:      "Answer what a session asks: allow it once, deny it, or reply",
+		Long: `Answer the request of the session with this id, or with the only id that begins
+so. "rollcall pending" shows requests and their names. The answer counts for the
+request with this name alone: if the session, the request or its text has changed,
+nothing is answered (exit code 13). Without --request the request is shown, and
+you are asked; that needs a terminal.
+
+What is allowed is allowed once. Nothing here allows a command for good, or changes
+how an agent asks. The setting "answering" leaves only --deny, or nothing.`,
+		Args: oneID,
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.request, "request", "", "the `NAME` of the request, as pending shows it")
+	f.BoolVar(&c.allow, "allow", false, "allow it, once")
+	f.BoolVar(&c.deny, "deny", false, "deny it")
+	f.StringVarP(&c.message, "message", "m", "", "with --deny: a `TEXT` that tells the agent why")
+	f.IntSliceVar(&c.options, "option", nil, "the number `N` of the option of a question; once per question")
+	f.StringArrayVar(&c.texts, "text", nil, "a `TEXT` of your own as the answer to a question; once per question")
+	return cmd
+}
+
+// check refuses flags that contradict each other.
+func (c *answerCommand) check() error {
+	given := 0
+	for _, is := range []bool{c.allow, c.deny, len(c.options) > 0, len(c.texts) > 0} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return usageError("say how to answer: --allow, --deny, --option N or --text TEXT\n  see: rollcall answer --help")
+	case c.message != "" && !c.deny:
+		return usageError("--message goes with --deny")
+	}
+	return nil
+}
+
+func (c *answerCommand) run(id string) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	s, _, core, err := c.find(id, false)
+	if err != nil {
+		return err
+	}
+	answers := c.answers(core)
+	pending := answers.Of(c.ctx, s)
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	if pending.Err != nil {
+		return c.wrapAnswer(&s, fmt.Errorf("%w%s", pending.Err, where(&pending)))
+	}
+	request, err := c.choose(&pending)
+	if err != nil {
+		return err
+	}
+	decision, err := c.decision(request)
+	if err != nil {
+		return err
+	}
+	result, err := answers.Answer(c.ctx, pending.Ref(request), decision)
+	if err != nil {
+		return c.wrapAnswer(&s, err)
+	}
+	c.printf("answered after %s: %s; the session is %s\n", result.Took.Round(10*time.Millisecond), present.Line(result.Evidence), present.Status(result.Session.Session))
+	return nil
+}
+
+// choose returns the request that is answered: the one that --request names, or the only one
+// once the user has seen it.
+func (c *answerCommand) choose(p *answer.Pending) (*answer.Request, error) {
+	if c.request != "" {
+		for i := range p.Requests {
+			if p.Requests[i].Key == c.request {
+				return &p.Requests[i], nil
+			}
+		}
+		err := adapters.ErrNotPending
+		if len(p.Requests) > 0 {
+			err = adapters.ErrRequestChanged
+		}
+		return nil, c.wrapAnswer(&p.Session, fmt.Errorf("%w; see what waits now: rollcall pending %s", err, p.Session.ID))
+	}
+	switch n := len(p.Requests); {
+	case n == 0:
+		return nil, c.wrapAnswer(&p.Session, adapters.ErrNotPending)
+	case n > 1:
+		return nil, usageError("%s wait: name one with --request, as rollcall pending %s shows them", plural(n, "request"), p.Session.ID)
+	case c.streams.In == nil:
+		return nil, usageError("not a terminal: name the request that you saw with --request, as rollcall pending %s shows it", p.Session.ID)
+	}
+	c.printPending(p)
+	return &p.Requests[0], c.confirm("Answer this request?", false, "nothing was answered")
+}
+
+// decision returns the user's decision on a request.
+func (c *answerCommand) decision(r *answer.Request) (adapters.Decision, error) {
+	switch {
+	case c.allow:
+		return adapters.Decision{Verdict: adapters.AllowOnce}, nil
+	case c.deny:
+		if c.message != "" && !r.CanExplain {
+			return adapters.Decision{}, usageError("%s takes no message with a denial; use --deny alone", r.Where)
+		}
+		return adapters.Decision{Verdict: adapters.Deny, Message: c.message}, nil
+	}
+	d := adapters.Decision{Verdict: adapters.Reply}
+	for _, text := range c.texts {
+		d.Answers = append(d.Answers, []string{text})
+	}
+	for i, n := range c.options {
+		label, err := optionAt(r, i, n)
+		if err != nil {
+			return d, err
+		}
+		d.Answers = append(d.Answers, []string{label})
+	}
+	return d, nil
+}
+
+// wrapAnswer adds the session's id and the exit code to an error of answering.
+func (e *env) wrapAnswer(s *app.Session, err error) error {
+	if e.ctx.Err() != nil {
+		return e.ctx.Err()
+	}
+	code := Failure
+	switch {
+	case errors.Is(err, app.ErrNoSession):
+		code = NoSession
+	case errors.Is(err, adapters.ErrUnconfirmed):
+		code = Unconfirmed
+	default:
+		for _, kind := range []error{adapters.ErrAnswerElsewhere, adapters.ErrNotPending, adapters.ErrRequestChanged, adapters.ErrRequestExpired,
+			adapters.ErrNotAllowed, adapters.ErrNoSuchAnswer, adapters.ErrBusy, answer.ErrNoPrompts, answer.ErrNoInterrupt} {
+			if errors.Is(err, kind) {
+				code = Unanswered
+			}
+		}
+	}
+	return &exitError{code, fmt.Errorf("%s: %w", s.ID, err)}
+}

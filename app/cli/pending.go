@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/app"
+	"rollcall/app/answer"
+	"rollcall/app/present"
+	"rollcall/app/settings"
+)
+
+type pendingCommand struct {
+	*env
+	asJSON bool
+}
+
+func newPending(e *env) *cobra.Command {
+	c := &pendingCommand{env: e}
+	cmd := &cobra.Command{
+		Use:        "pending [ID]",
+		SuggestFor: []string{"waiting", "requests", "approvals"},
+		Short:      "Show what sessions ask you: commands, changes, questions",
+		Long: `Show what each session that waits for you asks, whole and with nothing hidden:
+line breaks are shown as ⏎, invisible characters by their number (<U+202E>). With
+the id of a session, or with the only id that begins so, show only what that asks.
+
+Each request has a name of 26 letters and digits, which holds only as long as
+nothing of the request changes: answer it with "rollcall answer ID --request NAME".`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+	}
+	jsonFlag(cmd, &c.asJSON)
+	return cmd
+}
+
+func (c *pendingCommand) run(args []string) error {
+	var list []answer.Pending
+	var at time.Time
+	if len(args) == 1 {
+		s, snap, core, err := c.find(args[0], false)
+		if err != nil {
+			return err
+		}
+		list, at = []answer.Pending{c.answers(core).Of(c.ctx, s)}, snap.At
+	} else {
+		core, snap, err := c.refresh(0, false)
+		if err != nil {
+			return err
+		}
+		c.warnFailed(snap)
+		list, at = c.answers(core).All(c.ctx, snap.Sessions), snap.At
+	}
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	if c.asJSON {
+		return c.json(pendingAsJSON(list, at))
+	}
+	if len(list) == 0 {
+		c.printf("no session waits for you\n")
+	}
+	for i := range list {
+		if i > 0 {
+			c.printf("\n")
+		}
+		c.printPending(&list[i])
+	}
+	return nil
+}
+
+// answers returns what answers the requests of sessions, as the user's settings allow.
+func (e *env) answers(core *app.Core) *answer.Answers {
+	return answer.New(core, func() settings.Answering { return e.settings().Answering })
+}
+
+// printPending prints what one session asks.
+func (e *env) printPending(p *answer.Pending) {
+	s := &p.Session
+	e.printf("%s %s  %s  %s\n", present.AgentName(s.Agent), present.Line(s.ID), e.path(s.CWD), present.Status(s.Session))
+	for i := range p.Requests {
+		e.printRequest(&p.Requests[i])
+	}
+	switch {
+	case p.Err != nil:
+		e.printf("  %s\n", present.Line(p.Err.Error()))
+		e.printf("  it is here: %s\n", present.Line(p.Place))
+	case len(p.Requests) == 0:
+		e.printf("  nothing waits any more\n")
+	}
+}
+
+// printRequest prints a request whole.
+func (e *env) printRequest(r *answer.Request) {
+	e.printf("  request %s  %s%s\n", r.Key, r.Kind.Words(), ifelse(r.AskedAt.IsZero(), "", ", asked "+clock(r.AskedAt)))
+	if r.Folder != "" {
+		e.printf("  in %s\n", present.Visible(r.Folder))
+	}
+	for _, d := range r.Dangers {
+		e.printf("  %s\n", e.colored("! "+d, "31"))
+	}
+	e.printQuoted(r.Text)
+	if r.Reason != "" {
+		e.printf("  because:\n")
+		e.printQuoted(r.Reason)
+	}
+	for i, q := range r.Questions {
+		if len(r.Questions) > 1 || q.Header != "" {
+			e.printf("  question %d: %s\n", i+1, present.Visible(q.Header))
+		}
+		if len(r.Questions) > 1 {
+			e.printQuoted(q.Text)
+		}
+		for n, o := range q.Options {
+			e.printf("    %d  %s%s\n", n+1, present.Visible(o.Label), ifelse(o.Says == "", "", "  ("+present.Visible(o.Says)+")"))
+		}
+		if q.FreeText {
+			e.printf("    or a text of your own\n")
+		}
+	}
+	if !r.CanAllow && !r.CanDeny && !r.CanReply {
+		e.printf("  answer it in its terminal\n")
+	}
+}
+
+// printQuoted prints a text whole, each of its lines behind a bar, so that it can't pass for
+// what Rollcall prints.
+func (e *env) printQuoted(text string) {
+	lines := strings.Split(present.Visible(text), "\n")
+	for _, line := range lines {
+		e.printf("  | %s\n", line)
+	}
+	if len(text) > 2000 || len(lines) > 30 {
+		e.printf("  (%s, %s)\n", plural(len(lines), "line"), plural(len(text), "byte"))
+	}
+}
+
+// pendingDocument is the JSON document of pending. Empty fields are left out.
+type pendingDocument struct {
+	Schema  int           `json:"schema"`
+	At      string        `json:"at"`
+	Pending []pendingJSON `json:"pending"`
+}
+
+type pendingJSON struct {
+	Session  sessionJSON   `json:"session"`
+	Requests []requestJSON `json:"requests"`
+	Error    string        `json:"error,omitempty"`
+	Place    string        `json:"place,omitempty"`
+}
+
+type requestJSON struct {
+	Request   string         `json:"request"`
+	ID        string         `json:"id"`
+	Kind      string         `json:"kind"`
+	Text      string         `json:"text"`
+	Reason    string         `json:"reason,omitempty"`
+	Folder    string         `json:"folder,omitempty"`
+	Options   []string       `json:"options,omitempty"`
+	Questions []questionJSON `json:"questions,omitempty"`
+	AskedAt   string         `json:"asked_at,omitempty"`
+	ExpiresAt string         `json:"expires_at,omitempty"`
+	Dangers   []string       `json:"dangers,omitempty"`
+	Via       string         `json:"via"`
+	CanAllow  bool           `json:"can_allow"`
+	CanDeny   bool           `json:"can_deny"`
+	CanReply  bool           `json:"can_reply"`
+}
+
+type questionJSON struct {
+	Header   string       `json:"header,omitempty"`
+	Text     string       `json:"text"`
+	Options  []optionJSON `json:"options,omitempty"`
+	Several  bool         `json:"several,omitempty"`
+	FreeText bool         `json:"free_text,omitempty"`
+	Secret   bool         `json:"secret,omitempty"`
+}
+
+type optionJSON struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+func pendingAsJSON(list []answer.Pending, at time.Time) pendingDocument {
+	d := pendingDocument{Schema: schema, At: timestamp(at), Pending: []pendingJSON{}}
+	for i := range list {
+		p := pendingJSON{Session: sessionAsJSON(&list[i].Session), Requests: []requestJSON{}, Place: list[i].Place}
+		if list[i].Err != nil {
+			p.Error = list[i].Err.Error()
+		}
+		for j := range list[i].Requests {
+			p.Requests = append(p.Requests, requestAsJSON(&list[i].Requests[j]))
+		}
+		d.Pending = append(d.Pending, p)
+	}
+	return d
+}
+
+func requestAsJSON(r *answer.Request) requestJSON {
+	j := requestJSON{Request: r.Key, ID: r.ID, Kind: string(r.Kind), Text: r.Text, Reason: r.Reason, Folder: r.Folder, Options: r.Options,
+		AskedAt: timestamp(r.AskedAt), ExpiresAt: timestamp(r.ExpiresAt), Dangers: r.Dangers, Via: r.Where,
+		CanAllow: r.CanAllow, CanDeny: r.CanDeny, CanReply: r.CanReply}
+	for _, q := range r.Questions {
+		n := questionJSON{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: q.FreeText, Secret: q.Secret}
+		for _, o := range q.Options {
+			n.Options = append(n.Options, optionJSON{Label: o.Label, Description: o.Says})
+		}
+		j.Questions = append(j.Questions, n)
+	}
+	return j
+}
+
+// optionAt returns the label of an option by its number, as pending shows it.
+func optionAt(r *answer.Request, question, number int) (string, error) {
+	if question >= len(r.Questions) {
+		return "", usageError("the request has %s", plural(len(r.Questions), "question"))
+	}
+	options := r.Questions[question].Options
+	if number < 1 || number > len(options) {
+		return "", usageError("question %d has the options 1 to %d, not %d", question+1, len(options), number)
+	}
+	return options[number-1].Label, nil
+}
+
+// where returns the words for a session that is answered elsewhere.
+func where(p *answer.Pending) string {
+	if p.Place == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", p.Place)
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"rollcall/app/present"
+)
+
+func newSend(e *env) *cobra.Command {
+	var prompt string
+	var queue bool
+	cmd := &cobra.Command{
+		Use:   "send ID -p TEXT",
+		Short: "Give a running session a prompt",
+		Long: `Give the session with this id, or with the only id that begins so, a prompt. An
+idle session begins a turn with it. One that works takes it up after its turn, if
+--queue is given; without it, nothing is sent. A session that has stopped is
+continued with "rollcall resume".`,
+		Args: oneID,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if prompt == "" {
+				return usageError("a prompt is missing: use -p TEXT")
+			}
+			s, _, core, err := e.find(args[0], false)
+			if err != nil {
+				return err
+			}
+			if err := e.answers(core).Send(e.ctx, s.Agent, s.ID, prompt, queue); err != nil {
+				return e.wrapAnswer(&s, err)
+			}
+			e.printf("%s has the prompt\n", present.Line(s.ID))
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&prompt, "prompt", "p", "", "the prompt's `TEXT`")
+	cmd.Flags().BoolVar(&queue, "queue", false, "leave it for after the turn that is open")
+	return cmd
+}
+
+func newInterrupt(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "interrupt ID",
+		Short: "End the turn of a session; the session stays",
+		Long: `Ask the agent of the session with this id, or with the only id that begins so, to
+end the turn that is open. The session and its process stay; no process is
+signalled. "rollcall stop" ends a session.`,
+		Args: oneID,
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, _, core, err := e.find(args[0], false)
+			if err != nil {
+				return err
+			}
+			if err := e.answers(core).Interrupt(e.ctx, s.Agent, s.ID); err != nil {
+				return e.wrapAnswer(&s, err)
+			}
+			e.printf("%s was interrupted\n", present.Line(s.ID))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,360 @@
+//go:build agents && linux
+
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pendingRoll is the answer of `rollcall pending --json`.
+type pendingRoll struct {
+	Pending []struct {
+		Session  Session   `json:"session"`
+		Requests []request `json:"requests"`
+		Error    string    `json:"error"`
+		Place    string    `json:"place"`
+	} `json:"pending"`
+}
+
+// request is a request as `rollcall pending --json` prints it.
+type request struct {
+	Session   Session `json:"-"`
+	Request   string  `json:"request"`
+	ID        string  `json:"id"`
+	Kind      string  `json:"kind"`
+	Text      string  `json:"text"`
+	Folder    string  `json:"folder"`
+	Via       string  `json:"via"`
+	CanAllow  bool    `json:"can_allow"`
+	CanDeny   bool    `json:"can_deny"`
+	CanReply  bool    `json:"can_reply"`
+	Questions []struct {
+		Text    string `json:"text"`
+		Options []struct {
+			Label string `json:"label"`
+		} `json:"options"`
+	} `json:"questions"`
+}
+
+// pending returns what all sessions ask, and the text of the answer.
+func (s *Sandbox) pending() ([]request, string) {
+	s.t.Helper()
+	output, err := s.Command(headlessBinary, "pending", "--json").Output()
+	if err != nil {
+		s.t.Fatalf("rollcall pending: %v\n%s", err, output)
+	}
+	var roll pendingRoll
+	if err := json.Unmarshal(output, &roll); err != nil {
+		s.t.Fatal(err)
+	}
+	var out []request
+	for _, p := range roll.Pending {
+		for _, r := range p.Requests {
+			r.Session = p.Session
+			out = append(out, r)
+		}
+	}
+	return out, string(output)
+}
+
+// asks waits until some session asks for something with these words in it.
+func (s *Sandbox) asks(words string) request {
+	s.t.Helper()
+	var found request
+	var last string
+	err := poll(soon, func() bool {
+		var list []request
+		list, last = s.pending()
+		for _, r := range list {
+			if strings.Contains(r.Text, words) {
+				found = r
+			}
+		}
+		return found.Request != ""
+	})
+	if err != nil {
+		s.t.Fatalf("nobody asks for %q: %v\n%s", words, err, last)
+	}
+	return found
+}
+
+// answer runs `rollcall answer` for a request and returns its exit code and what it said.
+func (s *Sandbox) answer(r request, how ...string) (code int, said string) {
+	s.t.Helper()
+	args := append([]string{"answer", r.Session.ID, "--request", r.Request}, how...)
+	output, err := s.Command(headlessBinary, args...).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	if exit != nil {
+		code = exit.ExitCode()
+	}
+	return code, string(output)
+}
+
+// answered answers a request and fails the test unless that was taken.
+func (s *Sandbox) answered(r request, how ...string) {
+	s.t.Helper()
+	began := time.Now()
+	code, said := s.answer(r, how...)
+	if code != 0 {
+		s.t.Fatalf("answer %s: exit code %d: %s", how, code, said)
+	}
+	s.t.Logf("answer %s took %s: %s", how, time.Since(began).Round(time.Millisecond), strings.TrimSpace(said))
+}
+
+// made waits until a file exists.
+func (s *Sandbox) made(path string) {
+	s.t.Helper()
+	if err := poll(soon, func() bool { _, err := os.Stat(path); return err == nil }); err != nil {
+		s.t.Errorf("%s was not made: %v", path, err)
+	}
+}
+
+// notMade fails the test if a file exists.
+func (s *Sandbox) notMade(path string) {
+	s.t.Helper()
+	if _, err := os.Stat(path); err == nil {
+		s.t.Errorf("%s was made, although nobody allowed it", path)
+	}
+}
+
+// stale answers a request that is over, which must do nothing.
+func (s *Sandbox) stale(r request) {
+	s.t.Helper()
+	if code, said := s.answer(r, "--allow"); code != 13 || !strings.Contains(said, "nothing was answered") {
+		s.t.Errorf("a request that is over: exit code %d: %s", code, said)
+	}
+}
+
+func TestAnswerCodex(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		terminal.Prompt("allow me [[bash touch ../allowed.txt]][[esc]]")
+		terminal.Shows("Would you like to run the following command?")
+		first := s.asks("touch ../allowed.txt")
+		if first.Kind != "command" || first.Folder != s.Project || !first.CanAllow || !first.CanDeny {
+			t.Errorf("%+v", first)
+		}
+		s.answered(first, "--allow")
+		s.made(filepath.Join(s.Home, "allowed.txt"))
+		terminal.Shows("Done.")
+		s.stale(first)
+
+		terminal.Prompt("deny me [[bash touch ../denied.txt]][[esc]]")
+		second := s.asks("touch ../denied.txt")
+		s.stale(first)
+		s.answered(second, "--deny")
+		if err := poll(soon, func() bool {
+			return !strings.Contains(terminal.Screen(), "Would you like to run the following command?")
+		}); err != nil {
+			t.Errorf("the terminal still asks: %v", err)
+		}
+		s.Becomes(byPrompt("allow me"), time.Now(), soon, "idle", "idle/completed", "idle/interrupted")
+		s.notMade(filepath.Join(s.Home, "denied.txt"))
+
+		terminal.Prompt("elsewhere [[bash touch ../elsewhere.txt]][[esc]]")
+		third := s.asks("touch ../elsewhere.txt")
+		terminal.Answer("y", "Ran touch ../elsewhere.txt")
+		s.stale(third)
+	})
+}
+
+func TestPromptCodex(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		terminal.Prompt("first job")
+		terminal.Shows("Mock answer to: first job")
+		idle := s.Becomes(byPrompt("first job"), time.Now(), soon, "idle", "idle/completed")
+		s.rollcall("send", idle.ID, "-p", "second job [[delay 6]]")
+		s.Asked("second job")
+		if output, err := s.Command(headlessBinary, "send", idle.ID, "-p", "too early").CombinedOutput(); err == nil || !strings.Contains(string(output), "--queue") {
+			t.Errorf("%v: %s", err, output)
+		}
+		s.rollcall("send", idle.ID, "--queue", "-p", "third job")
+		s.Asked("third job")
+		terminal.Shows("Mock answer to: third job")
+		s.Becomes(byPrompt("first job"), time.Now(), soon, "idle", "idle/completed")
+		s.rollcall("send", idle.ID, "-p", "fourth job [[delay 300]]")
+		s.Asked("fourth job")
+		s.Becomes(byPrompt("first job"), time.Now(), soon, "working")
+		s.rollcall("interrupt", idle.ID)
+		s.Becomes(byPrompt("first job"), time.Now(), soon, "idle/interrupted")
+	})
+}
+
+// rollcall runs a command of rollcall, which must succeed.
+func (s *Sandbox) rollcall(args ...string) {
+	s.t.Helper()
+	if output, err := s.Command(headlessBinary, args...).CombinedOutput(); err != nil {
+		s.t.Fatalf("rollcall %s: %v\n%s", args[0], err, output)
+	}
+}
+
+func TestAnswerOpenCode(t *testing.T) {
+	each(t, []Release{OpenCodeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		port := strconv.Itoa(freePort(s))
+		terminal := s.Open(s.Argv(r, "--port", port)...)
+		terminal.Shows("Ask anything")
+		terminal.Prompt("allow me [[bash touch asked-allowed.txt]]")
+		terminal.Shows("Permission required")
+		first := s.asks("touch asked-allowed.txt")
+		if first.Kind != "command" || !first.CanAllow || !first.CanDeny {
+			t.Errorf("%+v", first)
+		}
+		s.answered(first, "--allow")
+		s.made(filepath.Join(s.Project, "asked-allowed.txt"))
+		terminal.Shows("Done.")
+		s.stale(first)
+
+		terminal.Prompt("ask me [[ask]]")
+		question := s.asks("Which colour?")
+		if question.Kind != "question" || !question.CanReply || len(question.Questions) != 1 || len(question.Questions[0].Options) < 2 {
+			t.Fatalf("%+v", question)
+		}
+		s.answered(question, "--option", "2")
+		s.Becomes(byPrompt("allow me"), time.Now(), soon, "idle", "idle/completed")
+		terminal.Shows(question.Questions[0].Options[1].Label)
+
+		terminal.Prompt("elsewhere [[bash touch asked-elsewhere.txt]]")
+		third := s.asks("touch asked-elsewhere.txt")
+		terminal.Dismiss("Enter", "Permission required")
+		s.made(filepath.Join(s.Project, "asked-elsewhere.txt"))
+		s.stale(third)
+
+		terminal.Prompt("deny me [[bash touch asked-denied.txt]]")
+		second := s.asks("touch asked-denied.txt")
+		s.answered(second, "--deny", "-m", "use another name")
+		s.Becomes(byPrompt("allow me"), time.Now(), soon, "idle", "idle/completed", "idle/interrupted", "idle/failed")
+		s.notMade(filepath.Join(s.Project, "asked-denied.txt"))
+
+		id := second.Session.ID
+		s.rollcall("send", id, "-p", "sent job [[delay 6]]")
+		s.Asked("sent job")
+		s.rollcall("send", id, "--queue", "-p", "queued job")
+		terminal.Shows("Mock answer to: queued job")
+		s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed")
+		s.rollcall("send", id, "-p", "stopped job [[delay 300]]")
+		s.Asked("stopped job")
+		s.rollcall("interrupt", id)
+		s.Becomes(byID(id), time.Now(), soon, "idle/interrupted")
+	})
+}
+
+// The default terminal interface has no server, and is answered in its terminal.
+func TestAnswerOpenCodeWithoutServer(t *testing.T) {
+	each(t, []Release{OpenCodeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal, _ := openOpenCode(s, r)
+		terminal.Prompt("need it [[bash touch asked.txt]]")
+		terminal.Shows("Permission required")
+		waiting := s.Becomes(byPrompt("need it"), time.Now(), soon, "waiting/permission")
+		output, err := s.Command(headlessBinary, "answer", waiting.ID, "--request", "x", "--allow").CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 13 || !strings.Contains(string(output), "answer it in its terminal") {
+			t.Errorf("%v: %s", err, output)
+		}
+		s.notMade(filepath.Join(s.Project, "asked.txt"))
+	})
+}
+
+func TestAnswerOpenClaw(t *testing.T) {
+	each(t, []Release{OpenClawNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		g := s.StartGateway(r)
+		g.Send("agent:main:first", "first job [[delay 120]]")
+		approver, err := g.dialWith(t.Context(), "operator.read", "operator.write", "operator.approvals", "operator.admin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer approver.close()
+		ask := func(command string) (decided func() string) {
+			answer, err := approver.call(t.Context(), "exec.approval.request", map[string]any{"command": command, "cwd": s.Project,
+				"host": "gateway", "agentId": "main", "sessionKey": "agent:main:first", "twoPhase": true, "timeoutMs": 120000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var asked struct{ ID string }
+			if err := json.Unmarshal(answer, &asked); err != nil || asked.ID == "" {
+				t.Fatalf("%s, %v", answer, err)
+			}
+			t.Logf("%s %s", answer, g.call("exec.approval.list", map[string]any{}))
+			return func() string {
+				answer, err := approver.call(t.Context(), "exec.approval.waitDecision", map[string]any{"id": asked.ID})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(answer)
+			}
+		}
+		decided := ask("touch allowed.txt")
+		first := s.asks("touch allowed.txt")
+		if first.Kind != "command" || first.Folder != s.Project || !first.CanAllow || !first.CanDeny {
+			t.Errorf("%+v", first)
+		}
+		s.answered(first, "--allow")
+		if got := decided(); !strings.Contains(got, `"allow-once"`) {
+			t.Errorf("decided %s", got)
+		}
+		s.stale(first)
+		decided = ask("touch denied.txt")
+		second := s.asks("touch denied.txt")
+		s.answered(second, "--deny")
+		if got := decided(); !strings.Contains(got, `"deny"`) {
+			t.Errorf("decided %s", got)
+		}
+	})
+}
+
+// openClaudeInTmux is openClaude in a pane that Claude Code knows to be one.
+func openClaudeInTmux(s *Sandbox, r Release, id string) *Terminal {
+	s.t.Helper()
+	terminal := s.OpenInTmux(s.Program(r), "--session-id", id, "--permission-mode", "default")
+	terminal.Shows("? for shortcuts")
+	agent := s.Descendant(terminal.PID(), "claude")
+	if err := poll(20*time.Second, func() bool { return registered(s, agent) == id }); err != nil {
+		s.t.Fatalf("no registry entry of %v: %v", agent, err)
+	}
+	return terminal
+}
+
+func TestAnswerClaudeInTmux(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		id := uuid(t)
+		terminal := openClaudeInTmux(s, r, id)
+		terminal.Prompt("allow me [[bash touch 'a,b}#c[d]*.txt']]")
+		terminal.Shows("Do you want to proceed?")
+		first := s.asks("touch 'a,b}#c[d]*.txt'")
+		if first.Kind != "command" || !first.CanAllow || !first.CanDeny || first.Session.ID != id {
+			t.Errorf("%+v", first)
+		}
+		s.tmux("copy-mode", "-t", terminal.pane())
+		if code, said := s.answer(first, "--allow"); code != 13 || !strings.Contains(said, "copy mode") {
+			t.Errorf("in copy mode: exit code %d: %s", code, said)
+		}
+		s.tmux("send-keys", "-t", terminal.pane(), "-X", "cancel")
+		s.answered(first, "--allow")
+		s.made(filepath.Join(s.Project, "a,b}#c[d]*.txt"))
+		s.stale(first)
+
+		terminal.Shows("Done.")
+		terminal.Prompt("deny me [[bash touch denied.txt]]")
+		second := s.asks("touch denied.txt")
+		s.stale(first)
+		s.answered(second, "--deny")
+		s.notMade(filepath.Join(s.Project, "denied.txt"))
+
+		terminal.Prompt("elsewhere [[bash touch elsewhere.txt]]")
+		third := s.asks("touch elsewhere.txt")
+		terminal.Dismiss("1", "Do you want to proceed?")
+		s.made(filepath.Join(s.Project, "elsewhere.txt"))
+		s.stale(third)
+	})
+}
