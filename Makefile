@@ -24,6 +24,10 @@ SEED     ?= 1
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
+NFPM     := $(BUILD)/tools/nfpm
+ACTIONLINT := $(BUILD)/tools/actionlint
+# The architectures of the Linux packages.
+ARCHITECTURES ?= amd64 arm64
 # What needs no cgo, and so can be checked for every system on one.
 PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
 	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/webhook/... ./app/worktree/...
@@ -32,7 +36,7 @@ PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress packages setup-packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,11 +45,11 @@ setup: ## install the system packages that the rest needs (Debian)
 	@packaging/setup
 
 build: ## build the desktop application: build/rollcall
-	go build $(HARDENED) -tags $(DESKTOP) -ldflags '$(LDFLAGS) -bindnow -linkmode=external -extldflags "$(RELRO)"' -o $(BUILD)/rollcall .
+	go build $(HARDENED) -tags $(DESKTOP) -ldflags '$(LDFLAGS) -bindnow -linkmode=external -extldflags "$(RELRO)"' -o $(or $(OUT),$(BUILD)/rollcall) .
 
 headless: ## build the static command-line binary: build/rollcall-headless
 	CGO_ENABLED=1 go build $(HARDENED) -tags $(STATIC) -ldflags '$(LDFLAGS) -linkmode=external -extldflags "-static-pie $(RELRO),-z,pack-relative-relocs"' \
-		-o $(BUILD)/rollcall-headless .
+		-o $(or $(OUT),$(BUILD)/rollcall-headless) .
 
 man: ## write the manual pages of all commands: build/man
 	@rm -rf $(BUILD)/man
@@ -119,9 +123,26 @@ $(GOVULNCHECK): tools/go.mod tools/go.sum
 $(GOTESTSUM): tools/go.mod tools/go.sum
 	cd tools && go build -o ../$@ gotest.tools/gotestsum
 
+# What makes packages and releases has a module of its own, so that its dependencies never change the linters'.
+$(NFPM): tools/release/go.mod tools/release/go.sum
+	cd tools/release && go build -o ../../$@ github.com/goreleaser/nfpm/v2/cmd/nfpm
+
+$(ACTIONLINT): tools/release/go.mod tools/release/go.sum
+	cd tools/release && go build -o ../../$@ github.com/rhysd/actionlint/cmd/actionlint
+
+packages: setup-packages $(NFPM) ## build the Linux packages for ARCHITECTURES (amd64 arm64): build/dist
+	@packaging/packages $(ARCHITECTURES)
+	@packaging/check-packages
+
+setup-packages: ## install the system packages that packages and releases need (Debian)
+	@packaging/setup packaging/release-packages.txt
+
+print-%:
+	@echo '$($*)'
+
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
 	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents,faults ./...
-	shellcheck packaging/setup packaging/check packaging/licences packaging/fuzz .ci/run
+	shellcheck $$(grep -lE '^#!/(usr/bin/env bash|bin/sh)' -r packaging) packaging/version .ci/run
 
 fmt: $(GOLANGCI) ## format the source
 	$(GOLANGCI) fmt ./...
