@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/owned"
+	"rollcall/app/updates"
 	"rollcall/bounded"
 )
 
@@ -29,6 +30,12 @@ type Settings struct {
 	OpenClaw OpenClaw                `toml:"openclaw"`
 	Webhook  Webhook                 `toml:"webhook"`
 	Launch   Launch                  `toml:"launch"`
+	Updates  Updates                 `toml:"updates"`
+}
+
+// Updates is where the newest version can be asked for. Nothing is asked unless the user calls for it.
+type Updates struct {
+	Feed string `toml:"feed"` // https://; empty: none
 }
 
 // Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
@@ -116,6 +123,9 @@ func Load(path string) (Settings, error) {
 		}
 		return err != nil
 	})
+	if err := s.checkUpdates(); err != nil {
+		bad = append(bad, fmt.Errorf("settings: %s:%s updates.feed is ignored: %w", path, line(text, "updates", "feed"), err))
+	}
 	bad = append(bad, s.readTokens(path)...)
 	bad = append(bad, s.checkWebhook(path))
 	return s, errors.Join(bad...)
@@ -127,6 +137,18 @@ func explain(err error) string {
 		return fmt.Sprintf("line %d: %s", pe.Position.Line, pe.Message)
 	}
 	return strings.TrimPrefix(err.Error(), "toml: ")
+}
+
+// checkUpdates removes a feed that cannot be asked, and returns the reason.
+func (s *Settings) checkUpdates() error {
+	if s.Updates.Feed == "" {
+		return nil
+	}
+	err := updates.CheckFeed(s.Updates.Feed)
+	if err != nil {
+		s.Updates.Feed = ""
+	}
+	return err
 }
 
 // check returns an error for a gateway with invalid values. The error must not contain the URL, which may contain the
