@@ -36,7 +36,7 @@ PORTABLE := . ./adapters/... ./proc/... ./app ./app/autostart ./app/cleanup/... 
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress packages setup-packages
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg test-packages lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,34 @@ man: ## write the manual pages of all commands: build/man
 windows: ## cross-build the desktop application for Windows: build/rollcall.exe
 	CC=x86_64-w64-mingw32-gcc GOOS=windows GOARCH=amd64 CGO_ENABLED=1 \
 		go build $(HARDENED) -ldflags '$(LDFLAGS) -H windowsgui' -o $(BUILD)/rollcall.exe .
+
+windows-cli: ## cross-build the command-line program for Windows: build/rollcall.com
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build $(HARDENED) -tags headless -ldflags '$(LDFLAGS)' -o $(BUILD)/rollcall.com .
+
+windows-installer: setup-packages windows windows-cli ## build the installer for Windows and the archive without one: build/dist
+	@packaging/windows/build
+
+test-windows: windows-installer ## run the installer and the program's portable tests under Wine
+	@packaging/windows/test
+
+darwin-cli: ## cross-build the command-line program for macOS, arm64 and amd64: build/dist
+	@packaging/macos/cli
+
+app: ## on a Mac: build build/Rollcall.app
+	@packaging/macos/app
+
+dmg: app ## on a Mac: build the disk image of the application: build/dist
+	@packaging/macos/dmg
+
+test-packages: packages ## as root: install, start, upgrade and remove the packages in fresh trees of DISTRIBUTIONS (bookworm trixie)
+	@packaging/test-packages $(DISTRIBUTIONS)
+
+lint-release: $(ACTIONLINT) ## check the workflows, and test what makes releases
+	$(ACTIONLINT) .github/workflows/*.yml
+	cd tools/release && go vet ./... && go test ./...
+
+release-dry-run: lint-release packages darwin-cli windows-installer ## do everything of a release that this machine can, and list what is left
+	@packaging/release --dry-run
 
 run: setup build ## set up, build and start Rollcall; without a display, under a virtual one
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec $(BUILD)/rollcall; \

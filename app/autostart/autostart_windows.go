@@ -3,6 +3,8 @@ package autostart
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/windows/registry"
@@ -52,7 +54,19 @@ func (e Entry) read() (program string, exists, edited bool, err error) {
 	return program, true, !ok || quoted != `"`+program+`"` || strings.Contains(program, `"`), nil
 }
 
+// withoutConsole returns the desktop program beside the console program, if there is one: at login no console may appear.
+func withoutConsole(program string) string {
+	if ext := filepath.Ext(program); strings.EqualFold(ext, ".com") {
+		desktop := strings.TrimSuffix(program, ext) + ".exe"
+		if _, err := os.Stat(desktop); err == nil {
+			return desktop
+		}
+	}
+	return program
+}
+
 func (e Entry) on(program string) (c Change, err error) {
+	program = withoutConsole(program)
 	_, _, edited, err := e.read()
 	if err != nil {
 		return c, err
