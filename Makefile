@@ -25,15 +25,19 @@ SEED     ?= 1
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
+NFPM     := $(BUILD)/tools/nfpm
+ACTIONLINT := $(BUILD)/tools/actionlint
+# The architectures of the Linux packages.
+ARCHITECTURES ?= amd64 arm64
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
-	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/webhook/... ./app/worktree/...
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
+	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/uninstall ./app/updates ./app/webhook/... ./app/worktree/...
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress full-disk
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg test-packages lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,11 +46,11 @@ setup: ## install the system packages that the rest needs (Debian)
 	@packaging/setup
 
 build: ## build the desktop application: build/rollcall
-	go build $(HARDENED) -tags $(DESKTOP) -ldflags '$(LDFLAGS) -bindnow -linkmode=external -extldflags "$(RELRO)"' -o $(BUILD)/rollcall .
+	go build $(HARDENED) -tags $(DESKTOP) -ldflags '$(LDFLAGS) -bindnow -linkmode=external -extldflags "$(RELRO)"' -o $(or $(OUT),$(BUILD)/rollcall) .
 
 headless: ## build the static command-line binary: build/rollcall-headless
 	CGO_ENABLED=1 go build $(HARDENED) -tags $(STATIC) -ldflags '$(LDFLAGS) -linkmode=external -extldflags "-static-pie $(RELRO),-z,pack-relative-relocs"' \
-		-o $(BUILD)/rollcall-headless .
+		-o $(or $(OUT),$(BUILD)/rollcall-headless) .
 
 man: ## write the manual pages of all commands: build/man
 	@rm -rf $(BUILD)/man
@@ -55,6 +59,34 @@ man: ## write the manual pages of all commands: build/man
 windows: ## cross-build the desktop application for Windows: build/rollcall.exe
 	CC=x86_64-w64-mingw32-gcc GOOS=windows GOARCH=amd64 CGO_ENABLED=1 \
 		go build $(HARDENED) -ldflags '$(LDFLAGS) -H windowsgui' -o $(BUILD)/rollcall.exe .
+
+windows-cli: ## cross-build the command-line program for Windows: build/rollcall.com
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go build $(HARDENED) -tags headless -ldflags '$(LDFLAGS)' -o $(BUILD)/rollcall.com .
+
+windows-installer: setup-packages windows windows-cli ## build the installer for Windows and the archive without one: build/dist
+	@packaging/windows/build
+
+test-windows: windows-installer ## run the installer and the program's portable tests under Wine
+	@packaging/windows/test
+
+darwin-cli: ## cross-build the command-line program for macOS, arm64 and amd64: build/dist
+	@packaging/macos/cli
+
+app: ## on a Mac: build build/Rollcall.app
+	@packaging/macos/app
+
+dmg: app ## on a Mac: build the disk image of the application: build/dist
+	@packaging/macos/dmg
+
+test-packages: packages ## as root: install, start, upgrade and remove the packages in fresh trees of DISTRIBUTIONS (bookworm trixie)
+	@packaging/test-packages $(DISTRIBUTIONS)
+
+lint-release: $(ACTIONLINT) ## check the workflows, and test what makes releases
+	$(ACTIONLINT) .github/workflows/*.yml
+	cd tools/release && go vet ./... && go test ./...
+
+release-dry-run: lint-release packages darwin-cli windows-installer ## do everything of a release that this machine can, and list what is left
+	@packaging/release --dry-run
 
 run: setup build ## set up, build and start Rollcall; without a display, under a virtual one
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec $(BUILD)/rollcall; \
@@ -123,9 +155,26 @@ $(GOVULNCHECK): tools/go.mod tools/go.sum
 $(GOTESTSUM): tools/go.mod tools/go.sum
 	cd tools && go build -o ../$@ gotest.tools/gotestsum
 
+# What makes packages and releases has a module of its own, so that its dependencies never change the linters'.
+$(NFPM): tools/release/go.mod tools/release/go.sum
+	cd tools/release && go build -o ../../$@ github.com/goreleaser/nfpm/v2/cmd/nfpm
+
+$(ACTIONLINT): tools/release/go.mod tools/release/go.sum
+	cd tools/release && go build -o ../../$@ github.com/rhysd/actionlint/cmd/actionlint
+
+packages: setup-packages $(NFPM) ## build the Linux packages for ARCHITECTURES (amd64 arm64): build/dist
+	@packaging/packages $(ARCHITECTURES)
+	@packaging/check-packages
+
+setup-packages: ## install the system packages that packages and releases need (Debian)
+	@packaging/setup packaging/release-packages.txt
+
+print-%:
+	@echo '$($*)'
+
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
 	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents,faults ./...
-	shellcheck packaging/setup packaging/check packaging/licences packaging/fuzz .ci/run
+	shellcheck $$(grep -lE '^#!/(usr/bin/env bash|bin/sh)' -r packaging) packaging/version .ci/run
 
 fmt: $(GOLANGCI) ## format the source
 	$(GOLANGCI) fmt ./...

@@ -46,6 +46,8 @@ type menu struct {
 	opened  time.Time  // last opening
 	changed time.Time  // last call of show
 	later   *time.Timer
+
+	replaced bool // an update waits for a restart
 }
 
 func newMenu(ctx context.Context, core Core, opts Options, quit context.CancelFunc) *menu {
@@ -68,7 +70,9 @@ func (m *menu) start(show func(view)) (stop func()) {
 	m.mu.Unlock()
 	cancel := m.core.Subscribe(func(*app.Snapshot) { m.update() })
 	m.update() // for changes between first and Subscribe
+	stopWaiting := m.showRestart()
 	return func() {
+		stopWaiting()
 		cancel()
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -77,6 +81,27 @@ func (m *menu) start(show func(view)) (stop func()) {
 			m.later.Stop()
 		}
 	}
+}
+
+// showRestart shows the row that finishes an update, once there is one to finish, until stop is called.
+func (m *menu) showRestart() (stop func()) {
+	if m.opts.Replaced == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-m.opts.Replaced:
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.replaced = true
+			if m.show != nil {
+				m.show(m.view())
+			}
+		}
+	}()
+	return cancel
 }
 
 // update shows the newest snapshot, at once or after updateInterval.
@@ -124,7 +149,11 @@ func same(a, b model.Menu, ages bool) bool {
 }
 
 func (m *menu) view() view {
-	return view{rows: layOut(m.last, m.opts.Launch != nil), tooltip: m.last.Tooltip, icon: m.last.Icon, count: m.last.Count}
+	rows := layOut(m.last, m.opts.Launch != nil)
+	if m.replaced {
+		offerRestart(rows)
+	}
+	return view{rows: rows, tooltip: m.last.Tooltip, icon: m.last.Icon, count: m.last.Count}
 }
 
 // opening updates the ages and asks every adapter. Platforms call it when the menu is about to be shown. It returns when

@@ -27,6 +27,7 @@ const (
 	idOpen
 	idLaunch
 	idSeparatorQuit
+	idRestart // hidden unless an update waits for it
 	idQuit
 	rowCount = int(idQuit)
 )
@@ -59,6 +60,8 @@ func (m *menu) clicked(id int32) {
 	switch {
 	case id == idQuit:
 		go m.quitNow()
+	case id == idRestart:
+		go m.restartNow()
 	case id == idLaunch:
 		if m.opts.Launch != nil {
 			go m.opts.Launch()
@@ -73,6 +76,18 @@ func (m *menu) clicked(id int32) {
 func (m *menu) quitNow() {
 	if m.opts.Quit != nil {
 		m.opts.Quit()
+	}
+	m.quit()
+}
+
+// offerRestart shows the row that finishes an update.
+func offerRestart(rows []row) {
+	rows[idRestart-1] = row{id: idRestart, label: "Restart to finish the update"}
+}
+
+func (m *menu) restartNow() {
+	if m.opts.Restart != nil {
+		m.opts.Restart()
 	}
 	m.quit()
 }

@@ -35,6 +35,10 @@ type Options struct {
 	OpenWindow func(session string)
 	// Launch opens the dialog that launches an agent. If it is nil, the row is disabled.
 	Launch func()
+	// Replaced is closed when the program's file was replaced by an update. The menu then offers to restart: it calls Restart,
+	// and Run returns. A nil channel never offers it.
+	Replaced <-chan struct{}
+	Restart  func()
 	// Quit is called when the user quits, before Run returns.
 	Quit func()
 	// NoHost is called once if no host shows the tray within Grace. Run continues: the icon appears when a host starts.

@@ -136,7 +136,7 @@ Without a command it starts the tray icon.`,
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
 		newSearch, newUsage, newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep,
-		newPending, newAnswer, newSend, newInterrupt} {
+		newPending, newAnswer, newSend, newInterrupt, newAutostart, newUninstall} {
 		root.AddCommand(add(e))
 	}
 	refuseUnknownTopics(root)

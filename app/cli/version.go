@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app/present"
+	"rollcall/app/updates"
 )
 
 type versionJSON struct {
@@ -19,25 +20,71 @@ type versionJSON struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
+	// Newest is set by --check alone.
+	Newest string `json:"newest,omitempty"`
+	Page   string `json:"page,omitempty"`
+	Update bool   `json:"update,omitempty"`
 }
 
 func newVersion(e *env) *cobra.Command {
-	var asJSON bool
+	var asJSON, check bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Show the version",
-		Args:  noArgs,
+		Short: "Show the version, or ask for a newer one",
+		Long: `Show the version of this program. With --check the feed of the settings is asked for
+the newest one:
+
+  [updates]
+  feed = "https://…"
+
+Rollcall asks for updates only here, and tells the feed nothing about this machine.`,
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := versionAsJSON(e.deps.Version)
+			var newest string
+			if check {
+				var err error
+				if newest, err = e.newest(&v); err != nil {
+					return err
+				}
+			}
 			if asJSON {
 				return e.json(v)
 			}
-			e.printf("%s\n", v)
+			e.printf("%s\n%s", v, newest)
 			return nil
 		},
 	}
 	jsonFlag(cmd, &asJSON)
+	cmd.Flags().BoolVar(&check, "check", false, "ask the feed of the settings for the newest version")
 	return cmd
+}
+
+// newest asks the feed of the settings, adds its answer to v and returns the answer as lines of text.
+func (e *env) newest(v *versionJSON) (string, error) {
+	feed := e.settings().Updates.Feed
+	if feed == "" {
+		return "", usageError("no feed is set that could be asked: write feed = \"https://…\" below [updates] in the settings")
+	}
+	r, err := updates.Newest(e.ctx, feed)
+	if err != nil {
+		return "", err
+	}
+	newer, known := r.IsNewer(v.Version)
+	v.Newest, v.Page, v.Update = r.Version, r.Page, newer
+	text := fmt.Sprintf("newest: %s", present.Line(r.Version))
+	switch {
+	case !known:
+		text += "; this program was built from a commit that has no version"
+	case !newer:
+		text += "; this program is up to date"
+	default:
+		text += "; update with the package manager or installer that you installed Rollcall with"
+	}
+	if r.Page != "" && newer {
+		text += "\n" + present.Line(r.Page)
+	}
+	return text + "\n", nil
 }
 
 func versionAsJSON(v Version) versionJSON {

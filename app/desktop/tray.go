@@ -22,9 +22,20 @@ import (
 
 var started = time.Now()
 
-// runTray runs the tray process: the icon with its menu, and the notifications. Where one
-// is running already, it makes that one open the window.
+// runTray runs the tray process until it ends. If an update replaced the program and the user asked for the new one, it
+// becomes that, once everything of the old one has ended.
 func runTray(ctx context.Context, deps *cli.Deps) error {
+	u := newUpdate()
+	err := runTrayOnce(ctx, deps, u)
+	if err == nil && u.wanted.Load() && ctx.Err() == nil {
+		return restart()
+	}
+	return err
+}
+
+// runTrayOnce runs the tray process: the icon with its menu, and the notifications. Where one
+// is running already, it makes that one open the window.
+func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	own, err := instance.Claim(instance.Tray)
 	log := logger()
 	if errors.Is(err, instance.ErrRunning) {
@@ -52,10 +63,13 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, log)) })
 	running.Go(func() { handleMessages(ctx, log, own) })
+	running.Go(func() { u.watch(ctx) })
 	err = tray.Run(ctx, core, tray.Options{
 		OpenWindow: func(id string) { openWindow(log, instance.Show, id) },
 		Launch:     func() { openWindow(log, instance.Launch, "") },
 		NoHost:     func() { openWindow(log, instance.Show, "") },
+		Replaced:   u.replaced,
+		Restart:    func() { u.wanted.Store(true) },
 		Started:    started,
 		Log:        log,
 	})

@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/executable"
 	"rollcall/app/fault"
 	"rollcall/app/fuse"
 	"rollcall/app/instance"
@@ -49,7 +50,7 @@ type Config struct {
 type keeper struct {
 	Config
 	since    time.Time
-	program  program
+	program  executable.File
 	core     *app.Core
 	launched *launch.Keeper
 	fired    *fuse.Keeper
@@ -97,7 +98,7 @@ func (k *keeper) settings() (settings.Settings, error) {
 // Run keeps until nothing has been left to keep for Idle, a newer version takes over, or ctx is done. It returns ErrRunning
 // if the user has a keeper already.
 func Run(ctx context.Context, cfg Config) error {
-	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: thisProgram(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
+	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: executable.Running(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
 	k.troubles = trouble.NewBook(cfg.Log, k.show)
 	watcher, err := proc.NewWatcher(proc.Open())
 	if err != nil {

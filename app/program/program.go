@@ -86,7 +86,7 @@ func runKeeper(ctx context.Context, state, version string) error {
 // revive starts a keeper if the last one was killed while there was something to keep.
 func revive(deps *cli.Deps) {
 	if deps.Keeper == nil || slices.ContainsFunc(os.Args[1:], func(arg string) bool {
-		return arg == "keep" || arg == "version" || arg == "prune" || strings.HasPrefix(arg, "__complete")
+		return arg == "keep" || arg == "version" || arg == "prune" || arg == "uninstall" || strings.HasPrefix(arg, "__complete")
 	}) {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/owned"
+	"rollcall/app/updates"
 	"rollcall/bounded"
 )
 
@@ -34,6 +35,7 @@ type Settings struct {
 	Prices map[string]Price `toml:"prices"`
 	// Answering is which requests of agents may be answered from Rollcall.
 	Answering Answering `toml:"answering"`
+	Updates   Updates   `toml:"updates"`
 }
 
 // Price is what a model costs, in USD per million tokens.
@@ -42,6 +44,11 @@ type Price struct {
 	Output     float64 `toml:"output"`
 	CacheRead  float64 `toml:"cache_read"`
 	CacheWrite float64 `toml:"cache_write"`
+}
+
+// Updates is where the newest version can be asked for. Nothing is asked unless the user calls for it.
+type Updates struct {
+	Feed string `toml:"feed"` // https://; empty: none
 }
 
 // Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
@@ -129,6 +136,9 @@ func Load(path string) (Settings, error) {
 		}
 		return err != nil
 	})
+	if err := s.checkUpdates(); err != nil {
+		bad = append(bad, fmt.Errorf("settings: %s:%s updates.feed is ignored: %w", path, line(text, "updates", "feed"), err))
+	}
 	bad = append(bad, s.readTokens(path)...)
 	bad = append(bad, s.checkWebhook(path))
 	return s, errors.Join(bad...)
@@ -140,6 +150,18 @@ func explain(err error) string {
 		return fmt.Sprintf("line %d: %s", pe.Position.Line, pe.Message)
 	}
 	return strings.TrimPrefix(err.Error(), "toml: ")
+}
+
+// checkUpdates removes a feed that cannot be asked, and returns the reason.
+func (s *Settings) checkUpdates() error {
+	if s.Updates.Feed == "" {
+		return nil
+	}
+	err := updates.CheckFeed(s.Updates.Feed)
+	if err != nil {
+		s.Updates.Feed = ""
+	}
+	return err
 }
 
 // check returns an error for a gateway with invalid values. The error must not contain the URL, which may contain the

@@ -29,20 +29,21 @@ func main() {
 	out := flag.String("out", "build/shots", "folder for the screenshot")
 	panel := flag.String("panel", desktoptest.XfcePanel, "panel that hosts the tray")
 	dark := flag.Bool("dark", false, "dark theme")
+	window := flag.Bool("window", false, "open the window instead of the menu")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	path, err := show(ctx, *binary, *out, desktoptest.Options{Panel: *panel, Notifications: true, Dark: *dark})
+	path, err := show(ctx, *binary, *out, *window, desktoptest.Options{Panel: *panel, Notifications: true, Dark: *dark})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "show:", err)
 		os.Exit(1)
 	}
-	fmt.Println("Rollcall ran in the tray of a virtual desktop. Its menu:", path)
+	fmt.Println("Rollcall ran in the tray of a virtual desktop. Its picture:", path)
 }
 
-func show(ctx context.Context, binary, out string, o desktoptest.Options) (path string, err error) {
+func show(ctx context.Context, binary, out string, window bool, o desktoptest.Options) (path string, err error) {
 	d, err := desktoptest.Start(ctx, o)
 	if err != nil {
 		return "", err
@@ -66,7 +67,12 @@ func show(ctx context.Context, binary, out string, o desktoptest.Options) (path 
 	if err != nil {
 		return "", fmt.Errorf("no icon in the tray: %w", err)
 	}
-	if err := openMenu(ctx, d, at); err != nil {
+	const left, right = 1, 3
+	button := right
+	if window {
+		button = left
+	}
+	if err := click(ctx, d, at, button); err != nil {
 		return "", err
 	}
 	path, err = filepath.Abs(filepath.Join(out, "run.png"))
@@ -94,13 +100,13 @@ func environment(desktop []string) []string {
 	return env
 }
 
-// openMenu clicks and waits until the screen has changed and stands still.
-func openMenu(ctx context.Context, d *desktoptest.Desktop, at image.Point) error {
+// click clicks with a button and waits until the screen has changed and stands still.
+func click(ctx context.Context, d *desktoptest.Desktop, at image.Point, button int) error {
 	before, err := d.Image()
 	if err != nil {
 		return err
 	}
-	if err := d.Click(at.X, at.Y, 3); err != nil {
+	if err := d.Click(at.X, at.Y, button); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -111,7 +117,7 @@ func openMenu(ctx context.Context, d *desktoptest.Desktop, at image.Point) error
 	for still < 4 {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the menu did not open: %w", ctx.Err())
+			return fmt.Errorf("the click changed nothing: %w", ctx.Err())
 		case <-tick.C:
 		}
 		now, err := d.Image()

@@ -1,0 +1,84 @@
+package autostart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// launchAgent returns the LaunchAgent of an entry.
+func (e Entry) launchAgent() (*file, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	label, arguments, more := "io.github.rollcall.Rollcall", "", "\t<key>LimitLoadToSessionType</key><string>Aqua</string>\n"
+	if e.kind == keeper {
+		label, arguments, more = "rollcall.keep", "<string>keep</string>", ""
+	}
+	return &file{
+		path: filepath.Join(home, "Library", "LaunchAgents", label+".plist"),
+		// Without AbandonProcessGroup the agents, and the window, would end with what started them.
+		text: func(program string) string {
+			return fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key><string>%s</string>
+	<key>ProgramArguments</key><array><string>%s</string>%s</array>
+	<key>RunAtLoad</key><true/>
+	<key>AbandonProcessGroup</key><true/>
+%s</dict>
+</plist>
+`, label, escape(program), arguments, more)
+		},
+		program: func(text string) string {
+			_, rest, _ := strings.Cut(text, "<array><string>")
+			program, _, ok := strings.Cut(rest, "</string>")
+			if !ok {
+				return ""
+			}
+			var s string
+			if err := xml.Unmarshal([]byte("<s>"+program+"</s>"), &s); err != nil {
+				return ""
+			}
+			return s
+		},
+	}, nil
+}
+
+func escape(text string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
+	return b.String()
+}
+
+func (e Entry) on(program string) (c Change, err error) {
+	f, err := e.launchAgent()
+	if err != nil {
+		return c, err
+	}
+	err = f.write(program, &c)
+	return c, err
+}
+
+func (e Entry) off() (c Change, err error) {
+	f, err := e.launchAgent()
+	if err != nil {
+		return c, err
+	}
+	err = f.remove(&c)
+	return c, err
+}
+
+func (e Entry) state() (State, error) {
+	f, err := e.launchAgent()
+	if err != nil {
+		return State{}, err
+	}
+	s, _, err := f.state()
+	return s, err
+}

@@ -1,0 +1,126 @@
+//go:build unix
+
+package autostart
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rollcall/app/owned"
+)
+
+// maxFile is far above the size of what On writes.
+const maxFile = 64 << 10
+
+// file is a file of the user's system that starts a program.
+type file struct {
+	path    string
+	text    func(program string) string
+	program func(text string) string // reads the program from text; empty: it has none
+	// switches are the beginnings of lines with which desktops turn an entry on and off. They are no edit by hand.
+	switches []string
+}
+
+// read returns the text of the file and the program that it starts. edited reports that it is not as On writes it, for any
+// program.
+func (f *file) read() (text, program string, edited bool, err error) {
+	if info, err := os.Lstat(f.path); err != nil || !info.Mode().IsRegular() {
+		return "", "", err == nil, err // a link is somebody's own arrangement
+	}
+	data, err := owned.ReadFile(f.path, maxFile)
+	if errors.Is(err, owned.ErrTooLarge) {
+		return "", "", true, nil
+	}
+	if err != nil {
+		return "", "", false, err
+	}
+	text = string(data)
+	program = f.program(text)
+	return text, program, program == "" || f.unswitched(text) != f.unswitched(f.text(program)), nil
+}
+
+// unswitched returns text without the lines of desktops.
+func (f *file) unswitched(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		own := false
+		for _, s := range f.switches {
+			own = own || strings.HasPrefix(line, s)
+		}
+		if !own {
+			kept = append(kept, strings.TrimRight(line, "\r\n"))
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+// write writes the file for a program, and its folder.
+func (f *file) write(program string, c *Change) error {
+	old, _, edited, err := f.read()
+	want := f.text(program)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case edited:
+		return &EditedError{f.path}
+	case old != want:
+		if err := replace(f.path, want); err != nil {
+			return err
+		}
+	}
+	c.Paths = append(c.Paths, f.path)
+	return nil
+}
+
+// replace replaces a file as a whole, and makes its folder.
+func replace(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temporary := path + ".rollcall-new"
+	err := os.WriteFile(temporary, []byte(text), 0o644)
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary)
+	}
+	return err
+}
+
+// remove removes the file, if it exists and is as On writes it.
+func (f *file) remove(c *Change) error {
+	_, _, edited, err := f.read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case edited:
+		return &EditedError{f.path}
+	}
+	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	c.Paths = append(c.Paths, f.path)
+	return nil
+}
+
+// state returns what the file does.
+func (f *file) state() (s State, text string, err error) {
+	text, program, edited, err := f.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, "", nil
+	}
+	if err != nil {
+		return s, "", err
+	}
+	s = State{On: true, Paths: []string{f.path}, Program: program}
+	if edited {
+		s.Problem = (&EditedError{f.path}).Error()
+	}
+	return s, text, nil
+}

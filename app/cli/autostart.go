@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"rollcall/app/autostart"
+	"rollcall/app/present"
+)
+
+// autostartJSON is the JSON document of autostart status. Empty fields are left out.
+type autostartJSON struct {
+	Schema  int      `json:"schema"`
+	On      bool     `json:"on"`
+	Paths   []string `json:"paths,omitempty"`
+	Program string   `json:"program,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+func newAutostart(e *env) *cobra.Command {
+	on := &cobra.Command{
+		Use: "on", Short: "Start the tray at login", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if e.deps.Tray == nil {
+				return usageError("this build has no tray; rollcall keep --install starts the keeper at login")
+			}
+			return e.autostartChanged("wrote", autostart.Tray.On)
+		},
+	}
+	off := &cobra.Command{
+		Use: "off", Short: "Don't start the tray at login any more", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return e.autostartChanged("removed", autostart.Tray.Off) },
+	}
+	var asJSON bool
+	status := &cobra.Command{
+		Use: "status", Short: "Show whether the tray starts at login", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return e.autostartStatus(asJSON) },
+	}
+	jsonFlag(status, &asJSON)
+	return newGroup("autostart", "Start the tray when you log in, or not", `Start the tray when you log in. It does not unless you ask for it here. The file or
+registry value that does so is shown, survives updates of the program, and is
+removed by off. One that was changed by hand is left as it is.
+
+rollcall keep --install does the same for the keeper, on servers.`, on, off, status)
+}
+
+// autostartChanged carries out a change of what starts at login, and shows it.
+func (e *env) autostartChanged(verb string, change func() (autostart.Change, error)) error {
+	c, err := change()
+	for _, p := range c.Paths {
+		e.printf("%s %s\n", verb, e.path(p))
+	}
+	if err == nil && len(c.Paths) == 0 {
+		e.printf("the tray was not started at login\n")
+	}
+	return err
+}
+
+func (e *env) autostartStatus(asJSON bool) error {
+	s, err := autostart.Tray.State()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return e.json(autostartJSON{Schema: schema, On: s.On, Paths: s.Paths, Program: s.Program, Problem: s.Problem})
+	}
+	state := "off"
+	if s.On {
+		state = "on"
+	}
+	e.printf("%s\n", state)
+	for _, p := range s.Paths {
+		e.printf("file: %s\n", e.path(p))
+	}
+	if s.Program != "" {
+		e.printf("program: %s\n", e.path(s.Program))
+	}
+	if s.Problem != "" {
+		e.printf("problem: %s\n", present.Line(s.Problem))
+	}
+	return nil
+}

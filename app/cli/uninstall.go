@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/app/present"
+	"rollcall/app/uninstall"
+)
+
+// uninstallJSON is the JSON document of uninstall --purge. Empty fields are left out.
+type uninstallJSON struct {
+	Schema   int          `json:"schema"`
+	Items    []purgedJSON `json:"items"`
+	Problems []string     `json:"problems,omitempty"`
+}
+
+type purgedJSON struct {
+	Path    string `json:"path"`
+	What    string `json:"what"`
+	Files   int    `json:"files"`
+	Bytes   int64  `json:"bytes"`
+	Removed bool   `json:"removed,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+type uninstallCommand struct {
+	*env
+	purge, dryRun, yes, asJSON bool
+}
+
+func newUninstall(e *env) *cobra.Command {
+	c := &uninstallCommand{env: e}
+	cmd := &cobra.Command{
+		Use:   "uninstall --purge",
+		Short: "Remove Rollcall's settings, state and login entries",
+		Long: `Remove what Rollcall left in your folders: its state, settings and caches, and what
+starts it at login. It shows everything and asks first. Sessions of agents, their
+files and the worktrees of launches are not touched.
+
+The program itself is removed by the package manager or installer that brought it.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return c.run() },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&c.purge, "purge", false, "remove state, settings and login entries")
+	dryRunFlag(cmd, &c.dryRun)
+	yesFlag(cmd, &c.yes)
+	f.BoolVar(&c.asJSON, "json", false, "print JSON, schema 1; without --yes nothing is removed")
+	return cmd
+}
+
+func (c *uninstallCommand) run() error {
+	if !c.purge {
+		return usageError("uninstall needs --purge, which removes settings, state and login entries (--dry-run shows them)\n" +
+			"  the program itself is removed by the package manager or installer that brought it")
+	}
+	items, err := uninstall.Plan()
+	if err != nil {
+		return err
+	}
+	busy := c.busy()
+	remove := !c.dryRun && (c.yes || !c.asJSON) && len(items) > 0
+	if remove && busy != nil && c.yes {
+		return busy
+	}
+	if c.asJSON {
+		return c.runJSON(items, busy, remove)
+	}
+	if len(items) == 0 {
+		c.printf("nothing to remove\n")
+		return nil
+	}
+	for _, i := range items {
+		c.printf("%s  %s, %s\n  %s\n", c.path(i.Path), plural(i.Files, "file"), size(i.Bytes), present.Line(i.What))
+	}
+	if !remove {
+		if busy != nil {
+			c.warn(busy.Error())
+		}
+		return nil
+	}
+	if busy != nil {
+		return busy
+	}
+	if err := c.confirm("Remove all of this? It can't be brought back.", c.yes, "nothing was removed"); err != nil {
+		return err
+	}
+	if err := c.busy(); err != nil { // the user took time to answer
+		return err
+	}
+	return c.remove(items, func(i int, err error) {
+		if err != nil {
+			c.warn(fmt.Sprintf("%s: not removed: %v", present.Line(items[i].Path), err))
+		} else {
+			c.printf("removed %s\n", c.path(items[i].Path))
+		}
+	})
+}
+
+// busy returns why nothing may be removed now: a process of Rollcall would lose what it keeps, or write it again.
+func (c *uninstallCommand) busy() error {
+	running, err := uninstall.Running()
+	if err != nil {
+		return err
+	}
+	if len(running) > 0 {
+		return fmt.Errorf("Rollcall's %s runs: quit it first", strings.Join(running, " and its ")) //nolint:staticcheck // a name
+	}
+	if c.deps.Keeper == nil {
+		return nil
+	}
+	s, isRunning, err := c.keeperStatus(c.ctx)
+	switch {
+	case err != nil:
+		return err
+	case s.Launches > 0:
+		return fmt.Errorf("%d of Rollcall's launches still run: rollcall stop ID ends one", s.Launches)
+	case s.Fuses > 0 || s.Hooks > 0:
+		return errors.New("timers are set or hooks are due: rollcall fuse list shows timers, rollcall fuse cancel FOLDER removes one")
+	case isRunning:
+		return fmt.Errorf("the keeper runs as process %d: it ends a minute after nothing is left to keep; one with a webhook, or started by systemd, must be ended first", s.PID)
+	}
+	return nil
+}
+
+// remove removes the items, and calls done for each.
+func (c *uninstallCommand) remove(items []uninstall.Item, done func(i int, err error)) error {
+	failed := 0
+	for i := range items {
+		err := items[i].Remove()
+		if err != nil {
+			failed++
+		}
+		done(i, err)
+	}
+	if failed == 0 {
+		return nil
+	}
+	return cmp.Or(c.flush(), fmt.Errorf("%d of %d not removed", failed, len(items)))
+}
+
+func (c *uninstallCommand) runJSON(items []uninstall.Item, busy error, remove bool) error {
+	d := uninstallJSON{Schema: schema, Items: []purgedJSON{}}
+	if busy != nil {
+		d.Problems = append(d.Problems, busy.Error())
+	}
+	for _, i := range items {
+		d.Items = append(d.Items, purgedJSON{Path: i.Path, What: i.What, Files: i.Files, Bytes: i.Bytes})
+	}
+	var err error
+	if remove {
+		err = c.remove(items, func(i int, err error) {
+			if d.Items[i].Removed = err == nil; err != nil {
+				d.Items[i].Error = err.Error()
+			}
+		})
+	}
+	return cmp.Or(c.json(d), err)
+}

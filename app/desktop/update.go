@@ -1,0 +1,42 @@
+//go:build !headless
+
+package desktop
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"rollcall/app/executable"
+)
+
+// lookForUpdate is how often the tray looks whether its program was replaced. One look reads one file's attributes.
+const lookForUpdate = 30 * time.Second
+
+// update notices that a package manager replaced the program of the running tray.
+type update struct {
+	program  executable.File
+	replaced chan struct{} // closed when it was
+	wanted   atomic.Bool   // the user asked for the restart
+}
+
+func newUpdate() *update {
+	return &update{program: executable.Running(), replaced: make(chan struct{})}
+}
+
+// watch closes replaced when the program was replaced. It returns then, or when ctx is done.
+func (u *update) watch(ctx context.Context) {
+	ticker := time.NewTicker(lookForUpdate)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if u.program.Replaced() {
+			close(u.replaced)
+			return
+		}
+	}
+}

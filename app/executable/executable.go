@@ -1,0 +1,77 @@
+// Package executable answers questions about the file of the program that runs: where it is, under which path it survives
+// an update, and whether an update has replaced it.
+package executable
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Path returns the path of this program. It is the new file's if the program was replaced while it runs.
+func Path() (string, error) {
+	path, err := os.Executable()
+	return strings.TrimSuffix(path, " (deleted)"), err // Linux adds that
+}
+
+// StablePath returns the path under which the program is still found after an update. It is Path, unless PATH has a link to
+// that file: package managers that install each version in a folder of its own (Homebrew, Scoop) keep such a link.
+func StablePath() (string, error) {
+	path, err := Path()
+	if err != nil {
+		return path, err
+	}
+	name := filepath.Base(path)
+	found, err := exec.LookPath(name)
+	if err != nil || !filepath.IsAbs(found) || found == path {
+		return path, nil
+	}
+	link, err := os.Lstat(found)
+	if err != nil || link.Mode()&os.ModeSymlink == 0 || !sameFile(found, path) {
+		return path, nil
+	}
+	return found, nil
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// File is the file of a running program. The zero value is not known, and never replaced.
+type File struct {
+	path string
+	info os.FileInfo
+}
+
+// Running returns the file of this process's program, or the zero value. It must be called early in the process: later the
+// file may have been replaced already.
+func Running() File {
+	path, err := Path()
+	if err != nil {
+		return File{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return File{}
+	}
+	if runtime.GOOS == "windows" {
+		_ = os.SameFile(info, info) // reads the file's number, which os.Stat puts off there
+	}
+	return File{path, info}
+}
+
+// Replaced reports whether another file has taken the place of the program's. A program that was removed is not replaced.
+func (f *File) Replaced() bool {
+	if f.info == nil {
+		return false
+	}
+	info, err := os.Stat(f.path)
+	return err == nil && (!os.SameFile(info, f.info) || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()))
+}
