@@ -29,7 +29,24 @@ type Settings struct {
 	OpenClaw OpenClaw                `toml:"openclaw"`
 	Webhook  Webhook                 `toml:"webhook"`
 	Launch   Launch                  `toml:"launch"`
+	// Notifications are the settings of notifications on the desktop.
+	Notifications Notifications `toml:"notifications"`
+	// Theme is the theme of the window: "light", "dark", or "desktop" for that of the desktop.
+	Theme Theme `toml:"theme"`
 }
+
+// Theme is a theme of the window. The zero value is DesktopTheme.
+type Theme string
+
+// The themes.
+const (
+	DesktopTheme Theme = "desktop"
+	LightTheme   Theme = "light"
+	DarkTheme    Theme = "dark"
+)
+
+// Themes returns all themes.
+func Themes() []Theme { return []Theme{DesktopTheme, LightTheme, DarkTheme} }
 
 // Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
 // them.
@@ -102,7 +119,7 @@ func Load(path string) (Settings, error) {
 	for _, key := range meta.Undecoded() {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
-	for i, m := range append(mistakes, s.checkLaunches()...) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkNotifications(), s.checkTheme()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)
@@ -195,6 +212,16 @@ func (s *Settings) checkWebhook(path string) error {
 		path += " with " + WebhookURL + " and " + WebhookSecret + " of the environment"
 	}
 	return fmt.Errorf("settings: %s: the webhook is ignored: %w", path, err)
+}
+
+// checkTheme returns what is wrong with the theme, and removes it.
+func (s *Settings) checkTheme() []mistake {
+	if s.Theme == "" || slices.Contains(Themes(), s.Theme) {
+		return nil
+	}
+	bad := mistake{[]string{"theme"}, fmt.Sprintf("theme is ignored: it is one of \"desktop\", \"light\" and \"dark\", not %q", s.Theme)}
+	s.Theme = ""
+	return []mistake{bad}
 }
 
 // label returns the name of a gateway for a message.
