@@ -22,7 +22,7 @@ var documented = map[string]any{
 	"launch": launchJSON{}, "adapter": adapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": messageJSON{}, "event": eventJSON{},
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
 	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
-	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
+	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "version": versionJSON{}, "keeper": keeperJSON{}, "quiet": quietJSON{},
 }
 
 func TestJSONDocumented(t *testing.T) {

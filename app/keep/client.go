@@ -251,6 +251,8 @@ type Attendance struct {
 	// while the process runs, also if there is nothing else to keep. A keeper reads the settings when it starts: with those
 	// of before, this process would have it replaced again and again.
 	Webhook func() string
+	// Changed receives when the result of Webhook may have changed; it may be nil.
+	Changed <-chan struct{}
 	// Show is called with the troubles of the keeper whenever they change. It must not block.
 	Show func([]string)
 }
@@ -269,6 +271,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 			case <-ctx.Done():
 			case <-launches:
 			case <-fuses:
+			case <-a.Changed:
 			case <-time.After(trouble.LastPause): // events may be missing
 			}
 			continue
@@ -296,7 +299,8 @@ func (c *Client) attend(ctx context.Context, a *Attendance) error {
 	if err := c.Ready(ctx); err != nil {
 		return err
 	}
-	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: a.Webhook()})
+	webhook := a.Webhook()
+	answers, err := c.open(ctx, request{Verb: verbAttend, Webhook: webhook})
 	if errors.Is(err, instance.ErrNotRunning) {
 		return nil
 	}
@@ -304,6 +308,21 @@ func (c *Client) attend(ctx context.Context, a *Attendance) error {
 		return err
 	}
 	defer answers.Close()
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-a.Changed:
+			}
+			if a.Webhook() != webhook {
+				answers.Close() // to attend with the other
+				return
+			}
+		}
+	}()
 	for {
 		var now answer
 		if err := answers.Next(&now, 0); err != nil {

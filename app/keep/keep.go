@@ -37,8 +37,10 @@ type Config struct {
 	Agents   []adapters.Adapter
 	Table    proc.Lister
 	Webhook  settings.Webhook
-	Version  string
-	Log      *slog.Logger
+	// Live has the settings as they are now; nil: Webhook stays as it is.
+	Live    *settings.Live
+	Version string
+	Log     *slog.Logger
 }
 
 // keeper is the running keeper.
@@ -137,14 +139,39 @@ func (k *keeper) yield(ctx context.Context, own *instance.Instance, running *syn
 
 // send calls the user's webhook when sessions end.
 func (k *keeper) send(ctx context.Context, events *app.Events) error {
-	if k.Webhook.URL == "" {
-		return nil
-	}
-	sender, err := webhook.New(webhook.Config{URL: k.Webhook.URL, Secret: k.Webhook.Secret, Log: k.Log, ExitCode: k.Launches.ExitCode})
+	sender, err := webhook.New(webhook.Config{URL: k.Webhook.URL, Secret: k.Webhook.Secret, Later: true, Log: k.Log, ExitCode: k.Launches.ExitCode})
 	if err != nil {
 		return err
 	}
+	if k.Live != nil {
+		following, cancel := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		changes := k.Live.Changes()
+		running.Go(func() { k.Live.Watch(following) })
+		running.Go(func() { k.followSettings(following, sender, changes) })
+	}
 	return sender.Run(ctx, events)
+}
+
+// followSettings lets sender use the webhook of the settings as they change.
+func (k *keeper) followSettings(ctx context.Context, sender *webhook.Sender, changes <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+		}
+		set, _ := k.Live.Get()
+		if err := sender.Set(set.Webhook.URL, set.Webhook.Secret); err != nil {
+			k.Log.Warn("the webhook stays as it was", "error", err)
+			continue
+		}
+		k.mu.Lock()
+		k.Webhook = set.Webhook
+		k.mu.Unlock()
+	}
 }
 
 // wait waits until the keeper must end. It reports whether a newer version takes over.

@@ -73,7 +73,7 @@ func (k *keeper) attend(r *instance.Request, webhook string) {
 	k.ending.RLock()
 	over := k.over || k.isOutdated(webhook)
 	if !over {
-		k.join(r, webhook != "" && k.Webhook.URL != "")
+		k.join(r, webhook != "")
 		_ = r.Answer(answer{Status: k.status()})
 	}
 	k.ending.RUnlock()
@@ -111,6 +111,7 @@ func WebhookID(w settings.Webhook) string {
 func (k *keeper) join(r *instance.Request, webhook bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	webhook = webhook && k.Webhook.URL != ""
 	k.attending[r] = webhook
 	k.asked = time.Now()
 	if webhook {

@@ -19,6 +19,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/quiet"
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/proc"
@@ -31,7 +32,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
-	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings,
+	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
 	kept(&deps)
 	addDesktop(&deps)
@@ -79,12 +80,16 @@ func runKeeper(ctx context.Context, state, version string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	set, err := loadSettings()
+	live, err := liveSettings()
+	if err != nil {
+		return err
+	}
+	set, err := live.Get()
 	if err != nil {
 		log.Warn("some settings are not used", "error", err)
 	}
 	agents, table := openAdapters()
-	return keep.Run(ctx, keep.Config{State: state, Launches: launches, Fuses: fuses, Agents: agents, Table: table, Webhook: set.Webhook,
+	return keep.Run(ctx, keep.Config{State: state, Launches: launches, Fuses: fuses, Agents: agents, Table: table, Webhook: set.Webhook, Live: live,
 		Version: version, Log: log})
 }
 
@@ -117,15 +122,32 @@ func openAdapters() ([]adapters.Adapter, proc.Lister) {
 	return all.New(table, cfg), table
 }
 
-// loadSettings reads the user's settings once. With an error it returns the settings
-// that could be understood.
-var loadSettings = sync.OnceValues(func() (settings.Settings, error) {
+// liveSettings reads the user's settings once. Processes that run for long watch them.
+var liveSettings = sync.OnceValues(func() (*settings.Live, error) {
 	path, err := store.SettingsPath()
+	if err != nil {
+		return nil, err
+	}
+	return settings.NewLive(path, slog.New(slog.NewTextHandler(os.Stderr, nil))), nil
+})
+
+// loadSettings returns the user's settings as they are known now. With an error, it returns those that count.
+func loadSettings() (settings.Settings, error) {
+	live, err := liveSettings()
 	if err != nil {
 		return settings.Settings{}, err
 	}
-	return settings.Load(path)
-})
+	return live.Get()
+}
+
+// openQuiet opens the state of do not disturb. It creates nothing on disk.
+func openQuiet() (*quiet.Quiet, error) {
+	state, err := store.StatePath()
+	if err != nil {
+		return nil, err
+	}
+	return quiet.In(state), nil
+}
 
 // openLaunches opens the records of Rollcall's launches. It creates nothing on disk.
 func openLaunches() (*launch.Launches, error) {

@@ -18,6 +18,7 @@ const (
 	Worktrees     = "worktrees"
 	Fuses         = "fuses"
 	Notifications = "notifications" // those that are on the screen
+	Quiet         = "quiet"         // do not disturb
 	Window        = "window.json"   // its size
 )
 

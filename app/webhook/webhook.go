@@ -31,7 +31,9 @@ type Config struct {
 	// ExitCode returns the exit code of a session's process, or nil if it is unknown. It may wait for the code. ExitCode
 	// may be nil.
 	ExitCode func(ctx context.Context, s *app.Session) *int
-	Log      *slog.Logger
+	// Later allows an empty URL: nothing is sent until Set.
+	Later bool
+	Log   *slog.Logger
 	// Pauses are the pauses before the second and each further attempt; nil: 1 s, 5 s, 25 s.
 	Pauses []time.Duration
 }
@@ -64,6 +66,9 @@ type Sender struct {
 	cfg    Config
 	client *http.Client
 	slots  chan struct{}
+
+	mu          sync.Mutex
+	url, secret string
 }
 
 // CheckURL returns an error if address is not a URL that a webhook can have. The error does not contain the address,
@@ -77,7 +82,7 @@ func CheckURL(address string) error {
 
 // New returns a sender.
 func New(cfg Config) (*Sender, error) {
-	if err := CheckURL(cfg.URL); err != nil {
+	if err := CheckURL(cfg.URL); err != nil && !(cfg.Later && cfg.URL == "") {
 		return nil, err
 	}
 	if cfg.Pauses == nil {
@@ -86,7 +91,26 @@ func New(cfg Config) (*Sender, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, maxPending)}, nil
+	return &Sender{cfg: cfg, client: Client(limit), slots: make(chan struct{}, maxPending), url: cfg.URL, secret: cfg.Secret}, nil
+}
+
+// Set replaces the address and the secret for the messages that follow. With an empty address Run sends nothing.
+func (s *Sender) Set(address, secret string) error {
+	if address != "" {
+		if err := CheckURL(address); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.url, s.secret = address, secret
+	return nil
+}
+
+func (s *Sender) target() (address, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.url, s.secret
 }
 
 // Client returns an HTTP client for webhooks. It does not follow redirects: a redirected request would lose its body or
@@ -109,7 +133,7 @@ func (s *Sender) Run(ctx context.Context, events *app.Events) error {
 			}
 			return err
 		}
-		if e.Kind != app.Ended || e.Session.Parent != "" || e.Session.IsEmptyProcess() {
+		if address, _ := s.target(); address == "" || e.Kind != app.Ended || e.Session.Parent != "" || e.Session.IsEmptyProcess() {
 			continue
 		}
 		select {
@@ -127,6 +151,26 @@ func (s *Sender) Run(ctx context.Context, events *app.Events) error {
 	}
 }
 
+// WaitingPayload is the JSON body of the message that a session waits for the user. docs/json.md describes it.
+type WaitingPayload struct {
+	HookType   string              `json:"hook_type"` // session.waiting
+	SessionID  string              `json:"session_id"`
+	Agent      adapters.Name       `json:"agent"`
+	CWD        string              `json:"cwd,omitempty"`
+	WaitingFor adapters.WaitingFor `json:"waiting_for"`
+	Summary    string              `json:"summary,omitempty"` // the title or prompt, 200 characters at most
+	Meta       map[string]string   `json:"meta,omitempty"`    // launch, group, spec, branch, model
+	Timestamp  time.Time           `json:"timestamp"`
+}
+
+// Waiting returns the message that a session waits for the user.
+func Waiting(x *app.Session, at time.Time) WaitingPayload {
+	return WaitingPayload{
+		HookType: "session.waiting", SessionID: x.ID, Agent: x.Agent, CWD: x.CWD, WaitingFor: x.WaitingFor,
+		Summary: present.Cut(present.Line(present.Topic(x.Session)), summary), Timestamp: at.UTC(), Meta: metaOf(x),
+	}
+}
+
 func (s *Sender) payload(ctx context.Context, e *app.Event) Payload {
 	x := &e.Session
 	p := Payload{
@@ -139,29 +183,34 @@ func (s *Sender) payload(ctx context.Context, e *app.Event) Payload {
 	if s.cfg.ExitCode != nil {
 		p.ExitStatus = s.cfg.ExitCode(ctx, x)
 	}
+	p.Meta = metaOf(x)
+	return p
+}
+
+func metaOf(x *app.Session) map[string]string {
 	meta := map[string]string{"branch": x.Branch, "model": x.Model}
 	if l := x.Launch; l != nil {
 		meta["launch"], meta["group"], meta["spec"] = l.ID, l.Group, l.Spec
 	}
 	maps.DeleteFunc(meta, func(_, value string) bool { return value == "" })
-	p.Meta = meta
-	return p
+	return meta
 }
 
-// Send posts one payload. It tries again after each pause while the server cannot be reached or answers with status 429
+// Send posts one payload, a Payload or a WaitingPayload. It tries again after each pause while the server cannot be reached or answers with status 429
 // or 5xx.
-func (s *Sender) Send(ctx context.Context, p Payload) error {
+func (s *Sender) Send(ctx context.Context, p any) error {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}
+	address, secret := s.target()
 	header := map[string]string{"User-Agent": "rollcall"}
-	if s.cfg.Secret != "" {
-		signature := "sha256=" + Sign(s.cfg.Secret, body)
+	if secret != "" {
+		signature := "sha256=" + Sign(secret, body)
 		header["X-Signature"], header["X-Hub-Signature-256"] = signature, signature
 	}
 	for i := 0; ; i++ {
-		status, err := Post(ctx, s.client, s.cfg.URL, body, header)
+		status, err := Post(ctx, s.client, address, body, header)
 		again := status == 0 || status >= 500 || status == http.StatusTooManyRequests
 		if err == nil || !again || i == len(s.cfg.Pauses) {
 			return err
