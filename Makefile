@@ -25,12 +25,12 @@ GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/cleanup/... ./app/cli/... ./app/fault/... ./app/focus/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/quiet ./app/trouble/... \
 	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/webhook/... ./app/worktree/...
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
-	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
+	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
 .PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress
 
