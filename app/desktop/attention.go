@@ -170,11 +170,15 @@ func (a *attention) isQuiet() (bool, time.Time) {
 	return state.Active(time.Now()), state.Until
 }
 
-// setQuiet implements tray.Options.SetQuiet.
-func (a *attention) setQuiet(on bool, until time.Time) {
+// quietSetter returns tray.Options.SetQuiet; nil: the state cannot be stored.
+func (a *attention) quietSetter() func(bool, time.Time) {
 	if a.quiet == nil {
-		return
+		return nil
 	}
+	return a.setQuiet
+}
+
+func (a *attention) setQuiet(on bool, until time.Time) {
 	var err error
 	if on {
 		_, err = a.quiet.On(time.Now(), until)

@@ -46,6 +46,8 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 	defer cancel()
 	events := core.Events()
 	defer events.Close()
+	ends := core.Events()
+	defer ends.Close()
 	ended := p.endedMeanwhile(log)
 	attention := p.newAttention()
 	defer attention.close()
@@ -56,6 +58,8 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 	changes := p.settingsChanges()
 	running.Go(func() { attention.follow(ctx, changes, p.showMistake) })
 	defer core.Subscribe(attention.remember)()
+	var recent recentEnds
+	running.Go(func() { report(log, recent.follow(ctx, ends, func() { poke(attention.redraw) })) })
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, core.Run(ctx)) })
 	p.serve(ctx, &running)
@@ -65,6 +69,10 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 		OpenWindow: func(id string) { openWindow(log, instance.Show, id) },
 		Launch:     func() { openWindow(log, instance.Launch, "") },
 		NoHost:     func() { openWindow(log, instance.Show, "") },
+		Ended:      recent.get,
+		Quiet:      attention.isQuiet,
+		SetQuiet:   attention.quietSetter(),
+		Changed:    attention.redraw,
 		Started:    started,
 		Log:        log,
 	})
