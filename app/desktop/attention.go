@@ -302,3 +302,15 @@ func (p *parts) showMistake() {
 	}
 	p.troubles.set(ofSettings, strings.Split(strings.ReplaceAll(text, "settings: config.toml: ", "config.toml: "), "\n"))
 }
+
+// followMistakes shows what is wrong with the settings as they change, until ctx is done.
+func (p *parts) followMistakes(ctx context.Context, changes <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+			p.showMistake()
+		}
+	}
+}

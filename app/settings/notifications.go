@@ -77,6 +77,9 @@ func (d Duration) Or(otherwise time.Duration) time.Duration {
 	return d.time
 }
 
+// String returns what the user wrote; empty: nothing.
+func (d Duration) String() string { return d.text }
+
 // Equal reports whether both are the same setting.
 func (d Duration) Equal(o Duration) bool { return d == o }
 

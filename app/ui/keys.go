@@ -71,6 +71,8 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 		u.open(pageLaunch)
 	case fyne.Key4:
 		u.open(pageLocks)
+	case fyne.KeyComma:
+		u.open(pageSettings)
 	case fyne.KeyW, fyne.KeyQ:
 		u.window.Close()
 	default:
@@ -80,7 +82,7 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 }
 
 // shortcuts contains the keys of the window's shortcuts.
-var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
+var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.KeyComma, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
 
 func (u *UI) addShortcuts() {
 	c := u.window.Canvas()

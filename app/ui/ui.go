@@ -20,6 +20,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/fuse"
 	"rollcall/app/launch"
+	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/proc"
 )
@@ -52,6 +53,8 @@ type Options struct {
 	Program string
 	// KeepEnv keeps the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
+	// Live has the user's settings, which the window shows and changes; nil: they are not known here.
+	Live *settings.Live
 	// Defaults are the agent, models and modes that the launch form begins with, and the variables that are left out.
 	Defaults launch.Defaults
 }
@@ -74,6 +77,7 @@ type UI struct {
 	agents   *agentsPage
 	launch   *launchPage
 	locks    *locksPage
+	settings *settingsPage
 
 	content *fyne.Container
 	pages   *fyne.Container
@@ -94,6 +98,7 @@ const (
 	pageAgents
 	pageLaunch
 	pageLocks
+	pageSettings // without a tab: the menu opens it
 )
 
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
@@ -120,7 +125,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.agents = newAgentsPage(u)
 	u.launch = newLaunchPage(u)
 	u.locks = newLocksPage(u)
-	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content)
+	u.settings = newSettingsPage(u)
+	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.settings.content)
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
@@ -144,8 +150,11 @@ func (u *UI) frame() *fyne.Container {
 
 // form returns the form of the page that is shown; nil: it has none.
 func (u *UI) form() *container.Scroll {
-	if u.page == pageLaunch {
+	switch u.page {
+	case pageLaunch:
 		return u.launch.scroll
+	case pageSettings:
+		return u.settings.scroll
 	}
 	return nil
 }
@@ -288,7 +297,9 @@ func (u *UI) open(page int) {
 		} else {
 			o.Hide()
 		}
-		u.tabs[i].SetActive(i == page)
+		if i < len(u.tabs) {
+			u.tabs[i].SetActive(i == page)
+		}
 	}
 	switch page {
 	case pageAgents:
@@ -297,6 +308,8 @@ func (u *UI) open(page int) {
 		u.launch.look()
 	case pageLocks:
 		u.locks.look()
+	case pageSettings:
+		u.settings.look()
 	}
 }
 
