@@ -30,12 +30,12 @@ ACTIONLINT := $(BUILD)/tools/actionlint
 # The architectures of the Linux packages.
 ARCHITECTURES ?= amd64 arm64
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
-	./app/present/... ./app/script/... ./app/settings/... ./app/store/... ./app/uninstall ./app/updates ./app/webhook/... ./app/worktree/...
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/focus/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
+	./app/present/... ./app/quiet ./app/script/... ./app/settings/... ./app/store/... ./app/uninstall ./app/updates ./app/webhook/... ./app/worktree/...
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
-	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
+	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
 .PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg test-packages lint-release release-dry-run
 

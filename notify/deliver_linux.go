@@ -131,10 +131,13 @@ func (d *desktop) next() {
 		switch {
 		case !ok:
 			return
+		case o.onlyShown && d.shown[o.key] == 0 && d.shown[o.replaces] == 0:
+			d.n.box.done() // the user closed it
 		case o.stands && d.shown[o.key] != 0:
 			d.standing[o.key] = o
 			d.n.box.done()
 		case !o.withdraw:
+			d.replace(o)
 			d.call("show", o, "Notify", d.notification(o)...)
 		case d.shown[o.key] != 0:
 			id := d.shown[o.key]
@@ -147,6 +150,18 @@ func (d *desktop) next() {
 			d.n.box.done()
 		}
 	}
+}
+
+// replace gives an order the place on the screen of the notification that it replaces.
+func (d *desktop) replace(o order) {
+	if o.replaces == "" {
+		return
+	}
+	if id := d.shown[o.replaces]; id != 0 {
+		d.shown[o.key] = id
+	}
+	delete(d.shown, o.replaces)
+	d.forgetWait(o.replaces)
 }
 
 func (d *desktop) call(what string, o order, method string, args ...any) {

@@ -66,7 +66,7 @@ func TestEndIsShownAndClicked(t *testing.T) {
 		t.Error(err)
 	}
 	for hint, want := range map[string]any{
-		"desktop-entry": "io.github.rollcall.Rollcall", "category": "x-rollcall.ended", "urgency": byte(1),
+		"desktop-entry": "io.github.rollcall.Rollcall", "category": "x-rollcall.failed", "urgency": byte(1),
 	} {
 		if got := n.Hints[hint].Value(); got != want {
 			t.Errorf("hint %s is %v", hint, got)
@@ -314,5 +314,64 @@ func TestLatency(t *testing.T) {
 	t.Logf("event to Notify on the bus, %v", all)
 	if p50 := all.Percentile(50); p50 > 50*time.Millisecond {
 		t.Errorf("p50 %v", p50)
+	}
+}
+
+// together is a rule with which waits share a notification.
+func together() notify.Rules { return notify.Rules{Together: time.Minute, AwayAfter: -1} }
+
+// TestSeveralWaits: waits that follow each other share one place on the screen. A click opens the window, and the
+// notification goes when all are over.
+func TestSeveralWaits(t *testing.T) {
+	r := start(t, desktoptest.Options{Notifications: true}, notify.Options{Rules: together})
+	r.events.put(becomes("a", adapters.Working, adapters.Waiting))
+	first := r.wait(t, "the first", answered(1))[0]
+	r.events.put(becomes("b", adapters.Working, adapters.Waiting))
+	list := r.wait(t, "both", answered(2))
+	if both := list[1]; both.Replaces != first.ID || both.ID != first.ID || both.Summary != "2 sessions need you" {
+		t.Errorf("sent %+v after %+v", both, first)
+	}
+	r.settled(t)
+	popup := waitPopup(t, r.desktop)
+	shot(t, r.desktop, "several")
+	r.events.put(becomes("a", adapters.Waiting, adapters.Working))
+	list = r.wait(t, "the correction", answered(3))
+	if last := list[2]; last.Replaces != first.ID || last.Summary != "Claude Code needs permission in b" {
+		t.Errorf("corrected by %+v", last)
+	}
+	_ = popup
+	r.events.put(becomes("b", adapters.Waiting, adapters.Working))
+	r.wait(t, "the withdrawal", func(l []desktoptest.Notification) bool { return len(l) == 3 && !l[2].Withdraw.IsZero() })
+	r.stop()
+}
+
+// TestSeveralWaitsClicked: a click on the notification of several waits opens the window, not one session. What the user
+// closed stays closed.
+func TestSeveralWaitsClicked(t *testing.T) {
+	r := start(t, desktoptest.Options{Notifications: true}, notify.Options{Rules: together})
+	r.events.put(becomes("a", adapters.Working, adapters.Waiting), becomes("b", adapters.Working, adapters.Waiting), becomes("c", adapters.Working, adapters.Waiting))
+	r.wait(t, "all", func(l []desktoptest.Notification) bool {
+		return len(l) > 0 && l[len(l)-1].ID != 0 && l[len(l)-1].Summary == "3 sessions need you"
+	})
+	r.settled(t)
+	popup := waitPopup(t, r.desktop)
+	before := len(r.desktop.Notifications())
+	if err := r.desktop.Click(popup.Min.X+popup.Dx()/2, popup.Min.Y+popup.Dy()/2, 1); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case id := <-r.opened:
+		if id != "" {
+			t.Errorf("opened %q", id)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing opened")
+	}
+	r.wait(t, "the close", func(l []desktoptest.Notification) bool { return !l[len(l)-1].Closed.IsZero() })
+	r.events.put(becomes("a", adapters.Waiting, adapters.Working))
+	r.settled(t)
+	r.stop()
+	if after := len(r.desktop.Notifications()); after != before {
+		t.Errorf("%d notifications after the user closed the last of %d", after, before)
 	}
 }

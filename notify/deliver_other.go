@@ -25,7 +25,7 @@ func (n *Notifier) deliver(ctx context.Context) {
 				return
 			}
 		}
-		if o.withdraw { // not possible here
+		if o.withdraw || o.onlyShown { // not possible here
 			n.box.done()
 			continue
 		}

@@ -52,6 +52,11 @@ func (d *desktop) hints(o order) map[string]dbus.Variant {
 	n := notify.Notification{}
 	n.SetUrgency(notify.UrgencyNormal)
 	n.AddHint(notify.Hint{ID: "desktop-entry", Variant: dbus.MakeVariant(appID)})
+	if o.sound {
+		n.AddHint(notify.Hint{ID: "sound-name", Variant: dbus.MakeVariant("message-new-instant")})
+	} else {
+		n.AddHint(notify.Hint{ID: "suppress-sound", Variant: dbus.MakeVariant(true)})
+	}
 	n.AddHint(notify.Hint{ID: "category", Variant: dbus.MakeVariant("x-rollcall." + string(o.kind))})
 	return n.Hints
 }
@@ -62,7 +67,7 @@ func (d *desktop) keep(o order, id uint32) {
 	if _, ok := d.clicks[id]; !ok {
 		d.order = append(d.order, id)
 	}
-	d.clicks[id] = o.session
+	d.clicks[id] = o.session // empty for several waits: a click opens the window
 	if len(d.order) > clicksKept {
 		delete(d.clicks, d.order[0])
 		d.order = d.order[1:]
@@ -110,7 +115,7 @@ func (d *desktop) signal(s *dbus.Signal) {
 func (d *desktop) withdrawWaits() {
 	for key := range d.shown {
 		if strings.HasPrefix(key, waitingPrefix) {
-			d.n.box.put(order{key: key, kind: Waiting, withdraw: true})
+			d.n.box.put(order{key: key, kind: Permission, withdraw: true})
 		}
 	}
 }

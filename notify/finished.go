@@ -1,29 +1,94 @@
 package notify
 
 import (
+	"time"
+
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
 )
 
-// finished returns the order to notify of the end of a turn that no terminal shows, such as that of a thread that
-// Codex's daemon continues after its terminal was closed. It returns none for a turn that the user interrupted, and for
-// the later unloading of the thread, which does not end a turn.
-func (p *policy) finished(ev app.Event) (order, bool) {
-	s, before := ev.Session, ev.Before
+// turnOver returns the orders for a turn that ended while its process continues. A turn that no terminal shows, such as
+// that of a thread that Codex's daemon continues after its terminal was closed, is told like an end. Any other is a
+// reply, which is withdrawn once the session goes on. It returns none for a turn that the user interrupted, and for the
+// later unloading of the thread, which does not end a turn.
+func (p *policy) turnOver(ev *app.Event, l *look) []order {
+	s, before := &ev.Session, &ev.Before
+	key := "reply " + string(s.Agent) + " " + s.ID
 	inTurn := before.Status == adapters.Working || before.Status == adapters.Waiting
-	over := s.Status == adapters.Idle && s.Unattended && !s.Suspended || s.Status == adapters.Stopped && before.Unattended
-	if ev.Kind != app.Changed || !inTurn || !over || s.Parent != "" || s.Outcome == adapters.Interrupted || !p.wants(Ended, s) {
-		return order{}, false
+	unattended := s.Status == adapters.Idle && s.Unattended && !s.Suspended || s.Status == adapters.Stopped && before.Unattended
+	switch {
+	case s.Parent != "":
+		return nil
+	case ev.Kind != app.Changed || !inTurn || s.Outcome == adapters.Interrupted:
+		return p.replyAnswered(key, ev)
+	case unattended:
+		return p.told(endKind(s.Outcome), "finished "+string(s.Agent)+" "+s.ID, ev, l)
+	case s.Status != adapters.Idle || s.Suspended:
+		return p.replyAnswered(key, ev)
+	case endKind(s.Outcome) == Failed:
+		return p.reply(Failed, key, ev, l)
 	}
-	return order{key: "finished " + string(s.Agent) + " " + s.ID, kind: Ended, session: s.ID, text: FinishedText(ev)}, true
+	if took, known := ev.TurnLength(); !known || took < p.rules().ReplyAfter {
+		return nil
+	}
+	return p.reply(Reply, key, ev, l)
+}
+
+// reply is the last notification of a turn that was over.
+type reply struct {
+	told  time.Time
+	shown bool // it was not withdrawn
+}
+
+// reply returns the order to tell of a turn that is over, unless the last one was told less than Rules.Pause ago.
+func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
+	if last, ok := p.replies[key]; ok && l.now.Sub(last.told) < p.rules().Pause {
+		return nil
+	}
+	orders := p.told(k, key, ev, l)
+	if len(orders) > 0 {
+		p.replies[key] = reply{told: l.now, shown: true}
+	}
+	return orders
+}
+
+// replyAnswered returns the order to withdraw a reply once the session works again, or ended.
+func (p *policy) replyAnswered(key string, ev *app.Event) []order {
+	last, told := p.replies[key]
+	if !told || ev.Kind != app.Ended && ev.Session.Status != adapters.Working && ev.Session.Status != adapters.Waiting {
+		return nil
+	}
+	p.replies[key] = reply{told: last.told}
+	if ev.Kind == app.Ended {
+		delete(p.replies, key)
+	}
+	if !last.shown {
+		return nil
+	}
+	return []order{{key: key, kind: Reply, withdraw: true}}
+}
+
+// told returns the order to tell of a turn that is over, unless the user does not want it now.
+func (p *policy) told(k Kind, key string, ev *app.Event, l *look) []order {
+	if !p.wants(k, &ev.Session) || l.quiet || l.focused[ev.Session.ID] {
+		return nil
+	}
+	return []order{{key: key, kind: k, session: ev.Session.ID, text: FinishedText(*ev), sound: p.rules().Kinds[k] == WithSound}}
 }
 
 // FinishedText returns the text for a turn that ended while the process continues.
 func FinishedText(ev app.Event) Text {
 	s := present.Brief(ev.Session.Session)
+	what := " replied"
+	switch {
+	case s.Unattended || s.Status == adapters.Stopped:
+		what = " finished"
+	case endKind(s.Outcome) == Failed:
+		what = " failed"
+	}
 	return Text{
-		Title: present.AgentName(s.Agent) + " finished" + place(s),
+		Title: present.AgentName(s.Agent) + what + place(s),
 		Body:  lines(topic(s), sentence(howEnded(s), ran(ev))),
 	}
 }

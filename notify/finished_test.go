@@ -41,13 +41,13 @@ func TestTurnWithoutATerminal(t *testing.T) {
 	} {
 		p := newPolicy(nil)
 		for i, ev := range c.events {
-			if got := said(p.take([]app.Event{ev})); got != c.want[i] {
+			if got := said(p.take([]app.Event{ev}, look{now: noon})); got != c.want[i] {
 				t.Errorf("%s, event %d:\n got %s\nwant %s", name, i, got, c.want[i])
 			}
 		}
 	}
-	silent := newPolicy(func(Kind, app.Session) bool { return false })
-	if got := said(silent.take([]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Completed)})); got != "" {
+	silent := newPolicy(func() Rules { return Rules{Kinds: map[Kind]Manner{Ended: Off}} })
+	if got := said(silent.take([]app.Event{alone(change("a", adapters.Working, adapters.Idle), adapters.Completed)}, look{now: noon})); got != "" {
 		t.Errorf("told although not wanted: %s", got)
 	}
 }

@@ -226,3 +226,9 @@ func (f *fake) notify(_ string, replaces uint32, _, _, _ string, _ []string, _ m
 	}
 	return uint32(100 + f.calls), nil
 }
+
+func (s *source) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue)
+}

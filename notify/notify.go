@@ -38,9 +38,21 @@ var (
 
 // Options are the options of a Notifier. The zero value notifies of everything.
 type Options struct {
-	// Wants reports whether to send a notification of this kind for this session; nil: always. It is called on the
-	// goroutine of Run.
-	Wants func(Kind, app.Session) bool
+	// Rules returns what the user set, as it is now; nil: the zero value, without Away. It must not block.
+	Rules func() Rules
+	// Quiet reports whether the user must not be disturbed, and until when; a zero time: until something changes. It may
+	// be nil, and must not block.
+	Quiet func() (quiet bool, until time.Time)
+	// DesktopIsQuiet reports whether the desktop itself shows no notifications at the moment. It is asked before a
+	// notification is sent, and may be nil.
+	DesktopIsQuiet func(context.Context) bool
+	// HasFocus reports whether the user looks at the session's window. It may be nil.
+	HasFocus func(context.Context, *app.Session) bool
+	// Changed receives when the results of Rules or Quiet may have changed; it may be nil.
+	Changed <-chan struct{}
+	// Away is called, on a goroutine of its own, for a session that has waited for Rules.AwayAfter. It may be nil. Run
+	// waits for it.
+	Away func(app.Session)
 	// Open is called, on a goroutine of its own, with a session's id when the user clicks its notification; nil: clicks
 	// do nothing. Linux only.
 	Open func(sessionID string)
@@ -78,7 +90,10 @@ type Notifier struct {
 	opts     Options
 	box      *outbox
 	policy   *policy
-	policyMu sync.Mutex // guards policy
+	policyMu sync.Mutex    // guards policy, said and wasQuiet
+	said     []order       // of Say, while the user must not be disturbed
+	wasQuiet bool          // something may have been withheld
+	wake     chan struct{} // holds a token if keepTime must look again
 
 	callbacks sync.WaitGroup // calls of Reported and of the taken functions of Say
 
@@ -91,7 +106,7 @@ func New(o Options) *Notifier {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Notifier{opts: o, box: newOutbox(), policy: newPolicy(o.Wants)}
+	return &Notifier{opts: o, box: newOutbox(), policy: newPolicy(o.Rules), wake: make(chan struct{}, 1)}
 }
 
 // Run sends notifications for the events of source until ctx is done or source fails, and returns that error. It takes
@@ -107,7 +122,12 @@ func (n *Notifier) Run(ctx context.Context, source Source) error {
 		defer close(done)
 		n.deliver(deliver)
 	}()
+	ctx, end := context.WithCancel(ctx)
+	var timing sync.WaitGroup
+	timing.Go(func() { n.keepTime(ctx) })
 	err := n.consume(ctx, source)
+	end()
+	timing.Wait()
 	stop()
 	select {
 	case <-done:
@@ -117,11 +137,19 @@ func (n *Notifier) Run(ctx context.Context, source Source) error {
 	return err
 }
 
-// Say shows a text that does not belong to an event. It replaces an earlier text with the same key. A click opens the
+// Say shows a text that does not belong to an event, once the user may be disturbed. It replaces an earlier text with the same key. A click opens the
 // session, or the window if session is empty. Once the desktop has accepted the notification, taken is called on a
 // goroutine of its own; Run waits for it. If Run ends first, the notification is not shown and taken is not called.
 func (n *Notifier) Say(key string, text Text, session string, taken func()) {
-	n.box.put(order{key: "said " + key, kind: Ended, session: session, text: text, taken: taken})
+	o := order{key: "said " + key, kind: Ended, session: session, text: text, taken: taken, sound: n.policy.rules().Kinds[Ended] == WithSound}
+	quiet, _ := n.ownQuiet()
+	n.policyMu.Lock()
+	defer n.policyMu.Unlock()
+	if !quiet {
+		n.box.put(o)
+		return
+	}
+	n.said, n.wasQuiet = append(n.said, o), true
 }
 
 // handedOver calls the callbacks of an order that the desktop has accepted.
@@ -149,9 +177,7 @@ func (n *Notifier) consume(ctx context.Context, source Source) error {
 			}
 			events = append(events, ev)
 		}
-		n.policyMu.Lock()
-		n.box.put(n.policy.take(events)...)
-		n.policyMu.Unlock()
+		n.handle(n.look(ctx, events), func(l look) []order { return n.policy.take(events, l) })
 	}
 }
 

@@ -8,6 +8,14 @@ import (
 	"rollcall/app"
 )
 
+// member is one wait of a notification.
+type member struct {
+	Key        string              `json:"key"`
+	Agent      adapters.Name       `json:"agent"`
+	Session    string              `json:"session"`
+	WaitingFor adapters.WaitingFor `json:"waiting_for,omitempty"`
+}
+
 // order is one action of the desktop: to show a notification, in place of an earlier one with the same key, or to
 // withdraw it.
 type order struct {
@@ -20,7 +28,11 @@ type order struct {
 	text       Text
 	ended      []app.Event // with kind Ended, the ended sessions
 	taken      func()      // called once the desktop has accepted the order; may be nil
+	members    []member    // the waits, if there are or were several
+	replaces   string      // key of a notification whose place on the screen this one takes
+	sound      bool
 	withdraw   bool
+	onlyShown  bool // carried out only if the notification is still on the screen
 	stands     bool // shown before: carried out only if the notification is no longer on the screen
 	tries      int
 }
@@ -41,7 +53,12 @@ func (b *outbox) put(orders ...order) {
 	}
 	b.mu.Lock()
 	for _, o := range orders {
-		b.queue = slices.DeleteFunc(b.queue, func(q order) bool { return q.key == o.key })
+		b.queue = slices.DeleteFunc(b.queue, func(q order) bool {
+			if (q.key == o.key || q.key == o.replaces) && !q.withdraw && !q.onlyShown {
+				o.onlyShown = false // what it corrects is not shown yet
+			}
+			return q.key == o.key || q.key == o.replaces
+		})
 		b.queue = append(b.queue, o)
 	}
 	b.mu.Unlock()
@@ -69,7 +86,7 @@ func (b *outbox) again(orders ...order) {
 }
 
 func (b *outbox) firstLocked(o order) {
-	if !slices.ContainsFunc(b.queue, func(q order) bool { return q.key == o.key }) {
+	if !slices.ContainsFunc(b.queue, func(q order) bool { return q.key == o.key || q.replaces == o.key }) {
 		b.queue = slices.Insert(b.queue, 0, o)
 	}
 }

@@ -18,5 +18,8 @@ func plain(o order, icon []byte) error {
 	if len(icon) > 0 {
 		picture = icon
 	}
+	if o.sound {
+		return beeep.Alert(title, body, picture)
+	}
 	return beeep.Notify(title, body, picture)
 }

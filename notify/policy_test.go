@@ -151,7 +151,7 @@ func TestPolicy(t *testing.T) {
 	} {
 		p := newPolicy(nil)
 		for i, events := range c.batches {
-			if got := said(p.take(events)); got != c.want[i] {
+			if got := said(p.take(events, look{now: noon})); got != c.want[i] {
 				t.Errorf("%s, batch %d:\n got %s\nwant %s", name, i, got, c.want[i])
 			}
 		}
@@ -159,9 +159,11 @@ func TestPolicy(t *testing.T) {
 }
 
 func TestWants(t *testing.T) {
-	p := newPolicy(func(k Kind, s app.Session) bool { return k == Ended && s.ID != "b" })
+	p := newPolicy(func() Rules {
+		return Rules{Kinds: map[Kind]Manner{Permission: Off}, Muted: func(folder string) bool { return folder == "/w/b" }}
+	})
 	got := said(p.take([]app.Event{change("a", adapters.Working, adapters.Waiting), end("a", 5), end("b", 5),
-		change("a", adapters.Waiting, adapters.Working)}))
+		change("a", adapters.Waiting, adapters.Working)}, look{now: noon}))
 	if got != "Codex ended in a [a]" {
 		t.Errorf("got %s", got)
 	}
@@ -170,7 +172,7 @@ func TestWants(t *testing.T) {
 func TestPolicyForgetsOldEnds(t *testing.T) {
 	p := newPolicy(nil)
 	for i := range 10 * remembered {
-		p.take([]app.Event{end(fmt.Sprint(i), i+1)})
+		p.take([]app.Event{end(fmt.Sprint(i), i+1)}, look{now: noon})
 	}
 	if len(p.ends) > remembered || len(p.known) > remembered || len(p.waits) != 0 {
 		t.Errorf("%d ends, %d keys, %d waits kept", len(p.ends), len(p.known), len(p.waits))
@@ -216,7 +218,7 @@ func TestEndWithoutATurn(t *testing.T) {
 	}{
 		{"no turn", empty, 0}, {"a prompt", prompted, 1}, {"an outcome", done, 1}, {"a turn", end("a", 1), 1}, {"a launch", ofLaunch(empty), 1},
 	} {
-		if orders := newPolicy(nil).take([]app.Event{tt.ev}); len(orders) != tt.told {
+		if orders := newPolicy(nil).take([]app.Event{tt.ev}, look{now: noon}); len(orders) != tt.told {
 			t.Errorf("%s: %d orders, want %d: %v", tt.what, len(orders), tt.told, orders)
 		}
 	}
@@ -229,11 +231,11 @@ func TestRemovedByItsGateway(t *testing.T) {
 		return ev
 	}
 	p := newPolicy(nil)
-	if orders := p.take([]app.Event{remote(end("a", 0))}); len(orders) != 0 {
+	if orders := p.take([]app.Event{remote(end("a", 0))}, look{now: noon}); len(orders) != 0 {
 		t.Errorf("%+v", orders)
 	}
-	p.take([]app.Event{remote(change("b", adapters.Working, adapters.Waiting))})
-	if orders := p.take([]app.Event{remote(end("b", 0))}); len(orders) != 1 || !orders[0].withdraw {
+	p.take([]app.Event{remote(change("b", adapters.Working, adapters.Waiting))}, look{now: noon})
+	if orders := p.take([]app.Event{remote(end("b", 0))}, look{now: noon}); len(orders) != 1 || !orders[0].withdraw {
 		t.Errorf("%+v", orders)
 	}
 }

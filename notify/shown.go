@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -36,6 +37,21 @@ type wait struct {
 	Agent      adapters.Name       `json:"agent"`
 	Session    string              `json:"session"`
 	WaitingFor adapters.WaitingFor `json:"waiting_for,omitempty"`
+	// Members are the waits of a notification that has, or had, several. Then the fields above are those of the first.
+	Members []member `json:"members,omitempty"`
+}
+
+// all returns the waits of the notification.
+func (w *wait) all() []member {
+	if len(w.Members) > 0 {
+		return w.Members
+	}
+	return []member{{Key: w.Key, Agent: w.Agent, Session: w.Session, WaitingFor: w.WaitingFor}}
+}
+
+func (w wait) equal(o wait) bool {
+	return w.Key == o.Key && w.ID == o.ID && w.Agent == o.Agent && w.Session == o.Session && w.WaitingFor == o.WaitingFor &&
+		slices.Equal(w.Members, o.Members)
 }
 
 // memory stores shownWaits in a folder. The zero value stores nothing.
@@ -88,12 +104,14 @@ func (n *Notifier) takeOver() (cancel func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		left.Waits = slices.DeleteFunc(left.Waits, func(w wait) bool {
-			if !answered(snap, w.Agent) {
-				return false
+			for _, m := range w.all() {
+				if !answered(snap, m.Agent) {
+					return false
+				}
 			}
 			n.policyMu.Lock()
 			defer n.policyMu.Unlock()
-			n.box.put(n.policy.takeOver(w, snap.Sessions)...)
+			n.box.put(n.policy.takeOver(w, snap.Sessions, time.Now())...)
 			return true
 		})
 		return len(left.Waits) == 0

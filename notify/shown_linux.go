@@ -69,7 +69,7 @@ func (d *desktop) server() server { return server{Bus: d.link.id, Owner: d.link.
 func (d *desktop) remember() {
 	s := shownWaits{Server: d.server(), Waits: d.shownWaits()}
 	slices.SortFunc(s.Waits, func(a, b wait) int { return cmp.Compare(a.Key, b.Key) })
-	if slices.Equal(s.Waits, d.remembered.Waits) && (s.Server == d.remembered.Server || len(s.Waits) == 0) {
+	if slices.EqualFunc(s.Waits, d.remembered.Waits, wait.equal) && (s.Server == d.remembered.Server || len(s.Waits) == 0) {
 		return
 	}
 	if err := d.memory.write(s); err != nil {
@@ -84,8 +84,8 @@ func (d *desktop) showsWait(o order, id uint32) {
 	if !strings.HasPrefix(o.key, waitingPrefix) {
 		return
 	}
-	d.waits[o.key] = wait{Key: o.key, ID: id, Agent: o.agent, Session: o.session, WaitingFor: o.waitingFor}
-	o.stands, o.tries = true, 0
+	d.waits[o.key] = wait{Key: o.key, ID: id, Agent: o.agent, Session: o.session, WaitingFor: o.waitingFor, Members: o.members}
+	o.stands, o.replaces, o.sound, o.tries = true, "", false, 0
 	d.standing[o.key] = o
 	d.remember()
 }

@@ -90,6 +90,20 @@ func WaitingText(waits app.Session) Text {
 	return Text{Title: present.AgentName(s.Agent) + " " + present.Line(present.Status(s)) + place(s), Body: topic(s)}
 }
 
+// SeveralText returns the text for several sessions that wait for the user.
+func SeveralText(waits []app.Session) Text {
+	var body []string
+	for i := range waits {
+		if i == listedLines && len(waits) > listedLines {
+			body = append(body, fmt.Sprintf("and %d more", len(waits)-i))
+			break
+		}
+		s := present.Brief(waits[i].Session)
+		body = append(body, present.AgentName(s.Agent)+place(s)+": "+present.Line(present.Status(s)))
+	}
+	return Text{Title: fmt.Sprintf("%d sessions need you", len(waits)), Body: lines(body...)}
+}
+
 func place(s adapters.Session) string {
 	switch {
 	case s.CWD != "" && s.Container != "":

@@ -25,6 +25,9 @@ var _ tray.Core = (*app.Core)(nil)
 // process, and on its main goroutine.
 const roleVariable = "ROLLCALL_TEST_TRAY"
 
+// quietVariable makes the tray process offer do not disturb.
+const quietVariable = "ROLLCALL_TEST_QUIET"
+
 func TestMain(m *testing.M) {
 	if grace := os.Getenv(roleVariable); grace != "" {
 		os.Exit(runTray(grace))
@@ -37,6 +40,7 @@ type order struct {
 	Snapshot *app.Snapshot // published now
 	Answer   *app.Snapshot // published by the next refreshes,
 	Delay    time.Duration // which take so long
+	Ended    []app.Event   // those that ended last
 }
 
 // report is what the tray process tells the test, a line of JSON each.
@@ -60,7 +64,7 @@ func runTray(grace string) int {
 	started := time.Now()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	core := &fakeCore{current: &app.Snapshot{}}
+	core := &fakeCore{current: &app.Snapshot{}, changed: make(chan struct{}, 1)}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<22)
 	if in.Scan() { // the first order stands before the start
@@ -77,7 +81,7 @@ func runTray(grace string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	err = tray.Run(ctx, core, tray.Options{
+	opts := tray.Options{
 		OpenWindow: func(session string) { tell("open", session) },
 		Launch:     func() { tell("launch", "") },
 		Quit:       func() { tell("quit", "") },
@@ -86,7 +90,14 @@ func runTray(grace string) int {
 		Grace:      limit,
 		Started:    started,
 		Log:        slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
+		Ended:      core.endedNow,
+		Quiet:      core.quietNow,
+		Changed:    core.changed,
+	}
+	if os.Getenv(quietVariable) != "" {
+		opts.SetQuiet = core.setQuiet
+	}
+	err = tray.Run(ctx, core, opts)
 	switch {
 	case errors.Is(err, tray.ErrNoBus):
 		tell("end", "no bus")
@@ -107,7 +118,38 @@ type fakeCore struct {
 	current *app.Snapshot
 	answer  *app.Snapshot
 	delay   time.Duration
+	ended   []app.Event
+	quiet   bool
+	until   time.Time
+	changed chan struct{}
 	publish func(*app.Snapshot)
+}
+
+func (c *fakeCore) poke() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (c *fakeCore) endedNow() []app.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+func (c *fakeCore) quietNow() (bool, time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.quiet, c.until
+}
+
+func (c *fakeCore) setQuiet(on bool, until time.Time) {
+	c.mu.Lock()
+	c.quiet, c.until = on, until
+	c.mu.Unlock()
+	tell("quiet", until.Format("15:04"))
+	c.poke()
 }
 
 func (c *fakeCore) obey(line []byte) {
@@ -117,6 +159,10 @@ func (c *fakeCore) obey(line []byte) {
 		return
 	}
 	c.mu.Lock()
+	if o.Ended != nil {
+		c.ended = o.Ended
+		c.poke()
+	}
 	if o.Answer != nil {
 		c.answer, c.delay = o.Answer, o.Delay
 	}

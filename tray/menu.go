@@ -54,11 +54,25 @@ func newMenu(ctx context.Context, core Core, opts Options, quit context.CancelFu
 	return &menu{ctx: ctx, core: core, opts: opts, quit: quit, now: time.Now}
 }
 
+// build returns what the menu must show now.
+func (m *menu) build(now time.Time) model.Menu {
+	menu := model.Build(m.core.Snapshot(), now)
+	if m.opts.Ended != nil {
+		menu.Ended = model.EndedRows(m.opts.Ended(), now)
+	}
+	if m.opts.Quiet != nil {
+		if quiet, until := m.opts.Quiet(); quiet {
+			menu.SetQuiet(until, now)
+		}
+	}
+	return menu
+}
+
 // first returns the first view of the tray.
 func (m *menu) first() view {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last = model.Build(m.core.Snapshot(), m.now())
+	m.last = m.build(m.now())
 	return m.view()
 }
 
@@ -71,9 +85,21 @@ func (m *menu) start(show func(view)) (stop func()) {
 	cancel := m.core.Subscribe(func(*app.Snapshot) { m.update() })
 	m.update() // for changes between first and Subscribe
 	stopWaiting := m.showRestart()
+	stopped := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-m.opts.Changed:
+				m.update()
+			case <-stopped:
+				return
+			}
+		}
+	}()
 	return func() {
 		stopWaiting()
 		cancel()
+		close(stopped)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.show = nil
@@ -130,7 +156,7 @@ func (m *menu) render() {
 		return
 	}
 	now := m.now()
-	next := model.Build(m.core.Snapshot(), now)
+	next := m.build(now)
 	if same(m.last, next, now.Before(m.open)) {
 		return
 	}
@@ -139,17 +165,18 @@ func (m *menu) render() {
 }
 
 func same(a, b model.Menu, ages bool) bool {
-	return a.Tooltip == b.Tooltip && a.Icon == b.Icon && a.Count == b.Count &&
-		slices.EqualFunc(a.Rows, b.Rows, func(x, y model.Row) bool {
-			if !ages {
-				x.Age, y.Age = "", ""
-			}
-			return x == y
-		})
+	row := func(x, y model.Row) bool {
+		if !ages {
+			x.Age, y.Age = "", ""
+		}
+		return x == y
+	}
+	return a.Tooltip == b.Tooltip && a.Icon == b.Icon && a.Count == b.Count && a.Quiet == b.Quiet &&
+		slices.EqualFunc(a.Rows, b.Rows, row) && slices.EqualFunc(a.Ended, b.Ended, row)
 }
 
 func (m *menu) view() view {
-	rows := layOut(m.last, m.opts.Launch != nil)
+	rows := layOut(m.last, m.opts.Launch != nil, m.opts.SetQuiet != nil)
 	if m.replaced {
 		offerRestart(rows)
 	}

@@ -1,6 +1,10 @@
 package tray
 
-import "rollcall/tray/model"
+import (
+	"time"
+
+	"rollcall/tray/model"
+)
 
 // row is one row of a platform's menu. Rows are created once and hidden while unused, so that an open menu can change.
 type row struct {
@@ -23,17 +27,27 @@ const (
 )
 
 const (
-	idSeparator = idAdapter + model.MaxAdapters + model.MaxOwn + iota
+	idSeparatorEnded = idAdapter + model.MaxAdapters + model.MaxOwn
+	idEnded          = idSeparatorEnded + 1 // the first of model.MaxEnded
+)
+
+const (
+	idSeparator = idEnded + model.MaxEnded + iota
 	idOpen
 	idLaunch
+	idSeparatorQuiet
+	idQuietHour
+	idQuietTomorrow
+	idQuietEnd
 	idSeparatorQuit
 	idRestart // hidden unless an update waits for it
 	idQuit
 	rowCount = int(idQuit)
 )
 
-// layOut returns the fixed rows with the contents of the model's rows.
-func layOut(m model.Menu, launch bool) []row {
+// layOut returns the fixed rows with the contents of the model's rows. canLaunch and canQuiet report whether the user can
+// launch, and turn do not disturb on.
+func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
 	rows := make([]row, rowCount)
 	for i := range rows {
 		rows[i] = row{id: int32(i + 1), hidden: true}
@@ -47,9 +61,22 @@ func layOut(m model.Menu, launch bool) []row {
 		put(next[r.Kind], row{label: r.Label(), disabled: r.Kind == model.Message})
 		next[r.Kind]++
 	}
+	for i, r := range m.Ended[:min(len(m.Ended), model.MaxEnded)] {
+		put(idSeparatorEnded, row{separator: true})
+		put(idEnded+int32(i), row{label: r.Label()})
+	}
 	put(idSeparator, row{separator: true})
 	put(idOpen, row{label: "Open Rollcall"})
-	put(idLaunch, row{label: "Launch…", disabled: !launch})
+	put(idLaunch, row{label: "Launch…", disabled: !canLaunch})
+	switch {
+	case m.Quiet != "":
+		put(idSeparatorQuiet, row{separator: true})
+		put(idQuietEnd, row{label: m.Quiet})
+	case canQuiet:
+		put(idSeparatorQuiet, row{separator: true})
+		put(idQuietHour, row{label: "Do not disturb for 1 hour"})
+		put(idQuietTomorrow, row{label: "Do not disturb until tomorrow"})
+	}
 	put(idSeparatorQuit, row{separator: true})
 	put(idQuit, row{label: "Quit"})
 	return rows
@@ -66,6 +93,10 @@ func (m *menu) clicked(id int32) {
 		if m.opts.Launch != nil {
 			go m.opts.Launch()
 		}
+	case id >= idQuietHour && id <= idQuietEnd:
+		m.setQuiet(id)
+	case id >= idEnded && id < idEnded+model.MaxEnded:
+		m.openWindow(m.endedOf(int(id - idEnded)))
 	case id >= idSession && id < idMore:
 		m.openWindow(m.sessionOf(id))
 	case id >= idMore && id <= idOpen:
@@ -96,6 +127,35 @@ func (m *menu) openWindow(session string) {
 	if m.opts.OpenWindow != nil {
 		go m.opts.OpenWindow(session)
 	}
+}
+
+// tomorrow is the hour of the next day at which do not disturb ends.
+const tomorrow = 8
+
+// setQuiet turns do not disturb on or off.
+func (m *menu) setQuiet(id int32) {
+	if m.opts.SetQuiet == nil {
+		return
+	}
+	now := m.now()
+	on, until := true, now.Add(time.Hour)
+	switch id {
+	case idQuietTomorrow:
+		until = time.Date(now.Year(), now.Month(), now.Day()+1, tomorrow, 0, 0, 0, now.Location())
+	case idQuietEnd:
+		on, until = false, time.Time{}
+	}
+	go m.opts.SetQuiet(on, until)
+}
+
+// endedOf returns the id of the session of a row of those that ended.
+func (m *menu) endedOf(i int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i >= len(m.last.Ended) {
+		return ""
+	}
+	return m.last.Ended[i].Session
 }
 
 // sessionOf returns the id of the session that the row shows now.

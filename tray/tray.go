@@ -39,6 +39,16 @@ type Options struct {
 	// and Run returns. A nil channel never offers it.
 	Replaced <-chan struct{}
 	Restart  func()
+	// Ended returns the events of the sessions that ended last, the last one first; nil: the menu lists none. It must not
+	// block.
+	Ended func() []app.Event
+	// Quiet reports whether do not disturb is on, and until when; a zero time: until it is turned off. It may be nil, and
+	// must not block.
+	Quiet func() (quiet bool, until time.Time)
+	// SetQuiet turns do not disturb on, until a time, or off. If it is nil, the menu does not offer that.
+	SetQuiet func(on bool, until time.Time)
+	// Changed receives when the results of Ended or Quiet have changed; it may be nil.
+	Changed <-chan struct{}
 	// Quit is called when the user quits, before Run returns.
 	Quit func()
 	// NoHost is called once if no host shows the tray within Grace. Run continues: the icon appears when a host starts.

@@ -18,6 +18,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/quiet"
 	"rollcall/app/settings"
 	"rollcall/proc"
 )
@@ -54,6 +55,10 @@ type Deps struct {
 	// Settings returns the user's settings, and what is wrong with them; nil:
 	// there are none.
 	Settings func() (settings.Settings, error)
+	// Live returns the user's settings for a process that follows their changes; nil: there are none.
+	Live func() (*settings.Live, error)
+	// Quiet opens the state of do not disturb; nil: there is none.
+	Quiet func() (*quiet.Quiet, error)
 	// Fuses opens the fuses; nil: there are none.
 	Fuses func() (*fuse.Fuses, error)
 	// Keep runs the keeper until it ends by itself or ctx is done: `rollcall keep`; nil: this build has none.
@@ -136,7 +141,7 @@ Without a command it starts the tray icon.`,
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
 		newSearch, newUsage, newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep,
-		newPending, newAnswer, newSend, newInterrupt, newAutostart, newUninstall} {
+		newPending, newAnswer, newSend, newInterrupt, newAutostart, newUninstall, newDND} {
 		root.AddCommand(add(e))
 	}
 	refuseUnknownTopics(root)

@@ -24,6 +24,7 @@ var documented = map[string]any{
 	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usageRowJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
+	"quiet": quietJSON{},
 }
 
 func TestJSONDocumented(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"rollcall/app/cli"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/settings"
 	"rollcall/proc"
 )
 
@@ -34,6 +35,8 @@ type parts struct {
 	log      *slog.Logger
 	launches *launch.Launches // nil: the state folder is not known
 	watcher  *proc.Watcher    // nil: ends of processes are noticed on refresh only
+	live     *settings.Live   // nil: there are no settings
+	troubles *troubles
 }
 
 // newParts returns the parts. The caller closes them.
@@ -46,6 +49,11 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 		log.Warn("some settings are not used", "error", err)
 	}
 	var err error
+	if deps.Live != nil {
+		if p.live, err = deps.Live(); err != nil {
+			log.Warn("changes of the settings are not noticed", "error", err)
+		}
+	}
 	if p.launches, err = p.deps.Launches(); err != nil {
 		log.Warn("launches are not known", "error", err)
 	} else {
@@ -57,6 +65,8 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 		cfg.Watch = p.watcher
 	}
 	p.core = app.New(cfg)
+	p.troubles = &troubles{show: p.core.ShowTroubles}
+	p.showMistake()
 	return p
 }
 
@@ -85,5 +95,14 @@ func (p *parts) attend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Settings: p.deps.Settings, Show: p.core.ShowTroubles})
+	show := func(list []string) { p.troubles.set(ofKeeper, list) }
+	return p.deps.Keeper.Attend(ctx, keep.Attendance{Launches: p.launches, Fuses: f, Settings: p.deps.Settings, Changed: p.settingsChanges(), Show: show})
+}
+
+// settingsChanges returns a channel that receives when the settings have changed; nil: never.
+func (p *parts) settingsChanges() <-chan struct{} {
+	if p.live == nil {
+		return nil
+	}
+	return p.live.Changes()
 }

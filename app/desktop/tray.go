@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"rollcall/app"
 	"rollcall/app/cli"
 	"rollcall/app/instance"
 	"rollcall/app/store"
@@ -56,8 +57,20 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	defer cancel()
 	events := core.Events()
 	defer events.Close()
+	ends := core.Events()
+	defer ends.Close()
 	ended := p.endedMeanwhile(log)
-	notifier := notify.New(p.notifications(log))
+	attention := p.newAttention()
+	defer attention.close()
+	notifier := notify.New(p.notifications(ctx, attention))
+	if p.live != nil {
+		running.Go(func() { p.live.Watch(ctx) })
+	}
+	changes := p.settingsChanges()
+	running.Go(func() { attention.follow(ctx, changes, p.showMistake) })
+	defer core.Subscribe(attention.remember)()
+	var recent recentEnds
+	running.Go(func() { report(log, recent.follow(ctx, ends, func() { poke(attention.redraw) })) })
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, core.Run(ctx)) })
 	p.serve(ctx, &running)
@@ -70,6 +83,10 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 		NoHost:     func() { openWindow(log, instance.Show, "") },
 		Replaced:   u.replaced,
 		Restart:    func() { u.wanted.Store(true) },
+		Ended:      recent.get,
+		Quiet:      attention.isQuiet,
+		SetQuiet:   attention.quietSetter(),
+		Changed:    attention.redraw,
 		Started:    started,
 		Log:        log,
 	})
@@ -83,8 +100,11 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 }
 
 // notifications returns the options of the tray's notifier.
-func (p *parts) notifications(log *slog.Logger) notify.Options {
-	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(log), Open: func(id string) { openWindow(log, instance.Show, id) }}
+func (p *parts) notifications(ctx context.Context, a *attention) notify.Options {
+	log := p.log
+	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(log), Open: func(id string) { openWindow(log, instance.Show, id) },
+		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Changed: a.told,
+		Away: func(s app.Session) { a.callAway(ctx, s) }}
 	state, err := store.StatePath()
 	if err != nil {
 		log.Warn("notifications stay on the screen if Rollcall is killed", "error", err)

@@ -37,6 +37,13 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	defer func() { _ = own.Close() }()
 	p := newParts(deps, windowDays*24*time.Hour, true)
 	defer p.close()
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	if p.live != nil {
+		changes := p.live.Changes()
+		go p.live.Watch(following)
+		go p.followMistakes(following, changes)
+	}
 	if alone {
 		keeping, cancel := context.WithCancel(ctx)
 		var running sync.WaitGroup
@@ -51,7 +58,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 // content returns what the window shows besides the sessions.
 func (p *parts) content() ui.Options {
 	set, _ := p.deps.Settings()
-	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices}
+	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices}
 	var err error
 	if o.Fuses, err = p.deps.Fuses(); err != nil {
 		p.log.Warn("timers can't be shown", "error", err)

@@ -266,6 +266,8 @@ type Attendance struct {
 	// Settings reads the user's settings as they are now. What they ask for, such as the webhook, is done while the process
 	// runs, also if there is nothing else to keep.
 	Settings func() (settings.Settings, error)
+	// Changed receives when the result of Settings may have changed; it may be nil.
+	Changed <-chan struct{}
 	// Show is called with the troubles of the keeper whenever they change. It must not block.
 	Show func([]string)
 }
@@ -303,6 +305,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 			case <-ctx.Done():
 			case <-launches:
 			case <-fuses:
+			case <-a.Changed:
 			case <-time.After(trouble.LastPause): // events may be missing
 			}
 			continue

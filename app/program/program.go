@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"rollcall/adapters"
@@ -18,6 +19,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/quiet"
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/proc"
@@ -30,7 +32,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
-	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings,
+	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
 	kept(&deps)
 	addDesktop(&deps)
@@ -113,14 +115,33 @@ func openAdapters() ([]adapters.Adapter, proc.Lister) {
 	return all.New(table, cfg), table
 }
 
-// loadSettings reads the user's settings as they are now: tray, watch and keeper run for
-// days. With an error it returns the settings that could be understood.
-func loadSettings() (settings.Settings, error) {
+// liveSettings reads the user's settings once. Processes that run for long watch them.
+var liveSettings = sync.OnceValues(func() (*settings.Live, error) {
 	path, err := store.SettingsPath()
+	if err != nil {
+		return nil, err
+	}
+	return settings.NewLive(path, slog.New(slog.NewTextHandler(os.Stderr, nil))), nil
+})
+
+// loadSettings reads the user's settings as they are now: tray, watch and keeper run for days. With an error, it returns
+// those that count.
+func loadSettings() (settings.Settings, error) {
+	live, err := liveSettings()
 	if err != nil {
 		return settings.Settings{}, err
 	}
-	return settings.Load(path)
+	live.Read()
+	return live.Get()
+}
+
+// openQuiet opens the state of do not disturb. It creates nothing on disk.
+func openQuiet() (*quiet.Quiet, error) {
+	state, err := store.StatePath()
+	if err != nil {
+		return nil, err
+	}
+	return quiet.In(state), nil
 }
 
 // openLaunches opens the records of Rollcall's launches. It creates nothing on disk.

@@ -36,6 +36,10 @@ type Settings struct {
 	// Answering is which requests of agents may be answered from Rollcall.
 	Answering Answering `toml:"answering"`
 	Updates   Updates   `toml:"updates"`
+	// Notifications are the settings of notifications on the desktop.
+	Notifications Notifications `toml:"notifications"`
+	// Theme is the theme of the window: "light", "dark", or "desktop" for that of the desktop.
+	Theme Theme `toml:"theme"`
 }
 
 // Price is what a model costs, in USD per million tokens.
@@ -50,6 +54,19 @@ type Price struct {
 type Updates struct {
 	Feed string `toml:"feed"` // https://; empty: none
 }
+
+// Theme is a theme of the window. The zero value is DesktopTheme.
+type Theme string
+
+// The themes.
+const (
+	DesktopTheme Theme = "desktop"
+	LightTheme   Theme = "light"
+	DarkTheme    Theme = "dark"
+)
+
+// Themes returns all themes.
+func Themes() []Theme { return []Theme{DesktopTheme, LightTheme, DarkTheme} }
 
 // Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
 // them.
@@ -122,7 +139,7 @@ func Load(path string) (Settings, error) {
 	for _, key := range meta.Undecoded() {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
-	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices(), s.checkAnswering()) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)
@@ -235,6 +252,16 @@ func (s *Settings) checkWebhook(path string) error {
 		path += " with " + WebhookURL + " and " + WebhookSecret + " of the environment"
 	}
 	return fmt.Errorf("settings: %s: the webhook is ignored: %w", path, err)
+}
+
+// checkTheme returns what is wrong with the theme, and removes it.
+func (s *Settings) checkTheme() []mistake {
+	if s.Theme == "" || slices.Contains(Themes(), s.Theme) {
+		return nil
+	}
+	bad := mistake{[]string{"theme"}, fmt.Sprintf("theme is ignored: it is one of \"desktop\", \"light\" and \"dark\", not %q", s.Theme)}
+	s.Theme = ""
+	return []mistake{bad}
 }
 
 // label returns the name of a gateway for a message.

@@ -19,6 +19,7 @@ const (
 	Fuses         = "fuses"
 	Webhook       = "webhook"       // its messages that have not been delivered
 	Notifications = "notifications" // those that are on the screen
+	Quiet         = "quiet"         // do not disturb
 	Window        = "window.json"   // its size
 )
 

@@ -77,6 +77,8 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 		u.open(pageSearch)
 	case fyne.Key6:
 		u.open(pageUsage)
+	case fyne.KeyComma:
+		u.open(pageSettings)
 	case fyne.KeyW, fyne.KeyQ:
 		u.window.Close()
 	default:
@@ -86,7 +88,7 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 }
 
 // shortcuts contains the keys of the window's shortcuts.
-var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
+var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.KeyComma, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
 
 func (u *UI) addShortcuts() {
 	c := u.window.Canvas()

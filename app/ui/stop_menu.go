@@ -6,6 +6,7 @@ import (
 
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 )
 
 // maxGroups is the largest number of groups that the menu lists.
@@ -19,7 +20,10 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	stop.Disabled = !can
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
-	items := []*fyne.MenuItem{stop, cleanUp}
+	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Settings", func() { u.open(pageSettings) })}
+	if item := p.muteItem(); item != nil {
+		items = append(items, item)
+	}
 	if groups := launchGroups(p.view.snapshot); len(groups) > 0 {
 		items = append(items, fyne.NewMenuItemSeparator())
 		for _, g := range groups[:min(len(groups), maxGroups)] {
@@ -32,6 +36,40 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	size := menu.MinSize()
 	x := min(at.X, c.Size().Width-size.Width-4)
 	menu.ShowAtPosition(fyne.NewPos(max(x, 0), at.Y+b.Size().Height+2))
+}
+
+// muteItem returns the item that mutes the folder of the selected session, or tells of it again; nil: there is none.
+func (p *sessionsPage) muteItem() *fyne.MenuItem {
+	u := p.ui
+	s, ok := p.view.byKey[p.selected]
+	if !ok || u.options.Live == nil || !s.HasLocalFolder() {
+		return nil
+	}
+	set, _ := u.options.Live.Get()
+	folder, muted := s.CWD, set.Notifications.IsMuted(s.CWD)
+	text := "Mute project " + present.Cut(present.Project(folder), 30)
+	if muted {
+		text = "Unmute project " + present.Cut(present.Project(folder), 30)
+	}
+	return fyne.NewMenuItem(text, func() { u.mute(folder, !muted) })
+}
+
+// mute changes whether the user is told of the sessions in a folder.
+func (u *UI) mute(folder string, on bool) {
+	live := u.options.Live
+	go func() {
+		err := settings.Mute(live.Path(), folder, on)
+		live.Read()
+		set, _ := live.Get()
+		u.post(func() {
+			switch {
+			case err != nil:
+				u.notify(errorText(err))
+			case set.Notifications.IsMuted(folder) != on:
+				u.notify(short(folder) + " is muted by a pattern of the settings. Change it there (Ctrl+,).")
+			}
+		})
+	}()
 }
 
 // launchGroups returns the groups of launches that have a session, in the order of the list.

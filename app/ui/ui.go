@@ -53,6 +53,8 @@ type Options struct {
 	Program string
 	// KeepEnv keeps the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
+	// Live has the user's settings, which the window shows and changes; nil: they are not known here.
+	Live *settings.Live
 	// Defaults are the agent, models and modes that the launch form begins with, and the variables that are left out.
 	Defaults launch.Defaults
 	// Prices are the user's prices by model, for the cost of sessions whose agent states none.
@@ -82,6 +84,7 @@ type UI struct {
 	locks    *locksPage
 	search   *searchPage
 	usage    *usagePage
+	settings *settingsPage
 
 	content *fyne.Container
 	pages   *fyne.Container
@@ -104,6 +107,7 @@ const (
 	pageLocks
 	pageSearch
 	pageUsage
+	pageSettings // without a tab: the menu opens it
 )
 
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
@@ -134,7 +138,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.locks = newLocksPage(u)
 	u.search = newSearchPage(u)
 	u.usage = newUsagePage(u)
-	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content)
+	u.settings = newSettingsPage(u)
+	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content, u.settings.content)
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
@@ -158,8 +163,11 @@ func (u *UI) frame() *fyne.Container {
 
 // form returns the form of the page that is shown; nil: it has none.
 func (u *UI) form() *container.Scroll {
-	if u.page == pageLaunch {
+	switch u.page {
+	case pageLaunch:
 		return u.launch.scroll
+	case pageSettings:
+		return u.settings.scroll
 	}
 	return nil
 }
@@ -307,7 +315,9 @@ func (u *UI) open(page int) {
 		} else {
 			o.Hide()
 		}
-		u.tabs[i].SetActive(i == page)
+		if i < len(u.tabs) {
+			u.tabs[i].SetActive(i == page)
+		}
 	}
 	switch page {
 	case pageAgents:
@@ -318,6 +328,8 @@ func (u *UI) open(page int) {
 		u.locks.look()
 	case pageUsage:
 		u.usage.look()
+	case pageSettings:
+		u.settings.look()
 	}
 }
 

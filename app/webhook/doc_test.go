@@ -6,4 +6,7 @@ import (
 	"rollcall/internal/doctest"
 )
 
-func TestDocumented(t *testing.T) { doctest.SameKeys(t, "json.md", "session.stopped", Payload{}) }
+func TestDocumented(t *testing.T) {
+	doctest.SameKeys(t, "json.md", "session.stopped", Payload{})
+	doctest.SameKeys(t, "json.md", "session.waiting", WaitingPayload{})
+}

@@ -402,20 +402,6 @@ func (s *Sender) startDue(now time.Time) time.Duration {
 	return max(next, time.Millisecond)
 }
 
-// send posts a payload once.
-func send(ctx context.Context, client *http.Client, to Target, p *Payload) (status int, err error) {
-	body, err := json.Marshal(p)
-	if err != nil {
-		return 0, err
-	}
-	header := map[string]string{"User-Agent": "rollcall"}
-	if to.Secret != "" {
-		signature := "sha256=" + Sign(to.Secret, body)
-		header["X-Signature"], header["X-Hub-Signature-256"] = signature, signature
-	}
-	return Post(ctx, client, to.URL, body, header)
-}
-
 // tried records the result of an attempt.
 func (s *Sender) tried(r result) {
 	m := r.message
@@ -494,11 +480,6 @@ func (s *Sender) payloadOf(ctx context.Context, x *app.Session) Payload {
 	if s.cfg.ExitCode != nil {
 		p.ExitStatus = s.cfg.ExitCode(ctx, x)
 	}
-	meta := map[string]string{"branch": x.Branch, "model": x.Model}
-	if l := x.Launch; l != nil {
-		meta["launch"], meta["group"], meta["spec"] = l.ID, l.Group, l.Spec
-	}
-	maps.DeleteFunc(meta, func(_, value string) bool { return value == "" })
-	p.Meta = meta
+	p.Meta = metaOf(x)
 	return p
 }

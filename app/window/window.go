@@ -13,7 +13,6 @@ import (
 
 	"rollcall/app/instance"
 	"rollcall/app/ui"
-	"rollcall/app/ui/widgets"
 )
 
 // ID names the application to the desktop; FyneApp.toml and the .desktop file have the same one.
@@ -58,7 +57,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 		_ = os.MkdirAll(dir, 0o700) // Fyne makes only its own folder there
 	}
 	a := fyneapp.NewWithID(ID)
-	a.Settings().SetTheme(widgets.Theme{})
+	a.Settings().SetTheme(firstTheme(&o))
 	win := a.NewWindow("Rollcall")
 	if len(o.Icon) > 0 {
 		icon := fyne.NewStaticResource("rollcall", o.Icon)
@@ -89,6 +88,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 		// Not earlier: fyne.Do waits until the loop runs.
 		go func() { ended <- runCore(coreCtx, core, content) }()
 		go listen(closed, o.Instance, content, win)
+		go followTheme(coreCtx, a, o.Content.Live)
 		go func() {
 			select {
 			case <-ctx.Done():

@@ -140,6 +140,9 @@ func (st *storm) notifications() []telling {
 		t := telling{at: n.At, text: n.Summary + " | " + n.Body, mark: markPattern.FindString(n.Body), kind: waitKind,
 			gone: !n.Withdraw.IsZero() || !n.Closed.IsZero()}
 		name, place, _ := strings.Cut(n.Summary, " in ")
+		if strings.HasSuffix(name, " failed") { // a turn, which is owed nothing
+			continue
+		}
 		t.place, t.agent = place, name
 		if strings.Contains(name, " ended") || strings.Contains(name, " finished") { // Codex's daemon, without a terminal
 			t.kind = endedKind

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,20 @@ func newDesktop(t *testing.T) *desktoptest.Desktop {
 	return desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
 }
 
+// tellEach makes Rollcall tell of each event by itself and at once, as these tests count them: by default waits are
+// gathered, and the reply of a turn is told where it took long.
+func tellEach(s *Sandbox, desktop *desktoptest.Desktop) {
+	s.t.Helper()
+	dir := filepath.Join(desktop.Home(), ".config", "rollcall")
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // startTray starts the tray and returns when its icon is there.
 func startTray(s *Sandbox, desktop *desktoptest.Desktop) *tray {
 	s.t.Helper()
@@ -50,6 +65,7 @@ func startTray(s *Sandbox, desktop *desktoptest.Desktop) *tray {
 		s.t.Fatal(err)
 	}
 	defer log.Close()
+	tellEach(s, desktop)
 	cmd := exec.Command(desktopBinary)
 	cmd.Dir = s.Home
 	cmd.Env = append(desktop.Env(), "HOME="+s.Home, "ROLLCALL_SANDBOX="+s.dir, "XDG_DATA_HOME=") // OpenCode's data are below HOME
@@ -120,7 +136,7 @@ func (t *tray) menu() ([]string, error) {
 			return nil, err
 		}
 		visible, set := node.Properties["visible"].Value().(bool)
-		if label, ok := node.Properties["label"].Value().(string); ok && (visible || !set) {
+		if label, ok := node.Properties["label"].Value().(string); ok && (visible || !set) && !strings.HasPrefix(label, "■") { // "■": what ended before
 			labels = append(labels, label)
 		}
 	}

@@ -102,6 +102,9 @@ func ownAsTrouble(rows []string) []trouble {
 	return []trouble{{agent: "Rollcall", failed: true}}
 }
 
+// tooltipWidth is the width of the tooltip in cells. Windows holds 127 UTF-16 units.
+const tooltipWidth = 100
+
 // tooltip returns the counts, or why there are none, followed by the agents that failed.
 func tooltip(c counts, troubles []trouble, empty string, own bool) string {
 	text := c.words() + strings.ToLower(empty)
@@ -117,6 +120,5 @@ func tooltip(c counts, troubles []trouble, empty string, own bool) string {
 	if len(failed) > 0 {
 		text += "; trouble with " + strings.Join(failed, ", ")
 	}
-	// Windows holds 127 UTF-16 units.
-	return present.Cut("Rollcall: "+text, 100)
+	return present.Cut("Rollcall: "+text, tooltipWidth)
 }

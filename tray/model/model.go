@@ -14,6 +14,7 @@ import (
 const (
 	MaxSessions = 15 // rows for sessions
 	MaxAdapters = 6  // rows for adapters that failed or have not answered yet
+	MaxEnded    = 5  // rows for sessions that ended
 	MaxOwn      = 2  // rows for the reasons why Rollcall cannot write its own files
 	width       = 64 // of a row in cells
 )
@@ -47,7 +48,9 @@ func (r Row) Label() string {
 
 // Menu is the content of the tray.
 type Menu struct {
-	Rows    []Row // above "Open Rollcall"; never empty
+	Rows    []Row  // above "Open Rollcall"; never empty
+	Ended   []Row  // sessions that ended, the last one first
+	Quiet   string // the row that ends do not disturb; empty: it is off
 	Tooltip string
 	Icon    assets.State
 	Count   int // sessions that wait for the user

@@ -181,6 +181,14 @@ func Named(name string, field fyne.CanvasObject) *fyne.Container {
 	return Beside(NameWidth, newName(name), field)
 }
 
+// longNameWidth is the width of the column of names that are sentences.
+const longNameWidth = 220
+
+// NamedLong puts a long name before a field. Where there is no room for both, the field is narrow.
+func NamedLong(name string, field fyne.CanvasObject) *fyne.Container {
+	return Beside(longNameWidth, newName(name), field)
+}
+
 func newName(text string) *widget.Label {
 	l := widget.NewLabel(text)
 	l.Importance = widget.LowImportance

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/app/quiet"
+)
+
+func newDND(e *env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "dnd",
+		Short: "Show or change whether notifications are withheld (do not disturb)",
+		Long: `Show whether notifications are withheld. "rollcall dnd on" withholds them, "rollcall dnd
+off" ends that. When it ends, one notification says which sessions still wait for you.
+Ends of sessions meanwhile are not told; the tray's menu lists the last ones.`,
+		Args: noCommand,
+		RunE: e.withQuiet(func(q *quiet.Quiet) error {
+			s, err := q.Get()
+			if err != nil {
+				return err
+			}
+			return printQuiet(e, s, asJSON)
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	cmd.AddCommand(newDNDOn(e), newDNDOff(e))
+	return cmd
+}
+
+func newDNDOn(e *env) *cobra.Command {
+	var length time.Duration
+	var until string
+	cmd := &cobra.Command{
+		Use:   "on",
+		Short: "Withhold notifications",
+		Example: `  rollcall dnd on --for 1h
+  rollcall dnd on --until 18:00`,
+		Args: noArgs,
+		RunE: e.withQuiet(func(q *quiet.Quiet) error {
+			now := time.Now()
+			var end time.Time
+			var err error
+			switch {
+			case length != 0 && until != "":
+				return usageError("use either --for or --until")
+			case length < 0:
+				return usageError("--for must be a time such as 30m or 2h")
+			case length > 0:
+				end = now.Add(length)
+			case until != "":
+				if end, err = quiet.ParseUntil(until, now); err != nil {
+					return usageError("--until: %w", err)
+				}
+			}
+			s, err := q.On(now, end)
+			if err != nil {
+				return err
+			}
+			return printQuiet(e, s, false)
+		}),
+	}
+	cmd.Flags().DurationVar(&length, "for", 0, "how long, such as 1h (default: until it is turned off)")
+	cmd.Flags().StringVar(&until, "until", "", "a `time` such as 18:00, or \"2026-11-24 09:00\"")
+	return cmd
+}
+
+func newDNDOff(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "off",
+		Short: "Show notifications again",
+		Args:  noArgs,
+		RunE: e.withQuiet(func(q *quiet.Quiet) error {
+			if err := q.Off(); err != nil {
+				return err
+			}
+			return printQuiet(e, quiet.State{}, false)
+		}),
+	}
+}
+
+// withQuiet returns a command's function that opens the state of do not disturb.
+func (e *env) withQuiet(run func(*quiet.Quiet) error) func(*cobra.Command, []string) error {
+	return func(*cobra.Command, []string) error {
+		if e.deps.Quiet == nil {
+			return errors.New("do not disturb is not known here")
+		}
+		q, err := e.deps.Quiet()
+		if err != nil {
+			return err
+		}
+		return run(q)
+	}
+}
+
+type quietJSON struct {
+	Schema int    `json:"schema"`
+	On     bool   `json:"on"`
+	Since  string `json:"since,omitempty"`
+	Until  string `json:"until,omitempty"`
+}
+
+func printQuiet(e *env, s quiet.State, asJSON bool) error {
+	active := s.Active(time.Now())
+	if asJSON {
+		out := quietJSON{Schema: schema, On: active}
+		if active {
+			out.Since = s.Since.UTC().Format(time.RFC3339)
+			if !s.Until.IsZero() {
+				out.Until = s.Until.UTC().Format(time.RFC3339)
+			}
+		}
+		return e.json(out)
+	}
+	switch {
+	case !active:
+		e.printf("do not disturb is off\n")
+	case s.Until.IsZero():
+		e.printf("do not disturb is on\n")
+	default:
+		e.printf("do not disturb is on until %s\n", clock(s.Until))
+	}
+	return nil
+}

@@ -1,0 +1,313 @@
+//go:build !headless
+
+package desktop
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"rollcall/app"
+	"rollcall/app/focus"
+	"rollcall/app/present"
+	"rollcall/app/quiet"
+	"rollcall/app/script"
+	"rollcall/app/settings"
+	"rollcall/app/webhook"
+	"rollcall/notify"
+	"rollcall/proc"
+)
+
+// attention is what the tray knows of when and how the user may be told of something. It is safe for concurrent use.
+type attention struct {
+	live    *settings.Live // nil: there are no settings
+	quiet   *quiet.Quiet   // nil: the state folder is not known
+	desktop *notify.DesktopQuiet
+	finder  *focus.Finder
+	log     *slog.Logger
+	told    chan struct{} // for the notifier: rules or state have changed
+	redraw  chan struct{} // for the tray
+
+	mu    sync.Mutex
+	state quiet.State
+	rules notify.Rules
+	away  settings.Notifications
+	hook  settings.Webhook
+	ended func() // ends the desktop of finder
+}
+
+// newAttention returns what the tray needs. The caller closes it.
+func (p *parts) newAttention() *attention {
+	a := &attention{live: p.live, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1), ended: func() {}}
+	windows := focus.Here()
+	if windows != nil {
+		a.ended = windows.Close
+	}
+	a.finder = focus.New(proc.Open(), windows)
+	if p.deps.Quiet != nil {
+		var err error
+		if a.quiet, err = p.deps.Quiet(); err != nil {
+			p.log.Warn("do not disturb is not known", "error", err)
+		}
+	}
+	a.readSettings()
+	a.readQuiet()
+	return a
+}
+
+func (a *attention) close() {
+	a.desktop.Close()
+	a.ended()
+}
+
+// follow keeps settings and do not disturb current until ctx is done. changed is called when the settings have changed.
+func (a *attention) follow(ctx context.Context, changes <-chan struct{}, changed func()) {
+	var dnd <-chan struct{}
+	if a.quiet != nil {
+		var err error
+		if dnd, err = a.quiet.Changes(ctx); err != nil {
+			a.log.Warn("do not disturb is noticed late", "error", err)
+		}
+	}
+	a.readQuiet() // it may have changed meanwhile
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+			a.readSettings()
+			changed()
+		case <-dnd:
+			a.readQuiet()
+		case <-a.ending():
+			a.readQuiet()
+		}
+		poke(a.told)
+		poke(a.redraw)
+	}
+}
+
+// ending returns a channel that receives when do not disturb ends by itself.
+func (a *attention) ending() <-chan time.Time {
+	state := a.get()
+	if !state.Active(time.Now()) || state.Until.IsZero() {
+		return nil
+	}
+	return time.After(min(time.Until(state.Until)+time.Millisecond, time.Hour))
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (a *attention) readSettings() {
+	var set settings.Settings
+	if a.live != nil {
+		set, _ = a.live.Get()
+	}
+	n := set.Notifications
+	rules := notify.Rules{
+		Kinds:       map[notify.Kind]notify.Manner{},
+		ReplyAfter:  n.ReplyAfter.Or(settings.DefaultReplyAfter),
+		Together:    n.Together.Or(settings.DefaultTogether),
+		Pause:       n.Pause.Or(settings.DefaultPause),
+		RemindAfter: n.RemindAfter.Or(0),
+		AwayAfter:   -1,
+		Muted:       n.IsMuted,
+	}
+	if n.OnWait != "" || n.OnWaitWebhook {
+		rules.AwayAfter = n.OnWaitAfter.Or(settings.DefaultOnWaitAfter)
+	}
+	for name, m := range n.Manners() {
+		switch *m {
+		case settings.Off:
+			rules.Kinds[notify.Kind(name)] = notify.Off
+		case settings.WithSound:
+			rules.Kinds[notify.Kind(name)] = notify.WithSound
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.rules, a.away, a.hook = rules, n, set.Webhook
+}
+
+func (a *attention) readQuiet() {
+	if a.quiet == nil {
+		return
+	}
+	state, err := a.quiet.Get()
+	if err != nil {
+		a.log.Warn("notifications are shown", "error", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state = state
+}
+
+func (a *attention) get() quiet.State {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.state
+}
+
+// currentRules implements notify.Options.Rules.
+func (a *attention) currentRules() notify.Rules {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rules
+}
+
+// isQuiet implements notify.Options.Quiet and tray.Options.Quiet.
+func (a *attention) isQuiet() (bool, time.Time) {
+	state := a.get()
+	return state.Active(time.Now()), state.Until
+}
+
+// quietSetter returns tray.Options.SetQuiet; nil: the state cannot be stored.
+func (a *attention) quietSetter() func(bool, time.Time) {
+	if a.quiet == nil {
+		return nil
+	}
+	return a.setQuiet
+}
+
+func (a *attention) setQuiet(on bool, until time.Time) {
+	var err error
+	if on {
+		_, err = a.quiet.On(time.Now(), until)
+	} else {
+		err = a.quiet.Off()
+	}
+	if err != nil {
+		a.log.Error("do not disturb could not be changed", "error", err)
+	}
+	a.readQuiet()
+	poke(a.told)
+	poke(a.redraw)
+}
+
+// hasFocus implements notify.Options.HasFocus.
+func (a *attention) hasFocus(ctx context.Context, s *app.Session) bool {
+	a.mu.Lock()
+	always := a.away.WhenFocused
+	a.mu.Unlock()
+	if always || s.Unattended || s.Process.IsZero() {
+		return false
+	}
+	return a.finder.HasFocus(ctx, s.Process) == focus.Focused
+}
+
+// remember keeps where the processes of a snapshot run, for the moment of their end.
+func (a *attention) remember(snap *app.Snapshot) {
+	var ids []proc.Identity
+	for i := range snap.Sessions {
+		if s := &snap.Sessions[i]; s.Live() && !s.Process.IsZero() && !s.Shared {
+			ids = append(ids, s.Process)
+		}
+	}
+	a.finder.Remember(ids)
+}
+
+const (
+	awayLimit   = time.Minute // for on_wait
+	summaryCell = 200
+)
+
+// callAway runs the user's command and calls the webhook for a session that has waited for long.
+func (a *attention) callAway(ctx context.Context, s app.Session) {
+	a.mu.Lock()
+	set, hook := a.away, a.hook
+	a.mu.Unlock()
+	if set.OnWaitWebhook && hook.URL != "" {
+		p := webhook.WaitingMessage(&s, time.Now())
+		if err := webhook.SendWaiting(ctx, webhook.Target{URL: hook.URL, Secret: hook.Secret}, &p); err != nil && ctx.Err() == nil {
+			a.log.Warn("webhook message not sent", "session", s.ID, "error", err)
+		}
+	}
+	if set.OnWait == "" {
+		return
+	}
+	result, output := script.Run(ctx, set.OnWait, awayFolder(&s), awayEnv(&s), awayLimit)
+	if result != script.Succeeded {
+		a.log.Warn("on_wait failed", "session", s.ID, "result", result, "output", strings.TrimSpace(output))
+	}
+}
+
+// awayFolder returns the session's folder, or the user's home for a session elsewhere.
+func awayFolder(s *app.Session) string {
+	if s.HasLocalFolder() {
+		return s.CWD
+	}
+	home, _ := os.UserHomeDir()
+	return home
+}
+
+func awayEnv(s *app.Session) []string {
+	return proc.ChildEnv(os.Environ(), []string{settings.WebhookSecret}, map[string]string{
+		"ROLLCALL_SESSION":     s.ID,
+		"ROLLCALL_AGENT":       string(s.Agent),
+		"ROLLCALL_CWD":         s.CWD,
+		"ROLLCALL_WAITING_FOR": string(s.WaitingFor),
+		"ROLLCALL_SUMMARY":     present.Cut(present.Line(present.Topic(s.Session)), summaryCell),
+	})
+}
+
+// troubles collects the troubles that the tray and the window show, by where they come from.
+type troubles struct {
+	show func([]string)
+
+	mu     sync.Mutex
+	parts  [2][]string
+	joined string
+}
+
+// The parts of troubles.
+const (
+	ofSettings = iota
+	ofKeeper
+)
+
+// set replaces the troubles of one part.
+func (t *troubles) set(part int, list []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.parts[part] = list
+	all := append(append([]string{}, t.parts[ofSettings]...), t.parts[ofKeeper]...)
+	if joined := fmt.Sprint(len(all), strings.Join(all, "\n")); joined != t.joined {
+		t.joined = joined
+		t.show(all)
+	}
+}
+
+// showMistake shows what is wrong with the settings.
+func (p *parts) showMistake() {
+	_, err := p.deps.Settings()
+	if err == nil {
+		p.troubles.set(ofSettings, nil)
+		return
+	}
+	text := err.Error()
+	if p.live != nil {
+		text = strings.ReplaceAll(text, p.live.Path()+":", "config.toml:")
+	}
+	p.troubles.set(ofSettings, strings.Split(strings.ReplaceAll(text, "settings: config.toml: ", "config.toml: "), "\n"))
+}
+
+// followMistakes shows what is wrong with the settings as they change, until ctx is done.
+func (p *parts) followMistakes(ctx context.Context, changes <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes:
+			p.showMistake()
+		}
+	}
+}

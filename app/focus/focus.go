@@ -1,0 +1,257 @@
+// Package focus finds the window and the terminal's pane in which a process runs, and whether the user looks at it.
+package focus
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rollcall/proc"
+)
+
+// State is whether the user looks at the place of a process.
+type State int
+
+// The states.
+const (
+	Unknown State = iota // it cannot be known here
+	Elsewhere
+	Focused
+)
+
+// Place is where a process runs: what leads from it to the window that shows it. It stays valid when the process ends.
+type Place struct {
+	Process proc.Identity
+	// Ancestors are its parent, the parent's parent and so on, without the first process of the system.
+	Ancestors []proc.Identity
+	// Window is the X11 window that its environment names; 0: none. It may be that of another terminal.
+	Window uint32
+	// Tmux is the socket of the tmux server in its environment; empty: none. It counts only if the server is an
+	// ancestor.
+	Tmux       string
+	TmuxServer int // pid of that server
+}
+
+// chain returns the process and its ancestors.
+func (p *Place) chain() []proc.Identity { return append([]proc.Identity{p.Process}, p.Ancestors...) }
+
+// has reports whether the process, or an ancestor, has this identity.
+func (p *Place) has(id proc.Identity) bool {
+	for _, x := range p.chain() {
+		if x == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Table is what a Finder needs of the process table; *proc.Table implements it.
+type Table interface {
+	Find(pid int) (proc.Process, error)
+	List(ctx context.Context) ([]proc.Process, error)
+	Env(id proc.Identity) ([]string, error)
+}
+
+// Desktop tells of windows.
+type Desktop interface {
+	// Active returns the window that has the focus. ok is false if none has it, or none whose process is known.
+	Active(ctx context.Context) (w Window, ok bool, err error)
+	// WindowsOf returns the windows of a process of this machine.
+	WindowsOf(ctx context.Context, pid int) ([]uint32, error)
+	Close()
+}
+
+// Window is a window of a process of this machine.
+type Window struct {
+	ID  uint32
+	PID int
+}
+
+// maxAncestors is far above the number of ancestors that an agent has.
+const maxAncestors = 64
+
+// Finder finds the places of processes. It is safe for concurrent use.
+type Finder struct {
+	table   Table
+	desktop Desktop // nil: windows are not known here
+
+	mu     sync.Mutex
+	places map[proc.Identity]Place
+}
+
+// New returns a Finder. desktop may be nil.
+func New(table Table, desktop Desktop) *Finder {
+	return &Finder{table: table, desktop: desktop, places: map[proc.Identity]Place{}}
+}
+
+// Remember keeps the places of these processes, which must be all of interest: it forgets those of others, except that
+// of each process that has just left the list, of whose end the user may have to be told.
+func (f *Finder) Remember(ids []proc.Identity) {
+	now := map[proc.Identity]bool{}
+	for _, id := range ids {
+		if !id.IsZero() && !now[id] {
+			now[id] = true
+			_, _ = f.Place(id)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.places) <= 4*len(now)+32 {
+		return
+	}
+	for id := range f.places {
+		if !now[id] {
+			delete(f.places, id)
+		}
+	}
+}
+
+// Place returns where a process runs, also after its end if its place was asked for before.
+func (f *Finder) Place(id proc.Identity) (Place, bool) {
+	f.mu.Lock()
+	p, ok := f.places[id]
+	f.mu.Unlock()
+	if ok {
+		return p, true
+	}
+	x, err := f.table.Find(id.PID)
+	if err != nil || x.Identity != id {
+		return Place{}, false
+	}
+	p = f.find(x)
+	f.mu.Lock()
+	f.places[id] = p
+	f.mu.Unlock()
+	return p, true
+}
+
+func (f *Finder) find(x proc.Process) Place {
+	p := Place{Process: x.Identity}
+	for parent := x.PPID; parent > 1 && len(p.Ancestors) < maxAncestors; {
+		next, err := f.table.Find(parent)
+		if err != nil {
+			break
+		}
+		p.Ancestors = append(p.Ancestors, next.Identity)
+		parent = next.PPID
+	}
+	env, _ := f.table.Env(x.Identity)
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		switch name {
+		case "WINDOWID":
+			if id, err := strconv.ParseUint(value, 10, 32); err == nil {
+				p.Window = uint32(id)
+			}
+		case "TMUX":
+			parts := strings.Split(value, ",")
+			if len(parts) >= 2 {
+				p.Tmux = parts[0]
+				p.TmuxServer, _ = strconv.Atoi(parts[1])
+			}
+		}
+	}
+	return p
+}
+
+// HasFocus reports whether the user looks at the place of a process: its window has the focus, and inside tmux its pane
+// is the active one there. It asks the desktop each time.
+func (f *Finder) HasFocus(ctx context.Context, id proc.Identity) State {
+	if f.desktop == nil || id.IsZero() {
+		return Unknown
+	}
+	p, ok := f.Place(id)
+	if !ok {
+		return Unknown
+	}
+	active, ok, err := f.desktop.Active(ctx)
+	switch {
+	case err != nil:
+		return Unknown
+	case !ok:
+		return Elsewhere
+	}
+	return f.shows(ctx, &p, active, 0)
+}
+
+// maxNested is how many tmux clients may be inside each other.
+const maxNested = 4
+
+// shows reports whether the active window shows a place.
+func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int) State {
+	if server, ok := f.tmuxServer(p); ok && nested < maxNested {
+		clients, err := clientsOf(ctx, p, server)
+		if err != nil {
+			return Unknown
+		}
+		state := Elsewhere
+		for _, pid := range clients {
+			x, err := f.table.Find(pid)
+			if err != nil {
+				continue
+			}
+			client := f.find(x)
+			state = max(state, f.shows(ctx, &client, active, nested+1))
+		}
+		return state
+	}
+	owner, err := f.table.Find(active.PID)
+	if err != nil || !p.has(owner.Identity) {
+		return Elsewhere
+	}
+	return f.ofSeveral(ctx, p, active)
+}
+
+// tmuxServer returns the identity of the tmux server in which a place is.
+func (f *Finder) tmuxServer(p *Place) (proc.Identity, bool) {
+	if p.Tmux == "" || p.TmuxServer == 0 {
+		return proc.Identity{}, false
+	}
+	for _, id := range p.Ancestors {
+		if id.PID == p.TmuxServer {
+			return id, true
+		}
+	}
+	return proc.Identity{}, false
+}
+
+// ofSeveral reports whether the active window is the one of a place, if its terminal has several windows or tabs. Tabs
+// of one window cannot be told apart.
+func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
+	windows, err := f.desktop.WindowsOf(ctx, active.PID)
+	if err != nil {
+		return Unknown
+	}
+	if len(windows) > 1 {
+		known := false
+		for _, w := range windows {
+			known = known || w == p.Window
+		}
+		switch {
+		case !known:
+			return Unknown
+		case p.Window != active.ID:
+			return Elsewhere
+		}
+	}
+	all, err := f.table.List(ctx)
+	if err != nil {
+		return Unknown
+	}
+	for _, x := range all {
+		if x.PPID == active.PID && !p.has(x.Identity) && f.isTab(x, p.Window, len(windows) > 1) {
+			return Unknown
+		}
+	}
+	return Focused
+}
+
+// isTab reports whether a child of a terminal may be what another tab of the same window shows.
+func (f *Finder) isTab(x proc.Process, window uint32, several bool) bool {
+	if x.SID != x.PID { // what a terminal shows leads a session
+		return false
+	}
+	other := f.find(x)
+	return !several || window == 0 || other.Window == 0 || other.Window == window
+}

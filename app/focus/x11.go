@@ -1,0 +1,200 @@
+//go:build linux
+
+package focus
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log"
+	"os"
+	"sync"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+func init() { xgb.Logger = log.New(io.Discard, "", 0) } // it reports what its callers handle
+
+// x11 tells of the windows of an X server.
+type x11 struct {
+	display string
+	busy    chan struct{} // holds a token unless a question is open: an X server may hang
+
+	mu    sync.Mutex
+	conn  *xgb.Conn
+	atoms map[string]xproto.Atom
+}
+
+// Here returns the desktop of the environment, or nil if its windows cannot be known.
+func Here() Desktop {
+	if display := os.Getenv("DISPLAY"); display != "" {
+		return OnX11(display)
+	}
+	return nil
+}
+
+// OnX11 returns the desktop of an X server. It connects when it is asked.
+func OnX11(display string) Desktop {
+	x := &x11{display: display, busy: make(chan struct{}, 1)}
+	x.busy <- struct{}{}
+	return x
+}
+
+// Close implements Desktop.
+func (x *x11) Close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.conn != nil {
+		x.conn.Close()
+		x.conn = nil
+	}
+}
+
+// ask calls f with the connection, on a goroutine of its own. A server that hangs holds up one goroutine at most.
+func ask[T any](ctx context.Context, x *x11, f func(*xgb.Conn, xproto.Window) (T, error)) (T, error) {
+	var none T
+	select {
+	case <-x.busy:
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+	type answer struct {
+		v   T
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		defer func() { x.busy <- struct{}{} }()
+		conn, root, err := x.connect()
+		if err != nil {
+			answers <- answer{err: err}
+			return
+		}
+		v, err := f(conn, root)
+		var refused xgb.Error
+		if err != nil && !errors.As(err, &refused) { // the connection is gone, not only a window
+			x.Close()
+		}
+		answers <- answer{v, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.v, a.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+func (x *x11) connect() (*xgb.Conn, xproto.Window, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.conn == nil {
+		conn, err := xgb.NewConnDisplay(x.display)
+		if err != nil {
+			return nil, 0, err
+		}
+		x.conn, x.atoms = conn, map[string]xproto.Atom{}
+	}
+	return x.conn, xproto.Setup(x.conn).DefaultScreen(x.conn).Root, nil
+}
+
+func (x *x11) atom(conn *xgb.Conn, name string) (xproto.Atom, error) {
+	x.mu.Lock()
+	a, ok := x.atoms[name]
+	x.mu.Unlock()
+	if ok {
+		return a, nil
+	}
+	reply, err := xproto.InternAtom(conn, true, uint16(len(name)), name).Reply()
+	if err != nil {
+		return 0, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.atoms != nil && reply.Atom != 0 {
+		x.atoms[name] = reply.Atom
+	}
+	return reply.Atom, nil
+}
+
+// property returns the value of a window's property, of at most 16 KB; empty: it has none.
+func (x *x11) property(conn *xgb.Conn, w xproto.Window, name string) ([]byte, error) {
+	a, err := x.atom(conn, name)
+	if err != nil || a == 0 {
+		return nil, err
+	}
+	reply, err := xproto.GetProperty(conn, false, w, a, xproto.GetPropertyTypeAny, 0, 4096).Reply()
+	if err != nil {
+		return nil, err
+	}
+	return reply.Value, nil
+}
+
+// numbers returns the 32-bit numbers of a property.
+func (x *x11) numbers(conn *xgb.Conn, w xproto.Window, name string) ([]uint32, error) {
+	value, err := x.property(conn, w, name)
+	var out []uint32
+	for ; len(value) >= 4; value = value[4:] {
+		out = append(out, binary.LittleEndian.Uint32(value)) // xgb asks for this order
+	}
+	return out, err
+}
+
+// owner returns the pid of the process that has a window; 0: none of this machine that is known.
+func (x *x11) owner(conn *xgb.Conn, w xproto.Window) (int, error) {
+	pids, err := x.numbers(conn, w, "_NET_WM_PID")
+	if err != nil || len(pids) == 0 {
+		return 0, err
+	}
+	machine, err := x.property(conn, w, "WM_CLIENT_MACHINE")
+	if err != nil {
+		return 0, err
+	}
+	if host, err := os.Hostname(); err != nil || len(machine) > 0 && string(machine) != host && string(machine) != "localhost" {
+		return 0, nil
+	}
+	return int(pids[0]), nil
+}
+
+// fresh closes the connection, unless a question is open. Each X client is sent events that this one never reads.
+func (x *x11) fresh(ctx context.Context) {
+	select {
+	case <-x.busy:
+		x.Close()
+		x.busy <- struct{}{}
+	case <-ctx.Done():
+	}
+}
+
+// Active implements Desktop.
+func (x *x11) Active(ctx context.Context) (Window, bool, error) {
+	x.fresh(ctx)
+	w, err := ask(ctx, x, func(conn *xgb.Conn, root xproto.Window) (Window, error) {
+		active, err := x.numbers(conn, root, "_NET_ACTIVE_WINDOW")
+		if err != nil || len(active) == 0 || active[0] == 0 {
+			return Window{}, err
+		}
+		pid, err := x.owner(conn, xproto.Window(active[0]))
+		return Window{ID: active[0], PID: pid}, err
+	})
+	return w, w.PID != 0, err
+}
+
+// WindowsOf implements Desktop.
+func (x *x11) WindowsOf(ctx context.Context, pid int) ([]uint32, error) {
+	return ask(ctx, x, func(conn *xgb.Conn, root xproto.Window) ([]uint32, error) {
+		all, err := x.numbers(conn, root, "_NET_CLIENT_LIST")
+		if err != nil {
+			return nil, err
+		}
+		var out []uint32
+		for _, w := range all {
+			if owner, err := x.owner(conn, xproto.Window(w)); err == nil && owner == pid { // a window may be gone meanwhile
+				out = append(out, w)
+			}
+		}
+		return out, nil
+	})
+}

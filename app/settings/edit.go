@@ -1,0 +1,340 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"rollcall/app/owned"
+	"rollcall/bounded"
+)
+
+// Edit is the change of one setting.
+type Edit struct {
+	Table string // "notifications"; empty: the setting is in no table
+	Key   string
+	Value any // a string, a bool or a list of strings; nil: the default, for which the setting is removed
+}
+
+// Change changes settings in the file at path, which it creates if it is missing. All other settings, also those that
+// this version does not know, and all comments stay as they are. Where it can't change a setting without that, it
+// changes nothing, and the error says why.
+func Change(path string, edits ...Edit) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link, as users of dotfiles have it, stays
+	}
+	_, err := bounded.In(filepath.Dir(path), bounded.WriteLimit, func(left context.Context) (struct{}, error) {
+		return struct{}{}, change(left, path, edits)
+	})
+	if err != nil {
+		return fmt.Errorf("change the settings: %w", err)
+	}
+	return nil
+}
+
+func change(left context.Context, path string, edits []Edit) error {
+	dir, err := owned.MakeDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	name := filepath.Base(path)
+	before, info, err := dir.Read(name, maxSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	after := before
+	for _, e := range edits {
+		if after, err = apply(after, e); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if bytes.Equal(before, after) {
+		return nil
+	}
+	mode := fs.FileMode(0o600)
+	if info != nil {
+		mode = info.Mode().Perm()
+	}
+	return replaceFile(left, dir, name, before, after, mode)
+}
+
+// replaceFile replaces a file that has the content before.
+func replaceFile(left context.Context, dir *owned.Dir, name string, before, after []byte, mode fs.FileMode) (err error) {
+	temp := fmt.Sprintf(".%s.%x", name, rand.Uint64())
+	file, err := dir.Create(temp)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = dir.Remove(temp)
+		}
+	}()
+	_, err = file.Write(after)
+	if err == nil {
+		err = errors.Join(file.Chmod(mode), file.Sync())
+	}
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	now, _, err := dir.Read(name, maxSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(now, before) {
+		return fmt.Errorf("%s was changed meanwhile: try again", dir.File(name))
+	}
+	if left.Err() != nil {
+		return bounded.ErrNoAnswer
+	}
+	if err := dir.Rename(temp, name); err != nil {
+		return err
+	}
+	dir.Sync()
+	return nil
+}
+
+// apply returns the text with one change.
+func apply(text []byte, e Edit) ([]byte, error) {
+	var before map[string]any
+	if _, err := toml.Decode(string(text), &before); err != nil {
+		return nil, fmt.Errorf("%s; correct that first", explain(err))
+	}
+	key := []string{e.Key}
+	if e.Table != "" {
+		key = []string{e.Table, e.Key}
+	}
+	value, err := literal(e.Value)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	at := lineOf(text, key)
+	switch {
+	case at > 0:
+		lines, err = replaceLine(lines, at-1, e, value)
+	case e.Value == nil:
+		return text, nil
+	case e.Table != "" && before[e.Table] != nil && tableLine(lines, e.Table) < 0:
+		return nil, fmt.Errorf("%s cannot be changed here, since the file has no line [%s]: set it in the file", strings.Join(key, "."), e.Table)
+	default:
+		lines = insertLine(lines, e, value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	after := []byte(strings.Join(lines, ""))
+	if !changesOnly(before, after, e) {
+		return nil, fmt.Errorf("%s cannot be changed here without changing something else: set it in the file", strings.Join(key, "."))
+	}
+	return after, nil
+}
+
+// lineOf returns the number of the line that sets a key; 0: none, or it is not known.
+func lineOf(text []byte, key []string) int {
+	n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line(text, key...), " line "), ":"))
+	return n
+}
+
+// valueLine matches a line that sets a key to a value that ends on it.
+var valueLine = regexp.MustCompile(`^(\s*[\w."'-]+\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*'|\[[^\[\]]*\]|[^\s#"'\[{]+)(\s*(?:#[^\r\n]*)?\r?\n?)$`)
+
+// replaceLine replaces the value on a line, or removes the line if there is no value.
+func replaceLine(lines []string, at int, e Edit, value string) ([]string, error) {
+	parts := valueLine.FindStringSubmatch(lines[at])
+	if parts == nil || strings.HasPrefix(parts[2], `""`) && len(parts[2]) > 2 {
+		return nil, fmt.Errorf("line %d: %s is written in a way that cannot be changed here, such as over several lines: change it in the file", at+1, e.Key)
+	}
+	out := append([]string{}, lines...)
+	if e.Value == nil {
+		return append(out[:at], out[at+1:]...), nil
+	}
+	out[at] = parts[1] + value + parts[3]
+	return out, nil
+}
+
+// insertLine adds a setting: at the top of its table, which it adds at the end of the file if there is none, or before
+// the first table.
+func insertLine(lines []string, e Edit, value string) []string {
+	end := "\n"
+	if len(lines) > 0 && strings.HasSuffix(lines[0], "\r\n") {
+		end = "\r\n"
+	}
+	added := e.Key + " = " + value + end
+	at := len(lines)
+	if e.Table == "" {
+		for i, l := range lines {
+			if strings.HasPrefix(strings.TrimSpace(l), "[") {
+				at = i
+				break
+			}
+		}
+		for at > 0 && at < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[at-1]), "#") {
+			at-- // the comment of the table stays above it
+		}
+		if at < len(lines) && strings.TrimSpace(lines[at]) != "" {
+			added += end
+		}
+		return insertAt(lines, at, added, end)
+	}
+	if i := tableLine(lines, e.Table); i >= 0 {
+		return insertAt(lines, i+1, added, end)
+	}
+	if strings.TrimSpace(strings.Join(lines, "")) != "" {
+		added = end + "[" + e.Table + "]" + end + added
+	} else {
+		added = "[" + e.Table + "]" + end + added
+	}
+	return insertAt(lines, at, added, end)
+}
+
+// tableLine returns the index of the line that begins a table, or -1.
+func tableLine(lines []string, table string) int {
+	header := regexp.MustCompile(`^\s*\[\s*` + regexp.QuoteMeta(table) + `\s*\]\s*(#.*)?$`)
+	return slices.IndexFunc(lines, func(l string) bool { return header.MatchString(strings.TrimRight(l, "\r\n")) })
+}
+
+// insertAt inserts text before a line. The line above it gets its missing end.
+func insertAt(lines []string, at int, text, end string) []string {
+	out := append([]string{}, lines[:at]...)
+	for i := len(out) - 1; i >= 0; i-- {
+		if out[i] == "" {
+			continue
+		}
+		if !strings.HasSuffix(out[i], "\n") {
+			out[i] += end
+		}
+		break
+	}
+	return append(append(out, text), lines[at:]...)
+}
+
+// changesOnly reports whether after has the same settings as before, except for the one of the edit.
+func changesOnly(before map[string]any, after []byte, e Edit) bool {
+	var now map[string]any
+	if _, err := toml.Decode(string(after), &now); err != nil {
+		return false
+	}
+	table := now
+	if e.Table != "" {
+		table, _ = now[e.Table].(map[string]any)
+	}
+	got, set := table[e.Key]
+	if set != (e.Value != nil) || set && !sameValue(got, e.Value) {
+		return false
+	}
+	was := before
+	if e.Table != "" {
+		was, _ = before[e.Table].(map[string]any)
+	}
+	delete(table, e.Key)
+	delete(was, e.Key)
+	for _, m := range []map[string]any{before, now} {
+		if t, ok := m[e.Table].(map[string]any); ok && len(t) == 0 {
+			delete(m, e.Table)
+		}
+	}
+	return len(before) == 0 && len(now) == 0 || reflect.DeepEqual(before, now)
+}
+
+// sameValue compares a decoded value with that of an edit.
+func sameValue(got, want any) bool {
+	list, ok := want.([]string)
+	if !ok {
+		return reflect.DeepEqual(got, want)
+	}
+	values, _ := got.([]any)
+	if len(values) != len(list) {
+		return false
+	}
+	for i := range list {
+		if values[i] != list[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// literal returns a value as TOML.
+func literal(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case string:
+		return quoted(v), nil
+	case []string:
+		var list []string
+		for _, s := range v {
+			list = append(list, quoted(s))
+		}
+		return "[" + strings.Join(list, ", ") + "]", nil
+	}
+	return "", fmt.Errorf("a setting cannot be a %T", v)
+}
+
+// quoted returns a basic string of TOML.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Mute adds a folder to those of whose sessions nothing is told, or removes it.
+func Mute(path, folder string, on bool) error {
+	set, err := Load(path)
+	if err != nil {
+		return err
+	}
+	var list []string
+	for _, p := range set.Notifications.Mute {
+		if filepath.Clean(expandHome(p)) != filepath.Clean(folder) && p != literalPattern(folder) {
+			list = append(list, p)
+		}
+	}
+	if on {
+		list = append(list, literalPattern(folder))
+	}
+	e := Edit{Table: "notifications", Key: "mute", Value: list}
+	if len(list) == 0 {
+		e.Value = nil
+	}
+	return Change(path, e)
+}
+
+// literalPattern returns the pattern that matches only this folder.
+func literalPattern(folder string) string {
+	if os.PathSeparator == '\\' {
+		return folder
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(folder)
+}

@@ -1,0 +1,109 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestChange(t *testing.T) {
+	reply := Edit{"notifications", "reply", "off"}
+	for name, tt := range map[string]struct {
+		before string
+		edit   Edit
+		want   string // or the error
+	}{
+		"no file":             {"", reply, "[notifications]\nreply = \"off\"\n"},
+		"replaced":            {"# mine\n[notifications]\nreply = \"on\"  # loud\nended = 'off'\n", reply, "# mine\n[notifications]\nreply = \"off\"  # loud\nended = 'off'\n"},
+		"added":               {"[notifications] # here\n# about it\nended = \"off\"\n", reply, "[notifications] # here\nreply = \"off\"\n# about it\nended = \"off\"\n"},
+		"a new table":         {"x = 1 # unknown\n\n[other]\ny = 2", reply, "x = 1 # unknown\n\n[other]\ny = 2\n\n[notifications]\nreply = \"off\"\n"},
+		"dotted":              {"notifications.reply = \"on\"\n", reply, "notifications.reply = \"off\"\n"},
+		"dotted, another":     {"notifications.ended = \"on\"\n", reply, "cannot be changed here"},
+		"braces":              {"notifications = {reply = \"on\", ended = \"off\"}\n", reply, "line 1: reply is written in a way"},
+		"reset":               {"[notifications]\nreply = \"on\" # gone\nended = \"off\"\n", Edit{"notifications", "reply", nil}, "[notifications]\nended = \"off\"\n"},
+		"reset of nothing":    {"x = 1\n", Edit{"notifications", "reply", nil}, "x = 1\n"},
+		"reset of the last":   {"[notifications]\nreply = \"on\"\n", Edit{"notifications", "reply", nil}, "[notifications]\n"},
+		"theme":               {"# about Rollcall\n\ndefault_agent = \"codex\"\n\n# launches\n[launch]\nkeep_env = true\n", Edit{"", "theme", "dark"}, "# about Rollcall\n\ndefault_agent = \"codex\"\n\ntheme = \"dark\"\n\n# launches\n[launch]\nkeep_env = true\n"},
+		"theme replaced":      {"theme = \"light\"\n[launch]\n", Edit{"", "theme", "dark"}, "theme = \"dark\"\n[launch]\n"},
+		"theme, no table":     {"default_agent = \"codex\"", Edit{"", "theme", "dark"}, "default_agent = \"codex\"\ntheme = \"dark\"\n"},
+		"list":                {"[notifications]\nmute = [\"/a\"]\n", Edit{"notifications", "mute", []string{"/a", `/b"\`}}, "[notifications]\nmute = [\"/a\", \"/b\\\"\\\\\"]\n"},
+		"list, several lines": {"[notifications]\nmute = [\n  \"/a\", # one\n]\n", Edit{"notifications", "mute", []string{"/b"}}, "line 2: mute is written in a way"},
+		"in a string":         {"text = \"\"\"\n[notifications]\n\"\"\"\n", reply, "cannot be changed here"},
+		"windows":             {"[notifications]\r\nended = \"off\"\r\n", reply, "[notifications]\r\nreply = \"off\"\r\nended = \"off\"\r\n"},
+		"boolean":             {"[notifications]\nwhen_focused = false\n", Edit{"notifications", "when_focused", true}, "[notifications]\nwhen_focused = true\n"},
+		"broken":              {"[notifications\n", reply, "correct that first"},
+	} {
+		path := filepath.Join(t.TempDir(), "rollcall", "config.toml")
+		if tt.before != "" {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(tt.before), 0o640); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := Change(path, tt.edit)
+		got, _ := os.ReadFile(path)
+		if err != nil {
+			if !strings.Contains(err.Error(), tt.want) || string(got) != tt.before {
+				t.Errorf("%s: %v, %q", name, err, got)
+			}
+			continue
+		}
+		if string(got) != tt.want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, tt.want)
+		}
+		if list, _ := os.ReadDir(filepath.Dir(path)); len(list) != 1 {
+			t.Errorf("%s: left %v", name, list)
+		}
+	}
+}
+
+// TestChangeThroughLink: a link to a file elsewhere stays, and so does the file's mode.
+func TestChangeThroughLink(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "dotfiles", "rollcall.toml"), filepath.Join(dir, "config.toml")
+	if err := os.MkdirAll(filepath.Dir(real), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(real, []byte("theme = \"dark\"\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	if err := Change(link, Edit{"", "theme", "light"}); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := os.ReadFile(real)
+	info, _ := os.Stat(real)
+	if target, err := os.Readlink(link); err != nil || target != real || string(got) != "theme = \"light\"\n" || info.Mode().Perm() != 0o640 {
+		t.Errorf("%s, %v: %q, %v", target, err, got, info.Mode())
+	}
+}
+
+func TestMute(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rollcall", "config.toml")
+	for _, folder := range []string{"/work/a", "/work/b*"} {
+		if err := Mute(path, folder, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Load(path)
+	if err != nil || !s.Notifications.IsMuted("/work/a/x") || !s.Notifications.IsMuted("/work/b*") || s.Notifications.IsMuted("/work/bc") {
+		t.Errorf("%+v, %v", s.Notifications, err)
+	}
+	if err := Mute(path, "/work/a", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := Mute(path, "/work/b*", true); err != nil { // again
+		t.Fatal(err)
+	}
+	if s, _ := Load(path); len(s.Notifications.Mute) != 1 {
+		t.Errorf("%q", s.Notifications.Mute)
+	}
+	if s, _ = Load(path); s.Notifications.IsMuted("/work/a") || !s.Notifications.IsMuted("/work/b*") {
+		t.Errorf("%+v", s.Notifications)
+	}
+}

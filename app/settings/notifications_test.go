@@ -1,0 +1,107 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNotifications(t *testing.T) {
+	s, err := Load(write(t, `theme = "dark"
+[notifications]
+permission = "sound"
+reply = "off"
+reply_after = "5m"
+together = "0s"
+mute = ["~/scratch", "/work/*/tmp"]
+`))
+	n := s.Notifications
+	if err != nil || s.Theme != DarkTheme || n.Permission != WithSound || n.Reply != Off || n.Ended != "" || n.ReplyAfter.Or(0) != 5*time.Minute || n.Together.Or(time.Hour) != 0 ||
+		n.Pause.Or(DefaultPause) != time.Minute {
+		t.Errorf("%+v, %v", s, err)
+	}
+	home, _ := os.UserHomeDir()
+	for folder, want := range map[string]bool{filepath.Join(home, "scratch"): true, filepath.Join(home, "scratch", "a", "b"): true, filepath.Join(home, "scratchy"): false,
+		"/work/x/tmp": true, "/work/x/tmp/y": true, "/work/x": false, "/": false, "": false} {
+		if n.IsMuted(folder) != want {
+			t.Errorf("%q is muted: %v", folder, !want)
+		}
+	}
+}
+
+func TestNotificationMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"[notifications]\nreply = \"loud\"":       `line 2: notifications.reply is ignored: it is one of`,
+		"[notifications]\n\nreply_after = \"30\"": `line 3: notifications.reply_after is ignored: "30" is not a time`,
+		"[notifications]\npause = \"-1s\"":        `line 2: notifications.pause is ignored`,
+		"[notifications]\nmute = [\"scratch\"]":   `line 2: notifications.mute: "scratch" is ignored`,
+		"[notifications]\nmute = [\"/a/[\"]":      `line 2: notifications.mute`,
+		"theme = \"blue\"":                        `line 1: theme is ignored`,
+		"[notifications]\nreply_afterr = \"30s\"": `line 2: this version has no setting "notifications.reply_afterr"`,
+	} {
+		s, err := Load(write(t, text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+		if len(s.Notifications.Mute) > 0 || s.Notifications.Reply != "" || s.Notifications.ReplyAfter.Or(1) != 1 || s.Theme != "" {
+			t.Errorf("%q: %+v", text, s.Notifications)
+		}
+	}
+}
+
+// changed waits until the settings have changed.
+func changed(t *testing.T, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(time.Minute):
+		t.Fatal("no change was noticed")
+	}
+}
+
+// TestLive: a change counts at once, one with a mistake does not, whichever way an editor writes the file.
+func TestLive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "config.toml")
+	l := NewLive(path, nil)
+	c := l.Changes()
+	go l.Watch(t.Context())
+	put := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+"~", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("theme = \"dark\"\n")
+	l.Read() // the folder may not be watched yet
+	changed(t, c)
+	if s, err := l.Get(); s.Theme != DarkTheme || err != nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	put("theme = \"dark\"\n\n[notifications]\nreply = \"loud\"\npermission = \"off\"\n")
+	l.Read()
+	changed(t, c)
+	if s, err := l.Get(); s.Theme != DarkTheme || s.Notifications.Permission != "" || err == nil || !strings.Contains(err.Error(), "line 4") {
+		t.Fatalf("%+v, %v: the last settings must stay in force", s, err)
+	}
+	if err := os.WriteFile(path, []byte("[notifications]\npermission = \"off\"\n"), 0o600); err != nil { // in place
+		t.Fatal(err)
+	}
+	for s, err := l.Get(); s.Theme != "" || s.Notifications.Permission != Off || err != nil; s, err = l.Get() {
+		changed(t, c) // the file is empty for a moment
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	changed(t, c)
+	if s, err := l.Get(); s.Notifications.Permission != "" || err != nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+}

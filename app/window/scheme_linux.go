@@ -1,0 +1,159 @@
+//go:build !headless
+
+package window
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+const (
+	portalName  = "org.freedesktop.portal.Desktop"
+	portalPath  = "/org/freedesktop/portal/desktop"
+	portalIface = "org.freedesktop.portal.Settings"
+	appearance  = "org.freedesktop.appearance"
+	colorScheme = "color-scheme"
+	portalLimit = 3 * time.Second
+)
+
+// The values of color-scheme.
+const (
+	preferDark  = 1
+	preferLight = 2
+)
+
+// watchScheme returns a channel that receives whether the desktop is dark: now, and each time that its portal announces a
+// change, until ctx is done. Without a portal, or one that has no preference, the settings of KDE and GTK count, and a
+// desktop without them is light.
+func watchScheme(ctx context.Context) <-chan bool {
+	dark := make(chan bool, 1)
+	go func() {
+		put := func(value uint32, ok bool) {
+			isDark := value == preferDark
+			if !ok || value != preferDark && value != preferLight {
+				isDark = isDarkByFiles()
+			}
+			select {
+			case <-dark: // the last one was not taken
+			default:
+			}
+			dark <- isDark
+		}
+		conn, err := dbus.SessionBusPrivateNoAutoStartup()
+		if err == nil {
+			defer func() { _ = conn.Close() }()
+			limit := time.AfterFunc(portalLimit, func() { _ = conn.Close() })
+			if err = conn.Auth(nil); err == nil {
+				err = conn.Hello()
+			}
+			limit.Stop()
+		}
+		if err != nil {
+			put(0, false)
+			return
+		}
+		followPortal(ctx, conn, put)
+	}()
+	return dark
+}
+
+// followPortal calls put with the preference of the desktop's portal, now and when it changes.
+func followPortal(ctx context.Context, conn *dbus.Conn, put func(value uint32, ok bool)) {
+	signals := make(chan *dbus.Signal, 8)
+	conn.Signal(signals)
+	_ = conn.AddMatchSignalContext(ctx, dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalIface), dbus.WithMatchMember("SettingChanged"))
+	asked, cancel := context.WithTimeout(ctx, portalLimit)
+	defer cancel()
+	var v dbus.Variant
+	err := conn.Object(portalName, portalPath).CallWithContext(asked, portalIface+".Read", 0, appearance, colorScheme).Store(&v)
+	value, ok := inner(v)
+	put(value, err == nil && ok)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s, open := <-signals:
+			if !open {
+				return
+			}
+			var space, key string
+			if dbus.Store(s.Body, &space, &key, &v) == nil && space == appearance && key == colorScheme {
+				value, ok := inner(v)
+				put(value, ok)
+			}
+		}
+	}
+}
+
+// inner returns the number in a variant, which the portal's older method puts into another one.
+func inner(v dbus.Variant) (uint32, bool) {
+	if deeper, ok := v.Value().(dbus.Variant); ok {
+		v = deeper
+	}
+	n, ok := v.Value().(uint32)
+	return n, ok
+}
+
+// isDarkByFiles reports whether the settings of KDE, or else those of GTK, are dark.
+func isDarkByFiles() bool {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return false
+	}
+	if color := iniValue(filepath.Join(dir, "kdeglobals"), "Colors:Window", "BackgroundNormal"); color != "" {
+		return isDarkColor(color)
+	}
+	for _, version := range []string{"gtk-4.0", "gtk-3.0"} {
+		file := filepath.Join(dir, version, "settings.ini")
+		switch prefer := iniValue(file, "Settings", "gtk-application-prefer-dark-theme"); {
+		case prefer == "1" || strings.EqualFold(prefer, "true"):
+			return true
+		case strings.HasSuffix(strings.ToLower(iniValue(file, "Settings", "gtk-theme-name")), "dark"):
+			return true
+		case prefer != "":
+			return false
+		}
+	}
+	return false
+}
+
+// isDarkColor reports whether a colour such as "35,38,41" is dark.
+func isDarkColor(text string) bool {
+	sum, parts := 0, strings.Split(text, ",")
+	for _, part := range parts {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return false
+		}
+		sum += n
+	}
+	return len(parts) == 3 && sum < 3*128
+}
+
+// iniValue returns a value of a file with groups, or an empty string.
+func iniValue(path, group, key string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	in := false
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		l := strings.TrimSpace(lines.Text())
+		if strings.HasPrefix(l, "[") {
+			in = l == "["+group+"]"
+			continue
+		}
+		if name, value, ok := strings.Cut(l, "="); in && ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,117 @@
+//go:build !headless
+
+package window
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/theme"
+	"github.com/godbus/dbus/v5"
+
+	"rollcall/app/settings"
+	"rollcall/internal/desktoptest"
+)
+
+func TestThemeOf(t *testing.T) {
+	for _, tt := range []struct {
+		set         settings.Theme
+		dark, known bool
+		want        string
+	}{
+		{"", true, true, "dark"}, {"", false, true, "light"}, {"", false, false, "Fyne's"}, {settings.DesktopTheme, true, true, "dark"},
+		{settings.LightTheme, true, true, "light"}, {settings.DarkTheme, false, true, "dark"}, {settings.DarkTheme, false, false, "dark"},
+	} {
+		got := "Fyne's"
+		if v := themeOf(tt.set, tt.dark, tt.known).Variant; v != nil {
+			got = map[fyne.ThemeVariant]string{theme.VariantLight: "light", theme.VariantDark: "dark"}[*v]
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+func TestDarkByFiles(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false,
+		"kdeglobals\n[Colors:View]\nBackgroundNormal=1,1,1\n[Colors:Window]\nBackgroundNormal=239,240,241\n": false,
+		"kdeglobals\n[Colors:Window]\nBackgroundNormal=42,46,50\n":                                           true,
+		"gtk-3.0/settings.ini\n[Settings]\ngtk-application-prefer-dark-theme=1\n":                            true,
+		"gtk-3.0/settings.ini\n[Settings]\ngtk-theme-name=Adwaita-dark\n":                                    true,
+		"gtk-3.0/settings.ini\n[Settings]\ngtk-theme-name=Adwaita\n":                                         false,
+	} {
+		dir := t.TempDir()
+		t.Setenv("XDG_CONFIG_HOME", dir)
+		if name, content, ok := cutLine(text); ok {
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := isDarkByFiles(); got != want {
+			t.Errorf("%q is dark: %v", text, got)
+		}
+	}
+}
+
+func cutLine(text string) (first, rest string, ok bool) {
+	for i := range text {
+		if text[i] == '\n' {
+			return text[:i], text[i+1:], true
+		}
+	}
+	return "", "", false
+}
+
+// portal is a portal that prefers a colour scheme.
+type portal struct{ scheme uint32 }
+
+func (p *portal) Read(_, _ string) (dbus.Variant, *dbus.Error) {
+	return dbus.MakeVariant(dbus.MakeVariant(p.scheme)), nil
+}
+
+// TestPortal: the portal counts, and its changes too.
+func TestPortal(t *testing.T) {
+	d := desktoptest.For(t, desktoptest.Options{})
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", d.BusAddress())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	conn, err := dbus.Connect(d.BusAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.Export(&portal{preferDark}, portalPath, portalIface); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	wants := func(c <-chan bool, dark bool) {
+		t.Helper()
+		select {
+		case got := <-c:
+			if got != dark {
+				t.Errorf("dark: %v", got)
+			}
+		case <-ctx.Done():
+			t.Fatal("no answer")
+		}
+	}
+	wants(watchScheme(ctx), false) // there is no portal
+	if _, err := conn.RequestName(portalName, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	c := watchScheme(ctx)
+	wants(c, true)
+	if err := conn.Emit(portalPath, portalIface+".SettingChanged", appearance, colorScheme, dbus.MakeVariant(uint32(preferLight))); err != nil {
+		t.Fatal(err)
+	}
+	wants(c, false)
+}

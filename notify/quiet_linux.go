@@ -1,0 +1,107 @@
+package notify
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// DesktopQuiet reads whether the desktop shows no notifications at the moment. It is safe for concurrent use.
+type DesktopQuiet struct {
+	bus     string
+	desktop []string // the parts of XDG_CURRENT_DESKTOP
+
+	mu   sync.Mutex
+	link *dbus.Conn
+}
+
+// NewDesktopQuiet returns a reader for the bus at address, or for that of the session.
+func NewDesktopQuiet(address string) *DesktopQuiet {
+	return &DesktopQuiet{bus: address, desktop: strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":")}
+}
+
+// Is reports whether the desktop's notification service withholds notifications. Where that cannot be read, or not
+// before ctx is done, it does not.
+func (q *DesktopQuiet) Is(ctx context.Context) bool {
+	if q.setting(ctx) {
+		return true
+	}
+	conn := q.conn()
+	if conn == nil {
+		return false
+	}
+	return property(ctx, conn, serviceName, "Inhibited") || property(ctx, conn, "org.dunstproject.cmd0", "paused") || xfceIsQuiet(ctx, conn)
+}
+
+// Close closes the connection to the bus.
+func (q *DesktopQuiet) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.link != nil {
+		_ = q.link.Close()
+		q.link = nil
+	}
+}
+
+// conn returns the connection to the bus, or nil if there is none.
+func (q *DesktopQuiet) conn() *dbus.Conn {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.link != nil && q.link.Connected() {
+		return q.link
+	}
+	conn, err := dial(q.bus)
+	if err != nil {
+		conn = nil
+	}
+	q.link = conn
+	return conn
+}
+
+// property reports whether a property of the notification service is true. No service is started.
+func property(ctx context.Context, conn *dbus.Conn, iface, name string) bool {
+	var v dbus.Variant
+	call := conn.Object(serviceName, servicePath).
+		CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, iface, name)
+	if call.Store(&v) != nil {
+		return false
+	}
+	on, _ := v.Value().(bool)
+	return on
+}
+
+// xfceIsQuiet reports whether Xfce's notification service withholds notifications.
+func xfceIsQuiet(ctx context.Context, conn *dbus.Conn) bool {
+	var v dbus.Variant
+	call := conn.Object("org.xfce.Xfconf", "/org/xfce/Xfconf").
+		CallWithContext(ctx, "org.xfce.Xfconf.GetProperty", dbus.FlagNoAutoStart, "xfce4-notifyd", "/do-not-disturb")
+	if call.Store(&v) != nil {
+		return false
+	}
+	on, _ := v.Value().(bool)
+	return on
+}
+
+// desktopSettings are the keys in which desktops store that they show no notifications.
+var desktopSettings = map[string]struct{ schema, key, quiet string }{
+	"GNOME":      {"org.gnome.desktop.notifications", "show-banners", "false"},
+	"X-Cinnamon": {"org.cinnamon.desktop.notifications", "display-notifications", "false"},
+	"MATE":       {"org.mate.NotificationDaemon", "do-not-disturb", "true"},
+}
+
+// setting reports whether the desktop's settings say that it shows no notifications.
+func (q *DesktopQuiet) setting(ctx context.Context) bool {
+	for _, name := range q.desktop {
+		s, ok := desktopSettings[name]
+		if !ok {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, "gsettings", "get", s.schema, s.key).Output()
+		return err == nil && strings.TrimSpace(string(out)) == s.quiet
+	}
+	return false
+}

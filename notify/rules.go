@@ -1,0 +1,82 @@
+package notify
+
+import (
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// Kind is the kind of a notification.
+type Kind string
+
+// The kinds.
+const (
+	Permission Kind = "permission" // a session needs permission
+	Question   Kind = "question"   // a session asks the user something
+	Reply      Kind = "reply"      // a turn is over, and the agent waits for the next prompt
+	Failed     Kind = "failed"     // a turn or a process ended with an error, or in mid-turn
+	Ended      Kind = "ended"      // an agent's own process ended in any other way
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{Permission, Question, Reply, Failed, Ended} }
+
+// Manner is how notifications of a kind are sent.
+type Manner string
+
+// The manners. The zero value is Silent.
+const (
+	Silent    Manner = ""
+	WithSound Manner = "sound"
+	Off       Manner = "off"
+)
+
+// Rules are what the user set about notifications. The zero value tells of everything but reminders, each wait for
+// itself.
+type Rules struct {
+	Kinds map[Kind]Manner // a kind that is missing is Silent
+	// ReplyAfter is the shortest turn of which Reply tells.
+	ReplyAfter time.Duration
+	// Together is the time within which waits that follow each other share a notification; 0: each has its own.
+	Together time.Duration
+	// Pause is the shortest time between two notifications of a session whose state changes quickly; 0: there is none.
+	Pause time.Duration
+	// RemindAfter is the time after which a wait is told again, once; 0: never.
+	RemindAfter time.Duration
+	// AwayAfter is the time after which Options.Away is called for a wait; negative: never.
+	AwayAfter time.Duration
+	// Muted reports whether nothing is told of sessions in a folder; nil: of none.
+	Muted func(folder string) bool
+}
+
+// quick is the time under which a wait counts as one that ended by itself: see Rules.Pause.
+const quick = 10 * time.Second
+
+// wants reports whether the user wants notifications of a kind for a session.
+func (r *Rules) wants(k Kind, s *app.Session) bool {
+	return r.Kinds[k] != Off && !(r.Muted != nil && s.HasLocalFolder() && r.Muted(s.CWD))
+}
+
+// waitKind returns the kind of the notification that s waits.
+func waitKind(s *app.Session) Kind {
+	if s.WaitingFor == adapters.ForQuestion {
+		return Question
+	}
+	return Permission
+}
+
+// endKind returns the kind of the notification that a turn or process ended with this outcome.
+func endKind(o adapters.Outcome) Kind {
+	if o == adapters.Failed || o == adapters.Died {
+		return Failed
+	}
+	return Ended
+}
+
+// look is what the policy knows of the user at one moment.
+type look struct {
+	now     time.Time
+	quiet   bool            // the user must not be disturbed
+	focused map[string]bool // ids of the sessions that the user looks at
+}

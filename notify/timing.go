@@ -1,0 +1,170 @@
+package notify
+
+import (
+	"context"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+const (
+	// lookLimit is how long it may take to find out what the user does. Without an answer the user is told.
+	lookLimit = time.Second
+	// quietPoll is the interval at which the desktop's own state is read while it withholds something: not every desktop
+	// reports its end.
+	quietPoll = 10 * time.Second
+)
+
+// ownQuiet returns the answer of Options.Quiet.
+func (n *Notifier) ownQuiet() (quiet bool, until time.Time) {
+	if n.opts.Quiet == nil {
+		return false, time.Time{}
+	}
+	return n.opts.Quiet()
+}
+
+// isQuiet reports whether the user must not be disturbed.
+func (n *Notifier) isQuiet(ctx context.Context) bool {
+	if quiet, _ := n.ownQuiet(); quiet {
+		return true
+	}
+	return n.opts.DesktopIsQuiet != nil && n.opts.DesktopIsQuiet(ctx)
+}
+
+// look finds out whether the user may be told of events. It asks nothing for events of which nothing would be told.
+func (n *Notifier) look(ctx context.Context, events []app.Event) look {
+	l := look{now: time.Now()}
+	var sessions []*app.Session
+	for i := range events {
+		if ev := &events[i]; mayTell(ev) {
+			sessions = append(sessions, seenSession(ev))
+		}
+	}
+	if len(sessions) == 0 {
+		return l
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	if l.quiet = n.isQuiet(ctx); l.quiet || n.opts.HasFocus == nil {
+		return l
+	}
+	l.focused = map[string]bool{}
+	for _, s := range sessions {
+		if n.opts.HasFocus(ctx, s) {
+			l.focused[s.ID] = true
+		}
+	}
+	return l
+}
+
+// mayTell reports whether the user may be told of ev.
+func mayTell(ev *app.Event) bool {
+	s := &ev.Session
+	switch {
+	case ev.Kind == app.Ended, s.Status == adapters.Waiting:
+		return true
+	}
+	inTurn := ev.Before.Status == adapters.Working || ev.Before.Status == adapters.Waiting
+	return ev.Kind == app.Changed && inTurn && (s.Status == adapters.Idle || s.Status == adapters.Stopped)
+}
+
+// seenSession returns the session of ev with the process that it has, or had before its end.
+func seenSession(ev *app.Event) *app.Session {
+	s := ev.Session
+	if s.Process.IsZero() {
+		s.Process = ev.Process
+	}
+	if s.Process.IsZero() {
+		s.Process = ev.Before.Process
+	}
+	return &s
+}
+
+// handle lets the policy decide with what is known of the user, and queues its orders.
+func (n *Notifier) handle(l look, decide func(look) []order) {
+	n.policyMu.Lock()
+	n.wasQuiet = n.wasQuiet || l.quiet
+	n.box.put(decide(l)...)
+	unsaid, absent := n.policy.unsaid, n.policy.absent
+	n.policy.unsaid, n.policy.absent = nil, nil
+	n.policyMu.Unlock()
+	if len(unsaid) > 0 { // otherwise the next start would tell of them
+		n.handedOver(order{ended: unsaid})
+	}
+	if n.opts.Away != nil {
+		for _, s := range absent {
+			n.callbacks.Go(func() { n.opts.Away(s) })
+		}
+	}
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// keepTime does what is due, until ctx is done.
+func (n *Notifier) keepTime(ctx context.Context) {
+	changed := n.opts.Changed
+	if quiet, _ := n.ownQuiet(); quiet { // an earlier process may have withheld something
+		n.policyMu.Lock()
+		n.wasQuiet = true
+		n.policyMu.Unlock()
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(n.untilNext())
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wake:
+			continue // the next time may be earlier
+		case _, ok := <-changed:
+			if !ok {
+				changed = nil
+			}
+		case <-timer.C:
+		}
+		n.tick(ctx)
+	}
+}
+
+// tick does what is due now.
+func (n *Notifier) tick(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	l := look{now: time.Now(), quiet: n.isQuiet(ctx)}
+	n.handle(l, func(l look) []order {
+		if n.wasQuiet && !l.quiet {
+			n.wasQuiet = false
+			if n.opts.Sessions != nil {
+				n.policy.withhold(n.opts.Sessions.Snapshot().Sessions, l.now)
+			}
+			n.box.put(n.said...)
+			n.said = nil
+		}
+		return n.policy.tick(&l)
+	})
+}
+
+// untilNext returns the time until tick must be called.
+func (n *Notifier) untilNext() time.Duration {
+	quiet, until := n.ownQuiet()
+	n.policyMu.Lock()
+	defer n.policyMu.Unlock()
+	wait := time.Hour
+	if at := n.policy.next(); !at.IsZero() && !quiet {
+		wait = min(wait, time.Until(at))
+	}
+	switch {
+	case quiet && !until.IsZero():
+		wait = min(wait, time.Until(until))
+	case n.wasQuiet && !quiet: // the desktop is quiet, or was
+		wait = min(wait, quietPoll)
+		if at := n.policy.next(); !at.IsZero() && time.Until(at) <= 0 {
+			wait = quietPoll
+		}
+	}
+	return max(wait, time.Millisecond)
+}

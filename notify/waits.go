@@ -1,0 +1,376 @@
+package notify
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// openWait is a wait that is not over, of a session and its sub-agents, which report the same question.
+type openWait struct {
+	sessions map[string]adapters.WaitingFor // those that wait
+	session  app.Session                    // the one that is told
+	begun    time.Time
+	shown    *bubble   // nil: it was not told
+	told     time.Time // when it was told
+	withheld bool      // the user must not be disturbed: it is told afterwards
+	due      time.Time // when it is told, of a session whose waits are too quick; zero: not planned
+	reminded bool
+	away     bool // Options.Away was called
+}
+
+// bubble is one notification on the screen, of one wait or several.
+type bubble struct {
+	key     string
+	waits   []string // keys of the waits, the oldest first
+	changed time.Time
+}
+
+// lastWait is what remains of a wait that is over.
+type lastWait struct {
+	told  time.Time
+	brief bool // it was over soon after it was told
+}
+
+// waiting updates the waits and returns the orders for ev. A session and its sub-agents share a notification, since they
+// report the same question. A notification stays while the status of a session with a running process is unknown, for
+// example while its storage is renamed.
+func (p *policy) waiting(ev *app.Event, l *look) []order {
+	s := ev.Session
+	key := waitKey(&s)
+	waits := ev.Kind != app.Ended && s.Status == adapters.Waiting
+	w := p.waits[key]
+	var waitedFor adapters.WaitingFor
+	known := false
+	if w != nil {
+		waitedFor, known = w.sessions[s.ID]
+	}
+	switch {
+	case waits && known:
+		w.sessions[s.ID] = s.WaitingFor
+		if waitedFor == s.WaitingFor || len(w.sessions) > 1 {
+			return nil
+		}
+		return p.waitsForAnother(key, w, s, l)
+	case waits && !p.wants(waitKind(&s), &s):
+		return nil
+	case waits && w != nil:
+		w.sessions[s.ID] = s.WaitingFor
+		return nil
+	case waits:
+		w = &openWait{sessions: map[string]adapters.WaitingFor{s.ID: s.WaitingFor}, session: s, begun: l.now}
+		p.waits[key] = w
+		return p.tell(key, w, l)
+	case known && ev.Kind != app.Ended && s.Status == adapters.Unknown && !s.Process.IsZero():
+		return nil
+	case known:
+		if delete(w.sessions, s.ID); len(w.sessions) > 0 {
+			return nil
+		}
+		return p.over(key, w, l)
+	}
+	return nil
+}
+
+// waitsForAnother returns the orders for a session that now waits for something else.
+func (p *policy) waitsForAnother(key string, w *openWait, s app.Session, l *look) []order {
+	w.session, w.begun, w.reminded, w.away = s, l.now, false, false
+	switch {
+	case !p.wants(waitKind(&s), &s):
+		return p.over(key, w, l)
+	case w.shown == nil:
+		return p.tell(key, w, l)
+	case len(w.shown.waits) == 1:
+		return []order{p.orderOf(w.shown)}
+	}
+	return []order{p.changed(w.shown)}
+}
+
+// tell returns the orders to tell of a wait that was not told: none if that must wait, or if the user sees the session.
+func (p *policy) tell(key string, w *openWait, l *look) []order {
+	last, again := p.last[key]
+	pause := p.rules().Pause
+	switch {
+	case l.focused[w.session.ID]:
+		return nil
+	case l.quiet:
+		w.withheld = true
+		return nil
+	case again && last.brief && l.now.Sub(last.told) < pause:
+		w.due = last.told.Add(pause)
+		return nil
+	}
+	return []order{p.show([]string{key}, l.now, p.rules().Together)}
+}
+
+// show returns the order to tell of waits that were not told. They share the notification of a wait that was told less
+// than together ago.
+func (p *policy) show(keys []string, now time.Time, together time.Duration) order {
+	b := p.newest
+	var replaces string
+	switch {
+	case b != nil && len(b.waits) > 0 && together > 0 && now.Sub(b.changed) <= together:
+		if len(b.waits) == 1 {
+			replaces = b.key
+			b.key = severalKey(now)
+		}
+	default:
+		b = &bubble{key: keys[0]}
+		if len(keys) > 1 {
+			b.key = severalKey(now)
+		}
+		p.newest = b
+	}
+	b.changed = now
+	for _, key := range keys {
+		w := p.waits[key]
+		w.shown, w.told, w.withheld, w.due = b, now, false, time.Time{}
+		w.reminded = w.reminded || now.Sub(w.begun) >= p.rules().RemindAfter // it is told late enough
+		b.waits = append(b.waits, key)
+	}
+	o := p.orderOf(b)
+	o.replaces = replaces
+	return o
+}
+
+// severalKey returns the key of a notification of several waits. A later process must not use it for others.
+func severalKey(now time.Time) string {
+	return fmt.Sprintf("%sseveral %d", waitingPrefix, now.UnixNano())
+}
+
+// over returns the orders for a wait that is over: its notification is withdrawn, or tells of the others only.
+func (p *policy) over(key string, w *openWait, l *look) []order {
+	delete(p.waits, key)
+	b := w.shown
+	if b == nil {
+		return nil
+	}
+	pause := p.rules().Pause
+	for old, last := range p.last {
+		if l.now.Sub(last.told) >= pause {
+			delete(p.last, old)
+		}
+	}
+	if pause > 0 {
+		p.last[key] = lastWait{told: w.told, brief: l.now.Sub(w.told) < quick}
+	}
+	b.waits = slices.DeleteFunc(b.waits, func(k string) bool { return k == key })
+	if len(b.waits) == 0 {
+		return []order{{key: b.key, kind: waitKind(&w.session), withdraw: true}}
+	}
+	return []order{p.changed(b)}
+}
+
+// changed returns the order to correct a notification of several waits, without a sound and only if it is still there.
+func (p *policy) changed(b *bubble) order {
+	o := p.orderOf(b)
+	o.sound, o.onlyShown = false, true
+	return o
+}
+
+// orderOf returns the order to show what a notification says now.
+func (p *policy) orderOf(b *bubble) order {
+	var sessions []app.Session
+	var members []member
+	sound := false
+	for _, key := range b.waits {
+		s := p.waits[key].session
+		sessions = append(sessions, s)
+		members = append(members, member{Key: key, Agent: s.Agent, Session: s.ID, WaitingFor: s.WaitingFor})
+		sound = sound || p.rules().Kinds[waitKind(&s)] == WithSound
+	}
+	o := waitOrder(sessions[0])
+	o.key, o.sound = b.key, sound
+	if len(sessions) > 1 {
+		o.session, o.text, o.members = "", SeveralText(sessions), members
+	} else if b.key != b.waits[0] {
+		o.members = members
+	}
+	return o
+}
+
+// tick returns the orders that are due: waits that were withheld, and reminders.
+func (p *policy) tick(l *look) []order {
+	if l.quiet {
+		return nil
+	}
+	orders := p.afterQuiet(l)
+	rules := p.rules()
+	for _, key := range p.sortedWaits() {
+		w := p.waits[key]
+		if w.shown == nil && !w.due.IsZero() && !l.now.Before(w.due) {
+			orders = append(orders, p.show([]string{key}, l.now, rules.Together))
+		}
+		if rules.RemindAfter > 0 && !w.reminded && w.due.IsZero() && !l.now.Before(w.begun.Add(rules.RemindAfter)) {
+			orders = append(orders, p.remind(key, w, l))
+		}
+		if rules.AwayAfter >= 0 && !w.away && !l.now.Before(w.begun.Add(rules.AwayAfter)) {
+			w.away = true
+			p.absent = append(p.absent, w.session)
+		}
+	}
+	return orders
+}
+
+// afterQuiet returns the order for the waits that were withheld: one notification for all.
+func (p *policy) afterQuiet(l *look) []order {
+	var keys []string
+	for _, key := range p.sortedWaits() {
+		w := p.waits[key]
+		switch {
+		case !w.withheld:
+		case !p.wants(waitKind(&w.session), &w.session):
+			delete(p.waits, key)
+		default:
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return []order{p.show(keys, l.now, 0)}
+}
+
+// remind returns the order that tells of a wait again.
+func (p *policy) remind(key string, w *openWait, l *look) order {
+	w.reminded = true
+	if w.shown == nil { // the user saw the session, and left it
+		o := p.show([]string{key}, l.now, 0)
+		o.text.Title = reminder + o.text.Title
+		return o
+	}
+	for _, other := range w.shown.waits { // one reminder for all of them
+		p.waits[other].reminded = true
+	}
+	o := p.orderOf(w.shown)
+	o.text.Title = reminder + o.text.Title
+	return o
+}
+
+const reminder = "Still: "
+
+// next returns when tick must be called; zero: there is nothing to wait for.
+func (p *policy) next() (at time.Time) {
+	rules := p.rules()
+	earlier := func(t time.Time) {
+		if at.IsZero() || t.Before(at) {
+			at = t
+		}
+	}
+	for _, w := range p.waits {
+		if w.shown == nil && !w.due.IsZero() {
+			earlier(w.due)
+		}
+		if rules.RemindAfter > 0 && !w.reminded && w.due.IsZero() {
+			earlier(w.begun.Add(rules.RemindAfter))
+		}
+		if rules.AwayAfter >= 0 && !w.away {
+			earlier(w.begun.Add(rules.AwayAfter))
+		}
+	}
+	return at
+}
+
+// withholds reports whether something is told once the user may be disturbed again.
+func (p *policy) withholds() bool {
+	for _, w := range p.waits {
+		if w.withheld {
+			return true
+		}
+	}
+	return false
+}
+
+// withhold adds sessions that wait and were not told, such as those that began to wait while another process withheld
+// them.
+func (p *policy) withhold(sessions []app.Session, now time.Time) {
+	for _, s := range sessions {
+		key := waitKey(&s)
+		if s.Status != adapters.Waiting || !p.wants(waitKind(&s), &s) {
+			continue
+		}
+		if w := p.waits[key]; w != nil {
+			w.sessions[s.ID] = s.WaitingFor
+			continue
+		}
+		p.waits[key] = &openWait{sessions: map[string]adapters.WaitingFor{s.ID: s.WaitingFor}, session: s, begun: now, withheld: true}
+	}
+}
+
+func (p *policy) sortedWaits() []string {
+	keys := make([]string, 0, len(p.waits))
+	for key := range p.waits {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		if c := p.waits[a].begun.Compare(p.waits[b].begun); c != 0 {
+			return c
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	return keys
+}
+
+// waitKey returns the key of the wait of s.
+func waitKey(s *app.Session) string {
+	id := s.ID
+	if s.Parent != "" {
+		id = s.Parent
+	}
+	return waitingPrefix + string(s.Agent) + " " + id
+}
+
+// waitOrder returns the order to notify that s waits.
+func waitOrder(s app.Session) order {
+	return order{key: waitKey(&s), kind: waitKind(&s), session: s.ID, agent: s.Agent, waitingFor: s.WaitingFor, text: WaitingText(s)}
+}
+
+// takeOver returns the orders for a wait that an earlier process showed and did not withdraw. If none of the sessions
+// waits any more, the notification is withdrawn. Otherwise the wait is taken over; it is shown again only if a session
+// waits for something else or the notification is no longer on the screen.
+func (p *policy) takeOver(left wait, sessions []app.Session, now time.Time) []order {
+	b := &bubble{key: left.Key, changed: now}
+	stands := true
+	for _, m := range left.all() {
+		var waiting []*app.Session
+		for i := range sessions {
+			if s := &sessions[i]; s.Status == adapters.Waiting && waitKey(s) == m.Key {
+				waiting = append(waiting, s)
+			}
+		}
+		if p.waits[m.Key] != nil { // an event came first
+			if m.Key == left.Key {
+				return nil
+			}
+			waiting = nil
+		}
+		if len(waiting) == 0 {
+			stands = false
+			continue
+		}
+		w := &openWait{sessions: map[string]adapters.WaitingFor{}, session: *waiting[0], begun: now, told: now, shown: b, reminded: true, away: true}
+		same := false
+		for _, s := range waiting {
+			w.sessions[s.ID] = s.WaitingFor
+			if s.WaitingFor == m.WaitingFor && !same {
+				w.session, same = *s, true
+			}
+		}
+		stands = stands && same
+		p.waits[m.Key] = w
+		b.waits = append(b.waits, m.Key)
+	}
+	if len(b.waits) == 0 {
+		return []order{{key: left.Key, kind: Permission, withdraw: true}}
+	}
+	o := p.orderOf(b)
+	o.stands = stands
+	o.onlyShown = !stands && len(left.Members) > 0 && len(b.waits) < len(left.Members)
+	return []order{o}
+}
