@@ -47,7 +47,11 @@ type sessionJSON struct {
 	Context        *adapters.Context   `json:"context,omitempty"`
 	CostUSD        float64             `json:"cost_usd,omitempty"`
 	StartedAt      string              `json:"started_at,omitempty"`
+	TurnStartedAt  string              `json:"turn_started_at,omitempty"`
 	LastActivityAt string              `json:"last_activity_at,omitempty"`
+	Version        string              `json:"version,omitempty"`
+	Unattended     bool                `json:"unattended,omitempty"`
+	Unstored       bool                `json:"unstored,omitempty"`
 	Launch         *launchJSON         `json:"launch,omitempty"`
 }
 
@@ -97,7 +101,8 @@ func sessionAsJSON(s *app.Session) sessionJSON {
 		PID: s.Process.PID, CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title,
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Parent: s.Parent, Remote: s.Remote, Container: s.Container,
 		Tokens: s.Tokens, CostUSD: s.CostUSD,
-		StartedAt: timestamp(s.StartedAt), LastActivityAt: timestamp(s.LastActivityAt),
+		StartedAt: timestamp(s.StartedAt), TurnStartedAt: timestamp(s.TurnStartedAt), LastActivityAt: timestamp(s.LastActivityAt),
+		Version: s.Version, Unattended: s.Unattended, Unstored: s.Unstored,
 	}
 	if s.Context != (adapters.Context{}) {
 		j.Context = &s.Context

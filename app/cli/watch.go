@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,17 +23,25 @@ import (
 // eventJSON is the JSON document of an event.
 type eventJSON struct {
 	Schema  int          `json:"schema"`
-	Event   string       `json:"event"` // started, status, ended, fuse.set, fuse.changed, fuse.fired, fuse.cancelled
+	Event   string       `json:"event"` // started, status, ended, fuse.set, fuse.changed, fuse.fired, fuse.cancelled; with --snapshot also those of stream.go
 	At      string       `json:"at"`
 	Session *sessionJSON `json:"session,omitempty"`
 	Before  string       `json:"before,omitempty"` // the status before; with the event "status"
 	Fuse    *fuseJSON    `json:"fuse,omitempty"`
+
+	// With --snapshot only.
+	Was     *sessionJSON `json:"was,omitempty"`
+	Process string       `json:"process,omitempty"`
+	Removed *removedJSON `json:"removed,omitempty"`
+	Adapter *adapterJSON `json:"adapter,omitempty"`
+	Hello   *helloJSON   `json:"hello,omitempty"`
 }
 
 type watchCommand struct {
 	*env
 	agent  string
 	asJSON bool
+	stream streamOptions
 }
 
 func newWatch(e *env) *cobra.Command {
@@ -42,16 +52,24 @@ func newWatch(e *env) *cobra.Command {
 		Short:      "Print what happens to sessions and fuses, as it happens",
 		Long: `Print what happens to the sessions from now on, until it is interrupted: one line
 when a session starts, when its status changes and when its process ends, and one
-when a fuse is set, changed, fired or cancelled.`,
+when a fuse is set, changed, fired or cancelled.
+
+With --json --snapshot it begins with every session and agent as they are now, and
+goes on with each row that changes and with a sign of life, so that a reader knows
+at any time what list shows. Another machine's Rollcall reads this over ssh.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON document per line, schema 1")
 	cmd.Flags().StringVar(&c.agent, "agent", "", "only sessions of this `agent`")
+	c.stream.addFlags(cmd)
 	return cmd
 }
 
 func (c *watchCommand) run() error {
+	if err := c.stream.check(c.asJSON); err != nil {
+		return err
+	}
 	core, closeWatcher, err := c.runningCore()
 	if err != nil {
 		return err
@@ -75,6 +93,20 @@ func (c *watchCommand) run() error {
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
 	running.Go(func() { c.attendKeeper(ctx) })
+	if c.stream.endWithStdin {
+		go func() { // a read from the standard input can't be cancelled
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			cancel()
+		}()
+	}
+	if c.stream.snapshot {
+		c.streamTo(ctx, core, events, func(lines []eventJSON) {
+			for _, e := range lines {
+				emit(e, "")
+			}
+		})
+		return c.ctx.Err()
+	}
 	for {
 		e, err := events.Next(ctx)
 		if err != nil {
@@ -116,7 +148,7 @@ func (c *watchCommand) attendKeeper(ctx context.Context) {
 
 // runningCore returns a core that notices the ends of processes at once.
 func (c *watchCommand) runningCore() (*app.Core, func(), error) {
-	cfg, err := c.config(0, false, adapters.Name(c.agent))
+	cfg, err := c.config(c.stream.since, false, adapters.Name(c.agent))
 	if err != nil {
 		return nil, nil, err
 	}
