@@ -41,7 +41,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		t := time.NewTicker(pace(&s))
 		defer t.Stop()
 		step = t.C
-		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok {
+		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok && s.Machine == "" {
 			gone := make(chan struct{})
 			defer func() { cancel(); <-gone }()
 			go func() { defer close(gone); p.Push(ctx, reported.set) }()

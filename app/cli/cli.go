@@ -18,6 +18,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
 	"rollcall/app/settings"
 	"rollcall/proc"
 )
@@ -54,6 +55,8 @@ type Deps struct {
 	// Settings returns the user's settings, and what is wrong with them; nil:
 	// there are none.
 	Settings func() (settings.Settings, error)
+	// Machines opens the user's other machines, and the folder of those that machine add keeps; nil: there are none.
+	Machines func() (*machine.Machines, *machine.Kept, error)
 	// Fuses opens the fuses; nil: there are none.
 	Fuses func() (*fuse.Fuses, error)
 	// Keep runs the keeper until it ends by itself or ctx is done: `rollcall keep`; nil: this build has none.
@@ -138,6 +141,7 @@ Without a command it starts the tray icon.`,
 		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep} {
 		root.AddCommand(add(e))
 	}
+	forwardCommands(e, root)
 	refuseUnknownTopics(root)
 	addCompletionCommand(root)
 	addCompletions(e, root)

@@ -21,11 +21,13 @@ type document struct {
 	At       string        `json:"at"`
 	Sessions []sessionJSON `json:"sessions"`
 	Adapters []adapterJSON `json:"adapters"`
+	Machines []machineJSON `json:"machines,omitempty"`
 	Locks    []lockJSON    `json:"locks,omitempty"`
 }
 
 type sessionJSON struct {
 	ID             string              `json:"id"`
+	Machine        string              `json:"machine,omitempty"`
 	Agent          adapters.Name       `json:"agent"`
 	Status         adapters.Status     `json:"status"`
 	WaitingFor     adapters.WaitingFor `json:"waiting_for,omitempty"`
@@ -97,7 +99,7 @@ func newDocument(at time.Time, sessions []app.Session, health []app.Health) docu
 
 func sessionAsJSON(s *app.Session) sessionJSON {
 	j := sessionJSON{
-		ID: s.ID, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Suspended: s.Suspended, Evidence: s.Evidence,
+		ID: s.ID, Machine: s.Machine, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Suspended: s.Suspended, Evidence: s.Evidence,
 		PID: s.Process.PID, CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title,
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Parent: s.Parent, Remote: s.Remote, Container: s.Container,
 		Tokens: s.Tokens, CostUSD: s.CostUSD,

@@ -23,7 +23,7 @@ var documented = map[string]any{
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
 	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
-	"hello": helloJSON{}, "removed": removedJSON{},
+	"hello": helloJSON{}, "removed": removedJSON{}, "machine": machineJSON{},
 }
 
 func TestJSONDocumented(t *testing.T) {

@@ -159,11 +159,12 @@ func newStreamState() *streamState {
 
 // changes returns the lines for what differs from what was said.
 func (s *streamState) changes(snap *app.Snapshot) []eventJSON {
-	out := s.adapterLines(snap)
+	var out []eventJSON
 	if !sameList(s.list, snap.Sessions) {
-		out = append(out, s.sessionLines(snap)...)
+		out = s.sessionLines(snap)
 		s.list = snap.Sessions
 	}
+	out = append(out, s.adapterLines(snap)...) // after its rows: an agent that answers lists all of them
 	if !s.rolled && !snap.Refreshing && len(s.adapters) == len(snap.Adapters) {
 		s.rolled = true
 		out = append(out, streamLine(streamRoll))

@@ -90,6 +90,9 @@ func (c *watchCommand) run() error {
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
+	if !c.stream.snapshot { // a stream has the sessions of its own machine only
+		running.Go(func() { c.machines().Run(ctx, 0, core) })
+	}
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
 	running.Go(func() { c.attendKeeper(ctx) })
@@ -111,6 +114,9 @@ func (c *watchCommand) run() error {
 		e, err := events.Next(ctx)
 		if err != nil {
 			return c.ctx.Err()
+		}
+		if c.agent != "" && string(e.Session.Agent) != c.agent { // another machine's
+			continue
 		}
 		s := sessionAsJSON(&e.Session)
 		line := eventJSON{Schema: schema, Event: string(e.Kind), At: timestamp(e.At), Session: &s}
@@ -170,7 +176,11 @@ func eventLine(e *app.Event, width int) string {
 	if e.Kind == app.Changed {
 		what = present.Status(s.Session)
 	}
-	return watchLine(width, e.At, what, present.AgentName(s.Agent), present.Project(s.CWD), present.Topic(s.Session))
+	project := present.Project(s.CWD)
+	if s.Machine != "" {
+		project += " @" + present.Line(s.Machine)
+	}
+	return watchLine(width, e.At, what, present.AgentName(s.Agent), project, present.Topic(s.Session))
 }
 
 // watchLine returns a line of aligned columns for a terminal of width cells; 0: there is no terminal, and nothing is cut.

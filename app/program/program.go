@@ -19,6 +19,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
 	"rollcall/app/settings"
 	"rollcall/app/store"
 	"rollcall/proc"
@@ -31,7 +32,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
-	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings,
+	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
 	kept(&deps)
 	addDesktop(&deps)
@@ -126,6 +127,18 @@ var loadSettings = sync.OnceValues(func() (settings.Settings, error) {
 	}
 	return settings.Load(path)
 })
+
+// openMachines opens the user's other machines, and those that machine add keeps. With an error they are those that can be used.
+func openMachines() (*machine.Machines, *machine.Kept, error) {
+	state, err := store.StatePath()
+	if err != nil {
+		return machine.New(nil, nil), nil, err
+	}
+	set, _ := loadSettings()
+	kept := machine.KeptIn(store.Below(state, store.Machines))
+	list, err := machine.Open(set.Machines, kept)
+	return machine.New(list, nil), kept, err
+}
 
 // openLaunches opens the records of Rollcall's launches. It creates nothing on disk.
 func openLaunches() (*launch.Launches, error) {

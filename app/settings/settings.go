@@ -29,6 +29,8 @@ type Settings struct {
 	OpenClaw OpenClaw                `toml:"openclaw"`
 	Webhook  Webhook                 `toml:"webhook"`
 	Launch   Launch                  `toml:"launch"`
+	// Machines are the other machines whose sessions are shown.
+	Machines []Machine `toml:"machine"`
 }
 
 // Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
@@ -102,6 +104,7 @@ func Load(path string) (Settings, error) {
 	for _, key := range meta.Undecoded() {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
+	bad = append(bad, s.checkMachines(path, text)...)
 	for i, m := range append(mistakes, s.checkLaunches()...) {
 		at := ""
 		if i < maxLines {

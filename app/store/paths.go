@@ -17,6 +17,7 @@ const (
 	Locks         = "locks"
 	Worktrees     = "worktrees"
 	Fuses         = "fuses"
+	Machines      = "machines"      // those of machine add
 	Notifications = "notifications" // those that are on the screen
 	Window        = "window.json"   // its size
 )

@@ -1,0 +1,14 @@
+//go:build unix
+
+package machine
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// detach puts the command into a session of its own: it has no terminal, and ends with all that it started.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+}
