@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -96,8 +97,21 @@ func (m *machineRolls) merge() {
 	m.merged = merge(lists)
 }
 
-// with returns the sessions of this machine and of the others, sorted.
-func (m *machineRolls) with(own []Session) []Session { return merge([][]Session{own, m.merged}) }
+// with returns the sessions of this machine and of the others, sorted. Each of this machine is sought in the others, which may be very many:
+// what lies between is copied as it is.
+func (m *machineRolls) with(own []Session) []Session {
+	if len(own) == 0 || len(m.merged) == 0 {
+		return merge([][]Session{own, m.merged})
+	}
+	out := make([]Session, 0, len(own)+len(m.merged))
+	rest := m.merged
+	for i := range own {
+		n := sort.Search(len(rest), func(j int) bool { return compareSessions(&rest[j], &own[i]) > 0 })
+		out = append(append(out, rest[:n]...), own[i])
+		rest = rest[n:]
+	}
+	return append(out, rest...)
+}
 
 // health returns how each machine answered.
 func (m *machineRolls) health() []MachineHealth {
