@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 
 	"rollcall/adapters"
@@ -88,7 +89,7 @@ func (n *Notifier) takeOver() (cancel func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		left.Waits = slices.DeleteFunc(left.Waits, func(w wait) bool {
-			if !answered(snap, w.Agent) {
+			if !answered(snap, w.Agent) || machinePending(snap, w.Key) {
 				return false
 			}
 			n.policyMu.Lock()
@@ -113,6 +114,13 @@ func (n *Notifier) takeOver() (cancel func()) {
 		unsubscribe()
 	}()
 	return finish
+}
+
+// machinePending reports whether the wait with this key may be of a machine that has not answered yet.
+func machinePending(snap *app.Snapshot, key string) bool {
+	return slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool {
+		return m.State == app.Pending && strings.Contains(key, " "+app.MachineID(m.Name, ""))
+	})
 }
 
 // answered reports whether all sessions of an agent are known.

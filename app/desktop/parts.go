@@ -14,6 +14,7 @@ import (
 	"rollcall/app/cli"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
 	"rollcall/proc"
 )
 
@@ -33,7 +34,8 @@ type parts struct {
 	table    proc.Lister
 	log      *slog.Logger
 	launches *launch.Launches // nil: the state folder is not known
-	watcher  *proc.Watcher    // nil: ends of processes are noticed on refresh only
+	machines *machine.Machines
+	watcher  *proc.Watcher // nil: ends of processes are noticed on refresh only
 }
 
 // newParts returns the parts. The caller closes them.
@@ -46,6 +48,10 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 		log.Warn("some settings are not used", "error", err)
 	}
 	var err error
+	if p.machines, _, err = deps.Machines(); err != nil {
+		log.Warn("some machines are not used", "error", err)
+	}
+	cfg.Machines = p.machines
 	if p.launches, err = p.deps.Launches(); err != nil {
 		log.Warn("launches are not known", "error", err)
 	} else {

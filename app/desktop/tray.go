@@ -22,6 +22,10 @@ import (
 
 var started = time.Now()
 
+// recentlyEnded is how far back the tray asks other machines for stopped sessions: how a session ended while there was no connection is
+// then known.
+const recentlyEnded = time.Hour
+
 // runTray runs the tray process: the icon with its menu, and the notifications. Where one
 // is running already, it makes that one open the window.
 func runTray(ctx context.Context, deps *cli.Deps) error {
@@ -49,6 +53,7 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 	notifier := notify.New(p.notifications(log))
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, core.Run(ctx)) })
+	running.Go(func() { p.machines.Run(ctx, recentlyEnded, core) })
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, log)) })
 	running.Go(func() { handleMessages(ctx, log, own) })

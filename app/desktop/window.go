@@ -37,11 +37,12 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	defer func() { _ = own.Close() }()
 	p := newParts(deps, windowDays*24*time.Hour, true)
 	defer p.close()
+	keeping, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { p.machines.Run(keeping, windowDays*24*time.Hour, p.core) })
 	if alone {
-		keeping, cancel := context.WithCancel(ctx)
-		var running sync.WaitGroup
-		defer running.Wait()
-		defer cancel()
 		p.serve(keeping, &running)
 	}
 	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch,

@@ -149,7 +149,9 @@ type screen struct {
 	news   chan struct{}
 }
 
-func newScreen() *screen { return &screen{rolls: map[string]app.MachineRoll{}, news: make(chan struct{}, 1)} }
+func newScreen() *screen {
+	return &screen{rolls: map[string]app.MachineRoll{}, news: make(chan struct{}, 1)}
+}
 
 func (s *screen) ShowMachine(r app.MachineRoll, evs []app.Event) {
 	s.mu.Lock()
@@ -295,4 +297,3 @@ func script(t *testing.T, text string) []string {
 	}
 	return []string{path}
 }
-
