@@ -138,7 +138,7 @@ Without a command it starts the tray icon.`,
 		return e.setColor(*color)
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
-		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep} {
+		newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep, newMachine} {
 		root.AddCommand(add(e))
 	}
 	forwardCommands(e, root)

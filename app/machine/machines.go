@@ -98,6 +98,17 @@ func (m *Machines) Ask(ctx context.Context, since, limit time.Duration) []app.Ma
 
 // ask asks one machine once.
 func (h *Host) ask(ctx context.Context, since, limit time.Duration) app.MachineRoll {
+	r, _, _ := h.test(ctx, since, limit)
+	return r
+}
+
+// Test asks the machine for its live sessions, and returns with them the version of the Rollcall there. The error says why there is no
+// complete answer; an *Error may say that there is no Rollcall.
+func (h *Host) Test(ctx context.Context, limit time.Duration) (r app.MachineRoll, version string, err error) {
+	return h.test(ctx, 0, limit)
+}
+
+func (h *Host) test(ctx context.Context, since, limit time.Duration) (app.MachineRoll, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var mu sync.Mutex
@@ -125,11 +136,11 @@ func (h *Host) ask(ctx context.Context, since, limit time.Duration) app.MachineR
 	now := time.Now()
 	switch {
 	case seen.connected:
-		return seen.roll()
+		return seen.roll(), seen.version, nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return seen.partial(now, "no complete answer in "+present.Age(limit))
+		err = failure("no complete answer in %s", present.Age(limit))
 	}
-	return seen.partial(now, present.Line(err.Error()))
+	return seen.partial(now, present.Line(err.Error())), seen.version, err
 }
 
 // Shown is where Run shows the machines; *app.Core is one.

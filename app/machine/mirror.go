@@ -43,7 +43,8 @@ type mirror struct {
 	connected bool // the roll of this connection is complete
 	known     bool // a roll was complete once
 	skew      time.Duration
-	skipped   int // rows that could not be used
+	version   string // of the Rollcall there
+	skipped   int    // rows that could not be used
 	full      bool
 	heard     time.Time
 	began     time.Time // of this connection
@@ -74,6 +75,10 @@ func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
 	m.heard = now
 	switch l.Event {
 	case "hello":
+		if l.Hello == nil {
+			return nil
+		}
+		m.version = oneLine(l.Hello.Version)
 		if m.skew = l.At.Sub(now); m.skew.Abs() <= maxSkew {
 			m.skew = 0
 		}

@@ -15,6 +15,8 @@ type Error struct {
 	Text string
 	// Missing reports that the machine answered and has no Rollcall.
 	Missing bool
+	// Old reports that the Rollcall there does not know what this one needs.
+	Old bool
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -67,7 +69,11 @@ func (h *Host) reason(err error, said string) error {
 		}
 		return &Error{Text: text, Missing: true}
 	case strings.Contains(said, "unknown flag: --snapshot"), strings.Contains(said, "unknown flag: --end-with-stdin"):
-		return failure("the Rollcall there is too old for this one: update it (rollcall machine add --update %s)", h.Name)
+		text := "the Rollcall there is too old for this one: update it"
+		if h.SSH != "" {
+			text += " (rollcall machine add --update " + h.Name + ")"
+		}
+		return &Error{Text: text, Old: true}
 	case last != "":
 		return failure("%s", last)
 	case err != nil:

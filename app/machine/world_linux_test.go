@@ -297,3 +297,21 @@ func script(t *testing.T, text string) []string {
 	}
 	return []string{path}
 }
+
+// rollcall runs the program of this machine with a config.toml, and returns its output, messages and exit code.
+func rollcall(t *testing.T, config string, args ...string) (out, errs string, code int) {
+	t.Helper()
+	folder := "/tmp/here/.config/rollcall"
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(folder+"/config.toml", []byte(config), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(insideProgram, args...)
+	cmd.Env = []string{"HOME=/tmp/here", "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=/tmp/here/run"}
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err := cmd.Run()
+	if exitCode(err) < 0 {
+		t.Fatal(err)
+	}
+	return o.String(), e.String(), exitCode(err)
+}
