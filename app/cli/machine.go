@@ -166,7 +166,7 @@ func (c *machineAdd) prepare(h *machine.Host) error {
 		there = strings.TrimSpace("has an older or other Rollcall " + version)
 	}
 	c.printf("%s (%s) %s\n", h.Name, system, there)
-	c.printf("  to copy: %s (%s, SHA-256 %s)\n", c.output.path(binary.Path), humanize.Bytes(uint64(binary.Size)), binary.Sum)
+	c.printf("  to copy: %s (%s, SHA-256 %s)\n", c.path(binary.Path), humanize.Bytes(uint64(binary.Size)), binary.Sum)
 	if err := c.confirm(fmt.Sprintf("Copy it to %s:~/.local/bin/rollcall?", h.SSH), c.yes, "nothing was copied, and the machine was not added"); err != nil {
 		return err
 	}

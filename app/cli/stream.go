@@ -72,11 +72,11 @@ func (o *streamOptions) check(asJSON bool) (err error) {
 }
 
 // streamTo writes the roll, and then what changes, until ctx is done. An event comes before the rows that it led to.
-func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app.Events, emit func([]eventJSON)) {
+func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app.Events, emit func(eventJSON)) {
 	host, _ := os.Hostname()
 	hello := streamLine(streamHello)
 	hello.Hello = &helloJSON{Version: c.deps.Version.Version, Host: host, Heartbeat: int(c.stream.heartbeat / time.Second)}
-	emit([]eventJSON{hello})
+	emit(hello)
 	changed := make(chan struct{}, 1)
 	wake := func() {
 		select {
@@ -97,16 +97,17 @@ func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			emit([]eventJSON{streamLine(streamHeartbeat)})
+			emit(streamLine(streamHeartbeat))
 			continue
 		case <-changed:
 		}
 		snap := core.Snapshot() // before the events: those that led to it are queued, or follow at once
-		var out []eventJSON
 		for e, err := events.Next(drained); err == nil; e, err = events.Next(drained) {
-			out = append(out, streamEvent(&e))
+			emit(streamEvent(&e))
 		}
-		emit(append(out, s.changes(snap)...))
+		for _, l := range s.changes(snap) {
+			emit(l)
+		}
 	}
 }
 

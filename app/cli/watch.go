@@ -90,9 +90,6 @@ func (c *watchCommand) run() error {
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
-	if !c.stream.snapshot { // a stream has the sessions of its own machine only
-		running.Go(func() { c.machines().Run(ctx, 0, core) })
-	}
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
 	running.Go(func() { c.attendKeeper(ctx) })
@@ -102,18 +99,21 @@ func (c *watchCommand) run() error {
 			cancel()
 		}()
 	}
-	if c.stream.snapshot {
-		c.streamTo(ctx, core, events, func(lines []eventJSON) {
-			for _, e := range lines {
-				emit(e, "")
-			}
-		})
+	if c.stream.snapshot { // it has the sessions of its own machine only
+		c.streamTo(ctx, core, events, func(e eventJSON) { emit(e, "") })
 		return c.ctx.Err()
 	}
+	running.Go(func() { c.machines().Run(ctx, 0, core) })
+	c.printEvents(ctx, events, emit)
+	return c.ctx.Err()
+}
+
+// printEvents calls emit for each event until ctx is done.
+func (c *watchCommand) printEvents(ctx context.Context, events *app.Events, emit func(eventJSON, string)) {
 	for {
 		e, err := events.Next(ctx)
 		if err != nil {
-			return c.ctx.Err()
+			return
 		}
 		if c.agent != "" && string(e.Session.Agent) != c.agent { // another machine's
 			continue

@@ -158,10 +158,10 @@ func TestFailedAgentThere(t *testing.T) {
 }
 
 // quickAgent answers at once.
-type quickAgent struct{ asked chan struct{} }
+type quickAgent struct{}
 
 func (quickAgent) Name() adapters.Name { return adapters.Codex }
-func (a quickAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
+func (quickAgent) Discover(context.Context, adapters.Query) (adapters.Roll, error) {
 	return adapters.Roll{Sessions: []adapters.Session{{ID: "own", Agent: adapters.Codex, Status: adapters.Working, Evidence: "e"}}}, nil
 }
 

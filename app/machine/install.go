@@ -95,7 +95,7 @@ func fits(path string, want System) error {
 	if err != nil {
 		return fmt.Errorf("it is no program for %s", want)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if arch := elfMachines[f.Machine]; arch != want.Arch {
 		return fmt.Errorf("it is a program for %s, and %s is needed", f.Machine, want)
 	}
@@ -113,7 +113,7 @@ func sum(path string) (Binary, error) {
 	if err != nil {
 		return Binary{}, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	hash := sha256.New()
 	n, err := io.Copy(hash, io.LimitReader(f, maxBinary))
 	if err != nil {
@@ -146,7 +146,7 @@ func (h *Host) Install(ctx context.Context, b Binary) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	ctx, cancel := context.WithTimeout(ctx, installLimit)
 	defer cancel()
 	name, argv := h.sshCommand(false, installScript, b.Sum)

@@ -116,7 +116,7 @@ func (h *Host) test(ctx context.Context, since, limit time.Duration) (app.Machin
 	seen.begin(time.Now())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- h.stream(ctx, h.streamArgs(since), func(l *line, _ bool) error {
+		ended <- h.stream(ctx, h.streamArgs(since), func(l *line) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if seen.take(l, time.Now()); seen.connected {
@@ -166,7 +166,7 @@ func (m *Machines) follow(ctx context.Context, h *Host, since time.Duration, to 
 	for ctx.Err() == nil {
 		began := time.Now()
 		s.change(func(seen *mirror) []app.Event { seen.begin(began); return nil })
-		err := h.stream(ctx, h.streamArgs(since), func(l *line, _ bool) error {
+		err := h.stream(ctx, h.streamArgs(since), func(l *line) error {
 			if l.Event == "heartbeat" {
 				s.heard()
 				return nil

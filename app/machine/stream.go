@@ -52,9 +52,9 @@ type line struct {
 	} `json:"hello"`
 }
 
-// stream reads one connection to its end. take gets each line on this goroutine, and whether more are waiting; the first is the hello.
+// stream reads one connection to its end. take gets each line on this goroutine; the first is the hello.
 // The error is never nil: it says why the connection ended. With errDone of take it is errDone.
-func (h *Host) stream(ctx context.Context, args []string, take func(l *line, more bool) error) error {
+func (h *Host) stream(ctx context.Context, args []string, take func(l *line) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	name, argv := h.rollcall(false, args...)
@@ -101,53 +101,38 @@ type reader struct {
 	watchdog *time.Timer
 	cancel   context.CancelCauseFunc
 	silence  time.Duration // after which the connection is dead; 0: before the hello
+	banner   string        // the first line before the hello
+	others   int           // lines before the hello
 	rolled   bool
 	second   time.Time // of which lines are counted
 	count    int
 }
 
 // read calls take for each line until one cannot be used. Its error is io.EOF at the end of the stream.
-func (r *reader) read(ctx context.Context, take func(l *line, more bool) error) error {
-	banner := ""
-	for lines := 0; ; lines++ {
+func (r *reader) read(ctx context.Context, take func(l *line) error) error {
+	for {
 		text, err := r.next()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			if banner != "" && errors.Is(err, io.EOF) {
-				return io.EOF
-			}
 			return err
 		}
 		l, err := decode(text)
-		if r.silence == 0 {
-			if err != nil || l.Event != "hello" || l.Hello == nil {
-				if banner == "" {
-					banner = present.Cut(present.Line(string(text[:min(len(text), 1000)])), 80)
-				}
-				if lines >= maxBanner {
-					return failure("what %s prints is not Rollcall's stream, it begins with: %s; its shell's start files must print nothing", present.Line(r.host.target()), banner)
-				}
-				if l != nil && l.Schema > schemaKnown {
-					return tooNew(l.Schema)
-				}
-				continue
+		switch {
+		case r.silence == 0 && (err != nil || l.Event != "hello" || l.Hello == nil || l.Schema > schemaKnown):
+			if err := r.before(text, l); err != nil {
+				return err
 			}
-			if l.Schema > schemaKnown {
-				return tooNew(l.Schema)
-			}
-			r.silence = min(max(time.Duration(l.Hello.Heartbeat)*time.Second*lostBeats, minSilence), maxSilence)
-			r.watchdog.Stop()
-			r.watchdog = time.AfterFunc(r.silence, func() {
-				r.cancel(failure("no sign of life from %s for %s", present.Line(r.host.target()), present.Age(r.silence)))
-			})
-		} else if err != nil {
-			return failure("%s sent a line that is not Rollcall's: %s", present.Line(r.host.target()), present.Cut(present.Line(string(text[:min(len(text), 1000)])), 80))
+			continue
+		case r.silence == 0:
+			r.greeted(l)
+		case err != nil:
+			return failure("%s sent a line that is not Rollcall's: %s", present.Line(r.host.target()), excerpt(text))
 		}
 		r.watchdog.Reset(r.silence)
 		r.rolled = r.rolled || l.Event == "roll"
-		if err := take(l, r.lineWaits()); err != nil {
+		if err := take(l); err != nil {
 			return err
 		}
 		if err := r.pace(ctx); err != nil {
@@ -156,8 +141,33 @@ func (r *reader) read(ctx context.Context, take func(l *line, more bool) error) 
 	}
 }
 
-func tooNew(schema int) error {
-	return failure("the Rollcall there is too new for this one (schema %d, this one knows %d): update this one", schema, schemaKnown)
+// before passes over a line that a shell's start files printed before the stream, unless there are too many. l is nil if the line is no
+// line of a stream.
+func (r *reader) before(text []byte, l *line) error {
+	if l != nil && l.Schema > schemaKnown {
+		return failure("the Rollcall there is too new for this one (schema %d, this one knows %d): update this one", l.Schema, schemaKnown)
+	}
+	if r.banner == "" {
+		r.banner = excerpt(text)
+	}
+	if r.others++; r.others > maxBanner {
+		return failure("what %s prints is not Rollcall's stream, it begins with: %s; its shell's start files must print nothing", present.Line(r.host.target()), r.banner)
+	}
+	return nil
+}
+
+// greeted begins to wait for signs of life as often as the hello says.
+func (r *reader) greeted(l *line) {
+	r.silence = min(max(time.Duration(l.Hello.Heartbeat)*time.Second*lostBeats, minSilence), maxSilence)
+	r.watchdog.Stop()
+	r.watchdog = time.AfterFunc(r.silence, func() {
+		r.cancel(failure("no sign of life from %s for %s", present.Line(r.host.target()), present.Age(r.silence)))
+	})
+}
+
+// excerpt returns the beginning of a line for a message.
+func excerpt(text []byte) string {
+	return present.Cut(present.Line(string(text[:min(len(text), 1000)])), 80)
 }
 
 // next returns the next line without its end. It does not read a line that is longer than maxLine.
@@ -179,12 +189,6 @@ func (r *reader) next() ([]byte, error) {
 		}
 		return bytes.TrimSpace(part), nil
 	}
-}
-
-// lineWaits reports whether another line was read already.
-func (r *reader) lineWaits() bool {
-	waiting, _ := r.in.Peek(r.in.Buffered())
-	return bytes.IndexByte(waiting, '\n') >= 0
 }
 
 // pace waits where a machine sends more lines than a Rollcall would: they cost time here, and the others must not wait for it.
