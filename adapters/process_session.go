@@ -47,4 +47,8 @@ func MayBeProcessID(prefix string) bool {
 
 // IsProcess reports whether s is a process without a session, made by
 // ProcessSession or SilentProcess. Nothing is notified for it.
-func (s *Session) IsProcess() bool { return IsProcessID(s.ID) }
+//
+// A row of another machine has that machine's name, which is its Remote, before its id.
+func (s *Session) IsProcess() bool {
+	return IsProcessID(s.ID) || s.Remote != "" && IsProcessID(strings.TrimPrefix(s.ID, s.Remote+":"))
+}

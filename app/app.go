@@ -20,6 +20,9 @@ type Session struct {
 	// Launch is Rollcall's record of the launch that the session came from; nil for a
 	// session that Rollcall did not start.
 	Launch *Launch
+	// Machine is the name of the machine that runs the session and reported it; empty: this one. Such a session's ID and
+	// Parent begin with the name (MachineID), its Remote is set, and it has no Process.
+	Machine string
 }
 
 // IsEmptyProcess reports whether s is an agent's process without a session, about which
@@ -101,8 +104,9 @@ type Health struct {
 type Snapshot struct {
 	At         time.Time
 	Generation uint64
-	Sessions   []Session // one per agent and id, in the order of the contract: see Sort
-	Adapters   []Health  // one per adapter, in their order of registration
+	Sessions   []Session       // one per agent and id, in the order of the contract: see Sort
+	Adapters   []Health        // one per adapter, in their order of registration
+	Machines   []MachineHealth // of the other machines, by name
 	// Troubles describe why Rollcall can't write its own files, one line each: "disk
 	// full: timers can't be kept".
 	Troubles   []string
@@ -155,6 +159,8 @@ type Event struct {
 	// process hosted (Codex's daemon, a session and its sub-agents) end in one
 	// event each, delivered one after the other, with the same Process.
 	Process proc.Identity
+	// MachineProcess names the process that ended on another machine, with Ended: a text that no other process has.
+	MachineProcess string
 	// With lists the other sessions that ended with Process, in the order of Sort. For
 	// one message per process, use the first event of a Process and count these.
 	With []Session

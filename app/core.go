@@ -43,6 +43,8 @@ type Config struct {
 	Once bool
 	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
+	// Machines does what is asked of sessions of other machines; nil: they can only be looked at.
+	Machines Machines
 	Log      *slog.Logger // nil: discard
 }
 
@@ -74,7 +76,9 @@ type Core struct {
 
 	mu               sync.Mutex
 	generation       uint64
-	sessions         []Session     // of last, shared with it
+	sessions         []Session // of last, shared with it
+	own              []Session // those of this machine
+	machines         machineRolls
 	unmerged         bool          // sessions lack the newest answers; see Config.Once
 	single           chan struct{} // holds a token while an adapter answers; nil: see askAlone
 	listeners        map[*Events]struct{}
@@ -278,9 +282,10 @@ func (c *Core) publishLocked() {
 		for i, s := range c.sources {
 			lists[i] = s.public
 		}
-		c.sessions = merge(lists)
+		c.own = merge(lists)
+		c.sessions = c.machines.with(c.own)
 	}
-	snap.Sessions = c.sessions
+	snap.Sessions, snap.Machines = c.sessions, c.machines.health()
 	c.last.Store(snap)
 	for r := range c.readers {
 		r.set()

@@ -42,6 +42,9 @@ func (c *Core) Peek(ctx context.Context, s Session, n int) ([]adapters.Message, 
 	if s.IsProcess() {
 		return nil, ctx.Err()
 	}
+	if s.Machine != "" {
+		return c.peekMachine(ctx, s, n)
+	}
 	if s.Launch != nil && s.Launch.Unlisted && s.Launch.Log != "" && c.cfg.Launches != nil {
 		return c.peekOutput(&s)
 	}

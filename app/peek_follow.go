@@ -23,6 +23,8 @@ const (
 	// followRest how often one that is not at work.
 	followStep = 3 * time.Second
 	followRest = 20 * time.Second
+	// followMachine is how often a session of another machine is reported as changed while it works: each look is a connection.
+	followMachine = 10 * time.Second
 )
 
 // Follow calls changed once it watches s, and then whenever Peek may return something
@@ -41,7 +43,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		t := time.NewTicker(pace(&s))
 		defer t.Stop()
 		step = t.C
-		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok {
+		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok && s.Machine == "" {
 			gone := make(chan struct{})
 			defer func() { cancel(); <-gone }()
 			go func() { defer close(gone); p.Push(ctx, reported.set) }()
@@ -71,7 +73,10 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 
 // pace returns how often a session without files is reported as changed.
 func pace(s *Session) time.Duration {
-	if s.Status == adapters.Working || s.Status == adapters.Waiting {
+	switch working := s.Status == adapters.Working || s.Status == adapters.Waiting; {
+	case working && s.Machine != "":
+		return followMachine
+	case working:
 		return followStep
 	}
 	return followRest

@@ -69,6 +69,9 @@ type signaller interface {
 // PlanStop reads the session again and returns how it would be stopped. Its errors wrap
 // ErrNoSession, ErrNotRunning or ErrCannotStop.
 func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
+	if s.Machine != "" {
+		return c.planMachineStop(s)
+	}
 	now, err := c.currentSession(ctx, s)
 	if err != nil {
 		return nil, err
@@ -212,6 +215,11 @@ func (p *StopPlan) readTree(ctx context.Context, table proc.Lister) error {
 // progress, which may be nil, before each signal. A signal reaches the process of the plan
 // or none.
 func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (StopResult, error) {
+	if p.Session.Machine != "" {
+		began := time.Now()
+		err := p.stopper.Stop(ctx, p.Session.Session)
+		return StopResult{Took: time.Since(began)}, err
+	}
 	now, err := c.currentSession(ctx, p.Session)
 	if err != nil {
 		return StopResult{}, err

@@ -105,7 +105,9 @@ func hadNoTurn(ev *app.Event) bool {
 
 // isRemoval reports whether ev is the end of a session that its gateway removed. No process ended, so the user is not
 // notified.
-func isRemoval(ev *app.Event) bool { return ev.Process.IsZero() && ev.Session.Remote != "" }
+func isRemoval(ev *app.Event) bool {
+	return ev.Process.IsZero() && ev.MachineProcess == "" && ev.Session.Remote != ""
+}
 
 // isSuspension reports whether ev only reports that the session's process was stopped by a signal, or continued.
 func isSuspension(ev app.Event) bool {
@@ -127,9 +129,12 @@ func (p *policy) ended(ev app.Event) string {
 		id = ev.Session.Process
 	}
 	key := endKey(ev.Session, id)
+	if ev.MachineProcess != "" {
+		key = "ended on " + ev.MachineProcess
+	}
 	told := p.ends[key]
 	if holds(told, ev.Session.ID) {
-		if !id.IsZero() {
+		if !id.IsZero() || ev.MachineProcess != "" {
 			return ""
 		}
 		told = nil // without a process an old end cannot be distinguished from a new one: trust the event

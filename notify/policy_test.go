@@ -239,3 +239,23 @@ func TestRemovedByItsGateway(t *testing.T) {
 		t.Errorf("%+v", orders)
 	}
 }
+
+// TestMachineEnds: the end of a process on another machine is notified once, with all its sessions; that of a session that its gateway removed is not.
+func TestMachineEnds(t *testing.T) {
+	p := newPolicy(nil)
+	end := func(id, process, remote string) app.Event {
+		s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:" + id, Agent: adapters.Codex, Status: adapters.Stopped, Outcome: adapters.Completed,
+			FirstPrompt: "p", CWD: "/src/shop", Remote: remote}}
+		return app.Event{Kind: app.Ended, Session: s, MachineProcess: process}
+	}
+	orders := p.take([]app.Event{end("a", "devbox 1", "devbox"), end("b", "devbox 1", "devbox"), end("c", "", "gateway")}, look{now: noon})
+	if len(orders) != 1 || len(orders[0].ended) != 2 || orders[0].session != "devbox:a" {
+		t.Errorf("%+v", orders)
+	}
+	if again := p.take([]app.Event{end("a", "devbox 1", "devbox")}, look{now: noon}); len(again) != 0 {
+		t.Errorf("told again: %+v", again)
+	}
+	if next := p.take([]app.Event{end("a", "devbox 2", "devbox")}, look{now: noon}); len(next) != 1 {
+		t.Errorf("another process: %+v", next)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -105,7 +106,7 @@ func (n *Notifier) takeOver() (cancel func()) {
 		defer mu.Unlock()
 		left.Waits = slices.DeleteFunc(left.Waits, func(w wait) bool {
 			for _, m := range w.all() {
-				if !answered(snap, m.Agent) {
+				if !answered(snap, m.Agent) || machinePending(snap, m.Key) {
 					return false
 				}
 			}
@@ -131,6 +132,13 @@ func (n *Notifier) takeOver() (cancel func()) {
 		unsubscribe()
 	}()
 	return finish
+}
+
+// machinePending reports whether the wait with this key may be of a machine that has not answered yet.
+func machinePending(snap *app.Snapshot, key string) bool {
+	return slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool {
+		return m.State == app.Pending && strings.Contains(key, " "+app.MachineID(m.Name, ""))
+	})
 }
 
 // answered reports whether all sessions of an agent are known.

@@ -15,6 +15,7 @@ import (
 // The sizes of parts of a text, in cells and lines.
 const (
 	projectCell = 40
+	machineCell = 18 // of a project's cell, for the machine
 	topicCells  = 160
 	listedLines = 3
 )
@@ -106,6 +107,8 @@ func SeveralText(waits []app.Session) Text {
 
 func place(s adapters.Session) string {
 	switch {
+	case s.CWD != "" && s.Remote != "" && s.Container == "":
+		return " in " + present.Cut(present.Project(s.CWD), projectCell-machineCell) + " on " + present.Cut(present.Line(s.Remote), machineCell-len(" on "))
 	case s.CWD != "" && s.Container != "":
 		return " in " + present.Cut(present.Project(s.CWD), projectCell) + " in a container"
 	case s.CWD != "":

@@ -176,3 +176,11 @@ func TestMarkup(t *testing.T) {
 		}
 	}
 }
+
+// TestMachineText: the machine stands in the title, beside the folder.
+func TestMachineText(t *testing.T) {
+	s := app.Session{Machine: "devbox", Session: adapters.Session{ID: "devbox:1", Agent: adapters.Codex, Status: adapters.Waiting, WaitingFor: adapters.ForPermission, CWD: "/src/shop", Remote: "devbox"}}
+	if got := WaitingText(s).Title; got != "Codex needs permission in shop on devbox" {
+		t.Errorf("%q", got)
+	}
+}

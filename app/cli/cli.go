@@ -18,6 +18,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
 	"rollcall/app/quiet"
 	"rollcall/app/settings"
 	"rollcall/proc"
@@ -59,6 +60,8 @@ type Deps struct {
 	Live func() (*settings.Live, error)
 	// Quiet opens the state of do not disturb; nil: there is none.
 	Quiet func() (*quiet.Quiet, error)
+	// Machines opens the user's other machines, and the folder of those that machine add keeps; nil: there are none.
+	Machines func() (*machine.Machines, *machine.Kept, error)
 	// Fuses opens the fuses; nil: there are none.
 	Fuses func() (*fuse.Fuses, error)
 	// Keep runs the keeper until it ends by itself or ctx is done: `rollcall keep`; nil: this build has none.
@@ -141,9 +144,10 @@ Without a command it starts the tray icon.`,
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
 		newSearch, newUsage, newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep,
-		newPending, newAnswer, newSend, newInterrupt, newAutostart, newUninstall, newDND} {
+		newPending, newAnswer, newSend, newInterrupt, newAutostart, newUninstall, newDND, newMachine} {
 		root.AddCommand(add(e))
 	}
+	forwardCommands(e, root)
 	refuseUnknownTopics(root)
 	addCompletionCommand(root)
 	addCompletions(e, root)

@@ -21,11 +21,13 @@ type document struct {
 	At       string        `json:"at"`
 	Sessions []sessionJSON `json:"sessions"`
 	Adapters []adapterJSON `json:"adapters"`
+	Machines []machineJSON `json:"machines,omitempty"`
 	Locks    []lockJSON    `json:"locks,omitempty"`
 }
 
 type sessionJSON struct {
 	ID             string              `json:"id"`
+	Machine        string              `json:"machine,omitempty"`
 	Agent          adapters.Name       `json:"agent"`
 	Status         adapters.Status     `json:"status"`
 	WaitingFor     adapters.WaitingFor `json:"waiting_for,omitempty"`
@@ -47,7 +49,11 @@ type sessionJSON struct {
 	Context        *adapters.Context   `json:"context,omitempty"`
 	CostUSD        float64             `json:"cost_usd,omitempty"`
 	StartedAt      string              `json:"started_at,omitempty"`
+	TurnStartedAt  string              `json:"turn_started_at,omitempty"`
 	LastActivityAt string              `json:"last_activity_at,omitempty"`
+	Version        string              `json:"version,omitempty"`
+	Unattended     bool                `json:"unattended,omitempty"`
+	Unstored       bool                `json:"unstored,omitempty"`
 	Launch         *launchJSON         `json:"launch,omitempty"`
 }
 
@@ -93,11 +99,12 @@ func newDocument(at time.Time, sessions []app.Session, health []app.Health) docu
 
 func sessionAsJSON(s *app.Session) sessionJSON {
 	j := sessionJSON{
-		ID: s.ID, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Suspended: s.Suspended, Evidence: s.Evidence,
+		ID: s.ID, Machine: s.Machine, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Suspended: s.Suspended, Evidence: s.Evidence,
 		PID: s.Process.PID, CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title,
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Parent: s.Parent, Remote: s.Remote, Container: s.Container,
 		Tokens: s.Tokens, CostUSD: s.CostUSD,
-		StartedAt: timestamp(s.StartedAt), LastActivityAt: timestamp(s.LastActivityAt),
+		StartedAt: timestamp(s.StartedAt), TurnStartedAt: timestamp(s.TurnStartedAt), LastActivityAt: timestamp(s.LastActivityAt),
+		Version: s.Version, Unattended: s.Unattended, Unstored: s.Unstored,
 	}
 	if s.Context != (adapters.Context{}) {
 		j.Context = &s.Context

@@ -25,6 +25,7 @@ var documented = map[string]any{
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usageRowJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
 	"quiet": quietJSON{},
+	"hello": helloJSON{}, "removed": removedJSON{}, "machine": machineJSON{},
 }
 
 func TestJSONDocumented(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/fuse"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/proc"
@@ -32,6 +33,7 @@ type env struct {
 	open     func() ([]adapters.Adapter, proc.Lister)
 	launches func() (*launch.Launches, error)
 	settings func() settings.Settings
+	machines func() *machine.Machines
 	undoes   atomic.Bool // the command takes back what is half done when it is interrupted
 }
 
@@ -43,6 +45,7 @@ func newEnv(ctx context.Context, streams Streams, deps Deps) *env {
 	e.open = sync.OnceValues(func() ([]adapters.Adapter, proc.Lister) { return deps.Open() })
 	e.launches = sync.OnceValues(e.openLaunches)
 	e.settings = sync.OnceValue(e.loadSettings)
+	e.machines = sync.OnceValue(e.openMachines)
 	return e
 }
 
@@ -143,7 +146,7 @@ func (e *env) warnFailed(snap *app.Snapshot) (failed bool) {
 		}
 		e.warn(line)
 	}
-	return failed
+	return e.warnMachines(snap) || failed
 }
 
 // find returns the session with this id, or with the only id that begins so, and

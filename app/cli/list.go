@@ -22,9 +22,9 @@ const week = 7 * 24 * time.Hour
 
 type listCommand struct {
 	*env
-	all                         bool
+	all, here                   bool
 	since, agent, status, group string
-	dir                         string
+	dir, machine                string
 	asJSON, strict              bool
 }
 
@@ -53,7 +53,9 @@ column, and nothing is cut.`,
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting, idle, stopped (implies --all), unknown")
 	f.StringVar(&c.group, "group", "", "only sessions launched in this `group`")
-	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` or below it")
+	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` of this machine or below it")
+	f.StringVarP(&c.machine, "machine", "H", "", "only sessions of this other `machine`")
+	f.BoolVar(&c.here, "here", false, "only sessions of this machine: no other is asked")
 	jsonFlag(cmd, &c.asJSON)
 	strictFlag(cmd, &c.strict)
 	return cmd
@@ -79,15 +81,25 @@ func (c *listCommand) run() error {
 	if cfg.Limit == 0 && since == app.All {
 		cfg.Limit = wholeLimit
 	}
+	others, err := c.asked()
+	if err != nil {
+		return err
+	}
+	if c.machine != "" {
+		cfg.Adapters = nil
+	}
 	cfg.Once = true
 	debug.SetMemoryLimit(listMemory)
-	snap := app.New(cfg).Refresh(c.ctx)
+	rolls := make(chan []app.MachineRoll, 1)
+	go func() { rolls <- others.Ask(c.ctx, since, cmp.Or(cfg.Limit, machineLimit)) }()
+	snap := app.New(cfg).Refresh(c.ctx).WithMachines(<-rolls)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
 	shown := c.filter(snap.Sessions, since)
 	if c.asJSON {
 		d := newDocument(snap.At, nil, snap.Adapters)
+		d.Machines = machinesAsJSON(snap.Machines)
 		d.Locks = lockList(c.env)
 		err = c.printSessions(d, shown)
 	} else {
@@ -149,6 +161,7 @@ func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Sessi
 	for i := range all {
 		s := &all[i]
 		if since == 0 && !s.Live() || c.status != "" && string(s.Status) != c.status ||
+			c.agent != "" && string(s.Agent) != c.agent ||
 			c.group != "" && (s.Launch == nil || s.Launch.Group != c.group) || !within(s) {
 			continue
 		}
@@ -178,9 +191,16 @@ func (c *listCommand) warnNone(snap *app.Snapshot) {
 			failed = append(failed, string(h.Name))
 		}
 	}
+	for _, m := range snap.Machines {
+		if m.State == app.OK {
+			asked = append(asked, "machine "+m.Name)
+		} else {
+			failed = append(failed, "machine "+m.Name)
+		}
+	}
 	what, where := c.nothing()
 	text := what + " of " + strings.Join(asked, ", ") + where
-	absent := len(snap.Adapters) - len(asked) - len(failed)
+	absent := len(snap.Adapters) + len(snap.Machines) - len(asked) - len(failed)
 	switch {
 	case asked == nil && failed == nil && c.agent != "":
 		text = c.agent + " is not installed"

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 const (
 	colStatus = iota
 	colProject
+	colMachine
 	colAgent
 	colModel
 	colGroup
@@ -25,7 +25,7 @@ const (
 	columns
 )
 
-var header = [columns]string{"STATUS", "PROJECT", "AGENT", "MODEL", "GROUP", "AGE", "ID", "TOPIC"}
+var header = [columns]string{"STATUS", "PROJECT", "MACHINE", "AGENT", "MODEL", "GROUP", "AGE", "ID", "TOPIC"}
 
 // gap is the number of cells between two columns.
 const gap = 2
@@ -36,9 +36,9 @@ const leaveOut = -gap
 // narrowing lists the steps by which a table is made narrower until it fits its terminal: a column is cut to a width, or
 // left out. An id is cut last, since other commands take it.
 var narrowing = []struct{ column, width int }{
-	{colTopic, 40}, {colModel, 20}, {colGroup, 16}, {colProject, 20}, {colTopic, 24}, {colModel, 12}, {colProject, 12}, {colGroup, 8},
-	{colTopic, 14}, {colAgent, 7}, {colTopic, 12}, {colModel, leaveOut}, {colGroup, leaveOut}, {colTopic, leaveOut}, {colAgent, leaveOut},
-	{colAge, leaveOut}, {colProject, 8}, {colID, 36}, {colStatus, 9}, {colProject, leaveOut}, {colID, 8}, {colID, leaveOut}, {colStatus, 1},
+	{colTopic, 40}, {colModel, 20}, {colGroup, 16}, {colProject, 20}, {colMachine, 16}, {colTopic, 24}, {colModel, 12}, {colProject, 12}, {colGroup, 8},
+	{colMachine, 8}, {colTopic, 14}, {colAgent, 7}, {colTopic, 12}, {colModel, leaveOut}, {colGroup, leaveOut}, {colTopic, leaveOut}, {colAgent, leaveOut},
+	{colAge, leaveOut}, {colMachine, leaveOut}, {colProject, 8}, {colID, 36}, {colStatus, 9}, {colProject, leaveOut}, {colID, 8}, {colID, leaveOut}, {colStatus, 1},
 }
 
 // row is one line of the table.
@@ -90,16 +90,23 @@ func nest(sessions []app.Session) []row {
 // shortIDs maps each session's id to its shortest beginning, of 8 characters or more,
 // that no other id has.
 func shortIDs(sessions []app.Session) map[string]string {
-	ids := make([]string, 0, len(sessions))
+	ids := map[string][]string{} // by machine
 	out := map[string]string{}
 	for i := range sessions {
 		if s := &sessions[i]; s.IsProcess() {
 			out[s.ID] = present.ShortID(&s.Session)
 		} else {
-			ids = append(ids, s.ID)
+			ids[s.Machine] = append(ids[s.Machine], s.IDThere())
 		}
 	}
-	maps.Copy(out, uniquePrefixes(ids, present.MinID))
+	for name, there := range ids {
+		for id, prefix := range uniquePrefixes(there, present.MinID) {
+			if name != "" {
+				id, prefix = app.MachineID(name, id), app.MachineID(name, prefix)
+			}
+			out[id] = prefix
+		}
+	}
 	return out
 }
 
@@ -108,6 +115,7 @@ func (r *row) fill(now time.Time, prefixes map[string]string) {
 	r.cells = [columns]string{
 		colStatus:  sign(s) + " " + present.Status(s.Session),
 		colProject: indent(r.depth) + present.Project(s.CWD),
+		colMachine: present.Line(s.Machine),
 		colAgent:   present.AgentName(s.Agent),
 		colModel:   present.Line(s.Model),
 		colAge:     present.Since(s.LastActivityAt, now),
@@ -120,7 +128,7 @@ func (r *row) fill(now time.Time, prefixes map[string]string) {
 	if s.Stale != nil {
 		r.cells[colStatus] += " (stale)"
 	}
-	if s.Remote != "" {
+	if s.Remote != "" && s.Remote != s.Machine {
 		r.cells[colProject] += " @" + present.Line(s.Remote)
 	}
 	if s.Container != "" {
@@ -161,14 +169,15 @@ func sign(s *app.Session) string {
 
 // columnWidths returns the width of each column in a terminal of total cells: what its cells need, less where that is more
 // than the terminal has. Without a terminal (0) nothing is cut and every column is there, for programs that read the
-// table; in one, a model and a group have a column if a session has one.
+// table; in one, a model and a group have a column if a session has one. A
+// machine has one only then everywhere: with no other machine nothing changes.
 func columnWidths(rows []row, total int) [columns]int {
 	var w [columns]int
 	for col := range w {
 		for _, r := range rows {
 			w[col] = max(w[col], present.Width(r.cells[col]))
 		}
-		if w[col] == 0 && total > 0 && (col == colModel || col == colGroup) {
+		if w[col] == 0 && (col == colMachine || total > 0 && (col == colModel || col == colGroup)) {
 			w[col] = leaveOut
 		} else {
 			w[col] = max(w[col], present.Width(header[col]))

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,17 +23,25 @@ import (
 // eventJSON is the JSON document of an event.
 type eventJSON struct {
 	Schema  int          `json:"schema"`
-	Event   string       `json:"event"` // started, status, ended, fuse.set, fuse.changed, fuse.fired, fuse.cancelled
+	Event   string       `json:"event"` // started, status, ended, fuse.set, fuse.changed, fuse.fired, fuse.cancelled; with --snapshot also those of stream.go
 	At      string       `json:"at"`
 	Session *sessionJSON `json:"session,omitempty"`
 	Before  string       `json:"before,omitempty"` // the status before; with the event "status"
 	Fuse    *fuseJSON    `json:"fuse,omitempty"`
+
+	// With --snapshot only.
+	Was     *sessionJSON `json:"was,omitempty"`
+	Process string       `json:"process,omitempty"`
+	Removed *removedJSON `json:"removed,omitempty"`
+	Adapter *adapterJSON `json:"adapter,omitempty"`
+	Hello   *helloJSON   `json:"hello,omitempty"`
 }
 
 type watchCommand struct {
 	*env
 	agent  string
 	asJSON bool
+	stream streamOptions
 }
 
 func newWatch(e *env) *cobra.Command {
@@ -42,16 +52,24 @@ func newWatch(e *env) *cobra.Command {
 		Short:      "Print what happens to sessions and fuses, as it happens",
 		Long: `Print what happens to the sessions from now on, until it is interrupted: one line
 when a session starts, when its status changes and when its process ends, and one
-when a fuse is set, changed, fired or cancelled.`,
+when a fuse is set, changed, fired or cancelled.
+
+With --json --snapshot it begins with every session and agent as they are now, and
+goes on with each row that changes and with a sign of life, so that a reader knows
+at any time what list shows. Another machine's Rollcall reads this over ssh.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print one JSON document per line, schema 1")
 	cmd.Flags().StringVar(&c.agent, "agent", "", "only sessions of this `agent`")
+	c.stream.addFlags(cmd)
 	return cmd
 }
 
 func (c *watchCommand) run() error {
+	if err := c.stream.check(c.asJSON); err != nil {
+		return err
+	}
 	core, closeWatcher, err := c.runningCore()
 	if err != nil {
 		return err
@@ -75,10 +93,30 @@ func (c *watchCommand) run() error {
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
 	running.Go(func() { c.attendKeeper(ctx) })
+	if c.stream.endWithStdin {
+		go func() { // a read from the standard input can't be cancelled
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			cancel()
+		}()
+	}
+	if c.stream.snapshot { // it has the sessions of its own machine only
+		c.streamTo(ctx, core, events, func(e eventJSON) { emit(e, "") })
+		return c.ctx.Err()
+	}
+	running.Go(func() { c.machines().Run(ctx, 0, core) })
+	c.printEvents(ctx, events, emit)
+	return c.ctx.Err()
+}
+
+// printEvents calls emit for each event until ctx is done.
+func (c *watchCommand) printEvents(ctx context.Context, events *app.Events, emit func(eventJSON, string)) {
 	for {
 		e, err := events.Next(ctx)
 		if err != nil {
-			return c.ctx.Err()
+			return
+		}
+		if c.agent != "" && string(e.Session.Agent) != c.agent { // another machine's
+			continue
 		}
 		s := sessionAsJSON(&e.Session)
 		line := eventJSON{Schema: schema, Event: string(e.Kind), At: timestamp(e.At), Session: &s}
@@ -113,7 +151,7 @@ func (c *watchCommand) attendKeeper(ctx context.Context) {
 
 // runningCore returns a core that notices the ends of processes at once.
 func (c *watchCommand) runningCore() (*app.Core, func(), error) {
-	cfg, err := c.config(0, false, adapters.Name(c.agent))
+	cfg, err := c.config(c.stream.since, false, adapters.Name(c.agent))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +173,11 @@ func eventLine(e *app.Event, width int) string {
 	if e.Kind == app.Changed {
 		what = present.Status(s.Session)
 	}
-	return watchLine(width, e.At, what, present.AgentName(s.Agent), present.Project(s.CWD), present.Topic(s.Session))
+	project := present.Project(s.CWD)
+	if s.Machine != "" {
+		project += " @" + present.Line(s.Machine)
+	}
+	return watchLine(width, e.At, what, present.AgentName(s.Agent), project, present.Topic(s.Session))
 }
 
 // watchLine returns a line of aligned columns for a terminal of width cells; 0: there is no terminal, and nothing is cut.

@@ -149,3 +149,94 @@ func TestWatchReaderGone(t *testing.T) {
 		t.Fatal("it still watches")
 	}
 }
+
+// watchStream runs watch --json --snapshot until the test ends, and returns its lines.
+func watchStream(t *testing.T, d Deps, args ...string) <-chan eventJSON {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		runOn(ctx, t, Streams{Out: in}, d, append([]string{"watch", "--json", "--snapshot"}, args...)...)
+		_ = in.Close()
+	}()
+	lines := make(chan eventJSON, 1000)
+	go func() {
+		defer close(lines)
+		for sc := bufio.NewScanner(out); sc.Scan(); {
+			var e eventJSON
+			if err := json.Unmarshal(sc.Bytes(), &e); err != nil {
+				t.Errorf("%v in %s", err, sc.Text())
+			}
+			lines <- e
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		_ = out.Close()
+		<-ended
+	})
+	return lines
+}
+
+// TestWatchStream: the stream begins with a hello and the whole roll; an event comes before its row, and a heartbeat
+// follows.
+func TestWatchStream(t *testing.T) {
+	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
+	lines := watchStream(t, withTable(claude(s)), "--heartbeat", "1s")
+	var order []string
+	var rolled []string
+	for e := range lines {
+		if e.Schema != schema {
+			t.Errorf("schema %d in %+v", e.Schema, e)
+		}
+		if e.Event == streamHello && (e.Hello == nil || e.Hello.Heartbeat != 1) {
+			t.Errorf("hello %+v", e.Hello)
+		}
+		if order = append(order, e.Event); e.Event == streamRoll {
+			break
+		}
+		if e.Event == streamSession {
+			rolled = append(rolled, e.Session.ID)
+		}
+	}
+	if order[0] != streamHello || len(rolled) == 0 || rolled[0] != "one" {
+		t.Fatalf("order %q, sessions %q", order, rolled)
+	}
+	for e := range lines {
+		if e.Event == streamHeartbeat {
+			break
+		}
+	}
+	h, err := proc.OpenAt("/proc", "/etc").Hold(s.Process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := h.Send(proc.Kill); err != nil {
+		t.Fatal(err)
+	}
+	var ended *eventJSON
+	for e := range lines {
+		if e.Event == "ended" {
+			if ended = &e; e.Process == "" || e.Was == nil || e.Was.Status != adapters.Working || e.Session.Outcome != adapters.Died {
+				t.Errorf("%+v", e)
+			}
+		}
+		if e.Event == streamSession && e.Session.Status == adapters.Stopped {
+			break
+		}
+	}
+	if ended == nil {
+		t.Error("the row of the stopped session came before its end")
+	}
+}
+
+func TestWatchStreamUsage(t *testing.T) {
+	for _, args := range [][]string{{"--snapshot"}, {"--json", "--since", "7d"}, {"--json", "--snapshot", "--heartbeat", "1ms"}} {
+		if r := run(t, deps(), append([]string{"watch"}, args...)...); r.code != Usage {
+			t.Errorf("%q: exit code %d, %s", args, r.code, r.err)
+		}
+	}
+}

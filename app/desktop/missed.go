@@ -35,6 +35,7 @@ func (p *parts) markEndsReported(log *slog.Logger) func([]app.Event) {
 		var ids []string
 		for _, ev := range ended {
 			switch {
+			case ev.Session.Machine != "": // the launch is another machine's
 			case ev.Session.Launch != nil:
 				ids = append(ids, ev.Session.Launch.ID)
 			case ev.Before.Launch != nil:

@@ -14,6 +14,7 @@ import (
 	"rollcall/app/cli"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
 	"rollcall/app/settings"
 	"rollcall/proc"
 )
@@ -37,6 +38,7 @@ type parts struct {
 	watcher  *proc.Watcher    // nil: ends of processes are noticed on refresh only
 	live     *settings.Live   // nil: there are no settings
 	troubles *troubles
+	machines *machine.Machines
 }
 
 // newParts returns the parts. The caller closes them.
@@ -54,6 +56,10 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 			log.Warn("changes of the settings are not noticed", "error", err)
 		}
 	}
+	if p.machines, _, err = deps.Machines(); err != nil {
+		log.Warn("some machines are not used", "error", err)
+	}
+	cfg.Machines = p.machines
 	if p.launches, err = p.deps.Launches(); err != nil {
 		log.Warn("launches are not known", "error", err)
 	} else {

@@ -23,6 +23,10 @@ import (
 
 var started = time.Now()
 
+// recentlyEnded is how far back the tray asks other machines for stopped sessions: how a session ended while there was no connection is
+// then known.
+const recentlyEnded = time.Hour
+
 // runTray runs the tray process until it ends. If an update replaced the program and the user asked for the new one, it
 // becomes that, once everything of the old one has ended.
 func runTray(ctx context.Context, deps *cli.Deps) error {
@@ -73,6 +77,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	running.Go(func() { report(log, recent.follow(ctx, ends, func() { poke(attention.redraw) })) })
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, core.Run(ctx)) })
+	running.Go(func() { p.machines.Run(ctx, recentlyEnded, core) })
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, log)) })
 	running.Go(func() { handleMessages(ctx, log, own) })

@@ -37,18 +37,17 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	defer func() { _ = own.Close() }()
 	p := newParts(deps, windowDays*24*time.Hour, true)
 	defer p.close()
-	following, stop := context.WithCancel(ctx)
-	defer stop()
+	keeping, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
 	if p.live != nil {
 		changes := p.live.Changes()
-		go p.live.Watch(following)
-		go p.followMistakes(following, changes)
+		running.Go(func() { p.live.Watch(keeping) })
+		running.Go(func() { p.followMistakes(keeping, changes) })
 	}
+	running.Go(func() { p.machines.Run(keeping, windowDays*24*time.Hour, p.core) })
 	if alone {
-		keeping, cancel := context.WithCancel(ctx)
-		var running sync.WaitGroup
-		defer running.Wait()
-		defer cancel()
 		p.serve(keeping, &running)
 	}
 	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch,

@@ -15,6 +15,8 @@ import (
 // still running.
 func CheckResume(s *app.Session) error {
 	switch {
+	case s.Machine != "":
+		return fmt.Errorf("session %s runs on %s; to resume it there: rollcall resume %s --terminal", s.IDThere(), present.Line(s.Machine), owned.Quote(s.ID))
 	case s.Remote != "":
 		return fmt.Errorf("session %s runs on %s: send it a message there", s.ID, present.Line(s.Remote))
 	case s.Container != "":

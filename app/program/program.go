@@ -19,6 +19,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
 	"rollcall/app/quiet"
 	"rollcall/app/settings"
 	"rollcall/app/store"
@@ -32,7 +33,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
-	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet,
+	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
 	kept(&deps)
 	addDesktop(&deps)
@@ -142,6 +143,18 @@ func openQuiet() (*quiet.Quiet, error) {
 		return nil, err
 	}
 	return quiet.In(state), nil
+}
+
+// openMachines opens the user's other machines, and those that machine add keeps. With an error they are those that can be used.
+func openMachines() (*machine.Machines, *machine.Kept, error) {
+	state, err := store.StatePath()
+	if err != nil {
+		return machine.New(nil, nil), nil, err
+	}
+	set, _ := loadSettings()
+	kept := machine.KeptIn(store.Below(state, store.Machines))
+	list, err := machine.Open(set.Machines, kept)
+	return machine.New(list, nil), kept, err
 }
 
 // openLaunches opens the records of Rollcall's launches. It creates nothing on disk.

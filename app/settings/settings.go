@@ -40,6 +40,8 @@ type Settings struct {
 	Notifications Notifications `toml:"notifications"`
 	// Theme is the theme of the window: "light", "dark", or "desktop" for that of the desktop.
 	Theme Theme `toml:"theme"`
+	// Machines are the other machines whose sessions are shown.
+	Machines []Machine `toml:"machine"`
 }
 
 // Price is what a model costs, in USD per million tokens.
@@ -139,6 +141,7 @@ func Load(path string) (Settings, error) {
 	for _, key := range meta.Undecoded() {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
+	bad = append(bad, s.checkMachines(path, text)...)
 	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme()) {
 		at := ""
 		if i < maxLines {

@@ -18,6 +18,7 @@ const (
 	Worktrees     = "worktrees"
 	Fuses         = "fuses"
 	Webhook       = "webhook"       // its messages that have not been delivered
+	Machines      = "machines"      // those of machine add
 	Notifications = "notifications" // those that are on the screen
 	Quiet         = "quiet"         // do not disturb
 	Window        = "window.json"   // its size

@@ -46,7 +46,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 		{"Where", withValue(
 			field{name: "Folder", value: short(s.CWD), mono: true},
 			field{name: "Branch", value: short(s.Branch), mono: true},
-			field{name: "Machine", value: short(s.Remote)},
+			field{name: "Machine", value: short(machineOf(s))},
 			field{name: "Container", value: short(s.Container)},
 			field{name: "Process", value: process(s)},
 		)},
@@ -65,6 +65,14 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 		}
 	}
 	return out
+}
+
+// machineOf returns what runs a session, where that is not this machine: another machine, a gateway, or a gateway of another machine.
+func machineOf(s *app.Session) string {
+	if s.Machine != "" && s.Remote != s.Machine {
+		return s.Machine + ", " + s.Remote
+	}
+	return s.Remote
 }
 
 // withValue returns the fields that have a value.

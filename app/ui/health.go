@@ -36,7 +36,38 @@ func join(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// problemText returns why agents could not be read; empty: all could.
+// failedMachines returns the names of the machines that did not answer in full.
+func failedMachines(s *app.Snapshot) (names []string) {
+	for _, m := range s.Machines {
+		if m.State == app.Failed {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// maxMachineLines is how many machines are named that did not answer.
+const maxMachineLines = 4
+
+// machineLines returns why machines did not answer in full.
+func machineLines(s *app.Snapshot) (lines []string) {
+	for _, m := range s.Machines {
+		if m.State != app.Failed {
+			continue
+		}
+		if len(lines) == maxMachineLines {
+			return append(lines, fmt.Sprintf("and %d more machines", len(failedMachines(s))-maxMachineLines))
+		}
+		why := "did not answer"
+		if len(m.Problems) > 0 {
+			why = present.Cut(short(m.Problems[0]), 180)
+		}
+		lines = append(lines, m.Name+": "+why)
+	}
+	return lines
+}
+
+// problemText returns why agents and machines could not be read; empty: all could.
 func problemText(s *app.Snapshot) string {
 	var lines []string
 	for _, a := range s.Adapters {
@@ -52,5 +83,5 @@ func problemText(s *app.Snapshot) string {
 		}
 		lines = append(lines, present.AgentName(a.Name)+": "+why)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(lines, machineLines(s)...), "\n")
 }

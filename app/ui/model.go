@@ -239,7 +239,7 @@ func searchTexts(sessions []app.Session) []string {
 		b.Reset()
 		for _, t := range [...]string{
 			present.AgentName(s.Agent), string(s.Agent), s.CWD, s.Title, s.FirstPrompt, s.LastPrompt, s.Branch, s.Model,
-			s.ID, s.Remote, s.Container, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
+			s.ID, s.Remote, sessions[i].Machine, s.Container, present.Status(*s), string(s.Status), groupOf(s.Status).String(), launchGroup(&sessions[i]),
 		} {
 			b.WriteString(head(t, maxSearched))
 			b.WriteByte('\n')

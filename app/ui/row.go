@@ -101,7 +101,7 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		second = append(second, "sub-agent")
 	}
 	if s.Remote != "" {
-		second = append(second, "on "+present.Cut(present.Line(head(s.Remote, maxRowText)), 30))
+		second = append(second, "on "+present.Cut(present.Line(head(machineOf(s), maxRowText)), 30))
 	}
 	if s.Container != "" {
 		second = append(second, "in a container")

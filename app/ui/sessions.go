@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -119,13 +120,13 @@ func phaseOf(v *view) string {
 		return phaseNone
 	case pending(v.snapshot):
 		return phaseLoading
-	case len(failedNames(v.snapshot)) > 0:
+	case len(failedNames(v.snapshot))+len(failedMachines(v.snapshot)) > 0:
 		return phaseFailed
 	}
 	return phaseEmpty
 }
 
-// pending reports whether an agent has not been read yet.
+// pending reports whether an agent or another machine has not been read yet.
 func pending(s *app.Snapshot) bool {
 	if s.Generation == 0 && len(s.Adapters) == 0 {
 		return true
@@ -135,7 +136,7 @@ func pending(s *app.Snapshot) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(s.Machines, func(m app.MachineHealth) bool { return m.State == app.Pending })
 }
 
 func (p *sessionsPage) showPhase() {
@@ -179,7 +180,7 @@ func (p *sessionsPage) message(phase string) fyne.CanvasObject {
 		return widgets.NewMessage(p.busy, "Looking for sessions…", "Rollcall reads the files and processes of each agent.")
 	case phaseFailed:
 		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot read the sessions of "+join(failedNames(p.view.snapshot)),
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot read the sessions of "+join(append(failedNames(p.view.snapshot), failedMachines(p.view.snapshot)...)),
 			problemText(p.view.snapshot), refresh, details)
 	}
 	launch := p.ui.host.NewButton("Launch…", nil, func() { p.ui.open(pageLaunch) })

@@ -16,6 +16,7 @@ type trouble struct {
 	text   string // of the row
 	failed bool   // false: the adapter has not answered yet
 	lost   bool   // all its sessions are stale or missing
+	away   bool   // it is another machine, which nothing waits for
 }
 
 // adapterWidth is the width of an adapter's row in cells. Errors need more room than sessions.
@@ -26,7 +27,7 @@ const adapterWidth = 80
 func troubles(snapshot *app.Snapshot) []trouble {
 	stale := map[adapters.Name]*app.Stale{}
 	for i := range snapshot.Sessions {
-		if s := &snapshot.Sessions[i]; s.Stale != nil && stale[s.Agent] == nil {
+		if s := &snapshot.Sessions[i]; s.Stale != nil && s.Machine == "" && stale[s.Agent] == nil {
 			stale[s.Agent] = s.Stale
 		}
 	}
@@ -43,7 +44,41 @@ func troubles(snapshot *app.Snapshot) []trouble {
 			pending = append(pending, trouble{agent: agent, text: agent + ": asking…"})
 		}
 	}
+	failed = append(failed, failedMachines(snapshot)...)
+	for _, m := range snapshot.Machines {
+		if m.State == app.Pending {
+			pending = append(pending, trouble{agent: m.Name, text: m.Name + ": connecting…", away: true})
+		}
+	}
 	return append(failed, pending...)
+}
+
+// maxMachines is the number of rows for machines that did not answer in full. More share the last.
+const maxMachines = 3
+
+// failedMachines returns the machines that did not answer in full.
+func failedMachines(snapshot *app.Snapshot) (out []trouble) {
+	for i := range snapshot.Machines {
+		m := &snapshot.Machines[i]
+		if m.State != app.Failed {
+			continue
+		}
+		h := app.Health{Problems: m.Problems, Answered: m.Answered}
+		head := "⚠ " + m.Name + ": "
+		tail := ""
+		if !m.Answered.IsZero() {
+			tail = ", list from " + clock(m.Answered, snapshot.At)
+		}
+		room := adapterWidth - present.Width(head) - present.Width(tail)
+		out = append(out, trouble{agent: m.Name, failed: true, away: true, text: head + present.Cut(present.Line(present.Head(h.Problems[0])), room) + tail})
+	}
+	if more := len(out) - maxMachines; more > 0 {
+		out[maxMachines-1].text = fmt.Sprintf("⚠ %d more machines did not answer", more+1)
+		for i := range out[maxMachines:] {
+			out[maxMachines+i].text = ""
+		}
+	}
+	return out
 }
 
 // failedText returns the row of a failed adapter, such as "⚠ Codex: no answer in 5 s, list from 14:02". now is the

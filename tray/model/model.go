@@ -76,11 +76,7 @@ func Build(snapshot *app.Snapshot, now time.Time) Menu {
 	if hidden := len(shown) - MaxSessions; hidden > 0 {
 		rows = append(rows, moreRow(hidden, shown[MaxSessions:]))
 	}
-	for _, t := range troubles[:min(len(troubles), MaxAdapters)] {
-		if t.failed || empty == "" {
-			rows = append(rows, Row{Kind: Adapter, Text: t.text})
-		}
-	}
+	rows = append(rows, troubleRows(troubles, empty)...)
 	for _, text := range own {
 		rows = append(rows, Row{Kind: Adapter, Text: text})
 	}
@@ -92,6 +88,16 @@ func Build(snapshot *app.Snapshot, now time.Time) Menu {
 	}
 }
 
+// troubleRows returns the rows of the troubles. While the menu says that it is loading, only failures have a row.
+func troubleRows(troubles []trouble, empty string) (rows []Row) {
+	for _, t := range troubles {
+		if t.text != "" && len(rows) < MaxAdapters && (t.failed || empty != loading) {
+			rows = append(rows, Row{Kind: Adapter, Text: t.text})
+		}
+	}
+	return rows
+}
+
 // emptyText returns the text for a menu without sessions. It is "No agents at work" only if every adapter has answered.
 func emptyText(snapshot *app.Snapshot, troubles []trouble) string {
 	if snapshot.At.IsZero() && len(snapshot.Adapters) == 0 {
@@ -100,6 +106,8 @@ func emptyText(snapshot *app.Snapshot, troubles []trouble) string {
 	text := "No agents at work"
 	for _, t := range troubles {
 		switch {
+		case t.away: // its list may come late, or never
+			text = "No agents seen at work"
 		case !t.failed:
 			return loading
 		case t.lost:
@@ -117,7 +125,7 @@ func icon(c counts, troubles []trouble) assets.State {
 	lost, partly := false, false
 	for _, t := range troubles {
 		lost = lost || t.lost
-		partly = partly || t.failed
+		partly = partly || t.failed && !t.away
 	}
 	switch {
 	case c.waiting > 0:

@@ -341,3 +341,25 @@ func BenchmarkBuild(b *testing.B) {
 		model.Build(snapshot, now)
 	}
 }
+
+// TestBuildMachines: rows have their machine's name; a machine that does not answer has a row with its reason and changes nothing else, and
+// many of them share one.
+func TestBuildMachines(t *testing.T) {
+	on := func(s *app.Session) { s.Machine, s.Remote = "devbox", "devbox" }
+	snapshot := &app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Sessions: []app.Session{
+		session("devbox:a", adapters.Working, "shop", time.Minute, on, stale, title("Fix")), session("b", adapters.Idle, "shop", time.Minute)},
+		Machines: []app.MachineHealth{{Name: "box", State: app.Pending}, {Name: "devbox", State: app.Failed, Problems: []string{"connection refused"}, Answered: ago(8 * time.Minute)}}}
+	m := model.Build(snapshot, now)
+	want := []string{"◐ shop · devbox · Claude Code · Fix · seen 14:02", "○ shop · Claude Code · idle · 1 m", "⚠ devbox: connection refused, list from 14:02", "box: connecting…"}
+	if diff := cmp.Diff(want, labels(m)); diff != "" || m.Icon != assets.Working {
+		t.Errorf("icon %v\n%s", m.Icon, diff)
+	}
+	snapshot.Machines, snapshot.Sessions = nil, nil
+	for i := range 20 {
+		snapshot.Machines = append(snapshot.Machines, app.MachineHealth{Name: fmt.Sprint("m", i), State: app.Failed, Problems: []string{"host not found"}})
+	}
+	want = []string{"No agents seen at work", "⚠ m0: host not found", "⚠ m1: host not found", "⚠ 18 more machines did not answer"}
+	if diff := cmp.Diff(want, labels(model.Build(snapshot, now))); diff != "" {
+		t.Error(diff)
+	}
+}

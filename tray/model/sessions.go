@@ -76,6 +76,7 @@ func mark(s adapters.Status) string {
 const (
 	projectWidth = 18
 	agentWidth   = 14
+	machineWidth = 12
 	topicLeast   = 12
 )
 
@@ -85,8 +86,11 @@ func sessionRow(s *app.Session, now time.Time) Row {
 		age = "seen " + clock(s.Stale.Since, now)
 	}
 	brief := present.Brief(s.Session)
-	head := mark(s.Status) + " " +
-		present.Cut(present.Project(brief.CWD), projectWidth) + separator +
+	head := mark(s.Status) + " " + present.Cut(present.Project(brief.CWD), projectWidth) + separator
+	if s.Machine != "" {
+		head += present.Cut(present.Line(s.Machine), machineWidth) + separator
+	}
+	head +=
 		present.Cut(present.AgentName(s.Agent), agentWidth) + separator
 	left := width - present.Width(head)
 	if age != "" {

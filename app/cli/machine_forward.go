@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"rollcall/app"
+	"rollcall/app/machine"
+	"rollcall/app/present"
+)
+
+// machineLimit is how long list waits for other machines.
+const machineLimit = 5 * time.Second
+
+// openMachines returns the user's other machines, and reports those that cannot be used.
+func (e *env) openMachines() *machine.Machines {
+	if e.deps.Machines == nil {
+		return machine.New(nil, nil)
+	}
+	e.settings() // reports what is wrong with config.toml
+	m, _, err := e.deps.Machines()
+	if err != nil {
+		e.warn(err.Error())
+	}
+	return m
+}
+
+// findMachine returns the machine with this name. Its error lists those that there are.
+func (e *env) findMachine(name string) (*machine.Host, error) {
+	if h := e.machines().Find(name); h != nil {
+		return h, nil
+	}
+	var names []string
+	for _, h := range e.machines().Hosts() {
+		names = append(names, h.Name)
+	}
+	if names == nil {
+		return nil, usageError("no machine %q: no other machine is configured; to add one: rollcall machine add user@host", name)
+	}
+	return nil, usageError("no machine %q; machines: %s", name, strings.Join(names, ", "))
+}
+
+// asked returns the machines whose sessions are to be listed.
+func (c *listCommand) asked() (*machine.Machines, error) {
+	switch {
+	case c.here && c.machine != "":
+		return nil, usageError("use --here or --machine, not both")
+	case c.machine != "":
+		h, err := c.findMachine(c.machine)
+		if err != nil {
+			return nil, err
+		}
+		return machine.Of(h), nil
+	case c.here || c.dir != "": // a folder of this machine
+		return machine.New(nil, nil), nil
+	}
+	return c.machines(), nil
+}
+
+// warnMachines prints a line for each machine that did not answer in full, and reports whether one did not.
+func (e *env) warnMachines(snap *app.Snapshot) (failed bool) {
+	for _, m := range snap.Machines {
+		if m.State != app.Failed {
+			continue
+		}
+		failed = true
+		line := m.Name + ": " + strings.Join(m.Problems[:min(1, len(m.Problems))], "")
+		if n := len(m.Problems) - 1; n > 0 {
+			line += fmt.Sprintf(" (and %d more: rollcall machine test %s)", n, m.Name)
+		}
+		e.warn(line)
+	}
+	return failed
+}
+
+// machineJSON is how another machine answered.
+type machineJSON struct {
+	Name      string           `json:"name"`
+	State     app.AdapterState `json:"state"`
+	Error     string           `json:"error,omitempty"`
+	ElapsedMS int64            `json:"elapsed_ms"`
+}
+
+func machinesAsJSON(list []app.MachineHealth) (out []machineJSON) {
+	for _, m := range list {
+		out = append(out, machineJSON{Name: m.Name, State: m.State, Error: strings.Join(m.Problems, "; "), ElapsedMS: m.Elapsed.Milliseconds()})
+	}
+	return out
+}
+
+// forwarded are the commands that can be run on another machine, and whether their argument is an id that may name it (devbox:0198).
+var forwarded = map[string]bool{
+	"status": true, "peek": true, "stop": true, "resume": true, "logs": true, "compare": false, "launch": false, "lock": false, "unlock": false, "locks": false,
+}
+
+// forwardCommands lets commands run on another machine: each is then the same command there, and what it prints is printed here.
+func forwardCommands(e *env, root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		byID, can := forwarded[cmd.Name()]
+		if !can {
+			continue
+		}
+		name := cmd.Flags().StringP("machine", "H", "", "on this other `machine`; paths are paths there")
+		check, run := cmd.Args, cmd.RunE
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if h, _, err := e.forwardedTo(*name, byID, args); h != nil || err != nil {
+				return err
+			}
+			return check(cmd, args)
+		}
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			h, there, err := e.forwardedTo(*name, byID, args)
+			if err != nil {
+				return err
+			}
+			if h == nil {
+				return run(cmd, args)
+			}
+			return e.forward(h, cmd, there)
+		}
+	}
+}
+
+// forwardedTo returns the machine that a command is for, and its arguments there; nil: it is for this machine.
+func (e *env) forwardedTo(name string, byID bool, args []string) (*machine.Host, []string, error) {
+	if byID && len(args) == 1 && strings.Contains(args[0], ":") {
+		if h, id := e.machines().Split(args[0]); h != nil && (name == "" || name == h.Name) {
+			return h, []string{id}, nil
+		}
+	}
+	if name == "" {
+		return nil, args, nil
+	}
+	h, err := e.findMachine(name)
+	return h, args, err
+}
+
+// forward runs the command on a machine. Its exit code there is the exit code here.
+func (e *env) forward(h *machine.Host, cmd *cobra.Command, args []string) error {
+	words := []string{cmd.Name()}
+	var in io.Reader
+	terminal := false
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch value := f.Value.String(); {
+		case f.Name == "machine" || f.Name == "color":
+		case f.Name == "prompt" && value == "-":
+			words, in = append(words, "--prompt=-"), os.Stdin
+		case f.Name == "prompt" && !cmd.Flags().Changed("terminal"): // a command line has a limit, and is shown by ps
+			words, in = append(words, "--prompt=-"), strings.NewReader(value)
+		default:
+			terminal = terminal || f.Name == "terminal" && value == "true"
+			words = append(words, flagWords(f)...)
+		}
+	})
+	words = append(append(words, "--color=never", "--"), args...)
+	if terminal {
+		return e.forwardHere(h, words)
+	}
+	code, err := h.Run(e.ctx, in, e.streams.Out, e.streams.Err, words...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", h.Name, err)
+	}
+	if code != Done {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// forwardHere replaces this process with the command there, on this terminal.
+func (e *env) forwardHere(h *machine.Host, words []string) error {
+	if e.streams.In == nil || e.streams.Width == 0 {
+		return usageError("--terminal needs a terminal")
+	}
+	name, argv := h.Terminal(words...)
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("%s is not installed on this machine", present.Line(name))
+	}
+	return replace(path, argv, ".", os.Environ())
+}
+
+// flagWords returns a flag as it was given.
+func flagWords(f *pflag.Flag) (words []string) {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		for _, value := range list.GetSlice() {
+			words = append(words, "--"+f.Name+"="+value)
+		}
+		return words
+	}
+	return []string{"--" + f.Name + "=" + f.Value.String()}
+}

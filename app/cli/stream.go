@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/proc"
+)
+
+// The events of watch --snapshot beside those of every watch.
+const (
+	streamHello     = "hello"     // the first line: who speaks
+	streamSession   = "session"   // a row is new or has changed
+	streamRemoved   = "removed"   // a row is gone
+	streamAdapter   = "adapter"   // how an adapter answered is new or has changed
+	streamRoll      = "roll"      // every adapter has answered or failed: the rows so far are the whole roll
+	streamHeartbeat = "heartbeat" // nothing happened; the writer lives
+)
+
+// helloJSON is what the first line of a stream says of its writer.
+type helloJSON struct {
+	Version   string `json:"version"`
+	Host      string `json:"host,omitempty"`
+	Heartbeat int    `json:"heartbeat"` // seconds
+}
+
+// removedJSON names a row that is gone.
+type removedJSON struct {
+	Agent adapters.Name `json:"agent"`
+	ID    string        `json:"id"`
+}
+
+// streamOptions are the flags of watch that make a stream for another Rollcall.
+type streamOptions struct {
+	snapshot     bool
+	endWithStdin bool
+	heartbeat    time.Duration
+	sinceFlag    string
+	since        time.Duration
+}
+
+func (o *streamOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.snapshot, "snapshot", false, "with --json: begin with all sessions, then print each change")
+	f.StringVar(&o.sinceFlag, "since", "", "with --snapshot: stopped sessions as well, how far back: 12h, 7d, 4w, all")
+	f.DurationVar(&o.heartbeat, "heartbeat", 15*time.Second, "with --snapshot: how often a sign of life is printed, from 1s to 10m")
+	f.BoolVar(&o.endWithStdin, "end-with-stdin", false, "end when the standard input is closed")
+}
+
+// check returns an error for flags that do not go together. It sets since.
+func (o *streamOptions) check(asJSON bool) (err error) {
+	switch {
+	case o.snapshot && !asJSON:
+		return usageError("--snapshot needs --json")
+	case !o.snapshot && o.sinceFlag != "":
+		return usageError("--since needs --snapshot: without it watch prints only what happens from now on")
+	case o.heartbeat < time.Second || o.heartbeat > 10*time.Minute:
+		return usageError("--heartbeat is from 1s to 10m, not %s", o.heartbeat)
+	case o.sinceFlag != "":
+		o.since, err = parseSince(o.sinceFlag)
+	}
+	return err
+}
+
+// streamTo writes the roll, and then what changes, until ctx is done. An event comes before the rows that it led to.
+func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app.Events, emit func(eventJSON)) {
+	host, _ := os.Hostname()
+	hello := streamLine(streamHello)
+	hello.Hello = &helloJSON{Version: c.deps.Version.Version, Host: host, Heartbeat: int(c.stream.heartbeat / time.Second)}
+	emit(hello)
+	changed := make(chan struct{}, 1)
+	wake := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+	stop := core.Subscribe(func(*app.Snapshot) { wake() })
+	defer stop()
+	wake()
+	beat := time.NewTicker(c.stream.heartbeat)
+	defer beat.Stop()
+	s := newStreamState()
+	drained, cancel := context.WithCancel(ctx)
+	cancel() // so that Next returns queued events and never waits
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			emit(streamLine(streamHeartbeat))
+			continue
+		case <-changed:
+		}
+		snap := core.Snapshot() // before the events: those that led to it are queued, or follow at once
+		for e, err := events.Next(drained); err == nil; e, err = events.Next(drained) {
+			emit(streamEvent(&e))
+		}
+		for _, l := range s.changes(snap) {
+			emit(l)
+		}
+	}
+}
+
+func streamLine(event string) eventJSON {
+	return eventJSON{Schema: schema, Event: event, At: timestamp(time.Now())}
+}
+
+// streamEvent returns the line of an event. Unlike that of a plain watch it has the whole session as it was before.
+func streamEvent(e *app.Event) eventJSON {
+	s := streamedSession(&e.Session)
+	j := eventJSON{Schema: schema, Event: string(e.Kind), At: timestamp(e.At), Session: &s, Process: processKey(e.Process)}
+	if e.Kind == app.Changed {
+		j.Before = string(e.Before.Status)
+	}
+	if e.Before.ID != "" {
+		was := streamedSession(&e.Before)
+		j.Was = &was
+	}
+	return j
+}
+
+// processKey returns a text that no other process of a machine has; empty for none.
+func processKey(p proc.Identity) string {
+	if p.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d-%s", p.PID, p.Start, p.Boot)
+}
+
+// streamedSession returns a session with its long texts cut, so that a line stays short.
+func streamedSession(s *app.Session) sessionJSON {
+	j := sessionAsJSON(s)
+	for _, text := range []*string{&j.FirstPrompt, &j.LastPrompt, &j.Title, &j.Evidence, &j.CWD, &j.Branch, &j.Model} {
+		*text = present.Head(*text)
+	}
+	return j
+}
+
+// streamState is what a stream has said so far.
+type streamState struct {
+	list     []app.Session // of the last snapshot
+	sessions map[removedJSON][]byte
+	adapters map[adapters.Name]adapterJSON
+	rolled   bool
+}
+
+func newStreamState() *streamState {
+	return &streamState{sessions: map[removedJSON][]byte{}, adapters: map[adapters.Name]adapterJSON{}}
+}
+
+// changes returns the lines for what differs from what was said.
+func (s *streamState) changes(snap *app.Snapshot) []eventJSON {
+	var out []eventJSON
+	if !sameList(s.list, snap.Sessions) {
+		out = s.sessionLines(snap)
+		s.list = snap.Sessions
+	}
+	out = append(out, s.adapterLines(snap)...) // after its rows: an agent that answers lists all of them
+	if !s.rolled && !snap.Refreshing && len(s.adapters) == len(snap.Adapters) {
+		s.rolled = true
+		out = append(out, streamLine(streamRoll))
+	}
+	return out
+}
+
+// sameList reports whether two snapshots share their list, which does not change then.
+func sameList(a, b []app.Session) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+func (s *streamState) sessionLines(snap *app.Snapshot) (out []eventJSON) {
+	listed := make(map[removedJSON]bool, len(snap.Sessions))
+	for i := range snap.Sessions {
+		x := streamedSession(&snap.Sessions[i])
+		key := removedJSON{x.Agent, x.ID}
+		listed[key] = true
+		text, err := json.Marshal(x)
+		if err == nil && bytes.Equal(text, s.sessions[key]) {
+			continue
+		}
+		s.sessions[key] = text
+		l := streamLine(streamSession)
+		l.Session = &x
+		out = append(out, l)
+	}
+	for key := range s.sessions {
+		if !listed[key] {
+			delete(s.sessions, key)
+			l := streamLine(streamRemoved)
+			l.Removed = &key
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (s *streamState) adapterLines(snap *app.Snapshot) (out []eventJSON) {
+	for _, h := range snap.Adapters {
+		if h.State == app.Pending {
+			continue
+		}
+		a := adapterAsJSON(h)
+		a.LookedIn, a.ElapsedMS = nil, 0
+		before, said := s.adapters[h.Name]
+		if said && before.State == a.State && before.Error == a.Error {
+			continue
+		}
+		s.adapters[h.Name] = a
+		l := streamLine(streamAdapter)
+		l.Adapter = &a
+		out = append(out, l)
+	}
+	return out
+}

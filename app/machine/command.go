@@ -1,0 +1,182 @@
+package machine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+)
+
+// commandLimit is how long a command without an end of its own may take on another machine.
+const commandLimit = 60 * time.Second
+
+// maxOutput is the most bytes that are read of such a command.
+const maxOutput = 8 << 20
+
+// Run runs a command of Rollcall there, with in as its standard input, and copies what it prints to out and errs, a line at a time and
+// cleaned: escape sequences of another machine never reach a terminal. It returns the command's own exit code. The error says why it
+// could not be run.
+func (h *Host) Run(ctx context.Context, in io.Reader, out, errs io.Writer, args ...string) (code int, err error) {
+	name, argv := h.rollcall(false, args...)
+	cmd := h.command(ctx, name, argv)
+	var said tail
+	cleanOut, cleanErr := &cleaner{to: out}, &cleaner{to: errs}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, cleanOut, io.MultiWriter(&said, cleanErr)
+	if h.SSH != "" { // ssh's own messages are translated
+		cleanErr.drop = func(line string) bool {
+			return !strings.HasPrefix(line, "rollcall: ") && !strings.HasPrefix(line, "  ")
+		}
+	}
+	err = cmd.Run()
+	cleanOut.end()
+	cleanErr.end()
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	code = exitCode(err)
+	if code == sshFailure && h.SSH != "" || code == noRollcall || code < 0 {
+		return 0, h.reason(err, said.String())
+	}
+	return code, nil
+}
+
+// Terminal returns the program and arguments that run a command of Rollcall there on this terminal.
+func (h *Host) Terminal(args ...string) (string, []string) { return h.rollcall(true, args...) }
+
+// Output runs a command of Rollcall there and returns what it printed. A command that fails is an error with its message.
+func (h *Host) Output(ctx context.Context, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	name, argv := h.rollcall(false, args...)
+	return h.output(ctx, name, argv, nil)
+}
+
+// output runs a program and returns what it printed.
+func (h *Host) output(ctx context.Context, name string, argv []string, in io.Reader) ([]byte, error) {
+	cmd := h.command(ctx, name, argv)
+	var said tail
+	var out limited
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, failure("%s did not answer in time", present.Line(h.target()))
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, h.reason(err, strings.TrimPrefix(said.String(), "rollcall: "))
+	case out.full:
+		return nil, failure("%s printed more than 8 MB", present.Line(h.target()))
+	}
+	return out.Bytes(), nil
+}
+
+// limited keeps the first maxOutput bytes.
+type limited struct {
+	bytes.Buffer
+	full bool
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxOutput {
+		l.full = true
+		return len(p), nil
+	}
+	return l.Buffer.Write(p)
+}
+
+// cleaner writes whole lines of untrusted text to a terminal or file. It is not safe for concurrent use.
+type cleaner struct {
+	to   io.Writer
+	drop func(line string) bool // nil: no line is dropped
+	rest []byte
+	err  error
+}
+
+// Write implements io.Writer.
+func (c *cleaner) Write(p []byte) (int, error) {
+	c.rest = append(c.rest, p...)
+	for {
+		i := bytes.IndexByte(c.rest, '\n')
+		if i < 0 && len(c.rest) < maxLine {
+			return len(p), c.err
+		}
+		if i < 0 {
+			i = len(c.rest) - 1
+		}
+		c.line(string(c.rest[:i]))
+		c.rest = c.rest[i+1:]
+	}
+}
+
+func (c *cleaner) line(text string) {
+	text = present.Output(strings.TrimSuffix(text, "\r"))
+	if c.err == nil && (c.drop == nil || !c.drop(text)) {
+		_, c.err = io.WriteString(c.to, text+"\n")
+	}
+}
+
+// end writes what is left without an end of line.
+func (c *cleaner) end() {
+	if len(c.rest) > 0 {
+		c.line(string(c.rest))
+		c.rest = nil
+	}
+}
+
+// wireMessage is one line of peek --json.
+type wireMessage struct {
+	Key   string             `json:"key"`
+	Role  adapters.Role      `json:"role"`
+	Tool  string             `json:"tool"`
+	State adapters.ToolState `json:"state"`
+	Text  string             `json:"text"`
+	At    string             `json:"at"`
+}
+
+// Peek implements app.Machines.
+func (m *Machines) Peek(ctx context.Context, s app.Session, n int) ([]adapters.Message, error) {
+	h := m.Find(s.Machine)
+	if h == nil {
+		return nil, failure("machine %s is no longer configured", s.Machine)
+	}
+	text, err := h.Output(ctx, "peek", "--json", "-n", strconv.Itoa(n), "--", s.IDThere())
+	if err != nil {
+		return nil, err
+	}
+	var out []adapters.Message
+	scan := bufio.NewScanner(bytes.NewReader(text))
+	scan.Buffer(nil, maxOutput)
+	for scan.Scan() && len(out) < n {
+		var w wireMessage
+		if err := json.Unmarshal(scan.Bytes(), &w); err != nil {
+			return out, failure("%s printed something else than messages: %s", s.Machine, present.Cut(oneLine(scan.Text()), 80))
+		}
+		if len(w.Text) > adapters.MaxText {
+			w.Text = strings.ToValidUTF8(w.Text[:adapters.MaxText], "") + "…"
+		}
+		out = append(out, adapters.Message{Key: oneLine(w.Key), Role: w.Role, Tool: oneLine(w.Tool), State: w.State,
+			Text: present.Text(w.Text), At: clockOf(w.At, 0)})
+	}
+	return out, nil
+}
+
+// Stop implements app.Machines.
+func (m *Machines) Stop(ctx context.Context, s app.Session) error {
+	h := m.Find(s.Machine)
+	if h == nil {
+		return failure("machine %s is no longer configured", s.Machine)
+	}
+	_, err := h.Output(ctx, "stop", "--", s.IDThere())
+	return err
+}

@@ -1,0 +1,119 @@
+// Package machine shows the sessions of other machines: it starts the user's own ssh, or the command that leads into a container, reads the stream
+// of the Rollcall there (rollcall watch --json --snapshot), and keeps the last roll of each machine.
+//
+// What comes from another machine is untrusted: lines, rows and texts are bounded and cleaned, and nothing of it is ever a command, a
+// path or a process of this machine.
+package machine
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"rollcall/app/settings"
+)
+
+const (
+	// connectLimit is how long ssh may take to connect and to agree on keys.
+	connectLimit = 10 * time.Second
+	// killGrace is how long a connection that is ended has to leave before it is killed.
+	killGrace = 2 * time.Second
+)
+
+// Host is one machine, and how it is reached.
+type Host struct {
+	settings.Machine
+	// Environ is the environment of ssh or the command; nil: that of this process.
+	Environ []string
+	// Heartbeat is how often a sign of life is asked for; 0: every 15 s.
+	Heartbeat time.Duration
+}
+
+// target is the machine as messages name it to the user: what he would type.
+func (h *Host) target() string {
+	if h.SSH != "" {
+		return h.SSH
+	}
+	return strings.Join(h.Exec, " ")
+}
+
+// sshOptions keep ssh from asking for anything, from forwarding anything, and from waiting for ever. All else is as the user's
+// configuration says: keys, agent, ports, ProxyJump, ControlMaster.
+func sshOptions() []string {
+	seconds := strconv.Itoa(int(connectLimit / time.Second))
+	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=" + seconds, "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
+		"-o", "ClearAllForwardings=yes", "-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none", "-o", "LogLevel=ERROR"}
+}
+
+// noRollcall is the exit code of a shell that finds no such program.
+const noRollcall = 127
+
+// sshCommand returns the program and arguments that run a shell script on the other side, with arguments of its own.
+func (h *Host) sshCommand(terminal bool, script string, args ...string) (string, []string) {
+	words := []string{"sh", "-c", shellWord(script), "rollcall"}
+	for _, a := range args {
+		words = append(words, shellWord(a))
+	}
+	tty := "-T"
+	if terminal {
+		tty = "-t"
+	}
+	// ssh hands the joined words to the login shell there, which may be any.
+	return "ssh", append(append([]string{tty}, sshOptions()...), "--", h.SSH, strings.Join(words, " "))
+}
+
+// program returns the script that becomes Rollcall on the other side. A shell that is no login shell seldom has ~/.local/bin in its PATH.
+func (h *Host) program() string {
+	path := h.Path
+	switch {
+	case path == "":
+		return `PATH="$PATH:$HOME/.local/bin"; export PATH; exec rollcall "$@"`
+	case strings.HasPrefix(path, "~/"):
+		return `exec "$HOME"/` + shellWord(path[2:]) + ` "$@"`
+	}
+	return "exec " + shellWord(path) + ` "$@"`
+}
+
+// rollcall returns the program and arguments that run a command of Rollcall there.
+func (h *Host) rollcall(terminal bool, args ...string) (string, []string) {
+	if h.SSH == "" {
+		return h.Exec[0], append(append([]string{}, h.Exec[1:]...), args...)
+	}
+	return h.sshCommand(terminal, h.program(), args...)
+}
+
+// command returns a process that ends with ctx, and its whole group with it. It has no terminal, so nothing can ask for a password there.
+func (h *Host) command(ctx context.Context, name string, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = h.environ()
+	cmd.WaitDelay = killGrace // a ControlMaster in the background may keep the standard error open
+	detach(cmd)
+	return cmd
+}
+
+func (h *Host) environ() []string {
+	env := h.Environ
+	if env == nil {
+		env = os.Environ()
+	}
+	return append(env[:len(env):len(env)], "SSH_ASKPASS_REQUIRE=never")
+}
+
+// shellWord quotes s as one word of any shell that knows single quotes: POSIX shells, fish, csh. Within single quotes, fish gives a
+// backslash a meaning that the others do not, so a backslash stays outside.
+func shellWord(s string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, c := range []byte(s) {
+		if c == '\'' || c == '\\' {
+			b.WriteString(`'\` + string(rune(c)) + `'`)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}

@@ -1,0 +1,253 @@
+package machine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/settings"
+)
+
+// The pauses before a machine that did not answer is asked again: each is twice the one before. A connection that lasted steady begins
+// them again.
+const (
+	firstPause = time.Second
+	maxPause   = time.Minute
+	steady     = time.Minute
+)
+
+// showPause is the shortest time between two changes of what is shown of a machine.
+const showPause = 200 * time.Millisecond
+
+// Machines are the user's other machines. Their methods are safe for concurrent use.
+type Machines struct {
+	hosts []*Host
+	log   *slog.Logger
+	// firstPause and maxPause; tests shorten them.
+	firstPause, maxPause time.Duration
+}
+
+// New returns the machines of the settings and of machine add. log may be nil.
+func New(list []settings.Machine, log *slog.Logger) *Machines {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	m := &Machines{log: log, firstPause: firstPause, maxPause: maxPause}
+	for _, x := range list {
+		m.hosts = append(m.hosts, &Host{Machine: x})
+	}
+	slices.SortFunc(m.hosts, func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
+	return m
+}
+
+// Hosts returns the machines, by name. The caller must not change them.
+func (m *Machines) Hosts() []*Host { return m.hosts }
+
+// Find returns the machine with this name; nil: there is none.
+func (m *Machines) Find(name string) *Host {
+	for _, h := range m.hosts {
+		if h.Name == name {
+			return h
+		}
+	}
+	return nil
+}
+
+// Split returns the machine of an id such as devbox:0198, and the id there; nil: the id is one of this machine.
+func (m *Machines) Split(id string) (*Host, string) {
+	name, rest, found := strings.Cut(id, ":")
+	if !found {
+		return nil, id
+	}
+	if h := m.Find(name); h != nil {
+		return h, rest
+	}
+	return nil, id
+}
+
+// streamArgs returns the command that streams the sessions of a machine: the live ones, and those that stopped since.
+func (h *Host) streamArgs(since time.Duration) []string {
+	args := []string{"watch", "--json", "--snapshot", "--end-with-stdin", "--heartbeat", cmp.Or(h.Heartbeat, heartbeat).String()}
+	switch {
+	case since == app.All:
+		args = append(args, "--since", "all")
+	case since > 0:
+		args = append(args, "--since", fmt.Sprintf("%dm", max(1, since/time.Minute)))
+	}
+	return args
+}
+
+// Ask asks every machine once, and returns after limit with what has come. A machine that has not answered is Failed, with the reason.
+func (m *Machines) Ask(ctx context.Context, since, limit time.Duration) []app.MachineRoll {
+	rolls := make([]app.MachineRoll, len(m.hosts))
+	var group sync.WaitGroup
+	for i, h := range m.hosts {
+		group.Go(func() { rolls[i] = h.ask(ctx, since, limit) })
+	}
+	group.Wait()
+	return rolls
+}
+
+// ask asks one machine once.
+func (h *Host) ask(ctx context.Context, since, limit time.Duration) app.MachineRoll {
+	r, _, _ := h.test(ctx, since, limit)
+	return r
+}
+
+// Test asks the machine for its live sessions, and returns with them the version of the Rollcall there. The error says why there is no
+// complete answer; an *Error may say that there is no Rollcall.
+func (h *Host) Test(ctx context.Context, limit time.Duration) (r app.MachineRoll, version string, err error) {
+	return h.test(ctx, 0, limit)
+}
+
+func (h *Host) test(ctx context.Context, since, limit time.Duration) (app.MachineRoll, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var mu sync.Mutex
+	seen := newMirror(h.Name)
+	seen.begin(time.Now())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- h.stream(ctx, h.streamArgs(since), func(l *line) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if seen.take(l, time.Now()); seen.connected {
+				return errDone
+			}
+			return ctx.Err()
+		})
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done(): // its process may take longer to end
+		err = ctx.Err()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	now := time.Now()
+	switch {
+	case seen.connected:
+		return seen.roll(), seen.version, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		err = failure("no complete answer in %s", present.Age(limit))
+	}
+	return seen.partial(now, present.Line(err.Error())), seen.version, err
+}
+
+// Shown is where Run shows the machines; *app.Core is one.
+type Shown interface {
+	ShowMachine(r app.MachineRoll, evs []app.Event)
+}
+
+// Run keeps a connection to every machine until ctx is done, and shows what it reports: the live sessions, and those that stopped since. A
+// machine that does not answer is asked again with growing pauses. Machines do not wait for each other.
+func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
+	var group sync.WaitGroup
+	for _, h := range m.hosts {
+		group.Go(func() { m.follow(ctx, h, since, to) })
+	}
+	group.Wait()
+}
+
+// follow keeps the connection to one machine.
+func (m *Machines) follow(ctx context.Context, h *Host, since time.Duration, to Shown) {
+	s := &show{seen: newMirror(h.Name), to: to}
+	s.flush()
+	pause := m.firstPause
+	for ctx.Err() == nil {
+		began := time.Now()
+		s.change(func(seen *mirror) []app.Event { seen.begin(began); return nil })
+		err := h.stream(ctx, h.streamArgs(since), func(l *line) error {
+			if l.Event == "heartbeat" {
+				s.heard()
+				return nil
+			}
+			s.change(func(seen *mirror) []app.Event { return seen.take(l, time.Now()) })
+			return nil
+		})
+		if ctx.Err() != nil {
+			break
+		}
+		s.change(func(seen *mirror) []app.Event { seen.lose(err); return nil })
+		s.flush()
+		m.log.Info("a machine is not connected", "machine", h.Name, "reason", err, "again_in", pause)
+		if time.Since(began) > steady {
+			pause = m.firstPause
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, m.maxPause)
+	}
+	s.stop()
+}
+
+// show shows the changes of one machine, with showPause between them.
+type show struct {
+	to Shown
+
+	mu    sync.Mutex
+	seen  *mirror
+	evs   []app.Event
+	last  time.Time
+	later *time.Timer
+	over  bool
+}
+
+// change changes what is known of the machine, and shows it soon.
+func (s *show) change(do func(*mirror) []app.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.evs = append(s.evs, do(s.seen)...)
+	if s.later == nil && !s.over && s.seen.connected {
+		s.later = time.AfterFunc(max(0, showPause-time.Since(s.last)), s.flush)
+	}
+}
+
+// heard records that the machine lives, which changes nothing that is shown.
+func (s *show) heard() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen.heard = time.Now()
+}
+
+// flush shows the machine as it is now.
+func (s *show) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	if s.later != nil {
+		s.later.Stop()
+		s.later = nil
+	}
+	s.to.ShowMachine(s.seen.roll(), s.evs)
+	s.evs, s.last = nil, time.Now()
+}
+
+func (s *show) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	if s.later != nil {
+		s.later.Stop()
+	}
+}
+
+// Of returns these machines alone.
+func Of(hosts ...*Host) *Machines {
+	m := New(nil, nil)
+	m.hosts = hosts
+	return m
+}

@@ -1,0 +1,307 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/present"
+)
+
+// key names a row of a machine.
+type key struct {
+	agent adapters.Name
+	id    string
+}
+
+func keyOf(s *app.Session) key { return key{s.Agent, s.ID} }
+
+// answer is how an adapter of a machine answered.
+type answer struct {
+	state app.AdapterState
+	err   string
+}
+
+// mirror is what is known of one machine. It is not safe for concurrent use.
+type mirror struct {
+	name string
+
+	rows     map[key]app.Session
+	adapters map[adapters.Name]answer
+	// incoming are the rows of a connection whose roll is not complete; nil: rows are those of the connection.
+	incoming map[key]app.Session
+
+	// kept are the rows of an earlier connection that stay because their agent could not be read since.
+	kept map[key]bool
+
+	minute time.Time // of which events are counted
+	events int
+	spared int // events that were left out
+
+	connected bool // the roll of this connection is complete
+	known     bool // a roll was complete once
+	skew      time.Duration
+	version   string // of the Rollcall there
+	skipped   int    // rows that could not be used
+	full      bool
+	heard     time.Time
+	began     time.Time // of this connection
+	took      time.Duration
+	failed    string // why there is no connection
+}
+
+func newMirror(name string) *mirror {
+	return &mirror{name: name, rows: map[key]app.Session{}, kept: map[key]bool{}, adapters: map[adapters.Name]answer{}}
+}
+
+// begin prepares the mirror for a new connection. The rows stay, stale, until the roll is complete.
+func (m *mirror) begin(now time.Time) {
+	m.incoming, m.connected, m.skipped, m.full, m.began = map[key]app.Session{}, false, 0, false, now
+	m.adapters = map[adapters.Name]answer{}
+}
+
+// lose records why the connection ended.
+func (m *mirror) lose(err error) {
+	m.incoming, m.connected, m.failed = nil, false, present.Line(err.Error())
+}
+
+// maxSkew is how far apart two clocks may be without a correction: times come in seconds, and lines take time.
+const maxSkew = 5 * time.Second
+
+// take applies a line, and returns the events that follow from it.
+func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
+	m.heard = now
+	switch l.Event {
+	case "hello":
+		if l.Hello == nil {
+			return nil
+		}
+		m.version = oneLine(l.Hello.Version)
+		if m.skew = l.At.Sub(now); m.skew.Abs() <= maxSkew {
+			m.skew = 0
+		}
+	case "adapter":
+		if a := l.Adapter; a != nil && agentName.MatchString(a.Name) && (len(m.adapters) < maxAdapters || m.adapters[adapters.Name(a.Name)].state != "") {
+			m.adapters[adapters.Name(a.Name)] = answer{a.State, oneLine(a.Error)}
+			evs = m.dropKept(adapters.Name(a.Name), now)
+		}
+	case "session":
+		m.put(l.Session)
+	case "removed":
+		if l.Removed != nil {
+			delete(m.current(), key{adapters.Name(l.Removed.Agent), app.MachineID(m.name, l.Removed.ID)})
+		}
+	case "roll":
+		evs = m.complete(now)
+	case string(app.Started), string(app.Changed), string(app.Ended):
+		if e, ok := m.event(l, now); ok && m.mayTell(now) {
+			evs = []app.Event{e}
+		}
+	}
+	return evs
+}
+
+// dropKept removes the rows that stayed while an agent could not be read, and that it does not list now that it can.
+func (m *mirror) dropKept(agent adapters.Name, now time.Time) (evs []app.Event) {
+	if !m.connected || m.adapters[agent].state == app.Failed {
+		return nil
+	}
+	for k := range m.kept {
+		if k.agent != agent {
+			continue
+		}
+		if was := m.rows[k]; was.Live() && !was.IsProcess() {
+			evs = append(evs, m.endedMeanwhile(was, now))
+		}
+		delete(m.rows, k)
+		delete(m.kept, k)
+	}
+	return evs
+}
+
+// maxEvents is how many events of one machine are told a minute.
+const maxEvents = 300
+
+// mayTell counts an event, and reports whether there were few enough.
+func (m *mirror) mayTell(now time.Time) bool {
+	if now.Sub(m.minute) > time.Minute {
+		m.minute, m.events, m.spared = now, 0, 0
+	}
+	if m.events++; m.events > maxEvents {
+		m.spared++
+		return false
+	}
+	return true
+}
+
+// maxAdapters is more than there are agents.
+const maxAdapters = 50
+
+// current returns the rows that lines change.
+func (m *mirror) current() map[key]app.Session {
+	if m.incoming != nil {
+		return m.incoming
+	}
+	return m.rows
+}
+
+// put adds or replaces a row.
+func (m *mirror) put(w *wireSession) (s app.Session, ok bool) {
+	if w == nil {
+		return s, false
+	}
+	if s, ok = w.session(m.name, m.skew); !ok {
+		m.skipped++
+		return s, false
+	}
+	delete(m.kept, keyOf(&s))
+	rows := m.current()
+	if _, replaces := rows[keyOf(&s)]; !replaces && len(rows) >= maxSessions {
+		m.full = true
+		return s, false
+	}
+	rows[keyOf(&s)] = s
+	return s, true
+}
+
+// event returns an event of the machine. Before the roll is complete there are none: complete finds what happened meanwhile.
+func (m *mirror) event(l *line, now time.Time) (app.Event, bool) {
+	s, ok := m.put(l.Session)
+	if !ok || !m.connected {
+		return app.Event{}, false
+	}
+	e := app.Event{Kind: app.EventKind(l.Event), At: now, Session: s}
+	if l.Was != nil {
+		if was, ok := l.Was.session(m.name, m.skew); ok && was.ID == s.ID {
+			e.Before = was
+		}
+	}
+	if e.Kind == app.Ended && l.Process != "" {
+		e.MachineProcess = m.name + " " + present.Cut(oneLine(l.Process), 100)
+	}
+	return e, true
+}
+
+// complete replaces the rows with those of the new connection. What differs from the last connection happened meanwhile; a first roll is no
+// event. Rows of an agent that could not be read there now stay, stale.
+func (m *mirror) complete(now time.Time) (evs []app.Event) {
+	if m.incoming == nil {
+		return nil
+	}
+	before, after := m.rows, m.incoming
+	for k, was := range before {
+		s, listed := after[k]
+		a := m.adapters[k.agent]
+		switch {
+		case !listed && a.state == app.Failed:
+			was.Stale = &app.Stale{Since: m.seen(&was), Reason: a.err}
+			after[k], m.kept[k] = was, true
+		case !was.Live() || was.IsProcess():
+		case !listed:
+			evs = append(evs, m.endedMeanwhile(was, now))
+		case !s.Live():
+			evs = append(evs, m.ended(s, was, now))
+		case was.Status != s.Status || was.WaitingFor != s.WaitingFor || was.Suspended != s.Suspended:
+			evs = append(evs, app.Event{Kind: app.Changed, At: now, Session: s, Before: was})
+		}
+	}
+	for k, s := range after {
+		if was, listed := before[k]; s.Live() && !s.IsProcess() && (!listed || !was.Live()) {
+			evs = append(evs, app.Event{Kind: app.Started, At: now, Session: s})
+		}
+	}
+	if !m.known {
+		evs = nil
+	}
+	m.rows, m.incoming = after, nil
+	m.connected, m.known, m.failed, m.took = true, true, "", now.Sub(m.began)
+	slices.SortFunc(evs, func(a, b app.Event) int { return a.Session.LastActivityAt.Compare(b.Session.LastActivityAt) })
+	return evs
+}
+
+// seen returns when a row was right last.
+func (m *mirror) seen(s *app.Session) time.Time {
+	if s.Stale != nil {
+		return s.Stale.Since
+	}
+	return m.heard
+}
+
+// endedMeanwhile returns the end of a session that is no longer listed after a time without connection.
+func (m *mirror) endedMeanwhile(was app.Session, now time.Time) app.Event {
+	s := was
+	if was.Status == adapters.Working || was.Status == adapters.Waiting {
+		s.Outcome = ""
+	}
+	s.Status, s.WaitingFor, s.Stale, s.Suspended = adapters.Stopped, "", nil, false
+	s.Evidence = m.name + " no longer lists it after a time without connection; before: " + was.Evidence
+	return m.ended(s, was, now)
+}
+
+func (m *mirror) ended(s, was app.Session, now time.Time) app.Event {
+	e := app.Event{Kind: app.Ended, At: now, Session: s, Before: was}
+	if was.Remote == m.name {
+		e.MachineProcess = fmt.Sprintf("%s %s %s", m.name, s.ID, now.UTC().Format(time.RFC3339Nano))
+	}
+	return e
+}
+
+// roll returns what is shown of the machine.
+func (m *mirror) roll() app.MachineRoll {
+	r := app.MachineRoll{MachineHealth: app.MachineHealth{Name: m.name, State: app.OK, Answered: m.heard, Elapsed: m.took}}
+	switch {
+	case m.failed != "":
+		r.State, r.Problems = app.Failed, []string{m.failed}
+	case !m.connected:
+		r.State = app.Pending
+	default:
+		r.Problems = m.problems()
+		if len(r.Problems) > 0 {
+			r.State = app.Failed
+		}
+	}
+	r.Sessions = make([]app.Session, 0, len(m.rows))
+	for _, s := range m.rows {
+		if m.failed != "" {
+			s.Stale = &app.Stale{Since: m.heard, Reason: m.failed}
+		}
+		r.Sessions = append(r.Sessions, s)
+	}
+	app.Sort(r.Sessions)
+	return r
+}
+
+// partial returns what has come of a roll that is not complete, and why it is shown so.
+func (m *mirror) partial(now time.Time, why string) app.MachineRoll {
+	if m.incoming != nil {
+		m.rows, m.incoming = m.incoming, nil
+	}
+	r := app.MachineRoll{MachineHealth: app.MachineHealth{Name: m.name, State: app.Failed, Problems: []string{why}, Answered: m.heard, Elapsed: now.Sub(m.began)}}
+	for _, s := range m.rows {
+		r.Sessions = append(r.Sessions, s)
+	}
+	app.Sort(r.Sessions)
+	return r
+}
+
+// problems returns what is missing from a complete roll.
+func (m *mirror) problems() (out []string) {
+	if m.full {
+		out = append(out, fmt.Sprintf("more than %d sessions: the others are left out", maxSessions))
+	}
+	if m.spared > 0 {
+		out = append(out, fmt.Sprintf("more than %d events in a minute: %d are not notified", maxEvents, m.spared))
+	}
+	if m.skipped > 0 {
+		out = append(out, fmt.Sprintf("%d rows could not be used: their agent or id is not valid", m.skipped))
+	}
+	for name, a := range m.adapters {
+		if a.state == app.Failed {
+			out = append(out, fmt.Sprintf("%s: %s", name, a.err))
+		}
+	}
+	slices.Sort(out)
+	return out
+}

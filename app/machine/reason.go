@@ -1,0 +1,159 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+
+	"rollcall/app/present"
+)
+
+// Error is why a machine could not be asked, in words for the user.
+type Error struct {
+	Text string
+	// Missing reports that the machine answered and has no Rollcall.
+	Missing bool
+	// Old reports that the Rollcall there does not know what this one needs.
+	Old bool
+}
+
+func (e *Error) Error() string { return e.Text }
+
+func failure(format string, args ...any) error { return &Error{Text: fmt.Sprintf(format, args...)} }
+
+// sshFailure is the exit code of ssh for what went wrong before the command ran.
+const sshFailure = 255
+
+// sshReasons are ssh's own messages (OpenSSH 7.6 to 10), in lower case, and what they mean. The first that fits counts.
+var sshReasons = []struct{ message, text string }{
+	{"remote host identification has changed", "the host key of %[1]s has changed: somebody may pose as it, or it was set up again. Check that, then remove the old key: ssh-keygen -R HOST"},
+	{"host key verification failed", "the host key of %[1]s is not known here: connect once with ssh %[1]s, and check the key"},
+	{"no matching host key type", "%[1]s and this machine's ssh have no kind of host key in common"},
+	{"permission denied (", ""}, // see denied
+	{"too many authentication failures", "%[1]s refused the keys of your agent (too many): name the right one with IdentityFile and IdentitiesOnly in ~/.ssh/config"},
+	{"could not resolve hostname", "host not found: %[1]s; check the name, or your network"},
+	{"connection refused", "connection refused: no ssh server listens on %[1]s"},
+	{"timed out", "%[1]s did not answer in time"},
+	{"timeout", "%[1]s did not answer in time"},
+	{"no route to host", "%[1]s cannot be reached: no route to it"},
+	{"network is unreachable", "%[1]s cannot be reached: there is no network"},
+	{"bad configuration option", ""},
+	{"bad owner or permissions", ""},
+	{"connection closed", "%[1]s closed the connection"},
+	{"connection reset", "%[1]s closed the connection"},
+	{"closed by remote host", "%[1]s closed the connection"},
+	{"broken pipe", "the connection to %[1]s was cut"},
+	{"kex_exchange_identification", "%[1]s answers, and not as an ssh server"},
+	{"ssh_exchange_identification", "%[1]s answers, and not as an ssh server"},
+}
+
+// reason returns why a command on a machine failed: err is that of its process, said what it wrote to its standard error.
+func (h *Host) reason(err error, said string) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		if h.SSH != "" {
+			return failure("ssh is not installed on this machine: install the OpenSSH client")
+		}
+		return failure("%s is not installed on this machine", present.Line(h.Exec[0]))
+	}
+	code := exitCode(err)
+	last := lastLine(said)
+	switch {
+	case code == sshFailure && h.SSH != "":
+		return failure("%s", h.sshReason(said))
+	case code == noRollcall, h.SSH == "" && strings.Contains(strings.ToLower(said), "executable file not found"):
+		text := "there is no Rollcall on " + present.Line(h.target())
+		if h.SSH != "" {
+			text += "; rollcall machine add " + h.SSH + " copies it"
+		}
+		return &Error{Text: text, Missing: true}
+	case strings.Contains(said, "unknown flag: --snapshot"), strings.Contains(said, "unknown flag: --end-with-stdin"):
+		text := "the Rollcall there is too old for this one: update it"
+		if h.SSH != "" {
+			text += " (rollcall machine add --update " + h.Name + ")"
+		}
+		return &Error{Text: text, Old: true}
+	case last != "":
+		return failure("%s", last)
+	case err != nil:
+		return failure("the command there ended: %v", err)
+	}
+	return failure("the connection was closed")
+}
+
+// sshReason returns the words for what ssh said.
+func (h *Host) sshReason(said string) string {
+	lower := strings.ToLower(said)
+	for _, r := range sshReasons {
+		switch {
+		case !strings.Contains(lower, r.message):
+		case r.message == "permission denied (":
+			return h.denied(lower)
+		case r.text == "":
+			return "ssh: " + lastLine(said)
+		default:
+			return fmt.Sprintf(r.text, h.SSH)
+		}
+	}
+	if last := lastLine(said); last != "" {
+		return "ssh: " + last
+	}
+	return "the connection to " + h.SSH + " was cut"
+}
+
+// denied tells a server that wants a key from one that asks for a password.
+func (h *Host) denied(lower string) string {
+	_, methods, _ := strings.Cut(lower, "permission denied (")
+	methods, _, _ = strings.Cut(methods, ")")
+	if strings.Contains(methods, "password") || strings.Contains(methods, "keyboard-interactive") {
+		return fmt.Sprintf("permission denied: %[1]s asks for a password, and Rollcall gives none: set up a key (ssh-copy-id %[1]s), or load yours (ssh-add)", h.SSH)
+	}
+	return fmt.Sprintf("permission denied: %[1]s accepts none of your keys; is the right one loaded (ssh-add -l)?", h.SSH)
+}
+
+// exitCode returns the exit code of a process that ended with err; -1: it has none.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// lastLine returns the last line that a program printed, cleaned and cut.
+func lastLine(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	return present.Cut(present.Line(lines[len(lines)-1]), maxReason)
+}
+
+// maxReason is the width of a reason in cells.
+const maxReason = 300
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const maxTail = 8 << 10
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p[max(0, len(p)-maxTail):]...)
+	if over := len(t.text) - maxTail; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}

@@ -1,0 +1,227 @@
+package machine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"rollcall/app/present"
+)
+
+// The limits of what a machine may send.
+const (
+	maxLine     = 1 << 20 // bytes
+	maxBanner   = 64      // lines that a shell's start files print before the stream
+	maxSessions = 5000    // rows
+	maxRate     = 5000    // lines a second, once the roll is complete
+)
+
+// The limits of waiting.
+const (
+	helloLimit  = 30 * time.Second // for the first line
+	heartbeat   = 15 * time.Second // that is asked for
+	lostBeats   = 3                // so many heartbeats late, a connection is dead
+	minSilence  = 3 * time.Second
+	maxSilence  = 5 * time.Minute
+	schemaKnown = 1
+)
+
+// errDone ends a stream whose reader has all that it wants.
+var errDone = errors.New("done")
+
+// line is one line of a stream.
+type line struct {
+	Schema  int          `json:"schema"`
+	Event   string       `json:"event"`
+	At      time.Time    `json:"at"`
+	Session *wireSession `json:"session"`
+	Was     *wireSession `json:"was"`
+	Process string       `json:"process"`
+	Removed *struct {
+		Agent string `json:"agent"`
+		ID    string `json:"id"`
+	} `json:"removed"`
+	Adapter *wireAdapter `json:"adapter"`
+	Hello   *struct {
+		Version   string `json:"version"`
+		Heartbeat int    `json:"heartbeat"`
+	} `json:"hello"`
+}
+
+// stream reads one connection to its end. take gets each line on this goroutine; the first is the hello.
+// The error is never nil: it says why the connection ended. With errDone of take it is errDone.
+func (h *Host) stream(ctx context.Context, args []string, take func(l *line) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	name, argv := h.rollcall(false, args...)
+	cmd := h.command(ctx, name, argv)
+	var said tail
+	cmd.Stderr = &said
+	in, err := cmd.StdinPipe() // stays open: the other side ends when it is closed
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return h.reason(err, "")
+	}
+	context.AfterFunc(ctx, func() { _ = out.Close() }) // something that ssh left may hold the other end
+	r := &reader{host: h, in: bufio.NewReaderSize(out, 64<<10), cancel: cancel}
+	r.watchdog = time.AfterFunc(helloLimit, func() {
+		cancel(failure("%s: connected, and no answer of Rollcall in %s", present.Line(h.target()), present.Age(helloLimit)))
+	})
+	err = r.read(ctx, take)
+	r.watchdog.Stop()
+	if errors.Is(err, io.EOF) { // the process ends by itself and says why
+		_ = in.Close()
+		err = h.reason(cmd.Wait(), said.String())
+	} else {
+		cancel(err)
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	var why *Error
+	if cause := context.Cause(ctx); errors.As(cause, &why) {
+		return why
+	}
+	return err
+}
+
+// reader reads the lines of one connection.
+type reader struct {
+	host     *Host
+	in       *bufio.Reader
+	watchdog *time.Timer
+	cancel   context.CancelCauseFunc
+	silence  time.Duration // after which the connection is dead; 0: before the hello
+	banner   string        // the first line before the hello
+	others   int           // lines before the hello
+	rolled   bool
+	second   time.Time // of which lines are counted
+	count    int
+}
+
+// read calls take for each line until one cannot be used. Its error is io.EOF at the end of the stream.
+func (r *reader) read(ctx context.Context, take func(l *line) error) error {
+	for {
+		text, err := r.next()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		l, err := decode(text)
+		switch {
+		case r.silence == 0 && (err != nil || l.Event != "hello" || l.Hello == nil || l.Schema > schemaKnown):
+			if err := r.before(text, l); err != nil {
+				return err
+			}
+			continue
+		case r.silence == 0:
+			r.greeted(l)
+		case err != nil:
+			return failure("%s sent a line that is not Rollcall's: %s", present.Line(r.host.target()), excerpt(text))
+		}
+		r.watchdog.Reset(r.silence)
+		r.rolled = r.rolled || l.Event == "roll"
+		if err := take(l); err != nil {
+			return err
+		}
+		if err := r.pace(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// before passes over a line that a shell's start files printed before the stream, unless there are too many. l is nil if the line is no
+// line of a stream.
+func (r *reader) before(text []byte, l *line) error {
+	if l != nil && l.Schema > schemaKnown {
+		return failure("the Rollcall there is too new for this one (schema %d, this one knows %d): update this one", l.Schema, schemaKnown)
+	}
+	if r.banner == "" {
+		r.banner = excerpt(text)
+	}
+	if r.others++; r.others > maxBanner {
+		return failure("what %s prints is not Rollcall's stream, it begins with: %s; its shell's start files must print nothing", present.Line(r.host.target()), r.banner)
+	}
+	return nil
+}
+
+// greeted begins to wait for signs of life as often as the hello says.
+func (r *reader) greeted(l *line) {
+	r.silence = min(max(time.Duration(l.Hello.Heartbeat)*time.Second*lostBeats, minSilence), maxSilence)
+	r.watchdog.Stop()
+	r.watchdog = time.AfterFunc(r.silence, func() {
+		r.cancel(failure("no sign of life from %s for %s", present.Line(r.host.target()), present.Age(r.silence)))
+	})
+}
+
+// excerpt returns the beginning of a line for a message.
+func excerpt(text []byte) string {
+	return present.Cut(present.Line(string(text[:min(len(text), 1000)])), 80)
+}
+
+// next returns the next line without its end. It does not read a line that is longer than maxLine.
+func (r *reader) next() ([]byte, error) {
+	var long []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if len(long)+len(part) > maxLine {
+			return nil, failure("%s sent a line of more than 1 MB, which Rollcall never does", present.Line(r.host.target()))
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			long = append(long, part...)
+			continue
+		case err != nil:
+			return nil, io.EOF
+		case long != nil:
+			part = append(long, part...)
+		}
+		return bytes.TrimSpace(part), nil
+	}
+}
+
+// pace waits where a machine sends more lines than a Rollcall would: they cost time here, and the others must not wait for it.
+func (r *reader) pace(ctx context.Context) error {
+	if !r.rolled {
+		return nil
+	}
+	now := time.Now()
+	if now.Sub(r.second) > time.Second {
+		r.second, r.count = now, 0
+	}
+	if r.count++; r.count < maxRate {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Second - now.Sub(r.second)):
+		return nil
+	}
+}
+
+// decode reads a line. An unknown event is no error.
+func decode(text []byte) (*line, error) {
+	if len(text) == 0 || text[0] != '{' {
+		return nil, errors.New("no object")
+	}
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return nil, err
+	}
+	if l.Schema < 1 || l.Event == "" {
+		return nil, errors.New("no event")
+	}
+	return &l, nil
+}

@@ -1,0 +1,169 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// MachineRoll is what another machine reported last. It never changes once a core has it.
+//
+// Its sessions are rows of another machine's Rollcall: nothing here checks them against processes, folders or locks of this machine.
+type MachineRoll struct {
+	MachineHealth
+	Sessions []Session // in the order of Sort; their Machine is the name
+}
+
+// MachineHealth describes how another machine answered last.
+type MachineHealth struct {
+	Name string
+	// State is Pending before the first answer, and Failed if the machine does not answer or answers in part.
+	State    AdapterState
+	Problems []string  // why, one line each
+	Answered time.Time // when it last reported its whole roll, or a change of it; zero: never
+	Elapsed  time.Duration
+}
+
+// Machines does on other machines what a core does on its own. Its methods take a row of theirs.
+type Machines interface {
+	// Peek returns the last n messages of a session.
+	Peek(ctx context.Context, s Session, n int) ([]adapters.Message, error)
+	// Stop stops a session and returns once it has stopped.
+	Stop(ctx context.Context, s Session) error
+}
+
+// ErrMachine reports that a session is another machine's, for what can only be done there.
+var ErrMachine = errors.New("it runs on another machine")
+
+// MachineID returns the id under which a session of another machine is shown.
+func MachineID(machine, id string) string { return machine + machineSeparator + id }
+
+const machineSeparator = ":"
+
+// IDThere returns the id that the session has on its machine.
+func (s *Session) IDThere() string { return strings.TrimPrefix(s.ID, s.Machine+machineSeparator) }
+
+// machineRolls are the rolls of other machines.
+type machineRolls struct {
+	rolls  []MachineRoll // by name
+	merged []Session
+}
+
+// ShowMachine replaces the roll of a machine in the next snapshots, and delivers the events that led to it. It never waits for
+// an adapter, and no adapter waits for it.
+func (c *Core) ShowMachine(r MachineRoll, evs []Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.machines.put(r)
+	c.sessions = c.machines.with(c.own)
+	c.publishLocked()
+	c.deliverLocked(evs)
+}
+
+// HideMachine removes a machine from the next snapshots.
+func (c *Core) HideMachine(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool { return r.Name == name })
+	c.machines.merge()
+	c.sessions = c.machines.with(c.own)
+	c.publishLocked()
+}
+
+// put replaces one roll.
+func (m *machineRolls) put(r MachineRoll) {
+	i, found := slices.BinarySearchFunc(m.rolls, r, func(a, b MachineRoll) int { return cmp.Compare(a.Name, b.Name) })
+	if found {
+		m.rolls[i] = r
+	} else {
+		m.rolls = slices.Insert(m.rolls, i, r)
+	}
+	m.merge()
+}
+
+// merge joins the rolls once, so that a snapshot of this machine's sessions costs no more with many machines.
+func (m *machineRolls) merge() {
+	lists := make([][]Session, len(m.rolls))
+	for i := range m.rolls {
+		lists[i] = m.rolls[i].Sessions
+	}
+	m.merged = merge(lists)
+}
+
+// with returns the sessions of this machine and of the others, sorted. Each of this machine is sought in the others, which may be very many:
+// what lies between is copied as it is.
+func (m *machineRolls) with(own []Session) []Session {
+	if len(own) == 0 || len(m.merged) == 0 {
+		return merge([][]Session{own, m.merged})
+	}
+	out := make([]Session, 0, len(own)+len(m.merged))
+	rest := m.merged
+	for i := range own {
+		n := sort.Search(len(rest), func(j int) bool { return compareSessions(&rest[j], &own[i]) > 0 })
+		out = append(append(out, rest[:n]...), own[i])
+		rest = rest[n:]
+	}
+	return append(out, rest...)
+}
+
+// health returns how each machine answered.
+func (m *machineRolls) health() []MachineHealth {
+	if len(m.rolls) == 0 {
+		return nil
+	}
+	out := make([]MachineHealth, len(m.rolls))
+	for i := range m.rolls {
+		out[i] = m.rolls[i].MachineHealth
+	}
+	return out
+}
+
+// WithMachines returns a snapshot that has the rolls of other machines too.
+func (s *Snapshot) WithMachines(rolls []MachineRoll) *Snapshot {
+	var m machineRolls
+	for _, r := range rolls {
+		m.put(r)
+	}
+	out := *s
+	out.Sessions, out.Machines = m.with(s.Sessions), m.health()
+	return &out
+}
+
+// peekMachine returns the last messages of a session of another machine.
+func (c *Core) peekMachine(ctx context.Context, s Session, n int) ([]adapters.Message, error) {
+	if c.cfg.Machines == nil {
+		return nil, ErrMachine
+	}
+	return c.cfg.Machines.Peek(ctx, s, n)
+}
+
+// planMachineStop returns the plan to stop a session of another machine: its own Rollcall does it, with its own checks.
+func (c *Core) planMachineStop(s Session) (*StopPlan, error) {
+	switch {
+	case c.cfg.Machines == nil:
+		return nil, fmt.Errorf("%w: %w", ErrCannotStop, ErrMachine)
+	case !s.Live():
+		return nil, ErrNotRunning
+	case s.Stale != nil:
+		return nil, fmt.Errorf("%w: %s: %s", ErrCannotStop, s.Machine, s.Stale.Reason)
+	}
+	return &StopPlan{Session: s, Through: "Rollcall on " + s.Machine, stopper: machineStopper{c.cfg.Machines, s}}, nil
+}
+
+// machineStopper stops one session of another machine.
+type machineStopper struct {
+	machines Machines
+	session  Session
+}
+
+// Stop implements adapters.Stopper.
+func (m machineStopper) Stop(ctx context.Context, _ adapters.Session) error {
+	return m.machines.Stop(ctx, m.session)
+}

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// TestMachinesMergeSorted: the sessions of all machines are in the order of Sort, whatever their numbers.
+func TestMachinesMergeSorted(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	some := func(machine string, n int) (out []Session) {
+		for i := range n {
+			s := Session{Machine: machine, Session: adapters.Session{ID: MachineID(machine, fmt.Sprint(i)), Agent: adapters.Codex,
+				Status: Order[rng.IntN(len(Order))], LastActivityAt: time.Unix(int64(rng.IntN(50)), 0)}}
+			out = append(out, s)
+		}
+		Sort(out)
+		return out
+	}
+	for _, sizes := range [][]int{{0, 0, 0}, {3, 0, 0}, {0, 5, 0}, {1, 40, 7}, {60, 2, 90}} {
+		var m machineRolls
+		own := some("", sizes[0])
+		want := slices.Clone(own)
+		for i, n := range sizes[1:] {
+			r := MachineRoll{MachineHealth: MachineHealth{Name: fmt.Sprint("m", i)}, Sessions: some(fmt.Sprint("m", i), n)}
+			want = append(want, r.Sessions...)
+			m.put(r)
+		}
+		Sort(want)
+		got := m.with(own)
+		if !slices.EqualFunc(got, want, func(a, b Session) bool { return a.ID == b.ID && a.Machine == b.Machine }) {
+			t.Errorf("%v: not sorted", sizes)
+		}
+	}
+}
+
+// TestMachineSessionsAreNotThisMachines: a row of another machine is never stopped by a signal, and stays where nothing answers for it.
+func TestMachineSessionsAreNotThisMachines(t *testing.T) {
+	c := New(Config{})
+	row := Session{Machine: "dev", Session: adapters.Session{ID: "dev:a", Agent: "new-agent", Status: adapters.Working, Remote: "dev", CWD: "/src"}}
+	c.ShowMachine(MachineRoll{MachineHealth: MachineHealth{Name: "dev", State: OK}, Sessions: []Session{row}}, []Event{{Kind: Started, Session: row}})
+	snap := c.Refresh(t.Context())
+	if len(snap.Sessions) != 1 || len(snap.Machines) != 1 || snap.Sessions[0].IDThere() != "a" || snap.Sessions[0].HasLocalFolder() || snap.Sessions[0].MayStopIdle() {
+		t.Errorf("%+v", snap)
+	}
+	if _, err := c.PlanStop(t.Context(), row); err == nil {
+		t.Error("stopped without its machine")
+	}
+	if _, err := c.Peek(t.Context(), row, 1); err == nil {
+		t.Error("peeked without its machine")
+	}
+	c.HideMachine("dev")
+	if snap := c.Snapshot(); len(snap.Sessions) != 0 || len(snap.Machines) != 0 {
+		t.Errorf("%+v", snap)
+	}
+}

@@ -1,0 +1,88 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Machine is another machine, container or user whose sessions are shown beside those of this machine.
+type Machine struct {
+	Name string `toml:"name" json:"name"`
+	// SSH is what the user would write after ssh: user@host, or a host of ~/.ssh/config.
+	SSH string `toml:"ssh" json:"ssh,omitempty"`
+	// Exec is the command that starts Rollcall there, an alternative to SSH: ["docker", "exec", "-i", "dev", "rollcall"].
+	Exec []string `toml:"exec" json:"exec,omitempty"`
+	// Path is Rollcall's path on the other side of SSH; empty: the one in PATH or in ~/.local/bin.
+	Path string `toml:"path" json:"path,omitempty"`
+}
+
+// maxMachines is more than a person has.
+const maxMachines = 100
+
+// machineName is what a name may be: it stands before the colon of session ids, and after -H.
+var machineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
+
+// Check returns an error for a machine that cannot be used. Its texts reach a command line, never a shell here.
+func (m *Machine) Check() error {
+	switch {
+	case m.Name == "":
+		return errors.New("name is missing")
+	case !machineName.MatchString(m.Name):
+		return errors.New("name must be 1 to 40 letters, digits, dots, hyphens and underscores, and begin with a letter or digit")
+	case m.Name == "agent" || m.Name == "process":
+		return fmt.Errorf("name must not be %q, which session ids begin with", m.Name)
+	case m.SSH == "" && len(m.Exec) == 0:
+		return errors.New(`ssh is missing; use ssh = "user@host", or exec = ["docker", "exec", "-i", "dev", "rollcall"]`)
+	case m.SSH != "" && len(m.Exec) > 0:
+		return errors.New("it has both ssh and exec; remove one of them")
+	case strings.HasPrefix(m.SSH, "-") || strings.ContainsFunc(m.SSH, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return errors.New("ssh must be user@host or a host of your ssh configuration, without a space and not beginning with a hyphen")
+	case len(m.Exec) > 0 && (m.Exec[0] == "" || strings.ContainsRune(strings.Join(m.Exec, ""), 0)):
+		return errors.New("exec must begin with a program")
+	case m.Path != "" && m.SSH == "":
+		return errors.New("path goes with ssh; exec names the program itself")
+	case strings.HasPrefix(m.Path, "-") || strings.ContainsAny(m.Path, "\x00\r\n"):
+		return errors.New("path must be a path on one line that does not begin with a hyphen")
+	}
+	return nil
+}
+
+// machineHeader is the line that begins a machine.
+var machineHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*machine[ \t]*\]\]`)
+
+// machineLine returns " line N:" for the i-th machine of the settings; nothing if its line is not known.
+func machineLine(text []byte, i int) string {
+	at := machineHeader.FindAllIndex(text, i+1)
+	if len(at) <= i {
+		return ""
+	}
+	return fmt.Sprintf(" line %d:", 1+strings.Count(string(text[:at[i][1]]), "\n"))
+}
+
+// checkMachines returns what is wrong with the machines, and removes those that cannot be used.
+func (s *Settings) checkMachines(path string, text []byte) (bad []error) {
+	var kept []Machine
+	first := map[string]int{}
+	for i, m := range s.Machines {
+		err := m.Check()
+		if before, twice := first[m.Name]; err == nil && twice {
+			other := strings.TrimSuffix(strings.TrimPrefix(machineLine(text, before), " "), ":")
+			err = fmt.Errorf("another machine has this name (%s); give each a name of its own", strings.TrimSpace("see "+other))
+		}
+		if err == nil && len(kept) == maxMachines {
+			err = fmt.Errorf("there are %d machines before it, and no more are asked", maxMachines)
+		}
+		if err != nil {
+			if len(bad) < maxLines {
+				bad = append(bad, fmt.Errorf("settings: %s:%s machine %q is ignored: %w", path, machineLine(text, i), m.Name, err))
+			}
+			continue
+		}
+		first[m.Name] = i
+		kept = append(kept, m)
+	}
+	s.Machines = kept
+	return bad
+}

@@ -1,0 +1,2 @@
+// Package sshtest starts real ssh servers on loopback for tests. It needs Linux.
+package sshtest
