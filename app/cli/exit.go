@@ -17,8 +17,8 @@ const (
 	Incomplete  = 3 // some adapter failed, and --strict was given
 	NoSession   = 4
 	Locked      = 10 // the folder is locked, or in use
-	AgentFailed = 11 // launch --wait: the agent ended with another exit code than 0, or by a signal
-	AgentUnseen = 12 // launch --wait: the agent ended, and its exit code is not known
+	AgentFailed = 11 // launch --wait or --follow: the agent ended with another exit code than 0, or by a signal
+	AgentUnseen = 12 // launch --wait or --follow: the agent ended, and its exit code is not known
 	Interrupted = 130
 )
 
