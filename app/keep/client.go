@@ -277,7 +277,7 @@ func (a *Attendance) asks() bool {
 }
 
 // asks reports whether a keeper does something for these settings while a tray or watch runs.
-func asks(s *settings.Settings) bool { return s.Webhook.URL != "" }
+func asks(s *settings.Settings) bool { return s.Webhook.URL != "" || s.Metrics.IsSet() }
 
 // webhook returns the webhook of this process's environment, which the keeper may not have. Without one it is nil: the
 // keeper reads the settings itself.

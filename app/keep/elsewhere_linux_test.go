@@ -3,6 +3,7 @@ package keep
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -259,4 +260,61 @@ func (w *world) spooled() []string {
 	files, err := filepath.Glob("/tmp/home/.local/state/rollcall/webhook/d-*.json")
 	w.check(err)
 	return files
+}
+
+// TestMetrics: with metrics in the settings a keeper runs beside a watch. It serves them on loopback by the machine's own
+// name alone, and replaces the file.
+func TestMetrics(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	w.check(os.MkdirAll("/tmp/home/.config/rollcall", 0o700))
+	w.write("/tmp/home/.config/rollcall/config.toml", "[metrics]\nlisten = \"127.0.0.1:9417\"\ntextfile = \"/tmp/rollcall.prom\"\n")
+	cmd := exec.Command(insideProgram, "watch")
+	cmd.Env = w.env
+	_, err := cmd.StdoutPipe()
+	w.check(err)
+	w.check(cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	w.until("keeper for the metrics", func() bool { return strings.Contains(w.done("keep", "--status"), "the metrics") })
+	get := func(path, host string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9417"+path, nil)
+		w.check(err)
+		req.Host = host
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer func() { _ = resp.Body.Close() }()
+		text, err := io.ReadAll(resp.Body)
+		w.check(err)
+		return resp.StatusCode, string(text)
+	}
+	w.until("file and server", func() bool {
+		code, _ := get("/metrics", "")
+		return code == 200 && strings.Contains(w.read("/tmp/rollcall.prom"), "rollcall_keeper_memory_bytes ")
+	})
+	w.done("launch", "codex", "-p", "x", "--cwd", "/tmp/work")
+	w.write("/tmp/end", "0")
+	w.until("end in the metrics", func() bool {
+		_, text := get("/metrics", "localhost:9417")
+		return strings.Contains(text, "rollcall_ends_total{outcome=\"unknown\"} 1\n") || strings.Contains(text, "rollcall_ends_total{outcome=\"died\"} 1\n")
+	})
+	for _, c := range []struct {
+		path, host string
+		code       int
+	}{{"/metrics", "evil.example", 403}, {"/", "", 404}, {"/metrics", "[::1]:9417", 200}} {
+		if code, text := get(c.path, c.host); code != c.code {
+			t.Errorf("%+v: %d %s", c, code, text)
+		}
+	}
+	w.check(cmd.Process.Kill())
+	w.write("/tmp/clock", "25h") // the launch's record expires
+	w.done("fuse", "set", "/tmp/bin", "--in", "1h", "--script", "true")
+	w.done("fuse", "cancel", "/tmp/bin")
+	w.until("end of the keeper", func() bool { return len(w.keepers()) == 0 })
+	if w.read("/tmp/rollcall.prom") != "" {
+		t.Error("the file is still there")
+	}
 }

@@ -42,6 +42,7 @@ type Config struct {
 	// Settings reads the user's settings as they are now.
 	Settings func() (settings.Settings, error)
 	Version  string
+	Build    string // "desktop" or "headless"
 	Log      *slog.Logger
 }
 
@@ -104,7 +105,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer func() { _ = watcher.Close() }()
-	k.core = app.New(app.Config{Adapters: cfg.Agents, Table: cfg.Table, Launches: cfg.Launches, Watch: watcher, Log: cfg.Log})
+	k.core = app.New(app.Config{Adapters: cfg.Agents, Table: cfg.Table, Launches: cfg.Launches, Watch: watcher, Log: cfg.Log, Totals: k.countsTokens()})
 	k.launched = launch.NewKeeper(cfg.Launches, k.core, watcher, cfg.Log)
 	k.launched.Troubles = k.troubles
 	k.fired = fuse.NewKeeper(cfg.Fuses, cfg.Log, nil)
@@ -120,14 +121,16 @@ func Run(ctx context.Context, cfg Config) error {
 
 	keeping, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sending := k.core.Events()
+	sending, counting := k.core.Events(), k.core.Events()
 	defer sending.Close()
+	defer counting.Close()
 	ran := running(cfg.Launches) // before their ends are recorded
 	var parts sync.WaitGroup
 	for _, part := range []func() error{
 		func() error { return k.core.Run(keeping) },
 		func() error { return k.launched.Run(keeping) },
 		func() error { return k.fired.RunUntil(keeping, ctx) },
+		func() error { return k.export(keeping, counting) },
 		func() error { return k.sender.Run(ctx, k.core, sending, ran) },
 	} {
 		parts.Go(func() {
@@ -165,6 +168,12 @@ func (k *keeper) yield(ctx context.Context, own *instance.Instance, parts *sync.
 	case <-ctx.Done():
 	}
 	return err
+}
+
+// countsTokens reports whether the metrics need the exact tokens of sessions.
+func (k *keeper) countsTokens() bool {
+	s, _ := k.settings()
+	return s.Metrics.IsSet()
 }
 
 // target returns where the ends of sessions are sent.
@@ -259,6 +268,7 @@ func (k *keeper) kept() (Kept, error) {
 		kept.Messages = k.sender.Waiting()
 		kept.Webhook = k.isAttended() || Installed()
 	}
+	kept.Metrics = s.Metrics.IsSet() && (k.isAttended() || Installed())
 	return kept, err
 }
 

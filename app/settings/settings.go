@@ -28,6 +28,7 @@ type Settings struct {
 	Agents   map[adapters.Name]Agent `toml:"agents"`
 	OpenClaw OpenClaw                `toml:"openclaw"`
 	Webhook  Webhook                 `toml:"webhook"`
+	Metrics  Metrics                 `toml:"metrics"`
 	Launch   Launch                  `toml:"launch"`
 }
 
@@ -117,7 +118,7 @@ func Load(path string) (Settings, error) {
 		return err != nil
 	})
 	bad = append(bad, s.readTokens(path)...)
-	bad = append(bad, s.checkWebhook(path))
+	bad = append(bad, s.checkWebhook(path), s.Metrics.check(path))
 	return s, errors.Join(bad...)
 }
 
