@@ -318,3 +318,59 @@ func TestMetrics(t *testing.T) {
 		t.Error("the file is still there")
 	}
 }
+
+// TestOtherNetwork: a command in another network, or with other files, starts the agent there and says so. The keeper still
+// records its end and runs its hooks; if the command waits, the exit code is known.
+func TestOtherNetwork(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	w.done("keep", "--start")
+	w.write("/tmp/bin/codex", "#!/bin/sh\nreadlink /proc/self/ns/net > /tmp/network\nexit 3\n")
+	w.check(os.Chmod("/tmp/bin/codex", 0o700))
+	own, err := os.Readlink("/proc/self/ns/net")
+	w.check(err)
+	for i, flags := range []uintptr{0, syscall.CLONE_NEWNET, syscall.CLONE_NEWNET | syscall.CLONE_NEWNS} {
+		cmd := exec.Command(insideProgram, "launch", "codex", "-p", "x", "--cwd", "/tmp/work", "--wait", "--on-complete", `echo "$ROLLCALL_EXIT_CODE" >> /tmp/hook`)
+		cmd.Env = w.env
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 11 || !strings.Contains(string(out), "exit code 3") {
+			t.Fatalf("%s", out)
+		}
+		there := strings.TrimSpace(w.read("/tmp/network"))
+		if apart := flags != 0; apart == (there == own) || apart != strings.Contains(string(out), "which has not the keeper's") {
+			t.Errorf("in %s, the keeper in %s: %s", there, own, out)
+		}
+		w.until("hook", func() bool { return strings.Count(w.read("/tmp/hook"), "\n") == i+1 })
+	}
+	if w.read("/tmp/hook") != "3\n3\n3\n" {
+		t.Errorf("%q", w.read("/tmp/hook"))
+	}
+}
+
+// TestFuseOfAnotherMachine: a machine or container that shares the state folder neither fires a fuse of this one nor removes
+// a lock of it.
+func TestFuseOfAnotherMachine(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	w.done("launch", "codex", "-p", "x", "--cwd", "/tmp/work")
+	w.done("fuse", "set", "/tmp/other", "--in", "1h", "--script", "hostname >> /tmp/fuse")
+	w.kill(w.status().PID)
+	w.write("/tmp/clock", "2h")
+	w.inside(true, "keep", "--start") // and stays for 3 s
+	if text := w.read("/tmp/fuse"); text != "" {
+		t.Errorf("the fuse was fired on %q", text)
+	}
+	w.inside(true, "prune", "--yes")
+	if said := w.done("locks"); !strings.Contains(said, "/tmp/work") {
+		t.Errorf("the lock is gone: %s", said)
+	}
+	name, err := os.Hostname()
+	w.check(err)
+	w.until("fuse", func() bool { return strings.TrimSpace(w.read("/tmp/fuse")) == name })
+	w.write("/tmp/end", "0")
+}

@@ -51,6 +51,7 @@ type keeper struct {
 	Config
 	since    time.Time
 	program  program
+	around   map[string]string // proc.Surroundings
 	core     *app.Core
 	launched *launch.Keeper
 	fired    *fuse.Keeper
@@ -98,7 +99,7 @@ func (k *keeper) settings() (settings.Settings, error) {
 // Run keeps until nothing has been left to keep for Idle, a newer version takes over, or ctx is done. It returns ErrRunning
 // if the user has a keeper already.
 func Run(ctx context.Context, cfg Config) error {
-	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: thisProgram(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
+	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: thisProgram(), around: proc.Surroundings(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
 	k.troubles = trouble.NewBook(cfg.Log, k.show)
 	watcher, err := proc.NewWatcher(proc.Open())
 	if err != nil {
@@ -299,9 +300,11 @@ func ToKeep(launches *launch.Launches, fuses *fuse.Fuses) (kept Kept, err error)
 	}
 	list, fusesErr := fuses.List()
 	for i := range list {
-		if list[i].Fired() {
+		switch {
+		case list[i].Foreign():
+		case list[i].Fired():
 			kept.Records++
-		} else {
+		default:
 			kept.Fuses++
 		}
 	}

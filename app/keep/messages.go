@@ -102,6 +102,8 @@ type Status struct {
 	Since   time.Time `json:"since"`
 	// Replaced reports that the program's file has been replaced since the keeper started.
 	Replaced bool `json:"replaced,omitempty"`
+	// Surroundings are those of the keeper; see proc.Surroundings.
+	Surroundings map[string]string `json:"surroundings,omitempty"`
 	Kept
 	Troubles []string `json:"troubles,omitempty"`
 }
