@@ -30,7 +30,6 @@ type preview struct {
 
 	extending fyne.CanvasObject // contains extend
 
-
 	resized  func()      // is called when the height may have changed
 	wanted   *launchForm // what is prepared next; nil: nothing
 	asking   bool        // a form is being prepared, or is about to be
