@@ -1,6 +1,9 @@
 package proc
 
-import "os"
+import (
+	"os"
+	"sync"
+)
 
 // Space identifies the process table that this process is in: the boot of the machine and, on Linux, the pid namespace.
 // Processes of one space can see each other. It is empty if the boot is not known.
@@ -14,4 +17,14 @@ func Space() string {
 		return boot
 	}
 	return boot + " " + namespace
+}
+
+// Host returns the name of this machine or container, or an empty text.
+var Host = sync.OnceValue(func() string { name, _ := os.Hostname(); return name })
+
+// IsElsewhere reports whether what was noted with this Host and Space is of another machine, or of another container, that
+// shares the user's files. Nothing is known here of its processes. After a restart a machine has another space, and after
+// a change of its network maybe another name, but hardly both at once.
+func IsElsewhere(host, space string) bool {
+	return host != "" && host != Host() && space != "" && space != Space()
 }

@@ -18,8 +18,8 @@ const (
 	NoSession   = 4
 	NotFound    = 5  // search: everything was searched, and nothing was found
 	Locked      = 10 // the folder is locked, or in use
-	AgentFailed = 11 // launch --wait: the agent ended with another exit code than 0, or by a signal
-	AgentUnseen = 12 // launch --wait: the agent ended, and its exit code is not known
+	AgentFailed = 11 // launch --wait or --follow: the agent ended with another exit code than 0, or by a signal
+	AgentUnseen = 12 // launch --wait or --follow: the agent ended, and its exit code is not known
 	// Unanswered: the request changed, was answered elsewhere or has expired, may not be answered, or only in its terminal.
 	Unanswered  = 13
 	Unconfirmed = 14 // an answer was sent, and the session did not go on within 2 s

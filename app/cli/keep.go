@@ -27,6 +27,7 @@ type keeperJSON struct {
 	Fuses    int      `json:"fuses"`    // that have not fired
 	Records  int      `json:"records"`  // of what is over, to be removed after a day
 	Webhook  bool     `json:"webhook,omitempty"`
+	Metrics  bool     `json:"metrics,omitempty"`
 	Messages int      `json:"messages,omitempty"` // of the webhook, not delivered yet
 	Problems []string `json:"problems,omitempty"`
 }
@@ -110,7 +111,7 @@ func (c *keepCommand) showStatus() error {
 	}
 	if c.asJSON {
 		return c.json(keeperJSON{Schema: schema, Running: running, PID: s.PID, Version: s.Version, Since: timestamp(s.Since), Launches: s.Launches,
-			Hooks: s.Hooks, Fuses: s.Fuses, Records: s.Records, Webhook: s.Webhook, Messages: s.Messages, Problems: s.Troubles})
+			Hooks: s.Hooks, Fuses: s.Fuses, Records: s.Records, Webhook: s.Webhook, Metrics: s.Metrics, Messages: s.Messages, Problems: s.Troubles})
 	}
 	c.printf("%s\n", keeperText(s, running, time.Now()))
 	for _, t := range s.Troubles {
@@ -152,6 +153,9 @@ func keptText(k *keep.Kept) string {
 	}
 	if k.Webhook {
 		parts = append(parts, "the webhook")
+	}
+	if k.Metrics {
+		parts = append(parts, "the metrics")
 	}
 	if k.Messages > 0 {
 		parts = append(parts, plural(k.Messages, "message")+" that the webhook has not taken")

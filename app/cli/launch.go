@@ -23,6 +23,7 @@ type launchCommand struct {
 	branch, baseBranch  string
 	worktree            bool
 	dryRun, yes, wait   bool
+	talk                bool // show the conversation while waiting
 	// ownModel and ownMode report that the flags were given, be it as empty: the defaults of the settings don't count.
 	ownModel, ownMode bool
 }
@@ -69,6 +70,9 @@ Agents: ` + agentNames(canLaunch) + ".",
 				c.Dir = "" // the file's is used
 			}
 			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
+				if c.talk {
+					return usageError("--follow shows one agent without a worktree: use --wait, and rollcall peek ID --follow")
+				}
 				return c.group(args)
 			}
 			return c.launch(c.members(args)[0])
@@ -116,6 +120,7 @@ func (c *launchCommand) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.Terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
 	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that are removed by default")
 	f.BoolVar(&c.wait, "wait", false, "wait for the end: exit code 0 if the agent's is 0, 11 if not, 12 if its code is not known")
+	f.BoolVarP(&c.talk, "follow", "f", false, "wait for the end as --wait does, and show the conversation meanwhile")
 	f.BoolVarP(&c.dryRun, "dry-run", "n", false, "show the command, start nothing")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask before a mode that skips all questions")
 }
@@ -143,8 +148,8 @@ func (c *launchCommand) resume(id string) error {
 
 // launch starts one agent.
 func (c *launchCommand) launch(m launch.Member) error {
-	if c.wait && c.Terminal {
-		return usageError("use --wait or --terminal, not both: an agent in a terminal is waited for anyway")
+	if c.wait = c.wait || c.talk; c.wait && c.Terminal {
+		return usageError("use %s or --terminal, not both: an agent in a terminal is waited for anyway", ifelse(c.talk, "--follow", "--wait"))
 	}
 	list, _ := c.open()
 	a := launch.Find(list, m.Agent)

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -32,7 +34,14 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 	defer cancel()
 	settled, over := false, false
 	var failed error
-	l.Follow(wait, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
+	talk := shownConversation{launchCommand: c, core: core, since: r.LaunchedAt}
+	defer talk.end()
+	ask := func(ctx context.Context, a adapters.Name) *app.Snapshot {
+		snap := core.RefreshOne(ctx, a)
+		talk.snap = snap
+		return snap
+	}
+	l.Follow(wait, s, ask, func(p launch.Progress) {
 		if p.Err != nil {
 			c.warn(p.Err.Error())
 		}
@@ -46,7 +55,11 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 				cancel()
 			}
 			_ = c.flush()
+			if c.talk {
+				talk.begin(&p.Record)
+			}
 		case launch.Over:
+			talk.last(&p)
 			settled, over, failed = true, true, c.ended(l, p)
 		}
 	})
@@ -57,6 +70,62 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 		c.printf("it does not list its session yet; its log is %s\n", c.path(r.Log))
 	}
 	return failed
+}
+
+// shownConversation is what launch --follow shows of a session.
+type shownConversation struct {
+	*launchCommand
+	core  *app.Core
+	since time.Time     // older messages are not shown
+	snap  *app.Snapshot // the latest answer of the agent
+	over  chan struct{} // closed when the agent has ended; nil: nothing is shown
+	done  chan struct{}
+	began bool
+}
+
+// begin shows the session of a launch until end is called. Nothing else may be printed meanwhile.
+func (t *shownConversation) begin(r *launch.Record) {
+	of := func(s app.Session) bool {
+		return s.Agent == r.Agent && (s.ID == r.Session || s.Launch != nil && s.Launch.ID == r.ID && !s.Launch.Unlisted)
+	}
+	if t.snap == nil || !slices.ContainsFunc(t.snap.Sessions, of) { // the keeper has learned the session
+		t.snap = t.core.RefreshOne(t.ctx, r.Agent)
+	}
+	i := slices.IndexFunc(t.snap.Sessions, of)
+	if i < 0 || t.over != nil {
+		return
+	}
+	t.began = true
+	t.over, t.done = make(chan struct{}), make(chan struct{})
+	s := t.snap.Sessions[i]
+	p := &peekPrinter{output: t.output, agent: s.Agent, shown: map[string]adapters.Message{}, now: time.Now, since: t.since}
+	go func() {
+		defer close(t.done)
+		followLaunch(t.env, t.core, s, p, t.over)
+	}()
+}
+
+// last shows what is left when the agent has ended: all of it if that was too fast, or the end of its output if it has
+// listed no session.
+func (t *shownConversation) last(p *launch.Progress) {
+	if t.talk && !t.began {
+		t.begin(&p.Record)
+	}
+	t.end()
+	if t.talk && !t.began && p.Output != "" {
+		t.printf("%s\n", strings.TrimRight(present.Text(p.Output), "\n"))
+	}
+}
+
+// end waits until the last messages were shown.
+func (t *shownConversation) end() {
+	if t.over == nil {
+		return
+	}
+	close(t.over)
+	<-t.done
+	t.over = nil
+	t.printf("\n")
 }
 
 // ended reports the end of an agent that was just started. It returns an error if the

@@ -107,6 +107,7 @@ type peekPrinter struct {
 	shown  map[string]adapters.Message // by key
 	now    func() time.Time
 	last   adapters.Role // of the message printed last; empty: none was
+	since  time.Time     // older messages are not printed
 }
 
 // message prints a message, or what is new of it.
@@ -117,6 +118,8 @@ func (p *peekPrinter) message(m adapters.Message) error {
 	}
 	p.shown[m.Key] = m
 	switch {
+	case !m.At.IsZero() && m.At.Before(p.since):
+		return nil
 	case p.asJSON:
 		return p.encode(messageJSON{Key: m.Key, Role: m.Role, Tool: m.Tool, State: m.State, Text: m.Text, At: timestamp(m.At)}, false)
 	case m.Role == adapters.FromTool:

@@ -27,6 +27,7 @@ type follower struct {
 	printer *peekPrinter
 	first   int // messages to show at first; 0: they were shown
 
+	over      <-chan struct{} // closed when what is left is to be printed; nil: the session's own end counts
 	changed   chan struct{}
 	stopWatch func()
 	problem   string           // reported last
@@ -47,6 +48,23 @@ func followSession(e *env, core *app.Core, s app.Session, p *peekPrinter, n int)
 	return err
 }
 
+// launchedMessages is how many messages of a launch are read at first: those of a resumed session are mostly older.
+const launchedMessages = 200
+
+// followLaunch prints the messages of a launched session as they come, until over is closed. It then prints the last ones.
+func followLaunch(e *env, core *app.Core, s app.Session, p *peekPrinter, over <-chan struct{}) {
+	f := &follower{env: e, core: core, session: s, printer: p, first: launchedMessages, over: over, changed: make(chan struct{}, 1), stopWatch: func() {}}
+	defer func() { f.stopWatch() }()
+	f.watch()
+	if f.run() != nil {
+		return // nobody reads, or the user interrupted it
+	}
+	<-over
+	if f.update() == "" {
+		_ = f.print(true)
+	}
+}
+
 // run prints what is new at each change, until the session ends.
 func (f *follower) run() error {
 	status := time.NewTicker(followStatus)
@@ -59,7 +77,9 @@ func (f *follower) run() error {
 			return err
 		}
 		if !live {
-			f.warn("the session ended: " + present.Status(f.session.Session))
+			if f.over == nil {
+				f.warn("the session ended: " + present.Status(f.session.Session))
+			}
 			return nil
 		}
 		if f.growing.Key != "" {
@@ -68,6 +88,8 @@ func (f *follower) run() error {
 		select {
 		case <-f.ctx.Done():
 			return f.ctx.Err()
+		case <-f.over:
+			return nil
 		case <-f.changed:
 		case <-settle.C:
 		case <-status.C:
@@ -75,7 +97,9 @@ func (f *follower) run() error {
 				if err := f.print(true); err != nil {
 					return err
 				}
-				f.warn(why)
+				if f.over == nil {
+					f.warn(why)
+				}
 				return nil
 			}
 		}

@@ -43,6 +43,9 @@ type Fuse struct {
 	Outcome    Outcome       `json:"outcome,omitempty"`
 	Results    []string      `json:"results,omitempty"`
 	Output     string        `json:"output,omitempty"` // end of the script's output
+	// Host and Space tell where the fuse was set. Only the keeper there fires it.
+	Host  string `json:"host,omitempty"`
+	Space string `json:"space,omitempty"`
 
 	name    string
 	unknown bool
@@ -57,6 +60,12 @@ const (
 	Succeeded Outcome = "succeeded"
 	Failed    Outcome = "failed" // the script, the webhook or both
 )
+
+// Foreign reports whether the fuse was set on another machine, or in another container, that shares the folder: its script
+// belongs there. Once it fired Keep ago, any keeper removes it.
+func (f *Fuse) Foreign() bool {
+	return proc.IsElsewhere(f.Host, f.Space) && (f.FiredAt.IsZero() || time.Since(f.FiredAt) < Keep)
+}
 
 // Check implements store.Checker.
 func (f *Fuse) Check(name string) error {
@@ -131,7 +140,7 @@ func (f *Fuses) List() ([]Fuse, error) {
 	list := make([]Fuse, 0, len(all))
 	for name, x := range all {
 		x.name = name
-		x.unknown = x.Fired() && !x.Finished() && !f.alive(x.Runner)
+		x.unknown = x.Fired() && !x.Finished() && !x.Foreign() && !f.alive(x.Runner)
 		list = append(list, x)
 	}
 	slices.SortFunc(list, func(a, b Fuse) int {
@@ -186,7 +195,8 @@ func (f *Fuses) Set(ctx context.Context, x Fuse, d time.Duration) (Fuse, error) 
 		return Fuse{}, err
 	}
 	now := f.now()
-	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, Event: x.Event, Again: x.Again, name: store.NameOf(path)}
+	x = Fuse{Path: path, SetAt: now, Expires: now.Add(d), Note: x.Note, Script: x.Script, Webhook: x.Webhook, Event: x.Event, Again: x.Again, Host: proc.Host(), Space: proc.Space(),
+		name: store.NameOf(path)}
 	return x, f.folder.Write(x.name, x)
 }
 
@@ -301,6 +311,9 @@ func (f *Fuses) claim(ctx context.Context) (due []Fuse, next time.Time, err erro
 		}
 	}
 	for _, x := range list {
+		if x.Foreign() {
+			continue
+		}
 		if x.reset(now) {
 			err = errors.Join(err, f.folder.Write(x.name, x))
 		}

@@ -127,7 +127,7 @@ func TestWebhookRedirects(t *testing.T) {
 	b.later(time.Hour)
 	b.keep(nil)
 	b.until("its result", func() bool { return len(b.only().Results) > 0 })
-	if x := b.only(); x.Results[0] != "webhook: not delivered: the webhook answered 302 Found" || x.Outcome != Failed {
+	if x := b.only(); x.Results[0] != "webhook: not delivered: the webhook answered 302 Found, which is not followed: set the URL that it leads to" || x.Outcome != Failed {
 		t.Errorf("%q", x.Results)
 	}
 }

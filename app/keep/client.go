@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +34,30 @@ type Client struct {
 	Args    []string
 
 	mu sync.Mutex // held while a keeper is being started
+
+	apartMu sync.Mutex
+	apart   []string
+}
+
+// Apart implements launch.Host.
+func (c *Client) Apart() []string {
+	c.apartMu.Lock()
+	defer c.apartMu.Unlock()
+	return c.apart
+}
+
+// setApart notes what of this process's surroundings is not the keeper's. What one of the two does not know is left out.
+func (c *Client) setApart(s *Status) {
+	var differ []string
+	own := proc.Surroundings()
+	for _, word := range slices.Sorted(maps.Keys(own)) {
+		if s != nil && s.Surroundings[word] != "" && s.Surroundings[word] != own[word] {
+			differ = append(differ, word)
+		}
+	}
+	c.apartMu.Lock()
+	defer c.apartMu.Unlock()
+	c.apart = differ
 }
 
 // ErrNoKeeper is wrapped by the error of Ready.
@@ -108,6 +134,7 @@ func (c *Client) Ready(ctx context.Context) error {
 		case err == nil && c.isNewer(a.Status):
 			_, last = c.ask(ctx, request{Verb: verbYield}, answerLimit)
 		case err == nil:
+			c.setApart(a.Status)
 			return nil
 		case !errors.Is(err, instance.ErrNotRunning) && !errors.Is(err, instance.ErrUnanswered):
 			return fmt.Errorf("%w: %w", ErrNoKeeper, err)
@@ -279,7 +306,7 @@ func (a *Attendance) asks() bool {
 }
 
 // asks reports whether a keeper does something for these settings while a tray or watch runs.
-func asks(s *settings.Settings) bool { return s.Webhook.URL != "" }
+func asks(s *settings.Settings) bool { return s.Webhook.URL != "" || s.Metrics.IsSet() }
 
 // webhook returns the webhook of this process's environment, which the keeper may not have. Without one it is nil: the
 // keeper reads the settings itself.

@@ -3,6 +3,7 @@ package keep
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -259,4 +260,117 @@ func (w *world) spooled() []string {
 	files, err := filepath.Glob("/tmp/home/.local/state/rollcall/webhook/d-*.json")
 	w.check(err)
 	return files
+}
+
+// TestMetrics: with metrics in the settings a keeper runs beside a watch. It serves them on loopback by the machine's own
+// name alone, and replaces the file.
+func TestMetrics(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	w.check(os.MkdirAll("/tmp/home/.config/rollcall", 0o700))
+	w.write("/tmp/home/.config/rollcall/config.toml", "[metrics]\nlisten = \"127.0.0.1:9417\"\ntextfile = \"/tmp/rollcall.prom\"\n")
+	cmd := exec.Command(insideProgram, "watch")
+	cmd.Env = w.env
+	_, err := cmd.StdoutPipe()
+	w.check(err)
+	w.check(cmd.Start())
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	w.until("keeper for the metrics", func() bool { return strings.Contains(w.done("keep", "--status"), "the metrics") })
+	get := func(path, host string) (int, string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9417"+path, nil)
+		w.check(err)
+		req.Host = host
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer func() { _ = resp.Body.Close() }()
+		text, err := io.ReadAll(resp.Body)
+		w.check(err)
+		return resp.StatusCode, string(text)
+	}
+	w.until("file and server", func() bool {
+		code, _ := get("/metrics", "")
+		return code == 200 && strings.Contains(w.read("/tmp/rollcall.prom"), "rollcall_keeper_memory_bytes ")
+	})
+	w.done("launch", "codex", "-p", "x", "--cwd", "/tmp/work")
+	w.write("/tmp/end", "0")
+	w.until("end in the metrics", func() bool {
+		_, text := get("/metrics", "localhost:9417")
+		return strings.Contains(text, "rollcall_ends_total{outcome=\"unknown\"} 1\n") || strings.Contains(text, "rollcall_ends_total{outcome=\"died\"} 1\n")
+	})
+	for _, c := range []struct {
+		path, host string
+		code       int
+	}{{"/metrics", "evil.example", 403}, {"/", "", 404}, {"/metrics", "[::1]:9417", 200}} {
+		if code, text := get(c.path, c.host); code != c.code {
+			t.Errorf("%+v: %d %s", c, code, text)
+		}
+	}
+	w.check(cmd.Process.Kill())
+	w.write("/tmp/clock", "25h") // the launch's record expires
+	w.done("fuse", "set", "/tmp/bin", "--in", "1h", "--script", "true")
+	w.done("fuse", "cancel", "/tmp/bin")
+	w.until("end of the keeper", func() bool { return len(w.keepers()) == 0 })
+	if w.read("/tmp/rollcall.prom") != "" {
+		t.Error("the file is still there")
+	}
+}
+
+// TestOtherNetwork: a command in another network, or with other files, starts the agent there and says so. The keeper still
+// records its end and runs its hooks; if the command waits, the exit code is known.
+func TestOtherNetwork(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	w.done("keep", "--start")
+	w.write("/tmp/bin/codex", "#!/bin/sh\nreadlink /proc/self/ns/net > /tmp/network\nexit 3\n")
+	w.check(os.Chmod("/tmp/bin/codex", 0o700))
+	own, err := os.Readlink("/proc/self/ns/net")
+	w.check(err)
+	for i, flags := range []uintptr{0, syscall.CLONE_NEWNET, syscall.CLONE_NEWNET | syscall.CLONE_NEWNS} {
+		cmd := exec.Command(insideProgram, "launch", "codex", "-p", "x", "--cwd", "/tmp/work", "--wait", "--on-complete", `echo "$ROLLCALL_EXIT_CODE" >> /tmp/hook`)
+		cmd.Env = w.env
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 11 || !strings.Contains(string(out), "exit code 3") {
+			t.Fatalf("%s", out)
+		}
+		there := strings.TrimSpace(w.read("/tmp/network"))
+		if apart := flags != 0; apart == (there == own) || apart != strings.Contains(string(out), "which has not the keeper's") {
+			t.Errorf("in %s, the keeper in %s: %s", there, own, out)
+		}
+		w.until("hook", func() bool { return strings.Count(w.read("/tmp/hook"), "\n") == i+1 })
+	}
+	if w.read("/tmp/hook") != "3\n3\n3\n" {
+		t.Errorf("%q", w.read("/tmp/hook"))
+	}
+}
+
+// TestFuseOfAnotherMachine: a machine or container that shares the state folder neither fires a fuse of this one nor removes
+// a lock of it.
+func TestFuseOfAnotherMachine(t *testing.T) {
+	w := inWorld(t)
+	if w == nil {
+		return
+	}
+	w.done("launch", "codex", "-p", "x", "--cwd", "/tmp/work")
+	w.done("fuse", "set", "/tmp/other", "--in", "1h", "--script", "hostname >> /tmp/fuse")
+	w.kill(w.status().PID)
+	w.write("/tmp/clock", "2h")
+	w.inside(true, "keep", "--start") // and stays for 3 s
+	if text := w.read("/tmp/fuse"); text != "" {
+		t.Errorf("the fuse was fired on %q", text)
+	}
+	w.inside(true, "prune", "--yes")
+	if said := w.done("locks"); !strings.Contains(said, "/tmp/work") {
+		t.Errorf("the lock is gone: %s", said)
+	}
+	name, err := os.Hostname()
+	w.check(err)
+	w.until("fuse", func() bool { return strings.TrimSpace(w.read("/tmp/fuse")) == name })
+	w.write("/tmp/end", "0")
 }

@@ -43,6 +43,7 @@ type Config struct {
 	// Settings reads the user's settings as they are now.
 	Settings func() (settings.Settings, error)
 	Version  string
+	Build    string // "desktop" or "headless"
 	Log      *slog.Logger
 }
 
@@ -51,6 +52,7 @@ type keeper struct {
 	Config
 	since    time.Time
 	program  executable.File
+	around   map[string]string // proc.Surroundings
 	core     *app.Core
 	launched *launch.Keeper
 	fired    *fuse.Keeper
@@ -98,14 +100,14 @@ func (k *keeper) settings() (settings.Settings, error) {
 // Run keeps until nothing has been left to keep for Idle, a newer version takes over, or ctx is done. It returns ErrRunning
 // if the user has a keeper already.
 func Run(ctx context.Context, cfg Config) error {
-	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: executable.Running(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
+	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: executable.Running(), around: proc.Surroundings(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
 	k.troubles = trouble.NewBook(cfg.Log, k.show)
 	watcher, err := proc.NewWatcher(proc.Open())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = watcher.Close() }()
-	k.core = app.New(app.Config{Adapters: cfg.Agents, Table: cfg.Table, Launches: cfg.Launches, Watch: watcher, Log: cfg.Log})
+	k.core = app.New(app.Config{Adapters: cfg.Agents, Table: cfg.Table, Launches: cfg.Launches, Watch: watcher, Log: cfg.Log, Totals: k.countsTokens()})
 	k.launched = launch.NewKeeper(cfg.Launches, k.core, watcher, cfg.Log)
 	k.launched.Troubles = k.troubles
 	k.fired = fuse.NewKeeper(cfg.Fuses, cfg.Log, nil)
@@ -121,14 +123,16 @@ func Run(ctx context.Context, cfg Config) error {
 
 	keeping, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sending := k.core.Events()
+	sending, counting := k.core.Events(), k.core.Events()
 	defer sending.Close()
+	defer counting.Close()
 	ran := running(cfg.Launches) // before their ends are recorded
 	var parts sync.WaitGroup
 	for _, part := range []func() error{
 		func() error { return k.core.Run(keeping) },
 		func() error { return k.launched.Run(keeping) },
 		func() error { return k.fired.RunUntil(keeping, ctx) },
+		func() error { return k.export(keeping, counting) },
 		func() error { return k.sender.Run(ctx, k.core, sending, ran) },
 	} {
 		parts.Go(func() {
@@ -166,6 +170,12 @@ func (k *keeper) yield(ctx context.Context, own *instance.Instance, parts *sync.
 	case <-ctx.Done():
 	}
 	return err
+}
+
+// countsTokens reports whether the metrics need the exact tokens of sessions.
+func (k *keeper) countsTokens() bool {
+	s, _ := k.settings()
+	return s.Metrics.IsSet()
 }
 
 // target returns where the ends of sessions are sent.
@@ -260,6 +270,7 @@ func (k *keeper) kept() (Kept, error) {
 		kept.Messages = k.sender.Waiting()
 		kept.Webhook = k.isAttended() || Installed()
 	}
+	kept.Metrics = s.Metrics.IsSet() && (k.isAttended() || Installed())
 	return kept, err
 }
 
@@ -290,9 +301,11 @@ func ToKeep(launches *launch.Launches, fuses *fuse.Fuses) (kept Kept, err error)
 	}
 	list, fusesErr := fuses.List()
 	for i := range list {
-		if list[i].Fired() {
+		switch {
+		case list[i].Foreign():
+		case list[i].Fired():
 			kept.Records++
-		} else {
+		default:
 			kept.Fuses++
 		}
 	}

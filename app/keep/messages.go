@@ -102,6 +102,8 @@ type Status struct {
 	Since   time.Time `json:"since"`
 	// Replaced reports that the program's file has been replaced since the keeper started.
 	Replaced bool `json:"replaced,omitempty"`
+	// Surroundings are those of the keeper; see proc.Surroundings.
+	Surroundings map[string]string `json:"surroundings,omitempty"`
 	Kept
 	Troubles []string `json:"troubles,omitempty"`
 }
@@ -114,6 +116,8 @@ type Kept struct {
 	Records  int `json:"records"`  // of launches and fuses that are over, to be removed after a day
 	// Webhook reports that ends of sessions are sent, for the processes that asked for that.
 	Webhook bool `json:"webhook,omitempty"`
+	// Metrics reports that metrics are served or written, for the processes that attend or because the keeper is installed.
+	Metrics bool `json:"metrics,omitempty"`
 	// Messages of the webhook wait for the server.
 	Messages int `json:"messages,omitempty"`
 }

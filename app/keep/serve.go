@@ -123,5 +123,5 @@ func (k *keeper) status() *Status {
 	kept, _ := k.kept()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return &Status{PID: os.Getpid(), Version: k.Version, Since: k.since, Replaced: k.program.Replaced(), Kept: kept, Troubles: k.shown}
+	return &Status{PID: os.Getpid(), Version: k.Version, Since: k.since, Replaced: k.program.Replaced(), Surroundings: k.around, Kept: kept, Troubles: k.shown}
 }

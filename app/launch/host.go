@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"rollcall/app/instance"
 	"rollcall/proc"
@@ -14,6 +15,9 @@ import (
 type Host interface {
 	// Ready starts the keeper if none runs. It returns once a keeper runs that will not end within the next minute.
 	Ready(ctx context.Context) error
+	// Apart returns in words what of this process's surroundings is not the keeper's, such as the network, once Ready has
+	// returned.
+	Apart() []string
 	// Start has the keeper start the process of a launch, and returns the pid. The keeper takes the record over from
 	// starter. The error wraps instance.ErrUnanswered or instance.ErrNotRunning if it is not known what the keeper did.
 	Start(ctx context.Context, id string, starter proc.Identity, c proc.Command) (pid int, err error)
@@ -37,6 +41,19 @@ func (l *Launches) ready(ctx context.Context, hooks []Hook) (unkept, err error) 
 		return nil, fmt.Errorf("nothing was started, because nothing would run its hooks: %w", unkept)
 	}
 	return unkept, nil
+}
+
+// errApart is wrapped by a warning: see Started.Warnings.
+var errApart = errors.New("its exit code is known only to a command that waits for it (--wait), and its hooks run where the keeper is")
+
+// apart returns the reason why this process must start an agent itself although a keeper runs, or nil: what the keeper
+// starts would be in another network, or see other files.
+func (l *Launches) apart() error {
+	differ := l.host.Apart()
+	if len(differ) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the agent runs where this command does, which has not the keeper's %s: %w", strings.Join(differ, ", "), errApart)
 }
 
 // errUnkept is a warning: see Started.Warnings.

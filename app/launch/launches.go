@@ -268,7 +268,7 @@ func canBeOf(s *app.Session, r *Record) bool {
 }
 
 func lockOf(r *Record) lock.Lock {
-	return lock.Lock{Path: r.Dir, Kind: lock.Auto, Owner: r.Process, Launch: r.ID, Session: r.Session, Agent: string(r.Agent), Since: r.LaunchedAt}
+	return lock.Lock{Path: r.Dir, Kind: lock.Auto, Owner: r.Process, Launch: r.ID, Session: r.Session, Agent: string(r.Agent), Host: r.Host, Space: r.Space, Since: r.LaunchedAt}
 }
 
 // logFile returns the path of the file with the agent's output.

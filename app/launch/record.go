@@ -7,8 +7,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"os"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
@@ -95,13 +93,10 @@ type Hook struct {
 }
 
 // Foreign reports whether the launch runs on another machine, or in another container, that shares the folder. Nothing is
-// known of it here, so it is left alone until it has ended. After a restart a machine has another space, and after a
-// change of its network maybe another name, but hardly both at once.
+// known of it here, so it is left alone until it has ended.
 func (r *Record) Foreign() bool {
-	return r.Host != "" && r.Host != hostName() && r.Space != "" && r.Space != proc.Space() && !r.Ended()
+	return !r.Ended() && proc.IsElsewhere(r.Host, r.Space)
 }
-
-var hostName = sync.OnceValue(func() string { name, _ := os.Hostname(); return name })
 
 // Ended reports whether the process of the launch has ended.
 func (r *Record) Ended() bool { return !r.EndedAt.IsZero() }

@@ -156,11 +156,17 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	if err != nil {
 		return nil, err
 	}
+	if l.host != nil && unkept == nil {
+		unkept = l.apart()
+	}
 	r, err := l.newRecord(p)
 	if err != nil {
 		return nil, err
 	}
 	self := r.Starter
+	if unkept != nil {
+		r.Parent = self // the keeper's hooks wait for the exit code while this process lives
+	}
 	r.Log = l.logFile(r.ID)
 	if p.Request.Force {
 		occupied = nil
@@ -183,7 +189,10 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 		return nil, errors.Join(err, l.undo(ctx, r.ID))
 	}
 	s := l.recordStart(context.WithoutCancel(ctx), r, child)
-	if unkept != nil {
+	switch {
+	case errors.Is(unkept, errApart):
+		s.Warnings = append(s.Warnings, unkept)
+	case unkept != nil:
 		s.Warnings = append(s.Warnings, errUnkept(unkept))
 	}
 	return s, nil
@@ -197,7 +206,7 @@ func (l *Launches) newRecord(p *Plan) (Record, error) {
 	}
 	t := &p.Request.Task
 	return Record{
-		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: hostName(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
+		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
 		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true,
 	}, nil
 }
@@ -246,7 +255,7 @@ func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.
 	}
 	if p.Command.Stdin != "" {
 		c.Stdin = l.inputFile(r.ID)
-		if err := os.WriteFile(c.Stdin, []byte(p.Command.Stdin), 0o600); err != nil {
+		if err := l.writeNew(c.Stdin, p.Command.Stdin); err != nil {
 			return c, err
 		}
 	}

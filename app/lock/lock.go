@@ -40,6 +40,9 @@ type Lock struct {
 	By      string        `json:"by,omitempty"` // owner of a manual lock
 	Reason  string        `json:"reason,omitempty"`
 	Since   time.Time     `json:"since"`
+	// Host and Space tell where the owner of an automatic lock runs; see proc.IsElsewhere.
+	Host  string `json:"host,omitempty"`
+	Space string `json:"space,omitempty"`
 
 	name string // of its file
 }
@@ -116,7 +119,7 @@ func (l *Locks) read() (live, dead []Lock, err error) {
 	all, err := store.All[Lock](l.folder)
 	for name, k := range all {
 		k.name = name
-		if k.Kind == Manual || l.table.Alive(k.Owner) {
+		if !l.isDead(&k) {
 			live = append(live, k)
 		} else {
 			dead = append(dead, k)
@@ -126,6 +129,12 @@ func (l *Locks) read() (live, dead []Lock, err error) {
 		slices.SortFunc(list, func(a, b Lock) int { return cmp.Or(strings.Compare(a.Path, b.Path), a.Since.Compare(b.Since)) })
 	}
 	return live, dead, err
+}
+
+// isDead reports whether the owner of an automatic lock has ended. Nothing is known of one on another machine that shares the
+// folder of the locks.
+func (l *Locks) isDead(k *Lock) bool {
+	return k.Kind != Manual && !proc.IsElsewhere(k.Host, k.Space) && !l.table.Alive(k.Owner)
 }
 
 // Take locks a folder and sets Since. Without force it fails with *HeldError if the folder, one above it or one below it
@@ -242,7 +251,7 @@ func (l *Locks) Unlock(ctx context.Context, path string) error {
 func (l *Locks) Sweep(ctx context.Context) ([]Lock, error) {
 	var gone []Lock
 	err := l.remove(ctx, func(k *Lock) bool {
-		dead := k.Kind == Auto && !l.table.Alive(k.Owner)
+		dead := l.isDead(k)
 		if dead {
 			gone = append(gone, *k)
 		}
@@ -257,7 +266,7 @@ func (l *Locks) Dead(name string) (bool, error) {
 	if err := l.folder.Read(name, &k); err != nil {
 		return false, err
 	}
-	return k.Kind != Manual && !l.table.Alive(k.Owner), nil
+	return l.isDead(&k), nil
 }
 
 func (l *Locks) remove(ctx context.Context, which func(*Lock) bool) error {

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"cmp"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rollcall/adapters"
@@ -20,6 +22,10 @@ var (
 	cost       = describe("session_cost_usd", "Cost of the live sessions, as their agents state it.", "agent")
 	locks      = describe("locks", "Locked folders.", "kind")
 	fuses      = describe("fuses", "Fuses of folders. Those that fired are kept for 24 hours.", "state")
+	ends       = describe("ends_total", "Sessions that ended since the keeper began.", "outcome")
+	keeperTime = describe("keeper_start_timestamp_seconds", "When the keeper began.")
+	keeperCPU  = describe("keeper_cpu_seconds_total", "Time that the keeper has used of the processor.")
+	keeperSize = describe("keeper_memory_bytes", "Memory of the keeper, as the system counts it.")
 	launches   = describe("launches", "Launches of Rollcall. Those that ended are kept for 24 hours.", "state")
 )
 
@@ -42,6 +48,31 @@ func (c collection) gauge(d *prometheus.Desc, value float64, labels ...string) {
 		m = prometheus.NewInvalidMetric(d, err)
 	}
 	c <- m
+}
+
+// counter adds a value that only grows.
+func (c collection) counter(d *prometheus.Desc, value float64, labels ...string) {
+	m, err := prometheus.NewConstMetric(d, prometheus.CounterValue, value, labels...)
+	if err != nil {
+		m = prometheus.NewInvalidMetric(d, err)
+	}
+	c <- m
+}
+
+// keeper adds what the keeper knows. An end whose outcome is not known has the label unknown.
+func (c collection) keeper(k *Keeper) {
+	count := map[string]int{string(adapters.Completed): 0, string(adapters.Interrupted): 0, string(adapters.Failed): 0, string(adapters.Died): 0, "unknown": 0}
+	for outcome, n := range k.Ends {
+		count[cmp.Or(string(outcome), "unknown")] += n
+	}
+	for outcome, n := range count {
+		c.counter(ends, float64(n), outcome)
+	}
+	c.gauge(keeperTime, float64(k.Since.UnixMilli())/1e3)
+	if k.Memory > 0 {
+		c.counter(keeperCPU, k.CPU)
+		c.gauge(keeperSize, k.Memory)
+	}
 }
 
 // each adds a value for each label.

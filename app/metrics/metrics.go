@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/fuse"
 	"rollcall/app/launch"
@@ -28,6 +30,35 @@ type Look struct {
 	Locks    []lock.Lock
 	Fuses    []fuse.Fuse
 	Launches []launch.Record
+	Keeper   *Keeper // nil: the look is not the keeper's
+}
+
+// Keeper is what the keeper knows of itself.
+type Keeper struct {
+	Since  time.Time
+	Ends   map[adapters.Outcome]int // of sessions, since then
+	CPU    float64                  // in seconds
+	Memory float64                  // in bytes; 0: neither is known
+}
+
+// NewKeeper returns a Keeper with what this process uses.
+func NewKeeper(since time.Time, ends map[adapters.Outcome]int) *Keeper {
+	k := &Keeper{Since: since, Ends: ends}
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	families, _ := r.Gather() // without them the values are not known
+	for _, f := range families {
+		if len(f.GetMetric()) != 1 {
+			continue
+		}
+		switch f.GetName() {
+		case "process_cpu_seconds_total":
+			k.CPU = f.GetMetric()[0].GetCounter().GetValue()
+		case "process_resident_memory_bytes":
+			k.Memory = f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	return k
 }
 
 // Read returns a look with this snapshot, which should have the totals of tokens. l and f may be nil. Its error says what
@@ -103,6 +134,9 @@ func (l *Look) Collect(ch chan<- prometheus.Metric) {
 		c.adapters(l.Snapshot)
 		c.sessions(l.Snapshot)
 		c.usage(l.Snapshot)
+	}
+	if l.Keeper != nil {
+		c.keeper(l.Keeper)
 	}
 	if l.Locks != nil {
 		count := map[lock.Kind]int{lock.Auto: 0, lock.Manual: 0}

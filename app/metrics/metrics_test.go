@@ -53,6 +53,7 @@ func everything() *Look {
 		Locks:    []lock.Lock{{Kind: lock.Auto}, {Kind: lock.Auto}, {Kind: lock.Manual}},
 		Fuses:    []fuse.Fuse{{Expires: at.Add(time.Hour)}, {Expires: at.Add(-time.Minute)}, {FiredAt: at}},
 		Launches: []launch.Record{{}, {EndedAt: at}},
+		Keeper:   &Keeper{Since: at, Ends: map[adapters.Outcome]int{adapters.Failed: 2, "": 1}, CPU: 1.5, Memory: 2e7},
 	}
 }
 
@@ -86,10 +87,18 @@ rollcall_adapter_failed{agent="two"} 1
 rollcall_adapter_installed{agent="one"} 1
 rollcall_adapter_installed{agent="three"} 0
 rollcall_adapter_installed{agent="two"} 1
+rollcall_ends_total{outcome="completed"} 0
+rollcall_ends_total{outcome="died"} 0
+rollcall_ends_total{outcome="failed"} 2
+rollcall_ends_total{outcome="interrupted"} 0
+rollcall_ends_total{outcome="unknown"} 1
 rollcall_fuses{state="fired"} 1
 rollcall_fuses{state="overdue"} 1
 rollcall_fuses{state="set"} 1
 rollcall_info{build="headless",version="1.2.3"} 1
+rollcall_keeper_cpu_seconds_total 1.5
+rollcall_keeper_memory_bytes 2e+07
+rollcall_keeper_start_timestamp_seconds 1.7953416e+09
 rollcall_launches{state="ended"} 1
 rollcall_launches{state="running"} 1
 rollcall_locks{kind="auto"} 2
@@ -169,6 +178,13 @@ func TestWriteFile(t *testing.T) {
 	}
 	if err := everything().WriteFile(filepath.Join(dir, "none", "x.prom")); err == nil || !strings.Contains(err.Error(), "cannot be written to "+dir) {
 		t.Errorf("a missing folder: %v", err)
+	}
+}
+
+func TestKeeper(t *testing.T) {
+	k := NewKeeper(at, nil)
+	if runtime.GOOS == "linux" && (k.Memory < 1<<20 || k.CPU < 0) {
+		t.Errorf("%+v", k)
 	}
 }
 

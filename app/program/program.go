@@ -35,7 +35,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
 	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
-	kept(&deps)
+	kept(&deps, build)
 	addDesktop(&deps)
 	code := cli.Execute(ctx, os.Args[1:], cli.Console(), deps)
 	if ctx.Err() == nil {
@@ -46,7 +46,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 
 // kept makes the user's keeper the parent of launches, and the one that fires fuses. It does nothing where Rollcall's
 // state folder is not known, which every other command reports.
-func kept(deps *cli.Deps) {
+func kept(deps *cli.Deps, build string) {
 	state, err := store.StatePath()
 	if err != nil {
 		return
@@ -67,11 +67,11 @@ func kept(deps *cli.Deps) {
 		}
 		return f, err
 	}
-	deps.Keep = func(ctx context.Context) error { return runKeeper(ctx, state, deps.Version.Version) }
+	deps.Keep = func(ctx context.Context) error { return runKeeper(ctx, state, deps.Version.Version, build) }
 }
 
 // runKeeper runs the keeper until it ends by itself or ctx is done.
-func runKeeper(ctx context.Context, state, version string) error {
+func runKeeper(ctx context.Context, state, version, build string) error {
 	launches, err := openLaunches()
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func runKeeper(ctx context.Context, state, version string) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	agents, table := openAdapters()
 	return keep.Run(ctx, keep.Config{State: state, Launches: launches, Fuses: fuses, Agents: agents, Table: table, Settings: loadSettings,
-		Version: version, Log: log})
+		Version: version, Build: build, Log: log})
 }
 
 // revive starts a keeper if the last one was killed while there was something to keep.

@@ -29,6 +29,7 @@ type Settings struct {
 	Agents   map[adapters.Name]Agent `toml:"agents"`
 	OpenClaw OpenClaw                `toml:"openclaw"`
 	Webhook  Webhook                 `toml:"webhook"`
+	Metrics  Metrics                 `toml:"metrics"`
 	Launch   Launch                  `toml:"launch"`
 	// Prices are the user's prices by model, as the sessions name it, for the cost of sessions
 	// whose agent states none.
@@ -160,7 +161,7 @@ func Load(path string) (Settings, error) {
 		bad = append(bad, fmt.Errorf("settings: %s:%s updates.feed is ignored: %w", path, line(text, "updates", "feed"), err))
 	}
 	bad = append(bad, s.readTokens(path)...)
-	bad = append(bad, s.checkWebhook(path))
+	bad = append(bad, s.checkWebhook(path), s.Metrics.check(path))
 	return s, errors.Join(bad...)
 }
 

@@ -92,7 +92,7 @@ func (p *launchPage) form() fyne.CanvasObject {
 // bar returns what stays visible below the form.
 func (p *launchPage) bar() fyne.CanvasObject {
 	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(pageWidth,
-		widgets.Rows(8, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
+		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
 }
 
 // look finds out which agents are installed, on another goroutine.

@@ -3,11 +3,14 @@ package ui
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/app/fuse"
 	"rollcall/app/launch"
+	"rollcall/app/lock"
 )
 
 // launchForm holds what the user entered in the launch form. It contains no widgets, so any goroutine may use it.
@@ -38,6 +41,9 @@ type prepared struct {
 	plan  *launch.Plan
 	group *launch.Group
 	left  []string // variables that the settings leave out
+	// warnings are what may go wrong in the folder, one sentence each. timers are the timers among it.
+	warnings []string
+	timers   []fuse.Fuse
 }
 
 func (p *prepared) plans() []*launch.Plan {
@@ -63,6 +69,10 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 			return nil, fmt.Errorf("unknown agent %q", f.members[0].Agent)
 		}
 		p.plan, err = launch.Prepare(a, req, env)
+		if err == nil {
+			p.warn(launch.Occupied(u.core.Snapshot(), f.Resume)(p.plan.Request.Task.Dir))
+			p.findTimers(u, p.plan.Request.Task.Dir)
+		}
 		return p, err
 	}
 	req.Group = cmp.Or(req.Group, f.defaultGroup)
@@ -71,7 +81,36 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 		return nil, err
 	}
 	p.group, err = launch.PrepareGroup(ctx, m, u.options.Agents, env)
+	if err == nil {
+		for _, w := range p.group.Warnings(ctx, u.core.Snapshot()) {
+			p.warn(errors.New(w))
+		}
+	}
 	return p, err
+}
+
+// warn adds a warning, unless err is nil.
+func (p *prepared) warn(err error) {
+	if err != nil {
+		p.warnings = append(p.warnings, errorText(err)+".")
+	}
+}
+
+// findTimers finds the timers that may fire while an agent works in a folder.
+func (p *prepared) findTimers(u *UI, folder string) {
+	if u.options.Fuses == nil {
+		return
+	}
+	near, err := u.options.Fuses.Near(folder)
+	p.warn(err)
+	for _, x := range near {
+		note := ""
+		if x.Note != "" {
+			note = " (" + short(x.Note) + ")"
+		}
+		p.warnings = append(p.warnings, fmt.Sprintf("The timer of %s%s fires at %s, maybe while the agent works.", lock.Shown(x.Path), note, x.Expires.Local().Format("15:04:05")))
+	}
+	p.timers = near
 }
 
 // adapter returns the adapter of an agent; nil: there is none of that name.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,14 +21,20 @@ import (
 type preview struct {
 	ui      *UI
 	content *fyne.Container
+	caution *fyne.Container // warnings, which are shown beside the button that launches
 	command *widgets.SelectText
+	warning *widgets.SelectText
 	notes   *widgets.SelectText
 	copy    *widgets.Button
+	extend  *widgets.Button // the timers of the folder
+
+	extending fyne.CanvasObject // contains extend
 
 	resized  func()      // is called when the height may have changed
 	wanted   *launchForm // what is prepared next; nil: nothing
 	asking   bool        // a form is being prepared, or is about to be
 	commands string      // what is copied
+	shown    *prepared   // nil: there is no command
 }
 
 // pause is the time for which the preview waits for the next key.
@@ -36,8 +43,14 @@ const pause = 150 * time.Millisecond
 func newPreview(u *UI) *preview {
 	p := &preview{ui: u, command: widgets.NewCode(""), notes: widgets.NewSelectText(""), resized: func() {}}
 	p.notes.Importance = widget.LowImportance
+	p.warning = widgets.NewSelectText("")
+	p.warning.Importance = widget.WarningImportance
+	p.extend = u.host.NewButton("Extend the timer by 1 hour", nil, p.extendTimers)
 	p.copy = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.copyText(p.copy, p.commands) })
 	p.content = widgets.Rows(-2, widgets.Inset(widgets.NewPanel(3, 3, 6, 6, p.command)), p.notes)
+	p.extending = widgets.Inset(widgets.Flow(p.extend))
+	p.caution = widgets.Rows(6, p.warning, p.extending)
+	p.caution.Hide()
 	p.showText("")
 	return p
 }
@@ -68,8 +81,54 @@ func (p *preview) set(text, notes, commands string, importance widget.Importance
 	p.command.SetText(text)
 	p.notes.SetText(notes)
 	p.notes.Hidden = notes == ""
+	p.showWarnings(commands != "")
 	p.content.Refresh()
 	p.resized()
+}
+
+// showWarnings shows the warnings of what is shown, or none.
+func (p *preview) showWarnings(isCommand bool) {
+	if !isCommand {
+		p.shown = nil
+	}
+	var warnings []string
+	timers := 0
+	if p.shown != nil {
+		warnings, timers = p.shown.warnings, len(p.shown.timers)
+	}
+	p.warning.SetText(strings.Join(warnings, "\n"))
+	p.warning.Hidden = len(warnings) == 0
+	if timers > 0 {
+		p.extending.Show()
+	} else {
+		p.extending.Hide()
+	}
+	p.caution.Hidden = p.warning.Hidden
+	p.caution.Refresh()
+}
+
+// extendTimers gives the timers of the folder another hour, on another goroutine, and then shows the form again.
+func (p *preview) extendTimers() {
+	if p.shown == nil {
+		return
+	}
+	got := p.shown
+	p.extend.SetEnabled(false)
+	go func() {
+		var err error
+		for _, x := range got.timers {
+			_, e := p.ui.options.Fuses.Extend(p.ui.ctx, x.Path, time.Hour)
+			err = errors.Join(err, e)
+		}
+		p.ui.post(func() {
+			p.extend.SetEnabled(true)
+			if err != nil {
+				p.fail("The timer was not extended: " + errorText(err))
+				return
+			}
+			p.show(got.form)
+		})
+	}()
 }
 
 // show prepares a form once it has not changed for pause, and then shows its command.
@@ -114,6 +173,7 @@ func (p *preview) answer(got *prepared, err error) {
 		lines = append(lines, plan.Shell())
 	}
 	commands := strings.Join(lines, "\n")
+	p.shown = got
 	p.set(present.Cut(present.Text(head(commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), commands, widget.MediumImportance)
 }
 

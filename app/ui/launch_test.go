@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/fuse"
 	"rollcall/app/launch"
 	"rollcall/app/lock"
 	"rollcall/app/settings"
@@ -85,6 +86,37 @@ func TestLaunchPreview(t *testing.T) {
 	shows(t, p.content, "Choose a folder.")
 	if !p.start.Disabled() || !p.preview.copy.Disabled() {
 		t.Error("can be launched without a folder")
+	}
+}
+
+// The page tells before the launch what may go wrong in the folder, and extends its timers.
+func TestLaunchWarnings(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy := session("n", adapters.Working, func(s *adapters.Session) { s.CWD = dir; s.LastActivityAt = clock })
+	w, p, _ := launchWindow(t, snapshotOf(busy))
+	set, err := w.ui.options.Fuses.Set(t.Context(), fuse.Fuse{Path: dir, Note: "tidy up", Script: "true"}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.folder.SetText(dir)
+	p.prompt.SetText("do it")
+	w.until("the warnings", func() bool {
+		text := p.preview.warning.Text
+		return !p.preview.warning.Hidden && strings.Contains(text, "is in use by") && strings.Contains(text, "(tidy up) fires at") && p.preview.extending.Visible()
+	})
+	w.shoot("launch-warnings")
+	w.press(p.preview.extend, fyne.KeySpace)
+	w.until("another hour", func() bool {
+		list, err := w.ui.options.Fuses.List()
+		return err == nil && len(list) == 1 && list[0].Expires.Equal(set.Expires.Add(time.Hour)) &&
+			strings.Contains(p.preview.warning.Text, list[0].Expires.Local().Format("15:04:05"))
+	})
+	p.prompt.SetText("")
+	if !p.preview.warning.Hidden || p.preview.caution.Visible() {
+		t.Error("warnings without a command")
 	}
 }
 

@@ -65,7 +65,7 @@ func (r *resumeSheet) form() []fyne.CanvasObject {
 	if len(r.mode.modes) > 0 {
 		body = append(body, widgets.Named("Permissions", r.mode.choice), r.mode.explanation)
 	}
-	return append(body, widgets.NewLabel("Command"), r.preview.content, r.refused.content)
+	return append(body, widgets.NewLabel("Command"), r.preview.content, r.preview.caution, r.refused.content)
 }
 
 func (r *resumeSheet) modeChanged() {

@@ -1,0 +1,211 @@
+package keep
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/metrics"
+	"rollcall/app/settings"
+	"rollcall/bounded"
+)
+
+const (
+	metricsStep  = 15 * time.Second
+	metricsRetry = time.Second // after an error
+	// metricsLimit is the longest time for one request, and metricsHeader the largest header.
+	metricsLimit  = 30 * time.Second
+	metricsHeader = 8 << 10
+	maxScrapes    = 4 // at once
+)
+
+// exporter serves the metrics, and writes them to a file, as the settings say now.
+type exporter struct {
+	k       *keeper
+	server  *http.Server
+	serving sync.WaitGroup
+	address string // of server
+	written string // the path of the file that was written
+	scrapes chan struct{}
+
+	mu   sync.Mutex
+	ends map[adapters.Outcome]int
+}
+
+// export exports metrics until ctx is done. It counts the ends that events has.
+func (k *keeper) export(ctx context.Context, events *app.Events) error {
+	e := &exporter{k: k, scrapes: make(chan struct{}, maxScrapes), ends: map[adapters.Outcome]int{}}
+	var counting sync.WaitGroup
+	counting.Go(func() { e.count(ctx, events) })
+	defer counting.Wait()
+	defer e.stop()
+	again := time.NewTimer(0)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again.C:
+		}
+		s, _ := k.settings()
+		next := metricsStep
+		err := errors.Join(e.listen(&s.Metrics), e.write(ctx, s.Metrics.Textfile))
+		text := ""
+		if err != nil {
+			next, text = metricsRetry, "metrics: "+err.Error()
+		}
+		k.troubles.Say("metrics", text)
+		again.Reset(next)
+	}
+}
+
+// count counts the ends of sessions.
+func (e *exporter) count(ctx context.Context, events *app.Events) {
+	for {
+		ev, err := events.Next(ctx)
+		if err != nil {
+			return
+		}
+		if ev.Kind == app.Ended && ev.Session.Parent == "" && !ev.Session.IsEmptyProcess() {
+			e.mu.Lock()
+			e.ends[ev.Session.Outcome]++
+			e.mu.Unlock()
+		}
+	}
+}
+
+// look returns what the metrics are made of.
+func (e *exporter) look(ctx context.Context) (metrics.Look, error) {
+	look, err := metrics.Read(ctx, e.k.core.Snapshot(), e.k.Launches, e.k.Fuses)
+	look.Version, look.Build = e.k.Version, e.k.Build
+	ends := map[adapters.Outcome]int{}
+	e.mu.Lock()
+	for outcome, n := range e.ends {
+		ends[outcome] = n
+	}
+	e.mu.Unlock()
+	look.Keeper = metrics.NewKeeper(e.k.since, ends)
+	return look, err
+}
+
+// listen serves the metrics at the address of the settings, and no longer at another one.
+func (e *exporter) listen(m *settings.Metrics) error {
+	if e.address == m.Listen {
+		return nil
+	}
+	e.close()
+	if m.Listen == "" {
+		return nil
+	}
+	l, err := net.Listen("tcp", m.Listen)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) {
+			err = op.Err
+		}
+		var call *os.SyscallError
+		if errors.As(err, &call) {
+			err = call.Err
+		}
+		return errors.New("cannot listen on " + m.Listen + ": " + err.Error())
+	}
+	host, _, _ := net.SplitHostPort(m.Listen)
+	e.address = m.Listen
+	e.server = &http.Server{Handler: e.handler(settings.IsLoopback(host)), ReadHeaderTimeout: metricsLimit, ReadTimeout: metricsLimit, WriteTimeout: metricsLimit,
+		IdleTimeout: metricsLimit, MaxHeaderBytes: metricsHeader}
+	server := e.server
+	e.serving.Go(func() { _ = server.Serve(l) })
+	return nil
+}
+
+// handler answers requests for the metrics. local refuses those for another host's name: a page in a browser could have
+// made its own name lead here.
+func (e *exporter) handler(local bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		switch {
+		case local && !settings.IsLoopback(host):
+			http.Error(w, "not the name of this machine", http.StatusForbidden)
+			return
+		case r.URL.Path != "/metrics":
+			http.Error(w, "the metrics are at /metrics", http.StatusNotFound)
+			return
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			http.Error(w, "use GET", http.StatusMethodNotAllowed)
+			return
+		}
+		select {
+		case e.scrapes <- struct{}{}:
+			defer func() { <-e.scrapes }()
+		default:
+			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
+			return
+		}
+		look, err := e.look(r.Context())
+		if err != nil {
+			e.k.Log.Debug("metrics are incomplete", "error", err)
+		}
+		var b bytes.Buffer
+		if err := look.Write(&b); err != nil {
+			http.Error(w, "the metrics cannot be written", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_, _ = w.Write(b.Bytes())
+	})
+}
+
+// write writes the metrics to the file of the settings.
+func (e *exporter) write(ctx context.Context, path string) error {
+	path = launch.Path(path)
+	if e.written != "" && e.written != path {
+		e.remove()
+	}
+	if path == "" {
+		return nil
+	}
+	look, err := e.look(ctx)
+	if err != nil {
+		e.k.Log.Debug("metrics are incomplete", "error", err)
+	}
+	_, err = bounded.In(filepath.Dir(path), bounded.WriteLimit, func(context.Context) (struct{}, error) { return struct{}{}, look.WriteFile(path) })
+	if err == nil {
+		e.written = path
+	}
+	return err
+}
+
+// remove removes the file, whose metrics would soon be wrong.
+func (e *exporter) remove() {
+	path := e.written
+	e.written = ""
+	_, _ = bounded.In(filepath.Dir(path), bounded.WriteLimit, func(context.Context) (struct{}, error) { return struct{}{}, os.Remove(path) })
+}
+
+// close ends the server.
+func (e *exporter) close() {
+	if e.server != nil {
+		_ = e.server.Close()
+	}
+	e.server, e.address = nil, ""
+	e.serving.Wait()
+}
+
+func (e *exporter) stop() {
+	e.close()
+	if e.written != "" {
+		e.remove()
+	}
+}
