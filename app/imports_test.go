@@ -94,6 +94,7 @@ func TestImportGraph(t *testing.T) {
 	}
 	for _, tt := range append(rules, []rule{
 		{pkg: "./proc", bans: []ban{{ours, "processes are the ground that all else stands on"}}},
+		{pkg: "./textmatch", bans: []ban{{ours, "adapters and core search with it"}}},
 		{pkg: "./bounded", bans: []ban{{ours, "a file system can hang under all else"}}},
 		{pkg: "./adapters", bans: slices.Concat(upward, agents, toolkit)},
 		{pkg: "./adapters/all", bans: slices.Concat(upward, toolkit)},

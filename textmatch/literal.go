@@ -2,6 +2,7 @@ package textmatch
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp/syntax"
 	"slices"
 	"unicode/utf8"
@@ -232,22 +233,50 @@ func (f *finder) nextMark(from int) int {
 	return least
 }
 
-var escapeMark = []byte(`\u`)
-
 // nextEscape returns the place of the next escape of one of the literal's characters.
 func (f *finder) nextEscape(from int) int {
 	for from < len(f.block) {
-		i := bytes.Index(f.block[from:], escapeMark)
-		if i < 0 {
+		at := indexEscape(f.block, from)
+		if at < 0 {
 			break
 		}
-		at := from + i
 		if unit, ok := hex4(f.block[at+2:]); ok && slices.Contains(f.l.escapes, unit) {
 			return at
 		}
 		from = at + 2
 	}
 	return len(f.block)
+}
+
+// indexEscape returns the index of the next backslash followed by a u, or -1. Backslashes are common in
+// transcripts, and bytes.Index stops at each of them: this looks at eight bytes at once instead.
+func indexEscape(b []byte, from int) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+		slash = '\\' * ones
+		mark  = 'u' * ones
+	)
+	i := from
+	for ; i+9 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:]) ^ slash
+		y := binary.LittleEndian.Uint64(b[i+1:]) ^ mark
+		// A byte that is zero sets its highest bit; one above it may do so wrongly.
+		if (x-ones)&^x&(y-ones)&^y&highs == 0 {
+			continue
+		}
+		for j := i; j < i+8; j++ {
+			if b[j] == '\\' && b[j+1] == 'u' {
+				return j
+			}
+		}
+	}
+	for ; i+1 < len(b); i++ {
+		if b[i] == '\\' && b[i+1] == 'u' {
+			return i
+		}
+	}
+	return -1
 }
 
 func hex4(b []byte) (r rune, ok bool) {

@@ -183,6 +183,24 @@ func hold(t *testing.T, p *Pattern, content, needle string) {
 	}
 }
 
+func TestIndexEscape(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 20_000 {
+		b := make([]byte, r.IntN(40))
+		for i := range b {
+			b[i] = "\\uvt]x\x00\xff"[r.IntN(8)]
+		}
+		from := r.IntN(len(b) + 1)
+		want := strings.Index(string(b[from:]), `\u`)
+		if want >= 0 {
+			want += from
+		}
+		if got := indexEscape(b, from); got != want {
+			t.Fatalf("%q from %d: %d, want %d", b, from, got, want)
+		}
+	}
+}
+
 // repeated reads a piece many times, then an end.
 type repeated struct {
 	piece string

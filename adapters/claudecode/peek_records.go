@@ -42,7 +42,7 @@ func (p *peek) userText(content []byte) string {
 		return p.limit.Text(content)
 	}
 	var parts []string
-	room := int(p.limit)
+	room := p.limit.Bytes()
 	_ = jsonl.Each(content, func(block []byte) bool {
 		part := ""
 		switch typ := string(jsonl.Text(jsonl.Get(block, "type"))); typ {

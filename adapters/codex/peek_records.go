@@ -149,7 +149,7 @@ func (p *peek) completed(item []byte, m peekMessage) {
 // texts joins the texts of a message's content.
 func (p *peek) texts(message []byte) string {
 	var parts []string
-	room := int(p.limit) + 4
+	room := p.limit.Bytes() + 4
 	_ = jsonl.Each(jsonl.Get(message, "content"), func(part []byte) bool {
 		if text, _ := jsonl.Head(jsonl.Get(part, "text"), room); text != "" {
 			parts = append(parts, text)

@@ -41,6 +41,7 @@ func (t *responsiveSplit) MinSize([]fyne.CanvasObject) fyne.Size {
 // the time, then the button's text.
 type topBar struct {
 	tabs    fyne.CanvasObject
+	scroll  *container.Scroll // has the tabs, which a narrow window shows only in part
 	asOf    *widgets.Line
 	refresh *widgets.Button
 	text    string
@@ -50,16 +51,19 @@ const (
 	topHeight = 36
 	topLeft   = 6
 	topGap    = 8
+	leastTabs = 340
 )
 
 func newTopBar(tabs fyne.CanvasObject, asOf *widgets.Line, refresh *widgets.Button) *fyne.Container {
-	return container.New(&topBar{tabs, asOf, refresh, refresh.Text}, tabs, asOf, refresh)
+	scroll := container.NewHScroll(tabs)
+	return container.New(&topBar{tabs, scroll, asOf, refresh, refresh.Text}, scroll, asOf, refresh)
 }
 
 func (b *topBar) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	tabs := b.tabs.MinSize()
-	b.tabs.Resize(fyne.NewSize(tabs.Width, topHeight))
-	b.tabs.Move(fyne.NewPos(topLeft, 2))
+	tabs.Width = min(tabs.Width, size.Width-topLeft-topHeight-2*topGap)
+	b.scroll.Resize(fyne.NewSize(tabs.Width, topHeight))
+	b.scroll.Move(fyne.NewPos(topLeft, 2))
 	room := size.Width - topLeft - tabs.Width - 2*topGap
 	b.refresh.SetText(b.text)
 	if b.refresh.MinSize().Width > room {
@@ -75,9 +79,9 @@ func (b *topBar) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	b.asOf.Move(fyne.NewPos(left, 1))
 }
 
-// MinSize returns the room for the tabs and the button's icon.
+// MinSize returns the room for some of the tabs and the button's icon.
 func (b *topBar) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(topLeft+b.tabs.MinSize().Width+topGap+topHeight+topGap, topHeight+2)
+	return fyne.NewSize(topLeft+min(b.tabs.MinSize().Width, leastTabs)+topGap+topHeight+topGap, topHeight+2)
 }
 
 // sized gives its content the whole room, and calls changed when its size changes.

@@ -173,6 +173,7 @@ func TestSearchPageMessageNotShown(t *testing.T) {
 	w, core := openSearch(t)
 	core.around = app.Around{Session: core.snapshot.Sessions[0], At: -1, Messages: []adapters.Message{from(adapters.FromAgent, "z", "the last words", time.Minute)}}
 	w.searchFor("flaky", phaseList)
+	w.until("all hits", func() bool { return w.ui.search.result.over })
 	w.ui.search.list.Select(3)
 	w.until("the conversation", func() bool { return len(w.ui.search.hit.conversation.views) == 1 })
 	shows(t, w.ui.search.hit.content, "cannot be shown", "the last words")

@@ -106,7 +106,7 @@ func newUsagePage(u *UI) *usagePage {
 }
 
 // usageWidths are the widths of the columns after the first.
-var usageWidths = []float32{64, 88, 84, 100, 88, 80, 76}
+var usageWidths = []float32{58, 84, 76, 92, 82, 74, 68}
 
 func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
 	style := fyne.TextStyle{Bold: isHeader}

@@ -294,11 +294,11 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	c := w.win.Canvas()
 	c.Focus(nil)
 	var order []string
-	for range 11 {
+	for range 13 {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Button"
+	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Button"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,8 +14,10 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/usage"
 	"rollcall/internal/corpus"
 	"rollcall/proc"
+	"rollcall/textmatch"
 )
 
 // benchCorpus returns the corpus at ROLLCALL_CORPUS (see the command make), or else a
@@ -106,6 +109,83 @@ func mustAnswer(b *testing.B, snap *app.Snapshot) {
 	if sum == 0 {
 		b.Fatal("no sessions")
 	}
+}
+
+// BenchmarkSearch measures a search of the corpus with warm files: the first hit among the sessions of the last week, and
+// a text that is nowhere in anything. Where ripgrep is installed, the latter is also a ratio to its time on the same
+// files; it reads the databases as well, as bytes.
+func BenchmarkSearch(b *testing.B) {
+	dir := benchCorpus(b)
+	home := filepath.Join(dir, "home")
+	search := func(b *testing.B, text string, since time.Time, limit int) (report app.SearchReport, took time.Duration) {
+		p, err := textmatch.Text(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
+		core := app.New(app.Config{Adapters: everyAdapter(b, table, home), Limit: time.Minute})
+		began := time.Now()
+		report, err = core.Search(b.Context(), app.SearchQuery{SearchQuery: adapters.SearchQuery{Pattern: p}, Since: since, Limit: limit},
+			func(app.SearchHit) bool { return true }, nil)
+		if err != nil || report.Failed() {
+			b.Fatal(err, report.Missing())
+		}
+		return report, time.Since(began)
+	}
+	b.Run("week/first", func(b *testing.B) {
+		for b.Loop() {
+			if r, _ := search(b, "make the build green", time.Now().Add(-7*24*time.Hour), 1); r.Hits != 1 {
+				b.Fatal("nothing was found")
+			}
+		}
+	})
+	b.Run("all/nothing", func(b *testing.B) {
+		cpu, ours := cpuTime(b), time.Duration(0)
+		for b.Loop() {
+			r, took := search(b, "zzqqxxyy", time.Time{}, 0)
+			if r.Hits != 0 || r.Searched == 0 {
+				b.Fatalf("%+v", r)
+			}
+			ours += took
+		}
+		b.ReportMetric(float64((cpuTime(b)-cpu).Microseconds())/1000/float64(b.N), "ms-cpu/op")
+		if theirs := ripgrep(b, home); theirs > 0 {
+			b.ReportMetric(ours.Seconds()/float64(b.N)/theirs.Seconds(), "x-ripgrep")
+		}
+	})
+}
+
+// ripgrep returns how long ripgrep takes for the same text, the second time; 0: it is not installed.
+func ripgrep(b *testing.B, home string) time.Duration {
+	path, err := exec.LookPath("rg")
+	if err != nil {
+		return 0
+	}
+	var took time.Duration
+	for range 2 {
+		began := time.Now()
+		err := exec.CommandContext(b.Context(), path, "-uu", "-i", "-a", "-c", "zzqqxxyy", home).Run()
+		var exit *exec.ExitError
+		if err == nil || !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			b.Fatalf("ripgrep: %v", err)
+		}
+		took = time.Since(began)
+	}
+	return took
+}
+
+// BenchmarkUsage measures `rollcall usage --since all`: every session with exact totals, by a new core.
+func BenchmarkUsage(b *testing.B) {
+	dir := benchCorpus(b)
+	table := proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc"))
+	cpu := cpuTime(b)
+	for b.Loop() {
+		core := app.New(app.Config{Adapters: everyAdapter(b, table, filepath.Join(dir, "home")), Table: table, Since: app.All, Totals: true, Once: true, Limit: time.Minute})
+		if t := usage.Of(core.Refresh(b.Context()).Sessions, usage.ByDay, nil); t.Total.Tokens.Output == 0 {
+			b.Fatal("no tokens")
+		}
+	}
+	b.ReportMetric(float64((cpuTime(b)-cpu).Microseconds())/1000/float64(b.N), "ms-cpu/op")
 }
 
 // BenchmarkDiscover is each agent's share: of the first answer of a new adapter,

@@ -12,7 +12,7 @@ import (
 	"rollcall/textmatch"
 )
 
-// Limit bounds the texts of messages, in bytes.
+// Limit bounds the texts of messages, in bytes; 0 is Shown.
 type Limit int
 
 const (
@@ -22,19 +22,27 @@ const (
 	Whole Limit = textmatch.MaxLine
 )
 
+// Bytes returns the limit in bytes.
+func (l Limit) Bytes() int {
+	if l == 0 {
+		return int(Shown)
+	}
+	return int(l)
+}
+
 // Text returns what the JSON string raw says, without blanks around it. It is cut a
 // little after the limit, so that Cut still marks the cut.
 func (l Limit) Text(raw []byte) string {
-	text, _ := jsonl.Head(raw, int(l)+4)
+	text, _ := jsonl.Head(raw, l.Bytes()+4)
 	return strings.TrimSpace(text)
 }
 
 // Cut shortens a text to the limit.
 func (l Limit) Cut(text string) string {
-	if len(text) <= int(l) {
+	if len(text) <= l.Bytes() {
 		return text
 	}
-	return adapters.CutTo(text, int(l)-len("…")) + "…"
+	return adapters.CutTo(text, l.Bytes()-len("…")) + "…"
 }
 
 // Finder reports the messages of one session that have the pattern. It is for one

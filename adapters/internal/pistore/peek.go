@@ -152,7 +152,7 @@ func (p *peek) message(id string, at time.Time, raw []byte) {
 	content := jsonl.Get(raw, "content")
 	switch string(jsonl.Text(jsonl.Get(raw, "role"))) {
 	case "user":
-		p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: contentText(content, int(p.limit)+1), At: at})
+		p.add(adapters.Message{Key: id, Role: adapters.FromUser, Text: contentText(content, p.limit.Bytes()+1), At: at})
 	case "toolResult":
 		state := adapters.ToolDone
 		if jsonl.True(jsonl.Get(raw, "isError")) {
@@ -176,7 +176,7 @@ func (p *peek) assistant(id string, at time.Time, raw, content []byte) {
 	_ = jsonl.Each(content, func(block []byte) bool {
 		switch string(jsonl.Text(jsonl.Get(block, "type"))) {
 		case "text":
-			text, _ := jsonl.Head(jsonl.Get(block, "text"), int(p.limit)+1)
+			text, _ := jsonl.Head(jsonl.Get(block, "text"), p.limit.Bytes()+1)
 			if text != "" {
 				parts = append(parts, adapters.Message{Key: id, Role: adapters.FromAgent, Text: text, At: at})
 			}

@@ -42,6 +42,7 @@ const (
 	chartLabel  = 18 // the height of the labels
 	chartGap    = 4
 	widestBar   = 56
+	widestOfFew = 140
 	// fewBars is up to how many bars each has a label, which may be cut. Of more, those
 	// have one that have room for all of it.
 	fewBars = 8
@@ -85,7 +86,11 @@ func (r *chartRenderer) Layout(size fyne.Size) {
 	}
 	floor := size.Height - chartLabel
 	room := floor - chartLabel
-	step := min(size.Width/float32(len(bars)), widestBar+chartGap)
+	widest := float32(widestBar)
+	if len(bars) <= fewBars {
+		widest = widestOfFew
+	}
+	step := min(size.Width/float32(len(bars)), widest+chartGap)
 	wide := max(step-chartGap, 1)
 	r.text(r.chart.most, 0, 0, size.Width)
 	line := canvas.NewRectangle(ThemeColor(ColorTrack))

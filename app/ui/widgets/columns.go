@@ -22,19 +22,33 @@ func (Inline) MinSize(objects []fyne.CanvasObject) fyne.Size {
 }
 
 // Cells lays objects out as the cells of a row: the first gets what the others leave, which are Widths wide, from the
-// second on.
+// second on. In a narrow room the last ones are left out.
 type Cells struct{ Widths []float32 }
 
-const cellGap = 8
+const (
+	cellGap   = 8
+	leastCell = 110 // the least width of the first
+)
 
 // Layout implements fyne.Layout.
 func (c Cells) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	rest := size.Width
+	rest, shown := size.Width, len(objects)
 	for _, w := range c.Widths {
 		rest -= w + cellGap
 	}
+	for rest < leastCell && shown > 2 {
+		shown--
+		rest += c.Widths[shown-1] + cellGap
+	}
 	x := float32(0)
 	for i, o := range objects {
+		if o.Visible() != (i < shown) {
+			if i < shown {
+				o.Show()
+			} else {
+				o.Hide()
+			}
+		}
 		w := max(rest, 20)
 		if i > 0 {
 			w = c.Widths[i-1]
@@ -46,9 +60,5 @@ func (c Cells) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 
 // MinSize implements fyne.Layout.
 func (c Cells) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	width := float32(60)
-	for _, w := range c.Widths {
-		width += w + cellGap
-	}
-	return fyne.NewSize(width, largest(objects).Height)
+	return fyne.NewSize(200, largest(objects).Height)
 }
