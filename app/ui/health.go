@@ -52,5 +52,8 @@ func problemText(s *app.Snapshot) string {
 		}
 		lines = append(lines, present.AgentName(a.Name)+": "+why)
 	}
+	for _, t := range s.Troubles {
+		lines = append(lines, "Rollcall: "+present.Cut(short(t), 180))
+	}
 	return strings.Join(lines, "\n")
 }
