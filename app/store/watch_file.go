@@ -42,7 +42,10 @@ func FileChanges(ctx context.Context, path string) <-chan struct{} {
 				if slices.Contains(counting, e.Name) || filepath.Dir(e.Name) == filepath.Dir(path) {
 					timer.Reset(settle)
 				}
-			case <-lost: // events
+			case _, ok := <-lost: // events
+				if !ok {
+					lost = nil
+				}
 				timer.Reset(settle)
 			case <-timer.C:
 				if w != nil {
@@ -63,8 +66,8 @@ func FileChanges(ctx context.Context, path string) <-chan struct{} {
 // folder exists, the one above it is watched.
 func watchAround(w *fsnotify.Watcher, path string) (counting []string) {
 	files := []string{path}
-	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-		files = append(files, real)
+	if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+		files = append(files, target)
 	}
 	for _, file := range files {
 		dir := filepath.Dir(file)

@@ -82,7 +82,7 @@ func CheckURL(address string) error {
 
 // New returns a sender.
 func New(cfg Config) (*Sender, error) {
-	if err := CheckURL(cfg.URL); err != nil && !(cfg.Later && cfg.URL == "") {
+	if err := CheckURL(cfg.URL); err != nil && (!cfg.Later || cfg.URL != "") {
 		return nil, err
 	}
 	if cfg.Pauses == nil {
