@@ -55,7 +55,8 @@ const quick = 10 * time.Second
 
 // wants reports whether the user wants notifications of a kind for a session.
 func (r *Rules) wants(k Kind, s *app.Session) bool {
-	return r.Kinds[k] != Off && !(r.Muted != nil && s.HasLocalFolder() && r.Muted(s.CWD))
+	muted := r.Muted != nil && s.HasLocalFolder() && r.Muted(s.CWD)
+	return r.Kinds[k] != Off && !muted
 }
 
 // waitKind returns the kind of the notification that s waits.

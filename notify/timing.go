@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"rollcall/adapters"
@@ -29,7 +30,8 @@ func (n *Notifier) isQuiet(ctx context.Context) bool {
 	if quiet, _ := n.ownQuiet(); quiet {
 		return true
 	}
-	return n.opts.DesktopIsQuiet != nil && n.opts.DesktopIsQuiet(ctx)
+	// A service that hangs is not asked again: it would delay every event.
+	return n.opts.DesktopIsQuiet != nil && !errors.Is(n.LastError(), ErrHung) && n.opts.DesktopIsQuiet(ctx)
 }
 
 // look finds out whether the user may be told of events. It asks nothing for events of which nothing would be told.
@@ -159,7 +161,7 @@ func (n *Notifier) untilNext() time.Duration {
 	}
 	switch {
 	case quiet && !until.IsZero():
-		wait = min(wait, time.Until(until))
+		wait = min(wait, time.Until(until), time.Minute) // timers stand still while the machine is suspended
 	case n.wasQuiet && !quiet: // the desktop is quiet, or was
 		wait = min(wait, quietPoll)
 		if at := n.policy.next(); !at.IsZero() && time.Until(at) <= 0 {

@@ -274,16 +274,6 @@ func (p *policy) next() (at time.Time) {
 	return at
 }
 
-// withholds reports whether something is told once the user may be disturbed again.
-func (p *policy) withholds() bool {
-	for _, w := range p.waits {
-		if w.withheld {
-			return true
-		}
-	}
-	return false
-}
-
 // withhold adds sessions that wait and were not told, such as those that began to wait while another process withheld
 // them.
 func (p *policy) withhold(sessions []app.Session, now time.Time) {

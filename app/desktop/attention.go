@@ -91,13 +91,14 @@ func (a *attention) follow(ctx context.Context, changes <-chan struct{}, changed
 	}
 }
 
-// ending returns a channel that receives when do not disturb ends by itself.
+// ending returns a channel that receives when do not disturb ends by itself, or earlier: timers stand still while the
+// machine is suspended.
 func (a *attention) ending() <-chan time.Time {
 	state := a.get()
 	if !state.Active(time.Now()) || state.Until.IsZero() {
 		return nil
 	}
-	return time.After(min(time.Until(state.Until)+time.Millisecond, time.Hour))
+	return time.After(min(time.Until(state.Until)+time.Millisecond, time.Minute))
 }
 
 func poke(c chan struct{}) {
@@ -198,7 +199,7 @@ func (a *attention) hasFocus(ctx context.Context, s *app.Session) bool {
 	a.mu.Lock()
 	always := a.away.WhenFocused
 	a.mu.Unlock()
-	if always || s.Unattended || s.Process.IsZero() {
+	if always || s.Unattended || s.Shared || s.Process.IsZero() { // a daemon is in no terminal
 		return false
 	}
 	return a.finder.HasFocus(ctx, s.Process) == focus.Focused

@@ -67,14 +67,9 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	attention := p.newAttention()
 	defer attention.close()
 	notifier := notify.New(p.notifications(ctx, attention))
-	if p.live != nil {
-		running.Go(func() { p.live.Watch(ctx) })
-	}
-	changes := p.settingsChanges()
-	running.Go(func() { attention.follow(ctx, changes, p.showMistake) })
-	defer core.Subscribe(attention.remember)()
 	var recent recentEnds
-	running.Go(func() { report(log, recent.follow(ctx, ends, func() { poke(attention.redraw) })) })
+	p.serveAttention(ctx, attention, &recent, ends, &running)
+	defer core.Subscribe(attention.remember)()
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, core.Run(ctx)) })
 	running.Go(func() { p.machines.Run(ctx, recentlyEnded, core) })
@@ -102,6 +97,17 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 		return runWindow(context.WithoutCancel(ctx), deps, cli.WindowOptions{}, true)
 	}
 	return err
+}
+
+// serveAttention keeps what the tray knows of the settings, of do not disturb and of the last ends current, until ctx is
+// done.
+func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recentEnds, ends *app.Events, running *sync.WaitGroup) {
+	changes := p.settingsChanges()
+	if p.live != nil {
+		running.Go(func() { p.live.Watch(ctx) })
+	}
+	running.Go(func() { a.follow(ctx, changes, p.showMistake) })
+	running.Go(func() { report(p.log, recent.follow(ctx, ends, func() { poke(a.redraw) })) })
 }
 
 // notifications returns the options of the tray's notifier.

@@ -3,6 +3,7 @@ package focus
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +24,9 @@ const (
 // Place is where a process runs: what leads from it to the window that shows it. It stays valid when the process ends.
 type Place struct {
 	Process proc.Identity
+	// SID is the session of the process. What a terminal shows has the session of what the terminal started; an agent in
+	// the background has one of its own.
+	SID int
 	// Ancestors are its parent, the parent's parent and so on, without the first process of the system.
 	Ancestors []proc.Identity
 	// Window is the X11 window that its environment names; 0: none. It may be that of another terminal.
@@ -37,13 +41,13 @@ type Place struct {
 func (p *Place) chain() []proc.Identity { return append([]proc.Identity{p.Process}, p.Ancestors...) }
 
 // has reports whether the process, or an ancestor, has this identity.
-func (p *Place) has(id proc.Identity) bool {
-	for _, x := range p.chain() {
-		if x == id {
-			return true
-		}
-	}
-	return false
+func (p *Place) has(id proc.Identity) bool { return slices.Contains(p.chain(), id) }
+
+// isShownBy reports whether the process is in the session that a child of this one leads, as in a terminal.
+func (p *Place) isShownBy(terminal proc.Identity) bool {
+	chain := p.chain()
+	i := slices.Index(chain, terminal)
+	return i > 0 && chain[i-1].PID == p.SID
 }
 
 // Table is what a Finder needs of the process table; *proc.Table implements it.
@@ -127,7 +131,7 @@ func (f *Finder) Place(id proc.Identity) (Place, bool) {
 }
 
 func (f *Finder) find(x proc.Process) Place {
-	p := Place{Process: x.Identity}
+	p := Place{Process: x.Identity, SID: x.SID}
 	for parent := x.PPID; parent > 1 && len(p.Ancestors) < maxAncestors; {
 		next, err := f.table.Find(parent)
 		if err != nil {
@@ -197,8 +201,11 @@ func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int)
 		return state
 	}
 	owner, err := f.table.Find(active.PID)
-	if err != nil || !p.has(owner.Identity) {
+	switch {
+	case err != nil || !p.has(owner.Identity):
 		return Elsewhere
+	case !p.isShownBy(owner.Identity):
+		return Unknown
 	}
 	return f.ofSeveral(ctx, p, active)
 }

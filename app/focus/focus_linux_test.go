@@ -158,6 +158,15 @@ func TestTwoTerminals(t *testing.T) {
 	}
 }
 
+// TestBackground: an agent in the background is not shown by the terminal from which it was started.
+func TestBackground(t *testing.T) {
+	s := newScreen(t)
+	one := s.run("xterm", "-e", "sh", "-c", "setsid sh -c 'echo $$ >"+s.file("back")+"; exec sleep 1000' & "+s.agent("one"))
+	a, b := s.identity("one"), s.identity("back")
+	s.activate(one)
+	s.wants("active", map[proc.Identity]focus.State{a: focus.Focused, b: focus.Unknown})
+}
+
 // TestStaleTmux: a variable that was inherited from another terminal does not count.
 func TestStaleTmux(t *testing.T) {
 	s := newScreen(t)

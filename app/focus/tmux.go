@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,9 @@ import (
 
 // clientsOf returns the pids of the tmux clients that show the pane of a place: those whose active pane it is.
 func clientsOf(ctx context.Context, p *Place, server proc.Identity) ([]int, error) {
+	if !filepath.IsAbs(p.Tmux) {
+		return nil, errors.New(p.Tmux + " is no absolute path")
+	}
 	info, err := os.Lstat(p.Tmux)
 	if err != nil {
 		return nil, err
@@ -29,10 +33,8 @@ func clientsOf(ctx context.Context, p *Place, server proc.Identity) ([]int, erro
 		if len(f) != 3 || f[0] != strconv.Itoa(server.PID) { // another server has taken the socket
 			continue
 		}
-		for _, id := range p.chain() {
-			if f[2] == strconv.Itoa(id.PID) {
-				pane = f[1]
-			}
+		if f[2] == strconv.Itoa(p.SID) { // what tmux starts in a pane leads a session
+			pane = f[1]
 		}
 	}
 	if pane == "" {

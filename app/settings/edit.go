@@ -32,8 +32,8 @@ type Edit struct {
 // this version does not know, and all comments stay as they are. Where it can't change a setting without that, it
 // changes nothing, and the error says why.
 func Change(path string, edits ...Edit) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link, as users of dotfiles have it, stays
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link, as users of dotfiles have it, stays
 	}
 	_, err := bounded.In(filepath.Dir(path), bounded.WriteLimit, func(left context.Context) (struct{}, error) {
 		return struct{}{}, change(left, path, edits)

@@ -63,22 +63,22 @@ func TestChange(t *testing.T) {
 // TestChangeThroughLink: a link to a file elsewhere stays, and so does the file's mode.
 func TestChangeThroughLink(t *testing.T) {
 	dir := t.TempDir()
-	real, link := filepath.Join(dir, "dotfiles", "rollcall.toml"), filepath.Join(dir, "config.toml")
-	if err := os.MkdirAll(filepath.Dir(real), 0o700); err != nil {
+	file, link := filepath.Join(dir, "dotfiles", "rollcall.toml"), filepath.Join(dir, "config.toml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(real, []byte("theme = \"dark\"\n"), 0o640); err != nil {
+	if err := os.WriteFile(file, []byte("theme = \"dark\"\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(real, link); err != nil {
+	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
 	}
 	if err := Change(link, Edit{"", "theme", "light"}); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := os.ReadFile(real)
-	info, _ := os.Stat(real)
-	if target, err := os.Readlink(link); err != nil || target != real || string(got) != "theme = \"light\"\n" || info.Mode().Perm() != 0o640 {
+	got, _ := os.ReadFile(file)
+	info, _ := os.Stat(file)
+	if target, err := os.Readlink(link); err != nil || target != file || string(got) != "theme = \"light\"\n" || info.Mode().Perm() != 0o640 {
 		t.Errorf("%s, %v: %q, %v", target, err, got, info.Mode())
 	}
 }

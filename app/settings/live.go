@@ -3,13 +3,10 @@ package settings
 import (
 	"context"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"reflect"
 	"sync"
-	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"rollcall/app/store"
 )
 
 // Live has the settings as they are now. A file with a mistake does not replace the last settings without one. It is safe
@@ -88,88 +85,9 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-const (
-	// settle is the time that editors take to replace a file.
-	settle = 50 * time.Millisecond
-	// lookAgain is the interval at which the file is read where its folder does not exist or cannot be watched.
-	lookAgain = 30 * time.Second
-)
-
-// Watch reads the file whenever it changes, until ctx is done. It watches the file's folder, and that of the file that a
-// link leads to.
+// Watch reads the file whenever it changes, until ctx is done.
 func (l *Live) Watch(ctx context.Context) {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		l.log.Warn("changes of the settings are noticed late", "error", err)
-		l.poll(ctx)
-		return
+	for range store.FileChanges(ctx, l.path) {
+		l.Read()
 	}
-	defer func() { _ = w.Close() }()
-	watched := l.watchFolders(w)
-	l.Read() // it may have changed since NewLive
-	timer := time.NewTimer(lookAgain)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case e, ok := <-w.Events:
-			if !ok {
-				return
-			}
-			if !l.concerns(e.Name, watched) {
-				continue
-			}
-			timer.Reset(settle)
-		case _, ok := <-w.Errors: // events were lost
-			if !ok {
-				return
-			}
-			timer.Reset(settle)
-		case <-timer.C:
-			watched = l.watchFolders(w)
-			l.Read()
-			timer.Reset(lookAgain)
-		}
-	}
-}
-
-func (l *Live) poll(ctx context.Context) {
-	t := time.NewTicker(lookAgain)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			l.Read()
-		}
-	}
-}
-
-// watchFolders watches the folders that have the file, and returns the paths whose events count.
-func (l *Live) watchFolders(w *fsnotify.Watcher) (paths []string) {
-	paths = []string{l.path}
-	if real, err := filepath.EvalSymlinks(l.path); err == nil && real != l.path {
-		paths = append(paths, real)
-	}
-	for _, path := range paths {
-		dir := filepath.Dir(path)
-		if _, err := os.Stat(dir); os.IsNotExist(err) { // until Rollcall's folder exists, the one above tells of it
-			dir = filepath.Dir(dir)
-		}
-		_ = w.Add(dir) // what cannot be watched is read from time to time
-	}
-	return paths
-}
-
-// concerns reports whether an event of path may have changed the settings.
-func (l *Live) concerns(path string, watched []string) bool {
-	for _, p := range watched {
-		if path == p || path == filepath.Dir(p) {
-			return true
-		}
-	}
-	// A file that the settings name, such as a token's.
-	return filepath.Dir(path) == filepath.Dir(l.path)
 }

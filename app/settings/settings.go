@@ -1,4 +1,5 @@
-// Package settings reads the user's settings in config.toml. Rollcall never writes that file and does not need it.
+// Package settings reads the user's settings in config.toml, follows its changes, and changes single keys where the user
+// asks for it. Rollcall does not need the file.
 package settings
 
 import (

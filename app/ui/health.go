@@ -83,5 +83,9 @@ func problemText(s *app.Snapshot) string {
 		}
 		lines = append(lines, present.AgentName(a.Name)+": "+why)
 	}
-	return strings.Join(append(lines, machineLines(s)...), "\n")
+	lines = append(lines, machineLines(s)...)
+	for _, t := range s.Troubles {
+		lines = append(lines, "Rollcall: "+present.Cut(short(t), 180))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -27,7 +27,7 @@ func TestEndedRows(t *testing.T) {
 	}
 	want := []string{
 		"■ shop · Claude Code · turn complete: Fix the login · 1 m e1m0s",
-		"■ shop · Codex · died in mid-turn: Add paging of a very lon… · 2 m e2m0s",
+		"■ shop · Codex · died in mid-turn: Add paging of a very l… · 2 m e2m0s",
 		"■ shop · Claude Code · ended · 1 h e1h0m0s",
 		"■ shop · Claude Code · stopped by you · 2 h e2h0m0s",
 		"■ shop · Claude Code · turn failed · 3 h e3h0m0s",

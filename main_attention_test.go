@@ -1,0 +1,121 @@
+//go:build desktop && linux && !headless
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/desktoptest"
+)
+
+// TestAttention is the whole program with a real notification service: do not disturb from the command line, the
+// settings as they change, and what is told of a session.
+func TestAttention(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
+	rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0")}
+	registry := rec.Home + "/.claude/sessions/9652.json"
+	waits, err := os.ReadFile(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	works := strings.Replace(strings.Replace(string(waits), `"status":"waiting"`, `"status":"busy"`, 1), `,"waitingFor":"permission prompt"`, "", 1)
+	put := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
+	put(config, "# mine\n[notifications]\npause = \"0s\"\n")
+	put(registry, works)
+	tray := p.command()
+	if err := tray.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.TrayIcon(ctx); err != nil {
+		t.Fatal(err, p.said())
+	}
+	row := func(text string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(p.labels(), func(l string) bool { return strings.Contains(l, text) })
+		}
+	}
+	rollcall := func(args ...string) {
+		t.Helper()
+		if err := p.command(args...).Run(); err != nil {
+			t.Fatalf("%q: %v: %s", args, err, p.said())
+		}
+	}
+	notified := func(n int) desktoptest.Notification {
+		t.Helper()
+		p.until("the notification", func() bool { return len(d.Notifications()) >= n && d.Notifications()[n-1].ID != 0 })
+		if list := d.Notifications(); len(list) != n {
+			t.Fatalf("%d notifications, want %d: %+v", len(list), n, list)
+		}
+		return d.Notifications()[n-1]
+	}
+	withdrawn := func(n int) {
+		t.Helper()
+		p.until("the withdrawal", func() bool { return !d.Notifications()[n-1].Withdraw.IsZero() })
+	}
+	p.until("the session at work", row("◐ proj · Claude Code"))
+
+	// Do not disturb: the wait is in the menu, and told afterwards.
+	rollcall("dnd", "on", "--for", "1h")
+	p.until("the row that ends it", row("End do not disturb (until "))
+	put(registry, string(waits))
+	p.until("the wait", row("needs permission"))
+	rollcall("dnd", "off")
+	if n := notified(1); n.Summary != "Claude Code needs permission in proj" {
+		t.Errorf("said %q", n.Summary)
+	}
+	put(registry, works)
+	withdrawn(1)
+
+	// A mistake in the settings is shown, and changes nothing.
+	put(config, "# mine\n[notifications]\npause = \"0s\"\npermission = \"loud\"\n")
+	p.until("the mistake", row("⚠ Rollcall: config.toml: line 4: notifications.permission"))
+	put(registry, string(waits))
+	notified(2)
+	put(registry, works)
+	withdrawn(2)
+
+	// A kind that is switched off is not told; one that is switched on again is, with a sound.
+	put(config, "[notifications]\npause = \"0s\"\npermission = \"off\"\n")
+	p.until("no mistake", func() bool { return !row("⚠ Rollcall")() })
+	put(registry, string(waits))
+	p.until("the wait", row("needs permission"))
+	put(registry, works)
+	p.until("work", row("◐ proj · Claude Code"))
+	put(config, "[notifications]\npause = \"0s\"\npermission = \"sound\"\n")
+	p.until("the settings to be read", func() bool { return strings.Count(p.said(), "the settings have changed") >= 2 })
+	put(registry, string(waits))
+	if n := notified(3); n.Hints["sound-name"].Value() == nil || n.Hints["suppress-sound"].Value() != nil {
+		t.Errorf("hints %v", n.Hints)
+	}
+	if err := tray.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := tray.Wait(); err != nil {
+		t.Errorf("the tray ended with %v: %s", err, p.said())
+	}
+}
