@@ -35,6 +35,7 @@ type parts struct {
 	log      *slog.Logger
 	launches *launch.Launches // nil: the state folder is not known
 	machines *machine.Machines
+	kept     *machine.Kept // those of machine add; nil: not known
 	watcher  *proc.Watcher // nil: ends of processes are noticed on refresh only
 }
 
@@ -48,7 +49,7 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 		log.Warn("some settings are not used", "error", err)
 	}
 	var err error
-	if p.machines, _, err = deps.Machines(); err != nil {
+	if p.machines, p.kept, err = deps.Machines(); err != nil {
 		log.Warn("some machines are not used", "error", err)
 	}
 	cfg.Machines = p.machines
@@ -80,6 +81,15 @@ func (p *parts) serve(ctx context.Context, running *sync.WaitGroup) {
 	}
 	running.Go(func() { report(p.log, p.launches.Observe(ctx, p.core)) })
 	running.Go(func() { report(p.log, p.attend(ctx)) })
+}
+
+// followMachines shows the other machines until ctx is done, also those that machine add adds meanwhile.
+func (p *parts) followMachines(ctx context.Context, running *sync.WaitGroup, since time.Duration) {
+	running.Go(func() { p.machines.Run(ctx, since, p.core) })
+	if p.kept != nil {
+		set, _ := p.deps.Settings()
+		running.Go(func() { report(p.log, p.kept.Follow(ctx, set.Machines, p.machines)) })
+	}
 }
 
 // attend sees to it that a keeper runs. It shows the keeper's troubles.

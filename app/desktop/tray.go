@@ -53,7 +53,7 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 	notifier := notify.New(p.notifications(log))
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, core.Run(ctx)) })
-	running.Go(func() { p.machines.Run(ctx, recentlyEnded, core) })
+	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, log)) })
 	running.Go(func() { handleMessages(ctx, log, own) })

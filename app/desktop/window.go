@@ -41,7 +41,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	running.Go(func() { p.machines.Run(keeping, windowDays*24*time.Hour, p.core) })
+	p.followMachines(keeping, &running, windowDays*24*time.Hour)
 	if alone {
 		p.serve(keeping, &running)
 	}
