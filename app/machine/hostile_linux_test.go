@@ -52,7 +52,8 @@ func TestHostileStreams(t *testing.T) {
 		"not there":               {scripted(t, "exit 127"), "there is no Rollcall on"},
 		"its own message":         {scripted(t, "echo 'rollcall: \x1b[31mno home' >&2; exit 1"), "no home"},
 		"ends at once":            {scripted(t, "exit 0"), "the connection was closed"},
-		"no such program":         {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"/nonexistent/program"}}}, "/nonexistent/program"},
+		"no such program":         {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"/nonexistent/program"}}}, "/nonexistent/program is not installed on this machine"},
+		"not a program":           {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"/etc/passwd"}}}, "/etc/passwd cannot be started: permission denied"},
 		"no such program in PATH": {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"no-such-program-here"}}}, "no-such-program-here is not installed on this machine"},
 	} {
 		r := tt.host.ask(t.Context(), 0, 30*time.Second)
