@@ -54,7 +54,7 @@ func (m *Machines) Set(list []settings.Machine) {
 	defer m.mu.Unlock()
 	hosts := make([]*Host, 0, len(list))
 	for _, x := range list {
-		i := slices.IndexFunc(m.hosts, func(h *Host) bool { return h.Machine.Equal(&x) })
+		i := slices.IndexFunc(m.hosts, func(h *Host) bool { return h.Equal(&x) })
 		if i >= 0 {
 			hosts = append(hosts, m.hosts[i])
 		} else {
