@@ -159,7 +159,7 @@ var promised = []string{
 	"sessions[].cost_usd", "sessions[].cwd", "sessions[].evidence", "sessions[].first_prompt", "sessions[].id",
 	"sessions[].last_activity_at", "sessions[].last_prompt", "sessions[].model", "sessions[].outcome", "sessions[].parent", "sessions[].pid",
 	"sessions[].remote", "sessions[].started_at", "sessions[].status", "sessions[].title", "sessions[].tokens", "sessions[].tokens.cache_read",
-	"sessions[].tokens.cache_write", "sessions[].tokens.input", "sessions[].tokens.output", "sessions[].tokens.reasoning", "sessions[].waiting_for",
+	"sessions[].tokens.cache_write", "sessions[].tokens.input", "sessions[].tokens.output", "sessions[].tokens.reasoning", "sessions[].version", "sessions[].waiting_for",
 }
 
 func TestKeysOfListJSON(t *testing.T) {

@@ -39,6 +39,7 @@ type parts struct {
 	live     *settings.Live   // nil: there are no settings
 	troubles *troubles
 	machines *machine.Machines
+	kept     *machine.Kept // those of machine add; nil: not known
 }
 
 // newParts returns the parts. The caller closes them.
@@ -56,7 +57,7 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 			log.Warn("changes of the settings are not noticed", "error", err)
 		}
 	}
-	if p.machines, _, err = deps.Machines(); err != nil {
+	if p.machines, p.kept, err = deps.Machines(); err != nil {
 		log.Warn("some machines are not used", "error", err)
 	}
 	cfg.Machines = p.machines
@@ -90,6 +91,15 @@ func (p *parts) serve(ctx context.Context, running *sync.WaitGroup) {
 	}
 	running.Go(func() { report(p.log, p.launches.Observe(ctx, p.core)) })
 	running.Go(func() { report(p.log, p.attend(ctx)) })
+}
+
+// followMachines shows the other machines until ctx is done, also those that machine add adds meanwhile.
+func (p *parts) followMachines(ctx context.Context, running *sync.WaitGroup, since time.Duration) {
+	running.Go(func() { p.machines.Run(ctx, since, p.core) })
+	if p.kept != nil {
+		set, _ := p.deps.Settings()
+		running.Go(func() { report(p.log, p.kept.Follow(ctx, set.Machines, p.machines)) })
+	}
 }
 
 // attend sees to it that a keeper runs. It shows the keeper's troubles.

@@ -72,7 +72,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	defer core.Subscribe(attention.remember)()
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
 	running.Go(func() { report(log, core.Run(ctx)) })
-	running.Go(func() { p.machines.Run(ctx, recentlyEnded, core) })
+	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, log)) })
 	running.Go(func() { handleMessages(ctx, log, own) })

@@ -46,7 +46,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 		running.Go(func() { p.live.Watch(keeping) })
 		running.Go(func() { p.followMistakes(keeping, changes) })
 	}
-	running.Go(func() { p.machines.Run(keeping, windowDays*24*time.Hour, p.core) })
+	p.followMachines(keeping, &running, windowDays*24*time.Hour)
 	if alone {
 		p.serve(keeping, &running)
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/app/settings"
+	"rollcall/app/store"
 )
 
 const hello = `{"schema":1,"event":"hello","at":"2026-11-22T10:00:00Z","hello":{"version":"1","heartbeat":60}}`
@@ -49,7 +52,8 @@ func TestHostileStreams(t *testing.T) {
 		"not there":               {scripted(t, "exit 127"), "there is no Rollcall on"},
 		"its own message":         {scripted(t, "echo 'rollcall: \x1b[31mno home' >&2; exit 1"), "no home"},
 		"ends at once":            {scripted(t, "exit 0"), "the connection was closed"},
-		"no such program":         {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"/nonexistent/program"}}}, "/nonexistent/program"},
+		"no such program":         {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"/nonexistent/program"}}}, "/nonexistent/program is not installed on this machine"},
+		"not a program":           {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"/etc/passwd"}}}, "/etc/passwd cannot be started: permission denied"},
 		"no such program in PATH": {&Host{Machine: settings.Machine{Name: "x", Exec: []string{"no-such-program-here"}}}, "no-such-program-here is not installed on this machine"},
 	} {
 		r := tt.host.ask(t.Context(), 0, 30*time.Second)
@@ -212,5 +216,42 @@ func BenchmarkRefreshWithMachines(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestKeptMachines: a machine that is added while others are followed is shown, one that is removed is hidden, and a damaged file is named.
+func TestKeptMachines(t *testing.T) {
+	folder := store.In(filepath.Join(t.TempDir(), "machines"))
+	k := KeptIn(folder)
+	own := printing(t, hello, sessionLine("a", ""), rollLine).Machine
+	added := settings.Machine{Name: "added", Exec: own.Exec}
+	m := New([]settings.Machine{own}, nil)
+	s := newScreen()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { m.Run(ctx, 0, s) })
+	running.Go(func() { _ = k.Follow(ctx, []settings.Machine{own}, m) })
+	s.await(t, "dev", "ok", isOK)
+	if err := k.Add(ctx, added); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.await(t, "added", "ok", isOK); len(r.Sessions) != 1 || r.Sessions[0].ID != "added:a" {
+		t.Errorf("%+v", r)
+	}
+	if found, err := k.Remove(ctx, "added"); !found || err != nil {
+		t.Error(found, err)
+	}
+	s.await(t, "added", "hidden", func(r app.MachineRoll) bool { return r.Name == "" })
+	s.await(t, "dev", "still ok", isOK)
+	if err := k.Add(ctx, settings.Machine{Name: "dev", SSH: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := Open([]settings.Machine{own}, k); len(list) != 1 || err == nil || !strings.Contains(err.Error(), "config.toml has one of this name") {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := k.Add(ctx, settings.Machine{Name: "x", SSH: "-oProxyCommand=y"}); err == nil {
+		t.Error("an option was stored as a host")
 	}
 }

@@ -71,6 +71,26 @@ func (k *Kept) Remove(ctx context.Context, name string) (bool, error) {
 	return true, k.folder.Remove(store.NameOf(name))
 }
 
+// Follow replaces the machines with those of the settings and the stored ones, each time that a stored one changes, until ctx is done.
+func (k *Kept) Follow(ctx context.Context, set []settings.Machine, m *Machines) error {
+	changes, err := k.folder.Changes(ctx)
+	if changes == nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changes:
+		}
+		list, err := Open(set, k)
+		if err != nil {
+			m.log.Warn("some machines are not used", "error", err)
+		}
+		m.Set(list)
+	}
+}
+
 // Open returns the machines of the settings and the stored ones. The error says which stored ones are not used; the others are.
 func Open(set []settings.Machine, k *Kept) ([]settings.Machine, error) {
 	list, err := k.List()

@@ -29,8 +29,11 @@ const showPause = 200 * time.Millisecond
 
 // Machines are the user's other machines. Their methods are safe for concurrent use.
 type Machines struct {
-	hosts []*Host
-	log   *slog.Logger
+	log *slog.Logger
+
+	mu      sync.Mutex
+	hosts   []*Host       // by name; replaced as a whole
+	changed chan struct{} // receives when hosts were replaced
 	// firstPause and maxPause; tests shorten them.
 	firstPause, maxPause time.Duration
 }
@@ -40,20 +43,42 @@ func New(list []settings.Machine, log *slog.Logger) *Machines {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	m := &Machines{log: log, firstPause: firstPause, maxPause: maxPause}
-	for _, x := range list {
-		m.hosts = append(m.hosts, &Host{Machine: x})
-	}
-	slices.SortFunc(m.hosts, func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
+	m := &Machines{log: log, firstPause: firstPause, maxPause: maxPause, changed: make(chan struct{}, 1)}
+	m.Set(list)
 	return m
 }
 
+// Set replaces the machines. Run goes on with those that stay as they are.
+func (m *Machines) Set(list []settings.Machine) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hosts := make([]*Host, 0, len(list))
+	for _, x := range list {
+		i := slices.IndexFunc(m.hosts, func(h *Host) bool { return h.Equal(&x) })
+		if i >= 0 {
+			hosts = append(hosts, m.hosts[i])
+		} else {
+			hosts = append(hosts, &Host{Machine: x})
+		}
+	}
+	slices.SortFunc(hosts, func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
+	m.hosts = hosts
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
 // Hosts returns the machines, by name. The caller must not change them.
-func (m *Machines) Hosts() []*Host { return m.hosts }
+func (m *Machines) Hosts() []*Host {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.hosts
+}
 
 // Find returns the machine with this name; nil: there is none.
 func (m *Machines) Find(name string) *Host {
-	for _, h := range m.hosts {
+	for _, h := range m.Hosts() {
 		if h.Name == name {
 			return h
 		}
@@ -87,9 +112,10 @@ func (h *Host) streamArgs(since time.Duration) []string {
 
 // Ask asks every machine once, and returns after limit with what has come. A machine that has not answered is Failed, with the reason.
 func (m *Machines) Ask(ctx context.Context, since, limit time.Duration) []app.MachineRoll {
-	rolls := make([]app.MachineRoll, len(m.hosts))
+	hosts := m.Hosts()
+	rolls := make([]app.MachineRoll, len(hosts))
 	var group sync.WaitGroup
-	for i, h := range m.hosts {
+	for i, h := range hosts {
 		group.Go(func() { rolls[i] = h.ask(ctx, since, limit) })
 	}
 	group.Wait()
@@ -146,16 +172,43 @@ func (h *Host) test(ctx context.Context, since, limit time.Duration) (app.Machin
 // Shown is where Run shows the machines; *app.Core is one.
 type Shown interface {
 	ShowMachine(r app.MachineRoll, evs []app.Event)
+	HideMachine(name string)
 }
 
-// Run keeps a connection to every machine until ctx is done, and shows what it reports: the live sessions, and those that stopped since. A
+// Run keeps a connection to every machine until ctx is done, also to those that Set adds, and shows what it reports: the live sessions, and those that stopped since. A
 // machine that does not answer is asked again with growing pauses. Machines do not wait for each other.
 func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
+	running := map[*Host]func(){} // each ends the connection, and waits for that
 	var group sync.WaitGroup
-	for _, h := range m.hosts {
-		group.Go(func() { m.follow(ctx, h, since, to) })
+	defer group.Wait()
+	for {
+		hosts := m.Hosts()
+		for h, end := range running {
+			if !slices.Contains(hosts, h) {
+				end()
+				delete(running, h)
+				to.HideMachine(h.Name)
+			}
+		}
+		for _, h := range hosts {
+			if running[h] != nil {
+				continue
+			}
+			one, cancel := context.WithCancel(ctx)
+			ended := make(chan struct{})
+			running[h] = func() { cancel(); <-ended }
+			group.Go(func() {
+				defer close(ended)
+				defer cancel()
+				m.follow(one, h, since, to)
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.changed:
+		}
 	}
-	group.Wait()
 }
 
 // follow keeps the connection to one machine.
@@ -248,6 +301,6 @@ func (s *show) stop() {
 // Of returns these machines alone.
 func Of(hosts ...*Host) *Machines {
 	m := New(nil, nil)
-	m.hosts = hosts
+	m.hosts = slices.Clone(hosts)
 	return m
 }

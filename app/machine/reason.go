@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"strings"
 	"sync"
@@ -51,7 +52,11 @@ var sshReasons = []struct{ message, text string }{
 
 // reason returns why a command on a machine failed: err is that of its process, said what it wrote to its standard error.
 func (h *Host) reason(err error, said string) error {
-	if errors.Is(err, exec.ErrNotFound) {
+	var start *fs.PathError
+	switch {
+	case errors.As(err, &start) && !errors.Is(err, fs.ErrNotExist):
+		return failure("%s cannot be started: %v", present.Line(start.Path), start.Err)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		if h.SSH != "" {
 			return failure("ssh is not installed on this machine: install the OpenSSH client")
 		}

@@ -164,6 +164,16 @@ func (s *screen) ShowMachine(r app.MachineRoll, evs []app.Event) {
 	}
 }
 
+func (s *screen) HideMachine(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.rolls, name)
+	select {
+	case s.news <- struct{}{}:
+	default:
+	}
+}
+
 // await waits until the machine is shown so.
 func (s *screen) await(t *testing.T, name, what string, ok func(app.MachineRoll) bool) app.MachineRoll {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,11 @@ type Machine struct {
 	Exec []string `toml:"exec" json:"exec,omitempty"`
 	// Path is Rollcall's path on the other side of SSH; empty: the one in PATH or in ~/.local/bin.
 	Path string `toml:"path" json:"path,omitempty"`
+}
+
+// Equal reports whether two machines are the same and reached in the same way.
+func (m *Machine) Equal(o *Machine) bool {
+	return m.Name == o.Name && m.SSH == o.SSH && m.Path == o.Path && slices.Equal(m.Exec, o.Exec)
 }
 
 // maxMachines is more than a person has.

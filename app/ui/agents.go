@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 	"github.com/dustin/go-humanize"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/app/ui/widgets"
@@ -37,13 +38,31 @@ func (p *agentsPage) apply(s *app.Snapshot) {
 	if p.ui.page != pageAgents || len(s.Adapters) == 0 {
 		return
 	}
-	if len(p.cards) != len(s.Adapters) {
-		p.build(len(s.Adapters))
+	all := withMachines(s)
+	if len(p.cards) != len(all) {
+		p.build(len(all))
 	}
-	for i, h := range s.Adapters {
+	for i, h := range all {
 		p.cards[i].show(h, p.facts(h, p.ui.now()))
 	}
 	p.look(s)
+}
+
+// withMachines returns how each agent and each other machine answered.
+func withMachines(s *app.Snapshot) []app.Health {
+	if len(s.Machines) == 0 {
+		return s.Adapters
+	}
+	rows := map[string]int{}
+	for i := range s.Sessions {
+		rows[s.Sessions[i].Machine]++
+	}
+	all := slices.Clone(s.Adapters)
+	for _, m := range s.Machines {
+		all = append(all, app.Health{Name: adapters.Name("Machine " + m.Name), State: m.State, Problems: m.Problems, Sessions: rows[m.Name],
+			Answered: m.Answered, Elapsed: m.Elapsed, Asking: m.State == app.Pending})
+	}
+	return all
 }
 
 func (p *agentsPage) build(n int) {

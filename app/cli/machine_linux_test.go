@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app/machine"
+	"rollcall/app/settings"
+	"rollcall/app/store"
+)
+
+// withMachine returns the dependencies with a machine whose Rollcall is a script.
+func withMachine(t *testing.T, d Deps, name, script string) Deps {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rollcall")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	kept := machine.KeptIn(store.In(filepath.Join(t.TempDir(), "machines")))
+	d.Machines = func() (*machine.Machines, *machine.Kept, error) {
+		return machine.New([]settings.Machine{{Name: name, Exec: []string{path}}}, nil), kept, nil
+	}
+	return d
+}
+
+// TestStreamIsRead: what watch --json --snapshot prints of a session is what another machine's list shows of it.
+func TestStreamIsRead(t *testing.T) {
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("no /bin/sh")
+	}
+	want := full()
+	want.Status, want.Remote, want.Container = adapters.Waiting, "", ""
+	var stream strings.Builder
+	for e := range watchStream(t, deps(claude(want))) {
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream.WriteString(string(text) + "\n")
+		if e.Event == streamRoll {
+			break
+		}
+	}
+	file := filepath.Join(t.TempDir(), "stream")
+	if err := os.WriteFile(file, []byte(stream.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := withMachine(t, deps(claude()), "devbox", "cat '"+file+"'; exec sleep 60")
+	d.Limit = 30 * time.Second
+	r := run(t, d, "list", "--json")
+	var got, plain document
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || len(got.Sessions) != 1 {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	if err := json.Unmarshal([]byte(run(t, deps(claude(want)), "list", "--json").out), &plain); err != nil || len(plain.Sessions) != 1 {
+		t.Fatal(err)
+	}
+	here, there := plain.Sessions[0], got.Sessions[0]
+	here.ID, here.Machine, here.Remote, here.PID = "devbox:"+here.ID, "devbox", "devbox", 0
+	if here.Parent != "" {
+		here.Parent = "devbox:" + here.Parent
+	}
+	for _, s := range []*sessionJSON{&here, &there} { // texts are cleaned on the way
+		s.Tokens = nil // a stream has them only where they cost nothing
+		s.FirstPrompt, s.LastPrompt, s.Title, s.Evidence = "", "", "", ""
+	}
+	a, _ := json.Marshal(here)
+	b, _ := json.Marshal(there)
+	if string(a) != string(b) {
+		t.Errorf("here\n%s\nthere\n%s", a, b)
+	}
+	if len(got.Machines) != 1 || got.Machines[0].State != "ok" {
+		t.Errorf("%+v", got.Machines)
+	}
+}
+
+// TestMachineColumn: the column is there only where a session has a machine.
+func TestMachineColumn(t *testing.T) {
+	if r := run(t, deps(claude(simple("a", adapters.ClaudeCode, adapters.Idle, time.Minute))), "list"); strings.Contains(r.out, "MACHINE") {
+		t.Error(r.out)
+	}
+}

@@ -1,0 +1,35 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// TestMachinesShown: a machine that does not answer is named with its reason, also where there is no session, and has a card beside the agents'.
+func TestMachinesShown(t *testing.T) {
+	s := &app.Snapshot{At: time.Now(), Generation: 1, Adapters: []app.Health{{Name: adapters.Codex, State: app.OK}},
+		Machines: []app.MachineHealth{{Name: "devbox", State: app.Failed, Problems: []string{"connection refused"}}, {Name: "server", State: app.OK}}}
+	if got := problemText(s); got != "devbox: connection refused" {
+		t.Errorf("%q", got)
+	}
+	if phase := phaseOf(&view{snapshot: s}); phase != phaseFailed {
+		t.Errorf("phase %q", phase)
+	}
+	if all := withMachines(s); len(all) != 3 || all[1].Name != "Machine devbox" || all[1].State != app.Failed {
+		t.Errorf("%+v", all)
+	}
+	s.Machines[0].State = app.Pending
+	if phase := phaseOf(&view{snapshot: s}); phase != phaseLoading {
+		t.Errorf("phase %q", phase)
+	}
+	for range 10 {
+		s.Machines = append(s.Machines, app.MachineHealth{Name: "m", State: app.Failed, Problems: []string{"host not found"}})
+	}
+	if got := problemText(s); strings.Count(got, "\n") != maxMachineLines || !strings.HasSuffix(got, "and 6 more machines") {
+		t.Errorf("%q", got)
+	}
+}
