@@ -137,6 +137,32 @@ func TestEditedByHand(t *testing.T) {
 	}
 }
 
+// A folder that the user's group may write to is the desktop's business, and a link the user's.
+func TestOtherFolders(t *testing.T) {
+	config, path := inHome(t)
+	folder := filepath.Join(config, "autostart")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(folder, 0o775); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := Tray.On(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(path, path+".real"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path+".real", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Tray.Off(); err == nil {
+		t.Error("a link was removed")
+	}
+}
+
 // What cannot be written names the path, and no system call.
 func TestNotWritable(t *testing.T) {
 	config, _ := inHome(t)

@@ -1,5 +1,5 @@
 ; The installer for one user, without administrator rights. packaging/windows/build passes the variables.
-Unicode true
+Target amd64-unicode
 SetCompressor /SOLID lzma
 SetDateSave off
 Name "Rollcall"

@@ -75,6 +75,11 @@ func show(ctx context.Context, binary, out string, window bool, o desktoptest.Op
 	if err := click(ctx, d, at, button); err != nil {
 		return "", err
 	}
+	if window {
+		if err := waitForWindow(ctx, d); err != nil {
+			return "", err
+		}
+	}
 	path, err = filepath.Abs(filepath.Join(out, "run.png"))
 	if err != nil {
 		return "", err
@@ -98,6 +103,36 @@ func environment(desktop []string) []string {
 		}
 	}
 	return env
+}
+
+// waitForWindow waits until Rollcall's window is visible, and its contents stand still for 3 s: on a busy machine it appears
+// before they do.
+func waitForWindow(ctx context.Context, d *desktoptest.Desktop) error {
+	var last *image.RGBA
+	still := 0
+	for still < 12 {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the window did not appear: %w", ctx.Err())
+		case <-time.After(250 * time.Millisecond):
+		}
+		search := exec.CommandContext(ctx, "xdotool", "search", "--onlyvisible", "--name", "^Rollcall$")
+		search.Env = d.Env()
+		if search.Run() != nil { // status 1: none
+			continue
+		}
+		now, err := d.Image()
+		if err != nil {
+			return err
+		}
+		if last != nil && bytes.Equal(now.Pix, last.Pix) {
+			still++
+		} else {
+			still = 0
+		}
+		last = now
+	}
+	return nil
 }
 
 // click clicks with a button and waits until the screen has changed and stands still.
