@@ -94,6 +94,10 @@ func TestDangersOfNonsense(t *testing.T) {
 		Dangers(strings.Repeat(part, maxParsed/len(part)), "/x")
 	}
 	Dangers(strings.Repeat("bash -c \"", 20), "/x")
+	for _, pair := range [][2]string{{"$(", ")"}, {"(", ")"}, {"a|(", ")"}, {"{ ", ";}"}} {
+		const deep = 4000
+		Dangers(strings.Repeat(pair[0], deep)+"ls"+strings.Repeat(pair[1], deep), "/x")
+	}
 }
 
 func FuzzDangers(f *testing.F) {

@@ -23,6 +23,7 @@ var documented = map[string]any{
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
 	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
+	"pending": pendingDocument{}, "waiting session": pendingJSON{}, "request": requestJSON{}, "question": questionJSON{}, "option": optionJSON{},
 }
 
 func TestJSONDocumented(t *testing.T) {
