@@ -56,6 +56,7 @@ func (m *marks) add(reasons ...string) {
 func (m *marks) script(text string, depth int) {
 	if len(text) > maxParsed {
 		m.add("is very long: read it to its end")
+		m.lines(text, depth)
 		return
 	}
 	if depth > maxDepth {
@@ -65,9 +66,7 @@ func (m *marks) script(text string, depth int) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		m.add("can't be parsed as a shell command")
-		for line := range strings.Lines(text) {
-			m.call(strings.Fields(line), depth)
-		}
+		m.lines(text, depth)
 		return
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -83,6 +82,13 @@ func (m *marks) script(text string, depth int) {
 		}
 		return true
 	})
+}
+
+// lines looks at the lines of a text that is not parsed, each as a command.
+func (m *marks) lines(text string, depth int) {
+	for line := range strings.Lines(text) {
+		m.call(strings.Fields(line), depth)
+	}
 }
 
 // writes reports whether a redirection writes to a file.
