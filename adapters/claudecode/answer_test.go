@@ -78,6 +78,9 @@ func TestOpenCallsOf(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if !succeeded(path, "t1") || succeeded(path, "t2") || succeeded(path, "t8") || succeeded(path+"x", "t1") {
+		t.Error("the results of calls")
+	}
 	calls, err := openCallsOf(t.Context(), path)
 	if err != nil || len(calls) != 2 || calls[0].id != "t2" || calls[0].command != "touch a" || calls[0].description != "d" || calls[1].name != "Edit" || calls[1].input != `{"file_path":"x"}` {
 		t.Errorf("%+v, %v", calls, err)
