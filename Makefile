@@ -30,7 +30,7 @@ ACTIONLINT := $(BUILD)/tools/actionlint
 # The architectures of the Linux packages.
 ARCHITECTURES ?= amd64 arm64
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/focus/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/machine/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/answer/... ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/focus/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/machine/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
 	./app/present/... ./app/quiet ./app/script/... ./app/settings/... ./app/store/... ./app/uninstall ./app/updates ./app/usage ./app/webhook/... ./app/worktree/... ./textmatch
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.

@@ -79,10 +79,59 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and Claude Code still waits; try again, or answer it there",
 			adapters.ErrUnconfirmed, p.pane.Name(), number)
 	}
+	if d.Verdict == adapters.AllowOnce && !a.goesOn(ctx, s, p) {
+		return adapters.Result{}, fmt.Errorf("%w: the turn ended, so it may have been denied in its terminal at the same moment; look at it there (%s)",
+			adapters.ErrUnconfirmed, p.pane.Name())
+	}
 	return adapters.Result{Evidence: fmt.Sprintf("%s was given the key %d", p.pane.Name(), number)}, nil
 }
 
+// goesOn reports whether the turn goes on after a call was allowed, or the call has a result
+// that is no error. A call that was denied ends the turn.
+func (a *Adapter) goesOn(ctx context.Context, s adapters.Session, p *permissionPrompt) bool {
+	if wait(ctx, settleTime) != nil {
+		return false
+	}
+	roll, err := a.Discover(ctx, adapters.Query{IDs: []string{s.ID}})
+	if err != nil || len(roll.Sessions) != 1 {
+		return false
+	}
+	if now := roll.Sessions[0]; now.Status == adapters.Working || now.Status == adapters.Waiting {
+		return true
+	}
+	id, _, _ := strings.Cut(p.request.ID, "@")
+	return succeeded(s.Files[0], id)
+}
+
+// succeeded reports whether the end of a transcript has a result of a call that is no error.
+func succeeded(transcript, call string) bool {
+	f, err := os.Open(transcript)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	from := max(info.Size()-searchedEnd, 0)
+	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(data)) {
+		if strings.Contains(line, `"tool_result"`) && strings.Contains(line, call) {
+			return !strings.Contains(line, `"is_error":true`)
+		}
+	}
+	return false
+}
+
 const (
+	// settleTime is how soon a turn ends whose call was denied.
+	settleTime = 200 * time.Millisecond
+	// searchedEnd is how much of a transcript is searched for a result, in bytes from its end.
+	searchedEnd = 1 << 20
 	// deafTime is how long a prompt that has just come up takes no keys, so that no one
 	// answers it by accident (2.1.329).
 	deafTime = time.Second

@@ -256,9 +256,11 @@ func TestAnswerTogether(t *testing.T) {
 	}
 }
 
+// item begins the parameters of a request.
+const item = `"params":{"threadId":"` + waitingThread + `","turnId":"t","itemId":"call1"`
+
 func TestAnswerKinds(t *testing.T) {
 	r, a, s := waiting(t)
-	const item = `"params":{"threadId":"` + waitingThread + `","turnId":"t","itemId":"call1"`
 	patch := `{"timestamp":"2026-11-21T05:09:00Z","type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","call_id":"call1","input":"*** Begin Patch\n` +
 		strings.Repeat("+a line of it\\n", 2000) + `*** End Patch"}}` + "\n"
 	f, err := os.OpenFile(s.Files[0], os.O_APPEND|os.O_WRONLY, 0)
@@ -297,6 +299,11 @@ func TestAnswerKinds(t *testing.T) {
 			t.Errorf("%s: %.500v", name, got)
 		}
 	}
+}
+
+func TestAnswerQuestions(t *testing.T) {
+	r, a, s := waiting(t)
+	d := ask(t, r, nil)
 	seven := map[string]string{"7": `"method":"` + asksUser + `",` + item + `,"isBlocking":true,"questions":[
 		{"id":"q1","header":"Colour","question":"Which?","options":[{"label":"Red","description":"warm"},{"label":"Blue","description":""}]},
 		{"id":"q2","header":"Name","question":"How?","isOther":true}]}`}

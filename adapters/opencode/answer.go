@@ -60,7 +60,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverClient, error) {
 	c, err := a.serverOf(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w (an OpenCode that was started with --port, or by Rollcall, can be answered)", adapters.ErrAnswerElsewhere, err)
+		return nil, fmt.Errorf("%w: %w (an OpenCode that was started with --port can be answered)", adapters.ErrAnswerElsewhere, err)
 	}
 	return c, nil
 }

@@ -36,7 +36,6 @@ type host struct {
 	port         int               // --port; 0: none was named
 	listen       bool              // it has an HTTP server
 	name         string            // --hostname
-	password     string            // of its server, if Rollcall launched it; it goes to that server alone
 	home         string            // from its environment
 	data         string            // XDG_DATA_HOME
 	db           string            // OPENCODE_DB
@@ -166,9 +165,6 @@ func identify(table proc.Lister, p proc.Process) *host {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
 	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, "OPENCODE_DB")
-	if environ.Get(env, launchVariable) != "" {
-		h.password = environ.Get(env, "OPENCODE_SERVER_PASSWORD")
-	}
 	foreign := errors.Is(err, fs.ErrPermission)
 	if h.cwd, err = table.CWD(p.Identity); errors.Is(err, proc.ErrGone) {
 		return nil
@@ -176,9 +172,6 @@ func identify(table proc.Lister, p proc.Process) *host {
 	h.denied = foreign && errors.Is(err, fs.ErrPermission)
 	return h
 }
-
-// launchVariable is set in the environment of what Rollcall launches.
-const launchVariable = "ROLLCALL_LAUNCH"
 
 // notHosts has the sub-commands that run no session in their own process: `add`,
 // `install` and `pm` are Bun's, which 1.1.65 runs without BUN_BE_BUN.

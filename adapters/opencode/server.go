@@ -63,19 +63,11 @@ type serverClient struct {
 // client returns a client for the server of one process. It connects only to this
 // machine and follows no redirect. Over each connection it sends the password and the
 // names of folders only when that process has accepted the connection. The password is
-// the one in Rollcall's own environment, or the one that Rollcall launched the process
-// with.
+// the one in Rollcall's own environment, if any.
 func (a *Adapter) client(h *host, base string) *serverClient {
-	c := &serverClient{http: a.httpClient(h.Identity), base: base,
-		user: cmp.Or(a.env("OPENCODE_SERVER_USERNAME"), defaultUser), password: a.env("OPENCODE_SERVER_PASSWORD")}
-	if h.password != "" {
-		c.user, c.password = defaultUser, h.password
-	}
-	return c
+	return &serverClient{http: a.httpClient(h.Identity), base: base,
+		user: cmp.Or(a.env("OPENCODE_SERVER_USERNAME"), "opencode"), password: a.env("OPENCODE_SERVER_PASSWORD")}
 }
-
-// defaultUser is the user's name of a server that was given none (1.18.33).
-const defaultUser = "opencode"
 
 func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {

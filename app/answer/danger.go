@@ -56,6 +56,7 @@ func (m *marks) add(reasons ...string) {
 func (m *marks) script(text string, depth int) {
 	if len(text) > maxParsed {
 		m.add("is very long: read it to its end")
+		m.lines(text, depth)
 		return
 	}
 	if depth > maxDepth {
@@ -65,24 +66,29 @@ func (m *marks) script(text string, depth int) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		m.add("can't be parsed as a shell command")
-		for line := range strings.Lines(text) {
-			m.call(strings.Fields(line), depth)
-		}
+		m.lines(text, depth)
 		return
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
-			m.call(words(n.Args), depth)
+			m.call(words(text, n.Args), depth)
 		case *syntax.Redirect:
 			if n.Word != nil && writes(n.Op) {
-				m.target(literal(n.Word))
+				m.target(literal(text, n.Word))
 			}
 		case *syntax.BinaryCmd:
-			m.pipe(n)
+			m.pipe(text, n)
 		}
 		return true
 	})
+}
+
+// lines looks at the lines of a text that is not parsed, each as a command.
+func (m *marks) lines(text string, depth int) {
+	for line := range strings.Lines(text) {
+		m.call(strings.Fields(line), depth)
+	}
 }
 
 // writes reports whether a redirection writes to a file.
@@ -94,17 +100,17 @@ func writes(op syntax.RedirOperator) bool {
 	return false
 }
 
-func words(list []*syntax.Word) []string {
+func words(text string, list []*syntax.Word) []string {
 	out := make([]string, len(list))
 	for i, w := range list {
-		out[i] = literal(w)
+		out[i] = literal(text, w)
 	}
 	return out
 }
 
-// literal returns a word without its quotes. Parts that only the shell knows, such as
+// literal returns a word of text without its quotes. Parts that only the shell knows, such as
 // variables, are left as they are written.
-func literal(w *syntax.Word) string {
+func literal(text string, w *syntax.Word) string {
 	var b strings.Builder
 	var add func(parts []syntax.WordPart)
 	add = func(parts []syntax.WordPart) {
@@ -117,7 +123,7 @@ func literal(w *syntax.Word) string {
 			case *syntax.DblQuoted:
 				add(p.Parts)
 			default:
-				_ = syntax.NewPrinter().Print(&b, p) // a strings.Builder never fails
+				b.WriteString(text[min(int(p.Pos().Offset()), len(text)):min(int(p.End().Offset()), len(text))])
 			}
 		}
 	}
@@ -204,24 +210,24 @@ func fetches(word string) bool {
 }
 
 // pipe looks at what is piped into what.
-func (m *marks) pipe(n *syntax.BinaryCmd) {
+func (m *marks) pipe(text string, n *syntax.BinaryCmd) {
 	if op := n.Op.String(); op != "|" && op != "|&" {
 		return
 	}
-	if calls(n.X, downloaders) && calls(n.Y, interpreters) {
+	if calls(text, n.X, downloaders) && calls(text, n.Y, interpreters) {
 		m.add("runs what it downloads")
 	}
 }
 
 // calls reports whether a statement calls one of the programs anywhere, also by way of
 // another such as sudo or env.
-func calls(n syntax.Node, names []string) (found bool) {
+func calls(text string, n syntax.Node, names []string) (found bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		c, ok := n.(*syntax.CallExpr)
 		if !ok {
 			return true
 		}
-		for i, w := range words(c.Args) {
+		for i, w := range words(text, c.Args) {
 			if slices.Contains(names, path.Base(w)) {
 				found = true
 			}

@@ -26,6 +26,7 @@ var documented = map[string]any{
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
 	"quiet": quietJSON{},
 	"hello": helloJSON{}, "removed": removedJSON{}, "machine": machineJSON{},
+	"pending": pendingDocument{}, "waiting session": pendingJSON{}, "request": requestJSON{}, "question": questionJSON{}, "option": optionJSON{},
 }
 
 func TestJSONDocumented(t *testing.T) {

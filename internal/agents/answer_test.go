@@ -270,22 +270,27 @@ func TestAnswerOpenClaw(t *testing.T) {
 	each(t, []Release{OpenClawNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		g := s.StartGateway(r)
 		g.Send("agent:main:first", "first job [[delay 120]]")
-		approver, err := g.dialWith(t.Context(), "operator.read", "operator.write", "operator.approvals", "operator.admin")
-		if err != nil {
-			t.Fatal(err)
+		dial := func(caps ...string) *gatewayClient {
+			client, err := g.dialWith(t.Context(), append([]string{}, caps...), "operator.read", "operator.write", "operator.approvals", "operator.admin")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(client.close)
+			return client
 		}
-		defer approver.close()
+		// The gateway lets a request wait only if another client can show it.
+		dial("approvals", "exec-approvals")
+		approver := dial()
 		ask := func(command string) (decided func() string) {
 			answer, err := approver.call(t.Context(), "exec.approval.request", map[string]any{"command": command, "cwd": s.Project,
 				"host": "gateway", "agentId": "main", "sessionKey": "agent:main:first", "twoPhase": true, "timeoutMs": 120000})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var asked struct{ ID string }
-			if err := json.Unmarshal(answer, &asked); err != nil || asked.ID == "" {
+			var asked struct{ ID, Status string }
+			if err := json.Unmarshal(answer, &asked); err != nil || asked.Status != "accepted" {
 				t.Fatalf("%s, %v", answer, err)
 			}
-			t.Logf("%s %s", answer, g.call("exec.approval.list", map[string]any{}))
 			return func() string {
 				answer, err := approver.call(t.Context(), "exec.approval.waitDecision", map[string]any{"id": asked.ID})
 				if err != nil {

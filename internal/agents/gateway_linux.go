@@ -119,11 +119,11 @@ type gatewayClient struct {
 }
 
 func (g *Gateway) dial(ctx context.Context) (*gatewayClient, error) {
-	return g.dialWith(ctx, "operator.read", "operator.write", "operator.admin")
+	return g.dialWith(ctx, []string{}, "operator.read", "operator.write", "operator.admin")
 }
 
-// dialWith opens a connection with these scopes.
-func (g *Gateway) dialWith(ctx context.Context, scopes ...string) (*gatewayClient, error) {
+// dialWith opens a connection with these scopes, for a client that can do these things.
+func (g *Gateway) dialWith(ctx context.Context, caps []string, scopes ...string) (*gatewayClient, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, g.URL(), nil)
@@ -133,7 +133,7 @@ func (g *Gateway) dialWith(ctx context.Context, scopes ...string) (*gatewayClien
 	conn.SetReadLimit(64 << 20)
 	client := &gatewayClient{conn: conn}
 	_, err = client.call(ctx, "connect", map[string]any{
-		"minProtocol": 3, "maxProtocol": 4, "role": "operator", "scopes": scopes,
+		"minProtocol": 3, "maxProtocol": 4, "role": "operator", "scopes": scopes, "caps": caps,
 		"client": map[string]any{"id": "cli", "version": "1.0.0", "platform": "linux", "mode": "cli"},
 		"auth":   map[string]any{"token": gatewayToken},
 	})

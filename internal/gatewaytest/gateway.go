@@ -56,6 +56,7 @@ type Gateway struct {
 	calls     map[string]int
 	received  []json.RawMessage
 	refused   map[string]Refusal
+	decided   map[string]string // by the id of the request
 }
 
 // Refusal is the error that a method is answered with.
@@ -88,7 +89,7 @@ func Start(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		opts: o, stopped: make(chan struct{}), bootID: newID(), conns: map[*conn]bool{},
-		calls: map[string]int{}, refused: map[string]Refusal{},
+		calls: map[string]int{}, refused: map[string]Refusal{}, decided: map[string]string{},
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", g.healthz)
@@ -224,6 +225,14 @@ func (g *Gateway) Received() []json.RawMessage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]json.RawMessage(nil), g.received...)
+}
+
+// Decided returns the decision that was taken on a request: "allow-once", "deny", or the
+// parameters of the answer to a question. It is empty while the request waits.
+func (g *Gateway) Decided(id string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.decided[id]
 }
 
 // waitWhileHung blocks while the gateway hangs.

@@ -20,20 +20,23 @@ var methods map[string]method
 func init() {
 	const read, write, approvals = "operator.read", "operator.write", "operator.approvals"
 	methods = map[string]method{
-		"health":             {read, 0, []string{"probe"}, (*conn).health},
-		"agents.list":        {read, 0, nil, (*conn).agents},
-		"sessions.list":      {read, 0, listParams, (*conn).list},
-		"sessions.subscribe": {read, 4, listParams, (*conn).subscribe},
-		"sessions.preview":   {read, 0, []string{"keys", "limit", "maxChars"}, (*conn).preview},
-		"sessions.resolve":   {read, 0, []string{"sessionId", "key", "label", "agentId"}, (*conn).resolve},
-		"sessions.describe":  {read, 4, []string{"key", "agentId", "includeDerivedTitles", "includeLastMessage"}, (*conn).describe},
-		"chat.history":       {read, 0, []string{"sessionKey", "limit", "agentId+4", "cursor+4", "maxBytes+4", "offset+4"}, (*conn).history},
-		"exec.approval.list": {approvals, 4, nil, (*conn).approvals},
-		"question.list":      {"operator.questions", 4, nil, (*conn).questions},
-		"sessions.usage":     {read, 0, []string{"key", "range", "limit", "startDate", "endDate", "agentId+4", "agentScope+4"}, (*conn).usage},
-		"chat.abort":         {write, 0, []string{"sessionKey", "runId", "agentId+4"}, (*conn).chatAbort},
-		"sessions.abort":     {write, 4, []string{"key", "runId", "agentId"}, (*conn).sessionsAbort},
-		"sessions.delete":    {"operator.admin", 0, []string{"key", "deleteTranscript", "agentId+4"}, (*conn).delete},
+		"health":                {read, 0, []string{"probe"}, (*conn).health},
+		"agents.list":           {read, 0, nil, (*conn).agents},
+		"sessions.list":         {read, 0, listParams, (*conn).list},
+		"sessions.subscribe":    {read, 4, listParams, (*conn).subscribe},
+		"sessions.preview":      {read, 0, []string{"keys", "limit", "maxChars"}, (*conn).preview},
+		"sessions.resolve":      {read, 0, []string{"sessionId", "key", "label", "agentId"}, (*conn).resolve},
+		"sessions.describe":     {read, 4, []string{"key", "agentId", "includeDerivedTitles", "includeLastMessage"}, (*conn).describe},
+		"chat.history":          {read, 0, []string{"sessionKey", "limit", "agentId+4", "cursor+4", "maxBytes+4", "offset+4"}, (*conn).history},
+		"exec.approval.list":    {approvals, 4, nil, (*conn).approvals},
+		"question.list":         {"operator.questions", 4, nil, (*conn).questions},
+		"exec.approval.resolve": {approvals, 4, []string{"id", "decision"}, (*conn).resolveApproval},
+		"question.resolve":      {"operator.questions", 4, []string{"id", "answers", "cancel"}, (*conn).resolveQuestion},
+		"chat.send":             {write, 0, []string{"sessionKey", "message", "idempotencyKey"}, (*conn).chatSend},
+		"sessions.usage":        {read, 0, []string{"key", "range", "limit", "startDate", "endDate", "agentId+4", "agentScope+4"}, (*conn).usage},
+		"chat.abort":            {write, 0, []string{"sessionKey", "runId", "agentId+4"}, (*conn).chatAbort},
+		"sessions.abort":        {write, 4, []string{"key", "runId", "agentId"}, (*conn).sessionsAbort},
+		"sessions.delete":       {"operator.admin", 0, []string{"key", "deleteTranscript", "agentId+4"}, (*conn).delete},
 	}
 }
 
@@ -160,6 +163,52 @@ func (c *conn) pending(of func(*Gateway) []Approval, row func(Approval) map[stri
 		rows = append(rows, row(a))
 	}
 	return rows
+}
+
+// resolveApproval takes the first decision on an approval, as 2026.9.6 does.
+func (c *conn) resolveApproval(raw json.RawMessage) (any, *failure) {
+	var p struct{ ID, Decision string }
+	_ = json.Unmarshal(raw, &p)
+	if p.Decision != "allow-once" && p.Decision != "deny" {
+		return nil, &failure{Code: "INVALID_REQUEST", Message: "the double allows once or denies"}
+	}
+	if f := c.decide(p.ID, p.Decision, func(g *Gateway) []Approval { return g.approvals }); f != nil {
+		return nil, f
+	}
+	return map[string]any{"ok": true}, nil
+}
+
+func (c *conn) resolveQuestion(raw json.RawMessage) (any, *failure) {
+	var p struct{ ID string }
+	_ = json.Unmarshal(raw, &p)
+	if f := c.decide(p.ID, string(raw), func(g *Gateway) []Approval { return g.questions }); f != nil {
+		return nil, f
+	}
+	return map[string]any{"status": "answered"}, nil
+}
+
+// decide notes the decision on a request and takes the request back.
+func (c *conn) decide(id, decision string, of func(*Gateway) []Approval) *failure {
+	c.g.mu.Lock()
+	_, decided := c.g.decided[id]
+	waits := slices.ContainsFunc(of(c.g), func(a Approval) bool { return a.ID == id })
+	if waits {
+		c.g.decided[id] = decision
+	}
+	c.g.mu.Unlock()
+	switch {
+	case !c.has("operator.admin") || !waits && !decided:
+		return &failure{Code: "INVALID_REQUEST", Message: "unknown or expired approval id", Details: map[string]any{"reason": "APPROVAL_NOT_FOUND"}}
+	case !waits:
+		return &failure{Code: "INVALID_REQUEST", Message: "approval already resolved", Details: map[string]any{"reason": "APPROVAL_ALREADY_RESOLVED"}}
+	}
+	c.g.Answer(id)
+	return nil
+}
+
+// chatSend takes a prompt; the run that it begins is the test's business.
+func (c *conn) chatSend(json.RawMessage) (any, *failure) {
+	return map[string]any{"runId": newID(), "status": "started"}, nil
 }
 
 func (c *conn) chatAbort(raw json.RawMessage) (any, *failure) {

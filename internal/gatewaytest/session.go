@@ -209,6 +209,7 @@ func (a Approval) row() map[string]any {
 func (a Approval) question() map[string]any {
 	return map[string]any{
 		"id": a.ID, "status": "pending", "sessionKey": a.SessionKey, "agentId": "main", "createdAtMs": millis(time.Now()),
-		"questions": []map[string]any{{"question": a.Command}},
+		"questions": []map[string]any{{"questionId": "q1", "question": a.Command, "header": "Q",
+			"options": []map[string]any{{"label": "Red"}, {"label": "Blue", "description": "cold"}}}},
 	}
 }

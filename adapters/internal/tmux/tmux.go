@@ -122,14 +122,14 @@ func (p *Pane) Name() string { return "tmux pane " + p.id }
 // Screen returns the lines that the pane's program shows now, from the top, without the
 // blanks at their ends. The history above them is not part of it.
 func (p *Pane) Screen(ctx context.Context) ([]string, error) {
-	mode, err := p.run(ctx, "display-message", "-p", "-t", p.id, "#{pane_in_mode} #{pane_synchronized}")
+	mode, err := p.run(ctx, "display-message", "-p", "-t", p.id, "#{pane_in_mode} #{pane_synchronized}") //nolint:misspell // tmux's own name
 	if err != nil {
 		return nil, err
 	}
 	switch strings.TrimSpace(mode) {
 	case "0 0":
 	case "0 1":
-		return nil, fmt.Errorf("%w: its keys go to other panes as well (synchronize-panes)", ErrRefused)
+		return nil, fmt.Errorf("%w: its keys go to other panes as well", ErrRefused)
 	default:
 		return nil, fmt.Errorf("%w: it is in copy mode", ErrRefused)
 	}
@@ -179,7 +179,7 @@ func (p *Pane) Press(ctx context.Context, key, name string, screen []string, row
 // guard returns tmux's condition for Press.
 func (p *Pane) guard(name string, screen []string, rows []int) (string, error) {
 	conditions := []string{
-		"#{==:#{pane_in_mode},0}", "#{==:#{pane_synchronized},0}", "#{==:#{pane_dead},0}",
+		"#{==:#{pane_in_mode},0}", "#{==:#{pane_synchronized},0}", "#{==:#{pane_dead},0}", //nolint:misspell // tmux's own name
 		fmt.Sprintf("#{==:#{pane_pid},%d}", p.pid), "#{!=:#{" + mark + "}," + name + "}",
 	}
 	for _, row := range rows {

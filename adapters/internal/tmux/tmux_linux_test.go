@@ -169,11 +169,11 @@ func TestPressRefuses(t *testing.T) {
 		t.Errorf("in copy mode: %v", err)
 	}
 	run("send-keys", "-t", p.id, "-X", "cancel")
-	run("set-option", "-w", "-t", p.id, "synchronize-panes", "on")
+	run("set-option", "-w", "-t", p.id, "synchronize-panes", "on") //nolint:misspell // tmux's own name
 	if err := press("a"); !errors.Is(err, ErrRefused) {
 		t.Errorf("synchronised: %v", err)
 	}
-	run("set-option", "-w", "-t", p.id, "synchronize-panes", "off")
+	run("set-option", "-w", "-t", p.id, "synchronize-panes", "off") //nolint:misspell // tmux's own name
 	// The text is in the history alone.
 	run("resize-window", "-t", p.id, "-x", "100", "-y", "6")
 	if err := press("a"); !errors.Is(err, ErrRefused) {

@@ -1,0 +1,88 @@
+package claudecode
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/tmux"
+)
+
+// The options of 2.1.100 and 2.1.329: only "Yes" allows once.
+func TestOptions(t *testing.T) {
+	for option, want := range map[string][2]bool{
+		"Yes": {true, false}, "No": {false, true}, "No, and tell Claude what to do differently (esc)": {false, true},
+		"Yes, and don't ask again for touch commands": {}, "Yes, and switch to auto mode": {}, "Yes, allow all edits during this session": {},
+		"yes": {}, "None of them": {}, "Nothing": {},
+	} {
+		if got := [2]bool{allows(option), denies(option)}; got != want {
+			t.Errorf("%q: %v", option, got)
+		}
+	}
+}
+
+// Which call a prompt is about must be beyond doubt.
+func TestDescribe(t *testing.T) {
+	e := entry{since: time.UnixMilli(1795236204750)}
+	dialog := func(body, text string) *tmux.Dialog {
+		return &tmux.Dialog{Title: "Bash command", Body: body, Text: text, Options: []string{"Yes", "No"}}
+	}
+	bash := func(id, command, description string) openCall {
+		return openCall{id: id, name: bashTool, command: command, description: description}
+	}
+	for name, tt := range map[string]struct {
+		dialog *tmux.Dialog
+		calls  []openCall
+		id     string // "" : it can't be answered
+		allow  bool
+	}{
+		"one":                    {dialog("touch a", ""), []openCall{bash("1", "touch a", "")}, "1@1795236204750", true},
+		"the second":             {dialog("touch ab", ""), []openCall{bash("1", "touch a", ""), bash("2", "touch ab", "")}, "2@1795236204750", true},
+		"broken lines":           {dialog("touch a\nb", ""), []openCall{bash("1", "touch a b", "")}, "1@1795236204750", true},
+		"another command":        {dialog("touch b", ""), []openCall{bash("1", "touch a", "")}, "", false},
+		"cut":                    {dialog("touch a…", ""), []openCall{bash("1", "touch a; rm -rf b", "")}, "", false},
+		"two that look the same": {dialog("", "touch a\nDo you want to proceed?"), []openCall{bash("1", "touch a", ""), bash("2", "touch", "a")}, "", false},
+		"no call":                {dialog("touch a", ""), nil, "", false},
+		"a file":                 {&tmux.Dialog{Title: "Edit file", Text: "x"}, []openCall{{id: "1", name: "Edit", input: `{"a":1}`}}, "1@1795236204750", false},
+		"a file of two":          {&tmux.Dialog{Title: "Edit file", Text: "x"}, []openCall{{id: "1", name: "Edit"}, {id: "2", name: "Edit"}}, "", false},
+	} {
+		p := &permissionPrompt{pane: &tmux.Pane{}, dialog: tt.dialog}
+		p.request.CanAllow = true
+		err := p.describe(tt.calls, e)
+		if tt.id == "" {
+			if !errors.Is(err, adapters.ErrAnswerElsewhere) {
+				t.Errorf("%s: %+v, %v", name, p.request, err)
+			}
+			continue
+		}
+		if err != nil || p.request.ID != tt.id || p.request.CanAllow != tt.allow || p.request.Text == "" {
+			t.Errorf("%s: %+v, %v", name, p.request, err)
+		}
+	}
+}
+
+func TestOpenCallsOf(t *testing.T) {
+	lines := []string{
+		`{"type":"user","message":{"role":"user","content":"go"}}`,
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
+		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}}`,
+		`{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"tool_use","id":"t9","name":"Bash","input":{"command":"side"}}]}}`,
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"touch a","description":"d"}}]}}`,
+		`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t3","name":"Edit","input":{"file_path":"x"}}]}}`,
+	}
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !succeeded(path, "t1") || succeeded(path, "t2") || succeeded(path, "t8") || succeeded(path+"x", "t1") {
+		t.Error("the results of calls")
+	}
+	calls, err := openCallsOf(t.Context(), path)
+	if err != nil || len(calls) != 2 || calls[0].id != "t2" || calls[0].command != "touch a" || calls[0].description != "d" || calls[1].name != "Edit" || calls[1].input != `{"file_path":"x"}` {
+		t.Errorf("%+v, %v", calls, err)
+	}
+}
