@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// unmarshalJSON5 reads what OpenClaw accepts as its settings (2026.9.6): JSON, or
-// else JSON5 with its comments, trailing commas, unquoted names and single
-// quotes.
+// unmarshalJSON5 parses settings in the form that OpenClaw accepts (2026.9.6): JSON, or
+// JSON5 with comments, trailing commas, unquoted names and single quotes.
 func unmarshalJSON5(b []byte, v any) error {
 	strict := json.Unmarshal(b, v)
 	if strict == nil {
@@ -23,8 +22,8 @@ func unmarshalJSON5(b []byte, v any) error {
 	return json.Unmarshal(plain, v)
 }
 
-// toJSON rewrites JSON5 as JSON. It leaves what it can't rewrite for the JSON parser,
-// which then reports the error.
+// toJSON rewrites JSON5 as JSON. It copies what it can't rewrite unchanged, and the
+// JSON parser then reports the error.
 func toJSON(text string) ([]byte, error) {
 	s := scanner{text: strings.TrimPrefix(text, "\ufeff")}
 	for s.pos < len(s.text) {
@@ -73,7 +72,8 @@ func (s *scanner) step() error {
 	return nil
 }
 
-// emit writes a pending comma and, unless it is one itself, the text.
+// emit writes the pending comma, if any, and then the text. If the text is a comma
+// itself, it becomes the pending one.
 func (s *scanner) emit(text string) {
 	if s.comma {
 		s.comma = false

@@ -13,14 +13,15 @@ import (
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
-	// optionalPause is how long to wait when no gateway runs here: its start is told by
-	// its lock, and by whoever asks.
+	// optionalPause is the pause between attempts when no gateway runs here. Its start
+	// is noticed earlier by its lock, or by a Discover that reaches it.
 	optionalPause = 5 * time.Minute
-	// startPause is how long to wait for a gateway that says that it is starting.
+	// startPause is the pause before the next attempt to reach a gateway that reports
+	// that it is starting.
 	startPause = 2 * time.Second
-	// settled is how long a connection has to last to count as a good one.
+	// settled is the time that a connection must last to count as a good one.
 	settled = 30 * time.Second
-	// defaultTick is how often a gateway says that it lives (2026.9.6).
+	// defaultTick is the interval at which a gateway sends a sign of life (2026.9.6).
 	defaultTick = 30 * time.Second
 )
 
@@ -134,8 +135,7 @@ func (l *link) stop() {
 	<-l.ended
 }
 
-// retarget takes over what changed about the gateway; with other credentials a
-// pause ends.
+// retarget copies the changed settings of the gateway. Changed credentials end a pause.
 func (l *link) retarget(t *target) {
 	l.mu.Lock()
 	changed := l.target.auth != t.auth || l.target.pin != t.pin || l.target.url != t.url || l.target.owner != t.owner
@@ -228,8 +228,8 @@ func (l *link) set(c *client) {
 	l.p.notify()
 }
 
-// watch returns when the connection ends. A gateway that says nothing for two
-// ticks is asked whether it still lives.
+// watch returns when the connection ends. A gateway that sends nothing for two ticks is
+// asked for a sign of life.
 func (l *link) watch(ctx context.Context, c *client) {
 	tick := time.Duration(c.hello.Policy.TickIntervalMs) * time.Millisecond
 	if tick < time.Second || tick > 10*time.Minute {
@@ -261,7 +261,8 @@ func (l *link) watch(ctx context.Context, c *client) {
 }
 
 // borrow returns a connection to ask a gateway over: the kept one, or a new one. The
-// caller must call release and tell it whether the gateway hung meanwhile.
+// caller must call release, and report with it whether the gateway did not answer in
+// time.
 func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release func(hung bool), err error) {
 	l := a.pusher.link(t.id)
 	if l != nil {

@@ -48,7 +48,7 @@ type search struct {
 	installed bool
 }
 
-// find lists the gateways that there are or ought to be.
+// find lists the gateways that run, and those that are set up or named in settings.
 func (a *Adapter) find(ctx context.Context) *search {
 	s := &search{adapter: a, answer: report.NewAnswer(), home: cmp.Or(a.env("OPENCLAW_HOME"), a.home)}
 	var err error
@@ -105,7 +105,8 @@ func (s *search) addNamed(raw string, auth credentials, name, by string) {
 	s.add(&target{id: addr.id, url: addr.url, name: name, auth: auth, from: from, named: by})
 }
 
-// add adds a target, or what it knows more to the one with the same address.
+// add adds a target. If one with the same address exists, add completes that one
+// instead.
 func (s *search) add(t *target) {
 	t.name = cmp.Or(t.name, t.url)
 	s.answer.LookedIn(t.url)
@@ -235,7 +236,7 @@ func (s *search) addLocal(d stateDir) {
 	if set.remote != "" {
 		s.addRemote(set)
 	}
-	// A folder with neither settings nor a gateway that runs is a left-over.
+	// A folder with neither settings nor a running gateway is a leftover.
 	if !configured && t.owner.state != ownerAlive || set.remote != "" && t.owner.state != ownerAlive {
 		return
 	}
@@ -326,7 +327,8 @@ func (s *search) localAuth(d stateDir, set settings) credentials {
 	return set.auth
 }
 
-// portOf returns the port of a local gateway, from the most certain source.
+// portOf returns the port of a local gateway, from the most reliable source that has
+// it.
 func (s *search) portOf(d stateDir, set settings, l lock, o owner) int {
 	if o.state == ownerAlive && l.Port != 0 {
 		return l.Port

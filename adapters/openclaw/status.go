@@ -24,14 +24,14 @@ type gatewayView struct {
 	workspaces        map[string]string
 }
 
-// request waits for the user.
+// request is a request that waits for the user.
 type request struct {
 	what adapters.WaitingFor
 	text string
 	more int // others of the same session
 }
 
-// session makes a session of a row.
+// session returns the session for a row.
 func (v *gatewayView) session(r *row, id string) adapters.Session {
 	d := v.decide(r)
 	stopIfQuiet(&d, v.now.Sub(r.lastActivity()), r.lastActivity().IsZero())
@@ -185,7 +185,7 @@ func (v *gatewayView) decideByEvents(r *row) report.Verdict {
 	return report.Unknown(v.says("this OpenClaw doesn't report whether a run is active, and none began or ended while Rollcall listened"))
 }
 
-// runOf returns what events said of a session's run.
+// runOf returns a session's run as known from events.
 func (v *gatewayView) runOf(key string) (run, bool) {
 	if v.runs == nil {
 		return run{}, false

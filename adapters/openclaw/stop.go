@@ -9,8 +9,8 @@ import (
 	"rollcall/adapters"
 )
 
-// stopLimit bounds Stop where its context doesn't: aborting waits for what the run
-// does at the moment.
+// stopLimit is the time limit of Stop if its context has none: aborting waits for the
+// present step of the run.
 const stopLimit = 30 * time.Second
 
 // Stop implements adapters.Stopper. It aborts the session's run; the session stays.

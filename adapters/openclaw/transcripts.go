@@ -12,11 +12,12 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// 2026.2.26 doesn't say over its protocol whether a run is active. It holds
-// SESSION.jsonl.lock beside the transcript from a run's begin to its end, also while
-// a tool runs; where the gateway's state folder is here, that tells.
+// 2026.2.26 doesn't report over its protocol whether a run is active. It holds
+// SESSION.jsonl.lock next to the transcript from the beginning of a run to its end,
+// also while a tool runs. If the gateway's state folder is on this machine, that lock
+// shows the run.
 
-// maybeWaits ends the evidence where approvals can't be asked for.
+// maybeWaits is the end of the evidence if approvals can't be listed.
 const maybeWaits = "; whether it waits for a permission can't be seen"
 
 // writeLock is the content of such a lock.

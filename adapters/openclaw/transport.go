@@ -136,8 +136,8 @@ func (t *target) httpClient(allowPlaintext bool) *http.Client {
 	}
 }
 
-// tlsConfig returns a configuration that trusts what the system trusts, or exactly the
-// certificate that the gateway here has in its own folder.
+// tlsConfig returns a configuration that trusts the system's authorities or, for a
+// gateway on this machine, only the certificate in the gateway's own folder.
 func (t *target) tlsConfig() *tls.Config {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.pin == "" {

@@ -32,17 +32,18 @@ type process struct {
 	noSession    bool     // pi_agent_rust with --no-session
 	file         string   // session file that its command line names
 	ignore       bool     // it is no conversation
-	// storeless: it is ignored because it has no store, which may be away for a moment.
+	// storeless reports that the process is ignored because it has no store. The store
+	// may be missing for a moment only.
 	storeless bool
-	// unresponsive is a folder with sessions of it whose file system does not answer. It
-	// has none that can be looked at then.
+	// unresponsive is a folder with sessions of the process whose file system does not
+	// answer. The process then has no session that can be read.
 	unresponsive string
 	children     []toolProcess
-	// watches are the folders that it watches: that of HEAD of its session's
-	// repository, in a terminal.
+	// watches lists the folders that the process watches: in a terminal, the folder of
+	// HEAD in its session's repository.
 	watches          map[proc.FileID]bool
 	watchesElsewhere bool // it watches something, and not the repository of its own folder
-	// contained: it runs in a container, with a home of its own.
+	// contained reports that the process runs in a container, with its own home.
 	contained bool
 	moved     bool // cwd follows from that
 
@@ -120,7 +121,7 @@ func (d *discovery) forked(p, parent *process) bool {
 // final. An exec changes both and keeps the identity.
 const settled = 10 * time.Second
 
-// look returns what a process shows of itself, and nil if it is neither agent.
+// look returns the details of a process, and nil if it is neither agent.
 func (d *discovery) look(row proc.Process) *process {
 	if !mayBePi(row.Comm) {
 		return nil
@@ -157,7 +158,8 @@ func (d *discovery) look(row proc.Process) *process {
 	return &p
 }
 
-// keep copies from before what the command line said, which Pi erases later.
+// keep copies the facts that came from the command line of before: Pi erases its
+// command line after a while.
 func (p *process) keep(before *process) {
 	if before == nil || before.agent != p.agent || p.agent != adapters.Pi || len(p.args) > 1 {
 		return
@@ -186,7 +188,7 @@ func isInterpreter(comm string) bool {
 	return false
 }
 
-// inspect reads what doesn't change of a process.
+// inspect reads the details of a process that don't change.
 func (d *discovery) inspect(row proc.Process) *process {
 	exe, err := d.store.table.Exe(row.Identity)
 	if errors.Is(err, proc.ErrGone) || errors.Is(err, fs.ErrPermission) {
@@ -237,14 +239,14 @@ func agentOf(comm, exe, cwd string, args []string) adapters.Name {
 	if interpreter || comm != "pi" || exe == "" || besidePackage(exe) {
 		return adapters.Pi
 	}
-	// A script of that name, with a shell for its program, is a wrapper of the user's.
+	// A script with that name that a shell runs is a wrapper of the user's.
 	if strings.TrimSuffix(base, " (deleted)") != "pi" && (len(args) == 0 || filepath.Base(args[0]) != "pi") {
 		return ""
 	}
 	return adapters.PiRust
 }
 
-// scriptOf returns the script that an interpreter was told to run, and the arguments
+// scriptOf returns the script in the arguments of an interpreter, and the arguments
 // after it.
 func scriptOf(args []string, cwd string) (script string, flags []string) {
 	for i := 1; i < len(args); i++ {
@@ -292,7 +294,7 @@ func besidePackage(exe string) bool {
 	return strings.Contains(string(head[:n]), "pi-coding-agent")
 }
 
-// setFolders works out where the process writes its sessions.
+// setFolders sets the folders in which the process writes its sessions.
 func (p *process) setFolders(err error) {
 	home := p.env[environ.Home]
 	if err != nil || home == "" {
@@ -335,7 +337,7 @@ func (p *process) setFolders(err error) {
 	}
 }
 
-// readArgs reads a command line without the program: both agents' are alike.
+// readArgs reads a command line without the program. Both agents have the same options.
 func (p *process) readArgs(args []string) {
 	if p.agent == adapters.PiRust && len(args) > 0 && slices.Contains(notSessions, args[0]) {
 		p.ignore = true
@@ -361,7 +363,7 @@ func (p *process) readArgs(args []string) {
 	}
 }
 
-// hasStore reports whether one of the folders of a process is there.
+// hasStore reports whether one of the folders of a process exists.
 func (p *process) hasStore() bool {
 	if !p.known {
 		return false

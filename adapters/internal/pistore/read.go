@@ -17,7 +17,7 @@ const (
 	wholeLimit = 128 << 10 // files up to here are read whole at once
 	headLimit  = 128 << 10 // how far the first prompt is looked for
 	tailLimit  = 64 << 10  // how far back more than the turn's state is looked for
-	// headerLimit is how far Pi itself looks for the header.
+	// headerLimit is the number of bytes in which Pi itself searches for the header.
 	headerLimit = 1 << 20
 	backLimit   = 128 << 20 // how far back at all
 	restLimit   = 1 << 20   // how much of an unfinished last line is looked at
@@ -119,9 +119,8 @@ func stopped(err error) error {
 	return err
 }
 
-// line adds one line. A file whose first record is no header is no session: the
-// rest of it isn't read. Lines that are no JSON may stand before the header, as
-// Pi has it.
+// line adds one line. A file whose first record is not a header is not a session: the
+// rest of it isn't read. Lines that are not JSON may precede the header, as in Pi.
 func (t *transcript) line(line []byte, offset int64) error {
 	r, err := parse(line)
 	switch {
@@ -138,7 +137,7 @@ func (t *transcript) line(line []byte, offset int64) error {
 	return nil
 }
 
-// tooLong notes a line over the cap, and what it is in words.
+// tooLong records a line over the length limit, with its description.
 func (f *facts) tooLong(line string) {
 	f.skip("line over 64 MB")
 	f.noteGap()
@@ -188,7 +187,8 @@ func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) er
 	return nil
 }
 
-// noteEndlessLine notes the line of a file whose beginning has none that ends.
+// noteEndlessLine records the unfinished line of a file in whose beginning no line
+// ends.
 func (t *transcript) noteEndlessLine(ctx context.Context, f io.ReaderAt, size int64) error {
 	_, offset, err := jsonl.Backward(f, size, 0).WithContext(ctx).Prev()
 	var long *jsonl.LongLine
@@ -209,7 +209,7 @@ type tailRecord struct {
 	garbage bool
 }
 
-// settles reports whether nothing before it matters to the turn's state.
+// settles reports whether no record before this one matters to the turn's state.
 func (r *tailRecord) settles() bool {
 	switch r.kind {
 	case prompted, summarised, toolDone:
@@ -220,8 +220,8 @@ func (r *tailRecord) settles() bool {
 	return false
 }
 
-// tail reads backwards until the state of the last turn is known, and, within a
-// limit, what else is told per record. The records are in the file's order; first
+// tail reads backwards until the state of the last turn is known, and, within a limit,
+// the other facts that each record contains. The records are in the file's order; first
 // is the offset of the first, next the end of the last complete line.
 func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int64) (records []tailRecord, first, next int64, err error) {
 	next = size

@@ -2,7 +2,7 @@ package report
 
 import "rollcall/adapters"
 
-// Verdict is the status of a session and what it rests on.
+// Verdict is the status of a session with its evidence.
 type Verdict struct {
 	Status     adapters.Status
 	WaitingFor adapters.WaitingFor
