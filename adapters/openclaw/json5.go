@@ -72,8 +72,8 @@ func (s *scanner) step() error {
 	return nil
 }
 
-// emit writes the pending comma, if any, and then the text. If the text is a comma
-// itself, it becomes the pending one.
+// emit writes the pending comma, if any, and then the text, unless the text is itself a
+// comma.
 func (s *scanner) emit(text string) {
 	if s.comma {
 		s.comma = false

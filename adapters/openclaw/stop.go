@@ -9,8 +9,8 @@ import (
 	"rollcall/adapters"
 )
 
-// stopLimit is the time limit of Stop if its context has none: aborting waits for the
-// present step of the run.
+// stopLimit is the time limit of Stop, unless its context ends earlier: aborting waits
+// for the present step of the run.
 const stopLimit = 30 * time.Second
 
 // Stop implements adapters.Stopper. It aborts the session's run; the session stays.

@@ -41,7 +41,7 @@ type fileStamp struct {
 	totals   bool
 }
 
-// maxFile bounds a record's file.
+// maxFile is the largest size of a record's file in bytes.
 const maxFile = 16 << 20
 
 // readRecord reads one small file of JSON. OpenCode writes its files in place: one
@@ -145,8 +145,8 @@ func (a *Adapter) fileSession(storage, path string, e fs.DirEntry, want scope) (
 	return now.facts, nil
 }
 
-// withFreshCalls returns what is known of a session whose messages did not change. It
-// reads the calls of an open message again, whose parts may have changed.
+// withFreshCalls returns the known facts of a session whose messages did not change. It
+// reads the calls of an open message again, since their parts may have changed.
 func (f *facts) withFreshCalls(storage string, want scope) *facts {
 	if f.last.ended() || !want.mayRun(f.id, f.activity) {
 		return f
@@ -169,7 +169,7 @@ func (s *fileStamp) stampLast(folder string) {
 	}
 }
 
-// readFileSession reads the session's file and what is needed of its messages.
+// readFileSession reads the session's file and the necessary part of its messages.
 func readFileSession(storage, path, id string, was *fileSession, want scope) (*fileSession, error) {
 	var row struct {
 		ID        string          `json:"id"`
