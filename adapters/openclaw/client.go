@@ -46,13 +46,14 @@ type hello struct {
 	} `json:"policy"`
 }
 
-// has reports whether the gateway has a method. It returns true for an empty list,
-// which may have been shortened, although it was not in any version seen.
+// has reports whether the gateway has a method. It returns true if the list of methods
+// is empty: a gateway may shorten the list, although no version was seen to do so.
 func (h *hello) has(method string) bool {
 	return len(h.Features.Methods) == 0 || slices.Contains(h.Features.Methods, method)
 }
 
-// granted reports whether a scope was granted. 2026.2.26 doesn't say which were.
+// granted reports whether a scope was granted. 2026.2.26 doesn't list the granted
+// scopes.
 func (h *hello) granted(scope string) bool {
 	return h.Auth.Scopes == nil || slices.Contains(h.Auth.Scopes, scope) || slices.Contains(h.Auth.Scopes, scopeAdmin)
 }

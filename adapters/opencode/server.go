@@ -36,7 +36,7 @@ type serverStatus struct {
 	Message string `json:"message"`
 }
 
-// names reports whether the process is at work on a session.
+// names reports whether the server lists a session as busy.
 func (s *serverAnswer) names(id string) bool {
 	_, busy := s.status[id]
 	return busy
@@ -46,7 +46,8 @@ const (
 	askLimit   = time.Second // for all that one server is asked
 	maxFolders = 8           // that one server is asked about
 	maxAnswer  = 4 << 20
-	// defaultPort is what a server without --port takes if it is free (1.18.33).
+	// defaultPort is the port that a server without --port uses if it is free
+	// (1.18.33).
 	defaultPort = 4096
 )
 
@@ -78,8 +79,8 @@ func (a *Adapter) client(id proc.Identity) *http.Client {
 }
 
 // address returns the address at which a process serves, and "" if that isn't known.
-// sure is false for the usual port, which a process without --port may have if no other
-// such process runs.
+// sure is false for the default port, on which a process without --port may listen if
+// no other such process runs.
 func (c census) address(h *host) (base string, sure bool) {
 	if !h.listen {
 		return "", false
