@@ -42,8 +42,8 @@ func clockBoot() (time.Time, bool) {
 }
 
 // bootTimeFrom returns the time from which running counts, by the clock now. On a busy
-// machine any time may pass between the two readings: of several pairs of readings the
-// fastest one counts.
+// machine any time may pass between the two readings, so it uses the fastest of several
+// pairs of readings.
 func bootTimeFrom(running func() (time.Duration, bool), now func() time.Time) (since time.Time, ok bool) {
 	const enough, tries = sameBoot / 10, 20
 	best := time.Duration(math.MaxInt64)

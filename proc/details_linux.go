@@ -15,9 +15,9 @@ const maxArgs = 8 << 20
 
 const deletedSuffix = " (deleted)"
 
-// Args implements Details. Trailing empty arguments are dropped: a process that
-// has shortened its title (Pi 1.5.2 does) leaves its old arguments as zero
-// bytes, which look like them. Kernel threads have no arguments.
+// Args implements Details. Trailing empty arguments are dropped: a process that has
+// shortened its title (Pi 1.5.2 does) leaves its old arguments as zero bytes, which
+// look like empty arguments. Kernel threads have no arguments.
 func (t *Table) Args(id Identity) ([]string, error) {
 	args, err := detail(t, id, func() ([]string, error) { return t.zeroSeparated(id.PID, "cmdline") })
 	for len(args) > 0 && args[len(args)-1] == "" {
@@ -26,8 +26,8 @@ func (t *Table) Args(id Identity) ([]string, error) {
 	return args, err
 }
 
-// Env implements Details. It returns the environment that the process was started
-// with; what the process set later is not seen. For another user's process it
+// Env implements Details. It returns the environment that the process was started with;
+// variables that the process set later are missing. For another user's process it
 // returns fs.ErrPermission.
 func (t *Table) Env(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) { return t.zeroSeparated(id.PID, "environ") })
@@ -40,10 +40,10 @@ func (t *Table) Exe(id Identity) (string, error) { return t.link(id, "exe") }
 // CWD implements Details. A folder that was removed since has its old path.
 func (t *Table) CWD(id Identity) (string, error) { return t.link(id, "cwd") }
 
-// OpenFiles implements Details. Files that were removed or replaced while open
-// are left out: the file that has their name now is another one. So are devices,
-// pipes and sockets. An open folder may be among the paths: to tell it apart
-// takes a stat, which never returns on a dead network mount.
+// OpenFiles implements Details. Files that were removed or replaced while open are left
+// out: the file that has their name now is another one. So are devices, pipes and
+// sockets. An open folder may be among the paths: recognising a folder takes a stat,
+// which never returns on a dead network mount.
 func (t *Table) OpenFiles(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) { return readFDs(t.path(id.PID, "fd")) })
 }

@@ -16,7 +16,7 @@ import (
 // findIsCheap reports that Find does not read the whole table.
 const findIsCheap = true
 
-// procTree looks at a /proc tree.
+// procTree reads a /proc tree for a Scanner.
 type procTree struct {
 	table   *Table
 	entries []byte // of the directory, as getdents64 fills it

@@ -139,7 +139,7 @@ func (l *lister) add(name string) error {
 	return nil
 }
 
-// problems joins what was wrong with single processes.
+// problems joins the errors of single processes.
 func (l *lister) problems() error {
 	if more := len(l.malformed) - maxMalformed; more > 0 {
 		l.malformed = append(l.malformed[:maxMalformed], fmt.Errorf("%s: %d more malformed files", l.table.root, more))
@@ -147,7 +147,7 @@ func (l *lister) problems() error {
 	return errors.Join(l.malformed...)
 }
 
-// process makes the row.
+// process returns the row of a process.
 func (s *stat) process(bootID string, booted time.Time) Process {
 	const tick = time.Second / ticksPerSecond
 	return Process{
@@ -158,7 +158,7 @@ func (s *stat) process(bootID string, booted time.Time) Process {
 	}
 }
 
-// Find implements Lister. A thread's id is no process: it gets ErrGone too.
+// Find implements Lister. For the id of a thread it returns ErrGone too.
 func (t *Table) Find(pid int) (Process, error) {
 	s, err := t.stat(pid)
 	if err != nil {

@@ -30,12 +30,12 @@ type assignment struct {
 	unsure map[*host]bool   // hosts of may
 }
 
-// assign matches runs to processes: a log names no process, but each begins its
-// run soon after its own start and processes of a kind do so in the order of
-// their starts. Runs of processes that are gone lie in between. What every
-// matching of the greatest size has in common is sure.
+// assign matches runs to processes: a log names no process, but each process begins its
+// run soon after its own start, and processes of one kind do so in the order of their
+// starts. Runs of ended processes are in between. A pair that is in every matching of
+// the largest size is certain.
 //
-// can reports whether a run can be a process's; fixed are those that are known.
+// can reports whether a run can belong to a process; fixed lists the known pairs.
 func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(*host, *run) bool) assignment {
 	m := matching{hosts: hosts, edges: map[*host][]*run{}, chosen: map[*host]*run{}, found: map[*host]map[*run]bool{}}
 	owned := map[*run]bool{}

@@ -158,11 +158,11 @@ func serverProblem(base string, err error) error {
 	return p
 }
 
-// errPassword: the server wants one. errAnswer: it answered something else.
 var (
 	// errPassword reports that the server asks for a password.
 	errPassword = errors.New("it asks for a password")
-	errAnswer   = errors.New("not an answer of OpenCode")
+	// errAnswer reports an answer in a form that is not OpenCode's.
+	errAnswer = errors.New("not an answer of OpenCode")
 )
 
 func (a *Adapter) askServer(ctx context.Context, client *http.Client, base string, folders []string) (*serverAnswer, error) {
