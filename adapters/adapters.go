@@ -95,8 +95,8 @@ type Session struct {
 	Status     Status
 	WaitingFor WaitingFor // with Waiting only
 	Outcome    Outcome
-	// Evidence says in words, for the user, what Status rests on:
-	// "registry 18068.json: busy, 3 s ago". Never empty.
+	// Evidence is the reason for Status, in words for the user: "registry 18068.json:
+	// busy, 3 s ago". Never empty.
 	Evidence string
 
 	// Suspended reports that Process is stopped by SIGSTOP or Ctrl-Z (Windows: all
@@ -136,8 +136,8 @@ type Session struct {
 
 	StartedAt      time.Time
 	LastActivityAt time.Time
-	// TurnStartedAt is when the last turn began: the time of LastPrompt. It is zero
-	// where that is not known. StartedAt of a session that was resumed, or whose
+	// TurnStartedAt is the time at which the last turn began, that of LastPrompt. It is
+	// zero where that is not known. StartedAt of a session that was resumed, or whose
 	// terminal has been open for days, is long before it.
 	TurnStartedAt time.Time
 

@@ -22,9 +22,9 @@ type Session struct {
 	Launch *Launch
 }
 
-// IsEmptyProcess reports whether s is an agent's process without a session, about which
-// the user is told nothing. The process of a launch does not count, since the user waits
-// for it, nor does a run of which the agent stores nothing.
+// IsEmptyProcess reports whether s is an agent's process without a session, for which the user gets no notification.
+// The process of a launch does not count, since the user waits for it, nor does a run of which the agent stores
+// nothing.
 func (s *Session) IsEmptyProcess() bool { return s.IsProcess() && s.Launch == nil && !s.Unstored }
 
 // Launch contains what Rollcall recorded of a launch, and the agent does not know.

@@ -30,10 +30,9 @@ type Config struct {
 	// adapter names counts as alive.
 	Table proc.Lister
 	Watch ExitWatcher // nil: the end of a process is noticed on refresh
-	// Limit is how long an adapter may take for one answer; 0: 5 s.
+	// Limit is the time that an adapter may take for one answer; 0: 5 s.
 	Limit time.Duration
-	// Since is how far back stopped sessions are shown. 0: only those that end while
-	// the core runs. All: all.
+	// Since is the age up to which stopped sessions are shown. 0: only those that end while the core runs. All: all.
 	Since time.Duration
 	// Totals asks for exact tokens; see adapters.Query.
 	Totals bool
@@ -46,7 +45,7 @@ type Config struct {
 	Log      *slog.Logger // nil: discard
 }
 
-// Launches gives a core the records of Rollcall's own launches.
+// Launches provides the records of Rollcall's own launches to a core.
 type Launches interface {
 	// Complete takes the sessions that an agent listed. It returns the launches, by
 	// Rollcall's own records, that the agent does not list, or not yet; those that are

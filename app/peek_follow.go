@@ -19,8 +19,8 @@ const (
 	// followBurst at the latest.
 	followQuiet = 80 * time.Millisecond
 	followBurst = 400 * time.Millisecond
-	// followStep is how often a session without files is reported as changed, and
-	// followRest how often one that is not at work.
+	// followStep is the interval at which a session without files is reported as changed; followRest is the same for
+	// one that is not at work.
 	followStep = 3 * time.Second
 	followRest = 20 * time.Second
 )
@@ -69,7 +69,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 	}
 }
 
-// pace returns how often a session without files is reported as changed.
+// pace returns the interval at which a session without files is reported as changed.
 func pace(s *Session) time.Duration {
 	if s.Status == adapters.Working || s.Status == adapters.Waiting {
 		return followStep

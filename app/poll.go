@@ -13,13 +13,12 @@ const (
 	// a machine that runs on its battery.
 	pollInterval          = 2 * time.Second
 	pollIntervalOnBattery = 10 * time.Second
-	// maxAsks is how often an adapter is refreshed for a process of its agent that has
-	// no session, or none any more, with pauses that double from pollInterval on: an
-	// agent takes a moment to open its files, and its user a moment to type.
+	// maxAsks is how many times an adapter is refreshed for a process of its agent that has no session, or none any
+	// more, with pauses that double from pollInterval on: an agent takes a moment to open its files, and its user a
+	// moment to type.
 	maxAsks = 5
-	// clockJump is by how much the wall clock must differ from the time that passed, and
-	// maxDelay is how much later than planned a poll must start, before the machine
-	// counts as having been suspended.
+	// The machine counts as having been suspended when the wall clock differs by clockJump from the time that passed,
+	// or when a poll starts maxDelay later than planned.
 	clockJump = 5 * time.Second
 	maxDelay  = 15 * time.Second
 )

@@ -207,8 +207,8 @@ func (e *entry) root() string { return filepath.Dir(filepath.Dir(e.path)) }
 // interactive reports whether the user can type into the session.
 func (e *entry) interactive() bool { return !strings.HasPrefix(e.entrypoint, "sdk") }
 
-// addPromptsFromHistory takes the prompts of a session that begins its first turn from
-// the history. The transcript has no prompt for its first moments.
+// addPromptsFromHistory adds prompts from the history to a session that begins its
+// first turn. The transcript has no prompt for its first moments.
 func (d *discovery) addPromptsFromHistory(s *session, out *adapters.Session) {
 	if out.FirstPrompt != "" || out.LastPrompt != "" || len(s.live) == 0 || !s.live[0].interactive() ||
 		out.Status != adapters.Working && out.Status != adapters.Waiting {

@@ -223,7 +223,7 @@ func readNames(dir string) ([]string, error) {
 	return names, err
 }
 
-// setFile gives the session its transcript: of several files the one that was written
+// setFile sets the session's transcript: of several files, the one that was written
 // last.
 func (s *session) setFile(f *file) {
 	if s.file == nil || f.info.ModTime().After(s.file.info.ModTime()) {
@@ -250,7 +250,7 @@ func (a *Adapter) whereIs(id string) string {
 	return ""
 }
 
-// noteLive notes which sessions are live.
+// noteLive records which sessions are live.
 func (a *Adapter) noteLive(sessions map[string]*session) {
 	now := time.Now()
 	maps.DeleteFunc(a.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > recentTime })

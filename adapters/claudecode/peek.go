@@ -109,7 +109,7 @@ func (p *peek) read(ctx context.Context, f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// add takes a message, unless it was read before.
+// add adds a message, unless it was read before.
 func (p *peek) add(m adapters.Message) (added bool) {
 	p.flush()
 	p.retries = false

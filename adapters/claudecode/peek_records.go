@@ -65,7 +65,7 @@ func (p *peek) userText(content []byte) string {
 	return strings.Join(parts, "\n")
 }
 
-// result notes the result of a call.
+// result records the result of a call.
 func (p *peek) result(block []byte) {
 	id := jsonl.String(jsonl.Get(block, "tool_use_id"))
 	if id == "" {

@@ -22,7 +22,7 @@ type totals struct {
 	seen      map[uint64]struct{}
 }
 
-// add takes one line into the sums. It decodes answers only.
+// add adds one line to the sums. It decodes answers only.
 func (t *totals) add(line []byte) {
 	var typ, message, custom, ai, cost []byte
 	err := jsonl.Top(bytes.TrimLeft(line, "\x00"), func(key, raw []byte) bool {

@@ -23,7 +23,7 @@ const oldName = "2006-01-02T150405.log"
 // sharedName is the log of all processes, since 1.17.11 at the latest.
 const sharedName = "opencode.log"
 
-// oldLine takes a line of such a log:
+// oldLine parses a line of such a log:
 //
 //	INFO  2026-11-21T21:48:07 +35ms service=session.prompt step=0 sessionID=ses_x loop
 func oldLine(runs map[string]*run, line []byte) {
@@ -58,7 +58,7 @@ func oldLine(runs map[string]*run, line []byte) {
 	r.oldMention(text, at)
 }
 
-// oldAsk takes a line about a permission. A request for a permission has two lines, of
+// oldAsk parses a line about a permission. A request for a permission has two lines, of
 // which the first names the permission (1.1 to 1.15), or the call (1.0):
 //
 //	… service=permission id=per_x permission=bash patterns=["touch x"] asking

@@ -279,7 +279,7 @@ func (r *reading) calls(ctx context.Context, f *facts) error {
 	return rows.Err()
 }
 
-// addPart takes a part of the assistant's last message into account.
+// addPart adds a part of the assistant's last message to the facts.
 func (f *facts) addPart(updated millis, data string, metadata bool) {
 	var p part
 	if json.Unmarshal([]byte(data), &p) != nil {

@@ -179,7 +179,7 @@ type facts struct {
 var otherParts = map[string]bool{"text": true, "reasoning": true, "file": true, "step-start": true, "step-finish": true,
 	"snapshot": true, "patch": true, "agent": true, "retry": true, "compaction": true, "subtask": true}
 
-// add takes a part of the assistant's last message into account.
+// add adds a part of the assistant's last message to the facts.
 func (f *facts) add(p *part, metadata bool) {
 	if p.Type != "tool" {
 		if !otherParts[p.Type] {

@@ -158,10 +158,10 @@ func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.Shel
 	return out, noFiles
 }
 
-// recent returns the sessions that live or were active in the last week.
+// recent returns the sessions that are live or were active in the last week.
 func (c *completions) recent() []cobra.Completion { return c.sessions(week) }
 
-// live returns the sessions that live.
+// live returns the live sessions.
 func (c *completions) live() []cobra.Completion { return c.sessions(0) }
 
 func (c *completions) sessions(since time.Duration) (out []cobra.Completion) {

@@ -15,7 +15,7 @@ import (
 	"rollcall/app/present"
 )
 
-// launchCommand is launch, and what resume has in common with it.
+// launchCommand is the command launch, with the parts that resume shares.
 type launchCommand struct {
 	*env
 	launch.Options
@@ -23,7 +23,8 @@ type launchCommand struct {
 	branch, baseBranch  string
 	worktree            bool
 	dryRun, yes, wait   bool
-	// ownModel and ownMode report that the flags were given, be it as empty: the defaults of the settings don't count.
+	// ownModel and ownMode report that the flags were given, also with an empty value: the defaults of the settings
+	// are then ignored.
 	ownModel, ownMode bool
 }
 

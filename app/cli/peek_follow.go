@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// followStatus is how often the agent is asked whether the session still lives.
+	// followStatus is the interval at which the agent is asked whether the session is still live.
 	followStatus = 2 * time.Second
-	// followSettle is how long the newest answer must stay unchanged before it is
-	// printed: agents write long ones bit by bit.
+	// followSettle is the time for which the newest answer must stay unchanged before it is printed: agents write a
+	// long answer in several steps.
 	followSettle = 600 * time.Millisecond
 )
 

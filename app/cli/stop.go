@@ -145,8 +145,8 @@ func (c *stopCommand) carryOut(core *app.Core, plan *app.StopPlan) error {
 	return nil
 }
 
-// markReported records that the user knows of the end of a launch, so that the tray's next
-// start does not notify of it.
+// markReported records that the user has seen the end of a launch, so that the tray's next start does not notify of
+// it.
 func (c *stopCommand) markReported(l *app.Launch) {
 	if l == nil || c.deps.Launches == nil {
 		return

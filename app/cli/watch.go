@@ -89,7 +89,7 @@ func (c *watchCommand) run() error {
 	}
 }
 
-// attendKeeper sees to it that a keeper runs while there is something to keep, or a webhook is set.
+// attendKeeper starts a keeper whenever none runs while there is something to keep or a webhook is set.
 func (c *watchCommand) attendKeeper(ctx context.Context) {
 	if c.deps.Keeper == nil {
 		return

@@ -14,7 +14,7 @@ type position struct {
 	seq         int       // its index in the snapshot then; breaks ties
 }
 
-// arrange gives each session a position: the one it has while it stays in its group, else a new one.
+// arrange sets the position of each session: the one it has while it stays in its group, else a new one.
 func (b *builder) arrange() {
 	b.positions = make([]position, len(b.snap.Sessions))
 	b.v.positions = make(map[key]position, len(b.snap.Sessions))

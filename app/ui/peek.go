@@ -252,7 +252,7 @@ func (c *conversation) show(phase string, t *messages) {
 	}
 }
 
-// scrolled notes whether the end is visible.
+// scrolled records whether the end is visible.
 func (c *conversation) scrolled(at fyne.Position) {
 	c.stack.end = at.Y+c.scroll.Size().Height >= c.stack.height-4
 }

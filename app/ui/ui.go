@@ -39,7 +39,7 @@ type Options struct {
 	// Window shows the content. New uses it for dialogs, the focus and shortcuts, and does not set its content. It is
 	// required.
 	Window fyne.Window
-	// Days is for how many days stopped sessions are listed; 0: all that the core knows.
+	// Days is the number of days for which stopped sessions are listed; 0: all that the core lists.
 	Days int
 	// Agents are the adapters of all agents. Those that implement adapters.Launcher can be launched.
 	Agents []adapters.Adapter

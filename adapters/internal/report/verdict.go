@@ -31,8 +31,8 @@ func Stopped(outcome adapters.Outcome, evidence string) Verdict {
 	return Verdict{Status: adapters.Stopped, Outcome: outcome, Evidence: evidence}
 }
 
-// Unknown returns the verdict on a session whose status can't be known. The
-// evidence says why.
+// Unknown returns the verdict on a session whose status can't be known. The evidence
+// gives the reason.
 func Unknown(evidence string) Verdict {
 	return Verdict{Status: adapters.Unknown, Evidence: evidence}
 }
