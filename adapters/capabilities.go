@@ -71,7 +71,7 @@ const (
 	FromUser  Role = "user"
 	FromAgent Role = "assistant"
 	FromTool  Role = "tool"   // a call of a tool, together with its result
-	FromNote  Role = "system" // what the agent notes itself: an error, an interruption, a compaction
+	FromNote  Role = "system" // a note of the agent: an error, an interruption, a compaction
 )
 
 // ToolState is the progress of a tool call.

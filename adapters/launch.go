@@ -4,9 +4,9 @@ package adapters
 type Task struct {
 	Dir    string // real path of the folder to work in
 	Prompt string // empty: the agent waits for the user's first, in a terminal
-	Model  string // in the agent's own words; empty: its default
+	Model  string // as the agent names it; empty: its default
 	Mode   string // the name of one of Modes; empty: the agent's default
-	Resume string // the session to go on with; empty: a new one
+	Resume string // the session to continue; empty: a new one
 	// Terminal requests the interactive form, for a terminal of the user's; otherwise
 	// the agent works through Prompt on its own and exits.
 	Terminal bool

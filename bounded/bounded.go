@@ -64,7 +64,7 @@ func await[T any](ctx context.Context, r request, call func() (T, error)) (T, er
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case r := <-done: // at the last moment
+	case r := <-done: // the answer came at the last moment
 		return r.value, r.err
 	default:
 	}

@@ -42,7 +42,7 @@ func Call[T any](c *Calls, key any, call func() T) (value T, answered bool) {
 	value, err := await(context.Background(), request{behind: &c.behind, key: key, limit: max(c.left, callRest), start: c.start}, func() (T, error) { return call(), nil })
 	if err != nil {
 		c.left = 0
-		c.End() // what hangs keeps its goroutine
+		c.End() // a call that hangs keeps its goroutine
 		return value, false
 	}
 	c.left -= time.Since(began)

@@ -17,7 +17,7 @@ const privileged = 1024
 type listener struct {
 	local  netip.AddrPort
 	own    bool   // its process is of the user that this one runs as
-	root   bool   // of the system's administrator
+	root   bool   // its process is root's
 	holder uint64 // Linux: the socket's inode; elsewhere its process's pid
 }
 

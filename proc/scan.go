@@ -109,7 +109,7 @@ func (s *Scanner) scanList(ctx context.Context, c *Changes) error {
 	for i := range rows {
 		s.compare(&rows[i], now, c)
 	}
-	if err != nil { // what is missing from the rows is not known to be gone
+	if err != nil { // a process that is missing from the rows may still run
 		for _, k := range s.known {
 			k.round = s.round
 		}

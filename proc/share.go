@@ -59,7 +59,7 @@ func (s *sharedTable) read(r *reading) {
 		runtime.Gosched()
 	}
 	s.mu.Lock()
-	s.next = nil // who comes from now on waits for the next one
+	s.next = nil // later callers wait for the next reading
 	s.mu.Unlock()
 	defer close(r.done)
 	r.rows, r.err = s.Lister.List(context.Background())

@@ -62,7 +62,7 @@ func systemProcesses() ([]byte, error) {
 		if !errors.Is(err, windows.STATUS_INFO_LENGTH_MISMATCH) || size > 256<<20 {
 			return nil, fmt.Errorf("NtQuerySystemInformation: %w", err)
 		}
-		size = max(size*2, needed+64<<10) // more may start meanwhile
+		size = max(size*2, needed+64<<10) // more processes may start meanwhile
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 type history struct {
 	info  fs.FileInfo
 	since time.Time // what was typed before may be missing
-	next  int64     // the complete lines up to here are in it
+	next  int64     // all complete lines up to this offset are included
 
 	clears []typedClear            // oldest first
 	last   map[string]historyEntry // into each session, newest
@@ -45,9 +45,9 @@ type typedClear struct {
 }
 
 const (
-	historyLimit = 4 << 20 // how far back it is read
+	historyLimit = 4 << 20 // bytes that are read from its end
 	historyLine  = 1 << 20
-	historyLag   = time.Minute // entries are out of order by less
+	historyLag   = time.Minute // entries are out of order by less than this
 )
 
 // history returns the inputs that were typed since a given time, or within a limit.
@@ -122,7 +122,7 @@ func (h *history) readBack(ctx context.Context, f io.ReaderAt) error {
 		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
 			return err
 		case offset == 0 && base > floor:
-			return nil // the limit cut it
+			return nil // the limit cut the first line off
 		case err != nil:
 			continue
 		case b.Partial():

@@ -34,17 +34,17 @@ type projectIndex struct {
 
 // folder is a project folder.
 type folder struct {
-	info       fs.FileInfo // nil: it can't be told by its time whether it changed
+	info       fs.FileInfo // nil: its time doesn't show whether it has changed
 	files      []file
 	unexpected int
 	problem    error
 }
 
 const (
-	recentTime = 15 * time.Minute // after its session lived or it was written to, a transcript is looked at every time
+	recentTime = 15 * time.Minute // the time for which a transcript is examined at every call after its session was live or it was written to
 	sweepAfter = time.Minute
-	sweepPause = 2 * time.Second // while something goes on all the time
-	settled    = 2 * time.Second // within a tick of the file system's clock two changes look as one
+	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
+	settled    = 2 * time.Second // two changes within one tick of the file system's clock have the same time
 )
 
 // indexProjects returns the present contents of the project folders of a root. When all

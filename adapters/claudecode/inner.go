@@ -15,7 +15,7 @@ import (
 func (t *table) innerPIDs(id proc.Identity) []int {
 	pids, known := t.inner[id]
 	if !known {
-		pids, _ = t.InnerPIDs(id) // none where the system doesn't tell
+		pids, _ = t.InnerPIDs(id) // none where the system doesn't show them
 		if t.inner == nil {
 			t.inner = make(map[proc.Identity][]int)
 		}

@@ -14,7 +14,7 @@ type clearLinks struct {
 	afterClear []*session       // transcripts that begin where a context was cleared
 	clears     []typedClear     // typed, oldest first
 	pairs      []continuation   // for certain
-	taken      map[int]*session // what the clears began, by index
+	taken      map[int]*session // the transcripts that the clears began, by index in clears
 }
 
 // continuation is a session and the one that continues it.
@@ -112,7 +112,7 @@ func (l *clearLinks) match(c *discovery) {
 	}
 	for again := true; again; {
 		again = false
-		claims := make(map[int][]*session) // by those that only one fits
+		claims := make(map[int][]*session) // by index in clears: transcripts that fit only this /clear
 		for s, is := range fit {
 			if is = slices.DeleteFunc(is, func(i int) bool { return l.taken[i] != nil }); len(is) == 1 {
 				claims[is[0]] = append(claims[is[0]], s)
@@ -175,7 +175,7 @@ func (l *clearLinks) next(s *session, since time.Time) (p *continuation, lost ti
 			continue
 		}
 		if turn.at.After(h.at) || turn.state == awaitsModel || turn.state == callsTools {
-			continue // it is in the queue, or was taken back
+			continue // it is in the queue, or was withdrawn
 		}
 		lost = h.at
 	}

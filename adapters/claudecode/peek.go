@@ -17,7 +17,7 @@ import (
 
 const (
 	peekLine   = 8 << 20   // longer lines are recognised by their beginning and end
-	peekWindow = 512 << 20 // how far back messages are looked for
+	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
 
 var _ adapters.Peeker = (*Adapter)(nil)
@@ -78,9 +78,9 @@ type peek struct {
 	seen     map[string]bool    // keys of messages
 	results  map[string]adapters.ToolState
 
-	continued bool   // further on, the conversation went on after what is read now
+	continued bool   // the conversation continues after the record that is read now
 	answer    string // message id of the answer read last, raw
-	retries   bool   // the message read last tells of failed requests
+	retries   bool   // the message read last reports failed requests
 	compact   *adapters.Message
 }
 

@@ -12,7 +12,7 @@ import (
 // user reads a record of type user: what the user typed, tool results, an interruption,
 // or a text that a program sent to the model.
 func (p *peek) user(r *raws, m adapters.Message) {
-	if jsonl.True(r.compact) { // its boundary stands before it in newer versions
+	if jsonl.True(r.compact) { // in newer versions its boundary comes before it
 		p.flush()
 		p.compact = &adapters.Message{Key: m.Key, At: m.At, Text: compacted}
 		return
@@ -224,7 +224,7 @@ func argument(input []byte) string {
 func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 	switch string(jsonl.Text(r.subtype)) {
 	case "compact_boundary":
-		p.compact = nil // it is this one's
+		p.compact = nil // it belongs to this one
 		m.Text = compacted
 		p.note(m)
 	case "api_error":

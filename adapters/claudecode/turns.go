@@ -84,7 +84,7 @@ func (d *discovery) decideTurn(s *session, p proc.Process, why string) report.Ve
 	}
 	if !t.state.over() && t.state != noTurn && !p.IsZero() && t.before(p) {
 		var how string
-		v.Status = adapters.Idle // that turn was another process's
+		v.Status = adapters.Idle // that turn belongs to another process
 		v.Evidence += "; the process started later"
 		if v.Outcome, how = d.openTurn(s); how != "" {
 			v.Evidence += "; " + how
@@ -140,7 +140,7 @@ func (d *discovery) decideAnswer(v *report.Verdict, t *turn, version string) {
 type calling struct {
 	asks     bool // a question to the user
 	plan     bool // it is shown for the user's approval
-	commands bool // a child process as long as it runs
+	commands bool // it is a child process while it runs
 	quick    bool // over at once
 	children bool // sub-agents
 	others   bool // may take long, without a process of its own

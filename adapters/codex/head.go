@@ -15,7 +15,7 @@ type head struct {
 	parent                   string
 	subagent                 bool
 	byTerminal               bool   // a terminal interface began it
-	task                     string // what its parent calls a sub-agent
+	task                     string // the name that a parent gave to its sub-agent
 	started                  time.Time
 	// inherited is the ordinal from which on records are the sub-agent's own;
 	// those before are a copy of its parent's.

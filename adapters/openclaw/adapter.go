@@ -26,7 +26,7 @@ import (
 // Gateway is a gateway that the user named in the settings.
 type Gateway struct {
 	URL   string // ws://, wss://, http:// or https://
-	Token string // gateway.auth.token, or the password of one that wants a password
+	Token string // gateway.auth.token, or the password of a gateway that requires one
 	Name  string // shown as the session's Remote; the URL if empty
 }
 
@@ -116,7 +116,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 		}
 		answers[i].addTo(f.answer, q)
 	}
-	if len(f.answer.Problems()) > 0 { // they say what did not answer
+	if len(f.answer.Problems()) > 0 { // they report what did not answer
 		ctx = context.WithoutCancel(ctx)
 	}
 	return f.answer.Result(ctx, "OpenClaw")

@@ -39,7 +39,7 @@ type gatewayStates struct {
 
 type gatewayState struct {
 	seen    bool // it answered before
-	hadLock bool // and then had a lock, so that one that is gone means a clean end
+	hadLock bool // it had a lock then, so a missing lock means a clean end
 	silent  time.Time
 }
 

@@ -52,7 +52,7 @@ func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
 	read := false
 	for _, path := range stores {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(path)), "agent", "openclaw-agent.sqlite")); err == nil {
-			continue // a newer version moved them into it, and left this
+			continue // a newer version moved them there, and left this file
 		}
 		read = true
 		b, _, err := agentfile.ReadSmall(path, maxStore)

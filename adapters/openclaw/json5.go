@@ -38,7 +38,7 @@ type scanner struct {
 	text  string
 	pos   int
 	out   strings.Builder
-	comma bool // one was read and is written only if a value follows
+	comma bool // a comma was read, and is written only if a value follows
 }
 
 func (s *scanner) step() error {
@@ -51,7 +51,7 @@ func (s *scanner) step() error {
 		}
 		s.pos += 2
 	case c == ',':
-		s.emit(",") // the one before, if there are two: an error for the parser
+		s.emit(",") // writes the first of two commas: the parser reports the error
 		s.comma = true
 		s.pos++
 	case c == '}' || c == ']':
@@ -154,7 +154,7 @@ func (s *scanner) escape(b *strings.Builder) error {
 		if s.pos < len(s.text) && s.text[s.pos] == '\n' {
 			s.pos++
 		}
-	case '\n': // a line that goes on in the next
+	case '\n': // an escaped line break
 	default:
 		b.WriteByte(c)
 	}

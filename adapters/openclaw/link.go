@@ -53,7 +53,7 @@ type link struct {
 	target  *target
 	client  *client
 	runs    map[string]run
-	waiting map[string]bool // sessions that waited when they were last asked for
+	waiting map[string]bool // sessions that waited at the last request
 }
 
 // Push implements adapters.Pusher. Between attempts to reach a gateway that is down
@@ -196,7 +196,7 @@ func (l *link) isOptional() bool {
 func (l *link) once(ctx context.Context) error {
 	l.mu.Lock()
 	t := l.target
-	l.runs, l.waiting = map[string]run{}, nil // what was heard before may have changed unheard
+	l.runs, l.waiting = map[string]run{}, nil // the earlier events are outdated: later ones may have been missed
 	l.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -213,7 +213,7 @@ func (l *link) once(ctx context.Context) error {
 	}
 	l.set(c)
 	defer l.set(nil)
-	select { // what happened before does not end the next pause
+	select { // an earlier signal does not end the next pause
 	case <-l.wakeUp:
 	default:
 	}
@@ -273,7 +273,7 @@ func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release fun
 	if c != nil && !c.isOver() {
 		began := time.Now()
 		return c, func(hung bool) {
-			if hung && c.active.Load() < began.UnixNano() { // nothing at all came: not merely slow
+			if hung && c.active.Load() < began.UnixNano() { // no frame at all arrived, so the gateway is not merely slow
 				go func() { _ = c.ws.CloseNow() }()
 			}
 		}, nil

@@ -45,7 +45,7 @@ func (s *search) ownerOf(l lock, locked bool, path string) owner {
 	case err == nil && s.isOwner(p, l):
 		o.state = ownerAlive
 	case err != nil && !errors.Is(err, proc.ErrGone):
-		o.state = ownerAlive // it can't be told: nothing is called dead that may live
+		o.state = ownerAlive // not known: a process that may be alive is not reported as dead
 	case s.isOldLock(path):
 		o.state = ownerLongGone
 	}
@@ -87,7 +87,7 @@ func (o *owner) join(g *gatewayProcess) {
 // gatewayProcess is a running gateway.
 type gatewayProcess struct {
 	proc.Process
-	env      map[string]string // of the variables that matter
+	env      map[string]string // of the variables that are needed
 	stateDir string
 	config   string
 	port     int

@@ -23,14 +23,14 @@ const (
 
 // target is a gateway to ask.
 type target struct {
-	id   string // its address in one form: who has the same is the same gateway
+	id   string // its address in a normal form, which identifies the gateway
 	url  string // ws:// or wss://, without any secret
 	name string // Session.Remote
 	auth credentials
 	from string // where the credentials are from, for messages
 	pin  string // SHA-256 that its certificate must have; "": one that the system trusts
 
-	named    string // what names it, when the user did: then it ought to run
+	named    string // the place where the user named it, so that it is expected to run
 	stateDir string // of a local one
 	lockPath string
 	owner    owner
@@ -133,7 +133,7 @@ func (s *search) add(t *target) {
 type stateDir struct {
 	path    string
 	profile string
-	main    bool // the one that the environment speaks of
+	main    bool // the one that the environment names
 	config  string
 	process *gatewayProcess
 }
@@ -167,7 +167,7 @@ func (s *search) stateDirs() []stateDir {
 		dirs = append(dirs, d)
 	}
 	add(stateDir{path: byDefault})
-	entries, _ := os.ReadDir(s.home) // the home folder's own trouble shows elsewhere
+	entries, _ := os.ReadDir(s.home) // a problem of the home folder is reported elsewhere
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".openclaw-") && (e.IsDir() || e.Type()&os.ModeSymlink != 0) {
 			add(stateDir{path: filepath.Join(s.home, e.Name())})

@@ -16,7 +16,7 @@ import (
 
 const (
 	pageSize = 1000
-	overlap  = 25 // rows that are asked for again, since the list moves while it is read
+	overlap  = 25 // rows that are asked for again, since the list changes while it is read
 	// maxRows is the largest number of sessions of a gateway that are listed, the
 	// newest ones. The others are counted.
 	maxRows = 10_000
@@ -60,7 +60,7 @@ type row struct {
 	TotalFresh  *bool  `json:"totalTokensFresh"`
 	Window      number `json:"contextTokens"`
 
-	stored bool // of a sessions.json
+	stored bool // the row comes from a sessions.json
 }
 
 // number is any number of a gateway; another type counts as none.

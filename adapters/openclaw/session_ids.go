@@ -19,7 +19,7 @@ type sessionIDs struct {
 	mu    sync.Mutex
 	raw   map[place]string // the session's own id
 	ids   map[place]string
-	owner map[string]place // who has the id without a mark
+	owner map[string]place // the session that has the id without a mark
 	at    map[string]place // by id
 }
 

@@ -16,8 +16,8 @@ type gatewayView struct {
 	target            *target
 	hello             *hello
 	now               time.Time
-	pending           map[string]request // by session key: what waits for the user
-	whyPendingUnknown string             // why that could not be seen
+	pending           map[string]request // by session key: the request that waits for the user
+	whyPendingUnknown string             // why pending requests are not known
 	runs              func(key string) (run, bool)
 	alive             func(writeLock) bool // may be nil
 	outcomes          *runOutcomes         // may be nil
@@ -82,7 +82,7 @@ func (r *row) title() string {
 	}
 	display := strings.TrimSpace(r.Display)
 	if _, made, ok := strings.Cut(display, ":g-"); ok && made == strings.ReplaceAll(r.Key, ":", "-") {
-		display = "" // of the key (2026.5.18): that is no name
+		display = "" // derived from the key (2026.5.18), so not a name
 	}
 	return cmp.Or(strings.TrimSpace(r.Label), derived, display)
 }

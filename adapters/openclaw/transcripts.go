@@ -39,7 +39,7 @@ func (v *gatewayView) decideByLock(r *row) (d report.Verdict, ok bool) {
 	case os.IsNotExist(err):
 		fi, err := os.Stat(transcript)
 		if err != nil || !fi.Mode().IsRegular() {
-			return report.Verdict{}, false // its transcript may lie elsewhere
+			return report.Verdict{}, false // its transcript may be elsewhere
 		}
 		d := report.Idle(r.outcome(), v.says("no run holds "+path))
 		if d.Outcome == "" && r.Status != "timeout" && v.outcomes != nil {
@@ -63,7 +63,7 @@ func (v *gatewayView) decideByLock(r *row) (d report.Verdict, ok bool) {
 // folder is not on this machine.
 func (v *gatewayView) transcript(r *row) (path string, ok bool) {
 	name := r.SessionID + ".jsonl"
-	if r.File != "" { // a topic of a chat has one of its own
+	if r.File != "" { // a topic of a chat has a separate transcript
 		name = filepath.Base(r.File)
 	}
 	if v.target.stateDir == "" || r.SessionID == "" || !plainName(r.agent()) || !plainName(name) {

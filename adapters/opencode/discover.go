@@ -200,7 +200,7 @@ func (d *discovery) scope(r *root, l *links) scope {
 	for _, h := range r.hosts {
 		want.also[h.resume] = h.resume != ""
 		if h.latest && !d.named(r, l, h) {
-			want.since = 0 // which one is the latest takes them all
+			want.since = 0 // finding the latest session needs all sessions
 		}
 	}
 	delete(want.also, "")
@@ -220,7 +220,7 @@ func (d *discovery) scope(r *root, l *links) scope {
 		for _, id := range d.query.IDs {
 			want.only[id] = true
 		}
-		if len(r.hosts) > 0 { // the others tell which process is whose
+		if len(r.hosts) > 0 { // the other sessions show to which one each process belongs
 			want.only, want.since = nil, want.live
 			for _, id := range d.query.IDs {
 				want.also[id] = true
@@ -260,7 +260,7 @@ func (d *discovery) stores(ctx context.Context, r *root, l *links) map[string]*f
 		d.answer.Problem(err)
 		for id, f := range sessions {
 			if !want.wants(id, f.activity) {
-				continue // read for another question
+				continue // read for another query
 			}
 			if old := all[id]; old == nil || old.activity < f.activity {
 				all[id] = f

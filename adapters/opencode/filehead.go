@@ -45,7 +45,7 @@ func (a *Adapter) head(path, folder string, info fs.FileInfo, want scope) *fileH
 	}
 	now.active = max(changed, messages)
 	if want.since <= 0 || now.active < want.since {
-		return now // as it is, it decides
+		return now // this head alone decides
 	}
 	updated := changed
 	if changed >= want.since {

@@ -21,7 +21,7 @@ import (
 type fileSession struct {
 	stamp fileStamp
 	facts *facts
-	sums  map[string]sum // by the message's file; of those that won't change
+	sums  map[string]sum // by the message's file; only of messages that won't change
 }
 
 type sum struct {

@@ -12,10 +12,10 @@ import (
 type claim struct {
 	host        *host
 	why         string  // for evidence
-	doubt       string  // why it can't be known; "" when it can
+	doubt       string  // why the process is not known; "" if it is
 	may         []*host // with doubt: the processes that could run it
 	processGone bool    // its last step ran in a process that is gone
-	opensOnly   bool    // host began after the last record of the open turn, which is another's
+	opensOnly   bool    // host began after the last record of the open turn, which is that of another process
 	run         *run    // of the host, if its log is known
 	over        time.Time
 }
@@ -26,11 +26,11 @@ type links struct {
 	hosts         []*host
 	shared        map[string]*run // nil: there is no shared log
 	runs          assignment
-	own           map[*host]*run // logs of a process of its own
-	held          map[*host]bool // the processes that have a log of their own open
-	common        []common       // logs that several such processes write, or that one may write
+	own           map[*host]*run // separate logs, each of one process
+	held          map[*host]bool // the processes that have a separate log open
+	common        []common       // logs to which several such processes write, or one may write
 	serverAnswers map[*host]*serverAnswer
-	latest        map[string]*host // sessions that a command line with --continue means
+	latest        map[string]*host // sessions that --continue in a command line refers to
 
 	databases []string
 	copied    map[string]bool // sessions of a database that the JSON store has as well
@@ -107,7 +107,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 		return claim{may: last.maybe, doubt: "its log does not say which process wrote it: " + pids(last.maybe) + " or one that is gone"}
 	case !open:
 		for _, t := range traces {
-			if t.host != nil { // it stayed open there
+			if t.host != nil { // the turn stayed open there
 				return claim{host: t.host, why: t.why, run: t.run, over: t.over}
 			}
 		}

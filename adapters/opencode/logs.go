@@ -41,7 +41,7 @@ type run struct {
 
 // mention holds what a run logged about a session.
 type mention struct {
-	at   time.Time // when a step of it began, or it was made
+	at   time.Time // when a step of it began, or when it was created
 	over time.Time // when its loop ended or was cancelled; zero since a step began
 }
 

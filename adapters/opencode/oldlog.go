@@ -32,7 +32,7 @@ func oldLine(runs map[string]*run, line []byte) {
 	word, rest, _ := bytes.Cut(rest, []byte(" "))
 	at, err := time.ParseInLocation("2006-01-02T15:04:05", string(word), time.UTC)
 	if err != nil {
-		return // what goes on from the line before
+		return // a continuation of the line before
 	}
 	r := runs[""]
 	if r == nil {

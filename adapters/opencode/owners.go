@@ -126,7 +126,7 @@ func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[
 		}
 		for _, o := range hosts {
 			if o != h && d.census.beganChild(o, child.Started) {
-				return nil // another one's child fits as well
+				return nil // a child of another process fits as well
 			}
 		}
 		shown = found

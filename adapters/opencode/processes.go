@@ -29,10 +29,10 @@ type host struct {
 	role         role
 	args         []string
 	cwd          string
-	fork         bool     // --fork: what it continues it copies
+	fork         bool     // --fork: it continues a copy of the session
 	resume       string   // -s ID
-	latest       bool     // -c: it took the folder's latest session up
-	prompt       string   // run's own words, or --prompt
+	latest       bool     // -c: it resumed the folder's latest session
+	prompt       string   // the prompt in the arguments of run, or --prompt
 	port         int      // --port; 0: none was named
 	listen       bool     // it has an HTTP server
 	name         string   // --hostname
@@ -138,11 +138,11 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	var err error
 	h.files, err = table.OpenFiles(p.Identity)
 	if errors.Is(err, proc.ErrGone) || h.denied && errors.Is(err, fs.ErrPermission) {
-		return nil // gone, or another user's, who has a store of his own
+		return nil // ended, or of another user, whose store is separate
 	}
 	h.filesHidden = err != nil
 	if still, err := table.Find(p.PID); err == nil && still.Comm != p.Comm {
-		return nil // by now it is another program
+		return nil // it is another program by now
 	}
 	return h
 }

@@ -162,8 +162,8 @@ type facts struct {
 
 	last        message // zero: no message yet
 	assistant   message // the last of the assistant; zero: none
-	calls       []call  // of it, that have not ended
-	partsUnread bool    // calls and assistant were not looked for
+	calls       []call  // calls of assistant that have not ended
+	partsUnread bool    // calls and assistant were not read
 	tools       bool    // it has tool parts
 	refused     bool    // the user refused one of its calls, which ends the turn
 	activity    millis

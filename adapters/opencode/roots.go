@@ -21,7 +21,7 @@ import (
 type root struct {
 	path      string   // links resolved
 	databases []string // existing ones
-	missing   []string // those that a process names and has not made yet
+	missing   []string // databases that a process names and has not created yet
 	hosts     []*host  // those known to use it
 }
 

@@ -25,8 +25,8 @@ const (
 
 // assignment records which process wrote which run of a shared log.
 type assignment struct {
-	runOf  map[*host]*run   // where there is but one way
-	may    map[*run][]*host // where there are several, or one that isn't sure
+	runOf  map[*host]*run   // pairs that are certain
+	may    map[*run][]*host // runs with several possible processes, or an uncertain one
 	unsure map[*host]bool   // hosts of may
 }
 
@@ -165,7 +165,7 @@ type matching struct {
 	hosts  []*host // by start
 	edges  map[*host][]*run
 	chosen map[*host]*run
-	found  map[*host]map[*run]bool // of the greatest matchings; nil: no run
+	found  map[*host]map[*run]bool // the runs of each host in the largest matchings; nil: no run
 	best   int
 	steps  int
 }

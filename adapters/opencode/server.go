@@ -43,7 +43,7 @@ func (s *serverAnswer) names(id string) bool {
 }
 
 const (
-	askLimit   = time.Second // for all that one server is asked
+	askLimit   = time.Second // for all requests to one server
 	maxFolders = 8           // that one server is asked about
 	maxAnswer  = 4 << 20
 	// defaultPort is the port that a server without --port uses if it is free
@@ -181,7 +181,7 @@ func (a *Adapter) askServer(ctx context.Context, client *http.Client, base strin
 		}
 		s.asked[clean(folder)] = true
 		if len(status) == 0 {
-			continue // who isn't busy doesn't ask for anything
+			continue // a session that isn't busy has no open request
 		}
 		var permissions []struct {
 			ID         string `json:"id"`

@@ -319,7 +319,7 @@ func (s observation) loopOver() bool {
 	last := max(s.facts.last.Time.Created, s.facts.last.Time.Completed)
 	for _, c := range s.facts.calls {
 		if c.metadata {
-			return false // it runs, maybe on the user's own command
+			return false // it runs, maybe because of a command of the user
 		}
 		last = max(last, c.since)
 	}

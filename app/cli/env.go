@@ -32,7 +32,7 @@ type env struct {
 	open     func() ([]adapters.Adapter, proc.Lister)
 	launches func() (*launch.Launches, error)
 	settings func() settings.Settings
-	undoes   atomic.Bool // the command takes back what is half done when it is interrupted
+	undoes   atomic.Bool // the command undoes unfinished changes when it is interrupted
 }
 
 func newEnv(ctx context.Context, streams Streams, deps Deps) *env {

@@ -33,7 +33,7 @@ func (b *builder) inOrder(sessions []int) []int {
 	if len(sessions) < 2 {
 		return sessions
 	}
-	out := slices.Clone(sessions) // the index is used again
+	out := slices.Clone(sessions) // the builder reuses the index
 	slices.SortStableFunc(out, func(i, j int) int {
 		p, q := &b.positions[i], &b.positions[j]
 		return cmp.Or(cmp.Compare(p.own, q.own), q.at.Compare(p.at), cmp.Compare(p.seq, q.seq))

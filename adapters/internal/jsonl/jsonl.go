@@ -29,7 +29,7 @@ var ErrTooLong = errors.New("line too long")
 // The content of the line is not known; Head and Tail are its first and last EndLen
 // bytes, so that a caller can still recognise what kind of record it was.
 type LongLine struct {
-	Offset int64 // of the line's first byte
+	Offset int64 // offset of the line's first byte
 	Length int64 // without the newline
 	Head   []byte
 	Tail   []byte

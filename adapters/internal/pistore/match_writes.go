@@ -126,7 +126,7 @@ func (d *discovery) tookOver(p *process, s *session, before writeCounts) bool {
 	defer d.store.mu.Unlock()
 	for id, h := range d.store.lastSessions {
 		if _, lives := d.written[id]; lives && h.session == s.id && id != p.Identity {
-			return false // that one wrote
+			return false // that process wrote
 		}
 	}
 	return true

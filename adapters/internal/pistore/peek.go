@@ -70,7 +70,7 @@ func (p *peek) file(ctx context.Context, path string) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &long):
-			p.begun = false // which entry came before it isn't known
+			p.begun = false // the entry before it is not known
 			continue
 		case err != nil:
 			return err

@@ -21,7 +21,7 @@ import (
 type process struct {
 	proc.Process
 	agent        adapters.Name
-	cwd          string   // of the session, as far as that can be told from its own
+	cwd          string   // of the session, as far as it follows from the process's own
 	oldCWD       string   // cwd before the folder was moved
 	known        bool     // places are known
 	places       []string // the folders that it writes to, as it names them, also in a container
@@ -51,7 +51,7 @@ type process struct {
 	threadStartRead bool      // it was asked for
 
 	comm  string // when it was inspected
-	final bool   // and it was past the time in which it may exec
+	final bool   // and the process was old enough that no exec follows
 }
 
 // toolProcess is a child of a process.
@@ -192,12 +192,12 @@ func isInterpreter(comm string) bool {
 func (d *discovery) inspect(row proc.Process) *process {
 	exe, err := d.store.table.Exe(row.Identity)
 	if errors.Is(err, proc.ErrGone) || errors.Is(err, fs.ErrPermission) {
-		return nil // another user's: its sessions aren't in our folders
+		return nil // of another user: its sessions aren't in this user's folders
 	}
 	p := &process{env: map[string]string{}}
 	p.args, _ = d.store.table.Args(row.Identity)
 	cwd, _ := d.store.table.CWD(row.Identity)
-	if row.Comm == "pi" && !bounded.Answers(filepath.Dir(exe)) { // which agent it is can't be told
+	if row.Comm == "pi" && !bounded.Answers(filepath.Dir(exe)) { // it is not known which agent it is
 		return &process{ignore: true, storeless: true}
 	}
 	if p.agent = agentOf(row.Comm, exe, cwd, p.args); p.agent == "" {
@@ -275,7 +275,7 @@ func isPiScript(script string) bool {
 	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
 		return false
 	}
-	if !bounded.Answers(script) { // its name is all that can be known
+	if !bounded.Answers(script) { // only its name is known
 		return true
 	}
 	target, err := filepath.EvalSymlinks(script)
@@ -315,9 +315,9 @@ func (p *process) setFolders(err error) {
 	info, err := os.Stat(home)
 	if err != nil {
 		p.ignore = contained
-		return // of another mount namespace: its names say nothing here
+		return // of another mount namespace: its paths have no meaning here
 	}
-	if contained || os.Geteuid() == 0 && !agentfile.OwnedByUser(info) { // root lists those of everybody
+	if contained || os.Geteuid() == 0 && !agentfile.OwnedByUser(info) { // root lists the processes of all users
 		p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
 	}
 	p.contained = contained

@@ -15,12 +15,12 @@ import (
 
 const (
 	wholeLimit = 128 << 10 // files up to here are read whole at once
-	headLimit  = 128 << 10 // how far the first prompt is looked for
-	tailLimit  = 64 << 10  // how far back more than the turn's state is looked for
+	headLimit  = 128 << 10 // bytes from the beginning in which the first prompt is searched for
+	tailLimit  = 64 << 10  // bytes from the end in which facts other than the turn's state are searched for
 	// headerLimit is the number of bytes in which Pi itself searches for the header.
 	headerLimit = 1 << 20
-	backLimit   = 128 << 20 // how far back at all
-	restLimit   = 1 << 20   // how much of an unfinished last line is looked at
+	backLimit   = 128 << 20 // the most bytes that are read from the end
+	restLimit   = 1 << 20   // bytes that are read of an unfinished last line
 )
 
 // transcript holds what was read of one file. It is kept between calls. Pi only appends;
@@ -205,7 +205,7 @@ func (t *transcript) noteEndlessLine(ctx context.Context, f io.ReaderAt, size in
 // tailRecord is a line of the tail.
 type tailRecord struct {
 	record
-	long    string // what a line over the cap is, in words
+	long    string // description of a line over the length limit
 	garbage bool
 }
 
@@ -251,7 +251,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 		var r tailRecord
 		if long != nil {
 			r.long = long.Words(size - headEnd)
-			settled = true // what came before isn't the last
+			settled = true // earlier turns are not the last one
 		} else {
 			r.record, err = parse(line)
 			r.garbage = err != nil

@@ -38,7 +38,7 @@ type record struct {
 
 	text     string // prompt, or an answer's error
 	name     string
-	named    bool // name counts, also when empty
+	named    bool // name is set, also if it is empty
 	model    string
 	stop     string
 	calls    int    // tool calls in an answer

@@ -22,7 +22,7 @@ type snapshot struct {
 // open takes the stamp before it opens the files: a write in between changes the stamp
 // that is taken afterwards.
 func open(ctx context.Context, path string) (*snapshot, error) {
-	path, err := container.EvalSymlinks(path) // the log lies beside the real file
+	path, err := container.EvalSymlinks(path) // the log is next to the real file
 	if err != nil {
 		return nil, err
 	}
