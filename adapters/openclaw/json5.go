@@ -47,7 +47,7 @@ func (s *scanner) step() error {
 		s.skipTo("\n", 2)
 	case strings.HasPrefix(s.text[s.pos:], "/*"):
 		if !s.skipTo("*/", 2) {
-			return fmt.Errorf("a comment has no end")
+			return fmt.Errorf("a comment is not closed")
 		}
 		s.pos += 2
 	case c == ',':
@@ -108,7 +108,7 @@ func (s *scanner) quoted(quote byte) error {
 			s.emit(string(text))
 			return nil
 		case r == '\n':
-			return fmt.Errorf("a text in quotes has no end")
+			return fmt.Errorf("a text in quotes is not closed")
 		case r == '\\':
 			if err := s.escape(&b); err != nil {
 				return err
@@ -117,12 +117,12 @@ func (s *scanner) quoted(quote byte) error {
 			b.WriteRune(r)
 		}
 	}
-	return fmt.Errorf("a text in quotes has no end")
+	return fmt.Errorf("a text in quotes is not closed")
 }
 
 func (s *scanner) escape(b *strings.Builder) error {
 	if s.pos >= len(s.text) {
-		return fmt.Errorf("a text in quotes has no end")
+		return fmt.Errorf("a text in quotes is not closed")
 	}
 	c := s.text[s.pos]
 	s.pos++

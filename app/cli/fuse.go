@@ -73,7 +73,7 @@ func checkFuse(x *fuse.Fuse, in time.Duration) error {
 // checkDelay returns an error for a time after which no fuse can expire. flag is the name of its flag.
 func checkDelay(flag string, d time.Duration) error {
 	if d <= 0 || d > fuse.Most {
-		return usageError("--%s is more than 0 seconds and at most 30 days, such as 90s, 10m or 2h; not %s", flag, d)
+		return usageError("--%s must be more than 0 seconds and at most 30 days, such as 90s, 10m or 2h; not %s", flag, d)
 	}
 	return nil
 }

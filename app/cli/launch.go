@@ -221,7 +221,7 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 			return unknownAgent(m.Agent)
 		}
 		if strings.HasPrefix(m.Model, "-") {
-			return usageError("--model is the name of a model, not %q", m.Model)
+			return usageError("--model must be the name of a model, not %q", m.Model)
 		}
 		if err := c.checkMode(list, m); err != nil {
 			return err
@@ -240,11 +240,11 @@ func (c *launchCommand) checkMode(list []adapters.Adapter, m launch.Member) erro
 	case m.Mode == "" || slices.Contains(names, m.Mode):
 		return nil
 	case !c.ownMode && m.Mode == c.Defaults.Member(m.Agent).Mode:
-		return fmt.Errorf("settings: agents.%s.mode is one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)
+		return fmt.Errorf("settings: agents.%s.mode must be one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)
 	case names == nil:
 		return usageError("%s has no permission modes: leave out --mode", m.Agent)
 	}
-	return usageError("--mode of %s is %s, not %q", m.Agent, strings.Join(names, ", "), m.Mode)
+	return usageError("--mode of %s must be %s, not %q", m.Agent, strings.Join(names, ", "), m.Mode)
 }
 
 // print shows what would be started.

@@ -115,7 +115,7 @@ func (c *listCommand) window() (time.Duration, error) {
 	case adapters.Stopped:
 		c.all = true
 	default:
-		return 0, usageError("--status is working, waiting, idle, stopped or unknown, not %q", c.status)
+		return 0, usageError("--status must be working, waiting, idle, stopped or unknown, not %q", c.status)
 	}
 	if c.since != "" {
 		return parseSince(c.since)
@@ -142,7 +142,7 @@ func parseSince(s string) (time.Duration, error) {
 			return time.Duration(n * float64(d)), nil
 		}
 	}
-	return 0, usageError("--since is a time such as 12h, 7d or 4w, or all; not %q", s)
+	return 0, usageError("--since must be a time such as 12h, 7d or 4w, or all; not %q", s)
 }
 
 // filter returns the sessions that the flags ask for. It overwrites all.

@@ -74,7 +74,7 @@ func (o *output) setColor(when string) error {
 			o.streams.Color = false
 		}
 	default:
-		return usageError("--color is auto, always or never, not %q", when)
+		return usageError("--color must be auto, always or never, not %q", when)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ earlier one: a call ended, or a text grew.`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if c.count < 1 || c.count > maxPeek {
-				return usageError("-n is a number from 1 to %d, not %d", maxPeek, c.count)
+				return usageError("-n must be a number from 1 to %d, not %d", maxPeek, c.count)
 			}
 			return c.run(args[0])
 		},

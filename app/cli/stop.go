@@ -177,7 +177,7 @@ func (c *stopCommand) print(p *app.StopPlan) {
 	s := &p.Session
 	c.printf("%s %s  %s  %s\n", present.AgentName(s.Agent), present.Line(s.ID), c.path(s.CWD), present.Status(s.Session))
 	if p.Through != "" {
-		c.printf("  asked of %s\n", present.Line(p.Through))
+		c.printf("  stopped through %s\n", present.Line(p.Through))
 		return
 	}
 	for _, line := range present.Tree(p.Process, p.Tree) {

@@ -99,9 +99,9 @@ func (d *discovery) decideRetry(s *session, host, said string, marked bool) repo
 	}
 	if d.now.Sub(s.turn.at) > pause+grace {
 		return report.Unknown(fmt.Sprintf(
-			"%s; it is tried again, or was cancelled by the user, which Pi does not record; %s", said, host))
+			"%s; it is being retried, or the user cancelled it, which Pi does not record; %s", said, host))
 	}
-	return report.Working(said + ", it is tried again; " + host)
+	return report.Working(said + ", it is being retried; " + host)
 }
 
 // retryable reports whether an error is of the kind that Pi 0.73.1 tries again.
