@@ -127,7 +127,7 @@ type Session struct {
 	LastPrompt  string
 	Parent      string // id of the session that spawned this one
 	Remote      string // machine or gateway that runs it, when it isn't this one
-	Container   string // set when it runs here with files of its own, see HasLocalFolder
+	Container   string // set when it runs here in a container with separate files, see HasLocalFolder
 	Version     string // of the agent that wrote the session last
 
 	Tokens  *Tokens // nil where the agent recorded none

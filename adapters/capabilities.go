@@ -40,8 +40,8 @@ type Pusher interface {
 // Namer is implemented by adapters that can name their sessions without reading
 // them.
 type Namer interface {
-	// Named returns the ids that begin with prefix, of sessions of any age, in
-	// no particular order. With an error beside them, some may be missing.
+	// Named returns the ids that begin with prefix, of sessions of any age, in no
+	// particular order. If Named also returns an error, some may be missing.
 	Named(ctx context.Context, prefix string) ([]string, error)
 }
 

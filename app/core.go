@@ -311,9 +311,9 @@ func (c *Core) deliverLocked(evs []Event) {
 	}
 }
 
-// Subscribe calls f for each new snapshot, in order, on one goroutine of its own. While
-// f runs, newer snapshots replace each other: the next call gets the newest. cancel does
-// not wait for a call that has begun; no other call follows it.
+// Subscribe calls f for each new snapshot, in order, on a separate goroutine. While f runs, newer snapshots replace
+// each other: the next call gets the newest. cancel does not wait for a call that has begun; no other call follows
+// it.
 func (c *Core) Subscribe(f func(*Snapshot)) (cancel func()) {
 	news := newWakeup()
 	ctx, stop := context.WithCancel(context.Background())

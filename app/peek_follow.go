@@ -113,8 +113,8 @@ func newFileWatch(files []string) *fileWatch {
 	return w
 }
 
-// concerns reports whether an event is about one of the files, or about a file that SQLite
-// keeps beside it. It ignores the -shm file, which changes with every reader.
+// concerns reports whether an event is about one of the files, or about a file that SQLite keeps next to it. It
+// ignores the -shm file, which changes with every reader.
 func (w *fileWatch) concerns(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod || strings.HasSuffix(e.Name, "-shm") {
 		return false

@@ -23,11 +23,10 @@ const (
 	maxDelay  = 15 * time.Second
 )
 
-// poller notices what no event reports: agents that start where no folder is watched,
-// folders that were replaced, places that can be read again, processes that were
-// suspended, a machine that was suspended. It belongs to Run's goroutine; its polls run
-// beside that, one at a time. Calls into a file system that hangs are left behind: see
-// bounded.Calls.
+// poller notices what no event reports: agents that start where no folder is watched, folders that were replaced,
+// places that can be read again, processes that were suspended, a machine that was suspended. It belongs to Run's
+// goroutine; its polls run on another goroutine, one at a time. Calls into a file system that hangs are left behind:
+// see bounded.Calls.
 type poller struct {
 	scanner *proc.Scanner // nil: there is no process table
 	battery *battery
@@ -85,7 +84,7 @@ func clocks() func() (time.Time, time.Duration) {
 	}
 }
 
-// startPoll starts a poll beside Run's goroutine.
+// startPoll starts a poll on another goroutine.
 func (r *runner) startPoll() {
 	n := r.poll
 	job := pollRun{scanner: n.scanner, battery: n.battery, sources: r.core.sources, folders: r.folders, log: r.core.cfg.Log,

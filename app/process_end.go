@@ -28,8 +28,8 @@ type processEnd struct {
 	others map[string]otherSession
 }
 
-// storedBeforeEnd is the longest time before its end at which a process may store its session: Pi
-// 0.73.1 takes up to 2 s, and longer where it hardly gets a processor.
+// storedBeforeEnd is the longest time before its end at which a process may store its session: Pi 0.73.1 takes up to
+// 2 s, and longer on a very busy machine.
 const storedBeforeEnd = 10 * time.Second
 
 // otherSession is a session that was stopped while a process without a session lived.

@@ -94,7 +94,7 @@ type Details interface {
 type Lister interface {
 	Details
 	// List returns every live process, in no particular order. A process that ends
-	// meanwhile is left out. With an error beside the rows, the rows are right and the
+	// meanwhile is left out. If List also returns an error, the rows are right and the
 	// error reports the missing ones.
 	List(ctx context.Context) ([]Process, error)
 	// Find returns the live process that has this pid now, or ErrGone.

@@ -72,9 +72,9 @@ func (t *Table) isOwn() bool {
 	return err == nil && self == strconv.Itoa(os.Getpid())
 }
 
-// List implements Lister. It reads one file per process, stat. Processes whose
-// stat may not be read (a /proc mounted with hidepid) are left out. A stat file
-// in another form is reported as an error beside the rows of all others.
+// List implements Lister. It reads one file per process, stat. Processes whose stat may
+// not be read (a /proc mounted with hidepid) are left out. A stat file in another form
+// is reported in the error; the rows of all others are returned.
 func (t *Table) List(ctx context.Context) ([]Process, error) {
 	dir, err := os.Open(t.root)
 	if err != nil {

@@ -68,7 +68,7 @@ func (d *discovery) followClears(outdated []outdatedEntry, unregistered []claude
 			d.doubtUnmatchedClear(s, l, outdated)
 		}
 	}
-	for i := range l.pairs { // empty where no version without a registry is used
+	for i := range l.pairs { // for sessions of versions without a registry, which their process has left
 		p := &l.pairs[i]
 		if old := d.sessions[p.from]; old != nil && !hasRegistry(old.facts.version) && !old.facts.turn.at.After(p.at.Add(rewriteTime)) {
 			set(&old.movedTo, fmt.Sprintf("%s at %s continued as %s", p.how, clock(p.at), shortID(p.to.id)))

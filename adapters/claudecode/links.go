@@ -95,8 +95,8 @@ func (d *discovery) begunSince(since map[string]time.Time) []*session {
 	return begun
 }
 
-// match finds the /clear that each transcript begins with: the one that fits
-// no other transcript, where no other one fits it.
+// match assigns to a transcript the /clear with which it begins, if only this /clear
+// fits the transcript and it fits no other transcript.
 func (l *clearLinks) match(c *discovery) {
 	fit := make(map[*session][]int)
 	for _, s := range l.afterClear {

@@ -124,7 +124,7 @@ func (p *peek) queued(r *raws, m adapters.Message) {
 	if text := p.userText(jsonl.Get(r.attachment, "prompt")); text != "" {
 		p.prompt(text, origin, m)
 	}
-	p.continued = moved // the turn goes on
+	p.continued = moved // the turn continues
 }
 
 // assistant reads one record of an answer: newer versions write one for each

@@ -172,7 +172,7 @@ type brokenEntry struct {
 }
 
 // readRegistry reads the entries of a root. Files that are removed meanwhile are left
-// out; the *.key files beside the entries are secrets and are never opened.
+// out; the *.key files next to the entries are secrets and are never opened.
 func readRegistry(ctx context.Context, root string) (reg registry, problem error) {
 	dir := filepath.Join(root, "sessions")
 	names, err := os.ReadDir(dir)

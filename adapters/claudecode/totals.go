@@ -15,8 +15,8 @@ type totals struct {
 	customTitle, aiTitle string
 	unsure               bool // a line over the cap may have held an answer
 
-	// Each block of an answer is a line of its own that repeats the usage of the
-	// whole answer, so usage counts once per message id.
+	// Each block of an answer is a separate line that repeats the usage of the whole
+	// answer, so usage counts once per message id.
 	last      uint64
 	lastUsage adapters.Tokens
 	seen      map[uint64]struct{}

@@ -58,9 +58,9 @@ const (
 	// otherDelay is the same time for tools that may take long without starting a
 	// process.
 	otherDelay = 5 * time.Second
-	// An answer of versions without a stop reason is taken to go on for shortPart
-	// after its last block, and can go on for longPart; one that was broken off is
-	// taken to be tried again for partDelay.
+	// In versions without a stop reason, an answer counts as continuing for shortPart
+	// after its last block, and can continue for longPart. An answer that was broken
+	// off counts as being retried for partDelay.
 	shortPart = 5 * time.Second
 	longPart  = 5 * time.Minute
 	partDelay = time.Minute
@@ -143,7 +143,7 @@ type calling struct {
 	commands bool // it is a child process while it runs
 	quick    bool // over at once
 	children bool // sub-agents
-	others   bool // may take long, without a process of its own
+	others   bool // may take long, without starting a process
 }
 
 func (t *turn) calling() (k calling, first time.Time) {

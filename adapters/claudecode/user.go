@@ -8,8 +8,8 @@ import (
 	"rollcall/adapters/internal/uuid"
 )
 
-// interruptMark begins the record that Claude Code writes when the user stops a
-// turn; it goes on with "]" or " for tool use]".
+// interruptMark begins the record that Claude Code writes when the user stops a turn;
+// the record continues with "]" or " for tool use]".
 const interruptMark = "[Request interrupted by user"
 
 // abandonedMark begins the record that is written when a turn ended without an action

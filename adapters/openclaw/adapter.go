@@ -1,8 +1,8 @@
 // Package openclaw reports the sessions of OpenClaw gateways.
 //
 // A gateway is asked over its WebSocket protocol, versions 3 and 4, at every question.
-// Its sessions have no processes of their own: while it answers, a session works, waits
-// or is idle as its row says (hasActiveRun) and as the gateway's lists of pending
+// Its sessions have no separate processes: while it answers, a session works, waits or
+// is idle as its row says (hasActiveRun) and as the gateway's lists of pending
 // approvals and questions say. Gateways are found through the user's settings, the
 // environment, the state folders (~/.openclaw and those of profiles) and the running
 // processes; the failure of one does not affect the others. The sessions of a gateway

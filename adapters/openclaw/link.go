@@ -260,9 +260,8 @@ func (l *link) watch(ctx context.Context, c *client) {
 	}
 }
 
-// borrow returns a connection to ask a gateway over: the kept one, or a new one. The
-// caller must call release, and report with it whether the gateway did not answer in
-// time.
+// borrow returns a connection to a gateway: the kept one, or a new one. The caller must
+// call release, and report with it whether the gateway did not answer in time.
 func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release func(hung bool), err error) {
 	l := a.pusher.link(t.id)
 	if l != nil {

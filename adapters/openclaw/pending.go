@@ -13,10 +13,10 @@ import (
 
 // pending returns the requests that wait for the user. A gateway lists approvals only
 // to the client that made the request and to operator.admin (2026.9.6), so pending
-// needs a connection of its own. It closes the connection soon and requests only lists:
-// a client with the scope for approvals could otherwise count as a user who decides
-// them. whyUnknown is the reason why this gateway hides requests permanently; an error
-// is temporary.
+// needs a separate connection. It closes the connection soon and requests only lists: a
+// client with the scope for approvals could otherwise count as a user who decides them.
+// whyUnknown is the reason why this gateway hides requests permanently; an error is
+// temporary.
 func (a *Adapter) pending(ctx context.Context, t *target, c *client) (found map[string]request, whyUnknown string, err error) {
 	lists := []struct {
 		method string

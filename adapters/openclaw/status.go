@@ -49,8 +49,8 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 }
 
 // quietLimit is the time after which a session without a run counts as stopped. A gateway keeps
-// its sessions for ever, and each could be continued; like those of other agents, a
-// session that is not open is not live.
+// its sessions forever, and each could be continued; like those of other agents, a session that
+// is not open is not live.
 const quietLimit = 24 * time.Hour
 
 // stopIfQuiet turns the verdict on an idle or unknown session into stopped when nothing

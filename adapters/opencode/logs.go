@@ -110,7 +110,7 @@ func (s *logState) parse(ctx context.Context, f *os.File, line func(map[string]*
 			return err
 		}
 		if len(buffer) == cap(buffer) {
-			if cap(buffer) >= maxLine { // no line of OpenCode's: pass over it
+			if cap(buffer) >= maxLine { // too long for a line of OpenCode: skip it
 				s.end += int64(len(buffer))
 				buffer = buffer[:0]
 			} else {

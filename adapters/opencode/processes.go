@@ -107,8 +107,8 @@ func beforeExec(table proc.Lister, h *host, parent proc.Process, now time.Time) 
 	return err == nil && slices.Equal(args, h.args)
 }
 
-// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not an
-// agent of its own. No OpenCode starts a terminal interface, and a child that has not
+// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not a
+// separate agent. No OpenCode starts a terminal interface, and a child that has not
 // become another program yet looks like its parent.
 func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
 	return h.role == terminal || beforeExec(table, h, parent, now)

@@ -1,6 +1,6 @@
-// Package cli is the command line: it prints for people (text that fits the terminal)
-// and for scripts (--json, schema 1). What it prints as JSON, and its exit codes, are
-// promises. Each sub-command has a type and a file of its own, named after it.
+// Package cli is the command line: it prints for people (text that fits the terminal) and for scripts (--json, schema
+// 1). What it prints as JSON, and its exit codes, are promises. Each sub-command has its type and its file, both
+// named after it.
 package cli
 
 import (

@@ -41,7 +41,7 @@ folder is refused with exit code 10 if it is locked, or if a session runs in it 
 a folder above or below it, unless --force is given.
 
 Several agents, or the same with several models, form a group: each works on the
-same prompt in a git worktree of its own, beside the repository. A matrix file
+same prompt in a separate git worktree, next to the repository. A matrix file
 in YAML describes a group:
 
   prompt: Fix the flaky test
@@ -77,7 +77,7 @@ Agents: ` + agentNames(canLaunch) + ".",
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
-	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "start also a single agent in a new git worktree, beside the repository")
+	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "start also a single agent in a new git worktree, next to the repository")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
 	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)

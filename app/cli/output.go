@@ -42,8 +42,7 @@ func (o *output) write() error {
 	return err
 }
 
-// flush is write for commands that go on without a reader: one that has read enough
-// (head) is no failure.
+// flush is write for commands that continue without a reader: one that has read enough (head) is no failure.
 func (o *output) flush() error {
 	if err := o.write(); !errors.Is(err, errReaderGone) {
 		return err

@@ -25,10 +25,10 @@ func newStop(e *env) *cobra.Command {
 		Short:      "Stop a session: its gateway or its own process ends it",
 		Long: `Stop the session with this id, or with the only id that begins so.
 
-One that runs on a gateway is stopped by the gateway. One with a process of its
-own is asked to end in the agent's graceful way, then terminated, then killed.
-Each step is shown with the time it is given, and so are the processes below it,
-which end with it. A process that hosts other sessions too is never signalled.`,
+A session that runs on a gateway is stopped by the gateway. A session with its
+own process is first asked to end in the agent's way, then terminated, then killed.
+Each step is shown with its time limit, and so are the processes below the agent's,
+which end with it. A process that also hosts other sessions is never signalled.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.idle && len(args) > 0 {
 				return usageError("use --idle or an id, not both\n  see: %s --help", cmd.CommandPath())
@@ -45,7 +45,7 @@ which end with it. A process that hosts other sessions too is never signalled.`,
 			return c.stop(args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&c.idle, "idle", false, "stop every idle session with a process of its own, after asking")
+	cmd.Flags().BoolVar(&c.idle, "idle", false, "stop every idle session whose process hosts no other session, after asking")
 	dryRunFlag(cmd, &c.dryRun)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "with --idle: don't ask")
 	return cmd

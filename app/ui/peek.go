@@ -95,7 +95,7 @@ func (c *conversation) showEarlier() {
 	}
 }
 
-// What a conversation shows, beside the phases of the page.
+// The phases of a conversation, in addition to those of the page.
 const (
 	phaseUnsupported = "unsupported"
 	phaseMessages    = "messages"

@@ -34,7 +34,7 @@ type Core interface {
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 }
 
-// Options contains what New requires beside the core.
+// Options contains what New requires in addition to the core.
 type Options struct {
 	// Window shows the content. New uses it for dialogs, the focus and shortcuts, and does not set its content. It is
 	// required.

@@ -27,7 +27,7 @@ type Occupant struct {
 	Who    string // "claude-code 9830e65d, working", "pid 1234 node"
 }
 
-// Occupants returns the sessions and processes of this machine. An error beside them reports which could not be listed.
+// Occupants returns the sessions and processes of this machine. Its error reports those that could not be listed.
 type Occupants func(ctx context.Context) ([]Occupant, error)
 
 // Plan describes what the removal of one worktree would do.

@@ -87,7 +87,7 @@ func (r *Repo) checkBranch(ctx context.Context, group, branch string) error {
 		return err
 	}
 	if !groupFolder.MatchString(group + "-x") {
-		return fmt.Errorf("a launch with a branch of its own (%s) cannot have a group name (%s): omit one of them", branch, group)
+		return fmt.Errorf("a launch with its own branch name (%s) cannot have a group name (%s): omit one of them", branch, group)
 	}
 	return nil
 }

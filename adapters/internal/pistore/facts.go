@@ -11,7 +11,7 @@ import (
 type turn struct {
 	state   state
 	at      time.Time        // of the entry that shows the state
-	outcome adapters.Outcome // of an ended one
+	outcome adapters.Outcome // of an ended turn
 	why     string           // error message, or what an open one waits for
 	calls   int              // tool calls without a result
 	tool    string

@@ -224,7 +224,7 @@ func (d *discovery) inspect(row proc.Process) *process {
 }
 
 // agentOf returns which agent a process is, and "" for neither. Pi runs in Node.js or
-// Bun; as a single binary it has its package.json beside it. Scripts in args are
+// Bun; as a single binary it has its package.json next to it. Scripts in args are
 // relative to cwd.
 func agentOf(comm, exe, cwd string, args []string) adapters.Name {
 	base := strings.TrimSuffix(filepath.Base(exe), ".exe")

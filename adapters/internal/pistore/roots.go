@@ -180,8 +180,8 @@ func (d *discovery) addRoot(path string) {
 }
 
 // absent reports whether nothing shows that the agent is installed: for Pi its folder
-// or a process; for pi_agent_rust, which has no folder of its own, a session of its
-// form, its index, or a process.
+// or a process; for pi_agent_rust, which has no separate folder, a session of its form,
+// its index, or a process.
 func (d *discovery) absent() bool {
 	for _, p := range d.processes {
 		if p.agent == d.store.name {
