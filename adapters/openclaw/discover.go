@@ -110,7 +110,7 @@ func (a *Adapter) notRunning(t *target, was gatewayState) []error {
 	switch {
 	case t.owner.state == ownerAlive:
 		p.Err = fmt.Errorf("the gateway's process %d is running, but nothing listens there", t.owner.pid)
-		p.Fix = "it is starting, which takes up to a minute, or ending; `openclaw gateway status` says more"
+		p.Fix = "it is starting, which takes up to a minute, or stopping; `openclaw gateway status` says more"
 	case t.owner.state == ownerGone:
 		p.Path = t.lockPath
 		p.Err = fmt.Errorf("the gateway is not running: its process %d is gone and left this lock", t.owner.pid)

@@ -52,7 +52,7 @@ func (s *search) ownerOf(l lock, locked bool, path string) owner {
 	return o
 }
 
-// isOwner reports whether the process with the lock's pid is the one that wrote it.
+// isOwner reports whether the process with the lock's pid wrote the lock.
 func (s *search) isOwner(p proc.Process, l lock) bool {
 	if runtime.GOOS == "linux" && l.Start != 0 {
 		return p.Start == l.Start

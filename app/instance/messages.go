@@ -48,7 +48,7 @@ func Send(name string, msg Message) error {
 		return err
 	}
 	if len(data) >= maxMessage {
-		return fmt.Errorf("message to %s: %d bytes are too many", name, len(data))
+		return fmt.Errorf("message to %s: it is too large (%d bytes)", name, len(data))
 	}
 	until := time.Now().Add(answerLimit)
 	for range sendTries {

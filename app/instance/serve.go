@@ -107,7 +107,7 @@ func Ask(ctx context.Context, dir, name string, request any) (*Answers, error) {
 		return nil, err
 	}
 	if len(data) >= maxRequest {
-		return nil, fmt.Errorf("request to %s: %d bytes are too many", name, len(data))
+		return nil, fmt.Errorf("request to %s: it is too large (%d bytes)", name, len(data))
 	}
 	conn, err := dial(dir, name)
 	if err != nil {

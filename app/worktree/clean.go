@@ -13,7 +13,8 @@ import (
 
 // The reasons why Remove does not remove a worktree.
 var (
-	// ErrLosesWork is returned if work in the worktree would or might be lost and the user did not agree to that.
+	// ErrLosesWork is returned if work in the worktree would or might be lost and the user did not consent to the
+	// loss.
 	ErrLosesWork = errors.New("work would be lost")
 	// ErrInUse is returned for a worktree that is in use, locked or unreadable, whatever the user agreed to.
 	ErrInUse = errors.New("not removable")
