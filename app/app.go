@@ -146,8 +146,8 @@ type Event struct {
 	Kind    EventKind
 	At      time.Time
 	Session Session // as it is now; after its end as its agent's files describe it
-	// Before is the session as it was while it lived. It is zero for Started, and for
-	// an Ended session that was stored right before its process ended.
+	// Before is the session as it was while it was live. It is zero for Started, and for an Ended session that was
+	// stored right before its process ended.
 	Before Session
 
 	// Process is the process that ended; set with Ended only, and zero for the session of

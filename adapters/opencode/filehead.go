@@ -26,10 +26,10 @@ func (h *fileHead) sameFiles(o *fileHead) bool {
 // that long after it was begun, or be a copy.
 const longAnswer = 24 * time.Hour
 
-// head returns the head of a session, whose file info describes. The times of files and
-// folders are never earlier than the last change, but a store that was copied here has
-// the times of the copy. The session's file and the names of its messages are then more
-// precise. They are read only for a session that seems to be wanted.
+// head returns the head of a session, whose file info describes. No record of a session
+// is newer than the times of its file and folder. But in a store that was copied here,
+// these are the times of the copy, and the session's file and the names of its messages
+// show the real times. They are read only for a session that seems to be wanted.
 func (a *Adapter) head(path, folder string, info fs.FileInfo, want scope) *fileHead {
 	now := &fileHead{size: info.Size(), changed: info.ModTime()}
 	if fi, err := os.Stat(folder); err == nil {

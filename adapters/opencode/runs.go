@@ -27,7 +27,7 @@ const (
 type assignment struct {
 	runOf  map[*host]*run   // pairs that are certain
 	may    map[*run][]*host // runs with several possible processes, or an uncertain one
-	unsure map[*host]bool   // hosts of may
+	unsure map[*host]bool   // the hosts in may
 }
 
 // assign matches runs to processes: a log names no process, but each process begins its

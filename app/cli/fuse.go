@@ -51,7 +51,7 @@ func newFuseSet(e *env) *cobra.Command {
 	})
 	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'make cluster-down'`
 	cmd.Flags().DurationVar(&in, "in", fuse.Default, "when it expires")
-	cmd.Flags().StringVar(&x.Note, "note", "", "what it is for")
+	cmd.Flags().StringVar(&x.Note, "note", "", "the purpose of the fuse")
 	cmd.Flags().StringVar(&x.Event, "event", "", "a `name` that is passed to the script and the webhook")
 	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run in the folder, for 2 minutes at most")
 	cmd.Flags().BoolVar(&x.Again, "retry", false, "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice")

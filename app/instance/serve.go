@@ -26,8 +26,9 @@ type Request struct {
 	mu sync.Mutex
 }
 
-// Serve claims name in a folder of the user's, which it creates if it is missing, and otherwise as Claim does. It calls handle for each request, on a goroutine of its own, instead of passing
-// messages on. The connection is closed when handle returns.
+// Serve claims name in a folder of the user's, which it creates if it is missing, and otherwise as Claim does. It calls
+// handle for each request, on a separate goroutine, instead of passing messages on. The connection is closed when
+// handle returns.
 func Serve(dir, name string, handle func(*Request)) (*Instance, error) {
 	return claim(func() (string, error) { return makePrivate(dir) }, name, handle)
 }
