@@ -107,7 +107,7 @@ func TestRetryCancelled(t *testing.T) {
 	w.expect(w.store(adapters.Pi), map[string]string{idA: "working"})
 	w.now = failed.Add(30 * second)
 	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown"})
-	if e := got[idA].Evidence; !strings.Contains(e, "cancelled by the user, which Pi does not record") {
+	if e := got[idA].Evidence; !strings.Contains(e, "the user cancelled it, which Pi does not record") {
 		t.Error(e)
 	}
 }
