@@ -137,7 +137,7 @@ func (p *peek) completed(item []byte, m peekMessage) {
 		}
 	case "ContextCompaction":
 		p.note(compacted, m)
-	default: // of a call, which is an item of the history as well
+	default: // the event of a call, which is also an item of the history
 		status := string(jsonl.Text(jsonl.Get(item, "status")))
 		code, known := jsonl.Int(jsonl.Get(item, "exit_code"))
 		if id != "" && (status == "failed" || status == "declined" || known && code != 0) {

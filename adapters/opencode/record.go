@@ -17,7 +17,7 @@ const textLimit = 4096
 
 // message is one message of a session, as the data column or the file has it.
 type message struct {
-	ID      string `json:"id"` // in files
+	ID      string `json:"id"` // set only in the JSON store
 	Role    string `json:"role"`
 	Parent  string `json:"parentID"`
 	Finish  string `json:"finish"`

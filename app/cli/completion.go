@@ -84,7 +84,7 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// function returns the completer in cobra's form. It leaves out what does not begin with what was typed.
+// function returns the completer in cobra's form. It leaves out the values that do not begin with the typed text.
 func (complete completer) function() cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		list, directive := complete(args)
