@@ -108,7 +108,8 @@ func (s *Scanner) takeEntries(dir int, entries []byte, now time.Time, c *Changes
 	return nil
 }
 
-// read reads one process. An error is one that concerns the whole table.
+// read reads one process. It returns an error only for a failure that concerns the
+// whole table.
 func (s *Scanner) read(dir, pid int, inode uint64, now time.Time, c *Changes) error {
 	t := s.fast
 	var b [24]byte

@@ -114,7 +114,8 @@ type lister struct {
 // maxMalformed is the largest number of malformed files that List names one by one.
 const maxMalformed = 5
 
-// add reads one process. An error is one that concerns the whole table.
+// add reads one process. It returns an error only for a failure that concerns the whole
+// table.
 func (l *lister) add(name string) error {
 	if _, err := strconv.Atoi(name); err != nil {
 		return nil

@@ -91,7 +91,7 @@ func (m millis) time() time.Time {
 
 // part is one part of a message.
 type part struct {
-	ID        string `json:"id"` // in files
+	ID        string `json:"id"` // set only in the JSON store
 	Type      string `json:"type"`
 	Text      string `json:"text"`
 	Synthetic bool   `json:"synthetic"`
