@@ -1,4 +1,4 @@
-// Package adapters holds what Rollcall asks of the coding agents: the Adapter interface
+// Package adapters defines the interface to the coding agents: the Adapter interface
 // that each agent's package implements, the Session that it answers with, and the
 // errors that distinguish "not installed" from "could not be read".
 //
@@ -84,10 +84,10 @@ type Context struct {
 	Window int64 `json:"window,omitempty"` // 0 where the agent doesn't state it
 }
 
-// Session is one conversation of one agent, as the agent's own files, processes
-// or gateway describe it. It is a value: whoever receives one may keep it, and
-// no code changes it. Empty fields are not known. Texts come from the agent
-// unchanged and are untrusted: clean them (app/present) before they are shown.
+// Session is one conversation of one agent, as the agent's own files, processes or
+// gateway describe it. It is a value: a receiver may keep it, and no code changes it.
+// Empty fields are not known. Texts come from the agent unchanged and are untrusted:
+// clean them (app/present) before they are shown.
 type Session struct {
 	ID    string
 	Agent Name
@@ -191,7 +191,7 @@ type Roll struct {
 	// Versions counts the answered sessions by the version of the agent that
 	// wrote them.
 	Versions map[string]int
-	// Skipped counts records and files that were passed over because their form was not
+	// Skipped counts records and files that were skipped because their form was not
 	// recognised, by a short reason ("unknown record type x"). A changed format shows
 	// here; it is never an error.
 	Skipped map[string]int

@@ -98,7 +98,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// Problems returns the single problems in what Discover returned. Errors that are no
+// Problems returns the single problems in an error of Discover. Errors that are no
 // *Problem are returned as they are.
 func Problems(err error) []error {
 	if err == nil {

@@ -38,9 +38,8 @@ type otherSession struct {
 	seen   time.Time // since when it has been seen so
 }
 
-// noteOtherSessions records which sessions are stopped while l's process, which has no
-// session, lives. If the process lives on for a while, these sessions are not its own,
-// unless they are written again.
+// noteOtherSessions records which sessions are stopped while l's process, which has no session, runs. If the process
+// still runs some time later, these sessions are not its own, unless they are written again.
 func (l *lifetime) noteOtherSessions(shown []Session) {
 	for i := range shown {
 		x := &shown[i]

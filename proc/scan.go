@@ -25,8 +25,8 @@ type Changes struct {
 	Gone []Identity
 }
 
-// Scanner compares a process table with what it was at the look before, at a small part
-// of the cost of List. It is meant for one look every few seconds.
+// Scanner compares a process table with its state at the last look, at a small part of
+// the cost of List. It is meant for one look every few seconds.
 //
 // On Linux a look lists the folder of the table and reads one file (stat) of each
 // process that is new or younger than 10 s. A pid that was given to another process

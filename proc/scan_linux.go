@@ -50,7 +50,7 @@ func (t *procTree) find(id Identity) (Process, error) {
 	return Process{}, ErrGone
 }
 
-// scanTree lists the folder and reads what is new or young.
+// scanTree lists the folder and reads the processes that are new or young.
 func (s *Scanner) scanTree(ctx context.Context, c *Changes) error {
 	t := s.fast
 	dir, err := openAt(unix.AT_FDCWD, t.table.root)

@@ -137,8 +137,8 @@ func (f *facts) add(r *record) {
 	f.turn.add(r)
 }
 
-// fromQueue follows the queue. It returns the prompt that leaves it when no turn
-// is open, nil for what doesn't matter, and other records as they are.
+// fromQueue follows the queue. It returns the prompt that leaves it when no turn is
+// open, nil for records that don't matter, and other records as they are.
 func (f *facts) fromQueue(r *record) *record {
 	switch r.kind {
 	case enqueued:

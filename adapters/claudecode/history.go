@@ -23,7 +23,7 @@ import (
 // typed. A value is not changed after it was returned.
 type history struct {
 	info  fs.FileInfo
-	since time.Time // what was typed before may be missing
+	since time.Time // earlier inputs may be missing
 	next  int64     // all complete lines up to this offset are included
 
 	clears []typedClear            // oldest first
@@ -50,8 +50,8 @@ const (
 	historyLag   = time.Minute // entries are out of order by less than this
 )
 
-// history returns the inputs that were typed since a given time, or within a limit.
-// Only what is new in the file is read.
+// history returns the inputs that were typed since a given time, or within a limit. It
+// reads only the new part of the file.
 func (d *discovery) history(root string, since time.Time) *history {
 	if h := d.histories[root]; h != nil && !since.Before(h.since) {
 		return h
@@ -79,8 +79,8 @@ func (d *discovery) history(root string, since time.Time) *history {
 	return h
 }
 
-// readHistory reads the file's end, or what was appended to what is known. With
-// an error it returns what could be read.
+// readHistory reads the file's end, or the part that was appended to the known part.
+// With an error it returns the entries that could be read.
 func readHistory(ctx context.Context, path string, since time.Time, known *history) (*history, error) {
 	h := &history{since: since, last: map[string]historyEntry{}, prompt: map[string]historyEntry{}, first: map[string]historyEntry{}}
 	info, err := os.Stat(path)

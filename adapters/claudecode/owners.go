@@ -36,7 +36,7 @@ func (d *discovery) ownersByTime(unregistered []claude) {
 	}
 }
 
-// blindWithoutTable marks what may be running: the recent sessions of versions
+// blindWithoutTable marks the sessions that may be running: the recent ones of versions
 // whose end can't be seen in the registry.
 func (d *discovery) blindWithoutTable() {
 	for _, s := range d.sessions {

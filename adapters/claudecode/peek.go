@@ -24,10 +24,10 @@ var _ adapters.Peeker = (*Adapter)(nil)
 
 // Peek implements adapters.Peeker. Messages come in the order of the transcript
 // (2.1.329 and earlier alike); a conversation that was rewound and continued
-// differently shows both versions. Prompts are what a person typed, slash commands and
-// !commands among them; texts that hooks, reminders and other programs sent to the
-// model are left out, as are sub-agents' records. Keys are the records' uuids and the
-// ids of calls.
+// differently shows both versions. Prompts are the inputs that a person typed,
+// including slash commands and !commands; texts that hooks, reminders and other
+// programs sent to the model are left out, as are sub-agents' records. Keys are the
+// records' uuids and the ids of calls.
 //
 // A call without a result is running, unless the conversation continued without it or
 // the session has no process: then it has failed. A session without a transcript has no

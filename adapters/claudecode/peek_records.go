@@ -77,7 +77,7 @@ func (p *peek) result(block []byte) {
 	}
 }
 
-// prompt adds what a person typed.
+// prompt adds a prompt that a person typed.
 func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 	m.Role = adapters.FromUser
 	kind, human := meaning(text, origin)
@@ -224,7 +224,7 @@ func argument(input []byte) string {
 func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 	switch string(jsonl.Text(r.subtype)) {
 	case "compact_boundary":
-		p.compact = nil // it belongs to this one
+		p.compact = nil // the pending compaction belongs to this record
 		m.Text = compacted
 		p.note(m)
 	case "api_error":

@@ -145,7 +145,7 @@ func (a *Adapter) inspect(p proc.Process) claude {
 	return c
 }
 
-// forgetProcesses drops what is remembered of processes that ended.
+// forgetProcesses drops the cached details of processes that ended.
 func (a *Adapter) forgetProcesses(live []claude) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -252,7 +252,7 @@ func (n *tailNeeds) settles(r *record) bool {
 	return false
 }
 
-// finish adds what is after the last complete line, if that is a whole record.
+// finish adds the text after the last complete line, if it is a whole record.
 func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	rest, err := t.Finish(f, info, tailLimit)
 	t.now, t.rest = t.facts, nil
@@ -263,8 +263,9 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	return err
 }
 
-// exact returns the sums over the whole file, reading what is missing of it. When ctx
-// ends first it returns ctx's error, and the next call continues from there.
+// exact returns the sums over the whole file. It reads the parts that were not read
+// yet. When ctx ends first it returns ctx's error, and the next call continues from
+// there.
 func (t *transcript) exact(ctx context.Context) (totals, error) {
 	if t.sums.next < t.Next {
 		if err := t.sumUp(ctx); err != nil {

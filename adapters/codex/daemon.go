@@ -249,8 +249,8 @@ func (c *client) send(ctx context.Context, message any) error {
 	return c.conn.Write(ctx, websocket.MessageText, b)
 }
 
-// call sends a request and waits for its answer. Other messages of the daemon are
-// passed over.
+// call sends a request and waits for its answer. It ignores other messages of the
+// daemon.
 func (c *client) call(ctx context.Context, method string, params any) (result []byte, err error) {
 	c.last++
 	if err := c.send(ctx, map[string]any{"id": c.last, "method": method, "params": params}); err != nil {

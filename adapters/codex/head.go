@@ -9,7 +9,7 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// head is the first line of a rollout: what the thread is.
+// head holds the first line of a rollout, which describes the thread.
 type head struct {
 	id, cwd, branch, version string
 	parent                   string

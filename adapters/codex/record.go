@@ -8,7 +8,7 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// textLimit bounds what is kept of a prompt, a title or an error: bytes.
+// textLimit is the number of bytes of a prompt, a title or an error that are kept.
 const textLimit = 4096
 
 // errRecord is returned for a line that is not a rollout record.
@@ -36,7 +36,7 @@ const (
 	reviewed               // a review is over; its turn's end follows
 )
 
-// record is one line of a rollout, reduced to what matters here.
+// record holds the parts of one line of a rollout that Rollcall needs.
 type record struct {
 	kind    kind
 	at      time.Time

@@ -116,7 +116,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 		}
 		answers[i].addTo(f.answer, q)
 	}
-	if len(f.answer.Problems()) > 0 { // they report what did not answer
+	if len(f.answer.Problems()) > 0 { // the problems name the gateways that did not answer
 		ctx = context.WithoutCancel(ctx)
 	}
 	return f.answer.Result(ctx, "OpenClaw")

@@ -73,8 +73,8 @@ func (h *hello) version() string {
 	return h.Server.Version
 }
 
-// title returns the name that the user gave, or what the gateway derived from the first
-// words.
+// title returns the name that the user gave, or the one that the gateway derived from
+// the first words.
 func (r *row) title() string {
 	derived := userText(r.Derived)
 	if noTitle.MatchString(derived) {
@@ -148,7 +148,7 @@ func (r *row) outcome() adapters.Outcome {
 		return adapters.Completed
 	case "failed":
 		return adapters.Failed
-	case "timeout": // also what the user aborted, in a version that names no run (2026.5.18)
+	case "timeout": // also for a run that the user aborted, in a version that names no run (2026.5.18)
 		if r.RunID != "" {
 			return adapters.Failed
 		}

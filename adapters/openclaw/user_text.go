@@ -23,9 +23,9 @@ func isGatewayText(s string) bool {
 	return strings.HasPrefix(s, "[System] ") || strings.HasPrefix(s, "[OpenClaw heartbeat")
 }
 
-// userText returns a text of the user without what the gateway put before it, and ""
-// when the text was cut off before the user's words. For a sub-agent it returns the
-// task.
+// userText returns a text of the user without the text that the gateway put before it,
+// and "" when the text was cut off before the user's words. For a sub-agent it returns
+// the task.
 func userText(s string) string {
 	if at := taskMark.FindStringIndex(s); at != nil && strings.Contains(s[:at[0]], "[Subagent Context] ") {
 		s = strings.TrimSuffix(strings.TrimSpace(s[at[1]:]), "Begin. Execute the assigned task to completion.")

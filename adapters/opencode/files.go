@@ -65,8 +65,8 @@ func readRecord(path string, into any) (fs.FileInfo, error) {
 	return nil, err
 }
 
-// fileSessions returns the sessions of a JSON store, those of the scope. skipped
-// counts records that were passed over.
+// fileSessions returns the sessions of a JSON store, those of the scope. skipped counts
+// records that were skipped.
 func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, skipped map[string]int) (map[string]*facts, []error) {
 	dir := filepath.Join(storage, "session")
 	projects, err := os.ReadDir(dir)

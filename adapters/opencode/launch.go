@@ -8,7 +8,7 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 }
 
 // Modes implements adapters.Launcher: the built-in agents of OpenCode are its modes
-// (--agent). In the background OpenCode refuses what needs a permission.
+// (--agent). In the background OpenCode refuses every action that needs a permission.
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
 		{Name: "build", Says: "works as its configuration permits"},

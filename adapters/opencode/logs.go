@@ -258,8 +258,8 @@ func (r *run) ended(session string, at time.Time) {
 	r.sessions[session] = m
 }
 
-// fields calls f with each key=value of a line. Values with spaces are quoted as
-// in JSON. Words without = are passed over.
+// fields calls f with each key=value of a line. Values with spaces are quoted as in
+// JSON. It ignores words without =.
 func fields(line string, f func(key, value string)) {
 	for line != "" {
 		line = strings.TrimLeft(line, " ")

@@ -23,7 +23,7 @@ import (
 // own sessions, in the folders that were asked about, and hold nothing about others.
 type serverAnswer struct {
 	status      map[string]serverStatus // those that aren't idle
-	permissions map[string]string       // by session: what for
+	permissions map[string]string       // by session: the permission that is requested
 	questions   map[string]string       // by session: the request
 	asked       map[string]bool         // folders
 	partial     bool                    // not every folder was answered for

@@ -88,7 +88,7 @@ func (c *Cleaner) Scan(ctx context.Context) ([]Item, error) {
 		found, err := s.Scan(ctx)
 		errs = append(errs, err)
 		for _, it := range found {
-			// Remove would refuse what guard refuses.
+			// Remove refuses such a file as well.
 			if _, err := c.guard(it.Path); err != nil {
 				errs = append(errs, fmt.Errorf("%s kept: %w", it.Path, err))
 			} else {

@@ -24,7 +24,7 @@ const completionLimit = 1500 * time.Millisecond
 type completer func(args []string) ([]cobra.Completion, cobra.ShellCompDirective)
 
 // addCompletions registers what a shell can complete: the arguments of each command by its path, and the values of each
-// flag by its name, which means the same in all commands. Nothing is offered for what is in neither list.
+// flag by its name, which means the same in all commands. Other arguments and flags have no completion.
 func addCompletions(e *env, root *cobra.Command) {
 	c := &completions{e}
 	arguments := map[string]completer{

@@ -207,7 +207,7 @@ func (c *launchCommand) request() (req launch.Request, err error) {
 	return c.Request(c.ctx)
 }
 
-// check returns an error that names the flag, for what no agent can be started with.
+// check returns an error that names the flag if no agent can be started with its value.
 func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, members ...launch.Member) error {
 	if strings.TrimSpace(req.Task.Prompt) == "" && req.Spec == "" && len(req.Files) == 0 && !c.Terminal {
 		other := " or --terminal"

@@ -225,7 +225,7 @@ func (c *listCommand) warnNone(snap *app.Snapshot) {
 	c.warn(text)
 }
 
-// nothing describes what the flags asked for and was not found, and where.
+// nothing describes the sessions for which the flags asked and which were not found, and where.
 func (c *listCommand) nothing() (what, where string) {
 	what = "no live sessions"
 	if c.all || c.since != "" {

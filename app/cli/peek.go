@@ -99,7 +99,7 @@ type messageJSON struct {
 	At    string             `json:"at,omitempty"`
 }
 
-// peekPrinter prints each message once, and what is new of a message that changed.
+// peekPrinter prints each message once, and the new part of a message that changed.
 type peekPrinter struct {
 	*output
 	asJSON bool
@@ -109,7 +109,7 @@ type peekPrinter struct {
 	last   adapters.Role // of the message printed last; empty: none was
 }
 
-// message prints a message, or what is new of it.
+// message prints a message, or its new part.
 func (p *peekPrinter) message(m adapters.Message) error {
 	before, again := p.shown[m.Key]
 	if again && before.Text == m.Text && before.State == m.State {

@@ -47,7 +47,7 @@ func followSession(e *env, core *app.Core, s app.Session, p *peekPrinter, n int)
 	return err
 }
 
-// run prints what is new at each change, until the session ends.
+// run prints the new messages at each change, until the session ends.
 func (f *follower) run() error {
 	status := time.NewTicker(followStatus)
 	defer status.Stop()
@@ -131,8 +131,7 @@ func (f *follower) watch() {
 	f.stopWatch = func() { cancel(); <-done }
 }
 
-// print prints what is new. It leaves out the newest answer while that may grow, unless
-// all is set.
+// print prints the new messages. It leaves out the newest answer while that may grow, unless all is set.
 func (f *follower) print(all bool) error {
 	messages, err := f.newMessages()
 	if f.ctx.Err() != nil {

@@ -152,7 +152,7 @@ func (k *Keeper) endExited(ctx context.Context) (err error) {
 	return err
 }
 
-// learn finds the sessions of the launches in what the agents list now.
+// learn finds the sessions of the launches among those that the agents list now.
 func (k *Keeper) learn(ctx context.Context) (err error) {
 	snap := k.core.Snapshot()
 	for _, r := range k.launches.readable() {

@@ -65,7 +65,7 @@ type UI struct {
 	do     func(func())
 	system system
 	host   *widgets.Host
-	// environ returns the environment of what is launched.
+	// environ returns the environment of launched agents.
 	options Options
 	environ func() []string
 
@@ -150,7 +150,7 @@ func (u *UI) form() *container.Scroll {
 	return nil
 }
 
-// sheetOpened returns what restores the focus when the sheet that was opened is closed.
+// sheetOpened returns a function that restores the focus when the sheet that was opened is closed.
 func (u *UI) sheetOpened() (restore func()) {
 	page := u.page
 	return func() {

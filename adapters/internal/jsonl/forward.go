@@ -65,7 +65,7 @@ type forward struct {
 	stats   Stats
 }
 
-// errEnd is the end of the file, apart from an io.EOF that fn returns.
+// errEnd reports the end of the file. It differs from io.EOF, which fn may return.
 var errEnd = errors.New("end of file")
 
 // chunk reads the next chunk and passes its complete lines on. It returns errEnd at the

@@ -100,7 +100,7 @@ func (t *transcript) forward(ctx context.Context, f io.ReaderAt, size int64) err
 	})
 	t.Next = next
 	var long *jsonl.LongLine
-	if errors.As(err, &long) { // what comes after it can't be read
+	if errors.As(err, &long) { // the lines after it can't be read
 		t.facts.tooLong(long.Words(size - long.Offset))
 		return nil
 	}
@@ -265,7 +265,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	}
 }
 
-// finish adds what is after the last complete line, if that is a whole record.
+// finish adds the text after the last complete line, if it is a whole record.
 func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	limit := int64(restLimit)
 	if !t.facts.known && t.Next > 0 {

@@ -54,7 +54,7 @@ func (a *Answer) Problems() []error {
 	return slices.Clone(a.problems)
 }
 
-// Skip counts n records or files that were passed over for a reason.
+// Skip counts n records or files that were skipped for a reason.
 func (a *Answer) Skip(reason string, n int) {
 	if n != 0 {
 		a.SkipAll(map[string]int{reason: n})
@@ -70,7 +70,7 @@ func (a *Answer) SkipAll(counts map[string]int) {
 	}
 }
 
-// Skipped returns how many records or files were passed over for a reason.
+// Skipped returns the number of records or files that were skipped for a reason.
 func (a *Answer) Skipped(reason string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
