@@ -41,7 +41,9 @@ type folder struct {
 }
 
 const (
-	recentTime = 15 * time.Minute // the time for which a transcript is examined at every call after its session was live or it was written to
+	// recentTime is the time for which a transcript is examined at every call after its
+	// session was live or it was written to.
+	recentTime = 15 * time.Minute
 	sweepAfter = time.Minute
 	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
 	settled    = 2 * time.Second // two changes within one tick of the file system's clock have the same time

@@ -21,7 +21,7 @@ const comm = "claude"
 type claude struct {
 	proc.Process
 	cwd  string
-	home string // its configuration folder under the process's own name for it; "" if its environment is hidden, or names places that don't exist here
+	home string // its configuration folder, as the process names it; "": hidden, or it doesn't exist here
 	root string // home with its symbolic links resolved
 	// unresponsive: the file system of home does not answer.
 	unresponsive bool

@@ -162,7 +162,7 @@ func (s *peers) add(conn net.Conn) *peer {
 	return p
 }
 
-// remove closes a connection that is done with.
+// remove closes a connection that is no longer needed.
 func (s *peers) remove(p *peer) {
 	p.drop()
 	s.mu.Lock()
