@@ -45,7 +45,7 @@ func (l *LongLine) Words(most int64) string {
 	if !l.Endless {
 		return "a line of " + size(l.Length)
 	}
-	return fmt.Sprintf("a line of %s or less: its end is not in the first %s", size(most), size(searchLimit))
+	return fmt.Sprintf("a line of %s or less: the %s that were read do not contain its other end", size(most), size(searchLimit))
 }
 
 func size(bytes int64) string {
