@@ -1,4 +1,4 @@
-// Package adapters holds what Rollcall asks of the coding agents: the Adapter interface
+// Package adapters defines the interface to the coding agents: the Adapter interface
 // that each agent's package implements, the Session that it answers with, and the
 // errors that distinguish "not installed" from "could not be read".
 //
@@ -84,10 +84,10 @@ type Context struct {
 	Window int64 `json:"window,omitempty"` // 0 where the agent doesn't state it
 }
 
-// Session is one conversation of one agent, as the agent's own files, processes
-// or gateway describe it. It is a value: whoever receives one may keep it, and
-// no code changes it. Empty fields are not known. Texts come from the agent
-// unchanged and are untrusted: clean them (app/present) before they are shown.
+// Session is one conversation of one agent, as the agent's own files, processes or
+// gateway describe it. It is a value: a receiver may keep it, and no code changes it.
+// Empty fields are not known. Texts come from the agent unchanged and are untrusted:
+// clean them (app/present) before they are shown.
 type Session struct {
 	ID    string
 	Agent Name
@@ -95,8 +95,8 @@ type Session struct {
 	Status     Status
 	WaitingFor WaitingFor // with Waiting only
 	Outcome    Outcome
-	// Evidence says in words, for the user, what Status rests on:
-	// "registry 18068.json: busy, 3 s ago". Never empty.
+	// Evidence is the reason for Status, in words for the user: "registry 18068.json:
+	// busy, 3 s ago". Never empty.
 	Evidence string
 
 	// Suspended reports that Process is stopped by SIGSTOP or Ctrl-Z (Windows: all
@@ -127,7 +127,7 @@ type Session struct {
 	LastPrompt  string
 	Parent      string // id of the session that spawned this one
 	Remote      string // machine or gateway that runs it, when it isn't this one
-	Container   string // set when it runs here with files of its own, see HasLocalFolder
+	Container   string // set when it runs here in a container with separate files, see HasLocalFolder
 	Version     string // of the agent that wrote the session last
 
 	Tokens  *Tokens // nil where the agent recorded none
@@ -136,8 +136,8 @@ type Session struct {
 
 	StartedAt      time.Time
 	LastActivityAt time.Time
-	// TurnStartedAt is when the last turn began: the time of LastPrompt. It is zero
-	// where that is not known. StartedAt of a session that was resumed, or whose
+	// TurnStartedAt is the time at which the last turn began, that of LastPrompt. It is
+	// zero where that is not known. StartedAt of a session that was resumed, or whose
 	// terminal has been open for days, is long before it.
 	TurnStartedAt time.Time
 
@@ -191,7 +191,7 @@ type Roll struct {
 	// Versions counts the answered sessions by the version of the agent that
 	// wrote them.
 	Versions map[string]int
-	// Skipped counts records and files that were passed over because their form was not
+	// Skipped counts records and files that were skipped because their form was not
 	// recognised, by a short reason ("unknown record type x"). A changed format shows
 	// here; it is never an error.
 	Skipped map[string]int

@@ -40,8 +40,8 @@ type Pusher interface {
 // Namer is implemented by adapters that can name their sessions without reading
 // them.
 type Namer interface {
-	// Named returns the ids that begin with prefix, of sessions of any age, in
-	// no particular order. With an error beside them, some may be missing.
+	// Named returns the ids that begin with prefix, of sessions of any age, in no
+	// particular order. If Named also returns an error, some may be missing.
 	Named(ctx context.Context, prefix string) ([]string, error)
 }
 
@@ -71,7 +71,7 @@ const (
 	FromUser  Role = "user"
 	FromAgent Role = "assistant"
 	FromTool  Role = "tool"   // a call of a tool, together with its result
-	FromNote  Role = "system" // what the agent notes itself: an error, an interruption, a compaction
+	FromNote  Role = "system" // a note of the agent: an error, an interruption, a compaction
 )
 
 // ToolState is the progress of a tool call.

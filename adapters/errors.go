@@ -51,7 +51,7 @@ func (p *Problem) Unwrap() []error {
 	return []error{p.Kind, p.Err}
 }
 
-// Unreadable returns the Problem for a failed read of path. If err names a file beside
+// Unreadable returns the Problem for a failed read of path. If err names a file next to
 // or below path, such as the log of a database, the Problem names that file.
 func Unreadable(path string, err error) *Problem {
 	var pe *fs.PathError
@@ -98,7 +98,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// Problems returns the single problems in what Discover returned. Errors that are no
+// Problems returns the single problems in an error of Discover. Errors that are no
 // *Problem are returned as they are.
 func Problems(err error) []error {
 	if err == nil {

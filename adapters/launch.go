@@ -4,11 +4,11 @@ package adapters
 type Task struct {
 	Dir    string // real path of the folder to work in
 	Prompt string // empty: the agent waits for the user's first, in a terminal
-	Model  string // in the agent's own words; empty: its default
+	Model  string // as the agent names it; empty: its default
 	Mode   string // the name of one of Modes; empty: the agent's default
-	Resume string // the session to go on with; empty: a new one
-	// Terminal asks for the interactive form, for a terminal of the user's;
-	// otherwise the agent works through Prompt on its own and exits.
+	Resume string // the session to continue; empty: a new one
+	// Terminal requests the interactive form, for a terminal of the user's; otherwise
+	// the agent works through Prompt on its own and exits.
 	Terminal bool
 }
 
@@ -16,11 +16,11 @@ type Task struct {
 type Command struct {
 	Path string   // of the program
 	Args []string // without the program's own name
-	// Stdin is what it reads as standard input: the prompt, where the agent
-	// takes it there, so that no process list shows it.
+	// Stdin is the standard input of the command: the prompt, if the agent accepts it
+	// there, so that no process list shows it.
 	Stdin string
-	// Drop are variables to leave out of its environment, and WhyDrop says in
-	// words for the user what they would do.
+	// Drop lists variables to remove from the command's environment. WhyDrop tells the
+	// user what they would do.
 	Drop    []string
 	WhyDrop string
 	Session string // the session's id, where it is chosen or known before the start
@@ -31,8 +31,8 @@ type Command struct {
 type Mode struct {
 	Name string
 	Says string // what it means, in a few words
-	// Unsafe says that the agent then does everything without asking. It is
-	// never a default, and a user who chooses it is warned.
+	// Unsafe reports that the agent then does everything without asking. It is never a
+	// default, and a user who chooses it is warned.
 	Unsafe bool
 }
 
@@ -41,10 +41,10 @@ type Launcher interface {
 	// Program returns the path of the agent's program. look is exec.LookPath or a
 	// function like it. The error says how the agent is installed.
 	Program(look func(name string) (string, error)) (string, error)
-	// Modes are the agent's permission modes; nil: it has none.
+	// Modes returns the agent's permission modes; nil: it has none.
 	Modes() []Mode
-	// Command returns how program is started for the task. An error says what of the
-	// task the agent can't do.
+	// Command returns the command that starts program for the task. An error names the
+	// part of the task that the agent can't do.
 	Command(program string, t Task) (Command, error)
 }
 

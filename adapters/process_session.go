@@ -10,11 +10,11 @@ import (
 // processPrefix begins the ids of the rows that ProcessSession makes.
 const processPrefix = "process-"
 
-// ProcessSession returns the row of an agent's process that no session claims,
-// such as a terminal interface before its first prompt: idle, under the id
-// process-PID-START, so that its folder counts as occupied and the process can
-// be stopped. The adapter answers with it only while no session of its answer
-// runs in the process. Evidence reads "process 4711: open, no session yet".
+// ProcessSession returns the row of an agent's process without a session, such as a
+// terminal interface before its first prompt: idle, under the id process-PID-START, so
+// that its folder counts as occupied and the process can be stopped. The adapter
+// answers with it only while no session of its answer runs in the process. Evidence
+// reads "process 4711: open, no session yet".
 func ProcessSession(agent Name, p proc.Process, cwd string) Session {
 	return Session{
 		ID:    fmt.Sprintf("%s%d-%d", processPrefix, p.PID, p.Start),
@@ -24,9 +24,9 @@ func ProcessSession(agent Name, p proc.Process, cwd string) Session {
 	}
 }
 
-// UnresponsiveProcess returns the row of an agent's process whose sessions lie in a folder
-// on a file system that does not answer (Silent): unknown, under the id that
-// ProcessSession gives it.
+// UnresponsiveProcess returns the row of an agent's process whose sessions are in a folder
+// on a file system that does not answer: unknown, under the id that ProcessSession gives
+// it.
 func UnresponsiveProcess(agent Name, p proc.Process, cwd, folder string) Session {
 	s := ProcessSession(agent, p, cwd)
 	s.Status = Unknown
@@ -34,9 +34,9 @@ func UnresponsiveProcess(agent Name, p proc.Process, cwd, folder string) Session
 	return s
 }
 
-// IsProcessID reports whether id is one of a row made by ProcessSession, or its
-// beginning. No agent's storage knows such an id: the adapter answers with these
-// rows only when all live sessions are asked for.
+// IsProcessID reports whether id is the id of a row made by ProcessSession, or its
+// beginning. No agent's storage knows such an id: the adapter answers with these rows
+// only when all live sessions are asked for.
 func IsProcessID(id string) bool { return strings.HasPrefix(id, processPrefix) }
 
 // MayBeProcessID reports whether the id of a row made by ProcessSession can begin

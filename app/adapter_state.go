@@ -9,7 +9,7 @@ import (
 	"rollcall/proc"
 )
 
-// source is one adapter with what was last seen of it.
+// source holds one adapter and the state of its last answer.
 type source struct {
 	adapter adapters.Adapter
 	turn    chan struct{} // holds a token while a question is under way
@@ -22,7 +22,7 @@ type source struct {
 	ended        map[string]time.Time     // when sessions ended, while the core was running
 	reported     map[string]adapterReport // rows that are shown differently, as the adapter reported them
 	idleOutcomes map[string]idleOutcome   // sessions whose turn was over when they were seen last
-	// atWork is the process to which a session's open turn is known to belong.
+	// atWork maps a session to the process to which its open turn is known to belong.
 	atWork map[string]proc.Identity
 	// processEnds are the ends of processes without a session. The next answer may
 	// show that such a process had one.

@@ -25,9 +25,9 @@ type Session struct {
 	Machine string
 }
 
-// IsEmptyProcess reports whether s is an agent's process without a session, about which
-// the user is told nothing. The process of a launch does not count, since the user waits
-// for it, nor does a run of which the agent stores nothing.
+// IsEmptyProcess reports whether s is an agent's process without a session, for which the user gets no notification.
+// The process of a launch does not count, since the user waits for it, nor does a run of which the agent stores
+// nothing.
 func (s *Session) IsEmptyProcess() bool { return s.IsProcess() && s.Launch == nil && !s.Unstored }
 
 // Launch contains what Rollcall recorded of a launch, and the agent does not know.
@@ -150,8 +150,8 @@ type Event struct {
 	Kind    EventKind
 	At      time.Time
 	Session Session // as it is now; after its end as its agent's files describe it
-	// Before is the session as it was while it lived. It is zero for Started, and for
-	// an Ended session that was stored right before its process ended.
+	// Before is the session as it was while it was live. It is zero for Started, and for an Ended session that was
+	// stored right before its process ended.
 	Before Session
 
 	// Process is the process that ended; set with Ended only, and zero for the session of

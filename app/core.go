@@ -30,10 +30,9 @@ type Config struct {
 	// adapter names counts as alive.
 	Table proc.Lister
 	Watch ExitWatcher // nil: the end of a process is noticed on refresh
-	// Limit is how long an adapter may take for one answer; 0: 5 s.
+	// Limit is the time that an adapter may take for one answer; 0: 5 s.
 	Limit time.Duration
-	// Since is how far back stopped sessions are shown. 0: only those that end while
-	// the core runs. All: all.
+	// Since is the age up to which stopped sessions are shown. 0: only those that end while the core runs. All: all.
 	Since time.Duration
 	// Totals asks for exact tokens; see adapters.Query.
 	Totals bool
@@ -48,7 +47,7 @@ type Config struct {
 	Log      *slog.Logger // nil: discard
 }
 
-// Launches gives a core the records of Rollcall's own launches.
+// Launches provides the records of Rollcall's own launches to a core.
 type Launches interface {
 	// Complete takes the sessions that an agent listed. It returns the launches, by
 	// Rollcall's own records, that the agent does not list, or not yet; those that are
@@ -317,9 +316,9 @@ func (c *Core) deliverLocked(evs []Event) {
 	}
 }
 
-// Subscribe calls f for each new snapshot, in order, on one goroutine of its own. While
-// f runs, newer snapshots replace each other: the next call gets the newest. cancel does
-// not wait for a call that has begun; no other call follows it.
+// Subscribe calls f for each new snapshot, in order, on a separate goroutine. While f runs, newer snapshots replace
+// each other: the next call gets the newest. cancel does not wait for a call that has begun; no other call follows
+// it.
 func (c *Core) Subscribe(f func(*Snapshot)) (cancel func()) {
 	news := newWakeup()
 	ctx, stop := context.WithCancel(context.Background())

@@ -10,7 +10,7 @@ import (
 	"rollcall/adapters"
 )
 
-// ErrNoSession reports that no adapter that answered knows a session.
+// ErrNoSession reports that no adapter that answered lists the session.
 var ErrNoSession = errors.New("no such session")
 
 // AmbiguousError reports that a prefix fits several sessions.

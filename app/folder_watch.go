@@ -172,7 +172,7 @@ func nearestFolder(path string) (parent, name string) {
 	}
 }
 
-// add watches a folder that is not watched yet. info is the folder right before: a folder
+// add watches a folder that is not watched yet. info describes the folder as it was right before the call: a folder
 // that replaces it meanwhile is noticed, and its file system is not asked again.
 func (f *folders) add(path string, info os.FileInfo) (fresh bool, err error) {
 	if f.watched[path] != nil {

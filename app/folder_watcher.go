@@ -74,8 +74,8 @@ func (r *runner) startFolderWatcher() {
 	}
 }
 
-// handleEvents reports to Run which sources the events of a watcher concern. It runs
-// beside Run's goroutine, because the methods of folders may wait.
+// handleEvents reports to Run which sources the events of a watcher concern. It runs on another goroutine than Run,
+// because the methods of folders may wait.
 func (r *runner) handleEvents(w *folderWatcher) {
 	for {
 		select {

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// defaultLimit is how long an adapter may take for one answer, where Config.Limit
-	// sets no other limit.
+	// defaultLimit is the time that an adapter may take for one answer, unless Config.Limit sets another one.
 	defaultLimit = 5 * time.Second
 	// exitLimit limits the question after the end of a process: a notification waits
 	// for the answer.

@@ -88,9 +88,8 @@ func (c *Core) peekOutput(s *Session) ([]adapters.Message, error) {
 	return []adapters.Message{note, {Key: "output", Role: adapters.FromAgent, Text: text}}, nil
 }
 
-// resumeTolerance is by how much a tool call may be newer than a stopped session and
-// still count as left open by it. A newer one belongs to a process that resumed the
-// session.
+// resumeTolerance is the time by which a tool call may be newer than a stopped session and still count as left open
+// by it. A newer one belongs to a process that resumed the session.
 const resumeTolerance = 10 * time.Second
 
 // failLeftTools marks the tool calls as failed that a stopped session left open.

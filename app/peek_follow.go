@@ -19,8 +19,8 @@ const (
 	// followBurst at the latest.
 	followQuiet = 80 * time.Millisecond
 	followBurst = 400 * time.Millisecond
-	// followStep is how often a session without files is reported as changed, and
-	// followRest how often one that is not at work.
+	// followStep is the interval at which a session without files is reported as changed; followRest is the same for
+	// one that is not at work.
 	followStep = 3 * time.Second
 	followRest = 20 * time.Second
 	// followMachine is how often a session of another machine is reported as changed while it works: each look is a connection.
@@ -71,7 +71,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 	}
 }
 
-// pace returns how often a session without files is reported as changed.
+// pace returns the interval at which a session without files is reported as changed.
 func pace(s *Session) time.Duration {
 	switch working := s.Status == adapters.Working || s.Status == adapters.Waiting; {
 	case working && s.Machine != "":
@@ -118,8 +118,8 @@ func newFileWatch(files []string) *fileWatch {
 	return w
 }
 
-// concerns reports whether an event is about one of the files, or about a file that SQLite
-// keeps beside it. It ignores the -shm file, which changes with every reader.
+// concerns reports whether an event is about one of the files, or about a file that SQLite keeps next to it. It
+// ignores the -shm file, which changes with every reader.
 func (w *fileWatch) concerns(e fsnotify.Event) bool {
 	if e.Op == fsnotify.Chmod || strings.HasSuffix(e.Name, "-shm") {
 		return false

@@ -13,22 +13,20 @@ const (
 	// a machine that runs on its battery.
 	pollInterval          = 2 * time.Second
 	pollIntervalOnBattery = 10 * time.Second
-	// maxAsks is how often an adapter is refreshed for a process of its agent that has
-	// no session, or none any more, with pauses that double from pollInterval on: an
-	// agent takes a moment to open its files, and its user a moment to type.
+	// maxAsks is how many times an adapter is refreshed for a process of its agent that has no session, or none any
+	// more, with pauses that double from pollInterval on: an agent takes a moment to open its files, and its user a
+	// moment to type.
 	maxAsks = 5
-	// clockJump is by how much the wall clock must differ from the time that passed, and
-	// maxDelay is how much later than planned a poll must start, before the machine
-	// counts as having been suspended.
+	// The machine counts as having been suspended when the wall clock differs by clockJump from the time that passed,
+	// or when a poll starts maxDelay later than planned.
 	clockJump = 5 * time.Second
 	maxDelay  = 15 * time.Second
 )
 
-// poller notices what no event reports: agents that start where no folder is watched,
-// folders that were replaced, places that can be read again, processes that were
-// suspended, a machine that was suspended. It belongs to Run's goroutine; its polls run
-// beside that, one at a time. Calls into a file system that hangs are left behind: see
-// bounded.Calls.
+// poller notices what no event reports: agents that start where no folder is watched, folders that were replaced,
+// places that can be read again, processes that were suspended, a machine that was suspended. It belongs to Run's
+// goroutine; its polls run on another goroutine, one at a time. Calls into a file system that hangs are left behind:
+// see bounded.Calls.
 type poller struct {
 	scanner *proc.Scanner // nil: there is no process table
 	battery *battery
@@ -86,7 +84,7 @@ func clocks() func() (time.Time, time.Duration) {
 	}
 }
 
-// startPoll starts a poll beside Run's goroutine.
+// startPoll starts a poll on another goroutine.
 func (r *runner) startPoll() {
 	n := r.poll
 	job := pollRun{scanner: n.scanner, battery: n.battery, sources: r.core.sources, folders: r.folders, log: r.core.cfg.Log,

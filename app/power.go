@@ -5,8 +5,7 @@ import "time"
 // powerEvery is the time for which the system's answer about its battery is used.
 const powerEvery = time.Minute
 
-// battery knows whether the machine runs on its battery. It asks the system at most once
-// a minute.
+// battery reports whether the machine runs on its battery. It asks the system at most once a minute.
 type battery struct {
 	ask   func() bool
 	asked time.Time

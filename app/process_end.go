@@ -28,8 +28,8 @@ type processEnd struct {
 	others map[string]otherSession
 }
 
-// storedBeforeEnd is the longest time before its end at which a process may store its session: Pi
-// 0.73.1 takes up to 2 s, and longer where it hardly gets a processor.
+// storedBeforeEnd is the longest time before its end at which a process may store its session: Pi 0.73.1 takes up to
+// 2 s, and longer on a very busy machine.
 const storedBeforeEnd = 10 * time.Second
 
 // otherSession is a session that was stopped while a process without a session lived.
@@ -38,9 +38,8 @@ type otherSession struct {
 	seen   time.Time // since when it has been seen so
 }
 
-// noteOtherSessions records which sessions are stopped while l's process, which has no
-// session, lives. If the process lives on for a while, these sessions are not its own,
-// unless they are written again.
+// noteOtherSessions records which sessions are stopped while l's process, which has no session, runs. If the process
+// still runs some time later, these sessions are not its own, unless they are written again.
 func (l *lifetime) noteOtherSessions(shown []Session) {
 	for i := range shown {
 		x := &shown[i]

@@ -10,9 +10,8 @@ import (
 	"rollcall/proc"
 )
 
-// startTolerance is by how much a session's last record must be older than its process
-// before its open turn counts as another process's. Start times that a program stored are
-// known to the second only.
+// startTolerance is the time by which a session's last record must be older than its process for its open turn to
+// count as another process's. Start times that a program stored are known to the second only.
 const startTolerance = 2 * time.Second
 
 // adapterReport is a session as its adapter reported it, where it is shown differently.

@@ -44,9 +44,8 @@ type Input struct {
 	IdleOutcomes map[string]idleOutcome
 }
 
-// Reconcile returns what is shown of one adapter's sessions, one row per id, in no
-// particular order. It depends on nothing but in. What the process table knows beyond
-// Alive, such as a suspended process, is added by addProcessState.
+// Reconcile returns what is shown of one adapter's sessions, one row per id, in no particular order. It depends on
+// nothing but in. addProcessState adds the other facts of the process table, such as a suspended process.
 //
 //	answered  session listed         process       shown
 //	yes       working/waiting        alive         as listed

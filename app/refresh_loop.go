@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// debounce is how long a source must be without changes before it is refreshed, and
-	// maxDebounce how long changes can delay that.
+	// debounce is the time for which a source must be without changes before it is refreshed. maxDebounce is the
+	// longest time by which changes can delay that.
 	debounce    = 50 * time.Millisecond
 	maxDebounce = 500 * time.Millisecond
-	// recheckAfter is when a source with a working session is asked again after a
-	// change: not everything that follows a change is written to a watched file (an
-	// approval that only Codex's daemon knows of, the child process of a tool, a
-	// question in a part of a message of OpenCode's JSON store). On a busy machine it may
-	// follow later, so while the session works on and nothing changes, the source is
-	// asked maxRechecks times, each after twice the pause before.
+	// recheckAfter is the time after a change at which a source with a working session is asked again: not everything
+	// that follows a change is written to a watched file (an approval that only Codex's daemon knows of, the child
+	// process of a tool, a question in a part of a message of OpenCode's JSON store). On a busy machine it may follow
+	// later, so while the session works on and nothing changes, the source is asked maxRechecks times, each after
+	// twice the pause before.
 	recheckAfter = 1500 * time.Millisecond
 	maxRechecks  = 4
 	// pauseFactor limits the processor time that changes can cost: after an answer that

@@ -9,13 +9,12 @@ import (
 	"rollcall/proc"
 )
 
-// lifetime is a session from the answer that lists it as live until the end of its
-// process.
+// lifetime holds the state of a session from the answer that lists it as live until the end of its process.
 type lifetime struct {
 	session   Session // as it was last shown live
 	processes []proc.Identity
-	// stopped reports that an event said that the session stopped, shown as stoppedAs,
-	// while its process is still there: agents store their end a moment before it.
+	// stopped reports that an event for the stop of the session was emitted, with stoppedAs, while its process still
+	// runs: agents store their end a moment before it.
 	stopped   bool
 	stoppedAs Session
 	answered  bool // the current answer lists the session
@@ -224,8 +223,8 @@ func unlistedSession(x Session, now *liveness) Session {
 	return x
 }
 
-// removedSession returns a session as it is shown when its gateway answered and no longer
-// lists it. The gateway keeps nothing that tells how an open turn ended.
+// removedSession returns a session as it is shown when its gateway answered and no longer lists it. The gateway keeps
+// no record of how an open turn ended.
 func removedSession(x Session) Session {
 	if x.Status == adapters.Working || x.Status == adapters.Waiting {
 		x.Outcome = ""

@@ -24,14 +24,14 @@ var (
 	ErrMoved = errors.New("changed meanwhile")
 )
 
-// How long a process has after each signal. A coding agent that is interrupted stores
-// what it did; after Kill only the kernel has work to do.
+// The time that a process has after each signal. A coding agent that is interrupted stores its work; after Kill only
+// the kernel has work to do.
 const (
 	politeGrace = 5 * time.Second
 	killGrace   = 2 * time.Second
 )
 
-// StopStep is one signal and how long it is given.
+// StopStep is one signal and the time that the process has to end after it.
 type StopStep struct {
 	Signal proc.Signal
 	Grace  time.Duration
@@ -48,7 +48,7 @@ type StopPlan struct {
 	Process proc.Process
 	Tree    []proc.Process
 	Steps   []StopStep // in this order, until the process has ended
-	// Also are other sessions of the same process, which end with it.
+	// Also lists the other sessions of the same process, which end with it.
 	Also []Session
 
 	stopper adapters.Stopper

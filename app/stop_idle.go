@@ -9,9 +9,8 @@ import (
 	"rollcall/app/present"
 )
 
-// MayStopIdle reports whether a command that stops all idle sessions may stop s: it
-// is idle and has a process of its own. A suspended session is left out, since its
-// turn may be open.
+// MayStopIdle reports whether a command that stops all idle sessions may stop s: it is idle and its process hosts no
+// other session. A suspended session is left out, since its turn may be open.
 func (s *Session) MayStopIdle() bool {
 	return s.Status == adapters.Idle && !s.Suspended && s.Parent == "" && s.Remote == "" && !s.Shared
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// findPlaces reads which places of a source exist and watches their folders, beside Run's
-// goroutine: a file system that does not answer delays the watches of that source only.
+// findPlaces reads which places of a source exist and watches their folders, on another goroutine than Run: a file
+// system that does not answer delays the watches of that source only.
 func (r *runner) findPlaces(s *source, p *places) {
 	if r.newPlaces[s] = p; r.findingPlaces[s] {
 		return

@@ -22,7 +22,7 @@ const (
 	Trouble               // an agent's sessions are not known
 )
 
-// States are all states.
+// States lists all states.
 var States = []State{Quiet, Working, NeedsYou, Trouble}
 
 // String returns the state's name, which is part of the icons' file names.

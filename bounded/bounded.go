@@ -30,11 +30,11 @@ type request struct {
 	key    any
 	limit  time.Duration
 	start  func(job func()) // runs the call in another goroutine
-	leave  func()           // nil, or tells the call that nobody waits any more
+	leave  func()           // tells the call that no goroutine waits for it any more; may be nil
 }
 
-// await makes a call and waits for it until its limit or the end of ctx. One that
-// is left behind then is noted under its key until it returns.
+// await makes a call and waits for it until its limit or the end of ctx. A call that is
+// left behind then is recorded under its key until it returns.
 func await[T any](ctx context.Context, r request, call func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -64,7 +64,7 @@ func await[T any](ctx context.Context, r request, call func() (T, error)) (T, er
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case r := <-done: // at the last moment
+	case r := <-done: // the answer came at the last moment
 		return r.value, r.err
 	default:
 	}
@@ -84,7 +84,7 @@ func (b *behind) returned(key any, began time.Time) {
 	}
 }
 
-// hangs reports whether a call by that key must not be made, and since when an
+// hangs reports whether a call with that key must not be made, and since when an
 // earlier one hangs.
 func (b *behind) hangs(key any) (since time.Time, yes bool) {
 	b.mu.Lock()

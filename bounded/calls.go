@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// callLimit is how long all calls of a look together may take.
+	// callLimit is the time that all calls of a look may take together.
 	callLimit = time.Second
-	// callRest is how long a call may take when the look has used callLimit up.
+	// callRest is the time that a call may take when the look has used up callLimit.
 	callRest = 10 * time.Millisecond
 )
 
@@ -32,7 +32,7 @@ func (c *Calls) End() {
 	}
 }
 
-// Call makes a call that is known by key. answered is false when it has not
+// Call makes a call, which key identifies. answered is false if the call has not
 // returned in time, now or at an earlier try.
 func Call[T any](c *Calls, key any, call func() T) (value T, answered bool) {
 	if _, hangs := c.behind.hangs(key); hangs {
@@ -42,14 +42,14 @@ func Call[T any](c *Calls, key any, call func() T) (value T, answered bool) {
 	value, err := await(context.Background(), request{behind: &c.behind, key: key, limit: max(c.left, callRest), start: c.start}, func() (T, error) { return call(), nil })
 	if err != nil {
 		c.left = 0
-		c.End() // what hangs keeps its goroutine
+		c.End() // a call that hangs keeps its goroutine
 		return value, false
 	}
 	c.left -= time.Since(began)
 	return value, true
 }
 
-// start makes a call in the goroutine for them.
+// start makes a call in the goroutine for calls.
 func (c *Calls) start(call func()) {
 	if c.jobs == nil {
 		c.jobs = make(chan func())

@@ -17,17 +17,17 @@ var hanging behind
 
 func goes(job func()) { go job() }
 
-// Within makes a call and returns its answer. One that has not returned after
-// limit or when ctx is done is left behind, with ErrNoAnswer or the error of ctx.
+// Within makes a call and returns its answer. It leaves behind a call that has not
+// returned after limit or when ctx is done, and then returns ErrNoAnswer or the error
+// of ctx.
 func Within[T any](ctx context.Context, limit time.Duration, call func() (T, error)) (T, error) {
 	return await(ctx, request{behind: new(behind), limit: limit, start: goes}, call)
 }
 
-// In calls f, which uses a folder, and returns its result. When f has not returned
-// after limit, it is left behind: the result is ErrNoAnswer, with folder in the
-// text, and until f returns further calls for this folder fail at once. left is
-// then done: f must not change anything any more. f must not write to what the
-// caller can see.
+// In calls f, which uses a folder, and returns its result. If f has not returned after
+// limit, it is left behind: the result is ErrNoAnswer, with folder in the text, and
+// further calls for this folder fail at once until f returns. left is then done, and f
+// must not change anything any more. f must not write to what the caller can see.
 func In[T any](folder string, limit time.Duration, f func(left context.Context) (T, error)) (T, error) {
 	if since, hangs := hanging.hangs(folder); hangs {
 		var none T
@@ -47,15 +47,16 @@ func noAnswer(folder string, d time.Duration) error {
 }
 
 const (
-	// answerLimit is how long a file system has for its first answer.
+	// answerLimit is the time that a file system has for its first answer.
 	answerLimit = 2 * time.Second
-	// answerRest is how long each further one has while one does not answer.
+	// answerRest is the time that each further file system has while one does not
+	// answer.
 	answerRest = 100 * time.Millisecond
 )
 
-// Answers reports whether the file system answers about a path, be it that nothing
-// is there. Whoever is about to use a folder that another program named, or several
-// folders of which one may hang, asks this before.
+// Answers reports whether the file system answers about a path, which need not exist.
+// It must be called before the use of a folder that another program named, and of
+// several folders of which one may hang.
 func Answers(path string) bool {
 	if _, hangs := hanging.hangs(path); hangs {
 		return false

@@ -14,10 +14,10 @@ import (
 // as one: below it, rows of different answers agree on Started to the nanosecond.
 const sameBoot = 5 * time.Millisecond
 
-// bootTime returns the moment from which start times count. Of the running
-// system it is the difference of two clocks, exact and right after a change of
-// the clock; btime in <root>/stat, which other trees have, is cut to seconds, so
-// that Started may lie up to a second too early there.
+// bootTime returns the moment from which start times count. Of the running system it is
+// the difference of two clocks, exact and right after a change of the clock; btime in
+// <root>/stat, which other trees have, is cut to seconds, so that Started may be up to
+// a second too early there.
 func (t *Table) bootTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,8 +42,8 @@ func clockBoot() (time.Time, bool) {
 }
 
 // bootTimeFrom returns the time from which running counts, by the clock now. On a busy
-// machine any time may pass between the two readings: of several pairs of readings the
-// fastest one counts.
+// machine any time may pass between the two readings, so it uses the fastest of several
+// pairs of readings.
 func bootTimeFrom(running func() (time.Duration, bool), now func() time.Time) (since time.Time, ok bool) {
 	const enough, tries = sameBoot / 10, 20
 	best := time.Duration(math.MaxInt64)

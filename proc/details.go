@@ -2,15 +2,15 @@ package proc
 
 import "errors"
 
-// Alive implements Lister. Where the table can't be read for another reason than
-// that the process is gone, Alive returns true: a process that may live is never
-// called dead. An identity without Boot, such as one from an agent's own record of
+// Alive implements Lister. Where the table can't be read for another reason than that
+// the process is gone, Alive returns true: a process that may be alive is never
+// reported as dead. An identity without Boot, such as one from an agent's own record of
 // pid and start time, is taken to be of this boot.
 func (t *Table) Alive(id Identity) bool { return !errors.Is(t.check(id), ErrGone) }
 
-// detail returns what read returns, or ErrGone if the process is not alive
-// afterwards. A process that lives then has had its pid ever since it began, so
-// read has read of that process.
+// detail returns what read returns, or ErrGone if the process is not alive afterwards.
+// A process that is alive then has had its pid since it began, so the values that were
+// read belong to that process.
 func detail[T any](t *Table, id Identity, read func() (T, error)) (T, error) {
 	var none T
 	if id.IsZero() {

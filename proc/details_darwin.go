@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lsofLimit bounds one run of lsof, which takes some 50 ms.
+// lsofLimit is the time limit of one run of lsof, which takes some 50 ms.
 const lsofLimit = 2 * time.Second
 
 // procArgs reads path, arguments and environment. The system refuses them for

@@ -16,9 +16,9 @@ const maxArgs = 8 << 20
 
 const deletedSuffix = " (deleted)"
 
-// Args implements Details. Trailing empty arguments are dropped: a process that
-// has shortened its title (Pi 1.5.2 does) leaves its old arguments as zero
-// bytes, which look like them. Kernel threads have no arguments.
+// Args implements Details. Trailing empty arguments are dropped: a process that has
+// shortened its title (Pi 1.5.2 does) leaves its old arguments as zero bytes, which
+// look like empty arguments. Kernel threads have no arguments.
 func (t *Table) Args(id Identity) ([]string, error) {
 	args, err := detail(t, id, func() ([]string, error) { return t.zeroSeparated(id.PID, "cmdline") })
 	for len(args) > 0 && args[len(args)-1] == "" {
@@ -27,8 +27,8 @@ func (t *Table) Args(id Identity) ([]string, error) {
 	return args, err
 }
 
-// Env implements Details. It returns the environment that the process was started
-// with; what the process set later is not seen. For another user's process it
+// Env implements Details. It returns the environment that the process was started with;
+// variables that the process set later are missing. For another user's process it
 // returns fs.ErrPermission.
 func (t *Table) Env(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) { return t.zeroSeparated(id.PID, "environ") })
@@ -41,10 +41,10 @@ func (t *Table) Exe(id Identity) (string, error) { return t.link(id, "exe") }
 // CWD implements Details. A folder that was removed since has its old path.
 func (t *Table) CWD(id Identity) (string, error) { return t.link(id, "cwd") }
 
-// OpenFiles implements Details. Files that were removed or replaced while open
-// are left out: the file that has their name now is another one. So are devices,
-// pipes and sockets. An open folder may be among the paths: to tell it apart
-// takes a stat, which never returns on a dead network mount.
+// OpenFiles implements Details. Files that were removed or replaced while open are left
+// out: the file that has their name now is another one. So are devices, pipes and
+// sockets. An open folder may be among the paths: recognising a folder takes a stat,
+// which never returns on a dead network mount.
 func (t *Table) OpenFiles(id Identity) ([]string, error) {
 	return detail(t, id, func() ([]string, error) { return readFDs(t.path(id.PID, "fd")) })
 }
@@ -127,8 +127,8 @@ func isFile(target string) bool {
 // FileLocks implements Lister. The pid is that of the process that took the lock; a
 // flock may outlive that process in a child that inherited the descriptor, so check
 // that the process is alive. A process that waits for a lock does not hold it. On file
-// systems with device numbers of their own (btrfs, overlayfs) the kernel may list
-// another device than stat returns: compare the inode, then.
+// systems with separate device numbers (btrfs, overlayfs) the kernel may list another
+// device than stat returns: compare the inode, then.
 func (t *Table) FileLocks() (map[FileID]int, error) {
 	b, err := readAll(t.root+"/locks", 64<<20)
 	if err != nil {

@@ -72,6 +72,6 @@ func (t *Table) Exe(id Identity) (string, error) {
 	return windows.UTF16ToString(name[:size]), nil
 }
 
-// OpenFiles implements Details: Windows lists the handles of all processes only,
-// and to ask a pipe among them for its name can block for ever.
+// OpenFiles implements Details: Windows lists only the handles of all processes
+// together, and asking a pipe among them for its name can block forever.
 func (t *Table) OpenFiles(Identity) ([]string, error) { return nil, ErrUnsupported }

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// eventMarks lends its addresses to tell an event of a pid's former process from one
-// of its present process: the kernel hands back a pointer, which must stay valid.
+// eventMarks holds the variables whose addresses mark events: they distinguish an event
+// of a pid's former process from one of its present process. The kernel returns the
+// pointer, which must stay valid.
 var eventMarks [1 << 16]byte
 
 // settleLimit is the time that an ended process may take to leave the table: the kernel
@@ -64,8 +65,8 @@ func (k *kernelQueue) add(id Identity) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if former, ok := k.byPID[id.PID]; ok && former.id != id {
-		// The pid was reused while the end of its former process is still on its
-		// way; to add to that event would lose both.
+		// The pid was reused while the exit event of its former process has not arrived
+		// yet. Adding to that event would lose both.
 		k.drop(former.id)
 		k.missed = append(k.missed, former.id)
 		k.wake()
@@ -80,7 +81,7 @@ func (k *kernelQueue) add(id Identity) error {
 		return fmt.Errorf("%w: kevent: %w", errNoEvent, err)
 	}
 	k.byPID[id.PID] = entry
-	// Only now is it certain whose end will be told.
+	// Only now is it certain which process the event will report.
 	if err := k.table.check(id); err != nil {
 		k.drop(id)
 		return err

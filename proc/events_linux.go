@@ -27,8 +27,8 @@ type pidfd struct {
 	fd int
 }
 
-// wakeToken marks the eventfd. Tokens, unlike descriptor numbers, are never used
-// again, so that an event still in hand can't be taken for a later process's.
+// wakeToken marks the eventfd. Tokens, unlike descriptor numbers, are never used again,
+// so that an event that was already read can't be mistaken for one of a later process.
 const wakeToken = 0
 
 // hasEvents reports whether the processes of the table are of this pid namespace, now.
@@ -65,8 +65,8 @@ func (p *pidfds) add(id Identity) error {
 	case err != nil:
 		return fmt.Errorf("%w: pidfd_open: %w", errNoEvent, err)
 	}
-	// Only now is it certain whose pid it is: the descriptor holds on to the
-	// process that has it.
+	// Only now is it certain which process has the pid: the descriptor stays with that
+	// process.
 	if err := p.table.check(id); err != nil {
 		unix.Close(fd)
 		return err

@@ -22,8 +22,8 @@ var (
 	untilCallbacksDone = uintptr(windows.InvalidHandle)
 )
 
-// handleWaits waits for the end of processes: the system's thread pool waits for
-// their handles, 63 with one thread, and tells us. Run under Wine 8 only.
+// handleWaits waits for the end of processes: the system's thread pool waits for their
+// handles, 63 with one thread, and calls back. Run under Wine 8 only.
 type handleWaits struct {
 	wake chan struct{} // has room for one
 
@@ -100,8 +100,8 @@ func (h *handleWaits) remove(id Identity) {
 	}
 }
 
-// release frees what the wait holds. The caller must not hold the lock: release waits
-// for a callback that is running.
+// release frees the resources of the wait. The caller must not hold the lock: release
+// waits for a callback that is running.
 func (w *handleWait) release(token uintptr) {
 	if w.wait != 0 {
 		_, _, _ = unregisterWaitEx.Call(uintptr(w.wait), untilCallbacksDone)

@@ -10,12 +10,13 @@ import (
 	"strings"
 )
 
-// maxFDInfo bounds what is read of a descriptor: an inotify instance has a line
-// for each of its watches.
+// maxFDInfo is the largest number of bytes that are read about a descriptor: an inotify
+// instance has a line for each of its watches.
 const maxFDInfo = 4 << 20
 
-// Appended implements Details. The kernel keeps where the last write of each
-// descriptor ended, and nothing else moves one that is for appending.
+// Appended implements Details. The kernel keeps the position at which the last write of
+// each descriptor ended. Nothing but a write moves the position of a descriptor for
+// appending.
 func (t *Table) Appended(id Identity, path string) ([]int64, error) {
 	return detail(t, id, func() (ends []int64, err error) {
 		err = t.eachFD(id.PID, func(target string) bool { return target == path }, func(info string) {

@@ -11,8 +11,8 @@ import (
 // Signal is a way of asking a process to end.
 type Signal int
 
-// The signals. Windows has no polite way for a process of another console: there
-// Interrupt and Terminate are ErrUnsupported.
+// The signals. Windows cannot ask a process of another console to end: there Interrupt
+// and Terminate fail with ErrUnsupported.
 const (
 	Interrupt Signal = iota + 1 // as Ctrl-C does: SIGINT
 	Terminate                   // SIGTERM
@@ -36,10 +36,10 @@ func (s Signal) String() string {
 // console or session.
 func (s Signal) Sendable() bool { return s == Kill || runtime.GOOS != "windows" }
 
-// Handle holds on to one process, so that what is done through it reaches that process
-// or none: once the process has ended, a new process with its pid is safe. On macOS,
-// which has no such handles, the identity is checked right before each signal instead.
-// A Handle must be used by one goroutine.
+// Handle refers to one process. Its methods affect that process or none: once the
+// process has ended, a new process with its pid is not affected. On macOS, which has no
+// such handles, the identity is checked right before each signal instead. A Handle must
+// be used by one goroutine.
 type Handle struct {
 	id     Identity
 	table  *Table
@@ -63,11 +63,11 @@ func (t *Table) Hold(id Identity) (*Handle, error) {
 	return &Handle{id: id, table: t, handle: held}, nil
 }
 
-// Identity returns the identity of the process that is held.
+// Identity returns the identity of the process.
 func (h *Handle) Identity() Identity { return h.id }
 
 // Send sends the signal. It returns ErrGone when the process has ended. It also resumes
-// a suspended process, which could act on no signal but Kill.
+// a suspended process, which would react to no signal but Kill.
 func (h *Handle) Send(s Signal) error {
 	if err := h.handle.send(s); err != nil || s == Kill {
 		return err
@@ -98,10 +98,10 @@ func (h *Handle) Wait(ctx context.Context) error {
 // Close releases the process.
 func (h *Handle) Close() { h.handle.close() }
 
-// Descendants returns the processes below root, parents before their children:
-// what a process started and what these started in turn, as far as no process
-// between has ended. A row older than its parent is not a child: it only has a
-// parent's pid that was used before.
+// Descendants returns the processes below root, parents before their children: the
+// processes that root started, and those that these started, unless a process in
+// between has ended. A row older than its parent is not a child: its parent was an
+// earlier process with the same pid.
 func Descendants(list []Process, root Identity) []Process {
 	children := map[int][]Process{}
 	var top *Process

@@ -21,7 +21,7 @@ func openHandle(t *Table, id Identity) (processHandle, error) {
 	case err != nil:
 		return processHandle{}, fmt.Errorf("process %d: pidfd_open: %w", id.PID, err)
 	}
-	// Only now is it certain whose pid it is.
+	// Only now is it certain which process has the pid.
 	if err := t.check(id); err != nil {
 		unix.Close(fd)
 		return processHandle{}, err
@@ -40,10 +40,10 @@ func (h processHandle) send(s Signal) error {
 	return nil
 }
 
-// resume lets a suspended process run on.
+// resume continues a suspended process.
 func (h processHandle) resume() { _ = unix.PidfdSendSignal(h.fd, unix.SIGCONT, nil, 0) }
 
-// ended reports whether the process has ended, waiting for that at most so long.
+// ended reports whether the process ends within the given time.
 func (h processHandle) ended(wait time.Duration) bool {
 	fds := []unix.PollFd{{Fd: int32(h.fd), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, int(wait.Milliseconds()))

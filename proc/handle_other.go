@@ -35,14 +35,14 @@ func (h processHandle) send(s Signal) error {
 	return nil
 }
 
-// resume lets a suspended process run on.
+// resume continues a suspended process.
 func (h processHandle) resume() {
 	if h.table.check(h.id) == nil {
 		_ = syscall.Kill(h.id.PID, syscall.SIGCONT)
 	}
 }
 
-// ended reports whether the process has ended, waiting for that at most so long.
+// ended reports whether the process ends within the given time.
 func (h processHandle) ended(wait time.Duration) bool {
 	if !h.table.Alive(h.id) {
 		return true

@@ -20,7 +20,7 @@ func openHandle(t *Table, id Identity) (processHandle, error) {
 	if err != nil {
 		return processHandle{}, fmt.Errorf("process %d: %w", id.PID, err)
 	}
-	// Only now is it certain whose pid it is.
+	// Only now is it certain which process has the pid.
 	if err := t.check(id); err != nil {
 		_ = windows.CloseHandle(handle)
 		return processHandle{}, err
@@ -47,7 +47,7 @@ func (h processHandle) send(s Signal) error {
 // resume does nothing: TerminateProcess ends a suspended process too.
 func (processHandle) resume() {}
 
-// ended reports whether the process has ended, waiting for that at most so long.
+// ended reports whether the process ends within the given time.
 func (h processHandle) ended(wait time.Duration) bool {
 	event, err := windows.WaitForSingleObject(h.handle, uint32(wait.Milliseconds()))
 	return err == nil && event == windows.WAIT_OBJECT_0

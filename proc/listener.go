@@ -17,18 +17,18 @@ const privileged = 1024
 type listener struct {
 	local  netip.AddrPort
 	own    bool   // its process is of the user that this one runs as
-	root   bool   // of the system's administrator
+	root   bool   // its process is root's
 	holder uint64 // Linux: the socket's inode; elsewhere its process's pid
 }
 
-// CheckListener returns nil if every process that accepts connections at a
-// loopback address is this user's, or root's for a port below 1024. Otherwise the
-// error wraps ErrForeignListener; another error says that this can't be known.
-// Call it on the address of an open connection and before anything secret is
-// sent: until the check whoever listened may have changed. A process that listens
-// on behalf of others, such as the port proxy of a container, counts as its own
-// user's. On macOS other users' listeners are not visible, so that only an own
-// listener proves anything there.
+// CheckListener returns nil if every process that accepts connections at a loopback
+// address is this user's, or root's for a port below 1024. Otherwise the error wraps
+// ErrForeignListener; any other error means that the owner is not known. Call it with
+// the address of an open connection, before anything secret is sent: before the
+// connection is open, another process may start to listen there. A process that listens
+// on behalf of others, such as the port proxy of a container, counts as its own user's.
+// On macOS other users' listeners are not visible, so a listener of another user cannot
+// be detected there.
 func CheckListener(addr netip.AddrPort) error {
 	_, err := checkedListeners(addr)
 	return err
@@ -79,8 +79,8 @@ func checkedListeners(addr netip.AddrPort) ([]listener, error) {
 // trusted reports whether secrets may be sent to the listener of a port.
 func (l *listener) trusted(port uint16) bool { return l.own || l.root && port < privileged }
 
-// accepts reports whether connections to an address can reach the listener. One of
-// all addresses of version 6 may take those of version 4 as well.
+// accepts reports whether connections to an address can reach the listener. A listener
+// on all addresses of version 6 may accept those of version 4 as well.
 func (l *listener) accepts(addr netip.AddrPort) bool {
 	local, to := l.local.Addr().Unmap(), addr.Addr().Unmap()
 	if l.local.Port() != addr.Port() {

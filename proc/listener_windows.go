@@ -29,8 +29,8 @@ func listeners(port uint16) ([]listener, error) {
 	return list, nil
 }
 
-// isOwnProcess reports whether a process belongs to the user that this one runs
-// as. One that may not be asked does not.
+// isOwnProcess reports whether a process belongs to the user that this one runs as. It
+// returns false for a process that may not be opened.
 func isOwnProcess(pid uint32) (bool, error) {
 	handle, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, pid)
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_INVALID_PARAMETER) {

@@ -13,7 +13,7 @@ import (
 //
 //	1: FLOCK  ADVISORY  WRITE 12345 08:01:123456 0 EOF
 //
-// Not ok are waiting ones ("1: -> FLOCK …"), leases, and locks without a process
+// ok is false for waiting locks ("1: -> FLOCK …"), leases, and locks without a process
 // in this pid namespace (pid 0 or -1).
 func parseLock(line string) (file FileID, pid int, ok bool) {
 	fields := strings.Fields(line)
@@ -43,8 +43,8 @@ func parseFileID(s string) (FileID, bool) {
 	return FileID{Major: uint32(major), Minor: uint32(minor), Inode: inode}, true
 }
 
-// FileIDOf returns the id under which FileLocks lists the file that info
-// describes. It is not ok where the system keeps no such id.
+// FileIDOf returns the id under which FileLocks lists the file that info describes. ok
+// is false where the system keeps no such id.
 func FileIDOf(info fs.FileInfo) (id FileID, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// poller looks at processes at an interval. Its goroutine runs only while there
-// are any.
+// poller checks at an interval which processes are alive. Its goroutine runs only while
+// there are any.
 type poller struct {
 	interval time.Duration
 	alive    func(Identity) bool
@@ -76,7 +76,7 @@ func (p *poller) loop() {
 	}
 }
 
-// snapshot returns what to look at; false ends the loop.
+// snapshot returns the processes to check. It returns false when the loop must end.
 func (p *poller) snapshot() ([]Identity, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package proc reads the process table, tells processes apart for their whole lifetime,
-// and reports the end of any of them as an event.
+// Package proc reads the process table, identifies processes for their whole lifetime,
+// and reports the end of any process as an event.
 package proc
 
 import (
@@ -12,7 +12,7 @@ import (
 // zombie, or belongs to another process than the one that was meant.
 var ErrGone = errors.New("process is gone")
 
-// ErrUnsupported reports that the operating system does not provide this.
+// ErrUnsupported reports that the operating system does not provide a function.
 var ErrUnsupported = errors.New("not known on this system")
 
 // Identity names one process for its whole lifetime: a pid alone is never trusted,
@@ -21,14 +21,14 @@ var ErrUnsupported = errors.New("not known on this system")
 // forced to, would go unnoticed.
 type Identity struct {
 	PID int `json:"pid"`
-	// Start is the raw start time, as the system keeps it: clock ticks since
-	// boot on Linux (field 22 of /proc/PID/stat), microseconds since the epoch
-	// on macOS, 100 ns since 1601 on Windows. The zero value is no process.
+	// Start is the raw start time, as the system keeps it: clock ticks since boot on
+	// Linux (field 22 of /proc/PID/stat), microseconds since the epoch on macOS, 100 ns
+	// since 1601 on Windows. The zero value stands for no process.
 	Start uint64 `json:"start"`
-	// Boot tells boots apart where Start counts from the boot (Linux: boot_id);
-	// empty elsewhere. An identity without it, made from an agent's own record of
-	// pid and start time, is taken to be of this boot; == tells it from the row
-	// of the table, so take the Identity from the row once it is found.
+	// Boot distinguishes boots where Start counts from the boot (Linux: boot_id); empty
+	// elsewhere. An identity without it, made from an agent's own record of pid and
+	// start time, counts as one of this boot. It is not == to the identity in the row
+	// of the table, so use the Identity of the row once it is found.
 	Boot string `json:"boot,omitempty"`
 }
 
@@ -54,13 +54,13 @@ type Details interface {
 	Args(id Identity) ([]string, error)
 	Exe(id Identity) (string, error)
 	CWD(id Identity) (string, error)
-	// InnerPIDs returns the pids that it has in the pid namespaces below this one,
-	// the outermost first; none for a process of this one. ErrUnsupported except on
-	// Linux.
+	// InnerPIDs returns the pids of the process in the pid namespaces below this one,
+	// the outermost first; none for a process of this namespace. ErrUnsupported except
+	// on Linux.
 	InnerPIDs(id Identity) ([]int, error)
 	// Env returns the process's own start environment as "KEY=value".
 	Env(id Identity) ([]string, error)
-	// OpenFiles returns the paths of the regular files that it holds open, each
+	// OpenFiles returns the paths of the regular files that the process has open, each
 	// once. Files that were removed or replaced since are left out.
 	OpenFiles(id Identity) ([]string, error)
 	// RemovedFiles returns the files that it holds open and that were removed or
@@ -72,23 +72,23 @@ type Details interface {
 	// nothing are left out. The path is that of OpenFiles. ErrUnsupported except
 	// on Linux.
 	Appended(id Identity, path string) ([]int64, error)
-	// Watched returns the files and folders that it watches with inotify.
+	// Watched returns the files and folders that the process watches with inotify.
 	// ErrUnsupported except on Linux.
 	Watched(id Identity) ([]FileID, error)
-	// Root returns the folder below which its files are found, /proc/PID/root, when
-	// it has a mount namespace or a root folder of its own, as in a container; empty
-	// when it shares ours, and on systems without them. What is below that folder
-	// ends with the process.
+	// Root returns the folder below which the process's files are found,
+	// /proc/PID/root, if the process has its own mount namespace or root folder, as in
+	// a container. It returns "" if the process shares ours, and on systems without
+	// these. The contents of the folder disappear with the process.
 	Root(id Identity) (string, error)
-	// Threads returns when each of its live threads started, the earliest first.
-	// ErrUnsupported except on Linux.
+	// Threads returns the start times of the process's live threads, the earliest
+	// first. ErrUnsupported except on Linux.
 	Threads(id Identity) ([]time.Time, error)
-	// Written returns how many bytes it has written since its start, to files,
-	// terminals, pipes and sockets: at least what it added to any one file.
-	// ErrUnsupported except on Linux.
+	// Written returns the number of bytes that the process has written since its start,
+	// to files, terminals, pipes and sockets. It is at least the number of bytes that
+	// the process added to any one file. ErrUnsupported except on Linux.
 	Written(id Identity) (uint64, error)
-	// Sockets returns how many sockets it holds open, its standard input, output
-	// and error left out. ErrUnsupported except on Linux.
+	// Sockets returns the number of sockets that the process has open, without its
+	// standard input, output and error. ErrUnsupported except on Linux.
 	Sockets(id Identity) (int, error)
 }
 
@@ -97,14 +97,14 @@ type Details interface {
 // is no longer alive, also when another process has its pid.
 type Lister interface {
 	Details
-	// List returns every live process, in no particular order. A process that
-	// ends meanwhile is left out. With an error beside the rows, the rows are
-	// right and the error says what is missing.
+	// List returns every live process, in no particular order. A process that ends
+	// meanwhile is left out. If List also returns an error, the rows are right and the
+	// error reports the missing ones.
 	List(ctx context.Context) ([]Process, error)
 	// Find returns the live process that has this pid now, or ErrGone.
 	Find(pid int) (Process, error)
-	// Alive reports whether the process is alive. It returns true where that can't be
-	// known: a process that may live is never called dead.
+	// Alive reports whether the process is alive. It returns true where that is not
+	// known: a process that may be alive is never reported as dead.
 	Alive(id Identity) bool
 	// FileLocks returns, per locked file, the pid that holds a flock or POSIX
 	// lock on it. ErrUnsupported except on Linux.

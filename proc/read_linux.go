@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openAt opens a file of a /proc tree for reading. It goes past package os,
-// which would ask the network poller about each file; O_NONBLOCK keeps a pipe
-// planted in a tree from blocking.
+// openAt opens a file of a /proc tree for reading. It does not use package os, which
+// would register each file with the network poller. O_NONBLOCK keeps a pipe in a tree
+// from blocking.
 func openAt(dir int, path string) (int, error) {
 	for {
 		fd, err := unix.Openat(dir, path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Root implements Details. A tree that is not of our own pid namespace says
-// nothing of its processes' files here.
+// Root implements Details. A tree of another pid namespace does not show where its
+// processes' files are here.
 func (t *Table) Root(id Identity) (string, error) {
 	if !t.ownNamespace {
 		return "", nil

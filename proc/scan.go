@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// rereadTime is for how long after its start a process is read again at every look,
-	// for an exec.
+	// rereadTime is the time after its start for which a process is read again at every
+	// look, because of an exec.
 	rereadTime = 10 * time.Second
 	// execTime is the age below which a process may have been seen between its
 	// fork and its exec, where it still shows its parent's name and arguments.
@@ -17,25 +17,25 @@ const (
 // Changes holds the differences that one look at the process table found.
 type Changes struct {
 	// New are the processes that were not there at the look before. A process is
-	// reported again when its name changed in its first 10 s (an exec, or a
-	// program that names itself), and once more by the next look when it was first
-	// seen in its first second: the caller goes by the latest report.
+	// reported again when its name changed in its first 10 s (an exec, or a program
+	// that names itself), and once more by the next look when it was first seen in its
+	// first second: the latest report is the right one.
 	New []Process
 	// Gone are processes that were reported as New and are no longer there.
 	Gone []Identity
 }
 
-// Scanner compares a process table with what it was at the look before, at a
-// small part of the cost of List. It is made for one look every few seconds.
+// Scanner compares a process table with its state at the last look, at a small part of
+// the cost of List. It is meant for one look every few seconds.
 //
 // On Linux a look lists the folder of the table and reads one file (stat) of each
-// process that is new or younger than 10 s. A pid that was given to another
-// process since is noticed by the inode of its folder, which the directory
-// listing has at no further cost: the kernel gives each process's folder an inode
-// of its own. Where the kernel forgets an inode for want of memory, the process
-// is read again, and nothing is reported. An older process that became a zombie
-// is reported as gone only once its parent has reaped it; the exit watcher tells
-// that end at once. A table that is not a *Table on Linux is compared by List.
+// process that is new or younger than 10 s. A pid that was given to another process
+// since is noticed by the inode of its folder, which the directory listing has at no
+// further cost: the kernel gives each process's folder a new inode. Where the kernel
+// forgets an inode for want of memory, the process is read again, and nothing is
+// reported. An older process that became a zombie is reported as gone only once its
+// parent has reaped it; the exit watcher reports that end at once. A table that is not
+// a *Table on Linux is compared by List.
 //
 // A Scanner is not safe for concurrent use.
 type Scanner struct {
@@ -54,7 +54,7 @@ type seen struct {
 	reportAgain bool      // it is to be reported once more
 }
 
-// NewScanner returns a scanner of table. To its first look every process is new.
+// NewScanner returns a scanner of table. At its first look every process is new.
 func NewScanner(table Lister) *Scanner {
 	return &Scanner{table: table, fast: treeOf(table), known: map[int]*seen{}}
 }
@@ -99,7 +99,7 @@ func (c *Changes) addGone(k *seen) {
 	}
 }
 
-// scanList compares the rows of List.
+// scanList compares the rows of List with those of the last look.
 func (s *Scanner) scanList(ctx context.Context, c *Changes) error {
 	rows, err := s.table.List(ctx)
 	if err != nil && len(rows) == 0 {
@@ -109,7 +109,7 @@ func (s *Scanner) scanList(ctx context.Context, c *Changes) error {
 	for i := range rows {
 		s.compare(&rows[i], now, c)
 	}
-	if err != nil { // what is missing from the rows is not known to be gone
+	if err != nil { // a process that is missing from the rows may still run
 		for _, k := range s.known {
 			k.round = s.round
 		}
@@ -117,7 +117,7 @@ func (s *Scanner) scanList(ctx context.Context, c *Changes) error {
 	return nil
 }
 
-// compare compares a row that was read with what was known of its pid.
+// compare compares a row with the last known state of its pid.
 func (s *Scanner) compare(p *Process, now time.Time, c *Changes) *seen {
 	k := s.known[p.PID]
 	switch {

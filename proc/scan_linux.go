@@ -16,7 +16,7 @@ import (
 // findIsCheap reports that Find does not read the whole table.
 const findIsCheap = true
 
-// procTree looks at a /proc tree.
+// procTree reads a /proc tree for a Scanner.
 type procTree struct {
 	table   *Table
 	entries []byte // of the directory, as getdents64 fills it
@@ -50,7 +50,7 @@ func (t *procTree) find(id Identity) (Process, error) {
 	return Process{}, ErrGone
 }
 
-// scanTree lists the folder and reads what is new or young.
+// scanTree lists the folder and reads the processes that are new or young.
 func (s *Scanner) scanTree(ctx context.Context, c *Changes) error {
 	t := s.fast
 	dir, err := openAt(unix.AT_FDCWD, t.table.root)
@@ -108,7 +108,8 @@ func (s *Scanner) takeEntries(dir int, entries []byte, now time.Time, c *Changes
 	return nil
 }
 
-// read reads one process. An error is one that concerns the whole table.
+// read reads one process. It returns an error only for a failure that concerns the
+// whole table.
 func (s *Scanner) read(dir, pid int, inode uint64, now time.Time, c *Changes) error {
 	t := s.fast
 	var b [24]byte

@@ -10,7 +10,7 @@ import (
 // findIsCheap reports that Find does not read the whole table.
 const findIsCheap = false
 
-// procTree is a faster way to look at a table than List; there is none here.
+// procTree is a faster way to read a table than List. There is none on this system.
 type procTree struct{}
 
 func treeOf(Lister) *procTree { return nil }

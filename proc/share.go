@@ -21,7 +21,7 @@ type sharedTable struct {
 	next *reading // not begun
 }
 
-// reading is one List with everybody who waits for it.
+// reading is one call of List, with the callers that wait for it.
 type reading struct {
 	done chan struct{}
 	rows []Process
@@ -32,7 +32,7 @@ type reading struct {
 // callers that were started together ask within microseconds of each other.
 const schedulingRounds = 20
 
-// List implements Lister. The rows are the caller's own.
+// List implements Lister. The caller may change the rows.
 func (s *sharedTable) List(ctx context.Context) ([]Process, error) {
 	s.mu.Lock()
 	r := s.next
@@ -59,7 +59,7 @@ func (s *sharedTable) read(r *reading) {
 		runtime.Gosched()
 	}
 	s.mu.Lock()
-	s.next = nil // who comes from now on waits for the next one
+	s.next = nil // later callers wait for the next reading
 	s.mu.Unlock()
 	defer close(r.done)
 	r.rows, r.err = s.Lister.List(context.Background())

@@ -36,10 +36,10 @@ type Child struct {
 	err    error
 }
 
-// Start starts the program in a session of its own (Windows: in a process group
-// of its own, without a window, outside the starter's job where that permits
-// it). The caller should call Wait, or the process stays a zombie while the
-// caller lives. Errors of Start mean that nothing runs.
+// Start starts the program in a new session (Windows: in a new process group, without a
+// window, outside the starter's job where that permits it). The caller should call
+// Wait, or the process stays a zombie while the caller lives. Errors of Start mean that
+// nothing runs.
 func Start(c Command) (*Child, error) {
 	cmd := &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...), Dir: c.Dir, Env: c.Env, SysProcAttr: detachedAttr()}
 	if cmd.Env == nil {

@@ -19,7 +19,8 @@ type stat struct {
 	start   uint64 // clock ticks since boot
 }
 
-// The fields after the comm by their place there; proc(5) counts from 3 more.
+// The fields after the comm, by their index. The number of a field in proc(5) is 3
+// more.
 const (
 	fieldState   = 0
 	fieldPPID    = 1
@@ -31,7 +32,7 @@ const (
 
 var errStat = errors.New("not in the form of proc(5)")
 
-// parseStat parses the contents of /proc/PID/stat. A comm may hold anything,
+// parseStat parses the contents of /proc/PID/stat. A comm may contain any character,
 // also spaces, parentheses and line breaks: it ends at the last parenthesis.
 func parseStat(b []byte) (stat, error) {
 	left, right := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
@@ -56,7 +57,7 @@ func parseStat(b []byte) (stat, error) {
 	return s, nil
 }
 
-// set takes the i-th field after the comm.
+// set stores the i-th field after the comm.
 func (s *stat) set(i int, field []byte) error {
 	number := func(into *int) error {
 		n, err := strconv.Atoi(string(field))

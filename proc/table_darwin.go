@@ -45,8 +45,8 @@ func (t *Table) List(ctx context.Context) ([]Process, error) {
 	return rows, nil
 }
 
-// row makes the row of a process. The start time is the wall clock's at its
-// fork, and is not changed with the clock later.
+// row makes the row of a process. The start time is the wall clock's time at its fork,
+// which later changes of the clock do not affect.
 func row(k *unix.KinfoProc) Process {
 	started := k.Proc.P_starttime
 	pid := int(k.Proc.P_pid)

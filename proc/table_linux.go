@@ -72,9 +72,9 @@ func (t *Table) isOwn() bool {
 	return err == nil && self == strconv.Itoa(os.Getpid())
 }
 
-// List implements Lister. It reads one file per process, stat. Processes whose
-// stat may not be read (a /proc mounted with hidepid) are left out. A stat file
-// in another form is reported as an error beside the rows of all others.
+// List implements Lister. It reads one file per process, stat. Processes whose stat may
+// not be read (a /proc mounted with hidepid) are left out. A stat file in another form
+// is reported in the error; the rows of all others are returned.
 func (t *Table) List(ctx context.Context) ([]Process, error) {
 	dir, err := os.Open(t.root)
 	if err != nil {
@@ -114,7 +114,8 @@ type lister struct {
 // maxMalformed is the largest number of malformed files that List names one by one.
 const maxMalformed = 5
 
-// add reads one process. An error is one that concerns the whole table.
+// add reads one process. It returns an error only for a failure that concerns the whole
+// table.
 func (l *lister) add(name string) error {
 	if _, err := strconv.Atoi(name); err != nil {
 		return nil
@@ -139,7 +140,7 @@ func (l *lister) add(name string) error {
 	return nil
 }
 
-// problems joins what was wrong with single processes.
+// problems joins the errors of single processes.
 func (l *lister) problems() error {
 	if more := len(l.malformed) - maxMalformed; more > 0 {
 		l.malformed = append(l.malformed[:maxMalformed], fmt.Errorf("%s: %d more malformed files", l.table.root, more))
@@ -147,7 +148,7 @@ func (l *lister) problems() error {
 	return errors.Join(l.malformed...)
 }
 
-// process makes the row.
+// process returns the row of a process.
 func (s *stat) process(bootID string, booted time.Time) Process {
 	const tick = time.Second / ticksPerSecond
 	return Process{
@@ -158,7 +159,7 @@ func (s *stat) process(bootID string, booted time.Time) Process {
 	}
 }
 
-// Find implements Lister. A thread's id is no process: it gets ErrGone too.
+// Find implements Lister. For the id of a thread it returns ErrGone too.
 func (t *Table) Find(pid int) (Process, error) {
 	s, err := t.stat(pid)
 	if err != nil {

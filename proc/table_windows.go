@@ -24,9 +24,9 @@ func Open() *Table { return &Table{} }
 // hasEvents reports whether the processes of the table can end with an event.
 func (t *Table) hasEvents() bool { return true }
 
-// List implements Lister. One call of NtQuerySystemInformation tells all
-// processes with their start times, also those that may not be opened; the
-// documented snapshot has no start times.
+// List implements Lister. One call of NtQuerySystemInformation returns all processes
+// with their start times, also those that may not be opened; the documented snapshot
+// has no start times.
 func (t *Table) List(ctx context.Context) ([]Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("process table: %w", err)
@@ -62,7 +62,7 @@ func systemProcesses() ([]byte, error) {
 		if !errors.Is(err, windows.STATUS_INFO_LENGTH_MISMATCH) || size > 256<<20 {
 			return nil, fmt.Errorf("NtQuerySystemInformation: %w", err)
 		}
-		size = max(size*2, needed+64<<10) // more may start meanwhile
+		size = max(size*2, needed+64<<10) // more processes may start meanwhile
 	}
 }
 

@@ -48,8 +48,8 @@ func (t *Table) threadStarted(pid int, thread string) (time.Time, error) {
 	return s.process("", t.bootTime()).Started, nil
 }
 
-// Written implements Details: wchar of /proc/PID/io, which counts the children
-// too that it has waited for.
+// Written implements Details: wchar of /proc/PID/io, which includes the children for
+// which the process has waited.
 func (t *Table) Written(id Identity) (uint64, error) {
 	return detail(t, id, func() (uint64, error) {
 		value, err := t.statusField(id.PID, "io", "wchar:")

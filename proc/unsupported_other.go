@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What only Linux has, or only there in this form.
+// Functions that only Linux supports, or only Linux in this form.
 
 // openOwn returns the table of this machine.
 func openOwn() *Table { return Open() }

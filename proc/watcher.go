@@ -90,10 +90,10 @@ func NewWatcher(table *Table) (*Watcher, error) {
 	return w, nil
 }
 
-// Watch calls exited exactly once, when the process identified by id ends: it became a
-// zombie, or is gone. Watch returns ErrGone when that is already so, or when another
-// process has the pid. An exec keeps the process; so does the end of its first thread
-// while others run.
+// Watch calls exited exactly once, when the process identified by id ends: it has
+// become a zombie or left the table. Watch returns ErrGone when that is already so, or
+// when another process has the pid. An exec keeps the process; so does the end of its
+// first thread while others run.
 //
 // The exited functions of one watcher run one at a time on a goroutine of the watcher.
 // They must return soon, may call Watch and any cancel, and must not call Close. The
@@ -207,9 +207,8 @@ func (w *Watcher) claim(call *exitCall) bool {
 	return wanted
 }
 
-// Close ends all watches without a call and frees what they hold. When it
-// returns, no exited function is running and none will be called. It may be
-// called again.
+// Close ends all watches without a call and frees their resources. When it returns, no
+// exited function is running and none will be called. It may be called again.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	if w.closed {

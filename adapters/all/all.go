@@ -33,7 +33,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 	if home == "" {
 		home = userHome()
 	}
-	table = proc.Share(table) // all ask at the same time
+	table = proc.Share(table) // all adapters read it at the same time
 	look := adapters.Config{Home: home, Table: table}
 	return []adapters.Adapter{
 		claudecode.New(look),

@@ -43,7 +43,7 @@ type Adapter struct {
 	transcriptCache incremental.Cache[*transcript]
 	history         map[string]*history      // by root
 	indexes         map[string]*projectIndex // by root
-	lastLive        map[string]time.Time     // when sessions were seen live last, of late
+	lastLive        map[string]time.Time     // when sessions were seen live last, for a while
 	paths           map[string]string        // where the transcripts of answered sessions were seen last
 	homesUsed       report.Recent            // homes elsewhere
 	commands        report.Memo[proc.Identity, ranCommand]
@@ -122,13 +122,13 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, err
 	if q.Once {
 		a.forget()
 	}
-	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // readAll says what was late
+	return d.answer.Result(context.WithoutCancel(ctx), "Claude Code") // readAll reports what was not read in time
 }
 
 // remember stores the state that the next call and WatchPaths start from.
 func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntry) {
 	watch := registryFolders(homes)
-	for i := range outdated { // history.jsonl tells where they went
+	for i := range outdated { // history.jsonl shows the sessions that follow
 		if root := outdated[i].root; !slices.Contains(watch, root) {
 			watch = append(watch, root)
 		}

@@ -68,7 +68,7 @@ func (d *discovery) followClears(outdated []outdatedEntry, unregistered []claude
 			d.doubtUnmatchedClear(s, l, outdated)
 		}
 	}
-	for i := range l.pairs { // where versions without a registry are no more
+	for i := range l.pairs { // for sessions of versions without a registry, which their process has left
 		p := &l.pairs[i]
 		if old := d.sessions[p.from]; old != nil && !hasRegistry(old.facts.version) && !old.facts.turn.at.After(p.at.Add(rewriteTime)) {
 			set(&old.movedTo, fmt.Sprintf("%s at %s continued as %s", p.how, clock(p.at), shortID(p.to.id)))
@@ -93,7 +93,7 @@ func (d *discovery) followEntry(e *outdatedEntry, l *clearLinks) {
 			break
 		}
 		if e.now == e.session && e.entry.modified.After(p.at) && e.sharing == 1 && e.facts.turn.at.After(p.at.Add(rewriteTime)) {
-			break // resumed since, and used
+			break // it was resumed and used since then
 		}
 		e.now.movedTo = fmt.Sprintf("pid %d continued as %s: %s at %s", e.entry.pid, shortID(p.to.id), p.how, clock(p.at))
 		e.now, from, last = p.to, p.at.Add(-historyPrecision), p
@@ -129,7 +129,7 @@ func (d *discovery) whyDoubtful(e *outdatedEntry, at time.Time) string {
 		used = last.at
 	}
 	rewritten := e.entry.modified
-	switch { // a registry with a status is rewritten all the time
+	switch { // a registry with a status is rewritten often
 	case resumed && (e.entry.status != "" || rewritten.After(last.at)),
 		e.entry.status == "" && rewritten.After(at.Add(rewriteTime)) && rewritten.After(used.Add(rewriteTime)):
 		return "its process may have returned to this session since"

@@ -42,12 +42,12 @@ type session struct {
 	live           []liveEntry // registry entries whose process lives
 	foreignEntry   *entry      // of another machine or container
 	endedEntry     *entry      // its process is gone
-	pidReused      bool        // gone's pid is another process by now
+	pidReused      bool        // another process now has the pid of endedEntry
 	owners         []claude    // by folder and time: one of them, for versions without a registry
 	candidates     int         // transcripts that the owners could belong to
-	ambiguous      bool        // the only owner may as well belong to a rival
-	unknownBecause string      // why the registry doesn't tell its status
-	movedTo        string      // how its process went on to another session
+	ambiguous      bool        // the only owner may also belong to another session
+	unknownBecause string      // why the registry doesn't show its status
+	movedTo        string      // how its process changed to another session
 	turnEndPending bool        // the end of its turn isn't in the transcript yet
 
 	read  bool
@@ -61,7 +61,7 @@ type liveEntry struct {
 	entry
 	process proc.Process
 	broken  string // why the entry is an earlier one, and its status not known
-	via     string // how the process came from the session that the entry names
+	via     string // how the process changed from the session that the entry names to this one
 }
 
 func (d *discovery) session(id string) *session {
@@ -157,7 +157,7 @@ func (d *discovery) entry(e *entry) {
 		return
 	}
 	if s.endedEntry == nil || e.since.After(s.endedEntry.since) {
-		s.endedEntry, s.pidReused = e, err == nil && !elsewhere // the pid here says nothing of one there
+		s.endedEntry, s.pidReused = e, err == nil && !elsewhere // a pid of this machine has no meaning there
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 	endedWell
 	endedByUser
 	endedInError
-	unreadable // the record that would tell is too long to read
+	unreadable // the record that would show the state is too long to read
 )
 
 func (s turnState) over() bool { return s == endedWell || s == endedByUser || s == endedInError }
@@ -35,12 +35,12 @@ func (s turnState) over() bool { return s == endedWell || s == endedByUser || s 
 // turn is the last turn of a transcript.
 type turn struct {
 	state     turnState
-	at        time.Time // of the record that state rests on
+	at        time.Time // of the record from which state follows
 	stop      string    // stop_reason
 	apiStatus int64
 	prompt    bool      // the last record of the turn was a prompt
 	pending   []toolUse // unanswered
-	command   uint64    // the slash command that was the last thing, if any
+	command   uint64    // the slash command that was the last record, if any
 	closedBy  time.Time // start of a process that ended in an orderly way after that record
 }
 
@@ -51,7 +51,7 @@ type facts struct {
 	customTitle, aiTitle        string
 	firstPrompt, lastPrompt     string
 	namedPrompt                 string // of the last-prompt record
-	context                     int64  // tokens that the last answer was given with
+	context                     int64  // tokens in the context at the last answer
 	cost                        float64
 	started, active             time.Time
 	promptAt                    time.Time // of lastPrompt
@@ -59,16 +59,16 @@ type facts struct {
 	command                     string // the text of turn.command
 	queuedPrompt                string // the first prompt that left the queue: a forked session has older ones
 	queue                       []queued
-	queues                      bool      // what comes into the queue is recorded, or not known to be not
+	queues                      bool      // additions to the queue are recorded, as far as known
 	printed                     bool      // it begins with a prompt from the queue, as runs with -p do
 	hasBegun                    bool      // a prompt, an answer or a command was there
-	cleared                     time.Time // it begins with /clear, then
+	cleared                     time.Time // when it began with /clear; zero: it did not
 	planned                     string    // it begins with a plan of that session, whose context was cleared
-	dequeued                    time.Time // when something left the queue last
+	dequeued                    time.Time // when an entry left the queue last
 	leaves                      []uint64  // the newest records, for old versions' titles
 	summaries                   []summary
 	skipped                     map[string]int
-	longLine                    string // the line that makes the turn unreadable, in words
+	longLine                    string // description of the line that makes the turn unreadable
 }
 
 // queued is a prompt in the queue; its text is empty when it is no prompt for
@@ -137,8 +137,8 @@ func (f *facts) add(r *record) {
 	f.turn.add(r)
 }
 
-// fromQueue follows the queue. It returns the prompt that leaves it when no turn
-// is open, nil for what doesn't matter, and other records as they are.
+// fromQueue follows the queue. It returns the prompt that leaves it when no turn is
+// open, nil for records that don't matter, and other records as they are.
 func (f *facts) fromQueue(r *record) *record {
 	switch r.kind {
 	case enqueued:

@@ -23,8 +23,8 @@ import (
 // typed. A value is not changed after it was returned.
 type history struct {
 	info  fs.FileInfo
-	since time.Time // what was typed before may be missing
-	next  int64     // the complete lines up to here are in it
+	since time.Time // earlier inputs may be missing
+	next  int64     // all complete lines up to this offset are included
 
 	clears []typedClear            // oldest first
 	last   map[string]historyEntry // into each session, newest
@@ -45,13 +45,13 @@ type typedClear struct {
 }
 
 const (
-	historyLimit = 4 << 20 // how far back it is read
+	historyLimit = 4 << 20 // bytes that are read from its end
 	historyLine  = 1 << 20
-	historyLag   = time.Minute // entries are out of order by less
+	historyLag   = time.Minute // entries are out of order by less than this
 )
 
-// history returns the inputs that were typed since a given time, or within a limit.
-// Only what is new in the file is read.
+// history returns the inputs that were typed since a given time, or within a limit. It
+// reads only the new part of the file.
 func (d *discovery) history(root string, since time.Time) *history {
 	if h := d.histories[root]; h != nil && !since.Before(h.since) {
 		return h
@@ -79,8 +79,8 @@ func (d *discovery) history(root string, since time.Time) *history {
 	return h
 }
 
-// readHistory reads the file's end, or what was appended to what is known. With
-// an error it returns what could be read.
+// readHistory reads the file's end, or the part that was appended to the known part.
+// With an error it returns the entries that could be read.
 func readHistory(ctx context.Context, path string, since time.Time, known *history) (*history, error) {
 	h := &history{since: since, last: map[string]historyEntry{}, prompt: map[string]historyEntry{}, first: map[string]historyEntry{}}
 	info, err := os.Stat(path)
@@ -122,7 +122,7 @@ func (h *history) readBack(ctx context.Context, f io.ReaderAt) error {
 		case err != nil && !errors.Is(err, jsonl.ErrTooLong):
 			return err
 		case offset == 0 && base > floor:
-			return nil // the limit cut it
+			return nil // the limit cut the first line off
 		case err != nil:
 			continue
 		case b.Partial():
@@ -207,8 +207,8 @@ func (e *entry) root() string { return filepath.Dir(filepath.Dir(e.path)) }
 // interactive reports whether the user can type into the session.
 func (e *entry) interactive() bool { return !strings.HasPrefix(e.entrypoint, "sdk") }
 
-// addPromptsFromHistory takes the prompts of a session that begins its first turn from
-// the history. The transcript has no prompt for its first moments.
+// addPromptsFromHistory adds prompts from the history to a session that begins its
+// first turn. The transcript has no prompt for its first moments.
 func (d *discovery) addPromptsFromHistory(s *session, out *adapters.Session) {
 	if out.FirstPrompt != "" || out.LastPrompt != "" || len(s.live) == 0 || !s.live[0].interactive() ||
 		out.Status != adapters.Working && out.Status != adapters.Waiting {

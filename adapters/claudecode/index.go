@@ -34,17 +34,19 @@ type projectIndex struct {
 
 // folder is a project folder.
 type folder struct {
-	info       fs.FileInfo // nil: it can't be told by its time whether it changed
+	info       fs.FileInfo // nil: its time doesn't show whether it has changed
 	files      []file
 	unexpected int
 	problem    error
 }
 
 const (
-	recentTime = 15 * time.Minute // after its session lived or it was written to, a transcript is looked at every time
+	// recentTime is the time for which a transcript is examined at every call after its
+	// session was live or it was written to.
+	recentTime = 15 * time.Minute
 	sweepAfter = time.Minute
-	sweepPause = 2 * time.Second // while something goes on all the time
-	settled    = 2 * time.Second // within a tick of the file system's clock two changes look as one
+	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
+	settled    = 2 * time.Second // two changes within one tick of the file system's clock have the same time
 )
 
 // indexProjects returns the present contents of the project folders of a root. When all
@@ -223,7 +225,7 @@ func readNames(dir string) ([]string, error) {
 	return names, err
 }
 
-// setFile gives the session its transcript: of several files the one that was written
+// setFile sets the session's transcript: of several files, the one that was written
 // last.
 func (s *session) setFile(f *file) {
 	if s.file == nil || f.info.ModTime().After(s.file.info.ModTime()) {
@@ -250,7 +252,7 @@ func (a *Adapter) whereIs(id string) string {
 	return ""
 }
 
-// noteLive notes which sessions are live.
+// noteLive records which sessions are live.
 func (a *Adapter) noteLive(sessions map[string]*session) {
 	now := time.Now()
 	maps.DeleteFunc(a.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > recentTime })

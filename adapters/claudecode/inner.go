@@ -7,15 +7,15 @@ import (
 	"rollcall/proc"
 )
 
-// A Claude Code in a pid namespace of its own writes its inner pid into the
-// registry, and the name of that namespace (pidDomain). The process table of a
-// namespace above it has both pids.
+// A Claude Code in a separate pid namespace writes its inner pid into the registry, and
+// the name of that namespace (pidDomain). The process table of a namespace above it has
+// both pids.
 
 // innerPIDs returns the pids of a process in namespaces below this one.
 func (t *table) innerPIDs(id proc.Identity) []int {
 	pids, known := t.inner[id]
 	if !known {
-		pids, _ = t.InnerPIDs(id) // none where the system doesn't tell
+		pids, _ = t.InnerPIDs(id) // none where the system doesn't show them
 		if t.inner == nil {
 			t.inner = make(map[proc.Identity][]int)
 		}

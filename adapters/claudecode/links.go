@@ -14,7 +14,7 @@ type clearLinks struct {
 	afterClear []*session       // transcripts that begin where a context was cleared
 	clears     []typedClear     // typed, oldest first
 	pairs      []continuation   // for certain
-	taken      map[int]*session // what the clears began, by index
+	taken      map[int]*session // the transcripts that the clears began, by index in clears
 }
 
 // continuation is a session and the one that continues it.
@@ -95,8 +95,8 @@ func (d *discovery) begunSince(since map[string]time.Time) []*session {
 	return begun
 }
 
-// match finds the /clear that each transcript begins with: the one that fits
-// no other transcript, where no other one fits it.
+// match assigns to a transcript the /clear with which it begins, if only this /clear
+// fits the transcript and it fits no other transcript.
 func (l *clearLinks) match(c *discovery) {
 	fit := make(map[*session][]int)
 	for _, s := range l.afterClear {
@@ -112,7 +112,7 @@ func (l *clearLinks) match(c *discovery) {
 	}
 	for again := true; again; {
 		again = false
-		claims := make(map[int][]*session) // by those that only one fits
+		claims := make(map[int][]*session) // by index in clears: transcripts that fit only this /clear
 		for s, is := range fit {
 			if is = slices.DeleteFunc(is, func(i int) bool { return l.taken[i] != nil }); len(is) == 1 {
 				claims[is[0]] = append(claims[is[0]], s)
@@ -175,7 +175,7 @@ func (l *clearLinks) next(s *session, since time.Time) (p *continuation, lost ti
 			continue
 		}
 		if turn.at.After(h.at) || turn.state == awaitsModel || turn.state == callsTools {
-			continue // it is in the queue, or was taken back
+			continue // it is in the queue, or was withdrawn
 		}
 		lost = h.at
 	}

@@ -52,7 +52,7 @@ func TestOpenTurnOfStopped(t *testing.T) {
 			map[string]any{"status": "busy", "startedAt": after.UnixMilli(), "statusUpdatedAt": after.UnixMilli()}},
 		{"killed, opened again and left", "stopped died", "left over", append(turn, closing(after)), busy},
 		{"older, its entry removed", "stopped interrupted", "orderly", ofVersion("2.1.100", turn...), nil},
-		{"before the registry", "stopped", "nothing that tells", ofVersion("2.0.50", turn...), nil},
+		{"before the registry", "stopped", "records nothing that distinguishes", ofVersion("2.0.50", turn...), nil},
 		{"completed", "stopped completed", "end of turn", []string{ago(promptLine("hi"), time.Hour), ago(doneLine("m"), time.Hour), closing(before)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestOpenTurnOfStopped(t *testing.T) {
 }
 
 // A killed session whose entry a later Claude Code removed, which has ended since: the
-// conversation that it left tells that nothing tells how the first ended.
+// conversation that it left shows that the end of the first is not known.
 func TestSweptByOneThatEnded(t *testing.T) {
 	w := newFixture(t)
 	turn := ofVersion("2.1.100", ago(doneLine("m"), time.Hour), ago(promptLine("open"), 30*time.Minute))
@@ -87,7 +87,7 @@ func TestSweptByOneThatEnded(t *testing.T) {
 	w.transcript(3, ofVersion("2.1.100", ago(promptLine("later"), 10*time.Minute), ago(doneLine("m"), 9*time.Minute))...)
 	for _, q := range []adapters.Query{{}, {IDs: []string{id(1)}}} {
 		sessions, _, _ = w.discover(q)
-		if s := w.expect(sessions, 1, "stopped"); !strings.Contains(s.Evidence, "began since") {
+		if s := w.expect(sessions, 1, "stopped"); !strings.Contains(s.Evidence, "has started since") {
 			t.Errorf("evidence %q", s.Evidence)
 		}
 	}

@@ -36,7 +36,7 @@ func (d *discovery) ownersByTime(unregistered []claude) {
 	}
 }
 
-// blindWithoutTable marks what may be running: the recent sessions of versions
+// blindWithoutTable marks the sessions that may be running: the recent ones of versions
 // whose end can't be seen in the registry.
 func (d *discovery) blindWithoutTable() {
 	for _, s := range d.sessions {
@@ -88,9 +88,9 @@ func (d *discovery) canWrite(p claude, s *session) bool {
 	case hasRegistry(f.version):
 		return d.lostEntry(p, s)
 	case f.printed && !p.oneShot && !f.started.Before(p.Started):
-		return false // a run with -p on the side
+		return false // another run, with -p
 	}
-	return !d.leftAt(s).After(p.Started) // p would be gone
+	return !d.leftAt(s).After(p.Started) // otherwise p would have ended
 }
 
 // minStartTime is the shortest time from the start of Claude Code to its first record:

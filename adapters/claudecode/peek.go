@@ -17,17 +17,17 @@ import (
 
 const (
 	peekLine   = 8 << 20   // longer lines are recognised by their beginning and end
-	peekWindow = 512 << 20 // how far back messages are looked for
+	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
 
 var _ adapters.Peeker = (*Adapter)(nil)
 
 // Peek implements adapters.Peeker. Messages come in the order of the transcript
 // (2.1.329 and earlier alike); a conversation that was rewound and continued
-// differently shows both versions. Prompts are what a person typed, slash commands and
-// !commands among them; texts that hooks, reminders and other programs sent to the
-// model are left out, as are sub-agents' records. Keys are the records' uuids and the
-// ids of calls.
+// differently shows both versions. Prompts are the inputs that a person typed,
+// including slash commands and !commands; texts that hooks, reminders and other
+// programs sent to the model are left out, as are sub-agents' records. Keys are the
+// records' uuids and the ids of calls.
 //
 // A call without a result is running, unless the conversation continued without it or
 // the session has no process: then it has failed. A session without a transcript has no
@@ -79,9 +79,9 @@ type peek struct {
 	seen     map[string]bool    // keys of messages
 	results  map[string]adapters.ToolState
 
-	continued bool   // further on, the conversation went on after what is read now
+	continued bool   // the conversation continues after the record that is read now
 	answer    string // message id of the answer read last, raw
-	retries   bool   // the message read last tells of failed requests
+	retries   bool   // the message read last reports failed requests
 	compact   *adapters.Message
 }
 
@@ -110,7 +110,7 @@ func (p *peek) read(ctx context.Context, f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// add takes a message, unless it was read before.
+// add adds a message, unless it was read before.
 func (p *peek) add(m adapters.Message) (added bool) {
 	p.flush()
 	p.retries = false

@@ -12,7 +12,7 @@ import (
 // user reads a record of type user: what the user typed, tool results, an interruption,
 // or a text that a program sent to the model.
 func (p *peek) user(r *raws, m adapters.Message) {
-	if jsonl.True(r.compact) { // its boundary stands before it in newer versions
+	if jsonl.True(r.compact) { // in newer versions its boundary comes before it
 		p.flush()
 		p.compact = &adapters.Message{Key: m.Key, At: m.At, Text: compacted}
 		return
@@ -67,7 +67,7 @@ func (p *peek) userText(content []byte) string {
 	return strings.Join(parts, "\n")
 }
 
-// result notes the result of a call.
+// result records the result of a call.
 func (p *peek) result(block []byte) {
 	id := jsonl.String(jsonl.Get(block, "tool_use_id"))
 	if id == "" {
@@ -79,7 +79,7 @@ func (p *peek) result(block []byte) {
 	}
 }
 
-// prompt adds what a person typed.
+// prompt adds a prompt that a person typed.
 func (p *peek) prompt(text string, origin []byte, m adapters.Message) {
 	m.Role = adapters.FromUser
 	kind, human := meaning(text, origin)
@@ -126,7 +126,7 @@ func (p *peek) queued(r *raws, m adapters.Message) {
 	if text := p.userText(jsonl.Get(r.attachment, "prompt")); text != "" {
 		p.prompt(text, origin, m)
 	}
-	p.continued = moved // the turn goes on
+	p.continued = moved // the turn continues
 }
 
 // assistant reads one record of an answer: newer versions write one for each
@@ -226,7 +226,7 @@ func argument(input []byte) string {
 func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 	switch string(jsonl.Text(r.subtype)) {
 	case "compact_boundary":
-		p.compact = nil // it is this one's
+		p.compact = nil // the pending compaction belongs to this record
 		m.Text = compacted
 		p.note(m)
 	case "api_error":

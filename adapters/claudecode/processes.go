@@ -21,7 +21,7 @@ const comm = "claude"
 type claude struct {
 	proc.Process
 	cwd  string
-	home string // its configuration folder as it names it; "" when its environment is hidden, or speaks of places that aren't here
+	home string // its configuration folder, as the process names it; "": hidden, or it doesn't exist here
 	root string // home with its symbolic links resolved
 	// unresponsive: the file system of home does not answer.
 	unresponsive bool
@@ -145,7 +145,7 @@ func (a *Adapter) inspect(p proc.Process) claude {
 	return c
 }
 
-// forgetProcesses drops what is remembered of processes that ended.
+// forgetProcesses drops the cached details of processes that ended.
 func (a *Adapter) forgetProcesses(live []claude) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,7 +20,7 @@ const (
 	irrelevant   kind = iota // says nothing about turns
 	prompted                 // input that opens a turn
 	answered                 // a block of the model's answer
-	toolResult               // what tools returned
+	toolResult               // results of tools
 	interrupted              // the user stopped the turn
 	commanded                // a slash command; it may open a turn
 	turnMeasured             // written when a turn is over
@@ -144,7 +144,7 @@ var requestDump = []byte(`{"type":"api-request`)
 
 // parse reads one line. It returns an error unless the line is valid JSON.
 func (p *parser) parse(line []byte) (record, error) {
-	line = bytes.TrimLeft(line, "\x00") // what a crash can leave; Claude Code reads over it, too
+	line = bytes.TrimLeft(line, "\x00") // a crash can leave these; Claude Code skips them, too
 	if bytes.HasPrefix(line, requestDump) {
 		return record{}, nil
 	}

@@ -37,8 +37,8 @@ type entry struct {
 	name       string // as the user named the session
 	status     string // empty before about 2.1.151
 	waitingFor string
-	since      time.Time // of status; zero if not told
-	dated      bool      // since is the status's own, as from about 2.1.151 on
+	since      time.Time // of status; zero if not known
+	dated      bool      // since is the time of the status, as in about 2.1.151 and later
 }
 
 var entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
@@ -172,7 +172,7 @@ type brokenEntry struct {
 }
 
 // readRegistry reads the entries of a root. Files that are removed meanwhile are left
-// out; the *.key files beside the entries are secrets and are never opened.
+// out; the *.key files next to the entries are secrets and are never opened.
 func readRegistry(ctx context.Context, root string) (reg registry, problem error) {
 	dir := filepath.Join(root, "sessions")
 	names, err := os.ReadDir(dir)

@@ -97,7 +97,7 @@ func TestEntryDeleted(t *testing.T) {
 		{"another's by its argument", "stopped died", "", []string{"claude", "--session-id", id(2)}, func(dir string) []string { return []string{turn(dir)} }},
 		{"one that ended", "stopped interrupted", "orderly", []string{"claude"}, func(dir string) []string { return []string{turn(dir), closing(time.Now())} }},
 		{"older, by its folder", "working", "by its folder", []string{"claude"}, func(dir string) []string { return ofVersion("2.1.100", turn(dir)) }},
-		{"older, begun a moment ago", "stopped", "nothing tells", []string{"claude"}, func(dir string) []string {
+		{"older, begun a moment ago", "stopped", "not known how this one ended", []string{"claude"}, func(dir string) []string {
 			return ofVersion("2.1.100", inFolder(dir, ago(promptLine("hi"), time.Hour)))
 		}},
 	} {

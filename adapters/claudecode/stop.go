@@ -11,9 +11,9 @@ import (
 	"rollcall/proc"
 )
 
-// EndBy implements adapters.Ender. An interrupted Claude Code writes down that it
-// was interrupted and exits; Terminate leaves the turn open (2.1.329). A session
-// of `claude --bg` is started again by its supervisor when it is signalled.
+// EndBy implements adapters.Ender. An interrupted Claude Code records the interruption
+// and exits; Terminate leaves the turn open (2.1.329). A session of `claude --bg` is
+// started again by its supervisor when it is signalled.
 func (a *Adapter) EndBy(s adapters.Session) ([]proc.Signal, error) {
 	if background(&s) {
 		return nil, fmt.Errorf("its supervisor would start it again; use: claude stop %.8s", s.ID)

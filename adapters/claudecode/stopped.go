@@ -81,7 +81,7 @@ func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) 
 // sweptSince reports whether a Claude Code began after the last record of s: 2.1.100
 // removes the registry entries of killed processes when it starts. Such a process runs,
 // or has written to a conversation, which may be an older one that it resumed. A process
-// that came and went without a prompt leaves no trace.
+// that began and ended without a prompt leaves no trace.
 func (d *discovery) sweptSince(s *session) bool {
 	t := &s.facts.turn
 	if slices.ContainsFunc(d.table.claudes, func(p claude) bool { return p.excludedAs == "" && t.before(p.Process) }) {

@@ -15,14 +15,14 @@ type totals struct {
 	customTitle, aiTitle string
 	unsure               bool // a line over the cap may have held an answer
 
-	// Each block of an answer is a line of its own that repeats the usage of the
-	// whole answer, so usage counts once per message id.
+	// Each block of an answer is a separate line that repeats the usage of the whole
+	// answer, so usage counts once per message id.
 	last      uint64
 	lastUsage adapters.Tokens
 	seen      map[uint64]struct{}
 }
 
-// add takes one line into the sums. It decodes answers only.
+// add adds one line to the sums. It decodes answers only.
 func (t *totals) add(line []byte) {
 	var typ, message, custom, ai, cost []byte
 	err := jsonl.Top(bytes.TrimLeft(line, "\x00"), func(key, raw []byte) bool {

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	wholeLimit = 128 << 10 // files up to here are read whole at once
-	headLimit  = 512 << 10 // how far the first prompt is looked for
-	tailLimit  = 256 << 10 // how far back more than the turn's state is looked for
+	wholeLimit = 128 << 10 // files up to here are read whole
+	headLimit  = 512 << 10 // bytes from the beginning in which the first prompt is searched for
+	tailLimit  = 256 << 10 // bytes from the end in which facts other than the turn's state are searched for
 	growthTime = time.Hour // after which a file isn't expected to grow
 )
 
@@ -144,7 +144,7 @@ func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
 type tailRecord struct {
 	record
 	offset  int64
-	long    string // what a line over the cap is, in words
+	long    string // description of a line over the length limit
 	invalid bool
 }
 
@@ -175,7 +175,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 		r := tailRecord{offset: offset}
 		if long != nil {
 			r.long = long.Words(offset + long.Length - headEnd)
-			have.turn = true // what came before isn't the last
+			have.turn = true // earlier turns are not the last one
 		} else {
 			r.record, err = t.parse.parse(line)
 			r.invalid = err != nil
@@ -202,7 +202,7 @@ type tailNeeds struct {
 
 	answer   uint64 // message id of the last answer
 	answered bool
-	first    time.Time // of a first prompt, whose answer may stand before it
+	first    time.Time // of a first prompt, whose answer may come before it
 	firstAt  int64     // where that prompt is
 }
 
@@ -252,7 +252,7 @@ func (n *tailNeeds) settles(r *record) bool {
 	return false
 }
 
-// finish adds what is after the last complete line, if that is a whole record.
+// finish adds the text after the last complete line, if it is a whole record.
 func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	rest, err := t.Finish(f, info, tailLimit)
 	t.now, t.rest = t.facts, nil
@@ -263,8 +263,9 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	return err
 }
 
-// exact returns the sums over the whole file, reading what is missing of it. When ctx
-// ends first it returns ctx's error, and the next call continues from there.
+// exact returns the sums over the whole file. It reads the parts that were not read
+// yet. When ctx ends first it returns ctx's error, and the next call continues from
+// there.
 func (t *transcript) exact(ctx context.Context) (totals, error) {
 	if t.sums.next < t.Next {
 		if err := t.sumUp(ctx); err != nil {
@@ -276,8 +277,8 @@ func (t *transcript) exact(ctx context.Context) (totals, error) {
 		sums = t.sums.clone()
 		sums.add(t.rest)
 	}
-	sums.seen = nil                                // the caller's copy doesn't go on
-	if time.Since(t.Info.ModTime()) > growthTime { // the ids are needed only to go on
+	sums.seen = nil                                // the caller's copy is not continued
+	if time.Since(t.Info.ModTime()) > growthTime { // the ids are needed only to continue
 		t.sums.seen, t.sums.last = nil, 0
 	}
 	return sums, nil
@@ -303,7 +304,7 @@ func (t *transcript) sumUp(ctx context.Context) error {
 		t.sums.unsure = t.sums.unsure || mayAnswer(long)
 		return nil
 	})
-	if errors.Is(err, jsonl.ErrTooLong) { // there is no reading past it
+	if errors.Is(err, jsonl.ErrTooLong) { // the lines after it can't be read
 		next, err = t.Next, nil
 		t.sums.unsure = true
 	}

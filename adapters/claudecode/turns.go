@@ -58,9 +58,9 @@ const (
 	// otherDelay is the same time for tools that may take long without starting a
 	// process.
 	otherDelay = 5 * time.Second
-	// An answer of versions without a stop reason is taken to go on for shortPart
-	// after its last block, and can go on for longPart; one that was broken off is
-	// taken to be tried again for partDelay.
+	// In versions without a stop reason, an answer counts as continuing for shortPart
+	// after its last block, and can continue for longPart. An answer that was broken
+	// off counts as being retried for partDelay.
 	shortPart = 5 * time.Second
 	longPart  = 5 * time.Minute
 	partDelay = time.Minute
@@ -84,7 +84,7 @@ func (d *discovery) decideTurn(s *session, p proc.Process, why string) report.Ve
 	}
 	if !t.state.over() && t.state != noTurn && !p.IsZero() && t.before(p) {
 		var how string
-		v.Status = adapters.Idle // that turn was another process's
+		v.Status = adapters.Idle // that turn belongs to another process
 		v.Evidence += "; the process started later"
 		if v.Outcome, how = d.openTurn(s); how != "" {
 			v.Evidence += "; " + how
@@ -140,10 +140,10 @@ func (d *discovery) decideAnswer(v *report.Verdict, t *turn, version string) {
 type calling struct {
 	asks     bool // a question to the user
 	plan     bool // it is shown for the user's approval
-	commands bool // a child process as long as it runs
+	commands bool // it is a child process while it runs
 	quick    bool // over at once
 	children bool // sub-agents
-	others   bool // may take long, without a process of its own
+	others   bool // may take long, without starting a process
 }
 
 func (t *turn) calling() (k calling, first time.Time) {

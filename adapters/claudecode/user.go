@@ -8,8 +8,8 @@ import (
 	"rollcall/adapters/internal/uuid"
 )
 
-// interruptMark begins the record that Claude Code writes when the user stops a
-// turn; it goes on with "]" or " for tool use]".
+// interruptMark begins the record that Claude Code writes when the user stops a turn;
+// the record continues with "]" or " for tool use]".
 const interruptMark = "[Request interrupted by user"
 
 // abandonedMark begins the record that is written when a turn ended without an action
@@ -19,7 +19,7 @@ const abandonedMark = "[Request interrupted:"
 // user reads a record of type user: a prompt, tool results, or one of the many
 // other things that are written as if the user had said them.
 func (rec *record) user(r *raws) {
-	if jsonl.True(r.compact) { // the summary that a compacted conversation goes on from
+	if jsonl.True(r.compact) { // the summary with which a compacted conversation continues
 		return
 	}
 	content := jsonl.Get(r.message, "content")
@@ -166,9 +166,9 @@ func tagged(text, tag string) string {
 type wrapping uint8
 
 const (
-	plain        wrapping = iota // a person's words
+	plain        wrapping = iota // a text that a person wrote
 	opensNothing                 // of a command that ran without the model
-	opensTurn                    // told to the model by the program
+	opensTurn                    // sent to the model by the program
 	isCommand
 )
 

@@ -65,8 +65,8 @@ func hasRegistry(s string) bool {
 	return ok && !before(s, firstRegistry)
 }
 
-// recordsItsEnd reports whether that version writes a record when its process
-// ends in an orderly way, whatever ends it, but not when it is killed.
+// recordsItsEnd reports whether that version writes a record when its process ends in
+// an orderly way for any reason, but not when it is killed.
 func recordsItsEnd(s string) bool {
 	_, ok := parseVersion(s)
 	return ok && !before(s, firstClosing)

@@ -54,7 +54,7 @@ var otherCommands = []string{
 type role uint8
 
 const (
-	anyRole  role = iota // its command line is not known, as that of a process that is ending
+	anyRole  role = iota // its command line is not known, as for a process that is ending
 	terminal             // an interface in a terminal
 	run                  // one turn without a terminal
 	server               // hosts threads that are not its own

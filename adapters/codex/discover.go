@@ -25,7 +25,7 @@ type discovery struct {
 	census      census
 	noTable     bool // the process table could not be read
 	answer      *report.Answer
-	mainThreads map[*host]int   // how many threads that are no sub-agents each hosts
+	mainThreads map[*host]int   // the number of main threads, not sub-agents, of each host
 	attended    map[string]bool // threads of a daemon that a terminal interface shows, or may
 }
 

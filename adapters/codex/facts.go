@@ -14,20 +14,20 @@ type turn struct {
 	id      string
 	since   time.Time // of its beginning or end; zero when that wasn't read
 	last    time.Time // of its newest record, while it is open
-	began   time.Time // kept when it ends; zero where its beginning wasn't read
+	began   time.Time // start of the turn, kept when it ends; zero if its beginning wasn't read
 	outcome adapters.Outcome
 	why     string // of a failed or aborted one
 	// explicit reports that the version writes task_started and the other task records
 	// (after 0.98.0). Without them, only an answer shows the end of a turn.
 	explicit bool
-	answered time.Time // implicit: the model's last word, when nothing followed
+	answered time.Time // implicit: time of the model's last answer, if no record followed
 	// implicit reports that the answer's tokens were counted and that it was added to
 	// the history, so it was complete. Up to 0.63.0 it is added last, together with its
 	// calls after they have run.
 	counted, recorded bool
 	prompted          bool   // a user's prompt belongs to it
-	worked            bool   // the model did something in it
-	review            review // what a review in it came to
+	worked            bool   // the model was active in it
+	review            review // the state of a review in it
 }
 
 type turnState uint8
@@ -68,7 +68,7 @@ type facts struct {
 	prompted                time.Time // when lastPrompt was given
 	title                   string
 	model                   string
-	approval, reviewer      string // when calls need an approval, and whose
+	approval, reviewer      string // when calls need an approval, and who gives it
 	turn                    turn
 	calls                   []toolCall
 	totals                  *tokens
@@ -157,7 +157,7 @@ func (f *facts) applyPrompt(r record) {
 func (f *facts) applyEnd(r record) {
 	t := &f.turn
 	if t.state == open && t.explicit && r.turn != "" && t.id != "" && r.turn != t.id {
-		return // an earlier turn's, late
+		return // a late record of an earlier turn
 	}
 	f.calls = nil
 	f.explicit = f.explicit || r.kind == completed
@@ -234,7 +234,7 @@ func (f *facts) applyWork(r record) {
 	t := &f.turn
 	switch t.state {
 	case ended:
-		return // what trails behind an end does not begin anything
+		return // a record after the end begins no turn
 	case noTurn, lost: // its beginning wasn't read
 		*t = turn{state: open, since: r.at, explicit: f.explicit}
 	}

@@ -25,15 +25,15 @@ type folders struct {
 	mu       sync.Mutex
 	known    map[string]folder
 	swept    map[string]sweep     // by root
-	lastLive map[string]time.Time // when threads were seen in a process last, of late
+	lastLive map[string]time.Time // when threads were seen in a process last, for a while
 }
 
 // folder holds the contents of a folder. It is not changed after it was stored.
 type folder struct {
 	path     string      // with a link resolved
 	info     fs.FileInfo // of the folder
-	names    []string    // of what is no rollout
-	rollouts []rollout   // as seen last; info is nil where they were not
+	names    []string    // of entries that are not rollouts
+	rollouts []rollout   // as last examined; info is nil for those that were not
 }
 
 // sweep records when every rollout of a root was examined.
@@ -51,7 +51,7 @@ const (
 	// process had it open or wrote to it.
 	recentTime = 15 * time.Minute
 	sweepAfter = time.Minute
-	sweepPause = 2 * time.Second // while something goes on all the time
+	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
 )
 
 // sweep reports whether every rollout of a root must be examined now. The caller calls

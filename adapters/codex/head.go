@@ -9,13 +9,13 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// head is the first line of a rollout: what the thread is.
+// head holds the first line of a rollout, which describes the thread.
 type head struct {
 	id, cwd, branch, version string
 	parent                   string
 	subagent                 bool
 	byTerminal               bool   // a terminal interface began it
-	task                     string // what its parent calls a sub-agent
+	task                     string // the name that a parent gave to its sub-agent
 	started                  time.Time
 	// inherited is the ordinal from which on records are the sub-agent's own;
 	// those before are a copy of its parent's.

@@ -72,7 +72,7 @@ func parseLong(begin, end []byte) record {
 	return r
 }
 
-// member finds the text of a member in a piece of JSON; it may be cut off.
+// member returns the text of a member in a piece of JSON. The text may be cut off.
 func member(piece []byte, name string) string {
 	_, rest, found := bytes.Cut(piece, []byte(`"`+name+`":"`))
 	if !found {

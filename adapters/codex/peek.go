@@ -16,7 +16,7 @@ import (
 
 const (
 	peekLine   = 4 << 20   // longer lines are recognised by their beginning and end
-	peekWindow = 512 << 20 // how far back messages are looked for
+	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
 
 var _ adapters.Peeker = (*Adapter)(nil)
@@ -93,7 +93,7 @@ type peek struct {
 	messages  []peekMessage // the newest first
 	seen      map[string]bool
 	states    map[string]adapters.ToolState // of calls, by their id
-	over      bool                          // the turn of what is read now is over
+	over      bool                          // the turn of the record that is read now is over
 }
 
 // peekMessage is a message that the rollout may hold twice: as an event and, right after

@@ -73,7 +73,7 @@ func (p *peek) event(payload []byte, m peekMessage) {
 	case "item_completed":
 		p.completed(jsonl.Get(payload, "item"), m)
 	case "task_started", "turn_started":
-		p.over = true // what is read from here on belongs to an earlier turn
+		p.over = true // the records that are read after this one belong to an earlier turn
 	case "task_complete", "turn_complete":
 		p.over = true
 		if failed := jsonl.Get(payload, "error"); !jsonl.Null(failed) && failsTurn(failed) {
@@ -137,7 +137,7 @@ func (p *peek) completed(item []byte, m peekMessage) {
 		}
 	case "ContextCompaction":
 		p.note(compacted, m)
-	default: // of a call, which is an item of the history as well
+	default: // the event of a call, which is also an item of the history
 		status := string(jsonl.Text(jsonl.Get(item, "status")))
 		code, known := jsonl.Int(jsonl.Get(item, "exit_code"))
 		if id != "" && (status == "failed" || status == "declined" || known && code != 0) {

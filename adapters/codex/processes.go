@@ -26,7 +26,7 @@ type host struct {
 	daemon       bool   // an app-server that listens on the control socket
 	ephemeral    bool   // stores nothing
 	noDaemon     bool   // shows no thread of the daemon
-	reopens      bool   // was told to show an earlier thread
+	reopens      bool   // it was started to show an earlier thread
 	resumes      string // thread named on its command line
 	cd           string // working folder named there
 	otherFolder  bool   // it works in a folder that the command line does not name
@@ -36,7 +36,7 @@ type host struct {
 	unresponsive string // the home that it uses, where the file system does not answer
 
 	rollouts         map[string]bool // open ones, by path
-	containerThreads map[string]bool // threads of open ones whose path isn't here: a container's name for them
+	containerThreads map[string]bool // threads of open rollouts whose path doesn't exist here: it is a container's name for them
 	locks            map[string]bool // open writer locks, by the thread's id
 	state            []string        // folders of the state databases it has open
 	filesErr         error           // why its open files aren't known; nil: they are

@@ -18,7 +18,7 @@ const (
 	headLimit  = 1 << 20   // to look for the first prompt
 	headLine   = 1 << 20   // the session_meta line has 22 KB
 	tailLine   = 512 << 10 // longer ones are recognised by their beginning and end
-	tailSoft   = 4 << 20   // for what is good to know: last prompt, model
+	tailSoft   = 4 << 20   // for the less important facts: last prompt, model
 	tailHard   = 32 << 20  // for the turn and the tokens
 	readWindow = 128 << 20 // for a single line that goes beyond tailHard
 )
@@ -204,7 +204,7 @@ type collector struct {
 
 	gap      bool  // records were left out between from and those kept
 	implicit bool  // the rollout began without task_* records
-	promptAt int64 // how far from the end the newest prompt is
+	promptAt int64 // distance of the newest prompt from the end, in bytes
 	read     int64
 }
 

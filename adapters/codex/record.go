@@ -8,7 +8,7 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// textLimit bounds what is kept of a prompt, a title or an error: bytes.
+// textLimit is the number of bytes of a prompt, a title or an error that are kept.
 const textLimit = 4096
 
 // errRecord is returned for a line that is not a rollout record.
@@ -18,7 +18,7 @@ var errRecord = errors.New("not a rollout record")
 type kind uint8
 
 const (
-	activity   kind = iota // something of the turn: reasoning, a tool's event, …
+	activity   kind = iota // activity within the turn: reasoning, a tool's event, …
 	other                  // nothing about the turn
 	meta                   // session_meta; see parseMeta
 	started                // task_started
@@ -26,8 +26,8 @@ const (
 	aborted                // turn_aborted
 	failure                // an error that ends the turn
 	rolledBack             // thread_rolled_back: the turn is undone
-	prompt                 // what the user typed
-	answer                 // what the model said
+	prompt                 // a text that the user typed
+	answer                 // a text of the model
 	call                   // a tool was called
 	output                 // a tool's result
 	settings               // turn_context, thread_settings_applied
@@ -36,7 +36,7 @@ const (
 	reviewed               // a review is over; its turn's end follows
 )
 
-// record is one line of a rollout, reduced to what matters here.
+// record holds the parts of one line of a rollout that Rollcall needs.
 type record struct {
 	kind    kind
 	at      time.Time
@@ -44,7 +44,7 @@ type record struct {
 	turn    string
 	thread  string // of a usage record that names one
 	text    string // prompt, error, name of a thread, reason of an abort
-	history bool   // answer: as the model is given it again, not as it was shown
+	history bool   // answer: in the form for the model, not as it was shown
 	silent  bool   // completed: without a last message; reviewed: without a result
 
 	callID    string

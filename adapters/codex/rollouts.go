@@ -21,7 +21,7 @@ type rollout struct {
 	path string // with links resolved down to its folder
 	id   string // of the thread, from its name
 	info fs.FileInfo
-	link bool // what it leads to may change unseen
+	link bool // a link, whose target may change unnoticed
 }
 
 // threadID returns the thread's id out of a rollout's name:
@@ -70,7 +70,7 @@ func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(i
 type walker struct {
 	folders          *folders
 	wanted, isRecent func(id string) bool
-	all              bool      // look at every rollout
+	all              bool      // examine every rollout
 	recentSince      time.Time // or at those written to since
 	found            []rollout
 	seen             map[string]int // id: index in found

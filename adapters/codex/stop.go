@@ -63,7 +63,7 @@ func socketOf(rollout string) string {
 // openTurn returns the id of the open turn of a rollout; empty: none.
 func openTurn(ctx context.Context, rollout string) (string, error) {
 	if strings.HasSuffix(rollout, ".zst") {
-		return "", nil // compressed when it is long over
+		return "", nil // compressed only when it ended long ago
 	}
 	f, err := os.Open(rollout)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,13 +1,12 @@
 // Package openclaw reports the sessions of OpenClaw gateways.
 //
-// A gateway is asked over its WebSocket protocol, versions 3 and 4, at every
-// question. Its sessions have no processes of their own: while it
-// answers, a session works, waits or is idle as its row says (hasActiveRun) and as
-// the gateway's lists of pending approvals and questions say. Gateways are found
-// through the user's settings, the environment, the state folders (~/.openclaw and
-// those of profiles) and the running processes; the failure of one does not affect
-// the others. The sessions of a gateway on this machine that refuses to answer are
-// read from its state folder.
+// A gateway is asked over its WebSocket protocol, versions 3 and 4, at every question.
+// Its sessions have no separate processes: while it answers, a session works, waits or
+// is idle as its row says (hasActiveRun) and as the gateway's lists of pending
+// approvals and questions say. Gateways are found through the user's settings, the
+// environment, the state folders (~/.openclaw and those of profiles) and the running
+// processes; the failure of one does not affect the others. The sessions of a gateway
+// on this machine that refuses to answer are read from its state folder instead.
 //
 // Facts were learned from OpenClaw 2026.9.6, 2026.7.1, 2026.5.18, 2026.4.15, 2026.3.13
 // and 2026.2.26 on Linux.
@@ -27,25 +26,23 @@ import (
 // Gateway is a gateway that the user named in the settings.
 type Gateway struct {
 	URL   string // ws://, wss://, http:// or https://
-	Token string // gateway.auth.token, or the password of one that wants a password
+	Token string // gateway.auth.token, or the password of a gateway that requires one
 	Name  string // shown as the session's Remote; the URL if empty
 }
 
 // Config holds where to look for gateways, and which other ones to ask.
 type Config struct {
 	adapters.Config
-	// Gateways are asked besides those that are found. One that is found as well
-	// is asked once, with the token that stands here.
+	// Gateways lists the gateways to ask in addition to those that are found. One that
+	// is also found is asked once, with the token given here.
 	Gateways []Gateway
-	// AllowPlaintext lets tokens travel without TLS to gateways that are not on
-	// this machine.
+	// AllowPlaintext permits sending tokens without TLS to gateways on other machines.
 	AllowPlaintext bool
 }
 
-// Adapter implements adapters.Adapter, adapters.Watcher, adapters.Pusher,
-// adapters.Stopper, adapters.Peeker and adapters.ProcessOwner. It keeps no status: in memory are which
-// gateway has which session, first prompts, and, while Push runs, one connection
-// per gateway.
+// Adapter implements adapters.Adapter, adapters.Watcher, adapters.Pusher, adapters.Stopper,
+// adapters.Peeker and adapters.ProcessOwner. It keeps no status. It keeps in memory which gateway has
+// which session, the first prompts, and, while Push runs, one connection for each gateway.
 type Adapter struct {
 	home  string
 	env   func(string) string
@@ -93,12 +90,12 @@ func (a *Adapter) Describe() adapters.Description { return description }
 // Name implements adapters.Adapter.
 func (a *Adapter) Name() adapters.Name { return adapters.OpenClaw }
 
-// Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that one
-// that hangs doesn't cost the answers of the others. A gateway that is installed
-// and not running has no sessions, and is an error only when the user named it,
-// when it crashed lately, or when it was seen before by this Adapter and did not
-// end cleanly. Without Query.Totals only a few sessions' tokens and costs are asked for at
-// once; those of sessions at work are not known.
+// Discover implements adapters.Adapter. Every gateway has 3.5 s at most, so that a gateway
+// that hangs does not delay the others. A gateway that is installed and not running has no
+// sessions. It is an error only if the user named it, if it crashed in the last 24 hours,
+// or if this Adapter has seen it before and it did not end cleanly. Without Query.Totals
+// the tokens and costs of only a few sessions are asked for in one call; those of sessions
+// at work are not known.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	f := a.find(ctx)
 	a.watched.Set(f.answer.Watched())
@@ -119,7 +116,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 		}
 		answers[i].addTo(f.answer, q)
 	}
-	if len(f.answer.Problems()) > 0 { // they say what did not answer
+	if len(f.answer.Problems()) > 0 { // the problems name the gateways that did not answer
 		ctx = context.WithoutCancel(ctx)
 	}
 	return f.answer.Result(ctx, "OpenClaw")

@@ -20,7 +20,8 @@ import (
 const (
 	minProtocol = 3 // 2026.2.26
 	maxProtocol = 4 // 2026.9.6
-	// frameLimit bounds one message: a page of sessions has about 3 MB.
+	// frameLimit is the largest size of one message in bytes. A page of sessions has
+	// about 3 MB.
 	frameLimit = 32 << 20
 
 	scopeRead  = "operator.read"
@@ -45,13 +46,14 @@ type hello struct {
 	} `json:"policy"`
 }
 
-// has reports whether the gateway has a method; the list may be shortened (it was in
-// no version seen), so that an empty one says nothing.
+// has reports whether the gateway has a method. It returns true if the list of methods
+// is empty: a gateway may shorten the list, although no version was seen to do so.
 func (h *hello) has(method string) bool {
 	return len(h.Features.Methods) == 0 || slices.Contains(h.Features.Methods, method)
 }
 
-// granted reports whether a scope was granted. 2026.2.26 doesn't say which were.
+// granted reports whether a scope was granted. 2026.2.26 doesn't list the granted
+// scopes.
 func (h *hello) granted(scope string) bool {
 	return h.Auth.Scopes == nil || slices.Contains(h.Auth.Scopes, scope) || slices.Contains(h.Auth.Scopes, scopeAdmin)
 }
@@ -81,9 +83,9 @@ type frame struct {
 	Error   *refusal        `json:"error"`
 }
 
-// connect opens a connection with these scopes. events, if not nil, gets every
-// event that comes after the welcome, on a goroutine of the client; it returns
-// soon. Close the client after use.
+// connect opens a connection with these scopes. events, if not nil, gets every event
+// that comes after the greeting, on a goroutine of the client; it must return soon.
+// Close the client after use.
 func (t *target) connect(ctx context.Context, allowPlaintext bool, scopes []string, events func(frame)) (*client, error) {
 	hc := t.httpClient(allowPlaintext)
 	ws, response, err := websocket.Dial(ctx, t.url, &websocket.DialOptions{HTTPClient: hc})

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// answerLimit is how long one gateway may take. The caller has 5 s for all.
+	// answerLimit is the time that one gateway may take. The caller has 5 s for all.
 	answerLimit = 3500 * time.Millisecond
-	// retryLimit is how long one may take that did not answer the last time.
+	// retryLimit is the time that a gateway may take which did not answer the last
+	// time.
 	retryLimit = 1500 * time.Millisecond
-	// retryFor is how long that is remembered: a machine under load answers late,
-	// and gets its full time again.
+	// retryFor is the time for which a missing answer is remembered: a machine under
+	// load answers late, and gets its full time again after it.
 	retryFor = 10 * time.Second
 )
 
@@ -29,8 +30,8 @@ type answer struct {
 	skipped  map[string]int
 }
 
-// gatewayStates remembers of each gateway what helps to judge that it does not answer:
-// never a status.
+// gatewayStates keeps for each gateway what is needed to explain a missing answer. It
+// keeps no status.
 type gatewayStates struct {
 	mu   sync.Mutex
 	byID map[string]*gatewayState
@@ -38,7 +39,7 @@ type gatewayStates struct {
 
 type gatewayState struct {
 	seen    bool // it answered before
-	hadLock bool // and then had a lock, so that one that is gone means a clean end
+	hadLock bool // it had a lock then, so a missing lock means a clean end
 	silent  time.Time
 }
 
@@ -101,15 +102,15 @@ func lockExists(path string) bool {
 	return ok || err != nil
 }
 
-// notRunning returns the problems of a gateway at whose address no process listens.
-// That a gateway is merely stopped is no problem: many users have one installed and
-// don't use it.
+// notRunning returns the problems of a gateway at whose address no process listens. A
+// gateway that was only stopped is no problem: many users have one installed and don't
+// use it.
 func (a *Adapter) notRunning(t *target, was gatewayState) []error {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Fix: startHint()}
 	switch {
 	case t.owner.state == ownerAlive:
 		p.Err = fmt.Errorf("the gateway's process %d is running, but nothing listens there", t.owner.pid)
-		p.Fix = "it is starting, which takes up to a minute, or ending; `openclaw gateway status` says more"
+		p.Fix = "it is starting, which takes up to a minute, or stopping; `openclaw gateway status` says more"
 	case t.owner.state == ownerGone:
 		p.Path = t.lockPath
 		p.Err = fmt.Errorf("the gateway is not running: its process %d is gone and left this lock", t.owner.pid)
@@ -140,8 +141,8 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	if anyActive(rows) {
 		var err error
 		if v.pending, v.whyPendingUnknown, err = a.pending(ctx, t, c); err != nil {
-			// Working can't be told from waiting at the moment: what was seen last is
-			// better than a guess.
+			// At the moment working can't be distinguished from waiting: the last known
+			// state is better than a guess.
 			hidden = true
 			ans.problems = append(ans.problems, t.problem(err))
 		}

@@ -20,8 +20,8 @@ import (
 	"rollcall/adapters/internal/peer"
 )
 
-// refusal is the error of a response, as 2026.9.6 and 2026.2.26 give it. Details
-// are read apart: their form differs from error to error.
+// refusal is the error of a response, as 2026.9.6 and 2026.2.26 give it. Details are
+// parsed separately: their form differs from error to error.
 type refusal struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"`
@@ -51,8 +51,8 @@ func (r *refusal) number(name string) string {
 	return "?"
 }
 
-// handshakeError reports that what listens there is no WebSocket server, or refused the
-// connection.
+// handshakeError reports that the program at the address is not a WebSocket server, or
+// refused the connection.
 type handshakeError struct {
 	status int
 	err    error
@@ -63,7 +63,7 @@ func (e *handshakeError) Error() string {
 }
 func (e *handshakeError) Unwrap() error { return e.err }
 
-// oneLine makes a text of a gateway fit for one line of a message: at most 300
+// oneLine returns a text of a gateway for one line of a message: at most 300
 // characters, without control characters.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -84,7 +84,7 @@ func isRefusedDial(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wsaConnRefused)
 }
 
-// problem describes, without any secret, what kept a gateway from answering.
+// problem returns the Problem for a gateway that did not answer, without any secret.
 func (t *target) problem(err error) *adapters.Problem {
 	p := &adapters.Problem{Kind: adapters.ErrUnreadable, Path: t.url, Err: err}
 	var (
@@ -123,11 +123,11 @@ func (t *target) problem(err error) *adapters.Problem {
 	case isRefusedDial(err):
 		p.Err, p.Fix = errors.New("nothing listens there: the gateway is not running"), startHint()
 	case websocket.CloseStatus(err) == websocket.StatusServiceRestart, websocket.CloseStatus(err) == websocket.StatusGoingAway:
-		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is ending or starting again"
+		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is stopping or restarting"
 	case websocket.CloseStatus(err) != -1:
 		p.Err = fmt.Errorf("it closed the connection (%d)", websocket.CloseStatus(err))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is ending or starting again, or no gateway listens there"
+		p.Err, p.Fix = errors.New("the gateway ended the connection"), "it is stopping or restarting, or no gateway listens there"
 	default:
 		p.Err = errors.New("the connection failed: " + oneLine(innermost(err).Error()))
 	}

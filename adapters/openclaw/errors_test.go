@@ -180,7 +180,7 @@ func TestStrangers(t *testing.T) {
 		handler http.HandlerFunc
 		words   []string
 	}{
-		{"a web server", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "hello") }, []string{"answered HTTP 200 instead of a WebSocket"}},
+		{"a web server", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "hello") }, []string{"answered HTTP 200 instead of opening a WebSocket"}},
 		{"a redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, []string{"redirect"}},
 	}
 	for _, test := range tests {

@@ -8,11 +8,11 @@ import (
 	"rollcall/adapters"
 )
 
-// maxRuns bounds what events tell of runs.
+// maxRuns is the largest number of runs that are kept from events.
 const maxRuns = 20_000
 
 // event handles an event of a gateway. It calls the listeners if the next Discover may
-// answer differently. Events about single words of an answer are passed over.
+// answer differently. It ignores events about single words of an answer.
 func (l *link) event(f frame) {
 	var e struct {
 		SessionKey string `json:"sessionKey"`
@@ -53,9 +53,9 @@ func (l *link) event(f frame) {
 	}
 }
 
-// note keeps how a session's run ended or that it began. A gateway reports an
-// interruption as an error or an end as well, before or after: it stays an
-// interruption.
+// note records that a session's run began, or how it ended. A gateway reports an
+// interruption also as an error or an end, before or after it: the run then still
+// counts as interrupted.
 func (l *link) note(key string, now run) {
 	if key == "" {
 		return
@@ -85,7 +85,7 @@ func (l *link) wasWaiting(key string) bool {
 	return l.waiting[key]
 }
 
-// noteWaiting notes which sessions wait for the user.
+// noteWaiting records which sessions wait for the user.
 func (p *pusher) noteWaiting(id string, pending map[string]request) {
 	l := p.link(id)
 	if l == nil {
@@ -100,7 +100,8 @@ func (p *pusher) noteWaiting(id string, pending map[string]request) {
 	l.waiting = waiting
 }
 
-// runsOf returns a function with what the kept connection c heard of runs, or nil.
+// runsOf returns a function that returns the runs known from events of the kept
+// connection c, or nil.
 func (p *pusher) runsOf(id string, c *client) func(string) (run, bool) {
 	l := p.link(id)
 	if l == nil {

@@ -18,17 +18,18 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// From 2026.3.12 to 2026.4.24 a gateway grants nothing to a client that shows no
-// paired device, not even on loopback with its token, and Rollcall pairs none: that
+// From 2026.3.12 to 2026.4.24 a gateway grants no scope to a client without a paired
+// device, not even on loopback with its token. Rollcall pairs no device, since that
 // would write into the gateway's state. Such a gateway still accepts the connection, so
-// that it is known to run, and what its sessions do stands in its state folder: the
-// sessions in sessions.json, and which has a run in the locks (see transcripts.go).
+// it is known to be running. Its sessions are read from its state folder: sessions.json
+// lists them, and the locks show which of them has a run (see transcripts.go).
 
 const (
-	// maxStore bounds a sessions.json, which has some 15 kB for a session.
+	// maxStore is the largest size of a sessions.json in bytes. It has some 15 kB for
+	// each session.
 	maxStore = 256 << 20
-	// openingSize and openingLine bound how much of a transcript is read for how it
-	// began.
+	// openingSize and openingLine limit the part of a transcript that is read for its
+	// beginning.
 	openingSize = 1 << 20
 	openingLine = 256 << 10
 )
@@ -40,8 +41,8 @@ func isMissingScope(err error) bool {
 	return errors.As(err, &r) && (r.Message == "missing scope: "+scopeRead || r.detail("missingScope") == scopeRead)
 }
 
-// files lists the sessions from the state folder of a gateway that does not grant
-// Rollcall to read them. ok is false where there is nothing to read.
+// files lists the sessions from the state folder of a gateway that does not permit
+// Rollcall to list them. ok reports whether there was something to read.
 func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
 	if t.stateDir == "" {
 		return false
@@ -51,7 +52,7 @@ func (a *Adapter) files(t *target, h *hello, ans *answer) (ok bool) {
 	read := false
 	for _, path := range stores {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(path)), "agent", "openclaw-agent.sqlite")); err == nil {
-			continue // a newer version moved them into it, and left this
+			continue // a newer version moved them there, and left this file
 		}
 		read = true
 		b, _, err := agentfile.ReadSmall(path, maxStore)

@@ -24,8 +24,8 @@ type workspaces struct {
 	agent map[string]string
 }
 
-// fill returns the agents' folders. It asks for them when a row lacks its own. Those of
-// the settings come first: 2026.2.26 reports none.
+// fill returns the agents' folders. It asks the gateway for them when a row lacks its
+// folder. The folders in the settings have priority: 2026.2.26 reports none.
 func (f *workspaceCache) fill(ctx context.Context, t *target, c *client, rows []row, now time.Time) map[string]string {
 	needed := false
 	for i := range rows {
@@ -59,7 +59,7 @@ func (f *workspaceCache) fill(ctx context.Context, t *target, c *client, rows []
 	return found
 }
 
-// workspaces adds what the gateway says to what is known.
+// workspaces adds the folders that the gateway reports to the known ones.
 func (c *client) workspaces(ctx context.Context, found map[string]string) error {
 	if !c.hello.has("agents.list") {
 		return nil

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// unmarshalJSON5 reads what OpenClaw accepts as its settings (2026.9.6): JSON, or
-// else JSON5 with its comments, trailing commas, unquoted names and single
-// quotes.
+// unmarshalJSON5 parses settings in the form that OpenClaw accepts (2026.9.6): JSON, or
+// JSON5 with comments, trailing commas, unquoted names and single quotes.
 func unmarshalJSON5(b []byte, v any) error {
 	strict := json.Unmarshal(b, v)
 	if strict == nil {
@@ -23,8 +22,8 @@ func unmarshalJSON5(b []byte, v any) error {
 	return json.Unmarshal(plain, v)
 }
 
-// toJSON rewrites JSON5 as JSON. It leaves what it can't rewrite for the JSON parser,
-// which then reports the error.
+// toJSON rewrites JSON5 as JSON. It copies what it can't rewrite unchanged, and the
+// JSON parser then reports the error.
 func toJSON(text string) ([]byte, error) {
 	s := scanner{text: strings.TrimPrefix(text, "\ufeff")}
 	for s.pos < len(s.text) {
@@ -39,7 +38,7 @@ type scanner struct {
 	text  string
 	pos   int
 	out   strings.Builder
-	comma bool // one was read and is written only if a value follows
+	comma bool // a comma was read, and is written only if a value follows
 }
 
 func (s *scanner) step() error {
@@ -48,11 +47,11 @@ func (s *scanner) step() error {
 		s.skipTo("\n", 2)
 	case strings.HasPrefix(s.text[s.pos:], "/*"):
 		if !s.skipTo("*/", 2) {
-			return fmt.Errorf("a comment has no end")
+			return fmt.Errorf("a comment is not closed")
 		}
 		s.pos += 2
 	case c == ',':
-		s.emit(",") // the one before, if there are two: an error for the parser
+		s.emit(",") // writes the first of two commas: the parser reports the error
 		s.comma = true
 		s.pos++
 	case c == '}' || c == ']':
@@ -73,7 +72,8 @@ func (s *scanner) step() error {
 	return nil
 }
 
-// emit writes a pending comma and, unless it is one itself, the text.
+// emit writes the pending comma, if any, and then the text, unless the text is itself a
+// comma.
 func (s *scanner) emit(text string) {
 	if s.comma {
 		s.comma = false
@@ -108,7 +108,7 @@ func (s *scanner) quoted(quote byte) error {
 			s.emit(string(text))
 			return nil
 		case r == '\n':
-			return fmt.Errorf("a text in quotes has no end")
+			return fmt.Errorf("a text in quotes is not closed")
 		case r == '\\':
 			if err := s.escape(&b); err != nil {
 				return err
@@ -117,12 +117,12 @@ func (s *scanner) quoted(quote byte) error {
 			b.WriteRune(r)
 		}
 	}
-	return fmt.Errorf("a text in quotes has no end")
+	return fmt.Errorf("a text in quotes is not closed")
 }
 
 func (s *scanner) escape(b *strings.Builder) error {
 	if s.pos >= len(s.text) {
-		return fmt.Errorf("a text in quotes has no end")
+		return fmt.Errorf("a text in quotes is not closed")
 	}
 	c := s.text[s.pos]
 	s.pos++
@@ -154,7 +154,7 @@ func (s *scanner) escape(b *strings.Builder) error {
 		if s.pos < len(s.text) && s.text[s.pos] == '\n' {
 			s.pos++
 		}
-	case '\n': // a line that goes on in the next
+	case '\n': // an escaped line break
 	default:
 		b.WriteByte(c)
 	}

@@ -13,14 +13,15 @@ import (
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
-	// optionalPause is how long to wait when no gateway runs here: its start is told by
-	// its lock, and by whoever asks.
+	// optionalPause is the pause between attempts when no gateway runs here. Its start
+	// is noticed earlier by its lock, or by a Discover that reaches it.
 	optionalPause = 5 * time.Minute
-	// startPause is how long to wait for a gateway that says that it is starting.
+	// startPause is the pause before the next attempt to reach a gateway that reports
+	// that it is starting.
 	startPause = 2 * time.Second
-	// settled is how long a connection has to last to count as a good one.
+	// settled is the time that a connection must last to count as a good one.
 	settled = 30 * time.Second
-	// defaultTick is how often a gateway says that it lives (2026.9.6).
+	// defaultTick is the interval at which a gateway sends a sign of life (2026.9.6).
 	defaultTick = 30 * time.Second
 )
 
@@ -52,7 +53,7 @@ type link struct {
 	target  *target
 	client  *client
 	runs    map[string]run
-	waiting map[string]bool // sessions that waited when they were last asked for
+	waiting map[string]bool // sessions that waited at the last request
 }
 
 // Push implements adapters.Pusher. Between attempts to reach a gateway that is down
@@ -134,8 +135,7 @@ func (l *link) stop() {
 	<-l.ended
 }
 
-// retarget takes over what changed about the gateway; with other credentials a
-// pause ends.
+// retarget copies the changed settings of the gateway. Changed credentials end a pause.
 func (l *link) retarget(t *target) {
 	l.mu.Lock()
 	changed := l.target.auth != t.auth || l.target.pin != t.pin || l.target.url != t.url || l.target.owner != t.owner
@@ -196,7 +196,7 @@ func (l *link) isOptional() bool {
 func (l *link) once(ctx context.Context) error {
 	l.mu.Lock()
 	t := l.target
-	l.runs, l.waiting = map[string]run{}, nil // what was heard before may have changed unheard
+	l.runs, l.waiting = map[string]run{}, nil // the earlier events are outdated: later ones may have been missed
 	l.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -213,7 +213,7 @@ func (l *link) once(ctx context.Context) error {
 	}
 	l.set(c)
 	defer l.set(nil)
-	select { // what happened before does not end the next pause
+	select { // an earlier signal does not end the next pause
 	case <-l.wakeUp:
 	default:
 	}
@@ -228,8 +228,8 @@ func (l *link) set(c *client) {
 	l.p.notify()
 }
 
-// watch returns when the connection ends. A gateway that says nothing for two
-// ticks is asked whether it still lives.
+// watch returns when the connection ends. A gateway that sends nothing for two ticks is
+// asked for a sign of life.
 func (l *link) watch(ctx context.Context, c *client) {
 	tick := time.Duration(c.hello.Policy.TickIntervalMs) * time.Millisecond
 	if tick < time.Second || tick > 10*time.Minute {
@@ -260,8 +260,8 @@ func (l *link) watch(ctx context.Context, c *client) {
 	}
 }
 
-// borrow returns a connection to ask a gateway over: the kept one, or a new one. The
-// caller must call release and tell it whether the gateway hung meanwhile.
+// borrow returns a connection to a gateway: the kept one, or a new one. The caller must
+// call release, and report with it whether the gateway did not answer in time.
 func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release func(hung bool), err error) {
 	l := a.pusher.link(t.id)
 	if l != nil {
@@ -272,7 +272,7 @@ func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release fun
 	if c != nil && !c.isOver() {
 		began := time.Now()
 		return c, func(hung bool) {
-			if hung && c.active.Load() < began.UnixNano() { // nothing at all came: not merely slow
+			if hung && c.active.Load() < began.UnixNano() { // no frame at all arrived, so the gateway is not merely slow
 				go func() { _ = c.ws.CloseNow() }()
 			}
 		}, nil

@@ -31,7 +31,7 @@ func readLock(path string) (l lock, ok bool, err error) {
 		return lock{}, false, adapters.Unreadable(path, err)
 	}
 	if json.Unmarshal(b, &l) != nil || l.PID <= 0 {
-		// Half written, by a gateway that starts: as good as none.
+		// The lock is half written by a gateway that is starting: treated as no lock.
 		return lock{}, false, nil
 	}
 	if l.Port < 1 || l.Port > 65535 {
@@ -52,12 +52,12 @@ func lockFolder() string {
 	return "openclaw"
 }
 
-// maxOldLocks bounds how many locks of older gateways are looked at.
+// maxOldLocks is the largest number of locks of older gateways that are read.
 const maxOldLocks = 50
 
-// oldLock finds the lock of a gateway before the state folder held it (2026.2.26):
-// in the system's folder for temporary files, named by a hash of the settings' path,
-// which it names itself.
+// oldLock finds the lock of a gateway of a version that keeps it outside the state
+// folder (2026.2.26): in the system's folder for temporary files, under a hash of the
+// path of the settings. The lock contains that path.
 func (s *search) oldLock(config string) (path string, l lock, ok bool) {
 	for _, p := range s.oldLocks() {
 		if l, ok, err := readLock(p); ok && err == nil && l.Config == config {

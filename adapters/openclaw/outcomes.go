@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// endLine bounds a line of a transcript that is read for how its run ended.
+	// endLine is the longest line of a transcript that is read for the outcome of its
+	// run, in bytes.
 	endLine = 4 << 20
-	// endLines is how far back that is looked for.
+	// endLines is the number of lines that are read for it, from the end.
 	endLines = 50
 )
 
-// runOutcomes keeps by path how the last run in a transcript ended, as long as the
-// file stays as it is.
+// runOutcomes caches the outcome of the last run in a transcript, by path, until the
+// file changes.
 type runOutcomes struct {
 	report.Memo[string, runOutcome]
 }
@@ -44,8 +45,9 @@ func (o *runOutcomes) of(path string, info fs.FileInfo) adapters.Outcome {
 	return outcome
 }
 
-// lastOutcome looks for the last message: an answer says how it ended, and after
-// anything else the run was cut off.
+// lastOutcome returns the outcome that the last message shows: the one that is recorded
+// in an answer. After any other message the run was interrupted by the end of its
+// process.
 func lastOutcome(back *jsonl.BackwardReader) adapters.Outcome {
 	for range endLines {
 		line, _, err := back.Prev()

@@ -12,11 +12,11 @@ import (
 	"rollcall/adapters"
 )
 
-// maxHistory is the most that chat.history gives at once.
+// maxHistory is the largest number of messages that chat.history returns.
 const maxHistory = 1000
 
 // Peek implements adapters.Peeker with chat.history, which needs operator.read only.
-// What the gateway leaves out (it shortens long messages) is not there.
+// Texts that the gateway leaves out (it shortens long messages) are missing.
 func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapters.Message, error) {
 	if n <= 0 {
 		return nil, nil
@@ -33,7 +33,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 	}
 	defer func() { release(false) }()
 	var h history
-	// A result is a message of its own there, and one with its call here.
+	// The gateway lists a result as a separate message; here it is part of its call.
 	limit := min(2*n+2, maxHistory)
 	if err := c.call(ctx, "chat.history", map[string]any{"sessionKey": key, "limit": limit}, &h); err != nil {
 		return nil, t.problem(err)
@@ -108,7 +108,7 @@ func (h *history) messages() []adapters.Message {
 	return list
 }
 
-// split makes messages of an entry: what was said, and each call.
+// split returns the messages of an entry: its text, and each call.
 func (e *entry) split(key string) []adapters.Message {
 	role, ok := map[string]adapters.Role{"user": adapters.FromUser, "assistant": adapters.FromAgent,
 		"system": adapters.FromNote}[e.Role]
@@ -159,7 +159,7 @@ func (e *entry) parts() []part {
 	return []part{{Type: "text", Text: words}}
 }
 
-// argument returns the argument that says most.
+// argument returns the most descriptive argument of a call.
 func (p *part) argument() string {
 	for _, name := range []string{"command", "cmd", "path", "file_path", "url", "query", "pattern", "task", "message"} {
 		if s, ok := p.Arguments[name].(string); ok && s != "" {

@@ -11,11 +11,12 @@ import (
 	"rollcall/adapters"
 )
 
-// pending asks what waits for the user. A gateway lists approvals only to the client
-// that made the request and to operator.admin (2026.9.6), so pending needs a connection
-// of its own. It keeps the connection short and calls nothing but lists: a client that
-// holds approvals could otherwise count as a user who decides them. whyUnknown says why
-// requests may be hidden for good; an error is temporary.
+// pending returns the requests that wait for the user. A gateway lists approvals only
+// to the client that made the request and to operator.admin (2026.9.6), so pending
+// needs a separate connection. It closes the connection soon and requests only lists: a
+// client with the scope for approvals could otherwise count as a user who decides them.
+// whyUnknown is the reason why this gateway hides requests permanently; an error is
+// temporary.
 func (a *Adapter) pending(ctx context.Context, t *target, c *client) (found map[string]request, whyUnknown string, err error) {
 	lists := []struct {
 		method string
@@ -78,7 +79,7 @@ func (l *requests) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// enter adds the requests to what each session waits for.
+// enter adds the requests to those of each session.
 func (l requests) enter(found map[string]request, what adapters.WaitingFor) {
 	for _, raw := range l {
 		var r struct {
@@ -94,7 +95,7 @@ func (l requests) enter(found map[string]request, what adapters.WaitingFor) {
 				Header   string `json:"header"`
 			} `json:"questions"`
 		}
-		// A member of another type leaves the others as they are.
+		// A member of another type does not affect the others.
 		_ = json.Unmarshal(raw, &r)
 		key := cmp.Or(r.SessionKey, r.Request.SessionKey)
 		if key == "" || r.Status != "" && r.Status != "pending" {

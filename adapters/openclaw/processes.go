@@ -45,14 +45,14 @@ func (s *search) ownerOf(l lock, locked bool, path string) owner {
 	case err == nil && s.isOwner(p, l):
 		o.state = ownerAlive
 	case err != nil && !errors.Is(err, proc.ErrGone):
-		o.state = ownerAlive // it can't be told: nothing is called dead that may live
+		o.state = ownerAlive // not known: a process that may be alive is not reported as dead
 	case s.isOldLock(path):
 		o.state = ownerLongGone
 	}
 	return o
 }
 
-// isOwner reports whether the process with the lock's pid is the one that wrote it.
+// isOwner reports whether the process with the lock's pid wrote the lock.
 func (s *search) isOwner(p proc.Process, l lock) bool {
 	if runtime.GOOS == "linux" && l.Start != 0 {
 		return p.Start == l.Start
@@ -77,7 +77,7 @@ func (s *search) isOldLock(path string) bool {
 	return err == nil && fi.ModTime().Before(init.Started)
 }
 
-// join adds what the process table says.
+// join adds the state of the process in the process table.
 func (o *owner) join(g *gatewayProcess) {
 	if g != nil {
 		*o = owner{state: ownerAlive, pid: g.PID}
@@ -87,7 +87,7 @@ func (o *owner) join(g *gatewayProcess) {
 // gatewayProcess is a running gateway.
 type gatewayProcess struct {
 	proc.Process
-	env      map[string]string // of the variables that matter
+	env      map[string]string // of the variables that are needed
 	stateDir string
 	config   string
 	port     int
@@ -122,8 +122,8 @@ func looksLikeGateway(table proc.Lister, p proc.Process) bool {
 	return claw && gateway
 }
 
-// runsGateway reports whether the words after `openclaw gateway` run one: all
-// sub-commands but "run" talk to a gateway and are none (2026.2.26, 2026.9.6).
+// runsGateway reports whether the words after `openclaw gateway` run a gateway: all
+// sub-commands but "run" are only clients of one (2026.2.26, 2026.9.6).
 func runsGateway(args []string) bool {
 	return len(args) == 0 || args[0] == "run" || strings.HasPrefix(args[0], "-")
 }
@@ -148,8 +148,8 @@ var variables = []string{"HOME", "USERPROFILE", "OPENCLAW_HOME", "OPENCLAW_STATE
 	"OPENCLAW_GATEWAY_PORT", "OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"}
 
 // processes lists the gateways that run. The launcher that 2026.2.26 leaves as the
-// parent of one (comm "openclaw") has arguments that look like it: of a parent and
-// its child the child counts.
+// parent of one (comm "openclaw") has arguments that look like it: of a parent and its
+// child, only the child is listed.
 func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayProcess, error) {
 	rows, err := table.List(ctx)
 	var found []gatewayProcess
@@ -171,8 +171,8 @@ func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayPr
 	return list, err
 }
 
-// read finds from the process's environment where its state is. A process with another
-// home folder belongs to another user, even if it runs as the same one.
+// read finds the state folder of the process from its environment. A process with
+// another home folder belongs to another user, even if it runs as the same one.
 func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	entries, err := table.Env(g.Identity)
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	previewLimit = time.Second
 )
 
-// prompts remembers what the user said first and last. The first never changes; the
-// last is kept with the row's time of change.
+// prompts caches the first and the last prompt of each session. The first never
+// changes; the last is kept with the row's time of change.
 type prompts struct {
 	mu   sync.Mutex
 	said map[place]prompt
@@ -29,8 +29,8 @@ type prompt struct {
 	updated     number
 }
 
-// fill asks for the prompts of the sessions that changed, the newest first. It
-// gives up after a second: prompts are no reason to be late.
+// fill asks for the prompts of the sessions that changed, the newest first. It gives up
+// after a second, so that prompts do not delay the answer.
 func (p *prompts) fill(ctx context.Context, t *target, c *client, rows []row) {
 	wanted := p.wanted(t, rows)
 	if len(wanted) == 0 || !c.hello.has("sessions.preview") {
@@ -100,8 +100,8 @@ type preview struct {
 	} `json:"items"`
 }
 
-// prompt returns what the user said in a preview. The first prompt is known only when
-// the conversation is shorter than what was asked for.
+// prompt returns the user's prompts in a preview. The first prompt is known only when
+// the conversation is shorter than the requested length.
 func (p *preview) prompt(updated number) prompt {
 	said1 := prompt{updated: updated}
 	for _, item := range p.Items {

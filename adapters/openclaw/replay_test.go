@@ -166,7 +166,7 @@ func TestRecordedRefusals(t *testing.T) {
 		words []string
 	}{
 		{"c1-agentctl-like-proto3.json", []string{"speaks protocol 4, Rollcall 3 to 4", "update"}},
-		{"c6-wrong-token.json", []string{"refused the token or password that Rollcall's settings has", "gateway.auth.token"}},
+		{"c6-wrong-token.json", []string{"refused the token or password from Rollcall's settings", "gateway.auth.token"}},
 		{"c7-no-token.json", []string{"requires a token or password, and Rollcall has none"}},
 		{"c8-unknown-client-id.json", []string{"connect was refused", "client/id"}},
 		{"c13-ui-mode-nodevice.json", []string{"does not grant Rollcall the scope operator.read"}},

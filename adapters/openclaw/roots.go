@@ -23,14 +23,14 @@ const (
 
 // target is a gateway to ask.
 type target struct {
-	id   string // its address in one form: who has the same is the same gateway
+	id   string // its address in a normal form, which identifies the gateway
 	url  string // ws:// or wss://, without any secret
 	name string // Session.Remote
 	auth credentials
 	from string // where the credentials are from, for messages
 	pin  string // SHA-256 that its certificate must have; "": one that the system trusts
 
-	named    string // what names it, when the user did: then it ought to run
+	named    string // the place where the user named it, so that it is expected to run
 	stateDir string // of a local one
 	lockPath string
 	owner    owner
@@ -48,7 +48,7 @@ type search struct {
 	installed bool
 }
 
-// find lists the gateways that there are or ought to be.
+// find lists the gateways that run, and those that are set up or named in settings.
 func (a *Adapter) find(ctx context.Context) *search {
 	s := &search{adapter: a, answer: report.NewAnswer(), home: cmp.Or(a.env("OPENCLAW_HOME"), a.home)}
 	var err error
@@ -105,7 +105,8 @@ func (s *search) addNamed(raw string, auth credentials, name, by string) {
 	s.add(&target{id: addr.id, url: addr.url, name: name, auth: auth, from: from, named: by})
 }
 
-// add adds a target, or what it knows more to the one with the same address.
+// add adds a target. If one with the same address exists, add completes that one
+// instead.
 func (s *search) add(t *target) {
 	t.name = cmp.Or(t.name, t.url)
 	s.answer.LookedIn(t.url)
@@ -132,7 +133,7 @@ func (s *search) add(t *target) {
 type stateDir struct {
 	path    string
 	profile string
-	main    bool // the one that the environment speaks of
+	main    bool // the one that the environment names
 	config  string
 	process *gatewayProcess
 }
@@ -166,7 +167,7 @@ func (s *search) stateDirs() []stateDir {
 		dirs = append(dirs, d)
 	}
 	add(stateDir{path: byDefault})
-	entries, _ := os.ReadDir(s.home) // the home folder's own trouble shows elsewhere
+	entries, _ := os.ReadDir(s.home) // a problem of the home folder is reported elsewhere
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".openclaw-") && (e.IsDir() || e.Type()&os.ModeSymlink != 0) {
 			add(stateDir{path: filepath.Join(s.home, e.Name())})
@@ -235,7 +236,7 @@ func (s *search) addLocal(d stateDir) {
 	if set.remote != "" {
 		s.addRemote(set)
 	}
-	// A folder with neither settings nor a gateway that runs is a left-over.
+	// A folder with neither settings nor a running gateway is a leftover.
 	if !configured && t.owner.state != ownerAlive || set.remote != "" && t.owner.state != ownerAlive {
 		return
 	}
@@ -326,7 +327,8 @@ func (s *search) localAuth(d stateDir, set settings) credentials {
 	return set.auth
 }
 
-// portOf returns the port of a local gateway, from the most certain source.
+// portOf returns the port of a local gateway, from the most reliable source that has
+// it.
 func (s *search) portOf(d stateDir, set settings, l lock, o owner) int {
 	if o.state == ownerAlive && l.Port != 0 {
 		return l.Port

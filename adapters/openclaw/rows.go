@@ -16,11 +16,11 @@ import (
 
 const (
 	pageSize = 1000
-	overlap  = 25 // rows that are asked for again, since the list moves while it is read
-	// maxRows is how many sessions of a gateway are listed: the newest. The others
-	// are counted.
+	overlap  = 25 // rows that are asked for again, since the list changes while it is read
+	// maxRows is the largest number of sessions of a gateway that are listed, the
+	// newest ones. The others are counted.
 	maxRows = 10_000
-	// fewIDs is up to how many sessions are searched for one by one.
+	// fewIDs is the largest number of sessions that are searched for one by one.
 	fewIDs = 4
 )
 
@@ -60,7 +60,7 @@ type row struct {
 	TotalFresh  *bool  `json:"totalTokensFresh"`
 	Window      number `json:"contextTokens"`
 
-	stored bool // of a sessions.json
+	stored bool // the row comes from a sessions.json
 }
 
 // number is any number of a gateway; another type counts as none.
@@ -75,7 +75,8 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// count returns the number as a number of tokens. What can't be one is 0.
+// count returns the number as a number of tokens. It returns 0 for a value that can't
+// be one.
 func (n number) count() int64 {
 	if n < 0 || float64(n) > 1<<53 || math.IsNaN(float64(n)) {
 		return 0
@@ -84,7 +85,7 @@ func (n number) count() int64 {
 }
 
 // time returns the number as a time in milliseconds since the epoch, as all times of a
-// gateway are. It is zero for what can't be one.
+// gateway are. It is zero for a value that can't be one.
 func (n number) time() time.Time {
 	if n < 1e11 || n > 1e14 { // before 1973 or after 5138: no time in milliseconds
 		return time.Time{}
@@ -136,7 +137,7 @@ type ignored struct{}
 // UnmarshalJSON implements json.Unmarshaler. It keeps nothing.
 func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
-// parseRows reads the rows of a page. What is no session is counted.
+// parseRows reads the rows of a page. It counts the values that are not sessions.
 func parseRows(raw []json.RawMessage, skipped map[string]int) []row {
 	rows := make([]row, 0, len(raw))
 	for _, b := range raw {
@@ -158,7 +159,8 @@ func parseRows(raw []json.RawMessage, skipped map[string]int) []row {
 	return rows
 }
 
-// sessions lists all rows, or those of few ids. partial says what is missing.
+// sessions lists all rows, or those of few ids. partial is the error for the missing
+// ones.
 func (c *client) sessions(ctx context.Context, ids []string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
 	if len(ids) == 0 || len(ids) > fewIDs {
 		return c.list(ctx, "", now, skipped)
@@ -183,8 +185,8 @@ func (c *client) sessions(ctx context.Context, ids []string, now time.Time, skip
 
 // list asks for the sessions page by page, newest first, until it has maxRows. Pages
 // overlap, and the first is read again at the end: a session that takes a turn
-// meanwhile moves to the front. A gateway that knows no offset (2026.5.18) answers with
-// all at once.
+// meanwhile moves to the front. A gateway that does not support offsets (2026.5.18)
+// returns all sessions at once.
 func (c *client) list(ctx context.Context, search string, now time.Time, skipped map[string]int) (rows []row, partial, err error) {
 	paged := c.hello.Protocol >= 4
 	l := lister{client: c, search: search, at: map[string]int{}}

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// idMark parts a session's own id from what makes it unique: the same id on two
-// gateways (a copied state folder) is two sessions.
+// idMark separates a session's own id from the suffix that makes it unique: the same id
+// on two gateways (a copied state folder) is two sessions.
 const idMark = "@"
 
-// place is where a session is.
+// place is the gateway and the key of a session.
 type place struct{ gateway, key string }
 
-// sessionIDs remembers which gateway has which session, and gives ids. A session keeps
+// sessionIDs records which gateway has which session, and assigns ids. A session keeps
 // its id as long as the program runs.
 type sessionIDs struct {
 	mu    sync.Mutex
 	raw   map[place]string // the session's own id
 	ids   map[place]string
-	owner map[string]place // who has the id without a mark
+	owner map[string]place // the session that has the id without a mark
 	at    map[string]place // by id
 }
 
@@ -27,7 +27,7 @@ type sessionIDs struct {
 // forgotten.
 const maxRemembered = 200_000
 
-// enter notes the sessions of a gateway.
+// enter records the sessions of a gateway.
 func (b *sessionIDs) enter(t *target, rows []row) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

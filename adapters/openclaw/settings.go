@@ -23,22 +23,23 @@ type settings struct {
 	tls      bool
 	certPath string
 	pin      string // gateway.remote.tlsFingerprint
-	// workspaces are the agents' folders; that of "" is the default agent's.
+	// workspaces maps an agent to its folder; "" stands for the default agent.
 	workspaces map[string]string
 }
 
-// credentials are secret: they appear in no message.
+// credentials holds a token or password. It must not appear in any message.
 type credentials struct{ token, password string }
 
 func (c credentials) none() bool { return c.token == "" && c.password == "" }
 
-// String keeps credentials out of whatever prints them by mistake.
+// String returns a placeholder, so that no code prints credentials by mistake.
 func (credentials) String() string { return "(secret)" }
 
 // GoString implements fmt.GoStringer for the same reason.
 func (credentials) GoString() string { return "(secret)" }
 
-// maxSettings bounds openclaw.json, which has a few kilobytes.
+// maxSettings is the largest size of openclaw.json in bytes. It usually has a few
+// kilobytes.
 const maxSettings = 4 << 20
 
 // readSettings reads an openclaw.json. lookup resolves the variables in it.
@@ -124,8 +125,8 @@ func expand(s string, lookup func(string) string) string {
 	return variable.ReplaceAllStringFunc(s, func(v string) string { return lookup(v[2 : len(v)-1]) })
 }
 
-// secret reads a secret: a text, or a reference to a variable. References to
-// files and programs are OpenClaw's own business.
+// secret reads a secret: a text, or a reference to a variable. References to files and
+// programs are not resolved.
 func secret(v any, lookup func(string) string) string {
 	switch v := v.(type) {
 	case string:

@@ -16,22 +16,22 @@ type gatewayView struct {
 	target            *target
 	hello             *hello
 	now               time.Time
-	pending           map[string]request // by session key: what waits for the user
-	whyPendingUnknown string             // why that could not be seen
+	pending           map[string]request // by session key: the request that waits for the user
+	whyPendingUnknown string             // why pending requests are not known
 	runs              func(key string) (run, bool)
 	alive             func(writeLock) bool // may be nil
 	outcomes          *runOutcomes         // may be nil
 	workspaces        map[string]string
 }
 
-// request waits for the user.
+// request is a request that waits for the user.
 type request struct {
 	what adapters.WaitingFor
 	text string
 	more int // others of the same session
 }
 
-// session makes a session of a row.
+// session returns the session for a row.
 func (v *gatewayView) session(r *row, id string) adapters.Session {
 	d := v.decide(r)
 	stopIfQuiet(&d, v.now.Sub(r.lastActivity()), r.lastActivity().IsZero())
@@ -49,8 +49,8 @@ func (v *gatewayView) session(r *row, id string) adapters.Session {
 }
 
 // quietLimit is the time after which a session without a run counts as stopped. A gateway keeps
-// its sessions for ever, and each could be continued; like those of other agents, a
-// session that is not open is not live.
+// its sessions forever, and each could be continued; like those of other agents, a session that
+// is not open is not live.
 const quietLimit = 24 * time.Hour
 
 // stopIfQuiet turns the verdict on an idle or unknown session into stopped when nothing
@@ -73,8 +73,8 @@ func (h *hello) version() string {
 	return h.Server.Version
 }
 
-// title returns the name that the user gave, or what the gateway derived from the first
-// words.
+// title returns the name that the user gave, or the one that the gateway derived from
+// the first words.
 func (r *row) title() string {
 	derived := userText(r.Derived)
 	if noTitle.MatchString(derived) {
@@ -82,7 +82,7 @@ func (r *row) title() string {
 	}
 	display := strings.TrimSpace(r.Display)
 	if _, made, ok := strings.Cut(display, ":g-"); ok && made == strings.ReplaceAll(r.Key, ":", "-") {
-		display = "" // of the key (2026.5.18): that is no name
+		display = "" // derived from the key (2026.5.18), so not a name
 	}
 	return cmp.Or(strings.TrimSpace(r.Label), derived, display)
 }
@@ -148,7 +148,7 @@ func (r *row) outcome() adapters.Outcome {
 		return adapters.Completed
 	case "failed":
 		return adapters.Failed
-	case "timeout": // also what the user aborted, in a version that names no run (2026.5.18)
+	case "timeout": // also for a run that the user aborted, in a version that names no run (2026.5.18)
 		if r.RunID != "" {
 			return adapters.Failed
 		}
@@ -185,7 +185,7 @@ func (v *gatewayView) decideByEvents(r *row) report.Verdict {
 	return report.Unknown(v.says("this OpenClaw doesn't report whether a run is active, and none began or ended while Rollcall listened"))
 }
 
-// runOf returns what events said of a session's run.
+// runOf returns a session's run as known from events.
 func (v *gatewayView) runOf(key string) (run, bool) {
 	if v.runs == nil {
 		return run{}, false

@@ -9,13 +9,13 @@ import (
 	"rollcall/adapters"
 )
 
-// stopLimit bounds Stop where its context doesn't: aborting waits for what the run
-// does at the moment.
+// stopLimit is the time limit of Stop, unless its context ends earlier: aborting waits
+// for the present step of the run.
 const stopLimit = 30 * time.Second
 
-// Stop implements adapters.Stopper. It aborts the session's run; the session stays.
-// A run that another client started is aborted only with operator.admin, which is
-// asked for on a connection of its own.
+// Stop implements adapters.Stopper. It aborts the session's run; the session stays. A
+// run that another client started is aborted only with operator.admin, which is
+// requested on a separate connection.
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

@@ -12,11 +12,12 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// 2026.2.26 doesn't say over its protocol whether a run is active. It holds
-// SESSION.jsonl.lock beside the transcript from a run's begin to its end, also while
-// a tool runs; where the gateway's state folder is here, that tells.
+// 2026.2.26 doesn't report over its protocol whether a run is active. It holds
+// SESSION.jsonl.lock next to the transcript from the beginning of a run to its end,
+// also while a tool runs. If the gateway's state folder is on this machine, that lock
+// shows the run.
 
-// maybeWaits ends the evidence where approvals can't be asked for.
+// maybeWaits is the end of the evidence if approvals can't be listed.
 const maybeWaits = "; whether it waits for a permission can't be seen"
 
 // writeLock is the content of such a lock.
@@ -38,7 +39,7 @@ func (v *gatewayView) decideByLock(r *row) (d report.Verdict, ok bool) {
 	case os.IsNotExist(err):
 		fi, err := os.Stat(transcript)
 		if err != nil || !fi.Mode().IsRegular() {
-			return report.Verdict{}, false // its transcript may lie elsewhere
+			return report.Verdict{}, false // its transcript may be elsewhere
 		}
 		d := report.Idle(r.outcome(), v.says("no run holds "+path))
 		if d.Outcome == "" && r.Status != "timeout" && v.outcomes != nil {
@@ -62,7 +63,7 @@ func (v *gatewayView) decideByLock(r *row) (d report.Verdict, ok bool) {
 // folder is not on this machine.
 func (v *gatewayView) transcript(r *row) (path string, ok bool) {
 	name := r.SessionID + ".jsonl"
-	if r.File != "" { // a topic of a chat has one of its own
+	if r.File != "" { // a topic of a chat has a separate transcript
 		name = filepath.Base(r.File)
 	}
 	if v.target.stateDir == "" || r.SessionID == "" || !plainName(r.agent()) || !plainName(name) {

@@ -40,7 +40,7 @@ func parseURL(raw string) (address, credentials, error) {
 		raw = "ws://" + raw
 	}
 	u, err := url.Parse(raw)
-	if err != nil { // its text repeats the address, and what is secret in it
+	if err != nil { // its text repeats the address with its secrets
 		return address{}, credentials{}, errors.New("a gateway's address is not a valid URL")
 	}
 	scheme := map[string]string{"ws": "ws", "http": "ws", "wss": "wss", "https": "wss"}[strings.ToLower(u.Scheme)]
@@ -73,8 +73,8 @@ func loopbackName(host string) bool {
 
 // dialer connects to one gateway.
 type dialer struct {
-	plaintext bool // goes to a gateway without TLS
-	allowed   bool // wherever it is
+	plaintext bool // connects to a gateway without TLS
+	allowed   bool // on any machine
 	secret    bool // credentials are sent
 }
 
@@ -136,8 +136,8 @@ func (t *target) httpClient(allowPlaintext bool) *http.Client {
 	}
 }
 
-// tlsConfig returns a configuration that trusts what the system trusts, or exactly the
-// certificate that the gateway here has in its own folder.
+// tlsConfig returns a configuration that trusts the system's authorities or, for a
+// gateway on this machine, only the certificate in the gateway's own folder.
 func (t *target) tlsConfig() *tls.Config {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.pin == "" {

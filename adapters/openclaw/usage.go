@@ -10,9 +10,9 @@ import (
 	"rollcall/adapters"
 )
 
-// The tokens and the costs in a row of sessions.list are those of the last run
-// only (2026.9.6): the second run of a session replaces those of the first. Those
-// of the whole session stand in sessions.usage.
+// The tokens and the costs in a row of sessions.list are those of the last run only
+// (2026.9.6): the second run of a session replaces those of the first. sessions.usage
+// returns those of the whole session.
 
 const (
 	usageFew   = 8 // sessions asked about without Query.Totals
@@ -21,7 +21,7 @@ const (
 	usageAgain = 200 * time.Millisecond
 )
 
-// usages remembers the totals of sessions, with their rows' time of change.
+// usages caches the totals of sessions, with their rows' time of change.
 type usages struct {
 	mu    sync.Mutex
 	known map[place]total

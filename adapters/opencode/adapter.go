@@ -1,9 +1,9 @@
 // Package opencode reports the sessions of OpenCode.
 //
-// A session is a row of OpenCode's database (JSON files up to 1.1), and what it
-// does is told by its last messages. Which process runs it stands nowhere: it is
-// found by command lines, logs and folders, and where these leave a doubt the
-// status is unknown. A server on loopback is asked what it knows beyond that.
+// A session is a row of OpenCode's database (JSON files up to 1.1), and its last
+// messages show its state. OpenCode does not store which process runs it: the process
+// is found by command lines, logs and folders, and if these leave a doubt, the status
+// is unknown. A server on loopback is asked for the facts that are not stored.
 //
 // Facts were learned on Linux from OpenCode 1.0.185, 1.1.65, 1.2.6, 1.2.27, 1.3.2,
 // 1.14.41, 1.15.4, 1.17.11, 1.18.3 and 1.18.33.
@@ -28,7 +28,7 @@ type Adapter struct {
 	env   func(string) string
 	table proc.Lister
 	now   func() time.Time
-	// serves returns nil if the process is what listens at the address.
+	// serves returns nil if the process listens at the address.
 	serves func(netip.AddrPort, proc.Identity) error
 
 	databases report.Memo[string, *snapshot]    // by path
@@ -68,11 +68,11 @@ func (a *Adapter) Describe() adapters.Description { return description }
 // Name implements adapters.Adapter.
 func (a *Adapter) Name() adapters.Name { return adapters.OpenCode }
 
-// Discover implements adapters.Adapter. Query.Totals matters for stores of
-// versions up to 1.14, which keep no sums: there Tokens are nil for sessions of
-// many messages until they are asked for. Tokens of a fork include those of the
-// messages that it copied, as OpenCode itself counts. Prompts, titles and errors
-// are cut at 4 KiB. Servers that do not answer cost a second at most.
+// Discover implements adapters.Adapter. Query.Totals has an effect on stores of
+// versions up to 1.14, which keep no sums: without it, Tokens are nil for sessions of
+// many messages. Tokens of a fork include those of the messages that it copied, as
+// OpenCode itself counts. Prompts, titles and errors are cut at 4 KiB. Servers that do
+// not answer delay the answer by a second at most.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	roll, err := consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
 	if q.Once {
@@ -81,14 +81,14 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	return roll, err
 }
 
-// forget drops what only saves reading at the next question.
+// forget drops the caches that only save reading at the next call.
 func (a *Adapter) forget() {
 	a.databases.Forget()
 	a.files.Forget()
 	a.fileHeads.Forget()
 }
 
-// look reads the processes and all stores once.
+// look reads the processes and all stores, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) *discovery {
 	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer()}
 	census, err := takeCensus(ctx, a.table, d.now)
@@ -106,7 +106,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) *discovery {
 	return d
 }
 
-// result returns what Discover answers with.
+// result returns the answer of Discover.
 func (d *discovery) result(ctx context.Context) (adapters.Roll, error) {
 	if d.absent {
 		return d.answer.Absent()

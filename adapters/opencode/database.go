@@ -20,7 +20,7 @@ type snapshot struct {
 	sessions map[string]*facts
 }
 
-// scope is which sessions are wanted.
+// scope selects the wanted sessions.
 type scope struct {
 	since  millis          // those updated no earlier
 	also   map[string]bool // and these
@@ -30,7 +30,7 @@ type scope struct {
 	totals bool
 }
 
-// covers reports whether what was read for s answers t as well.
+// covers reports whether the rows that were read for s include those for t.
 func (s scope) covers(t scope) bool {
 	if t.totals && !s.totals || t.runs && (!s.runs || s.live > t.live) || !within(t.also, s.also) {
 		return false
@@ -69,9 +69,8 @@ func (s scope) mayRun(id string, updated millis) bool {
 // creationTime is the time that OpenCode may take to create its tables.
 const creationTime = time.Minute
 
-// sessions returns the sessions of one database by id, those of the scope or
-// more. With an error they may be what was read before; the map is not to be
-// changed.
+// sessions returns the sessions of one database by id, those of the scope or more. With
+// an error they may be those of an earlier read. The caller must not change the map.
 func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[string]*facts, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {

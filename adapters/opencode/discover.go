@@ -13,7 +13,7 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// discovery is one Discover.
+// discovery holds the state of one call of Discover.
 type discovery struct {
 	adapter *Adapter
 	query   adapters.Query
@@ -59,10 +59,11 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	}
 }
 
-// addProcesses adds a row for each terminal interface that no session claims: one
-// before its first prompt, or one that shows an old session. The store must have
-// been read completely: a session that could not be read may be in any of them. A
-// run has its session soon, and a server none of its own.
+// addProcesses adds a row for each terminal interface without a session: one before its
+// first prompt, or one that shows an old session. The store must have been read
+// completely, since a session that could not be read may be in any of these interfaces.
+// There are no such rows for an `opencode run`, which soon has a session, and for a
+// server, which has none of its own.
 func (d *discovery) addProcesses(r *root, claims map[string]claim) {
 	busy := map[*host]bool{}
 	for _, c := range claims {
@@ -108,8 +109,7 @@ func (d *discovery) claim(l *links, sessions map[string]*facts, f *facts, depth 
 	return c
 }
 
-// readLogs reads what the logs say of live processes. Without any, no log is
-// looked at.
+// readLogs reads the logs of live processes. Without live processes it reads none.
 func (d *discovery) readLogs(ctx context.Context, r *root, l *links) {
 	if len(r.hosts) == 0 {
 		return
@@ -147,7 +147,7 @@ func (d *discovery) readLogs(ctx context.Context, r *root, l *links) {
 	}
 }
 
-// guessLogs finds the own logs of processes whose open files can't be seen. Every
+// guessLogs finds the separate logs of processes whose open files can't be seen. Every
 // version that has such a log keeps it open. The first line of the log has the command
 // line. A terminal interface has a second log without it, which is begun right after.
 // Logs that another process has open are left out.
@@ -200,7 +200,7 @@ func (d *discovery) scope(r *root, l *links) scope {
 	for _, h := range r.hosts {
 		want.also[h.resume] = h.resume != ""
 		if h.latest && !d.named(r, l, h) {
-			want.since = 0 // which one is the latest takes them all
+			want.since = 0 // finding the latest session needs all sessions
 		}
 	}
 	delete(want.also, "")
@@ -220,7 +220,7 @@ func (d *discovery) scope(r *root, l *links) scope {
 		for _, id := range d.query.IDs {
 			want.only[id] = true
 		}
-		if len(r.hosts) > 0 { // the others tell which process is whose
+		if len(r.hosts) > 0 { // the other sessions show to which one each process belongs
 			want.only, want.since = nil, want.live
 			for _, id := range d.query.IDs {
 				want.also[id] = true
@@ -230,7 +230,7 @@ func (d *discovery) scope(r *root, l *links) scope {
 	return want
 }
 
-// named reports whether a process's log names the sessions that it works on.
+// named reports whether a process's log names the sessions on which it works.
 func (d *discovery) named(r *root, l *links, h *host) bool {
 	one := l.own[h]
 	if one == nil {
@@ -239,7 +239,7 @@ func (d *discovery) named(r *root, l *links, h *host) bool {
 	return one != nil && len(one.sessions) > 0
 }
 
-// name adds the sessions that a run was at work on since a time.
+// name adds the sessions on which a run worked since a given time.
 func (r *run) name(to map[string]bool, since time.Time) {
 	for id, m := range r.sessions {
 		if m.at.After(since.Add(-slack)) && len(to) < 500 {
@@ -260,7 +260,7 @@ func (d *discovery) stores(ctx context.Context, r *root, l *links) map[string]*f
 		d.answer.Problem(err)
 		for id, f := range sessions {
 			if !want.wants(id, f.activity) {
-				continue // read for another question
+				continue // read for another query
 			}
 			if old := all[id]; old == nil || old.activity < f.activity {
 				all[id] = f
@@ -322,7 +322,7 @@ func childrenFirst(sessions map[string]*facts) []string {
 	return ids
 }
 
-// session makes the answer for one session.
+// session returns one session for the answer.
 func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*adapters.Session) *adapters.Session {
 	s := observation{facts: f, claim: c, noTable: d.noTable, now: d.now}
 	if c.host != nil {

@@ -26,10 +26,10 @@ func (h *fileHead) sameFiles(o *fileHead) bool {
 // that long after it was begun, or be a copy.
 const longAnswer = 24 * time.Hour
 
-// head returns the head of a session, whose file is info. Times of files and
-// folders are those of the last change at the latest, but a store that was copied
-// here has those of the copy: then the session's file and the names of its messages
-// say more. They are read only for a session that seems to be wanted.
+// head returns the head of a session, whose file info describes. No record of a session
+// is newer than the times of its file and folder. But in a store that was copied here,
+// these are the times of the copy, and the session's file and the names of its messages
+// show the real times. They are read only for a session that seems to be wanted.
 func (a *Adapter) head(path, folder string, info fs.FileInfo, want scope) *fileHead {
 	now := &fileHead{size: info.Size(), changed: info.ModTime()}
 	if fi, err := os.Stat(folder); err == nil {
@@ -45,7 +45,7 @@ func (a *Adapter) head(path, folder string, info fs.FileInfo, want scope) *fileH
 	}
 	now.active = max(changed, messages)
 	if want.since <= 0 || now.active < want.since {
-		return now // as it is, it decides
+		return now // this head alone decides
 	}
 	updated := changed
 	if changed >= want.since {
@@ -56,8 +56,8 @@ func (a *Adapter) head(path, folder string, info fs.FileInfo, want scope) *fileH
 	return now
 }
 
-// storedUpdate reads from a session's file when it was last updated, and returns
-// the time of the file's change for one that can't be read or says nothing.
+// storedUpdate reads from a session's file when it was last updated, and returns the
+// modification time of a file that can't be read or does not contain the time.
 func (a *Adapter) storedUpdate(path string, changed millis) millis {
 	var row struct {
 		Time struct {
@@ -100,7 +100,7 @@ func (a *Adapter) lastMessage(folder string, changed, updated millis) millis {
 }
 
 // idMillis returns the time in an id. Ids hold its lower 36 bits, which begin again
-// every two years: it is the one that is nearest to another time.
+// every two years: idMillis returns the possible time that is nearest to another time.
 func idMillis(id string, near millis) (millis, bool) {
 	n, ok := idTime(id)
 	if !ok {

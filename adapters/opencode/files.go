@@ -21,7 +21,7 @@ import (
 type fileSession struct {
 	stamp fileStamp
 	facts *facts
-	sums  map[string]sum // by the message's file; of those that won't change
+	sums  map[string]sum // by the message's file; only of messages that won't change
 }
 
 type sum struct {
@@ -41,7 +41,7 @@ type fileStamp struct {
 	totals   bool
 }
 
-// maxFile bounds a record's file.
+// maxFile is the largest size of a record's file in bytes.
 const maxFile = 16 << 20
 
 // readRecord reads one small file of JSON. OpenCode writes its files in place: one
@@ -65,8 +65,8 @@ func readRecord(path string, into any) (fs.FileInfo, error) {
 	return nil, err
 }
 
-// fileSessions returns the sessions of a JSON store, those of the scope. skipped
-// counts records that were passed over.
+// fileSessions returns the sessions of a JSON store, those of the scope. skipped counts
+// records that were skipped.
 func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, skipped map[string]int) (map[string]*facts, []error) {
 	dir := filepath.Join(storage, "session")
 	projects, err := os.ReadDir(dir)
@@ -145,8 +145,8 @@ func (a *Adapter) fileSession(storage, path string, e fs.DirEntry, want scope) (
 	return now.facts, nil
 }
 
-// withFreshCalls returns what is known of a session whose messages did not change. It
-// reads the calls of an open message again, whose parts may have changed.
+// withFreshCalls returns the known facts of a session whose messages did not change. It
+// reads the calls of an open message again, since their parts may have changed.
 func (f *facts) withFreshCalls(storage string, want scope) *facts {
 	if f.last.ended() || !want.mayRun(f.id, f.activity) {
 		return f
@@ -169,7 +169,7 @@ func (s *fileStamp) stampLast(folder string) {
 	}
 }
 
-// readFileSession reads the session's file and what is needed of its messages.
+// readFileSession reads the session's file and the necessary part of its messages.
 func readFileSession(storage, path, id string, was *fileSession, want scope) (*fileSession, error) {
 	var row struct {
 		ID        string          `json:"id"`

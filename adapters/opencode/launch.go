@@ -7,9 +7,8 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	return description.FindProgram(look)
 }
 
-// Modes implements adapters.Launcher: the agents that OpenCode brings along are
-// its modes (--agent). In the background it refuses what it would have to ask
-// for.
+// Modes implements adapters.Launcher: the built-in agents of OpenCode are its modes
+// (--agent). In the background OpenCode refuses every action that needs a permission.
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
 		{Name: "build", Says: "works as its configuration permits"},

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// claim has the process of a session, or why none is known.
+// claim holds the process of a session, or the reason why none is known.
 type claim struct {
 	host        *host
 	why         string  // for evidence
-	doubt       string  // why it can't be known; "" when it can
+	doubt       string  // why the process is not known; "" if it is
 	may         []*host // with doubt: the processes that could run it
 	processGone bool    // its last step ran in a process that is gone
-	opensOnly   bool    // host began after the last record of the open turn, which is another's
+	opensOnly   bool    // host began after the last record of the open turn, which is that of another process
 	run         *run    // of the host, if its log is known
 	over        time.Time
 }
@@ -26,17 +26,17 @@ type links struct {
 	hosts         []*host
 	shared        map[string]*run // nil: there is no shared log
 	runs          assignment
-	own           map[*host]*run // logs of a process of its own
-	held          map[*host]bool // the processes that have a log of their own open
-	common        []common       // logs that several such processes write, or that one may write
+	own           map[*host]*run // separate logs, each of one process
+	held          map[*host]bool // the processes that have a separate log open
+	common        []common       // logs to which several such processes write, or one may write
 	serverAnswers map[*host]*serverAnswer
-	latest        map[string]*host // sessions that a command line with --continue means
+	latest        map[string]*host // sessions that --continue in a command line refers to
 
 	databases []string
 	copied    map[string]bool // sessions of a database that the JSON store has as well
 }
 
-// common is a log that several processes, begun in the same second, write.
+// common is a log to which several processes write that began in the same second.
 type common struct {
 	run   *run
 	hosts []*host
@@ -74,8 +74,8 @@ func (l *links) of(f *facts) claim {
 	return c
 }
 
-// beganAfter reports whether a process began after the last record of a session's
-// open turn: OpenCode goes on with no turn of another process (1.1.65, 1.18.33).
+// beganAfter reports whether a process began after the last record of a session's open
+// turn: OpenCode never continues a turn of another process (1.1.65, 1.18.33).
 func (h *host) beganAfter(f *facts) bool {
 	at := f.last.Time.Created
 	return f.open() == inTurn && at > 0 && at.time().Before(h.Started)
@@ -107,7 +107,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 		return claim{may: last.maybe, doubt: "its log does not say which process wrote it: " + pids(last.maybe) + " or one that is gone"}
 	case !open:
 		for _, t := range traces {
-			if t.host != nil { // it stayed open there
+			if t.host != nil { // the turn stayed open there
 				return claim{host: t.host, why: t.why, run: t.run, over: t.over}
 			}
 		}
@@ -115,7 +115,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 	return claim{processGone: true, why: "log run " + last.run.id + " is that of a process that is gone"}
 }
 
-// knows reports whether a trace can be that of a session's open turn: each step is
+// knows reports whether a trace can belong to a session's open turn: each step is
 // logged after the prompt is stored, and before the answer is begun.
 func (t trace) knows(f *facts) bool {
 	begun := f.last.Time.Created.time()
@@ -125,8 +125,8 @@ func (t trace) knows(f *facts) bool {
 	return !t.at.Before(begun)
 }
 
-// findLatest finds the sessions that --continue took up: each folder's latest at
-// the start of the process.
+// findLatest finds the sessions that --continue resumed: the latest session of each
+// folder at the start of the process.
 func (l *links) findLatest(sessions map[string]*facts) {
 	l.latest = map[string]*host{}
 	for _, h := range l.hosts {
@@ -146,7 +146,7 @@ func (l *links) findLatest(sessions map[string]*facts) {
 	}
 }
 
-// traces lists the signs.
+// traces returns the signs of where a session ran.
 func (l *links) traces(f *facts) []trace {
 	var list []trace
 	for h, r := range l.own {
@@ -219,7 +219,7 @@ func (l *links) byFolder(f *facts) claim {
 	return claim{may: may, doubt: "no log says which process runs it: " + pids(may) + " could"}
 }
 
-// fit reports whether a session can be a process's.
+// fit reports whether a session can belong to a process.
 type fit int
 
 const (
@@ -280,16 +280,16 @@ func (h *host) canCreate(f *facts) bool {
 // logs reports whether a process's log is known, so that it would name its sessions.
 func (l *links) logs(h *host) bool { return l.logOf(h) != nil }
 
-// caughtUp reports whether a process has logged something since a session was last
-// written.
+// caughtUp reports whether a process has logged something since the last write to a
+// session.
 func (l *links) caughtUp(h *host, f *facts) bool {
 	r := l.logOf(h)
 	return r != nil && r.last.After(f.activity.time().Add(slack))
 }
 
-// recent reports whether a session was written so short a time ago that the shared
-// log may not name it yet. A log of a process's own names what a terminal begins
-// there at once, and is behind only with a server's new sessions.
+// recent reports whether the last write to a session is so recent that the shared log
+// may not name the session yet. In a separate log, a session that a terminal begins is
+// named at once; only a server's new sessions are late.
 func (l *links) recent(h *host, f *facts, within time.Duration) bool {
 	at := f.activity
 	if l.shared == nil || l.own[h] != nil {
@@ -302,12 +302,12 @@ func (l *links) recent(h *host, f *facts, within time.Duration) bool {
 	return age < within && age > -time.Minute
 }
 
-// continues reports whether a process was begun to go on with a session or a copy of
-// one, whose last prompt is another one up to then.
+// continues reports whether a process was started to continue a session, or a copy of
+// one. Until it does, the session's last prompt is another one.
 func (h *host) continues() bool { return h.resume != "" || h.latest || h.fork }
 
-// mayHavePrompt reports whether a prompt can be what `opencode run` was told. What it reads
-// from its input comes after that.
+// mayHavePrompt reports whether a prompt can come from the arguments of `opencode run`,
+// which are followed by the text from its standard input.
 func (h *host) mayHavePrompt(prompt string) bool {
 	if h.prompt == "" || prompt == "" {
 		return true

@@ -41,7 +41,7 @@ type run struct {
 
 // mention holds what a run logged about a session.
 type mention struct {
-	at   time.Time // when a step of it began, or it was made
+	at   time.Time // when a step of it began, or when it was created
 	over time.Time // when its loop ended or was cancelled; zero since a step began
 }
 
@@ -58,8 +58,8 @@ const (
 	maxAsks = 64
 )
 
-// readLog returns the state of a log. Lines before the given time may be left out.
-// A line that isn't complete yet waits for the next time.
+// readLog returns the state of a log. Lines before the given time may be left out. An
+// incomplete last line is left for the next call.
 func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, parse func(map[string]*run, []byte)) (*logState, error) {
 	f, info, err := agentfile.OpenRegular(path)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *run) clone() *run {
 	return &c
 }
 
-// parse reads on from the state's end.
+// parse continues reading at the state's end.
 func (s *logState) parse(ctx context.Context, f *os.File, line func(map[string]*run, []byte)) error {
 	buffer := make([]byte, 0, 256<<10)
 	for {
@@ -110,7 +110,7 @@ func (s *logState) parse(ctx context.Context, f *os.File, line func(map[string]*
 			return err
 		}
 		if len(buffer) == cap(buffer) {
-			if cap(buffer) >= maxLine { // no line of OpenCode's: pass over it
+			if cap(buffer) >= maxLine { // too long for a line of OpenCode: skip it
 				s.end += int64(len(buffer))
 				buffer = buffer[:0]
 			} else {
@@ -139,8 +139,8 @@ func (s *logState) parse(ctx context.Context, f *os.File, line func(map[string]*
 	}
 }
 
-// startOf finds, by halving, where the lines of a time begin in a shared log.
-// Those of several processes come a little out of order.
+// startOf finds by binary search the position in a shared log at which the lines of a
+// given time begin. The lines of several processes are slightly out of order.
 func startOf(f *os.File, size int64, from time.Time) int64 {
 	lowest := max(0, size-maxLog)
 	if size-lowest < 1<<20 || from.IsZero() {
@@ -258,8 +258,8 @@ func (r *run) ended(session string, at time.Time) {
 	r.sessions[session] = m
 }
 
-// fields calls f with each key=value of a line. Values with spaces are quoted as
-// in JSON. Words without = are passed over.
+// fields calls f with each key=value of a line. Values with spaces are quoted as in
+// JSON. It ignores words without =.
 func fields(line string, f func(key, value string)) {
 	for line != "" {
 		line = strings.TrimLeft(line, " ")

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// read reads one message. A file that is being written is read as empty: it
-// counts as one that isn't there.
+// read reads one message. A file that is being written is read as empty, and counts as
+// missing.
 func (m *messageFiles) read(id string) (message, bool) {
 	if msg, ok := m.known[id]; ok {
 		return msg, msg.Role != ""
@@ -33,8 +33,8 @@ func (m *messageFiles) read(id string) (message, bool) {
 	return msg, msg.Role != ""
 }
 
-// ends finds the last message, the last one of the assistant, and the last that
-// says how full the context was.
+// ends finds the last message, the last one of the assistant, and the last one that
+// states the used context.
 func (m *messageFiles) ends() {
 	for i := len(m.names) - 1; i >= max(0, len(m.names)-20); i-- {
 		msg, ok := m.read(m.names[i])
@@ -57,7 +57,7 @@ func (m *messageFiles) ends() {
 	}
 }
 
-// prompts finds the first and the last words of the user.
+// prompts finds the first and the last prompt of the user.
 func (m *messageFiles) prompts() {
 	for _, id := range m.names {
 		if text := m.words(id); text != "" {
@@ -76,7 +76,7 @@ func (m *messageFiles) prompts() {
 	}
 }
 
-// words returns what the user wrote in a message, "" in another's.
+// words returns the text of a message of the user, and "" for any other message.
 func (m *messageFiles) words(id string) string {
 	if msg, ok := m.read(id); !ok || msg.Role != "user" {
 		return ""
@@ -89,8 +89,8 @@ func (m *messageFiles) words(id string) string {
 	return ""
 }
 
-// readParts reads the parts of a message, in order, at most the given number of
-// them. What can't be read is left out.
+// readParts reads the parts of a message, in order, at most the given number of them.
+// It leaves out parts that can't be read.
 func readParts(storage, message string, most int) []part {
 	folder := filepath.Join(storage, "part", message)
 	ids := partNames(storage, message)

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Processes of several versions may use one data folder at the same time. Each
-// keeps to its own ways: what one of them has open tells what it cannot have
+// Processes of several versions may use one data folder at the same time. Each version
+// has its own files: the files that a process has open show what it cannot have
 // written.
 
-// sharesLog reports whether a process has the log open that all share: it has none
-// of its own (1.18.33).
+// sharesLog reports whether a process has the shared log open: it then has no separate
+// log (1.18.33).
 func (h *host) sharesLog() bool {
 	return slices.ContainsFunc(h.files, func(f string) bool {
 		return filepath.Base(f) == sharedName && filepath.Base(filepath.Dir(f)) == "log"
@@ -22,23 +22,24 @@ func (l *links) sharedLogHosts() []*host {
 	return slices.DeleteFunc(slices.Clone(l.hosts), func(h *host) bool { return l.own[h] != nil || l.held[h] || l.isStarting(h) })
 }
 
-// isStarting reports whether a process has yet to open its log and its store, so that
-// nothing in them is its work. Of a process without any open file nothing is known.
+// isStarting reports whether a process has not opened its log and its store yet, so
+// that it has written nothing in them. It returns false for a process of which no open
+// file is known.
 func (l *links) isStarting(h *host) bool {
 	return len(h.files) > 0 && !l.held[h] && !l.usesDatabase(h)
 }
 
-// usesDatabase reports whether a process has a database open, or must have one: who
-// shares the log does.
+// usesDatabase reports whether a process has a database open, or must have one open: a
+// process that uses the shared log always has.
 func (l *links) usesDatabase(h *host) bool {
 	return h.sharesLog() || slices.ContainsFunc(h.files, func(f string) bool {
 		return isDatabase(filepath.Base(f)) || slices.Contains(l.databases, f)
 	})
 }
 
-// canStore reports whether a process can run a session, by where that is stored. A
-// process that has a database open doesn't read the JSON store (1.18.33, and 1.2 and
-// later once they have copied it). Versions up to 1.1 have no other store.
+// canStore reports whether a process can run a session, by the store that contains the
+// session. A process that has a database open doesn't read the JSON store (1.18.33, and
+// 1.2 and later once they have copied it). Versions up to 1.1 have no other store.
 func (l *links) canStore(h *host, f *facts) bool {
 	switch {
 	case len(f.files) == 0:
@@ -51,9 +52,9 @@ func (l *links) canStore(h *host, f *facts) bool {
 	return !l.held[h] || h.filesHidden || h.db != "" || l.usesDatabase(h)
 }
 
-// doubtGuesses removes own logs that were only guessed, of processes that can also have
-// written a run of the shared log which no other process has. Neither log is certain
-// then.
+// doubtGuesses removes the guessed separate logs of processes that can also have
+// written a run of the shared log which belongs to no other process. Neither log is
+// certain then.
 func (l *links) doubtGuesses(can func(*host, *run) bool) {
 	taken := map[*run]bool{}
 	for _, one := range l.runs.runOf {

@@ -23,7 +23,7 @@ const oldName = "2006-01-02T150405.log"
 // sharedName is the log of all processes, since 1.17.11 at the latest.
 const sharedName = "opencode.log"
 
-// oldLine takes a line of such a log:
+// oldLine parses a line of such a log:
 //
 //	INFO  2026-11-21T21:48:07 +35ms service=session.prompt step=0 sessionID=ses_x loop
 func oldLine(runs map[string]*run, line []byte) {
@@ -32,7 +32,7 @@ func oldLine(runs map[string]*run, line []byte) {
 	word, rest, _ := bytes.Cut(rest, []byte(" "))
 	at, err := time.ParseInLocation("2006-01-02T15:04:05", string(word), time.UTC)
 	if err != nil {
-		return // what goes on from the line before
+		return // a continuation of the line before
 	}
 	r := runs[""]
 	if r == nil {
@@ -58,8 +58,8 @@ func oldLine(runs map[string]*run, line []byte) {
 	r.oldMention(text, at)
 }
 
-// oldAsk takes a line about a permission. That it is asked for two lines say, of
-// which the first names it (1.1 to 1.15), or the call (1.0):
+// oldAsk parses a line about a permission. A request for a permission has two lines, of
+// which the first names the permission (1.1 to 1.15), or the call (1.0):
 //
 //	… service=permission id=per_x permission=bash patterns=["touch x"] asking
 //	… service=bus type=permission.asked publishing
@@ -91,8 +91,8 @@ func (r *run) oldAsk(text string, at time.Time) {
 	}
 }
 
-// oldMention notes the sessions that the process runs. Those that it only shows
-// it names as well, in requests: they don't count.
+// oldMention records the sessions that the process runs. The log also names, in
+// requests, the sessions that the process only shows; these are ignored.
 func (r *run) oldMention(text string, at time.Time) {
 	var service, session, subject, method, path string
 	fields(text, func(key, value string) {
@@ -167,7 +167,7 @@ func (a *Adapter) readOwn(ctx context.Context, path string) (*run, error) {
 	return state.runs[""], nil
 }
 
-// join adds what another log of the same process says.
+// join adds the facts from another log of the same process.
 func (r *run) join(o *run) *run {
 	if r == nil {
 		return o.clone()
@@ -190,8 +190,8 @@ func oldLogTime(name string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// begunLogs returns the logs that a process can have begun whose open files aren't
-// known: those named after a moment right after its start.
+// begunLogs returns the logs that a process with unknown open files can have created:
+// those whose names contain a time right after its start.
 func (r *root) begunLogs(h *host) []string {
 	entries, err := os.ReadDir(r.logFolder())
 	if err != nil {

@@ -24,8 +24,8 @@ type runOwners struct {
 type ownRun struct{ log, id string }
 
 const (
-	// certainAfter is how long after its start a process has logged, and everything
-	// that was begun beside it as well.
+	// certainAfter is the age at which a process, and every process that was started at
+	// the same time, has certainly logged something.
 	certainAfter = 10 * time.Second
 	maxOwned     = 1000
 )
@@ -58,8 +58,8 @@ func (m *runOwners) learn(id proc.Identity, log, run string) {
 	m.owner[ownRun{log, run}] = id
 }
 
-// assign matches the runs of a root's shared log to its processes, with what
-// their descriptors tell, what is known from before and what their children show.
+// assign matches the runs of a root's shared log to its processes, by their
+// descriptors, by earlier results and by their children.
 func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
 	log := filepath.Join(r.logFolder(), sharedName)
 	prompts := map[string]string{}
@@ -89,8 +89,8 @@ func (d *discovery) assign(r *root, l *links, sessions map[string]*facts) {
 	}
 }
 
-// written finds the run that a process is writing. What it has from a parent that
-// let it inherit a descriptor began before it did.
+// written finds the run that a process is writing. A run that began before the process
+// belongs to a parent from which the process inherited a descriptor.
 func (d *discovery) written(h *host, log string, l *links) *run {
 	for _, id := range d.adapter.writtenBy(h.Identity, log) {
 		if one := l.shared[id]; one != nil && !one.first.Add(startSlack).Before(h.Started) {
@@ -100,8 +100,8 @@ func (d *discovery) written(h *host, log string, l *links) *run {
 	return nil
 }
 
-// shownByChild finds the run of a process by a command that it has running: only
-// one session's open call began when the child did.
+// shownByChild finds the run of a process by a command that the process is running, if
+// only one session has an open call that began when the child did.
 func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[string]*facts) *run {
 	var shown *run
 	for _, child := range d.census.children[h.PID] {
@@ -126,7 +126,7 @@ func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[
 		}
 		for _, o := range hosts {
 			if o != h && d.census.beganChild(o, child.Started) {
-				return nil // another one's child fits as well
+				return nil // a child of another process fits as well
 			}
 		}
 		shown = found
@@ -134,8 +134,8 @@ func (d *discovery) shownByChild(h *host, hosts []*host, l *links, sessions map[
 	return shown
 }
 
-// childSlack is by how much a command's process may seem older or younger than
-// the call that it belongs to.
+// childSlack is the largest difference between the start times of a command's process
+// and of its call.
 const childSlack = 1500 * time.Millisecond
 
 func (f *facts) beganWith(at time.Time) bool {
@@ -156,8 +156,8 @@ func (c census) beganChild(h *host, at time.Time) bool {
 	return false
 }
 
-// writtenBy returns the runs whose lines a process wrote last. Usually that is one. It
-// returns none where the system doesn't show that, as outside Linux.
+// writtenBy returns the runs whose lines a process wrote last, usually one. It returns
+// none if the system doesn't show that, as on systems other than Linux.
 func (a *Adapter) writtenBy(id proc.Identity, log string) []string {
 	ends, err := a.table.Appended(id, log)
 	if err != nil || len(ends) == 0 {

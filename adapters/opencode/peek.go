@@ -68,8 +68,8 @@ func (c *conversation) result() []adapters.Message {
 	return list
 }
 
-// add takes one message of OpenCode's, which can be several here: one per part
-// that says something, and one for an error.
+// add adds a message of OpenCode, which can become several messages: one for each part
+// with a text, and one for an error.
 func (c *conversation) add(m message, parts []part) {
 	if m.Error != nil {
 		text := m.Error.Name
@@ -86,8 +86,7 @@ func (c *conversation) add(m message, parts []part) {
 	}
 }
 
-// toMessage returns what a part says to the user. ok is false for a part that says
-// nothing.
+// toMessage returns the message for a part. ok is false for a part that is not shown.
 func (p *part) toMessage(m message) (adapters.Message, bool) {
 	out := adapters.Message{Key: p.ID, At: cmp.Or(p.Time.Start, m.Time.Created).time()}
 	switch p.Type {
@@ -132,7 +131,7 @@ func fullPrompt(text string) string {
 // arguments lists the members of a tool's input that describe it best, in order of preference.
 var arguments = []string{"command", "filePath", "path", "pattern", "url", "query", "description", "prompt", "name"}
 
-// argument returns what says most of a tool's input.
+// argument returns the most descriptive member of a tool's input.
 func argument(input json.RawMessage, title string) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil {
@@ -156,7 +155,7 @@ func argument(input json.RawMessage, title string) string {
 	return string(input)
 }
 
-// errGone: the session was removed.
+// errGone reports that the session was removed.
 var errGone = errors.New("no such session any more")
 
 func exists(ctx context.Context, db *sqlitero.DB, session string) (bool, error) {
@@ -230,8 +229,8 @@ func messagesBefore(ctx context.Context, db *sqlitero.DB, session string, offset
 	return list, rows.Err()
 }
 
-// partsOf reads the last parts of a message, oldest first, without what tools
-// answered.
+// partsOf reads the last parts of a message, oldest first, without the outputs of
+// tools.
 func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) ([]part, error) {
 	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT p.id, CASE WHEN NOT json_valid(p.data) THEN ''
 		WHEN length(p.data) <= %d THEN p.data

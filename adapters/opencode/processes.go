@@ -89,13 +89,13 @@ func takeCensus(ctx context.Context, table proc.Lister, now time.Time) (census, 
 }
 
 // isOpenCode reports whether a process can be OpenCode by its name. npm's wrapper of
-// versions up to 1.14 is Node.js and goes by that name: it is never a host. The
-// binary beside that wrapper is called ".opencode" (1.2 to 1.14).
+// versions up to 1.14 is a Node.js process with that name. It is never a host. The
+// binary next to that wrapper is called ".opencode" (1.2 to 1.14).
 func isOpenCode(comm string) bool {
 	return comm == "opencode" || comm == ".opencode" || comm == "opencode.exe"
 }
 
-// execTime is within what time a child of OpenCode's has become another program.
+// execTime is the time within which a child of OpenCode has become another program.
 const execTime = 500 * time.Millisecond
 
 // beforeExec reports whether a child of OpenCode is about to become another program:
@@ -108,16 +108,16 @@ func beforeExec(table proc.Lister, h *host, parent proc.Process, now time.Time) 
 	return err == nil && slices.Equal(args, h.args)
 }
 
-// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not an
-// agent of its own. No OpenCode starts a terminal interface, and a child that has not
+// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not a
+// separate agent. No OpenCode starts a terminal interface, and a child that has not
 // become another program yet looks like its parent.
 func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
 	return h.role == terminal || beforeExec(table, h, parent, now)
 }
 
 // OwnsProcess implements adapters.ProcessOwner: the native program, as a terminal
-// interface, as `opencode run` and as a server. The Node.js script that starts
-// versions up to 1.14 and what OpenCode runs of itself as a tool are not owned.
+// interface, as `opencode run` and as a server. The Node.js script that starts versions
+// up to 1.14, and processes of OpenCode that are its own tools, are not owned.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	if !isOpenCode(p.Comm) {
 		return false
@@ -139,18 +139,18 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	var err error
 	h.files, err = table.OpenFiles(p.Identity)
 	if errors.Is(err, proc.ErrGone) || h.denied && errors.Is(err, fs.ErrPermission) {
-		return nil // gone, or another user's, who has a store of his own
+		return nil // ended, or of another user, whose store is separate
 	}
 	h.filesHidden = err != nil
 	h.removed, _ = table.RemovedFiles(p.Identity)
 	if still, err := table.Find(p.PID); err == nil && still.Comm != p.Comm {
-		return nil // by now it is another program
+		return nil // it is another program by now
 	}
 	return h
 }
 
-// identify reads from its command line, environment and folder what a process is
-// for. It returns nil for one that runs no sessions or is gone.
+// identify reads the role of a process from its command line, environment and folder.
+// It returns nil for one that runs no sessions or is gone.
 func identify(table proc.Lister, p proc.Process) *host {
 	args, err := table.Args(p.Identity)
 	if errors.Is(err, proc.ErrGone) {
@@ -173,7 +173,7 @@ func identify(table proc.Lister, p proc.Process) *host {
 	return h
 }
 
-// notHosts has the sub-commands that run no session in their own process: `add`,
+// notHosts lists the sub-commands that run no session in their own process: `add`,
 // `install` and `pm` are Bun's, which 1.1.65 runs without BUN_BE_BUN.
 var notHosts = map[string]bool{
 	"attach": true, "completion": true, "mcp": true, "debug": true, "providers": true, "auth": true, "agent": true,
@@ -182,8 +182,8 @@ var notHosts = map[string]bool{
 	"account": true, "console": true, "login": true, "logout": true, "generate": true, "tui-thread-attach": true,
 }
 
-// takesValue has the options whose value is the next argument. They are needed to find
-// the first argument that is no option.
+// takesValue lists the options that take the next argument as their value. They are
+// needed to find the first argument that is not an option.
 var takesValue = map[string]bool{
 	"-m": true, "--model": true, "-s": true, "--session": true, "--prompt": true, "--agent": true, "--port": true,
 	"--hostname": true, "--mdns-domain": true, "--cors": true, "--log-level": true, "--title": true, "--attach": true,

@@ -10,8 +10,8 @@ import (
 	"rollcall/adapters"
 )
 
-// bigData is from which size on a message's JSON is read without what makes it
-// big: summaries with whole files in them.
+// bigData is the size in bytes above which a message's JSON is read without its large
+// members: summaries that contain whole files.
 const bigData = 64 << 10
 
 // dataOf selects the JSON of the message m.
@@ -76,7 +76,7 @@ func scanSession(rows *sql.Rows) (*facts, error) {
 	return f, nil
 }
 
-// setLast takes the last message over.
+// setLast adds the last message to the facts.
 func (f *facts) setLast(id, data string, updated, created millis) {
 	var m message
 	if json.Unmarshal([]byte(data), &m) != nil || m.Role != "user" && m.Role != "assistant" {
@@ -109,12 +109,12 @@ func fromFiles(version string) bool {
 const isText = `CASE WHEN json_valid(p.data) THEN json_extract(p.data, '$.type') = 'text'
 	AND coalesce(json_extract(p.data, '$.synthetic'), 0) = 0 ELSE 0 END`
 
-// isUser selects the messages m of the user. Quotes within JSON's strings are
-// escaped, so the test that comes first, and is quick, can't be wrong.
+// isUser selects the messages m of the user. Quotes within JSON strings are escaped, so
+// the fast text comparison that comes first is exact.
 const isUser = `CASE WHEN instr(m.data, '"role":"assistant"') > 0 THEN 0 WHEN json_valid(m.data) THEN json_extract(m.data, '$.role') = 'user' ELSE 0 END`
 
-// prompts reads the first and the last words of the user, of the sessions whose
-// last message isn't the one that was known.
+// prompts reads the first and the last prompt of each session whose last message has
+// changed.
 func (r *reading) prompts(ctx context.Context) error {
 	var missing []string
 	for id, f := range r.sessions {
@@ -172,8 +172,8 @@ func (r *reading) promptsOf(ctx context.Context, ids []string) error {
 	return rows.Err()
 }
 
-// details reads what only sessions need that may be in a turn, and the sums that
-// the version doesn't keep.
+// details reads the facts that are needed only for sessions that may be in a turn, and
+// the sums for versions that keep none.
 func (r *reading) details(ctx context.Context, f *facts) error {
 	open := f.last.ID != "" && !f.last.ended()
 	if f.last.Role == "user" && (open || r.want.mayRun(f.id, f.updated)) {
@@ -187,7 +187,7 @@ func (r *reading) details(ctx context.Context, f *facts) error {
 			return err
 		}
 	}
-	// A command of the user's own (!ls) is an answer without tokens.
+	// A command that the user typed (!ls) is stored as an answer without tokens.
 	if t := f.assistant.Tokens; f.last.ID != "" && (t == nil || t.used() == 0) {
 		if err := r.lastContext(ctx, f); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (r *reading) details(ctx context.Context, f *facts) error {
 	return nil
 }
 
-// lastContext reads how full the context was at the last answer that says so.
+// lastContext reads the used context at the last answer that states it.
 func (r *reading) lastContext(ctx context.Context, f *facts) error {
 	rows, err := r.db.Query(ctx, `SELECT json_extract(m.data, '$.tokens') FROM message m WHERE m.session_id = ?
 		AND CASE WHEN json_valid(m.data) THEN coalesce(json_extract(m.data, '$.tokens.output'), 0) > 0 ELSE 0 END
@@ -251,8 +251,7 @@ func (r *reading) lastAssistant(ctx context.Context, f *facts) error {
 	return rows.Err()
 }
 
-// calls reads the tool parts of the last message of the assistant, without what
-// they answered.
+// calls reads the tool parts of the assistant's last message, without their outputs.
 func (r *reading) calls(ctx context.Context, f *facts) error {
 	updated := "0"
 	if r.part["time_updated"] {
@@ -280,7 +279,7 @@ func (r *reading) calls(ctx context.Context, f *facts) error {
 	return rows.Err()
 }
 
-// addPart takes a part of the assistant's last message into account.
+// addPart adds a part of the assistant's last message to the facts.
 func (f *facts) addPart(updated millis, data string, metadata bool) {
 	var p part
 	if json.Unmarshal([]byte(data), &p) != nil {
@@ -294,7 +293,7 @@ func (f *facts) addPart(updated millis, data string, metadata bool) {
 	f.add(&p, metadata)
 }
 
-// Without Query.Totals, as many messages are read at most to sum up tokens.
+// The largest number of messages that are read to sum up tokens without Query.Totals.
 const (
 	sumSession = 200
 	sumAll     = 5000

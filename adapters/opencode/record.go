@@ -17,7 +17,7 @@ const textLimit = 4096
 
 // message is one message of a session, as the data column or the file has it.
 type message struct {
-	ID      string `json:"id"` // in files
+	ID      string `json:"id"` // set only in the JSON store
 	Role    string `json:"role"`
 	Parent  string `json:"parentID"`
 	Finish  string `json:"finish"`
@@ -72,8 +72,8 @@ func (t *tokens) counts() adapters.Tokens {
 // millis is a time in milliseconds since the epoch; 0 is none.
 type millis int64
 
-// UnmarshalJSON takes fractions as well, and anything else for none: a time in
-// another form is no reason to lose a message.
+// UnmarshalJSON also accepts fractions. Any other value counts as no time, so that a
+// time in another form does not lose a message.
 func (m *millis) UnmarshalJSON(b []byte) error {
 	var f float64
 	if json.Unmarshal(b, &f) == nil && f > 0 && f < 1e15 {
@@ -91,7 +91,7 @@ func (m millis) time() time.Time {
 
 // part is one part of a message.
 type part struct {
-	ID        string `json:"id"` // in files
+	ID        string `json:"id"` // set only in the JSON store
 	Type      string `json:"type"`
 	Text      string `json:"text"`
 	Synthetic bool   `json:"synthetic"`
@@ -128,7 +128,7 @@ type call struct {
 	child    string
 }
 
-// call returns what a status needs of a tool part.
+// call returns the fields of a tool part that are needed for a status.
 func (p *part) call() call {
 	c := call{id: p.CallID, tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
 	meta := bytes.TrimSpace(p.State.Metadata)
@@ -162,8 +162,8 @@ type facts struct {
 
 	last        message // zero: no message yet
 	assistant   message // the last of the assistant; zero: none
-	calls       []call  // of it, that have not ended
-	partsUnread bool    // calls and assistant were not looked for
+	calls       []call  // calls of assistant that have not ended
+	partsUnread bool    // calls and assistant were not read
 	tools       bool    // it has tool parts
 	refused     bool    // the user refused one of its calls, which ends the turn
 	activity    millis
@@ -179,7 +179,7 @@ type facts struct {
 var otherParts = map[string]bool{"text": true, "reasoning": true, "file": true, "step-start": true, "step-finish": true,
 	"snapshot": true, "patch": true, "agent": true, "retry": true, "compaction": true, "subtask": true}
 
-// add takes a part of the assistant's last message into account.
+// add adds a part of the assistant's last message to the facts.
 func (f *facts) add(p *part, metadata bool) {
 	if p.Type != "tool" {
 		if !otherParts[p.Type] {
@@ -199,7 +199,7 @@ func (f *facts) add(p *part, metadata bool) {
 }
 
 // refusal reports whether an error means that the user refused the call (1.1.65 to
-// 1.18.33). When the user gave a reason, the model goes on.
+// 1.18.33). If the user gave a reason, the model continues.
 func refusal(text string) bool {
 	switch {
 	case strings.Contains(text, "with the following feedback"):
@@ -279,7 +279,7 @@ func madeByRun(permission string) bool {
 
 var defaultTitle = regexp.MustCompile(`^(New|Child) session - \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z( \(fork #\d+\))?$`)
 
-// ownTitle drops the title that OpenCode gives until the model has thought of one.
+// ownTitle drops the default title, which OpenCode uses until the model has chosen one.
 func ownTitle(title string) string {
 	if defaultTitle.MatchString(strings.TrimSpace(title)) {
 		return ""
@@ -314,5 +314,5 @@ func runPrompt(args []string) string {
 	return strings.Join(list, " ")
 }
 
-// cut shortens a text to textLimit.
+// cut cuts a text to textLimit.
 func cut(text string) string { return adapters.CutTo(text, textLimit) }

@@ -21,7 +21,7 @@ import (
 type root struct {
 	path      string   // links resolved
 	databases []string // existing ones
-	missing   []string // those that a process names and has not made yet
+	missing   []string // databases that a process names and has not created yet
 	hosts     []*host  // those known to use it
 }
 
@@ -33,9 +33,9 @@ type homeSearch struct {
 }
 
 // roots returns every data folder in use: that of the user's environment, those of the
-// environments of live processes, those whose database or log they have open, and those
-// that processes used in the last 24 hours. It adds the places that it tried, and their
-// problems, to answer.
+// environments of live processes, those whose database or log live processes have open,
+// and those that processes used in the last 24 hours. It adds the places that it tried,
+// and their problems, to answer.
 func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root {
 	all := homeSearch{answer: answer}
 	data := a.env("XDG_DATA_HOME")
@@ -75,8 +75,8 @@ func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root 
 	return all.found
 }
 
-// useMark separates a data folder from the database that a process uses with it:
-// what OPENCODE_DB names, or nothing.
+// useMark separates a data folder from the database that a process uses with it: the
+// one that OPENCODE_DB names, or nothing.
 const useMark = "\x00"
 
 // add returns the data folder at a path, nil if there is none.
@@ -170,7 +170,7 @@ func (h *host) dataFolders() []string {
 
 // surelyUses reports whether a process keeps its sessions in a root: it has a file of
 // the root open. The environment alone may name a folder that a container has under the
-// same path; it counts only where open files can't be seen.
+// same path. It is used only if open files can't be seen.
 func (h *host) surelyUses(r *root) bool {
 	if h.filesHidden {
 		return h.knownHome
@@ -186,8 +186,8 @@ func isDatabase(name string) bool {
 	return strings.HasPrefix(name, "opencode") && strings.HasSuffix(name, ".db")
 }
 
-// use adds the database that OPENCODE_DB names. A relative name is one in the
-// data folder (read in 1.18.33's source).
+// use adds the database that OPENCODE_DB names. A relative name is relative to the data
+// folder (by the source code of 1.18.33).
 func (r *root) use(name string) []error {
 	if name == "" || name == ":memory:" {
 		return nil

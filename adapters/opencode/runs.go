@@ -6,35 +6,36 @@ import (
 )
 
 const (
-	// slack is by how much a process's start can seem to lie after what it wrote:
-	// the system keeps it in ticks since a boot whose time is known to the second.
+	// slack is the longest time by which a process's start can seem later than its own
+	// log lines: the system keeps the start in ticks since a boot whose time is known
+	// to the second.
 	slack = time.Second
-	// startSlack is the same for what can't have been before: that time is never
-	// ahead of the clock by more.
+	// startSlack is the longest time by which the start of a process can be ahead of
+	// the clock.
 	startSlack = 200 * time.Millisecond
-	// startLimit is within what time of its start a process has surely logged.
+	// startLimit is the time after its start by which a process has logged something.
 	startLimit = 30 * time.Second
-	// lateLimit is the same on a machine that is too busy: by then nothing is sure.
+	// lateLimit is the same time on a very busy machine, on which no match is certain.
 	lateLimit = 5 * time.Minute
 	// sameStart: processes begun within it may log in any order.
 	sameStart = 300 * time.Millisecond
-	// settled is how long after its first line a run has shown what it is.
+	// settled is the time after its first line by which a run has shown its kind.
 	settled = 10 * time.Second
 )
 
 // assignment records which process wrote which run of a shared log.
 type assignment struct {
-	runOf  map[*host]*run   // where there is but one way
-	may    map[*run][]*host // where there are several, or one that isn't sure
-	unsure map[*host]bool   // hosts of may
+	runOf  map[*host]*run   // pairs that are certain
+	may    map[*run][]*host // runs with several possible processes, or an uncertain one
+	unsure map[*host]bool   // the hosts in may
 }
 
-// assign matches runs to processes: a log names no process, but each begins its
-// run soon after its own start and processes of a kind do so in the order of
-// their starts. Runs of processes that are gone lie in between. What every
-// matching of the greatest size has in common is sure.
+// assign matches runs to processes: a log names no process, but each process begins its
+// run soon after its own start, and processes of one kind do so in the order of their
+// starts. Runs of ended processes are in between. A pair that is in every matching of
+// the largest size is certain.
 //
-// can reports whether a run can be a process's; fixed are those that are known.
+// can reports whether a run can belong to a process; fixed lists the known pairs.
 func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(*host, *run) bool) assignment {
 	m := matching{hosts: hosts, edges: map[*host][]*run{}, chosen: map[*host]*run{}, found: map[*host]map[*run]bool{}}
 	owned := map[*run]bool{}
@@ -88,7 +89,7 @@ func sorted(runs map[string]*run, wanted func(*run) bool) []*run {
 	return out
 }
 
-// only returns the run of a set that has no other, and nil for every other set.
+// only returns the run of a set with exactly one run, and nil for every other set.
 func only(set map[*run]bool) *run {
 	if len(set) != 1 {
 		return nil
@@ -99,7 +100,7 @@ func only(set map[*run]bool) *run {
 	return nil
 }
 
-// canBe reports whether a run can be a process's.
+// canBe reports whether a run can belong to a process.
 func (h *host) canBe(r *run, prompts map[string]string) bool {
 	return h.canHaveBegun(r, startLimit) && h.fitsRun(r, prompts)
 }
@@ -109,8 +110,8 @@ func (h *host) canHaveBegun(r *run, within time.Duration) bool {
 	return !r.first.Add(startSlack).Before(h.Started) && !r.first.After(h.Started.Add(within))
 }
 
-// lateRuns lists the runs that a process can have begun which has none from the time
-// of its start, the usual one.
+// lateRuns lists the runs that a process can have begun later than usual, if it has
+// none from the time of its start.
 func lateRuns(h *host, runs map[string]*run) []*run {
 	var list []*run
 	for _, r := range runs {
@@ -121,7 +122,7 @@ func lateRuns(h *host, runs map[string]*run) []*run {
 	return list
 }
 
-// fitsRun reports whether a run shows what the process would.
+// fitsRun reports whether the lines of a run fit the role and the folder of a process.
 func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 	isNew := r.last.Sub(r.first) < settled
 	switch h.role {
@@ -142,7 +143,7 @@ func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 	return len(r.folders) == 0 || r.folders[clean(h.cwd)] || h.cwd == ""
 }
 
-// ranIn compares what `opencode run` was told with the sessions of a run.
+// ranIn compares the arguments of `opencode run` with the sessions of a run.
 func (h *host) ranIn(r *run, prompts map[string]string, isNew bool) bool {
 	if h.resume != "" && !h.fork {
 		_, named := r.sessions[h.resume]
@@ -164,12 +165,12 @@ type matching struct {
 	hosts  []*host // by start
 	edges  map[*host][]*run
 	chosen map[*host]*run
-	found  map[*host]map[*run]bool // of the greatest matchings; nil: no run
+	found  map[*host]map[*run]bool // the runs of each host in the largest matchings; nil: no run
 	best   int
 	steps  int
 }
 
-// groups splits the processes into those that have runs in common.
+// groups splits the processes into groups that have possible runs in common.
 func (m *matching) groups() [][]*host {
 	var groups [][]*host
 	grouped := map[*host]bool{}
@@ -206,7 +207,7 @@ func (m *matching) solve(group []*host) {
 	}
 }
 
-// try extends the matching by the process at index i.
+// try extends the matching with the process at index i.
 func (m *matching) try(group []*host, i, size int) {
 	if m.steps++; m.steps >= maxSteps || size+len(group)-i < m.best {
 		return
@@ -234,7 +235,7 @@ func (m *matching) try(group []*host, i, size int) {
 	m.try(group, i+1, size)
 }
 
-// fits reports whether a run is free, and in order with what was chosen.
+// fits reports whether a run is free, and in the same order as the chosen ones.
 func (m *matching) fits(before []*host, h *host, r *run) bool {
 	for _, o := range before {
 		c := m.chosen[o]

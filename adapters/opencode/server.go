@@ -24,7 +24,7 @@ import (
 // own sessions, in the folders that were asked about, and hold nothing about others.
 type serverAnswer struct {
 	status      map[string]serverStatus // those that aren't idle
-	permissions map[string]string       // by session: what for
+	permissions map[string]string       // by session: the permission that is requested
 	questions   map[string]string       // by session: the request
 	asked       map[string]bool         // folders
 	partial     bool                    // not every folder was answered for
@@ -37,7 +37,7 @@ type serverStatus struct {
 	Message string `json:"message"`
 }
 
-// names reports whether the process is at work on a session.
+// names reports whether the server lists a session as busy.
 func (s *serverAnswer) names(id string) bool {
 	_, busy := s.status[id]
 	return busy
@@ -49,7 +49,8 @@ const (
 	orderLimit = 10 * time.Second
 	maxFolders = 8 // that one server is asked about
 	maxAnswer  = 4 << 20
-	// defaultPort is what a server without --port takes if it is free (1.18.33).
+	// defaultPort is the port that a server without --port uses if it is free
+	// (1.18.33).
 	defaultPort = 4096
 )
 
@@ -94,8 +95,8 @@ func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 }
 
 // address returns the address at which a process serves, and "" if that isn't known.
-// sure is false for the usual port, which a process without --port may have if no other
-// such process runs.
+// sure is false for the default port, on which a process without --port may listen if
+// no other such process runs.
 func (c census) address(h *host) (base string, sure bool) {
 	if !h.listen {
 		return "", false
@@ -173,7 +174,6 @@ func serverProblem(base string, err error) error {
 	return p
 }
 
-// errPassword: the server wants one. errAnswer: it answered something else.
 var (
 	// errPassword reports that the server asks for a password.
 	errPassword = errors.New("it asks for a password")
@@ -199,7 +199,7 @@ func (c *serverClient) ask(ctx context.Context, folders []string) (*serverAnswer
 		}
 		s.asked[clean(folder)] = true
 		if len(status) == 0 {
-			continue // who isn't busy doesn't ask for anything
+			continue // a session that isn't busy has no open request
 		}
 		var permissions []struct {
 			ID         string `json:"id"`

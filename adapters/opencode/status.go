@@ -42,16 +42,17 @@ func (f *facts) open() turnState {
 }
 
 // copied reports whether the last message is older than the session: a fork begins with
-// its parent's messages, and is in none of the parent's turns.
+// its parent's messages, and their turns are not its own.
 func (f *facts) copied() bool { return f.last.Time.Created > 0 && f.last.Time.Created < f.created }
 
-// betweenSteps reports whether the last message ended to wait for a tool's result, so
-// that another message follows. Some providers then give "stop" as the reason.
+// betweenSteps reports whether the last message ended because it waits for a tool's
+// result, so that another message follows. Some providers then give "stop" as the
+// reason.
 func (f *facts) betweenSteps() bool {
 	return f.last.Finish == "tool-calls" || f.last.Finish == "unknown"
 }
 
-// observation has all that was seen of one session at one moment.
+// observation holds everything that one call of Discover found out about a session.
 type observation struct {
 	facts   *facts
 	claim   claim
@@ -63,11 +64,12 @@ type observation struct {
 }
 
 const (
-	// callDelay is how long a tool's call may take to show that it has begun.
+	// callDelay is the time that a tool's call may take to show that it has begun.
 	callDelay = 3 * time.Second
-	// firstMessageDelay is how long a session may take to have its first message.
+	// firstMessageDelay is the time that a session may take until it has its first
+	// message.
 	firstMessageDelay = 10 * time.Second
-	// stepDelay is how long OpenCode may take from one step to the next.
+	// stepDelay is the time that OpenCode may take from one step to the next.
 	stepDelay = 30 * time.Second
 )
 
@@ -100,7 +102,7 @@ func (s observation) withoutHost() report.Verdict {
 	return v
 }
 
-// outcome returns how a turn that is over ended.
+// outcome returns the outcome of a turn that is over.
 func (f *facts) outcome() adapters.Outcome {
 	switch {
 	case f.open() != over:
@@ -149,15 +151,15 @@ func (s observation) byServer() (report.Verdict, bool) {
 	return v, true
 }
 
-// hasCall reports whether one of the open calls is of a kind. Servers go on listing a
-// question whose turn was aborted: it counts only while the session is busy, which
-// it is not in 1.3.2, and with the call that asked it, which is closed in 1.18.33.
+// hasCall reports whether one of the open calls is of a kind. Servers still list a
+// question whose turn was aborted: it counts only while the session is busy, which it
+// is not in 1.3.2, and with the call that asked it, which is closed in 1.18.33.
 func (s observation) hasCall(kind func(call) bool) bool {
 	return slices.ContainsFunc(s.facts.calls, func(c call) bool { return !c.pending && kind(c) })
 }
 
-// isJustStored reports whether something was stored just now: the server says busy a moment
-// later than it stores a prompt.
+// isJustStored reports whether the last change was stored a moment ago: the server reports
+// busy a moment after it stores a prompt.
 func (s observation) isJustStored() bool {
 	age := s.now.Sub(s.facts.activity.time())
 	return s.facts.open() == inTurn && age < firstMessageDelay && age > -firstMessageDelay
@@ -199,8 +201,8 @@ func (s observation) byMessages() report.Verdict {
 	return report.Working(s.lastTurn() + "; " + holder)
 }
 
-// willContinue reports whether `opencode run` was told to continue the session and has
-// not begun to.
+// willContinue reports whether `opencode run` was started to continue the session and
+// has not begun yet.
 func (s observation) willContinue() bool {
 	h := s.claim.host
 	age := s.now.Sub(h.Started)
@@ -227,7 +229,8 @@ func (s observation) waits(holder string) (report.Verdict, bool) {
 }
 
 // waitingChild finds a sub-agent of an open call that waits for the user. Versions up
-// to 1.3 can lose the note of which session a call began: it is one made since.
+// to 1.3 can lose the record of the session that a call began: it is then one that was
+// created since.
 func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Session {
 	for _, c := range f.calls {
 		if child := answers[c.child]; child != nil && child.Status == adapters.Waiting {
@@ -248,9 +251,9 @@ func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Ses
 // asksUser lists the tools that do nothing but ask the user.
 var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter": true}
 
-// needsPermission returns in words why a call can only be waiting for permission, and
-// "" when it may run. Waiting is not stored: a call that waits has begun ("running")
-// and shows nothing yet ("metadata"), and the log has a line about it.
+// needsPermission returns the evidence that a call can only be waiting for permission,
+// and "" if the call may run. Waiting is not stored: a call that waits has begun
+// ("running") and shows nothing yet ("metadata"), and the log has a line about it.
 func (s observation) needsPermission(c call) string {
 	if c.pending || c.metadata {
 		return ""
@@ -273,11 +276,11 @@ func (s observation) needsPermission(c call) string {
 	return ""
 }
 
-// answers reports whether a call is what a permission was asked for: no earlier than
-// it began, and nothing was written of it since. Logs of a process's own know
-// seconds, and whether an answer came; up to 1.0 they name the call. Versions up to
-// 1.3 note a call's beginning only after they have asked, which can be seconds
-// later: there what counts is that it is of the same message.
+// answers reports whether a permission was requested for a call: the request is not
+// earlier than the call, and nothing about the call was stored after it. Separate logs
+// have times in seconds, and record whether an answer came; up to 1.0 they name the
+// call. Versions up to 1.3 store a call's beginning only after the request, which can
+// be seconds later: for them the call must be of the same message.
 func (s observation) answers(a ask, c call, r *run) bool {
 	switch {
 	case a.call != "":
@@ -286,12 +289,12 @@ func (s observation) answers(a ask, c call, r *run) bool {
 		message := s.facts.assistant.Time.Created.time().Truncate(time.Second)
 		return r.pending > 0 && !a.at.Before(message) && permits(a.permission, c.tool)
 	}
-	// Of several calls at once each has its own line.
+	// Several calls at once have one line each.
 	return !a.at.Add(250*time.Millisecond).Before(c.since.time()) && permits(a.permission, c.tool) &&
 		!c.updated.time().After(a.at.Add(250*time.Millisecond))
 }
 
-// permits reports whether a permission is one that a tool asks for.
+// permits reports whether a tool requests a permission of that kind.
 func permits(permission, tool string) bool {
 	switch permission {
 	case tool, "external_directory", "doom_loop", "":
@@ -306,9 +309,9 @@ var knownTools = map[string]bool{"bash": true, "edit": true, "read": true, "glob
 	"webfetch": true, "websearch": true, "task": true, "skill": true, "lsp": true, "todowrite": true}
 
 // loopOver reports whether the log has an end of the loop after the last message and
-// its calls. A turn that is cancelled before the model is asked leaves no other trace;
-// nor does a turn that a server of 1.3.2 aborts while it asks the user: its call stays
-// open for ever.
+// its calls. A turn that is cancelled before the request to the model leaves no other
+// trace. Neither does a turn that a server of 1.3.2 aborts while it asks the user: its
+// call stays open forever.
 func (s observation) loopOver() bool {
 	if s.claim.over.IsZero() {
 		return false
@@ -316,7 +319,7 @@ func (s observation) loopOver() bool {
 	last := max(s.facts.last.Time.Created, s.facts.last.Time.Completed)
 	for _, c := range s.facts.calls {
 		if c.metadata {
-			return false // it runs, maybe on the user's own command
+			return false // it runs, maybe because of a command of the user
 		}
 		last = max(last, c.since)
 	}

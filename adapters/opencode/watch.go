@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// watchRoot notes the folders of a root that are worth a watch.
+// watchRoot adds the folders of a root that should be watched.
 func (d *discovery) watchRoot(r *root, l *links) {
 	d.answer.Watch(r.path, r.logFolder())
 	for _, path := range append(slices.Clone(r.databases), r.missing...) {
@@ -26,7 +26,7 @@ func (d *discovery) watchRoot(r *root, l *links) {
 	}
 }
 
-// watchSession notes the folder of the messages of a live session in files.
+// watchSession adds the folder of the messages of a live session in the JSON store.
 func (d *discovery) watchSession(r *root, f *facts) {
 	if len(f.files) > 0 && filepath.Ext(f.files[0]) == ".json" && len(d.answer.Watched()) < 500 {
 		d.answer.Watch(messageFolder(r.storage(), f.id))

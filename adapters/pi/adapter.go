@@ -1,11 +1,11 @@
 // Package pi reports the sessions of Pi, the TypeScript coding agent
 // (@mariozechner/pi-coding-agent, now @earendil-works/pi-coding-agent).
 //
-// A session is a JSONL file below ~/.pi/agent/sessions. Its last entry says where
-// the turn stands; which process has it follows from the environment of a running
-// tool, from the time at which both began, and from the ids, which one process
-// numbers. Where that does not decide, the status is unknown and the evidence
-// says why. Facts were learned from Pi 1.5.2 and 0.73.1 on Linux.
+// A session is a JSONL file below ~/.pi/agent/sessions. Its last entry shows the state
+// of the turn. The process of a session is found by the environment of a running tool,
+// by the times at which both began, and by the ids, which a process numbers. Where
+// these do not decide, the status is unknown and the evidence gives the reason. Facts
+// were learned from Pi 1.5.2 and 0.73.1 on Linux.
 package pi
 
 import (
@@ -17,10 +17,10 @@ import (
 // adapters.Peeker and adapters.Searcher. It keeps what it read of files and processes in memory, never a
 // status.
 //
-// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or not
-// there; with Query.Totals every file that is answered is read whole once. A
-// process that has stored nothing yet is answered as a session with an id made from
-// the process, until its own is there.
+// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or missing;
+// with Query.Totals every file in the answer is read whole once. A process that has
+// stored nothing yet is listed as a session with an id made from the process, until its
+// own session exists.
 type Adapter struct{ *pistore.Store }
 
 var (

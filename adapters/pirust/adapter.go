@@ -1,9 +1,9 @@
 // Package pirust reports the sessions of pi_agent_rust, the port of Pi to Rust.
 //
 // It shares Pi's store: a session is its own when the file is named by the first 8
-// characters of the id, or the header has members that only it writes, or it is
-// an SQLite file. All else is Pi's (package pi). What is known of it was read in
-// its source, and not run.
+// characters of the id, or the header has members that only it writes, or it is an
+// SQLite file. Every other session is Pi's (package pi). All facts come from its source
+// code; the program was not run.
 package pirust
 
 import (
@@ -15,9 +15,9 @@ import (
 // adapters.Peeker and adapters.Searcher. It keeps what it read of files and processes in memory, never a
 // status.
 //
-// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or not
-// there; with Query.Totals every file that is answered is read whole once. Discover returns ErrAbsent when neither a process,
-// nor a session or an index of its form, is there, whether Pi is or not.
+// Prompts, titles and errors are cut after 4 KB. Tokens and cost are exact or missing; with Query.Totals every file in
+// the answer is read whole once. Discover returns ErrAbsent if there is no process of pi_agent_rust, and no session or
+// index in its form, whether Pi is installed or not.
 type Adapter struct{ *pistore.Store }
 
 var (

@@ -17,7 +17,8 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 // Modes implements adapters.Launcher: pi_agent_rust has none.
 func (a *Adapter) Modes() []adapters.Mode { return nil }
 
-// Command implements adapters.Launcher, by its documentation.
+// Command implements adapters.Launcher, according to the documentation of
+// pi_agent_rust.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	return pistore.Launch(program, t)
 }

@@ -114,7 +114,7 @@ func (a *Agentctl) judgeState(data []byte) (why string, ids []string, err error)
 	return count(len(sessions), "session") + ", none of which is live or has a process", ids, nil
 }
 
-// known reports whether Rollcall knows an agent.
+// known reports whether Rollcall has an adapter for an agent.
 func known(agent string) bool {
 	_, ok := adapters.Describe(adapters.Name(agent))
 	return ok

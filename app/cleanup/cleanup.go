@@ -40,7 +40,8 @@ type Source interface {
 	// Owns reports whether this source may offer the file at path, by the name and place alone. anchor is the folder below
 	// which no part of the path may be a symbolic link. Links above it, such as a home folder on another disk, are allowed.
 	Owns(path string) (anchor string, ok bool)
-	// Scan returns the files that may be removed now. An error beside them reports files that could not be checked.
+	// Scan returns the files that may be removed now. Its error reports files that could not be checked, in addition
+	// to the files.
 	Scan(ctx context.Context) ([]Item, error)
 	// Check checks one file again, right before its removal. It returns ErrKept for a file that is in use.
 	Check(ctx context.Context, path string) (Item, error)
@@ -79,7 +80,7 @@ func New(getenv func(string) string, table proc.Lister, snap *app.Snapshot, sour
 	return &Cleaner{Home: home, Trash: trash.New(home, getenv), Sources: sources}, nil
 }
 
-// Scan returns the items of all sources. An error beside them reports files that could not be checked.
+// Scan returns the items of all sources. Its error reports files that could not be checked, in addition to the items.
 func (c *Cleaner) Scan(ctx context.Context) ([]Item, error) {
 	var items []Item
 	var errs []error
@@ -87,7 +88,7 @@ func (c *Cleaner) Scan(ctx context.Context) ([]Item, error) {
 		found, err := s.Scan(ctx)
 		errs = append(errs, err)
 		for _, it := range found {
-			// Remove would refuse what guard refuses.
+			// Remove refuses such a file as well.
 			if _, err := c.guard(it.Path); err != nil {
 				errs = append(errs, fmt.Errorf("%s kept: %w", it.Path, err))
 			} else {
@@ -114,8 +115,8 @@ var ErrRefused = errors.New("refused")
 // ErrChanged is returned for a file that has changed since the user saw it.
 var ErrChanged = errors.New("changed since it was shown")
 
-// Remove checks and removes the items one after the other, and returns a result for each. It goes on after a failure.
-// When ctx is done it leaves the remaining files alone.
+// Remove checks and removes the items one after the other, and returns a result for each. It continues after a
+// failure. When ctx is done it leaves the remaining files alone.
 func (c *Cleaner) Remove(ctx context.Context, items []Item) []Result {
 	results := make([]Result, len(items))
 	for i, it := range items {

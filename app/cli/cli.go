@@ -1,6 +1,6 @@
-// Package cli is the command line: it prints for people (text that fits the terminal)
-// and for scripts (--json, schema 1). What it prints as JSON, and its exit codes, are
-// promises. Each sub-command has a type and a file of its own, named after it.
+// Package cli is the command line: it prints for people (text that fits the terminal) and for scripts (--json, schema
+// 1). What it prints as JSON, and its exit codes, are promises. Each sub-command has its type and its file, both
+// named after it.
 package cli
 
 import (
@@ -27,7 +27,7 @@ import (
 // Streams holds the standard streams of the program.
 type Streams struct {
 	Out, Err io.Writer
-	// In is the terminal on which a question can be answered; nil: there is none.
+	// In is the terminal from which answers to questions are read; nil: there is none.
 	In io.Reader
 	// Width is the number of cells in a row of the terminal that Out is; 0: Out
 	// is no terminal.
@@ -77,7 +77,7 @@ type Deps struct {
 	Window func(ctx context.Context, o WindowOptions) error
 	// LookPath finds the programs of agents; nil: launch.LookPath.
 	LookPath func(name string) (string, error)
-	// Limit is how long an adapter may take; 0: the core's default.
+	// Limit is the time that an adapter may take; 0: the core's default.
 	Limit time.Duration
 	// Leave ends the program with an exit code while a command still runs: it may
 	// wait for something that never comes. nil: Execute waits.

@@ -24,7 +24,7 @@ const completionLimit = 1500 * time.Millisecond
 type completer func(args []string) ([]cobra.Completion, cobra.ShellCompDirective)
 
 // addCompletions registers what a shell can complete: the arguments of each command by its path, and the values of each
-// flag by its name, which means the same in all commands. Nothing is offered for what is in neither list.
+// flag by its name, which means the same in all commands. Other arguments and flags have no completion.
 func addCompletions(e *env, root *cobra.Command) {
 	c := &completions{e}
 	arguments := map[string]completer{
@@ -85,7 +85,7 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// function returns the completer in cobra's form. It leaves out what does not begin with what was typed.
+// function returns the completer in cobra's form. It leaves out the values that do not begin with the typed text.
 func (complete completer) function() cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		list, directive := complete(args)
@@ -159,10 +159,10 @@ func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.Shel
 	return out, noFiles
 }
 
-// recent returns the sessions that live or were active in the last week.
+// recent returns the sessions that are live or were active in the last week.
 func (c *completions) recent() []cobra.Completion { return c.sessions(week) }
 
-// live returns the sessions that live.
+// live returns the live sessions.
 func (c *completions) live() []cobra.Completion { return c.sessions(0) }
 
 func (c *completions) sessions(since time.Duration) (out []cobra.Completion) {

@@ -37,7 +37,7 @@ type checkJSON struct {
 	Detail string `json:"detail"`
 }
 
-// doctorAdapterJSON is an adapter's entry of list, and what doctor adds.
+// doctorAdapterJSON is an adapter's entry of list, with the keys that doctor adds.
 type doctorAdapterJSON struct {
 	adapterJSON
 	Problems []string       `json:"problems,omitempty"`

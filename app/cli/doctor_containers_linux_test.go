@@ -79,7 +79,7 @@ func TestContainersOfRoot(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
 	for _, want := range []string{"containers: 1 claude process in a container whose files can't be read",
-		"other users: 1 agent process of another user is not looked at; run rollcall as root to list it"} {
+		"other users: 1 agent process of another user is not listed; run rollcall as root to list it"} {
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Fatalf("%v; want %q in:\n%s", err, want, out)
 		}

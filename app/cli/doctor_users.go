@@ -83,8 +83,8 @@ func (b boundedOwner) OwnsProcess(p proc.Process) bool {
 	return mine
 }
 
-// othersCheck returns how many agent processes of other users are not looked at. It
-// reports false if there are none, or if this user is root, who sees all.
+// othersCheck returns the number of agent processes of other users, which are not listed. It reports false if there
+// are none, or if this user is root, who sees all.
 func othersCheck(list []proc.Process, table proc.Lister, agents []adapters.Adapter) (checkJSON, bool) {
 	who, ok := table.(ownerTable)
 	uid := os.Geteuid()
@@ -105,7 +105,7 @@ func othersCheck(list []proc.Process, table proc.Lister, agents []adapters.Adapt
 
 func othersDetail(n int) string {
 	if n == 1 {
-		return "1 agent process of another user is not looked at; run rollcall as root to list it"
+		return "1 agent process of another user is not listed; run rollcall as root to list it"
 	}
-	return fmt.Sprintf("%d agent processes of other users are not looked at; run rollcall as root to list them", n)
+	return fmt.Sprintf("%d agent processes of other users are not listed; run rollcall as root to list them", n)
 }

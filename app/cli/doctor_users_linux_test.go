@@ -86,7 +86,7 @@ func TestAgentsOfOtherUsersAreCounted(t *testing.T) {
 	if n := othersAgents(list, users{1: 501, 2: 502, 3: 502, 4: 502, 6: 502}, known, 501); n != 2 {
 		t.Errorf("%d agents of others, want claude and strange", n)
 	}
-	if got := othersDetail(1); got != "1 agent process of another user is not looked at; run rollcall as root to list it" {
+	if got := othersDetail(1); got != "1 agent process of another user is not listed; run rollcall as root to list it" {
 		t.Errorf("doctor says %q", got)
 	}
 }

@@ -107,7 +107,7 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 			for _, a := range list {
 				names = append(names, string(a.Name()))
 			}
-			return app.Config{}, usageError("--agent is one of %s, not %q", strings.Join(names, ", "), only)
+			return app.Config{}, usageError("--agent must be one of %s, not %q", strings.Join(names, ", "), only)
 		}
 		list = list[i : i+1]
 	}

@@ -51,7 +51,7 @@ func newFuseSet(e *env) *cobra.Command {
 	})
 	cmd.Example = `  rollcall fuse set . --in 30m --note "test cluster" --script 'make cluster-down'`
 	cmd.Flags().DurationVar(&in, "in", fuse.Default, "when it expires")
-	cmd.Flags().StringVar(&x.Note, "note", "", "what it is for")
+	cmd.Flags().StringVar(&x.Note, "note", "", "the purpose of the fuse")
 	cmd.Flags().StringVar(&x.Event, "event", "", "a `name` that is passed to the script and the webhook")
 	cmd.Flags().StringVar(&x.Script, "script", "", "a `command` to run in the folder, for 2 minutes at most")
 	cmd.Flags().BoolVar(&x.Again, "retry", false, "run it again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
@@ -73,7 +73,7 @@ func checkFuse(x *fuse.Fuse, in time.Duration) error {
 // checkDelay returns an error for a time after which no fuse can expire. flag is the name of its flag.
 func checkDelay(flag string, d time.Duration) error {
 	if d <= 0 || d > fuse.Most {
-		return usageError("--%s is more than 0 seconds and at most 30 days, such as 90s, 10m or 2h; not %s", flag, d)
+		return usageError("--%s must be more than 0 seconds and at most 30 days, such as 90s, 10m or 2h; not %s", flag, d)
 	}
 	return nil
 }

@@ -3,15 +3,14 @@ package cli
 import "time"
 
 const (
-	// endGrace is how long an interrupted command has to end by itself: a read from a
-	// file system that does not answer never returns.
+	// endGrace is the time that an interrupted command has to end by itself: a read from a file system that does not
+	// answer never returns.
 	endGrace = 300 * time.Millisecond
-	// undoGrace is how long a command has that takes back what is half done.
+	// undoGrace is the same time for a command that undoes unfinished changes.
 	undoGrace = 90 * time.Second
 )
 
-// undoing lists the commands that take back what is half done, or end their parts in
-// an order.
+// undoing lists the commands that undo unfinished changes, or end their parts in a certain order.
 var undoing = []string{"rollcall", "rollcall window", "rollcall keep", "rollcall launch", "rollcall resume", "rollcall worktree clean", "rollcall prune"}
 
 // leaveWhenInterrupted ends the program when the command does not end soon after

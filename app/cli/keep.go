@@ -25,7 +25,7 @@ type keeperJSON struct {
 	Launches int      `json:"launches"` // that run
 	Hooks    int      `json:"hooks"`    // without a result
 	Fuses    int      `json:"fuses"`    // that have not fired
-	Records  int      `json:"records"`  // of what is over, to be removed after a day
+	Records  int      `json:"records"`  // of launches and fuses that are over, to be removed after a day
 	Webhook  bool     `json:"webhook,omitempty"`
 	Metrics  bool     `json:"metrics,omitempty"`
 	Messages int      `json:"messages,omitempty"` // of the webhook, not delivered yet

@@ -15,7 +15,7 @@ import (
 	"rollcall/app/present"
 )
 
-// launchCommand is launch, and what resume has in common with it.
+// launchCommand is the command launch, with the parts that resume shares.
 type launchCommand struct {
 	*env
 	launch.Options
@@ -41,7 +41,7 @@ folder is refused with exit code 10 if it is locked, or if a session runs in it 
 a folder above or below it, unless --force is given.
 
 Several agents, or the same with several models, form a group: each works on the
-same prompt in a git worktree of its own, beside the repository. A matrix file
+same prompt in a separate git worktree, next to the repository. A matrix file
 in YAML describes a group:
 
   prompt: Fix the flaky test
@@ -80,7 +80,7 @@ Agents: ` + agentNames(canLaunch) + ".",
 	}
 	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
-	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "start also a single agent in a new git worktree, beside the repository")
+	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "start also a single agent in a new git worktree, next to the repository")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
 	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)
@@ -211,7 +211,7 @@ func (c *launchCommand) request() (req launch.Request, err error) {
 	return c.Request(c.ctx)
 }
 
-// check returns an error that names the flag, for what no agent can be started with.
+// check returns an error that names the flag if no agent can be started with its value.
 func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, members ...launch.Member) error {
 	if strings.TrimSpace(req.Task.Prompt) == "" && req.Spec == "" && len(req.Files) == 0 && !c.Terminal {
 		other := " or --terminal"
@@ -225,7 +225,7 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 			return unknownAgent(m.Agent)
 		}
 		if strings.HasPrefix(m.Model, "-") {
-			return usageError("--model is the name of a model, not %q", m.Model)
+			return usageError("--model must be the name of a model, not %q", m.Model)
 		}
 		if err := c.checkMode(list, m); err != nil {
 			return err
@@ -244,11 +244,11 @@ func (c *launchCommand) checkMode(list []adapters.Adapter, m launch.Member) erro
 	case m.Mode == "" || slices.Contains(names, m.Mode):
 		return nil
 	case !c.ownMode && m.Mode == c.Defaults.Member(m.Agent).Mode:
-		return fmt.Errorf("settings: agents.%s.mode is one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)
+		return fmt.Errorf("settings: agents.%s.mode must be one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)
 	case names == nil:
 		return usageError("%s has no permission modes: leave out --mode", m.Agent)
 	}
-	return usageError("--mode of %s is %s, not %q", m.Agent, strings.Join(names, ", "), m.Mode)
+	return usageError("--mode of %s must be %s, not %q", m.Agent, strings.Join(names, ", "), m.Mode)
 }
 
 // print shows what would be started.

@@ -43,7 +43,7 @@ func TestLaunchDefaults(t *testing.T) {
 		{"codex=gpt-7 -p x --mode edit --cwd " + dir, Done, []string{"model=gpt-7 mode=edit\n"}},
 		{"--model= --mode= -p x --cwd " + dir, Done, []string{"Codex in", "model= mode=\n"}},
 		{"codex= -p x --cwd " + dir, Done, []string{"model= mode=plan\n"}},
-		{"claude-code -p x --cwd " + dir, Failure, []string{`settings: agents.claude-code.mode is one of plan, edit, not "wild"`}},
+		{"claude-code -p x --cwd " + dir, Failure, []string{`settings: agents.claude-code.mode must be one of plan, edit, not "wild"`}},
 		{"claude-code -p x --mode plan --cwd " + dir, Done, []string{"model= mode=plan\n"}},
 		{"codex codex=gpt-8 -p x --cwd " + repo, Done, []string{"model=gpt-6 mode=plan\n", "model=gpt-8 mode=plan\n", left}},
 		{"--matrix " + matrix + " --cwd " + repo, Done, []string{"model=gpt-6 mode=plan\n", "model=gpt-7 mode=edit\n"}},

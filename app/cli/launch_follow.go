@@ -157,7 +157,7 @@ func (c *launchCommand) goesOn(r *launch.Record) error {
 	return &exitError{AgentUnseen, fmt.Errorf("%s continues in another process, and without a keeper its end cannot be waited for", r.ID)}
 }
 
-// waited reports the end of an agent that --wait has waited for. The exit code of the program tells it as well.
+// waited reports the end of an agent that --wait has waited for. The exit code of the program reports the end too.
 func (c *launchCommand) waited(p launch.Progress) error {
 	took := time.Since(p.Record.LaunchedAt).Round(time.Second)
 	log := c.path(p.Record.Log)

@@ -86,7 +86,7 @@ func (c *launchCommand) warnWorktrees(g *launch.Group) error {
 	return nil
 }
 
-// group starts agents, each in a worktree of its own.
+// group starts agents, each in a separate worktree.
 func (c *launchCommand) group(args []string) error {
 	if c.Terminal {
 		return c.noTerminal(args)

@@ -124,7 +124,7 @@ func (c *listCommand) window() (time.Duration, error) {
 	case adapters.Stopped:
 		c.all = true
 	default:
-		return 0, usageError("--status is working, waiting, idle, stopped or unknown, not %q", c.status)
+		return 0, usageError("--status must be working, waiting, idle, stopped or unknown, not %q", c.status)
 	}
 	if c.since != "" {
 		return parseSince(c.since)
@@ -151,7 +151,7 @@ func parseSince(s string) (time.Duration, error) {
 			return time.Duration(n * float64(d)), nil
 		}
 	}
-	return 0, usageError("--since is a time such as 12h, 7d or 4w, or all; not %q", s)
+	return 0, usageError("--since must be a time such as 12h, 7d or 4w, or all; not %q", s)
 }
 
 // filter returns the sessions that the flags ask for. It overwrites all.
@@ -219,7 +219,7 @@ func (c *listCommand) warnNone(snap *app.Snapshot) {
 	c.warn(text)
 }
 
-// nothing describes what the flags asked for and was not found, and where.
+// nothing describes the sessions for which the flags asked and which were not found, and where.
 func (c *listCommand) nothing() (what, where string) {
 	what = "no live sessions"
 	if c.all || c.since != "" {

@@ -170,7 +170,7 @@ func (c *logsCommand) followLog(l *launch.Launches, r *launch.Record, p *logPrin
 	defer status.Stop()
 	for {
 		over := c.isOver(l, r)
-		if err := p.print(ctx); err != nil { // after it was asked whether the launch is over: nothing is missed
+		if err := p.print(ctx); err != nil { // after the check whether the launch is over, so that nothing is missed
 			return ifReader(err)
 		}
 		if over {

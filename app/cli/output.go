@@ -42,8 +42,7 @@ func (o *output) write() error {
 	return err
 }
 
-// flush is write for commands that go on without a reader: one that has read enough
-// (head) is no failure.
+// flush is write for commands that continue without a reader: one that has read enough (head) is no failure.
 func (o *output) flush() error {
 	if err := o.write(); !errors.Is(err, errReaderGone) {
 		return err
@@ -74,7 +73,7 @@ func (o *output) setColor(when string) error {
 			o.streams.Color = false
 		}
 	default:
-		return usageError("--color is auto, always or never, not %q", when)
+		return usageError("--color must be auto, always or never, not %q", when)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ earlier one: a call ended, or a text grew.`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if c.count < 1 || c.count > maxPeek {
-				return usageError("-n is a number from 1 to %d, not %d", maxPeek, c.count)
+				return usageError("-n must be a number from 1 to %d, not %d", maxPeek, c.count)
 			}
 			return c.run(args[0])
 		},
@@ -99,7 +99,7 @@ type messageJSON struct {
 	At    string             `json:"at,omitempty"`
 }
 
-// peekPrinter prints each message once, and what is new of a message that changed.
+// peekPrinter prints each message once, and the new part of a message that changed.
 type peekPrinter struct {
 	*output
 	asJSON bool
@@ -110,7 +110,7 @@ type peekPrinter struct {
 	since  time.Time     // older messages are not printed
 }
 
-// message prints a message, or what is new of it.
+// message prints a message, or its new part.
 func (p *peekPrinter) message(m adapters.Message) error {
 	before, again := p.shown[m.Key]
 	if again && before.Text == m.Text && before.State == m.State {

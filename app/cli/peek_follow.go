@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// followStatus is how often the agent is asked whether the session still lives.
+	// followStatus is the interval at which the agent is asked whether the session is still live.
 	followStatus = 2 * time.Second
-	// followSettle is how long the newest answer must stay unchanged before it is
-	// printed: agents write long ones bit by bit.
+	// followSettle is the time for which the newest answer must stay unchanged before it is printed: agents write a
+	// long answer in several steps.
 	followSettle = 600 * time.Millisecond
 )
 
@@ -155,8 +155,7 @@ func (f *follower) watch() {
 	f.stopWatch = func() { cancel(); <-done }
 }
 
-// print prints what is new. It leaves out the newest answer while that may grow, unless
-// all is set.
+// print prints the new messages. It leaves out the newest answer while that may grow, unless all is set.
 func (f *follower) print(all bool) error {
 	messages, err := f.newMessages()
 	if f.ctx.Err() != nil {

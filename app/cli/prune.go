@@ -91,7 +91,7 @@ func (c *pruneCommand) run() error {
 	return c.printRemoved(cleaner.Remove(c.ctx, items))
 }
 
-// cleaner returns a cleaner that knows the sessions that are live now.
+// cleaner returns a cleaner for the sessions that are live now.
 func (c *pruneCommand) cleaner() (*cleanup.Cleaner, error) {
 	_, table := c.open()
 	_, snap, err := c.refresh(0, false)

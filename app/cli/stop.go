@@ -25,10 +25,10 @@ func newStop(e *env) *cobra.Command {
 		Short:      "Stop a session: its gateway or its own process ends it",
 		Long: `Stop the session with this id, or with the only id that begins so.
 
-One that runs on a gateway is stopped by the gateway. One with a process of its
-own is asked to end in the agent's graceful way, then terminated, then killed.
-Each step is shown with the time it is given, and so are the processes below it,
-which end with it. A process that hosts other sessions too is never signalled.`,
+A session that runs on a gateway is stopped by the gateway. A session with its
+own process is first asked to end in the agent's way, then terminated, then killed.
+Each step is shown with its time limit, and so are the processes below the agent's,
+which end with it. A process that also hosts other sessions is never signalled.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.idle && len(args) > 0 {
 				return usageError("use --idle or an id, not both\n  see: %s --help", cmd.CommandPath())
@@ -45,7 +45,7 @@ which end with it. A process that hosts other sessions too is never signalled.`,
 			return c.stop(args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&c.idle, "idle", false, "stop every idle session with a process of its own, after asking")
+	cmd.Flags().BoolVar(&c.idle, "idle", false, "stop every idle session whose process hosts no other session, after asking")
 	dryRunFlag(cmd, &c.dryRun)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "with --idle: don't ask")
 	return cmd
@@ -145,8 +145,8 @@ func (c *stopCommand) carryOut(core *app.Core, plan *app.StopPlan) error {
 	return nil
 }
 
-// markReported records that the user knows of the end of a launch, so that the tray's next
-// start does not notify of it.
+// markReported records that the user has seen the end of a launch, so that the tray's next start does not notify of
+// it.
 func (c *stopCommand) markReported(l *app.Launch) {
 	if l == nil || c.deps.Launches == nil {
 		return
@@ -177,7 +177,7 @@ func (c *stopCommand) print(p *app.StopPlan) {
 	s := &p.Session
 	c.printf("%s %s  %s  %s\n", present.AgentName(s.Agent), present.Line(s.ID), c.path(s.CWD), present.Status(s.Session))
 	if p.Through != "" {
-		c.printf("  asked of %s\n", present.Line(p.Through))
+		c.printf("  stopped through %s\n", present.Line(p.Through))
 		return
 	}
 	for _, line := range present.Tree(p.Process, p.Tree) {

@@ -108,7 +108,7 @@ func TestStopThroughGateway(t *testing.T) {
 	s.Remote = "office"
 	g := &gateway{agent: &agent{name: adapters.OpenClaw, roll: adapters.Roll{Sessions: []adapters.Session{s}}}}
 	d := withTable(g)
-	if r := run(t, d, "stop", "far"); r.code != Done || !strings.Contains(r.out, "  asked of office\noffice stopped it after ") {
+	if r := run(t, d, "stop", "far"); r.code != Done || !strings.Contains(r.out, "  stopped through office\noffice stopped it after ") {
 		t.Errorf("%+v", r)
 	}
 	g.err = errors.New("missing scope operator.write: \x1b[31mgive it")

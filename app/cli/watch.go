@@ -127,7 +127,7 @@ func (c *watchCommand) printEvents(ctx context.Context, events *app.Events, emit
 	}
 }
 
-// attendKeeper sees to it that a keeper runs while there is something to keep, or a webhook is set.
+// attendKeeper starts a keeper whenever none runs while there is something to keep or a webhook is set.
 func (c *watchCommand) attendKeeper(ctx context.Context) {
 	if c.deps.Keeper == nil {
 		return
@@ -218,7 +218,7 @@ func (c *watchCommand) print(e eventJSON, text string) error {
 	return c.write()
 }
 
-// watchFuses calls emit for what happens to fuses, until ctx is done.
+// watchFuses calls emit for each event of a fuse, until ctx is done.
 func (c *watchCommand) watchFuses(ctx context.Context, emit func(eventJSON, string)) {
 	f, err := c.fuses()
 	if err != nil {
@@ -247,7 +247,7 @@ func (c *watchCommand) watchFuses(ctx context.Context, emit func(eventJSON, stri
 	}
 }
 
-// fuseEvents returns what happened to fuses between two lists.
+// fuseEvents returns the events of fuses between two lists.
 func fuseEvents(before, after []fuse.Fuse) []eventJSON {
 	var out []eventJSON
 	add := func(what string, x *fuse.Fuse) {

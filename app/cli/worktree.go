@@ -48,7 +48,7 @@ type worktreeJSON struct {
 
 func newWorktree(e *env) *cobra.Command {
 	return newGroup("worktree", "List or clean the git worktrees of launches",
-		`The agents of a group each work in a git worktree of their own, beside the
+		`The agents of a group each work in a separate git worktree, next to the
 repository: <repo>-try-<group>-<agent>, on the branch try/<group>/<agent>.`,
 		newWorktreeList(e), newWorktreeClean(e))
 }

@@ -29,7 +29,7 @@ type Fuse struct {
 	Note    string    `json:"note,omitempty"` // purpose, in the user's words
 	Script  string    `json:"script,omitempty"`
 	Webhook string    `json:"webhook,omitempty"`
-	// Event is a name of the user's, which the script and the webhook get.
+	// Event is a name that the user chose. It is passed to the script and the webhook.
 	Event string `json:"event,omitempty"`
 
 	// Again fires the fuse again if its result is unknown. Its script then runs at least once; without Again it runs at
@@ -103,7 +103,7 @@ var (
 
 var eventName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// Fuses are all fuses of the user. They are safe for concurrent use by several processes.
+// Fuses gives access to all fuses of the user. It is safe for concurrent use by several processes.
 type Fuses struct {
 	folder store.Folder
 	now    func() time.Time

@@ -1,7 +1,6 @@
-// Package instance allows at most one tray, one window and one keeper process of a user at a time.
-// A process holds a kernel lock while it runs, so a dead owner never blocks a new one, and
-// no pid is ever trusted. A second process sends its request to the running one over a
-// socket beside the lock.
+// Package instance allows at most one tray, one window and one keeper process of a user at a time. A process holds a
+// kernel lock while it runs, so a dead owner never blocks a new one, and no pid is ever trusted. A second process
+// sends its request to the running one over a socket next to the lock.
 package instance
 
 import (

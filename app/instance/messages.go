@@ -48,7 +48,7 @@ func Send(name string, msg Message) error {
 		return err
 	}
 	if len(data) >= maxMessage {
-		return fmt.Errorf("message to %s: %d bytes are too many", name, len(data))
+		return fmt.Errorf("message to %s: it is too large (%d bytes)", name, len(data))
 	}
 	until := time.Now().Add(answerLimit)
 	for range sendTries {
@@ -162,7 +162,7 @@ func (s *peers) add(conn net.Conn) *peer {
 	return p
 }
 
-// remove closes a connection that is done with.
+// remove closes a connection that is no longer needed.
 func (s *peers) remove(p *peer) {
 	p.drop()
 	s.mu.Lock()

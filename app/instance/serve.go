@@ -26,8 +26,9 @@ type Request struct {
 	mu sync.Mutex
 }
 
-// Serve claims name in a folder of the user's, which it creates if it is missing, and otherwise as Claim does. It calls handle for each request, on a goroutine of its own, instead of passing
-// messages on. The connection is closed when handle returns.
+// Serve claims name in a folder of the user's, which it creates if it is missing, and otherwise as Claim does. It calls
+// handle for each request, on a separate goroutine, instead of passing messages on. The connection is closed when
+// handle returns.
 func Serve(dir, name string, handle func(*Request)) (*Instance, error) {
 	return claim(func() (string, error) { return makePrivate(dir) }, name, handle)
 }
@@ -107,7 +108,7 @@ func Ask(ctx context.Context, dir, name string, request any) (*Answers, error) {
 		return nil, err
 	}
 	if len(data) >= maxRequest {
-		return nil, fmt.Errorf("request to %s: %d bytes are too many", name, len(data))
+		return nil, fmt.Errorf("request to %s: it is too large (%d bytes)", name, len(data))
 	}
 	conn, err := dial(dir, name)
 	if err != nil {

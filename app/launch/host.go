@@ -92,7 +92,8 @@ func (l *Launches) startKept(ctx context.Context, r Record, c proc.Command) (*St
 	}
 }
 
-// takeBack ends the record of a launch that no keeper has taken over, so that none does. It reports whether it did.
+// takeBack ends the record of a launch that no keeper has taken over, so that none takes it over later. It reports
+// whether it did.
 func (l *Launches) takeBack(ctx context.Context, id string, starter proc.Identity) bool {
 	done := false
 	_, err := l.update(context.WithoutCancel(ctx), id, func(r *Record) bool {

@@ -152,7 +152,7 @@ func (k *Keeper) endExited(ctx context.Context) (err error) {
 	return err
 }
 
-// learn finds the sessions of the launches in what the agents list now.
+// learn finds the sessions of the launches among those that the agents list now.
 func (k *Keeper) learn(ctx context.Context) (err error) {
 	snap := k.core.Snapshot()
 	for _, r := range k.launches.readable() {
@@ -229,8 +229,8 @@ func (k *Keeper) runCreateHooks(ctx context.Context, r *Record, now time.Time) e
 	return k.startHooks(ctx, r, OnCreate)
 }
 
-// runCompleteHooks runs the hooks of a launch that has ended: first those for OnCreate, if they have not run yet. It does
-// nothing while the exit code is due: they get it.
+// runCompleteHooks runs the hooks of a launch that has ended: first those for OnCreate, if they have not run yet. It
+// does nothing while the exit code is still to be stored, since the hooks receive it.
 func (k *Keeper) runCompleteHooks(r Record) error {
 	if k.launches.codeIsDue(&r) {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"rollcall/proc"
 )
 
-// Launches are all launches of the user. They are safe for concurrent use by several processes.
+// Launches gives access to all launches of the user. It is safe for concurrent use by several processes.
 type Launches struct {
 	records store.Folder
 	state   string

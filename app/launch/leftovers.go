@@ -133,7 +133,7 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 	return cleanup.NewItem(path, logKind(name), l.ended(&r), info), nil
 }
 
-// logKind returns what a file in the folder of the logs is, in words.
+// logKind returns the kind of a file in the folder of the logs, in words.
 func logKind(name string) string {
 	if strings.HasSuffix(name, ".prompt") {
 		return "prompt"

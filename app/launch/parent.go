@@ -18,7 +18,7 @@ type exit struct {
 	signal string
 }
 
-// ErrTaken is returned by Start for a launch that is not starter's any more: it was taken back, or another keeper has it.
+// ErrTaken is returned by Start for a launch that starter no longer owns: it was cancelled, or another keeper has it.
 var ErrTaken = errors.New("the launch was cancelled, or another keeper has started it")
 
 // Start starts the process of a launch that starter has recorded, with this process as its parent, and returns the pid.

@@ -28,7 +28,7 @@ type Record struct {
 	Own bool `json:"own,omitempty"`
 	// Starter is the process that carries out the start. The start failed if Process is zero and Starter has ended.
 	Starter proc.Identity `json:"starter,omitzero"`
-	// Host and Space tell where the launch runs: the name of the machine or container, and proc.Space.
+	// Host and Space identify where the launch runs: the name of the machine or container, and proc.Space.
 	Host  string `json:"host,omitempty"`
 	Space string `json:"space,omitempty"`
 

@@ -75,7 +75,7 @@ func (l *Launches) listed(r *Record, list []adapters.Session) bool {
 	return slices.ContainsFunc(list, func(s adapters.Session) bool { return s.Live() && l.matches(r, &s) })
 }
 
-// recorded returns what the record of a launch tells about its session.
+// recorded returns the session of a launch, made of its record.
 func recorded(r *Record, status adapters.Status) adapters.Session {
 	return adapters.Session{
 		ID: cmp.Or(r.Session, r.ID), Agent: r.Agent, Status: status, CWD: r.Dir, Branch: r.Branch, Model: r.Model,

@@ -85,7 +85,7 @@ func (e *HeldError) Error() string {
 // ErrNotLocked is returned for a folder without a manual lock.
 var ErrNotLocked = errors.New("not locked by hand")
 
-// Locks are all locks of the user. They are safe for concurrent use by several processes.
+// Locks gives access to all locks of the user. It is safe for concurrent use by several processes.
 type Locks struct {
 	folder store.Folder
 	table  Table

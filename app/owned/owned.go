@@ -252,7 +252,7 @@ func (d *Dir) Sync() {
 	}
 }
 
-// named returns an error of the system with the path that the user knows in place of the system call.
+// named returns an error of the system with the file's path in place of the name of the system call.
 func named(path string, err error) error {
 	if err == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package program assembles the program: it opens what the commands work with, as the
-// user's settings say, and runs the command line.
+// Package program assembles the program: it opens the adapters and records for the commands, according to the user's
+// settings, and runs the command line.
 package program
 
 import (

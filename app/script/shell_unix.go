@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// shell returns a command for /bin/sh in a process group of its own. Its Cancel kills the whole group.
+// shell returns a command for /bin/sh in a new process group. Its Cancel kills the whole group.
 func shell(ctx context.Context, command string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

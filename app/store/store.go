@@ -1,6 +1,6 @@
-// Package store keeps the small files that Rollcall owns: one JSON value a file, private to the user, and knows their paths. A write replaces
-// the whole file or nothing, even if the process is killed meanwhile. A file that can't be understood is set aside and
-// never overwritten.
+// Package store keeps the small files that Rollcall owns: one JSON value in each file, private to the user. It also
+// defines the paths of Rollcall's folders. A write replaces the whole file or nothing, even if the process is killed
+// meanwhile. A file that can't be understood is set aside and never overwritten.
 package store
 
 import (
@@ -111,15 +111,15 @@ const (
 	// which that process is taken to hang: no one holds the lock that long.
 	guardPause = 5 * time.Millisecond
 	guardLimit = 30 * time.Second
-	// tmpAge is the age from which a temporary file is taken for that of a writer that died.
+	// tmpAge is the age from which a temporary file counts as left behind by a writer that died.
 	tmpAge = time.Hour
 )
 
 // schema is the version of the files' format. A file without a number has version 1.
 const schema = 1
 
-// Checker is a value that knows the name of its own file. A value that was read from another file is damaged: Rollcall
-// did not write it there.
+// Checker is implemented by values that contain the name of their own file. A value that was read from another file is
+// damaged: Rollcall did not write it there.
 type Checker interface{ Check(name string) error }
 
 // Write replaces the value, atomically and durably.

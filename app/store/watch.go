@@ -12,8 +12,8 @@ import (
 )
 
 // Changes returns a channel that receives when a process has written or removed a value in the folder, until ctx is
-// done. Temporary files do not count. The channel holds one token, so a slow reader gets one for many changes. With an
-// error beside the channel, tokens come once the folder can be watched; without a channel none come.
+// done. Temporary files do not count. The channel holds one token, so a slow reader gets one for many changes. If
+// Changes returns an error and a channel, tokens come once the folder can be watched. Without a channel none come.
 func (f Folder) Changes(ctx context.Context) (<-chan struct{}, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {

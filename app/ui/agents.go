@@ -77,8 +77,8 @@ func (p *agentsPage) build(n int) {
 	p.content.Refresh()
 }
 
-// look finds out what is wrong with which places. It does so on another goroutine, because a place can be on a file system that does
-// not respond.
+// look finds the places that are missing or do not respond. It does so on another goroutine, because a place can be on
+// a file system that does not respond.
 func (p *agentsPage) look(s *app.Snapshot) {
 	var places []string
 	for _, h := range s.Adapters {

@@ -30,7 +30,7 @@ func (u *UI) cleaner(ctx context.Context) (*cleanup.Cleaner, error) {
 	return cleanup.New(u.getenv, u.options.Table, snap, sources...)
 }
 
-// getenv returns a variable of the environment of what is launched.
+// getenv returns a variable of the environment of launched agents.
 func (u *UI) getenv(name string) (value string) {
 	for _, e := range u.environ() {
 		if n, v, _ := strings.Cut(e, "="); n == name {

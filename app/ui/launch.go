@@ -89,7 +89,7 @@ func (p *launchPage) form() fyne.CanvasObject {
 		widgets.NewLabel("Command"), p.preview.content)
 }
 
-// bar returns what stays visible below the form.
+// bar returns the bar that stays visible below the form.
 func (p *launchPage) bar() fyne.CanvasObject {
 	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(pageWidth,
 		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
@@ -184,7 +184,7 @@ func recentFolders(s *app.Snapshot, most int) []string {
 	return all[:min(len(all), most)]
 }
 
-// read returns what the fields say now.
+// read returns the present values of the fields.
 func (p *launchPage) read() launchForm {
 	f := launchForm{defaultGroup: p.group, Options: launch.Options{Dir: launch.Path(strings.TrimSpace(p.folder.Text)), Prompt: p.prompt.Text,
 		PromptFile: p.file.path(), Terminal: p.where.Selected == inTerminal}}
@@ -234,7 +234,7 @@ func (p *launchPage) enable(f *launchForm) {
 	}
 }
 
-// launch launches what the fields say. It asks first about modes without permission prompts.
+// launch starts a launch with the values of the fields. It asks first about modes without permission prompts.
 func (p *launchPage) launch() {
 	f := p.read()
 	if !p.start.Disabled() {

@@ -47,7 +47,7 @@ func (u *UI) compare(s *widgets.Sheet, dir, group string) {
 // maxCompared is the largest number of files that a comparison shows.
 const maxCompared = 200
 
-// table has a column for each worktree.
+// table returns a table with a column for each worktree.
 func (c *comparison) table() fyne.CanvasObject {
 	grid := container.NewGridWithColumns(len(c.Tries) + 1)
 	tries := c.Columns(c.snapshot)

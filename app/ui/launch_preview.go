@@ -180,11 +180,11 @@ func (p *preview) answer(got *prepared, err error) {
 // maxCommands is the number of bytes of the commands that are cleaned for the screen: a prompt may be long.
 const maxCommands = 32 << 10
 
-// planNotes returns what the user should know beside the command line.
+// planNotes returns what the user should know in addition to the command line.
 func planNotes(p *prepared) []string {
 	var notes []string
 	if p.group != nil {
-		notes = append(notes, "Each agent works in its own git worktree beside the repository, in group "+present.Line(p.group.Name)+".")
+		notes = append(notes, "Each agent works in its own git worktree next to the repository, in group "+present.Line(p.group.Name)+".")
 	}
 	if p.form.Terminal {
 		notes = append(notes, "The command runs in a new terminal. Closing the terminal ends the agent.")

@@ -14,7 +14,7 @@ type position struct {
 	seq         int       // its index in the snapshot then; breaks ties
 }
 
-// arrange gives each session a position: the one it has while it stays in its group, else a new one.
+// arrange sets the position of each session: the one it has while it stays in its group, else a new one.
 func (b *builder) arrange() {
 	b.positions = make([]position, len(b.snap.Sessions))
 	b.v.positions = make(map[key]position, len(b.snap.Sessions))
@@ -33,7 +33,7 @@ func (b *builder) inOrder(sessions []int) []int {
 	if len(sessions) < 2 {
 		return sessions
 	}
-	out := slices.Clone(sessions) // the index is used again
+	out := slices.Clone(sessions) // the builder reuses the index
 	slices.SortStableFunc(out, func(i, j int) int {
 		p, q := &b.positions[i], &b.positions[j]
 		return cmp.Or(cmp.Compare(p.own, q.own), q.at.Compare(p.at), cmp.Compare(p.seq, q.seq))

@@ -130,7 +130,7 @@ func (c *conversation) showEarlier() {
 	}
 }
 
-// What a conversation shows, beside the phases of the page.
+// The phases of a conversation, in addition to those of the page.
 const (
 	phaseUnsupported = "unsupported"
 	phaseMessages    = "messages"
@@ -295,7 +295,7 @@ func (c *conversation) show(phase string, t *messages) {
 	}
 }
 
-// scrolled notes whether the end is visible.
+// scrolled records whether the end is visible.
 func (c *conversation) scrolled(at fyne.Position) {
 	if c.scrolling {
 		return

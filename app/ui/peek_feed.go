@@ -22,8 +22,8 @@ type peeker interface {
 }
 
 const (
-	// peekPause is how long a session must be selected before its conversation is read, and how long changes are
-	// combined.
+	// peekPause is the time for which a session must be selected before its conversation is read, and for which
+	// changes are combined.
 	peekPause = 120 * time.Millisecond
 	firstPeek = 50  // messages at first
 	morePeek  = 150 // with each press of “Show earlier messages”

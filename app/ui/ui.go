@@ -35,12 +35,12 @@ type Core interface {
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 }
 
-// Options contains what New requires beside the core.
+// Options contains what New requires in addition to the core.
 type Options struct {
 	// Window shows the content. New uses it for dialogs, the focus and shortcuts, and does not set its content. It is
 	// required.
 	Window fyne.Window
-	// Days is for how many days stopped sessions are listed; 0: all that the core knows.
+	// Days is the number of days for which stopped sessions are listed; 0: all that the core lists.
 	Days int
 	// Agents are the adapters of all agents. Those that implement adapters.Launcher can be launched.
 	Agents []adapters.Adapter
@@ -73,7 +73,7 @@ type UI struct {
 	do     func(func())
 	system system
 	host   *widgets.Host
-	// environ returns the environment of what is launched.
+	// environ returns the environment of launched agents.
 	options Options
 	environ func() []string
 
@@ -172,7 +172,7 @@ func (u *UI) form() *container.Scroll {
 	return nil
 }
 
-// sheetOpened returns what restores the focus when the sheet that was opened is closed.
+// sheetOpened returns a function that restores the focus when the sheet that was opened is closed.
 func (u *UI) sheetOpened() (restore func()) {
 	page := u.page
 	return func() {

@@ -13,7 +13,8 @@ import (
 
 // The reasons why Remove does not remove a worktree.
 var (
-	// ErrLosesWork is returned if work in the worktree would or might be lost and the user did not agree to that.
+	// ErrLosesWork is returned if work in the worktree would or might be lost and the user did not consent to the
+	// loss.
 	ErrLosesWork = errors.New("work would be lost")
 	// ErrInUse is returned for a worktree that is in use, locked or unreadable, whatever the user agreed to.
 	ErrInUse = errors.New("not removable")
@@ -27,7 +28,7 @@ type Occupant struct {
 	Who    string // "claude-code 9830e65d, working", "pid 1234 node"
 }
 
-// Occupants returns the sessions and processes of this machine. An error beside them reports which could not be listed.
+// Occupants returns the sessions and processes of this machine. Its error reports those that could not be listed.
 type Occupants func(ctx context.Context) ([]Occupant, error)
 
 // Plan describes what the removal of one worktree would do.

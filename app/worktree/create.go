@@ -72,7 +72,7 @@ func (r *Repo) Place(ctx context.Context, group string, suffixes []string, wante
 }
 
 // checkBranch returns an error for a name that no branch of a group can have. The worktree of such a branch is found by
-// the name of its folder, in which only a group without a name of the user's can be told.
+// the name of its folder, which shows the group only if the user did not name the group.
 func (r *Repo) checkBranch(ctx context.Context, group, branch string) error {
 	if branch == "" {
 		return nil
@@ -87,7 +87,7 @@ func (r *Repo) checkBranch(ctx context.Context, group, branch string) error {
 		return err
 	}
 	if !groupFolder.MatchString(group + "-x") {
-		return fmt.Errorf("a launch with a branch of its own (%s) cannot have a group name (%s): omit one of them", branch, group)
+		return fmt.Errorf("a launch with its own branch name (%s) cannot have a group name (%s): omit one of them", branch, group)
 	}
 	return nil
 }

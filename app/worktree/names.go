@@ -93,7 +93,7 @@ func plain(s string) string {
 // Branch returns the branch of one try.
 func Branch(group, suffix string) string { return prefix + group + "/" + suffix }
 
-// Folder returns the path of a try's worktree, beside the repository.
+// Folder returns the path of a try's worktree, next to the repository.
 func Folder(main, group, suffix string) string {
 	return strings.TrimSuffix(main, ".git") + "-try-" + group + "-" + suffix
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // AtWork returns a function that lists the live sessions and processes of this machine with their working folders. Some
-// sessions, such as those of Codex's daemon, have no process in their folder. refresh asks the agents. An error beside
-// the list reports what may be missing.
+// sessions, such as those of Codex's daemon, have no process in their folder. refresh asks the agents. The error of
+// that function reports what may be missing from the list.
 func AtWork(refresh func(context.Context) *app.Snapshot, table proc.Lister) Occupants {
 	return func(ctx context.Context) ([]Occupant, error) {
 		snap := refresh(ctx)

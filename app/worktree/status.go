@@ -12,8 +12,8 @@ type status struct {
 	ignored                       []string // paths; a folder ends with "/"
 }
 
-// parseStatus parses the output of git status --porcelain=v2 -z. Paths are bytes and need not be valid UTF-8. The former
-// name of a renamed file follows as a field of its own.
+// parseStatus parses the output of git status --porcelain=v2 -z. Paths are bytes and need not be valid UTF-8. The
+// former name of a renamed file follows as a separate field.
 func parseStatus(out []byte) status {
 	var s status
 	skip := false

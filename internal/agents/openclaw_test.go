@@ -127,7 +127,7 @@ func refusals(t *testing.T, s *Sandbox, g *Gateway) {
 	tests := []struct{ name, url, token, words string }{
 		{"right", g.URL(), gatewayToken, ""},
 		{"wrong token", g.URL(), "not-the-token", "refused the token"},
-		{"no token", g.URL(), "", "wants a token"},
+		{"no token", g.URL(), "", "requires a token"},
 		{"other protocol", proxy, gatewayToken, "protocol"},
 		{"nobody there", "ws://127.0.0.1:1", gatewayToken, "not running"},
 	}

@@ -1,5 +1,5 @@
-// Package container finds the files of agents that run in a container: in a mount
-// namespace, or below a root folder, of their own. In the container a path names
+// Package container finds the files of agents that run in a container: in a separate
+// mount namespace, or below a separate root folder. In the container a path names
 // another file than here; here the container's files are below /proc/PID/root.
 package container
 
@@ -41,7 +41,7 @@ type translated struct {
 	home string
 }
 
-// rootOf returns the root folder of a process with a home of its own; empty for
+// rootOf returns the root folder of a contained process with a separate home; empty for
 // any other.
 func (t *translated) rootOf(id proc.Identity) string {
 	root, err := t.Root(id)

@@ -28,7 +28,7 @@ type record struct {
 var errUnknownForm = errors.New("no line is a known record")
 
 // records calls fn for each known record of a file, in their order. It counts in
-// skipped, by reason, what it does not know.
+// skipped, by reason, the records that it does not know.
 func records(ctx context.Context, path string, skipped map[string]int, fn func(r *record)) error {
 	f, _, err := agentfile.OpenRegular(path) // it never waits for a named pipe
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // file holds what was read from a session's file.
 type file struct {
 	path, id, cwd string
-	process       proc.Identity // that took the session up last
+	process       proc.Identity // that opened the session last
 	last          string        // type of the last record of the turn: prompt, ask or answer
 	fresh         bool          // the process has taken no prompt yet
 	prompts       []string      // the first and the last
@@ -91,7 +91,7 @@ func (f *file) now(evidence string) report.Verdict {
 	switch {
 	case f.last == "answer":
 		return report.Idle(adapters.Completed, evidence)
-	case f.fresh: // an open turn before it was another process's
+	case f.fresh: // an earlier open turn belongs to another process
 		return report.Idle("", evidence)
 	case f.last == "ask":
 		return report.Waiting(adapters.ForPermission, evidence)

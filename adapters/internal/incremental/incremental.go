@@ -49,7 +49,7 @@ func (f *File) Release() { <-f.lock }
 // IsCurrent reports whether nothing changed since the last read.
 func (f *File) IsCurrent(info fs.FileInfo) bool { return agentfile.Unchanged(f.Info, info) }
 
-// Reset forgets what was read.
+// Reset forgets everything that was read.
 func (f *File) Reset() { f.Info, f.Next, f.lastBytes = nil, 0, nil }
 
 // HasGrown reports whether the open file is the known one with something appended, so

@@ -24,7 +24,7 @@ type BackwardReader struct {
 	r       io.ReaderAt
 	maxLine int
 	chunk   int
-	buf     []byte // the bytes in hand are buf[lo:hi], at the end of what is free
+	buf     []byte // the buffered bytes are buf[lo:hi]; the bytes before lo are free
 	lo, hi  int
 	base    int64 // file offset of buf[lo]
 	partial bool

@@ -16,8 +16,8 @@ var buffers = sync.Pool{New: func() any { return new([forwardChunk]byte) }}
 
 // Stats holds the counts of one call of Forward.
 type Stats struct {
-	Lines   int   // handed to fn
-	Long    int   // passed over, being longer than the cap
+	Lines   int   // passed to fn
+	Long    int   // lines that were skipped because of their length
 	Partial int64 // bytes after the last newline, not handed to fn
 }
 
@@ -59,13 +59,13 @@ type forward struct {
 	fn      func([]byte, int64) error
 	long    func(*LongLine) error
 	buf     []byte
-	fill    int   // how much of buf is used: little at first, since often the first lines are enough
+	fill    int   // the part of buf that is used: small at first, since often the first lines are enough
 	have    int   // bytes in buf, all of one unfinished line
 	next    int64 // offset of that line
 	stats   Stats
 }
 
-// errEnd is the end of the file, apart from an io.EOF that fn returns.
+// errEnd reports the end of the file. It differs from io.EOF, which fn may return.
 var errEnd = errors.New("end of file")
 
 // chunk reads the next chunk and passes its complete lines on. It returns errEnd at the

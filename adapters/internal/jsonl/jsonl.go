@@ -29,7 +29,7 @@ var ErrTooLong = errors.New("line too long")
 // The content of the line is not known; Head and Tail are its first and last EndLen
 // bytes, so that a caller can still recognise what kind of record it was.
 type LongLine struct {
-	Offset int64 // of the line's first byte
+	Offset int64 // offset of the line's first byte
 	Length int64 // without the newline
 	Head   []byte
 	Tail   []byte
@@ -45,7 +45,7 @@ func (l *LongLine) Words(most int64) string {
 	if !l.Endless {
 		return "a line of " + size(l.Length)
 	}
-	return fmt.Sprintf("a line of %s or less: its end is not in the first %s", size(most), size(searchLimit))
+	return fmt.Sprintf("a line of %s or less: the %s that were read do not contain its other end", size(most), size(searchLimit))
 }
 
 func size(bytes int64) string {

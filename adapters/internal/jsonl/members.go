@@ -14,10 +14,10 @@ var ErrSyntax = errors.New("not valid JSON")
 // resolved); raw is its value as written, for the helpers of this package. Both
 // are parts of line. fn returns false to stop.
 //
-// Nested values are passed over by matching quotes and brackets: what is valid JSON is
-// walked as encoding/json reads it, and an object that is cut off gives ErrSyntax, but
-// not every kind of malformed value inside is noticed. When fn stops early, the rest is
-// not checked.
+// Nested values are skipped by matching quotes and brackets: valid JSON is walked as
+// encoding/json reads it, and an object that is cut off gives ErrSyntax, but not every
+// kind of malformed value inside is noticed. When fn stops early, the rest is not
+// checked.
 func Top(line []byte, fn func(key, raw []byte) bool) error {
 	i := space(line, 0)
 	if i >= len(line) || line[i] != '{' {

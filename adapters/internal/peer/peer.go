@@ -12,7 +12,7 @@ func (e *FormatError) Unwrap() error { return e.Err }
 
 // ListenerError reports that nothing confidential was sent to a program, because it may not be the intended one.
 type ListenerError struct {
-	Unsent string // what was not sent, as the beginning of the text: "the token was not sent"
+	Unsent string // the beginning of the text, which names what was not sent: "the token was not sent"
 	Err    error
 }
 

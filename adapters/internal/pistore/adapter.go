@@ -34,8 +34,8 @@ type Store struct {
 	mu           sync.Mutex
 	transcripts  incremental.Cache[*transcript]
 	databases    report.Memo[string, database] // by path
-	seen         map[proc.Identity]*process    // what doesn't change of live processes
-	lastSessions map[proc.Identity]lastSession // which session each was last surely seen with
+	seen         map[proc.Identity]*process    // the constant details of live processes
+	lastSessions map[proc.Identity]lastSession // the session with which each was certainly seen last
 	watch        []string
 	homes        report.Recent // folders that processes named
 	writeCounts  writeCounts
@@ -107,7 +107,7 @@ func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
 func (d *discovery) finish() (adapters.Roll, error) {
 	d.addSessions()
 	d.remember()
-	if d.query.Once { // what only saves reading at the next question
+	if d.query.Once { // the caches only save reading at the next call
 		d.store.databases.Forget()
 		d.store.mu.Lock()
 		d.store.transcripts = incremental.Cache[*transcript]{}

@@ -29,7 +29,7 @@ func (d *discovery) placeProcesses() {
 				found[s.cwd] = true
 			}
 		}
-		if len(found) == 1 { // more are folders of one repository
+		if len(found) == 1 { // several are folders of one repository
 			for cwd := range found {
 				p.cwd, p.moved = cwd, true
 			}
@@ -46,7 +46,7 @@ func (d *discovery) readWatches() (strayed int) {
 		if p.contained { // its folders have other names here
 			continue
 		}
-		watched, _ := d.store.table.Watched(p.Identity) // without them nothing tells, as on other systems
+		watched, _ := d.store.table.Watched(p.Identity) // without them the folder is not known, as on other systems
 		for _, id := range watched {
 			p.watches[id] = true
 		}

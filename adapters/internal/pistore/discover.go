@@ -26,12 +26,12 @@ type discovery struct {
 	query         adapters.Query
 	now           time.Time
 	answer        *report.Answer
-	storeProblems []error // what concerns sessions of which it can't be told whose they are
+	storeProblems []error // problems of sessions whose agent is not known
 
 	settings  settings
 	roots     []root
 	files     []file
-	hasRust   bool // something in the store is pi_agent_rust's
+	hasRust   bool // the store contains files of pi_agent_rust
 	processes []*process
 	tableErr  error
 	noTable   bool        // the process table could not be read
@@ -45,14 +45,14 @@ type discovery struct {
 	unresponsiveProcesses []*process // those that use them
 
 	written     map[proc.Identity]uint64 // by each process, before the files were looked at
-	soleWriters map[*process]*session    // what each alone can have written to since the last question
+	soleWriters map[*process]*session    // the session to which each process alone can have written since the last call
 	grown       map[string]bool          // files that have grown since then
 
 	before bool // all folders were listed at an earlier question
 	listed bool // and at this one
 
 	recognised   int    // sessions of the agent that were read
-	headerlessIn string // a folder with a file that is no session
+	headerlessIn string // a folder with a file that is not a session
 }
 
 // formatVersion is the version that Pi 1.5.2 writes into the headers of its files.
@@ -305,7 +305,7 @@ func (d *discovery) queried(id string) bool {
 // row returns a session for the answer.
 func (d *discovery) row(s *session) adapters.Session {
 	v := d.decide(s)
-	if s.unheaded && v.Status == adapters.Stopped && len(d.processes) > 0 { // its folder is not known, by which it is matched
+	if s.unheaded && v.Status == adapters.Stopped && len(d.processes) > 0 { // its folder, which is needed for the match, is not known
 		v = report.Unknown("it is not known whether a process has it; " + d.lastTurn(s))
 	}
 	out := adapters.Session{

@@ -10,8 +10,8 @@ import (
 // turn is the state of a session's last turn, from its own entries.
 type turn struct {
 	state   state
-	at      time.Time        // of the entry that says so
-	outcome adapters.Outcome // of an ended one
+	at      time.Time        // of the entry that shows the state
+	outcome adapters.Outcome // of an ended turn
 	why     string           // error message, or what an open one waits for
 	calls   int              // tool calls without a result
 	tool    string
@@ -44,7 +44,7 @@ type facts struct {
 	turn                    turn
 	last                    time.Time // of the newest own entry
 	prompted                time.Time // of the last own prompt
-	stored                  time.Time // when the file came to be, at the earliest
+	stored                  time.Time // the earliest time at which the file can have been created
 	lastID                  string    // id of the entry read last
 	second                  time.Time // of the first entry after the header
 	system                  bool      // there are system messages: a version from 0.9 on
@@ -175,7 +175,7 @@ func (t *turn) answer(r *record) {
 		t.outcome, t.why = adapters.Completed, lengthLimit
 	case r.stop == "stop" || r.stop == "":
 		t.outcome = adapters.Completed
-	default: // a reason that isn't known ends the turn; how can't be said
+	default: // an unknown reason ends the turn, with an unknown outcome
 		t.why = "stop reason " + report.PlainWord(r.stop)
 	}
 }

@@ -18,12 +18,12 @@ import (
 type file struct {
 	path, dir  string
 	root       string
-	label      string    // what the name says of the id: all of it, or its first 8 characters
-	begun      time.Time // as the name says
-	shortLabel bool      // the latter: pi_agent_rust names files so
+	label      string    // the id in the name: all of it, or its first 8 characters
+	begun      time.Time // according to the name
+	shortLabel bool      // label has only 8 characters, as in names of pi_agent_rust
 	sqlite     bool
 	info       fs.FileInfo
-	err        error // why it could not be looked at
+	err        error // why it could not be examined
 }
 
 // sessionName is "<time>_<id>", with the time's colons and dots as dashes.

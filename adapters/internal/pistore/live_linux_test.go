@@ -35,7 +35,7 @@ func TestStatus(t *testing.T) {
 		}, "working", "stopped died", "a tool's result has no answer yet"},
 		{"call that ended with stop", func(s *script) { s.prompt(2*second, "x").answer(3*second, "stop", call("a", "ls")) }, "working", "stopped died", "bash has no result"},
 		{"failed", func(s *script) { s.sys(second).prompt(2*second, "x").answer(3*second, "error") }, "idle failed", "stopped failed", "500: mock failure"},
-		{"retrying", func(s *script) { s.sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3 * second) }, "working", "stopped died", "it is tried again"},
+		{"retrying", func(s *script) { s.sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3 * second) }, "working", "stopped died", "it is being retried"},
 		{"second attempt", func(s *script) {
 			s.sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3*second).answer(4*second, "error").omit(4 * second)
 		}, "working", "stopped died", "attempt 2 failed"},
@@ -43,7 +43,7 @@ func TestStatus(t *testing.T) {
 			s.sys(second).prompt(2*second, "x").answer(3*second, "error").omit(3*second).answer(4*second, "error")
 		}, "idle failed", "stopped failed", "last turn failed"},
 		{"retry long ago", func(s *script) { s.sys(-time.Hour).prompt(-time.Hour, "x") }, "idle", "stopped", "no turn yet"},
-		{"0.73.1 retries without a mark", func(s *script) { s.prompt(2*second, "x").answer(3*second, "error") }, "working", "stopped failed", "it is tried again"},
+		{"0.73.1 retries without a mark", func(s *script) { s.prompt(2*second, "x").answer(3*second, "error") }, "working", "stopped failed", "it is being retried"},
 		{"0.73.1 has no attempts left", func(s *script) {
 			s.prompt(2*second, "x").answer(3*second, "error").answer(3*second, "error").answer(3*second, "error").answer(3*second, "error")
 		}, "idle failed", "stopped failed", "last turn failed"},
@@ -107,7 +107,7 @@ func TestRetryCancelled(t *testing.T) {
 	w.expect(w.store(adapters.Pi), map[string]string{idA: "working"})
 	w.now = failed.Add(30 * second)
 	got := w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown"})
-	if e := got[idA].Evidence; !strings.Contains(e, "cancelled by the user, which Pi does not record") {
+	if e := got[idA].Evidence; !strings.Contains(e, "the user cancelled it, which Pi does not record") {
 		t.Error(e)
 	}
 }

@@ -19,12 +19,12 @@ type session struct {
 	unheaded bool
 	realCWD  string // cwd without symbolic links
 
-	owner *process // the process that surely has it
+	owner *process // the process that certainly has it
 	how   string   // how that is known
 	// hosts lists the processes of which one has the session, if it is not known which
 	// one.
 	hosts []*process
-	doubt string // why it can't be told whether a process has it
+	doubt string // why it is not known whether a process has it
 }
 
 // active returns when the session was written to last.
@@ -205,8 +205,8 @@ func (m *matcher) doubtMovedOn(p *process) {
 	for _, s := range m.sessions {
 		switch {
 		case s == now, s.owner != nil, len(s.hosts) > 0, !p.mayHave(s), !s.active().After(now.active()), m.belongsToAnother(s, p), m.excluded(p, s):
-		case p.made(now) && p.made(s) && s.system: // versions from 0.9 on number their ids: it is another's
-		case p.made(s) && now.active().After(s.at): // p was still where it is when another one began that
+		case p.made(now) && p.made(s) && s.system: // versions from 0.9 on number their ids: the session belongs to another process
+		case p.made(s) && now.active().After(s.at): // p was still in its session when another process began that one
 		default:
 			reason := fmt.Sprintf("process %d had session %.13s and may have continued with %.13s, which was written to later", p.PID, now.id, s.id)
 			s.doubt, now.doubt = reason, reason
@@ -227,7 +227,7 @@ func (m *matcher) assignResumed(processes []*process) {
 			case !s.isFree() || !p.mayHave(s) || s.active().Before(p.Started) || m.belongsToAnother(s, p) || m.excluded(p, s) || m.idleTool(p, s):
 			case s.at.After(p.Started.Add(slack)):
 				later = append(later, s)
-			case s.prompted.After(p.Started) && s.stored.Before(p.Started): // it was there to be resumed
+			case s.prompted.After(p.Started) && s.stored.Before(p.Started): // it existed and could be resumed
 				old = append(old, s)
 			}
 		}
@@ -258,7 +258,7 @@ func (m *matcher) doubtYoung(p *process, s *session) {
 	case m.maybeSlow(p, s):
 		s.doubt = fmt.Sprintf("process %d began %.1f s before it, and may have it after a slow start, or have stored nothing yet",
 			p.PID, s.at.Sub(p.Started).Seconds())
-	case s.turn.state == open, s.turn.state == retrying, s.turn.state == lost: // only after /new, which is rare: a death is not told for it
+	case s.turn.state == open, s.turn.state == retrying, s.turn.state == lost: // only after /new, which is rare: no death is reported for this case
 		s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
 	}
 }
@@ -309,7 +309,7 @@ func (m *matcher) assignReopened(processes []*process) {
 			continue
 		}
 		if s := m.reopened(p); s != nil {
-			if s.owner != nil { // by another one that did the same
+			if s.owner != nil { // another process read the file too
 				s.hosts, s.owner = []*process{s.owner}, nil
 			}
 			if len(s.hosts) > 0 {
@@ -392,14 +392,14 @@ func (m *matcher) readAtStart(p *process, s *session) bool {
 		return false
 	}
 	until := p.Started.Add(startLimit)
-	if pool := m.threadStart(p); pool.After(p.Started.Add(startMinimum)) { // it has started by then
+	if pool := m.threadStart(p); pool.After(p.Started.Add(startMinimum)) { // p has started by that time
 		until = pool.Add(startSlack)
 	}
 	return !at.After(until)
 }
 
 const (
-	clockTick    = 10 * time.Millisecond  // how exact the start of a process is
+	clockTick    = 10 * time.Millisecond  // the precision of the start of a process
 	startLimit   = 12 * time.Second       // the longest start of Pi that was seen: 10 s
 	startMinimum = 300 * time.Millisecond // the shortest
 	startSlack   = 500 * time.Millisecond

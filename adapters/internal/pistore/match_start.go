@@ -120,7 +120,7 @@ func (m *matcher) inOrder(ps []*process, ss []*session) bool {
 		}
 		if len(hosts) == 1 {
 			m.assign(s, ps[i], "it began when the process did")
-		} else { // each of them lives, whichever is whose
+		} else { // each of them is live, whichever process it belongs to
 			s.hosts, m.has[ps[i]] = hosts, s
 		}
 	}
@@ -170,7 +170,7 @@ func (m *matcher) assignAmbiguous(hosts []*process, candidates []*session) {
 	case len(hosts) == 1 && len(candidates) == 1:
 		m.assign(candidates[0], hosts[0], "it began when the process did")
 		return
-	case len(hosts) >= len(candidates): // all of the sessions live, whichever is whose
+	case len(hosts) >= len(candidates): // all sessions are live, whichever process each belongs to
 		for _, s := range candidates {
 			s.hosts = hosts
 		}

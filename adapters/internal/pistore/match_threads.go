@@ -49,7 +49,7 @@ func (m *matcher) threadsFollow(p *process, s *session) bool {
 func (m *matcher) maybeSlow(p *process, s *session) bool {
 	gap, pool := s.at.Sub(p.Started), m.threadStart(p)
 	slow := gap <= slowestStart && s.at.Sub(pool) <= max(time.Second, pool.Sub(p.Started)/2)
-	if pool.IsZero() || !s.system { // nothing tells when the process had started
+	if pool.IsZero() || !s.system { // it is not known when the start of the process was over
 		slow = gap <= slowStart
 	}
 	return slow && gap >= 0 && !m.wroteLess(p, s)
@@ -57,7 +57,7 @@ func (m *matcher) maybeSlow(p *process, s *session) bool {
 
 const (
 	threadsAfter = 500 * time.Millisecond // 350 ms were seen
-	slowStart    = 20 * time.Second       // what passes for a start where nothing tells
+	slowStart    = 20 * time.Second       // the time that counts as the start if its end is not known
 	slowestStart = 2 * time.Minute
 )
 

@@ -126,7 +126,7 @@ func (d *discovery) tookOver(p *process, s *session, before writeCounts) bool {
 	defer d.store.mu.Unlock()
 	for id, h := range d.store.lastSessions {
 		if _, lives := d.written[id]; lives && h.session == s.id && id != p.Identity {
-			return false // that one wrote
+			return false // that process wrote
 		}
 	}
 	return true
@@ -189,7 +189,7 @@ func (m *matcher) excluded(p *process, s *session) bool {
 // wroteLess reports whether a process has written less since its start than is in the
 // file of a session that began later: the process did not make it. A Pi that was never
 // prompted has written 3 KB to 6 KB to its terminal, and 1.5.2 stores 6 KB and more
-// with the first prompt. The system may have copied what a fork begins with.
+// with the first prompt. The system may have copied the beginning of a fork.
 func (m *matcher) wroteLess(p *process, s *session) bool {
 	if s.sqlite || s.parent != "" {
 		return false

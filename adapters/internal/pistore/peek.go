@@ -16,9 +16,8 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// Peek returns the last n messages of a session that Discover answered with. It
-// reads the file from its end, and of a conversation with branches the one that
-// is active.
+// Peek returns the last n messages of a session that Discover answered with. It reads
+// the file from its end. Of a conversation with branches it returns the active one.
 func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
 	if n <= 0 || strings.HasPrefix(session.ID, processPrefix) { // a process that has stored nothing
 		return nil, nil
@@ -73,7 +72,7 @@ func (p *peek) file(ctx context.Context, path string) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.As(err, &long):
-			p.begun = false // which entry came before it isn't known
+			p.begun = false // the entry before it is not known
 			continue
 		case err != nil:
 			return err
@@ -208,7 +207,7 @@ func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
 	return m
 }
 
-// argument returns the argument that says most.
+// argument returns the most descriptive argument of a call.
 func argument(raw []byte) string {
 	for _, name := range []string{"command", "path", "file_path", "pattern", "query", "url"} {
 		if text, _ := jsonl.Head(jsonl.Get(raw, name), adapters.MaxText+1); text != "" {

@@ -21,7 +21,7 @@ import (
 type process struct {
 	proc.Process
 	agent        adapters.Name
-	cwd          string   // of the session, as far as that can be told from its own
+	cwd          string   // of the session, as far as it follows from the process's own
 	oldCWD       string   // cwd before the folder was moved
 	known        bool     // places are known
 	places       []string // the folders that it writes to, as it names them, also in a container
@@ -32,17 +32,18 @@ type process struct {
 	noSession    bool     // pi_agent_rust with --no-session
 	file         string   // session file that its command line names
 	ignore       bool     // it is no conversation
-	// storeless: it is ignored because it has no store, which may be away for a moment.
+	// storeless reports that the process is ignored because it has no store. The store
+	// may be missing for a moment only.
 	storeless bool
-	// unresponsive is a folder with sessions of it whose file system does not answer. It
-	// has none that can be looked at then.
+	// unresponsive is a folder with sessions of the process whose file system does not
+	// answer. The process then has no session that can be read.
 	unresponsive string
 	children     []toolProcess
-	// watches are the folders that it watches: that of HEAD of its session's
-	// repository, in a terminal.
+	// watches lists the folders that the process watches: in a terminal, the folder of
+	// HEAD in its session's repository.
 	watches          map[proc.FileID]bool
 	watchesElsewhere bool // it watches something, and not the repository of its own folder
-	// contained: it runs in a container, with a home of its own.
+	// contained reports that the process runs in a container, with its own home.
 	contained bool
 	moved     bool // cwd follows from that
 
@@ -50,7 +51,7 @@ type process struct {
 	threadStartRead bool      // it was asked for
 
 	comm  string // when it was inspected
-	final bool   // and it was past the time in which it may exec
+	final bool   // and the process was old enough that no exec follows
 }
 
 // toolProcess is a child of a process.
@@ -120,7 +121,7 @@ func (d *discovery) forked(p, parent *process) bool {
 // final. An exec changes both and keeps the identity.
 const settled = 10 * time.Second
 
-// look returns what a process shows of itself, and nil if it is neither agent.
+// look returns the details of a process, and nil if it is neither agent.
 func (d *discovery) look(row proc.Process) *process {
 	if !mayBePi(row.Comm) {
 		return nil
@@ -157,7 +158,8 @@ func (d *discovery) look(row proc.Process) *process {
 	return &p
 }
 
-// keep copies from before what the command line said, which Pi erases later.
+// keep copies the facts that came from the command line of before: Pi erases its
+// command line after a while.
 func (p *process) keep(before *process) {
 	if before == nil || before.agent != p.agent || p.agent != adapters.Pi || len(p.args) > 1 {
 		return
@@ -186,16 +188,16 @@ func isInterpreter(comm string) bool {
 	return false
 }
 
-// inspect reads what doesn't change of a process.
+// inspect reads the details of a process that don't change.
 func (d *discovery) inspect(row proc.Process) *process {
 	exe, err := d.store.table.Exe(row.Identity)
 	if errors.Is(err, proc.ErrGone) || errors.Is(err, fs.ErrPermission) {
-		return nil // another user's: its sessions aren't in our folders
+		return nil // of another user: its sessions aren't in this user's folders
 	}
 	p := &process{env: map[string]string{}}
 	p.args, _ = d.store.table.Args(row.Identity)
 	cwd, _ := d.store.table.CWD(row.Identity)
-	if row.Comm == "pi" && !bounded.Answers(filepath.Dir(exe)) { // which agent it is can't be told
+	if row.Comm == "pi" && !bounded.Answers(filepath.Dir(exe)) { // it is not known which agent it is
 		return &process{ignore: true, storeless: true}
 	}
 	if p.agent = agentOf(row.Comm, exe, cwd, p.args); p.agent == "" {
@@ -222,7 +224,7 @@ func (d *discovery) inspect(row proc.Process) *process {
 }
 
 // agentOf returns which agent a process is, and "" for neither. Pi runs in Node.js or
-// Bun; as a single binary it has its package.json beside it. Scripts in args are
+// Bun; as a single binary it has its package.json next to it. Scripts in args are
 // relative to cwd.
 func agentOf(comm, exe, cwd string, args []string) adapters.Name {
 	base := strings.TrimSuffix(filepath.Base(exe), ".exe")
@@ -237,14 +239,14 @@ func agentOf(comm, exe, cwd string, args []string) adapters.Name {
 	if interpreter || comm != "pi" || exe == "" || besidePackage(exe) {
 		return adapters.Pi
 	}
-	// A script of that name, with a shell for its program, is a wrapper of the user's.
+	// A script with that name that a shell runs is a wrapper of the user's.
 	if strings.TrimSuffix(base, " (deleted)") != "pi" && (len(args) == 0 || filepath.Base(args[0]) != "pi") {
 		return ""
 	}
 	return adapters.PiRust
 }
 
-// scriptOf returns the script that an interpreter was told to run, and the arguments
+// scriptOf returns the script in the arguments of an interpreter, and the arguments
 // after it.
 func scriptOf(args []string, cwd string) (script string, flags []string) {
 	for i := 1; i < len(args); i++ {
@@ -273,7 +275,7 @@ func isPiScript(script string) bool {
 	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
 		return false
 	}
-	if !bounded.Answers(script) { // its name is all that can be known
+	if !bounded.Answers(script) { // only its name is known
 		return true
 	}
 	target, err := filepath.EvalSymlinks(script)
@@ -292,7 +294,7 @@ func besidePackage(exe string) bool {
 	return strings.Contains(string(head[:n]), "pi-coding-agent")
 }
 
-// setFolders works out where the process writes its sessions.
+// setFolders sets the folders in which the process writes its sessions.
 func (p *process) setFolders(err error) {
 	home := p.env[environ.Home]
 	if err != nil || home == "" {
@@ -313,9 +315,9 @@ func (p *process) setFolders(err error) {
 	info, err := os.Stat(home)
 	if err != nil {
 		p.ignore = contained
-		return // of another mount namespace: its names say nothing here
+		return // of another mount namespace: its paths have no meaning here
 	}
-	if contained || os.Geteuid() == 0 && !agentfile.OwnedByUser(info) { // root lists those of everybody
+	if contained || os.Geteuid() == 0 && !agentfile.OwnedByUser(info) { // root lists the processes of all users
 		p.namedFolders = append(p.namedFolders, filepath.Join(agent, "sessions"))
 	}
 	p.contained = contained
@@ -335,7 +337,7 @@ func (p *process) setFolders(err error) {
 	}
 }
 
-// readArgs reads a command line without the program: both agents' are alike.
+// readArgs reads a command line without the program. Both agents have the same options.
 func (p *process) readArgs(args []string) {
 	if p.agent == adapters.PiRust && len(args) > 0 && slices.Contains(notSessions, args[0]) {
 		p.ignore = true
@@ -361,7 +363,7 @@ func (p *process) readArgs(args []string) {
 	}
 }
 
-// hasStore reports whether one of the folders of a process is there.
+// hasStore reports whether one of the folders of a process exists.
 func (p *process) hasStore() bool {
 	if !p.known {
 		return false

@@ -15,12 +15,12 @@ import (
 
 const (
 	wholeLimit = 128 << 10 // files up to here are read whole at once
-	headLimit  = 128 << 10 // how far the first prompt is looked for
-	tailLimit  = 64 << 10  // how far back more than the turn's state is looked for
-	// headerLimit is how far Pi itself looks for the header.
+	headLimit  = 128 << 10 // bytes from the beginning in which the first prompt is searched for
+	tailLimit  = 64 << 10  // bytes from the end in which facts other than the turn's state are searched for
+	// headerLimit is the number of bytes in which Pi itself searches for the header.
 	headerLimit = 1 << 20
-	backLimit   = 128 << 20 // how far back at all
-	restLimit   = 1 << 20   // how much of an unfinished last line is looked at
+	backLimit   = 128 << 20 // the most bytes that are read from the end
+	restLimit   = 1 << 20   // bytes that are read of an unfinished last line
 )
 
 // transcript holds what was read of one file. It is kept between calls. Pi only appends;
@@ -100,7 +100,7 @@ func (t *transcript) forward(ctx context.Context, f io.ReaderAt, size int64) err
 	})
 	t.Next = next
 	var long *jsonl.LongLine
-	if errors.As(err, &long) { // what comes after it can't be read
+	if errors.As(err, &long) { // the lines after it can't be read
 		t.facts.tooLong(long.Words(size - long.Offset))
 		return nil
 	}
@@ -119,9 +119,8 @@ func stopped(err error) error {
 	return err
 }
 
-// line adds one line. A file whose first record is no header is no session: the
-// rest of it isn't read. Lines that are no JSON may stand before the header, as
-// Pi has it.
+// line adds one line. A file whose first record is not a header is not a session: the
+// rest of it isn't read. Lines that are not JSON may precede the header, as in Pi.
 func (t *transcript) line(line []byte, offset int64) error {
 	r, err := parse(line)
 	switch {
@@ -138,7 +137,7 @@ func (t *transcript) line(line []byte, offset int64) error {
 	return nil
 }
 
-// tooLong notes a line over the cap, and what it is in words.
+// tooLong records a line over the length limit, with its description.
 func (f *facts) tooLong(line string) {
 	f.skip("line over 64 MB")
 	f.noteGap()
@@ -188,7 +187,8 @@ func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) er
 	return nil
 }
 
-// noteEndlessLine notes the line of a file whose beginning has none that ends.
+// noteEndlessLine records the unfinished line of a file in whose beginning no line
+// ends.
 func (t *transcript) noteEndlessLine(ctx context.Context, f io.ReaderAt, size int64) error {
 	_, offset, err := jsonl.Backward(f, size, 0).WithContext(ctx).Prev()
 	var long *jsonl.LongLine
@@ -205,11 +205,11 @@ func (t *transcript) noteEndlessLine(ctx context.Context, f io.ReaderAt, size in
 // tailRecord is a line of the tail.
 type tailRecord struct {
 	record
-	long    string // what a line over the cap is, in words
+	long    string // description of a line over the length limit
 	garbage bool
 }
 
-// settles reports whether nothing before it matters to the turn's state.
+// settles reports whether no record before this one matters to the turn's state.
 func (r *tailRecord) settles() bool {
 	switch r.kind {
 	case prompted, summarised, toolDone:
@@ -220,8 +220,8 @@ func (r *tailRecord) settles() bool {
 	return false
 }
 
-// tail reads backwards until the state of the last turn is known, and, within a
-// limit, what else is told per record. The records are in the file's order; first
+// tail reads backwards until the state of the last turn is known, and, within a limit,
+// the other facts that each record contains. The records are in the file's order; first
 // is the offset of the first, next the end of the last complete line.
 func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int64) (records []tailRecord, first, next int64, err error) {
 	next = size
@@ -251,7 +251,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 		var r tailRecord
 		if long != nil {
 			r.long = long.Words(size - headEnd)
-			settled = true // what came before isn't the last
+			settled = true // earlier turns are not the last one
 		} else {
 			r.record, err = parse(line)
 			r.garbage = err != nil
@@ -265,7 +265,7 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	}
 }
 
-// finish adds what is after the last complete line, if that is a whole record.
+// finish adds the text after the last complete line, if it is a whole record.
 func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 	limit := int64(restLimit)
 	if !t.facts.known && t.Next > 0 {

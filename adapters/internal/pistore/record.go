@@ -38,7 +38,7 @@ type record struct {
 
 	text     string // prompt, or an answer's error
 	name     string
-	named    bool // name counts, also when empty
+	named    bool // name is set, also if it is empty
 	model    string
 	stop     string
 	calls    int    // tool calls in an answer
@@ -58,7 +58,7 @@ type header struct {
 	at      time.Time
 	version int64
 	parent  string // path of the session that it was forked from
-	// isRust: has members that only pi_agent_rust writes.
+	// isRust reports that the header has members that only pi_agent_rust writes.
 	isRust bool
 }
 
@@ -82,7 +82,7 @@ type fields struct {
 	parentSession, branchedFrom, thinking, leaf         []byte
 }
 
-// members has the place in fields of each member that matters.
+// members maps the name of each JSON member that is read to its field of fields.
 var members = map[string]func(*fields) *[]byte{
 	"type":          func(f *fields) *[]byte { return &f.typ },
 	"id":            func(f *fields) *[]byte { return &f.id },
@@ -103,7 +103,7 @@ var members = map[string]func(*fields) *[]byte{
 	"currentLeaf":   func(f *fields) *[]byte { return &f.leaf },
 }
 
-// set notes a member. It always returns true.
+// set stores the value of a member. It always returns true.
 func (f *fields) set(key, raw []byte) bool {
 	if place := members[string(key)]; place != nil {
 		*place(f) = raw
@@ -233,7 +233,7 @@ func (r *record) setUsage(raw []byte) {
 	}) == nil
 }
 
-// contextUsed returns how many tokens the conversation had with an answer.
+// contextUsed returns the number of tokens in the context at an answer.
 func contextUsed(raw []byte) int64 {
 	n, _ := jsonl.Int(jsonl.Get(raw, "totalTokens"))
 	return max(n, 0)

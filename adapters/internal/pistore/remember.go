@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// holdersBefore returns which session was seen with which process at earlier questions.
+// holdersBefore returns the process with which each session was seen at earlier calls.
 func (d *discovery) holdersBefore() map[string]holder {
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
@@ -25,7 +25,7 @@ func (d *discovery) lastSessionOf(p *process) string {
 	return d.store.lastSessions[p.Identity].session
 }
 
-// remember keeps what the next question and WatchPaths start from.
+// remember stores the state that the next call and WatchPaths start from.
 func (d *discovery) remember() {
 	watch := d.watchPaths()
 	d.store.mu.Lock()

@@ -17,8 +17,9 @@ import (
 	"rollcall/bounded"
 )
 
-// root is a folder with sessions: those of an agent folder, in one folder for
-// each working directory, or one that settings name, with all sessions in it.
+// root is a folder with sessions: the folder of an agent, with one folder for each
+// working directory, or a folder that the settings name, with all sessions directly in
+// it.
 type root struct {
 	path    string // symbolic links resolved
 	missing bool
@@ -36,7 +37,8 @@ type settings struct {
 
 const maxSettings = 1 << 20
 
-// readSettings returns what could be read; no settings are none.
+// readSettings returns the settings that could be read. Missing settings are not an
+// error.
 func readSettings(path string) (settings, error) {
 	f, _, err := agentfile.OpenUntouched(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,8 +63,8 @@ func readSettings(path string) (settings, error) {
 	return s, nil
 }
 
-// retryDelay returns how long the agent waits before it tries again after so many
-// failed attempts, and whether it does.
+// retryDelay returns the time that the agent waits after so many failed attempts before
+// the next one, and whether there is a next one.
 func (s *settings) retryDelay(attempts int) (time.Duration, bool) {
 	enabled, retries, base := true, 3, 2000.0
 	if s.Retry.Enabled != nil {
@@ -90,8 +92,8 @@ func (s *Store) agentDir() string {
 	return filepath.Join(s.home, ".pi", "agent")
 }
 
-// expand resolves a leading ~, as Pi does. Relative paths are relative to a
-// working directory that isn't known: they name nothing here.
+// expand resolves a leading ~, as Pi does. It returns "" for a relative path, since the
+// working directory to which it is relative is not known.
 func (s *Store) expand(path string) string { return expandHome(path, s.home) }
 
 func expandHome(path, home string) string {
@@ -178,8 +180,8 @@ func (d *discovery) addRoot(path string) {
 }
 
 // absent reports whether nothing shows that the agent is installed: for Pi its folder
-// or a process; for pi_agent_rust, which has no folder of its own, a session of its
-// form, its index, or a process.
+// or a process; for pi_agent_rust, which has no separate folder, a session of its form,
+// its index, or a process.
 func (d *discovery) absent() bool {
 	for _, p := range d.processes {
 		if p.agent == d.store.name {
@@ -217,8 +219,8 @@ func realPath(path string) string {
 	return path
 }
 
-// hidden reports whether the folder of a process, or something in it or above it,
-// could not be read at this question.
+// hidden reports whether the folder of a process, or something in it or above it, could
+// not be read in this call.
 func (d *discovery) hidden(p *process) bool {
 	for _, err := range slices.Concat(d.answer.Problems(), d.storeProblems) {
 		var problem *adapters.Problem

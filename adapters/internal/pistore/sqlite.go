@@ -15,9 +15,9 @@ type database struct {
 	facts facts
 }
 
-// readDatabase reads one: the tables pi_session_header(id, json) and
-// pi_session_entries(seq, json) hold the lines that a JSONL file would. [read in
-// the source of pi_agent_rust, not run]
+// readDatabase reads a session's database: the tables pi_session_header(id, json) and
+// pi_session_entries(seq, json) hold the lines of the JSONL form. Source: the code of
+// pi_agent_rust, which was not run.
 func (d *discovery) readDatabase(f *file) (facts, error) {
 	if d.store.name != adapters.PiRust {
 		return facts{}, nil

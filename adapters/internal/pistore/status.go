@@ -70,9 +70,9 @@ func (d *discovery) decideHosted(s *session, host, said string) report.Verdict {
 	return v
 }
 
-// inherited reports whether a session's turn was left open, or to be tried again,
-// by a process that ended before the one began that has the session now. A tool
-// that runs for the session is of a turn that is not stored yet.
+// inherited reports whether a session's turn was left open, or to be tried again, by a
+// process that ended before the session's present process began. A tool that runs for
+// the session belongs to a turn that is not stored yet.
 func (d *discovery) inherited(s *session) bool {
 	switch s.turn.state {
 	case open, retrying, failed:
@@ -89,7 +89,7 @@ func (d *discovery) inherited(s *session) bool {
 	return !slices.ContainsFunc(s.hosts, func(p *process) bool { return !later(p) })
 }
 
-// decideRetry returns the verdict on a failed attempt after which another one follows.
+// decideRetry returns the verdict on a failed attempt that is followed by another one.
 // marked reports that the agent recorded that it will try again.
 func (d *discovery) decideRetry(s *session, host, said string, marked bool) report.Verdict {
 	attempts := max(s.turn.errors, 1)
@@ -99,9 +99,9 @@ func (d *discovery) decideRetry(s *session, host, said string, marked bool) repo
 	}
 	if d.now.Sub(s.turn.at) > pause+grace {
 		return report.Unknown(fmt.Sprintf(
-			"%s; it is tried again, or was cancelled by the user, which Pi does not record; %s", said, host))
+			"%s; it is being retried, or the user cancelled it, which Pi does not record; %s", said, host))
 	}
-	return report.Working(said + ", it is tried again; " + host)
+	return report.Working(said + ", it is being retried; " + host)
 }
 
 // retryable reports whether an error is of the kind that Pi 0.73.1 tries again.
@@ -168,7 +168,8 @@ func (d *discovery) lastTurn(s *session) string {
 }
 
 // spawner returns the session of the Pi that started a process, as extensions for
-// sub-agents do, or whose tool started it. It returns "" where that isn't certain.
+// sub-agents do, or whose tool started the process. It returns "" if the session is not
+// certain.
 func (d *discovery) spawner(p *process) string {
 	pid := p.PID
 	for range 8 {
@@ -189,7 +190,7 @@ const processPrefix = "process-"
 
 // processRow returns the row of a process that has no session. Pi 0.74.2 and older
 // store a session with the first answer, 1.5.2 with the first prompt, and neither with
-// --no-session. A process without a connection asks no model.
+// --no-session. A process without a connection is not waiting for a model.
 func (d *discovery) processRow(p *process) adapters.Session {
 	out := adapters.ProcessSession(p.agent, p.Process, p.cwd)
 	out.Parent = d.spawner(p)

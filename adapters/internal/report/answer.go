@@ -11,9 +11,9 @@ import (
 	"rollcall/adapters"
 )
 
-// Answer collects what an adapter answers to one question: the sessions, where it
-// looked, what it skipped, what kept it from a full answer, and what to watch. Use
-// NewAnswer to make one. It is safe for concurrent use.
+// Answer collects the parts of an adapter's answer to one question: the sessions, the
+// places that were searched, the skipped records, the problems, and the folders to
+// watch. Use NewAnswer to make one. It is safe for concurrent use.
 type Answer struct {
 	mu       sync.Mutex
 	roll     adapters.Roll
@@ -54,7 +54,7 @@ func (a *Answer) Problems() []error {
 	return slices.Clone(a.problems)
 }
 
-// Skip counts n records or files that were passed over for a reason.
+// Skip counts n records or files that were skipped for a reason.
 func (a *Answer) Skip(reason string, n int) {
 	if n != 0 {
 		a.SkipAll(map[string]int{reason: n})
@@ -70,7 +70,7 @@ func (a *Answer) SkipAll(counts map[string]int) {
 	}
 }
 
-// Skipped returns how many records or files were passed over for a reason.
+// Skipped returns the number of records or files that were skipped for a reason.
 func (a *Answer) Skipped(reason string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,7 +84,7 @@ func (a *Answer) LookedIn(paths ...string) {
 	a.roll.LookedIn = AppendNew(a.roll.LookedIn, paths...)
 }
 
-// Watch adds folders that change with the sessions.
+// Watch adds folders to watch, which change when sessions change.
 func (a *Answer) Watch(paths ...string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -154,8 +154,8 @@ func (a *Answer) Has(id string) bool {
 // Absent returns the result for an agent that is not installed.
 func (a *Answer) Absent() (adapters.Roll, error) { return a.roll, adapters.ErrAbsent }
 
-// Result returns the sessions and, joined, what is missing from them. If ctx is
-// done, that is a problem of the agent, which is called name. The answer must not
+// Result returns the sessions and, joined, what is missing from them. If ctx is done,
+// the errors include a timeout of the agent, which is called name. The answer must not
 // be used afterwards.
 func (a *Answer) Result(ctx context.Context, name string) (adapters.Roll, error) {
 	if ctx.Err() != nil {

@@ -2,12 +2,12 @@ package report
 
 import "sync"
 
-// maxMemo bounds how many values a Memo keeps.
+// maxMemo is the largest number of values that a Memo keeps.
 const maxMemo = 200_000
 
-// Memo keeps values between questions: facts, never a status. When there are too
-// many, it drops all of them. The zero value is empty. It is safe for concurrent
-// use; the values must not be changed.
+// Memo keeps values between calls: facts, never a status. When there are too many, it
+// drops all of them. The zero value is empty. It is safe for concurrent use; the values
+// must not be changed.
 type Memo[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[K]V

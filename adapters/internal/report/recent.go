@@ -17,13 +17,13 @@ type Recent struct {
 }
 
 const (
-	// RecentTime is for how long a Recent remembers a folder after its last use.
+	// RecentTime is the time for which a Recent remembers a folder after its last use.
 	RecentTime = 24 * time.Hour
 	maxRecent  = 200
 )
 
-// Use notes that processes use folders at a time, and returns all folders that
-// were used in the 24 hours before, sorted. Of very many, Use keeps the newest.
+// Use records that processes use folders at a time, and returns all folders that were
+// used in the 24 hours before, sorted. Of very many, Use keeps the newest.
 func (r *Recent) Use(folders []string, at time.Time) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

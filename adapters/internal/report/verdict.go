@@ -2,7 +2,7 @@ package report
 
 import "rollcall/adapters"
 
-// Verdict is the status of a session and what it rests on.
+// Verdict is the status of a session with its evidence.
 type Verdict struct {
 	Status     adapters.Status
 	WaitingFor adapters.WaitingFor
@@ -31,8 +31,8 @@ func Stopped(outcome adapters.Outcome, evidence string) Verdict {
 	return Verdict{Status: adapters.Stopped, Outcome: outcome, Evidence: evidence}
 }
 
-// Unknown returns the verdict on a session whose status can't be known. The
-// evidence says why.
+// Unknown returns the verdict on a session whose status can't be known. The evidence
+// gives the reason.
 func Unknown(evidence string) Verdict {
 	return Verdict{Status: adapters.Unknown, Evidence: evidence}
 }

@@ -1,4 +1,4 @@
-// Package report has what every adapter needs to put an answer together: the sessions,
+// Package report contains what every adapter needs to build its answer: the sessions,
 // the problems, the folders to watch, and the words of its evidence.
 package report
 
@@ -89,8 +89,8 @@ func Clock(t, now time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// Quoted returns what an agent said in parentheses, cut to 120 characters, and ""
-// where it said nothing.
+// Quoted returns a text of an agent in parentheses, cut to 120 characters, and "" for
+// an empty text.
 func Quoted(text string) string {
 	if text == "" {
 		return ""
@@ -99,7 +99,7 @@ func Quoted(text string) string {
 }
 
 // PlainWord returns the letters, digits, - and _ of an untrusted name, at most 40 of
-// them: record types, roles and tools are made of these.
+// them. Names of record types, roles and tools consist of these.
 func PlainWord(s string) string {
 	b := make([]byte, 0, 40)
 	for i := 0; i < len(s) && len(b) < 40; i++ {

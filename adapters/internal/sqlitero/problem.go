@@ -8,7 +8,7 @@ import (
 	"rollcall/adapters"
 )
 
-// ErrTables reports that a database lacks the tables that its agent makes.
+// ErrTables reports that a database lacks the tables of its agent.
 var ErrTables = errors.New("no tables in the known form")
 
 // Problem returns what kept the database at path from being read, and nil if it was

@@ -47,8 +47,8 @@ func (s *snapshot) view(ctx context.Context, fn func(context.Context, *DB) error
 	}
 	name := files.add(s)
 	defer files.remove(name)
-	// Exclusive locking is what keeps the log's index on the heap, and must be
-	// set before the first access. Nothing here comes from outside.
+	// Exclusive locking keeps the log's index on the heap, and must be set before the
+	// first access. The statement contains no untrusted text.
 	db, err := sql.Open("sqlite", "file:"+name+"?vfs="+vfsName+
 		"&_pragma=locking_mode(exclusive)&_pragma=temp_store(memory)"+
 		"&_pragma=query_only(1)&_pragma=trusted_schema(0)")
@@ -63,15 +63,15 @@ func (s *snapshot) view(ctx context.Context, fn func(context.Context, *DB) error
 	}
 	defer tx.Rollback()
 	var tables int
-	// The first SELECT is what fixes the view; it also tells a database from
-	// other files.
+	// The first SELECT fixes the view. It also fails for a file that is not a database.
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 		return classify(err)
 	}
 	return classify(fn(ctx, &DB{tx: tx}))
 }
 
-// classify marks what SQLite says of a file that it can't make sense of.
+// classify wraps SQLite's errors for files that are not databases, or are damaged, with
+// ErrNotDatabase.
 func classify(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

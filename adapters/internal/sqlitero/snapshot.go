@@ -19,10 +19,10 @@ type snapshot struct {
 	before  Stamp
 }
 
-// open takes the stamp before it opens the files: whatever is written in between
-// shows in the stamp afterwards.
+// open takes the stamp before it opens the files: a write in between changes the stamp
+// that is taken afterwards.
 func open(ctx context.Context, path string) (*snapshot, error) {
-	path, err := container.EvalSymlinks(path) // the log lies beside the real file
+	path, err := container.EvalSymlinks(path) // the log is next to the real file
 	if err != nil {
 		return nil, err
 	}

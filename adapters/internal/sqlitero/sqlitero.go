@@ -1,16 +1,15 @@
-// Package sqlitero reads another program's SQLite database without any effect on
-// it or on its folder: no file is made, changed, locked or left behind, no
-// checkpoint is caused, and a writer is never held up. Rows that are still in
-// the write-ahead log are seen.
+// Package sqlitero reads another program's SQLite database without any effect on it or
+// on its folder: no file is made, changed, locked or left behind, no checkpoint is
+// caused, and a writer is never held up. Rows that are still in the write-ahead log are
+// read.
 //
-// SQLite's own read-only modes can't do this: mode=ro makes -wal and -shm files
-// (and, being the last to close, leaves them), writes read marks into a live
-// -shm, and its lock keeps a writer's last connection from tidying up; immutable=1
-// does not see the log. So the database is opened through a virtual file system
-// that has no way to write or lock, with the index of the log kept on the heap
-// (locking_mode=EXCLUSIVE). What locks would have prevented, a checkpoint or a
-// restarted log in the midst of the read, is detected afterwards, and the read
-// is done again: see Stamp.
+// SQLite's own read-only modes can't do this: mode=ro makes -wal and -shm files (and,
+// being the last to close, leaves them), writes read marks into a live -shm, and its
+// lock keeps a writer's last connection from removing the log; immutable=1 does not see
+// the log. So the database is opened through a virtual file system that has no way to
+// write or lock, with the index of the log kept on the heap (locking_mode=EXCLUSIVE). A
+// checkpoint or a restarted log during the read, which locks would have prevented, is
+// detected afterwards, and the read is repeated: see Stamp.
 package sqlitero
 
 import (
@@ -24,10 +23,10 @@ import (
 )
 
 var (
-	// ErrNotDatabase: the file is no SQLite database, or a damaged one.
+	// ErrNotDatabase reports that the file is not an SQLite database, or a damaged one.
 	ErrNotDatabase = errors.New("not an SQLite database")
-	// ErrBusy: the database was written to during each of several reads, or a
-	// writer that was killed left it in the midst of a change.
+	// ErrBusy reports that the database was written to during each of several reads, or
+	// that a writer that was killed left an unfinished change in it.
 	ErrBusy = errors.New("being written to")
 )
 
@@ -35,13 +34,13 @@ var (
 // eighth of a second.
 const attempts = 7
 
-// Read calls fn with a consistent view of the database at path, which may be a
-// symbolic link. fn is called again from the start, after a pause, when a writer
-// spoilt the view; it must begin with empty results each time, and what it
-// collected is right only if Read returns nil.
+// Read calls fn with a consistent view of the database at path, which may be a symbolic
+// link. fn is called again from the start, after a pause, when a writer changed the
+// files; it must begin with empty results each time, and what it collected is right
+// only if Read returns nil.
 //
-// The returned Stamp is that of the state that was read: as long as Look returns
-// the same, reading again gives the same. Errors: that of fn or of ctx, an
+// The returned Stamp is that of the state that was read: as long as Look returns the
+// same stamp, another read returns the same data. Errors: that of fn or of ctx, an
 // fs.PathError, ErrNotDatabase or ErrBusy.
 func Read(ctx context.Context, path string, fn func(ctx context.Context, db *DB) error) (Stamp, error) {
 	var spoilt error
@@ -75,9 +74,9 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, 
 	return db.tx.QueryContext(ctx, query, args...)
 }
 
-// Columns returns the names of the table's columns; none if there is no such
-// table. Programs change their tables between versions: a caller asks for what
-// is there.
+// Columns returns the names of the table's columns; none if there is no such table.
+// Programs change their tables between versions: a caller selects only columns that
+// exist.
 func (db *DB) Columns(ctx context.Context, table string) (map[string]bool, error) {
 	rows, err := db.tx.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"rollcall/adapters/internal/container"
 )
 
-// Stamp identifies one state of a database, by its files alone.
-// Stamps are comparable with ==: equal stamps mean equal content, as far as the
-// file system's clock can tell (writes within one tick of it that leave sizes
-// and headers as they are go unseen until the next write).
+// Stamp identifies one state of a database, by its files alone. Stamps are comparable
+// with ==: equal stamps mean equal content, as far as the file system's clock can tell
+// (writes within one tick of that clock that change neither sizes nor headers are not
+// noticed before the next write).
 type Stamp struct {
 	db, wal    file
 	walPresent bool
@@ -56,7 +56,8 @@ func Look(path string) (Stamp, error) {
 		return Stamp{}, err
 	}
 	var s Stamp
-	// -shm first: what it says must not be newer than what is read after it.
+	// The -shm file comes first: its contents must not be newer than those of the files
+	// read after it.
 	if s.shm, err = lookShm(path + "-shm"); err != nil {
 		return Stamp{}, err
 	}
@@ -74,15 +75,15 @@ func Look(path string) (Stamp, error) {
 	return s, err
 }
 
-// undisturbed reports whether a read that lay between the stamps s and after saw
-// one consistent state.
+// undisturbed reports whether a read between the stamps s and after read one consistent
+// state.
 //
-// With the log's index in shared memory it can be told exactly: a checkpoint
-// raises attempted before it writes into the database, and a restarted log has
-// new salts before its first frame is overwritten. A checkpoint of frames that
-// were in the log already does no harm: those pages are read from the log. Any
-// other growth of the log lies behind the end that was read. Without that index
-// no process has the database open in WAL mode, and all must be as before.
+// With the log's index in shared memory this is known exactly: a checkpoint raises
+// attempted before it writes into the database, and a restarted log has new salts
+// before its first frame is overwritten. A checkpoint of frames that were in the log
+// already does no harm: those pages are read from the log. Any other growth of the log
+// is after the end that was read. Without that index no process has the database open
+// in WAL mode, and the stamps must be equal.
 func (s Stamp) undisturbed(after Stamp) bool {
 	if s.journal || after.journal || s.db.id != after.db.id {
 		return false
@@ -137,7 +138,7 @@ func lookShm(path string) (shm, error) {
 		return shm{}, err
 	}
 	s := shm{present: true, id: idOf(f, fi)}
-	// Bytes 120 to 127 are left alone: locks lie there, which Windows enforces.
+	// Bytes 120 to 127 are not read: they are used for locks, which Windows enforces.
 	if _, err := f.ReadAt(s.header[:], 0); err != nil && err != io.EOF {
 		return shm{}, err
 	}

@@ -12,11 +12,11 @@ import (
 	"modernc.org/sqlite/vfs"
 )
 
-// files is the file system that SQLite sees: the snapshots being read at this
-// moment, each under a name of its own. It has no way to write.
+// files is the virtual file system for SQLite: the snapshots that are being read, each
+// under its own name. It has no way to write.
 var files = &snapshots{byName: map[string]*snapshot{}}
 
-// register makes files known to SQLite once per process, for its whole life.
+// register registers files with SQLite, once for the lifetime of the process.
 var register = sync.OnceValues(func() (string, error) {
 	name, _, err := vfs.New(files)
 	return name, err
@@ -53,7 +53,7 @@ func (f *snapshots) Open(name string) (fs.File, error) {
 	case s == nil: // also the -journal: rolling one back would take writing
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case log && s.wal == nil:
-		// A database in WAL mode without a log: to SQLite an empty one.
+		// A database in WAL mode without a log: SQLite gets an empty log.
 		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(nothing{}, 0, 0)}, nil
 	case log:
 		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(s.wal, 0, s.walSize)}, nil
@@ -61,7 +61,8 @@ func (f *snapshots) Open(name string) (fs.File, error) {
 	return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(s.db, 0, s.before.db.size)}, nil
 }
 
-// part is one file of a snapshot, at the size that it had when that was taken.
+// part is one file of a snapshot, with the size that it had when the snapshot was
+// taken.
 type part struct {
 	*io.SectionReader
 	ctx  context.Context

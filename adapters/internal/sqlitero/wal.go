@@ -18,10 +18,10 @@ const (
 	shmFrames       = 16
 )
 
-// checkWAL looks for damage in the log that SQLite would pass over: it takes a
-// log of another form for an empty one, and ends at the first frame that is
-// wrong, so that rows are missing without a word. What index there is in shared
-// memory says how many frames the log has; some of them are looked at.
+// checkWAL returns an error for damage in the log that SQLite would ignore: SQLite
+// treats a log in another form as empty, and stops at the first wrong frame, so that
+// rows would be missing without an error. The index in shared memory, if there is one,
+// has the number of frames in the log; checkWAL checks some of them.
 func (s *snapshot) checkWAL() error {
 	if s.wal == nil || s.walSize < walHeaderSize {
 		return nil

@@ -1,4 +1,5 @@
-// Package uuid recognises and makes the ids that agents give to their sessions.
+// Package uuid recognises and creates the UUIDs that agents use as the ids of their
+// sessions.
 package uuid
 
 import (

@@ -13,8 +13,8 @@ import (
 	"rollcall/app/owned"
 )
 
-// put moves the file to ~/.Trash, or to the trash of its own volume. The Finder shows it there, without "Put Back". This
-// code was compiled and vetted, but never run.
+// put moves the file to ~/.Trash, or to the trash on the file's volume. The Finder shows it there, without "Put Back".
+// This code was compiled and vetted, but never run.
 func (t *Trash) put(path string) (string, error) {
 	dirs := []string{filepath.Join(t.home, ".Trash")}
 	here, err := t.device(path)

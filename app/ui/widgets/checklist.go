@@ -13,7 +13,7 @@ type Checklist struct {
 	*Sheet
 	// Label returns the text of the button for the items that are checked now.
 	Label func(checked []*CheckItem) string
-	// Act acts on an item, on another goroutine, and returns what to show. It goes on when the sheet is closed.
+	// Act acts on an item, on another goroutine, and returns what to show. It continues when the sheet is closed.
 	Act           func(ctx context.Context, i *CheckItem) (string, error)
 	doing, failed string
 	items         []*CheckItem

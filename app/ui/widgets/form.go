@@ -25,8 +25,8 @@ type Form struct {
 // submitLimit is the time that the action of a form may take, for example to wait for another process to release a file.
 const submitLimit = 10 * time.Second
 
-// NewForm opens a form without fields. action is the text of its primary button, failed what precedes an error that is
-// shown once the form is closed.
+// NewForm opens a form without fields. action is the text of its primary button, failed is the text before an error
+// that is shown once the form is closed.
 func (h *Host) NewForm(title, action, failed string) *Form {
 	f := &Form{Sheet: h.NewSheet(title, SheetWidth), failed: failed, problem: container.NewStack()}
 	f.problem.Hide()

@@ -24,7 +24,7 @@ func (h *Host) NewButton(text string, icon fyne.Resource, tapped func()) *Button
 	return b
 }
 
-// NewPrimaryButton returns the button that does what a dialog or form is for. importance is its colour.
+// NewPrimaryButton returns the button for the main action of a dialog or form. importance is its colour.
 func (h *Host) NewPrimaryButton(text string, importance widget.Importance, tapped func()) *Button {
 	b := h.NewButton(text, nil, tapped)
 	b.Importance = importance

@@ -27,8 +27,8 @@ func Columns(gap float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(layout.NewCustomPaddedHBoxLayout(gap), o...)
 }
 
-// Border lays content out between what is around it. It is Fyne's border container in reading order, which the Tab key
-// follows. All but content may be nil.
+// Border lays content out between the objects around it. It is Fyne's border container in reading order, which the Tab
+// key follows. All but content may be nil.
 func Border(top, left, right, content fyne.CanvasObject) *fyne.Container {
 	c := container.New(layout.NewBorderLayout(top, nil, left, right))
 	for _, o := range []fyne.CanvasObject{top, left, content, right} {
@@ -269,8 +269,8 @@ func (b *background) CreateRenderer() fyne.WidgetRenderer {
 // Quote shows the output of a program on a panel.
 func Quote(text string) fyne.CanvasObject { return Inset(NewPanel(3, 3, 6, 6, NewCode(text))) }
 
-// NewMessage fills a page that has nothing else to show with what is the case, why, and what the user can do. sign is
-// an image above it, or nil.
+// NewMessage fills an otherwise empty page with a message, its reason, and what the user can do. sign is an image
+// above it, or nil.
 func NewMessage(sign fyne.CanvasObject, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
 	box := Rows(4)
 	if sign != nil {
@@ -319,8 +319,8 @@ func NewBanner(icon string, actions ...fyne.CanvasObject) *Banner {
 	return b
 }
 
-// Set shows text, or hides the banner if text is empty. It reports whether anything changed: then what contains the
-// banner must be laid out again.
+// Set shows text, or hides the banner if text is empty. It reports whether anything changed: then the container of
+// the banner must be laid out again.
 func (b *Banner) Set(text string) bool {
 	if b.text.Text == text {
 		return false

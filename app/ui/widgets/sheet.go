@@ -161,7 +161,7 @@ func Load[T any](s *Sheet, text string, read func(context.Context) (T, error), s
 	}()
 }
 
-// Run shows text, calls do on another goroutine and then show on Fyne's. do goes on when the sheet is closed; until
+// Run shows text, calls do on another goroutine and then show on Fyne's. do continues when the sheet is closed; until
 // then say replaces the text. An error is shown after the text failed, in the sheet or, once it is closed, by Notify.
 // show is also called for a sheet that is closed.
 func Run[T any](s *Sheet, text, failed string, do func(ctx context.Context, say func(string)) (T, error), show func(T)) {

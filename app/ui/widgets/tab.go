@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Tab is one of the words that choose the page.
+// Tab is one of the words in the top bar that open a page.
 type Tab struct {
 	widget.BaseWidget
 	host                     *Host

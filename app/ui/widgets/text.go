@@ -11,7 +11,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// graphemes returns where the characters of s end, in bytes, as a reader counts characters. The first element is 0.
+// graphemes returns the byte offsets at which the characters of s end, as a reader counts characters. The first
+// element is 0.
 func graphemes(s string) []int {
 	ends := []int{0}
 	for g := uniseg.NewGraphemes(s); g.Next(); {
