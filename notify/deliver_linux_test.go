@@ -368,10 +368,14 @@ func TestSeveralWaitsClicked(t *testing.T) {
 		t.Fatal("nothing opened")
 	}
 	r.wait(t, "the close", func(l []desktoptest.Notification) bool { return !l[len(l)-1].Closed.IsZero() })
+	// The service's answer to another notification comes after its message of the close.
+	r.events.put(ends("z", 7))
+	r.wait(t, "the end", func(l []desktoptest.Notification) bool { return len(l) == before+1 && l[before].ID != 0 })
+	r.settled(t)
 	r.events.put(becomes("a", adapters.Waiting, adapters.Working))
 	r.settled(t)
 	r.stop()
-	if after := len(r.desktop.Notifications()); after != before {
+	if after := len(r.desktop.Notifications()); after != before+1 {
 		t.Errorf("%d notifications after the user closed the last of %d", after, before)
 	}
 }

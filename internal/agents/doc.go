@@ -11,7 +11,7 @@
 // ROLLCALL_STORM: run make storm.
 //
 // ROLLCALL_RACES is the number of races between answers per agent, from 1 to 500; by
-// default it is 10.
+// default it is 3.
 //
 // Nothing of the user's own agents is seen or touched: the tests have their own
 // process ids, network, /tmp and HOME, and everything in them dies with the

@@ -212,7 +212,8 @@ func (st *storm) settleAccounts(channel string, told []telling) *account {
 		t := &told[i]
 		o := st.creditor(channel, t)
 		if o == nil {
-			if x := st.lostSession(t); x != nil || t.mayBeElse {
+			// The turn of a terminal that was closed ends in Codex's daemon, also after the storm.
+			if x := st.lostSession(t); x != nil || t.mayBeElse || t.kind == endedKind && st.isLeft(t) {
 				continue
 			}
 			a.strange++
