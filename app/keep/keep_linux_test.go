@@ -228,8 +228,9 @@ func TestReplaced(t *testing.T) {
 	w.until("end of the old keeper", func() bool { k := w.keepers(); return len(k) == 1 && k[0].PID == now.PID })
 }
 
-// TestKilled kills the keeper again and again under load. Every hook and fuse runs exactly once, or is told to have an
-// unknown result; no agent is started twice.
+// TestKilled kills the keeper, or replaces its program, again and again under load, while a watch runs. Every hook and
+// fuse runs exactly once, or is shown to have an unknown result; no agent is started twice, no lock is lost, and each end
+// reaches the webhook under one delivery id. ROLLCALL_KEEP_ROUNDS is the number of rounds.
 func TestKilled(t *testing.T) {
 	w := inWorld(t)
 	if w == nil {
@@ -239,26 +240,35 @@ func TestKilled(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("ROLLCALL_KEEP_ROUNDS")); err == nil {
 		rounds = n
 	}
-	w.write("/tmp/end", "4")
+	ends := w.webhook()
+	watch := w.watch()
+	launched := 0
 	for i := range rounds {
 		dir := fmt.Sprintf("/tmp/work/%d", i)
 		w.check(os.MkdirAll(dir, 0o700))
+		if i%10 == 0 {
+			locked := fmt.Sprintf("/tmp/work/lock%d", i)
+			w.check(os.MkdirAll(locked, 0o700))
+			w.done("lock", locked)
+		}
 		var load sync.WaitGroup
 		load.Go(func() {
-			w.run("launch", "codex", "-p", "x", "--cwd", dir, "--on-complete", `echo "$PWD" >> /tmp/hook`)
+			code, _ := w.runWith([]string{fmt.Sprintf("AGENT=%d", i)}, "launch", "codex", "-p", "x", "--cwd", dir, "--on-complete", `echo "$PWD" >> /tmp/hook`)
+			if code == 0 {
+				launched++
+			}
 		})
 		load.Go(func() { w.run("fuse", "set", dir, "--in", "50ms", "--script", `echo "$PWD" >> /tmp/fuse`) })
 		load.Go(func() {
 			<-time.After(time.Duration(rand.IntN(300)) * time.Millisecond)
-			if k := w.keepers(); len(k) > 0 {
-				w.kill(k[0].PID)
-			}
+			w.disturb(i)
 		})
 		load.Wait()
 		w.run("list") // starts a keeper if none runs
-		if n := len(w.keepers()); n > 2 {
+		if n := len(w.keepers()); n > 2+i {
 			t.Errorf("%d keepers", n)
 		}
+		w.write(fmt.Sprintf("/tmp/end%d", i), "4")
 	}
 	w.done("keep", "--start")
 	w.until("end of everything", func() bool {
@@ -267,6 +277,88 @@ func TestKilled(t *testing.T) {
 	})
 	w.accounted()
 	w.checkOnce()
+	for i := 0; i < rounds; i += 10 {
+		if code, said := w.run("launch", "codex", "-p", "x", "--cwd", fmt.Sprintf("/tmp/work/lock%d", i)); code == 0 || !strings.Contains(said, "lock") {
+			t.Errorf("the lock of round %d is lost: exit code %d, %s", i, code, said)
+		}
+	}
+	w.until("message of each end", func() bool { return ends.sessions() >= launched })
+	ends.check(t)
+	w.check(watch.Process.Kill())
+	_ = watch.Wait()
+}
+
+// disturb kills the newest keeper, or replaces the program, as an update does.
+func (w *world) disturb(round int) {
+	w.t.Helper()
+	if round%2 == 1 {
+		w.check(copyFile(insideProgram, "/tmp/rollcall.new"))
+		w.check(os.Rename("/tmp/rollcall.new", insideProgram))
+		return
+	}
+	if k := w.keepers(); len(k) > 0 {
+		w.kill(k[len(k)-1].PID)
+	}
+}
+
+// received holds what the webhook was sent.
+type received struct {
+	mu  sync.Mutex
+	ids map[string]map[string]bool // delivery ids, by launch
+}
+
+// webhook sets a webhook that notes what it is sent.
+func (w *world) webhook() *received {
+	w.t.Helper()
+	r := &received{ids: map[string]map[string]bool{}}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		var p struct {
+			ID   string `json:"delivery_id"`
+			Meta map[string]string
+		}
+		body, _ := io.ReadAll(req.Body)
+		if err := json.Unmarshal(body, &p); err != nil {
+			w.t.Errorf("posted %s: %v", body, err)
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.ids[p.Meta["launch"]] == nil {
+			r.ids[p.Meta["launch"]] = map[string]bool{}
+		}
+		r.ids[p.Meta["launch"]][p.ID] = true
+	}))
+	w.t.Cleanup(server.Close)
+	w.check(os.MkdirAll("/tmp/home/.config/rollcall", 0o700))
+	w.write("/tmp/home/.config/rollcall/config.toml", "[webhook]\nurl = \""+server.URL+"\"\n")
+	return r
+}
+
+// sessions returns the number of launches of which a message came.
+func (r *received) sessions() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.ids)
+}
+
+func (r *received) check(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for launch, ids := range r.ids {
+		if len(ids) != 1 || launch == "" {
+			t.Errorf("the end of launch %q was sent with the delivery ids %v", launch, ids)
+		}
+	}
+}
+
+// watch starts rollcall watch, which attends the keeper as a tray does.
+func (w *world) watch() *exec.Cmd {
+	w.t.Helper()
+	cmd := exec.Command(insideProgram, "watch")
+	cmd.Env = w.env
+	w.check(cmd.Start())
+	return cmd
 }
 
 // TestCrashes kills the keeper at each step of its own. No agent is started twice, no launch stays half done, and hooks
