@@ -75,8 +75,8 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, err)
 	}
 	if !a.tookKey(ctx, s, p) {
-		_ = p.pane.Forget(ctx) // else it can be answered in its terminal only
-		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and Claude Code still waits; try again, or answer it there",
+		// A second key could reach the next prompt, if Claude Code reads both later.
+		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and Claude Code still waits; answer it there",
 			adapters.ErrUnconfirmed, p.pane.Name(), number)
 	}
 	if d.Verdict == adapters.AllowOnce && !a.goesOn(ctx, s, p) {
@@ -240,7 +240,11 @@ type openCall struct {
 }
 
 // bashTool is the name of the tool that runs commands.
-const bashTool = "Bash"
+const (
+	bashTool = "Bash"
+	// bashTitle begins the title of a prompt for a command (2.1.100 to 2.1.330).
+	bashTitle = "Bash command"
+)
 
 // fileTools are the names of the tools that change files.
 var fileTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
@@ -251,7 +255,7 @@ var fileTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
 func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 	call := -1
 	for i, c := range calls {
-		if c.name != bashTool || !p.dialog.ShowsExactly(c.command, c.description) {
+		if c.name != bashTool || !strings.HasPrefix(p.dialog.Title, bashTitle) || !p.dialog.ShowsExactly(c.command, c.description) {
 			continue
 		}
 		if call >= 0 && calls[call].command != c.command {

@@ -117,6 +117,8 @@ func (p *permission) request(s adapters.Session) adapters.Request {
 	case p.Permission == "edit" && meta.Diff != "":
 		r.Kind, r.Text = adapters.AsksFileChange, strings.TrimSpace(meta.File+"\n"+meta.Diff)
 	default:
+		// The patterns of a command lack what cd and the operators of the shell do (1.1.65): it can only be denied.
+		r.CanAllow = p.Permission != "bash"
 		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(p.Metadata))
 	}
 	return r

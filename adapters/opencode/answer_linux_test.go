@@ -123,7 +123,7 @@ func TestAnswerKinds(t *testing.T) {
 		t.Fatalf("%d, %v", len(list), err)
 	}
 	if list[0].Text != huge || list[1].Kind != adapters.AsksFileChange || !strings.HasSuffix(list[1].Text, "+x") ||
-		!strings.Contains(list[2].Text, "/etc/*") || list[3].Kind != adapters.AsksPermission || list[3].Text == "" {
+		!strings.Contains(list[2].Text, "/etc/*") || list[3].Kind != adapters.AsksPermission || list[3].Text == "" || list[3].CanAllow || !list[3].CanDeny || !list[2].CanAllow {
 		t.Errorf("%.300v", list)
 	}
 	q := list[4]

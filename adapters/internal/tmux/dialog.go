@@ -111,12 +111,16 @@ func dialogAt(screen []string, first, end int, options []string) (*Dialog, bool)
 
 // isTop reports whether a line is the upper edge of a dialog. The dotted rules around a change
 // of files are inside of one.
-func isTop(line string) bool { return ruleLine.MatchString(line) && !isDotted(line) }
+func isTop(line string) bool { return isDrawn(line) && ruleLine.MatchString(line) && !isDotted(line) }
 
 // isDotted reports whether a line is a rule around the body of a dialog.
 func isDotted(line string) bool {
-	return strings.Contains(line, "╌╌╌╌") && strings.Trim(line, "╌ ") == ""
+	return isDrawn(line) && strings.Contains(line, "╌╌╌╌") && strings.Trim(line, "╌ ") == ""
 }
+
+// isDrawn reports whether a line can be one that Claude Code draws: those begin in the first
+// column. What a call contains is indented, so that no command can draw the edge of a dialog.
+func isDrawn(line string) bool { return !strings.HasPrefix(line, " ") }
 
 // Choice returns the number of the only option that fits.
 func (d *Dialog) Choice(fits func(option string) bool) (number int, ok bool) {

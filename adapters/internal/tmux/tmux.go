@@ -148,12 +148,6 @@ func (p *Pane) Screen(ctx context.Context) ([]string, error) {
 // one presses a key.
 const mark = "@rollcall_answered"
 
-// Forget lets a key be pressed again under the same name: the program did not take it.
-func (p *Pane) Forget(ctx context.Context) error {
-	_, err := p.run(ctx, "set-option", "-p", "-u", "-t", p.id, mark)
-	return err
-}
-
 // maxGuard bounds the condition of Press, in bytes: tmux takes commands of 16 KB.
 const maxGuard = 12 << 10
 
