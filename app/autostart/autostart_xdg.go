@@ -172,6 +172,9 @@ func (e Entry) state() (s State, err error) {
 	s, _, err = f.state()
 	if _, linkErr := os.Lstat(link); linkErr == nil {
 		s.Paths = append(s.Paths, link)
+		if _, err := os.Stat(link); err == nil {
+			s.On = true // also a package's unit, which systemctl --user enable links
+		}
 	} else if errors.Is(linkErr, os.ErrNotExist) {
 		s.On = false
 	}

@@ -182,3 +182,26 @@ func TestPackagedUnit(t *testing.T) {
 		t.Errorf("packaging/linux/rollcall-keep.service differs:\n%s", text)
 	}
 }
+
+// TestUnitOfPackage: systemctl --user enable links the unit that a package installed.
+func TestUnitOfPackage(t *testing.T) {
+	config, _ := inHome(t)
+	packaged := filepath.Join(t.TempDir(), unit)
+	write(t, packaged, Unit("/usr/bin/rollcall"))
+	wants := filepath.Join(config, "systemd", "user", "default.target.wants")
+	if err := os.MkdirAll(wants, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(packaged, filepath.Join(wants, unit)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Keeper.State(); err != nil || !s.On || len(s.Paths) != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if err := os.Remove(packaged); err != nil { // the package is gone, its link is not
+		t.Fatal(err)
+	}
+	if s, err := Keeper.State(); err != nil || s.On {
+		t.Errorf("without the package: %+v, %v", s, err)
+	}
+}

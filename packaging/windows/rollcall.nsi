@@ -89,7 +89,9 @@ Section "Rollcall" SecMain
 SectionEnd
 
 Section "Use rollcall in a command prompt (PATH)" SecPath
+	ClearErrors
 	ReadRegStr $0 HKCU "Environment" "Path"
+	IfErrors skip ; missing, or too long to be read: it is left as it is
 	StrLen $1 $0
 	IntCmp $1 ${LONGEST_PATH} 0 0 skip
 	${WordReplace} ";$0;" ";$INSTDIR;" ";" "+" $2
@@ -123,11 +125,14 @@ keep:
 	Delete "$INSTDIR\uninstall.exe"
 	RMDir "$INSTDIR"
 	Delete "$SMPROGRAMS\Rollcall.lnk"
+	ClearErrors
 	ReadRegStr $0 HKCU "Environment" "Path"
+	IfErrors skip ; missing, or too long to be read: it is left as it is
 	StrLen $1 $0
 	IntCmp $1 ${LONGEST_PATH} 0 0 skip
-	${un.WordReplace} "$0" ";$INSTDIR" "" "E+" $2
-	StrCmp $2 "$0" skip
+	${un.WordReplace} ";$0;" ";$INSTDIR;" ";" "+" $2
+	StrCmp $2 ";$0;" skip ; it is not there
+	StrCpy $2 $2 -1 1 ; without the semicolons that were added
 	WriteRegExpandStr HKCU "Environment" "Path" "$2"
 	SendMessage ${HWND_BROADCAST} ${WM_WININICHANGE} 0 "STR:Environment" /TIMEOUT=2000
 skip:
