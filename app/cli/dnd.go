@@ -64,7 +64,7 @@ func newDNDOn(e *env) *cobra.Command {
 		}),
 	}
 	cmd.Flags().DurationVar(&length, "for", 0, "how long, such as 1h (default: until it is turned off)")
-	cmd.Flags().StringVar(&until, "until", "", "a `time` such as 18:00, or \"2026-11-24 09:00\"")
+	cmd.Flags().StringVar(&until, "until", "", "a `time` such as 18:00, or a day and a time as \"YYYY-MM-DD 09:00\"")
 	return cmd
 }
 
