@@ -69,8 +69,8 @@ func TestSearch(t *testing.T) {
 		{newSearchable(), "search --regex (", Usage, nil, "regular expression can't be read"},
 		{newSearchable(), "search --regex a*", Usage, nil, "matches every text"},
 		{newSearchable(), "search x --limit -1", Usage, nil, "--limit is 0 or more"},
-		{newSearchable(), "search x --since never", Usage, nil, "--since is a time"},
-		{newSearchable(), "search x --agent clod", Usage, nil, "--agent is one of"},
+		{newSearchable(), "search x --since never", Usage, nil, "--since must be a time"},
+		{newSearchable(), "search x --agent clod", Usage, nil, "--agent must be one of"},
 		{newSearchable(), "grep x", Usage, nil, `did you mean "search"?`},
 	} {
 		r := run(t, deps(tt.agent), strings.Fields(tt.args)...)
@@ -158,7 +158,7 @@ func TestUsage(t *testing.T) {
 	if !strings.Contains(r.out, "1,000,100") || !strings.Contains(r.out, "$0.12+") || !strings.Contains(r.err, "1 session without recorded tokens") {
 		t.Errorf("%q, %q", r.out, r.err)
 	}
-	for args, want := range map[string]string{"usage --by week": "--by is day", "usage --json --csv": "use --json or --csv", "usage --since x": "--since is a time"} {
+	for args, want := range map[string]string{"usage --by week": "--by is day", "usage --json --csv": "use --json or --csv", "usage --since x": "--since must be a time"} {
 		if r := run(t, d, strings.Fields(args)...); r.code != Usage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: %d %q", args, r.code, r.err)
 		}

@@ -40,7 +40,7 @@ func followTheme(ctx context.Context, a fyne.App, live *settings.Live) {
 	var dark, known bool
 	for {
 		wanted := themeOf(get(), dark, known)
-		fyne.Do(func() { a.Settings().SetTheme(wanted) })
+		fyne.Do(func() { setTheme(a.Settings(), wanted) })
 		select {
 		case <-ctx.Done():
 			return
@@ -48,6 +48,22 @@ func followTheme(ctx context.Context, a fyne.App, live *settings.Live) {
 			known = true
 		case <-changed:
 		}
+	}
+}
+
+// setTheme sets the theme unless it looks like the one that is shown: with each new theme Fyne lays out the window again,
+// in the size that it knows, which is not yet that of the screen while the window opens or the user resizes it.
+func setTheme(s fyne.Settings, wanted widgets.Theme) {
+	shown := s.ThemeVariant()
+	if t, ok := s.Theme().(widgets.Theme); ok && t.Variant != nil {
+		shown = *t.Variant
+	}
+	next := s.ThemeVariant()
+	if wanted.Variant != nil {
+		next = *wanted.Variant
+	}
+	if shown != next {
+		s.SetTheme(wanted)
 	}
 }
 
