@@ -48,7 +48,7 @@ func TestOutputIsHeld(t *testing.T) {
 func TestLongLine(t *testing.T) {
 	var out bytes.Buffer
 	c := &cleaner{to: &out}
-	text := strings.Repeat("abcdefghij", maxLine/10+1)
+	text := strings.Repeat("abcdefghij", maxLine/5)
 	for part := range slices.Chunk([]byte(text+"\nnext\n"), 1000) {
 		if _, err := c.Write(part); err != nil {
 			t.Fatal(err)
