@@ -67,14 +67,40 @@ func (c *Core) ShowMachine(r MachineRoll, evs []Event) {
 	c.deliverLocked(evs)
 }
 
-// HideMachine removes a machine from the next snapshots.
+// HideMachine removes a machine from the next snapshots, and delivers for each of its live sessions that its status is no longer known: a
+// listener that shows a wait of it withdraws that.
 func (c *Core) HideMachine(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var evs []Event
+	for i := range c.machines.rolls {
+		if c.machines.rolls[i].Name == name {
+			evs = hidden(c.machines.rolls[i].Sessions, time.Now())
+		}
+	}
 	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool { return r.Name == name })
 	c.machines.merge()
 	c.sessions = c.machines.with(c.own)
 	c.publishLocked()
+	c.deliverLocked(evs)
+}
+
+// hidden returns the events for the live ones of sessions that are no longer shown.
+func hidden(list []Session, now time.Time) (evs []Event) {
+	for i := range list {
+		if s := &list[i]; s.Live() && !s.IsProcess() {
+			evs = append(evs, s.NoLongerShown(now))
+		}
+	}
+	return evs
+}
+
+// NoLongerShown returns the event for a session of another machine that is no longer shown although it may run on.
+func (s *Session) NoLongerShown(now time.Time) Event {
+	after := *s
+	after.Status, after.WaitingFor, after.Stale, after.Suspended = adapters.Unknown, "", nil, false
+	after.Evidence = s.Machine + " is no longer asked about it, or no longer lists it; before: " + s.Evidence
+	return Event{Kind: Changed, At: now, Session: after, Before: *s}
 }
 
 // put replaces one roll.

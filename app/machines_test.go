@@ -54,7 +54,12 @@ func TestMachineSessionsAreNotThisMachines(t *testing.T) {
 	if _, err := c.Peek(t.Context(), row, 1); err == nil {
 		t.Error("peeked without its machine")
 	}
+	events := c.Events()
+	defer events.Close()
 	c.HideMachine("dev")
+	if e, err := events.Next(t.Context()); err != nil || e.Kind != Changed || e.Session.ID != row.ID || e.Session.Status != adapters.Unknown || e.Before.Status != adapters.Working {
+		t.Errorf("%+v, %v", e, err)
+	}
 	if snap := c.Snapshot(); len(snap.Sessions) != 0 || len(snap.Machines) != 0 {
 		t.Errorf("%+v", snap)
 	}

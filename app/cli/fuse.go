@@ -147,6 +147,8 @@ func printFuse(o *output, x *fuse.Fuse) {
 		state = "started at " + clock(x.FiredAt) + ", not finished yet"
 	case x.Fired():
 		state = "fired at " + clock(x.FiredAt)
+	case x.Foreign():
+		state += "; only a keeper on " + present.Line(x.Host) + ", where it was set, fires it (rollcall fuse cancel removes it)"
 	case time.Now().After(x.Expires):
 		state = "overdue since " + clock(x.Expires) + ": it fires once the keeper runs (rollcall keep --start)"
 	}

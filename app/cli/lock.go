@@ -48,7 +48,9 @@ func newUnlock(e *env) *cobra.Command {
 		Use:   "unlock FOLDER",
 		Short: "Remove a lock that was made by hand",
 		Long: `Remove the lock of a folder that was made by hand. The lock of a launch ends with
-the launch: stop the session to remove it.`,
+the launch: stop the session to remove it. If the launch ran on another machine or
+in another container with the same home, which may be gone, unlock removes its lock
+too: first make sure that it has ended.`,
 		Args: oneFolder,
 		RunE: e.withLaunches(func(l *launch.Launches, args []string) error {
 			if err := l.Locks().Unlock(e.ctx, args[0]); err != nil {

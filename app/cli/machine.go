@@ -25,7 +25,7 @@ func newMachine(e *env) *cobra.Command {
 	return newGroup("machine", "Show the sessions of other machines beside those of this one",
 		`Other machines, containers and users whose sessions are listed, watched and
 notified beside those of this machine. Rollcall reaches a machine by your own ssh,
-with its configuration, agent, ProxyJump and ControlMaster; it never asks for a
+with its configuration, agent, ProxyJump and ControlPath; it never asks for a
 password and stores none. It needs a Rollcall there, which add can copy.
 
 Machines are those that add keeps, and each [[machine]] of config.toml:

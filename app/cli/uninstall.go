@@ -30,7 +30,7 @@ type purgedJSON struct {
 
 type uninstallCommand struct {
 	*env
-	purge, dryRun, yes, asJSON bool
+	purge, dryRun, yes, asJSON, force bool
 }
 
 func newUninstall(e *env) *cobra.Command {
@@ -40,7 +40,8 @@ func newUninstall(e *env) *cobra.Command {
 		Short: "Remove Rollcall's settings, state and login entries",
 		Long: `Remove what Rollcall left in your folders: its state, settings and caches, and what
 starts it at login. It shows everything and asks first. Sessions of agents, their
-files and the worktrees of launches are not touched.
+files and the worktrees of launches are not touched. It removes nothing while a
+launch or a timer of another machine or container with the same home folder is kept.
 
 The program itself is removed by the package manager or installer that brought it.`,
 		Args: noArgs,
@@ -50,6 +51,7 @@ The program itself is removed by the package manager or installer that brought i
 	f.BoolVar(&c.purge, "purge", false, "remove state, settings and login entries")
 	dryRunFlag(cmd, &c.dryRun)
 	yesFlag(cmd, &c.yes)
+	f.BoolVar(&c.force, "force", false, "also remove what another machine or container keeps here, such as one that is gone")
 	f.BoolVar(&c.asJSON, "json", false, "print JSON, schema 1; without --yes nothing is removed")
 	return cmd
 }
@@ -111,6 +113,9 @@ func (c *uninstallCommand) busy() error {
 	if len(running) > 0 {
 		return fmt.Errorf("Rollcall's %s runs: quit it first", strings.Join(running, " and its ")) //nolint:staticcheck // a name
 	}
+	if err := c.keptElsewhere(); err != nil && !c.force {
+		return err
+	}
 	if c.deps.Keeper == nil {
 		return nil
 	}
@@ -124,6 +129,30 @@ func (c *uninstallCommand) busy() error {
 		return errors.New("timers are set or hooks are due: rollcall fuse list shows timers, rollcall fuse cancel FOLDER removes one")
 	case isRunning:
 		return fmt.Errorf("the keeper runs as process %d: it ends a minute after nothing is left to keep; one with a webhook, or started by systemd, must be ended first", s.PID)
+	}
+	return nil
+}
+
+// keptElsewhere returns an error if another machine or container, which shares the home folder, keeps a launch or a timer there. No process of it can
+// be seen here. Records that can't be read are keeperStatus's to report.
+func (c *uninstallCommand) keptElsewhere() error {
+	if l, err := c.launches(); err == nil {
+		list, _ := l.List()
+		for i := range list {
+			if r := &list[i]; r.Foreign() {
+				return fmt.Errorf("a launch of %s in %s runs on %s, which shares this home folder: stop it there; if %[3]s is gone, use --force",
+					present.AgentName(r.Agent), c.path(r.Dir), present.Line(r.Host))
+			}
+		}
+	}
+	if f, err := c.fuses(); err == nil {
+		list, _ := f.List()
+		for i := range list {
+			if x := &list[i]; x.Foreign() && !x.Fired() {
+				return fmt.Errorf("a timer of %s, which shares this home folder, is set for %s: rollcall fuse cancel FOLDER removes it; if %[1]s is gone, --force does too",
+					present.Line(x.Host), c.path(x.Path))
+			}
+		}
 	}
 	return nil
 }

@@ -54,10 +54,15 @@ func (l *Lock) Holder() string {
 		return fmt.Sprintf("%s (%s)", Shown(l.By), Shown(l.Reason))
 	case l.Kind == Manual:
 		return Shown(l.By)
-	case l.Session != "":
-		return fmt.Sprintf("%s session %s, process %d", l.Agent, l.Session, l.Owner.PID)
 	}
-	return fmt.Sprintf("a launch of %s, process %d", l.Agent, l.Owner.PID)
+	where := ""
+	if proc.IsElsewhere(l.Host, l.Space) {
+		where = " on " + Shown(l.Host)
+	}
+	if l.Session != "" {
+		return fmt.Sprintf("%s session %s, process %d%s", l.Agent, l.Session, l.Owner.PID, where)
+	}
+	return fmt.Sprintf("a launch of %s, process %d%s", l.Agent, l.Owner.PID, where)
 }
 
 // Check implements store.Checker.
@@ -82,7 +87,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is locked%s by %s since %s", Shown(e.Path), where, e.By.Holder(), e.By.Since.Local().Format("15:04:05"))
 }
 
-// ErrNotLocked is returned for a folder without a manual lock.
+// ErrNotLocked is returned for a folder without a lock that Unlock removes.
 var ErrNotLocked = errors.New("not locked by hand")
 
 // Locks gives access to all locks of the user. It is safe for concurrent use by several processes.
@@ -233,11 +238,12 @@ func (l *Locks) Release(ctx context.Context, launch string) error {
 	return l.remove(ctx, func(k *Lock) bool { return k.Kind == Auto && k.Launch == launch })
 }
 
-// Unlock removes the manual lock of a folder. It returns ErrNotLocked if there is none.
+// Unlock removes the manual lock of a folder, and the automatic locks whose owner runs on another machine or in another container: only the user
+// knows whether it is gone. It returns ErrNotLocked if there is none.
 func (l *Locks) Unlock(ctx context.Context, path string) error {
 	resolved, found := FormerPath(path), false // a lock may outlive its folder
 	err := l.remove(ctx, func(k *Lock) bool {
-		hit := k.Kind == Manual && (k.Path == resolved || Same(k.Path, resolved))
+		hit := (k.Kind == Manual || proc.IsElsewhere(k.Host, k.Space)) && (k.Path == resolved || Same(k.Path, resolved))
 		found = found || hit
 		return hit
 	})

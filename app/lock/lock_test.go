@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -349,5 +350,37 @@ func (c *contender) end(t *testing.T) {
 	_ = c.in.Close()
 	if err := c.cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestUnlockOfLaunchElsewhere: the lock of a launch in a container that is gone never ends by itself, and the user can remove it. That of a
+// launch of this machine stays.
+func TestUnlockOfLaunchElsewhere(t *testing.T) {
+	w := newWorld(t, 2)
+	gone, here := t.TempDir(), t.TempDir()
+	for _, k := range []Lock{auto(gone, 1), auto(here, 2)} {
+		k.Host, k.Space = proc.Host(), proc.Space()
+		if k.Path == gone {
+			k.Host, k.Space = "another-container", "another-space"
+		}
+		if _, err := w.Take(t.Context(), k, false, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if swept, err := w.Sweep(t.Context()); len(swept) != 0 || err != nil {
+		t.Fatalf("%+v, %v", swept, err)
+	}
+	list, err := w.List()
+	if i := slices.IndexFunc(list, func(k Lock) bool { return k.Launch == "l1" }); err != nil || i < 0 || list[i].Holder() != "a launch of codex, process 1 on another-container" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := w.Unlock(t.Context(), gone); err != nil {
+		t.Error(err)
+	}
+	if err := w.Unlock(t.Context(), here); !errors.Is(err, ErrNotLocked) {
+		t.Error(err)
+	}
+	if list, err := w.List(); err != nil || len(list) != 1 || list[0].Launch != "l2" {
+		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -72,7 +72,7 @@ func (h *Host) output(ctx context.Context, name string, argv []string, in io.Rea
 		return nil, failure("%s did not answer in time", present.Line(h.target()))
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil:
+	case exitCode(err) != 0:
 		return nil, h.reason(err, strings.TrimPrefix(said.String(), "rollcall: "))
 	case out.full:
 		return nil, failure("%s printed more than 8 MB", present.Line(h.target()))
@@ -107,15 +107,12 @@ type cleaner struct {
 func (c *cleaner) Write(p []byte) (int, error) {
 	c.rest = append(c.rest, p...)
 	for {
-		i := bytes.IndexByte(c.rest, '\n')
-		if i < 0 && len(c.rest) < maxLine {
+		text, rest, isWhole := bytes.Cut(c.rest, []byte("\n"))
+		if !isWhole && len(text) < maxLine {
 			return len(p), c.err
 		}
-		if i < 0 {
-			i = len(c.rest) - 1
-		}
-		c.line(string(c.rest[:i]))
-		c.rest = c.rest[i+1:]
+		c.line(string(text))
+		c.rest = rest
 	}
 }
 

@@ -40,12 +40,14 @@ func (h *Host) target() string {
 	return strings.Join(h.Exec, " ")
 }
 
-// sshOptions keep ssh from asking for anything, from forwarding anything, and from waiting for ever. All else is as the user's
-// configuration says: keys, agent, ports, ProxyJump, ControlMaster.
+// sshOptions keep ssh from asking for anything, from forwarding anything, and from waiting for ever. They also keep it from
+// becoming the master of a shared connection (ControlMaster auto), because the user's own sessions would then end with Rollcall's; it still uses
+// a master that runs. All else is as the user's configuration says: keys, agent, ports, ProxyJump, ControlPath.
 func sshOptions() []string {
 	seconds := strconv.Itoa(int(connectLimit / time.Second))
 	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=" + seconds, "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
-		"-o", "ClearAllForwardings=yes", "-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none", "-o", "LogLevel=ERROR"}
+		"-o", "ClearAllForwardings=yes", "-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none",
+		"-o", "ControlMaster=no", "-o", "LogLevel=ERROR"}
 }
 
 // noRollcall is the exit code of a shell that finds no such program.

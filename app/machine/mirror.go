@@ -35,6 +35,8 @@ type mirror struct {
 
 	// kept are the rows of an earlier connection that stay because their agent could not be read since.
 	kept map[key]bool
+	// waiting are the rows whose wait was told. What ends such a wait is told too.
+	waiting map[key]bool
 
 	minute time.Time // of which events are counted
 	events int
@@ -53,7 +55,7 @@ type mirror struct {
 }
 
 func newMirror(name string) *mirror {
-	return &mirror{name: name, rows: map[key]app.Session{}, kept: map[key]bool{}, adapters: map[adapters.Name]answer{}}
+	return &mirror{name: name, rows: map[key]app.Session{}, kept: map[key]bool{}, waiting: map[key]bool{}, adapters: map[adapters.Name]answer{}}
 }
 
 // begin prepares the mirror for a new connection. The rows stay, stale, until the roll is complete.
@@ -91,14 +93,41 @@ func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
 		m.put(l.Session)
 	case "removed":
 		if l.Removed != nil {
-			delete(m.current(), key{adapters.Name(l.Removed.Agent), app.MachineID(m.name, l.Removed.ID)})
+			evs = m.remove(key{adapters.Name(l.Removed.Agent), app.MachineID(m.name, l.Removed.ID)}, now)
 		}
 	case "roll":
 		evs = m.complete(now)
 	case string(app.Started), string(app.Changed), string(app.Ended):
-		if e, ok := m.event(l, now); ok && m.mayTell(now) {
-			evs = []app.Event{e}
+		if e, ok := m.event(l, now); ok {
+			evs = m.tell(e, now)
 		}
+	}
+	return evs
+}
+
+// tell returns the event, unless there were too many. The end of a wait that was told is never left out: the wait would be shown for ever.
+func (m *mirror) tell(e app.Event, now time.Time) []app.Event {
+	k := keyOf(&e.Session)
+	waits := e.Kind != app.Ended && e.Session.Status == adapters.Waiting
+	over := m.waiting[k] && !waits
+	if !m.mayTell(now) && !over {
+		return nil
+	}
+	if waits {
+		m.waiting[k] = true
+	} else {
+		delete(m.waiting, k)
+	}
+	return []app.Event{e}
+}
+
+// remove removes a row. If its wait was told, the event ends the wait.
+func (m *mirror) remove(k key, now time.Time) (evs []app.Event) {
+	was, listed := m.current()[k]
+	delete(m.current(), k)
+	if listed && m.connected && m.waiting[k] {
+		delete(m.waiting, k)
+		evs = []app.Event{was.NoLongerShown(now)}
 	}
 	return evs
 }
@@ -117,6 +146,7 @@ func (m *mirror) dropKept(agent adapters.Name, now time.Time) (evs []app.Event) 
 		}
 		delete(m.rows, k)
 		delete(m.kept, k)
+		delete(m.waiting, k)
 	}
 	return evs
 }
@@ -191,6 +221,7 @@ func (m *mirror) complete(now time.Time) (evs []app.Event) {
 		return nil
 	}
 	before, after := m.rows, m.incoming
+	m.kept, m.waiting = map[key]bool{}, map[key]bool{}
 	for k, was := range before {
 		s, listed := after[k]
 		a := m.adapters[k.agent]
@@ -208,6 +239,9 @@ func (m *mirror) complete(now time.Time) (evs []app.Event) {
 		}
 	}
 	for k, s := range after {
+		if s.Status == adapters.Waiting {
+			m.waiting[k] = true
+		}
 		if was, listed := before[k]; s.Live() && !s.IsProcess() && (!listed || !was.Live()) {
 			evs = append(evs, app.Event{Kind: app.Started, At: now, Session: s})
 		}

@@ -81,7 +81,7 @@ func (h *Host) reason(err error, said string) error {
 		return &Error{Text: text, Old: true}
 	case last != "":
 		return failure("%s", last)
-	case err != nil:
+	case code != 0:
 		return failure("the command there ended: %v", err)
 	}
 	return failure("the connection was closed")
@@ -117,11 +117,12 @@ func (h *Host) denied(lower string) string {
 	return fmt.Sprintf("permission denied: %[1]s accepts none of your keys; is the right one loaded (ssh-add -l)?", h.SSH)
 }
 
-// exitCode returns the exit code of a process that ended with err; -1: it has none.
+// exitCode returns the exit code of a process that ended with err; -1: it has none. With exec.ErrWaitDelay the process succeeded, and something
+// that it left behind holds its output open.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return 0
 	case errors.As(err, &exit):
 		return exit.ExitCode()

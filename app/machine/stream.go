@@ -18,6 +18,9 @@ const (
 	maxBanner   = 64      // lines that a shell's start files print before the stream
 	maxSessions = 5000    // rows
 	maxRate     = 5000    // lines a second, once the roll is complete
+	// maxRoll is the most lines before the roll is complete: each row, more than maxSessions of them, and those that change while the
+	// agents there answer. An honest machine has less by far; another one would never come to its roll.
+	maxRoll = 20 * maxSessions
 )
 
 // The limits of waiting.
@@ -27,6 +30,7 @@ const (
 	lostBeats   = 3                // so many heartbeats late, a connection is dead
 	minSilence  = 3 * time.Second
 	maxSilence  = 5 * time.Minute
+	endLimit    = 5 * time.Second // for the process to end after its output did
 	schemaKnown = 1
 )
 
@@ -81,7 +85,9 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 	r.watchdog.Stop()
 	if errors.Is(err, io.EOF) { // the process ends by itself and says why
 		_ = in.Close()
+		end := time.AfterFunc(endLimit, func() { cancel(failure("the connection was closed")) })
 		err = h.reason(cmd.Wait(), said.String())
+		end.Stop()
 	} else {
 		cancel(err)
 		_ = in.Close()
@@ -104,6 +110,7 @@ type reader struct {
 	banner   string        // the first line before the hello
 	others   int           // lines before the hello
 	rolled   bool
+	unrolled int       // lines between the hello and the roll
 	second   time.Time // of which lines are counted
 	count    int
 }
@@ -131,7 +138,9 @@ func (r *reader) read(ctx context.Context, take func(l *line) error) error {
 			return failure("%s sent a line that is not Rollcall's: %s", present.Line(r.host.target()), excerpt(text))
 		}
 		r.watchdog.Reset(r.silence)
-		r.rolled = r.rolled || l.Event == "roll"
+		if err := r.untilRoll(l); err != nil {
+			return err
+		}
 		if err := take(l); err != nil {
 			return err
 		}
@@ -189,6 +198,18 @@ func (r *reader) next() ([]byte, error) {
 		}
 		return bytes.TrimSpace(part), nil
 	}
+}
+
+// untilRoll counts the lines before the roll is complete.
+func (r *reader) untilRoll(l *line) error {
+	r.rolled = r.rolled || l.Event == "roll"
+	if r.rolled {
+		return nil
+	}
+	if r.unrolled++; r.unrolled > maxRoll {
+		return failure("%s sent more than %d lines and no complete list of its sessions", present.Line(r.host.target()), maxRoll)
+	}
+	return nil
 }
 
 // pace waits where a machine sends more lines than a Rollcall would: they cost time here, and the others must not wait for it.

@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,5 +42,37 @@ func TestFullDisk(t *testing.T) {
 	stop()
 	if !strings.Contains(log.String(), "disk full") || strings.Count(log.String(), "\n") > 3 {
 		t.Error(log.String())
+	}
+}
+
+// TestEndWithoutTarget: a sender ends although a message can be neither stored nor sent, because the webhook was removed or its settings
+// can't be read.
+func TestEndWithoutTarget(t *testing.T) {
+	for name, broken := range map[string]error{"removed": nil, "settings": errors.New("config.toml: line 3: no value")} {
+		t.Run(name, func(t *testing.T) {
+			disk := testfs.NewDisk(t)
+			a := listen(t, 500)
+			s := newScene(t, "x")
+			s.folder = store.In(disk.Path)
+			if err := s.folder.Make(); err != nil {
+				t.Fatal(err)
+			}
+			var isGone atomic.Bool
+			target := func() (Target, error) {
+				if isGone.Load() {
+					return Target{}, broken
+				}
+				return Target{URL: a.URL}, nil
+			}
+			core, _, closed := s.run(Config{Target: target, Pauses: []time.Duration{10 * time.Millisecond}})
+			disk.Fill(t)
+			s.end(core)
+			until(t, "attempt", func() bool { return a.calls() > 0 })
+			isGone.Store(true)
+			closed()
+			if m, _ := s.left(); m != 0 {
+				t.Errorf("%d messages on a full disk", m)
+			}
+		})
 	}
 }

@@ -384,6 +384,10 @@ func (s *Sender) startDue(now time.Time) time.Duration {
 		if err != nil {
 			s.lastError = err
 		}
+		if s.closing {
+			s.giveUp(list)
+			return time.Millisecond
+		}
 		return min(next, s.cfg.Pauses[len(s.cfg.Pauses)-1])
 	}
 	// A new message goes before one that has failed often.
@@ -400,6 +404,20 @@ func (s *Sender) startDue(now time.Time) time.Duration {
 		})
 	}
 	return max(next, time.Millisecond)
+}
+
+// giveUp stores messages that nothing sends before the end of Run, and drops those that can't be stored: Run would wait for them.
+func (s *Sender) giveUp(list []*message) {
+	s.writing.Succeeded() // tries once more, whatever failed before
+	for _, m := range list {
+		if s.store(m); m.stored {
+			m.last = false
+			continue
+		}
+		s.cfg.Log.Warn("webhook message dropped: it can be neither sent nor stored", "session", m.Payload.SessionID, "error", s.lastError)
+		s.drop(m)
+	}
+	s.show()
 }
 
 // tried records the result of an attempt.
