@@ -128,16 +128,18 @@ func (d *desktop) next() {
 			return
 		}
 		o, ok := d.n.box.take()
-		switch {
-		case !ok:
+		if !ok {
 			return
-		case o.onlyShown && d.shown[o.key] == 0 && d.shown[o.replaces] == 0:
+		}
+		d.replace(o)
+		o.replaces = ""
+		switch {
+		case o.onlyShown && d.shown[o.key] == 0:
 			d.n.box.done() // the user closed it
 		case o.stands && d.shown[o.key] != 0:
 			d.standing[o.key] = o
 			d.n.box.done()
 		case !o.withdraw:
-			d.replace(o)
 			d.call("show", o, "Notify", d.notification(o)...)
 		case d.shown[o.key] != 0:
 			id := d.shown[o.key]
@@ -245,7 +247,7 @@ func (d *desktop) fallBack() {
 		if !ok {
 			return
 		}
-		if o.withdraw {
+		if o.withdraw || o.onlyShown { // not possible here
 			d.n.box.done()
 		} else {
 			d.plainOf = o

@@ -111,8 +111,12 @@ func (d *desktop) signal(s *dbus.Signal) {
 	}
 }
 
-// withdrawWaits withdraws the notifications of waits, which become outdated when the process ends.
+// withdrawWaits withdraws the notifications of waits, which become outdated when the process ends, unless another takes
+// them over.
 func (d *desktop) withdrawWaits() {
+	if d.n.opts.Leaves != nil && d.n.opts.Leaves() {
+		return
+	}
 	for key := range d.shown {
 		if strings.HasPrefix(key, waitingPrefix) {
 			d.n.box.put(order{key: key, kind: Permission, withdraw: true})

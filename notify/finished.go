@@ -37,18 +37,26 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 
 // reply is the last notification of a turn that was over.
 type reply struct {
+	kind  Kind
 	told  time.Time
 	shown bool // it was not withdrawn
 }
 
-// reply returns the order to tell of a turn that is over, unless the last one was told less than Rules.Pause ago.
+// reply returns the order to tell of a turn that is over, unless it failed and the last one, which failed too, was told
+// less than Rules.Pause ago.
 func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
-	if last, ok := p.replies[key]; ok && l.now.Sub(last.told) < p.rules().Pause {
+	pause := p.rules().Pause
+	for old, last := range p.replies {
+		if !last.shown && l.now.Sub(last.told) >= pause {
+			delete(p.replies, old)
+		}
+	}
+	if last, ok := p.replies[key]; ok && k == Failed && last.kind == Failed && l.now.Sub(last.told) < pause {
 		return nil
 	}
 	orders := p.told(k, key, ev, l)
 	if len(orders) > 0 {
-		p.replies[key] = reply{told: l.now, shown: true}
+		p.replies[key] = reply{kind: k, told: l.now, shown: true}
 	}
 	return orders
 }
@@ -59,7 +67,7 @@ func (p *policy) replyAnswered(key string, ev *app.Event) []order {
 	if !told || ev.Kind != app.Ended && ev.Session.Status != adapters.Working && ev.Session.Status != adapters.Waiting {
 		return nil
 	}
-	p.replies[key] = reply{told: last.told}
+	p.replies[key] = reply{kind: last.kind, told: last.told}
 	if ev.Kind == app.Ended {
 		delete(p.replies, key)
 	}

@@ -69,6 +69,9 @@ type Options struct {
 	// killed, the next one can withdraw them or take them over. Empty: nothing is stored. Linux only: other platforms
 	// cannot withdraw notifications.
 	State string
+	// Leaves is asked when Run ends. It reports whether the notifications of waits stay on the screen, since a process that
+	// follows takes them over from State; nil: they are withdrawn.
+	Leaves func() bool
 	// Sessions reports, with State, which of those waits continue.
 	Sessions Sessions
 }

@@ -53,16 +53,30 @@ func (b *outbox) put(orders ...order) {
 	}
 	b.mu.Lock()
 	for _, o := range orders {
-		b.queue = slices.DeleteFunc(b.queue, func(q order) bool {
-			if (q.key == o.key || q.key == o.replaces) && !q.withdraw && !q.onlyShown {
-				o.onlyShown = false // what it corrects is not shown yet
-			}
-			return q.key == o.key || q.key == o.replaces
-		})
-		b.queue = append(b.queue, o)
+		b.putLocked(o)
 	}
 	b.mu.Unlock()
 	b.poke()
+}
+
+// putLocked queues an order. An order that takes a place on the screen from another keeps its place in the queue when a
+// newer one replaces it: there may be later orders with the key of that other.
+func (b *outbox) putLocked(o order) {
+	i := slices.IndexFunc(b.queue, func(q order) bool { return q.key == o.key || o.replaces != "" && q.key == o.replaces })
+	if i < 0 {
+		b.queue = append(b.queue, o)
+		return
+	}
+	q := b.queue[i]
+	if !q.withdraw && !q.onlyShown {
+		o.onlyShown = false // what it corrects is not shown yet
+	}
+	if q.replaces != "" {
+		o.replaces = q.replaces
+		b.queue[i] = o
+		return
+	}
+	b.queue = append(slices.Delete(b.queue, i, i+1), o)
 }
 
 // back returns an order that could not be carried out to the head of the queue, unless the queue has a newer one with

@@ -15,6 +15,10 @@ const waitingPrefix = "waiting "
 // remembered is the number of ended processes that are kept, so that no end is reported twice.
 const remembered = 256
 
+// toldOfOne is the number of ends of which one notification tells, of a process on another machine. No agent has that
+// many sessions in one process, but a machine can claim anything.
+const toldOfOne = 16
+
 // policy turns events into orders. It is not safe for concurrent use.
 type policy struct {
 	rules func() Rules
@@ -53,9 +57,10 @@ func (p *policy) take(events []app.Event, l look) []order {
 		for _, o := range list {
 			if o.withdraw {
 				withdrawals = append(withdrawals, o)
-			} else {
-				orders = append(orders, o)
+				continue
 			}
+			withdrawals = slices.DeleteFunc(withdrawals, func(w order) bool { return w.key == o.key })
+			orders = append(orders, o)
 		}
 	}
 	for i := range events {
@@ -116,9 +121,13 @@ func isSuspension(ev app.Event) bool {
 }
 
 // ended stores the event and returns the key of its notification. The key is empty if there is none to send: for a
-// sub-agent, or an end that was reported before.
+// sub-agent, an end that was reported before, or one that the user does not want to know of.
 func (p *policy) ended(ev app.Event) string {
-	if ev.Session.Parent != "" || !p.wants(endKind(ev.Session.Outcome), &ev.Session) {
+	if ev.Session.Parent != "" {
+		return ""
+	}
+	if !p.wants(endKind(ev.Session.Outcome), &ev.Session) {
+		p.unsaid = append(p.unsaid, ev)
 		return ""
 	}
 	id := ev.Process
@@ -138,6 +147,9 @@ func (p *policy) ended(ev app.Event) string {
 			return ""
 		}
 		told = nil // without a process an old end cannot be distinguished from a new one: trust the event
+	}
+	if ev.MachineProcess != "" && len(told) >= toldOfOne {
+		return ""
 	}
 	if _, ok := p.ends[key]; !ok {
 		p.known = append(p.known, key)

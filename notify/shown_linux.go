@@ -85,7 +85,7 @@ func (d *desktop) showsWait(o order, id uint32) {
 		return
 	}
 	d.waits[o.key] = wait{Key: o.key, ID: id, Agent: o.agent, Session: o.session, WaitingFor: o.waitingFor, Members: o.members}
-	o.stands, o.replaces, o.sound, o.tries = true, "", false, 0
+	o.stands, o.replaces, o.sound, o.onlyShown, o.tries = true, "", false, false, 0
 	d.standing[o.key] = o
 	d.remember()
 }

@@ -59,6 +59,15 @@ type Missed struct {
 	ExitCode *int             // nil: unknown
 }
 
+// WantsMissed reports whether the user wants to be told of a launch that ended while Rollcall was not running.
+func (r *Rules) WantsMissed(m *Missed) bool {
+	kind := endKind(m.Session.Outcome)
+	if m.Session.Outcome == "" && m.ExitCode != nil && *m.ExitCode != 0 {
+		kind = Failed
+	}
+	return r.wants(kind, &app.Session{Session: m.Session})
+}
+
 // MissedText returns the text for launches that ended while Rollcall was not running.
 func MissedText(missed []Missed) Text {
 	var body []string

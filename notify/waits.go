@@ -83,6 +83,8 @@ func (p *policy) waitsForAnother(key string, w *openWait, s app.Session, l *look
 		return p.over(key, w, l)
 	case w.shown == nil:
 		return p.tell(key, w, l)
+	case l.quiet || l.focused[s.ID]:
+		return []order{p.changed(w.shown)}
 	case len(w.shown.waits) == 1:
 		return []order{p.orderOf(w.shown)}
 	}
@@ -113,9 +115,9 @@ func (p *policy) show(keys []string, now time.Time, together time.Duration) orde
 	var replaces string
 	switch {
 	case b != nil && len(b.waits) > 0 && together > 0 && now.Sub(b.changed) <= together:
-		if len(b.waits) == 1 {
+		if key := severalKey(now); len(b.waits) == 1 && b.key != key {
 			replaces = b.key
-			b.key = severalKey(now)
+			b.key = key
 		}
 	default:
 		b = &bubble{key: keys[0]}
@@ -201,6 +203,9 @@ func (p *policy) tick(l *look) []order {
 	rules := p.rules()
 	for _, key := range p.sortedWaits() {
 		w := p.waits[key]
+		if !p.wants(waitKind(&w.session), &w.session) { // the settings have changed
+			continue
+		}
 		if w.shown == nil && !w.due.IsZero() && !l.now.Before(w.due) {
 			orders = append(orders, p.show([]string{key}, l.now, rules.Together))
 		}
@@ -261,6 +266,9 @@ func (p *policy) next() (at time.Time) {
 		}
 	}
 	for _, w := range p.waits {
+		if !rules.wants(waitKind(&w.session), &w.session) {
+			continue
+		}
 		if w.shown == nil && !w.due.IsZero() {
 			earlier(w.due)
 		}

@@ -38,11 +38,14 @@ type attention struct {
 	away  settings.Notifications
 	hook  settings.Webhook
 	ended func() // ends the desktop of finder
+
+	slots chan struct{} // one for each callAway that runs
 }
 
 // newAttention returns what the tray needs. The caller closes it.
 func (p *parts) newAttention() *attention {
-	a := &attention{live: p.live, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1), ended: func() {}}
+	a := &attention{live: p.live, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1), ended: func() {},
+		slots: make(chan struct{}, awayAtOnce)}
 	windows := focus.Here()
 	if windows != nil {
 		a.ended = windows.Close
@@ -218,11 +221,19 @@ func (a *attention) remember(snap *app.Snapshot) {
 
 const (
 	awayLimit   = time.Minute // for on_wait
+	awayAtOnce  = 8           // sessions for which on_wait or the webhook is called at the same time
 	summaryCell = 200
 )
 
 // callAway runs the user's command and calls the webhook for a session that has waited for long.
 func (a *attention) callAway(ctx context.Context, s app.Session) {
+	select {
+	case a.slots <- struct{}{}:
+		defer func() { <-a.slots }()
+	default:
+		a.log.Warn("on_wait is left out: too many run already", "session", s.ID)
+		return
+	}
 	a.mu.Lock()
 	set, hook := a.away, a.hook
 	a.mu.Unlock()
@@ -251,10 +262,14 @@ func awayFolder(s *app.Session) string {
 }
 
 func awayEnv(s *app.Session) []string {
+	folder := s.CWD
+	if !s.HasLocalFolder() {
+		folder = ""
+	}
 	return proc.ChildEnv(os.Environ(), []string{settings.WebhookSecret}, map[string]string{
 		"ROLLCALL_SESSION":     s.ID,
 		"ROLLCALL_AGENT":       string(s.Agent),
-		"ROLLCALL_CWD":         s.CWD,
+		"ROLLCALL_CWD":         folder,
 		"ROLLCALL_WAITING_FOR": string(s.WaitingFor),
 		"ROLLCALL_SUMMARY":     present.Cut(present.Line(present.Topic(s.Session)), summaryCell),
 	})

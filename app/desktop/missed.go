@@ -58,10 +58,10 @@ func (p *parts) endedMeanwhile(log *slog.Logger) []launch.Record {
 	return ended
 }
 
-// notifyMissed notifies the user once of the launches that ended meanwhile. It records that
+// notifyMissed notifies the user once of the launches that ended meanwhile, absent those that rules exclude. It records that
 // when the desktop has accepted the notification: no end is lost, and after a crash before
 // that the notification is repeated at the next start.
-func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []launch.Record, log *slog.Logger) error {
+func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []launch.Record, rules func() notify.Rules, log *slog.Logger) error {
 	if len(ended) == 0 {
 		return nil
 	}
@@ -72,15 +72,27 @@ func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []la
 	}
 	ends := make([]notify.Missed, 0, len(missed))
 	ids := make([]string, 0, len(missed))
+	var unwanted []string
+	wanted := rules()
 	session := ""
 	for _, m := range missed {
 		s := m.Session
-		if session = s.ID; s.ID == "" {
+		if s.ID == "" {
 			s = adapters.Session{Agent: m.Record.Agent, CWD: m.Record.Dir}
 		}
-		ends, ids = append(ends, notify.Missed{Session: s, ExitCode: m.Record.ExitCode}), append(ids, m.Record.ID)
+		end := notify.Missed{Session: s, ExitCode: m.Record.ExitCode}
+		if !wanted.WantsMissed(&end) {
+			unwanted = append(unwanted, m.Record.ID)
+			continue
+		}
+		session = s.ID
+		ends, ids = append(ends, end), append(ids, m.Record.ID)
 	}
-	if len(missed) > 1 {
+	p.markReported(log, unwanted...)
+	if len(ends) == 0 {
+		return err
+	}
+	if len(ends) > 1 {
 		session = "" // a click opens the window
 	}
 	n.Say("missed", notify.MissedText(ends), session, func() { p.markReported(log, ids...) })

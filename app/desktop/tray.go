@@ -66,7 +66,9 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	ended := p.endedMeanwhile(log)
 	attention := p.newAttention()
 	defer attention.close()
-	notifier := notify.New(p.notifications(ctx, attention))
+	options := p.notifications(ctx, attention)
+	options.Leaves = u.wanted.Load
+	notifier := notify.New(options)
 	var recent recentEnds
 	p.serveAttention(ctx, attention, &recent, ends, &running)
 	defer core.Subscribe(attention.remember)()
@@ -74,7 +76,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	running.Go(func() { report(log, core.Run(ctx)) })
 	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
-	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, log)) })
+	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules, log)) })
 	running.Go(func() { handleMessages(ctx, log, own) })
 	running.Go(func() { u.watch(ctx) })
 	err = tray.Run(ctx, core, tray.Options{

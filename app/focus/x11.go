@@ -22,10 +22,13 @@ type x11 struct {
 	display string
 	busy    chan struct{} // holds a token unless a question is open: an X server may hang
 
-	mu    sync.Mutex
-	conn  *xgb.Conn
-	atoms map[string]xproto.Atom
+	mu     sync.Mutex
+	conn   *xgb.Conn
+	atoms  map[string]xproto.Atom
+	closed bool // by Close: there are no more connections
 }
+
+var errClosed = errors.New("the desktop was closed")
 
 // Here returns the desktop of the environment, or nil if its windows cannot be known.
 func Here() Desktop {
@@ -46,6 +49,18 @@ func OnX11(display string) Desktop {
 func (x *x11) Close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.closed = true
+	x.dropLocked()
+}
+
+// drop ends the connection. The next question makes a new one.
+func (x *x11) drop() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.dropLocked()
+}
+
+func (x *x11) dropLocked() {
 	if x.conn != nil {
 		x.conn.Close()
 		x.conn = nil
@@ -75,7 +90,7 @@ func ask[T any](ctx context.Context, x *x11, f func(*xgb.Conn, xproto.Window) (T
 		v, err := f(conn, root)
 		var refused xgb.Error
 		if err != nil && !errors.As(err, &refused) { // the connection is gone, not only a window
-			x.Close()
+			x.drop()
 		}
 		answers <- answer{v, err}
 	}()
@@ -87,17 +102,37 @@ func ask[T any](ctx context.Context, x *x11, f func(*xgb.Conn, xproto.Window) (T
 	}
 }
 
+// connect returns the connection, which it makes if there is none. The caller holds the token of busy. It does not hold
+// mu meanwhile: a server that hangs must not hold up Close.
 func (x *x11) connect() (*xgb.Conn, xproto.Window, error) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.conn == nil {
-		conn, err := xgb.NewConnDisplay(x.display)
-		if err != nil {
+	conn, closed := x.conn, x.closed
+	x.mu.Unlock()
+	if closed {
+		return nil, 0, errClosed
+	}
+	if conn == nil {
+		var err error
+		if conn, err = xgb.NewConnDisplay(x.display); err != nil {
 			return nil, 0, err
 		}
-		x.conn, x.atoms = conn, map[string]xproto.Atom{}
+		if !x.keep(conn) {
+			conn.Close()
+			return nil, 0, errClosed
+		}
 	}
-	return x.conn, xproto.Setup(x.conn).DefaultScreen(x.conn).Root, nil
+	return conn, xproto.Setup(conn).DefaultScreen(conn).Root, nil
+}
+
+// keep stores a new connection, unless Close was called meanwhile.
+func (x *x11) keep(conn *xgb.Conn) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return false
+	}
+	x.conn, x.atoms = conn, map[string]xproto.Atom{}
+	return true
 }
 
 func (x *x11) atom(conn *xgb.Conn, name string) (xproto.Atom, error) {
@@ -162,7 +197,7 @@ func (x *x11) owner(conn *xgb.Conn, w xproto.Window) (int, error) {
 func (x *x11) fresh(ctx context.Context) {
 	select {
 	case <-x.busy:
-		x.Close()
+		x.drop()
 		x.busy <- struct{}{}
 	case <-ctx.Done():
 	}
