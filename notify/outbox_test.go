@@ -136,7 +136,7 @@ func TestExcludedEndsAreUnsaid(t *testing.T) {
 
 // Neither the replies that are over nor the ends that a machine claims of one process grow without limit.
 func TestPolicyStaysSmall(t *testing.T) {
-	p := newPolicy(func() Rules { return asked() })
+	p := newPolicy(asked)
 	for i := range 100 {
 		id, l := fmt.Sprint("s", i), look{now: noon.Add(time.Duration(i) * time.Hour)}
 		p.take([]app.Event{turn(id, time.Hour, adapters.Completed), change(id, adapters.Idle, adapters.Working)}, l)

@@ -66,9 +66,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	ended := p.endedMeanwhile(log)
 	attention := p.newAttention()
 	defer attention.close()
-	options := p.notifications(ctx, attention)
-	options.Leaves = u.wanted.Load
-	notifier := notify.New(options)
+	notifier := notify.New(p.notifications(ctx, attention, u))
 	var recent recentEnds
 	p.serveAttention(ctx, attention, &recent, ends, &running)
 	defer core.Subscribe(attention.remember)()
@@ -112,12 +110,12 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 	running.Go(func() { report(p.log, recent.follow(ctx, ends, func() { poke(a.redraw) })) })
 }
 
-// notifications returns the options of the tray's notifier.
-func (p *parts) notifications(ctx context.Context, a *attention) notify.Options {
+// notifications returns the options of the tray's notifier. The waits that it shows stay if the user asked for the update u.
+func (p *parts) notifications(ctx context.Context, a *attention, u *update) notify.Options {
 	log := p.log
 	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(log), Open: func(id string) { openWindow(log, instance.Show, id) },
 		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Changed: a.told,
-		Away: func(s app.Session) { a.callAway(ctx, s) }}
+		Away: func(s app.Session) { a.callAway(ctx, s) }, Leaves: u.wanted.Load}
 	state, err := store.StatePath()
 	if err != nil {
 		log.Warn("notifications stay on the screen if Rollcall is killed", "error", err)
