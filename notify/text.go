@@ -114,9 +114,10 @@ func SeveralText(waits []app.Session) Text {
 	return Text{Title: fmt.Sprintf("%d sessions need you", len(waits)), Body: lines(body...)}
 }
 
+// place returns where a session runs, in words. The address of a gateway without a name is left out: the folder tells more.
 func place(s adapters.Session) string {
 	switch {
-	case s.CWD != "" && s.Remote != "" && s.Container == "":
+	case s.CWD != "" && s.Remote != "" && s.Container == "" && !strings.Contains(s.Remote, "://"):
 		return " in " + present.Cut(present.Project(s.CWD), projectCell-machineCell) + " on " + present.Cut(present.Line(s.Remote), machineCell-len(" on "))
 	case s.CWD != "" && s.Container != "":
 		return " in " + present.Cut(present.Project(s.CWD), projectCell) + " in a container"
