@@ -244,6 +244,16 @@ func TestAnswerRacesClaudeInTmux(t *testing.T) {
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openClaudeInTmux(s, r, uuid(t))
 		ask := func(command string) {
+			err := poll(30*time.Second, func() bool { // Esc twice opens the list of points to go back to
+				if !strings.Contains(terminal.Screen(), "Enter to continue · Esc to cancel") {
+					return true
+				}
+				terminal.Press("Escape")
+				return false
+			})
+			if err != nil {
+				t.Errorf("the list of earlier prompts stays open: %v", err)
+			}
 			terminal.Press("C-u") // a prompt that Esc took back may be in the box again
 			terminal.Prompt("[[bash " + command + "]]")
 		}
