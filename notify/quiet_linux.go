@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 
 	"github.com/godbus/dbus/v5"
 )
@@ -14,9 +13,6 @@ import (
 type DesktopQuiet struct {
 	bus     string
 	desktop []string // the parts of XDG_CURRENT_DESKTOP
-
-	mu   sync.Mutex
-	link *dbus.Conn
 }
 
 // NewDesktopQuiet returns a reader for the bus at address, or for that of the session.
@@ -25,41 +21,17 @@ func NewDesktopQuiet(address string) *DesktopQuiet {
 }
 
 // Is reports whether the desktop's notification service withholds notifications. Where that cannot be read, or not
-// before ctx is done, it does not.
+// before ctx is done, it does not. The question is rare, so no connection to the bus stays open for the next one.
 func (q *DesktopQuiet) Is(ctx context.Context) bool {
 	if q.setting(ctx) {
 		return true
 	}
-	conn := q.conn()
-	if conn == nil {
-		return false
-	}
-	return property(ctx, conn, serviceName, "Inhibited") || property(ctx, conn, "org.dunstproject.cmd0", "paused") || xfceIsQuiet(ctx, conn)
-}
-
-// Close closes the connection to the bus.
-func (q *DesktopQuiet) Close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.link != nil {
-		_ = q.link.Close()
-		q.link = nil
-	}
-}
-
-// conn returns the connection to the bus, or nil if there is none.
-func (q *DesktopQuiet) conn() *dbus.Conn {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.link != nil && q.link.Connected() {
-		return q.link
-	}
 	conn, err := dial(q.bus)
 	if err != nil {
-		conn = nil
+		return false
 	}
-	q.link = conn
-	return conn
+	defer func() { _ = conn.Close() }()
+	return property(ctx, conn, serviceName, "Inhibited") || property(ctx, conn, "org.dunstproject.cmd0", "paused") || xfceIsQuiet(ctx, conn)
 }
 
 // property reports whether a property of the notification service is true. No service is started.

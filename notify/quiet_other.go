@@ -12,6 +12,3 @@ func NewDesktopQuiet(string) *DesktopQuiet { return &DesktopQuiet{} }
 
 // Is returns false.
 func (*DesktopQuiet) Is(context.Context) bool { return false }
-
-// Close does nothing.
-func (*DesktopQuiet) Close() {}

@@ -63,7 +63,6 @@ func (p *parts) newAttention() *attention {
 }
 
 func (a *attention) close() {
-	a.desktop.Close()
 	a.ended()
 }
 
