@@ -153,6 +153,17 @@ func (d *screen) shoot(name string) int {
 	return len(colors)
 }
 
+// isDark reports whether the middle of the window is dark.
+func (d *screen) isDark() bool {
+	d.t.Helper()
+	img, err := d.Image()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c := img.RGBAAt(img.Rect.Dx()/2+100, img.Rect.Dy()*9/10)
+	return int(c.R)+int(c.G)+int(c.B) < 3*128
+}
+
 // shootSoon keeps a picture of what the last keys led to. Nothing is derived
 // from it but what a person sees.
 func (d *screen) shootSoon(name string) {
@@ -170,6 +181,9 @@ func TestDesktopWindow(t *testing.T) {
 			d.key("F5")
 			p.hear("refreshed")
 			d.shootSoon("window-" + look)
+			if d.isDark() != dark {
+				t.Errorf("the %s window is dark: %v", look, !dark)
+			}
 			// In the filter field, which Ctrl+F focuses, F5 works as well.
 			d.key("ctrl+f")
 			if err := d.Type(d.ctx, "number 1"); err != nil {

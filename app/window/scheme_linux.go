@@ -30,10 +30,14 @@ const (
 )
 
 // watchScheme returns a channel that receives whether the desktop is dark: now, and each time that its portal announces a
-// change, until ctx is done. Without a portal, or one that has no preference, the settings of KDE and GTK count, and a
+// change, until ctx is done. FYNE_THEME in the environment, dark or light, goes before the desktop. Without a portal, or one that has no preference, the settings of KDE and GTK count, and a
 // desktop without them is light.
 func watchScheme(ctx context.Context) <-chan bool {
 	dark := make(chan bool, 1)
+	if v := os.Getenv("FYNE_THEME"); v == "dark" || v == "light" {
+		dark <- v == "dark"
+		return dark
+	}
 	go func() {
 		put := func(value uint32, ok bool) {
 			isDark := value == preferDark
