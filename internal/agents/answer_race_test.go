@@ -258,8 +258,10 @@ func TestAnswerRacesClaudeInTmux(t *testing.T) {
 			terminal.Prompt("[[bash " + command + "]]")
 		}
 		x := &racer{s: s, prefix: s.Home + "/", ask: ask}
+		var pressed time.Time
 		x.deny = func(request) {
-			if strings.Contains(terminal.Screen(), "Do you want to proceed?") {
+			if strings.Contains(terminal.Screen(), "Do you want to proceed?") && time.Since(pressed) > 2*time.Second { // twice opens another list
+				pressed = time.Now()
 				terminal.Press("Escape")
 			}
 		}
