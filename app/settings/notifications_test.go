@@ -15,7 +15,7 @@ permission = "sound"
 reply = "off"
 reply_after = "5m"
 together = "0s"
-mute = ["~/scratch", "/srv/*/tmp"]
+mute = ["~/scratch", "/work/*/tmp"]
 `))
 	n := s.Notifications
 	if err != nil || s.Theme != DarkTheme || n.Permission != WithSound || n.Reply != Off || n.Ended != "" || n.ReplyAfter.Or(0) != 5*time.Minute || n.Together.Or(time.Hour) != 0 ||

@@ -118,7 +118,7 @@ func TestMuteProject(t *testing.T) {
 }
 
 func TestShotSettings(t *testing.T) {
-	w, _ := settingsWindow(t, "theme = \"light\"\n[notifications]\nreply = \"off\"\nmute = [\"~/scratch\", \"/srv/*/tmp\"]\n")
+	w, _ := settingsWindow(t, "theme = \"light\"\n[notifications]\nreply = \"off\"\nmute = [\"~/scratch\", \"/work/*/tmp\"]\n")
 	w.ui.open(pageSettings)
 	w.until("the settings", func() bool {
 		return strings.Contains(onPage(w), "~/scratch")
