@@ -1,6 +1,6 @@
 // Package autostart makes the system start Rollcall's tray or its keeper when the user logs in, and undoes that: with a
 // file of the XDG autostart specification or a systemd user unit, with a LaunchAgent on macOS, with a value of the user's
-// Run key on Windows. It never changes what somebody edited by hand.
+// Run key on Windows. It never changes an entry that was edited by hand.
 package autostart
 
 import (
@@ -50,7 +50,7 @@ type State struct {
 	Problem string
 }
 
-// EditedError reports an entry that somebody changed by hand, which Rollcall does not replace or remove.
+// EditedError reports an entry that was changed by hand, which Rollcall does not replace or remove.
 type EditedError struct{ Path string }
 
 func (e *EditedError) Error() string {

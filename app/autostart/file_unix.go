@@ -29,7 +29,7 @@ func (f *file) read() (text, program string, edited bool, err error) {
 	if err != nil {
 		return "", "", false, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile { // a link is somebody's own arrangement
+	if !info.Mode().IsRegular() || info.Size() > maxFile { // a link is the user's own arrangement
 		return "", "", true, nil
 	}
 	// Its folder is the desktop's: who else may write there is not Rollcall's to judge, and nothing that is read is executed.

@@ -57,7 +57,7 @@ func followLaunch(e *env, core *app.Core, s app.Session, p *peekPrinter, over <-
 	defer func() { f.stopWatch() }()
 	f.watch()
 	if f.run() != nil {
-		return // nobody reads, or the user interrupted it
+		return // the reader is gone, or the user interrupted it
 	}
 	<-over
 	if f.update() == "" {
