@@ -53,7 +53,7 @@ func goList(t *testing.T, args ...string) []listed {
 // everything below it as well.
 type ban struct {
 	path, why string
-	by        string // a package of others that imports it all the same; empty: none
+	by        string // a package of a library that may import it; empty: none
 }
 
 // excused reports whether only the package by needs what is banned.

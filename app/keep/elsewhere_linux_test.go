@@ -214,7 +214,7 @@ func TestWebhookAcrossKeepers(t *testing.T) {
 		dir := fmt.Sprintf("/tmp/work/%d", i)
 		w.check(os.MkdirAll(dir, 0o700))
 		w.done("launch", "codex", "-p", "x", "--cwd", dir)
-		if point == "" { // the end is noticed by nobody
+		if point == "" { // no keeper notices the end
 			w.kill(doomed.PID)
 		}
 		w.write("/tmp/end", "4")

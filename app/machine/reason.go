@@ -29,7 +29,7 @@ const sshFailure = 255
 
 // sshReasons are ssh's own messages (OpenSSH 7.6 to 10), in lower case, and what they mean. The first that fits counts.
 var sshReasons = []struct{ message, text string }{
-	{"remote host identification has changed", "the host key of %[1]s has changed: somebody may pose as it, or it was set up again. Check that, then remove the old key: ssh-keygen -R HOST"},
+	{"remote host identification has changed", "the host key of %[1]s has changed: another machine may pretend to be it, or it was installed again. Check that, then remove the old key: ssh-keygen -R HOST"},
 	{"host key verification failed", "the host key of %[1]s is not known here: connect once with ssh %[1]s, and check the key"},
 	{"no matching host key type", "%[1]s and this machine's ssh have no kind of host key in common"},
 	{"permission denied (", ""}, // see denied

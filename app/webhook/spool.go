@@ -81,7 +81,7 @@ const (
 )
 
 // sessions is the file with the sessions whose end is to be sent. If a keeper is killed, the next one finds there which
-// ends nobody noticed.
+// ends no keeper noticed.
 type sessions struct {
 	At       time.Time `json:"at"`
 	Sessions []Session `json:"sessions"`

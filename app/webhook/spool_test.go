@@ -60,7 +60,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestLate: ends that nobody noticed are sent by the next process once, if the agent answers and says so.
+// TestLate: ends that no keeper noticed are sent by the next one once, if the agent answers and says so.
 func TestLate(t *testing.T) {
 	a := listen(t, 204)
 	s := newScene(t, "one", "two", "three")

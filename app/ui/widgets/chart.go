@@ -67,7 +67,7 @@ func (r *chartRenderer) Objects() []fyne.CanvasObject { return r.parts }
 // Destroy does nothing.
 func (r *chartRenderer) Destroy() {}
 
-// Refresh draws the chart anew.
+// Refresh draws the chart again.
 func (r *chartRenderer) Refresh() {
 	r.Layout(r.chart.Size())
 	canvas.Refresh(r.chart)

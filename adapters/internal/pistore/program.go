@@ -1,0 +1,120 @@
+package pistore
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/bounded"
+)
+
+// isInterpreter reports whether a name is one of Node.js or Bun. Pi has it until it
+// sets its own, which takes 0.73.1 seconds.
+func isInterpreter(comm string) bool {
+	switch comm {
+	case "node", "bun", "MainThread", "node-MainThread":
+		return true
+	}
+	return false
+}
+
+// agentOf returns which agent a process is, and "" for neither. Pi runs in Node.js or
+// Bun; as a single binary it has its package.json next to it. Scripts in args are
+// relative to cwd.
+func agentOf(comm, exe, cwd string, args []string) adapters.Name {
+	base := strings.TrimSuffix(filepath.Base(exe), ".exe")
+	interpreter := base == "node" || base == "bun" || base == "deno" || strings.HasPrefix(base, "node-") || strings.HasPrefix(base, "nodejs")
+	if isInterpreter(comm) { // a system without process titles, or one that has just begun
+		script, _ := scriptOf(args, cwd)
+		if len(args) > 0 && (args[0] == "pi" || args[0] == "pi-rpc") || isPiScript(script) {
+			return adapters.Pi
+		}
+		return ""
+	}
+	if interpreter || comm != "pi" || exe == "" || besidePackage(exe) {
+		return adapters.Pi
+	}
+	// A script with that name that a shell runs is a wrapper of the user's.
+	if strings.TrimSuffix(base, " (deleted)") != "pi" && (len(args) == 0 || filepath.Base(args[0]) != "pi") {
+		return ""
+	}
+	return adapters.PiRust
+}
+
+// scriptOf returns the script in the arguments of an interpreter, and the arguments
+// after it.
+func scriptOf(args []string, cwd string) (script string, flags []string) {
+	for i := 1; i < len(args); i++ {
+		if strings.HasPrefix(args[i], "-") || args[i] == "run" {
+			continue
+		}
+		script = args[i]
+		if !filepath.IsAbs(script) {
+			script = filepath.Join(cwd, script)
+		}
+		return script, args[i+1:]
+	}
+	return "", nil
+}
+
+// isPiScript reports whether a script is Pi's program, by its place, also through the
+// link that npm makes to it. In a container only the link's name can be seen.
+func isPiScript(script string) bool {
+	const inside = "/pi-coding-agent/dist/"
+	if script == "" {
+		return false
+	}
+	if strings.Contains(filepath.ToSlash(script), inside) {
+		return true
+	}
+	if base := filepath.Base(script); base != "pi" && base != "legacy-pi" {
+		return false
+	}
+	if !bounded.Answers(script) { // only its name is known
+		return true
+	}
+	target, err := filepath.EvalSymlinks(script)
+	return err == nil && strings.Contains(filepath.ToSlash(target), inside) || errors.Is(err, fs.ErrNotExist)
+}
+
+// besidePackage reports whether the binary is Pi built with Bun.
+func besidePackage(exe string) bool {
+	f, _, err := agentfile.OpenUntouched(filepath.Join(filepath.Dir(exe), "package.json"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := f.Read(head)
+	return strings.Contains(string(head[:n]), "pi-coding-agent")
+}
+
+// readArgs reads a command line without the program. Both agents have the same options.
+func (p *process) readArgs(args []string) {
+	if p.agent == adapters.PiRust && len(args) > 0 && slices.Contains(notSessions, args[0]) {
+		p.ignore = true
+	}
+	for i, arg := range args {
+		value := ""
+		if i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch arg {
+		case "--no-session":
+			p.noSession = true
+		case "--session":
+			if filepath.IsAbs(value) {
+				p.file = value
+			}
+		case "--session-dir":
+			if filepath.IsAbs(value) {
+				p.namedFolders = append(p.namedFolders, value)
+				p.places = append(p.places, value)
+			}
+		}
+	}
+}
