@@ -248,9 +248,44 @@ func (f *finder) nextEscape(from int) int {
 	return len(f.block)
 }
 
-// indexEscape returns the index of the next backslash followed by a u, or -1. Backslashes are common in
-// transcripts, and bytes.Index stops at each of them: this looks at eight bytes at once instead.
+// Where backslashes follow each other more closely than closely bytes, looking at eight bytes at once is faster than
+// looking for the next one; it is done for a stretch of that many bytes after so many in a row.
+const (
+	closely  = 24
+	inARow   = 8
+	aStretch = 1 << 10
+)
+
+// indexEscape returns the index of the next backslash followed by a u, or -1.
 func indexEscape(b []byte, from int) int {
+	row := 0
+	for i := from; i+1 < len(b); {
+		next := bytes.IndexByte(b[i:len(b)-1], '\\')
+		if next < 0 {
+			return -1
+		}
+		at := i + next
+		if b[at+1] == 'u' {
+			return at
+		}
+		i = at + 1
+		if row++; next >= closely {
+			row = 0
+		}
+		if row == inARow {
+			row = 0
+			end := min(i+aStretch, len(b))
+			if at := indexEscapeDense(b[:end], i); at >= 0 {
+				return at
+			}
+			i = end - 1 // the last byte may be a backslash
+		}
+	}
+	return -1
+}
+
+// indexEscapeDense does the same, for a stretch with many backslashes.
+func indexEscapeDense(b []byte, from int) int {
 	const (
 		ones  = 0x0101010101010101
 		highs = 0x8080808080808080

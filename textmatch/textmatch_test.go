@@ -185,10 +185,17 @@ func hold(t *testing.T, p *Pattern, content, needle string) {
 
 func TestIndexEscape(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for range 20_000 {
-		b := make([]byte, r.IntN(40))
+	for round := range 20_000 {
+		length, spread := 40, 8
+		if round%20 == 0 { // several stretches, with few backslashes and u's or with many
+			length, spread = 5000, []int{8, 30, 300, 3000}[r.IntN(4)]
+		}
+		b := make([]byte, r.IntN(length))
 		for i := range b {
-			b[i] = "\\uvt]x\x00\xff"[r.IntN(8)]
+			b[i] = "\\uvt]x\x00\xff"[min(r.IntN(spread), 7)]
+			if length > 40 && b[i] == 'u' && r.IntN(100) > 0 {
+				b[i] = 'n'
+			}
 		}
 		from := r.IntN(len(b) + 1)
 		want := strings.Index(string(b[from:]), `\u`)
