@@ -97,7 +97,7 @@ func parseWatch(line string) (FileID, bool) {
 		return FileID{}, false
 	}
 	var id FileID
-	for _, field := range strings.Fields(rest) {
+	for field := range strings.FieldsSeq(rest) {
 		name, value, _ := strings.Cut(field, ":")
 		if name != "ino" && name != "sdev" {
 			continue

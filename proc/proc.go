@@ -113,6 +113,10 @@ type Lister interface {
 	// writes into its registry: "linux:<machine-id>:pid:[4026531836]". Empty
 	// where it can't be known.
 	Domain() string
+	// Pressure returns the share of the last ten seconds, 0 to 1, in which a program of
+	// this machine waited for a processor. 0 where the system does not tell: other than
+	// Linux, kernels before 4.20, and those that have it switched off.
+	Pressure() float64
 }
 
 // FileID names a file by device and inode, as /proc/locks does.

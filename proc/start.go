@@ -19,15 +19,24 @@ type Command struct {
 	// Stdin is a file to read; empty: there is nothing to read. It is opened
 	// before Start returns, so that it may be removed then.
 	Stdin string
+	// Pipe is a named pipe (Unix) that becomes the standard input. The process holds both of its
+	// ends, so that its input does not end while the process lives. Start first writes what
+	// Stdin has into the pipe.
+	Pipe string
 	// Output is a file that output and errors are appended to; it is made for
 	// the user alone. Empty: they are dropped.
 	Output string
+	// Errors is a file like Output for the errors alone. Empty: they go to Output.
+	Errors string
 }
 
 // Child is a process that Start started.
 type Child struct {
 	// Identity is zero if the process had ended before it could be seen.
 	Identity Identity
+
+	// Input is why not all of Stdin could be written into Pipe.
+	Input error
 
 	cmd    *exec.Cmd
 	once   sync.Once
@@ -45,34 +54,61 @@ func Start(c Command) (*Child, error) {
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would mean the starter's
 	}
-	var files []io.Closer
+	files, err := connect(cmd, &c)
 	defer func() {
 		for _, f := range files {
 			_ = f.Close()
 		}
 	}()
-	if c.Stdin != "" {
-		in, err := openInput(c.Stdin)
-		if err != nil {
-			return nil, fmt.Errorf("start %s: %w", c.Path, err)
-		}
-		cmd.Stdin, files = in, append(files, in)
-	}
-	if c.Output != "" {
-		out, err := os.OpenFile(c.Output, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("start %s: %w", c.Path, err)
-		}
-		cmd.Stdout, cmd.Stderr, files = out, out, append(files, out)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	if err := startDetached(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.Path, err)
 	}
 	child := &Child{cmd: cmd}
+	if c.Pipe != "" {
+		_ = files[0].Close() // only the process may hold the end for reading
+		child.Input = fill(c.Pipe, c.Stdin)
+	}
 	if p, err := openOwn().Find(cmd.Process.Pid); err == nil {
 		child.Identity = p.Identity
 	}
 	return child, nil
+}
+
+// connect opens the files of a command. The first one is that of the standard input, if it has one.
+func connect(cmd *exec.Cmd, c *Command) (files []io.Closer, err error) {
+	in, open := c.Stdin, openInput
+	if c.Pipe != "" {
+		in, open = c.Pipe, openPipe
+	}
+	if in != "" {
+		f, err := open(in)
+		if err != nil {
+			return files, err
+		}
+		cmd.Stdin, files = f, append(files, f)
+	}
+	if c.Output != "" {
+		out, err := openOutput(c.Output)
+		if err != nil {
+			return files, err
+		}
+		cmd.Stdout, cmd.Stderr, files = out, out, append(files, out)
+	}
+	if c.Errors != "" {
+		out, err := openOutput(c.Errors)
+		if err != nil {
+			return files, err
+		}
+		cmd.Stderr, files = out, append(files, out)
+	}
+	return files, nil
+}
+
+func openOutput(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
 // PID returns the process's id. The id is certain to be this process's until Wait has

@@ -39,6 +39,9 @@ func (t *Table) Written(Identity) (uint64, error) { return 0, ErrUnsupported }
 // Domain implements Lister.
 func (t *Table) Domain() string { return "" }
 
+// Pressure implements Lister.
+func (t *Table) Pressure() float64 { return 0 }
+
 // FileLocks implements Lister.
 func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported }
 
@@ -50,3 +53,6 @@ func (l *listener) heldBy(id Identity) (bool, error) {
 // FileIDOf returns the id under which FileLocks lists the file that info
 // describes. ok is false where the system keeps no such id.
 func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }
+
+// OpenTerminals returns ErrUnsupported: it is only for Linux.
+func (t *Table) OpenTerminals(Identity) ([]string, error) { return nil, ErrUnsupported }
