@@ -115,6 +115,9 @@ type Session struct {
 	// it any more (a thread of Codex's daemon whose terminal was closed): the user
 	// learns of the end of its turn only through a notification.
 	Unattended bool
+	// Terminal is the process whose terminal shows the session, where that is not Process but is certain (the interface of
+	// a thread of Codex's daemon). It is zero where Process is in that terminal itself, or none is known.
+	Terminal proc.Identity
 	// Unstored reports that the agent stores nothing of this run (codex exec
 	// --ephemeral). Its row is that of the process, and how it ended can't be known.
 	Unstored bool
@@ -133,6 +136,10 @@ type Session struct {
 	Tokens  *Tokens // nil where the agent recorded none
 	Context Context
 	CostUSD float64 // only as the agent states it
+	// Usage is what Tokens and CostUSD consist of, by time, the oldest first: the steps add
+	// up to them exactly. It is nil where Query.Usage is not set, where Tokens is nil, and
+	// where the agent does not record when it used what.
+	Usage []Usage
 
 	StartedAt      time.Time
 	LastActivityAt time.Time
@@ -173,6 +180,9 @@ type Query struct {
 	// whole transcript. Without it Tokens may be nil for a session whose totals
 	// are not known yet; they are never wrong.
 	Totals bool
+	// Usage asks for Session.Usage, which has a value together with Totals only. For some
+	// agents it takes reading the whole transcript even where Tokens does not.
+	Usage bool
 	// Once is set by a caller that will hardly ask again: the adapter then keeps
 	// nothing of what it read, which with many sessions takes more memory than the
 	// answer.

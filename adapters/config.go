@@ -1,9 +1,11 @@
 package adapters
 
 import (
+	"log/slog"
 	"os"
 	"time"
 
+	"rollcall/adapters/internal/factcache"
 	"rollcall/proc"
 )
 
@@ -13,6 +15,24 @@ type Config struct {
 	Env   func(string) string // reads an environment variable; nil is os.Getenv
 	Table proc.Lister         // the process table; nil is the system's
 	Now   func() time.Time    // the clock; nil is time.Now
+	Facts *FactsCache         // keeps what was parsed of files between processes; nil: nothing is kept
+	// Password returns the value of the Secret with which Rollcall launched a process, or "".
+	// nil returns none.
+	Password func(proc.Identity) string
+}
+
+// FactsCache keeps what adapters parsed of agents' files in a folder of Rollcall's own. It holds
+// no status, no wait and no process. Each fact is checked against its file at every use.
+type FactsCache = factcache.Cache
+
+// FactsFolder is the open folder of a FactsCache.
+type FactsFolder = factcache.Folder
+
+// NewFactsCache returns the cache in the folder that open opens. With create, open makes a missing
+// folder. version is that of the program: what another version parsed is not used. What is damaged
+// is reported to log. Nothing is opened yet.
+func NewFactsCache(open func(create bool) (FactsFolder, error), version string, log *slog.Logger) *FactsCache {
+	return factcache.New(open, version, log)
 }
 
 // WithDefaults returns the configuration with the zero fields set to their defaults.
@@ -28,6 +48,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Password == nil {
+		c.Password = func(proc.Identity) string { return "" }
 	}
 	return c
 }

@@ -1,5 +1,7 @@
 package adapters
 
+import "crypto/rand"
+
 // Task is the work for which an agent is started.
 type Task struct {
 	Dir    string // real path of the folder to work in
@@ -10,6 +12,11 @@ type Task struct {
 	// Terminal requests the interactive form, for a terminal of the user's; otherwise
 	// the agent works through Prompt on its own and exits.
 	Terminal bool
+	// Answerable requests a form in which Rollcall can answer the session's requests and
+	// send it prompts. In the background the agent then waits for the next prompt after each
+	// turn, until it is stopped. In a terminal it is a wish, which an agent without such a form
+	// ignores.
+	Answerable bool
 }
 
 // Command is the command that starts an agent for a task. It is never given to a shell.
@@ -24,7 +31,27 @@ type Command struct {
 	Drop    []string
 	WhyDrop string
 	Session string // the session's id, where it is chosen or known before the start
+	// Pipe requests a standard input that stays open and takes further lines after Stdin, as
+	// the adapter's Talk makes them (Piped).
+	Pipe bool
+	// Set lists variables, as NAME=value, that replace those of the command's environment.
+	Set []string
+	// Secret is a variable to add to the command's environment. Rollcall chose its value for
+	// this process alone, and keeps it until the process ends (Config.Password).
+	Secret Secret
 }
+
+// Secret is an environment variable whose value no one else may see.
+type Secret struct{ Name, Value string }
+
+// IsZero reports whether there is no secret.
+func (s Secret) IsZero() bool { return s.Name == "" }
+
+// String returns the name of the variable, without the value.
+func (s Secret) String() string { return s.Name }
+
+// NewSecret returns a variable with a new random value of 26 letters and digits.
+func NewSecret(name string) Secret { return Secret{name, rand.Text()} }
 
 // Mode is one of the ways in which an agent asks for permission, in its own
 // words.

@@ -23,6 +23,10 @@ type Config struct {
 	// AllowPlaintext permits sending their tokens to other machines without TLS.
 	Gateways       []openclaw.Gateway
 	AllowPlaintext bool
+	// Facts keeps what was parsed of files between processes; nil: nothing is kept.
+	Facts *adapters.FactsCache
+	// Password is that of adapters.Config: the passwords that Rollcall chose at launches.
+	Password func(proc.Identity) string
 }
 
 // New makes the adapters of every agent that Rollcall knows, in the order in
@@ -34,7 +38,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		home = userHome()
 	}
 	table = proc.Share(table) // all adapters read it at the same time
-	look := adapters.Config{Home: home, Table: table}
+	look := adapters.Config{Home: home, Table: table, Facts: cfg.Facts, Password: cfg.Password}
 	return []adapters.Adapter{
 		claudecode.New(look),
 		codex.New(look),

@@ -21,6 +21,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
@@ -41,6 +42,7 @@ type Adapter struct {
 	// innerEntries are the entries, by path, whose processes have another pid here.
 	innerEntries    map[string]entry
 	transcriptCache incremental.Cache[*transcript]
+	saved           *savedTranscripts
 	history         map[string]*history      // by root
 	indexes         map[string]*projectIndex // by root
 	lastLive        map[string]time.Time     // when sessions were seen live last, for a while
@@ -60,7 +62,8 @@ var (
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now,
-		seen: make(map[proc.Identity]claude), lastLive: make(map[string]time.Time)}
+		saved: factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat),
+		seen:  make(map[proc.Identity]claude), lastLive: make(map[string]time.Time)}
 }
 
 var description = adapters.Register(adapters.Description{
@@ -119,6 +122,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, err
 		}
 	}
 	a.remember(d, homes, outdated)
+	a.saved.Flush(q.Once)
 	if q.Once {
 		a.forget()
 	}

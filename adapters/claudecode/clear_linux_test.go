@@ -39,10 +39,11 @@ func (w *clearFixture) run(n int) proc.Process {
 	return p
 }
 
+// register writes the process's entry with session n. Claude Code rewrites it with the startedAt of its own start.
 func (w *clearFixture) register(p proc.Process, n int, written float64) {
 	w.Helper()
 	path := w.entry(p, id(n), map[string]any{"procStart": nil, "status": nil, "pidDomain": nil, "version": nil, "name": nil,
-		"nameSource": nil, "statusUpdatedAt": nil, "updatedAt": nil, "startedAt": time.Now().UnixMilli()})
+		"nameSource": nil, "statusUpdatedAt": nil, "updatedAt": nil, "startedAt": p.Started.UnixMilli()})
 	w.check(os.Chtimes(path, time.Time{}, w.at(written)))
 }
 

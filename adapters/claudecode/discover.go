@@ -268,12 +268,17 @@ func (d *discovery) load(s *session) {
 
 // transcript returns the cached state of a transcript.
 func (d *discovery) transcript(path string) *transcript {
+	fresh := func(path string) *transcript {
+		t := newTranscript(path)
+		t.saved = d.adapter.saved
+		return t
+	}
 	if d.query.Once {
-		return newTranscript(path)
+		return fresh(path)
 	}
 	d.adapter.mu.Lock()
 	defer d.adapter.mu.Unlock()
-	return d.adapter.transcriptCache.Get(path, newTranscript)
+	return d.adapter.transcriptCache.Get(path, fresh)
 }
 
 // readAll reads the transcripts that the answer needs.
@@ -350,7 +355,7 @@ func (d *discovery) sum(ctx context.Context, s *session) error {
 			return err
 		}
 	}
-	if t.Info == nil || !d.query.Totals && t.sums.next < t.Next {
+	if t.Stamp.IsZero() || !d.query.Totals && t.sums.next < t.Next {
 		return nil
 	}
 	sums, err := t.exact(ctx)

@@ -23,6 +23,7 @@ func (w *fixture) aged(a *Adapter) {
 		}
 		return os.Chtimes(path, at, at)
 	}))
+	<-time.After(50 * time.Millisecond) // a file that was changed just now is read again
 	w.hourly(a)
 }
 

@@ -24,14 +24,23 @@ func (a *Adapter) Modes() []adapters.Mode {
 }
 
 // Command implements adapters.Launcher (2.1.100 to 2.1.329). In the background
-// the prompt goes to standard input; a terminal's needs it as an argument.
+// the prompt goes to standard input; a terminal's needs it as an argument. One that is to be
+// answered asks and is prompted over its standard input and output (2.1.329).
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{
 		Path:    program,
 		Drop:    []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"},
 		WhyDrop: "with them Claude Code bills an API account instead of using your subscription",
 	}
-	if !t.Terminal {
+	switch {
+	case t.Terminal:
+	case t.Answerable:
+		c.Args = []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"}
+		c.Stdin, c.Pipe = string(inputLine(t.Prompt))+"\n", true
+		if t.Mode == "" {
+			t.Mode = "default" // 2.1.330 would decide by itself
+		}
+	default:
 		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
 	}
 	if t.Resume != "" {

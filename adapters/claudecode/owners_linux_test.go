@@ -83,6 +83,37 @@ func TestCommandOrPermission(t *testing.T) {
 	w.expect(sessions, 2, "waiting permission")
 }
 
+// On a busy machine a permitted command becomes a child process later: 2.1.100 took 3 s at
+// a load of 30, and was told to need a permission.
+func TestCommandStartsLateOnABusyMachine(t *testing.T) {
+	w := newFixture(t)
+	p := w.startEarlier(filepath.Join(w.home, "proj"))
+	w.transcript(1, promptLine("hi"), callLine("m", "t", "Bash"))
+	w.entry(p, id(1), map[string]any{"status": nil})
+	for _, c := range []struct {
+		age      time.Duration
+		pressure float64
+		want     string
+	}{
+		{commandDelay + time.Second, 0, "waiting permission"},
+		{commandDelay + time.Second, 1, "working"},
+		{3*commandDelay + time.Second, 1, "waiting permission"},
+	} {
+		w.config.Now = func() time.Time { return time.Now().Add(c.age) }
+		w.config.Table = busyTable{w.ownTable(), c.pressure}
+		sessions, _, _ := w.discover(adapters.Query{})
+		w.expect(sessions, 1, c.want)
+	}
+}
+
+// busyTable is the table of a machine with that pressure.
+type busyTable struct {
+	ownTable
+	pressure float64
+}
+
+func (t busyTable) Pressure() float64 { return t.pressure }
+
 // A command that was seen running and is over waits for nobody while its result is not
 // written yet. Seen with 2.1.100 on a busy machine, whose wait was told twice.
 func TestResultOfCommandIsWrittenLate(t *testing.T) {

@@ -2,9 +2,10 @@ package claudecode
 
 import (
 	"bytes"
-	"hash/maphash"
 	"strings"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/jsonl"
@@ -76,15 +77,14 @@ type summary struct {
 	title string
 }
 
-var seed = maphash.MakeSeed()
-
 // hash returns a number that identifies an id, and 0 for no id, so that millions of ids
-// need not be kept as text.
+// need not be kept as text. It is the same in every process, since facts are kept between
+// processes.
 func hash(raw []byte) uint64 {
 	if len(raw) == 0 || raw[0] != '"' {
 		return 0
 	}
-	return maphash.Bytes(seed, raw) | 1
+	return xxhash.Sum64(raw) | 1
 }
 
 // parser turns lines into records. It keeps the strings that repeat on every line. A

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
@@ -78,6 +79,9 @@ func (d *discovery) build(s *session) adapters.Session {
 		fill(&out, s.foreignEntry)
 	case s.endedEntry != nil:
 		fill(&out, s.endedEntry)
+	}
+	if d.query.Usage && out.Tokens != nil {
+		out.Usage = s.sums.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)
 	}
 	d.addPromptsFromHistory(s, &out)
 	if len(s.owners) == 1 && !s.ambiguous {
@@ -221,7 +225,7 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 	case ran && ended < resultDelay:
 		v.Status = adapters.Working
 		v.Evidence += "; its command ran " + report.Span(ended) + " ago, and the result is not written yet"
-	case known && !k.others && !k.children && (k.commands && age > commandDelay || k.quick && age > writeDelay):
+	case known && !k.others && !k.children && (k.commands && d.isPast(age, commandDelay) || k.quick && d.isPast(age, writeDelay)):
 		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
 		v.Evidence += "; nothing runs, so it waits for a permission"
 	default:
@@ -231,6 +235,12 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 		}
 		v.Evidence += "; it runs or waits for a permission: this version does not say which"
 	}
+}
+
+// isPast reports whether an age is more than the agent may take on this machine for what it
+// does within the delay on an idle one.
+func (d *discovery) isPast(age, delay time.Duration) bool {
+	return age > delay && age > busy.Delay(delay, d.table.Pressure())
 }
 
 // ranCommand is a command of a call that was seen running.

@@ -2,9 +2,11 @@ package claudecode
 
 import (
 	"bytes"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/usagelog"
 )
 
 // totals holds the sums over a whole transcript, all of which must be read for them.
@@ -14,6 +16,10 @@ type totals struct {
 	cost                 float64
 	customTitle, aiTitle string
 	unsure               bool // a line over the cap may have held an answer
+	log                  usagelog.Log
+	answered             time.Time // the time of the last answer
+	command              uint64    // the slash command that was the last of the user's records, if any
+	parse                parser    `facts:"-"`
 
 	// Each block of an answer is a separate line that repeats the usage of the whole
 	// answer, so usage counts once per message id.
@@ -22,17 +28,21 @@ type totals struct {
 	seen      map[uint64]struct{}
 }
 
-// add adds one line to the sums. It decodes answers only.
+// add adds one line to the sums. It decodes answers and prompts only.
 func (t *totals) add(line []byte) {
-	var typ, message, custom, ai, cost []byte
-	err := jsonl.Top(bytes.TrimLeft(line, "\x00"), func(key, raw []byte) bool {
+	var typ, message, custom, ai, cost, at []byte
+	line = bytes.TrimLeft(line, "\x00")
+	err := jsonl.Top(line, func(key, raw []byte) bool {
 		switch string(key) {
 		case "type":
 			typ = jsonl.Text(raw)
-			return !isIrrelevantType(typ) && (message == nil || string(typ) != "assistant")
+			return !isIrrelevantType(typ) && (message == nil || at == nil || string(typ) != "assistant")
 		case "message":
 			message = raw
-			return typ == nil // the type comes after the message
+			return typ == nil || at == nil // they come after the message
+		case "timestamp":
+			at = raw
+			return typ == nil || message == nil || string(typ) != "assistant"
 		case "attachment":
 			return false
 		case "customTitle":
@@ -49,14 +59,43 @@ func (t *totals) add(line []byte) {
 	}
 	switch string(typ) {
 	case "assistant":
-		t.answer(message)
+		t.answer(message, jsonl.Time(at))
+	case "user":
+		t.prompt(line)
 	case "custom-title":
 		set(&t.customTitle, text(custom))
 	case "ai-title":
 		set(&t.aiTitle, text(ai))
 	case "cost-state":
-		usd, _ := jsonl.Float(cost)
-		t.cost = max(t.cost, usd)
+		if usd, _ := jsonl.Float(cost); usd > t.cost {
+			t.log.Add(jsonl.Time(at), adapters.Tokens{}, usd-t.cost)
+			t.cost = usd
+		}
+	}
+}
+
+// toolResultType is how a tool's result says what it is, near the beginning of its line. Within a text its quotes are
+// escaped.
+var toolResultType = []byte(`"type":"tool_result"`)
+
+// prompt adds a record of type user, if it is a prompt of the user. Nearly all are results of tools.
+func (t *totals) prompt(line []byte) {
+	const near = 1 << 10
+	if bytes.Contains(line[:min(len(line), near)], toolResultType) {
+		return
+	}
+	r, err := t.parse.parse(line)
+	command := t.command
+	if t.command = 0; err != nil || r.sidechain {
+		return
+	}
+	switch {
+	case r.kind == prompted && r.human && r.first() && r.at.Before(t.answered):
+		t.log.LatePrompt()
+	case r.kind == prompted && r.human, r.kind == commanded && r.synthetic && command != 0 && r.parent == command:
+		t.log.Prompt()
+	case r.kind == commanded && !r.synthetic:
+		t.command = r.id
 	}
 }
 
@@ -68,7 +107,7 @@ func isIrrelevantType(typ []byte) bool {
 	return bytes.HasPrefix(typ, []byte("api-request")) || bytes.HasPrefix(typ, []byte("file-history"))
 }
 
-func (t *totals) answer(message []byte) {
+func (t *totals) answer(message []byte, at time.Time) {
 	var id uint64
 	var raw []byte
 	_ = jsonl.Top(message, func(key, value []byte) bool {
@@ -81,11 +120,15 @@ func (t *totals) answer(message []byte) {
 		return true
 	})
 	if usage, ok := tokens(raw); ok {
-		t.count(id, usage)
+		if usage != (adapters.Tokens{}) {
+			t.log.Answer(at)
+			t.answered = at
+		}
+		t.count(id, usage, at)
 	}
 }
 
-func (t *totals) count(id uint64, usage adapters.Tokens) {
+func (t *totals) count(id uint64, usage adapters.Tokens, at time.Time) {
 	switch id {
 	case 0:
 	case t.last: // a later block: its usage is the fuller one
@@ -96,6 +139,7 @@ func (t *totals) count(id uint64, usage adapters.Tokens) {
 			Reasoning: max(usage.Reasoning-last.Reasoning, 0),
 		}
 		t.tokens.Add(more)
+		t.log.Add(at, more, 0)
 		last.Add(more)
 		return
 	default:
@@ -109,11 +153,13 @@ func (t *totals) count(id uint64, usage adapters.Tokens) {
 		t.last, t.lastUsage = id, usage
 	}
 	t.tokens.Add(usage)
+	t.log.Add(at, usage, 0)
 }
 
 // clone returns sums to which a line can be added on trial.
 func (t *totals) clone() totals {
 	c := *t
+	c.log = t.log.Clone()
 	c.seen = nil
 	for id := range t.seen {
 		if c.seen == nil {

@@ -61,7 +61,7 @@ func TestCostIsTheMaximum(t *testing.T) {
 	var f facts
 	var p parser
 	for _, usd := range []float64{0.5, 1.25, 0} {
-		line := []byte(fmt.Sprintf(`{"type":"cost-state","totalCostUSD":%g}`, usd))
+		line := fmt.Appendf(nil, `{"type":"cost-state","totalCostUSD":%g}`, usd)
 		sums.add(line)
 		r, err := p.parse(line)
 		if err != nil {

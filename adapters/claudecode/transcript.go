@@ -29,6 +29,9 @@ type transcript struct {
 	sums  totals
 	rest  []byte // the unfinished last line, when it is a whole record
 	parse parser
+
+	saved  *savedTranscripts
+	loaded bool // saved was looked at
 }
 
 func newTranscript(path string) *transcript {
@@ -38,6 +41,7 @@ func newTranscript(path string) *transcript {
 // read brings the facts up to date. It reads a small file whole, and of a large file
 // the head and as much of the tail as is needed.
 func (t *transcript) read(ctx context.Context, info fs.FileInfo) error {
+	t.load()
 	if t.IsCurrent(info) {
 		return nil
 	}
@@ -46,10 +50,11 @@ func (t *transcript) read(ctx context.Context, info fs.FileInfo) error {
 		return err
 	}
 	defer f.Close()
-	if !t.HasGrown(f, info) {
+	t.Begin(f, info)
+	if !t.HasGrown(f) {
 		t.reset()
 	}
-	size := info.Size()
+	size, from := info.Size(), t.Next
 	switch {
 	case t.Next > 0 || size <= wholeLimit:
 		err = t.forward(ctx, f)
@@ -61,8 +66,10 @@ func (t *transcript) read(ctx context.Context, info fs.FileInfo) error {
 	}
 	if err != nil {
 		t.reset()
+		return err
 	}
-	return err
+	t.save(min(size-from, headLimit+tailLimit))
+	return nil
 }
 
 func (t *transcript) reset() {
@@ -267,18 +274,19 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 // yet. When ctx ends first it returns ctx's error, and the next call continues from
 // there.
 func (t *transcript) exact(ctx context.Context) (totals, error) {
-	if t.sums.next < t.Next {
+	if from := t.sums.next; from < t.Next {
 		if err := t.sumUp(ctx); err != nil {
 			return totals{}, err
 		}
+		defer t.save(t.Next - from)
 	}
 	sums := t.sums
 	if t.rest != nil {
 		sums = t.sums.clone()
 		sums.add(t.rest)
 	}
-	sums.seen = nil                                // the caller's copy is not continued
-	if time.Since(t.Info.ModTime()) > growthTime { // the ids are needed only to continue
+	sums.seen, sums.log = nil, sums.log.Clone()     // the caller's copy is not continued
+	if time.Since(t.Stamp.ModTime()) > growthTime { // the ids are needed only to continue
 		t.sums.seen, t.sums.last = nil, 0
 	}
 	return sums, nil
@@ -293,7 +301,7 @@ func (t *transcript) sumUp(ctx context.Context) error {
 		return err
 	}
 	defer f.Close()
-	if !os.SameFile(info, t.Info) || info.Size() < t.Next {
+	if t.Begin(f, info); !t.IsOpened() || info.Size() < t.Next {
 		return errors.New("it was replaced while it was read")
 	}
 	upTo := io.NewSectionReader(f, 0, t.Next)

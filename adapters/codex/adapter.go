@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
@@ -51,7 +52,9 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now}
+	a := &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now}
+	a.rollouts.saved = factcache.Of[savedRollout](cfg.Facts, string(adapters.Codex), factsFormat)
+	return a
 }
 
 var description = adapters.Register(adapters.Description{
@@ -75,7 +78,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer(),
-		mainThreads: map[*host]int{}, attended: map[string]bool{}}
+		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]proc.Identity{}}
 	census, err := takeCensus(ctx, a.table)
 	if err != nil {
 		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
@@ -92,7 +95,7 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 	d.addUnresponsive()
 	d.addEphemeral()
 	a.watched.Set(d.answer.Watched())
-	a.rollouts.endQuestion()
+	a.rollouts.endQuestion(q.Once)
 	if q.Once {
 		a.forget()
 	}

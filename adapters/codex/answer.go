@@ -18,13 +18,11 @@ import (
 const (
 	// joinLimit is how long the daemon may take to repeat what a thread waits for.
 	joinLimit = 3 * time.Second
-	// settleLimit is how long the daemon may take to say that a request is decided.
-	settleLimit = 5 * time.Second
+	// settleLimit is how long the daemon may take to say that a request is decided, and how.
+	settleLimit = 6 * time.Second
 	// repeatLimit is how long a thread that waits may take to repeat its request, once it
 	// was joined.
 	repeatLimit = time.Second
-	// endLimit is how soon an item ends that was denied.
-	endLimit = 150 * time.Millisecond
 )
 
 var (
@@ -35,11 +33,16 @@ var (
 // joined is a connection that follows a thread of the daemon.
 type joined struct {
 	*client
+	socket   string
+	rollout  string
+	observer *client // shows what runs; nil: none
 	thread   string
-	asked    []asked           // that wait, in the order in which they were repeated
-	raw      [][]byte          // the same, as they came
-	resolved map[string]bool   // by the id of the request
-	ended    map[string]string // how items ended, by item
+	asked    []asked            // that wait, in the order in which they were repeated
+	raw      [][]byte           // the same, as they came
+	resolved map[string]bool    // by the id of the request
+	ended    map[string]itemEnd // by item
+	running  map[string]bool    // items whose commands printed something, or have a process
+	early    map[string]bool    // those whose commands began before the answer, in the sandbox
 }
 
 // Pending implements adapters.Answerer for threads of the shared daemon (0.169.0). The
@@ -68,11 +71,12 @@ func (a *Adapter) join(ctx context.Context, s adapters.Session) (*joined, error)
 		return nil, fmt.Errorf("%w: its rollout isn't known", adapters.ErrAnswerElsewhere)
 	}
 	socket := socketOf(s.Files[0])
-	c, err := connect(ctx, socket)
+	c, err := connectWith(ctx, socket, experimental)
 	if err != nil {
 		return nil, noDaemon(socket, err)
 	}
-	j := &joined{client: c, thread: s.ID, resolved: map[string]bool{}, ended: map[string]string{}}
+	j := &joined{client: c, socket: socket, rollout: s.Files[0], thread: s.ID,
+		resolved: map[string]bool{}, ended: map[string]itemEnd{}, running: map[string]bool{}, early: map[string]bool{}}
 	if err := j.follow(ctx); err != nil {
 		_ = c.conn.CloseNow()
 		return nil, err
@@ -133,9 +137,10 @@ func (j *joined) note(b []byte) {
 		Params struct {
 			Thread  string          `json:"threadId"`
 			Request json.RawMessage `json:"requestId"`
+			ItemID  string          `json:"itemId"`
 			Item    struct {
-				ID     string `json:"id"`
-				Status string `json:"status"`
+				ID string `json:"id"`
+				itemEnd
 			} `json:"item"`
 		} `json:"params"`
 	}
@@ -146,7 +151,9 @@ func (j *joined) note(b []byte) {
 	case "serverRequest/resolved":
 		j.resolved[string(m.Params.Request)] = true
 	case "item/completed":
-		j.ended[m.Params.Item.ID] = m.Params.Item.Status
+		j.ended[m.Params.Item.ID] = m.Params.Item.itemEnd
+	case "item/commandExecution/outputDelta":
+		j.running[m.Params.ItemID] = true
 	}
 }
 
@@ -171,9 +178,10 @@ func (j *joined) leave(ctx context.Context) {
 	_ = j.conn.CloseNow()
 }
 
-// Answer implements adapters.Answerer. It counts as taken only when the daemon says that the
-// request is resolved: the daemon passes over an answer to a request that is over. If the
-// item then ended in the other way, someone else's answer was first.
+// Answer implements adapters.Answerer. The daemon says that a request is resolved, and not by
+// whose answer: it passes over an answer to a request that is over. So the answer counts as
+// taken only if the item was then carried out or refused as decided. If it went the other way,
+// someone else's answer was first.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
 		return adapters.Result{}, err
@@ -191,81 +199,85 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	return j.settle(ctx, &j.asked[i], d)
 }
 
-// settle answers a request and waits for the daemon's word on it.
+// settle answers a request and waits for the daemon's word on what became of it.
 func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (adapters.Result, error) {
 	result, err := a.result(d)
 	if err != nil {
 		return adapters.Result{}, err
 	}
-	if j.resolved[string(a.ID)] {
+	id, item := string(a.ID), a.Params.Item
+	if d.Verdict != adapters.Reply {
+		j.observe(ctx, item)
+		defer j.unobserve()
+	}
+	if j.resolved[id] {
 		return adapters.Result{}, adapters.ErrNotPending
 	}
+	delete(j.ended, item)
+	delete(j.running, item)
 	if err := j.send(ctx, map[string]any{"id": a.ID, "result": result}); err != nil {
 		return adapters.Result{}, fmt.Errorf("%w: the connection to the Codex daemon ended: %w", adapters.ErrUnconfirmed, err)
 	}
 	limited, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	id := string(a.ID)
 	if err := j.await(limited, func() bool { return j.resolved[id] }); err != nil {
 		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, settleLimit, id)
 	}
-	j.awaitEnd(ctx, a.Params.Item)
-	status := j.ended[a.Params.Item]
-	switch declined := status == "declined"; {
-	case d.Verdict == adapters.AllowOnce && declined:
-		return adapters.Result{}, fmt.Errorf("%w: it was denied elsewhere at the same moment", adapters.ErrNotPending)
-	case d.Verdict == adapters.Deny && status != "" && !declined:
-		return adapters.Result{}, fmt.Errorf("%w: it was allowed elsewhere at the same moment", adapters.ErrNotPending)
+	o := unsettled
+	if d.Verdict != adapters.Reply {
+		o = j.awaitOutcome(limited, a)
 	}
-	return adapters.Result{Confirmed: true, Evidence: "the Codex daemon resolved request " + id}, nil
-}
-
-// awaitEnd waits a moment for the end of an item. One that was denied ends at once; one that
-// was allowed when its command does.
-func (j *joined) awaitEnd(ctx context.Context, item string) {
-	limited, cancel := context.WithTimeout(ctx, endLimit)
-	defer cancel()
-	_ = j.await(limited, func() bool { return j.ended[item] != "" }) // the connection is closed then
+	return o.judge(a, d)
 }
 
 // patchOf returns the patch of a call that a rollout has; empty: it has none, or it can't be
-// read. The call of an open turn is near the end.
+// read.
 func patchOf(ctx context.Context, rollout, call string) string {
+	patch := ""
+	recordsOf(ctx, rollout, call, func(kind string, payload []byte) bool {
+		switch kind {
+		case "custom_tool_call":
+			patch = jsonl.String(jsonl.Get(payload, "input"))
+			return true
+		case "function_call", "local_shell_call":
+			if patch = string(jsonl.Text(jsonl.Get(payload, "arguments"))); patch == "" {
+				patch = string(jsonl.Get(payload, "action"))
+			}
+			return true
+		}
+		return false
+	})
+	return patch
+}
+
+// recordsOf calls found with the records of a call in a rollout, the last one first, until it
+// returns true. The call of an open turn is near the end.
+func recordsOf(ctx context.Context, rollout, call string, found func(kind string, payload []byte) bool) {
 	const lines = 200
 	if strings.HasSuffix(rollout, ".zst") {
-		return ""
+		return
 	}
 	f, err := os.Open(rollout)
 	if err != nil {
-		return ""
+		return
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
-		return ""
+		return
 	}
 	back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
 	for range lines {
 		line, _, err := back.Prev()
 		if errors.Is(err, io.EOF) || err != nil && !errors.Is(err, jsonl.ErrTooLong) {
-			return ""
+			return
 		}
 		if err != nil {
 			continue
 		}
 		payload := jsonl.Get(line, "payload")
-		if jsonl.String(jsonl.Get(payload, "call_id")) != call {
-			continue
-		}
-		switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
-		case "custom_tool_call":
-			return jsonl.String(jsonl.Get(payload, "input"))
-		case "function_call", "local_shell_call":
-			if text := string(jsonl.Text(jsonl.Get(payload, "arguments"))); text != "" {
-				return text
-			}
-			return string(jsonl.Get(payload, "action"))
+		if jsonl.String(jsonl.Get(payload, "call_id")) == call && found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload) {
+			return
 		}
 	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,11 +32,27 @@ type asking struct {
 	joined   map[*websocket.Conn]bool
 	calls    []string
 	silent   bool // it resolves nothing
+	// first are results of another client, by id: they reach the daemon right before an answer.
+	first map[string]string
+	// ends is how an item ends that was allowed, by members of an item; empty: it does not.
+	ends string
+	// slow reports that it records nothing of a command that was declined.
+	slow bool
+	// rollout is the file of the thread, and refusal the output of a command that was declined.
+	rollout, refusal string
+	// begun is the item whose command has a process.
+	begun string
+	// runs reports that a command that was allowed has a process from then on.
+	runs bool
+	// hides reports that it does not show the items of a turn.
+	hides bool
 }
 
 func ask(t *testing.T, r *adaptertest.Recording, requests map[string]string) *asking {
 	d := &asking{t: t, status: `{"type":"active","activeFlags":["waitingOnApproval"]}`, requests: requests,
-		taken: map[string]string{}, joined: map[*websocket.Conn]bool{}}
+		taken: map[string]string{}, joined: map[*websocket.Conn]bool{}, ends: `"status":"completed","exitCode":0`,
+		refusal: `exec_command failed: CreateProcess { message: "Rejected(\"rejected by user\")" }`}
+	d.rollout = threadNamed(t, r, waitingThread).Files[0]
 	serve(t, r.Home, d.handle)
 	return d
 }
@@ -56,10 +73,16 @@ func (d *asking) handle(ctx context.Context, c *websocket.Conn) {
 			ID     json.RawMessage
 			Method string
 			Result json.RawMessage
+			Params struct {
+				Page json.RawMessage `json:"initialTurnsPage"`
+			}
 		}
 		if err := json.Unmarshal(b, &m); err != nil {
 			d.t.Error(err)
 			return
+		}
+		if m.Params.Page != nil {
+			m.Method += " page"
 		}
 		d.mu.Lock()
 		d.calls = append(d.calls, m.Method)
@@ -84,6 +107,12 @@ func (d *asking) obey(ctx context.Context, c *websocket.Conn, method, id, result
 			say(c, `{"id":%s,%s}`, request, members)
 		}
 		say(c, `{"id":%s,"result":{}}`, id)
+	case "thread/resume page":
+		if d.hides {
+			say(c, `{"id":%s,"error":{"code":-32600,"message":"requires experimentalApi capability"}}`, id)
+			return
+		}
+		say(c, `{"id":%s,"result":{"initialTurnsPage":{"data":[{"items":[{"id":"item3","processId":null},{"id":%q,"processId":"57047"}]}]}}}`, id, cmp.Or(d.begun, "other"))
 	case "thread/unsubscribe":
 		delete(d.joined, c)
 		say(c, `{"id":%s,"result":{}}`, id)
@@ -91,19 +120,42 @@ func (d *asking) obey(ctx context.Context, c *websocket.Conn, method, id, result
 		if _, waits := d.requests[id]; !waits {
 			return
 		}
+		if first := d.first[id]; first != "" {
+			result = first
+		}
 		delete(d.requests, id)
 		d.taken[id] = result
 		if d.silent {
 			return
 		}
+		end := d.ends
+		if strings.Contains(result, "decline") {
+			if end = ""; !d.slow { // only those hear of the end that had joined before the request
+				d.record(fmt.Sprintf(`{"type":"function_call_output","call_id":"item%s","output":%q}`, id, d.refusal))
+			}
+		} else if d.runs {
+			d.begun = "item" + id
+		}
 		for o := range d.joined {
 			say(o, `{"method":"serverRequest/resolved","params":{"threadId":%q,"requestId":%s}}`, waitingThread, id)
-			if strings.Contains(result, "decline") {
-				say(o, `{"method":"item/completed","params":{"threadId":%q,"item":{"id":"item%s","status":"declined"}}}`, waitingThread, id)
+			if end != "" {
+				say(o, `{"method":"item/completed","params":{"threadId":%q,"item":{"id":"item%s",%s}}}`, waitingThread, id, end)
 			}
 		}
 	default:
 		d.t.Errorf("the daemon was asked to %s", method)
+	}
+}
+
+// record adds a record to the thread's rollout.
+func (d *asking) record(payload string) {
+	f, err := os.OpenFile(d.rollout, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = fmt.Fprintf(f, `{"timestamp":"2026-11-21T05:09:00Z","type":"response_item","payload":%s}`+"\n", payload)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		d.t.Error(err)
 	}
 }
 
@@ -253,6 +305,66 @@ func TestAnswerTogether(t *testing.T) {
 		if won := strings.Contains(d.took()["3"], "accept"); won && results[adapters.AllowOnce] != nil || !won && results[adapters.Deny] != nil || !won && results[adapters.AllowOnce] == nil {
 			t.Fatalf("took %q: %v", d.took(), results)
 		}
+	}
+}
+
+// What the daemon says after a request is resolved decides whether the answer counted, and not
+// that it is resolved: the other client's answer may have been first.
+func TestAnswerOvertaken(t *testing.T) {
+	const accept, decline = `{"decision":"accept"}`, `{"decision":"decline"}`
+	for name, tt := range map[string]struct {
+		decision adapters.Decision
+		set      func(d *asking)
+		want     error // nil: taken
+	}{
+		"denied, and a short command was allowed": {deny, func(d *asking) { d.first = map[string]string{"3": accept} }, adapters.ErrNotPending},
+		"denied, and a long command was allowed":  {deny, func(d *asking) { d.first, d.ends, d.runs = map[string]string{"3": accept}, "", true }, adapters.ErrNotPending},
+		"denied, and a command was allowed that failed": {deny, func(d *asking) {
+			d.first, d.ends = map[string]string{"3": accept}, `"status":"failed","exitCode":1`
+		}, adapters.ErrNotPending},
+		"denied, and the daemon says no more":                 {deny, func(d *asking) { d.slow = true }, adapters.ErrUnconfirmed},
+		"denied, allowed, and the daemon shows no process":    {deny, func(d *asking) { d.first, d.ends, d.hides = map[string]string{"3": accept}, "", true }, adapters.ErrUnconfirmed},
+		"denied what ran in the sandbox, and it was denied":   {deny, func(d *asking) { d.begun = "item3" }, nil},
+		"denied what ran in the sandbox, and nothing is said": {deny, func(d *asking) { d.begun, d.slow = "item3", true }, adapters.ErrUnconfirmed},
+		"denied, and another answer failed":                   {deny, func(d *asking) { d.ends, d.first = `"status":"failed","exitCode":null`, map[string]string{"3": "{}"} }, nil},
+		"denied":                                              {deny, func(*asking) {}, nil},
+
+		"allowed, and it was denied":           {allow, func(d *asking) { d.first = map[string]string{"3": decline} }, adapters.ErrNotPending},
+		"allowed, and another answer failed":   {allow, func(d *asking) { d.ends = `"status":"failed","exitCode":null` }, adapters.ErrNotPending},
+		"allowed, and a long command runs":     {allow, func(d *asking) { d.ends, d.runs = "", true }, nil},
+		"allowed, and the command failed":      {allow, func(d *asking) { d.ends = `"status":"failed","exitCode":1` }, nil},
+		"allowed, and the daemon says no more": {allow, func(d *asking) { d.ends = "" }, adapters.ErrUnconfirmed},
+		"allowed what ran in the sandbox, and nothing is said": {allow, func(d *asking) {
+			d.begun, d.ends = "item3", ""
+		}, adapters.ErrUnconfirmed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // for those that the daemon leaves waiting
+			r, a, s := waiting(t)
+			d := ask(t, r, map[string]string{"3": command("3", "touch x", "")})
+			d.set(func() { tt.set(d) })
+			got, err := a.Answer(t.Context(), s, one(t, a, s), tt.decision)
+			if !errors.Is(err, tt.want) || tt.want == nil && (err != nil || !got.Confirmed) {
+				t.Errorf("%+v, %v; want %v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// The end of a command proves nothing of a program that it started and that asked for itself.
+func TestAnswerForPart(t *testing.T) {
+	for name, more := range map[string]string{
+		"a program of a command": `,"approvalId":"part"`, "a host": `,"networkApprovalContext":{"host":"example.com"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, a, s := waiting(t)
+			d := ask(t, r, map[string]string{"3": command("3", "touch x", more)})
+			d.set(func() { d.first = map[string]string{"3": `{"decision":"accept"}`} })
+			if got, err := a.Answer(t.Context(), s, one(t, a, s), deny); !errors.Is(err, adapters.ErrUnconfirmed) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
 	}
 }
 

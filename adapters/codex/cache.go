@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"sync"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/incremental"
+	"rollcall/adapters/internal/usagelog"
 )
 
 // cache keeps what was read of each rollout, for as long as the file is the same
@@ -17,39 +20,71 @@ import (
 type cache struct {
 	mu    sync.Mutex
 	files incremental.Cache[*rolloutFile]
+	saved *factcache.Facts[savedRollout]
 }
 
 // rolloutFile holds what was read of one rollout.
 type rolloutFile struct {
 	incremental.File
 	facts facts
+	usage *usageScan // nil: no query has asked for it
+
+	loaded bool // what an earlier process saved was looked at
 }
+
+// factsFormat is the version of the facts of rollouts. It must be raised when the same fields get
+// another meaning.
+const factsFormat = 1
+
+// savedRollout is what is kept of a rollout between processes.
+type savedRollout struct {
+	state incremental.State
+	facts facts
+	usage *usageScan
+}
+
+// usualRead is about the number of bytes that are read of a large rollout.
+const usualRead = 256 << 10
 
 func newRolloutFile(path string) *rolloutFile {
 	return &rolloutFile{File: incremental.NewFile(path)}
 }
 
 // read returns the present facts of the rollout that info describes, and its present
-// size and time. It reads only what was added since the last time. Where once is true,
-// nothing is kept.
-func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, once bool) (facts, fs.FileInfo, error) {
+// size and time. It reads only what was added since the last time. With q.Once nothing is
+// kept. The caller must not change what the facts point to.
+func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adapters.Query) (rolloutFacts, fs.FileInfo, error) {
 	r := newRolloutFile(path)
-	if !once {
+	if !q.Once {
 		c.mu.Lock()
 		r = c.files.Get(path, newRolloutFile)
 		c.mu.Unlock()
 	}
 	if err := r.Acquire(ctx); err != nil {
-		return facts{}, info, err
+		return rolloutFacts{}, info, err
 	}
 	defer r.Release()
-	if r.IsCurrent(info) {
-		return r.facts, info, nil
+	if !r.loaded {
+		r.loaded = true
+		if known, ok := c.saved.Load(path); ok {
+			r.State, r.facts, r.usage = known.state, known.facts, known.usage
+		}
 	}
+	if r.IsCurrent(info) && (!q.Usage || r.hasUsage()) {
+		return r.now(q), info, nil
+	}
+	before := r.position()
 	for attempt := 0; ; attempt++ {
-		found, now, err := r.update(ctx)
+		found, now, err := r.update(ctx, q)
 		if now != nil {
 			info = now
+		}
+		if err == nil {
+			read := info.Size()
+			if !compressed(path) {
+				read = r.readSince(before)
+			}
+			c.saved.Store(path, &savedRollout{r.State, r.facts, r.usage}, read)
 		}
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			return found, info, err
@@ -61,38 +96,107 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, once bo
 	}
 }
 
+// position is up to where a rollout was read, for its facts and for its usage.
+type position struct {
+	next    int64
+	scan    *usageScan
+	scanned int64
+}
+
+func (r *rolloutFile) position() position {
+	p := position{next: r.Next, scan: r.usage}
+	if p.scan != nil {
+		p.scanned = p.scan.next
+	}
+	return p
+}
+
+// readSince returns about how many bytes were read since the position before.
+func (r *rolloutFile) readSince(before position) int64 {
+	now := r.position()
+	read := min(max(now.next-before.next, 0), usualRead)
+	if now.scan != before.scan { // it began again
+		before.scanned = 0
+	}
+	return read + max(now.scanned-before.scanned, 0)
+}
+
+// rolloutFacts holds the facts of a rollout and, if they were asked for, the steps of its usage.
+type rolloutFacts struct {
+	facts
+	usage []adapters.Usage
+}
+
+// now returns what the query asks for of what was read.
+func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
+	out := rolloutFacts{facts: r.facts}
+	if q.Usage && r.hasUsage() {
+		out.usage = r.usage.steps(r.facts.tokenTotals(), r.facts.last)
+	}
+	return out
+}
+
 // update brings the facts up to date. It returns the facts, with an error as far as
 // they were read, and describes the file that was opened.
-func (r *rolloutFile) update(ctx context.Context) (facts, fs.FileInfo, error) {
+func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFacts, fs.FileInfo, error) {
 	file, info, err := agentfile.OpenRegular(r.Path)
 	if err != nil {
-		return facts{}, nil, err
+		return rolloutFacts{}, nil, err
 	}
 	defer file.Close()
+	r.Begin(file, info)
 	var p progress
 	switch {
-	case r.IsCurrent(info):
-		return r.facts, info, nil
+	case r.IsOpenedCurrent() && (!q.Usage || r.hasUsage()):
+		return r.now(q), info, nil
 	case compressed(r.Path):
-		p, err = readCompressed(ctx, file)
-	case r.facts.known && r.HasGrown(file, info):
+		p, r.usage, err = readCompressed(ctx, file)
+	case r.facts.known && r.HasGrown(file):
 		p, err = readRollout(ctx, file, info.Size(), &progress{r.facts, r.Next})
+	case r.facts.known && r.IsOpenedCurrent():
+		p = progress{r.facts, r.Next}
 	default:
+		r.usage = nil
 		p, err = readRollout(ctx, file, info.Size(), nil)
 	}
+	if err == nil && !compressed(r.Path) {
+		err = r.readUsage(ctx, file, &p, q)
+	}
 	if err != nil {
-		return p.facts, info, err
+		return rolloutFacts{facts: p.facts}, info, err
 	}
 	r.facts, r.Next = p.facts, p.next
 	if _, err := r.Finish(file, info, 0); err != nil {
-		return p.facts, info, err
+		return rolloutFacts{facts: p.facts}, info, err
 	}
-	return p.facts, info, nil
+	return r.now(q), info, nil
+}
+
+// hasUsage reports whether the scan has all that was read.
+func (r *rolloutFile) hasUsage() bool { return r.usage != nil && r.usage.next >= r.Next }
+
+// readUsage brings the scan up to date, if it is asked for. A scan that is not finished in time goes on at the next
+// question; until then the usage is not known.
+func (r *rolloutFile) readUsage(ctx context.Context, file io.ReaderAt, p *progress, q *adapters.Query) error {
+	if !q.Usage {
+		return nil
+	}
+	if r.usage == nil {
+		r.usage = newUsageScan(&p.facts.head)
+	}
+	limited, cancel := usagelog.WithMargin(ctx)
+	defer cancel()
+	err := r.usage.read(limited, file, p.next)
+	if limited.Err() != nil && errors.Is(err, limited.Err()) && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // endQuestion drops the entries that the last calls did not need, if there are too
-// many.
-func (c *cache) endQuestion() {
+// many, and saves what was read for other processes.
+func (c *cache) endQuestion(last bool) {
+	c.saved.Flush(last)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.files.Trim()

@@ -21,22 +21,27 @@ func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 
 // readCompressed reads a .jsonl.zst, into which Codex compresses rollouts that have not
 // been used for a long time. It can't be read from its end, so all of it is read.
-func readCompressed(ctx context.Context, r io.Reader) (progress, error) {
+func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, error) {
 	decoder, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
-		return progress{}, err
+		return progress{}, nil, err
 	}
 	defer decoder.Close()
 	var p progress
+	scan := newUsageScan(&head{})
 	limited := &io.LimitedReader{R: decoder, N: compressedLimit}
 	lines := bufio.NewReaderSize(limited, 64<<10)
 	for n := 0; ; n++ {
 		if err := ctx.Err(); err != nil {
-			return p, err
+			return p, nil, err
 		}
 		line, long, err := readLine(lines)
 		if err == nil {
 			p.facts.applyLine(n, line, long)
+			if n == 0 {
+				scan = newUsageScan(&p.facts.head)
+			}
+			scan.line(line)
 			continue
 		}
 		if errors.Is(err, io.EOF) {
@@ -44,9 +49,9 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, error) {
 				p.facts.skip("rollout too large to be unpacked whole")
 				p.facts.turn = turn{}
 			}
-			return p, nil
+			return p, scan, nil
 		}
-		return p, err
+		return p, nil, err
 	}
 }
 

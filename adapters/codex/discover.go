@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/report"
+	"rollcall/proc"
 )
 
 // discovery holds the state of one call of Discover.
@@ -25,14 +27,16 @@ type discovery struct {
 	census      census
 	noTable     bool // the process table could not be read
 	answer      *report.Answer
-	mainThreads map[*host]int   // the number of main threads, not sub-agents, of each host
-	attended    map[string]bool // threads of a daemon that a terminal interface shows, or may
+	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
+	attended    map[string]bool          // threads of a daemon that a terminal interface shows, or may
+	shownBy     map[string]proc.Identity // the interfaces that certainly show threads of a daemon
 }
 
 // found is one rollout, with its facts and its process.
 type found struct {
 	rollout
 	facts facts
+	usage []adapters.Usage // by time; nil where it is not asked for
 	host  *host
 	err   error
 }
@@ -244,11 +248,18 @@ func readable(path string) error {
 	return adapters.Unreadable(path, err)
 }
 
-// read fills in the facts.
+// read fills in the facts, those of the newest files first.
 func (d *discovery) read(ctx context.Context, list []*found) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b *found) int { return b.info.ModTime().Compare(a.info.ModTime()) })
 	agentfile.Parallel(len(list), func(i int) {
 		f := list[i]
-		f.facts, f.info, f.err = d.adapter.rollouts.read(ctx, f.path, f.info, d.query.Once)
+		var read rolloutFacts
+		read, f.info, f.err = d.adapter.rollouts.read(ctx, f.path, f.info, &d.query)
+		f.facts, f.usage = read.facts, read.usage
+		if d.query.Usage && f.err == nil && f.usage == nil && f.facts.totals != nil {
+			d.answer.Skip("usage not read in time", 1)
+		}
 	})
 }
 
@@ -299,9 +310,7 @@ func (d *discovery) askDaemons(ctx context.Context, r *root, list []*found) map[
 		}
 		said, err := d.adapter.daemons.ask(ctx, r.path, h.Identity, ids, d.now)
 		d.answer.Problem(err)
-		for id, s := range said {
-			answers[id] = s
-		}
+		maps.Copy(answers, said)
 	}
 	return answers
 }
@@ -317,6 +326,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 	}
 	if call, ok := s.oldestCall(); ok && f.host != nil {
 		s.running, s.nothingRuns = d.census.processOfCall(d.adapter.table, f.host, f.id, call.at)
+		s.pressure = d.adapter.table.Pressure()
 	}
 	v := decide(s)
 	if d.noTable && f.host == nil && v.Status == adapters.Stopped {
@@ -329,7 +339,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		Title:       cmp.Or(row.name, name, f.facts.title, f.facts.task),
 		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
 		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
-		Tokens: f.facts.tokenTotals(), Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
+		Tokens: f.facts.tokenTotals(), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
 		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path},
 	}
 	if out.LastActivityAt.IsZero() && f.info != nil {
@@ -339,6 +349,9 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		out.Process = f.host.Identity
 		out.Shared = f.host.isServer() || out.Parent != "" || d.mainThreads[f.host] > 1
 		out.Unattended = f.host.daemon && out.Parent == "" && f.facts.byTerminal && !d.attended[f.id]
+		if f.host.daemon {
+			out.Terminal = d.shownBy[f.id]
+		}
 		d.answer.Watch(filepath.Dir(f.path))
 	}
 	if v.Status == adapters.Waiting && v.WaitingFor == adapters.ForPermission {

@@ -270,11 +270,15 @@ func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped,
 // tokenTotals returns the thread's tokens as all adapters count them. Codex counts
 // cached and written tokens into its input.
 func (f *facts) tokenTotals() *adapters.Tokens {
-	t := f.totals
-	if t == nil {
+	if f.totals == nil {
 		return nil
 	}
-	return &adapters.Tokens{
+	t := f.totals.counts()
+	return &t
+}
+
+func (t *tokens) counts() adapters.Tokens {
+	return adapters.Tokens{
 		Input:     max(0, t.input-t.cached-t.written),
 		Output:    t.output,
 		CacheRead: t.cached, CacheWrite: t.written,

@@ -22,6 +22,7 @@ func aged(t *testing.T, a *Adapter, home string) {
 		}
 		return os.Chtimes(path, at, at)
 	}))
+	<-time.After(50 * time.Millisecond) // a file that was changed just now is read again
 	look(t, a, home, adapters.Query{})
 	putBack(a, home, 2*sweepPause)
 }

@@ -24,12 +24,11 @@ func parseLong(begin, end []byte) record {
 		}
 		return true
 	})
-	at := bytes.Index(begin, []byte(`"payload":`))
-	if at < 0 {
+	before, payload, ok := bytes.Cut(begin, []byte(`"payload":`))
+	if !ok {
 		return r
 	}
 	var name string
-	payload := begin[at+len(`"payload":`):]
 	_ = jsonl.Top(payload, func(key, raw []byte) bool {
 		switch string(key) {
 		case "type":
@@ -65,7 +64,7 @@ func parseLong(begin, end []byte) record {
 			r.kind, r.text = prompt, userText(member(payload, "text"))
 		}
 	case "":
-		if bytes.Contains(begin[:at], []byte(`"session_meta"`)) {
+		if bytes.Contains(before, []byte(`"session_meta"`)) {
 			r.kind = meta
 		}
 	}

@@ -42,11 +42,11 @@ func (n *names) of(ctx context.Context, root string) (map[string]string, error) 
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	index := n.files.Get(path, func(path string) *indexFile { return &indexFile{File: incremental.NewFile(path)} })
-	if index.IsCurrent(info) {
+	if index.Begin(file, info); index.IsOpenedCurrent() {
 		return index.names, nil
 	}
 	found := map[string]string{}
-	if index.HasGrown(file, info) {
+	if index.HasGrown(file) {
 		maps.Copy(found, index.names)
 	} else {
 		index.Reset()

@@ -21,8 +21,7 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 
 // Queue implements adapters.Prompter, by thread/queue/add, which `codex queue` uses (0.169.0).
 func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
-	capabilities := map[string]any{"experimentalApi": true}
-	return a.prompt(ctx, s, capabilities, func(c *client, _ bool) error {
+	return a.prompt(ctx, s, experimental, func(c *client, _ bool) error {
 		_, err := c.call(ctx, "thread/queue/add", map[string]any{
 			"threadId": s.ID, "clientUserMessageId": uuid.New(), "input": input(prompt)})
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/report"
 )
 
@@ -24,6 +25,7 @@ type observation struct {
 	// files can't be seen.
 	possibleHost *host
 	now          time.Time
+	pressure     float64 // of the processors, see proc.Lister
 }
 
 const (
@@ -164,7 +166,7 @@ func (s observation) openTurn(holder string) report.Verdict {
 func (s observation) needsPermission(c toolCall) bool {
 	age := s.now.Sub(c.at)
 	return s.nothingRuns && s.userDecides() &&
-		((c.escalated || c.tool == patchTool) && age >= startDelay || slices.Contains(commandTools, c.tool) && age >= longWait)
+		((c.escalated || c.tool == patchTool) && age >= busy.Delay(startDelay, s.pressure) || slices.Contains(commandTools, c.tool) && age >= longWait)
 }
 
 func (s observation) whyPermission(c toolCall) string {

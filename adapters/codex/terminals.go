@@ -46,7 +46,7 @@ func (d *discovery) matchTerminals(ctx context.Context, r *root) {
 		if free[at].resumes != t.id {
 			d.adapter.terminals.Put(t.id, free[at].Identity)
 		}
-		d.attended[t.id] = true
+		d.attended[t.id], d.shownBy[t.id] = true, free[at].Identity
 		free = slices.Delete(free, at, at+1)
 	}
 	doubtful := map[*host]bool{}
@@ -148,9 +148,9 @@ func (d *discovery) daemonThreads(ctx context.Context, r *root) []daemonThread {
 		if h == nil || !h.daemon {
 			continue
 		}
-		f, _, err := d.adapter.rollouts.read(ctx, ro.path, ro.info, d.query.Once)
+		f, _, err := d.adapter.rollouts.read(ctx, ro.path, ro.info, &adapters.Query{Once: d.query.Once})
 		if err != nil {
-			f = facts{}
+			f = rolloutFacts{}
 		}
 		if f.parent == "" {
 			list = append(list, daemonThread{id: ro.id, folder: f.cwd, begun: begunAt(ro.id, f.started)})

@@ -94,6 +94,21 @@ func (s *scenery) check(what string, all, listed []*codexProcess, unattended ...
 	}
 }
 
+// shownBy wants these threads to be shown by these processes; nil: by none that is certain.
+func (s *scenery) shownBy(what string, want map[string]*codexProcess) {
+	s.t.Helper()
+	sessions, _ := s.rows()
+	for id, p := range want {
+		pid := 0
+		if p != nil {
+			pid = p.cmd.Process.Pid
+		}
+		if got := sessions[id].Terminal.PID; got != pid {
+			s.t.Errorf("%s: thread %s is shown by process %d, want %d", what, id, got, pid)
+		}
+	}
+}
+
 // Which terminal interfaces have no thread of the daemon, and which threads have no
 // terminal any more.
 func TestTerminalsOfTheDaemon(t *testing.T) {
@@ -109,6 +124,7 @@ func TestTerminalsOfTheDaemon(t *testing.T) {
 	s.check("a second one", all, []*codexProcess{second})
 	b := s.thread()
 	s.check("each with a thread", all, nil)
+	s.shownBy("each with a thread", map[string]*codexProcess{a: first, b: second})
 
 	alone := s.open("--no-daemon")
 	s.check("one that uses no daemon", append(all, alone), []*codexProcess{alone})
@@ -120,6 +136,7 @@ func TestTerminalsOfTheDaemon(t *testing.T) {
 	s.check("the first closed", all[1:], nil, a)
 	resumed := s.open("resume", "--no-alt-screen", a)
 	s.check("its thread resumed", []*codexProcess{second, resumed}, nil)
+	s.shownBy("its thread resumed", map[string]*codexProcess{a: resumed, b: second, beside: nil})
 	resumed.kill()
 	s.check("and closed", all[1:], nil, a)
 	list := s.open("resume")

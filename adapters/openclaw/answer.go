@@ -29,7 +29,6 @@ const (
 type approval struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
-	Kind    string `json:"approvalKind"`
 	Created int64  `json:"createdAtMs"`
 	Expires int64  `json:"expiresAtMs"`
 	Session string `json:"sessionKey"`

@@ -33,7 +33,6 @@ type hello struct {
 	Protocol int `json:"protocol"`
 	Server   struct {
 		Version string `json:"version"`
-		BootID  string `json:"bootId"`
 	} `json:"server"`
 	Features struct {
 		Methods []string `json:"methods"`

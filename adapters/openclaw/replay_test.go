@@ -3,6 +3,7 @@ package openclaw_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -107,9 +108,7 @@ func (p *player) next(method string) map[string]json.RawMessage {
 	answer := map[string]json.RawMessage{"type": json.RawMessage(`"res"`), "ok": json.RawMessage("false"),
 		"error": json.RawMessage(`{"code":"FORBIDDEN","message":"not recorded"}`)}
 	if len(list) > 0 {
-		for k, v := range list[0] {
-			answer[k] = v
-		}
+		maps.Copy(answer, list[0])
 	}
 	if len(list) > 1 {
 		p.answers[method] = list[1:]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -218,10 +219,5 @@ func (w request) String() string {
 }
 
 func anyActive(rows []row) bool {
-	for i := range rows {
-		if rows[i].Active != nil && *rows[i].Active {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(rows, func(r row) bool { return r.Active != nil && *r.Active })
 }

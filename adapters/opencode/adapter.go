@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
@@ -30,13 +31,17 @@ type Adapter struct {
 	now   func() time.Time
 	// serves returns nil if the process listens at the address.
 	serves func(netip.AddrPort, proc.Identity) error
+	// password returns the password with which Rollcall launched a process, or "".
+	password func(proc.Identity) string
 
 	databases report.Memo[string, *snapshot]    // by path
 	files     report.Memo[string, *fileSession] // of the JSON store of versions up to 1.1, by the path of the session's file
+	saved     *savedSessions                    // the same between processes
 	fileHeads report.Memo[string, *fileHead]    // by the same
 	logs      report.Memo[string, *logState]    // by path
 	runOwners runOwners
 	homes     report.Recent // data folders, see useOf
+	versions  versions
 
 	watched report.Watch
 }
@@ -54,7 +59,8 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, serves: proc.CheckListenedBy}
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, serves: proc.CheckListenedBy, password: cfg.Password,
+		saved: factcache.Of[fileSession](cfg.Facts, string(adapters.OpenCode), factsFormat)}
 }
 
 var description = adapters.Register(adapters.Description{

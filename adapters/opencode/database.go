@@ -28,11 +28,13 @@ type scope struct {
 	live   millis          // those updated no earlier may run: their tool calls are needed
 	runs   bool            // there is a process that may run them
 	totals bool
+	usage  bool // what was used when is needed
+	once   bool // see Query.Once
 }
 
 // covers reports whether the rows that were read for s include those for t.
 func (s scope) covers(t scope) bool {
-	if t.totals && !s.totals || t.runs && (!s.runs || s.live > t.live) || !within(t.also, s.also) {
+	if t.totals && !s.totals || t.usage && !s.usage || t.runs && (!s.runs || s.live > t.live) || !within(t.also, s.also) {
 		return false
 	}
 	switch {
@@ -89,9 +91,9 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 	}
 	now := &snapshot{scope: want}
 	now.stamp, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
-		r := &reading{db: db, want: want, was: was}
+		r := &reading{db: db, want: want, was: was, saved: a.saved, path: path}
 		err := r.all(ctx)
-		now.sessions = r.sessions
+		now.sessions, now.scope = r.sessions, r.want
 		return err
 	})
 	if err != nil {
@@ -101,6 +103,7 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 		f.files = []string{path}
 	}
 	a.databases.Put(path, now)
+	a.saved.Flush(want.once)
 	return now.sessions, nil
 }
 
@@ -123,6 +126,36 @@ type reading struct {
 	part     map[string]bool
 	sessions map[string]*facts
 	read     int // messages read to sum up tokens
+
+	path  string
+	saved *savedSessions
+	costs map[string]int64 // by session: about how many bytes were read for its prompts and sums
+}
+
+// before returns what was read of a session at an earlier time, by this process or another one;
+// nil: nothing. It holds where the last message and the time of the session's update are the same.
+func (r *reading) before(f *facts) *facts {
+	var old *facts
+	if r.was != nil {
+		old = r.was.sessions[f.id]
+	}
+	if old == nil {
+		saved, _ := r.saved.Load(r.path + "#" + f.id)
+		old = saved.facts
+	}
+	if old == nil || old.id != f.id || old.last.ID != f.last.ID || old.last.updated != f.last.updated || old.updated != f.updated {
+		return nil
+	}
+	return old
+}
+
+// save keeps the sessions of which more than their rows was read.
+func (r *reading) save() {
+	for id, cost := range r.costs {
+		if f := r.sessions[id]; f != nil {
+			r.saved.Store(r.path+"#"+id, &fileSession{facts: f}, cost)
+		}
+	}
 }
 
 func (r *reading) all(ctx context.Context) error {
@@ -140,6 +173,11 @@ func (r *reading) all(ctx context.Context) error {
 			return err
 		}
 		f.finish()
+	}
+	r.save()
+	r.keepUsage()
+	if r.want.usage {
+		return r.usage(ctx)
 	}
 	return nil
 }

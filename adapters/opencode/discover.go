@@ -193,7 +193,7 @@ func (r *root) oldest() time.Time {
 
 // scope returns which sessions of a root's stores the query needs.
 func (d *discovery) scope(r *root, l *links) scope {
-	want := scope{totals: d.query.Totals, also: map[string]bool{}, runs: len(r.hosts) > 0}
+	want := scope{totals: d.query.Totals, usage: d.query.Usage, once: d.query.Once, also: map[string]bool{}, runs: len(r.hosts) > 0}
 	if !d.query.Since.IsZero() {
 		want.since = millis(d.query.Since.UnixMilli())
 	}
@@ -328,6 +328,7 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 	if c.host != nil {
 		s.server = l.serverAnswers[c.host]
 		s.runs = d.census.hasChild(c.host)
+		s.pressure = d.adapter.table.Pressure()
 		s.child = f.waitingChild(answers)
 	}
 	v := decide(s)
@@ -337,6 +338,9 @@ func (d *discovery) session(l *links, f *facts, c claim, answers map[string]*ada
 		CWD: f.cwd, Model: f.model, Title: f.title, FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
 		Parent: f.parent, Version: f.version, Tokens: f.tokens, Context: adapters.Context{Used: f.context},
 		CostUSD: math.Round(f.cost*1e9) / 1e9, StartedAt: f.created.time(), LastActivityAt: f.activity.time(), TurnStartedAt: f.prompted.time(), Files: f.files,
+	}
+	if d.query.Usage && out.Tokens != nil && f.logged {
+		out.Usage = f.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)
 	}
 	if out.Parent == out.ID {
 		out.Parent = ""

@@ -65,7 +65,7 @@ func (a *Adapter) storedUpdate(path string, changed millis) millis {
 			Updated millis `json:"updated"`
 		} `json:"time"`
 	}
-	if _, err := readRecord(path, &row); err != nil || row.Time.Updated <= 0 {
+	if _, _, err := readRecord(path, &row); err != nil || row.Time.Updated <= 0 {
 		return changed
 	}
 	return min(changed, max(row.Time.Created, row.Time.Updated))

@@ -19,55 +19,87 @@ import (
 
 // fileSession holds what was read of one session. It is not changed afterwards.
 type fileSession struct {
-	stamp fileStamp
-	facts *facts
-	sums  map[string]sum // by the message's file; only of messages that won't change
+	facts   *facts
+	sources sources
+	sums    messageSums
 }
 
+// sum holds what one message, or several, used.
 type sum struct {
 	tokens adapters.Tokens
 	cost   float64
-}
-
-// fileStamp identifies one state of a session's files: of its own file, of the folder of its
-// messages, and of the last of these.
-type fileStamp struct {
-	size     int64
-	changed  time.Time
-	messages time.Time
-	last     string
-	lastSize int64
-	lastTime time.Time
-	totals   bool
+	// Of one message:
+	at      millis
+	asks    bool // it is the user's
+	answers bool // it is an answer, or a part of one
 }
 
 // maxFile is the largest size of a record's file in bytes.
 const maxFile = 16 << 20
 
 // readRecord reads one small file of JSON. OpenCode writes its files in place: one
-// that is half written is read again.
-func readRecord(path string, into any) (fs.FileInfo, error) {
-	var info fs.FileInfo
+// that is half written is read again. The stamp is that of the file before its contents
+// were read, and zero with an error.
+func readRecord(path string, into any) (fs.FileInfo, agentfile.Stamp, error) {
 	var err error
 	for range 3 {
 		var b []byte
-		if b, info, err = agentfile.ReadSmall(path, maxFile); err != nil {
-			return nil, err
+		var info fs.FileInfo
+		var stamp agentfile.Stamp
+		if b, info, stamp, err = agentfile.ReadStamped(path, maxFile); err != nil {
+			return nil, agentfile.Stamp{}, err
 		}
 		if err = json.Unmarshal(b, into); err == nil {
-			return info, nil
+			return info, stamp, nil
 		}
 		if time.Since(info.ModTime()) > callDelay {
 			break
 		}
 		<-time.After(2 * time.Millisecond)
 	}
-	return nil, err
+	return nil, agentfile.Stamp{}, err
+}
+
+// fileEntry is the file of a session as its folder shows it.
+type fileEntry struct {
+	id, path string
+	info     fs.FileInfo
+	facts    *facts // once it was read; nil: it isn't wanted
+	err      error
 }
 
 // fileSessions returns the sessions of a JSON store, those of the scope. skipped counts
-// records that were skipped.
+// records that were skipped. The newest files are read first.
 func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, skipped map[string]int) (map[string]*facts, []error) {
+	entries, problems := listFiles(storage, want)
+	slices.SortStableFunc(entries, func(x, y *fileEntry) int { return y.info.ModTime().Compare(x.info.ModTime()) })
+	agentfile.Parallel(len(entries), func(i int) {
+		e := entries[i]
+		if e.err = ctx.Err(); e.err == nil {
+			e.facts, e.err = a.fileSession(ctx, storage, e, want)
+		}
+	})
+	a.saved.Flush(want.once)
+	sessions := map[string]*facts{}
+	for _, e := range entries {
+		f := e.facts
+		switch {
+		case e.err == nil && f != nil:
+			if old := sessions[f.id]; old == nil || old.activity < f.activity {
+				sessions[f.id] = f
+			}
+		case errors.Is(e.err, fs.ErrNotExist), e.err == nil, ctx.Err() != nil:
+		case errors.Is(e.err, fs.ErrPermission):
+			problems = append(problems, adapters.Unreadable(e.path, e.err))
+		default:
+			skipped["session file in an unknown form"]++
+		}
+	}
+	return sessions, problems
+}
+
+// listFiles lists the files of the sessions that may be in the scope.
+func listFiles(storage string, want scope) (list []*fileEntry, problems []error) {
 	dir := filepath.Join(storage, "session")
 	projects, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,8 +108,6 @@ func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, 
 	if err != nil {
 		return nil, []error{adapters.AsProblem(dir, err)}
 	}
-	sessions := map[string]*facts{}
-	var problems []error
 	for _, p := range projects {
 		if !p.IsDir() && p.Type()&fs.ModeSymlink == 0 {
 			continue
@@ -88,89 +118,62 @@ func (a *Adapter) fileSessions(ctx context.Context, storage string, want scope, 
 			problems = append(problems, adapters.AsProblem(project, err))
 		}
 		for _, e := range entries {
-			if ctx.Err() != nil {
-				return sessions, problems
+			id, ok := strings.CutSuffix(e.Name(), ".json")
+			if !ok || !isSession(id) || want.only != nil && !want.only[id] {
+				continue
 			}
-			f, err := a.fileSession(storage, filepath.Join(project, e.Name()), e, want)
-			switch {
-			case err == nil && f != nil:
-				if old := sessions[f.id]; old == nil || old.activity < f.activity {
-					sessions[f.id] = f
-				}
-			case errors.Is(err, fs.ErrNotExist), err == nil:
-			case errors.Is(err, fs.ErrPermission):
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
 				problems = append(problems, adapters.Unreadable(filepath.Join(project, e.Name()), err))
-			default:
-				skipped["session file in an unknown form"]++
+				continue
 			}
+			list = append(list, &fileEntry{id: id, path: filepath.Join(project, e.Name()), info: info})
 		}
 	}
-	return sessions, problems
+	return list, problems
 }
 
-// fileSession reads one session; nil for one that isn't wanted.
-func (a *Adapter) fileSession(storage, path string, e fs.DirEntry, want scope) (*facts, error) {
-	id, ok := strings.CutSuffix(e.Name(), ".json")
-	if !ok || !isSession(id) || want.only != nil && !want.only[id] {
+// fileSession reads one session; nil for one that isn't wanted. With totals, it returns the facts
+// without tokens if ctx ends before all messages are read.
+func (a *Adapter) fileSession(ctx context.Context, storage string, e *fileEntry, want scope) (*facts, error) {
+	head := a.head(e.path, messageFolder(storage, e.id), e.info, want)
+	if !want.wants(e.id, head.active) {
 		return nil, nil
 	}
-	info, err := e.Info()
-	if err != nil {
-		return nil, err
-	}
-	folder := messageFolder(storage, id)
-	head := a.head(path, folder, info, want)
-	if !want.wants(id, head.active) {
-		return nil, nil
-	}
-	stamp := fileStamp{size: head.size, changed: head.changed, messages: head.messages, totals: want.totals}
-	was, _ := a.files.Get(path)
-	if was != nil {
-		stamp.last = was.stamp.last
-		stamp.stampLast(folder)
-		stamp.totals = stamp.totals || was.stamp.totals
-		if stamp == was.stamp {
-			return was.facts.withFreshCalls(storage, want), nil
+	was, known := a.files.Get(e.path)
+	if !known {
+		if saved, ok := a.saved.Load(e.path); ok && saved.facts != nil && saved.facts.id == e.id {
+			was = &saved
 		}
 	}
-	now, err := readFileSession(storage, path, id, was, want)
+	if was != nil && (was.facts.tokens != nil || !want.totals) && was.sources.areUnchanged(storage) {
+		a.files.Put(e.path, was)
+		return was.facts, nil
+	}
+	now, err := readFileSession(ctx, storage, e.path, e.id, was, want)
 	if err != nil {
 		return nil, err
 	}
-	stamp.last = now.facts.last.ID
-	stamp.totals = want.totals || now.facts.tokens != nil
-	stamp.stampLast(folder)
-	now.stamp = stamp
-	a.files.Put(path, now)
+	a.files.Put(e.path, now)
+	if len(now.sources.list) <= maxSources {
+		a.saved.Store(e.path, now, int64(len(now.sources.list)+now.sums.read)*fileCost)
+	}
 	return now.facts, nil
 }
 
-// withFreshCalls returns the known facts of a session whose messages did not change. It
-// reads the calls of an open message again, since their parts may have changed.
-func (f *facts) withFreshCalls(storage string, want scope) *facts {
-	if f.last.ended() || !want.mayRun(f.id, f.activity) {
-		return f
-	}
-	fresh := *f
-	fresh.calls, fresh.tools, fresh.refused, fresh.skipped = nil, false, false, nil
-	m := messageFiles{storage: storage, facts: &fresh}
-	m.calls()
-	fresh.finish()
-	return &fresh
-}
-
-func (s *fileStamp) stampLast(folder string) {
-	s.lastSize, s.lastTime = 0, time.Time{}
-	if s.last == "" {
-		return
-	}
-	if fi, err := os.Stat(filepath.Join(folder, s.last+".json")); err == nil {
-		s.lastSize, s.lastTime = fi.Size(), fi.ModTime()
-	}
-}
+const (
+	// maxSources is the largest number of files for which facts are kept between processes. An
+	// answer that is being written can have many parts.
+	maxSources = 100
+	// fileCost is what reading one small file costs, in bytes of a large one.
+	fileCost = 16 << 10
+)
 
 // readFileSession reads the session's file and the necessary part of its messages.
-func readFileSession(storage, path, id string, was *fileSession, want scope) (*fileSession, error) {
+func readFileSession(ctx context.Context, storage, path, id string, was *fileSession, want scope) (*fileSession, error) {
 	var row struct {
 		ID        string          `json:"id"`
 		Parent    string          `json:"parentID"`
@@ -184,16 +187,20 @@ func readFileSession(storage, path, id string, was *fileSession, want scope) (*f
 			Archived millis `json:"archived"`
 		} `json:"time"`
 	}
-	if _, err := readRecord(path, &row); err != nil {
+	s := &fileSession{}
+	_, stamp, err := readRecord(path, &row)
+	if err != nil {
 		return nil, err
 	}
+	s.sources.note(storage, path, stamp)
 	if row.ID != id {
 		return nil, fmt.Errorf("%s: it describes another session", path)
 	}
 	f := &facts{id: id, parent: row.Parent, directory: row.Directory, title: ownTitle(row.Title), version: row.Version,
 		created: row.Time.Created, updated: row.Time.Updated, archived: row.Time.Archived > 0,
 		byRun: madeByRun(string(row.Rules)), files: []string{path}}
-	m := messageFiles{storage: storage, folder: messageFolder(storage, id), facts: f}
+	m := messageFiles{storage: storage, folder: messageFolder(storage, id), facts: f, sources: &s.sources}
+	s.sources.noteFolder(storage, m.folder)
 	if err := m.list(); err != nil {
 		return nil, err
 	}
@@ -202,8 +209,8 @@ func readFileSession(storage, path, id string, was *fileSession, want scope) (*f
 	if f.partsUnread = f.last.ended() && !f.needsParts(); !f.partsUnread {
 		m.calls()
 	}
-	s := &fileSession{facts: f, sums: map[string]sum{}}
-	m.sum(s, was, want.totals)
+	s.facts = f
+	m.sum(ctx, s, was, want.totals)
 	f.finish()
 	return s, nil
 }
@@ -214,6 +221,7 @@ type messageFiles struct {
 	names           []string // ids, oldest first
 	known           map[string]message
 	facts           *facts
+	sources         *sources // nil: they are not needed
 }
 
 func (m *messageFiles) list() error {

@@ -1,6 +1,21 @@
 package opencode
 
-import "rollcall/adapters"
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"rollcall/adapters"
+)
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
@@ -18,10 +33,20 @@ func (a *Adapter) Modes() []adapters.Mode {
 
 // Command implements adapters.Launcher (1.1.65 to 1.18.33). `opencode run` reads
 // the prompt from standard input; the terminal's needs it as an argument. The id
-// of a new session can't be chosen.
+// of a new session can't be chosen. A terminal interface that is to be answered listens on a
+// port of its own on loopback, with a password.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if !t.Terminal {
+	switch {
+	case t.Terminal && t.Answerable && a.versions.knowsPassword(program):
+		port, err := freePort()
+		if err != nil {
+			return c, err
+		}
+		c.Args = []string{"--hostname", "127.0.0.1", "--port", strconv.Itoa(port)}
+		c.Secret = adapters.NewSecret(passwordVariable)
+		c.Set = []string{userVariable + "=" + defaultUser}
+	case !t.Terminal:
 		c.Args, c.Stdin = []string{"run", "--format", "json"}, t.Prompt
 	}
 	if t.Resume != "" {
@@ -37,4 +62,65 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--prompt="+t.Prompt)
 	}
 	return c, nil
+}
+
+// firstWithPassword is the oldest version of which it is known that its server asks for a
+// password, and that its terminal interface sends it: that of 1.1.65 does not, and ends with
+// "Unauthorized". An older one gets no port.
+const firstWithPassword = "v1.18.33"
+
+// versionLimit is how long `opencode --version` may take.
+const versionLimit = 10 * time.Second
+
+// versions holds the versions of programs that were asked for theirs. The zero value is empty.
+type versions struct {
+	mu   sync.Mutex
+	seen map[string]string // by path
+}
+
+var versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$`)
+
+// knowsPassword reports whether the server of a program can ask for a password. It runs the
+// program, once, since not every installation stores its version.
+func (v *versions) knowsPassword(program string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	version, ok := v.seen[program]
+	if !ok {
+		ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program, "--version")
+		cmd.WaitDelay = time.Second
+		out, err := cmd.Output()
+		version = strings.TrimSpace(string(out))
+		if err != nil || !versionPattern.MatchString(version) {
+			return false // it is asked again
+		}
+		if v.seen == nil {
+			v.seen = map[string]string{}
+		}
+		v.seen[program] = version
+	}
+	return semver.Compare("v"+version, firstWithPassword) >= 0
+}
+
+const (
+	// firstPort and lastPort bound the ports for launches. They are below those that systems
+	// give to outgoing connections, so that no program is given one by chance.
+	firstPort, lastPort = 20000, 32000
+	portTries           = 50
+)
+
+// freePort returns a random port of loopback on which no program listens.
+func freePort() (int, error) {
+	var last error
+	for range portTries {
+		port := firstPort + rand.IntN(lastPort-firstPort)
+		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			return port, l.Close()
+		}
+		last = err
+	}
+	return 0, fmt.Errorf("opencode: no free port was found on 127.0.0.1 for answering it: %w", last)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sort"
@@ -95,9 +96,7 @@ func (r *run) clone() *run {
 	for k := range r.folders {
 		c.folders[k] = true
 	}
-	for k, v := range r.sessions {
-		c.sessions[k] = v
-	}
+	maps.Copy(c.sessions, r.sessions)
 	c.asks = append([]ask(nil), r.asks...)
 	return &c
 }

@@ -1,12 +1,19 @@
 package opencode
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/jsonl"
 )
 
 // read reads one message. A file that is being written is read as empty, and counts as
@@ -21,7 +28,8 @@ func (m *messageFiles) read(id string) (message, bool) {
 	m.known[id] = message{}
 	path := filepath.Join(m.folder, id+".json")
 	var msg message
-	info, err := readRecord(path, &msg)
+	info, stamp, err := readRecord(path, &msg)
+	m.sources.note(m.storage, path, stamp)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			m.facts.skip("message file that could not be read")
@@ -81,7 +89,7 @@ func (m *messageFiles) words(id string) string {
 	if msg, ok := m.read(id); !ok || msg.Role != "user" {
 		return ""
 	}
-	for _, p := range readParts(m.storage, id, 20) {
+	for _, p := range readParts(m.storage, id, 20, m.sources) {
 		if p.Type == "text" && !p.Synthetic {
 			return unquotePrompt(p.Text)
 		}
@@ -90,14 +98,17 @@ func (m *messageFiles) words(id string) string {
 }
 
 // readParts reads the parts of a message, in order, at most the given number of them.
-// It leaves out parts that can't be read.
-func readParts(storage, message string, most int) []part {
+// It leaves out parts that can't be read. It adds the files to from, which may be nil.
+func readParts(storage, message string, most int, from *sources) []part {
 	folder := filepath.Join(storage, "part", message)
+	from.noteFolder(storage, folder)
 	ids := partNames(storage, message)
 	var parts []part
 	for _, id := range ids[:min(len(ids), most)] {
 		var p part
-		info, err := readRecord(filepath.Join(folder, id+".json"), &p)
+		path := filepath.Join(folder, id+".json")
+		info, stamp, err := readRecord(path, &p)
+		from.note(storage, path, stamp)
 		if err != nil {
 			continue
 		}
@@ -130,7 +141,7 @@ func (m *messageFiles) calls() {
 	if m.facts.assistant.ID == "" {
 		return
 	}
-	for _, p := range readParts(m.storage, m.facts.assistant.ID, maxParts) {
+	for _, p := range readParts(m.storage, m.facts.assistant.ID, maxParts, m.sources) {
 		if !m.facts.assistant.ended() {
 			m.facts.activity = max(m.facts.activity, p.updated)
 		}
@@ -138,37 +149,151 @@ func (m *messageFiles) calls() {
 	}
 }
 
-// sum adds up tokens and cost. Messages that are complete are read once.
-func (m *messageFiles) sum(s, was *fileSession, totals bool) {
-	if len(m.names) > sumSession && !totals && (was == nil || was.facts.tokens == nil) {
+// messageSums holds what the first messages of a session used. Those that are complete, which OpenCode does not change
+// any more, and from which no other fact follows, are read once.
+type messageSums struct {
+	messages int    // the first ones, in the order of their ids
+	names    uint64 // hash of these ids
+	each     []sum  // what each of them used
+	open     []int  // those that may change, by their index: they are read at every change of the session
+
+	read int `facts:"-"` // message files that were read for it
+}
+
+// hashNames returns the hash of ids.
+func hashNames(ids []string) uint64 {
+	h := xxhash.New()
+	for _, id := range ids {
+		_, _ = h.WriteString(id)
+		_, _ = h.WriteString("\n")
+	}
+	return h.Sum64()
+}
+
+// sumUnasked is the number of messages that are read to sum up tokens without Query.Totals, beyond
+// those that are read for other facts.
+const sumUnasked = 4
+
+// sum adds up tokens and cost, if they are asked for, were known before, or need few messages. Messages that are
+// complete are read once. If ctx ends first, nothing is known yet, but what was read is kept.
+func (m *messageFiles) sum(ctx context.Context, s, was *fileSession, totals bool) {
+	if was != nil && was.sums.messages <= len(m.names) && was.sums.names == hashNames(m.names[:was.sums.messages]) {
+		s.sums = was.sums
+		s.sums.each, s.sums.read = slices.Clone(was.sums.each), 0
+	}
+	if !totals && (was == nil || was.facts.tokens == nil) && len(m.names)-s.sums.messages > len(m.known)+sumUnasked {
+		return
+	}
+	again := s.sums.open
+	s.sums.open = nil
+	for _, i := range again {
+		m.count(i, s)
+	}
+	from := s.sums.messages
+	for ; from < len(m.names) && ctx.Err() == nil; from++ {
+		m.count(from, s)
+	}
+	s.sums.messages, s.sums.names = from, hashNames(m.names[:from])
+	if from < len(m.names) {
 		return
 	}
 	var all sum
-	for _, id := range m.names {
-		if was != nil {
-			if known, ok := was.sums[id]; ok {
-				s.sums[id] = known
-				all.add(known)
-				continue
-			}
+	for _, one := range s.sums.each {
+		all.add(one)
+		m.log(one)
+	}
+	m.facts.logged = true
+	m.facts.tokens, m.facts.cost = &all.tokens, all.cost
+}
+
+// count reads what the message with the index i used, and notes it if it may change.
+func (m *messageFiles) count(i int, s *fileSession) {
+	for len(s.sums.each) <= i {
+		s.sums.each = append(s.sums.each, sum{})
+	}
+	id := m.names[i]
+	if _, known := m.known[id]; !known {
+		s.sums.read++
+		if one, ok := readTokens(filepath.Join(m.folder, id+".json")); ok {
+			s.sums.each[i] = one
+			return
 		}
-		msg, ok := m.read(id)
-		if !ok {
-			continue
-		}
-		var one sum
-		if msg.Role == "assistant" && msg.Tokens != nil {
+	}
+	s.sums.open = append(s.sums.open, i)
+	msg, _ := m.read(id) // which notes it: it may change
+	one := sum{at: msg.Time.Created, asks: msg.Role == "user"}
+	if msg.Role == "assistant" {
+		if msg.Tokens != nil {
 			one.tokens = msg.Tokens.counts()
 		}
-		if msg.Role == "assistant" && msg.Cost != nil {
+		if msg.Cost != nil {
 			one.cost = *msg.Cost
 		}
-		if msg.Role == "user" || msg.ended() {
-			s.sums[id] = one
-		}
-		all.add(one)
+		one.answers = msg.Time.Completed > 0 && msg.Error == nil || one.tokens.Output > 0
 	}
-	m.facts.tokens, m.facts.cost = &all.tokens, all.cost
+	s.sums.each[i] = one
+}
+
+// readTokens reads the tokens, the cost and the time of a complete message, and nothing else of its file: a
+// store has hundreds of thousands of them. ok is false for a message that must be read whole.
+func readTokens(path string) (one sum, ok bool) {
+	data, _, err := agentfile.ReadSmall(path, maxFile)
+	if err != nil {
+		return sum{}, false
+	}
+	var role, used, cost, times []byte
+	failed := false
+	err = jsonl.Top(data, func(key, raw []byte) bool {
+		switch string(key) {
+		case "role":
+			role = jsonl.Text(raw)
+		case "tokens":
+			used = raw
+		case "cost":
+			cost = raw
+		case "time":
+			times = raw
+		case "error":
+			failed = !jsonl.Null(raw)
+		}
+		return true
+	})
+	if err != nil {
+		return sum{}, false
+	}
+	created, _ := jsonl.Float(jsonl.Get(times, "created"))
+	one.at = millis(created)
+	if string(role) == "user" {
+		one.asks = true
+		return one, true
+	}
+	completed, _ := jsonl.Float(jsonl.Get(times, "completed"))
+	if string(role) != "assistant" || completed <= 0 && !failed {
+		return sum{}, false
+	}
+	var t tokens
+	if !jsonl.Null(used) && json.Unmarshal(used, &t) != nil {
+		return sum{}, false
+	}
+	if !jsonl.Null(cost) {
+		if one.cost, ok = jsonl.Float(cost); !ok {
+			return sum{}, false
+		}
+	}
+	one.tokens = t.counts()
+	one.answers = completed > 0 && !failed || one.tokens.Output > 0
+	return one, true
+}
+
+// log adds a message to what was used when.
+func (m *messageFiles) log(one sum) {
+	m.facts.log.Add(one.at.time(), one.tokens, one.cost)
+	switch {
+	case one.asks:
+		m.facts.log.Prompt()
+	case one.answers:
+		m.facts.log.Answer(one.at.time())
+	}
 }
 
 func (s *sum) add(o sum) {

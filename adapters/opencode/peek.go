@@ -278,7 +278,7 @@ func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Mes
 			return c.result(), &adapters.Problem{Kind: adapters.ErrTimeout, Path: m.folder, Err: err}
 		}
 		if msg, ok := m.read(id); ok {
-			c.add(msg, readParts(storage, id, maxParts))
+			c.add(msg, readParts(storage, id, maxParts, nil))
 		}
 	}
 	return c.result(), nil

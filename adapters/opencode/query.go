@@ -121,11 +121,9 @@ func (r *reading) prompts(ctx context.Context) error {
 		if f.last.ID == "" {
 			continue
 		}
-		if r.was != nil {
-			if old := r.was.sessions[id]; old != nil && old.last.ID == f.last.ID && old.firstPrompt != "" && old.updated == f.updated {
-				f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
-				continue
-			}
+		if old := r.before(f); old != nil && old.firstPrompt != "" {
+			f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
+			continue
 		}
 		missing = append(missing, id)
 	}
@@ -167,6 +165,7 @@ func (r *reading) promptsOf(ctx context.Context, ids []string) error {
 		if f := r.sessions[id]; f != nil {
 			f.firstPrompt, f.lastPrompt = unquotePrompt(firstText), unquotePrompt(lastText)
 			f.prompted = millis(prompted)
+			r.note(id, promptCost)
 		}
 	}
 	return rows.Err()
@@ -301,12 +300,9 @@ const (
 
 // sum adds up the messages of a session, for versions up to 1.14.41.
 func (r *reading) sum(ctx context.Context, f *facts) error {
-	if r.was != nil {
-		old := r.was.sessions[f.id]
-		if old != nil && old.tokens != nil && old.last.ID == f.last.ID && old.last.updated == f.last.updated && old.updated == f.updated {
-			f.tokens, f.cost = old.tokens, old.cost
-			return nil
-		}
+	if old := r.before(f); old != nil && old.tokens != nil {
+		f.tokens, f.cost = old.tokens, old.cost
+		return nil
 	}
 	limit := -1
 	if !r.want.totals {
@@ -343,6 +339,18 @@ func (r *reading) sum(ctx context.Context, f *facts) error {
 	}
 	if n != limit {
 		f.tokens, f.cost = &sum, cost
+		r.note(f.id, int64(n)*promptCost)
 	}
 	return rows.Err()
+}
+
+// promptCost is what finding the prompts of a session costs, in bytes of a large file.
+const promptCost = 64 << 10
+
+// note adds what was read of a session beyond its row.
+func (r *reading) note(id string, cost int64) {
+	if r.costs == nil {
+		r.costs = map[string]int64{}
+	}
+	r.costs[id] += cost
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/usagelog"
 )
 
 // textLimit bounds prompts, titles and errors, in bytes.
@@ -156,6 +157,8 @@ type facts struct {
 	tokens  *adapters.Tokens
 	cost    float64
 	context int64
+	log     usagelog.Log // what was used when
+	logged  bool         // log has all messages; of a database only with scope.usage
 
 	firstPrompt, lastPrompt string
 	prompted                millis // when the user wrote lastPrompt

@@ -367,7 +367,7 @@ func directoryOf(path string) string {
 	var row struct {
 		Directory string `json:"directory"`
 	}
-	_, _ = readRecord(path, &row) // without a folder it is in none
+	_, _, _ = readRecord(path, &row) // without a folder it is in none
 	return row.Directory
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -64,11 +65,24 @@ type serverClient struct {
 // client returns a client for the server of one process. It connects only to this
 // machine and follows no redirect. Over each connection it sends the password and the
 // names of folders only when that process has accepted the connection. The password is
-// the one in Rollcall's own environment, if any.
+// the one with which Rollcall launched the process, or else the one in Rollcall's own
+// environment, if any.
 func (a *Adapter) client(h *host, base string) *serverClient {
-	return &serverClient{http: a.httpClient(h.Identity), base: base,
-		user: cmp.Or(a.env("OPENCODE_SERVER_USERNAME"), "opencode"), password: a.env("OPENCODE_SERVER_PASSWORD")}
+	c := &serverClient{http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity)}
+	if c.password == "" {
+		c.user, c.password = cmp.Or(a.env(userVariable), defaultUser), a.env(passwordVariable)
+	}
+	return c
 }
+
+const (
+	// passwordVariable is the variable with the password that a server asks for (1.1.65 to 1.18.33).
+	passwordVariable = "OPENCODE_SERVER_PASSWORD"
+	// userVariable is the variable with the name that a server expects with the password.
+	userVariable = "OPENCODE_SERVER_USERNAME"
+	// defaultUser is that name, unless the variable is set.
+	defaultUser = "opencode"
+)
 
 func (a *Adapter) httpClient(id proc.Identity) *http.Client {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -216,9 +230,7 @@ func (c *serverClient) ask(ctx context.Context, folders []string) (*serverAnswer
 		if err := c.get(ctx, "/question"+query, &questions); err != nil {
 			return nil, err
 		}
-		for id, st := range status {
-			s.status[id] = st
-		}
+		maps.Copy(s.status, status)
 		for _, p := range permissions {
 			s.permissions[p.SessionID] = cmp.Or(p.Permission, p.ID)
 		}

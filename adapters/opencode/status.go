@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/report"
 )
 
@@ -61,6 +62,8 @@ type observation struct {
 	runs    bool              // a process other than OpenCode runs below the host
 	noTable bool              // the process table could not be read
 	now     time.Time
+	// pressure is that of the processors, see proc.Lister.
+	pressure float64
 }
 
 const (
@@ -270,7 +273,7 @@ func (s observation) needsPermission(c call) string {
 		}
 	}
 	age := s.now.Sub(c.since.time())
-	if c.tool == "bash" && !s.runs && age > callDelay {
+	if c.tool == "bash" && !s.runs && age > busy.Delay(callDelay, s.pressure) {
 		return fmt.Sprintf("bash since %s has not begun, and no process of it runs", s.clock(c.since))
 	}
 	return ""

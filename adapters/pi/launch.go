@@ -18,6 +18,11 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 // Modes implements adapters.Launcher: Pi never asks for permission.
 func (a *Adapter) Modes() []adapters.Mode { return nil }
 
+var _ adapters.Piped = (*Adapter)(nil)
+
+// Talk implements adapters.Piped (1.5.2).
+func (a *Adapter) Talk() adapters.Talk { return pistore.NewTalk() }
+
 // Command implements adapters.Launcher (0.73.1 and 1.5.2).
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	return pistore.Launch(program, t)

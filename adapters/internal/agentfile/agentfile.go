@@ -44,16 +44,24 @@ func regular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 // ReadSmall reads a regular file of at most limit bytes. It returns ErrTooLarge for
 // a larger one.
 func ReadSmall(path string, limit int64) ([]byte, fs.FileInfo, error) {
+	data, info, _, err := ReadStamped(path, limit)
+	return data, info, err
+}
+
+// ReadStamped is ReadSmall, and also returns the stamp that the file had before its contents were
+// read.
+func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 	f, info, err := OpenRegular(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, Stamp{}, err
 	}
 	defer f.Close()
+	stamp := StampOfOpen(f, info)
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: over %d KB", ErrTooLarge, limit>>10)}
 	}
-	return data, info, err
+	return data, info, stamp, err
 }
 
 // Unchanged reports whether a file still is the one that before describes, with

@@ -14,18 +14,6 @@ func Open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-// ID identifies a file while it exists.
-type ID struct{ device, inode uint64 }
-
-// IDOf returns the identity of the file that info describes.
-func IDOf(info fs.FileInfo) ID {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return ID{}
-	}
-	return ID{uint64(st.Dev), uint64(st.Ino)}
-}
-
 // OwnedByUser reports whether a file belongs to the user who runs Rollcall.
 func OwnedByUser(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -24,12 +24,6 @@ func Open(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// ID identifies a file on other systems.
-type ID struct{}
-
-// IDOf returns the same for all files: os.FileInfo holds no identity here.
-func IDOf(fs.FileInfo) ID { return ID{} }
-
 // OwnedByUser always returns true. The environment of another user's process is
 // not visible, so none of that user's folders is found in the first place.
 func OwnedByUser(fs.FileInfo) bool { return true }

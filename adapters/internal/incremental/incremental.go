@@ -3,13 +3,14 @@
 package incremental
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/cespare/xxhash/v2"
 
 	"rollcall/adapters/internal/agentfile"
 )
@@ -19,15 +20,24 @@ const (
 	lastBytesLen = 256
 )
 
+// State identifies the part of a file that was read. It is a part of what is kept between
+// processes.
+type State struct {
+	Stamp agentfile.Stamp // of the file when it was read last; zero: never
+	Next  int64           // the complete lines up to here were read
+	// LastLen and LastSum are the length and the hash of the last bytes before Next.
+	LastLen int64
+	LastSum uint64
+}
+
 // File is the state of reading a file in steps. What was read stays valid while the file and
 // its bytes before Next are the same. Only the holder of the lock may use it.
 type File struct {
 	Path string
-	Info fs.FileInfo // when it was read last; nil: never
-	Next int64       // the complete lines up to here were read
+	State
 
-	lock      chan struct{}
-	lastBytes []byte // the bytes before Next
+	lock   chan struct{}
+	opened agentfile.Stamp // of the file that is being read
 }
 
 // NewFile returns a File of which nothing was read yet.
@@ -47,30 +57,44 @@ func (f *File) Acquire(ctx context.Context) error {
 func (f *File) Release() { <-f.lock }
 
 // IsCurrent reports whether nothing changed since the last read.
-func (f *File) IsCurrent(info fs.FileInfo) bool { return agentfile.Unchanged(f.Info, info) }
+func (f *File) IsCurrent(info fs.FileInfo) bool {
+	return !f.Stamp.IsZero() && f.Stamp.Size == info.Size() && f.Stamp.Unchanged(agentfile.StampOf(f.Path, info))
+}
+
+// Begin must be called when the file was opened, right after info was read from it.
+func (f *File) Begin(file *os.File, info fs.FileInfo) { f.opened = agentfile.StampOfOpen(file, info) }
+
+// IsOpenedCurrent reports whether nothing changed from the last read to Begin.
+func (f *File) IsOpenedCurrent() bool { return f.Stamp.Unchanged(f.opened) }
+
+// IsOpened reports whether the file that was opened is the one that was read last, which may have
+// changed since.
+func (f *File) IsOpened() bool { return f.Stamp.SameFile(f.opened) }
 
 // Reset forgets everything that was read.
-func (f *File) Reset() { f.Info, f.Next, f.lastBytes = nil, 0, nil }
+func (f *File) Reset() { f.State = State{} }
 
 // HasGrown reports whether the open file is the known one with something appended, so
 // that reading can continue at Next.
-func (f *File) HasGrown(file io.ReaderAt, info fs.FileInfo) bool {
-	if f.Info == nil || !os.SameFile(f.Info, info) || info.Size() <= f.Info.Size() || info.Size()-f.Next > growthLimit {
+func (f *File) HasGrown(file io.ReaderAt) bool {
+	size := f.opened.Size
+	if !f.Stamp.SameFile(f.opened) || size <= f.Stamp.Size || size-f.Next > growthLimit || f.LastLen > f.Next {
 		return false
 	}
-	mark := make([]byte, len(f.lastBytes))
-	_, err := file.ReadAt(mark, f.Next-int64(len(mark)))
-	return err == nil && bytes.Equal(mark, f.lastBytes)
+	last := make([]byte, f.LastLen)
+	_, err := file.ReadAt(last, f.Next-f.LastLen)
+	return err == nil && xxhash.Sum64(last) == f.LastSum
 }
 
 // Finish records that the complete lines up to Next were read. It returns the
 // unfinished line after them, if it has at most limit bytes. A file that has become
 // shorter meanwhile gives io.ErrUnexpectedEOF.
 func (f *File) Finish(file io.ReaderAt, info fs.FileInfo, limit int64) (rest []byte, err error) {
-	f.lastBytes = make([]byte, min(lastBytesLen, f.Next))
-	if _, err := file.ReadAt(f.lastBytes, f.Next-int64(len(f.lastBytes))); err != nil && !errors.Is(err, io.EOF) {
+	last := make([]byte, min(lastBytesLen, f.Next))
+	if _, err := file.ReadAt(last, f.Next-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	f.LastLen, f.LastSum = int64(len(last)), xxhash.Sum64(last)
 	if n := info.Size() - f.Next; n > 0 && n <= limit {
 		rest = make([]byte, n)
 		if _, err := file.ReadAt(rest, f.Next); errors.Is(err, io.EOF) {
@@ -79,7 +103,7 @@ func (f *File) Finish(file io.ReaderAt, info fs.FileInfo, limit int64) (rest []b
 			return nil, err
 		}
 	}
-	f.Info = info
+	f.Stamp = f.opened
 	return rest, nil
 }
 

@@ -29,7 +29,6 @@ type BackwardReader struct {
 	base    int64 // file offset of buf[lo]
 	partial bool
 	first   bool // nothing returned yet
-	long    int
 }
 
 // Backward starts reading at size, which is usually the file's size; it does not read
@@ -63,9 +62,6 @@ func (b *BackwardReader) Close() {
 // Partial reports whether the line that Prev returned last is the file's last one
 // and has no newline: it may still be being written.
 func (b *BackwardReader) Partial() bool { return b.partial }
-
-// Long returns how many lines were over the cap so far.
-func (b *BackwardReader) Long() int { return b.long }
 
 // Prev returns the line before the one returned last, without its newline, and
 // the offset of its first byte. Empty lines are left out. The line is valid
@@ -161,7 +157,6 @@ func (b *BackwardReader) longLine() ([]byte, int64, error) {
 // endless returns what is known of a line whose beginning was not found, and ends
 // the reading.
 func (b *BackwardReader) endless(length int64) ([]byte, int64, error) {
-	b.long++
 	offset := b.base
 	b.base = 0
 	tail := make([]byte, EndLen)
@@ -172,7 +167,6 @@ func (b *BackwardReader) endless(length int64) ([]byte, int64, error) {
 }
 
 func (b *BackwardReader) tooLong(offset, length int64) ([]byte, int64, error) {
-	b.long++
 	long, err := longLine(b.r, offset, length)
 	if err != nil {
 		return nil, 0, err

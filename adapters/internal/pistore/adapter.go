@@ -17,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
@@ -33,6 +34,7 @@ type Store struct {
 
 	mu           sync.Mutex
 	transcripts  incremental.Cache[*transcript]
+	saved        *factcache.Facts[savedTranscript]
 	databases    report.Memo[string, database] // by path
 	seen         map[proc.Identity]*process    // the constant details of live processes
 	lastSessions map[proc.Identity]lastSession // the session with which each was certainly seen last
@@ -52,7 +54,8 @@ type Store struct {
 func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
 	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now,
-		seen: map[proc.Identity]*process{}, lastSessions: map[proc.Identity]lastSession{},
+		saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat),
+		seen:  map[proc.Identity]*process{}, lastSessions: map[proc.Identity]lastSession{},
 		notWrittenBy: map[processSession]time.Time{}}
 }
 
@@ -107,6 +110,7 @@ func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
 func (d *discovery) finish() (adapters.Roll, error) {
 	d.addSessions()
 	d.remember()
+	d.store.saved.Flush(d.query.Once)
 	if d.query.Once { // the caches only save reading at the next call
 		d.store.databases.Forget()
 		d.store.mu.Lock()

@@ -66,9 +66,7 @@ func (d *discovery) readLive() {
 	}
 	d.namedFiles()
 	since := d.processes[0].Started.Add(-2 * slack)
-	slices.SortFunc(d.files, func(a, b file) int {
-		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(a.path, b.path))
-	})
+	slices.SortFunc(d.files, func(a, b file) int { return byNewest(&a, &b) })
 	strayed := d.readWatches()
 	want := map[string]int{}
 	for _, p := range d.processes {
@@ -106,6 +104,12 @@ func (d *discovery) readLive() {
 	}
 	d.attributeWrites()
 	d.placeProcesses()
+}
+
+// byNewest orders files by the time at which they were written, the newest first: these are read
+// first, in case time runs out, and count if two have the same session.
+func byNewest(a, b *file) int {
+	return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(a.path, b.path))
 }
 
 // liveOnly reports whether only live sessions are asked for. It returns false for the
@@ -149,6 +153,7 @@ func (d *discovery) readRequested() {
 			d.requested = append(d.requested, &session{file: f})
 		}
 	}
+	slices.SortFunc(d.requested, func(a, b *session) int { return byNewest(&a.file, &b.file) })
 	d.read(d.requested)
 	d.requested = d.sessionsOf(d.requested)
 	d.readMisnamed()
@@ -196,7 +201,11 @@ func (d *discovery) wants(f *file) bool {
 func (s *Store) transcript(path string) *transcript {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.transcripts.Get(path, newTranscript)
+	return s.transcripts.Get(path, func(path string) *transcript {
+		t := newTranscript(path)
+		t.saved = s.saved
+		return t
+	})
 }
 
 // read fills in the facts.
@@ -316,6 +325,9 @@ func (d *discovery) row(s *session) adapters.Session {
 	}
 	if s.exact {
 		out.CostUSD = s.sums.cost
+		if d.query.Usage {
+			out.Usage = s.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)
+		}
 	}
 	if s.owner != nil && v.Status != adapters.Stopped && s.doubt == "" {
 		out.Process = s.owner.Identity

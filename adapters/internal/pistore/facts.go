@@ -5,6 +5,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/usagelog"
 )
 
 // turn is the state of a session's last turn, from its own entries.
@@ -32,8 +33,8 @@ const (
 	lost      // its entries could not be found
 )
 
-// facts holds what was read from a session's file. It is a value: copies share nothing that
-// is changed.
+// facts holds what was read from a session's file. It is a value: but for log, copies share
+// nothing that is changed.
 type facts struct {
 	header
 	known bool // the first record was a header
@@ -50,7 +51,8 @@ type facts struct {
 	system                  bool      // there are system messages: a version from 0.9 on
 
 	sums  usage
-	exact bool // sums hold all own entries read so far
+	exact bool         // sums and log hold all own entries read so far
+	log   usagelog.Log // a copy of facts to which records are added needs its own
 
 	skipped map[string]int
 	// longLine describes the line that makes the turn unreadable.
@@ -98,6 +100,13 @@ func (f *facts) apply(r *record) {
 		f.stored = r.at
 	}
 	f.sums.add(r.usage)
+	f.log.Add(r.at, r.usage.Tokens, r.usage.cost)
+	switch {
+	case r.kind == prompted:
+		f.log.Prompt()
+	case r.kind == answered && r.stop != "error":
+		f.log.Answer(r.at)
+	}
 	f.turn.apply(r, jumped)
 }
 

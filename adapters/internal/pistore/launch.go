@@ -60,7 +60,11 @@ func isNative(path string) (bool, error) {
 // themselves.
 func Launch(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
-	if !t.Terminal {
+	switch {
+	case t.Terminal:
+	case t.Answerable:
+		c.Args, c.Stdin, c.Pipe = []string{"--mode", "rpc"}, string(promptLine("", t.Prompt, false))+"\n", true
+	default:
 		c.Args, c.Stdin = []string{"-p", "--mode", "json"}, t.Prompt
 	}
 	if t.Resume != "" {

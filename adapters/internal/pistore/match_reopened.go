@@ -69,16 +69,56 @@ const reopenedHow = "it read the session's file when it began"
 // folder opened none here; another process that started at the same time did. If the
 // process's own session may be in a file that can't be read now, reopened returns nil:
 // any program may have read the other files.
+//
+// Pi searches the sessions of all folders for an id that it does not find in its own, and
+// forks what it finds: where sessions of several folders were read, none was opened. A read
+// does not always show (see wouldShow), so that one session of another folder was opened by
+// its path for certain only if a search would have left a trace at another one.
 func (m *matcher) reopened(p *process) *session {
 	if m.hidden(p) {
 		return nil
 	}
-	var newest *session
+	own, elsewhere := m.readBy(p)
+	switch {
+	case len(elsewhere) == 0:
+		return newestFile(own)
+	case len(own) == 0 && len(elsewhere) == 1 && slices.ContainsFunc(m.sessions, func(s *session) bool { return p.uses(s.root) && wouldShow(s) }):
+		return elsewhere[0]
+	}
+	doubtful := newestFile(own)
+	if len(own) == 0 && len(elsewhere) == 1 {
+		doubtful = elsewhere[0]
+	}
+	if s := doubtful; s != nil && s.isFree() {
+		s.doubt = fmt.Sprintf("process %d may have opened it, or has searched the sessions of all folders when it began", p.PID)
+	}
+	return nil
+}
+
+// readBy returns the sessions whose files were read while a process started, of its own
+// folder and of others.
+func (m *matcher) readBy(p *process) (own, elsewhere []*session) {
 	for _, s := range m.sessions {
 		reads := s.isFree() || s.how == reopenedHow || len(s.hosts) > 0 && s.owner == nil && m.allReopened(s)
-		if !reads || p.noSession || !p.uses(s.root) || s.active().After(p.Started) || !m.readAtStart(p, s) || !p.mayHave(s) && p.isInOtherRepository(s) {
-			continue
+		switch {
+		case !reads || p.noSession || !p.uses(s.root) || s.active().After(p.Started) || !m.readAtStart(p, s):
+		case p.mayHave(s):
+			own = append(own, s)
+		case !p.isInOtherRepository(s):
+			elsewhere = append(elsewhere, s)
 		}
+	}
+	return own, elsewhere
+}
+
+// wouldShow reports whether a read of the session's file would have left a trace, and none
+// did: Linux notes the time of a read only where the last one was before the last write, or
+// a day ago.
+func wouldShow(s *session) bool { return !agentfile.Accessed(s.info).After(s.info.ModTime()) }
+
+// newestFile returns the session whose file was written last; nil if there is none.
+func newestFile(list []*session) (newest *session) {
+	for _, s := range list {
 		if newest == nil || s.info.ModTime().After(newest.info.ModTime()) {
 			newest = s
 		}

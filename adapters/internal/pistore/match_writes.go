@@ -1,6 +1,7 @@
 package pistore
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -147,9 +148,7 @@ func (d *discovery) nonWriters() map[processSession]time.Time {
 	d.store.mu.Lock()
 	defer d.store.mu.Unlock()
 	not := make(map[processSession]time.Time, len(d.store.notWrittenBy))
-	for k, at := range d.store.notWrittenBy {
-		not[k] = at
-	}
+	maps.Copy(not, d.store.notWrittenBy)
 	return not
 }
 

@@ -1,6 +1,7 @@
 package pistore
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -101,10 +102,7 @@ func (d *discovery) takeCensus() {
 		d.processes = append(d.processes, p)
 	}
 	slices.SortFunc(d.processes, func(a, b *process) int {
-		if c := a.Started.Compare(b.Started); c != 0 {
-			return c
-		}
-		return a.PID - b.PID
+		return cmp.Or(a.Started.Compare(b.Started), a.PID-b.PID)
 	})
 }
 

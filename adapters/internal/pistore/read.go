@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/jsonl"
 )
@@ -27,9 +28,13 @@ const (
 // pi_agent_rust writes a new file.
 type transcript struct {
 	incremental.File
-	facts facts // of the complete lines
-	now   facts // and of an unfinished last line
-	whole bool  // facts are of every line
+	facts      facts // of the complete lines
+	now        facts // and of an unfinished last line
+	whole      bool  // facts are of every line
+	unfinished bool  // now has more than facts
+
+	saved  *factcache.Facts[savedTranscript]
+	loaded bool // saved was looked at
 }
 
 func newTranscript(path string) *transcript {
@@ -45,6 +50,7 @@ func (t *transcript) read(ctx context.Context, info fs.FileInfo, exact bool) (fa
 		return facts{}, err
 	}
 	defer t.Release()
+	t.load()
 	if t.IsCurrent(info) && (t.whole || !exact) {
 		return t.now, nil
 	}
@@ -66,9 +72,11 @@ func (t *transcript) update(ctx context.Context, exact bool) error {
 		return err
 	}
 	defer f.Close()
-	if !t.HasGrown(f, info) || exact && !t.whole {
+	t.Begin(f, info)
+	if !t.HasGrown(f) || exact && !t.whole {
 		t.reset()
 	}
+	from := t.Next
 	switch {
 	case t.Next > 0:
 		err = t.forward(ctx, f, info.Size())
@@ -81,7 +89,15 @@ func (t *transcript) update(ctx context.Context, exact bool) error {
 	if err != nil {
 		return err
 	}
-	return t.finish(f, info)
+	if err := t.finish(f, info); err != nil {
+		return err
+	}
+	read := t.Next - from
+	if !t.whole {
+		read = min(read, headLimit+tailLimit)
+	}
+	t.save(read)
+	return nil
 }
 
 func (t *transcript) reset() {
@@ -272,8 +288,10 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 		limit = 0
 	}
 	rest, err := t.Finish(f, info, limit)
-	t.now = t.facts
+	t.now, t.unfinished = t.facts, false
+	t.now.log = t.facts.log.Clone()
 	if r, bad := parse(rest); bad == nil && (t.now.known || r.kind == headerLine) {
+		t.unfinished = true
 		t.now.apply(&r) // a killed Pi leaves the newline out; Pi adds it when it opens the file
 	}
 	return err

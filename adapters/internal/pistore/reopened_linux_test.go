@@ -1,15 +1,18 @@
 package pistore
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/proc"
 )
 
 // A process that read a session when it began has it, before any prompt. A turn
@@ -85,6 +88,70 @@ func TestReopenedBesideAnotherFolder(t *testing.T) {
 	}
 	stop()
 	w.expect(a, map[string]string{idA: "stopped completed", processID(q): "idle"})
+}
+
+// A run without a terminal searched the sessions of all folders for its id. In a storm of
+// real agents it was given the newest of them, and its end was told as that session's.
+func TestSearchedAllFolders(t *testing.T) {
+	dir, start := t.TempDir(), time.Now().Add(-time.Minute)
+	for _, c := range []struct {
+		name   string
+		read   []string // the folders of the sessions that were read, the oldest session first
+		unread bool     // there is another session, which has not been read since it was written
+		owned  string   // the folder of the session that counts as opened
+		doubt  string
+	}{
+		{"the newest of its own folder, as with -c", []string{"own", "own"}, false, "own", ""},
+		{"one of another folder, by its path", []string{"a"}, true, "a", ""},
+		{"one of another folder; a search shows nowhere else", []string{"a"}, false, "", "a"},
+		{"those of all folders", []string{"a", "b"}, false, "", ""},
+		{"those of all folders, and its own", []string{"own", "b"}, false, "", "own"},
+	} {
+		var sessions []*session
+		for i, folder := range c.read {
+			path := filepath.Join(dir, fmt.Sprint(c.name, i))
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			written := start.Add(time.Duration(i-10) * time.Second)
+			if err := os.Chtimes(path, start.Add(time.Second), written); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sessions = append(sessions, &session{file: file{info: info}, facts: facts{header: header{id: fmt.Sprint(folder, i), cwd: folder, at: written}, last: written}})
+		}
+		all := sessions
+		if c.unread {
+			path := filepath.Join(dir, "unread")
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before := start.Add(-time.Hour)
+			if err := os.Chtimes(path, before, before); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(slices.Clone(sessions), &session{file: file{info: info}, facts: facts{header: header{id: "unread", cwd: "c", at: before}, last: before}})
+		}
+		m := matcher{sessions: all, has: map[*process]*session{}, hidden: func(*process) bool { return false },
+			threadStart: func(*process) time.Time { return time.Time{} }}
+		m.assignReopened([]*process{{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}, Started: start}, cwd: "own"}})
+		for i, s := range sessions {
+			last := i == len(sessions)-1
+			if owned := s.owner != nil; owned != (last && s.cwd == c.owned) {
+				t.Errorf("%s: session %s has an owner: %v", c.name, s.id, owned)
+			}
+			if doubted := s.doubt != ""; doubted != (s.cwd == c.doubt) {
+				t.Errorf("%s: session %s: %q", c.name, s.id, s.doubt)
+			}
+		}
+	}
 }
 
 // What was read long after a process began, or before, is not what it opened; nor

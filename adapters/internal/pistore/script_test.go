@@ -3,6 +3,7 @@ package pistore
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -48,9 +49,7 @@ func (s *script) entry(kind string, after time.Duration, more map[string]any) *s
 	if s.last != "" {
 		e["parentId"] = s.last
 	}
-	for k, v := range more {
-		e[k] = v
-	}
+	maps.Copy(e, more)
 	s.last = e["id"].(string)
 	s.add(e)
 	return s

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -55,10 +56,8 @@ func FindDialog(screen []string) (*Dialog, bool) {
 	if first < 0 || len(options) < 2 {
 		return nil, false
 	}
-	for _, o := range options {
-		if o == "" {
-			return nil, false
-		}
+	if slices.Contains(options, "") {
+		return nil, false
 	}
 	return dialogAt(screen, first, end, options)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -143,12 +144,7 @@ func TestPress(t *testing.T) {
 }
 
 func contains(rows []int, row int) bool {
-	for _, r := range rows {
-		if r == row {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(rows, row)
 }
 
 func TestPressRefuses(t *testing.T) {

@@ -1,0 +1,281 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+var _ adapters.Piped = (*Adapter)(nil)
+
+// Talk implements adapters.Piped for `claude -p --input-format stream-json` with the option
+// --permission-prompt-tool stdio (2.1.329).
+func (a *Adapter) Talk() adapters.Talk { return &talk{replies: map[string]error{}} }
+
+// talk is a conversation over stream-json.
+type talk struct {
+	asked     []controlRequest // that wait
+	withdrawn map[string]bool
+	replies   map[string]error // by the id of our own control request
+	working   bool
+	turns     int
+}
+
+// controlRequest is a request for a permission, an answer or the approval of a plan.
+type controlRequest struct {
+	ID      string `json:"request_id"`
+	Request struct {
+		Subtype     string          `json:"subtype"`
+		Tool        string          `json:"tool_name"`
+		Input       json.RawMessage `json:"input"`
+		Call        string          `json:"tool_use_id"`
+		Reason      string          `json:"decision_reason"`
+		Description string          `json:"description"`
+	} `json:"request"`
+}
+
+// Read implements adapters.Talk.
+func (t *talk) Read(line []byte) {
+	switch string(jsonl.Text(jsonl.Get(line, "type"))) {
+	case "system":
+		if string(jsonl.Text(jsonl.Get(line, "subtype"))) == "init" { // one for each turn
+			t.working, t.turns = true, t.turns+1
+		}
+	case "result":
+		t.working = false // what a sub-agent in the background asks goes on waiting
+	case "control_request":
+		var r controlRequest
+		if json.Unmarshal(line, &r) == nil && r.ID != "" && r.Request.Subtype == "can_use_tool" {
+			t.asked = append(t.asked, r)
+		}
+	case "control_cancel_request":
+		id := jsonl.String(jsonl.Get(line, "request_id"))
+		if t.drop(func(r controlRequest) bool { return r.ID == id }) {
+			if t.withdrawn == nil {
+				t.withdrawn = map[string]bool{}
+			}
+			t.withdrawn[id] = true
+		}
+	case "control_response":
+		t.reply(line)
+	case "user":
+		t.results(line)
+	}
+}
+
+func (t *talk) reply(line []byte) {
+	response := jsonl.Get(line, "response")
+	var err error
+	if string(jsonl.Text(jsonl.Get(response, "subtype"))) != "success" {
+		err = errors.New(jsonl.String(jsonl.Get(response, "error")))
+	}
+	t.replies[jsonl.String(jsonl.Get(response, "request_id"))] = err
+}
+
+// results drops the requests whose call has a result.
+func (t *talk) results(line []byte) {
+	if len(t.asked) == 0 || !bytes.Contains(line, []byte("tool_result")) {
+		return
+	}
+	_ = jsonl.Each(jsonl.Get(line, "message", "content"), func(block []byte) bool {
+		call := jsonl.String(jsonl.Get(block, "tool_use_id"))
+		t.drop(func(r controlRequest) bool { return call != "" && r.Request.Call == call })
+		return true
+	})
+}
+
+// drop removes requests, and reports whether there were any.
+func (t *talk) drop(which func(controlRequest) bool) bool {
+	n := len(t.asked)
+	t.asked = slices.DeleteFunc(t.asked, which)
+	return len(t.asked) < n
+}
+
+// Working implements adapters.Talk.
+func (t *talk) Working() bool { return t.working }
+
+// Turns implements adapters.Talk.
+func (t *talk) Turns() int { return t.turns }
+
+// Withdrawn implements adapters.Talk.
+func (t *talk) Withdrawn(id string) bool { return t.withdrawn[id] }
+
+// Replied implements adapters.Talk. Prompts have no reply.
+func (t *talk) Replied(order string) (done bool, err error) {
+	err, done = t.replies[order]
+	return done, err
+}
+
+// Waiting implements adapters.Talk.
+func (t *talk) Waiting() []adapters.Request {
+	out := make([]adapters.Request, 0, len(t.asked))
+	for i := range t.asked {
+		out = append(out, t.asked[i].request())
+	}
+	return out
+}
+
+// questionTool and planTool are the names of the tools that ask a question and show a plan.
+const (
+	questionTool = "AskUserQuestion"
+	planTool     = "ExitPlanMode"
+)
+
+func (c *controlRequest) request() adapters.Request {
+	r := adapters.Request{Agent: adapters.ClaudeCode, ID: c.ID, Kind: adapters.AsksPermission, CanAllow: true, CanDeny: true, CanExplain: true,
+		Where: "Claude Code", Options: []string{"allow", "deny"}, Reason: c.Request.Reason}
+	members := map[string]json.RawMessage{}
+	_ = json.Unmarshal(c.Request.Input, &members)
+	r.Text = strings.TrimSpace(c.Request.Tool + "\n" + indented(c.Request.Input))
+	switch tool := c.Request.Tool; {
+	case tool == questionTool:
+		r.Kind, r.CanAllow, r.Options = adapters.AsksQuestion, false, nil
+		r.Questions, r.Text = questions(members["questions"], r.Text)
+	case tool == bashTool && isPlainCommand(members):
+		r.Kind, r.Text = adapters.AsksCommand, jsonl.String(members["command"])
+	case tool == planTool:
+		r.Kind, r.Text = adapters.AsksPlan, planText(members)
+	case slices.Contains(fileTools, tool):
+		r.Kind = adapters.AsksFileChange
+	}
+	return r
+}
+
+// lastingRights is the member of a plan with commands that would be allowed from then on (2.1.329).
+const lastingRights = "allowedPrompts"
+
+// planText returns a plan, and what else the call has, except for lastingRights, which are never granted.
+func planText(input map[string]json.RawMessage) string {
+	other := maps.Clone(input)
+	delete(other, lastingRights)
+	plan := jsonl.String(input["plan"])
+	if plan != "" {
+		delete(other, "plan")
+	}
+	if len(other) > 0 || plan == "" {
+		rest, _ := json.MarshalIndent(other, "", "  ") // its members are JSON
+		plan = strings.TrimSpace(plan + "\n\n" + string(rest))
+	}
+	return plan
+}
+
+// isPlainCommand reports whether a call of bashTool is nothing but its command. Another member, such as one that leaves
+// the sandbox, must be seen by who decides.
+func isPlainCommand(input map[string]json.RawMessage) bool {
+	for name := range input {
+		if !slices.Contains([]string{"command", "description", "timeout"}, name) {
+			return false
+		}
+	}
+	return jsonl.String(input["command"]) != ""
+}
+
+// indented returns JSON over several lines, or as it is.
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// question is a question of questionTool (2.1.329).
+type question struct {
+	Text    string `json:"question"`
+	Header  string `json:"header"`
+	Several bool   `json:"multiSelect"`
+	Options []struct {
+		Label string `json:"label"`
+		Says  string `json:"description"`
+	} `json:"options"`
+}
+
+// questions returns the questions of a call, and their texts. What is not understood has no questions, and the text
+// other: such a call can only be denied.
+func questions(raw json.RawMessage, other string) (out []adapters.Question, text string) {
+	var list []question
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return nil, other
+	}
+	var texts []string
+	seen := map[string]bool{}
+	for _, q := range list {
+		if q.Text == "" || seen[q.Text] { // its answer is found by its text
+			return nil, other
+		}
+		seen[q.Text] = true
+		n := adapters.Question{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: true}
+		for _, o := range q.Options {
+			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
+		}
+		out, texts = append(out, n), append(texts, q.Text)
+	}
+	return out, strings.Join(texts, "\n")
+}
+
+// Answer implements adapters.Talk. What is allowed is the very input that was shown; permission_suggestions and
+// lastingRights, which would last, are never sent back.
+func (t *talk) Answer(id string, d adapters.Decision) ([]byte, error) {
+	i := slices.IndexFunc(t.asked, func(r controlRequest) bool { return r.ID == id })
+	if i < 0 {
+		return nil, adapters.ErrNotPending
+	}
+	c := &t.asked[i]
+	r := c.request()
+	if err := d.Check(&r); err != nil {
+		return nil, err
+	}
+	decision := map[string]any{"behavior": "allow", "updatedInput": c.Request.Input}
+	switch d.Verdict {
+	case adapters.AllowOnce:
+		if r.Kind == adapters.AsksPlan {
+			input := map[string]json.RawMessage{}
+			if err := json.Unmarshal(c.Request.Input, &input); err != nil {
+				return nil, fmt.Errorf("%w: %w", adapters.ErrNoSuchAnswer, err)
+			}
+			delete(input, lastingRights)
+			decision["updatedInput"] = input
+		}
+	case adapters.Deny:
+		message := d.Message
+		if message == "" {
+			message = "The user does not allow this."
+		}
+		decision = map[string]any{"behavior": "deny", "message": message}
+	case adapters.Reply:
+		input := map[string]any{}
+		if err := json.Unmarshal(c.Request.Input, &input); err != nil {
+			return nil, fmt.Errorf("%w: %w", adapters.ErrNoSuchAnswer, err)
+		}
+		answers := map[string]string{}
+		for n, q := range r.Questions {
+			answers[q.Text] = strings.Join(d.Answers[n], ", ")
+		}
+		input["answers"] = answers
+		decision["updatedInput"] = input
+	}
+	return json.Marshal(map[string]any{"type": "control_response", "response": map[string]any{
+		"subtype": "success", "request_id": id, "response": decision}})
+}
+
+// Prompt implements adapters.Talk. Claude Code takes a prompt up at once, or before its next step if it works (2.1.329).
+func (t *talk) Prompt(_, text string, _ bool) []byte { return inputLine(text) }
+
+func inputLine(text string) []byte {
+	line, _ := json.Marshal(map[string]any{"type": "user", "message": map[string]any{ // a text can always be marshalled
+		"role": "user", "content": []any{map[string]string{"type": "text", "text": text}}}})
+	return line
+}
+
+// Interrupt implements adapters.Talk.
+func (t *talk) Interrupt(order string) []byte {
+	line, _ := json.Marshal(map[string]any{"type": "control_request", "request_id": order, "request": map[string]string{"subtype": "interrupt"}})
+	return line
+}

@@ -1,0 +1,191 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
+)
+
+const (
+	// firstLook is the pause between two looks at an item whose request is resolved. It
+	// doubles with each look, up to lastLook.
+	firstLook = 30 * time.Millisecond
+	lastLook  = time.Second
+	// lookLimit is how long one look may take.
+	lookLimit = 2 * time.Second
+)
+
+// experimental are the capabilities of a client that may read the items of an open turn.
+// The daemon also hides from clients without them what a command is given beside its usual
+// rights (0.169.0).
+var experimental = map[string]any{"experimentalApi": true}
+
+// itemEnd is how an item ended: completed, failed or declined, and the exit code of its
+// command.
+type itemEnd struct {
+	Status string `json:"status"`
+	Exit   *int   `json:"exitCode"`
+}
+
+// requestOutcome is what became of the item that a request was about.
+type requestOutcome int
+
+// The outcomes of a request.
+const (
+	unsettled requestOutcome = iota // not known
+	refused                         // the item was not carried out
+	allowed                         // the item was carried out, at least in part
+)
+
+// outcomeOf returns what the daemon has said of a request's item since the request was resolved.
+// A command that another client's faulty answer refused ends as failed, without an exit code
+// (0.169.0). The item of a request for a part of it says nothing of that part if it was carried
+// out.
+func (j *joined) outcomeOf(a *asked) requestOutcome {
+	end, over := j.ended[a.Params.Item]
+	switch {
+	case over && end.Status == "declined":
+		return refused
+	case !a.whole():
+		return unsettled
+	case over && end.Status == "failed" && end.Exit == nil && a.Method == asksCommand:
+		return refused
+	case over && (end.Status == "completed" || end.Status == "failed"):
+		return allowed
+	case j.running[a.Params.Item] && !j.early[a.Params.Item]:
+		return allowed
+	}
+	return unsettled
+}
+
+// whole reports whether a request is about a whole item: not about a program that its command
+// starts, a host that it connects to, or input for it.
+func (a *asked) whole() bool {
+	p := &a.Params
+	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && (len(p.Network) == 0 || string(p.Network) == "null")
+}
+
+// awaitOutcome returns what became of a request that is resolved; unsettled if ctx ends before
+// the daemon has said it. An item that was allowed ends when its command does: until then only
+// the process of the command shows it. The end of a command that was refused is told only to
+// those who had joined before it was asked for, but its output is recorded at once (0.169.0).
+func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
+	pause := firstLook
+	for {
+		if o := j.outcomeOf(a); o != unsettled {
+			return o
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return unsettled
+		}
+		pause = min(2*pause, lastLook)
+		if j.commandBegun(ctx, a.Params.Item) {
+			j.running[a.Params.Item] = true
+		}
+		if recordedRefusal(ctx, j.rollout, a.Params.Item) {
+			return refused
+		}
+		if err := j.barrier(ctx); err != nil {
+			return j.outcomeOf(a)
+		}
+	}
+}
+
+// observe opens the connection for commandBegun, and notes whether the command of an item has
+// begun before the answer: Codex asks again for a command that its sandbox stopped, and the
+// process of that first attempt is no evidence. The caller closes the connection.
+func (j *joined) observe(ctx context.Context, item string) {
+	limited, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	observer, err := connectWith(limited, j.socket, experimental)
+	if err == nil {
+		j.observer = observer
+		j.early[item] = j.commandBegun(limited, item)
+	}
+	j.early[item] = j.early[item] || j.running[item] || j.observer == nil
+}
+
+// commandBegun reports whether the command of an item has a process. After the first error it
+// returns false without asking: the daemon does not show the items of an open turn, or they are
+// larger than answerLimit.
+func (j *joined) commandBegun(ctx context.Context, item string) bool {
+	if j.observer == nil {
+		return false
+	}
+	limited, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	result, err := j.observer.call(limited, "thread/resume", map[string]any{"threadId": j.thread, "excludeTurns": true,
+		"initialTurnsPage": map[string]any{"limit": 1, "itemsView": "full"}}) // the newest turn
+	var m struct {
+		Page struct {
+			Turns []struct {
+				Items []struct {
+					ID      string `json:"id"`
+					Process string `json:"processId"`
+				} `json:"items"`
+			} `json:"data"`
+		} `json:"initialTurnsPage"`
+	}
+	if err != nil || json.Unmarshal(result, &m) != nil {
+		j.unobserve()
+		return false
+	}
+	for _, turn := range m.Page.Turns {
+		for _, i := range turn.Items {
+			if i.ID == item && i.Process != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// recordedRefusal reports whether a rollout has the output of a call that the user rejected. A
+// command that began has another one, whose first lines are Codex's own (0.169.0).
+func recordedRefusal(ctx context.Context, rollout, call string) bool {
+	rejected := false
+	recordsOf(ctx, rollout, call, func(kind string, payload []byte) bool {
+		if kind != "function_call_output" {
+			return false
+		}
+		text := string(jsonl.Text(jsonl.Get(payload, "output")))
+		rejected = strings.HasPrefix(text, "exec_command failed") && strings.HasSuffix(text, `Rejected(\"rejected by user\")" }`) ||
+			strings.HasPrefix(text, "exec command rejected by user")
+		return true
+	})
+	return rejected
+}
+
+// unobserve closes the connection of commandBegun.
+func (j *joined) unobserve() {
+	if j.observer != nil {
+		_ = j.observer.conn.CloseNow()
+		j.observer = nil
+	}
+}
+
+// judge returns the result of a decision on a request that is resolved and had this outcome.
+func (o requestOutcome) judge(a *asked, d adapters.Decision) (adapters.Result, error) {
+	id := string(a.ID)
+	switch {
+	case d.Verdict == adapters.Reply: // no item shows which of two replies counted
+		return adapters.Result{Evidence: "the Codex daemon resolved request " + id}, nil
+	case o == unsettled:
+		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon resolved request %s, and did not say within %s whether it was allowed or denied; look at the session",
+			adapters.ErrUnconfirmed, id, settleLimit)
+	case d.Verdict == adapters.AllowOnce && o == refused:
+		return adapters.Result{}, fmt.Errorf("%w: it was denied elsewhere at the same moment", adapters.ErrNotPending)
+	case d.Verdict == adapters.Deny && o == allowed:
+		return adapters.Result{}, fmt.Errorf("%w: it was allowed elsewhere at the same moment", adapters.ErrNotPending)
+	case o == allowed:
+		return adapters.Result{Confirmed: true, Evidence: "the Codex daemon resolved request " + id + " and carried it out"}, nil
+	}
+	return adapters.Result{Confirmed: true, Evidence: "the Codex daemon resolved request " + id + " and declined it"}, nil
+}

@@ -1,0 +1,129 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+)
+
+// rolloutDays returns a rollout with a prompt and an answer every six hours, and its lines.
+func rolloutDays(turns int) []string {
+	at := func(n, second int) string {
+		return time.Date(2026, 11, 3, 0, 0, second, 0, time.UTC).Add(time.Duration(n) * 6 * time.Hour).Format("2006-01-02T15:04:05.000Z")
+	}
+	lines := []string{fmt.Sprintf(`{"timestamp":%q,"type":"session_meta","payload":{"id":"01a1fc91-f06c-7171-93f7-e522f5612f4d","timestamp":%[1]q,"cwd":"/p","cli_version":"0.169.0"}}`, at(0, 0))}
+	for n := range turns {
+		lines = append(lines,
+			fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"user_message","message":"task %d","kind":"plain"}}`, at(n, 1), n),
+			// What a tool printed counts as nothing, whatever it looks like.
+			fmt.Sprintf(`{"timestamp":%q,"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"\"type\":\"token_count\" %s"}}`, at(n, 2), strings.Repeat("x", 3000)),
+			fmt.Sprintf(`{"timestamp":%q,"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d,"total_tokens":%d}}}}`,
+				at(n, 3), 100*(n+1), 40*(n+1), 5*(n+1), 105*(n+1)))
+	}
+	return lines
+}
+
+// The cache of facts is saved after much was read: what was read of a rollout before does not count again.
+func TestBytesReadOfARolloutThatGrows(t *testing.T) {
+	lines := rolloutDays(40)
+	path := filepath.Join(t.TempDir(), "rollout.jsonl")
+	r := newRolloutFile(path)
+	size := 0
+	for _, n := range []int{100, 101, 121} {
+		text := strings.Join(lines[:n], "\n") + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before := r.position()
+		if _, _, err := r.update(t.Context(), &adapters.Query{Usage: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := r.readSince(before), int64(2*(len(text)-size)); got != want { // for the facts and for the usage
+			t.Errorf("%d bytes were read for %d lines, want %d", got, n, want)
+		}
+		size = len(text)
+	}
+}
+
+// What was read in steps is what is read at once, and only what was added is read.
+func TestUsageOfARolloutThatGrows(t *testing.T) {
+	lines := rolloutDays(40)
+	path := filepath.Join(t.TempDir(), "rollout.jsonl")
+	var grown cache
+	ask := func(c *cache, ctx context.Context, usage bool) rolloutFacts {
+		t.Helper()
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, _, err := c.read(ctx, path, info, &adapters.Query{Totals: true, Usage: usage})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return read
+	}
+	for n := 4; n <= len(lines); n += 9 {
+		if err := os.WriteFile(path, []byte(strings.Join(lines[:n], "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 && ask(&grown, t.Context(), false).usage != nil {
+			t.Error("usage is returned without Query.Usage")
+		}
+		got, want := ask(&grown, t.Context(), true), ask(&cache{}, t.Context(), true)
+		if !reflect.DeepEqual(got.usage, want.usage) {
+			t.Fatalf("after %d lines: %+v, at once %+v", n, got.usage, want.usage)
+		}
+	}
+	steps := ask(&grown, t.Context(), true).usage
+	if len(steps) < 38 {
+		t.Fatalf("%d steps", len(steps))
+	}
+	for _, u := range steps {
+		if u.Turns != 1 || u.Tokens != (adapters.Tokens{Input: 60, Output: 5, CacheRead: 40}) || u.At.Hour()%6 != 0 {
+			t.Errorf("%+v", u)
+		}
+	}
+}
+
+// A rollout whose usage can't be read in time keeps its facts and its totals, and is read on at the next question.
+func TestUsageNotReadInTime(t *testing.T) {
+	lines := rolloutDays(40)
+	path := filepath.Join(t.TempDir(), "rollout.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r := newRolloutFile(path)
+	p, err := readRollout(t.Context(), file, int64(len(strings.Join(lines, "\n"))+1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+	defer cancel()
+	q := &adapters.Query{Usage: true}
+	r.facts, r.Next = p.facts, p.next
+	r.usage = newUsageScan(&p.facts.head)
+	if r.now(q).usage != nil {
+		t.Error("a scan that is not finished gives steps")
+	}
+	if err := r.readUsage(past, file, &p, q); err != nil || len(r.now(q).usage) != 40 {
+		t.Errorf("%v, %d steps", err, len(r.now(q).usage))
+	}
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	r.usage = nil
+	if err := r.readUsage(over, file, &p, q); err == nil {
+		t.Error("a question that is over is answered")
+	}
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package agentfile
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// StampOf returns the stamp of the file that info describes. It must be called right after info
+// was read, and is zero where info does not come from the system.
+func StampOf(_ string, info fs.FileInfo) Stamp {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return Stamp{}
+	}
+	s := Stamp{Device: uint64(st.Dev), Inode: uint64(st.Ino), Size: info.Size(), Modified: info.ModTime().UnixNano(), Changed: changedAt(st)}
+	return s.settle(time.Now())
+}
+
+// StampOfOpen is StampOf for a file that is open.
+func StampOfOpen(_ *os.File, info fs.FileInfo) Stamp { return StampOf("", info) }

@@ -1,0 +1,107 @@
+package opencode
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/usagelog"
+)
+
+// usageQuery sums up the messages of the sessions %[2]s by steps of %[1]d milliseconds. A turn is an answer whose
+// previous message is the user's. The time within the message is that of the message also where the row was imported
+// later.
+const usageQuery = `SELECT session, at / %[1]d AS step, CAST(total(input) AS INTEGER), CAST(total(output) AS INTEGER), CAST(total(reasoning) AS INTEGER),
+	CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER), total(cost), count(CASE WHEN answers AND before = 'user' THEN 1 END)
+FROM (SELECT *, role = 'assistant' AND (ended AND NOT failed OR coalesce(output, 0) > 0) AS answers, lag(role) OVER (PARTITION BY session ORDER BY at, id) AS before
+	FROM (SELECT session, id, CAST(coalesce(data ->> '$.time.created', created) AS INTEGER) AS at, data ->> '$.role' AS role,
+			data ->> '$.error' IS NOT NULL AS failed, data ->> '$.time.completed' IS NOT NULL AS ended, data ->> '$.cost' AS cost,
+			data ->> '$.tokens.input' AS input, data ->> '$.tokens.output' AS output, data ->> '$.tokens.reasoning' AS reasoning,
+			data ->> '$.tokens.cache.read' AS cache_read, data ->> '$.tokens.cache.write' AS cache_write
+		FROM (SELECT m.session_id AS session, m.id AS id, m.time_created AS created, CASE WHEN json_valid(m.data) THEN m.data ELSE '{}' END AS data
+			FROM message m WHERE m.session_id IN (%[2]s))))
+GROUP BY session, step ORDER BY session, step`
+
+// keepUsage takes over what is known of the usage of sessions that have not changed since the last read. It must be
+// called also where no usage is wanted: the next question may want it.
+func (r *reading) keepUsage() {
+	if r.was == nil {
+		return
+	}
+	for id, f := range r.sessions {
+		old := r.was.sessions[id]
+		if old != nil && old.logged && old.last.ID == f.last.ID && old.last.updated == f.last.updated && old.updated == f.updated {
+			f.log, f.logged = old.log, true
+		}
+	}
+}
+
+// usage reads what the sessions used when, unless it is known. It returns nil when there was no time for all: the
+// usage of the others is not known then.
+func (r *reading) usage(ctx context.Context) error {
+	limited, cancel := usagelog.WithMargin(ctx)
+	defer cancel()
+	err := r.readUsage(limited)
+	if limited.Err() != nil && ctx.Err() == nil {
+		r.want.usage = false // the next question reads again
+		return nil
+	}
+	return err
+}
+
+func (r *reading) readUsage(ctx context.Context) error {
+	var missing []string
+	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
+		if !r.sessions[id].logged {
+			missing = append(missing, id)
+		}
+	}
+	const most = 200 // in one statement
+	for len(missing) > 0 {
+		n := min(most, len(missing))
+		if err := r.usageOf(ctx, missing[:n]); err != nil {
+			return err
+		}
+		missing = missing[n:]
+	}
+	return nil
+}
+
+func (r *reading) usageOf(ctx context.Context, ids []string) error {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	marks := strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",")
+	rows, err := r.db.Query(ctx, fmt.Sprintf(usageQuery, adapters.UsageStep.Milliseconds(), marks), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var step int64
+		var u adapters.Usage
+		if err := rows.Scan(&id, &step, &u.Tokens.Input, &u.Tokens.Output, &u.Tokens.Reasoning, &u.Tokens.CacheRead, &u.Tokens.CacheWrite,
+			&u.CostUSD, &u.Turns); err != nil {
+			return err
+		}
+		if step > 0 {
+			u.At = time.UnixMilli(step * adapters.UsageStep.Milliseconds()).UTC()
+		}
+		if f := r.sessions[id]; f != nil {
+			f.log.AddStep(u)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r.sessions[id].logged = true
+	}
+	return nil
+}
