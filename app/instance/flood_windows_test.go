@@ -2,4 +2,4 @@ package instance
 
 import "testing"
 
-func connections(*testing.T) int { return 10_000 }
+func connections(*testing.T) int { return 1_000 }

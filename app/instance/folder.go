@@ -1,8 +1,6 @@
 package instance
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -13,10 +11,6 @@ import (
 	"rollcall/app/owned"
 	"rollcall/app/store"
 )
-
-// maxSocketPath is the length in bytes of the longest path that the sockaddr_un of
-// every system can hold (macOS: 104 bytes with the final zero).
-const maxSocketPath = 103
 
 // folder returns the folder of the locks and sockets, private to the user, and creates
 // it where it does not exist: below the system's runtime folder, else the state folder.
@@ -52,27 +46,6 @@ func makePrivate(dir string) (string, error) {
 		return "", fmt.Errorf("make %s private: %w", dir, err)
 	}
 	return dir, private(dir)
-}
-
-// socketPath returns the path of name's socket. Where that is too long for a socket
-// address, the socket is in the folder for temporary files, in a private folder whose
-// name is derived from dir.
-func socketPath(dir, name string) (string, error) {
-	path := filepath.Join(dir, name+".sock")
-	if len(path) <= maxSocketPath {
-		return path, nil
-	}
-	sum := sha256.Sum256([]byte(dir))
-	short := fmt.Sprintf("rollcall-%d-%s", os.Getuid(), hex.EncodeToString(sum[:6]))
-	moved, err := makePrivate(filepath.Join(os.TempDir(), short))
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(moved, name+".sock")
-	if len(path) > maxSocketPath {
-		return "", fmt.Errorf("%s: the path is too long for a socket; set TMPDIR to a shorter one", path)
-	}
-	return path, nil
 }
 
 // held reports whether a process holds the claim on name. Where none does, held takes

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -34,10 +33,11 @@ var ErrNotRunning = errors.New("not running")
 const (
 	Show   = "show"   // raise the window, at Session if that is set
 	Launch = "launch" // raise the window at its launch page
+	Queue  = "queue"  // raise the window at what waits, at the request of Session if that is set
 )
 
 // verbs contains the verbs that a receiver accepts; it refuses others.
-var verbs = []string{Show, Launch}
+var verbs = []string{Show, Launch, Queue}
 
 // Message is a request of one process of Rollcall to another.
 type Message struct {
@@ -124,27 +124,6 @@ func take(lock *flock.Flock) (bool, error) {
 		}
 		<-time.After(10 * time.Millisecond) // no event reports that a lock is free
 	}
-}
-
-// listen opens the socket of a claim that this process holds. It removes an existing
-// socket, which can only be a dead owner's.
-func listen(dir, name string) (net.Listener, error) {
-	path, err := socketPath(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("remove a dead owner's socket: %w", err)
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		_ = l.Close()
-		return nil, err
-	}
-	return l, nil
 }
 
 func checkName(name string) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -257,20 +256,18 @@ func TestPeersThatTalkNonsense(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer i.Close()
-	path, err := socketPath(filepath.Join(dir, "rollcall"), Window)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, said := range map[string]string{
 		"nothing": "", "no JSON": "hello\n", "no verb": "{}\n",
 		"no end": `{"verb":"show"`, "huge": strings.Repeat("x", 1<<20),
 	} {
-		conn, err := net.Dial("unix", path)
+		conn, err := connect(filepath.Join(dir, "rollcall"), Window, time.Now().Add(5*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = io.WriteString(conn, said)
-		_ = conn.(*net.UnixConn).CloseWrite()
+		if c, ok := conn.(interface{ CloseWrite() error }); ok { // a pipe of Windows has none
+			_ = c.CloseWrite()
+		}
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		answer, _ := io.ReadAll(conn)
 		_ = conn.Close()
@@ -363,5 +360,42 @@ func TestNames(t *testing.T) {
 	}
 	if err := Send(Window, Message{Verb: Show, Session: strings.Repeat("x", maxMessage)}); err == nil {
 		t.Error("a message longer than any session id was sent")
+	}
+}
+
+// TestTwoUsers: the claims of users with homes of their own do not meet, and each gets its own messages.
+func TestTwoUsers(t *testing.T) {
+	use := func(dir string) {
+		t.Setenv("XDG_RUNTIME_DIR", dir)
+		t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+		t.Setenv("HOME", dir)
+		t.Setenv("LOCALAPPDATA", dir)
+	}
+	var dirs []string
+	var claims []*Instance
+	for range 2 {
+		dirs = append(dirs, home(t))
+		i, err := Claim(Window)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = i.Close() }()
+		claims = append(claims, i)
+	}
+	for n, dir := range dirs {
+		use(dir)
+		sent := make(chan error, 1)
+		go func() { sent <- Send(Window, Message{Verb: Show, Session: dir}) }()
+		select {
+		case m := <-claims[n].Messages():
+			if m.Session != dir {
+				t.Errorf("user %d got the message for %s", n, m.Session)
+			}
+		case m := <-claims[1-n].Messages():
+			t.Errorf("the other user got the message for %s", m.Session)
+		}
+		if err := <-sent; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -29,6 +29,11 @@ const (
 // does not know the verb.
 var ErrRefused = errors.New("it does not know this request")
 
+// ErrElevated is returned on Windows if the other process has administrator rights and this one has none. Nothing was
+// sent.
+var ErrElevated = errors.New("it runs with administrator rights and refuses programs without them; " +
+	"run this as administrator too, or end it and start it without administrator rights")
+
 // errDropped is returned when the other process closed the connection: too many
 // others came after it.
 var errDropped = errors.New("it did not accept the message")
@@ -96,12 +101,8 @@ func dial(dir, name string) (net.Conn, error) {
 	if held, err := held(dir, name); err != nil || !held {
 		return nil, cmp.Or(err, ErrNotRunning)
 	}
-	path, err := socketPath(dir, name)
-	if err != nil {
-		return nil, err
-	}
 	for end := time.Now().Add(dialLimit); ; <-time.After(dialPause) {
-		conn, err := net.DialTimeout("unix", path, time.Until(end))
+		conn, err := connect(dir, name, end)
 		if err == nil {
 			return conn, nil
 		}
@@ -112,7 +113,11 @@ func dial(dir, name string) (net.Conn, error) {
 		if !held {
 			return nil, ErrNotRunning
 		}
-		if time.Now().After(end) {
+		switch {
+		case time.Now().Before(end):
+		case errors.Is(err, ErrElevated):
+			return nil, ErrElevated
+		default:
 			return nil, fmt.Errorf("it is running, but does not listen: %w: %w", ErrUnanswered, err)
 		}
 	}

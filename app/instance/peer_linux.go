@@ -1,34 +1,12 @@
 package instance
 
-import (
-	"errors"
-	"fmt"
-	"net"
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// checkPeer returns an error unless the process at the other end belongs to this user.
-func checkPeer(conn net.Conn) error {
-	u, ok := conn.(*net.UnixConn)
-	if !ok {
-		return errors.New("not a private socket")
-	}
-	raw, err := u.SyscallConn()
+// peerUID returns the user of the process at the other end of a socket.
+func peerUID(fd int) (uint32, error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) { cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return err
-	}
-	switch {
-	case credErr != nil:
-		return fmt.Errorf("cannot tell whose process is at the other end: %w", credErr)
-	case int(cred.Uid) != os.Geteuid():
-		return fmt.Errorf("the process at the other end belongs to another user (uid %d)", cred.Uid)
-	}
-	return nil
+	return cred.Uid, nil
 }

@@ -32,6 +32,9 @@ func (e *UnsafeError) Unwrap() error { return ErrUnsafe }
 // ErrNotRegular is returned for a pipe, a device or a folder in place of a file. Nothing was read from it.
 var ErrNotRegular = errors.New("it is not a regular file")
 
+// ErrNoReader is returned for a pipe from which no process reads.
+var ErrNoReader = errors.New("no process reads from it")
+
 // Dir is an open folder that was checked. The names that its methods take are names of files in it.
 type Dir struct {
 	root *os.Root
