@@ -266,6 +266,13 @@ func (l *Locks) Sweep(ctx context.Context) ([]Lock, error) {
 	return gone, errors.Join(err, l.folder.Sweep(time.Now()))
 }
 
+// Named returns the lock in the file with this name.
+func (l *Locks) Named(name string) (Lock, error) {
+	var k Lock
+	err := l.folder.Read(name, &k)
+	return k, err
+}
+
 // Dead reports whether the lock in the file with this name is dead.
 func (l *Locks) Dead(name string) (bool, error) {
 	var k Lock

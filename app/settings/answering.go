@@ -12,8 +12,9 @@ const (
 	AnswerNone Answering = "off"       // nothing is answered
 )
 
-// unusable are the settings of a file that can't be read. Nothing is answered then: the file may forbid it.
-var unusable = Settings{Answering: AnswerNone}
+// unusable are the settings of a file that can't be read. Nothing is answered and nothing is kept in the cache then: the file
+// may forbid it.
+var unusable = Settings{Answering: AnswerNone, Cache: new(bool)}
 
 // checkAnswering returns what is wrong with the setting "answering". Rollcall then answers nothing: who wrote the
 // setting wanted less than the default.

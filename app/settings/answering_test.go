@@ -33,3 +33,32 @@ func TestAnswering(t *testing.T) {
 		}
 	}
 }
+
+// TestAnsweringIsNotPassedOver: the last good settings stay in force while the file has a mistake; "answering" does not.
+func TestAnsweringIsNotPassedOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("theme = \"dark\"\n")
+	l := NewLive(path, nil)
+	if got := l.Answering(); got != "" {
+		t.Errorf("without a value: %q", got)
+	}
+	changes := l.Changes()
+	for text, want := range map[string]Answering{"answering = \"of\"\n": AnswerNone, "answering = \"deny-only\"\ntheme = \"purple\"\n": AnswerDeny, "not toml": AnswerNone} {
+		write(text)
+		l.Read()
+		if set, _ := l.Get(); l.Answering() != want || set.Theme != "dark" {
+			t.Errorf("%q: answering %q, want %q; theme %q", text, l.Answering(), want, set.Theme)
+		}
+		select {
+		case <-changes:
+		default:
+			t.Errorf("%q: no change", text)
+		}
+	}
+}

@@ -17,7 +17,8 @@ type Live struct {
 
 	mu      sync.Mutex
 	now     Settings
-	err     error // what is wrong with the file
+	err     error     // what is wrong with the file
+	answers Answering // of the file as it is, also with a mistake
 	readers map[chan struct{}]bool
 }
 
@@ -29,6 +30,7 @@ func NewLive(path string, log *slog.Logger) *Live {
 	}
 	l := &Live{path: path, log: log, readers: map[chan struct{}]bool{}}
 	l.now, l.err = Load(path)
+	l.answers = l.now.Answering
 	return l
 }
 
@@ -40,6 +42,15 @@ func (l *Live) Get() (Settings, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now, l.err
+}
+
+// Answering returns the setting "answering" of the file as it is now. Unlike the other settings it does not stay in force
+// when the file gets a mistake: a file that forbids answers must not be passed over, and one that can't be read allows
+// none.
+func (l *Live) Answering() Answering {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.answers
 }
 
 // Changes returns a channel that receives when the result of Get has changed. It holds one token.
@@ -56,12 +67,12 @@ func (l *Live) Read() {
 	now, err := Load(l.path)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, was := l.now, errorText(l.err)
-	l.err = err
+	before, was, answers := l.now, errorText(l.err), l.answers
+	l.err, l.answers = err, now.Answering
 	if err == nil {
 		l.now = now
 	}
-	if reflect.DeepEqual(before, l.now) && was == errorText(err) {
+	if reflect.DeepEqual(before, l.now) && was == errorText(err) && answers == l.answers {
 		return
 	}
 	switch {

@@ -66,9 +66,6 @@ type Duration struct {
 	time time.Duration
 }
 
-// NewDuration returns a duration as if the user had written it.
-func NewDuration(d time.Duration) Duration { return Duration{d.String(), d} }
-
 // Or returns the duration, or otherwise if the user wrote none.
 func (d Duration) Or(otherwise time.Duration) time.Duration {
 	if d.text == "" {

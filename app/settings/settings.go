@@ -42,9 +42,17 @@ type Settings struct {
 	Notifications Notifications `toml:"notifications"`
 	// Theme is the theme of the window: "light", "dark", or "desktop" for that of the desktop.
 	Theme Theme `toml:"theme"`
+	// Cache is whether what was parsed of agents' files is kept between processes; nil: yes.
+	Cache *bool `toml:"cache"`
+	// Terminal and Editor are the commands that open a terminal and a folder in an editor; empty: one is found.
+	Terminal Command `toml:"terminal"`
+	Editor   Command `toml:"editor"`
 	// Machines are the other machines whose sessions are shown.
 	Machines []Machine `toml:"machine"`
 }
+
+// UsesCache reports whether what was parsed of agents' files may be kept between processes.
+func (s *Settings) UsesCache() bool { return s.Cache == nil || *s.Cache }
 
 // Price is what a model costs, in USD per million tokens.
 type Price struct {
@@ -144,7 +152,7 @@ func Load(path string) (Settings, error) {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
 	bad = append(bad, s.checkMachines(path, text)...)
-	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme()) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme(), s.checkCommands()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)

@@ -57,6 +57,16 @@ func SettingsPath() (string, error) {
 	return filepath.Join(dir, program, "config.toml"), nil
 }
 
+// FactsPath returns the path of the cache of what was parsed of agents' files: rollcall/facts in the user's folder for
+// caches. The folder may not exist yet.
+func FactsPath() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("cache: %w", err)
+	}
+	return filepath.Join(dir, program, "facts"), nil
+}
+
 // RuntimePaths returns the paths at which Rollcall's folder for locks and sockets may
 // be, the preferred one first. Each is in a folder of the system's, which is local,
 // private to the user and emptied at logout, and which may not exist. A process that

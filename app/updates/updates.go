@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/semver"
+
+	"rollcall/app/present"
 )
 
 const (
@@ -30,6 +32,9 @@ type Release struct {
 	Version string // "0.2.0"
 	Page    string // https address of its description; empty: the feed has none
 }
+
+// ErrNoFeed reports that the settings name no feed that could be asked.
+var ErrNoFeed = errors.New("no feed is set that could be asked: write feed = \"https://…\" below [updates] in the settings")
 
 // CheckFeed returns an error for an address that Newest does not ask.
 func CheckFeed(feed string) error {
@@ -51,8 +56,11 @@ func isLoopback(host string) bool {
 }
 
 // Newest asks a feed for the newest release. The feed is a JSON object with tag_name ("v0.2.0") and html_url, which is what
-// the address releases/latest of the interfaces of GitHub, Gitea and Forgejo answers with.
+// the address releases/latest of the interfaces of GitHub, Gitea and Forgejo answers with. Without a feed the error is ErrNoFeed.
 func Newest(ctx context.Context, feed string) (Release, error) {
+	if feed == "" {
+		return Release{}, ErrNoFeed
+	}
 	if err := CheckFeed(feed); err != nil {
 		return Release{}, err
 	}
@@ -136,6 +144,19 @@ func (r Release) IsNewer(current string) (newer, known bool) {
 		return false, false
 	}
 	return semver.Compare(canonical(r.Version), v) > 0, true
+}
+
+// Describe returns a line that compares the release with the version of this program. It can be shown as it is.
+func (r Release) Describe(current string) string {
+	text := "newest: " + present.Line(r.Version)
+	switch newer, known := r.IsNewer(current); {
+	case !known:
+		return text + "; this program was built from a commit that has no version"
+	case !newer:
+		return text + "; this program is up to date"
+	default:
+		return text + "; update with the package manager or installer that you installed Rollcall with"
+	}
 }
 
 // betweenReleases is what `git describe` appends to the tag of the last release.
