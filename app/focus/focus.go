@@ -1,8 +1,14 @@
-// Package focus finds the window and the terminal's pane in which a process runs, and whether the user looks at it.
+// Package focus finds the window and the terminal's pane in which a process runs, whether the user looks at it, and how it
+// can be shown.
+//
+// The programs and sockets that it asks have a time limit, run without a shell, and are not trusted: a process counts only with
+// its start time, and a socket only if the process behind it is an ancestor of the one that is sought.
 package focus
 
 import (
 	"context"
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,11 +36,13 @@ type Place struct {
 	// Ancestors are its parent, the parent's parent and so on, without the first process of the system.
 	Ancestors []proc.Identity
 	// Window is the X11 window that its environment names; 0: none. It may be that of another terminal.
-	Window uint32
+	Window uint64
 	// Tmux is the socket of the tmux server in its environment; empty: none. It counts only if the server is an
 	// ancestor.
 	Tmux       string
 	TmuxServer int // pid of that server
+	// vars are the variables of its environment that lead to its terminal. They may be inherited from another terminal.
+	vars map[string]string
 }
 
 // chain returns the process and its ancestors.
@@ -55,20 +63,27 @@ type Table interface {
 	Find(pid int) (proc.Process, error)
 	List(ctx context.Context) ([]proc.Process, error)
 	Env(id proc.Identity) ([]string, error)
+	Exe(id proc.Identity) (string, error)
+	Terminal(id proc.Identity) (string, error)
+	OpenTerminals(id proc.Identity) ([]string, error)
 }
 
-// Desktop tells of windows.
+// Desktop reports and raises windows. Its methods are safe for concurrent use.
 type Desktop interface {
+	// Name returns what the desktop is called, for the user: "X11", "sway".
+	Name() string
 	// Active returns the window that has the focus. ok is false if none has it, or none whose process is known.
 	Active(ctx context.Context) (w Window, ok bool, err error)
-	// WindowsOf returns the windows of a process of this machine.
-	WindowsOf(ctx context.Context, pid int) ([]uint32, error)
+	// Windows returns the windows of processes of this machine, without panels and the desktop's background.
+	Windows(ctx context.Context) ([]Window, error)
+	// Raise gives a window the focus. It returns nil only if the desktop reports that the window has it.
+	Raise(ctx context.Context, w Window) error
 	Close()
 }
 
 // Window is a window of a process of this machine.
 type Window struct {
-	ID  uint32
+	ID  uint64 // unique on its desktop
 	PID int
 }
 
@@ -78,7 +93,9 @@ const maxAncestors = 64
 // Finder finds the places of processes. It is safe for concurrent use.
 type Finder struct {
 	table   Table
-	desktop Desktop // nil: windows are not known here
+	desktop Desktop // reports which window has the focus; nil: that is not known here
+	getenv  func(string) string
+	look    func(string) (string, error) // finds programs; nil: exec.LookPath
 
 	mu     sync.Mutex
 	places map[proc.Identity]Place
@@ -86,7 +103,7 @@ type Finder struct {
 
 // New returns a Finder. desktop may be nil.
 func New(table Table, desktop Desktop) *Finder {
-	return &Finder{table: table, desktop: desktop, places: map[proc.Identity]Place{}}
+	return &Finder{table: table, desktop: desktop, getenv: os.Getenv, places: map[proc.Identity]Place{}}
 }
 
 // Remember keeps the places of these processes, which must be all of interest: it forgets those of others, except that
@@ -132,32 +149,36 @@ func (f *Finder) Place(id proc.Identity) (Place, bool) {
 
 func (f *Finder) find(x proc.Process) Place {
 	p := Place{Process: x.Identity, SID: x.SID}
-	for parent := x.PPID; parent > 1 && len(p.Ancestors) < maxAncestors; {
-		next, err := f.table.Find(parent)
-		if err != nil {
+	for child := x; child.PPID > 1 && len(p.Ancestors) < maxAncestors; {
+		next, err := f.table.Find(child.PPID)
+		if err != nil || next.Start > child.Start { // Windows keeps the number of a parent that has ended, and uses it again
 			break
 		}
 		p.Ancestors = append(p.Ancestors, next.Identity)
-		parent = next.PPID
+		child = next
 	}
 	env, _ := f.table.Env(x.Identity)
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		switch name {
-		case "WINDOWID":
-			if id, err := strconv.ParseUint(value, 10, 32); err == nil {
-				p.Window = uint32(id)
+		if slices.Contains(placeVars, name) {
+			if p.vars == nil {
+				p.vars = map[string]string{}
 			}
-		case "TMUX":
-			parts := strings.Split(value, ",")
-			if len(parts) >= 2 {
-				p.Tmux = parts[0]
-				p.TmuxServer, _ = strconv.Atoi(parts[1])
-			}
+			p.vars[name] = value
 		}
+	}
+	if id, err := strconv.ParseUint(p.vars["WINDOWID"], 10, 32); err == nil {
+		p.Window = id
+	}
+	if parts := strings.Split(p.vars["TMUX"], ","); len(parts) >= 2 {
+		p.Tmux = parts[0]
+		p.TmuxServer, _ = strconv.Atoi(parts[1])
 	}
 	return p
 }
+
+// placeVars are the variables by which terminals and multiplexers name themselves to what they start.
+var placeVars = []string{"WINDOWID", "TMUX", "STY", "WINDOW", "KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON", "WEZTERM_PANE", "WEZTERM_UNIX_SOCKET", "SSH_CONNECTION"}
 
 // HasFocus reports whether the user looks at the place of a process: its window has the focus, and inside tmux its pane
 // is the active one there. It asks the desktop each time.
@@ -185,7 +206,7 @@ const maxNested = 4
 // shows reports whether the active window shows a place.
 func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int) State {
 	if server, ok := f.tmuxServer(p); ok && nested < maxNested {
-		clients, err := clientsOf(ctx, p, server)
+		clients, err := f.clientsOf(ctx, p, server)
 		if err != nil {
 			return Unknown
 		}
@@ -226,14 +247,15 @@ func (f *Finder) tmuxServer(p *Place) (proc.Identity, bool) {
 // ofSeveral reports whether the active window is the one of a place, if its terminal has several windows or tabs. Tabs
 // of one window cannot be told apart.
 func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
-	windows, err := f.desktop.WindowsOf(ctx, active.PID)
+	listed, err := f.desktop.Windows(ctx)
 	if err != nil {
 		return Unknown
 	}
+	windows := windowsOf(listed, active.PID)
 	if len(windows) > 1 {
 		known := false
 		for _, w := range windows {
-			known = known || w == p.Window
+			known = known || w.ID == p.Window
 		}
 		switch {
 		case !known:
@@ -254,9 +276,22 @@ func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
 	return Focused
 }
 
+// windowsOf returns the windows of a process.
+func windowsOf(list []Window, pid int) (of []Window) {
+	for _, w := range list {
+		if w.PID == pid {
+			of = append(of, w)
+		}
+	}
+	return of
+}
+
 // isTab reports whether a child of a terminal may be what another tab of the same window shows.
-func (f *Finder) isTab(x proc.Process, window uint32, several bool) bool {
-	if x.SID != x.PID { // what a terminal shows leads a session
+func (f *Finder) isTab(x proc.Process, window uint64, several bool) bool {
+	if x.SID != x.PID && runtime.GOOS != "windows" { // what a terminal shows leads a session
+		return false
+	}
+	if runtime.GOOS == "windows" && (strings.EqualFold(x.Comm, "OpenConsole") || strings.EqualFold(x.Comm, "conhost")) {
 		return false
 	}
 	other := f.find(x)

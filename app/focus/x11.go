@@ -9,6 +9,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/jezek/xgb"
@@ -29,14 +30,6 @@ type x11 struct {
 }
 
 var errClosed = errors.New("the desktop was closed")
-
-// Here returns the desktop of the environment, or nil if its windows cannot be known.
-func Here() Desktop {
-	if display := os.Getenv("DISPLAY"); display != "" {
-		return OnX11(display)
-	}
-	return nil
-}
 
 // OnX11 returns the desktop of an X server. It connects when it is asked.
 func OnX11(display string) Desktop {
@@ -98,6 +91,7 @@ func ask[T any](ctx context.Context, x *x11, f func(*xgb.Conn, xproto.Window) (T
 	case a := <-answers:
 		return a.v, a.err
 	case <-ctx.Done():
+		x.drop() // so that f ends, if the server hangs
 		return none, ctx.Err()
 	}
 }
@@ -203,6 +197,9 @@ func (x *x11) fresh(ctx context.Context) {
 	}
 }
 
+// Name implements Desktop.
+func (x *x11) Name() string { return "X11" }
+
 // Active implements Desktop.
 func (x *x11) Active(ctx context.Context) (Window, bool, error) {
 	x.fresh(ctx)
@@ -212,24 +209,46 @@ func (x *x11) Active(ctx context.Context) (Window, bool, error) {
 			return Window{}, err
 		}
 		pid, err := x.owner(conn, xproto.Window(active[0]))
-		return Window{ID: active[0], PID: pid}, err
+		return Window{ID: uint64(active[0]), PID: pid}, err
 	})
 	return w, w.PID != 0, err
 }
 
-// WindowsOf implements Desktop.
-func (x *x11) WindowsOf(ctx context.Context, pid int) ([]uint32, error) {
-	return ask(ctx, x, func(conn *xgb.Conn, root xproto.Window) ([]uint32, error) {
+// maxWindows is far above the number of windows that people have. The rest is not looked at.
+const maxWindows = 4096
+
+// Windows implements Desktop.
+func (x *x11) Windows(ctx context.Context) ([]Window, error) {
+	return ask(ctx, x, func(conn *xgb.Conn, root xproto.Window) ([]Window, error) {
+		defer x.drop() // windows are asked for now and then, and the X server bounds its clients
 		all, err := x.numbers(conn, root, "_NET_CLIENT_LIST")
 		if err != nil {
 			return nil, err
 		}
-		var out []uint32
-		for _, w := range all {
-			if owner, err := x.owner(conn, xproto.Window(w)); err == nil && owner == pid { // a window may be gone meanwhile
-				out = append(out, w)
+		var out []Window
+		for _, w := range all[:min(len(all), maxWindows)] {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			pid, err := x.owner(conn, xproto.Window(w))
+			if err == nil && pid != 0 && !x.isFurniture(conn, xproto.Window(w)) { // a window may be gone meanwhile
+				out = append(out, Window{ID: uint64(w), PID: pid})
 			}
 		}
 		return out, nil
 	})
+}
+
+// isFurniture reports whether a window is a panel or the background of the desktop. What they start has them as ancestors.
+func (x *x11) isFurniture(conn *xgb.Conn, w xproto.Window) bool {
+	kinds, err := x.numbers(conn, w, "_NET_WM_WINDOW_TYPE")
+	if err != nil {
+		return false
+	}
+	for _, name := range []string{"_NET_WM_WINDOW_TYPE_DOCK", "_NET_WM_WINDOW_TYPE_DESKTOP"} {
+		if a, err := x.atom(conn, name); err == nil && a != 0 && slices.Contains(kinds, uint32(a)) {
+			return true
+		}
+	}
+	return false
 }

@@ -3,7 +3,9 @@ package focus_test
 import (
 	"context"
 	"net"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,4 +53,32 @@ func TestCloseWhileTheServerHangs(t *testing.T) {
 	if _, _, err := x.Active(t.Context()); err == nil {
 		t.Error("a closed desktop connected again")
 	}
+}
+
+// sockets returns how many sockets this process has open.
+func sockets(t *testing.T) (n int) {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range list {
+		if target, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.HasPrefix(target, "socket:") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWindowsKeepsNoConnection: an X server bounds its clients, and a plan may never raise a window.
+func TestWindowsKeepsNoConnection(t *testing.T) {
+	s := newScreen(t)
+	before := sockets(t)
+	for range 5 {
+		x := focus.OnX11(s.Display()) // as for each plan; it is not closed
+		if _, err := x.Windows(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.until("the end of the connections", func() bool { return sockets(t) <= before })
 }

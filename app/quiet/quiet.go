@@ -69,6 +69,14 @@ func (q *Quiet) Off() error {
 // Changes returns a channel that receives when a process has changed the state, until ctx is done. See store.Folder.
 func (q *Quiet) Changes(ctx context.Context) (<-chan struct{}, error) { return q.folder.Changes(ctx) }
 
+// tomorrow is the hour at which do not disturb "until tomorrow" ends.
+const tomorrow = 8
+
+// Tomorrow returns the morning of the day after now.
+func Tomorrow(now time.Time) time.Time {
+	return time.Date(now.Year(), now.Month(), now.Day()+1, tomorrow, 0, 0, 0, now.Location())
+}
+
 // ParseUntil returns the next moment at which the clock shows text, such as "18:00", or the moment of a date and time,
 // such as "2026-11-24 09:00".
 func ParseUntil(text string, now time.Time) (time.Time, error) {

@@ -1,0 +1,172 @@
+package focus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"rollcall/proc"
+)
+
+// editor is an installation of VS Code or of an editor that was made from it.
+type editor struct {
+	process proc.Identity // the outermost process of the editor
+	nearest int           // index in the place's chain of its innermost process
+	title   string        // "Visual Studio Code"
+	command string        // path of the program that opens a folder
+	data    string        // name of its folder of settings: "Code"
+}
+
+// product is what product.json of such an editor has.
+type product struct {
+	NameLong        string `json:"nameLong"`
+	NameShort       string `json:"nameShort"`
+	ApplicationName string `json:"applicationName"`
+}
+
+var applicationName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,40}$`)
+
+// editorOf returns the editor whose terminal or extension started a place.
+func (r *request) editorOf(p *Place) (e editor, ok bool) {
+	for i, id := range p.chain()[1:] {
+		exe, err := r.table.Exe(id)
+		if err != nil {
+			continue
+		}
+		if found, is := editorIn(filepath.Dir(exe), exe); is {
+			found.nearest = i + 1
+			if ok {
+				found.nearest = e.nearest
+			}
+			e, ok = found, true
+			e.process = id // the outermost one has the windows
+		}
+	}
+	return e, ok
+}
+
+// editorIn returns the editor that is installed in a folder. Of all these editors, product.json has the names.
+func editorIn(folder, exe string) (editor, bool) {
+	resources := filepath.Join(folder, "resources", "app")
+	if runtime.GOOS == "darwin" { // NAME.app/Contents/MacOS and Contents/Resources, or Frameworks/NAME Helper.app/…
+		resources = filepath.Join(folder, "..", "Resources", "app")
+	}
+	text, err := readSmall(filepath.Join(resources, "product.json"), 1<<20)
+	if err != nil {
+		return editor{}, false
+	}
+	var p product
+	if json.Unmarshal(text, &p) != nil || !applicationName.MatchString(p.ApplicationName) || !applicationName.MatchString(strings.ReplaceAll(p.NameShort, " ", "")) {
+		return editor{}, false
+	}
+	e := editor{title: printable(p.NameLong), data: p.NameShort, command: filepath.Join(folder, "bin", p.ApplicationName)}
+	switch runtime.GOOS {
+	case "darwin":
+		e.command = filepath.Join(resources, "bin", p.ApplicationName)
+	case "windows":
+		e.command = exe // bin has only scripts of cmd
+	}
+	return e, true
+}
+
+// readSmall reads a regular file of at most limit bytes.
+func readSmall(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, errors.New("not a small file")
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// showEditor adds the step that raises the window of an editor that has the folder of a place open. It reports whether the place
+// is in such an editor, and its window can be named. at is the index in the place's chain of the nearest process that has windows;
+// below 0: none is known. A terminal that was started in the editor is not the editor's.
+func (r *request) showEditor(p *Place, at int) bool {
+	e, ok := r.editorOf(p)
+	if !ok || at >= 0 && at < e.nearest {
+		return false
+	}
+	folder := openFolder(e.storage(r.getenv), r.folder)
+	if folder == "" {
+		return false
+	}
+	r.plan.Seen = true
+	r.add(EditorStep, fmt.Sprintf("raise the window of %s with %s", e.title, folder), func(ctx context.Context) error {
+		if now, err := r.table.Find(e.process.PID); err != nil || now.Identity != e.process {
+			return errors.New("the editor has ended")
+		}
+		_, err := r.run(ctx, nil, e.command, folder)
+		return err
+	})
+	return true
+}
+
+// storage returns the file in which an editor keeps which folders its windows have open.
+func (e *editor) storage(getenv func(string) string) string {
+	base := getenv("XDG_CONFIG_HOME")
+	home, _ := os.UserHomeDir()
+	switch runtime.GOOS {
+	case "darwin":
+		base = filepath.Join(home, "Library", "Application Support")
+	case "windows":
+		base = getenv("APPDATA")
+	default:
+		if base == "" {
+			base = filepath.Join(home, ".config")
+		}
+	}
+	return filepath.Join(base, e.data, "User", "globalStorage", "storage.json")
+}
+
+// openFolder returns the innermost folder that a window of an editor has open, and that is or contains a folder; empty: there is
+// none. A folder that no window has open would open a new window (VS Code 1.60 and later).
+func openFolder(storage, folder string) string {
+	text, err := readSmall(storage, maxAnswer)
+	if err != nil || !filepath.IsAbs(folder) {
+		return ""
+	}
+	type window struct {
+		Folder string `json:"folder"` // "file:///home/me/shop"
+	}
+	var state struct {
+		Windows struct {
+			Last window   `json:"lastActiveWindow"`
+			Open []window `json:"openedWindows"`
+		} `json:"windowsState"`
+	}
+	if json.Unmarshal(text, &state) != nil {
+		return ""
+	}
+	best := ""
+	for _, w := range append(state.Windows.Open, state.Windows.Last) {
+		u, err := url.Parse(w.Folder)
+		if err != nil || u.Scheme != "file" || u.Host != "" {
+			continue
+		}
+		path := filepath.FromSlash(u.Path)
+		if runtime.GOOS == "windows" {
+			path = strings.TrimPrefix(path, `\`) // "\c:\shop"
+		}
+		path = filepath.Clean(path)
+		inside, err := filepath.Rel(path, folder)
+		if err != nil || !filepath.IsAbs(path) || inside == ".." || strings.HasPrefix(inside, ".."+string(filepath.Separator)) {
+			continue
+		}
+		if len(path) > len(best) {
+			best = path
+		}
+	}
+	return best
+}

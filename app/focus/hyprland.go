@@ -1,0 +1,105 @@
+//go:build linux
+
+package focus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// hyprland reports and raises the windows of Hyprland, over the socket that hyprctl uses (wiki.hypr.land, "IPC"). It was not run
+// with Hyprland: the tests use a recorded conversation.
+type hyprland struct{ socket string }
+
+// OnHyprland returns the desktop of a Hyprland with this socket. It connects when it is asked.
+func OnHyprland(socket string) Desktop { return &hyprland{socket} }
+
+// hyprlandSocket returns the socket of an instance. An instance with a separator in its name has none.
+func hyprlandSocket(runtime, instance string) string {
+	if strings.ContainsRune(instance, filepath.Separator) || instance == ".." {
+		return ""
+	}
+	return filepath.Join(runtime, "hypr", instance, ".socket.sock")
+}
+
+// Name implements Desktop.
+func (h *hyprland) Name() string { return "Hyprland" }
+
+// Close implements Desktop. No connection is kept.
+func (h *hyprland) Close() {}
+
+// hyprlandClient is a window, as "j/clients" and "j/activewindow" list it.
+type hyprlandClient struct {
+	Address string `json:"address"` // "0x55d1c0a3b2e0"
+	PID     int    `json:"pid"`
+}
+
+func (c *hyprlandClient) window() (Window, bool) {
+	id, err := strconv.ParseUint(strings.TrimPrefix(c.Address, "0x"), 16, 64)
+	return Window{ID: id, PID: c.PID}, err == nil && c.PID > 0
+}
+
+// ask sends one request and returns the answer.
+func (h *hyprland) ask(ctx context.Context, request string) ([]byte, error) {
+	conn, err := dial(ctx, h.socket)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write([]byte(request)); err != nil {
+		return nil, err
+	}
+	return readUpTo(conn, maxAnswer)
+}
+
+// Active implements Desktop.
+func (h *hyprland) Active(ctx context.Context) (Window, bool, error) {
+	answer, err := h.ask(ctx, "j/activewindow")
+	if err != nil {
+		return Window{}, false, err
+	}
+	var c hyprlandClient
+	if err := json.Unmarshal(answer, &c); err != nil { // "{}" if no window has the focus
+		return Window{}, false, err
+	}
+	w, ok := c.window()
+	return w, ok, nil
+}
+
+// Windows implements Desktop.
+func (h *hyprland) Windows(ctx context.Context) (list []Window, err error) {
+	answer, err := h.ask(ctx, "j/clients")
+	if err != nil {
+		return nil, err
+	}
+	var clients []hyprlandClient
+	if err := json.Unmarshal(answer, &clients); err != nil {
+		return nil, err
+	}
+	for i := range clients {
+		if w, ok := clients[i].window(); ok {
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+// Raise implements Desktop.
+func (h *hyprland) Raise(ctx context.Context, w Window) error {
+	answer, err := h.ask(ctx, fmt.Sprintf("dispatch focuswindow address:0x%x", w.ID))
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(string(answer)) != "ok" {
+		return fmt.Errorf("%s refused to give the window the focus", h.Name())
+	}
+	now, ok, err := h.Active(ctx)
+	if err == nil && (!ok || now != w) {
+		err = fmt.Errorf("%s did not give the window the focus", h.Name())
+	}
+	return err
+}

@@ -1,0 +1,254 @@
+package focus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/proc"
+)
+
+// Kind is what a step of a plan acts on.
+type Kind string
+
+// The kinds of steps.
+const (
+	WindowStep Kind = "window" // gives a window the focus
+	PaneStep   Kind = "pane"   // makes a pane of a terminal multiplexer the active one
+	TabStep    Kind = "tab"    // makes a tab of a terminal the active one
+	EditorStep Kind = "editor" // raises the window of an editor by its folder
+)
+
+// Step is one part of a plan.
+type Step struct {
+	Kind Kind
+	Text string // begins with a verb: "raise the window of xterm (process 4711)"
+	run  func(ctx context.Context) error
+	// limit is how long it may take; 0: stepLimit.
+	limit time.Duration
+}
+
+// stepLimit is how long a step may take. It may ask a program twice.
+const stepLimit = 2 * answerLimit
+
+// Run does the step. It returns nil only if what it acts on reports that it was done.
+func (s *Step) Run(ctx context.Context) error {
+	limit := s.limit
+	if limit == 0 {
+		limit = stepLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return s.run(ctx)
+}
+
+// Plan is how the terminal of a process can be shown.
+type Plan struct {
+	// Steps are done in this order. Without any nothing can be done.
+	Steps []Step
+	// Note is why nothing can be shown, or what the steps leave to the user; one sentence, or empty.
+	Note string
+	// Attach is the command that shows the process in another terminal, if it is in a multiplexer to which none is attached.
+	Attach []string
+	// Seen reports that the steps bring the process before the user. It is false without steps, and where they only prepare
+	// what Attach shows.
+	Seen bool
+}
+
+// prepareLimit is how long making a plan may take.
+const prepareLimit = 4 * time.Second
+
+// errGone reports that the process of a plan has ended.
+var errGone = errors.New("its process has ended")
+
+// request is what a plan is made for, and what was learned for it.
+type request struct {
+	*Finder
+	desktops []Desktop
+	folder   string
+	plan     *Plan
+
+	asked   bool
+	windows []windowOn // of all desktops, once asked
+	failed  error      // why they are not known
+}
+
+// windowOn is a window of a desktop.
+type windowOn struct {
+	Window
+	desktop Desktop
+}
+
+// Plan returns how the terminal of a process can be shown on the desktops. It changes nothing. folder is the folder in which the
+// process works, for editors that know their windows by folder; it may be empty. The error is for a process that has ended.
+func (f *Finder) Plan(ctx context.Context, desktops []Desktop, id proc.Identity, folder string) (*Plan, error) {
+	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
+	defer cancel()
+	x, err := f.table.Find(id.PID)
+	if err != nil || x.Identity != id {
+		return nil, errGone
+	}
+	r := &request{Finder: f, desktops: desktops, folder: folder, plan: &Plan{}}
+	p := f.find(x)
+	r.show(ctx, &p, 0)
+	return r.plan, ctx.Err()
+}
+
+func (r *request) add(kind Kind, text string, run func(ctx context.Context) error) {
+	r.plan.Steps = append(r.plan.Steps, Step{Kind: kind, Text: text, run: run})
+}
+
+// show adds to the plan what shows a place.
+func (r *request) show(ctx context.Context, p *Place, nested int) {
+	if nested == maxNested {
+		r.plan.Note = "too many terminals run inside each other"
+		return
+	}
+	switch server, kind := r.multiplexer(p); kind {
+	case "tmux":
+		r.showInTmux(ctx, p, server, nested)
+	case "screen":
+		r.showInScreen(ctx, p, server, nested)
+	default:
+		r.showWindow(ctx, p)
+	}
+}
+
+// multiplexer returns the terminal multiplexer that is the nearest ancestor of a place.
+func (r *request) multiplexer(p *Place) (proc.Identity, string) {
+	for _, id := range p.Ancestors {
+		switch {
+		case p.Tmux != "" && id.PID == p.TmuxServer:
+			return id, "tmux"
+		case id.PID == screenServer(p.vars["STY"]):
+			return id, "screen"
+		}
+	}
+	return proc.Identity{}, ""
+}
+
+// list asks the desktops for their windows, once.
+func (r *request) list(ctx context.Context) {
+	if r.asked {
+		return
+	}
+	r.asked = true
+	for _, d := range r.desktops {
+		windows, err := d.Windows(ctx)
+		if err != nil {
+			r.failed = fmt.Errorf("%s does not report its windows: %w", d.Name(), err)
+			continue
+		}
+		for _, w := range windows {
+			r.windows = append(r.windows, windowOn{w, d})
+		}
+	}
+}
+
+// terminalOf returns the nearest process of a place's chain that has windows, and these. A pid of a window counts only if the
+// process that was an ancestor still has it. All windows are on one desktop, the first that has some.
+func (r *request) terminalOf(ctx context.Context, p *Place) (at int, windows []windowOn) {
+	r.list(ctx)
+	for i, id := range p.chain() {
+		for _, w := range r.windows {
+			if w.PID == id.PID && (len(windows) == 0 || windows[0].desktop == w.desktop) {
+				windows = append(windows, w)
+			}
+		}
+		if len(windows) == 0 {
+			continue
+		}
+		if now, err := r.table.Find(id.PID); err == nil && now.Identity == id {
+			return i, windows
+		}
+		windows = nil
+	}
+	return -1, nil
+}
+
+// isDetached reports whether a place left the terminal that an ancestor, its i-th, shows: the process has no terminal, but one
+// between the two has.
+func (r *request) isDetached(p *Place, i int) bool {
+	chain := p.chain()
+	if own, err := r.table.Terminal(chain[0]); err != nil || own != "" {
+		return false
+	}
+	return slices.ContainsFunc(chain[1:max(i, 1)], func(id proc.Identity) bool {
+		terminal, err := r.table.Terminal(id)
+		return err == nil && terminal != ""
+	})
+}
+
+// showWindow adds what raises the window of a place, and selects its tab.
+func (r *request) showWindow(ctx context.Context, p *Place) {
+	at, windows := r.terminalOf(ctx, p)
+	if at >= 0 && r.isDetached(p, at) {
+		r.plan.Note = noteBackground
+		return
+	}
+	if r.showEditor(p, at) {
+		return
+	}
+	tab, ambiguous := r.selectTab(ctx, p, at)
+	if at < 0 {
+		if r.raiseByScript(ctx, p) {
+			return
+		}
+		r.plan.Note = r.whyNoWindow(p)
+		if tab {
+			r.plan.Seen = true
+			r.plan.Note = "its tab is selected, but its window can't be raised: " + r.plan.Note
+		}
+		return
+	}
+	terminal, _ := r.table.Find(p.chain()[at].PID)
+	w, certain := chooseWindow(p, windows)
+	if !certain {
+		r.plan.Seen = tab
+		r.plan.Note = fmt.Sprintf("%s has %d windows, and which of them shows it can't be known", terminal.Comm, len(windows))
+		return
+	}
+	r.plan.Seen = true
+	r.add(WindowStep, fmt.Sprintf("raise the window of %s (process %d)", terminal.Comm, terminal.PID), func(ctx context.Context) error {
+		if now, err := r.table.Find(w.PID); err != nil || now.Identity != terminal.Identity {
+			return errors.New("the terminal has ended")
+		}
+		return w.desktop.Raise(ctx, w.Window)
+	})
+	if !tab && (ambiguous || r.hasTabs(ctx, p, terminal, w, len(windows) > 1)) {
+		r.plan.Note = "its window may have several tabs, and which of them shows it can't be chosen from here"
+	}
+}
+
+// chooseWindow returns the window of a place, of those of its terminal.
+func chooseWindow(p *Place, windows []windowOn) (windowOn, bool) {
+	if len(windows) == 1 {
+		return windows[0], true
+	}
+	for _, w := range windows {
+		if p.Window != 0 && w.ID == p.Window && w.desktop.Name() == x11Name {
+			return w, true
+		}
+	}
+	return windowOn{}, false
+}
+
+// x11Name is the name of the desktop whose windows WINDOWID names.
+const x11Name = "X11"
+
+// hasTabs reports whether a window may show something else than a place: its terminal has another child that leads a session.
+func (r *request) hasTabs(ctx context.Context, p *Place, terminal proc.Process, w windowOn, several bool) bool {
+	all, err := r.table.List(ctx)
+	if err != nil {
+		return false
+	}
+	own := uint64(0)
+	if w.desktop.Name() == x11Name {
+		own = p.Window
+	}
+	return slices.ContainsFunc(all, func(x proc.Process) bool {
+		return x.PPID == terminal.PID && !p.has(x.Identity) && r.isTab(x, own, several)
+	})
+}

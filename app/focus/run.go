@@ -1,0 +1,84 @@
+package focus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// answerLimit is how long a program or socket may take to answer.
+	answerLimit = 2 * time.Second
+	// maxAnswer is far above the length of any answer, in bytes.
+	maxAnswer = 4 << 20
+)
+
+// bounded collects output up to maxAnswer bytes and drops the rest.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := maxAnswer - b.Len(); room < len(p) {
+		_, _ = b.Buffer.Write(p[:max(room, 0)])
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}
+
+// run runs a program without a shell, with a time limit, and returns what it printed. Variables of the terminal in which
+// Rollcall itself runs do not reach it; set replaces them. The error has the first line of its error output.
+func (f *Finder) run(ctx context.Context, set map[string]string, name string, args ...string) ([]byte, error) {
+	return f.runFor(ctx, answerLimit, set, name, args...)
+}
+
+// runFor does what run does, with another limit.
+func (f *Finder) runFor(ctx context.Context, limit time.Duration, set map[string]string, name string, args ...string) ([]byte, error) {
+	path, err := f.lookPath(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not installed", name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return name != "SSH_CONNECTION" && slices.Contains(placeVars, name) || name == "TMUX_PANE" || name == "ELECTRON_RUN_AS_NODE"
+	})
+	for name, value := range set {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	var out, failed bounded
+	cmd.Stdout, cmd.Stderr = &out, &failed
+	cmd.WaitDelay = answerLimit / 4
+	err = cmd.Run()
+	switch {
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		return out.Bytes(), nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s did not answer", name)
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(failed.String()), "\n")
+	if first == "" {
+		first = strings.TrimSpace(out.String())
+		first, _, _ = strings.Cut(first, "\n")
+	}
+	if len(first) > 200 {
+		first = first[:200]
+	}
+	if first == "" {
+		first = err.Error()
+	}
+	return nil, fmt.Errorf("%s: %s", name, strings.ToValidUTF8(first, "?"))
+}
+
+func (f *Finder) lookPath(name string) (string, error) {
+	if f.look != nil {
+		return f.look(name)
+	}
+	return exec.LookPath(name)
+}

@@ -1,0 +1,96 @@
+package focus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"rollcall/proc"
+)
+
+// selectTab adds the step that selects the tab of a place, in a terminal that takes orders (kitty, WezTerm). It reports whether there
+// is one, and whether the terminal has tabs that can't be selected. at is the place in the chain of the process that has windows; -1: none is known.
+func (r *request) selectTab(ctx context.Context, p *Place, at int) (tab, ambiguous bool) {
+	for _, t := range []func(context.Context, *Place) (proc.Identity, string, func(context.Context) error){r.inKitty, r.inWezTerm} {
+		terminal, text, run := t(ctx, p)
+		if terminal.IsZero() || at >= 0 && p.chain()[at] != terminal || at < 0 && !p.isShownBy(terminal) {
+			continue
+		}
+		if run == nil {
+			return false, true
+		}
+		r.add(TabStep, text, run)
+		return true, false
+	}
+	return false, false
+}
+
+// ancestorAt returns the ancestor of a place with a pid; zero: it has none.
+func (p *Place) ancestorAt(pid int) proc.Identity {
+	for _, id := range p.Ancestors {
+		if id.PID == pid {
+			return id
+		}
+	}
+	return proc.Identity{}
+}
+
+// errOther reports that a socket leads to another process than the terminal.
+var errOther = errors.New("its socket leads to another program")
+
+// inKitty returns the kitty that shows a place, and how its window (a pane, as kitty calls it) is selected; nil: its remote
+// control is off. Kitty sets the variables of what it starts (0.26 to 0.43).
+func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string, func(context.Context) error) {
+	pid, _ := strconv.Atoi(p.vars["KITTY_PID"])
+	terminal := p.ancestorAt(pid)
+	window, err := strconv.ParseUint(p.vars["KITTY_WINDOW_ID"], 10, 31)
+	if terminal.IsZero() || err != nil {
+		return proc.Identity{}, "", nil
+	}
+	address := p.vars["KITTY_LISTEN_ON"]
+	socket, ok := strings.CutPrefix(address, "unix:")
+	if !ok {
+		return terminal, "", nil
+	}
+	if owner, err := peerOf(ctx, socket); err != nil || owner != terminal.PID {
+		return terminal, "", nil
+	}
+	return terminal, fmt.Sprintf("select window %d of kitty", window), func(ctx context.Context) error {
+		if owner, err := peerOf(ctx, socket); err != nil || owner != terminal.PID {
+			return errOther
+		}
+		program := "kitten"
+		if _, err := r.lookPath(program); err != nil {
+			program = "kitty" // before 0.27
+		}
+		_, err := r.run(ctx, nil, program, "@", "--to", address, "focus-window", "--match", fmt.Sprintf("id:%d", window))
+		return err
+	}
+}
+
+// inWezTerm returns the WezTerm that shows a place, and how its pane is selected. It was not run with WezTerm: the tests use a
+// recorded conversation.
+func (r *request) inWezTerm(ctx context.Context, p *Place) (proc.Identity, string, func(context.Context) error) {
+	socket := p.vars["WEZTERM_UNIX_SOCKET"]
+	pane, err := strconv.ParseUint(p.vars["WEZTERM_PANE"], 10, 31)
+	if socket == "" || err != nil || checkSocket(socket) != nil {
+		return proc.Identity{}, "", nil
+	}
+	owner, err := peerOf(ctx, socket)
+	if err != nil {
+		return proc.Identity{}, "", nil
+	}
+	terminal := p.ancestorAt(owner)
+	if terminal.IsZero() {
+		return proc.Identity{}, "", nil
+	}
+	return terminal, fmt.Sprintf("select pane %d of WezTerm", pane), func(ctx context.Context) error {
+		if owner, err := peerOf(ctx, socket); err != nil || owner != terminal.PID {
+			return errOther
+		}
+		_, err := r.run(ctx, map[string]string{"WEZTERM_UNIX_SOCKET": socket}, "wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", strconv.FormatUint(pane, 10))
+		return err
+	}
+}

@@ -1,0 +1,126 @@
+//go:build linux
+
+package focus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+const (
+	// raiseLimit is how long a window manager may take to give a window the focus. Openbox, xfwm4 and kwin_x11 take 10 ms.
+	raiseLimit = 1500 * time.Millisecond
+	raisePause = 10 * time.Millisecond
+	// fromPager is the source indication of a request that the user made in another program (EWMH). Window managers obey it
+	// although this program does not have the focus.
+	fromPager = 2
+)
+
+var (
+	errNoWindowManager = errors.New("no window manager that raises windows for other programs runs on this display")
+	errNotRaised       = errors.New("the window manager did not give the window the focus")
+	errNoTime          = errors.New("the X server did not report its time")
+)
+
+// Raise implements Desktop, by a message _NET_ACTIVE_WINDOW to the root window.
+func (x *x11) Raise(ctx context.Context, w Window) error {
+	ctx, cancel := context.WithTimeout(ctx, raiseLimit)
+	defer cancel()
+	defer x.drop() // it asked for events
+	x.fresh(ctx)
+	_, err := ask(ctx, x, func(conn *xgb.Conn, root xproto.Window) (struct{}, error) {
+		return struct{}{}, x.raise(ctx, conn, root, w)
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errNotRaised
+	}
+	return err
+}
+
+func (x *x11) raise(ctx context.Context, conn *xgb.Conn, root xproto.Window, w Window) error {
+	if pid, err := x.owner(conn, xproto.Window(w.ID)); err != nil || pid != w.PID { // its number may be another window's now
+		return errors.New("the window was closed")
+	}
+	kind, err := x.atom(conn, "_NET_ACTIVE_WINDOW")
+	if err != nil {
+		return err
+	}
+	if kind == 0 {
+		return errNoWindowManager
+	}
+	at, err := serverTime(ctx, conn, root)
+	if err != nil {
+		return err
+	}
+	active, err := x.numbers(conn, root, "_NET_ACTIVE_WINDOW")
+	if err != nil {
+		return err
+	}
+	data := []uint32{fromPager, uint32(at), 0, 0, 0}
+	if len(active) > 0 {
+		data[2] = active[0]
+	}
+	event := xproto.ClientMessageEvent{Format: 32, Window: xproto.Window(w.ID), Type: kind, Data: xproto.ClientMessageDataUnionData32New(data)}
+	const mask = xproto.EventMaskSubstructureNotify | xproto.EventMaskSubstructureRedirect
+	if err := xproto.SendEventChecked(conn, false, root, mask, string(event.Bytes())).Check(); err != nil {
+		return err
+	}
+	return x.waitActive(ctx, conn, root, w)
+}
+
+// waitActive returns once a window has the focus, or with an error once ctx is done.
+func (x *x11) waitActive(ctx context.Context, conn *xgb.Conn, root xproto.Window, w Window) error {
+	for {
+		active, err := x.numbers(conn, root, "_NET_ACTIVE_WINDOW")
+		if err != nil {
+			return err
+		}
+		if len(active) > 0 && uint64(active[0]) == w.ID {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errNotRaised
+		case <-time.After(raisePause):
+		}
+	}
+}
+
+// serverTime returns the current time of the X server: that of a change of a property on an invisible window. Window
+// managers ignore requests that are older than what the user did last.
+func serverTime(ctx context.Context, conn *xgb.Conn, root xproto.Window) (xproto.Timestamp, error) {
+	own, err := xproto.NewWindowId(conn)
+	if err != nil {
+		return 0, err
+	}
+	err = xproto.CreateWindowChecked(conn, 0, own, root, -1, -1, 1, 1, 0, xproto.WindowClassInputOnly, 0, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange}).Check()
+	if err != nil {
+		return 0, err
+	}
+	defer xproto.DestroyWindow(conn, own)
+	err = xproto.ChangePropertyChecked(conn, xproto.PropModeReplace, own, xproto.AtomWmName, xproto.AtomString, 8, 0, nil).Check()
+	if err != nil {
+		return 0, err
+	}
+	for ctx.Err() == nil {
+		event, refused := conn.PollForEvent()
+		switch {
+		case refused != nil:
+			return 0, refused
+		case event == nil:
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Millisecond):
+			}
+			continue
+		}
+		if change, ok := event.(xproto.PropertyNotifyEvent); ok && change.Window == own {
+			return change.Time, nil
+		}
+	}
+	return 0, errNoTime
+}
