@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/present"
 	"rollcall/app/settings"
 )
 
@@ -38,6 +39,22 @@ type Core interface {
 	RequestAgentRefresh(name adapters.Name)
 }
 
+// conversants is implemented by a Core that holds the input of sessions; *app.Core is one.
+type conversants interface {
+	Conversant(s *app.Session) adapters.Conversant
+}
+
+// agent returns what answers, prompts and interrupts a session: Rollcall itself where it holds the session's input, or
+// else the agent's adapter. It may implement none of adapters.Answerer, Prompter and Stopper.
+func (a *Answers) agent(s *app.Session) any {
+	if c, ok := a.core.(conversants); ok {
+		if own := c.Conversant(s); own != nil {
+			return own
+		}
+	}
+	return a.core.Adapter(s.Agent)
+}
+
 // Answers answers the requests of sessions. Its methods may be called on any goroutine, and
 // take as long as the agents do: never call them on the goroutine of a window.
 type Answers struct {
@@ -51,6 +68,9 @@ func New(core Core, policy func() settings.Answering) *Answers {
 	return &Answers{core: core, policy: policy}
 }
 
+// Policy returns the setting "answering" as it is now.
+func (a *Answers) Policy() settings.Answering { return a.policy() }
+
 // Request is a request as the user sees it.
 type Request struct {
 	adapters.Request
@@ -59,6 +79,29 @@ type Request struct {
 	// CanReply reports that its questions can be answered from here. Like CanAllow and
 	// CanDeny it depends on the settings.
 	CanReply bool
+}
+
+// maxSummary is the number of bytes of a request's text that its summary reads.
+const maxSummary = 600
+
+// Summary returns what the request asks for as one line: "wants to run: git push". It does not hide what the text
+// hides, marks what looks dangerous, and is not cut to a width.
+func (r *Request) Summary() string {
+	text := r.Text
+	if len(text) > maxSummary {
+		text = strings.ToValidUTF8(text[:maxSummary], "") + "…"
+	}
+	words := r.Kind.Words()
+	if r.Kind == adapters.AsksCommand {
+		words = "wants to run"
+	}
+	if text = present.Line(present.Visible(text)); text == "" {
+		return words
+	}
+	if len(r.Dangers) > 0 {
+		text = "⚠ " + text
+	}
+	return words + ": " + text
 }
 
 // Pending are the requests of one session that waits for the user.
@@ -126,7 +169,11 @@ func (p *Pending) since() time.Time {
 // Of returns the requests of one session.
 func (a *Answers) Of(ctx context.Context, s app.Session) Pending {
 	p := Pending{Session: s, Place: Place(&s)}
-	answerer, ok := a.core.Adapter(s.Agent).(adapters.Answerer)
+	if s.Machine != "" {
+		p.Err = fmt.Errorf("%w: it runs on %s", adapters.ErrAnswerElsewhere, s.Machine)
+		return p
+	}
+	answerer, ok := a.agent(&s).(adapters.Answerer)
 	if !ok {
 		p.Err = fmt.Errorf("%w: its agent takes no answers from outside", adapters.ErrAnswerElsewhere)
 		return p
@@ -194,7 +241,7 @@ func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Res
 	if err != nil {
 		return Result{}, err
 	}
-	answerer, ok := a.core.Adapter(ref.Agent).(adapters.Answerer)
+	answerer, ok := a.agent(&s).(adapters.Answerer)
 	if !ok {
 		return Result{}, a.elsewhere(&s)
 	}

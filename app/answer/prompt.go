@@ -33,7 +33,7 @@ func (a *Answers) Send(ctx context.Context, agent adapters.Name, session, prompt
 	if err != nil {
 		return err
 	}
-	prompter, ok := a.core.Adapter(agent).(adapters.Prompter)
+	prompter, ok := a.agent(&s).(adapters.Prompter)
 	if !ok || s.IsProcess() {
 		return fmt.Errorf("%w: %s; type it in its terminal (%s), or resume the session once it has stopped", ErrNoPrompts, session, Place(&s))
 	}
@@ -73,7 +73,7 @@ func (a *Answers) Interrupt(ctx context.Context, agent adapters.Name, session st
 	if err != nil {
 		return err
 	}
-	stopper, ok := a.core.Adapter(agent).(adapters.Stopper)
+	stopper, ok := a.agent(&s).(adapters.Stopper)
 	if !ok {
 		return fmt.Errorf("%w: press Esc in its terminal (%s)", ErrNoInterrupt, Place(&s))
 	}

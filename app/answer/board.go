@@ -1,0 +1,256 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+)
+
+// Entry is what one waiting session asks, as far as it is known.
+type Entry struct {
+	Pending
+	// Read reports that the agent was asked. Until then Requests are none.
+	Read bool
+	// Nothing reports that the agent said more than once that nothing waits, though its session counts as waiting. Right
+	// after an answer it says so as well, until the session's status follows.
+	Nothing bool
+}
+
+// Board keeps what every waiting session asks, for the surfaces that show it while it changes. An agent is asked when
+// its session begins to wait, when the session changes, and again and again while it waits. Its methods may be called
+// on any goroutine and never wait for an agent.
+type Board struct {
+	answers *Answers
+	changed func()
+	again   time.Duration
+
+	mu      sync.Mutex
+	ctx     context.Context // of Run; nil: it does not run
+	entries map[boardKey]*boardEntry
+}
+
+type boardKey struct {
+	agent   adapters.Name
+	session string
+}
+
+// boardEntry is an entry with what is needed to keep it current.
+type boardEntry struct {
+	Entry
+	seen    sign      // when the agent was asked last
+	readAt  time.Time // when it was asked last
+	reading bool      // it is being asked now
+	dirty   bool      // the session changed meanwhile
+	empty   int       // how many readings in a row found nothing that waits
+}
+
+// manyEmpty is the number of readings after which nothing waits for certain.
+const manyEmpty = 3
+
+// sign is what shows that a session asks for something else.
+type sign struct {
+	waitingFor adapters.WaitingFor
+	active     time.Time
+	stale      bool
+}
+
+func signOf(s *app.Session) sign { return sign{s.WaitingFor, s.LastActivityAt, s.Stale != nil} }
+
+// NewBoard returns a board that reads the requests of a session again after the time again; 0: only when the session
+// changes. changed is called on a goroutine of the board each time that List has changed; it must not wait for it.
+func NewBoard(answers *Answers, again time.Duration, changed func()) *Board {
+	return &Board{answers: answers, changed: changed, again: again, entries: map[boardKey]*boardEntry{}}
+}
+
+// Run reads requests until ctx is done. A reading that is under way then is left behind.
+func (b *Board) Run(ctx context.Context) {
+	b.mu.Lock()
+	b.ctx = ctx
+	b.readDue(time.Now())
+	b.mu.Unlock()
+	tick := time.NewTicker(max(b.again, time.Second))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			b.mu.Lock()
+			b.ctx = nil
+			b.mu.Unlock()
+			return
+		case now := <-tick.C:
+			b.mu.Lock()
+			b.readDue(now)
+			b.mu.Unlock()
+		}
+	}
+}
+
+// SetSessions takes the sessions of a snapshot. Those that wait are listed, the others are dropped.
+func (b *Board) SetSessions(sessions []app.Session) {
+	b.mu.Lock()
+	waiting := make(map[boardKey]bool)
+	moved := false
+	for i := range sessions {
+		s := &sessions[i]
+		if s.Status != adapters.Waiting {
+			continue
+		}
+		k := boardKey{s.Agent, s.ID}
+		if waiting[k] { // listed twice: resumed by two processes
+			continue
+		}
+		waiting[k] = true
+		e := b.entries[k]
+		if e == nil {
+			e = &boardEntry{}
+			b.entries[k], moved = e, true
+		}
+		e.Place = Place(s)
+		moved = moved || signOf(&e.Session) != signOf(s)
+		e.Session = *s
+	}
+	for k := range b.entries {
+		if !waiting[k] {
+			delete(b.entries, k)
+			moved = true
+		}
+	}
+	b.readDue(time.Now())
+	b.mu.Unlock()
+	if moved {
+		b.changed()
+	}
+}
+
+// Reread asks the agent of a session again, since something was answered.
+func (b *Board) Reread(agent adapters.Name, session string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e := b.entries[boardKey{agent, session}]; e != nil {
+		e.seen, e.dirty = sign{}, true
+		b.readDue(time.Now())
+	}
+}
+
+// List returns what the waiting sessions ask, those that have waited longest first.
+func (b *Board) List() []Entry {
+	b.mu.Lock()
+	list := make([]Entry, 0, len(b.entries))
+	for _, e := range b.entries {
+		list = append(list, e.Entry)
+	}
+	b.mu.Unlock()
+	slices.SortFunc(list, func(x, y Entry) int {
+		if c := x.since().Compare(y.since()); c != 0 {
+			return c
+		}
+		if x.Session.ID < y.Session.ID {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// Await returns once the board has read what a session asks for now, or when ctx is done.
+func (b *Board) Await(ctx context.Context, s *app.Session) {
+	tick := time.NewTicker(awaitPause)
+	defer tick.Stop()
+	for {
+		b.mu.Lock()
+		e := b.entries[boardKey{s.Agent, s.ID}]
+		current := e != nil && e.Read && !e.reading && e.seen == signOf(&e.Session) && e.Session.WaitingFor == s.WaitingFor
+		b.mu.Unlock()
+		if current {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// awaitPause is the time between two looks of Await.
+const awaitPause = 10 * time.Millisecond
+
+// Of returns what one session asks; ok is false if it does not wait.
+func (b *Board) Of(agent adapters.Name, session string) (e Entry, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	x, ok := b.entries[boardKey{agent, session}]
+	if !ok {
+		return Entry{}, false
+	}
+	return x.Entry, true
+}
+
+// readDue starts the readings that are due. The caller holds the lock.
+func (b *Board) readDue(now time.Time) {
+	if b.ctx == nil {
+		return
+	}
+	for k, e := range b.entries {
+		due := !e.Read || e.dirty || e.seen != signOf(&e.Session) || b.again > 0 && now.Sub(e.readAt) >= b.again
+		if due && !e.reading {
+			e.reading, e.dirty, e.seen, e.readAt = true, false, signOf(&e.Session), now
+			go b.read(b.ctx, k, e)
+		}
+	}
+}
+
+// read asks the agent of an entry, and takes the answer. One reading of a session runs at a time, so that an agent that
+// ignores its time limit costs one goroutine; its session is then shown with an error.
+func (b *Board) read(ctx context.Context, k boardKey, e *boardEntry) {
+	b.mu.Lock()
+	s := e.Session
+	b.mu.Unlock()
+	done := make(chan Pending, 1)
+	go func() { done <- b.answers.Of(ctx, s) }()
+	late := time.NewTimer(askLimit + time.Second)
+	defer late.Stop()
+	select {
+	case p := <-done:
+		b.take(ctx, k, e, p, false)
+	case <-late.C:
+		b.take(ctx, k, e, Pending{Session: s, Place: Place(&s), Err: fmt.Errorf("%w within %s", app.ErrNoAnswer, askLimit)}, true)
+		b.take(ctx, k, e, <-done, false)
+	}
+}
+
+// take shows what an agent answered, unless its session no longer waits. still reports that the reading goes on.
+func (b *Board) take(ctx context.Context, k boardKey, e *boardEntry, p Pending, still bool) {
+	b.mu.Lock()
+	e.reading = still
+	moved := false
+	if ctx.Err() == nil && b.entries[k] == e {
+		if e.empty++; len(p.Requests) > 0 || p.Err != nil {
+			e.empty = 0
+		}
+		nothing := e.empty >= manyEmpty
+		moved = !e.Read || !sameAsked(&e.Pending, &p) || nothing != e.Nothing
+		p.Session = e.Session // a later snapshot may have another
+		e.Pending, e.Read, e.Nothing = p, true, nothing
+		b.readDue(time.Now())
+	}
+	b.mu.Unlock()
+	if moved {
+		b.changed()
+	}
+}
+
+// sameAsked reports whether two readings of a session show the same.
+func sameAsked(x, y *Pending) bool {
+	if x.Place != y.Place || (x.Err == nil) != (y.Err == nil) || x.Err != nil && x.Err.Error() != y.Err.Error() {
+		return false
+	}
+	return slices.EqualFunc(x.Requests, y.Requests, func(r, q Request) bool {
+		return r.Key == q.Key && r.CanAllow == q.CanAllow && r.CanDeny == q.CanDeny && r.CanReply == q.CanReply && r.AskedAt.Equal(q.AskedAt)
+	})
+}
