@@ -27,7 +27,6 @@ type savedLock struct {
 	Directory string `json:"directory"`
 	Type      string `json:"type"`
 	SessionID string `json:"sessionId"`
-	LockedBy  string `json:"lockedBy"`
 	PID       int    `json:"pid"`
 }
 

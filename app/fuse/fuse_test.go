@@ -26,7 +26,7 @@ const stateVariable = "ROLLCALL_FUSE_TEST_STATE"
 // TestMain re-executes the binary as a keeper of the fuses in a folder, until it is killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(stateVariable); dir != "" {
-		_ = NewKeeper(In(store.In(dir)), slog.New(slog.DiscardHandler), nil).Run(context.Background())
+		_ = NewKeeper(In(store.In(dir)), slog.New(slog.DiscardHandler), nil).RunUntil(context.Background(), context.Background())
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
@@ -81,7 +81,7 @@ func (b *bench) keep(fired func(Fuse)) (stop func()) {
 	k := NewKeeper(b.Fuses, slog.New(slog.DiscardHandler), fired)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- k.Run(ctx) }()
+	go func() { done <- k.RunUntil(ctx, ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -46,9 +46,6 @@ func NewKeeper(f *Fuses, log *slog.Logger, fired func(Fuse)) *Keeper {
 // part names the fuses in a trouble.Book.
 const part = "timers"
 
-// Run fires fuses until ctx is done. It then kills the scripts that still run.
-func (k *Keeper) Run(ctx context.Context) error { return k.RunUntil(ctx, ctx) }
-
 // RunUntil fires fuses until ctx is done. It returns when the scripts that still run then have ended; it kills them once
 // scripts is done.
 func (k *Keeper) RunUntil(ctx, scripts context.Context) error {

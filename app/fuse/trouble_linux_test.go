@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 	k.Troubles = trouble.NewBook(k.log, func(list []string) { shown.Store(strings.Join(list, "; ")) })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- k.Run(ctx) }()
+	go func() { done <- k.RunUntil(ctx, ctx) }()
 	b.until("the trouble", func() bool { return shown.Load() == "disk full: timers can't be kept" })
 	if n := log.lines(); n != 1 {
 		t.Errorf("%d lines were logged, want 1", n)

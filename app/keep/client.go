@@ -46,7 +46,8 @@ func (c *Client) Apart() []string {
 	return c.apart
 }
 
-// setApart notes what of this process's surroundings is not the keeper's. What one of the two does not know is left out.
+// setApart stores in which surroundings this process differs from the keeper. It leaves out those that one of the two does
+// not know.
 func (c *Client) setApart(s *Status) {
 	var differ []string
 	own := proc.Surroundings()
@@ -70,7 +71,7 @@ const (
 	readyPause  = 20 * time.Millisecond
 )
 
-// Running reports whether a keeper runs. It asks nothing of it.
+// Running reports whether a keeper runs. It sends the keeper no request.
 func (c *Client) Running() (bool, error) {
 	return bounded.In(c.State, bounded.ReadLimit, func(context.Context) (bool, error) { return instance.Running(c.State, claimName()) })
 }
@@ -136,6 +137,8 @@ func (c *Client) Ready(ctx context.Context) error {
 		case err == nil:
 			c.setApart(a.Status)
 			return nil
+		case errors.Is(err, instance.ErrElevated):
+			return fmt.Errorf("cannot use the keeper (rollcall keep): %w", err)
 		case !errors.Is(err, instance.ErrNotRunning) && !errors.Is(err, instance.ErrUnanswered):
 			return fmt.Errorf("%w: %w", ErrNoKeeper, err)
 		case errors.Is(err, instance.ErrNotRunning) && started.over():
@@ -156,8 +159,8 @@ func (c *Client) Ready(ctx context.Context) error {
 	}
 }
 
-// isNewer reports whether this program is newer than the keeper. Where the versions do not tell, it is if the keeper's
-// file was replaced.
+// isNewer reports whether this program is newer than the keeper. If the versions cannot be compared, it is newer if
+// the keeper's file was replaced.
 func (c *Client) isNewer(s *Status) bool {
 	if s == nil {
 		return false
@@ -177,7 +180,7 @@ type attempt struct {
 	code int
 }
 
-// over reports whether the attempt has ended, or there was none.
+// over reports whether the started keeper has ended, or none was started.
 func (a *attempt) over() bool {
 	if a == nil {
 		return true
@@ -206,7 +209,7 @@ func (a *attempt) failure() error {
 	return errors.New(said[strings.LastIndexByte(said, '\n')+1:])
 }
 
-// maxLog is the size from which the keeper's log is begun again.
+// maxLog is the size, in bytes, above which the next keeper begins a new log.
 const maxLog = 1 << 20
 
 // LogFile returns the path of the keeper's log.
@@ -259,9 +262,10 @@ func (c *Client) Start(ctx context.Context, id string, starter proc.Identity, cm
 	return a.PID, err
 }
 
-// Revive starts a keeper if there is something to keep and none runs, as after one was killed. It does not wait for it.
+// Revive starts a keeper if there is something to keep and no keeper runs, for example because it was killed. Revive does
+// not wait until the keeper is ready.
 func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *settings.Settings) {
-	// Records of what is over are no reason: the next keeper removes them.
+	// Records that only have to be removed need no keeper now: the next one removes them.
 	kept, err := ToKeep(launches, fuses)
 	if err != nil {
 		return
@@ -272,7 +276,7 @@ func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *setti
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if running, err := c.Running(); err == nil && !running {
-		_, _ = c.spawn() // the next command tries again, and doctor tells
+		_, _ = c.spawn() // the next command tries again, and doctor shows the reason
 	}
 }
 
@@ -286,12 +290,12 @@ func (c *Client) isOwed(set *settings.Settings) bool {
 	return err == nil && waiting > 0 && set.Webhook.URL != "" || Installed()
 }
 
-// Attendance is what a long-running process has of the keeper.
+// Attendance configures Client.Attend.
 type Attendance struct {
 	Launches *launch.Launches
 	Fuses    *fuse.Fuses
-	// Settings reads the user's settings as they are now. What they ask for, such as the webhook, is done while the process
-	// runs, also if there is nothing else to keep.
+	// Settings reads the user's settings as they are now. The keeper does what they ask for, such as the webhook, while the
+	// process runs, also if there is nothing else to keep.
 	Settings func() (settings.Settings, error)
 	// Changed receives when the result of Settings may have changed; it may be nil.
 	Changed <-chan struct{}
@@ -299,17 +303,17 @@ type Attendance struct {
 	Show func([]string)
 }
 
-// asks reports whether the settings ask for something that the keeper does beside what is left to keep.
+// asks reports whether the settings need a keeper although there is nothing to keep.
 func (a *Attendance) asks() bool {
 	s, _ := a.Settings() // what can be understood
 	return asks(&s)
 }
 
-// asks reports whether a keeper does something for these settings while a tray or watch runs.
+// asks reports whether these settings need a keeper while a tray or watch runs.
 func asks(s *settings.Settings) bool { return s.Webhook.URL != "" || s.Metrics.IsSet() }
 
-// webhook returns the webhook of this process's environment, which the keeper may not have. Without one it is nil: the
-// keeper reads the settings itself.
+// webhook returns the webhook that this process's environment sets, since the keeper's environment may differ. It returns
+// nil if the environment sets none: the keeper reads the settings itself.
 func (a *Attendance) webhook() *webhookRequest {
 	s, _ := a.Settings()
 	if s.Webhook.URL == "" || !settings.WebhookInEnvironment() {
@@ -318,8 +322,8 @@ func (a *Attendance) webhook() *webhookRequest {
 	return &webhookRequest{s.Webhook.URL, s.Webhook.Secret}
 }
 
-// Attend sees to it that a keeper runs whenever there is something to keep, until ctx is done. If the keeper is killed, it
-// starts another.
+// Attend starts a keeper whenever there is something to keep and none runs, also after one was killed, until ctx is done.
+// A long-running process, such as the tray, calls it.
 func (c *Client) Attend(ctx context.Context, a Attendance) error {
 	launches, launchesErr := a.Launches.Changes(ctx)
 	fuses, fusesErr := a.Fuses.Changes(ctx)
@@ -355,7 +359,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 	return errors.Join(launchesErr, fusesErr)
 }
 
-// attend attends the keeper, which it starts if none runs, until the keeper ends.
+// attend starts a keeper if none runs, and shows the troubles of the keeper until it ends.
 func (c *Client) attend(ctx context.Context, a *Attendance) error {
 	if err := c.Ready(ctx); err != nil {
 		return err

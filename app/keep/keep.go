@@ -1,6 +1,6 @@
 // Package keep is the keeper: the one process of a user that keeps what Rollcall owns. It is the parent of the agents that
-// are launched in the background, runs hooks, fires fuses, calls the webhook and removes records after a day. Everybody
-// else starts it when there is something to keep (Client), and it ends by itself.
+// are launched in the background, runs hooks, fires fuses, calls the webhook and removes records after a day. The other
+// processes of Rollcall start it when there is something to keep (Client). It ends by itself.
 package keep
 
 import (
@@ -33,7 +33,7 @@ const Idle = time.Minute
 // ErrRunning reports that the user has a keeper already.
 var ErrRunning = instance.ErrRunning
 
-// Config is what a keeper works with.
+// Config configures Run.
 type Config struct {
 	State    string // Rollcall's state folder
 	Launches *launch.Launches
@@ -72,14 +72,14 @@ type keeper struct {
 	setErr    error // of the settings, when they were last read
 }
 
-// attendant is a process that attends. Its webhook, if it has one, replaces that of the keeper's settings.
+// attendant is a process that called Attend. Its webhook, if it has one, replaces that of the keeper's settings.
 type attendant struct {
 	request *instance.Request
 	webhook *webhookRequest
 }
 
-// settings returns the user's settings as they are now, with the webhook of the process that attends last and has one of
-// its own. With an error they are those that could be understood.
+// settings returns the user's settings as they are now. Of the attendants that have a webhook, the newest one's replaces
+// that of the settings. With an error, settings returns the settings that could be understood.
 func (k *keeper) settings() (settings.Settings, error) {
 	s, err := k.Settings()
 	k.mu.Lock()
@@ -97,8 +97,8 @@ func (k *keeper) settings() (settings.Settings, error) {
 	return s, err
 }
 
-// Run keeps until nothing has been left to keep for Idle, a newer version takes over, or ctx is done. It returns ErrRunning
-// if the user has a keeper already.
+// Run runs the keeper until there has been nothing to keep for Idle, a newer version takes over, or ctx is done. It returns
+// ErrRunning if the user has a keeper already.
 func Run(ctx context.Context, cfg Config) error {
 	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: executable.Running(), around: proc.Surroundings(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
 	k.troubles = trouble.NewBook(cfg.Log, k.show)
@@ -153,7 +153,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return k.yield(ctx, own, &parts)
 }
 
-// yield makes way for a newer version. It finishes what this process is the parent of.
+// yield lets a newer version become the keeper. It waits for the processes that this process is the parent of.
 func (k *keeper) yield(ctx context.Context, own *instance.Instance, parts *sync.WaitGroup) error {
 	k.Log.Info("the keeper makes way for a newer version", "pid", os.Getpid())
 	fault.Point("keep.yield")
@@ -247,7 +247,8 @@ func (k *keeper) latest(busy time.Time) time.Time {
 	return busy
 }
 
-// end refuses further requests, unless there was one meanwhile. It reports whether it does.
+// end makes the keeper refuse requests if there has been nothing to keep, and no request, for idle. It reports whether the
+// keeper refuses requests now.
 func (k *keeper) end(busy time.Time, idle time.Duration) bool {
 	k.ending.Lock()
 	defer k.ending.Unlock()
@@ -262,7 +263,7 @@ func (k *keeper) refuse() {
 	k.over = true
 }
 
-// kept returns what there is to keep.
+// kept counts what there is to keep.
 func (k *keeper) kept() (Kept, error) {
 	kept, err := ToKeep(k.Launches, k.Fuses)
 	s, _ := k.settings() // those that are understood
@@ -280,7 +281,7 @@ func (k *keeper) isAttended() bool {
 	return len(k.attending) > 0
 }
 
-// ToKeep returns what there is to keep on disk.
+// ToKeep counts what there is to keep on disk.
 func ToKeep(launches *launch.Launches, fuses *fuse.Fuses) (kept Kept, err error) {
 	records, err := launches.List()
 	for i := range records {

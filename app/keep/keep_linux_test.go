@@ -236,7 +236,13 @@ func TestKilled(t *testing.T) {
 	if w == nil {
 		return
 	}
-	rounds := 6
+	w.killed()
+}
+
+// killed is TestKilled, beside what runs already.
+func (w *world) killed() {
+	w.t.Helper()
+	t, rounds := w.t, 6
 	if n, err := strconv.Atoi(os.Getenv("ROLLCALL_KEEP_ROUNDS")); err == nil {
 		rounds = n
 	}
@@ -417,7 +423,7 @@ func (w *world) checkOnce() {
 	w.t.Helper()
 	for _, path := range []string{"/tmp/hook", "/tmp/fuse", "/tmp/started"} {
 		count := map[string]int{}
-		for _, line := range strings.Fields(w.read(path)) {
+		for line := range strings.FieldsSeq(w.read(path)) {
 			if count[line]++; count[line] > 1 {
 				w.t.Errorf("%s: %s twice", path, line)
 			}

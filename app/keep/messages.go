@@ -29,13 +29,13 @@ func claimName() string {
 // The verbs of a request.
 const (
 	verbStatus = "status" // returns the status
-	verbHold   = "hold"   // the same; the keeper does not end within the next minute
+	verbHold   = "hold"   // returns the status; the keeper does not end within the next minute
 	verbAttend = "attend" // the keeper sends its status, and again when it changes, until one of the two ends
 	verbStart  = "start"  // starts the process of a launch
 	verbYield  = "yield"  // makes way for a newer version
 )
 
-// request is what a process asks of the keeper.
+// request is a request of a process to the keeper.
 type request struct {
 	Verb    string          `json:"verb"`
 	Webhook *webhookRequest `json:"webhook,omitempty"` // for attend: the webhook of that process's environment
@@ -57,17 +57,20 @@ type startRequest struct {
 	Dir     []byte        `json:"dir"`
 	Env     [][]byte      `json:"env"`
 	Stdin   []byte        `json:"stdin"`
+	Pipe    []byte        `json:"pipe,omitempty"`
 	Output  []byte        `json:"output"`
+	Errors  []byte        `json:"errors,omitempty"`
 	Umask   int           `json:"umask"` // of the process that launches; negative: the keeper's
 }
 
 func newStartRequest(id string, starter proc.Identity, c *proc.Command) *startRequest {
 	return &startRequest{ID: id, Starter: starter, Path: []byte(c.Path), Args: asBytes(c.Args), Dir: []byte(c.Dir), Env: asBytes(c.Env),
-		Stdin: []byte(c.Stdin), Output: []byte(c.Output), Umask: umask()}
+		Stdin: []byte(c.Stdin), Pipe: []byte(c.Pipe), Output: []byte(c.Output), Errors: []byte(c.Errors), Umask: umask()}
 }
 
 func (s *startRequest) command() proc.Command {
-	return proc.Command{Path: string(s.Path), Args: asStrings(s.Args), Dir: string(s.Dir), Env: asStrings(s.Env), Stdin: string(s.Stdin), Output: string(s.Output)}
+	return proc.Command{Path: string(s.Path), Args: asStrings(s.Args), Dir: string(s.Dir), Env: asStrings(s.Env), Stdin: string(s.Stdin),
+		Pipe: string(s.Pipe), Output: string(s.Output), Errors: string(s.Errors)}
 }
 
 func asBytes(list []string) [][]byte {
@@ -86,16 +89,16 @@ func asStrings(list [][]byte) []string {
 	return out
 }
 
-// answer is what the keeper answers.
+// answer is the keeper's answer to a request.
 type answer struct {
 	Status *Status `json:"status,omitempty"`
 	PID    int     `json:"pid,omitempty"` // of the process that was started
 	Error  string  `json:"error,omitempty"`
-	// Ending reports that the keeper is about to end and did nothing. Ask the next one.
+	// Ending reports that the keeper is about to end and did not carry out the request. The next keeper can.
 	Ending bool `json:"ending,omitempty"`
 }
 
-// Status is what a keeper is and what it keeps.
+// Status describes a keeper and counts what it keeps.
 type Status struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
@@ -108,7 +111,7 @@ type Status struct {
 	Troubles []string `json:"troubles,omitempty"`
 }
 
-// Kept is what there is to keep.
+// Kept counts what there is to keep.
 type Kept struct {
 	Launches int `json:"launches"` // that run
 	Hooks    int `json:"hooks"`    // that have no result yet

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -83,21 +84,19 @@ func (e *exporter) count(ctx context.Context, events *app.Events) {
 	}
 }
 
-// look returns what the metrics are made of.
+// look returns the state from which the metrics are made.
 func (e *exporter) look(ctx context.Context) (metrics.Look, error) {
 	look, err := metrics.Read(ctx, e.k.core.Snapshot(), e.k.Launches, e.k.Fuses)
 	look.Version, look.Build = e.k.Version, e.k.Build
 	ends := map[adapters.Outcome]int{}
 	e.mu.Lock()
-	for outcome, n := range e.ends {
-		ends[outcome] = n
-	}
+	maps.Copy(ends, e.ends)
 	e.mu.Unlock()
 	look.Keeper = metrics.NewKeeper(e.k.since, ends)
 	return look, err
 }
 
-// listen serves the metrics at the address of the settings, and no longer at another one.
+// listen serves the metrics at the address in the settings. It stops serving them at an earlier address.
 func (e *exporter) listen(m *settings.Metrics) error {
 	if e.address == m.Listen {
 		return nil
@@ -128,7 +127,7 @@ func (e *exporter) listen(m *settings.Metrics) error {
 }
 
 // handler answers requests for the metrics. local refuses those for another host's name: a page in a browser could have
-// made its own name lead here.
+// made the name of its own host resolve to this machine.
 func (e *exporter) handler(local bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -167,7 +166,7 @@ func (e *exporter) handler(local bool) http.Handler {
 	})
 }
 
-// write writes the metrics to the file of the settings.
+// write writes the metrics to the file that the settings name.
 func (e *exporter) write(ctx context.Context, path string) error {
 	path = launch.Path(path)
 	if e.written != "" && e.written != path {

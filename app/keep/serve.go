@@ -15,7 +15,7 @@ import (
 func (k *keeper) handle(r *instance.Request) {
 	var q request
 	if err := json.Unmarshal(r.Line, &q); err != nil {
-		_ = r.Answer(answer{Error: "the keeper does not understand what is asked of it"})
+		_ = r.Answer(answer{Error: "the keeper cannot read the request"})
 		return
 	}
 	if q.Verb == verbAttend {
@@ -56,7 +56,7 @@ func (k *keeper) answer(q *request) answer {
 		}
 		return answer{Status: k.status()}
 	}
-	return answer{Error: "the keeper does not know what is asked of it: it is another version"}
+	return answer{Error: "the keeper does not know this request: it is another version of Rollcall"}
 }
 
 // putOff puts off the end of the keeper.
@@ -112,7 +112,7 @@ func (k *keeper) show(troubles []string) {
 	if len(list) == 0 {
 		return
 	}
-	go func() { // a process that does not read must not hold up the keeper
+	go func() { // a process that does not read must not block the keeper
 		for _, r := range list {
 			_ = r.Answer(answer{Status: k.status()})
 		}

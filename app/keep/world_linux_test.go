@@ -47,23 +47,28 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var built string // the folder of the program
+var built string // the folder of the programs
 
 // build builds the static program, with what tests need.
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "rollcall-keep-")
-	if err != nil {
-		return "", err
+var build = sync.OnceValues(func() (string, error) { return buildWith("headless,netgo,osusergo,faults", "0") })
+
+// buildWith builds the program with these tags, and returns its path.
+func buildWith(tags, cgo string) (string, error) {
+	if built == "" {
+		dir, err := os.MkdirTemp("", "rollcall-keep-")
+		if err != nil {
+			return "", err
+		}
+		built = dir
 	}
-	built = dir
-	path := filepath.Join(dir, "rollcall")
-	cmd := exec.Command("go", "build", "-tags", "headless,netgo,osusergo,faults", "-ldflags", "-X main.version=1.2.3", "-o", path, "rollcall")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	path := filepath.Join(built, "rollcall-"+cgo)
+	cmd := exec.Command("go", "build", "-tags", tags, "-ldflags", "-X main.version=1.2.3", "-o", path, "rollcall")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
-})
+}
 
 // world is a machine without a desktop: it has a process table, a /tmp and a loopback of its own.
 type world struct {
@@ -85,8 +90,14 @@ exit $how
 // inWorld runs the test again in namespaces of its own, where it returns the world. Outside it returns nil.
 func inWorld(t *testing.T) *world {
 	t.Helper()
+	return inWorldOf(t, build)
+}
+
+// inWorldOf is inWorld with another program, which build builds.
+func inWorldOf(t *testing.T, build func() (string, error)) *world {
+	t.Helper()
 	if os.Getenv(stageKey) != asTest {
-		enter(t)
+		enter(t, build)
 		return nil
 	}
 	w := &world{t: t, table: proc.OpenAt("/proc", "/etc")}
@@ -100,7 +111,7 @@ func inWorld(t *testing.T) *world {
 }
 
 // enter runs the test in namespaces. It skips the test where that is not permitted; in CI it fails.
-func enter(t *testing.T) {
+func enter(t *testing.T, build func() (string, error)) {
 	t.Helper()
 	flags := uintptr(unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET)
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: flags}

@@ -88,6 +88,7 @@ func (l *Launches) readable() []Record {
 		return slices.Clone(l.cache.last)
 	}
 	l.cache.last = slices.Clone(list) // callers change theirs
+	l.talks.forget(list)
 	var damaged *store.DamagedError
 	if errors.As(err, &damaged) {
 		l.cache.damage = errors.Join(l.cache.damage, err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,7 @@ type Launches struct {
 	table   *proc.Table
 	now     func() time.Time
 	cache   cache
+	talks   talks
 	host    Host // nil: this process is the parent of what it starts
 }
 
@@ -280,7 +282,7 @@ func (l *Launches) inputFile(id string) string { return filepath.Join(l.logs, id
 func (l *Launches) removeLogs(id string) error {
 	return l.inLogs(func(d *owned.Dir) error {
 		var err error
-		for _, name := range []string{id + ".log", id + ".in", id + ".prompt"} {
+		for _, name := range []string{id + ".log", id + ".in", id + ".prompt", id + ".key", id + ".pipe", id + ".err"} {
 			if e := d.Remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
 				err = errors.Join(err, e)
 			}
@@ -316,7 +318,7 @@ func (l *Launches) sweepLogs(now time.Time) error {
 			if !strings.HasPrefix(id, "l-") {
 				continue // the keeper's log
 			}
-			if kind == "prompt" && l.isDone(id) {
+			if kind == "prompt" && l.isDone(id) || (kind == "key" || kind == "pipe") && l.isOver(id) {
 				err = errors.Join(err, d.Remove(file))
 				continue
 			}
@@ -331,6 +333,12 @@ func (l *Launches) sweepLogs(now time.Time) error {
 		}
 		return err
 	}))
+}
+
+// isOver reports whether a launch has ended.
+func (l *Launches) isOver(id string) bool {
+	r, err := l.record(id)
+	return err == nil && r.Ended()
 }
 
 // isDone reports whether a launch has ended and none of its hooks is due.
@@ -352,12 +360,30 @@ func (l *Launches) Output(id string, n int64) (string, error) {
 			return "", err
 		}
 		defer func() { _ = f.Close() }()
-		from := max(info.Size()-n, 0)
-		text := make([]byte, min(n, info.Size()))
-		read, err := f.ReadAt(text, from)
-		if err != nil && read == 0 && len(text) > 0 {
+		text, err := tail(f, info, n)
+		if err != nil {
 			return "", fmt.Errorf("read %s: %w", l.logFile(id), err)
 		}
-		return string(text[:read]), nil
+		errors, info, err := d.Open(filepath.Base(l.errorsFile(id)))
+		if err != nil {
+			return text, nil // there is no such file unless the launch has a pipe
+		}
+		defer func() { _ = errors.Close() }()
+		last, err := tail(errors, info, n)
+		if err != nil {
+			return "", fmt.Errorf("read %s: %w", l.errorsFile(id), err)
+		}
+		text += last
+		return text[max(int64(len(text))-n, 0):], nil
 	})
+}
+
+// tail returns the last n bytes of a file.
+func tail(f io.ReaderAt, info fs.FileInfo, n int64) (string, error) {
+	text := make([]byte, min(n, info.Size()))
+	read, err := f.ReadAt(text, max(info.Size()-n, 0))
+	if err != nil && read == 0 && len(text) > 0 {
+		return "", err
+	}
+	return string(text[:read]), nil
 }

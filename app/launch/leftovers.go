@@ -12,14 +12,16 @@ import (
 	"time"
 
 	"rollcall/app/cleanup"
+	"rollcall/app/lock"
 	"rollcall/app/owned"
 	"rollcall/app/present"
 	"rollcall/bounded"
+	"rollcall/proc"
 )
 
 // Leftovers offers the files of launches that have ended to a cleanup: records, logs, dead locks, and damaged files that
 // were set aside. It keeps the files of a launch with a hook that has not run yet. Rollcall removes them itself a day
-// after the end.
+// after the end. A launch of another machine or container that shares the folder is offered once nothing was heard of it for abandonedAfter.
 type Leftovers struct{ *Launches }
 
 var _ cleanup.Source = Leftovers{}
@@ -112,6 +114,9 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 		if err != nil {
 			return cleanup.Item{}, err
 		}
+		if why := l.abandonedLock(strings.TrimSuffix(name, ".json")); !dead && why != "" {
+			return cleanup.NewItem(path, "lock", why, info), nil
+		}
 		if !dead {
 			return kept("its process is running, or the user locked the folder")
 		}
@@ -133,6 +138,42 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 	return cleanup.NewItem(path, logKind(name), l.ended(&r), info), nil
 }
 
+// abandonedAfter is how long nothing was heard of a launch of another machine or container before its files are offered. Nothing is known here of its
+// processes, so the user decides.
+const abandonedAfter = 30 * 24 * time.Hour
+
+// isAbandoned reports whether neither the record nor the log of a launch of another machine or container was written for abandonedAfter.
+func (l *Launches) isAbandoned(r *Record) bool {
+	if !r.Foreign() {
+		return false
+	}
+	latest := r.LaunchedAt
+	for _, path := range []string{l.records.File(r.ID), l.logFile(r.ID)} {
+		if info, err := os.Lstat(path); err == nil && info.ModTime().After(latest) {
+			latest = info.ModTime()
+		}
+	}
+	return l.now().Sub(latest) >= abandonedAfter
+}
+
+// abandonedLock returns why the lock in the file with this name can be removed although nothing is known of its owner; empty: it cannot.
+func (l *Launches) abandonedLock(name string) string {
+	k, err := l.locks.Named(name)
+	if err != nil || k.Kind != lock.Auto || !proc.IsElsewhere(k.Host, k.Space) {
+		return ""
+	}
+	r, err := l.record(k.Launch)
+	switch {
+	case err == nil && l.isAbandoned(&r), errors.Is(err, fs.ErrNotExist) && l.now().Sub(k.Since) >= abandonedAfter:
+		return abandonedText(k.Host)
+	}
+	return ""
+}
+
+func abandonedText(host string) string {
+	return "nothing was heard for 30 days of its launch on " + present.Line(host) + ", a machine or container with the same folder: remove it only if that is gone"
+}
+
 // logKind returns the kind of a file in the folder of the logs, in words.
 func logKind(name string) string {
 	if strings.HasSuffix(name, ".prompt") {
@@ -143,6 +184,9 @@ func logKind(name string) string {
 
 // whyNeeded returns why the files of a launch must be kept, or an empty string if they can be removed.
 func (l *Launches) whyNeeded(r *Record) string {
+	if l.isAbandoned(r) {
+		return ""
+	}
 	if !r.Ended() {
 		_, survives := l.survivor(r)
 		if survives || l.isAlive(r, l.now()) {
@@ -167,6 +211,9 @@ func (l *Launches) hookDue(r *Record) string {
 
 // ended returns when a launch that does not run any more ended, in words.
 func (l *Launches) ended(r *Record) string {
+	if l.isAbandoned(r) {
+		return abandonedText(r.Host)
+	}
 	if !r.Ended() {
 		return "its process has ended, and its end was not recorded"
 	}

@@ -3,13 +3,16 @@ package launch
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rollcall/app/cleanup"
+	"rollcall/app/store"
 	"rollcall/proc"
 )
 
@@ -126,4 +129,81 @@ func TestLeftoversOfDeadLaunches(t *testing.T) {
 	if list, err := s.List(); err != nil || len(list) != len(kept) {
 		t.Errorf("%d records are left, want %d (%v)", len(list), len(kept), err)
 	}
+}
+
+// TestAbandonedElsewhere: what a launch on another machine or container left is offered once nothing was heard of it for 30 days, also with a
+// hook that only its keeper could run.
+func TestAbandonedElsewhere(t *testing.T) {
+	s := newStage(t, &fake{})
+	elsewhere := func(age, heard time.Duration) Record {
+		t.Helper()
+		s.dir = t.TempDir()
+		r := s.start(nil).Record
+		s.signal(r.Process, proc.Kill)
+		for s.table.Alive(r.Process) { // it prints to its log
+			time.Sleep(5 * time.Millisecond)
+		}
+		locked := lockOf(&r)
+		r, err := s.update(t.Context(), r.ID, func(r *Record) bool {
+			r.Host, r.Space, r.LaunchedAt = "gone", "another boot", s.now().Add(-age)
+			r.Hooks = []Hook{{When: OnComplete, Command: "true"}}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := store.NameOf(locked.Path) + "-" + r.ID
+		locked.Host, locked.Space, locked.Since = "gone", "another boot", s.now().Add(-age)
+		if err := store.In(s.locks.Folder()).Write(name, &locked); err != nil {
+			t.Fatal(err)
+		}
+		when := s.now().Add(-heard)
+		for _, path := range []string{s.records.File(r.ID), s.logFile(r.ID)} {
+			if err := os.Chtimes(path, when, when); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return r
+	}
+	const day = 24 * time.Hour
+	gone, quiet, fresh := elsewhere(40*day, 31*day), elsewhere(40*day, 29*day), elsewhere(day, 40*day)
+	c := &cleanup.Cleaner{Home: t.TempDir(), Sources: []cleanup.Source{Leftovers{s.Launches}}}
+	items, err := c.Scan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, it := range items {
+		kinds = append(kinds, it.Kind)
+		if strings.Contains(it.Path, quiet.ID) || strings.Contains(it.Path, fresh.ID) {
+			t.Errorf("offered too early: %s", it.Path)
+		}
+		if !strings.Contains(it.Why, "nothing was heard for 30 days of its launch on gone") {
+			t.Errorf("%s: %s", it.Path, it.Why)
+		}
+	}
+	slices.Sort(kinds)
+	if want := []string{"launch record", "lock", "log"}; !slices.Equal(kinds, want) {
+		t.Fatalf("offered %q, want %q", kinds, want)
+	}
+	for _, r := range c.Remove(t.Context(), items) {
+		if r.Err != nil {
+			t.Errorf("%s: %v", r.Path, r.Err)
+		}
+	}
+	if _, err := os.Lstat(s.records.File(gone.ID)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if locks, err := os.ReadDir(s.locks.Folder()); err != nil || countJSON(locks) != 2 {
+		t.Errorf("%v, %v", locks, err)
+	}
+}
+
+func countJSON(list []os.DirEntry) (n int) {
+	for _, e := range list {
+		if strings.HasSuffix(e.Name(), ".json") {
+			n++
+		}
+	}
+	return n
 }

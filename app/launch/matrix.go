@@ -37,6 +37,7 @@ type matrixFile struct {
 	Spec       string        `yaml:"spec"`
 	Files      []string      `yaml:"files"`
 	Group      string        `yaml:"group"`
+	Answerable bool          `yaml:"answerable"`
 	OnCreate   string        `yaml:"on_create"`
 	OnComplete string        `yaml:"on_complete"`
 	Hooks      matrixHooks   `yaml:"hooks"`
@@ -87,23 +88,31 @@ func LoadMatrix(ctx context.Context, path string, o *Options) (*Matrix, error) {
 		return nil, err
 	}
 	if len(text) > maxMatrix {
-		return nil, fmt.Errorf("%s: the matrix file is larger than 1 MB", path)
+		return nil, fmt.Errorf("%s: %w", path, mistake("the matrix file is larger than 1 MB"))
 	}
 	m, err := parseMatrix(ctx, []byte(text), filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	o.override(&m.Request)
-	return m, nil
+	return m, o.checkAnswerable(&m.Request)
 }
+
+// MatrixError is a mistake in a matrix file, not a failure to read it.
+type MatrixError struct{ Err error }
+
+func (e *MatrixError) Error() string { return e.Err.Error() }
+func (e *MatrixError) Unwrap() error { return e.Err }
+
+func mistake(format string, args ...any) error { return &MatrixError{fmt.Errorf(format, args...)} }
 
 func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) {
 	file, err := decodeMatrix(text)
 	if err != nil {
-		return nil, err
+		return nil, mistake("%w", err)
 	}
 	if file.Prompt != "" && file.PromptFile != "" {
-		return nil, errors.New("the matrix has both prompt and prompt_file; remove one of them")
+		return nil, mistake("the matrix has both prompt and prompt_file; remove one of them")
 	}
 	below := func(p string) string {
 		if p == "" || filepath.IsAbs(p) || p == "~" || strings.HasPrefix(p, "~/") {
@@ -112,7 +121,7 @@ func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) 
 		return filepath.Join(dir, p)
 	}
 	o := Options{Dir: below(file.CWD), Prompt: file.Prompt, PromptFile: below(file.PromptFile), Pipes: true,
-		Group: file.Group, Spec: below(file.Spec), OnCreate: cmp.Or(file.OnCreate, file.Hooks.OnCreate), OnComplete: cmp.Or(file.OnComplete, file.Hooks.OnComplete)}
+		Group: file.Group, Answerable: file.Answerable, Spec: below(file.Spec), OnCreate: cmp.Or(file.OnCreate, file.Hooks.OnCreate), OnComplete: cmp.Or(file.OnComplete, file.Hooks.OnComplete)}
 	if file.CWD == "" {
 		o.Dir = dir
 	}
@@ -127,14 +136,17 @@ func parseMatrix(ctx context.Context, text []byte, dir string) (*Matrix, error) 
 	for i, e := range file.Matrix {
 		members, err := e.members()
 		if err != nil {
-			return nil, fmt.Errorf("entry %d of the matrix: %w", i+1, err)
+			return nil, mistake("entry %d of the matrix: %w", i+1, err)
 		}
 		m.Members = append(m.Members, members...)
 	}
 	if len(m.Members) == 0 {
-		return nil, errors.New("the list matrix names no agent; add entries such as \"- agent: codex\"")
+		return nil, mistake("the list matrix names no agent; add entries such as \"- agent: codex\"")
 	}
-	return m, CheckMembers(m.Members)
+	if err := CheckMembers(m.Members); err != nil {
+		return nil, mistake("%w", err)
+	}
+	return m, nil
 }
 
 func (e *matrixEntry) members() ([]Member, error) {

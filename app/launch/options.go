@@ -3,6 +3,7 @@ package launch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ type Options struct {
 	PromptFile string // replaces Prompt
 	Pipes      bool   // PromptFile may be a pipe; see ReadPromptFile
 	Terminal   bool
+	Answerable bool   // see adapters.Task; launches in a terminal are answerable where the setting "answering" permits it
 	Resume     string // session to resume
 	Group      string
 	Spec       string
@@ -38,10 +40,13 @@ type Defaults struct {
 	agent    adapters.Name
 	agents   map[adapters.Name]settings.Agent
 	leaveOut []string
+	noAnswer bool // the setting "answering" is off
 }
 
 // DefaultsOf returns the defaults of the settings.
-func DefaultsOf(s settings.Settings) Defaults { return Defaults{s.DefaultAgent, s.Agents, s.LeaveOut} }
+func DefaultsOf(s settings.Settings) Defaults {
+	return Defaults{s.DefaultAgent, s.Agents, s.LeaveOut, s.Answering == settings.AnswerNone}
+}
 
 // Member returns the default model and mode of an agent; for an empty name those of the default agent, which may be empty
 // too.
@@ -66,6 +71,9 @@ func (d *Defaults) Environment(env []string) (kept, left []string) {
 func (o *Options) Request(ctx context.Context) (req Request, err error) {
 	req.Task = adapters.Task{Prompt: o.Prompt, Terminal: o.Terminal, Resume: o.Resume}
 	o.override(&req)
+	if err := o.checkAnswerable(&req); err != nil {
+		return req, err
+	}
 	if o.PromptFile != "" {
 		if req.Task.Prompt, err = ReadPromptFile(ctx, Path(o.PromptFile), o.Pipes); err != nil {
 			err = fmt.Errorf("the prompt: %w", err)
@@ -74,10 +82,24 @@ func (o *Options) Request(ctx context.Context) (req Request, err error) {
 	return req, err
 }
 
+// checkAnswerable returns an error for a launch that is to be answered, and would not be.
+func (o *Options) checkAnswerable(req *Request) error {
+	switch {
+	case !o.Answerable && !req.Task.Answerable || req.Task.Terminal && !o.Answerable:
+		return nil
+	case req.Task.Terminal:
+		return errors.New("a launch in a terminal is answered there: leave out --answerable")
+	case o.Defaults.noAnswer:
+		return errors.New("the setting answering is \"off\", so nothing could be answered: leave out --answerable, or change the setting in config.toml")
+	}
+	return nil
+}
+
 // override copies the options other than the prompt to req. It adds files to those of req and replaces everything else.
 func (o *Options) override(req *Request) {
 	req.Task.Dir, req.Group, req.Spec = cmp.Or(o.Dir, req.Task.Dir), cmp.Or(o.Group, req.Group), cmp.Or(Path(o.Spec), req.Spec)
 	req.KeepEnv, req.Force = o.KeepEnv, o.Force
+	req.Task.Answerable = req.Task.Answerable || o.Answerable || req.Task.Terminal && !o.Defaults.noAnswer
 	for _, f := range o.Files {
 		req.Files = append(req.Files, Path(f))
 	}

@@ -133,7 +133,7 @@ func newestVersion(versions []string, wanted string) string {
 
 func numbers(version string) []int {
 	var out []int
-	for _, part := range strings.Split(strings.TrimPrefix(version, "v"), ".") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
 		n, _ := strconv.Atoi(part)
 		out = append(out, n)
 	}

@@ -42,6 +42,12 @@ type Record struct {
 	Branch string `json:"branch,omitempty"` // branch of the launch's worktree
 	Log    string `json:"log,omitempty"`
 	Hooks  []Hook `json:"hooks,omitempty"`
+	// Pipe reports that Rollcall holds the input and the output of the process. See Launches.Conversant.
+	Pipe bool `json:"pipe,omitempty"`
+	// Answered are the ids of the last requests that were answered through the pipe.
+	Answered []string `json:"answered,omitempty"`
+	// Password reports that the process has a password, which Rollcall chose for it. See Launches.Password.
+	Password bool `json:"password,omitempty"`
 
 	// Unreported is true from the launch until the user was notified of its end. Records of older versions lack it.
 	Unreported bool `json:"untold,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,9 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	if strings.TrimSpace(task.Prompt) == "" && !task.Terminal {
 		return nil, errors.New("a launch in the background needs a prompt")
 	}
+	if err := checkPiped(a, &task); err != nil {
+		return nil, err
+	}
 	program, err := launcher.Program(LookPath)
 	if err != nil {
 		return nil, err
@@ -96,6 +100,20 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	}
 	p.Env = withHelpers(proc.ChildEnv(env, drop, nil), p.Command.Path)
 	return p, nil
+}
+
+// checkPiped returns an error for a launch in the background that is to be answered, of an agent that can't be.
+func checkPiped(a adapters.Adapter, t *adapters.Task) error {
+	if t.Terminal || !t.Answerable {
+		return nil
+	}
+	if _, ok := a.(adapters.Piped); !ok {
+		return fmt.Errorf("%s: a launch in the background can't be answered: launch it in a terminal, or without --answerable", a.Name())
+	}
+	if runtime.GOOS == "windows" {
+		return fmt.Errorf("%s: a launch in the background can't be answered on Windows: launch it in a terminal, or without --answerable", a.Name())
+	}
+	return nil
 }
 
 func isSet(env []string, name string) bool {
@@ -198,6 +216,19 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	return s, nil
 }
 
+// childEnv returns the whole environment of the process of a launch.
+func (p *Plan) childEnv(id string) []string {
+	set := map[string]string{Variable: id}
+	for _, v := range p.Command.Set {
+		name, value, _ := strings.Cut(v, "=")
+		set[name] = value
+	}
+	if secret := p.Command.Secret; !secret.IsZero() {
+		set[secret.Name] = secret.Value
+	}
+	return proc.ChildEnv(p.Env, nil, set)
+}
+
 // newRecord returns the record of a plan that this process is about to carry out.
 func (l *Launches) newRecord(p *Plan) (Record, error) {
 	self := proc.Self()
@@ -207,7 +238,7 @@ func (l *Launches) newRecord(p *Plan) (Record, error) {
 	t := &p.Request.Task
 	return Record{
 		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
-		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true,
+		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true, Pipe: p.Command.Pipe,
 	}, nil
 }
 
@@ -234,15 +265,15 @@ func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string)
 		return r, nil, nil, err
 	}
 	undo = func() error { return l.undo(ctx, r.ID) }
-	if err = errors.Join(l.keepPrompt(r.ID, p), l.records.Write(r.ID, r)); err != nil {
+	if err = errors.Join(l.keepPrompt(r.ID, p), l.keepSecret(&r, p), l.records.Write(r.ID, r)); err != nil {
 		return r, nil, nil, errors.Join(err, undo())
 	}
-	return r, proc.ChildEnv(p.Env, nil, map[string]string{Variable: r.ID}), undo, nil
+	return r, p.childEnv(r.ID), undo, nil
 }
 
 // writeRecord writes the record and the prompt, and returns the command to start.
 func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.Command, err error) {
-	if err := l.keepPrompt(r.ID, p); err != nil {
+	if err := errors.Join(l.keepPrompt(r.ID, p), l.keepSecret(r, p)); err != nil {
 		return c, err
 	}
 	if err := l.records.Write(r.ID, r); err != nil {
@@ -251,11 +282,17 @@ func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.
 	fault.Point("launch.recorded")
 	c = proc.Command{
 		Path: p.Command.Path, Args: p.Command.Args, Dir: r.Dir, Output: r.Log,
-		Env: proc.ChildEnv(p.Env, nil, map[string]string{Variable: r.ID}),
+		Env: p.childEnv(r.ID),
 	}
 	if p.Command.Stdin != "" {
 		c.Stdin = l.inputFile(r.ID)
 		if err := l.writeNew(c.Stdin, p.Command.Stdin); err != nil {
+			return c, err
+		}
+	}
+	if r.Pipe {
+		c.Pipe, c.Errors = l.pipeFile(r.ID), l.errorsFile(r.ID)
+		if err := l.makePipe(r.ID); err != nil {
 			return c, err
 		}
 	}
@@ -276,7 +313,10 @@ func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child)
 		}
 		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but %s: %w", what, err))
 	}
-	_ = os.Remove(l.inputFile(r.ID)) // the child has it open
+	_ = os.Remove(l.inputFile(r.ID)) // the child has it open, or has read it
+	if child.Input != nil {
+		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but its prompt was not given to it: %w", child.Input))
+	}
 	process := child.Identity
 	if process.IsZero() { // it ended at once; a wrapper may have left an agent
 		process, _ = l.survivor(&r)

@@ -38,7 +38,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-// collection takes the metrics of one look.
+// collection sends the metrics of one look to Prometheus' library.
 type collection chan<- prometheus.Metric
 
 // gauge adds a value. Labels come from agents' names and fixed words, which are valid always; a version may not be.
@@ -59,7 +59,7 @@ func (c collection) counter(d *prometheus.Desc, value float64, labels ...string)
 	c <- m
 }
 
-// keeper adds what the keeper knows. An end whose outcome is not known has the label unknown.
+// keeper adds the metrics of the keeper itself. An end whose outcome is not known has the label unknown.
 func (c collection) keeper(k *Keeper) {
 	count := map[string]int{string(adapters.Completed): 0, string(adapters.Interrupted): 0, string(adapters.Failed): 0, string(adapters.Died): 0, "unknown": 0}
 	for outcome, n := range k.Ends {
@@ -101,14 +101,14 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// kind is what sessions are counted by.
+// kind is the group of sessions that one metric counts.
 type kind struct {
 	agent  adapters.Name
 	status adapters.Status
 	wait   adapters.WaitingFor
 }
 
-// usual are the kinds of sessions that each agent has a metric for, so that an alert finds a 0 instead of nothing.
+// usual are the kinds for which each agent always has a metric, so that an alert finds a 0 instead of nothing.
 var usual = []kind{{status: adapters.Working}, {status: adapters.Waiting, wait: adapters.ForPermission}, {status: adapters.Waiting, wait: adapters.ForQuestion},
 	{status: adapters.Idle}, {status: adapters.Unknown}}
 

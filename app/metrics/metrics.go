@@ -21,7 +21,7 @@ import (
 	"rollcall/app/lock"
 )
 
-// Look is what was seen at one moment. A nil list of locks, fuses or launches is not known, and has no metrics; an empty
+// Look contains the sessions and what Rollcall owns at one moment. A nil list of locks, fuses or launches is not known, and has no metrics; an empty
 // one is known to be empty.
 type Look struct {
 	Version  string // of Rollcall
@@ -33,7 +33,7 @@ type Look struct {
 	Keeper   *Keeper // nil: the look is not the keeper's
 }
 
-// Keeper is what the keeper knows of itself.
+// Keeper contains the facts about the keeper itself.
 type Keeper struct {
 	Since  time.Time
 	Ends   map[adapters.Outcome]int // of sessions, since then
@@ -41,7 +41,7 @@ type Keeper struct {
 	Memory float64                  // in bytes; 0: neither is known
 }
 
-// NewKeeper returns a Keeper with what this process uses.
+// NewKeeper returns a Keeper with the processor time and the memory of this process.
 func NewKeeper(since time.Time, ends map[adapters.Outcome]int) *Keeper {
 	k := &Keeper{Since: since, Ends: ends}
 	r := prometheus.NewRegistry()
@@ -61,8 +61,8 @@ func NewKeeper(since time.Time, ends map[adapters.Outcome]int) *Keeper {
 	return k
 }
 
-// Read returns a look with this snapshot, which should have the totals of tokens. l and f may be nil. Its error says what
-// of theirs could not be read; the look is without that.
+// Read returns a look with this snapshot, which should have the totals of tokens. l and f may be nil. The error names the
+// launches, locks or fuses that could not be read; the look has no list of them.
 func Read(ctx context.Context, snap *app.Snapshot, l *launch.Launches, f *fuse.Fuses) (Look, error) {
 	look := Look{Snapshot: snap}
 	var errs []error
@@ -81,8 +81,8 @@ func Read(ctx context.Context, snap *app.Snapshot, l *launch.Launches, f *fuse.F
 	return look, errors.Join(append(errs, ctx.Err())...)
 }
 
-// known returns a list that is not nil, or nil where a part of it could not be read: a number that is too small would be
-// believed.
+// known returns list, or an empty list in place of nil. It returns nil if a part of the list could not be read, since a
+// number that is too small would look right.
 func known[T any](list []T, err error) ([]T, error) {
 	if err != nil {
 		return nil, err
@@ -106,8 +106,8 @@ func (l *Look) Write(w io.Writer) error {
 	return err
 }
 
-// WriteFile replaces a file by the metrics of a look, for the textfile collector of node_exporter. The file is readable
-// for everybody. A reader sees the old or the new metrics as a whole.
+// WriteFile replaces a file with the metrics of a look, for the textfile collector of node_exporter. Every user can
+// read the file. A reader sees the old or the new metrics as a whole.
 func (l *Look) WriteFile(path string) error {
 	if err := prometheus.WriteToTextfile(path, l.registry()); err != nil {
 		return fmt.Errorf("the metrics cannot be written to %s: %w", path, err)

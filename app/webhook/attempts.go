@@ -63,7 +63,8 @@ func (s *Sender) startDue(now time.Time) time.Duration {
 	return max(next, time.Millisecond)
 }
 
-// giveUp stores messages that nothing sends before the end of Run, and drops those that can't be stored: Run would wait for them.
+// giveUp stores the messages that cannot be sent before Run ends. It drops those that cannot be stored either, since Run
+// would wait for them.
 func (s *Sender) giveUp(list []*message) {
 	s.writing.Succeeded() // tries once more, whatever failed before
 	for _, m := range list {
@@ -112,7 +113,7 @@ func (s *Sender) payload(ctx context.Context, e *app.Event) Payload {
 	return p
 }
 
-// payloadOf returns what a message has of a session.
+// payloadOf returns a message with the fields that come from the session.
 func (s *Sender) payloadOf(ctx context.Context, x *app.Session) Payload {
 	p := Payload{HookType: "session.stopped", SessionID: x.ID, Agent: x.Agent, CWD: x.CWD, Outcome: x.Outcome,
 		Summary: present.Cut(present.Line(present.Topic(x.Session)), summary)}

@@ -25,14 +25,14 @@ import (
 type Config struct {
 	// Target returns where messages go now. Without a URL no end is sent, unless there is an error: then ends wait.
 	Target func() (Target, error)
-	// Folder has the messages that have not been delivered, and the sessions whose end is to be sent.
+	// Folder stores the messages that have not been delivered, and the sessions whose end is to be sent.
 	Folder store.Folder
 	// ExitCode returns the exit code of a session's process, or nil if it is unknown. It may wait for the code. ExitCode
 	// may be nil.
 	ExitCode func(ctx context.Context, s *app.Session) *int
 	// Alive reports whether a process runs.
 	Alive func(proc.Identity) bool
-	// Show is called with why messages wait, and with an empty text once none does. It may be nil.
+	// Show is called with the reason why messages wait, and with an empty text once no message waits. It may be nil.
 	Show func(string)
 	Log  *slog.Logger
 	// Pauses are the pauses after each attempt; the last one is repeated. nil: 1 s to 10 min.
@@ -52,7 +52,8 @@ const (
 	goneLimit = 5 * time.Minute
 )
 
-// Sender posts a message for each session that ends, and tries for Keep. It is used once.
+// Sender posts a message for each session that ends. It repeats failed attempts until the message is older than Keep. Each
+// Sender is used for one call of Run.
 type Sender struct {
 	cfg     Config
 	client  *http.Client
@@ -67,11 +68,11 @@ type Sender struct {
 	bytes     int
 	making    int // messages that are being made
 	sending   int
-	locked    bool // the folder is this process's
+	locked    bool // this process has the folder's lock
 	closing   bool
 	sessions  []*Session
 	done      []string  // the latest launches whose message was made
-	early     []Session // that ended before the folder was this process's
+	early     []Session // that ended before this process had the folder's lock
 	dirty     bool      // sessions are to be written
 	writing   trouble.Pause
 	listAt    time.Time // when sessions were last written
@@ -109,10 +110,10 @@ func New(cfg Config) *Sender {
 // Waiting returns the number of messages that have not been delivered. It may be called by any goroutine.
 func (s *Sender) Waiting() int { return int(s.waiting.Load()) }
 
-// Run posts a message for each session of core that ends, and late ones for those of running, the launches that ran when
-// they were last seen, that have ended since. It does so until ctx is done, or events is closed and what it had is
-// stored or delivered. Messages do not wait for each other. What has not been delivered is sent by the next call, in this
-// or another process: Run waits until no other process sends messages of the folder.
+// Run posts a message for each session of core that ends. It also posts late messages for sessions that an earlier process
+// stored, and for the launches in running, if they have ended since. Run returns when ctx is done, or when events is closed
+// and each message is stored or delivered. Messages do not wait for each other. Stored messages that were not delivered
+// are sent by the next call, in this or another process, once no other process has the folder's lock.
 func (s *Sender) Run(ctx context.Context, core *app.Core, events *app.Events, running []Session) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s.ctx = ctx
@@ -169,7 +170,7 @@ func (s *Sender) Run(ctx context.Context, core *app.Core, events *app.Events, ru
 	}
 }
 
-// takeEnds passes the ends of sessions on, until events is closed or ctx is done.
+// takeEnds sends the ends of sessions to ended until events is closed or ctx is done, and then closes ended.
 func takeEnds(ctx context.Context, events *app.Events, ended chan<- app.Event) {
 	defer close(ended)
 	for {
@@ -191,7 +192,7 @@ func takeEnds(ctx context.Context, events *app.Events, ended chan<- app.Event) {
 // isSent reports whether the end of a session is sent: it is neither a sub-agent nor a process without a session.
 func isSent(x *app.Session) bool { return x.Parent == "" && !x.IsEmptyProcess() }
 
-// lock waits until no other process has the folder.
+// lock locks the folder once no other process has its lock, and sends held the function that unlocks it.
 func (s *Sender) lock(held chan<- func()) {
 	var pause trouble.Pause
 	for s.ctx.Err() == nil {
@@ -208,7 +209,7 @@ func (s *Sender) lock(held chan<- func()) {
 	}
 }
 
-// load takes over what an earlier process has left.
+// load reads the messages and sessions that an earlier process has stored.
 func (s *Sender) load(snap *app.Snapshot, running []Session) {
 	s.locked = true
 	if err := s.cfg.Folder.Sweep(time.Now()); err != nil {

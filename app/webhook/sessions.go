@@ -14,7 +14,7 @@ import (
 
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// newSession returns what is stored of a session that runs.
+// newSession returns a running session as it is stored.
 func newSession(x *app.Session) Session {
 	s := Session{Agent: x.Agent, ID: x.ID, CWD: x.CWD, Process: x.Process}
 	if x.Launch != nil {
@@ -42,7 +42,7 @@ func (s *Sender) find(x *app.Session) *Session {
 	return nil
 }
 
-// inherit takes over the sessions that an earlier process has stored, and the launches that ran.
+// inherit adds the sessions that an earlier process has stored, and the launches that ran when they were last seen.
 func (s *Sender) inherit(left *sessions, running []Session) {
 	for _, x := range left.Sessions {
 		if s.messages[x.Delivery] != nil { // the keeper was killed after it had stored the message
@@ -74,8 +74,8 @@ func (s *Sender) inherit(left *sessions, running []Session) {
 	s.early = nil
 }
 
-// look updates the sessions by what the agents list. It makes messages about those that an earlier process has seen and
-// that have ended since.
+// look updates the sessions from a snapshot. It makes messages about those that an earlier process has seen and that have
+// ended since.
 func (s *Sender) look(snap *app.Snapshot) {
 	if !s.locked || snap == nil {
 		return
@@ -121,7 +121,8 @@ func (s *Sender) look(snap *app.Snapshot) {
 	}
 }
 
-// rest stops noting sessions while there is no webhook. What was noted is forgotten after Keep.
+// rest handles a snapshot while there is no webhook: no session counts as seen by this process. It removes the stored
+// sessions Keep after they were written.
 func (s *Sender) rest() {
 	for _, e := range s.sessions {
 		if e.state == seenLive {
@@ -177,7 +178,8 @@ func (s *Sender) forget(e *Session) {
 	s.dirty = true
 }
 
-// answered reports whether an agent's latest answer is complete. An agent that is not installed any more has no session.
+// answered reports whether an agent's latest answer is complete. The answer of an agent that is no longer installed is: it
+// has no session.
 func answered(snap *app.Snapshot, agent adapters.Name) bool {
 	return slices.ContainsFunc(snap.Adapters, func(h app.Health) bool {
 		return h.Name == agent && (h.State == app.OK || h.State == app.Absent)

@@ -71,17 +71,17 @@ type Session struct {
 	goneFrom time.Time
 }
 
-// sessionState is what this process knows of a Session.
+// sessionState is how far this process has handled a Session.
 type sessionState int
 
 const (
-	inherited sessionState = iota // it is from the file, and was not seen yet
+	inherited sessionState = iota // not seen live by this process since there has been a webhook
 	seenLive
 	ending // its message is being made
 )
 
-// sessions is the file with the sessions whose end is to be sent. If a keeper is killed, the next one finds there which
-// ends no keeper noticed.
+// sessions is the content of the file with the sessions whose end is to be sent. From it a keeper learns of the ends that
+// no keeper noticed because the one before was killed.
 type sessions struct {
 	At       time.Time `json:"at"`
 	Sessions []Session `json:"sessions"`

@@ -36,7 +36,7 @@ func WaitingMessage(x *app.Session, at time.Time) WaitingPayload {
 var waitingPauses = []time.Duration{time.Second, 5 * time.Second, 25 * time.Second}
 
 // SendWaiting posts p. It tries again three times while the server cannot be reached or answers with status 429 or 5xx.
-// Nothing is stored: a message about a wait is worth nothing later.
+// Nothing is stored: a message about a wait is useless later.
 func SendWaiting(ctx context.Context, to Target, p *WaitingPayload) error {
 	client := Client(limit)
 	for i := 0; ; i++ {
@@ -67,7 +67,7 @@ func send(ctx context.Context, client *http.Client, to Target, p any) (status in
 	return Post(ctx, client, to.URL, body, header)
 }
 
-// metaOf returns what a message has of the launch, the branch and the model of a session.
+// metaOf returns the Meta of a message: the launch, branch and model of a session, as far as they are known.
 func metaOf(x *app.Session) map[string]string {
 	meta := map[string]string{"branch": x.Branch, "model": x.Model}
 	if l := x.Launch; l != nil {
