@@ -14,6 +14,16 @@ var ErrNoAnswer = errors.New("its agent did not answer")
 // Adapter returns the adapter of an agent; nil if the core has none.
 func (c *Core) Adapter(name adapters.Name) adapters.Adapter { return c.adapter(name) }
 
+// Conversant returns that through which Rollcall answers and prompts a session that it launched to be answered; nil for
+// every other session.
+func (c *Core) Conversant(s *Session) adapters.Conversant {
+	own, ok := c.cfg.Launches.(Conversants)
+	if !ok || s.Launch == nil || s.Launch.Ended {
+		return nil
+	}
+	return own.Conversant(c.adapter(s.Agent), s)
+}
+
 // Current asks the agent for a session as it is now. It does not change the core's snapshot.
 // Its errors wrap ErrNoSession and ErrNoAnswer, or are ctx's.
 func (c *Core) Current(ctx context.Context, agent adapters.Name, id string) (Session, error) {

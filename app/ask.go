@@ -51,7 +51,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		now.before = known
 		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 			a.Sessions = listed
-			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals}, q.limit, deadline))
+			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals, Usage: c.query(s, q).Usage}, q.limit, deadline))
 			c.addLaunches(s, &a)
 		}
 	}
@@ -87,9 +87,10 @@ func (c *Core) query(s *source, q question) adapters.Query {
 		return adapters.Query{Since: time.Now()} // rows of processes are listed only among all live sessions
 	}
 	if q.ids != nil {
-		return adapters.Query{IDs: q.ids, Totals: totals, Once: c.cfg.Once}
+		return adapters.Query{IDs: q.ids, Totals: totals, Usage: totals && c.cfg.Usage, Once: c.cfg.Once}
 	}
-	return adapters.Query{Since: c.cutoff(time.Now()), Totals: totals && c.canAskTotals(s), Once: c.cfg.Once}
+	totals = totals && c.canAskTotals(s)
+	return adapters.Query{Since: c.cutoff(time.Now()), Totals: totals, Usage: totals && c.cfg.Usage, Once: c.cfg.Once}
 }
 
 // cutoff returns the time before which stopped sessions are not shown.

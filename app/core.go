@@ -36,6 +36,8 @@ type Config struct {
 	Since time.Duration
 	// Totals asks for exact tokens; see adapters.Query.
 	Totals bool
+	// Usage, with Totals, asks for what was used when; see adapters.Query.
+	Usage bool
 	// Once is for a core that is refreshed once and then dropped. It takes less memory:
 	// adapters cache nothing, and only the snapshot after the last answer has the
 	// sessions. Such a core must not Run.
@@ -56,6 +58,13 @@ type Launches interface {
 	Complete(agent adapters.Name, listed []adapters.Session) (more []adapters.Session, of func(*adapters.Session) *Launch)
 	// Output returns the last n bytes of what a launch printed, by the launch's id.
 	Output(id string, n int64) (string, error)
+}
+
+// Conversants is implemented by Launches that hold the input of sessions.
+type Conversants interface {
+	// Conversant returns that through which a session of an adapter is answered and prompted; nil if Rollcall does not hold
+	// its input.
+	Conversant(a adapters.Adapter, s *Session) adapters.Conversant
 }
 
 // keepEnded is the time for which a session that ended while the core was running stays listed

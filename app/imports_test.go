@@ -126,7 +126,7 @@ func TestImportGraph(t *testing.T) {
 		{pkg: "./tray", cgo: true, bans: slices.Concat(surfaces[1:], agents, []ban{
 			{path: "fyne.io/fyne/", why: "the tray rests at 25 MB and no CPU; Fyne's loop never sleeps"}})},
 		{pkg: ".", tags: "headless", bans: slices.Concat(toolkit, surfaces[:2], surfaces[3:], []ban{
-			{path: "github.com/godbus/", why: "a static binary for servers has no desktop"}, {path: "testing", why: "tests are no part of the program"}})},
+			{path: "github.com/godbus/", why: "a static binary for servers has no desktop"}, {path: "testing", why: "tests are no part of the program", by: "github.com/jezek/xgb"}})},
 		{pkg: ".", tags: "x11,gles", cgo: true, bans: []ban{{path: "testing", why: "tests are no part of the program", by: "github.com/jezek/xgb"},
 			{path: ours + "internal/", why: "what tests need is no part of the program"}}},
 	}...) {

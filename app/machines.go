@@ -39,6 +39,17 @@ type Machines interface {
 	Stop(ctx context.Context, s Session) error
 }
 
+// CommandError is the failure of a command that ran on another machine.
+type CommandError struct {
+	Code int // its exit code
+	Text string
+}
+
+func (e *CommandError) Error() string { return e.Text }
+
+// FolderInUse is the exit code of a launch whose folder is locked, or in use.
+const FolderInUse = 10
+
 // ErrMachine reports that a session is another machine's, for what can only be done there.
 var ErrMachine = errors.New("it runs on another machine")
 

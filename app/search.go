@@ -116,9 +116,10 @@ type search struct {
 // searched is one conversation with its hits.
 type searched struct {
 	adapters.Conversation
-	agent int // index of the adapter
-	hits  []adapters.Hit
-	over  bool
+	agent   int       // index of the adapter
+	changed time.Time // Changed, as the adapter said it
+	hits    []adapters.Hit
+	over    bool
 }
 
 // maxQueued is how many hits of a conversation wait to be shown before its worker waits. A
@@ -161,7 +162,7 @@ func (s *search) listed(agent int, list []adapters.Conversation, err error) {
 	}
 	s.found += len(list)
 	for i := range list {
-		c := &searched{Conversation: list[i], agent: agent}
+		c := &searched{Conversation: list[i], agent: agent, changed: list[i].Changed}
 		for _, taken := range s.active {
 			if taken.Changed.Before(c.Changed) {
 				c.Changed = taken.Changed
@@ -169,7 +170,9 @@ func (s *search) listed(agent int, list []adapters.Conversation, err error) {
 		}
 		s.waiting = append(s.waiting, c)
 	}
-	slices.SortStableFunc(s.waiting, func(a, b *searched) int { return a.Changed.Compare(b.Changed) }) // the newest last
+	slices.SortStableFunc(s.waiting, func(a, b *searched) int { // the newest last
+		return cmp.Or(a.Changed.Compare(b.Changed), a.changed.Compare(b.changed))
+	})
 	s.changed.Broadcast()
 }
 
@@ -366,7 +369,7 @@ type Around struct {
 // ErrNoSession, those of Peek, and ctx's.
 func (c *Core) Around(ctx context.Context, agent adapters.Name, id, key string) (Around, error) {
 	cfg := c.cfg
-	cfg.Since, cfg.Watch, cfg.Totals = All, nil, false
+	cfg.Since, cfg.Watch, cfg.Totals, cfg.Usage = All, nil, false, false
 	s, err := findExact(New(cfg).RefreshOne(ctx, agent, id), id)
 	if ctx.Err() != nil {
 		return Around{}, ctx.Err()

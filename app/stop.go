@@ -189,7 +189,7 @@ func (c *Core) sessionsOnProcess(ctx context.Context, s *Session) []Session {
 // separateCore returns a core over the same adapters that does not change c's snapshot.
 func (c *Core) separateCore(since time.Duration) *Core {
 	cfg := c.cfg
-	cfg.Since, cfg.Watch, cfg.Totals = since, nil, false
+	cfg.Since, cfg.Watch, cfg.Totals, cfg.Usage = since, nil, false, false
 	return New(cfg)
 }
 

@@ -58,7 +58,7 @@ func act(t *testing.T, table *proc.Table, role string) *actor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range strings.Fields(line) {
+	for word := range strings.FieldsSeq(line) {
 		var n int
 		if _, err := fmt.Sscan(word, &n); err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ type desktop struct {
 	waits      map[string]wait   // notifications of waits that are, or were, on the screen, by key
 	standing   map[string]order  // the orders that this run has for waits, by key
 	shown      map[string]uint32 // numbers of the notifications on the screen, by key
-	clicks     map[uint32]string // sessions by notification, also closed ones, which a history may show
+	clicks     map[uint32]click  // what a click does, by notification, also closed ones, which a history may show
 	order      []uint32          // keys of clicks, oldest first
 }
 
@@ -54,7 +54,7 @@ type pendingCall struct {
 }
 
 func (n *Notifier) deliver(ctx context.Context) {
-	d := &desktop{n: n, plainDone: make(chan error, 1), shown: map[string]uint32{}, clicks: map[uint32]string{},
+	d := &desktop{n: n, plainDone: make(chan error, 1), shown: map[string]uint32{}, clicks: map[uint32]click{},
 		memory: newMemory(n.opts.State), waits: map[string]wait{}, standing: map[string]order{}}
 	var err error
 	if d.icon, err = iconName(n.opts.Icon); err != nil {

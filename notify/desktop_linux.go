@@ -8,6 +8,8 @@ import (
 
 	"github.com/esiqveland/notify"
 	"github.com/godbus/dbus/v5"
+
+	"rollcall/app/answer"
 )
 
 // capabilities are the capabilities of the daemon.
@@ -44,6 +46,9 @@ func (d *desktop) notification(o order) []any {
 	if d.n.opts.Open != nil && d.caps.has("actions") {
 		action := notify.NewDefaultAction("Open")
 		actions = append(actions, action.Key, action.Label)
+		if o.ask != nil && d.n.opts.Answer != nil {
+			actions = append(actions, o.ask.actions(d.caps.has("body"))...)
+		}
 	}
 	return []any{appName, d.shown[o.key], d.icon, title, body, actions, d.hints(o), int32(-1)}
 }
@@ -67,12 +72,34 @@ func (d *desktop) keep(o order, id uint32) {
 	if _, ok := d.clicks[id]; !ok {
 		d.order = append(d.order, id)
 	}
-	d.clicks[id] = o.session // empty for several waits: a click opens the window
+	d.clicks[id] = clickOf(o, d.clicks[id])
 	if len(d.order) > clicksKept {
 		delete(d.clicks, d.order[0])
 		d.order = d.order[1:]
 	}
 }
+
+// clickOf returns what a click on the notification of an order is for. before is what it was for until now; the zero value
+// for a new notification.
+func clickOf(o order, before click) click {
+	c := click{session: o.session, waits: o.opensRequest || strings.HasPrefix(o.key, waitingPrefix), refs: map[string]answer.Ref{}, askedAt: before.askedAt}
+	if o.ask != nil {
+		c.asked = o.ask.ref.Key
+		c.refs[c.asked] = o.ask.ref
+	}
+	if c.asked != before.asked {
+		c.askedAt = time.Now()
+	}
+	for k, ref := range before.refs { // a click on them is on its way
+		if len(c.refs) < refsKept {
+			c.refs[k] = ref
+		}
+	}
+	return c
+}
+
+// refsKept is the number of requests that one notification showed whose answers are told as stale.
+const refsKept = 8
 
 // forget removes all data of the last daemon.
 func (d *desktop) forget() {
@@ -104,10 +131,20 @@ func (d *desktop) signal(s *dbus.Signal) {
 		}
 	case serviceName + ".ActionInvoked":
 		if s.Sender == d.link.owner && dbus.Store(s.Body, &id, &action) == nil {
-			if session, ok := d.clicks[id]; ok && action == "default" && d.n.opts.Open != nil {
-				go d.n.opts.Open(session)
-			}
+			d.clicked(id, action)
 		}
+	}
+}
+
+// clicked does what a click on a notification of Rollcall is for.
+func (d *desktop) clicked(id uint32, action string) {
+	c, ok := d.clicks[id]
+	switch {
+	case !ok:
+	case action == actOpen || action == actShow:
+		go d.n.open(c)
+	case (strings.HasPrefix(action, actAllow) || strings.HasPrefix(action, actDeny)) && d.n.opts.Answer != nil:
+		go d.n.act(c, action)
 	}
 }
 

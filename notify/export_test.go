@@ -11,3 +11,6 @@ func RememberedWaits(t *testing.T, folder string) int {
 	}
 	return len(s.Waits)
 }
+
+// Noticeable is how long a notification must show a request before a click counts for it.
+const Noticeable = noticeable

@@ -188,6 +188,15 @@ type fake struct {
 
 	mu    sync.Mutex
 	calls int
+	conn  *dbus.Conn
+}
+
+// click is what the daemon says when the user clicks on a button.
+func (f *fake) click(t *testing.T, id uint32, action string) {
+	t.Helper()
+	if err := f.conn.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", id, action); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (f *fake) serve(t *testing.T, d *desktoptest.Desktop) {
@@ -197,6 +206,7 @@ func (f *fake) serve(t *testing.T, d *desktoptest.Desktop) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
+	f.conn = conn
 	methods := map[string]any{
 		"Notify": f.notify,
 		"CloseNotification": func(id uint32) *dbus.Error {

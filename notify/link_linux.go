@@ -17,7 +17,7 @@ type link struct {
 	replies chan *dbus.Call
 }
 
-// connect connects to the bus at address, or to the session bus. It never starts a bus, which would have no desktop and
+// connect connects to the bus at address, or to the session bus. It never starts a bus: no desktop would use it, and it
 // would never end.
 func connect(address string) (*link, error) {
 	conn, err := dial(address)

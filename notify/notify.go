@@ -11,7 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/answer"
 )
 
 const (
@@ -56,6 +58,13 @@ type Options struct {
 	// Open is called, on a goroutine of its own, with a session's id when the user clicks its notification; nil: clicks
 	// do nothing. Linux only.
 	Open func(sessionID string)
+	// Board has what waiting sessions ask; nil: notifications do not show it.
+	Board Board
+	// Answer gives the user's decision on a request that a notification showed. It is called on a goroutine of its own; nil:
+	// notifications have no buttons. Linux only.
+	Answer func(context.Context, answer.Ref, adapters.Decision) error
+	// OpenRequest is called like Open for a session that waits, and with an empty id for several; nil: Open is called.
+	OpenRequest func(sessionID string)
 	// Icon is a PNG; nil: the desktop's default.
 	Icon []byte
 	// Bus is the address of the session bus; empty: that of the environment.
@@ -81,6 +90,14 @@ type Sessions interface {
 	Snapshot() *app.Snapshot
 	// Subscribe calls f for each new snapshot, one at a time.
 	Subscribe(f func(*app.Snapshot)) (cancel func())
+}
+
+// Board has what waiting sessions ask; *answer.Board implements it.
+type Board interface {
+	// Of returns what a session asks; ok is false if it does not wait. It does not block.
+	Of(agent adapters.Name, session string) (e answer.Entry, ok bool)
+	// Await returns once it is known what a session asks now, or when ctx is done.
+	Await(ctx context.Context, s *app.Session)
 }
 
 // Source returns events one by one; *app.Events implements it. Next returns queued events even if ctx is done.
@@ -109,7 +126,9 @@ func New(o Options) *Notifier {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Notifier{opts: o, box: newOutbox(), policy: newPolicy(o.Rules), wake: make(chan struct{}, 1)}
+	n := &Notifier{opts: o, box: newOutbox(), policy: newPolicy(o.Rules), wake: make(chan struct{}, 1)}
+	n.policy.board = o.Board
+	return n
 }
 
 // Run sends notifications for the events of source until ctx is done or source fails, and returns that error. It takes

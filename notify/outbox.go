@@ -26,15 +26,18 @@ type order struct {
 	// waitingFor is what the session waits for, with kind Waiting.
 	waitingFor adapters.WaitingFor
 	text       Text
+	ask        *ask        // what the session asks; nil: that is not shown
 	ended      []app.Event // with kind Ended, the ended sessions
 	taken      func()      // called once the desktop has accepted the order; may be nil
-	members    []member    // the waits, if there are or were several
+	members    []member    // the waits, if the notification has or had several
 	replaces   string      // key of a notification whose place on the screen this one takes
 	sound      bool
 	withdraw   bool
-	onlyShown  bool // carried out only if the notification is still on the screen
-	stands     bool // shown before: carried out only if the notification is no longer on the screen
-	tries      int
+	// opensRequest reports that a click opens what the session asks, as for a wait.
+	opensRequest bool
+	onlyShown    bool // carried out only if the notification is still on the screen
+	stands       bool // shown before: carried out only if the notification is no longer on the screen
+	tries        int
 }
 
 // outbox is an unbounded queue: put never blocks, and no order is lost. A new order replaces an older one with its key.

@@ -15,13 +15,14 @@ const waitingPrefix = "waiting "
 // remembered is the number of ended processes that are kept, so that no end is reported twice.
 const remembered = 256
 
-// toldOfOne is the number of ends of which one notification tells, of a process on another machine. No agent has that
-// many sessions in one process, but a machine can claim anything.
+// toldOfOne is the largest number of ends in the notification for one process on another machine. No agent has that many
+// sessions in one process, but a machine can claim anything.
 const toldOfOne = 16
 
 // policy turns events into orders. It is not safe for concurrent use.
 type policy struct {
 	rules func() Rules
+	board Board // what waiting sessions ask; nil: that is not known
 
 	waits   map[string]*openWait   // by key; see waitKey
 	newest  *bubble                // the newest notification of waits; nil: none
@@ -30,8 +31,8 @@ type policy struct {
 	ends    map[string][]app.Event // ended sessions, by the key of their process
 	known   []string               // the keys of ends, oldest first
 
-	// unsaid are ends of which the user is not told, absent the sessions for which Options.Away is due. The caller
-	// takes them.
+	// unsaid are ends of which the user is not notified. absent are the sessions for which Options.Away is due. The caller
+	// takes both.
 	unsaid []app.Event
 	absent []app.Session
 }
@@ -82,7 +83,8 @@ func (p *policy) take(events []app.Event, l look) []order {
 	return append(orders, withdrawals...) // new notifications are more urgent
 }
 
-// tellEnd returns the order to tell of the end of a process; none if the user must not be disturbed or saw it.
+// tellEnd returns the order to notify of the end of a process. It returns none if the user must not be disturbed, or saw the
+// end.
 func (p *policy) tellEnd(key string, l *look) []order {
 	all := p.ends[key]
 	kind := Ended

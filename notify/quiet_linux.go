@@ -20,8 +20,8 @@ func NewDesktopQuiet(address string) *DesktopQuiet {
 	return &DesktopQuiet{bus: address, desktop: strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":")}
 }
 
-// Is reports whether the desktop's notification service withholds notifications. Where that cannot be read, or not
-// before ctx is done, it does not. The question is rare, so no connection to the bus stays open for the next one.
+// Is reports whether the desktop's notification service withholds notifications. It returns false if that cannot be read
+// before ctx is done. The question is rare, so no connection to the bus stays open for the next one.
 func (q *DesktopQuiet) Is(ctx context.Context) bool {
 	if q.setting(ctx) {
 		return true
@@ -65,7 +65,7 @@ var desktopSettings = map[string]struct{ schema, key, quiet string }{
 	"MATE":       {"org.mate.NotificationDaemon", "do-not-disturb", "true"},
 }
 
-// setting reports whether the desktop's settings say that it shows no notifications.
+// setting reports whether the settings of the desktop turn notifications off.
 func (q *DesktopQuiet) setting(ctx context.Context) bool {
 	for _, name := range q.desktop {
 		s, ok := desktopSettings[name]

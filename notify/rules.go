@@ -19,9 +19,6 @@ const (
 	Ended      Kind = "ended"      // an agent's own process ended in any other way
 )
 
-// Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{Permission, Question, Reply, Failed, Ended} }
-
 // Manner is how notifications of a kind are sent.
 type Manner string
 
@@ -32,21 +29,21 @@ const (
 	Off       Manner = "off"
 )
 
-// Rules are what the user set about notifications. The zero value tells of everything but reminders, each wait for
-// itself.
+// Rules are the user's settings of notifications. With the zero value there is a notification for everything but reminders,
+// and each wait has one of its own.
 type Rules struct {
 	Kinds map[Kind]Manner // a kind that is missing is Silent
-	// ReplyAfter is the shortest turn of which Reply tells.
+	// ReplyAfter is the length of the shortest turn that has a Reply notification.
 	ReplyAfter time.Duration
 	// Together is the time within which waits that follow each other share a notification; 0: each has its own.
 	Together time.Duration
 	// Pause is the shortest time between two notifications of a session whose state changes quickly; 0: there is none.
 	Pause time.Duration
-	// RemindAfter is the time after which a wait is told again, once; 0: never.
+	// RemindAfter is the time after which the user is reminded of a wait, once; 0: never.
 	RemindAfter time.Duration
 	// AwayAfter is the time after which Options.Away is called for a wait; negative: never.
 	AwayAfter time.Duration
-	// Muted reports whether nothing is told of sessions in a folder; nil: of none.
+	// Muted reports whether sessions in a folder have no notifications; nil: no folder is muted.
 	Muted func(folder string) bool
 }
 
@@ -75,7 +72,7 @@ func endKind(o adapters.Outcome) Kind {
 	return Ended
 }
 
-// look is what the policy knows of the user at one moment.
+// look describes, for the policy, what the user does at one moment.
 type look struct {
 	now     time.Time
 	quiet   bool            // the user must not be disturbed

@@ -59,7 +59,7 @@ type Missed struct {
 	ExitCode *int             // nil: unknown
 }
 
-// WantsMissed reports whether the user wants to be told of a launch that ended while Rollcall was not running.
+// WantsMissed reports whether the user wants to be notified of a launch that ended while Rollcall was not running.
 func (r *Rules) WantsMissed(m *Missed) bool {
 	kind := endKind(m.Session.Outcome)
 	if m.Session.Outcome == "" && m.ExitCode != nil && *m.ExitCode != 0 {
@@ -114,7 +114,7 @@ func SeveralText(waits []app.Session) Text {
 	return Text{Title: fmt.Sprintf("%d sessions need you", len(waits)), Body: lines(body...)}
 }
 
-// place returns where a session runs, in words. The address of a gateway without a name is left out: the folder tells more.
+// place returns where a session runs, in words. It omits the address of a gateway without a name: the folder says more.
 func place(s adapters.Session) string {
 	switch {
 	case s.CWD != "" && s.Remote != "" && s.Container == "" && !strings.Contains(s.Remote, "://"):

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"rollcall/adapters"
@@ -10,7 +11,7 @@ import (
 )
 
 const (
-	// lookLimit is how long it may take to find out what the user does. Without an answer the user is told.
+	// lookLimit is the longest time for finding out what the user does. Without an answer the user is notified.
 	lookLimit = time.Second
 	// quietPoll is the interval at which the desktop's own state is read while it withholds something: not every desktop
 	// reports its end.
@@ -34,7 +35,7 @@ func (n *Notifier) isQuiet(ctx context.Context) bool {
 	return n.opts.DesktopIsQuiet != nil && !errors.Is(n.LastError(), ErrHung) && n.opts.DesktopIsQuiet(ctx)
 }
 
-// look finds out whether the user may be told of events. It asks nothing for events of which nothing would be told.
+// look finds out whether the user may be notified of events. It asks nothing about events that have no notification.
 func (n *Notifier) look(ctx context.Context, events []app.Event) look {
 	l := look{now: time.Now()}
 	var sessions []*app.Session
@@ -48,19 +49,36 @@ func (n *Notifier) look(ctx context.Context, events []app.Event) look {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	if l.quiet = n.isQuiet(ctx); l.quiet || n.opts.HasFocus == nil {
+	if l.quiet = n.isQuiet(ctx); l.quiet {
 		return l
 	}
+	n.awaitAsked(ctx, sessions)
 	l.focused = map[string]bool{}
 	for _, s := range sessions {
-		if n.opts.HasFocus(ctx, s) {
+		if n.opts.HasFocus != nil && n.opts.HasFocus(ctx, s) {
 			l.focused[s.ID] = true
 		}
 	}
 	return l
 }
 
-// mayTell reports whether the user may be told of ev.
+// awaitAsked waits until it is known what the sessions ask, for at most half the time that a look may take.
+func (n *Notifier) awaitAsked(ctx context.Context, sessions []*app.Session) {
+	if n.opts.Board == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookLimit/2)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, s := range sessions {
+		if s.Status == adapters.Waiting {
+			all.Go(func() { n.opts.Board.Await(ctx, s) })
+		}
+	}
+	all.Wait()
+}
+
+// mayTell reports whether the user may be notified of ev.
 func mayTell(ev *app.Event) bool {
 	s := &ev.Session
 	switch {
@@ -91,7 +109,7 @@ func (n *Notifier) handle(l look, decide func(look) []order) {
 	unsaid, absent := n.policy.unsaid, n.policy.absent
 	n.policy.unsaid, n.policy.absent = nil, nil
 	n.policyMu.Unlock()
-	if len(unsaid) > 0 { // otherwise the next start would tell of them
+	if len(unsaid) > 0 { // otherwise the next start would notify of them
 		n.handedOver(order{ended: unsaid})
 	}
 	if n.opts.Away != nil {

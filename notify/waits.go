@@ -1,8 +1,11 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -12,12 +15,12 @@ import (
 // openWait is a wait that is not over, of a session and its sub-agents, which report the same question.
 type openWait struct {
 	sessions map[string]adapters.WaitingFor // those that wait
-	session  app.Session                    // the one that is told
+	session  app.Session                    // the one that the notification names
 	begun    time.Time
-	shown    *bubble   // nil: it was not told
-	told     time.Time // when it was told
-	withheld bool      // the user must not be disturbed: it is told afterwards
-	due      time.Time // when it is told, of a session whose waits are too quick; zero: not planned
+	shown    *bubble   // nil: the user was not notified of it
+	told     time.Time // when the user was notified of it
+	withheld bool      // the user must not be disturbed, and is notified afterwards
+	due      time.Time // when the user is notified of it, after a quick wait of the same session; zero: not planned
 	reminded bool
 	away     bool // Options.Away was called
 }
@@ -26,13 +29,14 @@ type openWait struct {
 type bubble struct {
 	key     string
 	waits   []string // keys of the waits, the oldest first
+	asked   string   // key of the request that it shows; empty: none
 	changed time.Time
 }
 
 // lastWait is what remains of a wait that is over.
 type lastWait struct {
 	told  time.Time
-	brief bool // it was over soon after it was told
+	brief bool // it was over soon after the user was notified of it
 }
 
 // waiting updates the waits and returns the orders for ev. A session and its sub-agents share a notification, since they
@@ -91,7 +95,8 @@ func (p *policy) waitsForAnother(key string, w *openWait, s app.Session, l *look
 	return []order{p.changed(w.shown)}
 }
 
-// tell returns the orders to tell of a wait that was not told: none if that must wait, or if the user sees the session.
+// tell returns the orders to notify of a wait for the first time. It returns none if the notification is postponed, or if the
+// user sees the session.
 func (p *policy) tell(key string, w *openWait, l *look) []order {
 	last, again := p.last[key]
 	pause := p.rules().Pause
@@ -108,7 +113,7 @@ func (p *policy) tell(key string, w *openWait, l *look) []order {
 	return []order{p.show([]string{key}, l.now, p.rules().Together)}
 }
 
-// show returns the order to tell of waits that were not told. They share the notification of a wait that was told less
+// show returns the order to notify of waits for the first time. They share the notification of a wait that was shown less
 // than together ago.
 func (p *policy) show(keys []string, now time.Time, together time.Duration) order {
 	b := p.newest
@@ -130,7 +135,7 @@ func (p *policy) show(keys []string, now time.Time, together time.Duration) orde
 	for _, key := range keys {
 		w := p.waits[key]
 		w.shown, w.told, w.withheld, w.due = b, now, false, time.Time{}
-		w.reminded = w.reminded || now.Sub(w.begun) >= p.rules().RemindAfter // it is told late enough
+		w.reminded = w.reminded || now.Sub(w.begun) >= p.rules().RemindAfter // the notification is as late as the reminder
 		b.waits = append(b.waits, key)
 	}
 	o := p.orderOf(b)
@@ -143,7 +148,7 @@ func severalKey(now time.Time) string {
 	return fmt.Sprintf("%sseveral %d", waitingPrefix, now.UnixNano())
 }
 
-// over returns the orders for a wait that is over: its notification is withdrawn, or tells of the others only.
+// over returns the orders for a wait that is over: its notification is withdrawn, or corrected to show the other waits only.
 func (p *policy) over(key string, w *openWait, l *look) []order {
 	delete(p.waits, key)
 	b := w.shown
@@ -186,6 +191,14 @@ func (p *policy) orderOf(b *bubble) order {
 	}
 	o := waitOrder(sessions[0])
 	o.key, o.sound = b.key, sound
+	b.asked = ""
+	if len(sessions) == 1 {
+		o.ask = p.ask(p.waits[b.waits[0]])
+	}
+	b.asked = ""
+	if o.ask != nil {
+		o.text, b.asked = o.ask.text(&sessions[0]), o.ask.ref.Key
+	}
 	if len(sessions) > 1 {
 		o.session, o.text, o.members = "", SeveralText(sessions), members
 	} else if b.key != b.waits[0] {
@@ -199,7 +212,7 @@ func (p *policy) tick(l *look) []order {
 	if l.quiet {
 		return nil
 	}
-	orders := p.afterQuiet(l)
+	orders := append(p.afterQuiet(l), p.askedAnew()...)
 	rules := p.rules()
 	for _, key := range p.sortedWaits() {
 		w := p.waits[key]
@@ -239,10 +252,10 @@ func (p *policy) afterQuiet(l *look) []order {
 	return []order{p.show(keys, l.now, 0)}
 }
 
-// remind returns the order that tells of a wait again.
+// remind returns the order that reminds the user of a wait.
 func (p *policy) remind(key string, w *openWait, l *look) order {
 	w.reminded = true
-	if w.shown == nil { // the user saw the session, and left it
+	if w.shown == nil { // the user saw the session, and looks elsewhere now
 		o := p.show([]string{key}, l.now, 0)
 		o.text.Title = reminder + o.text.Title
 		return o
@@ -282,8 +295,7 @@ func (p *policy) next() (at time.Time) {
 	return at
 }
 
-// withhold adds sessions that wait and were not told, such as those that began to wait while another process withheld
-// them.
+// withhold adds waits of which the user was not notified, such as those that began while another process withheld them.
 func (p *policy) withhold(sessions []app.Session, now time.Time) {
 	for _, s := range sessions {
 		key := waitKey(&s)
@@ -299,20 +311,9 @@ func (p *policy) withhold(sessions []app.Session, now time.Time) {
 }
 
 func (p *policy) sortedWaits() []string {
-	keys := make([]string, 0, len(p.waits))
-	for key := range p.waits {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if c := p.waits[a].begun.Compare(p.waits[b].begun); c != 0 {
-			return c
-		}
-		if a < b {
-			return -1
-		}
-		return 1
+	return slices.SortedFunc(maps.Keys(p.waits), func(a, b string) int {
+		return cmp.Or(p.waits[a].begun.Compare(p.waits[b].begun), strings.Compare(a, b))
 	})
-	return keys
 }
 
 // waitKey returns the key of the wait of s.

@@ -1,13 +1,17 @@
 package tray_test
 
 import (
+	"bytes"
 	"context"
 	"image"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/godbus/dbus/v5"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -31,6 +35,8 @@ type desktop struct {
 	tray *trayProcess
 	said *overheard
 	name string
+
+	closed *image.RGBA // the screen before the menu opened
 }
 
 func onDesktop(t *testing.T, panel string, dark bool, first *app.Snapshot) *desktop {
@@ -139,6 +145,7 @@ func (d *desktop) open() time.Time {
 	d.t.Helper()
 	before := d.tray.count("refresh")
 	at := d.icon()
+	d.closed = d.image()
 	start := time.Now()
 	d.click(at, 3)
 	d.tray.wait("refresh", before+1)
@@ -149,22 +156,81 @@ func (d *desktop) open() time.Time {
 func (d *desktop) close() {
 	d.t.Helper()
 	d.keys("Escape")
-	time.Sleep(sameOpening)
+	d.forget()
 }
 
-// sameOpening is how long openings count as one.
-const sameOpening = 350 * time.Millisecond
+// forget tells the tray that the menu was closed, so that it takes the next
+// opening for a new one. Qt panels report that, GTK panels do not.
+func (d *desktop) forget() {
+	d.t.Helper()
+	items, err := d.TrayItems()
+	if err != nil || len(items) != 1 {
+		d.t.Fatalf("icons %q, %v", items, err)
+	}
+	name, _, _ := strings.Cut(items[0], "/")
+	err = d.Bus().Object(name, "/StatusNotifierItem/menu").
+		Call("com.canonical.dbusmenu.Event", 0, int32(0), "closed", dbus.MakeVariant(""), uint32(0)).Err
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
 
 func (d *desktop) set(s *app.Snapshot) {
 	d.t.Helper()
 	d.tray.tell(order{Snapshot: s, Answer: s})
-	time.Sleep(sameOpening)
 }
 
+func (d *desktop) image() *image.RGBA {
+	d.t.Helper()
+	img, err := d.Image()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return img
+}
+
+// until waits until ok returns true, and reports whether it did.
+func (d *desktop) until(ok func() bool) bool {
+	limit := time.After(time.Minute)
+	for !ok() {
+		select {
+		case <-time.After(20 * time.Millisecond): // pixels send no event
+		case <-limit:
+			return false
+		}
+	}
+	return true
+}
+
+// still waits until the screen changes no more.
+func (d *desktop) still() {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := d.WaitStill(ctx); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// drawn waits until the menu is on the screen, and keeps a picture of it.
 func (d *desktop) drawn(shot string) {
 	d.t.Helper()
-	time.Sleep(250 * time.Millisecond)
+	const smallest = 5000 // pixels of a menu; a lit icon has fewer
+	if !d.until(func() bool { return differing(d.closed, d.image()) > smallest }) {
+		d.t.Error("no menu is on the screen")
+	}
+	d.still()
 	d.shot(shot)
+}
+
+// differing returns the number of pixels in which two pictures of one size differ.
+func differing(a, b *image.RGBA) (n int) {
+	for i := 0; i < len(a.Pix); i += 4 {
+		if !bytes.Equal(a.Pix[i:i+4], b.Pix[i:i+4]) {
+			n++
+		}
+	}
+	return n
 }
 
 func loadingMenu(d *desktop, t *testing.T) {
@@ -185,7 +251,8 @@ func icons(d *desktop, t *testing.T) {
 	if err := d.Move(450, 400); err != nil { // away from the icon, which panels light up
 		t.Fatal(err)
 	}
-	looks := map[string]string{}
+	d.still()
+	var looks []string
 	for _, state := range []struct {
 		name string
 		*app.Snapshot
@@ -197,20 +264,22 @@ func icons(d *desktop, t *testing.T) {
 	} {
 		d.set(state.Snapshot)
 		at := d.icon()
-		path := shots(t, d.name+"-icon-"+state.name)
-		if err := d.ScreenshotOf(path, image.Rect(0, 0, 32, 32).Add(at.Sub(image.Pt(16, 16)))); err != nil {
-			t.Fatal(err)
-		}
-		pixels, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for other, look := range looks {
-			if look == string(pixels) {
-				t.Errorf("%s looks like %s", state.name, other)
+		look := func() string {
+			path := shots(t, d.name+"-icon-"+state.name)
+			if err := d.ScreenshotOf(path, image.Rect(0, 0, 32, 32).Add(at.Sub(image.Pt(16, 16)))); err != nil {
+				t.Fatal(err)
 			}
+			pixels, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(pixels)
 		}
-		looks[state.name] = string(pixels)
+		if !d.until(func() bool { return !slices.Contains(looks, look()) }) {
+			t.Errorf("%s looks like a state before", state.name)
+		}
+		d.still()
+		looks = append(looks, look())
 	}
 }
 
@@ -249,7 +318,7 @@ func closedMenu(d *desktop, t *testing.T) {
 	if r := d.tray.wait("open", 1); r.Arg != "w" {
 		t.Errorf("opened at %q; rows %q", r.Arg, d.said.labels())
 	}
-	time.Sleep(sameOpening)
+	d.forget()
 }
 
 // freshMenu: what the refresh finds stands in the menu in that same opening, and
@@ -281,7 +350,7 @@ func freshMenu(d *desktop, t *testing.T) {
 	if r := d.tray.wait("open", 2); r.Arg != "w" {
 		t.Errorf("opened at %q", r.Arg)
 	}
-	time.Sleep(sameOpening)
+	d.forget()
 }
 
 // grownMenu: rows that are found only when the menu is open already.
@@ -296,7 +365,7 @@ func grownMenu(d *desktop, t *testing.T) {
 	if r := d.tray.wait("open", 3); r.Arg != "w" {
 		t.Errorf("opened at %q", r.Arg)
 	}
-	time.Sleep(sameOpening)
+	d.forget()
 }
 
 func manyRows(d *desktop, t *testing.T) {

@@ -3,6 +3,7 @@ package tray_test
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -281,9 +282,7 @@ func (m *trayMenu) apply() {
 			for _, u := range updated {
 				for _, r := range m.rows {
 					if r.id == u.ID {
-						for name, v := range u.Values {
-							r.props[name] = v
-						}
+						maps.Copy(r.props, u.Values)
 					}
 				}
 			}

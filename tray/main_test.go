@@ -28,6 +28,12 @@ const roleVariable = "ROLLCALL_TEST_TRAY"
 // quietVariable makes the tray process offer do not disturb.
 const quietVariable = "ROLLCALL_TEST_QUIET"
 
+// terminalsVariable makes the tray process offer to show terminals.
+const terminalsVariable = "ROLLCALL_TEST_TERMINALS"
+
+// askedVariable makes the tray process say what sessions ask.
+const askedVariable = "ROLLCALL_TEST_ASKED"
+
 func TestMain(m *testing.M) {
 	if grace := os.Getenv(roleVariable); grace != "" {
 		os.Exit(runTray(grace))
@@ -96,6 +102,13 @@ func runTray(grace string) int {
 	}
 	if os.Getenv(quietVariable) != "" {
 		opts.SetQuiet = core.setQuiet
+	}
+	if os.Getenv(terminalsVariable) != "" {
+		opts.ShowTerminal = func(session string) { tell("terminal", session) }
+	}
+	if text := os.Getenv(askedVariable); text != "" {
+		opts.Asked = func(s *app.Session) string { return text }
+		opts.OpenRequest = func(session string) { tell("request", session) }
 	}
 	err = tray.Run(ctx, core, opts)
 	switch {

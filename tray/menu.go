@@ -56,7 +56,7 @@ func newMenu(ctx context.Context, core Core, opts Options, quit context.CancelFu
 
 // build returns what the menu must show now.
 func (m *menu) build(now time.Time) model.Menu {
-	menu := model.Build(m.core.Snapshot(), now)
+	menu := model.Build(m.core.Snapshot(), m.opts.Asked, now)
 	if m.opts.Ended != nil {
 		menu.Ended = model.EndedRows(m.opts.Ended(), now)
 	}
@@ -177,6 +177,9 @@ func same(a, b model.Menu, ages bool) bool {
 
 func (m *menu) view() view {
 	rows := layOut(m.last, m.opts.Launch != nil, m.opts.SetQuiet != nil)
+	if m.opts.ShowTerminal != nil {
+		offerTerminals(rows, m.last.Rows)
+	}
 	if m.replaced {
 		offerRestart(rows)
 	}

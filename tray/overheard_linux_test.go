@@ -2,6 +2,7 @@ package tray_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -82,9 +83,7 @@ func (o *overheard) put(id int32, values map[string]dbus.Variant) {
 	if o.rows[id] == nil {
 		o.rows[id] = map[string]dbus.Variant{}
 	}
-	for name, v := range values {
-		o.rows[id][name] = v
-	}
+	maps.Copy(o.rows[id], values)
 }
 
 // labels returns the rows that the panel must show now.

@@ -3,6 +3,7 @@ package tray
 import (
 	"time"
 
+	"rollcall/app/quiet"
 	"rollcall/tray/model"
 )
 
@@ -13,6 +14,7 @@ type row struct {
 	disabled  bool
 	hidden    bool
 	separator bool
+	parent    int32 // the row whose submenu has this one; 0: none
 }
 
 // The ids of the rows, from top to bottom.
@@ -34,6 +36,7 @@ const (
 const (
 	idSeparator = idEnded + model.MaxEnded + iota
 	idOpen
+	idTerminals // its submenu has the rows from idTerminal on
 	idLaunch
 	idSeparatorQuiet
 	idQuietHour
@@ -42,7 +45,11 @@ const (
 	idSeparatorQuit
 	idRestart // hidden unless an update waits for it
 	idQuit
-	rowCount = int(idQuit)
+)
+
+const (
+	idTerminal = idQuit + 1 // the first of model.MaxSessions
+	rowCount   = int(idQuit) + model.MaxSessions
 )
 
 // layOut returns the fixed rows with the contents of the model's rows. canLaunch and canQuiet report whether the user can
@@ -51,9 +58,12 @@ func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
 	rows := make([]row, rowCount)
 	for i := range rows {
 		rows[i] = row{id: int32(i + 1), hidden: true}
+		if rows[i].id >= idTerminal {
+			rows[i].parent = idTerminals
+		}
 	}
 	put := func(id int32, r row) {
-		r.id = id
+		r.id, r.parent = id, rows[id-1].parent
 		rows[id-1] = r
 	}
 	next := map[model.Kind]int32{model.Message: idMessage, model.Session: idSession, model.More: idMore, model.Adapter: idAdapter}
@@ -85,6 +95,8 @@ func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
 // clicked carries out the action of the row with this id.
 func (m *menu) clicked(id int32) {
 	switch {
+	case id >= idTerminal:
+		m.showTerminal(int(id - idTerminal))
 	case id == idQuit:
 		go m.quitNow()
 	case id == idRestart:
@@ -98,7 +110,7 @@ func (m *menu) clicked(id int32) {
 	case id >= idEnded && id < idEnded+model.MaxEnded:
 		m.openWindow(m.endedOf(int(id - idEnded)))
 	case id >= idSession && id < idMore:
-		m.openWindow(m.sessionOf(id))
+		m.openSession(m.sessionOf(id))
 	case id >= idMore && id <= idOpen:
 		m.openWindow("")
 	}
@@ -129,8 +141,14 @@ func (m *menu) openWindow(session string) {
 	}
 }
 
-// tomorrow is the hour of the next day at which do not disturb ends.
-const tomorrow = 8
+// openSession opens the window at the session of a row, at its request if it waits.
+func (m *menu) openSession(r model.Row) {
+	if r.Waits && m.opts.OpenRequest != nil {
+		go m.opts.OpenRequest(r.Session)
+		return
+	}
+	m.openWindow(r.Session)
+}
 
 // setQuiet turns do not disturb on or off.
 func (m *menu) setQuiet(id int32) {
@@ -141,14 +159,14 @@ func (m *menu) setQuiet(id int32) {
 	on, until := true, now.Add(time.Hour)
 	switch id {
 	case idQuietTomorrow:
-		until = time.Date(now.Year(), now.Month(), now.Day()+1, tomorrow, 0, 0, 0, now.Location())
+		until = quiet.Tomorrow(now)
 	case idQuietEnd:
 		on, until = false, time.Time{}
 	}
 	go m.opts.SetQuiet(on, until)
 }
 
-// endedOf returns the id of the session of a row of those that ended.
+// endedOf returns the id of the session in row i of the sessions that ended, or "" if there is no such row.
 func (m *menu) endedOf(i int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -158,8 +176,8 @@ func (m *menu) endedOf(i int) string {
 	return m.last.Ended[i].Session
 }
 
-// sessionOf returns the id of the session that the row shows now.
-func (m *menu) sessionOf(id int32) string {
+// sessionOf returns what the row of a session shows now; the zero value if it shows nothing.
+func (m *menu) sessionOf(id int32) model.Row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := idSession
@@ -168,9 +186,9 @@ func (m *menu) sessionOf(id int32) string {
 			continue
 		}
 		if at == id {
-			return r.Session
+			return r
 		}
 		at++
 	}
-	return ""
+	return model.Row{}
 }

@@ -10,7 +10,6 @@ import (
 	"fyne.io/systray"
 	"github.com/godbus/dbus/v5"
 
-	"rollcall/assets"
 	"rollcall/tray/dbusmenu"
 )
 
@@ -33,7 +32,7 @@ func run(ctx context.Context, m *menu) error {
 	first := m.first()
 	systray.SetTitle("Rollcall") // the item's id as well
 	systray.SetTooltip(first.tooltip)
-	systray.SetIcon(assets.Icon(first.icon))
+	m.setIcon(first)
 	systray.SetOnTapped(func() { m.openWindow("") })
 	start, end := systray.RunWithExternalLoop(nil, nil)
 	start()
@@ -72,8 +71,8 @@ func clicked(m *menu, id int32) {
 // changes returns a function that shows a view by sending what differs from the last one.
 func changes(m *menu, server *dbusmenu.Server, last view) func(view) {
 	return func(v view) {
-		if v.icon != last.icon {
-			systray.SetIcon(assets.Icon(v.icon))
+		if v.icon != last.icon || v.count != last.count {
+			m.setIcon(v)
 		}
 		if v.tooltip != last.tooltip {
 			systray.SetTooltip(v.tooltip)
@@ -83,6 +82,15 @@ func changes(m *menu, server *dbusmenu.Server, last view) func(view) {
 		}
 		last = v
 	}
+}
+
+// setIcon shows the icon of a view.
+func (m *menu) setIcon(v view) {
+	icon, err := iconOf(v.icon, v.count)
+	if err != nil {
+		m.opts.Log.Warn("tray: the icon has no number", "error", err)
+	}
+	systray.SetIcon(icon)
 }
 
 // minWidth is the width of the white space that widens the menu, in em. GTK panels fix the width of a menu when it opens,
@@ -95,7 +103,7 @@ func items(rows []row) []dbusmenu.Item {
 		if r.id == idOpen {
 			r.label += strings.Repeat("\u2003", minWidth)
 		}
-		out[i] = dbusmenu.Item{ID: r.id, Label: r.label, Disabled: r.disabled, Hidden: r.hidden, Separator: r.separator}
+		out[i] = dbusmenu.Item{ID: r.id, Label: r.label, Disabled: r.disabled, Hidden: r.hidden, Separator: r.separator, Parent: r.parent}
 	}
 	return out
 }

@@ -28,9 +28,14 @@ func newNativeMenu(m *menu, v view, label func(string) string, count func(int)) 
 			n.shown[i] = r
 			continue
 		}
-		item := systray.AddMenuItem(label(r.label), "")
+		var item *systray.MenuItem
+		if r.parent != 0 {
+			item = n.items[r.parent-1].AddSubMenuItem(label(r.label), "")
+		} else {
+			item = systray.AddMenuItem(label(r.label), "")
+		}
 		n.items = append(n.items, item)
-		n.shown[i] = row{id: r.id, label: r.label}
+		n.shown[i] = row{id: r.id, label: r.label, parent: r.parent}
 		go func() {
 			for range item.ClickedCh { // closed when systray drops the item
 				m.clicked(r.id)

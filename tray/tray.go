@@ -33,6 +33,13 @@ type Core interface {
 type Options struct {
 	// OpenWindow opens the window, and shows a session in it unless the id is empty.
 	OpenWindow func(session string)
+	// ShowTerminal shows the terminal of a session of this machine. If it is nil, the menu does not offer it.
+	ShowTerminal func(session string)
+	// OpenRequest opens the window at what a waiting session asks; nil: OpenWindow is called.
+	OpenRequest func(session string)
+	// Asked returns what a waiting session asks, as one clean line; empty: that is not known. It may be nil, and must not
+	// block.
+	Asked func(*app.Session) string
 	// Launch opens the dialog that launches an agent. If it is nil, the row is disabled.
 	Launch func()
 	// Replaced is closed when the program's file was replaced by an update. The menu then offers to restart: it calls Restart,
@@ -47,7 +54,7 @@ type Options struct {
 	Quiet func() (quiet bool, until time.Time)
 	// SetQuiet turns do not disturb on, until a time, or off. If it is nil, the menu does not offer that.
 	SetQuiet func(on bool, until time.Time)
-	// Changed receives when the results of Ended or Quiet have changed; it may be nil.
+	// Changed receives when the results of Asked, Ended or Quiet have changed; it may be nil.
 	Changed <-chan struct{}
 	// Quit is called when the user quits, before Run returns.
 	Quit func()

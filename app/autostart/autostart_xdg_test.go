@@ -205,3 +205,27 @@ func TestUnitOfPackage(t *testing.T) {
 		t.Errorf("without the package: %+v, %v", s, err)
 	}
 }
+
+// TestTemporaryIsNew: what stands where a temporary file could be written is not followed and stays.
+func TestTemporaryIsNew(t *testing.T) {
+	dir := t.TempDir()
+	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, "entry.desktop")
+	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, path+".rollcall-new"); err != nil {
+		t.Fatal(err)
+	}
+	if err := replace(path, "text"); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(victim)
+	written, writeErr := os.ReadFile(path)
+	info, statErr := os.Stat(path)
+	if err != nil || writeErr != nil || statErr != nil || string(kept) != "mine" || string(written) != "text" || info.Mode().Perm() != 0o644 {
+		t.Errorf("%q, %q, %v, %v, %v, %v", kept, written, info.Mode(), err, writeErr, statErr)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}

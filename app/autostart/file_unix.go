@@ -75,18 +75,30 @@ func (f *file) write(program string, c *Change) error {
 	return nil
 }
 
-// replace replaces a file as a whole, and makes its folder.
+// replace replaces a file as a whole, and makes its folder. The folder belongs to the desktop or to systemd, and may be a link into the user's own
+// repository of settings, so app/owned's rules for Rollcall's own folders do not hold for it.
 func replace(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	temporary := path + ".rollcall-new"
-	err := os.WriteFile(temporary, []byte(text), 0o644)
-	if err == nil {
-		err = os.Rename(temporary, path)
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.rollcall-new")
+	if err != nil {
+		return of(path, err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(temporary)
+		_ = os.Remove(f.Name())
+	}
+	return of(path, err)
+}
+
+// of returns an error of the temporary file as one of the file that it would have replaced.
+func of(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}
 	}
 	return err
 }

@@ -160,7 +160,7 @@ func TestProgramWithoutArgument(t *testing.T) {
 	if r.code != Usage || !strings.Contains(r.out, "list ") || !strings.Contains(r.err, "this build has no tray") {
 		t.Errorf("%+v", r)
 	}
-	if strings.Contains(r.out, "window") {
+	if strings.Contains(r.out, "\n  window ") {
 		t.Errorf("help offers a window:\n%s", r.out)
 	}
 }

@@ -50,7 +50,9 @@ type Deps struct {
 	// the commands that need them.
 	Open    func() ([]adapters.Adapter, proc.Lister)
 	Version Version
-	Getenv  func(string) string
+	// WithoutCache makes Open return adapters that keep nothing of what they read; nil: they keep nothing anyway.
+	WithoutCache func()
+	Getenv       func(string) string
 	// Launches opens the records of Rollcall's launches; nil: there are none.
 	Launches func() (*launch.Launches, error)
 	// Settings returns the user's settings, and what is wrong with them; nil:
@@ -138,13 +140,17 @@ Without a command it starts the tray icon.`,
 		return usageError("%w\n  see: %s --help", err, cmd.CommandPath())
 	})
 	color := root.PersistentFlags().String("color", "auto", "colours: auto, always or never")
+	noCache := root.PersistentFlags().Bool("no-cache", false, "read the agents' files without the cache of earlier reads")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if *noCache && e.deps.WithoutCache != nil {
+			e.deps.WithoutCache()
+		}
 		e.undoes.Store(slices.Contains(undoing, cmd.CommandPath()))
 		return e.setColor(*color)
 	}
 	for _, add := range []func(*env) *cobra.Command{newList, newStatus, newStop, newPeek, newWorktree, newPrune, newDoctor, newVersion, newWindow,
 		newSearch, newUsage, newLaunch, newResume, newLock, newUnlock, newLocks, newFuse, newWatch, newCompare, newHook, newLogs, newMetrics, newKeep,
-		newPending, newAnswer, newSend, newInterrupt, newAutostart, newUninstall, newDND, newMachine} {
+		newPending, newAnswer, newSend, newInterrupt, newFocus, newAutostart, newUninstall, newDND, newMachine} {
 		root.AddCommand(add(e))
 	}
 	forwardCommands(e, root)

@@ -146,8 +146,10 @@ func (c *doctorCommand) environment() []checkJSON {
 		}
 		add("settings", err, path)
 	}
-	if check, ok := c.keeperCheck(); ok {
-		out = append(out, check)
+	for _, finding := range []func() (checkJSON, bool){c.keeperCheck, c.cacheCheck} {
+		if check, ok := finding(); ok {
+			out = append(out, check)
+		}
 	}
 	if tree := c.getenv("HOST_PROC"); tree != "" {
 		_, err := os.Stat(filepath.Join(tree, "stat"))

@@ -90,7 +90,7 @@ func TestContainersOfRoot(t *testing.T) {
 func lookAt(t *testing.T, pids string) {
 	table := proc.OpenAt("/proc", "/etc")
 	var list []proc.Process
-	for _, word := range strings.Fields(pids) {
+	for word := range strings.FieldsSeq(pids) {
 		pid, err := strconv.Atoi(word)
 		if err != nil {
 			t.Fatal(err)

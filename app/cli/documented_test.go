@@ -27,6 +27,7 @@ var documented = map[string]any{
 	"quiet": quietJSON{},
 	"hello": helloJSON{}, "removed": removedJSON{}, "machine": machineJSON{},
 	"pending": pendingDocument{}, "waiting session": pendingJSON{}, "request": requestJSON{}, "question": questionJSON{}, "option": optionJSON{},
+	"focus": focusJSON{}, "focus step": focusStepJSON{}, "offer": offerJSON{},
 }
 
 func TestJSONDocumented(t *testing.T) {

@@ -117,11 +117,11 @@ func TestGroupRefused(t *testing.T) {
 		"unknown agent": {[]string{"launch", "codex", "nobody", "-p", "x", "--cwd", repo}, Usage, `unknown agent "nobody"`},
 		"a terminal":    {[]string{"launch", "codex", "codex", "-p", "x", "--cwd", repo, "--terminal"}, Usage, "one agent only"},
 		"both":          {[]string{"launch", "codex", "--matrix", matrix("prompt: x")}, Usage, "contains the agents"},
-		"no agents":     {[]string{"launch", "--matrix", matrix("prompt: x")}, Failure, "names no agent"},
-		"empty":         {[]string{"launch", "--matrix", matrix("")}, Failure, "the file is empty"},
-		"misspelt":      {[]string{"launch", "--matrix", matrix("promt: x\nmatrix:\n  - agent: codex")}, Failure, `promt`},
-		"no YAML":       {[]string{"launch", "--matrix", matrix("prompt: [")}, Failure, "m.yaml: "},
-		"two models":    {[]string{"launch", "--matrix", matrix("prompt: x\nmatrix:\n  - agent: codex\n    model: a\n    models: [b]")}, Failure, "entry 1 of the matrix"},
+		"no agents":     {[]string{"launch", "--matrix", matrix("prompt: x")}, Usage, "names no agent"},
+		"empty":         {[]string{"launch", "--matrix", matrix("")}, Usage, "the file is empty"},
+		"misspelt":      {[]string{"launch", "--matrix", matrix("promt: x\nmatrix:\n  - agent: codex")}, Usage, `promt`},
+		"no YAML":       {[]string{"launch", "--matrix", matrix("prompt: [")}, Usage, "m.yaml: "},
+		"two models":    {[]string{"launch", "--matrix", matrix("prompt: x\nmatrix:\n  - agent: codex\n    model: a\n    models: [b]")}, Usage, "entry 1 of the matrix"},
 		"bad group":     {[]string{"launch", "codex", "codex", "-p", "x", "--cwd", repo, "--group", "../x"}, Failure, "must consist of letters, digits and hyphens"},
 	} {
 		if r := run(t, d, c.args...); r.code != c.code || !strings.Contains(r.err, c.says) {

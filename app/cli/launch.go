@@ -118,6 +118,7 @@ func (c *launchCommand) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.RetryHooks, "retry-hooks", false, "start a hook again if Rollcall dies meanwhile: it runs at least once, and maybe twice")
 	f.BoolVar(&c.Force, "force", false, "launch even if the folder is locked or in use")
 	f.BoolVar(&c.Terminal, "terminal", false, "interactively, in this terminal, instead of in the background")
+	f.BoolVar(&c.Answerable, "answerable", false, "in the background: let Rollcall answer and prompt the agent, which then waits until it is stopped")
 	f.BoolVar(&c.KeepEnv, "keep-env", false, "keep the environment variables that are removed by default")
 	f.BoolVar(&c.wait, "wait", false, "wait for the end: exit code 0 if the agent's is 0, 11 if not, 12 if its code is not known")
 	f.BoolVarP(&c.talk, "follow", "f", false, "wait for the end as --wait does, and show the conversation meanwhile")
@@ -214,6 +215,9 @@ func (c *launchCommand) request() (req launch.Request, err error) {
 // check returns an error that names the flag if no agent can be started with its value.
 func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, members ...launch.Member) error {
 	if strings.TrimSpace(req.Task.Prompt) == "" && req.Spec == "" && len(req.Files) == 0 && !c.Terminal {
+		if c.matrix != "" {
+			return usageError("the matrix has no prompt; add prompt or prompt_file")
+		}
 		other := " or --terminal"
 		if len(members) > 1 {
 			other = "" // it starts one agent only
@@ -225,7 +229,7 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 			return unknownAgent(m.Agent)
 		}
 		if strings.HasPrefix(m.Model, "-") {
-			return usageError("--model must be the name of a model, not %q", m.Model)
+			return usageError("%s must be the name of a model, not %q", c.key("model"), m.Model)
 		}
 		if err := c.checkMode(list, m); err != nil {
 			return err
@@ -233,6 +237,9 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 	}
 	return nil
 }
+
+// key returns what the user writes to set a value: a flag, or a key of the matrix file.
+func (c *launchCommand) key(name string) string { return ifelse(c.matrix == "", "--"+name, name) }
 
 // checkMode returns an error for a permission mode that the agent does not have.
 func (c *launchCommand) checkMode(list []adapters.Adapter, m launch.Member) error {
@@ -246,9 +253,9 @@ func (c *launchCommand) checkMode(list []adapters.Adapter, m launch.Member) erro
 	case !c.ownMode && m.Mode == c.Defaults.Member(m.Agent).Mode:
 		return fmt.Errorf("settings: agents.%s.mode must be one of %s, not %q: correct it in config.toml, or use --mode", m.Agent, strings.Join(names, ", "), m.Mode)
 	case names == nil:
-		return usageError("%s has no permission modes: leave out --mode", m.Agent)
+		return usageError("%s has no permission modes: leave out %s", m.Agent, c.key("mode"))
 	}
-	return usageError("--mode of %s must be %s, not %q", m.Agent, strings.Join(names, ", "), m.Mode)
+	return usageError("%s of %s must be %s, not %q", c.key("mode"), m.Agent, strings.Join(names, ", "), m.Mode)
 }
 
 // print shows what would be started.
@@ -257,6 +264,12 @@ func (c *launchCommand) print(p *launch.Plan, left []string) {
 	c.printf("  %s\n", present.Cut(present.Line(strings.Join(append([]string{p.Command.Path}, p.Command.Args...), " ")), 2000))
 	if p.Command.Stdin != "" {
 		c.printf("  the prompt (%s) goes to its standard input\n", plural(len(p.Command.Stdin), "byte"))
+	}
+	if !p.Command.Secret.IsZero() {
+		c.printf("  with a random password (%s), so that Rollcall can answer it\n", p.Command.Secret)
+	}
+	if p.Command.Pipe {
+		c.printf("  it waits for more prompts after its turn, until it is stopped\n")
 	}
 	if len(p.Dropped) > 0 {
 		c.printf("  left out of its environment: %s (%s; --keep-env keeps them)\n", strings.Join(p.Dropped, ", "), p.Command.WhyDrop)

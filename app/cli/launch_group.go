@@ -54,6 +54,10 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 	}
 	c.KeepEnv = c.KeepEnv || c.settings().Launch.KeepEnv
 	m, err := launch.LoadMatrix(c.ctx, c.matrix, &c.Options)
+	var mistake *launch.MatrixError
+	if errors.As(err, &mistake) {
+		err = usageError("%w", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +66,15 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 		x := &m.Members[i]
 		d := c.Defaults.Member(x.Agent)
 		x.Model, x.Mode = cmp.Or(x.Model, d.Model), cmp.Or(x.Mode, d.Mode)
+	}
+	list, _ := c.open()
+	err = c.check(list, &m.Request, m.Members...)
+	var usage *exitError
+	if errors.As(err, &usage) {
+		err = usageError("%s: %w", c.matrix, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return m, nil
 }

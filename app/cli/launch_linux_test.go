@@ -132,6 +132,39 @@ func TestLaunchThatFails(t *testing.T) {
 	}
 }
 
+// TestMatrixMistakes: a mistake in a matrix file is wrong usage, and its message names the file; a file that cannot be read is a failure.
+func TestMatrixMistakes(t *testing.T) {
+	a := &shellAgent{t.TempDir()}
+	t.Cleanup(a.end)
+	d := launchDeps(t, a)
+	for _, c := range []struct {
+		text string
+		code int
+		says string
+	}{
+		{"prompt: x\nmatrix:\n- agent: codex\n  nope: 1\n", Usage, `m.yaml: line 4: "nope" is not a key`},
+		{"prompt: x\nmatrix: 7\n", Usage, "m.yaml: line 2"},
+		{"prompt: x\n", Usage, "names no agent"},
+		{"prompt: x\nprompt_file: y\nmatrix:\n- agent: codex\n", Usage, "both prompt and prompt_file"},
+		{"prompt: x\nmatrix:\n- model: y\n", Usage, "entry 1 of the matrix: the key agent is missing"},
+		{"prompt: x\nmatrix:\n- agent: nobody\n", Usage, `m.yaml: unknown agent "nobody"; agents: claude-code`},
+		{"prompt: x\nmatrix:\n- agent: codex\n  mode: z\n", Usage, `m.yaml: mode of codex must be careful, yolo, not "z"`},
+		{"matrix:\n- agent: codex\n", Usage, "m.yaml: the matrix has no prompt; add prompt or prompt_file"},
+		{"prompt_file: gone.md\nmatrix:\n- agent: codex\n", Failure, "gone.md"},
+		{"", Failure, "m.yaml"},
+	} {
+		path := filepath.Join(t.TempDir(), "m.yaml")
+		if c.text != "" {
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := run(t, d, "launch", "--matrix", path); r.code != c.code || !strings.Contains(r.err, c.says) || !strings.Contains(r.err, filepath.Dir(path)) {
+			t.Errorf("%q: %+v; want %d with %q", c.text, r, c.code, c.says)
+		}
+	}
+}
+
 func TestLaunchUsage(t *testing.T) {
 	a := &shellAgent{t.TempDir()}
 	t.Cleanup(a.end)

@@ -92,7 +92,11 @@ func (c *listCommand) run() error {
 	debug.SetMemoryLimit(listMemory)
 	rolls := make(chan []app.MachineRoll, 1)
 	go func() { rolls <- others.Ask(c.ctx, since, cmp.Or(cfg.Limit, machineLimit)) }()
-	snap := app.New(cfg).Refresh(c.ctx).WithMachines(<-rolls)
+	terminal := c.streams
+	if c.asJSON {
+		terminal.Width = 0
+	}
+	snap := refreshShown(c.ctx, app.New(cfg), terminal).WithMachines(<-rolls)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func machinesAsJSON(list []app.MachineHealth) (out []machineJSON) {
 
 // forwarded are the commands that can be run on another machine, and whether their argument is an id that may name it (devbox:0198).
 var forwarded = map[string]bool{
-	"status": true, "peek": true, "stop": true, "resume": true, "logs": true, "compare": false, "launch": false, "lock": false, "unlock": false, "locks": false,
+	"status": true, "peek": true, "stop": true, "resume": true, "logs": true, "focus": true, "compare": false, "launch": false, "lock": false, "unlock": false, "locks": false,
 }
 
 // forwardCommands lets commands run on another machine: each is then the same command there, and what it prints is printed here.
@@ -155,7 +155,7 @@ func (e *env) forward(h *machine.Host, cmd *cobra.Command, args []string) error 
 		case f.Name == "prompt" && !cmd.Flags().Changed("terminal"): // a command line has a limit, and is shown by ps
 			words, in = append(words, "--prompt=-"), strings.NewReader(value)
 		default:
-			terminal = terminal || f.Name == "terminal" && value == "true"
+			terminal = terminal || (f.Name == "terminal" || f.Name == "attach") && value == "true"
 			words = append(words, flagWords(f)...)
 		}
 	})
@@ -176,7 +176,7 @@ func (e *env) forward(h *machine.Host, cmd *cobra.Command, args []string) error 
 // forwardHere replaces this process with the command there, on this terminal.
 func (e *env) forwardHere(h *machine.Host, words []string) error {
 	if e.streams.In == nil || e.streams.Width == 0 {
-		return usageError("--terminal needs a terminal")
+		return usageError("--terminal and --attach need a terminal")
 	}
 	name, argv := h.Terminal(words...)
 	path, err := exec.LookPath(name)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app"
 	"rollcall/app/machine"
 	"rollcall/app/settings"
 	"rollcall/app/store"
@@ -76,6 +77,13 @@ func TestStreamIsRead(t *testing.T) {
 	}
 	if len(got.Machines) != 1 || got.Machines[0].State != "ok" {
 		t.Errorf("%+v", got.Machines)
+	}
+}
+
+// TestFolderInUseThere: the window knows by the exit code that a launch on another machine was refused because of its folder.
+func TestFolderInUseThere(t *testing.T) {
+	if Locked != app.FolderInUse {
+		t.Errorf("exit code %d, and the window expects %d", Locked, app.FolderInUse)
 	}
 }
 

@@ -23,7 +23,7 @@ type searchCommand struct {
 	limit                        int
 	last                         string // the session of the hit printed last
 	began                        time.Time
-	progressShown                bool
+	progress                     progress
 }
 
 func newSearch(e *env) *cobra.Command {
@@ -89,6 +89,7 @@ func (c *searchCommand) searchQuery(text string) (q app.SearchQuery, err error) 
 }
 
 func (c *searchCommand) run(text string) error {
+	c.progress.streams = c.streams
 	q, err := c.searchQuery(text)
 	if err != nil {
 		return err
@@ -100,13 +101,13 @@ func (c *searchCommand) run(text string) error {
 	core := app.New(cfg)
 	var failed error
 	report, err := core.Search(c.ctx, q, func(h app.SearchHit) bool {
-		c.hideProgress()
+		c.progress.hide()
 		if failed = c.print(&h); failed == nil {
 			failed = c.write()
 		}
 		return failed == nil
 	}, c.showProgress)
-	c.hideProgress()
+	c.progress.hide()
 	switch {
 	case err != nil:
 		return err
@@ -224,23 +225,9 @@ func (c *searchCommand) mark(text string) string {
 	return c.colored(text, "1;31")
 }
 
-// progressAfter is how long a search may take before its progress is shown.
-const progressAfter = 300 * time.Millisecond
-
 // showProgress shows on a terminal how far the search is.
 func (c *searchCommand) showProgress(r app.SearchReport) {
-	if c.streams.Width == 0 || c.asJSON || time.Since(c.began) < progressAfter {
-		return
-	}
-	c.progressShown = true
-	line := fmt.Sprintf("searching… %d of %d conversations, %s", r.Searched, r.Found, plural(r.Hits, "hit"))
-	fmt.Fprint(c.streams.Err, "\r\x1b[K"+present.Cut(line, max(c.streams.Width-1, 10)))
-}
-
-// hideProgress removes the line of showProgress.
-func (c *searchCommand) hideProgress() {
-	if c.progressShown {
-		c.progressShown = false
-		fmt.Fprint(c.streams.Err, "\r\x1b[K")
+	if !c.asJSON && time.Since(c.began) >= progressAfter {
+		c.progress.show(fmt.Sprintf("searching… %d of %d conversations, %s", r.Searched, r.Found, plural(r.Hits, "hit")))
 	}
 }

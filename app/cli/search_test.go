@@ -140,7 +140,11 @@ func TestSearchOnATerminal(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	priced, unknown := simple("aaaa", adapters.Codex, adapters.Stopped, time.Hour), simple("bbbb", adapters.Codex, adapters.Stopped, 2*time.Hour)
-	priced.Tokens, priced.Model = &adapters.Tokens{Input: 1_000_000, Output: 50, Reasoning: 20}, "=m"
+	priced.Tokens, priced.Model = &adapters.Tokens{Input: 1_000_005, Output: 50, Reasoning: 20}, "=m"
+	step := func(ago time.Duration, turns int, tokens adapters.Tokens) adapters.Usage {
+		return adapters.Usage{At: time.Now().Add(-ago).UTC().Truncate(adapters.UsageStep), Turns: turns, Tokens: tokens}
+	}
+	priced.Usage = []adapters.Usage{step(40*24*time.Hour, 2, adapters.Tokens{Input: 5}), step(time.Hour, 3, adapters.Tokens{Input: 1_000_000, Output: 50, Reasoning: 20})}
 	d := deps(claude(full()), codex(priced, unknown))
 	r := run(t, d, "usage", "--by", "agent", "--json")
 	var j usageJSON
@@ -148,14 +152,24 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := (adapters.Tokens{Input: 1_000_100, Output: 70, CacheRead: 1000, CacheWrite: 7, Reasoning: 20}); j.Total.Tokens != want ||
-		j.Total.Sessions != 3 || j.Total.WithoutTokens != 1 || j.Total.CostUSD != 0.12 || j.Total.CostSessions != 1 || len(j.Rows) != 2 || j.Rows[0].Key != "codex" {
+		j.Total.Sessions != 3 || j.Total.WithoutTokens != 1 || j.Total.CostUSD != 0.12 || j.Total.CostSessions != 1 || len(j.Rows) != 2 || j.Rows[0].Key != "codex" ||
+		j.Total.Turns != 3 || j.Untimed != 1 || j.Since == "" {
 		t.Errorf("%+v", j)
 	}
-	if r := run(t, d, "usage", "--by", "model", "--csv"); r.code != Done || !strings.Contains(r.out, "'=m,1,1000000,50,0,0,20,\n") || !strings.HasPrefix(r.out, "model,sessions,") {
+	r = run(t, d, "usage", "--by", "day", "--since", "all", "--json")
+	j = usageJSON{}
+	if err := json.Unmarshal([]byte(r.out), &j); err != nil {
+		t.Fatal(err)
+	}
+	if j.Total.Tokens.Input != 1_000_105 || j.Total.Turns != 5 || j.Since != "" || j.Rows[len(j.Rows)-1].Tokens.Input != 5 {
+		t.Errorf("%+v", j)
+	}
+	if r := run(t, d, "usage", "--by", "model", "--csv"); r.code != Done || !strings.Contains(r.out, "'=m,1,3,1000000,50,0,0,20,\n") || !strings.HasPrefix(r.out, "model,sessions,turns,") {
 		t.Errorf("%q", r.out)
 	}
 	r = run(t, d, "usage")
-	if !strings.Contains(r.out, "1,000,100") || !strings.Contains(r.out, "$0.12+") || !strings.Contains(r.err, "1 session without recorded tokens") {
+	if !strings.Contains(r.out, "1,000,100") || !strings.Contains(r.out, "$0.12+") || !strings.Contains(r.err, "1 session without recorded tokens") ||
+		!strings.Contains(r.err, "1 session counted as a whole") || !strings.Contains(r.out, "TURNS") {
 		t.Errorf("%q, %q", r.out, r.err)
 	}
 	for args, want := range map[string]string{"usage --by week": "--by is day", "usage --json --csv": "use --json or --csv", "usage --since x": "--since must be a time"} {

@@ -102,7 +102,7 @@ func printSessionLaunch(o *output, l *app.Launch, line func(name, value string))
 			state = "runs"
 		}
 		line("on "+h.When, shortLine(h.Command)+": "+state)
-		for _, text := range strings.Split(strings.TrimSpace(h.Output), "\n") {
+		for text := range strings.SplitSeq(strings.TrimSpace(h.Output), "\n") {
 			line("", present.Line(text))
 		}
 	}

@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 		"x idle, failed      (no folder)   Codex        5 d  01a1fc98-2",
 		"? unknown           rollcall      Claude Code  2 m  44444444",
 	}, "\n") + "\n"
-	for _, line := range strings.Split(r.out, "\n") {
+	for line := range strings.SplitSeq(r.out, "\n") {
 		if w := present.Width(line); w > 80 {
 			t.Errorf("%d cells: %s", w, line)
 		}
@@ -98,7 +98,7 @@ func TestTableFits(t *testing.T) {
 	for _, list := range [][]adapters.Session{{full()}, {full(), long}, {long}, {long, other}} {
 		for width := 1; width <= 300; width++ {
 			r := runOn(t.Context(), t, Streams{Width: width}, deps(claude(list...)), "list")
-			for _, line := range strings.Split(r.out, "\n") {
+			for line := range strings.SplitSeq(r.out, "\n") {
 				if w := present.Width(line); w > width {
 					t.Errorf("%d cells in a terminal of %d: %s", w, width, line)
 				}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,13 +29,16 @@ func newUsage(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "usage",
 		SuggestFor: []string{"tokens", "cost", "stats"},
-		Short:      "Sum up the tokens and the cost of sessions",
-		Long: `Sum up the tokens and the cost of sessions by day, project, agent, model, branch
-or group of launches. The totals are those of "rollcall list --all" with the
-same --since: a session that was active since then counts as a whole, and with
---by day on the day on which it was active last.
+		Short:      "Sum up the tokens, turns and cost of sessions",
+		Long: `Sum up what sessions used: tokens, turns and cost, by day, project, agent, model,
+branch or group of launches. What was used since the beginning of the day on which
+--since begins counts, on the day on which it was used, in local time; with less
+than a day, since the beginning of the quarter of an hour. With --since all the
+totals are those of "rollcall list --all --since all". OpenClaw's gateways do not
+say when a session used what: such a session counts as a whole, on the day on
+which it was last active, and without turns.
 
-The cost is what the agents state. For sessions whose agent states none, it
+A turn is a prompt of yours that the agent answered. The cost is what the agents state. For sessions whose agent states none, it
 follows from your prices ([prices."MODEL"] in the settings), and is left empty
 without them. Not all agents state reasoning tokens; they are part of the output.`,
 		Example: `  rollcall usage
@@ -45,7 +49,7 @@ without them. Not all agents state reasoning tokens; they are part of the output
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.by, "by", string(usage.ByDay), "day, project, agent, model, branch or group")
-	f.StringVar(&c.since, "since", "30d", "only sessions that were active since: 12h, 7d, 4w, all")
+	f.StringVar(&c.since, "since", "30d", "what was used since: 12h, 7d, 4w, all")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.BoolVar(&c.asCSV, "csv", false, "print comma-separated values, without the total")
 	jsonFlag(cmd, &c.asJSON)
@@ -65,10 +69,12 @@ func (c *usageCommand) run() error {
 	if err != nil {
 		return err
 	}
-	cfg, err := c.config(since, true, adapters.Name(c.agent))
+	start := usage.Start(time.Now(), since)
+	cfg, err := c.config(usage.Period(time.Now(), start), true, adapters.Name(c.agent))
 	if err != nil {
 		return err
 	}
+	cfg.Usage = true
 	if cfg.Limit == 0 {
 		cfg.Limit = wholeLimit
 	}
@@ -78,10 +84,10 @@ func (c *usageCommand) run() error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	t := usage.Of(snap.Sessions, by, c.settings().Prices)
+	t := usage.Of(snap.Sessions, by, c.settings().Prices, start)
 	switch {
 	case c.asJSON:
-		err = c.json(usageAsJSON(&t, snap))
+		err = c.json(usageAsJSON(&t, snap, start))
 	case c.asCSV:
 		err = c.printCSV(&t)
 	default:
@@ -101,22 +107,25 @@ type usageJSON struct {
 	Schema   int            `json:"schema"`
 	At       string         `json:"at"`
 	By       usage.By       `json:"by"`
+	Since    string         `json:"since,omitempty"`
 	Rows     []usageRowJSON `json:"rows"`
 	Total    usageRowJSON   `json:"total"`
+	Untimed  int            `json:"untimed_sessions,omitempty"`
 	Adapters []adapterJSON  `json:"adapters"`
 }
 
 type usageRowJSON struct {
 	Key           string          `json:"key"`
 	Sessions      int             `json:"sessions"`
+	Turns         int             `json:"turns"`
 	Tokens        adapters.Tokens `json:"tokens"`
 	WithoutTokens int             `json:"without_tokens,omitempty"`
 	CostUSD       float64         `json:"cost_usd,omitempty"`
 	CostSessions  int             `json:"cost_sessions,omitempty"`
 }
 
-func usageAsJSON(t *usage.Table, snap *app.Snapshot) usageJSON {
-	j := usageJSON{Schema: schema, At: timestamp(snap.At), By: t.By, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
+func usageAsJSON(t *usage.Table, snap *app.Snapshot, since time.Time) usageJSON {
+	j := usageJSON{Schema: schema, At: timestamp(snap.At), By: t.By, Since: timestamp(since), Untimed: t.Untimed, Rows: []usageRowJSON{}, Total: usageRowAsJSON(&t.Total),
 		Adapters: newDocument(snap.At, nil, snap.Adapters).Adapters}
 	for i := range t.Rows {
 		j.Rows = append(j.Rows, usageRowAsJSON(&t.Rows[i]))
@@ -125,14 +134,14 @@ func usageAsJSON(t *usage.Table, snap *app.Snapshot) usageJSON {
 }
 
 func usageRowAsJSON(r *usage.Row) usageRowJSON {
-	return usageRowJSON{Key: r.Key, Sessions: r.Sessions, Tokens: r.Tokens, WithoutTokens: r.Unknown, CostUSD: r.CostUSD, CostSessions: r.Costed}
+	return usageRowJSON{Key: r.Key, Sessions: r.Sessions, Turns: r.Turns, Tokens: r.Tokens, WithoutTokens: r.Unknown, CostUSD: r.CostUSD, CostSessions: r.Costed}
 }
 
 // printCSV prints the rows with a header. A spreadsheet takes a text that begins with =,
 // +, - or @ for a formula: such a key gets an apostrophe in front.
 func (c *usageCommand) printCSV(t *usage.Table) error {
 	w := csv.NewWriter(&c.out)
-	_ = w.Write([]string{string(t.By), "sessions", "input", "output", "cache_read", "cache_write", "reasoning", "cost_usd"})
+	_ = w.Write([]string{string(t.By), "sessions", "turns", "input", "output", "cache_read", "cache_write", "reasoning", "cost_usd"})
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -143,7 +152,7 @@ func (c *usageCommand) printCSV(t *usage.Table) error {
 		if r.Costed > 0 {
 			cost = strconv.FormatFloat(r.CostUSD, 'f', -1, 64)
 		}
-		_ = w.Write([]string{key, strconv.Itoa(r.Sessions), number(r.Tokens.Input), number(r.Tokens.Output),
+		_ = w.Write([]string{key, strconv.Itoa(r.Sessions), strconv.Itoa(r.Turns), number(r.Tokens.Input), number(r.Tokens.Output),
 			number(r.Tokens.CacheRead), number(r.Tokens.CacheWrite), number(r.Tokens.Reasoning), cost})
 	}
 	w.Flush()
@@ -163,7 +172,7 @@ func (c *usageCommand) printUsage(t *usage.Table) {
 		c.warn(text)
 		return
 	}
-	lines := [][]string{{strings.ToUpper(string(t.By)), "SESSIONS", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "REASONING", "COST"}}
+	lines := [][]string{{strings.ToUpper(string(t.By)), "SESSIONS", "TURNS", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "REASONING", "COST"}}
 	for _, r := range append(slices.Clone(t.Rows), t.Total) {
 		lines = append(lines, c.cells(t.By, &r))
 	}
@@ -199,7 +208,7 @@ func (c *usageCommand) cells(by usage.By, r *usage.Row) []string {
 	if by == usage.ByProject && r.Key != "" {
 		key = c.path(r.Key)
 	}
-	return []string{key, strconv.Itoa(r.Sessions), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
+	return []string{key, strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
@@ -208,6 +217,9 @@ func (c *usageCommand) cells(by usage.By, r *usage.Row) []string {
 func (c *usageCommand) explain(t *usage.Table) {
 	if n := t.Total.Unknown; n > 0 {
 		c.warn(plural(n, "session") + " without recorded tokens")
+	}
+	if n := t.Untimed; n > 0 && c.since != "all" {
+		c.warn(plural(n, "session") + " counted as a whole: the agent does not say when it used what")
 	}
 	if t.Total.Costed > 0 && t.Total.Costed < t.Total.Sessions {
 		c.warn(fmt.Sprintf("the cost is that of %d of %s; the others' agents state none, and the settings have no price of their models", t.Total.Costed, plural(t.Total.Sessions, "session")))

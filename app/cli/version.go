@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -62,26 +63,17 @@ Rollcall asks for updates only here, and tells the feed nothing about this machi
 
 // newest asks the feed of the settings, adds its answer to v and returns the answer as lines of text.
 func (e *env) newest(v *versionJSON) (string, error) {
-	feed := e.settings().Updates.Feed
-	if feed == "" {
-		return "", usageError("no feed is set that could be asked: write feed = \"https://…\" below [updates] in the settings")
+	r, err := updates.Newest(e.ctx, e.settings().Updates.Feed)
+	if errors.Is(err, updates.ErrNoFeed) {
+		return "", usageError("%w", err)
 	}
-	r, err := updates.Newest(e.ctx, feed)
 	if err != nil {
 		return "", err
 	}
-	newer, known := r.IsNewer(v.Version)
-	v.Newest, v.Page, v.Update = r.Version, r.Page, newer
-	text := fmt.Sprintf("newest: %s", present.Line(r.Version))
-	switch {
-	case !known:
-		text += "; this program was built from a commit that has no version"
-	case !newer:
-		text += "; this program is up to date"
-	default:
-		text += "; update with the package manager or installer that you installed Rollcall with"
-	}
-	if r.Page != "" && newer {
+	v.Newest, v.Page = r.Version, r.Page
+	v.Update, _ = r.IsNewer(v.Version)
+	text := r.Describe(v.Version)
+	if r.Page != "" && v.Update {
 		text += "\n" + present.Line(r.Page)
 	}
 	return text + "\n", nil

@@ -16,7 +16,9 @@ import (
 	"rollcall/app"
 	"rollcall/app/fuse"
 	"rollcall/app/keep"
+	"rollcall/app/machine"
 	"rollcall/app/present"
+	"rollcall/app/settings"
 	"rollcall/proc"
 )
 
@@ -90,9 +92,13 @@ func (c *watchCommand) run() error {
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
+	live, keeperSettings, machineSettings := c.liveSettings()
+	if live != nil {
+		running.Go(func() { live.Watch(ctx) })
+	}
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
-	running.Go(func() { c.attendKeeper(ctx) })
+	running.Go(func() { c.attendKeeper(ctx, keeperSettings) })
 	if c.stream.endWithStdin {
 		go func() { // a read from the standard input can't be cancelled
 			_, _ = io.Copy(io.Discard, os.Stdin)
@@ -104,6 +110,7 @@ func (c *watchCommand) run() error {
 		return c.ctx.Err()
 	}
 	running.Go(func() { c.machines().Run(ctx, 0, core) })
+	running.Go(func() { c.followMachines(ctx, live, machineSettings) })
 	c.printEvents(ctx, events, emit)
 	return c.ctx.Err()
 }
@@ -127,8 +134,46 @@ func (c *watchCommand) printEvents(ctx context.Context, events *app.Events, emit
 	}
 }
 
+// liveSettings returns the settings for a process that follows their changes, and a channel for the keeper and one for the machines that receive
+// when they have changed; nil: there are no settings to follow.
+func (c *watchCommand) liveSettings() (live *settings.Live, keeper, machines <-chan struct{}) {
+	if c.deps.Live == nil {
+		return nil, nil, nil
+	}
+	live, err := c.deps.Live()
+	if err != nil {
+		return nil, nil, nil // the settings were read before, which reports it
+	}
+	return live, live.Changes(), live.Changes()
+}
+
+// followMachines keeps the machines as the settings and machine add have them, until ctx is done.
+func (c *watchCommand) followMachines(ctx context.Context, live *settings.Live, changed <-chan struct{}) {
+	if c.deps.Machines == nil {
+		return
+	}
+	said := ""
+	_, kept, err := c.deps.Machines()
+	if err != nil {
+		said = err.Error() // openMachines has reported it
+	}
+	set := func() []settings.Machine {
+		if live == nil {
+			return c.settings().Machines
+		}
+		now, _ := live.Get() // it logs mistakes
+		return now.Machines
+	}
+	_ = c.machines().Follow(ctx, machine.Sources{Settings: set, Changed: changed, Kept: kept, Report: func(err error) {
+		if err != nil && err.Error() != said {
+			c.warn(err.Error())
+		}
+		said = ""
+	}})
+}
+
 // attendKeeper starts a keeper whenever none runs while there is something to keep or a webhook is set.
-func (c *watchCommand) attendKeeper(ctx context.Context) {
+func (c *watchCommand) attendKeeper(ctx context.Context, changed <-chan struct{}) {
 	if c.deps.Keeper == nil {
 		return
 	}
@@ -146,7 +191,7 @@ func (c *watchCommand) attendKeeper(ctx context.Context) {
 		}
 	}
 	// c.settings() reads them once, and has reported what is wrong.
-	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Settings: c.deps.Settings, Show: show})
+	_ = c.deps.Keeper.Attend(ctx, keep.Attendance{Launches: l, Fuses: f, Settings: c.deps.Settings, Changed: changed, Show: show})
 }
 
 // runningCore returns a core that notices the ends of processes at once.

@@ -6,6 +6,7 @@ import "github.com/spf13/cobra"
 type WindowOptions struct {
 	Session string // id of the session to show; empty: none
 	Launch  bool   // open at the launch page
+	Queue   bool   // open at what waits for the user, at the request of Session if that is set
 }
 
 func newWindow(e *env) *cobra.Command {
@@ -23,6 +24,8 @@ func newWindow(e *env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.Session, "session", "", "show the session with this `id`")
 	cmd.Flags().BoolVar(&o.Launch, "launch", false, "open at the launch page")
+	cmd.Flags().BoolVar(&o.Queue, "queue", false, "open at what waits for you; with --session, at its request")
+	cmd.MarkFlagsMutuallyExclusive("launch", "queue")
 	cmd.Hidden = e.deps.Window == nil
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +23,7 @@ import (
 	"rollcall/proc"
 )
 
-// attention is what the tray knows of when and how the user may be told of something. It is safe for concurrent use.
+// attention decides for the tray when and how the user is notified. It is safe for concurrent use.
 type attention struct {
 	live    *settings.Live // nil: there are no settings
 	quiet   *quiet.Quiet   // nil: the state folder is not known
@@ -101,6 +102,12 @@ func (a *attention) ending() <-chan time.Time {
 		return nil
 	}
 	return time.After(min(time.Until(state.Until)+time.Millisecond, time.Minute))
+}
+
+// poke makes the tray and the notifier look again.
+func (a *attention) poke() {
+	poke(a.told)
+	poke(a.redraw)
 }
 
 func poke(c chan struct{}) {
@@ -207,7 +214,7 @@ func (a *attention) hasFocus(ctx context.Context, s *app.Session) bool {
 	return a.finder.HasFocus(ctx, s.Process) == focus.Focused
 }
 
-// remember keeps where the processes of a snapshot run, for the moment of their end.
+// remember stores where the processes of a snapshot run. hasFocus needs that when they have ended.
 func (a *attention) remember(snap *app.Snapshot) {
 	var ids []proc.Identity
 	for i := range snap.Sessions {
@@ -224,7 +231,7 @@ const (
 	summaryCell = 200
 )
 
-// callAway runs the user's command and calls the webhook for a session that has waited for long.
+// callAway runs the user's command and calls the webhook for a session that has waited for a long time.
 func (a *attention) callAway(ctx context.Context, s app.Session) {
 	select {
 	case a.slots <- struct{}{}:
@@ -274,12 +281,12 @@ func awayEnv(s *app.Session) []string {
 	})
 }
 
-// troubles collects the troubles that the tray and the window show, by where they come from.
+// troubles collects the troubles that the tray and the window show, by their source.
 type troubles struct {
 	show func([]string)
 
 	mu     sync.Mutex
-	parts  [2][]string
+	parts  [3][]string
 	joined string
 }
 
@@ -287,6 +294,7 @@ type troubles struct {
 const (
 	ofSettings = iota
 	ofKeeper
+	ofMachines
 )
 
 // set replaces the troubles of one part.
@@ -294,7 +302,7 @@ func (t *troubles) set(part int, list []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.parts[part] = list
-	all := append(append([]string{}, t.parts[ofSettings]...), t.parts[ofKeeper]...)
+	all := slices.Concat(t.parts[:]...)
 	if joined := fmt.Sprint(len(all), strings.Join(all, "\n")); joined != t.joined {
 		t.joined = joined
 		t.show(all)

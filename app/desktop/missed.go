@@ -13,7 +13,7 @@ import (
 	"rollcall/notify"
 )
 
-// reportLimit is how long it may take to record that the user was notified of an end.
+// reportLimit is the longest time for recording that the user was notified of an end.
 const reportLimit = 5 * time.Second
 
 // markReported records that the user was notified of the end of launches.
@@ -58,9 +58,9 @@ func (p *parts) endedMeanwhile(log *slog.Logger) []launch.Record {
 	return ended
 }
 
-// notifyMissed notifies the user once of the launches that ended meanwhile, absent those that rules exclude. It records that
-// when the desktop has accepted the notification: no end is lost, and after a crash before
-// that the notification is repeated at the next start.
+// notifyMissed notifies the user once of the launches that ended meanwhile, except those that rules exclude. It records that
+// once the desktop has accepted the notification: no end is lost, and after a crash before then the notification is
+// repeated at the next start.
 func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []launch.Record, rules func() notify.Rules, log *slog.Logger) error {
 	if len(ended) == 0 {
 		return nil

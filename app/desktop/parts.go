@@ -6,11 +6,13 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/answer"
 	"rollcall/app/cli"
 	"rollcall/app/keep"
 	"rollcall/app/launch"
@@ -77,14 +79,25 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	return p
 }
 
+// answers returns what answers the requests of sessions, as the user's settings allow at the time of each use.
+func (p *parts) answers() *answer.Answers {
+	return answer.New(p.core, func() settings.Answering {
+		if p.live != nil {
+			return p.live.Answering()
+		}
+		set, _ := p.deps.Settings()
+		return set.Answering
+	})
+}
+
 func (p *parts) close() {
 	if p.watcher != nil {
 		_ = p.watcher.Close()
 	}
 }
 
-// serve starts what a long-running process needs, until ctx is done: it notices the launches of other processes, and
-// sees to it that a keeper runs whenever there is something to keep.
+// serve runs what a long-running process needs until ctx is done: it notices the launches of other processes, and starts a
+// keeper whenever there is something to keep.
 func (p *parts) serve(ctx context.Context, running *sync.WaitGroup) {
 	if p.launches == nil {
 		return
@@ -93,16 +106,36 @@ func (p *parts) serve(ctx context.Context, running *sync.WaitGroup) {
 	running.Go(func() { report(p.log, p.attend(ctx)) })
 }
 
-// followMachines shows the other machines until ctx is done, also those that machine add adds meanwhile.
+// followMachines shows the other machines until ctx is done, as the settings and machine add have them at each time.
 func (p *parts) followMachines(ctx context.Context, running *sync.WaitGroup, since time.Duration) {
+	changed := p.settingsChanges()
 	running.Go(func() { p.machines.Run(ctx, since, p.core) })
-	if p.kept != nil {
-		set, _ := p.deps.Settings()
-		running.Go(func() { report(p.log, p.kept.Follow(ctx, set.Machines, p.machines)) })
-	}
+	running.Go(func() {
+		report(p.log, p.machines.Follow(ctx, machine.Sources{Settings: p.configured, Changed: changed, Kept: p.kept, Report: p.showMachineTrouble}))
+	})
 }
 
-// attend sees to it that a keeper runs. It shows the keeper's troubles.
+// configured returns the machines of config.toml as they are now.
+func (p *parts) configured() []settings.Machine {
+	if p.live != nil {
+		set, _ := p.live.Get()
+		return set.Machines
+	}
+	set, _ := p.deps.Settings()
+	return set.Machines
+}
+
+// showMachineTrouble shows which machines of machine add are not used, and why.
+func (p *parts) showMachineTrouble(err error) {
+	if err == nil {
+		p.troubles.set(ofMachines, nil)
+		return
+	}
+	p.log.Warn("some machines are not used", "error", err)
+	p.troubles.set(ofMachines, strings.Split(err.Error(), "\n"))
+}
+
+// attend starts a keeper whenever one is needed, and shows the keeper's troubles.
 func (p *parts) attend(ctx context.Context) error {
 	if p.deps.Keeper == nil {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"rollcall/app/executable"
 )
 
-// restart makes this process run the new program, as the same process: what started the tray at login keeps knowing it.
+// restart replaces the program of this process with the new one. The process keeps its pid, so that the service manager
+// that started the tray at login still follows it.
 func restart() error {
 	self, err := executable.Path()
 	if err == nil {

@@ -12,7 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/answer"
 	"rollcall/app/cli"
 	"rollcall/app/instance"
 	"rollcall/app/store"
@@ -27,8 +29,8 @@ var started = time.Now()
 // then known.
 const recentlyEnded = time.Hour
 
-// runTray runs the tray process until it ends. If an update replaced the program and the user asked for the new one, it
-// becomes that, once everything of the old one has ended.
+// runTray runs the tray process until it ends. If an update replaced the program and the user asked for the restart, it then
+// starts the new program, once everything of the old one has ended.
 func runTray(ctx context.Context, deps *cli.Deps) error {
 	u := newUpdate()
 	err := runTrayOnce(ctx, deps, u)
@@ -53,43 +55,31 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	defer func() { _ = own.Close() }()
 	p := newParts(deps, 0, false)
 	defer p.close()
-	core := p.core
 
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	events := core.Events()
+	events := p.core.Events()
 	defer events.Close()
-	ends := core.Events()
+	ends := p.core.Events()
 	defer ends.Close()
 	ended := p.endedMeanwhile(log)
 	attention := p.newAttention()
 	defer attention.close()
-	notifier := notify.New(p.notifications(ctx, attention, u))
+	board, stopBoard := p.startBoard(ctx, attention.poke, &running)
+	defer stopBoard()
+	notifier := tellOfWindows(notify.New(p.answering(p.notifications(ctx, attention, u), board)))
 	var recent recentEnds
 	p.serveAttention(ctx, attention, &recent, ends, &running)
-	defer core.Subscribe(attention.remember)()
+	defer p.core.Subscribe(attention.remember)()
 	running.Go(func() { report(log, notifier.Run(ctx, events)) })
-	running.Go(func() { report(log, core.Run(ctx)) })
+	running.Go(func() { report(log, p.core.Run(ctx)) })
 	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
 	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules, log)) })
-	running.Go(func() { handleMessages(ctx, log, own) })
-	running.Go(func() { u.watch(ctx) })
-	err = tray.Run(ctx, core, tray.Options{
-		OpenWindow: func(id string) { openWindow(log, instance.Show, id) },
-		Launch:     func() { openWindow(log, instance.Launch, "") },
-		NoHost:     func() { openWindow(log, instance.Show, "") },
-		Replaced:   u.replaced,
-		Restart:    func() { u.wanted.Store(true) },
-		Ended:      recent.get,
-		Quiet:      attention.isQuiet,
-		SetQuiet:   attention.quietSetter(),
-		Changed:    attention.redraw,
-		Started:    started,
-		Log:        log,
-	})
+	serveRequests(ctx, log, own, u, &running)
+	err = tray.Run(ctx, p.core, p.trayOptions(ctx, notifier, attention, board, &recent, u))
 	if errors.Is(err, tray.ErrNoBus) {
 		log.Warn("no tray here: opening the window instead", "error", err)
 		cancel()
@@ -99,8 +89,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	return err
 }
 
-// serveAttention keeps what the tray knows of the settings, of do not disturb and of the last ends current, until ctx is
-// done.
+// serveAttention follows the settings, do not disturb and the last ends until ctx is done.
 func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recentEnds, ends *app.Events, running *sync.WaitGroup) {
 	changes := p.settingsChanges()
 	if p.live != nil {
@@ -125,11 +114,69 @@ func (p *parts) notifications(ctx context.Context, a *attention, u *update) noti
 	return o
 }
 
+// askAgain is how often the tray asks the agent of a session that goes on waiting what it asks. The window, which
+// answers, asks more often.
+const askAgain = 15 * time.Second
+
+// whatIsAsked returns what a session asks, for a row of the menu; empty: that is not known.
+func whatIsAsked(board *answer.Board, s *app.Session) string {
+	e, ok := board.Of(s.Agent, s.ID)
+	if !ok || len(e.Requests) == 0 {
+		return ""
+	}
+	return e.Requests[0].Summary()
+}
+
+// trayOptions returns the options of the tray.
+func (p *parts) trayOptions(ctx context.Context, notifier *notify.Notifier, attention *attention, board *answer.Board, recent *recentEnds, u *update) tray.Options {
+	return tray.Options{
+		OpenWindow:   func(id string) { openWindow(p.log, instance.Show, id) },
+		OpenRequest:  func(id string) { openWindow(p.log, instance.Queue, id) },
+		Asked:        func(s *app.Session) string { return whatIsAsked(board, s) },
+		ShowTerminal: p.showTerminal(ctx, notifier),
+		Launch:       func() { openWindow(p.log, instance.Launch, "") },
+		NoHost:       func() { openWindow(p.log, instance.Show, "") },
+		Replaced:     u.replaced,
+		Restart:      func() { u.wanted.Store(true) },
+		Ended:        recent.get,
+		Quiet:        attention.isQuiet,
+		SetQuiet:     attention.quietSetter(),
+		Changed:      attention.redraw,
+		Started:      started,
+		Log:          p.log,
+	}
+}
+
+// startBoard returns a board that follows the core until ctx is done, or stop is called.
+func (p *parts) startBoard(ctx context.Context, changed func(), running *sync.WaitGroup) (board *answer.Board, stop func()) {
+	board = answer.NewBoard(p.answers(), askAgain, changed)
+	stop = p.core.Subscribe(func(snap *app.Snapshot) { board.SetSessions(snap.Sessions) })
+	running.Go(func() { board.Run(ctx) })
+	return board, stop
+}
+
+// answering adds to the options of the notifier what shows and answers requests.
+func (p *parts) answering(o notify.Options, board *answer.Board) notify.Options {
+	answers := p.answers()
+	o.Board, o.OpenRequest = board, func(id string) { openWindow(p.log, instance.Queue, id) }
+	o.Answer = func(ctx context.Context, ref answer.Ref, d adapters.Decision) error {
+		_, err := answers.Answer(ctx, ref, d)
+		return err
+	}
+	return o
+}
+
 // report logs the error with which a part ended.
 func report(log *slog.Logger, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("a part of the tray ended", "error", err)
 	}
+}
+
+// serveRequests does what other processes of Rollcall ask the tray for, and notices an update, until ctx is done.
+func serveRequests(ctx context.Context, log *slog.Logger, own *instance.Instance, u *update, running *sync.WaitGroup) {
+	running.Go(func() { handleMessages(ctx, log, own) })
+	running.Go(func() { u.watch(ctx) })
 }
 
 // handleMessages does what other processes of Rollcall ask the tray for.
@@ -167,8 +214,11 @@ func startWindow(verb, session string) error {
 	if session != "" {
 		args = append(args, "--session", session)
 	}
-	if verb == instance.Launch {
+	switch verb {
+	case instance.Launch:
 		args = append(args, "--launch")
+	case instance.Queue:
+		args = append(args, "--queue")
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Stderr = os.Stderr
@@ -176,6 +226,6 @@ func startWindow(verb, session string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // without it, the process stays a zombie; it prints its errors itself
+	go awaitWindow(cmd)
 	return nil
 }

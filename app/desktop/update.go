@@ -10,7 +10,8 @@ import (
 	"rollcall/app/executable"
 )
 
-// lookForUpdate is how often the tray looks whether its program was replaced. One look reads one file's attributes.
+// lookForUpdate is the interval at which the tray checks whether its program was replaced. One check reads the attributes
+// of one file.
 const lookForUpdate = 30 * time.Second
 
 // update notices that a package manager replaced the program of the running tray.

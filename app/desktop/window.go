@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"rollcall/app/autostart"
 	"rollcall/app/cli"
 	"rollcall/app/instance"
 	"rollcall/app/launch"
@@ -24,8 +25,11 @@ const windowDays = 7
 // alone reports that there can be no tray, whose work this process then does: see serve.
 func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone bool) error {
 	verb := instance.Show
-	if o.Launch {
+	switch {
+	case o.Launch:
 		verb = instance.Launch
+	case o.Queue:
+		verb = instance.Queue
 	}
 	own, err := instance.Claim(instance.Window)
 	if errors.Is(err, instance.ErrRunning) {
@@ -50,15 +54,22 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	if alone {
 		p.serve(keeping, &running)
 	}
-	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch,
+	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch, Queue: o.Queue,
 		Instance: own, Icon: assets.App, Content: p.content()})
 }
 
 // content returns what the window shows besides the sessions.
 func (p *parts) content() ui.Options {
 	set, _ := p.deps.Settings()
-	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices}
+	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices,
+		Autostart: &autostart.Tray, Version: p.deps.Version.Version, Answers: p.answers()}
+	o.Shower = p.shower()
 	var err error
+	if p.deps.Quiet != nil {
+		if o.Quiet, err = p.deps.Quiet(); err != nil {
+			p.log.Warn("do not disturb is not known", "error", err)
+		}
+	}
 	if o.Fuses, err = p.deps.Fuses(); err != nil {
 		p.log.Warn("timers can't be shown", "error", err)
 	}

@@ -3,9 +3,11 @@ package machine
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -130,6 +132,37 @@ func (c *cleaner) end() {
 		c.rest = nil
 	}
 }
+
+// launchLimit is how long a launch on another machine may take.
+const launchLimit = 5 * time.Minute
+
+// Command runs a command on the machine with this name, with in as its standard input, and returns what it printed, cleaned. The error of a command
+// that failed there is an *app.CommandError, unless its Rollcall does not know the command: that is an *Error with Old.
+func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args ...string) (string, error) {
+	h := m.Find(name)
+	if h == nil {
+		return "", failure("machine %s is no longer configured", name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, launchLimit)
+	defer cancel()
+	var out, errs limited
+	code, err := h.Run(ctx, in, &out, &errs, args...)
+	said := strings.TrimPrefix(strings.TrimSpace(errs.String()), "rollcall: ")
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", failure("%s did not answer in time", present.Line(h.target()))
+	case err != nil:
+		return "", err
+	case code == usageCode && (strings.HasPrefix(said, "unknown flag") || strings.HasPrefix(said, "unknown command")):
+		return "", h.tooOld()
+	case code != 0:
+		return "", &app.CommandError{Code: code, Text: cmp.Or(said, fmt.Sprintf("the command there ended with exit code %d", code))}
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// usageCode is the exit code of Rollcall for a command or flag that it does not know.
+const usageCode = 2
 
 // wireMessage is one line of peek --json.
 type wireMessage struct {

@@ -7,6 +7,7 @@ package machine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -53,18 +54,24 @@ func sshOptions() []string {
 // noRollcall is the exit code of a shell that finds no such program.
 const noRollcall = 127
 
+// unpack is the shell script that runs the script that its first argument holds, encoded by printfWord.
+const unpack = `eval "$(printf %b "$1")"`
+
 // sshCommand returns the program and arguments that run a shell script on the other side, with arguments of its own.
 func (h *Host) sshCommand(terminal bool, script string, args ...string) (string, []string) {
-	words := []string{"sh", "-c", shellWord(script), "rollcall"}
+	var whole strings.Builder
+	whole.WriteString("set --")
 	for _, a := range args {
-		words = append(words, shellWord(a))
+		whole.WriteString(" " + shellWord(a))
 	}
+	whole.WriteString("\n" + script)
 	tty := "-T"
 	if terminal {
 		tty = "-t"
 	}
 	// ssh hands the joined words to the login shell there, which may be any.
-	return "ssh", append(append([]string{tty}, sshOptions()...), "--", h.SSH, strings.Join(words, " "))
+	words := "sh -c '" + unpack + "' rollcall '" + printfWord(whole.String()) + "'"
+	return "ssh", append(append([]string{tty}, sshOptions()...), "--", h.SSH, words)
 }
 
 // program returns the script that becomes Rollcall on the other side. A shell that is no login shell seldom has ~/.local/bin in its PATH.
@@ -104,18 +111,20 @@ func (h *Host) environ() []string {
 	return append(env[:len(env):len(env)], "SSH_ASKPASS_REQUIRE=never")
 }
 
-// shellWord quotes s as one word of any shell that knows single quotes: POSIX shells, fish, csh. Within single quotes, fish gives a
-// backslash a meaning that the others do not, so a backslash stays outside.
-func shellWord(s string) string {
+// shellWord quotes s as one word of a POSIX shell.
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// printfWord encodes s for printf %b, so that the result between single quotes is one word with the same meaning in every shell. csh gives a meaning to
+// line ends and exclamation marks even there, fish to a backslash before a quote or another backslash, and csh may not take bytes
+// that its locale does not know.
+func printfWord(s string) string {
 	var b strings.Builder
-	b.WriteByte('\'')
 	for _, c := range []byte(s) {
-		if c == '\'' || c == '\\' {
-			b.WriteString(`'\` + string(rune(c)) + `'`)
+		if c < ' ' || c > '~' || c == '\'' || c == '\\' || c == '!' {
+			fmt.Fprintf(&b, `\0%03o`, c)
 		} else {
 			b.WriteByte(c)
 		}
 	}
-	b.WriteByte('\'')
 	return b.String()
 }

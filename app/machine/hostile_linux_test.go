@@ -193,34 +193,6 @@ func TestHangingMachinesDoNotDelay(t *testing.T) {
 	}
 }
 
-// BenchmarkRefreshWithMachines measures one look at this machine's agents beside 20 machines with 500 sessions each, and without.
-func BenchmarkRefreshWithMachines(b *testing.B) {
-	for _, machines := range []int{0, 20} {
-		b.Run(fmt.Sprint(machines), func(b *testing.B) {
-			core := app.New(app.Config{Adapters: []adapters.Adapter{quickAgent{}}})
-			for i := range machines {
-				m := newMirror(fmt.Sprint("m", i))
-				m.begin(time.Now())
-				for j := range 500 {
-					l, err := decode([]byte(sessionLine(fmt.Sprint(j), fmt.Sprintf(`,"last_activity_at":"2026-11-22T10:%02d:%02dZ"`, j/60, j%60))))
-					if err != nil {
-						b.Fatal(err)
-					}
-					m.take(l, time.Now())
-				}
-				m.complete(time.Now())
-				core.ShowMachine(m.roll(), nil)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				if n := len(core.Refresh(b.Context()).Sessions); n != 1+500*machines {
-					b.Fatal(n)
-				}
-			}
-		})
-	}
-}
-
 // TestKeptMachines: a machine that is added while others are followed is shown, one that is removed is hidden, and a damaged file is named.
 func TestKeptMachines(t *testing.T) {
 	folder := store.In(filepath.Join(t.TempDir(), "machines"))
@@ -234,7 +206,10 @@ func TestKeptMachines(t *testing.T) {
 	defer running.Wait()
 	defer cancel()
 	running.Go(func() { m.Run(ctx, 0, s) })
-	running.Go(func() { _ = k.Follow(ctx, []settings.Machine{own}, m) })
+	troubles := make(chan error, 1)
+	running.Go(func() {
+		_ = m.Follow(ctx, Sources{Settings: func() []settings.Machine { return []settings.Machine{own} }, Kept: k, Report: func(err error) { troubles <- err }})
+	})
 	s.await(t, "dev", "ok", isOK)
 	if err := k.Add(ctx, added); err != nil {
 		t.Fatal(err)
@@ -250,8 +225,17 @@ func TestKeptMachines(t *testing.T) {
 	if err := k.Add(ctx, settings.Machine{Name: "dev", SSH: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := Open([]settings.Machine{own}, k); len(list) != 1 || err == nil || !strings.Contains(err.Error(), "config.toml has one of this name") {
+	if err := <-troubles; err == nil || !strings.Contains(err.Error(), "config.toml has one of this name") {
+		t.Error(err)
+	}
+	if list, err := Open([]settings.Machine{own}, k); len(list) != 1 || err == nil {
 		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := k.Remove(ctx, "dev"); err != nil {
+		t.Error(err)
+	}
+	if err := <-troubles; err != nil {
+		t.Errorf("after the end of the trouble: %v", err)
 	}
 	if err := k.Add(ctx, settings.Machine{Name: "x", SSH: "-oProxyCommand=y"}); err == nil {
 		t.Error("an option was stored as a host")

@@ -71,30 +71,59 @@ func (k *Kept) Remove(ctx context.Context, name string) (bool, error) {
 	return true, k.folder.Remove(store.NameOf(name))
 }
 
-// Follow replaces the machines with those of the settings and the stored ones, each time that a stored one changes, until ctx is done.
-func (k *Kept) Follow(ctx context.Context, set []settings.Machine, m *Machines) error {
-	changes, err := k.folder.Changes(ctx)
-	if changes == nil {
-		return err
+// Sources are where the user's machines come from.
+type Sources struct {
+	// Settings returns the machines of config.toml as they are now.
+	Settings func() []settings.Machine
+	// Changed receives when the result of Settings may have changed; nil: never.
+	Changed <-chan struct{}
+	// Kept are those of machine add; nil: they are not known.
+	Kept *Kept
+	// Report is called with what is wrong with the machines whenever that changes; nil: nothing is. It must not block.
+	Report func(error)
+}
+
+// Follow replaces the machines with those of the sources at once, and whenever these change, until ctx is done.
+func (m *Machines) Follow(ctx context.Context, from Sources) error {
+	var changes <-chan struct{}
+	var unwatched error
+	if from.Kept != nil {
+		changes, unwatched = from.Kept.folder.Changes(ctx)
+		if changes != nil {
+			unwatched = nil // the folder is watched as soon as there is one
+		}
 	}
+	said := ""
 	for {
+		list, err := Open(from.Settings(), from.Kept)
+		m.Set(list)
+		if err = errors.Join(unwatched, err); errorText(err) != said {
+			said = errorText(err)
+			from.Report(err)
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-changes:
+		case <-from.Changed:
 		}
-		list, err := Open(set, k)
-		if err != nil {
-			m.log.Warn("some machines are not used", "error", err)
-		}
-		m.Set(list)
 	}
 }
 
-// Open returns the machines of the settings and the stored ones. The error says which stored ones are not used; the others are.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Open returns the machines of the settings and the stored ones; k may be nil. The error says which stored ones are not used; the others are.
 func Open(set []settings.Machine, k *Kept) ([]settings.Machine, error) {
-	list, err := k.List()
 	out := slices.Clone(set)
+	if k == nil {
+		return out, nil
+	}
+	list, err := k.List()
 	for _, m := range list {
 		if slices.ContainsFunc(set, func(s settings.Machine) bool { return s.Name == m.Name }) {
 			err = errors.Join(err, fmt.Errorf("machine %s of machine add is not used: config.toml has one of this name; remove one of them (rollcall machine remove %s)", m.Name, m.Name))

@@ -176,9 +176,9 @@ type Shown interface {
 }
 
 // Run keeps a connection to every machine until ctx is done, also to those that Set adds, and shows what it reports: the live sessions, and those that stopped since. A
-// machine that does not answer is asked again with growing pauses. Machines do not wait for each other.
+// machine that does not answer is asked again with growing pauses. Machines do not wait for each other, and the rows of one that Set leaves out go at once.
 func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
-	running := map[*Host]func(){} // each ends the connection, and waits for that
+	running := map[*Host]func(){} // each ends the connection, and what is shown of it
 	var group sync.WaitGroup
 	defer group.Wait()
 	for {
@@ -195,12 +195,11 @@ func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
 				continue
 			}
 			one, cancel := context.WithCancel(ctx)
-			ended := make(chan struct{})
-			running[h] = func() { cancel(); <-ended }
+			s := &show{seen: newMirror(h.Name), to: to}
+			running[h] = func() { s.stop(); cancel() } // its process may take longer to end
 			group.Go(func() {
-				defer close(ended)
 				defer cancel()
-				m.follow(one, h, since, to)
+				m.follow(one, h, since, s)
 			})
 		}
 		select {
@@ -212,8 +211,7 @@ func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
 }
 
 // follow keeps the connection to one machine.
-func (m *Machines) follow(ctx context.Context, h *Host, since time.Duration, to Shown) {
-	s := &show{seen: newMirror(h.Name), to: to}
+func (m *Machines) follow(ctx context.Context, h *Host, since time.Duration, s *show) {
 	s.flush()
 	pause := m.firstPause
 	for ctx.Err() == nil {
@@ -289,6 +287,7 @@ func (s *show) flush() {
 	s.evs, s.last = nil, time.Now()
 }
 
+// stop makes sure that nothing of the machine is shown from now on.
 func (s *show) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

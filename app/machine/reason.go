@@ -50,6 +50,28 @@ var sshReasons = []struct{ message, text string }{
 	{"ssh_exchange_identification", "%[1]s answers, and not as an ssh server"},
 }
 
+// containerReasons are the messages of docker (20 to 28) and podman (3 to 5) for exec, in lower case, and what they mean.
+var containerReasons = []struct{ message, text string }{
+	{"container state improper", "the container is not running: start it"},
+	{"is not running", "the container is not running: start it"},
+	{"no such container", "there is no such container"},
+	{"no container with name or id", "there is no such container"},
+}
+
+// containerReason returns the words for what a command that is not ssh said; empty: it has none.
+func (h *Host) containerReason(said string) string {
+	if h.SSH != "" {
+		return ""
+	}
+	lower := strings.ToLower(lastLine(said))
+	for _, r := range containerReasons {
+		if strings.HasPrefix(lower, "error") && strings.Contains(lower, r.message) {
+			return r.text
+		}
+	}
+	return ""
+}
+
 // reason returns why a command on a machine failed: err is that of its process, said what it wrote to its standard error.
 func (h *Host) reason(err error, said string) error {
 	var start *fs.PathError
@@ -67,6 +89,8 @@ func (h *Host) reason(err error, said string) error {
 	switch {
 	case code == sshFailure && h.SSH != "":
 		return failure("%s", h.sshReason(said))
+	case h.containerReason(said) != "":
+		return failure("%s", h.containerReason(said))
 	case code == noRollcall, h.SSH == "" && strings.Contains(strings.ToLower(said), "executable file not found"):
 		text := "there is no Rollcall on " + present.Line(h.target())
 		if h.SSH != "" {
@@ -74,17 +98,22 @@ func (h *Host) reason(err error, said string) error {
 		}
 		return &Error{Text: text, Missing: true}
 	case strings.Contains(said, "unknown flag: --snapshot"), strings.Contains(said, "unknown flag: --end-with-stdin"):
-		text := "the Rollcall there is too old for this one: update it"
-		if h.SSH != "" {
-			text += " (rollcall machine add --update " + h.Name + ")"
-		}
-		return &Error{Text: text, Old: true}
+		return h.tooOld()
 	case last != "":
 		return failure("%s", last)
 	case code != 0:
 		return failure("the command there ended: %v", err)
 	}
 	return failure("the connection was closed")
+}
+
+// tooOld returns the error of a Rollcall that does not know what this one needs.
+func (h *Host) tooOld() error {
+	text := "the Rollcall there is too old for this one: update it"
+	if h.SSH != "" {
+		text += " (rollcall machine add --update " + h.Name + ")"
+	}
+	return &Error{Text: text, Old: true}
 }
 
 // sshReason returns the words for what ssh said.

@@ -2,9 +2,14 @@ package machine
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -71,14 +76,14 @@ func TestConnectionCut(t *testing.T) {
 	}
 	c := sshtest.NewClient(t, t.Setenv)
 	b := newBox(t, c, "direct", "/tmp/bin")
-	w := newWire(t, b.Port)
-	c.Add("devbox", w.port, b.Key)
+	w := sshtest.NewWire(t, b.Port)
+	c.Add("devbox", w.Port, b.Key)
 	b.claude.Start("/src/shop", "Fix the login")
 	s := run(t, host("devbox"))
 	s.await(t, "devbox", "ok", isOK)
-	w.freeze(true)
+	w.Freeze(true)
 	s.await(t, "devbox", "silent", failedWith("no sign of life from devbox"))
-	w.freeze(false)
+	w.Freeze(false)
 	r := s.await(t, "devbox", "ok again", isOK)
 	if len(r.Sessions) != 1 || r.Sessions[0].Stale != nil || len(s.kinds(app.Ended))+len(s.kinds(app.Started)) != 0 {
 		t.Errorf("%+v, events %+v", r, s.events)
@@ -132,13 +137,12 @@ func TestHangingServer(t *testing.T) {
 		return
 	}
 	c := sshtest.NewClient(t, t.Setenv)
-	w := newWire(t, sshtest.FreePort(t))
+	w := sshtest.NewWire(t, sshtest.FreePort(t))
 	b := newBox(t, c, "devbox", "/tmp/bin")
-	silent := newWire(t, b.Port)
-	silent.freeze(true)
-	t.Cleanup(func() { silent.freeze(false) })
-	c.Add("silent", silent.port, b.Key)
-	c.Add("gone", w.port, b.Key)
+	silent := sshtest.NewWire(t, b.Port)
+	silent.Freeze(true)
+	c.Add("silent", silent.Port, b.Key)
+	c.Add("gone", w.Port, b.Key)
 	s := b.claude.Start("/src/shop", "Fix the login")
 	m := Of(host("silent"), host("gone"), host("devbox"))
 	rolls := m.Ask(t.Context(), 0, 3*time.Second)
@@ -150,33 +154,87 @@ func TestHangingServer(t *testing.T) {
 	}
 }
 
-// TestForward: a command runs on the other side with its words unchanged, and what it prints is cleaned.
-func TestForward(t *testing.T) {
+// loginShell makes a program the login shell of root in this mount namespace until the test ends. It skips the test where the program is not
+// installed.
+func loginShell(t *testing.T, shell string) {
+	t.Helper()
+	if _, err := os.Stat(shell); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("%s is not installed (packaging/setup installs it)", shell)
+	}
+	passwd := filepath.Join(t.TempDir(), "passwd")
+	if err := os.WriteFile(passwd, []byte("root:x:0:0:root:/root:"+shell+"\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(passwd, "/etc/passwd", "", unix.MS_BIND, ""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount("/etc/passwd", 0); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestLoginShells: whatever the login shell of the account there is, a command runs with its words unchanged and what it prints is
+// cleaned, the stream is read, and a program is copied.
+func TestLoginShells(t *testing.T) {
 	if !inside(t) {
 		return
 	}
-	c := sshtest.NewClient(t, t.Setenv)
-	words := []string{"launch", "it's", `back\slash \\ end\`, `$(touch /tmp/owned) "x" ` + "`y`", "-n", "", "two\nlines", "*"}
-	dir := script(t, `[ "$1" = fail ] && { printf 'rollcall: no \033[31msuch session\n' >&2; exit 4; }
-for a in "$@"; do printf '<%s>\033[31m\007\n' "$a"; done; cat`)[0]
-	program := strings.TrimSuffix(dir, "/rollcall")
-	for _, shell := range []string{"/bin/sh", "/bin/bash"} {
-		s := c.Start(sshtest.Options{Env: []string{"PATH=" + program + ":/usr/bin:/bin", "HOME=" + t.TempDir(), "SHELL=" + shell}})
-		name := "m" + shell[len("/bin/"):]
-		c.Add(name, s.Port, s.Key)
-		var out, errs bytes.Buffer
-		code, err := host(name).Run(t.Context(), strings.NewReader("prompt\x1b]0;x\x07\n"), &out, &errs, words...)
-		want := ""
-		for _, w := range words {
-			want += "<" + w + ">\n"
-		}
-		if want += "prompt\n"; code != 0 || err != nil || out.String() != want {
-			t.Errorf("%s: code %d, %v, %q\n got %q\nwant %q", shell, code, err, errs.String(), out.String(), want)
-		}
-		errs.Reset()
-		if code, err = host(name).Run(t.Context(), nil, &out, &errs, "fail"); code != 4 || err != nil || errs.String() != "rollcall: no such session\n" {
-			t.Errorf("code %d, %v, %q", code, err, errs.String())
-		}
+	for _, shell := range []string{"/bin/dash", "/bin/bash", "/bin/tcsh", "/usr/bin/fish"} {
+		t.Run(filepath.Base(shell), func(t *testing.T) {
+			loginShell(t, shell)
+			c := sshtest.NewClient(t, t.Setenv)
+			testWords(t, c)
+			b := newBox(t, c, "devbox", "/nowhere")
+			work := b.claude.Start("/src/shop", "Fix the login")
+			h := host("devbox")
+			program, err := FindBinary(insideProgram, System{runtime.GOOS, runtime.GOARCH})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := h.ask(t.Context(), 0, 30*time.Second); !failedWith("there is no Rollcall on devbox")(r) {
+				t.Errorf("%+v", r)
+			}
+			if system, err := h.System(t.Context()); err != nil || system.Arch != runtime.GOARCH {
+				t.Errorf("%+v, %v", system, err)
+			}
+			if err := h.Install(t.Context(), program); err != nil {
+				t.Fatal(err)
+			}
+			if r := h.ask(t.Context(), 0, 30*time.Second); !isOK(r) || rowOf(r, app.MachineID("devbox", work.ID)) == nil {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// testWords checks the words that reach a command on the other side, and what comes back of it.
+func testWords(t *testing.T, c *sshtest.Client) {
+	t.Helper()
+	words := []string{"launch", "it's", `back\slash \\ end\`, `$(touch /tmp/owned) "x" ` + "`y`", "-n", "", "two\nlines", "*", "wow! !! !$", "~", "ü\xff", "end\n", "%s \\0101"}
+	program := filepath.Dir(script(t, `[ "$1" = fail ] && { printf 'rollcall: no \033[31msuch session\n' >&2; exit 4; }
+for a in "$@"; do printf '<%s>\033[31m\007\n' "$a"; done; cat`)[0])
+	s := c.Start(sshtest.Options{Env: []string{"PATH=" + program + ":/usr/bin:/bin", "HOME=" + t.TempDir()}})
+	c.Add("words", s.Port, s.Key)
+	var out, errs bytes.Buffer
+	code, err := host("words").Run(t.Context(), strings.NewReader("prompt\x1b]0;x\x07\n"), &out, &errs, words...)
+	want := ""
+	for _, w := range words {
+		want += "<" + strings.ToValidUTF8(w, "\uFFFD") + ">\n"
+	}
+	if want += "prompt\n"; code != 0 || err != nil || out.String() != want {
+		t.Errorf("code %d, %v, %q\n got %q\nwant %q", code, err, errs.String(), out.String(), want)
+	}
+	errs.Reset()
+	if code, err = host("words").Run(t.Context(), nil, &out, &errs, "fail"); code != 4 || err != nil || errs.String() != "rollcall: no such session\n" {
+		t.Errorf("code %d, %v, %q", code, err, errs.String())
+	}
+	if _, err := os.Stat("/tmp/owned"); err == nil {
+		t.Error("a word became a command")
 	}
 }
 

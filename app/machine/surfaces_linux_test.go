@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 // labels returns the rows of the tray's menu.
 func labels(s *app.Snapshot) string {
 	var out []string
-	for _, r := range model.Build(s, time.Now()).Rows {
+	for _, r := range model.Build(s, nil, time.Now()).Rows {
 		out = append(out, r.Text)
 	}
 	return strings.Join(out, "\n")
@@ -95,6 +96,17 @@ func TestSurfaces(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 
+	if said, err := machines.Command(ctx, "devbox", nil, "status", "--", shop.ID); err != nil || !strings.Contains(said, "Fix the login") {
+		t.Errorf("%q, %v", said, err)
+	}
+	var failed *app.CommandError
+	if _, err := machines.Command(ctx, "devbox", strings.NewReader("x"), "resume", "--prompt=-", "--", "nope"); !errors.As(err, &failed) || failed.Code != 4 || !strings.HasPrefix(failed.Text, "no such session") {
+		t.Errorf("%v", err)
+	}
+	var unknown *Error
+	if _, err := machines.Command(ctx, "devbox", nil, "resume", "--later"); !errors.As(err, &unknown) || !unknown.Old {
+		t.Errorf("%v", err)
+	}
 	shop.Answer("Done")
 	shop.Exit()
 	ended := next(app.Ended)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,64 +237,6 @@ func rowOf(r app.MachineRoll, id string) *app.Session {
 		return nil
 	}
 	return &r.Sessions[i]
-}
-
-// wire is a connection to a server that can be frozen: it stays open and carries nothing.
-type wire struct {
-	port   int
-	mu     sync.Mutex
-	frozen bool
-	thaw   *sync.Cond
-}
-
-func newWire(t *testing.T, to int) *wire {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	w := &wire{port: l.Addr().(*net.TCPAddr).Port}
-	w.thaw = sync.NewCond(&w.mu)
-	go func() {
-		for {
-			a, err := l.Accept()
-			if err != nil {
-				return
-			}
-			b, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", to))
-			if err != nil {
-				_ = a.Close()
-				continue
-			}
-			go w.carry(a, b)
-			go w.carry(b, a)
-		}
-	}()
-	return w
-}
-
-func (w *wire) carry(from, to net.Conn) {
-	defer to.Close()
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(buffer)
-		w.mu.Lock()
-		for w.frozen {
-			w.thaw.Wait()
-		}
-		w.mu.Unlock()
-		if _, werr := to.Write(buffer[:n]); err != nil || werr != nil {
-			return
-		}
-	}
-}
-
-func (w *wire) freeze(on bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.frozen = on
-	w.thaw.Broadcast()
 }
 
 // script makes a program for exec, which prints what a test wants.

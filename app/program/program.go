@@ -33,9 +33,11 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
-	deps := cli.Deps{Open: openAdapters, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Machines: openMachines,
+	facts := &facts{}
+	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
-	kept(&deps, build)
+	facts.version = deps.Version
+	kept(&deps, build, facts)
 	addDesktop(&deps)
 	code := cli.Execute(ctx, os.Args[1:], cli.Console(), deps)
 	if ctx.Err() == nil {
@@ -46,7 +48,7 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 
 // kept makes the user's keeper the parent of launches, and the one that fires fuses. It does nothing where Rollcall's
 // state folder is not known, which every other command reports.
-func kept(deps *cli.Deps, build string) {
+func kept(deps *cli.Deps, build string, facts *facts) {
 	state, err := store.StatePath()
 	if err != nil {
 		return
@@ -67,11 +69,11 @@ func kept(deps *cli.Deps, build string) {
 		}
 		return f, err
 	}
-	deps.Keep = func(ctx context.Context) error { return runKeeper(ctx, state, deps.Version.Version, build) }
+	deps.Keep = func(ctx context.Context) error { return runKeeper(ctx, state, deps.Version.Version, build, facts) }
 }
 
 // runKeeper runs the keeper until it ends by itself or ctx is done.
-func runKeeper(ctx context.Context, state, version, build string) error {
+func runKeeper(ctx context.Context, state, version, build string, facts *facts) error {
 	launches, err := openLaunches()
 	if err != nil {
 		return err
@@ -81,7 +83,7 @@ func runKeeper(ctx context.Context, state, version, build string) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	agents, table := openAdapters()
+	agents, table := openAdapters(facts)
 	return keep.Run(ctx, keep.Config{State: state, Launches: launches, Fuses: fuses, Agents: agents, Table: table, Settings: loadSettings,
 		Version: version, Build: build, Log: log})
 }
@@ -106,12 +108,15 @@ func revive(deps *cli.Deps) {
 }
 
 // openAdapters returns the adapters of all agents, and the process table.
-func openAdapters() ([]adapters.Adapter, proc.Lister) {
+func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 	table := proc.Open()
 	set, _ := loadSettings()
-	cfg := all.Config{AllowPlaintext: set.OpenClaw.AllowPlaintext}
+	cfg := all.Config{AllowPlaintext: set.OpenClaw.AllowPlaintext, Facts: facts.cache(&set)}
 	for _, g := range set.OpenClaw.Gateways {
 		cfg.Gateways = append(cfg.Gateways, openclaw.Gateway{URL: g.URL, Token: g.Token, Name: g.Name})
+	}
+	if launches, err := openLaunches(); err == nil { // without a state folder there is no launch
+		cfg.Password = launches.Password
 	}
 	return all.New(table, cfg), table
 }

@@ -6,12 +6,14 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -107,6 +109,13 @@ func (s *fakeSystem) openTerminal(folder string, program []string) (string, erro
 	return "xfce4-terminal", nil
 }
 
+// terminals returns the folder and the command of each terminal that was opened.
+func (s *fakeSystem) terminals() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.opened)
+}
+
 // window is a UI in a window that is drawn in memory. The test's goroutine is
 // Fyne's: functions that the UI posts to it are queued, and run by until.
 type window struct {
@@ -163,7 +172,7 @@ func openWith(t *testing.T, core Core, o Options) *window {
 // until runs the functions for Fyne's goroutine until cond returns true.
 func (w *window) until(what string, cond func() bool) {
 	w.t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(time.Minute)
 	for !cond() {
 		select {
 		case f := <-w.queue:
@@ -235,6 +244,12 @@ func shownTexts(o fyne.CanvasObject) []string {
 			out = append(out, x.Text)
 		case *widgets.CheckBox:
 			out = append(out, x.Text)
+		case *widgets.Tab:
+			out = append(out, x.Text())
+		case *canvas.Text:
+			if x.TextStyle.Monospace {
+				out = append(out, x.Text)
+			}
 		case *rowView:
 			out = append(out, x.text.first, x.text.status, x.text.second, x.text.right)
 		}

@@ -23,6 +23,8 @@ func (u *UI) focusPage() {
 	switch {
 	case u.page == pageSessions && u.sessions.phase == phaseList:
 		u.host.Focus(u.sessions.list)
+	case u.page == pageQueue && u.queue.phase == phaseList:
+		u.host.Focus(u.queue.list)
 	case u.page == pageSearch:
 		u.host.Focus(u.search.entry)
 	case u.page == pageLaunch && !u.launch.prompt.Hidden:
@@ -34,6 +36,9 @@ func (u *UI) focusPage() {
 
 // typedKey handles a key that no widget used.
 func (u *UI) typedKey(ev *fyne.KeyEvent) {
+	if u.page == pageQueue && u.host.Sheet == nil && u.window.Canvas().Focused() == nil && u.queue.key(ev) {
+		return
+	}
 	switch ev.Name {
 	case fyne.KeyF5:
 		u.Refresh()
@@ -50,6 +55,13 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	}
 }
 
+// typedRune handles a character while no widget has the focus.
+func (u *UI) typedRune(r rune) {
+	if u.page == pageQueue && u.host.Sheet == nil {
+		u.queue.typed(r)
+	}
+}
+
 // shortcut runs a shortcut of the window, and reports whether s is one. While a dialog is open, shortcuts for what is
 // below it do nothing.
 func (u *UI) shortcut(s fyne.Shortcut) bool {
@@ -61,6 +73,8 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 		return slices.Contains(shortcuts, c.KeyName)
 	}
 	switch c.KeyName {
+	case fyne.Key0:
+		u.open(pageQueue)
 	case fyne.KeyF:
 		u.sessions.focusFilter("")
 	case fyne.KeyR:
@@ -88,11 +102,16 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 }
 
 // shortcuts contains the keys of the window's shortcuts.
-var shortcuts = []fyne.KeyName{fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.KeyComma, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
+var shortcuts = []fyne.KeyName{fyne.Key0, fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.KeyComma, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
 
 func (u *UI) addShortcuts() {
 	c := u.window.Canvas()
 	c.SetOnTypedKey(u.typedKey)
+	c.SetOnTypedRune(u.typedRune)
+	if d, ok := c.(desktop.Canvas); ok { // called while no widget has the focus
+		d.SetOnKeyDown(u.queue.keys.KeyDown)
+		d.SetOnKeyUp(u.queue.keys.KeyUp)
+	}
 	for _, k := range shortcuts {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault},
 			func(s fyne.Shortcut) { u.shortcut(s) })

@@ -23,6 +23,8 @@ type launchPage struct {
 	ui      *UI
 	content *fyne.Container
 	scroll  *container.Scroll
+	machine *machineField
+	browse  *widgets.Button
 	folder  *widgets.SuggestEntry
 	agents  *fyne.Container
 	choices []*agentChoice
@@ -35,12 +37,13 @@ type launchPage struct {
 	refused *refusal
 	runs    *fyne.Container
 
-	asked   bool     // the installed agents are known
-	folders []string // recent ones
-	touched bool     // the user chose the folder
-	filling bool     // the page itself changes its fields
-	busy    bool     // a launch is being made
-	group   string   // the name of the next group
+	asked   bool                     // the installed agents are known
+	found   map[adapters.Name]string // how to install each agent; empty: it is installed
+	folders []string                 // recent ones
+	touched bool                     // the user chose the folder
+	filling bool                     // the page itself changes its fields
+	busy    bool                     // a launch is being made
+	group   string                   // the name of the next group
 }
 
 // Where an agent is launched.
@@ -52,6 +55,7 @@ const (
 func newLaunchPage(u *UI) *launchPage {
 	p := &launchPage{ui: u, group: worktree.NewGroup(), preview: newPreview(u), refused: newRefusal(u), runs: widgets.Rows(8)}
 	typed := func(string) { p.changed() }
+	p.machine = newMachineField(u.host, p.machineChanged)
 	p.folder = u.host.NewSuggestEntry(folderPlaceholder, nil, func(string) { p.touched = p.touched || !p.filling; p.changed() })
 	p.folder.Submit = p.launch
 	p.agents = widgets.Rows(4)
@@ -78,11 +82,11 @@ func newLaunchPage(u *UI) *launchPage {
 const pageWidth = 660
 
 func (p *launchPage) form() fyne.CanvasObject {
-	browse := newBrowseButton(p.ui.host, p.folder.SetText, p.preview.fail)
+	p.browse = newBrowseButton(p.ui.host, p.folder.SetText, p.preview.fail)
 	return widgets.Rows(2,
 		p.runs, widgets.Headline("Launch an agent"),
 		widgets.Hint("The session is listed like any other. If you choose several agents, each gets the same prompt and its own git worktree."),
-		widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, browse, p.folder)),
+		p.machine.content, widgets.NewLabel("Working folder"), widgets.Inset(widgets.Border(nil, nil, p.browse, p.folder)),
 		widgets.NewLabel("Agents"), p.agents,
 		widgets.NewLabel("Prompt"), widgets.Inset(widgets.Rows(4, p.prompt, p.file.content)),
 		widgets.Pad(6, 0, 0, 0, p.where), p.more.content,
@@ -106,13 +110,40 @@ func (p *launchPage) look() {
 
 func (p *launchPage) showAgents(found map[adapters.Name]string) {
 	first := !p.asked
-	p.asked = true
-	for _, c := range p.choices {
-		c.set(found[c.name])
-	}
+	p.asked, p.found = true, found
+	p.showInstalled()
 	if c := p.firstChoice(); first && c != nil {
 		c.check.SetChecked(true)
 	}
+	p.update()
+	p.content.Refresh()
+}
+
+// showInstalled shows which agents can be launched. What is installed on another machine is known only there.
+func (p *launchPage) showInstalled() {
+	for _, c := range p.choices {
+		if p.machine.name() == "" {
+			c.set(p.found[c.name])
+		} else {
+			c.set("")
+		}
+	}
+}
+
+// machineChanged shows the fields that the machine has, and suggests a folder there.
+func (p *launchPage) machineChanged() {
+	if p.content == nil {
+		return // still being built
+	}
+	away := p.machine.name() != ""
+	p.browse.Hidden, p.more.content.Hidden = away, away
+	p.filling = true
+	p.folder.SetText("")
+	p.filling, p.touched, p.folders = false, false, nil
+	if p.asked {
+		p.showInstalled()
+	}
+	p.apply(p.ui.core.Snapshot())
 	p.changed()
 	p.content.Refresh()
 }
@@ -138,9 +169,12 @@ func (p *launchPage) showPrompt() {
 	p.content.Refresh()
 }
 
-// apply suggests the folders of the latest sessions.
+// apply offers the machines, and suggests the folders of the latest sessions.
 func (p *launchPage) apply(s *app.Snapshot) {
-	folders := recentFolders(s, 12)
+	if p.ui.options.Machines != nil && p.machine.show(s.Machines) {
+		p.content.Refresh()
+	}
+	folders := foldersOn(s, p.machine.name(), 12)
 	if slices.Equal(folders, p.folders) {
 		return
 	}
@@ -160,11 +194,14 @@ func (p *launchPage) apply(s *app.Snapshot) {
 }
 
 // recentFolders returns at most that many folders of sessions on this machine, the latest first.
-func recentFolders(s *app.Snapshot, most int) []string {
+func recentFolders(s *app.Snapshot, most int) []string { return foldersOn(s, "", most) }
+
+// latestFolders returns at most that many folders of the sessions that counts accepts, the latest first.
+func latestFolders(s *app.Snapshot, most int, counts func(*app.Session) bool) []string {
 	latest := make(map[string]time.Time)
 	for i := range s.Sessions {
 		x := &s.Sessions[i]
-		if !x.HasLocalFolder() || x.Parent != "" {
+		if x.Parent != "" || !counts(x) {
 			continue
 		}
 		if at, ok := latest[x.CWD]; !ok || x.LastActivityAt.After(at) {
@@ -186,25 +223,33 @@ func recentFolders(s *app.Snapshot, most int) []string {
 
 // read returns the present values of the fields.
 func (p *launchPage) read() launchForm {
-	f := launchForm{defaultGroup: p.group, Options: launch.Options{Dir: launch.Path(strings.TrimSpace(p.folder.Text)), Prompt: p.prompt.Text,
+	away := p.machine.name()
+	f := launchForm{machine: away, defaultGroup: p.group, Options: launch.Options{Dir: folderThere(away, p.folder.Text), Prompt: p.prompt.Text,
 		PromptFile: p.file.path(), Terminal: p.where.Selected == inTerminal}}
 	for _, c := range p.choices {
 		f.members = append(f.members, c.members()...)
 	}
-	p.more.fill(&f)
-	f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
+	if away == "" {
+		p.more.fill(&f)
+		f.KeepEnv = f.KeepEnv || p.ui.options.KeepEnv
+	}
 	return f
 }
 
-// changed shows the command for the fields as they are now.
+// changed hides the refusal of the form as it was, and shows the command for the fields as they are now.
 func (p *launchPage) changed() {
+	p.refused.hide()
+	p.update()
+}
+
+// update shows the command for the fields as they are now.
+func (p *launchPage) update() {
 	if p.content == nil {
 		return // still being built
 	}
 	f := p.read()
-	p.refused.hide()
 	switch missing := f.missing(); {
-	case p.ui.options.Launches == nil:
+	case p.ui.options.Launches == nil && f.machine == "":
 		p.preview.showText("Agents cannot be launched: " + errNoState.Error() + ".")
 	case !p.asked:
 		p.preview.showText("Looking for agents…")
@@ -218,7 +263,7 @@ func (p *launchPage) changed() {
 
 // enable enables the Launch button if there is something to launch.
 func (p *launchPage) enable(f *launchForm) {
-	p.start.SetEnabled(p.ui.options.Launches != nil && p.asked && !p.busy && f.missing() == "")
+	p.start.SetEnabled((p.ui.options.Launches != nil || f.machine != "") && p.asked && !p.busy && f.missing() == "")
 	text := "Launch"
 	switch {
 	case p.busy:

@@ -59,6 +59,7 @@ type advanced struct {
 	spec, files          *widgets.Entry
 	group                *widgets.Entry
 	onCreate, onComplete *widgets.Entry
+	answerable           *widgets.CheckBox
 	retryHooks, keepEnv  *widgets.CheckBox
 }
 
@@ -70,6 +71,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 	a.group = h.NewEntry("parser-port (a name that several launches share)", typed)
 	a.onCreate = h.NewEntry("notify-send started (runs when the session is listed)", typed)
 	a.onComplete = h.NewEntry("make test (runs when the agent's process has ended)", typed)
+	a.answerable = h.NewCheckBox("Answer and prompt it from Rollcall (in the background: Claude Code, Pi; it then waits until you stop it)", checked)
 	a.retryHooks = h.NewCheckBox("Run a hook again if Rollcall ended while it ran (a hook can then run twice)", checked)
 	a.keepEnv = h.NewCheckBox("Keep the environment variables that are removed by default", checked)
 	if u.options.KeepEnv {
@@ -77,7 +79,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 		a.keepEnv.Disable() // the settings say so
 	}
 	a.body = widgets.Rows(6, widgets.Named("Specification", a.spec), widgets.Named("Files", a.files), widgets.Named("Group", a.group),
-		widgets.Named("Start hook", a.onCreate), widgets.Named("End hook", a.onComplete), a.retryHooks, a.keepEnv)
+		widgets.Named("Start hook", a.onCreate), widgets.Named("End hook", a.onComplete), a.answerable, a.retryHooks, a.keepEnv)
 	a.body.Hide()
 	a.expand = h.NewFlatButton("Advanced", widgets.NewIcon("closed", widgets.ColorMuted), a.toggle)
 	a.content = widgets.Pad(4, 0, 0, 0, widgets.Rows(4, container.NewHBox(a.expand), a.body))
@@ -98,6 +100,7 @@ func (a *advanced) toggle() {
 func (a *advanced) fill(f *launchForm) {
 	f.Spec, f.Group = strings.TrimSpace(a.spec.Text), strings.TrimSpace(a.group.Text)
 	f.OnCreate, f.OnComplete = strings.TrimSpace(a.onCreate.Text), strings.TrimSpace(a.onComplete.Text)
+	f.Answerable = a.answerable.Checked && !f.Terminal // in a terminal it is answerable anyway, where it can be
 	f.RetryHooks, f.KeepEnv = a.retryHooks.Checked, a.keepEnv.Checked
 	for _, line := range strings.Split(a.files.Text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {

@@ -18,6 +18,7 @@ type launchForm struct {
 	launch.Options
 	members      []launch.Member
 	defaultGroup string // the group's name if the user gave none
+	machine      string // the other machine on which it is launched; empty: this one
 }
 
 // missing returns what the user has to do before the form can be prepared; empty: nothing.
@@ -40,14 +41,19 @@ type prepared struct {
 	form  launchForm
 	plan  *launch.Plan
 	group *launch.Group
+	there *there   // on another machine
 	left  []string // variables that the settings leave out
 	// warnings are what may go wrong in the folder, one sentence each. timers are the timers among it.
 	warnings []string
 	timers   []fuse.Fuse
 }
 
+// plans returns the launches on this machine.
 func (p *prepared) plans() []*launch.Plan {
-	if p.group != nil {
+	switch {
+	case p.there != nil:
+		return nil
+	case p.group != nil:
 		return p.group.Plans
 	}
 	return []*launch.Plan{p.plan}
@@ -56,9 +62,16 @@ func (p *prepared) plans() []*launch.Plan {
 // prepare checks everything that can be checked before a launch. It searches for programs and reads files, so it must
 // not be called on Fyne's goroutine.
 func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
+	if f.machine != "" {
+		return u.prepareThere(ctx, &f)
+	}
+	f.Defaults = u.options.Defaults
 	req, err := f.Request(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if f.Terminal { // the Rollcall in the terminal decides, and chooses what that takes
+		req.Task.Answerable = false
 	}
 	env, left := u.options.Defaults.Environment(u.environ())
 	p := &prepared{form: f, left: left}

@@ -172,6 +172,9 @@ func (p *preview) answer(got *prepared, err error) {
 	for _, plan := range got.plans() {
 		lines = append(lines, plan.Shell())
 	}
+	if got.there != nil {
+		lines = append(lines, got.there.shell(got.form.Terminal))
+	}
 	commands := strings.Join(lines, "\n")
 	p.shown = got
 	p.set(present.Cut(present.Text(head(commands, maxCommands)), 4000), strings.Join(planNotes(got), "\n"), commands, widget.MediumImportance)
@@ -185,6 +188,9 @@ func planNotes(p *prepared) []string {
 	var notes []string
 	if p.group != nil {
 		notes = append(notes, "Each agent works in its own git worktree next to the repository, in group "+present.Line(p.group.Name)+".")
+	}
+	if p.there != nil {
+		notes = append(notes, "Rollcall on "+short(p.there.machine)+" launches it, with its own settings, and refuses what it cannot do.")
 	}
 	if p.form.Terminal {
 		notes = append(notes, "The command runs in a new terminal. Closing the terminal ends the agent.")

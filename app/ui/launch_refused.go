@@ -34,7 +34,7 @@ func (r *refusal) show(err error, again func()) {
 	var occupied *launch.OccupiedError
 	sentence := widgets.Failure("Not launched: " + errorText(err))
 	var actions []fyne.CanvasObject
-	if errors.As(err, &locked) || errors.As(err, &occupied) {
+	if errors.As(err, &locked) || errors.As(err, &occupied) || isInUse(err) {
 		sentence = widgets.Warning(errorText(err) + ". Two agents in one folder can overwrite each other's work.")
 		actions = append(actions, r.ui.host.NewPrimaryButton("Launch anyway", widget.WarningImportance, again))
 	}

@@ -11,6 +11,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/launch"
 	"rollcall/app/lock"
+	"rollcall/app/owned"
 )
 
 // formHandlers contains functions that are called on Fyne's goroutine: launched or refused, then ended.
@@ -40,6 +41,9 @@ func (u *UI) runForm(f launchForm, then formHandlers) {
 
 // launchNow launches a form. It returns a function that shows the launch, for Fyne's goroutine.
 func (u *UI) launchNow(ctx context.Context, f launchForm) (func(show func(*launchRun)), error) {
+	if f.machine != "" {
+		return u.launchThere(ctx, &f)
+	}
 	if u.options.Launches == nil {
 		return nil, errNoState
 	}
@@ -102,8 +106,8 @@ func (u *UI) storePrompt(prompt string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, "prompt")
-	if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
+	file, err := writePrompt(dir, prompt)
+	if err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	go func() {
@@ -114,6 +118,21 @@ func (u *UI) storePrompt(prompt string) (string, error) {
 		}
 	}()
 	return file, nil
+}
+
+// writePrompt writes a prompt to a new file in a folder that belongs to the user alone, and returns its path.
+func writePrompt(dir, prompt string) (string, error) {
+	d, err := owned.OpenDir(dir)
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	f, err := d.Create("prompt")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(prompt)
+	return d.File("prompt"), errors.Join(err, f.Close())
 }
 
 // removeOldPrompts removes the prompts of windows that were closed.

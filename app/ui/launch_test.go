@@ -203,7 +203,7 @@ func TestLaunchInTerminal(t *testing.T) {
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 })
 	shows(t, p.runs, "Opened in xfce4-terminal")
-	got := w.system.opened[0]
+	got := w.system.terminals()[0]
 	at := slices.IndexFunc(got, func(a string) bool { return strings.HasPrefix(a, "--prompt-file=") })
 	if at < 0 {
 		t.Fatalf("no prompt in %q", got)
@@ -268,12 +268,16 @@ func TestLaunchRefused(t *testing.T) {
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
 	shows(t, p.refused.content, "is in use by Claude Code session there (working)", "Show session")
-	if len(w.system.opened) > 0 {
-		t.Fatalf("opened %q", w.system.opened)
+	p.asked = false
+	p.look() // as whenever the page opens; the answer can come after the refusal
+	w.until("the agents", func() bool { return p.asked })
+	shows(t, p.refused.content, "is in use by Claude Code session there (working)", "Show session")
+	if len(w.system.terminals()) > 0 {
+		t.Fatalf("opened %q", w.system.terminals())
 	}
 	tap(t, p.refused.content, "Launch anyway")
 	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy })
-	if got := w.system.opened[0]; !slices.Contains(got, "--force") {
+	if got := w.system.terminals()[0]; !slices.Contains(got, "--force") {
 		t.Errorf("opened %q", got)
 	}
 }
@@ -291,13 +295,13 @@ func TestLaunchUnsafe(t *testing.T) {
 	}
 	shows(t, w.ui.host.Sheet.Popup, "Claude Code in mode bypassPermissions does everything without asking.")
 	w.ui.typedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if w.ui.host.Sheet != nil || p.busy || len(w.system.opened) > 0 {
+	if w.ui.host.Sheet != nil || p.busy || len(w.system.terminals()) > 0 {
 		t.Fatal("Escape launched it")
 	}
 	w.press(p.start, fyne.KeyReturn)
 	tap(t, w.ui.host.Sheet.Popup, "Launch")
 	w.until("the terminal", func() bool { return len(p.runs.Objects) == 1 && !p.busy })
-	if got := w.system.opened[0]; !slices.Contains(got, "--yes") || !slices.Contains(got, "--mode=bypassPermissions") {
+	if got := w.system.terminals()[0]; !slices.Contains(got, "--yes") || !slices.Contains(got, "--mode=bypassPermissions") {
 		t.Errorf("opened %q", got)
 	}
 }

@@ -165,6 +165,7 @@ func TestRetryHooks(t *testing.T) {
 	first, second := key{agent: adapters.ClaudeCode, id: "a"}, key{agent: adapters.ClaudeCode, id: "b"}
 	p := w.ui.sessions
 	p.reveal(first)
+	p.detail.showFacts(true)
 	shows(t, p.detail.content, "Retry hooks", "make test")
 	w.shoot("retry-hooks")
 	tap(t, p.detail.content, "Retry hooks")

@@ -21,10 +21,10 @@ func TestNarrowWindow(t *testing.T) {
 	if list.Size().Width < 400 || detail.Size().Width < 400 {
 		t.Errorf("the list is %v, the details are %v", list.Size(), detail.Size())
 	}
-	tabs := w.ui.tabs[pageLocks]
+	tabs := w.ui.tabs[pageAgents]
 	end := fyne.CurrentApp().Driver().AbsolutePositionForObject(tabs).X + tabs.Size().Width
 	if at := fyne.CurrentApp().Driver().AbsolutePositionForObject(w.ui.refresh); at.X < end {
-		t.Errorf("the button, at %g, covers the last tab, which ends at %g", at.X, end)
+		t.Errorf("the button, at %g, covers the tab, which ends at %g", at.X, end)
 	}
 	w.win.Resize(fyne.NewSize(1040, 680))
 	if list.Size().Width > 500 || w.ui.refresh.Text != "Refresh" || !w.ui.asOf.Visible() {

@@ -1,10 +1,6 @@
 package ui
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -56,58 +52,5 @@ func TestRecentFolders(t *testing.T) {
 	got := recentFolders(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, contained, sub, at("", 0)), 12)
 	if strings.Join(got, " ") != "/old /new" {
 		t.Errorf("got %q", got)
-	}
-}
-
-// TestOpenTerminal starts real programs in place of terminals.
-func TestOpenTerminal(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the stand-ins are shell scripts")
-	}
-	bin, folder := t.TempDir(), t.TempDir()
-	said := filepath.Join(bin, "said")
-	script := func(name, body string) {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m := &machine{goos: "linux", failTime: 5 * time.Second,
-		getenv: func(string) string { return "" },
-		lookPath: func(name string) (string, error) {
-			return exec.LookPath(filepath.Join(bin, filepath.Base(name)))
-		}}
-
-	if _, err := m.openTerminal(folder, []string{"/bin/claude", "--a", "b c; $(d)"}); err == nil || !strings.Contains(err.Error(), "set TERMINAL") {
-		t.Errorf("without a terminal: %v", err)
-	}
-	if _, err := m.openTerminal(filepath.Join(folder, "gone"), []string{"/bin/claude", "--a", "b c; $(d)"}); err == nil || !strings.Contains(err.Error(), "not a folder") {
-		t.Errorf("without the folder: %v", err)
-	}
-
-	script("xterm", "echo cannot open display >&2; exit 1")
-	if _, err := m.openTerminal(folder, []string{"/bin/claude", "--a", "b c; $(d)"}); err == nil || !strings.Contains(err.Error(), "xterm: exit status 1: cannot open display") {
-		t.Errorf("the terminal's own words are lost: %v", err)
-	}
-
-	record := "pwd > '" + said + "'; echo \"$@\" >> '" + said + "'; ps -o sid= -p $$ >> '" + said + "'"
-	for name, args := range map[string]string{
-		"xfce4-terminal": "--working-directory=" + folder + " -x /bin/claude --a b c; $(d)", "konsole": "--workdir " + folder + " -e /bin/claude --a b c; $(d)",
-		"gnome-terminal": "--working-directory=" + folder + " -- /bin/claude --a b c; $(d)", "x-terminal-emulator": "-e /bin/claude --a b c; $(d)", "own": "-e /bin/claude --a b c; $(d)",
-	} {
-		script(name, record)
-		if name == "own" {
-			m.getenv = func(string) string { return "/usr/bin/own" }
-		}
-		got, err := m.openTerminal(folder, []string{"/bin/claude", "--a", "b c; $(d)"})
-		if err != nil || got != name {
-			t.Errorf("opened %q (%v), want %q", got, err, name)
-		}
-		text, _ := os.ReadFile(said)
-		lines := strings.Split(string(text), "\n")
-		if lines[0] != folder || lines[1] != args {
-			t.Errorf("%s ran in %q with %q, want %q with %q", name, lines[0], lines[1], folder, args)
-		}
-		m.getenv = func(string) string { return "" }
-		_ = os.Remove(filepath.Join(bin, name))
 	}
 }

@@ -19,6 +19,9 @@ func (u *UI) hasResume(s *app.Session) bool {
 
 // canResume reports whether the window can resume a session.
 func (u *UI) canResume(s *app.Session) bool {
+	if s.Machine != "" {
+		return s.Parent == "" && u.whyNoResumeThere(s) == nil
+	}
 	return u.options.Launches != nil && u.hasResume(s) && s.Parent == "" && (s.Launch == nil || !s.Launch.Unlisted)
 }
 
@@ -79,8 +82,8 @@ func (r *resumeSheet) modeChanged() {
 }
 
 func (r *resumeSheet) read() launchForm {
-	return launchForm{members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: r.session.CWD, Prompt: r.message.Text,
-		Terminal: r.where.Selected == inTerminal, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.ui.options.KeepEnv}}
+	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: r.session.CWD, Prompt: r.message.Text,
+		Terminal: r.where.Selected == inTerminal, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
 }
 
 func (r *resumeSheet) changed() {

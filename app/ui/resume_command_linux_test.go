@@ -26,7 +26,7 @@ func TestCopyResumeCommand(t *testing.T) {
 		w.until("the session", func() bool { d := w.ui.sessions.detail; return d.session != nil && d.session.ID == id })
 		d := w.ui.sessions.detail
 		fyne.CurrentApp().Clipboard().SetContent("")
-		w.press(d.copyResume, fyne.KeySpace)
+		d.copyItems(d.session)[2].Action()
 		w.until("the command", func() bool { return fyne.CurrentApp().Clipboard().Content() != "" })
 		if got := fyne.CurrentApp().Clipboard().Content(); got != "cd "+dir+" && /usr/local/bin/"+want {
 			t.Errorf("copied %q, want %q", got, want)

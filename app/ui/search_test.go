@@ -190,8 +190,11 @@ func usageSnapshot() *app.Snapshot {
 		if i%4 == 0 {
 			x.CostUSD = float64(i%11) * 0.37
 		}
-		if i%50 == 0 {
+		switch {
+		case i%50 == 0:
 			x.Tokens = nil
+		case i%50 != 1: // the others' agent doesn't say when
+			x.Usage = []adapters.Usage{{At: x.LastActivityAt.Truncate(adapters.UsageStep), Tokens: *x.Tokens, CostUSD: x.CostUSD, Turns: i % 7}}
 		}
 	}
 	return s
@@ -199,7 +202,7 @@ func usageSnapshot() *app.Snapshot {
 
 func openUsage(t *testing.T, answer func() *app.Snapshot) *window {
 	t.Helper()
-	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), History: func(context.Context, int) *app.Snapshot { return answer() }})
+	w := openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), History: func(context.Context, time.Time) *app.Snapshot { return answer() }})
 	w.ui.open(pageUsage)
 	return w
 }
@@ -212,7 +215,7 @@ func TestUsagePage(t *testing.T) {
 	w.shoot("usage-loading")
 	close(hold)
 	w.until("the table", func() bool { return w.ui.usage.phase == phaseList })
-	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "a session counts on its last day")
+	shows(t, w.ui.usage.content, "400 sessions", "8 without recorded tokens", "2026-11-21", "turns", "8 counted on the last day: the agent does not say when")
 	w.shoot("usage-day")
 	for i, want := range []string{"2026-11-21", "/home/dev/projects/project-", "Claude Code", "gpt-5.5-codex", "main", "no group"} {
 		w.ui.usage.by.SetSelectedIndex(i)

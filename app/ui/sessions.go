@@ -275,6 +275,13 @@ func (p *sessionsPage) showDetail() {
 	}
 }
 
+// showRequest shows what the selected session asks, in its details.
+func (p *sessionsPage) showRequest() {
+	if s, ok := p.view.byKey[p.selected]; ok && p.detail.session != nil {
+		p.detail.showRequest(s, p.ui.now())
+	}
+}
+
 // showRow fills one visible row of the list.
 func (p *sessionsPage) showRow(r row, v *rowView, focused bool) {
 	on := r.kind != headerRow && r.key == p.selected && (r.kind == moreRow) == p.onMore
@@ -317,7 +324,7 @@ func (p *sessionsPage) enter() {
 		p.ui.feed.setOpen(r.key, !r.open)
 		return
 	}
-	p.ui.host.Focus(p.detail.copyID)
+	p.detail.focus()
 }
 
 // fold folds or unfolds the finished sub-agents of the selected session.

@@ -24,10 +24,13 @@ type settingsPage struct {
 	fields  []settingsField
 	filling bool // the page shows the file, and changes nothing
 	watched bool
+	login   *loginSwitch // nil: nothing is offered to start at login
+	newest  *updatesCheck
 
 	wake  chan struct{}
 	mu    sync.Mutex
 	edits []settings.Edit // those that are not written yet
+	start *bool           // what the user wants at login; nil: nothing new
 }
 
 // settingsField is a field of the page.
@@ -51,8 +54,17 @@ func newSettingsPage(u *UI) *settingsPage {
 	rows = append(rows, p.quiet()...)
 	rows = append(rows, widgets.NewHeading("For those who are away"))
 	rows = append(rows, p.away()...)
+	rows = append(rows, widgets.NewHeading("Answering"), p.choice("Requests answered from here", "", "answering",
+		[]option{{"all", "on"}, {"only denials", "deny-only"}, {"none", "off"}}, func(s *settings.Settings) string { return string(s.Answering) }))
 	rows = append(rows, widgets.NewHeading("Window"), p.choice("Theme", "", "theme", []option{{"as the desktop", "desktop"}, {"light", "light"}, {"dark", "dark"}},
 		func(s *settings.Settings) string { return string(s.Theme) }))
+	rows = append(rows, p.commands()...)
+	if u.options.Autostart != nil {
+		p.login = newLoginSwitch(p)
+		rows = append(rows, widgets.NewHeading("At login"), p.login.content)
+	}
+	rows = append(rows, widgets.NewHeading("Updates"))
+	rows = append(rows, p.updates()...)
 	rows = append(rows, widgets.Pad(10, 0, 0, 0, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
 		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
 	p.scroll = widgets.Page(620, widgets.Rows(6, rows...))
@@ -211,6 +223,14 @@ func (p *settingsPage) change(edits ...settings.Edit) {
 	wake(p.wake)
 }
 
+// changeLogin turns the start at login on or off. It returns at once.
+func (p *settingsPage) changeLogin(on bool) {
+	p.mu.Lock()
+	p.start = &on
+	p.mu.Unlock()
+	wake(p.wake)
+}
+
 // look shows the file. It returns at once.
 func (p *settingsPage) look() {
 	if p.ui.options.Live == nil {
@@ -235,8 +255,8 @@ func (p *settingsPage) watch(ctx context.Context) {
 		case <-changed:
 		}
 		p.mu.Lock()
-		edits := p.edits
-		p.edits = nil
+		edits, start := p.edits, p.start
+		p.edits, p.start = nil, nil
 		p.mu.Unlock()
 		var failed error
 		if len(edits) > 0 {
@@ -244,7 +264,16 @@ func (p *settingsPage) watch(ctx context.Context) {
 		}
 		live.Read()
 		set, mistake := live.Get()
-		p.ui.post(func() { p.show(&set, mistake, failed, len(edits) > 0) })
+		var login loginState
+		if p.login != nil {
+			login = readLogin(*p.ui.options.Autostart, start)
+		}
+		p.ui.post(func() {
+			if p.login != nil {
+				p.login.show(&login)
+			}
+			p.show(&set, mistake, failed, len(edits) > 0)
+		})
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
+
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
@@ -105,7 +107,8 @@ func TestSettingsCannotBeChanged(t *testing.T) {
 
 func TestMuteProject(t *testing.T) {
 	w, path := settingsWindow(t, "")
-	item := w.ui.sessions.muteItem()
+	muted := func() *fyne.MenuItem { return w.ui.muteItem(w.ui.sessions.detail.session) }
+	item := muted()
 	if item == nil || !strings.HasPrefix(item.Label, "Mute project ") {
 		t.Fatalf("item %+v", item)
 	}
@@ -114,7 +117,7 @@ func TestMuteProject(t *testing.T) {
 		text, _ := os.ReadFile(path)
 		return strings.Contains(string(text), "mute = [\"/home/dev/")
 	})
-	w.until("the item", func() bool { return strings.HasPrefix(w.ui.sessions.muteItem().Label, "Unmute project ") })
+	w.until("the item", func() bool { return strings.HasPrefix(muted().Label, "Unmute project ") })
 }
 
 func TestShotSettings(t *testing.T) {

@@ -21,8 +21,10 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	cleanUp := fyne.NewMenuItem("Clean up…", u.showCleanup)
 	cleanUp.Disabled = u.options.Table == nil
 	items := []*fyne.MenuItem{stop, cleanUp, fyne.NewMenuItem("Settings", func() { u.open(pageSettings) })}
-	if item := p.muteItem(); item != nil {
-		items = append(items, item)
+	if s, ok := p.view.byKey[p.selected]; ok {
+		if item := u.muteItem(s); item != nil {
+			items = append(items, item)
+		}
 	}
 	if groups := launchGroups(p.view.snapshot); len(groups) > 0 {
 		items = append(items, fyne.NewMenuItemSeparator())
@@ -30,6 +32,11 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 			items = append(items, fyne.NewMenuItem("Show only group "+present.Cut(short(g), 40), func() { u.showGroup(g) }))
 		}
 	}
+	u.showMenuBelow(b, items)
+}
+
+// showMenuBelow opens a menu below the button b.
+func (u *UI) showMenuBelow(b fyne.CanvasObject, items []*fyne.MenuItem) {
 	c := u.window.Canvas()
 	menu := widget.NewPopUpMenu(fyne.NewMenu("", items...), c)
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
@@ -38,11 +45,9 @@ func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	menu.ShowAtPosition(fyne.NewPos(max(x, 0), at.Y+b.Size().Height+2))
 }
 
-// muteItem returns the item that mutes the folder of the selected session, or tells of it again; nil: there is none.
-func (p *sessionsPage) muteItem() *fyne.MenuItem {
-	u := p.ui
-	s, ok := p.view.byKey[p.selected]
-	if !ok || u.options.Live == nil || !s.HasLocalFolder() {
+// muteItem returns the item that mutes the folder of a session, or tells of it again; nil: there is none.
+func (u *UI) muteItem(s *app.Session) *fyne.MenuItem {
+	if u.options.Live == nil || !s.HasLocalFolder() {
 		return nil
 	}
 	set, _ := u.options.Live.Get()

@@ -18,8 +18,11 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/answer"
+	"rollcall/app/autostart"
 	"rollcall/app/fuse"
 	"rollcall/app/launch"
+	"rollcall/app/quiet"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 	"rollcall/proc"
@@ -53,15 +56,27 @@ type Options struct {
 	Program string
 	// KeepEnv keeps the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
+	// Machines runs commands on other machines; nil: there are none.
+	Machines Machines
 	// Live has the user's settings, which the window shows and changes; nil: they are not known here.
 	Live *settings.Live
+	// Autostart is what the settings turn on and off at login; nil: they don't offer it.
+	Autostart *autostart.Entry
+	// Version is that of this program, with which the newest one is compared.
+	Version string
 	// Defaults are the agent, models and modes that the launch form begins with, and the variables that are left out.
 	Defaults launch.Defaults
 	// Prices are the user's prices by model, for the cost of sessions whose agent states none.
 	Prices map[string]settings.Price
-	// History returns the sessions that were active in the last days, with their totals; 0: all. If it is nil, the agents
+	// Shower shows terminals and opens folders; nil: the window offers none of that.
+	Shower Shower
+	// Answers reads and answers what sessions ask; nil: the window shows that they wait, and answers nothing.
+	Answers *answer.Answers
+	// Quiet stores do not disturb; nil: the window does not offer it.
+	Quiet *quiet.Quiet
+	// History returns the sessions that were active since, with what they used; zero: all. If it is nil, the agents
 	// are asked.
-	History func(ctx context.Context, days int) *app.Snapshot
+	History func(ctx context.Context, since time.Time) *app.Snapshot
 }
 
 // UI is the window's content. Its methods must be called on Fyne's goroutine, unless their comment says otherwise.
@@ -78,6 +93,9 @@ type UI struct {
 	environ func() []string
 
 	feed     *feed
+	asking   answering
+	armDelay time.Duration
+	queue    *queuePage
 	sessions *sessionsPage
 	agents   *agentsPage
 	launch   *launchPage
@@ -107,17 +125,19 @@ const (
 	pageLocks
 	pageSearch
 	pageUsage
+	pageQueue    // its tab is the first
 	pageSettings // without a tab: the menu opens it
 )
 
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
 // set in the application's settings.
 func New(core Core, o Options) *UI {
-	return newUI(core, o, fyne.Do, time.Now, realSystem())
+	return newUI(core, o, fyne.Do, time.Now, realSystem(o.Live))
 }
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
-	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ}
+	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ, armDelay: armDelay}
+	u.asking.answers = noAnswers()
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut, Form: u.form,
 		Notify: u.notify, ErrorText: errorText, Opened: u.sheetOpened}
@@ -131,27 +151,31 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 		u.host.NewTab("Locks & timers", func() { u.open(pageLocks) }),
 		u.host.NewTab("Search", func() { u.open(pageSearch) }),
 		u.host.NewTab("Usage", func() { u.open(pageUsage) }),
+		u.host.NewTab("Needs you", func() { u.open(pageQueue) }),
 	}
 	u.sessions = newSessionsPage(u)
+	u.queue = newQueuePage(u)
 	u.agents = newAgentsPage(u)
 	u.launch = newLaunchPage(u)
 	u.locks = newLocksPage(u)
 	u.search = newSearchPage(u)
 	u.usage = newUsagePage(u)
 	u.settings = newSettingsPage(u)
-	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content, u.settings.content)
+	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content, u.queue.content, u.settings.content)
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
 	u.feed.setSnapshot(core.Snapshot())
 	u.ended = core.Subscribe(u.feed.setSnapshot)
+	u.startAnswering()
 	go u.tick()
 	return u
 }
 
 func (u *UI) frame() *fyne.Container {
 	tabs := widgets.Columns(2)
-	for _, t := range u.tabs {
+	tabs.Add(u.tabs[pageQueue])
+	for _, t := range u.tabs[:pageQueue] {
 		tabs.Add(t)
 	}
 	return container.New(&sized{changed: func() {
@@ -236,6 +260,7 @@ func (u *UI) Close() {
 	u.closed.Do(func() {
 		u.cancel()
 		u.ended()
+		u.asking.quit()
 		u.feed.close()
 	})
 }
@@ -276,6 +301,8 @@ func (u *UI) showAges() {
 		u.agents.apply(u.sessions.view.snapshot)
 	case pageLocks:
 		u.locks.showAges()
+	case pageQueue:
+		u.queue.showAges()
 	}
 }
 
@@ -285,6 +312,7 @@ func (u *UI) apply(v *view) {
 	u.sessions.apply(v)
 	u.agents.apply(v.snapshot)
 	u.launch.apply(v.snapshot)
+	u.queue.apply()
 }
 
 func (u *UI) showTop(s *app.Snapshot) {
@@ -320,6 +348,8 @@ func (u *UI) open(page int) {
 		}
 	}
 	switch page {
+	case pageSessions:
+		u.sessions.detail.request.opened()
 	case pageAgents:
 		u.agents.apply(u.sessions.view.snapshot)
 	case pageLaunch:
@@ -328,6 +358,8 @@ func (u *UI) open(page int) {
 		u.locks.look()
 	case pageUsage:
 		u.usage.look()
+	case pageQueue:
+		u.queue.request.opened()
 	case pageSettings:
 		u.settings.look()
 	}

@@ -41,6 +41,7 @@ type usagePage struct {
 // usageRead is one reading of the sessions.
 type usageRead struct {
 	days     int
+	since    time.Time // what was used from then on counts
 	snapshot *app.Snapshot
 }
 
@@ -58,16 +59,12 @@ const usagePeriod = 1 // at first
 // historyLimit is how long an agent may take to sum up its sessions.
 const historyLimit = time.Minute
 
-// history returns a snapshot of the sessions that were active in the last days, with their totals; 0: of all.
-func (u *UI) history(ctx context.Context, days int) *app.Snapshot {
+// history returns a snapshot of the sessions that were active since, with what they used; zero: of all.
+func (u *UI) history(ctx context.Context, since time.Time) *app.Snapshot {
 	if u.options.History != nil {
-		return u.options.History(ctx, days)
+		return u.options.History(ctx, since)
 	}
-	since := app.All
-	if days > 0 {
-		since = time.Duration(days) * 24 * time.Hour
-	}
-	cfg := app.Config{Adapters: u.options.Agents, Table: u.options.Table, Since: since, Totals: true, Limit: historyLimit}
+	cfg := app.Config{Adapters: u.options.Agents, Table: u.options.Table, Since: usage.Period(u.now(), since), Totals: true, Usage: true, Limit: historyLimit}
 	if u.options.Launches != nil {
 		cfg.Launches = u.options.Launches
 	}
@@ -85,7 +82,7 @@ func newUsagePage(u *UI) *usagePage {
 	p.problem = widgets.NewBanner("waiting", details)
 	p.chart = widgets.NewChart()
 	p.header = newUsageCells(theme.SizeNameCaptionText, true)
-	setUsageCells(p.header, []string{"", "Sessions", "Input", "Output", "Cache read", "Cache write", "Reasoning", "Cost"}, widgets.ColorMuted)
+	setUsageCells(p.header, []string{"", "Sessions", "Turns", "Input", "Output", "Cache read", "Cache write", "Reasoning", "Cost"}, widgets.ColorMuted)
 	p.list = u.host.NewList()
 	p.list.Length = func() int { return len(p.rows.Rows) }
 	p.list.CreateItem = func() fyne.CanvasObject {
@@ -106,7 +103,7 @@ func newUsagePage(u *UI) *usagePage {
 }
 
 // usageWidths are the widths of the columns after the first.
-var usageWidths = []float32{58, 84, 76, 92, 82, 74, 68}
+var usageWidths = []float32{52, 44, 78, 66, 84, 74, 68, 58}
 
 func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
 	style := fyne.TextStyle{Bold: isHeader}
@@ -125,7 +122,7 @@ func setUsageCells(row *fyne.Container, texts []string, color fyne.ThemeColorNam
 
 // cells returns the texts of a row.
 func (p *usagePage) cells(r *usage.Row) []string {
-	return []string{present.UsageKey(string(p.rows.By), tail(r.Key, maxRowText)), strconv.Itoa(r.Sessions), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
+	return []string{present.UsageKey(string(p.rows.By), tail(r.Key, maxRowText)), strconv.Itoa(r.Sessions), present.Count(int64(r.Turns)), present.Count(r.Tokens.Input), present.Count(r.Tokens.Output),
 		present.Count(r.Tokens.CacheRead), present.Count(r.Tokens.CacheWrite), present.Count(r.Tokens.Reasoning),
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
@@ -165,15 +162,20 @@ func (p *usagePage) look() {
 		p.read = nil
 	}
 	p.show()
+	period := app.All
+	if days > 0 {
+		period = time.Duration(days) * 24 * time.Hour
+	}
+	since := usage.Start(p.ui.now(), period)
 	go func() {
-		snap := p.ui.history(ctx, days)
+		snap := p.ui.history(ctx, since)
 		p.ui.post(func() {
 			if ctx.Err() != nil {
 				return
 			}
 			p.cancel()
 			p.cancel = nil
-			p.read = &usageRead{days, snap}
+			p.read = &usageRead{days, since, snap}
 			p.show()
 		})
 	}()
@@ -187,7 +189,7 @@ func (p *usagePage) show() {
 	phase, problem := phaseLoading, ""
 	p.rows = usage.Table{By: p.way()}
 	if p.read != nil {
-		p.rows = usage.Of(p.read.snapshot.Sessions, p.way(), p.ui.options.Prices)
+		p.rows = usage.Of(p.read.snapshot.Sessions, p.way(), p.ui.options.Prices, p.read.since)
 		problem = problemText(p.read.snapshot)
 		switch {
 		case len(p.rows.Rows) > 0:
@@ -273,15 +275,15 @@ func (p *usagePage) totalText(phase string) string {
 		return ""
 	}
 	t := &p.rows.Total
-	parts := []string{count(t.Sessions, "session", "sessions"), tokens(t.All())}
+	parts := []string{count(t.Sessions, "session", "sessions"), count(t.Turns, "turn", "turns"), tokens(t.All())}
 	if cost := present.Cost(t.CostUSD, t.Costed, t.Sessions); cost != "" {
 		parts = append(parts, cost)
 	}
 	if t.Unknown > 0 {
 		parts = append(parts, strconv.Itoa(t.Unknown)+" without recorded tokens")
 	}
-	if p.rows.By == usage.ByDay {
-		parts = append(parts, "a session counts on its last day")
+	if n := p.rows.Untimed; n > 0 {
+		parts = append(parts, strconv.Itoa(n)+" counted on the last day: the agent does not say when")
 	}
 	if p.cancel != nil {
 		parts = append(parts, "reading again…")

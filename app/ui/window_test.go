@@ -32,6 +32,7 @@ func TestFullWindow(t *testing.T) {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}
 	// The most urgent one is open, with its evidence.
+	w.ui.sessions.detail.showFacts(true)
 	shows(t, w.ui.Content(), "as of 14:30:00", "Fix the flaky parser test",
 		"needs permission · Claude Code · rollcall · active 2 m ago",
 		"registry 18068.json: waiting, permission prompt, 2 m ago", "1,204,551 tokens", "stale: codex: no answer in 5 s")
@@ -182,7 +183,7 @@ func TestRefreshKeys(t *testing.T) {
 		defer w.core.mu.Unlock()
 		return w.core.refreshes
 	}
-	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.refresh, w.ui.tabs[1], w.ui.sessions.detail.copyID}
+	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.refresh, w.ui.tabs[1], w.ui.sessions.detail.copy}
 	for i, o := range f5 {
 		w.press(o, fyne.KeyF5)
 		deadline := time.Now().Add(5 * time.Second)
@@ -206,6 +207,7 @@ func TestShow(t *testing.T) {
 	})
 	t.Run("start of an id", func(t *testing.T) {
 		w := open(t, full())
+		w.ui.sessions.detail.showFacts(true)
 		w.ui.Show("e17d")
 		shows(t, w.ui.Content(), "e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33")
 	})
@@ -219,6 +221,7 @@ func TestShow(t *testing.T) {
 	})
 	t.Run("not listed", func(t *testing.T) {
 		w := open(t, full())
+		w.ui.sessions.detail.showFacts(true)
 		w.ui.Show("nobody")
 		shows(t, w.ui.Content(), "Session not found", "“nobody”")
 		w.publish(tree("a waiting", "nobody idle"))
@@ -226,6 +229,7 @@ func TestShow(t *testing.T) {
 	})
 	t.Run("folded away and filtered out", func(t *testing.T) {
 		w := open(t, full())
+		w.ui.sessions.detail.showFacts(true)
 		w.filter("codex")
 		w.ui.Show("w1-c")
 		at := func() bool { _, ok := w.ui.sessions.view.at[key{agent: adapters.ClaudeCode, id: "w1-c"}]; return ok }
@@ -249,31 +253,31 @@ func TestShow(t *testing.T) {
 func TestCopying(t *testing.T) {
 	w := open(t, full())
 	d := w.ui.sessions.detail
-	for b, want := range map[*widgets.Button]string{
-		d.copyID:  "e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33",
-		d.copyCWD: "/home/dev/projects/rollcall",
-	} {
-		was := b.Text
-		w.press(b, fyne.KeyReturn)
+	for i, want := range []string{"e17d4c0a-6f0e-4d3a-9b1c-0a4f6a1f2b33", "/home/dev/projects/rollcall"} {
+		item := d.copyItems(d.session)[i]
+		item.Action()
 		if got := fyne.CurrentApp().Clipboard().Content(); got != want {
-			t.Errorf("%s copied %q, want %q", was, got, want)
+			t.Errorf("%s copied %q, want %q", item.Label, got, want)
 		}
-		if b.Text != copied {
-			t.Errorf("%s doesn't say that it did", was)
+		if d.copy.Text != copied {
+			t.Errorf("after %s the button doesn't say so", item.Label)
 		}
+		w.until("the button's own text", func() bool { return d.copy.Text == "Copy" })
 	}
-	w.until("the buttons' own texts", func() bool {
-		return d.copyID.Text == "Copy id" && d.copyCWD.Text == "Copy folder" && d.copyResume.Text == "Copy resume command"
-	})
+	w.press(d.copy, fyne.KeyReturn)
+	if w.win.Canvas().Overlays().Top() == nil {
+		t.Error("the button opens no menu")
+	}
 	w.publish(snapshotOf(session("x", adapters.Idle, func(s *adapters.Session) { s.Agent, s.CWD = adapters.OpenClaw, "" })))
 	w.ui.Show("x")
-	if d.copyID.Disabled() || !d.copyCWD.Disabled() || !d.copyResume.Disabled() {
-		t.Error("buttons offer what isn't known")
+	if items := d.copyItems(d.session); items[0].Disabled || !items[1].Disabled || !items[2].Disabled {
+		t.Error("the menu offers what isn't known")
 	}
 }
 
 func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	w := open(t, full())
+	w.ui.sessions.detail.showFacts(true)
 	var id *widgets.SelectText
 	for _, v := range w.ui.sessions.detail.facts.views {
 		if v.field.name == "Session id" {
@@ -294,11 +298,11 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 	c := w.win.Canvas()
 	c.Focus(nil)
 	var order []string
-	for range 13 {
+	for range 14 {
 		c.FocusNext()
 		order = append(order, fmt.Sprintf("%T", c.Focused()))
 	}
-	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Button"
+	want := "*widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Tab *widgets.Button *ui.filterEntry *widgets.Button *ui.sessionList *widgets.Button *widgets.Button *widgets.Button"
 	if got := strings.Join(order, " "); got != want {
 		t.Errorf("the Tab key goes\n%s, want\n%s", got, want)
 	}
@@ -307,6 +311,7 @@ func TestFieldTextCanBeSelectedAndIsNoTabStop(t *testing.T) {
 func TestDetailsChangeInPlace(t *testing.T) {
 	w := open(t, full())
 	d := w.ui.sessions.detail
+	d.showFacts(true)
 	before := d.facts.views[0]
 	s := full()
 	s.Sessions[0].Status, s.Sessions[0].WaitingFor = adapters.Working, ""
@@ -350,7 +355,7 @@ func TestManySnapshotsAtOnce(t *testing.T) {
 		w.core.publish(last)
 	}
 	time.Sleep(50 * time.Millisecond)
-	if n := len(w.queue); n > 2 {
+	if n := len(w.queue); n > 8 { // one of each feed
 		t.Errorf("%d tasks wait for the UI goroutine", n)
 	}
 	w.until("the last snapshot", func() bool { return w.ui.sessions.view.snapshot == last })

@@ -1,5 +1,5 @@
-// Package usage sums up what sessions used: tokens and cost, by day, project, agent, model, branch or group. Its functions
-// have no side effects.
+// Package usage sums up what sessions used: tokens, turns and cost, by day, project, agent, model, branch or group. Its
+// functions have no side effects.
 package usage
 
 import (
@@ -17,9 +17,9 @@ import (
 // By is what the rows of a table stand for.
 type By string
 
-// The ways to group sessions.
+// The ways to group what was used.
 const (
-	ByDay     By = "day" // on which a session was last active, in local time
+	ByDay     By = "day" // in local time
 	ByProject By = "project"
 	ByAgent   By = "agent"
 	ByModel   By = "model"
@@ -27,13 +27,14 @@ const (
 	ByGroup   By = "group" // of launches
 )
 
-// Ways are all ways to group sessions.
+// Ways are all ways to group what was used.
 var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup}
 
 // Row sums up some sessions.
 type Row struct {
 	Key      string // empty where it is not known, such as the branch of a folder without git
-	Sessions int
+	Sessions int    // that used something; by day a session can count in several rows
+	Turns    int    // prompts of the user that were answered, where the agent records them
 	Tokens   adapters.Tokens
 	// Unknown is how many of the sessions have no totals: their agent recorded none, or
 	// they could not be read in time.
@@ -49,37 +50,54 @@ type Table struct {
 	By    By
 	Rows  []Row // by day the newest first, otherwise those with the most tokens first
 	Total Row
+	// Untimed is how many sessions have totals but no record of when they used what. Such
+	// a session counts as a whole, at the time of its last activity.
+	Untimed int
 }
 
-// Of sums up sessions. A session counts as a whole in one row. Rows of processes without a
-// session are left out.
-func Of(sessions []app.Session, by By, prices map[string]settings.Price) Table {
-	t := Table{By: by}
-	rows := map[string]*Row{}
+// Start returns the time from which on usage counts, given now and how far back the user looks. It is the beginning
+// of the local day on which the period begins, so that no day counts in part; of a period of less than a day it is the
+// beginning of its first quarter of an hour. For app.All it is zero.
+func Start(now time.Time, period time.Duration) time.Time {
+	if period == app.All {
+		return time.Time{}
+	}
+	at := now.Add(-period)
+	if period < 24*time.Hour {
+		return at.Truncate(adapters.UsageStep)
+	}
+	y, m, d := at.Local().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
+}
+
+// Period returns how far back sessions must be read for what was used from start on, for app.Config.Since.
+func Period(now, start time.Time) time.Duration {
+	if start.IsZero() {
+		return app.All
+	}
+	return now.Sub(start) + time.Minute // the sessions are read a moment later
+}
+
+// Of sums up what sessions used from since on; zero: ever. Rows of processes without a session are left out.
+func Of(sessions []app.Session, by By, prices map[string]settings.Price, since time.Time) Table {
+	t := tally{table: Table{By: by}, prices: prices, since: since, rows: map[string]*Row{}}
 	for i := range sessions {
-		s := &sessions[i]
-		if s.IsProcess() {
-			continue
+		if s := &sessions[i]; !s.IsProcess() {
+			t.add(s)
 		}
-		key := keyOf(s, by)
-		if rows[key] == nil {
-			rows[key] = &Row{Key: key}
-		}
-		rows[key].add(s, prices)
-		t.Total.add(s, prices)
 	}
-	for _, r := range rows {
+	for _, r := range t.rows {
 		r.round()
-		t.Rows = append(t.Rows, *r)
+		t.table.Rows = append(t.table.Rows, *r)
 	}
-	t.Total.round()
-	slices.SortFunc(t.Rows, func(a, b Row) int {
+	t.table.Total.round()
+	slices.SortFunc(t.table.Rows, func(a, b Row) int {
 		if by == ByDay {
 			return strings.Compare(b.Key, a.Key)
 		}
 		return cmp.Or(cmp.Compare(b.All(), a.All()), strings.Compare(a.Key, b.Key))
 	})
-	return t
+	return t.table
 }
 
 // All returns all tokens of a row: input, output and those of caches. Reasoning is a part
@@ -92,40 +110,111 @@ func (r *Row) All() int64 {
 // round drops what adding fractions leaves in the cost.
 func (r *Row) round() { r.CostUSD = math.Round(r.CostUSD*1e6) / 1e6 }
 
-func (r *Row) add(s *app.Session, prices map[string]settings.Price) {
+// tally is a table that is being summed up.
+type tally struct {
+	table  Table
+	prices map[string]settings.Price
+	since  time.Time
+	rows   map[string]*Row
+}
+
+// add adds one session: what it used since, or, where it is not known when that was, all of it if it was active since.
+func (t *tally) add(s *app.Session) {
+	steps := s.Usage
+	if steps == nil {
+		whole := adapters.Usage{At: s.LastActivityAt, CostUSD: s.CostUSD}
+		if s.Tokens != nil {
+			whole.Tokens = *s.Tokens
+		}
+		steps = []adapters.Usage{whole}
+	}
+	isIn, untimed := false, s.Usage == nil && s.Tokens != nil
+	var row *Row
+	day := dayOf{}
+	for i := range steps {
+		u := &steps[i]
+		if u.At.Before(t.since) {
+			continue
+		}
+		if row == nil || t.table.By == ByDay && !day.contains(u.At) {
+			day = dayAt(u.At)
+			row = t.row(keyOf(s, t.table.By, day.name))
+			row.count(s, t.prices)
+		}
+		if !isIn {
+			isIn = true
+			t.table.Total.count(s, t.prices)
+		}
+		row.add(s, u, t.prices)
+		t.table.Total.add(s, u, t.prices)
+	}
+	if isIn && untimed {
+		t.table.Untimed++
+	}
+}
+
+func (t *tally) row(key string) *Row {
+	if t.rows[key] == nil {
+		t.rows[key] = &Row{Key: key}
+	}
+	return t.rows[key]
+}
+
+// count counts a session, and what is known of it.
+func (r *Row) count(s *app.Session, prices map[string]settings.Price) {
 	r.Sessions++
 	if s.Tokens == nil {
 		r.Unknown++
-	} else {
-		r.Tokens.Add(*s.Tokens)
 	}
-	if usd, ok := costOf(s, prices); ok {
-		r.CostUSD += usd
+	if _, ok := costOf(s, &adapters.Usage{}, prices); ok {
 		r.Costed++
 	}
 }
 
-// costOf returns what a session cost. ok is false where the agent does not state it and the
-// user gives no price for the model.
-func costOf(s *app.Session, prices map[string]settings.Price) (usd float64, ok bool) {
+// add adds what a session used in a step.
+func (r *Row) add(s *app.Session, u *adapters.Usage, prices map[string]settings.Price) {
+	r.Turns += u.Turns
+	r.Tokens.Add(u.Tokens)
+	usd, _ := costOf(s, u, prices)
+	r.CostUSD += usd
+}
+
+// costOf returns what a step of a session cost. ok is false where the agent does not state the session's cost and the user
+// gives no price for the model.
+func costOf(s *app.Session, u *adapters.Usage, prices map[string]settings.Price) (usd float64, ok bool) {
 	if s.CostUSD > 0 {
-		return s.CostUSD, true
+		return u.CostUSD, true
 	}
 	p, ok := prices[s.Model]
 	if !ok || s.Tokens == nil {
 		return 0, false
 	}
-	t := s.Tokens
+	t := &u.Tokens
 	return (float64(t.Input)*p.Input + float64(t.Output)*p.Output + float64(t.CacheRead)*p.CacheRead + float64(t.CacheWrite)*p.CacheWrite) / 1e6, true
 }
 
-func keyOf(s *app.Session, by By) string {
+// dayOf is one local day. Its zero value contains no time.
+type dayOf struct {
+	name       string
+	start, end time.Time
+}
+
+// dayAt returns the local day of a time; for no time it is the day without a name.
+func dayAt(at time.Time) dayOf {
+	if at.IsZero() {
+		return dayOf{}
+	}
+	y, m, d := at.Local().Date()
+	start := time.Date(y, m, d, 0, 0, 0, 0, time.Local)
+	return dayOf{name: start.Format(time.DateOnly), start: start, end: start.AddDate(0, 0, 1)}
+}
+
+func (d *dayOf) contains(at time.Time) bool { return !at.Before(d.start) && at.Before(d.end) }
+
+func keyOf(s *app.Session, by By, day string) string {
 	switch by {
 	case ByDay:
-		if s.LastActivityAt.IsZero() {
-			return ""
-		}
-		return s.LastActivityAt.Local().Format(time.DateOnly)
+		return day
 	case ByProject:
 		return s.CWD
 	case ByAgent:

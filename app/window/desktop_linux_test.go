@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"image"
 	"image/color"
 	"os"
 	"os/exec"
@@ -273,5 +274,48 @@ func TestDesktopNoBusIsStarted(t *testing.T) {
 	p.end()
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("dbus-launch was run: its daemon would outlive the window")
+	}
+}
+
+// TestDesktopQueue: the window opens at what waits; a key allows the oldest, the mouse denies the next, and a digit answers the
+// question.
+func TestDesktopQueue(t *testing.T) {
+	for look, c := range map[string]struct {
+		dark  bool
+		scale int
+	}{"light": {false, 1}, "dark": {true, 1}, "light-2x": {false, 2}, "dark-2x": {true, 2}} {
+		t.Run(look, func(t *testing.T) {
+			d := newScreen(t, desktoptest.Options{Dark: c.dark, Size: image.Pt(1280*c.scale, 800*c.scale)})
+			p := d.open(askingVariable+"=1", fmt.Sprint("FYNE_SCALE=", c.scale))
+			p.activate()
+			d.until("the window to be drawn", func() bool { return d.shoot("queue-"+look) > 150 })
+			d.shootSoon("queue-" + look)
+			d.press(p, "a", "asks-0 allow []")
+			d.shootSoon("queue-" + look + "-danger")
+			d.press(p, "d", "asks-1 deny []")
+			d.shootSoon("queue-" + look + "-question")
+			d.press(p, "2", "asks-2 reply [[us-east-1]]")
+			d.shootSoon("queue-" + look + "-done")
+			d.key("ctrl+w")
+			p.end()
+		})
+	}
+}
+
+// press presses a key until the agent has got an answer: keys count only once the request was visible for a moment. More presses
+// than one must not answer more than one request.
+func (d *screen) press(p *process, key, want string) {
+	d.t.Helper()
+	var got string
+	d.until("the answer "+want, func() bool {
+		d.key(key)
+		select {
+		case got = <-p.said:
+		case <-time.After(200 * time.Millisecond):
+		}
+		return got != ""
+	})
+	if got != want {
+		d.t.Fatalf("the agent got %q, want %q", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
+	"fyne.io/fyne/v2/driver"
 
 	"rollcall/app/instance"
 	"rollcall/app/ui"
@@ -20,6 +21,9 @@ const ID = "io.github.rollcall.Rollcall"
 
 // ErrNoDisplay means that there is no display.
 var ErrNoDisplay = errors.New("no display (DISPLAY and WAYLAND_DISPLAY are not set); use “rollcall list” here")
+
+// ErrOpenGL means that the display has no OpenGL that works. The toolkit has logged the reason to standard error.
+var ErrOpenGL = errors.New("the window needs OpenGL, which does not work on this display; use “rollcall list” here")
 
 // ErrDisplay means that there is a display that could not be opened.
 var ErrDisplay = errors.New("the display could not be opened; use “rollcall list” here")
@@ -35,6 +39,7 @@ type Core interface {
 type Options struct {
 	Session string // open at this session: its id, or an unambiguous start of it
 	Launch  bool   // open the launch page
+	Queue   bool   // open the page of what waits, at the request of Session if that is set
 	// Instance receives the requests of processes that are started later: to raise the window, to show a session, or to
 	// open the launch page. It may be nil. Run does not close it.
 	Instance *instance.Instance
@@ -46,8 +51,7 @@ type Options struct {
 // Run opens the window and calls core.Run. It returns when the window was closed or ctx is done. Fyne requires that it
 // is called on the process's main goroutine, and at most once.
 //
-// Run returns ErrNoDisplay if there is no display, and ErrDisplay if it cannot be opened. Run cannot detect a display
-// without OpenGL: then Fyne logs the reason to stderr and ends the process with exit code 1.
+// Run returns ErrNoDisplay if there is no display, ErrDisplay if it cannot be opened, and ErrOpenGL if it has no working OpenGL.
 func Run(ctx context.Context, core Core, o Options) error {
 	if err := checkDisplay(); err != nil {
 		return err
@@ -106,7 +110,8 @@ func Run(ctx context.Context, core Core, o Options) error {
 	return coreError(ended)
 }
 
-// show shows the window for the first time. It returns ErrDisplay if the display cannot be opened, where Fyne panics.
+// show shows the window for the first time. It returns ErrDisplay if the display cannot be opened, where Fyne panics, and ErrOpenGL
+// if there is no window afterwards: Fyne 2.8.1 would run on without one, and this process would keep others from opening one.
 // A later panic is a bug, which show does not hide.
 func show(win fyne.Window) (err error) {
 	defer func() {
@@ -115,7 +120,27 @@ func show(win fyne.Window) (err error) {
 		}
 	}()
 	win.Show()
-	return nil
+	if native, ok := win.(driver.NativeWindow); ok {
+		native.RunNative(func(window any) {
+			if !hasHandle(window) {
+				err = ErrOpenGL
+			}
+		})
+	}
+	return err
+}
+
+// hasHandle reports whether the system has a window for Fyne's. Of a kind of window that it does not know it returns true.
+func hasHandle(window any) bool {
+	switch w := window.(type) {
+	case driver.X11WindowContext:
+		return w.WindowHandle != 0
+	case driver.WindowsWindowContext:
+		return w.HWND != 0
+	case driver.MacWindowContext:
+		return w.NSWindow != 0
+	}
+	return true
 }
 
 // runCore runs the core. If the core ends before ctx, it shows a warning in the window, because the list is then no
@@ -142,8 +167,11 @@ func coreError(ended <-chan error) error {
 }
 
 func verb(o Options) string {
-	if o.Launch {
+	switch {
+	case o.Launch:
 		return instance.Launch
+	case o.Queue:
+		return instance.Queue
 	}
 	return instance.Show
 }
@@ -176,5 +204,7 @@ func receive(content *ui.UI, msg instance.Message) {
 		content.Show(msg.Session)
 	case instance.Launch:
 		content.ShowLaunch()
+	case instance.Queue:
+		content.ShowRequest(msg.Session)
 	}
 }

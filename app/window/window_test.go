@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,7 +21,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/answer"
 	"rollcall/app/instance"
+	"rollcall/app/settings"
 	"rollcall/app/ui"
 )
 
@@ -40,7 +44,13 @@ func windowProcess() {
 	if errors.Is(err, instance.ErrRunning) {
 		err = instance.Send(instance.Window, instance.Message{Verb: instance.Show, Session: "made-up-2"})
 	} else if err == nil {
-		err = Run(ctx, &core{}, Options{Instance: i, Content: ui.Options{Days: 7}})
+		o := Options{Instance: i, Content: ui.Options{Days: 7}}
+		c := &core{}
+		if os.Getenv(askingVariable) != "" {
+			c.agent = newAskingAgent(c)
+			o.Content.Agents, o.Content.Answers, o.Queue = []adapters.Adapter{c.agent}, answer.New(c.agent, func() settings.Answering { return settings.AnswerAll }), true
+		}
+		err = Run(ctx, c, o)
 		_ = i.Close()
 	}
 	stop()
@@ -52,9 +62,32 @@ func windowProcess() {
 }
 
 // core tells on stdout what the window asks of it.
-type core struct{ publish func(*app.Snapshot) }
+type core struct {
+	mu      sync.Mutex
+	subs    []func(*app.Snapshot)
+	agent   *askingAgent // nil: nothing is asked
+	current *app.Snapshot
+}
 
-func (c *core) Snapshot() *app.Snapshot { return &app.Snapshot{} }
+// publish shows a snapshot.
+func (c *core) publish(s *app.Snapshot) {
+	c.mu.Lock()
+	c.current = s
+	subs := slices.Clone(c.subs)
+	c.mu.Unlock()
+	for _, f := range subs {
+		f(s)
+	}
+}
+
+func (c *core) Snapshot() *app.Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == nil {
+		return &app.Snapshot{}
+	}
+	return c.current
+}
 
 func (c *core) Refresh(context.Context) *app.Snapshot {
 	fmt.Println("refreshed")
@@ -62,7 +95,9 @@ func (c *core) Refresh(context.Context) *app.Snapshot {
 }
 
 func (c *core) Subscribe(f func(*app.Snapshot)) func() {
-	c.publish = f
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.subs = append(c.subs, f)
 	return func() {}
 }
 
@@ -74,6 +109,9 @@ func (c *core) Run(ctx context.Context) error {
 			Title: fmt.Sprintf("Fix flaky test number %d", i), Evidence: "made up", Branch: "main",
 			LastActivityAt: time.Now().Add(-time.Duration(i) * time.Minute),
 		}})
+	}
+	if c.agent != nil {
+		s = c.agent.snapshot()
 	}
 	c.publish(s)
 	fmt.Println("running")

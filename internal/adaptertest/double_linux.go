@@ -48,7 +48,7 @@ func (r *Recording) Double(t testing.TB, pid int, change Changes) (double int) {
 	tree.file(filepath.Join(to, "comm"), comm+"\n")
 	tree.file(filepath.Join(to, "cmdline"), zeroTerminated(append([]string{program}, change.Args...)))
 	variables := map[string]string{}
-	for _, v := range bytes.Split([]byte(read("environ")), []byte{0}) {
+	for v := range bytes.SplitSeq([]byte(read("environ")), []byte{0}) {
 		if name, value, ok := strings.Cut(string(v), "="); ok {
 			variables[name] = value
 		}

@@ -34,6 +34,16 @@ func Recordings(t *testing.T, pattern string, least int, build func(adapters.Con
 			checkTurnStart(t, s)
 			t.Logf("%s %s %s %s: %s", s.ID, s.Status, s.WaitingFor, s.Outcome, s.Evidence)
 		}
+		for _, of := range []adapters.Adapter{a, build(r.Config())} { // with what was read before, and with nothing
+			sessions := Discover(t, of, adapters.Query{Totals: true, Usage: true}).Sessions
+			Check(t, sessions, r.Expect)
+			CheckUsage(t, sessions)
+			for i := range sessions {
+				checkTurns(t, &sessions[i])
+				turns, ok := sessions[i].Turns()
+				t.Log(sessions[i].ID, turns, ok, sessions[i].Usage)
+			}
+		}
 		Check(t, Discover(t, a, adapters.Query{}).Sessions, r.Expect)
 		Check(t, Discover(t, build(r.Config()), adapters.Query{}).Sessions, r.Expect)
 		for _, want := range r.Expect.Sessions {

@@ -148,7 +148,12 @@ func (c *gatewayClient) close() { _ = c.conn.Close(websocket.StatusNormalClosure
 
 // call makes a request and waits for its answer; events are passed over.
 func (c *gatewayClient) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	return c.callWithin(ctx, 30*time.Second, method, params)
+}
+
+// callWithin is call for an answer that may take that long.
+func (c *gatewayClient) callWithin(ctx context.Context, limit time.Duration, method string, params any) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c.last++
 	id := fmt.Sprintf("r%d", c.last)

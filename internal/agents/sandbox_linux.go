@@ -86,7 +86,7 @@ func (s *Sandbox) makeProject(dir string) error {
 // seedClaude answers the questions that Claude Code asks at its first start.
 func (s *Sandbox) seedClaude() error {
 	settings := map[string]any{
-		"hasCompletedOnboarding": true, "numStartups": 5, "theme": "dark",
+		"hasCompletedOnboarding": true, "numStartups": 5, "theme": "dark", "fullscreenUpsellSeenCount": 3,
 		// It remembers the last 20 characters of an approved key.
 		"customApiKeyResponses": map[string]any{"approved": []string{mockKey[len(mockKey)-20:]}, "rejected": []string{}},
 		"projects": map[string]any{s.Project: map[string]any{

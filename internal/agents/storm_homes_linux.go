@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,7 +47,7 @@ func (st *storm) seedClaude(answers, folder string) error {
 		projects[project] = map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": []string{}}
 	}
 	err := writeJSON(filepath.Join(answers, ".claude.json"), map[string]any{
-		"hasCompletedOnboarding": true, "numStartups": 5, "theme": "dark",
+		"hasCompletedOnboarding": true, "numStartups": 5, "theme": "dark", "fullscreenUpsellSeenCount": 3,
 		"customApiKeyResponses": map[string]any{"approved": []string{mockKey[len(mockKey)-20:]}, "rejected": []string{}},
 		"projects":              projects})
 	if err != nil {
@@ -157,6 +158,9 @@ func (st *storm) moveFolder(agent string, back bool) error {
 	settled := st.unsettle(agent, filepath.Base(folder)+" is "+what)
 	defer st.settleAgain(settled)
 	time.Sleep(2 * time.Second) // what the agents just did is written by then
+	if agent == ClaudeNewest.Agent {
+		_ = poll(15*time.Second, func() bool { return !st.startingClaude(folder) })
+	}
 	target, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return err
@@ -180,6 +184,38 @@ func (st *storm) moveFolder(agent string, back bool) error {
 		}
 	}
 	return os.Rename(away, target)
+}
+
+// startingClaude reports whether a Claude Code has no entry in the registry yet, or one of a
+// session that the storm doesn't know: a Claude Code that resumes a session registers another
+// one first. 2.1.100 doesn't write its entry again when the folder is away at that moment.
+func (st *storm) startingClaude(folder string) bool {
+	entries, _ := filepath.Glob(filepath.Join(folder, "sessions", "*.json"))
+	for _, path := range entries {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		var entry struct {
+			SessionID string `json:"sessionId"`
+		}
+		if json.Unmarshal(data, &entry) != nil || !st.knows(entry.SessionID) {
+			return true
+		}
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.ContainsFunc(st.sessions, func(x *stormSession) bool {
+		return x.release.Agent == ClaudeNewest.Agent && x.release != ClaudeOldest && x.running && x.home == "" && x.pid != 0 &&
+			!slices.Contains(entries, filepath.Join(folder, "sessions", fmt.Sprint(x.pid)+".json"))
+	})
+}
+
+// knows reports whether a session of the storm has that id.
+func (st *storm) knows(id string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return slices.ContainsFunc(st.sessions, func(x *stormSession) bool { return x.id == id })
 }
 
 // settleAgain has sessions compared again, once they had time to settle.

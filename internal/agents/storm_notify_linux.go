@@ -219,7 +219,7 @@ func (st *storm) settleAccounts(channel string, told []telling) *account {
 			a.strange++
 			fmt.Printf("storm: WRONG %s: %s told what did not happen: %q\n", st.since(t.at), channel, t.text)
 			if x := st.sessionOf(t); x != nil {
-				fmt.Print(st.reproduction(x))
+				fmt.Print(st.reproduction(x), st.seenBy(x))
 			}
 			continue
 		}
@@ -238,7 +238,7 @@ func (st *storm) settleAccounts(channel string, told []telling) *account {
 func (st *storm) settleOne(a *account, o *owed) {
 	complain := func(format string, args ...any) {
 		fmt.Printf("storm: WRONG %s: %s: %s\n", st.since(o.at), a.channel, fmt.Sprintf(format, args...))
-		fmt.Print(st.reproduction(o.x))
+		fmt.Print(st.reproduction(o.x), st.seenBy(o.x))
 	}
 	told := o.told[a.channel]
 	switch {
@@ -334,4 +334,18 @@ func (st *storm) lostSession(t *telling) *stormSession {
 		return x
 	}
 	return nil
+}
+
+// seenBy is what `rollcall watch` said of a session, and of the processes in its folder.
+func (st *storm) seenBy(x *stormSession) string {
+	var b strings.Builder
+	for i := range st.events {
+		e := &st.events[i]
+		s := &e.Session
+		if (x.id == "" || s.ID != x.id) && markOf(s) != x.mark && (s.CWD != x.folder || e.at.Before(x.began)) {
+			continue
+		}
+		fmt.Fprintf(&b, "      watch %s: %s, %s before: %.300s\n", st.since(e.at), e.Event, cmp.Or(e.Before, "nothing"), s.String())
+	}
+	return b.String()
 }

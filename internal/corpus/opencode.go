@@ -118,6 +118,12 @@ func (w *writer) openCode(s *session) error {
 func (w *writer) openCodeKind(i int) (inFiles, inDatabase bool) {
 	kind := i / 10 % 10
 	live := i < w.Live
+	switch w.Store {
+	case InDatabase:
+		return false, true
+	case InFiles:
+		return !live, live
+	}
 	return !live && kind >= 7, live || kind < 9
 }
 

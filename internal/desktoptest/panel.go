@@ -52,16 +52,29 @@ func (d *Desktop) StartPanel(ctx context.Context) error {
 	return d.painted(ctx)
 }
 
-// painted waits until the panel looks the same for a while. Pixels send no event.
+// painted waits until the panel looks the same for a while.
 func (d *Desktop) painted(ctx context.Context) error {
+	if err := d.still(ctx, d.dock); err != nil {
+		return fmt.Errorf("paint %s: %w", d.opts.Panel, err)
+	}
+	return nil
+}
+
+// WaitStill waits until the screen looks the same for a while.
+func (d *Desktop) WaitStill(ctx context.Context) error {
+	return d.still(ctx, func() (image.Rectangle, error) { return image.Rectangle{Max: d.opts.Size}, nil })
+}
+
+// still waits until the place looks the same for a while. Pixels send no event.
+func (d *Desktop) still(ctx context.Context, where func() (image.Rectangle, error)) error {
 	var last []byte
 	for same := 0; same < 3; {
 		select {
 		case <-time.After(30 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("paint %s: %w", d.opts.Panel, ctx.Err())
+			return ctx.Err()
 		}
-		place, err := d.dock()
+		place, err := where()
 		if err != nil {
 			return err
 		}

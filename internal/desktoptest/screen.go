@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 	"github.com/jezek/xgb/xtest"
 )
@@ -27,8 +28,11 @@ func (d *Desktop) Image() (*image.RGBA, error) {
 	return d.grab(image.Rectangle{Max: d.opts.Size})
 }
 
-func (d *Desktop) grab(r image.Rectangle) (*image.RGBA, error) {
-	got, err := xproto.GetImage(d.x, xproto.ImageFormatZPixmap, xproto.Drawable(d.root()),
+func (d *Desktop) grab(r image.Rectangle) (*image.RGBA, error) { return grab(d.x, d.root(), r) }
+
+// grab reads a part of a window that covers the screen.
+func grab(x *xgb.Conn, root xproto.Window, r image.Rectangle) (*image.RGBA, error) {
+	got, err := xproto.GetImage(x, xproto.ImageFormatZPixmap, xproto.Drawable(root),
 		int16(r.Min.X), int16(r.Min.Y), uint16(r.Dx()), uint16(r.Dy()), 0xffffffff).Reply()
 	if err != nil {
 		return nil, fmt.Errorf("read the screen: %w", err)
@@ -41,6 +45,22 @@ func (d *Desktop) grab(r image.Rectangle) (*image.RGBA, error) {
 		out.Pix[i], out.Pix[i+1], out.Pix[i+2], out.Pix[i+3] = got.Data[i+2], got.Data[i+1], got.Data[i], 0xff
 	}
 	return out, nil
+}
+
+// ScreenshotDisplay writes what the screen of an X server shows as PNG to path. The server needs 24 bits per pixel, as those of
+// this package have.
+func ScreenshotDisplay(display, path string) error {
+	x, err := xgb.NewConnDisplay(display)
+	if err != nil {
+		return fmt.Errorf("display %s: %w", display, err)
+	}
+	defer x.Close()
+	screen := xproto.Setup(x).DefaultScreen(x)
+	img, err := grab(x, screen.Root, image.Rect(0, 0, int(screen.WidthInPixels), int(screen.HeightInPixels)))
+	if err != nil {
+		return err
+	}
+	return writePNG(path, img)
 }
 
 // Screenshot writes what the screen shows as PNG to path, and makes its folder.

@@ -76,7 +76,7 @@ func First(rows [][]string) []string {
 func tableBelow(text, heading string) [][]string {
 	var rows [][]string
 	inside := false
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(line, "#") {
 			inside = strings.TrimSpace(strings.TrimLeft(line, "#")) == heading
 			continue
@@ -100,7 +100,7 @@ func tableBelow(text, heading string) [][]string {
 
 func cells(line string) []string {
 	var out []string
-	for _, c := range strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+	for c := range strings.SplitSeq(strings.Trim(strings.TrimSpace(line), "|"), "|") {
 		out = append(out, strings.Trim(strings.TrimSpace(c), "`"))
 	}
 	return out

@@ -2,6 +2,7 @@ package gatewaytest
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 )
 
@@ -43,9 +44,7 @@ func (g *Gateway) row(s Session, titles, last bool) map[string]any {
 		row["hasActiveRun"] = s.Running
 		row["agentId"] = "main"
 	}
-	for name, value := range s.Extra {
-		row[name] = value
-	}
+	maps.Copy(row, s.Extra)
 	return row
 }
 

@@ -78,7 +78,7 @@ func fence(text string) string {
 			inside = indented
 		}
 	}
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if line != "" {
 			mark(strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t"))
 		}

@@ -44,6 +44,9 @@ const Program = "/usr/sbin/sshd"
 
 // Client is an ssh client with a configuration of its own.
 type Client struct {
+	// Extra are lines of its configuration for every host. They count from the next Add on.
+	Extra string
+
 	t      testing.TB
 	dir    string
 	config strings.Builder
@@ -90,8 +93,8 @@ func (c *Client) Add(name string, port int, key string) {
 	if name != "" {
 		fmt.Fprintf(&c.config, "Host %s\n HostName 127.0.0.1\n Port %d\n", name, port)
 	}
-	c.write("config", c.config.String()+fmt.Sprintf("Host *\n User root\n IdentityFile %s\n IdentitiesOnly yes\n UserKnownHostsFile %s\n GlobalKnownHostsFile /dev/null\n",
-		c.path("id"), c.path("known")), 0o600)
+	c.write("config", c.config.String()+fmt.Sprintf("Host *\n User root\n IdentityFile %s\n IdentitiesOnly yes\n UserKnownHostsFile %s\n GlobalKnownHostsFile /dev/null\n%s",
+		c.path("id"), c.path("known"), c.Extra), 0o600)
 	if key != "" {
 		c.Know(port, key)
 	}
@@ -114,7 +117,7 @@ type Server struct {
 
 	t    testing.TB
 	dir  string
-	args []string
+	argv []string
 	cmd  *exec.Cmd
 }
 
@@ -124,7 +127,12 @@ type Options struct {
 	// Password makes it ask for a password instead of a key.
 	Password bool
 	Extra    string // lines of its configuration
+	// Apart runs the server in a pid and mount namespace of its own: what is started through it sees no other process, and ends with it.
+	Apart bool
 }
+
+// apart makes namespaces, and in them the folder that sshd wants.
+const apart = `mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && exec "$@"`
 
 // Start starts a server that accepts the client's key.
 func (c *Client) Start(o Options) *Server {
@@ -142,7 +150,10 @@ func (c *Client) Start(o Options) *Server {
 	config := fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nLogLevel ERROR\nMaxStartups 100\n%s%s%s",
 		s.Port, s.path("host"), c.path("id.pub"), auth, env, o.Extra)
 	c.check(os.WriteFile(s.path("config"), []byte(config), 0o600))
-	s.args = []string{"-D", "-e", "-f", s.path("config")}
+	s.argv = []string{Program, "-D", "-e", "-f", s.path("config")}
+	if o.Apart {
+		s.argv = append([]string{"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", apart, "sh"}, s.argv...)
+	}
 	s.Up()
 	c.t.Cleanup(s.Down)
 	return s
@@ -177,7 +188,7 @@ func (s *Server) ChangeKey() {
 func (s *Server) Up() {
 	s.t.Helper()
 	var said bytes.Buffer
-	s.cmd = exec.Command(Program, s.args...)
+	s.cmd = exec.Command(s.argv[0], s.argv[1:]...)
 	s.cmd.Stderr = &said
 	s.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
 	if err := s.cmd.Start(); err != nil {

@@ -1,6 +1,6 @@
 //go:build linux || freebsd || openbsd || netbsd
 
-// Package dbusmenu serves a flat menu to a desktop's panel over the D-Bus interface com.canonical.dbusmenu.
+// Package dbusmenu serves a menu, whose rows may have submenus, to a desktop's panel over the D-Bus interface com.canonical.dbusmenu.
 //
 // The rows are fixed when the menu is exported: their ids never change, and unused rows are invisible. So all later
 // changes are changes of properties (ItemsPropertiesUpdated), which all panels show in an open menu. A change of the
@@ -33,6 +33,8 @@ type Item struct {
 	Disabled  bool
 	Hidden    bool
 	Separator bool
+	// Parent is the row whose submenu has this one; 0: none.
+	Parent int32
 }
 
 // Handler has the functions for the user's actions. They are called on goroutines of the connection, several at a time.
@@ -56,17 +58,22 @@ type Server struct {
 	mu    sync.Mutex
 	items []Item
 	index map[int32]int
+
+	parents map[int32]bool // rows with a submenu; it never changes
 }
 
 // Export serves items at path on conn, in place of any menu at that path, and tells panels to read the menu again. The
 // caller remains the owner of conn.
 func Export(conn *dbus.Conn, path dbus.ObjectPath, items []Item, h Handler) (*Server, error) {
-	s := &Server{conn: conn, path: path, handler: h, items: slices.Clone(items), index: map[int32]int{}}
+	s := &Server{conn: conn, path: path, handler: h, items: slices.Clone(items), index: map[int32]int{}, parents: map[int32]bool{}}
 	for i, item := range items {
 		if _, twice := s.index[item.ID]; twice || item.ID <= root {
 			return nil, fmt.Errorf("menu row %d: the id %d is not positive and unique", i, item.ID)
 		}
 		s.index[item.ID] = i
+		if item.Parent != root {
+			s.parents[item.Parent] = true
+		}
 	}
 	if err := s.export(); err != nil {
 		return nil, fmt.Errorf("serve the menu on the bus: %w", err)
@@ -87,6 +94,9 @@ func (s *Server) Update(items []Item) error {
 	}
 	var changed []properties
 	for i, item := range items {
+		if item.Parent != s.items[i].Parent {
+			return fmt.Errorf("menu row %d moved to another submenu", i)
+		}
 		if item.ID != s.items[i].ID {
 			return fmt.Errorf("menu row %d has the id %d, not %d", i, s.items[i].ID, item.ID)
 		}

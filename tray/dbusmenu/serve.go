@@ -52,22 +52,28 @@ type layout struct {
 	Children []dbus.Variant
 }
 
-// getLayout returns the rows below parent. Any depth but 0 means all rows, since the menu is flat.
+// getLayout returns the rows below parent, to a depth; -1: all.
 func (s *Server) getLayout(parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if parent != root {
-		values, err := s.values(parent, names)
-		return firstRevision, layout{parent, values, []dbus.Variant{}}, err
+	l, err := s.layout(parent, depth, names)
+	return firstRevision, l, err
+}
+
+// layout returns a row with those below it. The caller holds the lock.
+func (s *Server) layout(id, depth int32, names []string) (layout, *dbus.Error) {
+	values, err := s.values(id, names)
+	l := layout{id, values, []dbus.Variant{}}
+	if err != nil || depth == 0 || id != root && !s.parents[id] {
+		return l, err
 	}
-	top, err := s.values(root, names)
-	l := layout{root, top, []dbus.Variant{}}
-	if depth != 0 {
-		for _, item := range s.items {
-			l.Children = append(l.Children, dbus.MakeVariant(layout{item.ID, only(all(item), names), []dbus.Variant{}}))
+	for _, item := range s.items {
+		if item.Parent == id {
+			child, _ := s.layout(item.ID, depth-1, names) // it exists
+			l.Children = append(l.Children, dbus.MakeVariant(child))
 		}
 	}
-	return firstRevision, l, err
+	return l, nil
 }
 
 // getGroupProperties returns the properties of those rows that exist. Without ids it returns those of all rows.
@@ -110,7 +116,11 @@ func (s *Server) values(id int32, names []string) (map[string]dbus.Variant, *dbu
 	if !ok {
 		return nil, invalid("no row %d", id)
 	}
-	return only(all(s.items[i]), names), nil
+	values := all(s.items[i])
+	if s.parents[id] {
+		values["children-display"] = dbus.MakeVariant("submenu")
+	}
+	return only(values, names), nil
 }
 
 // only removes all but the named properties. Without names it removes none.
@@ -161,7 +171,7 @@ func (s *Server) handle(id int32, name string) {
 	}
 }
 
-// aboutToShow calls Opening. It returns false, since the layout never changes and changes of rows were already sent.
+// aboutToShow calls Opening. It returns false, since the layout never changes and changes of rows have already been sent.
 func (s *Server) aboutToShow(id int32) (bool, *dbus.Error) {
 	if !s.known(id) {
 		return false, invalid("no row %d", id)

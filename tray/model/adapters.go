@@ -16,7 +16,7 @@ type trouble struct {
 	text   string // of the row
 	failed bool   // false: the adapter has not answered yet
 	lost   bool   // all its sessions are stale or missing
-	away   bool   // it is another machine, which nothing waits for
+	away   bool   // it is another machine; the menu does not wait for its answer
 }
 
 // adapterWidth is the width of an adapter's row in cells. Errors need more room than sessions.
@@ -53,7 +53,7 @@ func troubles(snapshot *app.Snapshot) []trouble {
 	return append(failed, pending...)
 }
 
-// maxMachines is the number of rows for machines that did not answer in full. More share the last.
+// maxMachines is the number of rows for machines that did not answer in full. Further machines share the last row.
 const maxMachines = 3
 
 // failedMachines returns the machines that did not answer in full.
@@ -129,7 +129,7 @@ func ownTroubles(snapshot *app.Snapshot) []string {
 	return rows
 }
 
-// ownAsTrouble returns Rollcall's own troubles, if there are any, as one trouble for the icon.
+// ownAsTrouble returns one trouble for the icon if Rollcall cannot write its own files, and none otherwise.
 func ownAsTrouble(rows []string) []trouble {
 	if len(rows) == 0 {
 		return nil

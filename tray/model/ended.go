@@ -10,7 +10,7 @@ import (
 // endedMark is the symbol for a session that ended.
 const endedMark = "■"
 
-// EndedRows returns the rows for sessions that ended, with how they ended and when.
+// EndedRows returns the rows for sessions that ended. Each row shows the outcome and the time of the end.
 func EndedRows(ended []app.Event, now time.Time) []Row {
 	var rows []Row
 	for i := range ended[:min(len(ended), MaxEnded)] {
@@ -32,7 +32,7 @@ func EndedRows(ended []app.Event, now time.Time) []Row {
 	return rows
 }
 
-// SetQuiet shows that do not disturb is on, until a time or, with a zero one, until it is turned off.
+// SetQuiet makes the menu show that do not disturb is on until the given time. A zero time means until it is turned off.
 func (m *Menu) SetQuiet(until, now time.Time) {
 	m.Quiet = "End do not disturb"
 	if !until.IsZero() {

@@ -36,6 +36,8 @@ type Row struct {
 	Text    string // without the age, which changes with the time
 	Age     string // "5 m"; empty if it is not known
 	Session string // id, for Kind Session
+	Here    bool   // the session has a process on this machine
+	Waits   bool   // choosing it shows the session's request
 }
 
 // Label returns the text and the age, as plain text.
@@ -56,8 +58,11 @@ type Menu struct {
 	Count   int // sessions that wait for the user
 }
 
-// Build returns the menu for a snapshot at the time now.
-func Build(snapshot *app.Snapshot, now time.Time) Menu {
+// Asked returns what a waiting session asks, as one clean line; empty: that is not known.
+type Asked func(*app.Session) string
+
+// Build returns the menu for a snapshot at the time now. asked may be nil.
+func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	shown, counts := pick(snapshot.Sessions)
 	troubles := troubles(snapshot)
 	own := ownTroubles(snapshot)
@@ -71,7 +76,7 @@ func Build(snapshot *app.Snapshot, now time.Time) Menu {
 		rows = append(rows, Row{Kind: Message, Text: empty})
 	}
 	for i := range shown[:min(len(shown), MaxSessions)] {
-		rows = append(rows, sessionRow(shown[i], now))
+		rows = append(rows, sessionRow(shown[i], asked, now))
 	}
 	if hidden := len(shown) - MaxSessions; hidden > 0 {
 		rows = append(rows, moreRow(hidden, shown[MaxSessions:]))
@@ -88,7 +93,7 @@ func Build(snapshot *app.Snapshot, now time.Time) Menu {
 	}
 }
 
-// troubleRows returns the rows of the troubles. While the menu says that it is loading, only failures have a row.
+// troubleRows returns the rows of the troubles. While the menu is loading, only failures have a row.
 func troubleRows(troubles []trouble, empty string) (rows []Row) {
 	for _, t := range troubles {
 		if t.text != "" && len(rows) < MaxAdapters && (t.failed || empty != loading) {

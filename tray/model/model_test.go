@@ -23,7 +23,7 @@ var now = time.Date(2026, 11, 21, 14, 10, 0, 0, time.UTC)
 func ago(d time.Duration) time.Time { return now.Add(-d) }
 
 func TestOwnTrouble(t *testing.T) {
-	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Troubles: []string{"disk full: timers can't be kept"}}, now)
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Troubles: []string{"disk full: timers can't be kept"}}, nil, now)
 	if got := strings.Join(labels(m), "|"); got != "No agents at work|⚠ Rollcall: disk full: timers can't be kept" {
 		t.Error(got)
 	}
@@ -237,7 +237,7 @@ func TestBuild(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			app.Sort(tt.sessions) // as snapshots have them
-			m := model.Build(&app.Snapshot{At: now, Sessions: tt.sessions, Adapters: tt.adapters}, now)
+			m := model.Build(&app.Snapshot{At: now, Sessions: tt.sessions, Adapters: tt.adapters}, nil, now)
 			if diff := cmp.Diff(tt.rows, labels(m)); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
@@ -252,7 +252,7 @@ func TestBuild(t *testing.T) {
 }
 
 func TestBuildBeforeAnySnapshot(t *testing.T) {
-	m := model.Build(&app.Snapshot{}, now)
+	m := model.Build(&app.Snapshot{}, nil, now)
 	if diff := cmp.Diff([]string{"Calling the roll…"}, labels(m)); diff != "" {
 		t.Error(diff)
 	}
@@ -267,7 +267,7 @@ func TestBuildMore(t *testing.T) {
 		}
 		sessions = append(sessions, session(fmt.Sprintf("s%02d", i), status, fmt.Sprintf("p%02d", i), time.Duration(i)*time.Minute))
 	}
-	m := model.Build(&app.Snapshot{At: now, Sessions: sessions}, now)
+	m := model.Build(&app.Snapshot{At: now, Sessions: sessions}, nil, now)
 	if len(m.Rows) != model.MaxSessions+1 {
 		t.Fatalf("%d rows: %q", len(m.Rows), labels(m))
 	}
@@ -290,7 +290,7 @@ func TestBuildHugeText(t *testing.T) {
 	snapshot := &app.Snapshot{At: now, Sessions: huge}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m := model.Build(snapshot, now)
+	m := model.Build(snapshot, nil, now)
 	runtime.ReadMemStats(&after)
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 1<<20 {
 		t.Errorf("%d bytes allocated for a menu of two rows", allocated)
@@ -301,6 +301,26 @@ func TestBuildHugeText(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, labels(m)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAsked: a waiting session's row says what it asks, cut to the row, and leads to the request.
+func TestAsked(t *testing.T) {
+	asked := func(s *app.Session) string {
+		if s.ID == "b" {
+			return ""
+		}
+		return "wants to run: git push " + strings.Repeat("x", 100)
+	}
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Sessions: []app.Session{
+		session("a", adapters.Waiting, "shop", time.Minute, permission, title("Fix")), session("b", adapters.Waiting, "api", 2*time.Minute, permission, title("Fix")),
+		session("c", adapters.Working, "web", time.Minute, title("Build"))}}, asked, now)
+	want := []string{"◆ shop · Claude Code · wants to run: git push xxxxxxxxxxx… · 1 m", "◆ api · Claude Code · needs permission: Fix · 2 m", "◐ web · Claude Code · Build · 1 m"}
+	if diff := cmp.Diff(want, labels(m)); diff != "" {
+		t.Error(diff)
+	}
+	if !m.Rows[0].Waits || !m.Rows[1].Waits || m.Rows[2].Waits {
+		t.Errorf("%+v", m.Rows)
 	}
 }
 
@@ -316,7 +336,7 @@ func FuzzBuild(f *testing.F) {
 		s.Evidence = evidence
 		snapshot := &app.Snapshot{At: now, Sessions: []app.Session{s},
 			Adapters: []app.Health{failed("x", 0, ago(time.Hour), problem)}}
-		m := model.Build(snapshot, now)
+		m := model.Build(snapshot, nil, now)
 		for _, l := range labels(m) {
 			if w := present.Width(l); w > 80 {
 				t.Errorf("%d cells: %q", w, l)
@@ -325,7 +345,7 @@ func FuzzBuild(f *testing.F) {
 				t.Errorf("%q is %q when cleaned", l, clean)
 			}
 		}
-		if diff := cmp.Diff(m, model.Build(snapshot, now)); diff != "" {
+		if diff := cmp.Diff(m, model.Build(snapshot, nil, now)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -338,7 +358,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 	snapshot := &app.Snapshot{At: now, Sessions: sessions}
 	for b.Loop() {
-		model.Build(snapshot, now)
+		model.Build(snapshot, nil, now)
 	}
 }
 
@@ -349,7 +369,7 @@ func TestBuildMachines(t *testing.T) {
 	snapshot := &app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Sessions: []app.Session{
 		session("devbox:a", adapters.Working, "shop", time.Minute, on, stale, title("Fix")), session("b", adapters.Idle, "shop", time.Minute)},
 		Machines: []app.MachineHealth{{Name: "box", State: app.Pending}, {Name: "devbox", State: app.Failed, Problems: []string{"connection refused"}, Answered: ago(8 * time.Minute)}}}
-	m := model.Build(snapshot, now)
+	m := model.Build(snapshot, nil, now)
 	want := []string{"◐ shop · devbox · Claude Code · Fix · seen 14:02", "○ shop · Claude Code · idle · 1 m", "⚠ devbox: connection refused, list from 14:02", "box: connecting…"}
 	if diff := cmp.Diff(want, labels(m)); diff != "" || m.Icon != assets.Working {
 		t.Errorf("icon %v\n%s", m.Icon, diff)
@@ -359,7 +379,7 @@ func TestBuildMachines(t *testing.T) {
 		snapshot.Machines = append(snapshot.Machines, app.MachineHealth{Name: fmt.Sprint("m", i), State: app.Failed, Problems: []string{"host not found"}})
 	}
 	want = []string{"No agents seen at work", "⚠ m0: host not found", "⚠ m1: host not found", "⚠ 18 more machines did not answer"}
-	if diff := cmp.Diff(want, labels(model.Build(snapshot, now))); diff != "" {
+	if diff := cmp.Diff(want, labels(model.Build(snapshot, nil, now))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -80,7 +80,7 @@ const (
 	topicLeast   = 12
 )
 
-func sessionRow(s *app.Session, now time.Time) Row {
+func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 	age := present.Since(s.LastActivityAt, now)
 	if s.Stale != nil {
 		age = "seen " + clock(s.Stale.Since, now)
@@ -96,11 +96,20 @@ func sessionRow(s *app.Session, now time.Time) Row {
 	if age != "" {
 		left -= present.Width(separator) + present.Width(age)
 	}
+	text := ""
+	if s.Status == adapters.Waiting && asked != nil {
+		text = asked(s)
+	}
+	if text == "" {
+		text = activity(brief)
+	}
 	return Row{
 		Kind:    Session,
-		Text:    head + present.Cut(activity(brief), max(left, topicLeast)),
+		Text:    head + present.Cut(text, max(left, topicLeast)),
 		Age:     age,
 		Session: s.ID,
+		Here:    s.Machine == "" && s.Remote == "" && !s.Process.IsZero(),
+		Waits:   s.Status == adapters.Waiting,
 	}
 }
 

@@ -13,7 +13,8 @@ func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Na
 // Button is Fyne's button. Enter presses it as well as Space.
 type Button struct {
 	widget.Button
-	host *Host
+	Early func() // is called for a key that presses the button while it is disabled, which keeps the focus; nil: nothing is
+	host  *Host
 }
 
 // NewButton returns a button; icon may be nil.
@@ -51,11 +52,14 @@ func (b *Button) SetEnabled(on bool) {
 
 // TypedKey handles a key while the button has the focus.
 func (b *Button) TypedKey(ev *fyne.KeyEvent) {
-	if ev.Name == fyne.KeySpace || isEnter(ev) {
+	switch pressed := ev.Name == fyne.KeySpace || isEnter(ev); {
+	case !pressed:
+		b.host.Key(ev)
+	case b.Early != nil && b.Disabled():
+		b.Early()
+	default:
 		b.Tapped(nil)
-		return
 	}
-	b.host.Key(ev)
 }
 
 // CheckBox is Fyne's check box.

@@ -37,6 +37,12 @@ func (h *Host) NewTab(text string, tapped func()) *Tab {
 // SetActive marks the tab as that of the page that is shown.
 func (t *Tab) SetActive(on bool) { change(t, &t.active, on) }
 
+// Text returns the text.
+func (t *Tab) Text() string { return t.text }
+
+// SetText shows another text.
+func (t *Tab) SetText(text string) { change(t, &t.text, text) }
+
 // SetIcon shows an icon after the text; nil: none.
 func (t *Tab) SetIcon(icon fyne.Resource) { change(t, &t.icon, icon) }
 
@@ -111,7 +117,7 @@ func (t *Tab) CreateRenderer() fyne.WidgetRenderer {
 		return fyne.NewSize(w+2*tabPad, 36)
 	}
 	r.Update = func() {
-		text.TextStyle.Bold = t.active
+		text.Text, text.TextStyle.Bold = t.text, t.active
 		text.Color = ThemeColor(ColorMuted)
 		back.FillColor, under.FillColor = color.Transparent, color.Transparent
 		if t.active {

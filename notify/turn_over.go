@@ -9,8 +9,8 @@ import (
 )
 
 // turnOver returns the orders for a turn that ended while its process continues. A turn that no terminal shows, such as
-// that of a thread that Codex's daemon continues after its terminal was closed, is told like an end. Any other is a
-// reply, which is withdrawn once the session goes on. It returns none for a turn that the user interrupted, and for the
+// that of a thread that Codex's daemon continues after its terminal was closed, has the notification of an end. Any other
+// turn has a reply, which is withdrawn once the session goes on. It returns none for a turn that the user interrupted, and for the
 // later unloading of the thread, which does not end a turn.
 func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	s, before := &ev.Session, &ev.Before
@@ -42,8 +42,8 @@ type reply struct {
 	shown bool // it was not withdrawn
 }
 
-// reply returns the order to tell of a turn that is over, unless it failed and the last one, which failed too, was told
-// less than Rules.Pause ago.
+// reply returns the order to notify of a turn that is over. It returns none for a failed turn less than Rules.Pause after
+// the notification of another failed one.
 func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 	pause := p.rules().Pause
 	for old, last := range p.replies {
@@ -77,7 +77,7 @@ func (p *policy) replyAnswered(key string, ev *app.Event) []order {
 	return []order{{key: key, kind: Reply, withdraw: true}}
 }
 
-// told returns the order to tell of a turn that is over, unless the user does not want it now.
+// told returns the order to notify of a turn that is over, unless the user does not want that now.
 func (p *policy) told(k Kind, key string, ev *app.Event, l *look) []order {
 	if !p.wants(k, &ev.Session) || l.quiet || l.focused[ev.Session.ID] {
 		return nil

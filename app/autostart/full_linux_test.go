@@ -1,0 +1,38 @@
+package autostart
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rollcall/internal/testfs"
+)
+
+// TestFullDisk: on a full disk nothing is turned on, the error names the file, and what was there stays whole.
+func TestFullDisk(t *testing.T) {
+	disk := testfs.NewDisk(t)
+	t.Setenv("HOME", disk.Path)
+	t.Setenv("XDG_CONFIG_HOME", disk.Path)
+	old := filepath.Join(t.TempDir(), "old program")
+	c, err := Tray.on(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := c.Paths[0]
+	before := read(t, path)
+	disk.Fill(t)
+	if _, err := Tray.On(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("on a full disk: %v", err)
+	}
+	if now := read(t, path); now != before {
+		t.Errorf("the file is now %q", now)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	disk.Free(t)
+	if _, err := Tray.On(); err != nil {
+		t.Error(err)
+	}
+}

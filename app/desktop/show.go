@@ -1,0 +1,55 @@
+//go:build !headless
+
+package desktop
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"rollcall/app"
+	"rollcall/app/instance"
+	"rollcall/app/present"
+	"rollcall/app/settings"
+	"rollcall/app/show"
+	"rollcall/notify"
+	"rollcall/proc"
+)
+
+// shower returns what shows sessions outside of Rollcall's own windows.
+func (p *parts) shower() *show.Shower {
+	return show.New(p.core, proc.Open(), func() settings.Settings {
+		if p.live == nil {
+			return settings.Settings{}
+		}
+		set, _ := p.live.Get()
+		return set
+	})
+}
+
+// showTerminal returns tray.Options.ShowTerminal. Where a terminal can't be shown, a notification says why, and the window shows the
+// session.
+func (p *parts) showTerminal(ctx context.Context, n *notify.Notifier) func(session string) {
+	shower := p.shower()
+	return func(id string) {
+		list := p.core.Snapshot().Sessions
+		i := slices.IndexFunc(list, func(s app.Session) bool { return s.ID == id && s.Machine == "" })
+		if i < 0 {
+			return
+		}
+		plan, err := shower.Show(ctx, list[i].Agent, id)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		text := notify.Text{Title: "The terminal can't be shown", Body: present.Line(err.Error())}
+		var not *show.NotShownError
+		if errors.As(err, &not) {
+			text.Body = present.Line(not.Reason())
+		}
+		if plan != nil && len(plan.Offers) > 0 && plan.Offers[0].Command != nil {
+			text.Body += ". To " + plan.Offers[0].Text + ": " + present.Line(plan.Offers[0].Shell())
+		}
+		n.Say("terminal", text, id, nil)
+		openWindow(p.log, instance.Show, id)
+	}
+}

@@ -1,0 +1,75 @@
+package machine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rollcall/app"
+	"rollcall/internal/sshtest"
+)
+
+// TestSharedConnection: with ControlMaster auto in the user's configuration, Rollcall opens no shared connection, uses the one that the user has
+// open, leaves it open at its end, and connects by itself once it is closed.
+func TestSharedConnection(t *testing.T) {
+	if !inside(t) {
+		return
+	}
+	c := sshtest.NewClient(t, t.Setenv)
+	socket := filepath.Join(t.TempDir(), "s")
+	c.Extra = "ControlMaster auto\nControlPath " + socket + "\nControlPersist 60\n"
+	b := newBox(t, c, "direct", "/tmp/bin")
+	w := sshtest.NewWire(t, b.Port)
+	c.Add("devbox", w.Port, b.Key)
+	work := b.claude.Start("/src/shop", "Fix the login")
+	isListed := func(r app.MachineRoll) bool { return isOK(r) && rowOf(r, app.MachineID("devbox", work.ID)) != nil }
+	if r := host("devbox").ask(t.Context(), 0, 30*time.Second); !isListed(r) {
+		t.Fatalf("%+v", r)
+	}
+	if _, err := os.Lstat(socket); err == nil {
+		t.Error("Rollcall became the master of a shared connection")
+	}
+	opened := w.Opened()
+
+	master := exec.Command("ssh", "-N", "devbox")
+	master.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL}
+	if err := master.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = exec.Command("ssh", "-O", "exit", "devbox").Run() })
+	go func() { _ = master.Wait() }() // it goes to the background
+	isOpen := func() bool {
+		out, _ := exec.Command("ssh", "-O", "check", "devbox").CombinedOutput()
+		return strings.Contains(string(out), "Master running")
+	}
+	for deadline := time.Now().Add(30 * time.Second); !isOpen(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no shared connection")
+		}
+	}
+	if r := host("devbox").ask(t.Context(), 0, 30*time.Second); !isListed(r) {
+		t.Errorf("%+v", r)
+	}
+	if n := w.Opened() - opened; n != 1 {
+		t.Errorf("%d connections, want the user's only", n)
+	}
+	if !isOpen() {
+		t.Fatal("the user's shared connection was closed")
+	}
+
+	s := run(t, host("devbox"))
+	s.await(t, "devbox", "ok with its session", isListed)
+	if err := exec.Command("ssh", "-O", "exit", "devbox").Run(); err != nil {
+		t.Fatal(err)
+	}
+	s.await(t, "devbox", "lost", func(r app.MachineRoll) bool { return r.State == app.Failed })
+	s.await(t, "devbox", "ok again", isListed)
+	if n := w.Opened() - opened; n < 2 {
+		t.Errorf("%d connections", n)
+	}
+}

@@ -1,0 +1,124 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/settings"
+	"rollcall/tray/model"
+)
+
+// manySessions is a stream of n sessions, up to the complete roll.
+func manySessions(n int) string {
+	var b strings.Builder
+	b.WriteString(hello + "\n")
+	for i := range n {
+		b.WriteString(sessionLine(fmt.Sprint(i), fmt.Sprintf(`,"last_activity_at":"2026-11-22T10:%02d:%02dZ"`, i/60%60, i%60)) + "\n")
+	}
+	return b.String() + rollLine + "\n"
+}
+
+// TestMenuAsksNoMachine: opening the menu beside 20 machines with 500 sessions each starts nothing for them, sends them nothing and waits
+// for none of them, although none answers any more.
+func TestMenuAsksNoMachine(t *testing.T) {
+	const machines, sessions = 20, 500
+	dir := t.TempDir()
+	stream, started, received := filepath.Join(dir, "stream"), filepath.Join(dir, "started"), filepath.Join(dir, "received")
+	if err := os.WriteFile(stream, []byte(manySessions(sessions)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := script(t, fmt.Sprintf("echo >>'%s'; cat '%s'; cat >>'%s'; exec sleep 600\n", started, stream, received))
+	var hosts []*Host
+	for i := range machines {
+		hosts = append(hosts, &Host{Machine: settings.Machine{Name: fmt.Sprint("m", i), Exec: command}})
+	}
+	all := Of(hosts...)
+	core := app.New(app.Config{Adapters: []adapters.Adapter{quickAgent{}}, Machines: all})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	shown := make(chan struct{}, 1)
+	defer core.Subscribe(func(s *app.Snapshot) {
+		if len(s.Sessions) >= machines*sessions {
+			select {
+			case shown <- struct{}{}:
+			default:
+			}
+		}
+	})()
+	go func() {
+		defer close(done)
+		all.Run(ctx, 0, core)
+	}()
+	defer func() { cancel(); <-done }()
+	<-shown
+	for range 50 {
+		snap := core.Refresh(ctx)
+		menu := model.Build(snap, nil, time.Now())
+		if len(snap.Sessions) != machines*sessions+1 || snap.Refreshing || len(menu.Rows) == 0 {
+			t.Fatalf("%d sessions, %d rows, %v", len(snap.Sessions), len(menu.Rows), snap.Refreshing)
+		}
+	}
+	starts, err := os.ReadFile(started)
+	if n := strings.Count(string(starts), "\n"); err != nil || n != machines {
+		t.Errorf("%d commands were started for %d machines, %v", n, machines, err)
+	}
+	if asked, err := os.ReadFile(received); err != nil || len(asked) != 0 {
+		t.Errorf("machines were sent %q, %v", asked, err)
+	}
+}
+
+// coreWithMachines returns a core with one session of its own and machines with 500 sessions each.
+func coreWithMachines(b *testing.B, machines int) *app.Core {
+	b.Helper()
+	core := app.New(app.Config{Adapters: []adapters.Adapter{quickAgent{}}})
+	for i := range machines {
+		m := newMirror(fmt.Sprint("m", i))
+		m.begin(time.Now())
+		for line := range strings.Lines(manySessions(500)) {
+			l, err := decode([]byte(strings.TrimSpace(line)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			m.take(l, time.Now())
+		}
+		core.ShowMachine(m.roll(), nil)
+	}
+	return core
+}
+
+// openMenu does what opening the menu does: it asks the agents of this machine, and makes the rows.
+func openMenu(b *testing.B, core *app.Core, sessions int) {
+	snap := core.Refresh(b.Context())
+	if n := len(snap.Sessions); n != sessions {
+		b.Fatal(n)
+	}
+	if len(model.Build(snap, nil, time.Now()).Rows) == 0 {
+		b.Fatal("no row")
+	}
+}
+
+// BenchmarkMenuWithMachines measures how long the menu takes to open and to have new rows beside 20 machines with 500 sessions each, and how many times
+// as long that is as without machines, in the same run.
+func BenchmarkMenuWithMachines(b *testing.B) {
+	none, many := coreWithMachines(b, 0), coreWithMachines(b, 20)
+	var without, with time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		began := time.Now()
+		openMenu(b, none, 1)
+		middle := time.Now()
+		openMenu(b, many, 1+20*500)
+		without += middle.Sub(began)
+		with += time.Since(middle)
+	}
+	b.ReportMetric(float64(without.Microseconds())/float64(b.N), "µs-alone")
+	b.ReportMetric(float64(with.Microseconds())/float64(b.N), "µs-beside-20")
+	b.ReportMetric(float64(with)/float64(without), "times")
+}

@@ -1,0 +1,47 @@
+package program
+
+import (
+	"log/slog"
+	"os"
+
+	"rollcall/adapters"
+	"rollcall/app/cli"
+	"rollcall/app/owned"
+	"rollcall/app/settings"
+	"rollcall/app/store"
+)
+
+// facts decides whether the adapters keep what they parsed of agents' files between processes.
+type facts struct {
+	version cli.Version
+	off     bool // by --no-cache
+}
+
+func (f *facts) turnOff() { f.off = true }
+
+// cache returns the cache of this process, and nil where the user wants none or the system has no folder for caches.
+// It creates nothing on disk.
+func (f *facts) cache(set *settings.Settings) *adapters.FactsCache {
+	if f.off || !set.UsesCache() {
+		return nil
+	}
+	path, err := store.FactsPath()
+	if err != nil {
+		return nil
+	}
+	open := func(create bool) (adapters.FactsFolder, error) {
+		if create {
+			return folder(owned.MakeDir(path))
+		}
+		return folder(owned.OpenDir(path))
+	}
+	return adapters.NewFactsCache(open, f.version.Version+" "+f.version.Commit, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+}
+
+// folder returns no folder, in place of a nil *owned.Dir, with an error.
+func folder(d *owned.Dir, err error) (adapters.FactsFolder, error) {
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}

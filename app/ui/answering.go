@@ -1,0 +1,190 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/answer"
+	"rollcall/app/present"
+	"rollcall/app/settings"
+)
+
+// answering is what the pages share of the requests that wait. It is used on Fyne's goroutine only, except the board.
+type answering struct {
+	answers *answer.Answers
+	board   *answer.Board
+	deliver *latest[struct{}]        // delivers that the board changed
+	asked   []asked                  // what waits, that which waits longest first
+	loaded  bool                     // the board has delivered
+	running map[answer.Ref]bool      // answers that are on their way
+	done    map[answer.Ref]time.Time // answered from here, until the agent no longer lists them
+	last    answer.Ref               // was answered last
+	quit    func()
+}
+
+const (
+	// askAgain is how often an agent is asked while its session waits: a request may be replaced by another that no
+	// watched file shows.
+	askAgain = 2 * time.Second
+	// doneFor is how long a request that was answered may still be listed before it is shown again.
+	doneFor = 5 * time.Second
+	// answerWait is how long an answer may take altogether.
+	answerWait = 30 * time.Second
+)
+
+// noCore is the core of a window that offers no answers. It knows no agent.
+type noCore struct{}
+
+func (noCore) Adapter(adapters.Name) adapters.Adapter { return nil }
+func (noCore) Current(context.Context, adapters.Name, string) (app.Session, error) {
+	return app.Session{}, app.ErrNoSession
+}
+func (noCore) RequestAgentRefresh(adapters.Name) {}
+
+func noAnswers() *answer.Answers {
+	return answer.New(noCore{}, func() settings.Answering { return settings.AnswerAll })
+}
+
+// startAnswering begins to read what waiting sessions ask, until the window is closed.
+func (u *UI) startAnswering() {
+	a := &u.asking
+	a.running, a.done = map[answer.Ref]bool{}, map[answer.Ref]time.Time{}
+	if u.options.Answers != nil {
+		a.answers = u.options.Answers
+	}
+	// The list is read when it is shown: changes are reported by several goroutines, and one that read it earlier could
+	// deliver it later.
+	a.deliver = &latest[struct{}]{do: u.do, deliver: func(*struct{}) { u.showAsked(a.board.List()) }}
+	a.board = answer.NewBoard(a.answers, askAgain, func() { a.deliver.set(&struct{}{}) })
+	go a.board.Run(u.ctx)
+	cancel := u.core.Subscribe(func(s *app.Snapshot) { a.board.SetSessions(s.Sessions) })
+	a.board.SetSessions(u.core.Snapshot().Sessions)
+	a.quit = func() {
+		cancel()
+		a.deliver.close()
+	}
+}
+
+func (u *UI) answers() *answer.Answers { return u.asking.answers }
+
+// isAnswering reports whether an answer to a request is on its way.
+func (u *UI) isAnswering(ref answer.Ref) bool { return u.asking.running[ref] }
+
+// showAsked shows what waits on every page.
+func (u *UI) showAsked(entries []answer.Entry) {
+	if u.ctx.Err() != nil {
+		return
+	}
+	a := &u.asking
+	a.loaded = true
+	list := listAsked(entries)
+	listed := map[answer.Ref]bool{}
+	for i := range list {
+		listed[list[i].ref()] = true
+	}
+	for ref, at := range a.done {
+		if !listed[ref] || u.now().Sub(at) >= doneFor {
+			delete(a.done, ref)
+		}
+	}
+	a.asked = slices.DeleteFunc(list, func(x asked) bool { _, done := a.done[x.ref()]; return done })
+	u.queue.apply()
+	u.sessions.showRequest()
+	u.showQueueTab()
+}
+
+// showQueueTab shows on the tab how much waits.
+func (u *UI) showQueueTab() {
+	text := "Needs you"
+	if n := len(u.asking.asked); n > 0 {
+		text += fmt.Sprintf(" (%d)", n)
+	}
+	u.tabs[pageQueue].SetText(text)
+}
+
+// askedBy returns what a session asks first; nil: nothing that is known.
+func (u *UI) askedBy(s *app.Session) *asked {
+	for i := range u.asking.asked {
+		if a := &u.asking.asked[i]; a.entry.Session.Agent == s.Agent && a.entry.Session.ID == s.ID {
+			return a
+		}
+	}
+	return nil
+}
+
+// answer gives a decision on what the user saw. It returns at once; the result is shown by answered.
+func (u *UI) answer(item asked, d adapters.Decision) {
+	ref := item.ref()
+	a := &u.asking
+	a.running[ref] = true
+	u.showResult(resultRunning, "Answering…")
+	u.enableRequests()
+	go func() {
+		ctx, cancel := context.WithTimeout(u.ctx, answerWait)
+		defer cancel()
+		result, err := a.answers.Answer(ctx, ref, d)
+		if err == nil {
+			a.board.Reread(ref.Agent, ref.Session)
+		}
+		u.post(func() { u.answered(item, d, result, err) })
+	}()
+}
+
+// answered shows how an answer ended. What was answered is no longer shown, and what waits next is.
+func (u *UI) answered(item asked, d adapters.Decision, result answer.Result, err error) {
+	a, ref := &u.asking, item.ref()
+	delete(a.running, ref)
+	name := present.AgentName(ref.Agent) + " in " + present.Cut(present.Project(tail(item.entry.Session.CWD, maxRowText)), 40)
+	if err != nil {
+		text := name + ": " + errorText(err)
+		u.showResult(resultFailed, text)
+		if u.page != pageQueue {
+			u.notify(text)
+		}
+		a.board.Reread(ref.Agent, ref.Session)
+		u.enableRequests()
+		return
+	}
+	done := map[adapters.Verdict]string{adapters.AllowOnce: "allowed once", adapters.Deny: "denied", adapters.Reply: "answered"}[d.Verdict]
+	u.showResult(resultDone, fmt.Sprintf("%s: %s, after %s (%s)", name, done, elapsed(result.Took), short(result.Evidence)))
+	a.done[ref], a.last = u.now(), ref
+	u.showAsked(a.board.List())
+}
+
+// The kinds of results.
+const (
+	resultNone = iota
+	resultRunning
+	resultDone
+	resultFailed
+)
+
+func (u *UI) showResult(kind int, text string) { u.queue.showResult(kind, text) }
+
+// enableRequests enables on every page what can be answered now.
+func (u *UI) enableRequests() {
+	u.queue.request.enable()
+	u.sessions.detail.request.enable()
+}
+
+// goTo leads to a session that can't be answered here: to its terminal, or else to its details, with its conversation and where
+// it runs.
+func (u *UI) goTo(s *app.Session) {
+	if u.canShowTerminal(s) {
+		u.showTerminal(*s, nil)
+		return
+	}
+	u.Show(s.ID)
+}
+
+// ShowRequest opens the page of what waits, at the first request of a session; with an empty id at the one that waits
+// longest. A session that does not wait is shown among the sessions.
+func (u *UI) ShowRequest(id string) {
+	u.queue.wanted = id
+	u.open(pageQueue)
+	u.queue.apply()
+}

@@ -1,0 +1,226 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2/theme"
+	"github.com/dustin/go-humanize"
+
+	"rollcall/adapters"
+	"rollcall/app/answer"
+	"rollcall/app/present"
+	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+)
+
+// asked is one thing that waits for the user: a request, or a session whose request is not known.
+type asked struct {
+	entry   answer.Entry
+	request *answer.Request // nil: it is not known, or not known yet
+	number  int             // of the request among those of its session, from 1
+}
+
+// ref returns the name of what waits. Its key is empty for a session whose request is not known.
+func (a *asked) ref() answer.Ref {
+	r := answer.Ref{Agent: a.entry.Session.Agent, Session: a.entry.Session.ID}
+	if a.request != nil {
+		r.Key = a.request.Key
+	}
+	return r
+}
+
+// ofSession reports whether a belongs to the session of ref.
+func (a *asked) ofSession(ref answer.Ref) bool {
+	return a.entry.Session.Agent == ref.Agent && a.entry.Session.ID == ref.Session
+}
+
+// listAsked returns what waits, in the order of entries. A session that asks nothing itself is left out if its parent
+// or a sub-agent asks: both wait for the same.
+func listAsked(entries []answer.Entry) (list []asked) {
+	type family struct {
+		agent adapters.Name
+		id    string
+	}
+	familyOf := func(e *answer.Entry) family {
+		if e.Session.Parent != "" {
+			return family{e.Session.Agent, e.Session.Parent}
+		}
+		return family{e.Session.Agent, e.Session.ID}
+	}
+	asking := map[family]bool{}
+	for i := range entries {
+		if len(entries[i].Requests) > 0 {
+			asking[familyOf(&entries[i])] = true
+		}
+	}
+	for _, e := range entries {
+		for i := range e.Requests {
+			list = append(list, asked{entry: e, request: &e.Requests[i], number: i + 1})
+		}
+		answered := e.Read && e.Err == nil && !e.Nothing // its status has yet to follow
+		if len(e.Requests) == 0 && !answered && (!asking[familyOf(&e)] || e.Err != nil) {
+			list = append(list, asked{entry: e})
+		}
+	}
+	return list
+}
+
+// title returns who asks for what.
+func (a *asked) title() string {
+	s := &a.entry.Session
+	text := present.AgentName(s.Agent) + " in " + present.Cut(present.Project(tail(s.CWD, maxRowText)), 40) + " "
+	if a.request == nil {
+		return text + present.Status(s.Session)
+	}
+	text += a.request.Kind.Words()
+	if n := len(a.entry.Requests); n > 1 {
+		text += fmt.Sprintf(" (%d of %d)", a.number, n)
+	}
+	return text
+}
+
+// since returns since when it waits; zero: that is not known.
+func (a *asked) since() time.Time {
+	if a.request != nil && !a.request.AskedAt.IsZero() {
+		return a.request.AskedAt
+	}
+	return a.entry.Session.LastActivityAt
+}
+
+// row returns the texts of a row of the queue.
+func (a *asked) row(now time.Time) rowText {
+	s := a.entry.Session.Session
+	s.CWD = tail(s.CWD, maxRowText)
+	w := rowText{first: present.Project(s.CWD), status: present.Status(s), bold: true, firstColor: theme.ColorNameForeground,
+		statusColor: widgets.ColorWaiting, secondColor: widgets.ColorMuted, right: present.Since(a.since(), now), icon: widgets.NewIcon("waiting", widgets.ColorWaiting)}
+	what := "answer it in its terminal"
+	switch {
+	case a.request != nil:
+		w.status = a.request.Kind.Words()
+		what = present.Line(present.Visible(head(a.request.Text, maxRowText)))
+		if len(a.request.Dangers) > 0 {
+			w.icon, w.statusColor = widgets.NewIcon("waiting", widgets.ColorBad), widgets.ColorBad
+		}
+	case !a.entry.Read:
+		what = "reading what it asks…"
+	}
+	w.second = present.AgentName(s.Agent) + " · " + what
+	return w
+}
+
+// bytes returns the size of all texts of the request.
+func (a *asked) bytes() int {
+	r := a.request
+	n := len(r.Text) + len(r.Reason) + len(r.Folder)
+	for _, o := range r.Options {
+		n += len(o)
+	}
+	for _, q := range r.Questions {
+		n += len(q.Text) + len(q.Header)
+		for _, o := range q.Options {
+			n += len(o.Label) + len(o.Says)
+		}
+	}
+	return n
+}
+
+// partTitles are the titles of a request's text, by its kind.
+var partTitles = map[adapters.RequestKind]string{adapters.AsksCommand: "Command", adapters.AsksFileChange: "Change", adapters.AsksPlan: "Plan", adapters.AsksPermission: "For"}
+
+// codeParts returns all that the user decides on, whole and with nothing hidden. It takes time in proportion to the
+// texts.
+func codeParts(r *answer.Request) []widgets.CodePart {
+	var parts []widgets.CodePart
+	var questions []string
+	for i, q := range r.Questions {
+		questions = append(questions, q.Text)
+		title := "Question"
+		if len(r.Questions) > 1 {
+			title = fmt.Sprintf("Question %d", i+1)
+		}
+		parts = append(parts, widgets.CodePart{Title: title, Text: questionText(&q)})
+	}
+	if len(questions) == 0 || r.Text != strings.Join(questions, "\n") {
+		parts = append([]widgets.CodePart{{Title: partTitles[r.Kind], Text: present.Visible(r.Text)}}, parts...)
+	}
+	if r.Folder != "" {
+		parts = append(parts, widgets.CodePart{Title: "Folder", Text: present.Visible(r.Folder)})
+	}
+	if r.Reason != "" {
+		parts = append(parts, widgets.CodePart{Title: "Reason, in the agent's words", Text: present.Visible(r.Reason)})
+	}
+	if len(r.Options) > 0 {
+		options := make([]string, len(r.Options))
+		for i, o := range r.Options {
+			options[i] = present.Visible(o)
+		}
+		parts = append(parts, widgets.CodePart{Title: "What the agent offers in its terminal", Text: strings.Join(options, " · ")})
+	}
+	return parts
+}
+
+// questionText returns a question with its options, numbered as their buttons are.
+func questionText(q *adapters.Question) string {
+	lines := []string{present.Visible(q.Text)}
+	if q.Header != "" {
+		lines = []string{present.Visible(q.Header) + ": " + present.Visible(q.Text)}
+	}
+	for n, o := range q.Options {
+		line := fmt.Sprintf("  %d  %s", n+1, present.Visible(o.Label))
+		if o.Says != "" {
+			line += ": " + present.Visible(o.Says)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// whyNot returns why a request, or part of what it asks for, can't be answered from here; empty: it can.
+func (a *asked) whyNot(policy settings.Answering) string {
+	place := ""
+	if a.entry.Place != "" {
+		place = " (" + short(a.entry.Place) + ")"
+	}
+	r := a.request
+	switch {
+	case !a.entry.Read:
+		return ""
+	case r == nil && a.entry.Err == nil:
+		return "Its agent says that nothing waits any more. If it still does, answer it in its terminal" + place + "."
+	case r == nil:
+		return sentence(errorText(a.entry.Err)) + place + "."
+	case policy == settings.AnswerNone:
+		return "Nothing is answered from here: the setting “answering” is off. Answer it in its terminal" + place + ", or change the setting."
+	case policy == settings.AnswerDeny && r.CanDeny:
+		return "It can only be denied from here: the setting “answering” is “deny-only”."
+	case policy == settings.AnswerDeny:
+		return "It can't be answered from here: the setting “answering” is “deny-only”. Answer it in its terminal" + place + "."
+	case !r.CanAllow && !r.CanDeny && !r.CanReply:
+		return "It can't be answered from here. Answer it in its terminal" + place + "."
+	case !r.CanAllow && !r.CanReply:
+		return "It can only be denied from here: to allow it, answer it in its terminal" + place + "."
+	}
+	return ""
+}
+
+// sentence returns a text that begins with a capital letter.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// sizeText returns the size of a text that is not wholly visible; empty: it is.
+func sizeText(c *widgets.Code, bytes int) string {
+	if !c.IsReady() || c.Rows() <= c.Visible() {
+		return ""
+	}
+	text := fmt.Sprintf("%s, %s", count(c.Rows(), "line", "lines"), humanize.Bytes(uint64(bytes)))
+	if c.IsEndSeen() {
+		return text
+	}
+	return text + ": only a part is visible, scroll to its end"
+}

@@ -1,0 +1,216 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/app"
+	"rollcall/app/launch"
+	"rollcall/app/owned"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// Machines runs commands of Rollcall on other machines; *machine.Machines is one.
+type Machines interface {
+	// Command runs a command on the machine with this name, with in as its standard input, and returns what it printed, cleaned. The error of a
+	// command that failed there is an *app.CommandError.
+	Command(ctx context.Context, name string, in io.Reader, args ...string) (string, error)
+}
+
+// there is a launch on another machine, which is the same command there.
+type there struct {
+	machine string
+	prompt  string
+	verb    string
+	flags   []string // without the prompt
+	target  string   // the agent, or the session
+}
+
+// maxTerminalPrompt is the largest prompt for a terminal on another machine: it is part of the command line.
+const maxTerminalPrompt = 64 << 10
+
+// prepareThere returns the launch of a form on its machine. What can be checked only there is checked there, when it is launched.
+func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error) {
+	if u.options.Machines == nil {
+		return nil, errors.New("other machines are not known here; start Rollcall again")
+	}
+	if len(f.members) != 1 {
+		return nil, errors.New("on another machine one agent with one model can be launched at a time; choose one")
+	}
+	req, err := f.Request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, prompt := f.members[0], req.Task.Prompt
+	if f.Terminal && len(prompt) > maxTerminalPrompt {
+		return nil, errors.New("the prompt is too long for a terminal on another machine; launch it in the background")
+	}
+	t := &there{machine: f.machine, prompt: prompt, verb: "launch", flags: []string{"--cwd=" + f.Dir}, target: string(m.Agent)}
+	if f.Resume != "" {
+		t.verb, t.flags, t.target = "resume", nil, strings.TrimPrefix(f.Resume, app.MachineID(f.machine, ""))
+	}
+	flag := func(text string, on bool) {
+		if on {
+			t.flags = append(t.flags, text)
+		}
+	}
+	flag("--model="+m.Model, m.Model != "")
+	flag("--mode="+m.Mode, m.Mode != "")
+	flag("--keep-env", f.KeepEnv)
+	flag("--force", f.Force)
+	flag("--yes", m.Mode != "") // the window has asked
+	p := &prepared{form: *f, there: t}
+	for _, x := range u.core.Snapshot().Machines {
+		if x.Name == f.machine && x.State == app.Failed && len(x.Problems) > 0 {
+			p.warn(fmt.Errorf("%s: %s", x.Name, x.Problems[0]))
+		}
+	}
+	return p, nil
+}
+
+// shell returns the command that does the same in a shell of this machine.
+func (t *there) shell(terminal bool) string {
+	words := []string{"rollcall"}
+	for _, word := range t.command(terminal) {
+		words = append(words, owned.Quote(word))
+	}
+	return strings.Join(words, " ")
+}
+
+// command returns the arguments of Rollcall on this machine.
+func (t *there) command(terminal bool) []string {
+	words := append([]string{t.verb, "--machine=" + t.machine}, t.flags...)
+	if t.prompt != "" {
+		words = append(words, "--prompt="+t.prompt)
+	}
+	if terminal {
+		words = append(words, "--terminal")
+	}
+	return append(words, "--", t.target)
+}
+
+// launchThere launches a form on its machine. It returns a function that shows the launch, for Fyne's goroutine.
+func (u *UI) launchThere(ctx context.Context, f *launchForm) (func(show func(*launchRun)), error) {
+	p, err := u.prepareThere(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	title := runTitle(f.members[0].Agent, f.members[0].Model, f.Dir) + " on " + short(f.machine)
+	if f.Terminal {
+		if u.options.Program == "" {
+			return nil, errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
+		}
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "/"
+		}
+		name, err := u.system.openTerminal(home, append([]string{u.options.Program}, p.there.command(true)...))
+		return func(show func(*launchRun)) {
+			show(newThereRun(u, title, "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", ""))
+		}, err
+	}
+	words := append(append([]string{p.there.verb, "--prompt=-"}, p.there.flags...), "--", p.there.target)
+	said, err := u.options.Machines.Command(ctx, f.machine, strings.NewReader(p.there.prompt), words...)
+	return func(show func(*launchRun)) {
+		show(newThereRun(u, title, "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said))
+	}, err
+}
+
+// newThereRun shows a launch on another machine, whose Rollcall keeps it.
+func newThereRun(u *UI, title, text, said string) *launchRun {
+	r := newLaunchRun(u, title, "")
+	r.showDone(text, u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
+	r.quote(said)
+	return r
+}
+
+// isInUse reports whether a command on another machine refused because the folder there is locked or in use.
+func isInUse(err error) bool {
+	var failed *app.CommandError
+	return errors.As(err, &failed) && failed.Code == app.FolderInUse
+}
+
+// thisMachine is the first choice of where to launch.
+const thisMachine = "This machine"
+
+// machineField selects the machine on which an agent is launched. It is hidden while there is only this one.
+type machineField struct {
+	choice  *widgets.Select
+	content *fyne.Container
+}
+
+// newMachineField returns a field in which this machine is selected.
+func newMachineField(h *widgets.Host, changed func()) *machineField {
+	f := &machineField{choice: h.NewSelect([]string{thisMachine}, func(string) { changed() })}
+	f.choice.Selected = thisMachine
+	f.content = widgets.Rows(2, widgets.NewLabel("Machine"), widgets.Inset(f.choice))
+	f.content.Hide()
+	return f
+}
+
+// name returns the selected machine; empty: this one.
+func (f *machineField) name() string {
+	if f.choice.SelectedIndex() <= 0 {
+		return ""
+	}
+	return f.choice.Selected
+}
+
+// show offers these machines. One that is no longer there is no longer selected. It reports whether something changed.
+func (f *machineField) show(list []app.MachineHealth) bool {
+	options := []string{thisMachine}
+	for _, m := range list {
+		options = append(options, m.Name)
+	}
+	if slices.Equal(options, f.choice.Options) {
+		return false
+	}
+	f.choice.Options = options
+	f.content.Hidden = len(options) == 1
+	if !slices.Contains(options, f.choice.Selected) {
+		f.choice.SetSelected(thisMachine)
+	}
+	f.choice.Refresh()
+	return true
+}
+
+// foldersOn returns at most that many folders of sessions on a machine, the latest first; an empty name is this machine.
+func foldersOn(s *app.Snapshot, machine string, most int) []string {
+	return latestFolders(s, most, func(x *app.Session) bool {
+		if machine == "" {
+			return x.HasLocalFolder()
+		}
+		return x.Machine == machine && x.Remote == machine && x.Container == "" && x.CWD != ""
+	})
+}
+
+// folderThere returns the folder that a form names: on another machine it is as the user wrote it.
+func folderThere(machine, text string) string {
+	if text = strings.TrimSpace(text); machine != "" {
+		return text
+	}
+	return launch.Path(text)
+}
+
+// whyNoResumeThere returns why the window cannot resume a session of another machine; nil: it can.
+func (u *UI) whyNoResumeThere(s *app.Session) error {
+	switch {
+	case u.options.Machines == nil:
+		return errors.New("other machines are not known here")
+	case s.Stale != nil:
+		return errors.New(s.Stale.Reason)
+	case s.Remote != s.Machine || s.Container != "":
+		return fmt.Errorf("it runs on %s", present.Line(machineOf(s)))
+	}
+	there := *s // as the Rollcall there has it
+	there.Machine, there.Remote, there.ID = "", "", s.IDThere()
+	return launch.CheckResume(&there)
+}

@@ -1,0 +1,183 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app/answer"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// The limits of what has a button. Requests beyond them, which no agent makes, are answered in the terminal.
+const (
+	maxQuestions = 8
+	maxOptions   = 20
+	optionCells  = 48
+)
+
+// questionForm has the buttons and fields for the questions of a request. One question that takes one answer is
+// answered by the click on an option; others by "Send answers". It is used on Fyne's goroutine only.
+type questionForm struct {
+	view    *requestView
+	content *fyne.Container
+	scroll  *container.Scroll
+	rows    *fyne.Container
+	fields  []*questionField
+	send    *widgets.Button
+	quick   bool // the click on an option answers
+	tooMany bool
+}
+
+// questionField has the answer to one question.
+type questionField struct {
+	question *adapters.Question
+	boxes    []*widgets.CheckBox
+	buttons  []*widgets.Button
+	text     *widgets.Entry // nil: it takes no text
+}
+
+func newQuestionForm(v *requestView) *questionForm {
+	f := &questionForm{view: v, rows: widgets.Rows(4)}
+	f.scroll = container.NewVScroll(f.rows)
+	f.send = v.ui.host.NewPrimaryButton("Send answers", widget.HighImportance, f.submit)
+	f.send.Early = v.delayEarly
+	f.content = container.New(formLayout{f}, f.scroll)
+	return f
+}
+
+// formLayout makes the form as high as its rows, within a limit beyond which they scroll.
+type formLayout struct{ form *questionForm }
+
+const mostFormHeight = 190
+
+// Layout implements fyne.Layout.
+func (formLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
+
+// MinSize implements fyne.Layout.
+func (l formLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(100, min(l.form.rows.MinSize().Height, mostFormHeight))
+}
+
+// set makes the fields for a request, which may be nil.
+func (f *questionForm) set(r *answer.Request) {
+	f.fields, f.rows.Objects, f.quick, f.tooMany = nil, nil, false, false
+	if r == nil || len(r.Questions) == 0 {
+		return
+	}
+	f.tooMany = len(r.Questions) > maxQuestions || slices.ContainsFunc(r.Questions, func(q adapters.Question) bool { return len(q.Options) > maxOptions })
+	if f.tooMany {
+		f.rows.Add(widgets.Hint("It has more questions or options than have room here: answer it in its terminal."))
+		return
+	}
+	f.quick = len(r.Questions) == 1 && !r.Questions[0].Several
+	for i := range r.Questions {
+		f.add(&r.Questions[i], i)
+	}
+	if !f.quick || f.fields[0].text != nil {
+		f.rows.Add(widgets.Pad(0, 4, 6, 6, widgets.Flow(f.send)))
+	}
+	f.rows.Refresh()
+}
+
+// add makes the field for question i.
+func (f *questionForm) add(q *adapters.Question, i int) {
+	host, field := f.view.ui.host, &questionField{question: q}
+	f.fields = append(f.fields, field)
+	if !f.quick {
+		f.rows.Add(widgets.Pad(4, 0, 10, 6, widgets.NewTitle(fmt.Sprintf("Answer to question %d", i+1))))
+	}
+	options := widgets.Flow()
+	for n, o := range q.Options {
+		name := fmt.Sprintf("%d  %s", n+1, present.Cut(short(o.Label), optionCells))
+		if f.quick {
+			b := host.NewButton(name, nil, func() { f.choose(n + 1) })
+			b.Early = f.view.delayEarly
+			field.buttons = append(field.buttons, b)
+			options.Add(b)
+			continue
+		}
+		box := host.NewCheckBox(name, nil)
+		box.OnChanged = func(on bool) { f.checked(field, box, on) }
+		field.boxes = append(field.boxes, box)
+		options.Add(box)
+	}
+	if len(q.Options) > 0 {
+		f.rows.Add(widgets.Pad(0, 0, 6, 6, options))
+	}
+	if q.FreeText {
+		field.text = host.NewEntry("An answer in your own words", func(string) { f.view.enable() })
+		field.text.Password = q.Secret
+		field.text.OnSubmitted = func(string) { f.submit() }
+		f.rows.Add(widgets.Pad(0, 0, 6, 6, field.text))
+	}
+}
+
+// checked unchecks the other options of a question that takes one answer.
+func (f *questionForm) checked(field *questionField, box *widgets.CheckBox, on bool) {
+	if on && !field.question.Several {
+		for _, other := range field.boxes {
+			if other != box && other.Checked {
+				other.SetChecked(false)
+			}
+		}
+	}
+	f.view.enable()
+}
+
+// enable enables what can be used now.
+func (f *questionForm) enable(ready bool) {
+	for _, field := range f.fields {
+		for _, b := range field.buttons {
+			b.SetEnabled(ready)
+		}
+	}
+	f.send.SetEnabled(ready && f.answers() != nil)
+}
+
+// choose answers the only question with its option n, from 1.
+func (f *questionForm) choose(n int) {
+	if !f.quick || n < 1 || n > len(f.fields[0].question.Options) {
+		return
+	}
+	f.reply([][]string{{f.fields[0].question.Options[n-1].Label}})
+}
+
+func (f *questionForm) submit() {
+	if answers := f.answers(); answers != nil {
+		f.reply(answers)
+	}
+}
+
+func (f *questionForm) reply(answers [][]string) {
+	f.view.decide(adapters.Decision{Verdict: adapters.Reply, Answers: answers})
+}
+
+// answers returns the answers to all questions; nil if one is missing. A text of the user's own counts before a choice
+// of one option, and is added to a choice of several.
+func (f *questionForm) answers() (all [][]string) {
+	for _, field := range f.fields {
+		var given []string
+		for n, box := range field.boxes {
+			if box.Checked {
+				given = append(given, field.question.Options[n].Label)
+			}
+		}
+		if field.text != nil && field.text.Text != "" {
+			if !field.question.Several {
+				given = nil
+			}
+			given = append(given, field.text.Text)
+		}
+		if len(given) == 0 {
+			return nil
+		}
+		all = append(all, given)
+	}
+	return all
+}

@@ -1,0 +1,310 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/answer"
+	"rollcall/app/present"
+	"rollcall/app/quiet"
+	"rollcall/app/ui/widgets"
+)
+
+// queuePage shows all that waits for the user, that which waits longest first, beside the request that is selected.
+// Once that is answered, the next one is selected. It is used on Fyne's goroutine only.
+type queuePage struct {
+	ui      *UI
+	content *fyne.Container
+	main    fyne.CanvasObject
+	list    *queueList
+	request *requestView
+	right   *fyne.Container
+	result  *fyne.Container // how the last answer ended
+	problem *widgets.Banner // agents that can't be read
+	left    *fyne.Container
+	more    *widgets.Button // opens the menu
+	phase   string
+	busy    *widget.Activity
+	keys    presses
+
+	selected answer.Ref
+	chosen   bool   // something is selected
+	at       int    // index of the selection
+	wanted   string // id of a session that is to be shown once it is known
+	outcome  string // the text of result
+	kind     int    // of result
+}
+
+func newQueuePage(u *UI) *queuePage {
+	q := &queuePage{ui: u, result: container.NewStack(), problem: widgets.NewBanner("waiting")}
+	q.list = newQueueList(q)
+	q.request = newRequestView(u, 0, func() { q.request.content.Refresh() })
+	q.result.Hide()
+	q.more = u.host.NewButton("", widgets.PlainIcon("more"), q.showMenu)
+	q.right = container.NewBorder(widgets.Pad(6, 0, 8, 12, q.result), nil, nil, nil, widgets.Pad(2, 8, 8, 12, q.request.content))
+	heading := widgets.Border(nil, nil, q.more, widgets.Pad(8, 0, 4, 0, widgets.NewTitle("Waiting for you, the oldest first")))
+	q.left = widgets.Border(widgets.Pad(8, 0, 8, 8, widgets.Rows(6, heading, q.problem.Content)), nil, nil, q.list)
+	q.main = newResponsiveSplit(q.left, q.right, 0.34, 0.3)
+	q.content = container.NewStack()
+	q.showPhase()
+	return q
+}
+
+// items returns what waits.
+func (q *queuePage) items() []asked { return q.ui.asking.asked }
+
+// apply shows what waits now.
+func (q *queuePage) apply() {
+	q.find()
+	q.showPhase()
+	if q.problem.Set(problemText(q.snapshot())) {
+		q.left.Refresh()
+	}
+	q.list.Refresh()
+	q.showSelected()
+}
+
+func (q *queuePage) snapshot() *app.Snapshot { return q.ui.sessions.view.snapshot }
+
+// find decides what is selected after the list changed.
+func (q *queuePage) find() {
+	items := q.items()
+	if q.wanted != "" {
+		q.findWanted(items)
+	}
+	at := slices.IndexFunc(items, func(a asked) bool { return a.ref() == q.selected })
+	if q.chosen && at >= 0 {
+		q.at = at
+		return
+	}
+	if q.chosen {
+		at = q.replaced(items)
+	}
+	if len(items) == 0 {
+		q.chosen, q.selected, q.at = false, answer.Ref{}, 0
+		return
+	}
+	if at < 0 {
+		at = min(q.at, len(items)-1)
+	}
+	q.selectAt(at)
+}
+
+// replaced returns the index of what took the place of the selected request, which waits no longer; below 0: nothing. It
+// tells the user why the window shows something else, unless the user answered it or its text was only read.
+func (q *queuePage) replaced(items []asked) int {
+	answered := q.ui.asking.last == q.selected
+	at := slices.IndexFunc(items, func(a asked) bool { return a.ofSession(q.selected) })
+	switch was := q.request.item; {
+	case answered || q.ui.isAnswering(q.selected) || q.selected.Key == "":
+	case at >= 0:
+		q.showResult(resultFailed, present.AgentName(q.selected.Agent)+" asks for something else now. Nothing was answered; read it again.")
+	case was.has():
+		q.showResult(resultFailed, was.title()+": it waits no longer. It was answered elsewhere, or withdrawn.")
+	}
+	return at
+}
+
+// has reports whether a is more than the zero value.
+func (a *asked) has() bool { return a.entry.Session.ID != "" }
+
+// findWanted selects the session that is to be shown, as soon as it is known whether it waits.
+func (q *queuePage) findWanted(items []asked) {
+	at := slices.IndexFunc(items, func(a asked) bool {
+		s := &a.entry.Session
+		return s.ID == q.wanted || s.Parent == q.wanted
+	})
+	if at < 0 {
+		at = slices.IndexFunc(items, func(a asked) bool { return strings.HasPrefix(a.entry.Session.ID, q.wanted) })
+	}
+	if at >= 0 {
+		q.wanted = ""
+		q.selectAt(at)
+		return
+	}
+	if snap := q.snapshot(); (q.ui.asking.loaded || !anyWaits(snap)) && !pending(snap) && !snap.Refreshing && q.ui.page == pageQueue && !isWaiting(snap, q.wanted) {
+		id := q.wanted
+		q.wanted = ""
+		q.ui.Show(id)
+	}
+}
+
+// isWaiting reports whether a session of the snapshot waits. The board may still be behind.
+func isWaiting(s *app.Snapshot, id string) bool {
+	return slices.ContainsFunc(s.Sessions, func(x app.Session) bool { return x.ID == id && x.Status == adapters.Waiting })
+}
+
+// selectAt selects what waits at an index.
+func (q *queuePage) selectAt(at int) {
+	items := q.items()
+	if at < 0 || at >= len(items) {
+		return
+	}
+	q.at, q.selected, q.chosen = at, items[at].ref(), true
+}
+
+// move selects another request.
+func (q *queuePage) move(to int) {
+	items := q.items()
+	if len(items) == 0 {
+		return
+	}
+	q.selectAt(min(max(to, 0), len(items)-1))
+	q.list.Refresh()
+	q.list.ScrollTo(q.at)
+	q.showSelected()
+}
+
+func (q *queuePage) showSelected() {
+	items := q.items()
+	if !q.chosen || q.at >= len(items) {
+		q.request.hide()
+		return
+	}
+	q.request.show(&items[q.at], q.ui.now())
+}
+
+// showResult shows how the last answer ended, until the next one.
+func (q *queuePage) showResult(kind int, text string) {
+	text = present.Cut(text, 600)
+	if q.kind == kind && q.outcome == text {
+		return
+	}
+	q.kind, q.outcome = kind, text
+	switch kind {
+	case resultDone:
+		q.result.Objects = []fyne.CanvasObject{widgets.Success(text)}
+	case resultFailed:
+		q.result.Objects = []fyne.CanvasObject{widgets.Warning(text)}
+	default:
+		q.result.Objects = []fyne.CanvasObject{widgets.Hint(text)}
+	}
+	q.result.Hidden = kind == resultNone
+	q.right.Refresh()
+	q.showPhase()
+}
+
+// showAges updates the ages.
+func (q *queuePage) showAges() {
+	q.list.Refresh()
+	if q.request.has {
+		q.request.showAge(q.ui.now())
+	}
+}
+
+// showPhase shows the list or, while nothing waits, why it is empty.
+func (q *queuePage) showPhase() {
+	snap := q.snapshot()
+	phase := phaseList
+	if len(q.items()) == 0 {
+		switch phase = phaseEmpty; {
+		case !q.ui.asking.loaded && anyWaits(snap), pending(snap):
+			phase = phaseLoading
+		case len(failedNames(snap))+len(failedMachines(snap)) > 0:
+			phase = phaseFailed
+		}
+	}
+	again := phase
+	if phase != phaseList {
+		again += problemText(snap) + q.outcome
+	}
+	if q.phase == again {
+		return
+	}
+	q.phase = again
+	if q.busy != nil {
+		q.busy.Stop()
+		q.busy = nil
+	}
+	object := q.main
+	if phase != phaseList {
+		object = q.message(phase)
+	}
+	q.content.Objects = []fyne.CanvasObject{object}
+	q.content.Refresh()
+}
+
+func anyWaits(s *app.Snapshot) bool {
+	return slices.ContainsFunc(s.Sessions, func(x app.Session) bool { return x.Status == adapters.Waiting })
+}
+
+// message returns what fills the page while nothing waits.
+func (q *queuePage) message(phase string) fyne.CanvasObject {
+	switch phase {
+	case phaseLoading:
+		q.busy = widget.NewActivity()
+		q.busy.Start()
+		return widgets.NewMessage(q.busy, "Looking for requests…", "Rollcall asks each agent what waits for you.")
+	case phaseFailed:
+		details := q.ui.host.NewButton("Details", nil, func() { q.ui.open(pageAgents) })
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Nothing is known to wait for you",
+			problemText(q.snapshot()), q.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), q.ui.Refresh), details)
+	}
+	text := "When a session asks for a permission or has a question, it is shown here."
+	if q.kind == resultDone || q.kind == resultFailed {
+		text = q.outcome
+	}
+	return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("done", widgets.ColorGood), 36), "Nothing waits for you", text)
+}
+
+// showMenu opens the menu of how the user is left alone.
+func (q *queuePage) showMenu() {
+	u := q.ui
+	if u.options.Quiet == nil {
+		u.showMenuBelow(q.more, q.quietItems(quiet.State{}))
+		return
+	}
+	go func() {
+		state, err := u.options.Quiet.Get()
+		u.post(func() {
+			if err != nil {
+				q.showResult(resultFailed, errorText(err))
+			}
+			u.showMenuBelow(q.more, q.quietItems(state))
+		})
+	}()
+}
+
+// quietItems returns the items for do not disturb, for the project of the selected session, and for the settings.
+func (q *queuePage) quietItems(state quiet.State) (items []*fyne.MenuItem) {
+	u := q.ui
+	if u.options.Quiet != nil && state.Active(u.now()) {
+		items = append(items, fyne.NewMenuItem("End do not disturb", func() { q.setQuiet(func() error { return u.options.Quiet.Off() }) }))
+	} else if u.options.Quiet != nil {
+		on := func(until time.Time) func() {
+			return func() {
+				q.setQuiet(func() error {
+					_, err := u.options.Quiet.On(u.now(), until)
+					return err
+				})
+			}
+		}
+		items = append(items, fyne.NewMenuItem("Do not disturb for 1 hour", on(u.now().Add(time.Hour))),
+			fyne.NewMenuItem("Do not disturb until tomorrow", on(quiet.Tomorrow(u.now()))))
+	}
+	if q.request.has {
+		if item := u.muteItem(&q.request.item.entry.Session); item != nil {
+			items = append(items, item)
+		}
+	}
+	return append(items, fyne.NewMenuItem("Settings", func() { u.open(pageSettings) }))
+}
+
+// setQuiet changes do not disturb, and shows an error.
+func (q *queuePage) setQuiet(change func() error) {
+	go func() {
+		err := change()
+		q.ui.post(func() {
+			if err != nil {
+				q.showResult(resultFailed, errorText(err))
+			}
+		})
+	}()
+}

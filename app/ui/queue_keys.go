@@ -1,0 +1,126 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+)
+
+// presses distinguishes the press of a key from its repeats, which Fyne reports as further characters: the first repeat
+// comes later than armDelay on some desktops.
+type presses struct {
+	down fyne.KeyName // the key that was pressed last; empty: it was released
+	used bool         // it had its effect
+}
+
+// KeyDown is called when a key is pressed, and not for its repeats.
+func (p *presses) KeyDown(ev *fyne.KeyEvent) {
+	switch ev.Name {
+	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight, desktop.KeyAltLeft, desktop.KeyAltRight:
+		return // does not end the repeats of another key
+	}
+	p.down, p.used = ev.Name, false
+}
+
+// KeyUp is called when a key is released.
+func (p *presses) KeyUp(ev *fyne.KeyEvent) {
+	if ev.Name == p.down {
+		p.down = ""
+	}
+}
+
+// isRepeat reports whether a character is a repeat. It must be called once for each character.
+func (p *presses) isRepeat() bool {
+	repeat := p.down != "" && p.used
+	p.used = true
+	return repeat
+}
+
+// typed handles a character that is typed on the page: A allows, D denies, a digit chooses an option.
+func (q *queuePage) typed(r rune) {
+	switch repeat := q.keys.isRepeat(); {
+	case repeat:
+	case r == 'a' || r == 'A':
+		q.request.decide(adapters.Decision{Verdict: adapters.AllowOnce})
+	case r == 'd' || r == 'D':
+		q.request.denyIt()
+	case r >= '1' && r <= '9':
+		q.request.option(int(r - '0'))
+	}
+}
+
+// key handles a key of the page, and reports whether it is one.
+func (q *queuePage) key(ev *fyne.KeyEvent) bool {
+	switch ev.Name {
+	case fyne.KeyDown:
+		q.move(q.at + 1)
+	case fyne.KeyUp:
+		q.move(q.at - 1)
+	case fyne.KeyPageDown:
+		q.request.code.PageDown(1)
+	case fyne.KeyPageUp:
+		q.request.code.PageDown(-1)
+	case fyne.KeyEnd:
+		q.request.code.ScrollToEnd()
+	case fyne.KeyReturn, fyne.KeyEnter:
+		q.request.goThere()
+	default:
+		return false
+	}
+	return true
+}
+
+// queueList is the list of what waits. It has the focus of the page, so that its keys answer.
+type queueList struct {
+	widget.List
+	page    *queuePage
+	focused bool
+}
+
+func newQueueList(q *queuePage) *queueList {
+	l := &queueList{page: q}
+	l.HideSeparators = true
+	l.Length = func() int { return len(q.items()) }
+	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
+	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
+		if items := q.items(); i < len(items) {
+			o.(*rowView).set(row{kind: sessionRow}, items[i].row(q.ui.now()), q.chosen && i == q.at, l.focused)
+		}
+	}
+	l.OnSelected = func(i widget.ListItemID) {
+		l.UnselectAll()
+		q.move(i)
+	}
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// FocusGained shows that the list has the focus.
+func (l *queueList) FocusGained() {
+	l.focused = true
+	l.Refresh()
+}
+
+// FocusLost shows that the list no longer has the focus.
+func (l *queueList) FocusLost() {
+	l.focused = false
+	l.Refresh()
+}
+
+// KeyDown implements desktop.Keyable.
+func (l *queueList) KeyDown(ev *fyne.KeyEvent) { l.page.keys.KeyDown(ev) }
+
+// KeyUp implements desktop.Keyable.
+func (l *queueList) KeyUp(ev *fyne.KeyEvent) { l.page.keys.KeyUp(ev) }
+
+// TypedRune handles a character while the list has the focus.
+func (l *queueList) TypedRune(r rune) { l.page.typed(r) }
+
+// TypedKey handles a key while the list has the focus.
+func (l *queueList) TypedKey(ev *fyne.KeyEvent) {
+	if !l.page.key(ev) {
+		l.page.ui.typedKey(ev)
+	}
+}

@@ -1,0 +1,299 @@
+package ui
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app/present"
+	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+)
+
+// requestView shows one thing that waits, whole, with what can be answered. Its buttons do nothing for a moment after
+// another request appeared: a click or key that was meant for the one before must not answer it. It is used on Fyne's
+// goroutine only.
+type requestView struct {
+	ui      *UI
+	content *fyne.Container
+	title   *widget.Label
+	age     *widgets.Line
+	topic   *widgets.Line // of the session
+	dangers *widget.Label
+	marks   *fyne.Container // dangers with their icon
+	code    *widgets.Code
+	panel   *fyne.Container // has code
+	size    *widgets.Line
+	why     *widget.Label // why it can't be answered
+	buttons *fyne.Container
+	allow   *widgets.Button
+	deny    *widgets.Button
+	message *widgets.Entry // with a denial
+	form    *questionForm
+	formBox *fyne.Container
+	goTo    *widgets.Button
+	most    int    // rows that are visible without scrolling; 0: as many as there is room for
+	laidOut func() // lays the surroundings out after the height changed
+
+	item  asked
+	has   bool
+	armed bool
+	arms  int // number of the last call of arm
+}
+
+// armDelay is how long a request must be visible before it can be answered.
+const armDelay = 600 * time.Millisecond
+
+// newRequestView returns an empty view. most is the number of rows of the text that are visible without scrolling; 0:
+// as many as there is room for.
+func newRequestView(u *UI, most int, laidOut func()) *requestView {
+	v := &requestView{ui: u, most: most, laidOut: laidOut}
+	v.title = widgets.Paragraph("", widget.MediumImportance)
+	v.title.TextStyle.Bold = true
+	v.age = widgets.NewCaption("").Whole()
+	v.topic = widgets.NewCaption("")
+	v.dangers = widgets.Paragraph("", widget.DangerImportance)
+	v.marks = widgets.Border(nil, widgets.TopOf(8, 0, 8, 0, widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorBad), 16)), nil, v.dangers)
+	v.code = u.host.NewCode(most)
+	v.code.Changed = v.codeChanged
+	v.size = widgets.NewCaption("")
+	v.why = widgets.Hint("")
+	allow, deny := "Allow once", "Deny"
+	if most == 0 { // the keys are those of the page
+		allow, deny = "Allow once (A)", "Deny (D)"
+	}
+	v.allow = u.host.NewPrimaryButton(allow, widget.HighImportance, func() { v.decide(adapters.Decision{Verdict: adapters.AllowOnce}) })
+	v.deny = u.host.NewButton(deny, nil, v.denyIt)
+	v.allow.Early, v.deny.Early = v.delayEarly, v.delayEarly
+	v.message = u.host.NewEntry("Why not, for the agent (optional)", nil)
+	v.message.OnSubmitted = func(string) { v.denyIt() }
+	v.goTo = u.host.NewButton("Go to it (Enter)", nil, v.goThere)
+	v.form = newQuestionForm(v)
+	v.formBox = container.NewStack(v.form.content)
+	v.buttons = widgets.Flow(v.allow, v.deny, v.goTo)
+	top := widgets.Rows(-4, widgets.Border(nil, nil, widgets.TopOf(8, 0, 0, 8, v.age), v.title), widgets.Pad(0, 6, 8, 8, v.topic), v.marks)
+	bottom := widgets.Rows(4, widgets.Pad(2, 0, 8, 8, v.size), v.why, v.formBox, widgets.Pad(0, 0, 6, 6, v.message), widgets.Pad(2, 2, 6, 6, v.buttons))
+	v.panel = widgets.Pad(2, 2, 6, 6, widgets.NewPanel(0, 0, 0, 0, v.code.Content))
+	if most > 0 {
+		v.content = widgets.Rows(0, top, v.panel, bottom)
+	} else {
+		v.content = container.New(&fitting{v.code}, top, v.panel, bottom)
+	}
+	v.content.Hide()
+	return v
+}
+
+// show shows what waits. It keeps what the user typed while that is the same.
+func (v *requestView) show(a *asked, now time.Time) {
+	fresh := !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
+	v.item, v.has = *a, true
+	widgets.SetLabel(v.title, a.title())
+	v.showAge(now)
+	topic := present.Topic(present.Brief(a.entry.Session.Session))
+	v.topic.Set(topic, widgets.ColorMuted)
+	v.topic.Hidden = v.most > 0 || topic == "" || a.request == nil // the details have it as their title
+	if fresh {
+		v.message.SetText("")
+		v.form.set(a.request)
+		v.showText()
+		v.arm()
+	}
+	v.showDangers()
+	why := a.whyNot(v.ui.answers().Policy())
+	widgets.SetLabel(v.why, why)
+	v.why.Hidden = why == ""
+	v.enable()
+	if hidden := !v.content.Visible(); hidden || fresh {
+		v.content.Show()
+		v.content.Refresh()
+		v.laidOut()
+	}
+}
+
+func (v *requestView) showAge(now time.Time) {
+	age := present.Since(v.item.since(), now)
+	if age != "" && age != "now" {
+		age += " ago"
+	}
+	v.age.Set(age, widgets.ColorMuted)
+}
+
+func (v *requestView) showDangers() {
+	text := ""
+	if r := v.item.request; r != nil {
+		for i, d := range r.Dangers {
+			if i == 0 {
+				text = "Looks dangerous: " + d
+				continue
+			}
+			text += "; " + d
+		}
+	}
+	widgets.SetLabel(v.dangers, text)
+	v.marks.Hidden = text == ""
+}
+
+// showText shows the texts of the request.
+func (v *requestView) showText() {
+	r := v.item.request
+	switch {
+	case r != nil:
+		v.code.Set(v.item.bytes(), func() []widgets.CodePart { return codeParts(r) })
+	case !v.item.entry.Read:
+		v.code.Set(0, func() []widgets.CodePart { return []widgets.CodePart{{Title: "Reading what it asks…"}} })
+	default:
+		topic := present.Topic(present.Brief(v.item.entry.Session.Session))
+		v.code.Set(0, func() []widgets.CodePart {
+			return []widgets.CodePart{{Title: "What it asks is not known here. The session", Text: topic}}
+		})
+	}
+	v.panel.Hidden = v.most > 0 && r == nil && v.item.entry.Read // the details show the session below
+	v.codeChanged()
+}
+
+func (v *requestView) codeChanged() {
+	text := ""
+	if v.has && v.item.request != nil {
+		text = sizeText(v.code, v.item.bytes())
+	}
+	color := widgets.ColorMuted
+	if !v.code.IsEndSeen() {
+		color = widgets.ColorWaiting
+	}
+	v.size.Set(text, color)
+	v.enable()
+	if v.content != nil {
+		v.laidOut()
+	}
+}
+
+// hide shows nothing.
+func (v *requestView) hide() {
+	if !v.has {
+		return
+	}
+	v.has, v.armed = false, false
+	v.item = asked{}
+	v.content.Hide()
+	v.laidOut()
+}
+
+// arm lets the request be answered once it has been visible for armDelay.
+func (v *requestView) arm() {
+	v.armed = false
+	v.arms++
+	number := v.arms
+	time.AfterFunc(v.ui.armDelay, func() {
+		v.ui.post(func() {
+			if number == v.arms && v.has {
+				v.armed = true
+				v.enable()
+			}
+		})
+	})
+}
+
+// enable shows and enables what can be done with the request now.
+func (v *requestView) enable() {
+	r := v.item.request
+	ready := v.has && r != nil && v.armed && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
+	isQuestion := r != nil && len(r.Questions) > 0
+	v.allow.Hidden = r == nil || isQuestion && !r.CanAllow || v.ui.answers().Policy() == settings.AnswerNone
+	v.deny.Hidden = r == nil || isQuestion && !r.CanDeny || v.ui.answers().Policy() == settings.AnswerNone
+	v.allow.SetEnabled(ready && r.CanAllow)
+	v.deny.SetEnabled(ready && r.CanDeny)
+	v.message.Hidden = r == nil || !r.CanDeny || !r.CanExplain
+	v.formBox.Hidden = r == nil || !r.CanReply || len(r.Questions) == 0
+	v.form.enable(ready && r.CanReply)
+	importance := widget.HighImportance
+	if r != nil && len(r.Dangers) > 0 {
+		importance = widget.DangerImportance
+	}
+	if v.allow.Importance != importance {
+		v.allow.Importance = importance
+		v.allow.Refresh()
+	}
+}
+
+func (v *requestView) denyIt() {
+	d := adapters.Decision{Verdict: adapters.Deny}
+	if r := v.item.request; r != nil && r.CanExplain {
+		d.Message = v.message.Text
+	}
+	v.decide(d)
+}
+
+// opened is called when the view's page is shown: a request that appeared while it was hidden must be seen first.
+func (v *requestView) opened() {
+	if v.has {
+		v.arm()
+		v.enable()
+	}
+}
+
+// delayEarly starts armDelay again if the request can't be answered yet. It is called for each key and click that would
+// answer: without it, the repeats of a key that is held would answer the request once it can be.
+func (v *requestView) delayEarly() {
+	if v.has && (!v.armed || !v.code.IsReady() || v.ui.isAnswering(v.item.ref())) {
+		v.arm()
+	}
+}
+
+// decide answers the request that is shown, if it may be answered now.
+func (v *requestView) decide(d adapters.Decision) {
+	v.delayEarly()
+	v.enable()
+	r := v.item.request
+	switch {
+	case !v.has || r == nil || !v.armed || !v.code.IsReady() || v.ui.isAnswering(v.item.ref()):
+		return
+	case d.Verdict == adapters.AllowOnce && !r.CanAllow, d.Verdict == adapters.Deny && !r.CanDeny, d.Verdict == adapters.Reply && !r.CanReply:
+		return
+	}
+	v.ui.answer(v.item, d)
+}
+
+// option chooses an option of the only question by its number, from 1.
+func (v *requestView) option(n int) { v.form.choose(n) }
+
+func (v *requestView) goThere() {
+	if v.has {
+		v.ui.goTo(&v.item.entry.Session)
+	}
+}
+
+// fitting lays out what is above the text, the text and what is below it. The text is as high as it needs, within the
+// room that is left.
+type fitting struct{ code *widgets.Code }
+
+// codeFrame is the height of the space around a text.
+const codeFrame = 4
+
+// Layout implements fyne.Layout.
+func (f *fitting) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	var heights [3]float32
+	for _, i := range []int{0, 2} {
+		objects[i].Resize(fyne.NewSize(size.Width, objects[i].MinSize().Height))
+		heights[i] = objects[i].MinSize().Height // a wrapped text knows its height once it knows its width
+	}
+	objects[1].Resize(fyne.NewSize(size.Width, objects[1].MinSize().Height))
+	heights[1] = max(min(f.code.Height()+codeFrame, size.Height-heights[0]-heights[2]), objects[1].MinSize().Height)
+	y := float32(0)
+	for i, o := range objects {
+		o.Resize(fyne.NewSize(size.Width, heights[i]))
+		o.Move(fyne.NewPos(0, y))
+		y += heights[i]
+	}
+}
+
+// MinSize implements fyne.Layout.
+func (f *fitting) MinSize(objects []fyne.CanvasObject) (m fyne.Size) {
+	for _, o := range objects {
+		least := o.MinSize()
+		m = fyne.NewSize(max(m.Width, least.Width), m.Height+least.Height)
+	}
+	return m
+}

@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/ui/widgets"
+)
+
+// canSend reports whether a prompt is offered for a session. Whether its agent takes it is known once it is sent.
+func (u *UI) canSend(s *app.Session) bool {
+	_, ok := u.adapter(s.Agent).(adapters.Prompter)
+	return ok && u.options.Answers != nil && s.Live() && s.Machine == "" && s.Stale == nil && !s.IsProcess() && !s.Suspended
+}
+
+// canInterrupt reports whether an interrupt is offered for a session. Whether it is possible is known once it is asked
+// for.
+func (u *UI) canInterrupt(s *app.Session) bool {
+	_, ok := u.adapter(s.Agent).(adapters.Stopper)
+	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
+	return ok && inTurn && u.options.Answers != nil && s.Machine == "" && s.Stale == nil && !s.Suspended
+}
+
+// showSend lets the user give an idle session a prompt, or leave one for a session that works.
+func (u *UI) showSend(s app.Session) {
+	queue := s.Status != adapters.Idle
+	title, verb, doing := "Send a prompt", "Send", "Sending…"
+	hint := "The session begins a turn with it. Its terminal shows it."
+	if queue {
+		title, verb, doing = "Queue a prompt", "Queue", "Leaving the prompt…"
+		hint = "The session takes it up when its turn is over."
+	}
+	sheet := u.host.NewSheet(title, widgets.SheetWidth)
+	var send *widgets.Button
+	prompt := u.host.NewTextArea("Also add a test for an empty file.", 5, func(text string) { send.SetEnabled(text != "") })
+	submit := func() {
+		if send.Disabled() {
+			return
+		}
+		text := prompt.Text
+		widgets.Run(sheet, doing, "The prompt was not taken: ", func(ctx context.Context, _ func(string)) (struct{}, error) {
+			return struct{}{}, u.answers().Send(ctx, s.Agent, s.ID, text, queue)
+		}, func(struct{}) {
+			done := "The session has the prompt."
+			if queue {
+				done = "The agent has the prompt, and takes it up when the turn is over."
+			}
+			if sheet.IsOpen() {
+				sheet.ShowResult([]fyne.CanvasObject{sessionLine(&s), widgets.Success(done)})
+			}
+		})
+	}
+	send = u.host.NewPrimaryButton(verb, widget.HighImportance, submit)
+	send.Disable()
+	prompt.Submit = submit
+	sheet.Show([]fyne.CanvasObject{sessionLine(&s), widgets.NewLabel("Prompt"), widgets.Inset(prompt), widgets.Hint(hint)},
+		sheet.NewButton("Cancel", sheet.Close), send)
+	sheet.Focus(prompt)
+}
+
+// showInterrupt asks before the turn of a session is ended, and ends it. The session stays.
+func (u *UI) showInterrupt(s app.Session) {
+	sheet := u.host.NewSheet("Interrupt this turn?", widgets.SheetWidth)
+	sheet.Confirm([]fyne.CanvasObject{sessionLine(&s), widgets.Paragraph("The agent stops what it does, and the session waits for your next prompt. No process is ended.", widget.MediumImportance)},
+		u.host.NewPrimaryButton("Interrupt", widget.WarningImportance, func() {
+			widgets.Run(sheet, "Interrupting…", "The turn was not interrupted: ", func(ctx context.Context, _ func(string)) (struct{}, error) {
+				return struct{}{}, u.answers().Interrupt(ctx, s.Agent, s.ID)
+			}, func(struct{}) {
+				if sheet.IsOpen() {
+					sheet.ShowResult([]fyne.CanvasObject{sessionLine(&s), widgets.Success("The agent was asked to end the turn.")})
+				}
+			})
+		}))
+}

@@ -1,0 +1,75 @@
+package ui
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/app/autostart"
+	"rollcall/app/ui/widgets"
+)
+
+// loginSwitch turns on and off that the system starts the tray at login, and shows the path that does so. It is used on
+// Fyne's goroutine only; the page's other goroutine reads and changes what the system has.
+type loginSwitch struct {
+	content fyne.CanvasObject
+	box     *widgets.CheckBox
+	note    *widget.Label
+	problem *widgets.Banner
+	filling bool // the switch shows the system's state, and changes nothing
+}
+
+func newLoginSwitch(p *settingsPage) *loginSwitch {
+	s := &loginSwitch{note: widgets.Hint("Reading what starts at login…"), problem: widgets.NewBanner("waiting")}
+	s.box = p.ui.host.NewCheckBox("Start Rollcall when I log in", nil)
+	s.box.OnChanged = func(on bool) {
+		if !s.filling {
+			p.changeLogin(on)
+		}
+	}
+	s.content = widgets.Rows(6, s.box, s.note, s.problem.Content)
+	return s
+}
+
+// loginState is what the system does at login, and why it could not be read or changed.
+type loginState struct {
+	autostart.State
+	failed error
+}
+
+// readLogin turns the start at login on or off, unless wanted is nil, and returns what the system then does.
+func readLogin(entry autostart.Entry, wanted *bool) (l loginState) {
+	switch {
+	case wanted == nil:
+	case *wanted:
+		_, l.failed = entry.On()
+	default:
+		_, l.failed = entry.Off()
+	}
+	var err error
+	if l.State, err = entry.State(); l.failed == nil {
+		l.failed = err
+	}
+	return l
+}
+
+// show shows what the system does at login.
+func (s *loginSwitch) show(l *loginState) {
+	s.filling = true
+	s.box.SetChecked(l.On)
+	s.filling = false
+	note := "Rollcall does not start by itself."
+	if len(l.Paths) > 0 {
+		note = "Entry: " + short(strings.Join(l.Paths, ", "))
+	}
+	s.note.SetText(note)
+	problem := ""
+	switch {
+	case l.failed != nil:
+		problem = errorText(l.failed)
+	case l.Problem != "":
+		problem = short(l.Problem)
+	}
+	s.problem.Set(problem)
+}

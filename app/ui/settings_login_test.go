@@ -1,0 +1,188 @@
+//go:build unix && !darwin
+
+package ui
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+
+	"rollcall/app/autostart"
+	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+)
+
+// loginWindow opens the settings of a user with a home folder of the test, and returns the path of the autostart file.
+func loginWindow(t *testing.T) (w *window, path string) {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), ".config")
+	t.Setenv("XDG_CONFIG_HOME", config)
+	live := settings.NewLive(filepath.Join(config, "rollcall", "config.toml"), nil)
+	w = openWith(t, &fakeCore{snapshot: full()}, Options{Agents: usualAgents(), Live: live, Autostart: &autostart.Tray, Version: "0.1.0"})
+	return w, filepath.Join(config, "autostart", "io.github.rollcall.Rollcall.desktop")
+}
+
+// openSettings opens the page of settings and waits until it shows what starts at login.
+func (w *window) openSettings() {
+	w.t.Helper()
+	w.ui.open(pageSettings)
+	w.until("what starts at login", func() bool { return !strings.Contains(onPage(w), "Reading what starts") })
+}
+
+// shows waits until the page shows text.
+func (w *window) shows(text string) {
+	w.t.Helper()
+	w.until(text, func() bool { return strings.Contains(onPage(w), text) })
+}
+
+func TestStartAtLogin(t *testing.T) {
+	w, path := loginWindow(t)
+	w.openSettings()
+	w.shows("does not start by itself")
+	box := w.ui.settings.login.box
+	if box.Checked {
+		t.Fatal("it is on before it was turned on")
+	}
+	w.ui.settings.scroll.ScrollToBottom()
+	w.shoot("settings-login-off")
+	test.Tap(box)
+	w.shows("Entry: " + path)
+	if s, err := autostart.Tray.State(); err != nil || !s.On || !box.Checked {
+		t.Errorf("%+v, %v", s, err)
+	}
+	w.shoot("settings-login-on")
+	test.Tap(box)
+	w.shows("does not start by itself")
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is left: %v", err)
+	}
+}
+
+// TestStartAtLoginFails: a folder that cannot be written to is named, and the switch goes back.
+func TestStartAtLoginFails(t *testing.T) {
+	w, path := loginWindow(t)
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(folder, []byte("no folder"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.openSettings()
+	box := w.ui.settings.login.box
+	test.Tap(box)
+	w.until("the reason", func() bool { return !box.Checked && strings.Contains(onPage(w), folder) })
+	w.ui.settings.scroll.ScrollToBottom()
+	w.shoot("settings-login-failed")
+}
+
+// TestStartAtLoginEdited: a file that was edited by hand is named, and stays as it is.
+func TestStartAtLoginEdited(t *testing.T) {
+	w, path := loginWindow(t)
+	if _, err := autostart.Tray.On(); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(own), "Exec=\"", "Exec=nice \"", 1)
+	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.openSettings()
+	w.shows("was changed by hand")
+	box := w.ui.settings.login.box
+	if !box.Checked {
+		t.Error("the switch is off, although the file starts something")
+	}
+	w.ui.settings.scroll.ScrollToBottom()
+	w.shoot("settings-login-edited")
+	test.Tap(box)
+	w.until("the refusal", func() bool { return box.Checked && strings.Contains(onPage(w), "stop starting the tray at login") })
+	if now, _ := os.ReadFile(path); string(now) != edited {
+		t.Errorf("the file is now %q", now)
+	}
+	// What the user moved away is out of the way when the page is opened again.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	w.ui.open(pageSessions)
+	w.ui.open(pageSettings)
+	w.shows("does not start by itself")
+	if strings.Contains(onPage(w), "by hand") {
+		t.Error("the old problem is still shown")
+	}
+}
+
+// TestCheckForUpdates: the feed is asked when the button is pressed, and its answer or its failure is shown.
+func TestCheckForUpdates(t *testing.T) {
+	asked := make(chan struct{}, 10)
+	answer := `{"tag_name":"v0.2.0","html_url":"https://example.org/rollcall/v0.2.0"}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	w, _ := loginWindow(t)
+	w.openSettings()
+	page := w.ui.settings
+	test.Tap(page.newest.button)
+	w.shows("no address is set")
+	page.scroll.ScrollToBottom()
+	w.shoot("settings-updates-none")
+	address := entryWith(t, w, "https://example.org/releases/latest")
+	address.SetText("http://example.org/")
+	test.Tap(buttonNamed(t, w, "Save address"))
+	w.shows("the address was not saved: feed must begin with https://")
+	address.SetText(server.URL)
+	test.Tap(buttonNamed(t, w, "Save address"))
+	w.until("the address in force", func() bool { return page.newest.feed == server.URL })
+	if len(asked) > 0 {
+		t.Fatal("the feed was asked before the button was pressed")
+	}
+	test.Tap(page.newest.button)
+	w.shows("newest: 0.2.0; update with the package manager")
+	w.shows("https://example.org/rollcall/v0.2.0")
+	w.shoot("settings-updates-newer")
+	answer = `{"tag_name":"v0.1.0"}`
+	test.Tap(page.newest.button)
+	w.shows("this program is up to date")
+	if strings.Contains(onPage(w), "example.org/rollcall") {
+		t.Error("the page of an older answer is still shown")
+	}
+	answer = "<html>"
+	test.Tap(page.newest.button)
+	w.shows("did not tell the newest version")
+	w.shoot("settings-updates-failed")
+	if len(asked) != 3 || page.newest.button.Disabled() {
+		t.Errorf("asked %d times, disabled: %v", len(asked), page.newest.button.Disabled())
+	}
+}
+
+func entryWith(t *testing.T, w *window, placeholder string) *widgets.Entry {
+	t.Helper()
+	for _, o := range visible(w.ui.settings.content) {
+		if e, ok := o.(*widgets.Entry); ok && e.PlaceHolder == placeholder {
+			return e
+		}
+	}
+	t.Fatalf("no field %q", placeholder)
+	return nil
+}
+
+func buttonNamed(t *testing.T, w *window, name string) *widgets.Button {
+	t.Helper()
+	for _, o := range visible(w.ui.settings.content) {
+		if b, ok := o.(*widgets.Button); ok && b.Text == name {
+			return b
+		}
+	}
+	t.Fatalf("no button %q", name)
+	return nil
+}

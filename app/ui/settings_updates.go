@@ -1,0 +1,100 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+	"rollcall/app/updates"
+)
+
+// updatesCheck asks the feed of the settings for the newest version when its button is pressed, and never by itself. It is used
+// on Fyne's goroutine only.
+type updatesCheck struct {
+	settings *settingsPage
+	button   *widgets.Button
+	answer   *widget.Label
+	page     *widgets.SelectText // the address of the newest release; empty: none is shown
+	failed   *widgets.Banner
+	feed     string // of the settings
+}
+
+// updates returns the fields of the feed, and the button that asks it.
+func (p *settingsPage) updates() []fyne.CanvasObject {
+	c := &updatesCheck{settings: p, answer: widgets.Hint(""), page: widgets.NewSelectText(""), failed: widgets.NewBanner("waiting")}
+	shown := ""
+	feed := p.ui.host.NewEntry("https://example.org/releases/latest", nil)
+	edit := settings.Edit{Table: "updates", Key: "feed"}
+	save := p.ui.host.NewButton("Save address", nil, func() {
+		e := edit
+		if text := strings.TrimSpace(feed.Text); text != "" {
+			if err := updates.CheckFeed(text); err != nil {
+				c.show("", "", errors.New("the address was not saved: "+err.Error()))
+				return
+			}
+			e.Value = text
+		}
+		c.show("", "", nil)
+		p.change(e)
+	})
+	p.fields = append(p.fields, settingsField{edit, func(s *settings.Settings) {
+		c.feed = s.Updates.Feed
+		fillText(feed, &shown, s.Updates.Feed)
+	}})
+	c.button = p.ui.host.NewButton("Check for updates", nil, c.check)
+	c.answer.Hide()
+	c.page.Hide()
+	p.newest = c
+	return []fyne.CanvasObject{
+		widgets.NamedLong("Address of the releases", widgets.Border(nil, nil, save, feed)),
+		widgets.Flow(c.button), c.answer, c.page, c.failed.Content,
+		widgets.Hint("Only this button and rollcall version --check ask the address, and tell it nothing about you or this machine."),
+	}
+}
+
+// check asks the feed. It returns at once.
+func (c *updatesCheck) check() {
+	if c.feed == "" {
+		c.show("", "", errors.New("no address is set that could be asked: write it above and save it"))
+		return
+	}
+	c.button.Disable()
+	c.show("Asking "+short(c.feed)+"…", "", nil)
+	u, feed := c.settings.ui, c.feed
+	go func() {
+		r, err := updates.Newest(u.ctx, feed)
+		u.post(func() {
+			c.button.Enable()
+			switch {
+			case errors.Is(err, context.Canceled): // the window is closed
+			case err != nil:
+				c.show("", "", err)
+			default:
+				page := ""
+				if newer, _ := r.IsNewer(u.options.Version); newer {
+					page = r.Page
+				}
+				c.show(r.Describe(u.options.Version), page, nil)
+			}
+		})
+	}()
+}
+
+// show shows an answer with the address of its release, or why there is none.
+func (c *updatesCheck) show(answer, page string, failed error) {
+	c.answer.SetText(answer)
+	c.answer.Hidden = answer == ""
+	c.page.SetText(short(page))
+	c.page.Hidden = page == ""
+	text := ""
+	if failed != nil {
+		text = errorText(failed)
+	}
+	c.failed.Set(text)
+	c.settings.content.Refresh()
+}

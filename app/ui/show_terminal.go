@@ -1,0 +1,153 @@
+package ui
+
+import (
+	"context"
+	"errors"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/show"
+	"rollcall/app/ui/widgets"
+)
+
+// Shower shows sessions outside of the window; *show.Shower is one. Its methods take seconds.
+type Shower interface {
+	Show(ctx context.Context, agent adapters.Name, id string) (*show.Plan, error)
+	Attach(s *app.Session, o *show.Offer) (terminal string, err error)
+	Folder(s *app.Session) error
+	Editor(s *app.Session) (editor string, err error)
+}
+
+// goTo are the actions that lead from the details of a session to its terminal and its folder.
+type goTo struct {
+	ui         *UI
+	show, open *widgets.Button
+	busy       bool // a terminal is being shown
+}
+
+// newGoTo returns the actions for the session that d shows.
+func newGoTo(d *detailPane) *goTo {
+	g := &goTo{ui: d.ui}
+	g.show = d.button("Show terminal", "", func(s *app.Session) { g.showTerminal(*s) })
+	g.open = d.button("Open…", "", func(s *app.Session) { d.ui.showMenuBelow(g.open, d.ui.openItems(*s)) })
+	return g
+}
+
+// update enables what can be done with a session.
+func (g *goTo) update(s *app.Session) {
+	g.show.SetEnabled(g.ui.canShowTerminal(s) && !g.busy)
+	g.open.SetEnabled(g.ui.options.Shower != nil && s.HasLocalFolder())
+}
+
+// canShowTerminal reports whether it is worth trying to show the terminal of a session. Whether it is possible is found out then.
+func (u *UI) canShowTerminal(s *app.Session) bool {
+	return u.options.Shower != nil && s.Live() && s.Machine == "" && s.Remote == ""
+}
+
+func (g *goTo) showTerminal(s app.Session) {
+	g.busy = true
+	g.show.Disable()
+	g.ui.showTerminal(s, func() {
+		g.busy = false
+		g.show.SetEnabled(true)
+	})
+}
+
+// showTerminal shows the terminal of a session, or why that can't be done with what can be done instead. It returns at once; done
+// is called on Fyne's goroutine afterwards, and may be nil.
+func (u *UI) showTerminal(s app.Session, done func()) {
+	shower := u.options.Shower
+	if shower == nil {
+		return
+	}
+	go func() {
+		plan, err := shower.Show(u.ctx, s.Agent, s.ID)
+		u.post(func() {
+			if done != nil {
+				done()
+			}
+			var not *show.NotShownError
+			switch {
+			case errors.As(err, &not):
+				u.offerInstead(not)
+			case err != nil:
+				u.notify("The terminal was not shown: " + errorText(err))
+			case plan.Note != "":
+				u.notify("The terminal was raised; " + plan.Note + ".")
+			}
+		})
+	}()
+}
+
+// offerInstead shows why a terminal can't be shown, and what can be done instead.
+func (u *UI) offerInstead(e *show.NotShownError) {
+	s := e.Plan.Session
+	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
+	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(upperFirst(short(e.Reason())) + ".")}
+	var buttons []*widgets.Button
+	for i := range e.Plan.Offers {
+		o := &e.Plan.Offers[i]
+		if o.Command != nil {
+			body = append(body, widgets.NewLabel("In a terminal"), widgets.Inset(widgets.Paragraph(short(o.Shell()), widget.MediumImportance)))
+			var copyIt *widgets.Button
+			copyIt = u.host.NewButton("Copy command", widgets.PlainIcon("copy"), func() { u.copyText(copyIt, o.Shell()) })
+			buttons = append(buttons, copyIt)
+		}
+		switch o.Kind {
+		case show.OfferAttach:
+			if s.Machine == "" {
+				buttons = append(buttons, d.NewButton("Open a terminal", func() { u.attach(d, s, o) }))
+			}
+		case show.OfferFolder:
+			buttons = append(buttons, d.NewButton("Open folder", func() { d.Close(); u.openFolder(s) }))
+		case show.OfferResume: // the command, and the button of the details
+		}
+	}
+	d.ShowResult(body, buttons...)
+}
+
+// upperFirst returns a sentence with a capital first letter.
+func upperFirst(text string) string {
+	if text != "" && text[0] >= 'a' && text[0] <= 'z' {
+		return string(text[0]-'a'+'A') + text[1:]
+	}
+	return text
+}
+
+// attach opens a terminal that shows a session, and closes the sheet.
+func (u *UI) attach(d *widgets.Sheet, s app.Session, o *show.Offer) {
+	d.Close()
+	u.tryOutside("The session could not be shown in a terminal: ", func() error {
+		_, err := u.options.Shower.Attach(&s, o)
+		return err
+	})
+}
+
+// openItems returns the menu of what can be opened of a session.
+func (u *UI) openItems(s app.Session) []*fyne.MenuItem {
+	return []*fyne.MenuItem{
+		fyne.NewMenuItem("Open folder", func() { u.openFolder(s) }),
+		fyne.NewMenuItem("Open in editor", func() {
+			u.tryOutside("The editor was not opened: ", func() error {
+				_, err := u.options.Shower.Editor(&s)
+				return err
+			})
+		}),
+	}
+}
+
+func (u *UI) openFolder(s app.Session) {
+	u.tryOutside("The folder was not opened: ", func() error { return u.options.Shower.Folder(&s) })
+}
+
+// tryOutside runs f on another goroutine, and shows its error.
+func (u *UI) tryOutside(failed string, f func() error) {
+	go func() {
+		if err := f(); err != nil {
+			u.post(func() { u.notify(failed + errorText(err)) })
+		}
+	}()
+}

@@ -1,0 +1,321 @@
+package widgets
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+	"github.com/rivo/uniseg"
+)
+
+// Code shows texts of any length whole, in letters of one width, each line wrapped where it does not fit. It draws only
+// the rows that are visible, and prepares long texts on another goroutine. A row is never clipped: one that is wider
+// than expected gets smaller letters.
+type Code struct {
+	Content fyne.CanvasObject
+	// Changed is called when the rows were prepared, and so the height and IsWhole may have changed; it may be nil.
+	Changed func()
+
+	host     *Host
+	most     int // rows that are visible without scrolling; 0: as many as there is room for
+	parts    func() []CodePart
+	size     int // of the texts, in bytes
+	columns  int // for which the rows are, or are being, wrapped
+	latest   int // number of the last preparation
+	rows     []codeRow
+	ready    bool
+	scroll   *container.Scroll
+	drawn    *codeRows
+	endShown bool // the user has seen the last row
+}
+
+// CodePart is a text with a title. The title is Rollcall's own: its letters differ from those of every text.
+type CodePart struct{ Title, Text string }
+
+// codeRow is one line on the screen.
+type codeRow struct {
+	text    string
+	isTitle bool
+}
+
+const (
+	codeRowHeight = 17
+	codePad       = 8
+	// quickCode is the size in bytes up to which texts are prepared at once.
+	quickCode = 8 << 10
+	// maxCluster is the size in bytes of what counts as one character. A longer one, which only an attacker writes, is
+	// divided.
+	maxCluster = 64
+)
+
+// NewCode returns an empty view that is as high as its rows, up to most; 0: it takes the room that it is given.
+func (h *Host) NewCode(most int) *Code {
+	c := &Code{host: h, most: most, ready: true}
+	c.drawn = &codeRows{code: c}
+	c.drawn.ExtendBaseWidget(c.drawn)
+	c.scroll = container.NewVScroll(c.drawn)
+	c.scroll.OnScrolled = func(fyne.Position) { c.scrolled() }
+	c.Content = container.New(codeLayout{c}, c.scroll)
+	return c
+}
+
+// Set shows other texts. parts is called on another goroutine if size, their size in bytes, is large.
+func (c *Code) Set(size int, parts func() []CodePart) {
+	c.size, c.parts, c.endShown = size, parts, false
+	c.scroll.Offset = fyne.Position{}
+	c.prepare()
+}
+
+// IsReady reports whether the texts are shown. While a long text is being prepared, nothing of it is.
+func (c *Code) IsReady() bool { return c.ready }
+
+// Height returns the height at which all rows are visible.
+func (c *Code) Height() float32 { return float32(max(len(c.rows), 1))*codeRowHeight + 2*codePad }
+
+// Rows returns the number of rows.
+func (c *Code) Rows() int { return len(c.rows) }
+
+// Visible returns the number of rows that are visible at the same time.
+func (c *Code) Visible() int { return int(c.scroll.Size().Height / codeRowHeight) }
+
+// IsEndSeen reports whether the last row is visible, or was since Set.
+func (c *Code) IsEndSeen() bool { return c.endShown }
+
+// Texts returns the rows that are visible now, for tests and accessibility.
+func (c *Code) Texts() []string {
+	first, last := c.visible()
+	out := make([]string, 0, last-first)
+	for _, r := range c.rows[first:last] {
+		out = append(out, r.text)
+	}
+	return out
+}
+
+// All returns all rows, for tests.
+func (c *Code) All() []string {
+	out := make([]string, 0, len(c.rows))
+	for _, r := range c.rows {
+		out = append(out, r.text)
+	}
+	return out
+}
+
+// ScrollToEnd shows the last row.
+func (c *Code) ScrollToEnd() {
+	c.scroll.ScrollToBottom()
+	c.scrolled()
+}
+
+// PageDown scrolls by most of a page; a negative n scrolls up.
+func (c *Code) PageDown(n int) {
+	at := c.scroll.Offset.Y + float32(n)*max(c.scroll.Size().Height-codeRowHeight, codeRowHeight)
+	c.scroll.ScrollToOffset(fyne.NewPos(0, min(max(at, 0), max(c.drawn.MinSize().Height-c.scroll.Size().Height, 0))))
+	c.scrolled()
+}
+
+func (c *Code) scrolled() {
+	c.noteEnd()
+	c.drawn.Refresh()
+}
+
+// noteEnd records that the end is visible.
+func (c *Code) noteEnd() {
+	height := c.scroll.Size().Height
+	if seen := c.endShown; !seen && c.ready && height > 0 && c.scroll.Offset.Y+height >= c.drawn.MinSize().Height-codePad {
+		c.endShown = true
+		if c.Changed != nil {
+			c.Changed()
+		}
+	}
+}
+
+// visible returns which rows are visible.
+func (c *Code) visible() (first, last int) {
+	first = max(int((c.scroll.Offset.Y-codePad)/codeRowHeight), 0)
+	last = int((c.scroll.Offset.Y+c.scroll.Size().Height-codePad)/codeRowHeight) + 1
+	return min(first, len(c.rows)), min(max(last, 0), len(c.rows))
+}
+
+// prepare wraps the texts for the present width.
+func (c *Code) prepare() {
+	if c.parts == nil || c.columns == 0 {
+		return
+	}
+	c.latest++
+	number, columns, parts := c.latest, c.columns, c.parts
+	if c.size <= quickCode {
+		c.take(wrapParts(parts(), columns))
+		return
+	}
+	c.ready, c.rows = false, []codeRow{{text: "Preparing the text…", isTitle: true}}
+	c.show()
+	go func() {
+		rows := wrapParts(parts(), columns)
+		c.host.Post(func() {
+			if number == c.latest {
+				c.take(rows)
+			}
+		})
+	}()
+}
+
+func (c *Code) take(rows []codeRow) {
+	c.rows, c.ready = rows, true
+	c.show()
+	c.noteEnd()
+	if c.Changed != nil {
+		c.Changed()
+	}
+}
+
+func (c *Code) show() {
+	c.drawn.Refresh()
+	c.scroll.Refresh()
+}
+
+// resized wraps the texts again if another number of letters fits.
+func (c *Code) resized(width float32) {
+	letter := fyne.MeasureText("M", TextSize(theme.SizeNameText), fyne.TextStyle{Monospace: true}).Width
+	columns := max(int((width-2*codePad-TextSize(theme.SizeNameScrollBar))/letter), 8)
+	if columns != c.columns {
+		c.columns = columns
+		c.prepare()
+	}
+	c.noteEnd()
+}
+
+// codeLayout gives the scroll container its room.
+type codeLayout struct{ code *Code }
+
+// Layout implements fyne.Layout.
+func (l codeLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	place(objects[0], 0, 0, size.Width, size.Height)
+	l.code.resized(size.Width)
+}
+
+// MinSize implements fyne.Layout.
+func (l codeLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	rows := 3
+	if l.code.most > 0 {
+		rows = min(max(len(l.code.rows), 1), l.code.most)
+	}
+	return fyne.NewSize(100, float32(rows)*codeRowHeight+2*codePad)
+}
+
+// codeRows draws the visible rows.
+type codeRows struct {
+	widget.BaseWidget
+	code *Code
+}
+
+// CreateRenderer implements fyne.Widget.
+func (w *codeRows) CreateRenderer() fyne.WidgetRenderer {
+	r := &codeRenderer{rows: w}
+	r.Refresh()
+	return r
+}
+
+// codeRenderer has one text per visible row, which it uses again for others.
+type codeRenderer struct {
+	rows  *codeRows
+	texts []*canvas.Text
+	out   []fyne.CanvasObject
+}
+
+// MinSize returns the height of all rows.
+func (r *codeRenderer) MinSize() fyne.Size {
+	return fyne.NewSize(40, float32(len(r.rows.code.rows))*codeRowHeight+2*codePad)
+}
+
+// Objects returns the texts of the visible rows.
+func (r *codeRenderer) Objects() []fyne.CanvasObject { return r.out }
+
+// Destroy does nothing.
+func (r *codeRenderer) Destroy() {}
+
+// Layout draws the rows that are visible at that size.
+func (r *codeRenderer) Layout(fyne.Size) { r.Refresh() }
+
+// Refresh fills the texts with the visible rows.
+func (r *codeRenderer) Refresh() {
+	c := r.rows.code
+	first, last := c.visible()
+	for len(r.texts) < last-first {
+		r.texts = append(r.texts, canvas.NewText("", nil))
+	}
+	r.out = r.out[:0]
+	width := r.rows.Size().Width - 2*codePad
+	for i, row := range c.rows[first:last] {
+		t := r.texts[i]
+		t.Text, t.TextStyle, t.TextSize, t.Color = row.text, fyne.TextStyle{Monospace: !row.isTitle, Bold: row.isTitle}, TextSize(theme.SizeNameText), ThemeColor(theme.ColorNameForeground)
+		if row.isTitle {
+			t.TextSize, t.Color = TextSize(theme.SizeNameCaptionText), ThemeColor(ColorMuted)
+		}
+		if wide := fyne.MeasureText(t.Text, t.TextSize, t.TextStyle).Width; wide > width && width > 0 {
+			t.TextSize *= width / wide
+		}
+		place(t, codePad, codePad+float32(first+i)*codeRowHeight, max(width, 0), codeRowHeight)
+		t.Refresh()
+		r.out = append(r.out, t)
+	}
+	canvas.Refresh(r.rows)
+}
+
+// wrapParts returns the rows of parts, of that many letters at most.
+func wrapParts(parts []CodePart, columns int) (rows []codeRow) {
+	for i, p := range parts {
+		if p.Title != "" {
+			if i > 0 {
+				rows = append(rows, codeRow{isTitle: true})
+			}
+			rows = append(rows, codeRow{text: p.Title, isTitle: true})
+		}
+		for line := range strings.SplitSeq(p.Text, "\n") {
+			for _, text := range wrapLine(line, columns) {
+				rows = append(rows, codeRow{text: text})
+			}
+		}
+	}
+	return rows
+}
+
+// wrapLine divides a line into rows. No character is left out, also no space.
+func wrapLine(line string, columns int) (rows []string) {
+	// In half columns: a character that the font of one width lacks may take two and a half columns.
+	const narrow, wide = 2, 5
+	room := columns * narrow
+	begin, used := 0, 0
+	for at := 0; at < len(line); {
+		n, width := 1, narrow
+		if line[at] >= utf8.RuneSelf || at+1 < len(line) && line[at+1] >= utf8.RuneSelf {
+			n = cluster(line[at:])
+			if n > 1 || line[at] >= utf8.RuneSelf {
+				width = wide
+			}
+		}
+		if used+width > room {
+			rows = append(rows, line[begin:at])
+			begin, used = at, 0
+		}
+		at, used = at+n, used+width
+	}
+	return append(rows, line[begin:])
+}
+
+// cluster returns the size in bytes of the first character of s, as a reader counts characters.
+func cluster(s string) int {
+	// A window: the search for the end of a character of a megabyte would be repeated for each of its parts.
+	window := s[:min(len(s), 2*maxCluster)]
+	first, _, _, _ := uniseg.FirstGraphemeClusterInString(window, -1)
+	n := len(first)
+	if n <= maxCluster {
+		return max(n, 1)
+	}
+	for n = maxCluster; n > 1 && !utf8.RuneStart(s[n]); n-- {
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package usage
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/settings"
+)
+
+// inZone makes a zone the local one for the test.
+func inZone(t *testing.T, name string) {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		t.Skipf("time zones are not installed: %v", err)
+	}
+	was := time.Local
+	time.Local = zone
+	t.Cleanup(func() { time.Local = was })
+}
+
+func step(at string, tokens int64, turns int) adapters.Usage {
+	from, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		panic(err)
+	}
+	return adapters.Usage{At: from.UTC().Truncate(adapters.UsageStep), Tokens: adapters.Tokens{Input: tokens}, Turns: turns}
+}
+
+func sessionOf(steps ...adapters.Usage) app.Session {
+	var s app.Session
+	s.ID, s.Agent, s.Model = "one", adapters.Codex, "m"
+	s.Tokens, s.Usage = &adapters.Tokens{}, steps
+	for _, u := range steps {
+		s.Tokens.Add(u.Tokens)
+		s.CostUSD += u.CostUSD
+		s.LastActivityAt = u.At.Add(time.Minute)
+	}
+	return s
+}
+
+// What was used right before and right after midnight counts on either day, also where midnight is not at a full hour of UTC.
+func TestDaysAreLocal(t *testing.T) {
+	for zone, offset := range map[string]string{
+		"UTC": "Z", "Asia/Kathmandu": "+05:45", "Pacific/Chatham": "+13:45", "Asia/Kolkata": "+05:30", "America/Los_Angeles": "-07:00",
+	} {
+		t.Run(zone, func(t *testing.T) {
+			inZone(t, zone)
+			s := sessionOf(step("2026-10-20T23:59:59"+offset, 3, 1), step("2026-10-21T00:00:00"+offset, 5, 2), step("2026-10-21T14:00:00"+offset, 7, 0))
+			table := Of([]app.Session{s}, ByDay, nil, time.Time{})
+			if len(table.Rows) != 2 {
+				t.Fatalf("%+v", table.Rows)
+			}
+			today, before := table.Rows[0], table.Rows[1]
+			if today.Key != "2026-10-21" || today.Tokens.Input != 12 || today.Turns != 2 || today.Sessions != 1 {
+				t.Errorf("%+v", today)
+			}
+			if before.Key != "2026-10-20" || before.Tokens.Input != 3 || before.Turns != 1 || before.Sessions != 1 {
+				t.Errorf("%+v", before)
+			}
+			if table.Total.Sessions != 1 || table.Total.Turns != 3 || table.Total.Tokens.Input != 15 {
+				t.Errorf("%+v", table.Total)
+			}
+		})
+	}
+}
+
+// Only what was used since counts, of every session and however it is grouped.
+func TestSince(t *testing.T) {
+	inZone(t, "Europe/Berlin")
+	now := time.Date(2026, 11, 3, 15, 4, 5, 0, time.Local)
+	if got := Start(now, 7*24*time.Hour); !got.Equal(time.Date(2026, 10, 27, 0, 0, 0, 0, time.Local)) {
+		t.Errorf("7 days begin %s", got)
+	}
+	if got := Start(now, 12*time.Hour); !got.Equal(time.Date(2026, 11, 3, 3, 0, 0, 0, time.Local)) {
+		t.Errorf("12 hours begin %s", got)
+	}
+	if !Start(now, app.All).IsZero() || Period(now, time.Time{}) != app.All {
+		t.Error("all time begins")
+	}
+	start := Start(now, 7*24*time.Hour)
+	if now.Add(-Period(now, start)).After(start) {
+		t.Error("sessions of the first day are not read")
+	}
+	old := sessionOf(step("2026-09-01T10:00:00Z", 100, 5))
+	both := sessionOf(step("2026-10-26T22:45:00Z", 10, 1), step("2026-10-26T23:00:00Z", 20, 2), step("2026-11-03T10:00:00Z", 40, 4))
+	for _, by := range Ways {
+		table := Of([]app.Session{old, both}, by, map[string]settings.Price{"m": {Input: 1e6}}, start)
+		if r := table.Total; r.Sessions != 1 || r.Tokens.Input != 60 || r.Turns != 6 || r.CostUSD != 60 || r.Costed != 1 {
+			t.Errorf("by %s: %+v", by, r)
+		}
+	}
+}
+
+// A session of an agent that does not say when it used what counts as a whole, at its last activity.
+func TestUntimed(t *testing.T) {
+	inZone(t, "UTC")
+	s := sessionOf(step("2026-11-03T10:00:00Z", 10, 1))
+	s.Usage, s.CostUSD = nil, 2
+	none := s
+	none.Tokens, none.CostUSD = nil, 0
+	list := []app.Session{s, none}
+	table := Of(list, ByDay, nil, time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC))
+	if len(table.Rows) != 1 || table.Untimed != 1 {
+		t.Fatalf("%+v", table)
+	}
+	if r := table.Rows[0]; r.Key != "2026-11-03" || r.Sessions != 2 || r.Unknown != 1 || r.Tokens.Input != 10 || r.CostUSD != 2 || r.Costed != 1 || r.Turns != 0 {
+		t.Errorf("%+v", r)
+	}
+	if table = Of(list, ByDay, nil, time.Date(2026, 11, 4, 0, 0, 0, 0, time.UTC)); table.Total.Sessions != 0 || table.Untimed != 0 {
+		t.Errorf("%+v", table)
+	}
+}
+
+// The rows add up to the totals of the sessions, however they are grouped, and the days from any day on to the total from then on.
+func TestRowsAddUp(t *testing.T) {
+	inZone(t, "America/St_Johns")
+	rng := rand.New(rand.NewPCG(1, 2))
+	var sessions []app.Session
+	var want adapters.Tokens
+	for range 300 {
+		var steps []adapters.Usage
+		at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rng.IntN(40*96)) * adapters.UsageStep)
+		for range 1 + rng.IntN(30) {
+			steps = append(steps, adapters.Usage{At: at, Turns: rng.IntN(3), CostUSD: rng.Float64(),
+				Tokens: adapters.Tokens{Input: rng.Int64N(1000), Output: rng.Int64N(1000), CacheRead: rng.Int64N(1e6), CacheWrite: rng.Int64N(99), Reasoning: rng.Int64N(9)}})
+			at = at.Add(time.Duration(1+rng.IntN(60)) * adapters.UsageStep)
+		}
+		s := sessionOf(steps...)
+		s.CWD, s.Branch = []string{"/a", "/b", ""}[rng.IntN(3)], []string{"main", ""}[rng.IntN(2)]
+		want.Add(*s.Tokens)
+		sessions = append(sessions, s)
+	}
+	for _, by := range Ways {
+		for back := range 60 {
+			since := time.Time{}
+			if back > 0 {
+				since = time.Date(2026, 12, 1, 0, 0, 0, 0, time.Local).AddDate(0, 0, -back)
+			}
+			table := Of(sessions, by, nil, since)
+			var sum Row
+			for _, r := range table.Rows {
+				sum.Tokens.Add(r.Tokens)
+				sum.Turns += r.Turns
+				if by == ByDay && !since.IsZero() && r.Key < since.Format(time.DateOnly) {
+					t.Fatalf("since %s there is %s", since, r.Key)
+				}
+			}
+			if sum.Tokens != table.Total.Tokens || sum.Turns != table.Total.Turns || since.IsZero() && sum.Tokens != want {
+				t.Fatalf("by %s since %s: %+v, total %+v", by, since, sum, table.Total)
+			}
+		}
+	}
+}

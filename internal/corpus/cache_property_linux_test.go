@@ -1,0 +1,383 @@
+package corpus_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/all"
+	"rollcall/internal/corpus"
+	"rollcall/proc"
+)
+
+// stores names the folders below the home whose files the test of an agent changes.
+var stores = map[adapters.Name][]string{
+	adapters.ClaudeCode: {".claude/projects"},
+	adapters.Codex:      {".codex/sessions"},
+	adapters.OpenCode:   {".local/share/opencode/storage"},
+	adapters.Pi:         {".pi/agent/sessions"},
+	adapters.PiRust:     {".pi/agent/sessions"},
+}
+
+// TestCacheChangesNothing: whatever happens to the agents' files between two questions, the answer with the cache
+// is the answer without it. ROLLCALL_CACHE_STEPS is the number of changes for each agent.
+func TestCacheChangesNothing(t *testing.T) {
+	steps := 150
+	if n, err := strconv.Atoi(os.Getenv("ROLLCALL_CACHE_STEPS")); err == nil {
+		steps = n
+	}
+	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.Pi, adapters.PiRust} {
+		t.Run(string(name), func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "corpus")
+			if _, err := corpus.Write(dir, corpus.Options{Sessions: 400, Live: 4, Seed: 11, Now: time.Now(), Scale: 0.01}); err != nil {
+				t.Fatal(err)
+			}
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			c := &cacheCheck{T: t, name: name, home: filepath.Join(dir, "home"), table: proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc")),
+				facts: filepath.Join(t.TempDir(), "facts"), rng: rand.New(rand.NewPCG(seed, 1)), original: map[string][]byte{}, began: time.Now()}
+			everyAdapter(t, c.table, c.home) // clears the environment
+			for _, store := range stores[name] {
+				c.dirs = append(c.dirs, filepath.Join(c.home, store))
+			}
+			c.keepFew(14)
+			for i := range steps {
+				did := c.change()
+				if c.ask(); t.Failed() {
+					t.Fatalf("step %d: %s", i, strings.Join(did, "; "))
+				}
+				if i%1000 == 999 {
+					t.Logf("%d steps", i+1)
+				}
+			}
+			t.Logf("%d answers with %d sessions on average", steps, c.sessions/steps)
+		})
+	}
+}
+
+type cacheCheck struct {
+	*testing.T
+	name     adapters.Name
+	home     string
+	table    proc.Lister
+	facts    string
+	dirs     []string
+	rng      *rand.Rand
+	sessions int // in all answers
+	total    int // the highest count of tokens that was appended
+	began    time.Time
+	edited   bool              // the last change edited files in place
+	whole    bool              // the last question was about all sessions
+	original map[string][]byte // what the files held at first
+}
+
+func (c *cacheCheck) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// files returns the regular files of the agent.
+func (c *cacheCheck) files() (files []string) {
+	for _, dir := range c.dirs {
+		c.must(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				files = append(files, path)
+			}
+			return err
+		}))
+	}
+	return files
+}
+
+// shortName is the name of a file of pi_agent_rust.
+var shortName = regexp.MustCompile(`_[0-9a-f]{8}\.jsonl$`)
+
+// keepFew removes sessions, so that a question is quick. Of OpenCode's old store these are the session files.
+func (c *cacheCheck) keepFew(n int) {
+	files := c.files()
+	c.rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	for _, path := range files {
+		if strings.Contains(path, "/message/") || strings.Contains(path, "/part/") {
+			continue
+		}
+		if c.name == adapters.PiRust && !shortName.MatchString(path) {
+			c.must(os.Remove(path)) // the other agent's in the same store
+			continue
+		}
+		if n--; n < 0 {
+			c.must(os.Remove(path))
+		}
+	}
+	for _, path := range c.files() {
+		text, err := os.ReadFile(path)
+		c.must(err)
+		c.original[path] = text
+	}
+	if c.name == adapters.OpenCode { // the test is about its files
+		databases, err := filepath.Glob(filepath.Join(c.home, ".local/share/opencode/opencode.db*"))
+		c.must(err)
+		for _, path := range databases {
+			c.must(os.Remove(path))
+		}
+	}
+	for _, dir := range c.dirs {
+		var folders []string
+		c.must(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && path != dir {
+				folders = append(folders, path)
+			}
+			return err
+		}))
+		for _, path := range slices.Backward(folders) {
+			_ = os.Remove(path) // the empty ones
+		}
+	}
+}
+
+// most is the largest size of a file. Larger transcripts are read at both ends, and what was in the middle is known
+// only to who saw it being written: that is so without the cache, too.
+const most = 100 << 10
+
+// change changes some files and returns what it did. Either files are edited in place, or something else happens to
+// them: a file that was edited before its end and has grown since the last question looks as if it had only grown. No
+// agent does both, and to notice it all of the file would have to be read.
+func (c *cacheCheck) change() (did []string) {
+	edit := c.whole && c.rng.IntN(4) == 0
+	c.edited = edit
+	for range 1 + c.rng.IntN(3) {
+		files := c.files()
+		if c.name == adapters.OpenCode {
+			files = c.openCodeFiles(files)
+		}
+		if len(files) == 0 {
+			c.Fatal("no files are left")
+		}
+		path := files[c.rng.IntN(len(files))]
+		other := files[c.rng.IntN(len(files))]
+		did = append(did, c.changeOne(path, other, edit))
+	}
+	return did
+}
+
+func (c *cacheCheck) changeOne(path, other string, edit bool) string {
+	info, err := os.Stat(path)
+	c.must(err)
+	text, err := os.ReadFile(path)
+	c.must(err)
+	from, err := os.ReadFile(other)
+	c.must(err)
+	inPlace := func(data []byte, flags int) {
+		f, err := os.OpenFile(path, os.O_WRONLY|flags, 0)
+		c.must(err)
+		_, err = f.Write(data)
+		c.must(errors.Join(err, f.Close()))
+	}
+	backdate := func() { c.must(os.Chtimes(path, time.Time{}, info.ModTime())) }
+	what := ""
+	switch kind := c.rng.IntN(13); {
+	case edit && !strings.HasSuffix(string(text), "\n") && !strings.HasSuffix(path, ".json"):
+		what = "leave, since what was read of it with its unfinished line is not kept"
+	case edit:
+		what = "other bytes, same size and time"
+		inPlace(c.otherDigits(text), 0)
+		backdate()
+	case kind >= 11 && c.original[path] != nil:
+		what = "as at first"
+		c.must(os.Remove(path)) // it may be a link to another one
+		c.must(os.WriteFile(path, c.original[path], 0o600))
+	case kind <= 2 && len(text) < most && !strings.HasSuffix(path, ".json"):
+		what = "append"
+		inPlace(c.someLines(from), os.O_APPEND)
+	case kind == 3 && len(text) < most && !strings.HasSuffix(path, ".json"):
+		what = "append with the same time"
+		inPlace(c.someLines(from), os.O_APPEND)
+		backdate()
+	case kind == 4:
+		what = "truncate"
+		c.must(os.Truncate(path, int64(c.rng.IntN(len(text)+1))))
+	case kind == 5:
+		what = "write again"
+		if data := c.sameID(path, text, from); len(data) <= len(text) {
+			inPlace(data, os.O_TRUNC)
+		} else {
+			c.must(errors.Join(os.WriteFile(path+".new", data, 0o600), os.Rename(path+".new", path)))
+		}
+	case kind == 6:
+		what = "replace by another file of the same size and time"
+		c.must(errors.Join(os.WriteFile(path+".new", c.otherDigits(text), 0o600), os.Rename(path+".new", path)))
+		backdate()
+	case kind == 7:
+		what = "rename there and back"
+		c.must(errors.Join(os.Rename(path, path+".away"), os.Rename(path+".away", path)))
+	case kind == 8 || kind == 9:
+		what = "exchange with " + other
+		c.must(errors.Join(os.Rename(path, path+".away"), os.Rename(cmp.Or(map[bool]string{true: path + ".away"}[other == path], other), path)))
+		if other != path {
+			c.must(os.Rename(path+".away", other))
+		}
+	case kind == 10:
+		what = "hard link to " + other
+		if other != path {
+			c.must(errors.Join(os.Remove(path), os.Link(other, path)))
+		}
+	default:
+		what = "touch"
+		c.must(os.Chtimes(path, time.Time{}, info.ModTime().Add(time.Duration(c.rng.IntN(2000)-1000)*time.Millisecond)))
+	}
+	return what + " " + path
+}
+
+// someLines returns some lines of a transcript, of which the last may be cut off.
+func (c *cacheCheck) someLines(text []byte) []byte {
+	lines := strings.SplitAfter(string(text), "\n")
+	begin := c.rng.IntN(len(lines))
+	some := strings.Join(lines[begin:min(len(lines), begin+1+c.rng.IntN(6))], "")
+	if c.rng.IntN(4) == 0 {
+		some = some[:c.rng.IntN(len(some)+1)]
+	}
+	out := totals.ReplaceAllFunc([]byte(some), func([]byte) []byte {
+		c.total++
+		return fmt.Appendf(nil, `"total_tokens":%d`, 1_000_000+c.total)
+	})
+	if c.name != adapters.Codex {
+		return out
+	}
+	return timestamp.ReplaceAllFunc(out, func([]byte) []byte {
+		c.total++
+		at := c.began.Add(time.Duration(c.total) * time.Millisecond)
+		return fmt.Appendf(nil, `{"timestamp":"%s"`, at.UTC().Format("2006-01-02T15:04:05.000Z"))
+	})
+}
+
+// Codex's cumulative counts and times never go back: it reads them from the end.
+var (
+	totals    = regexp.MustCompile(`"total_tokens":\s*[0-9]+`)
+	timestamp = regexp.MustCompile(`\{"timestamp":"[^"]*"`)
+)
+
+// sameID returns the text of another file. A file of OpenCode's has its id within it and keeps its kind.
+func (c *cacheCheck) sameID(path string, text, other []byte) []byte {
+	if strings.HasSuffix(path, ".json") {
+		return c.otherDigits(append(text, '\n'))
+	}
+	return other
+}
+
+var number = regexp.MustCompile(`(tokens"?|input|output|read|write|total|created|completed|updated)"?:\s*[0-9]+`)
+
+// otherDigits changes the last digits of some numbers: tokens and times.
+func (c *cacheCheck) otherDigits(text []byte) []byte {
+	out := slices.Clone(text)
+	places := number.FindAllIndex(out, -1)
+	places = slices.DeleteFunc(places, func(at []int) bool { return strings.HasSuffix(string(out[:at[0]]), "total_") })
+	for range 1 + c.rng.IntN(3) {
+		if len(places) > 0 {
+			out[places[c.rng.IntN(len(places))][1]-1] = byte('0' + c.rng.IntN(10))
+		}
+	}
+	return out
+}
+
+// openCodeFiles leaves out the messages that OpenCode does not write any more: those before the last two of a session.
+func (c *cacheCheck) openCodeFiles(files []string) []string {
+	last := map[string]string{}
+	before := map[string]string{}
+	slices.Sort(files)
+	for _, path := range files {
+		if dir := filepath.Dir(path); strings.Contains(path, "/message/") {
+			before[dir], last[dir] = last[dir], path
+		}
+	}
+	return slices.DeleteFunc(files, func(path string) bool {
+		dir := filepath.Dir(path)
+		switch {
+		case strings.Contains(path, "/message/"):
+			_, err := os.Stat(filepath.Join(dir, "../../session"))
+			return err != nil || path != last[dir]
+		case strings.Contains(path, "/part/"):
+			return !strings.HasSuffix(last[filepath.Join(filepath.Dir(filepath.Dir(dir)), "message")], filepath.Base(dir)+".json") && c.rng.IntN(20) > 0
+		}
+		return !strings.Contains(path, "/session/")
+	})
+}
+
+// ask compares the answer with the cache to that without it.
+func (c *cacheCheck) ask() {
+	q := adapters.Query{Totals: c.rng.IntN(3) > 0, Once: c.rng.IntN(3) > 0}
+	if c.whole = c.edited || c.rng.IntN(4) > 0; !c.whole {
+		q.Since = time.Now().Add(-time.Duration(c.rng.IntN(60*24)) * time.Hour)
+	}
+	cached := func() string {
+		facts := factsIn(c, c.facts)
+		facts.SaveAlways()
+		return c.answer(facts, q)
+	}
+	// Evidence has times of day, and the age of what is young: an answer that differs is asked for again.
+	var with, without string
+	for range 3 {
+		if with, without = cached(), c.answer(nil, q); with == without {
+			return
+		}
+	}
+	a, b := strings.Split(with, "\n"), strings.Split(without, "\n")
+	for i := range max(len(a), len(b)) {
+		x, y := "", ""
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			c.Errorf("%+v\nwith the cache %s\nwithout        %s", q, x, y)
+			return
+		}
+	}
+}
+
+// age is the part of an evidence that changes with the time.
+var age = regexp.MustCompile(` for [0-9]+ (s|min|h|days)`)
+
+// answer asks a new adapter.
+func (c *cacheCheck) answer(facts *adapters.FactsCache, q adapters.Query) string {
+	list := all.New(c.table, all.Config{Home: c.home, Facts: facts})
+	a := list[slices.IndexFunc(list, func(a adapters.Adapter) bool { return a.Name() == c.name })]
+	roll, err := a.Discover(c.Context(), q)
+	if facts != nil {
+		c.sessions += len(roll.Sessions)
+	}
+	var lines []string
+	for i := range roll.Sessions {
+		s := &roll.Sessions[i]
+		tokens := "no tokens"
+		if s.Tokens != nil && q.Totals { // without Query.Totals they may be known or not
+			tokens = fmt.Sprintf("%+v, %v USD", *s.Tokens, s.CostUSD)
+		}
+		for _, at := range []*time.Time{&s.StartedAt, &s.LastActivityAt, &s.TurnStartedAt} {
+			*at = at.UTC()
+		}
+		s.Tokens, s.CostUSD = nil, 0
+		lines = append(lines, fmt.Sprintf("%+v %s", *s, tokens))
+	}
+	slices.Sort(lines)
+	for i := range lines {
+		lines[i] = age.ReplaceAllString(lines[i], "")
+	}
+	if c.name == adapters.Codex {
+		roll.Skipped = nil // how many lines are read from the end depends on what was known before
+	}
+	return strings.Join(append(lines, fmt.Sprint(roll.Skipped, roll.Versions, err)), "\n")
+}

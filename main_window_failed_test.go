@@ -1,0 +1,72 @@
+//go:build desktop && linux && !headless
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/desktoptest"
+	"rollcall/internal/keepertest"
+)
+
+// TestWindowCannotOpen: where the window cannot be opened, the tray stays and a notification names what is missing and the
+// package that brings it.
+func TestWindowCannotOpen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		env  []string // of the tray, in addition
+		want string
+	}{
+		"Wayland without Xwayland": {[]string{"DISPLAY=", "WAYLAND_DISPLAY=wayland-0"}, "has no Xwayland, which it needs. Install xwayland (Debian, Ubuntu)"},
+		"a display without OpenGL": {[]string{"__EGL_VENDOR_LIBRARY_FILENAMES=/nowhere", "__GLX_VENDOR_LIBRARY_NAME=nowhere", "LIBGL_DRIVERS_PATH=/nowhere"}, "install libegl1, libgles2 and libgl1-mesa-dri (Debian, Ubuntu)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
+			rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
+			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
+				env: slices.Concat(d.Env(), adaptertest.Env(rec), tt.env, []string{asProgram + "=1", "XDG_STATE_HOME=" + t.TempDir()})}
+			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
+			tray := p.command()
+			if err := tray.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = tray.Process.Signal(os.Interrupt)
+				_ = tray.Wait()
+			}()
+			hasIcon := func() bool {
+				items, err := d.TrayItems()
+				return err == nil && len(items) == 1
+			}
+			p.until("the icon", hasIcon)
+			// A second start asks the first one for its window.
+			if err := p.command().Run(); err != nil {
+				t.Fatalf("%v: %s", err, p.said())
+			}
+			told := func(l []desktoptest.Notification) bool {
+				return slices.ContainsFunc(l, func(n desktoptest.Notification) bool {
+					return n.Summary == "The window could not be opened" && strings.Contains(n.Body, tt.want)
+				})
+			}
+			if list, err := d.WaitNotifications(ctx, told); err != nil {
+				t.Fatalf("%v: told %+v; rollcall said:\n%s", err, list, p.said())
+			}
+			if !hasIcon() {
+				t.Error("the tray is gone")
+			}
+		})
+	}
+}

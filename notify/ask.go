@@ -1,0 +1,192 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"rollcall/adapters"
+	"rollcall/app"
+	"rollcall/app/answer"
+	"rollcall/app/present"
+)
+
+// ask is what one session asks, as its notification shows it.
+type ask struct {
+	ref     answer.Ref
+	request answer.Request
+	more    int // further requests of the session
+}
+
+// The sizes up to which a request is wholly visible in a notification of every server, in cells. Servers cut longer
+// ones, each in its own way, and do not say so.
+const (
+	wholeText   = 100
+	wholeFolder = 70
+	shownText   = 160 // of a longer text
+	shownDanger = 90
+)
+
+// ask returns what a session asks; nil: that is not known, or it asks a question of several parts.
+func (p *policy) ask(w *openWait) *ask {
+	if p.board == nil || w == nil {
+		return nil
+	}
+	// Always in the same order: a notification must not change between the requests of several sessions.
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(w.sessions)), func(id string) bool { return id == w.session.ID })
+	for _, id := range slices.Insert(ids, 0, w.session.ID) {
+		if e, ok := p.board.Of(w.session.Agent, id); ok && len(e.Requests) > 0 {
+			r := e.Requests[0]
+			return &ask{ref: e.Ref(&r), request: r, more: len(e.Requests) - 1}
+		}
+	}
+	return nil
+}
+
+// askedAnew returns the orders for notifications of one wait that show another request than the one that waits now, as
+// far as they are still on the screen.
+func (p *policy) askedAnew() (orders []order) {
+	for _, key := range p.sortedWaits() {
+		w := p.waits[key]
+		if w.shown == nil || len(w.shown.waits) != 1 {
+			continue
+		}
+		if a := p.ask(w); a != nil && a.ref.Key != w.shown.asked {
+			orders = append(orders, p.changed(w.shown))
+		}
+	}
+	return orders
+}
+
+// isWhole reports whether the notification shows all that the user decides on, and nothing in it is hidden.
+func (a *ask) isWhole() bool {
+	r := &a.request
+	fits := func(s string, cells int) bool {
+		return len(s) <= 4*cells && present.Width(s) <= cells && present.Visible(s) == s && present.Line(s) == s
+	}
+	return fits(r.Text, wholeText) && fits(r.Folder, wholeFolder) && fits(r.Reason, wholeFolder) && len(r.Questions) == 0
+}
+
+// mayAllow reports whether the request may be allowed from a notification that shows it: it looks harmless, and is
+// wholly visible.
+func (a *ask) mayAllow() bool {
+	return a.request.CanAllow && len(a.request.Dangers) == 0 && a.isWhole()
+}
+
+// text returns the text of the notification.
+func (a *ask) text(s *app.Session) Text {
+	r := &a.request
+	brief := present.Brief(s.Session)
+	t := Text{Title: present.AgentName(s.Agent) + " " + r.Kind.Words() + place(brief)}
+	var body []string
+	if len(r.Dangers) > 0 {
+		body = append(body, present.Cut("⚠ Looks dangerous: "+strings.Join(r.Dangers, "; "), shownDanger))
+	}
+	shown := present.Line(present.Visible(present.Head(r.Text)))
+	if cut := present.Cut(shown, shownText); !a.isWhole() && (cut != shown || len(r.Text) > len(present.Head(r.Text))) {
+		body = append(body, cut, fmt.Sprintf("(cut: %s; open it to read all)", humanize.Bytes(uint64(len(r.Text)))))
+	} else {
+		body = append(body, shown)
+	}
+	if r.Folder != "" {
+		body = append(body, present.Cut("in "+present.Line(present.Visible(present.Head(r.Folder))), wholeFolder+3))
+	}
+	if a.isWhole() && r.Reason != "" {
+		body = append(body, "because: "+r.Reason)
+	}
+	if a.more > 0 {
+		body = append(body, fmt.Sprintf("and %d more", a.more))
+	}
+	t.Body = lines(body...)
+	return t
+}
+
+// The keys of actions. Those that answer end with the key of the request that the notification showed: a server
+// returns it, so that a click can't reach a request that took the place of the one that was shown.
+const (
+	actOpen  = "default"
+	actShow  = "show"
+	actAllow = "allow:"
+	actDeny  = "deny:"
+)
+
+// actions returns the keys and labels of the buttons that answer. hasBody reports whether the server shows the body.
+func (a *ask) actions(hasBody bool) (out []string) {
+	if hasBody && a.mayAllow() {
+		out = append(out, actAllow+a.ref.Key, "Allow once")
+	}
+	if hasBody && a.request.CanDeny {
+		out = append(out, actDeny+a.ref.Key, "Deny")
+	}
+	return append(out, actShow, "Show")
+}
+
+const (
+	// actLimit is how long an answer may take.
+	actLimit = 30 * time.Second
+	// noticeable is how long a notification must show a request before a click counts for it, as in the window.
+	noticeable = 600 * time.Millisecond
+)
+
+var (
+	errJustShown  = errors.New("nothing was answered: the notification began to show the request at the moment of the click")
+	errEarlierRun = errors.New("nothing was answered: the notification is of an earlier run of Rollcall")
+)
+
+// click is what a click on a notification, or on its buttons, is for.
+type click struct {
+	session string                // empty for several waits
+	waits   bool                  // it opens what the session asks
+	refs    map[string]answer.Ref // the requests that it showed, by their keys
+	asked   string                // key of the request that it shows; empty: none
+	askedAt time.Time             // when it began to show that
+}
+
+// act answers a request that a notification showed, and shows why if nothing was answered.
+func (n *Notifier) act(c click, action string) {
+	key, allow := strings.CutPrefix(action, actAllow)
+	if !allow {
+		key = strings.TrimPrefix(action, actDeny)
+	}
+	ref, known := c.refs[key]
+	var err error
+	switch {
+	case !known:
+		err = errEarlierRun
+	case c.askedAt.Add(noticeable).After(time.Now()):
+		err = errJustShown
+	default:
+		d := adapters.Decision{Verdict: adapters.Deny}
+		if allow {
+			d.Verdict = adapters.AllowOnce
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), actLimit)
+		defer cancel()
+		err = n.opts.Answer(ctx, ref, d)
+	}
+	if err == nil {
+		return
+	}
+	n.opts.Log.Warn("a request was not answered from its notification", "session", c.session, "error", err)
+	title := "Nothing was answered"
+	if errors.Is(err, adapters.ErrUnconfirmed) {
+		title = "Not confirmed"
+	}
+	n.box.put(order{key: "answer " + key, kind: Permission, session: c.session, opensRequest: true, text: Text{Title: title, Body: present.Cut(present.Line(err.Error()), 2*topicCells)}})
+}
+
+// open opens what a click on a notification is for.
+func (n *Notifier) open(c click) {
+	switch {
+	case c.waits && n.opts.OpenRequest != nil:
+		n.opts.OpenRequest(c.session)
+	case n.opts.Open != nil:
+		n.opts.Open(c.session)
+	}
+}
