@@ -21,6 +21,11 @@ STORM    ?= 15m
 TORTURE  ?= 5m
 STRESS   ?= 100
 FULLDISK ?= 1h
+BENCH_N  ?= 100,1000,10000
+BENCH_ROWS ?=
+BENCH_NOTE ?=
+# The tray's rows need root, Xvfb and the desktop build: BENCH_DESKTOP=build measures them too.
+BENCH_DESKTOP ?=
 SEED     ?= 1
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
@@ -30,14 +35,14 @@ ACTIONLINT := $(BUILD)/tools/actionlint
 # The architectures of the Linux packages.
 ARCHITECTURES ?= amd64 arm64
 # What needs no cgo, and so can be checked for every system on one.
-PORTABLE := . ./adapters/... ./proc/... ./app ./app/answer/... ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/focus/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/machine/... ./app/metrics/... ./app/owned/... ./app/program ./app/trouble/... \
-	./app/present/... ./app/quiet ./app/script/... ./app/settings/... ./app/store/... ./app/uninstall ./app/updates ./app/usage ./app/webhook/... ./app/worktree/... ./textmatch
+PORTABLE := . ./adapters/... ./proc/... ./app ./app/answer/... ./app/autostart ./app/cleanup/... ./app/cli/... ./app/executable ./app/fault/... ./app/focus/... ./app/fuse/... ./app/instance/... ./app/keep/... ./app/launch/... ./app/lock/... ./app/machine/... ./app/metrics/... ./app/opener ./app/owned/... ./app/program ./app/trouble/... \
+	./app/present/... ./app/quiet ./app/script/... ./app/settings/... ./app/show ./app/store/... ./app/uninstall ./app/updates ./app/usage ./app/webhook/... ./app/worktree/... ./textmatch
 # Packages whose tests take less than about two seconds of processor time each. The others (the adapters' suites, launches, the command line, tray,
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg test-packages lint-release release-dry-run
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,10 +85,15 @@ dmg: app ## on a Mac: build the disk image of the application: build/dist
 
 test-packages: packages ## as root: install, start, upgrade and remove the packages in fresh trees of DISTRIBUTIONS (bookworm trixie)
 	@packaging/test-packages $(DISTRIBUTIONS)
+	@packaging/test-other-packages
 
-lint-release: $(ACTIONLINT) ## check the workflows, and test what makes releases
+typecheck-macos: ## check the types of the Objective-C code below tray and window, without a Mac
+	@packaging/macos/typecheck
+
+lint-release: $(ACTIONLINT) typecheck-macos ## check the workflows, and test what makes releases
 	$(ACTIONLINT) .github/workflows/*.yml
 	cd tools/release && go vet ./... && go test ./...
+	go test ./packaging/...
 
 release-dry-run: lint-release packages darwin-cli windows-installer ## do everything of a release that this machine can, and list what is left
 	@packaging/release --dry-run
@@ -189,8 +199,20 @@ audit: $(GOVULNCHECK) ## look for known vulnerabilities (fails where the databas
 licences: ## gather the licences of all modules in the program: build/third-party-licences.txt
 	@packaging/licences $(DESKTOP) >$(BUILD)/third-party-licences.txt
 
-bench: ## run the benchmarks
+benchmarks: ## run the benchmarks of the packages
 	go test -run '^$$' -bench . -benchmem ./...
+
+# The temporary folder (TMPDIR) needs 1.1 MB for each session, 15 GB for 10,000, and is given back.
+BENCHMARK = go build -o $(BUILD)/bench ./internal/bench && $(BUILD)/bench -version '$(VERSION)' -n '$(BENCH_N)' -rows '$(BENCH_ROWS)' -desktop '$(BENCH_DESKTOP)' -note '$(BENCH_NOTE)'
+
+bench: headless $(BENCH_DESKTOP) ## measure the program on corpora of BENCH_N (100,1000,10000) sessions, beside a floor and other programs: docs/benchmarks.md
+	$(BENCHMARK)
+
+bench-check: headless $(BENCH_DESKTOP) ## measure again, and say what got worse than docs/benchmarks.md by more than a quarter
+	$(BENCHMARK) -check -no-peers
+
+bench-peers: ## install the other programs that bench measures, as far as npm has them: build/peers
+	npm install --prefix $(BUILD)/peers --no-audit --no-fund ccusage@18
 
 icons: ## draw the icons again from their SVG sources
 	go generate ./assets

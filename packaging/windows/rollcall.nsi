@@ -28,6 +28,8 @@ VIAddVersionKey "FileVersion" "${VERSION}"
 VIAddVersionKey "ProductVersion" "${VERSION}"
 VIAddVersionKey "LegalCopyright" "The Rollcall authors, MIT licence"
 
+BrandingText " "
+!define MUI_COMPONENTSPAGE_SMALLDESC
 !define MUI_ICON "${SOURCE}/assets/ico/rollcall.ico"
 !define MUI_UNICON "${SOURCE}/assets/ico/rollcall.ico"
 !define MUI_FINISHPAGE_RUN "$INSTDIR\rollcall.exe"

@@ -1,0 +1,3 @@
+#pragma once
+double floor(double);
+double ceil(double);

@@ -1,0 +1,3 @@
+#pragma once
+#include <stddef.h>
+int strcmp(const char *, const char *);
