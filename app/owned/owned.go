@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 )
 
 // ErrUnsafe is wrapped by every *UnsafeError.
@@ -236,8 +239,48 @@ func (d *Dir) Rename(from, to string) error { return named(d.File(to), d.root.Re
 // Remove removes a file or a link.
 func (d *Dir) Remove(name string) error { return named(d.File(name), d.root.Remove(name)) }
 
-// Names returns the names in the folder, unsorted.
+// maxListings is how often Names lists a folder that changes meanwhile. fresh is the age up to which a change of a folder
+// can share its time with a later one: more than a tick of the file system's clock.
+const (
+	maxListings = 3
+	fresh       = 20 * time.Millisecond
+)
+
+// Names returns the names in the folder, unsorted. While files are replaced, a listing can leave out a name that is there
+// before and after (seen on tmpfs, Linux 6.18): a folder that changes meanwhile is listed up to three times.
 func (d *Dir) Names() ([]string, error) {
+	seen := map[string]bool{}
+	for range maxListings {
+		before, err := d.root.Stat(".")
+		if err != nil {
+			return nil, named(d.path, err)
+		}
+		names, err := d.list()
+		if err != nil {
+			return names, err
+		}
+		listed := make(map[string]bool, len(names))
+		for _, name := range names {
+			listed[name] = true
+		}
+		for name := range seen {
+			if listed[name] {
+				continue
+			}
+			if _, err := d.root.Lstat(name); err == nil {
+				listed[name] = true
+			}
+		}
+		seen = listed
+		after, err := d.root.Stat(".")
+		if err == nil && after.ModTime().Equal(before.ModTime()) && time.Since(after.ModTime()) > fresh {
+			break
+		}
+	}
+	return slices.Collect(maps.Keys(seen)), nil
+}
+
+func (d *Dir) list() ([]string, error) {
 	f, err := d.root.Open(".")
 	if err != nil {
 		return nil, named(d.path, err)
