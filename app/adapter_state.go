@@ -81,6 +81,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	if q.ids == nil && a.Err == nil {
 		s.forgetEnded(rows)
 	}
+	a.addLaunchesOfUnlisted(s.shown, s.lifetimes)
 	evs := s.advance(s.shown, &a.Answer, now)
 	c.watchProcesses(s)
 

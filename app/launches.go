@@ -59,6 +59,19 @@ func (a *answer) addLaunchRecords(rows []Session) {
 	}
 }
 
+// addLaunchesOfUnlisted sets the launch of sessions that are no longer listed, and about to be reported as over. The records
+// could not be read, or had no more than a process, when they were listed last.
+func (a *answer) addLaunchesOfUnlisted(rows []Session, lifetimes map[string]*lifetime) {
+	if a.launch == nil {
+		return
+	}
+	for id, l := range lifetimes {
+		if l.session.Launch == nil && !slices.ContainsFunc(rows, func(x Session) bool { return x.ID == id }) {
+			l.session.Launch = a.launch(&l.session.Session)
+		}
+	}
+}
+
 // shows reports whether a session is shown that its agent has listed.
 func (s *source) shows(id string) bool {
 	return slices.ContainsFunc(s.shown, func(x Session) bool {

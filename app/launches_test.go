@@ -132,3 +132,37 @@ func (e *endedLaunch) Complete(agent adapters.Name, listed []adapters.Session) (
 	}
 	return more, of
 }
+
+// unreadLaunch is a launch whose records can't be read until readable is set.
+type unreadLaunch struct {
+	oneLaunch
+	readable bool
+}
+
+func (u *unreadLaunch) Complete(adapters.Name, []adapters.Session) ([]adapters.Session, func(*adapters.Session) *Launch) {
+	return nil, func(s *adapters.Session) *Launch {
+		if !u.readable || s.ID != "a" {
+			return nil
+		}
+		return &Launch{ID: "l-1"}
+	}
+}
+
+// TestLaunchIsFoundAtTheEnd: the end of a session that its agent no longer lists is reported with its launch, although the
+// records could not be read while the session was listed.
+func TestLaunchIsFoundAtTheEnd(t *testing.T) {
+	launches := &unreadLaunch{}
+	playWith(t, launches, []adapters.Session{on("a", adapters.Working, 1)}, func(s *scene) {
+		launches.readable = true
+		s.agent.says(nil)
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.settle()
+		for _, e := range s.events.all() {
+			if e.Kind == Ended && (e.Session.Launch == nil || e.Session.Launch.ID != "l-1") {
+				s.Errorf("the end has the launch %+v", e.Session.Launch)
+			}
+		}
+		s.want("ended a stopped/died")
+	})
+}

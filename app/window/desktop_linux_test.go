@@ -302,8 +302,8 @@ func TestDesktopQueue(t *testing.T) {
 	}
 }
 
-// press presses a key until the agent has got an answer: keys count only once the request was visible for a moment. More presses
-// than one must not answer more than one request.
+// press presses a key until the agent has got an answer: keys count only once the request was visible for a moment, which
+// begins anew with each key that comes too early. More presses than one must not answer more than one request.
 func (d *screen) press(p *process, key, want string) {
 	d.t.Helper()
 	var got string
@@ -311,7 +311,7 @@ func (d *screen) press(p *process, key, want string) {
 		d.key(key)
 		select {
 		case got = <-p.said:
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(2 * time.Second): // longer than that moment
 		}
 		return got != ""
 	})
