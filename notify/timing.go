@@ -53,13 +53,40 @@ func (n *Notifier) look(ctx context.Context, events []app.Event) look {
 		return l
 	}
 	n.awaitAsked(ctx, sessions)
-	l.focused = map[string]bool{}
+	l.focused = n.focused(ctx, sessions)
+	return l
+}
+
+// focused returns the ids of those sessions that the user looks at.
+func (n *Notifier) focused(ctx context.Context, sessions []*app.Session) map[string]bool {
+	focused := map[string]bool{}
 	for _, s := range sessions {
 		if n.opts.HasFocus != nil && n.opts.HasFocus(ctx, s) {
-			l.focused[s.ID] = true
+			focused[s.ID] = true
 		}
 	}
-	return l
+	return focused
+}
+
+// waiting returns the sessions of which the user may be notified by a tick.
+func (n *Notifier) waiting() (sessions []*app.Session) {
+	if n.opts.HasFocus == nil {
+		return nil
+	}
+	n.policyMu.Lock()
+	defer n.policyMu.Unlock()
+	for _, w := range n.policy.waits {
+		s := w.session
+		sessions = append(sessions, &s)
+	}
+	if n.wasQuiet && n.opts.Sessions != nil {
+		for _, s := range n.opts.Sessions.Snapshot().Sessions {
+			if s.Status == adapters.Waiting && n.policy.waits[waitKey(&s)] == nil {
+				sessions = append(sessions, &s)
+			}
+		}
+	}
+	return sessions
 }
 
 // awaitAsked waits until it is known what the sessions ask, for at most half the time that a look may take.
@@ -155,6 +182,9 @@ func (n *Notifier) tick(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	l := look{now: time.Now(), quiet: n.isQuiet(ctx)}
+	if !l.quiet {
+		l.focused = n.focused(ctx, n.waiting())
+	}
 	n.handle(l, func(l look) []order {
 		if n.wasQuiet && !l.quiet {
 			n.wasQuiet = false

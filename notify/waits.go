@@ -207,7 +207,8 @@ func (p *policy) orderOf(b *bubble) order {
 	return o
 }
 
-// tick returns the orders that are due: waits that were withheld, and reminders.
+// tick returns the orders that are due: waits that were withheld, and reminders. Of a session that the user looks at there
+// is neither.
 func (p *policy) tick(l *look) []order {
 	if l.quiet {
 		return nil
@@ -219,11 +220,16 @@ func (p *policy) tick(l *look) []order {
 		if !p.wants(waitKind(&w.session), &w.session) { // the settings have changed
 			continue
 		}
+		seen := l.focused[w.session.ID]
 		if w.shown == nil && !w.due.IsZero() && !l.now.Before(w.due) {
-			orders = append(orders, p.show([]string{key}, l.now, rules.Together))
+			if w.due = (time.Time{}); !seen {
+				orders = append(orders, p.show([]string{key}, l.now, rules.Together))
+			}
 		}
 		if rules.RemindAfter > 0 && !w.reminded && w.due.IsZero() && !l.now.Before(w.begun.Add(rules.RemindAfter)) {
-			orders = append(orders, p.remind(key, w, l))
+			if w.reminded = true; !seen {
+				orders = append(orders, p.remind(key, w, l))
+			}
 		}
 		if rules.AwayAfter >= 0 && !w.away && !l.now.Before(w.begun.Add(rules.AwayAfter)) {
 			w.away = true
@@ -242,6 +248,8 @@ func (p *policy) afterQuiet(l *look) []order {
 		case !w.withheld:
 		case !p.wants(waitKind(&w.session), &w.session):
 			delete(p.waits, key)
+		case l.focused[w.session.ID]:
+			w.withheld = false
 		default:
 			keys = append(keys, key)
 		}
@@ -252,9 +260,8 @@ func (p *policy) afterQuiet(l *look) []order {
 	return []order{p.show(keys, l.now, 0)}
 }
 
-// remind returns the order that reminds the user of a wait.
+// remind returns the order that reminds the user of a wait, which the caller has marked as reminded.
 func (p *policy) remind(key string, w *openWait, l *look) order {
-	w.reminded = true
 	if w.shown == nil { // the user saw the session, and looks elsewhere now
 		o := p.show([]string{key}, l.now, 0)
 		o.text.Title = reminder + o.text.Title
