@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/internal/adaptertest/scene"
 	"rollcall/proc"
 )
@@ -29,4 +30,19 @@ func TestLogRemovedWhileOpen(t *testing.T) {
 	m.want(t, session, process, "idle/completed")
 	m.fixture.Procs.End(process.PID)
 	m.want(t, session, proc.Identity{}, "stopped/completed")
+}
+
+// TestLogRemovedBeforeTheFirstPrompt: another start of 1.1.65 removed the only files that a terminal interface without a
+// session has open. It is still listed.
+func TestLogRemovedBeforeTheFirstPrompt(t *testing.T) {
+	m := &mixed{elsewhere: newElsewhere(t)}
+	began := m.now.Add(-2 * time.Minute)
+	removed := filepath.Join(m.data, "log", began.Add(time.Second).UTC().Format(oldName)) + " (deleted)"
+	process := m.fixture.Procs.Start(scene.Spec{Comm: "opencode", Exe: "/opt/old/opencode", CWD: oldFolder, Args: []string{"opencode"},
+		Env: []string{"HOME=" + m.home}, Files: []string{removed}, Started: began})
+	m.write(filepath.Join("log", filepath.Base(removed)), "")
+	_, roll, err := asked(t, m.adapter, adapters.Query{})
+	if err != nil || len(roll.Sessions) != 1 || roll.Sessions[0].Process != process || !roll.Sessions[0].IsProcess() {
+		t.Errorf("listed %+v, %v", roll.Sessions, err)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/container"
 	"rollcall/adapters/internal/report"
 	"rollcall/bounded"
@@ -169,15 +170,33 @@ func (h *host) dataFolders() []string {
 }
 
 // surelyUses reports whether a process keeps its sessions in a root: it has a file of
-// the root open. The environment alone may name a folder that a container has under the
+// the root open, which may be removed since (versions up to 1.15 remove each other's
+// logs). The environment alone may name a folder that a container has under the
 // same path. It is used only if open files can't be seen.
 func (h *host) surelyUses(r *root) bool {
 	if h.filesHidden {
 		return h.knownHome
 	}
-	return slices.ContainsFunc(h.files, func(f string) bool {
+	inRoot := func(f string) bool {
 		return slices.Contains(r.databases, f) || strings.HasPrefix(f, r.path+string(filepath.Separator))
-	})
+	}
+	if slices.ContainsFunc(h.files, inRoot) {
+		return true
+	}
+	for f, descriptor := range h.removed {
+		if inRoot(f) && onOneDevice(descriptor, r.path) {
+			return true
+		}
+	}
+	return false
+}
+
+// onOneDevice reports whether two files are of one file system. Those of a container are
+// not of the host's.
+func onOneDevice(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && agentfile.StampOf(a, infoA).Device == agentfile.StampOf(b, infoB).Device
 }
 
 // isDatabase reports whether a file is named like the database of a channel:
