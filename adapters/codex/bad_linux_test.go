@@ -188,6 +188,36 @@ func TestLoopOfFolders(t *testing.T) {
 	}
 }
 
+// TestSessionsFolderIsNone: a file in the place of the folder of the rollouts is a problem that names it, and not an empty
+// list, also if it takes that place while the adapter runs.
+func TestSessionsFolderIsNone(t *testing.T) {
+	sessionsOf := func(home string) string { return filepath.Join(home, ".codex", "sessions") }
+	problem := func(t *testing.T, a *Adapter, home string) {
+		t.Helper()
+		roll, err := a.Discover(t.Context(), adapters.Query{})
+		if err == nil || errors.Is(err, adapters.ErrAbsent) || !strings.Contains(err.Error(), sessionsOf(home)) {
+			t.Errorf("%d sessions, %v", len(roll.Sessions), err)
+		}
+	}
+	t.Run("a file", func(t *testing.T) {
+		home := home(t)
+		must(t, os.RemoveAll(sessionsOf(home)))
+		write(t, sessionsOf(home), "")
+		problem(t, atNow(home), home)
+	})
+	t.Run("replaced while the adapter runs", func(t *testing.T) {
+		home := home(t)
+		write(t, rolloutPath(home, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
+		a := atNow(home)
+		if got := look(t, a, home, adapters.Query{}); len(got) != 1 {
+			t.Fatalf("%d sessions", len(got))
+		}
+		must(t, os.Rename(sessionsOf(home), sessionsOf(home)+".old"))
+		write(t, sessionsOf(home), "")
+		problem(t, a, home)
+	})
+}
+
 // No Codex at all, an empty home, and a home of which nothing can be made.
 func TestNothingThere(t *testing.T) {
 	r := adaptertest.Replay(t, filepath.Join(recordings, "codex-0.80.0-oneshot"))
