@@ -35,8 +35,7 @@ func startDetached(cmd *exec.Cmd) error {
 	return nil
 }
 
-// openInput opens for reading in a way that lets the file be removed while the
-// child has it open.
+// openInput opens a file for reading, so that it can be removed while the child has it open.
 func openInput(path string) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

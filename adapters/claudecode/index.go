@@ -208,7 +208,7 @@ func (d *discovery) namedTranscripts(root string) {
 	}
 }
 
-// readNames lists a folder; one that isn't there, or is none, is empty.
+// readNames returns the names in a folder. It returns none for a path that does not exist or is not a folder.
 func readNames(dir string) ([]string, error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -48,8 +48,7 @@ func (d *discovery) innerProcesses(e *entry) (found []proc.Process) {
 	return found
 }
 
-// initialDomain ends the name of the pid namespace that all others are below, by
-// the number that Linux gives it since 3.8.
+// initialDomain is the end of the name of the initial pid namespace, whose number Linux has fixed since 3.8.
 const initialDomain = ":pid:[4026531836]"
 
 // sees reports whether every process of that pid namespace is in the table: the

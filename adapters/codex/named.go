@@ -11,7 +11,7 @@ import (
 
 var _ adapters.Namer = (*Adapter)(nil)
 
-// Named implements adapters.Namer: by the names of the rollouts.
+// Named implements adapters.Namer. It reads the names of the rollouts.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	census, err := takeCensus(ctx, a.table)
 	answer := report.NewAnswer()

@@ -282,7 +282,7 @@ func newFinder(s storedSession, q *adapters.SearchQuery, found func(adapters.Hit
 		Hit: adapters.Hit{Session: s.id, CWD: s.directory, Changed: s.changed}}}
 }
 
-// part searches one part. A part or a message in a form that isn't known says nothing.
+// part searches one part. It skips parts and messages in an unknown form.
 func (f *conversationFinder) part(id string, data []byte, of func() message) error {
 	m, ok := partText(id, data, of, f.Query.Tools)
 	if ok {

@@ -39,7 +39,7 @@ where its agent or its multiplexer allows it.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.print, "print", false, "print what would be done, and do nothing")
-	f.BoolVar(&c.attach, "attach", false, "show a session that no terminal shows in this one")
+	f.BoolVar(&c.attach, "attach", false, "open a session that runs in the background in this terminal")
 	f.BoolVar(&c.asJSON, "json", false, "print JSON")
 	return cmd
 }

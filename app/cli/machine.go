@@ -78,7 +78,7 @@ SHA-256 there before it replaces anything.`,
 	f.StringVar(&c.name, "name", "", "its `name` in lists and ids (default: the host's)")
 	f.StringVar(&c.there, "path", "", "the `path` of Rollcall there (default: from PATH, or ~/.local/bin/rollcall)")
 	f.StringVar(&c.binary, "binary", "", "the static `file` to copy if there is no Rollcall")
-	f.BoolVar(&c.update, "update", false, "copy it also where there is one")
+	f.BoolVar(&c.update, "update", false, "copy it even if the machine has one")
 	yesFlag(cmd, &c.yes)
 	return cmd
 }

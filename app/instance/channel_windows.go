@@ -303,7 +303,7 @@ func refusal(err error, level uint32) error {
 func checkOwner(pipe windows.Handle) error {
 	sd, err := windows.GetSecurityInfo(pipe, windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
-		return fmt.Errorf("read whose the pipe is: %w", err)
+		return fmt.Errorf("cannot read the owner of the pipe: %w", err)
 	}
 	owner, _, err := sd.Owner()
 	if err != nil {

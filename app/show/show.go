@@ -108,7 +108,7 @@ func (s *Shower) Plan(ctx context.Context, agent adapters.Name, id string) (*Pla
 	return s.PlanOf(ctx, x), ctx.Err()
 }
 
-// PlanOf returns how a session can be shown that was asked for right before.
+// PlanOf returns how a session can be shown. The caller has asked for the session right before.
 func (s *Shower) PlanOf(ctx context.Context, x app.Session) *Plan {
 	p := &Plan{Session: x, Note: elsewhere(&x)}
 	if p.Note == "" {

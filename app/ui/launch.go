@@ -196,7 +196,7 @@ func (p *launchPage) apply(s *app.Snapshot) {
 // recentFolders returns at most that many folders of sessions on this machine, the latest first.
 func recentFolders(s *app.Snapshot, most int) []string { return foldersOn(s, "", most) }
 
-// latestFolders returns at most that many folders of the sessions that counts accepts, the latest first.
+// latestFolders returns the folders of the sessions that counts accepts, the latest first, and no more than most.
 func latestFolders(s *app.Snapshot, most int, counts func(*app.Session) bool) []string {
 	latest := make(map[string]time.Time)
 	for i := range s.Sessions {
