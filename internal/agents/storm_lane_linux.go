@@ -56,8 +56,10 @@ func (l *lane) life(ctx context.Context, plot string) {
 	l.st.mu.Unlock()
 	l.ctx, l.plot, l.x, l.terminal, l.env, l.draft = ctx, plot, nil, nil, nil, false
 	err := l.play(strings.Fields(plot))
-	if err != nil && ctx.Err() == nil {
-		l.st.trouble(l, plot, err)
+	if err != nil { // also once the storm is over: close ends what is not known to run
+		if ctx.Err() == nil {
+			l.st.trouble(l, plot, err)
+		}
 		l.lose()
 	}
 	if x := l.x; x != nil && !x.lost && x.running && !x.left && !x.remote {
