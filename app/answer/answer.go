@@ -19,6 +19,10 @@ import (
 	"rollcall/app/settings"
 )
 
+// VisibleFor is how long the window or a notification must show a request before a click or key counts for it: what was meant
+// for the request before must not answer this one.
+const VisibleFor = 600 * time.Millisecond
+
 const (
 	// askLimit is how long an agent may take to list its requests.
 	askLimit = 5 * time.Second

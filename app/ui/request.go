@@ -44,9 +44,6 @@ type requestView struct {
 	arms  int // number of the last call of arm
 }
 
-// armDelay is how long a request must be visible before it can be answered.
-const armDelay = 600 * time.Millisecond
-
 // newRequestView returns an empty view. most is the number of rows of the text that are visible without scrolling; 0:
 // as many as there is room for.
 func newRequestView(u *UI, most int, laidOut func()) *requestView {
