@@ -133,7 +133,8 @@ const (
 	// Started: first seen live, or live again; not on the adapter's first scan.
 	Started EventKind = "started"
 	// Changed: the status, what the session waits for or whether its process is
-	// suspended has changed. A session that stopped while its process lives on (Claude
+	// suspended has changed, or a session waits for another request than before it could
+	// not be read (Before.Stale). A session that stopped while its process lives on (Claude
 	// Code's /clear, a thread that Codex's daemon unloaded) is Changed to Stopped, and
 	// never Ended.
 	Changed EventKind = "status"

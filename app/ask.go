@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,11 +50,14 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		c.addLaunches(s, &a)
 		now = c.liveness(s)
 		now.before = known
+		missing := s.missingFolders(&a.Answer, now) // they may be back after the second question, which did not find them
 		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 			a.Sessions = listed
 			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals, Usage: c.query(s, q).Usage}, q.limit, deadline))
 			c.addLaunches(s, &a)
 		}
+		maps.Copy(missing, s.missingFolders(&a.Answer, now))
+		a.addMissingFolders(missing)
 	}
 	if ctx.Err() != nil {
 		return

@@ -134,6 +134,9 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 	case before.Status != x.Status || before.WaitingFor != x.WaitingFor || before.Suspended != x.Suspended:
 		e.Kind, e.Before = Changed, before
 		return e, true
+	case x.Status == adapters.Waiting && before.Stale != nil && x.Stale == nil && x.LastActivityAt.After(before.LastActivityAt):
+		e.Kind, e.Before = Changed, before // it waits for another request than before it could not be read
+		return e, true
 	}
 	return e, false
 }

@@ -50,6 +50,12 @@ func continued(ev app.Event) app.Event {
 	return ev
 }
 
+// wasStale returns an event of a session that could not be read before.
+func wasStale(ev app.Event) app.Event {
+	ev.Before.Stale = &app.Stale{Since: noon, Reason: "not readable"}
+	return ev
+}
+
 // row is a process without a session.
 var row = adapters.ProcessSession(adapters.Codex, proc.Process{Identity: proc.Identity{PID: 5, Start: 7}}, "/w/row")
 
@@ -115,6 +121,10 @@ func TestPolicy(t *testing.T) {
 		"waits, ends":           {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {gone}}, []string{"Codex needs permission in a [a]", "Codex ended in a [a]; withdraw waiting codex a"}},
 		"waits for another":     {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {twice}}, []string{"Codex needs permission in a [a]", "Codex asks you in a [a]"}},
 		"waits twice over":      {[]batch{{change("a", adapters.Working, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Waiting)}}, []string{"Codex needs permission in a [a]", ""}},
+		"waits for another of the same kind after it could not be read": {[]batch{
+			{change("a", adapters.Working, adapters.Waiting)}, {wasStale(change("a", adapters.Waiting, adapters.Waiting))},
+			{change("a", adapters.Waiting, adapters.Working)},
+		}, []string{"Codex needs permission in a [a]", "Codex needs permission in a [a]", "withdraw waiting codex a"}},
 		"not listed for a while": {[]batch{
 			{change("a", adapters.Working, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Unknown)},
 			{change("a", adapters.Unknown, adapters.Waiting)}, {change("a", adapters.Waiting, adapters.Working)},

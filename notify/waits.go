@@ -55,7 +55,7 @@ func (p *policy) waiting(ev *app.Event, l *look) []order {
 	switch {
 	case waits && known:
 		w.sessions[s.ID] = s.WaitingFor
-		if waitedFor == s.WaitingFor || len(w.sessions) > 1 {
+		if waitedFor == s.WaitingFor && !asksAgain(ev) || len(w.sessions) > 1 {
 			return nil
 		}
 		return p.waitsForAnother(key, w, s, l)
@@ -77,6 +77,12 @@ func (p *policy) waiting(ev *app.Event, l *look) []order {
 		return p.over(key, w, l)
 	}
 	return nil
+}
+
+// asksAgain reports whether the session waits for another request of the same kind than before it could not be read.
+func asksAgain(ev *app.Event) bool {
+	return ev.Kind == app.Changed && ev.Before.Stale != nil && ev.Session.Stale == nil &&
+		ev.Before.Status == adapters.Waiting && ev.Before.WaitingFor == ev.Session.WaitingFor
 }
 
 // waitsForAnother returns the orders for a session that now waits for something else.

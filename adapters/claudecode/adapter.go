@@ -81,12 +81,13 @@ func (a *Adapter) Name() adapters.Name { return adapters.ClaudeCode }
 // Tokens are exact or nil; with q.Totals a sum that could not be finished before
 // ctx ends is nil, counted in Roll.Skipped, and finished by later calls.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q) })
+	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q, false) })
 }
 
-func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+// ask reads once. It starts again, unless again is set already, if a home was moved while it read.
+func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapters.Roll, error) {
 	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: report.NewAnswer(),
-		sessions: make(map[string]*session), claimed: make(map[int]bool), unreadableEntries: make(map[int]string)}
+		sessions: make(map[string]*session), claimed: make(map[int]bool), registered: make(map[int]bool), unreadableEntries: make(map[int]string)}
 	t, err := a.readTable(ctx)
 	d.table = t
 	d.answer.Problem(err)
@@ -114,6 +115,9 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query) (adapters.Roll, err
 		d.ownersByTime(unregistered)
 	}
 	d.readAll()
+	if !again && d.homeWasMoved() {
+		return a.ask(ctx, q, true)
+	}
 	d.titleBySummaries()
 	d.sumAll()
 	for _, found := range append(d.rows(), d.sessionless()...) {

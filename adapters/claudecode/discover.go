@@ -29,6 +29,7 @@ type discovery struct {
 
 	sessions          map[string]*session
 	claimed           map[int]bool   // pids whose registry entry is live
+	registered        map[int]bool   // pids with a registry file, readable or not
 	unreadableEntries map[int]string // pids whose registry entry can't be read, and why
 
 	histories map[string]*history // by root
@@ -77,9 +78,11 @@ func (d *discovery) session(id string) *session {
 func (d *discovery) registry(root string) {
 	reg, problem := readRegistry(d.ctx, root)
 	for i := range reg.entries {
+		d.registered[reg.entries[i].pid] = true
 		d.entry(&reg.entries[i])
 	}
 	for _, b := range reg.broken {
+		d.registered[b.pid] = true
 		d.brokenEntry(b)
 	}
 	if problem == nil {

@@ -89,6 +89,36 @@ func (a *Adapter) homes(t *table, at time.Time) (homes, unresponsive []string) {
 	return homes, unresponsive
 }
 
+// homeWasMoved reports whether a home was renamed, or came back, while it was read: its registry and its transcripts are of two
+// moments then. Either the registry file of a process was not found and exists now, or the transcript of a session with such a
+// file was not found where it was at the last answer.
+func (d *discovery) homeWasMoved() bool {
+	for _, p := range d.unregistered() {
+		d.adapter.mu.Lock()
+		e, known := d.adapter.entries[p.Identity]
+		d.adapter.mu.Unlock()
+		if !known || d.registered[p.PID] {
+			continue
+		}
+		if _, err := os.Stat(e.path); err == nil {
+			return true
+		}
+	}
+	for _, s := range d.sessions {
+		if d.wanted(s) && len(s.live) > 0 && (s.file == nil && d.adapter.hadTranscript(s.id) || errors.Is(s.err, fs.ErrNotExist)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hadTranscript reports whether an earlier answer found a transcript of the session.
+func (a *Adapter) hadTranscript(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.paths[id] != ""
+}
+
 // mayRead reports whether Rollcall looks in the folder: it belongs to the user, or
 // Rollcall runs as root.
 func mayRead(info fs.FileInfo) bool { return os.Geteuid() == 0 || agentfile.OwnedByUser(info) }

@@ -140,3 +140,62 @@ func TestOtherUserHome(t *testing.T) {
 	sessions, _, _ := w.discover(adapters.Query{})
 	w.expect(sessions, 1, "working")
 }
+
+// findHook is a table that calls found after it has looked for a process.
+type findHook struct {
+	ownTable
+	found func(pid int)
+}
+
+func (t findHook) Find(pid int) (proc.Process, error) {
+	p, err := t.ownTable.Find(pid)
+	t.found(pid)
+	return p, err
+}
+
+// TestHomeMovedWhileRead: a home comes back after its registry was read, or is renamed after that. The answer is of one moment:
+// the entry and the transcript are both there, or both missing.
+func TestHomeMovedWhileRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		awayAtFirst  bool
+		tool, before string
+		after        string // empty: it is not listed
+	}{
+		"comes back": {true, "WebFetch", "waiting permission", "waiting permission"},
+		"is renamed": {false, "AskUserQuestion", "waiting question", ""}, // 2.1.175 calls it a permission in the entry
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			away := w.path() + "-away"
+			p := w.start(filepath.Join(w.home, "proj"))
+			w.transcript(1, promptLine("hi"), callLine("m1", "t1", c.tool))
+			w.entry(p, id(1), map[string]any{"status": "waiting", "waitingFor": "permission prompt"})
+			second := filepath.Join(w.home, "work-config")
+			other := w.start(filepath.Join(w.home, "p"), "CLAUDE_CONFIG_DIR="+second)
+			w.elsewhere(second, other, 2, nil)
+			move := func(int) {}
+			w.config.Table = findHook{w.ownTable(), func(pid int) { move(pid) }}
+			a := New(w.config)
+			sessions, _, _ := ask(t, a, adapters.Query{})
+			w.expect(sessions, 1, c.before)
+			from, to, at := w.path(), away, p.PID
+			if c.awayAtFirst { // the registry of the second home is read after that of the first
+				w.check(os.Rename(from, to))
+				from, to, at = away, w.path(), other.PID
+			}
+			move = func(pid int) {
+				if pid == at {
+					move = func(int) {}
+					w.check(os.Rename(from, to))
+				}
+			}
+			sessions, _, _ = ask(t, a, adapters.Query{})
+			w.expect(sessions, 2, "idle completed")
+			if c.after != "" {
+				w.expect(sessions, 1, c.after)
+			} else if s, listed := sessions[id(1)]; listed {
+				t.Errorf("listed as %s %s: %s", s.Status, s.WaitingFor, s.Evidence)
+			}
+		})
+	}
+}
