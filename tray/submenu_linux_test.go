@@ -126,3 +126,26 @@ func TestSubmenuAnsweredInOrder(t *testing.T) {
 		t.Errorf("%d of %d times the rows of the submenu were described before the row that has it", wrong, times)
 	}
 }
+
+// TestSubmenuOffered reads the top rows as Qt panels do: once it has them, the panel is told to read the submenu as well, by a
+// signal that GTK panels ignore.
+func TestSubmenuOffered(t *testing.T) {
+	m, parent, _, _ := withSubmenu(t)
+	for range 20 {
+		before := m.updates("LayoutUpdated")
+		call := <-m.object.Go("com.canonical.dbusmenu.GetLayout", 0, nil, int32(0), int32(1), []string{}).Done
+		if call.Err != nil {
+			t.Fatal(call.Err)
+		}
+		m.until("the offer of the submenu", func() bool { return m.updates("LayoutUpdated") > before })
+		m.mu.Lock()
+		last := m.signals[len(m.signals)-1]
+		m.mu.Unlock()
+		if revision, id := last.Body[0].(uint32), last.Body[1].(int32); revision != 1000 || id != parent {
+			t.Errorf("revision %d of row %d", revision, id)
+		}
+		if last.Sequence < call.ResponseSequence {
+			t.Error("the submenu was offered before the row that has it")
+		}
+	}
+}

@@ -54,14 +54,35 @@ type layout struct {
 }
 
 // getLayout returns the rows below parent, to a depth; -1: all.
-func (s *Server) getLayout(sender dbus.Sender, parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
+func (s *Server) getLayout(call dbus.Message, parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err := s.layout(parent, depth, names)
-	if parent == root && (depth < 0 || depth > 1) {
-		s.order.expect(sender)
+	switch {
+	case parent == root && depth == 1:
+		s.reply(call, uint32(firstRevision), l)
+		s.offerSubmenus()
+		runtime.Goexit() // as in getGroupProperties
+	case parent == root && depth != 0:
+		s.order.expect(sender(call))
 	}
 	return firstRevision, l, err
+}
+
+// offerSubmenus makes panels read the submenus. Qt panels (Plasma, LXQt) read only the top rows at first, and a submenu when it is
+// shown: Plasma shows it empty, and then too far to the right for rows to be on the screen. The revision does not grow, so that
+// GTK panels ignore the signal. The caller holds the lock.
+func (s *Server) offerSubmenus() {
+	for _, id := range slices.Sorted(maps.Keys(s.parents)) {
+		// An error means that the connection is closed.
+		_ = s.conn.Emit(s.path, iface+".LayoutUpdated", uint32(firstRevision), id)
+	}
+}
+
+// sender returns the connection that made a call.
+func sender(call dbus.Message) dbus.Sender {
+	name, _ := call.Headers[dbus.FieldSender].Value().(string)
+	return dbus.Sender(name)
 }
 
 // layout returns a row with those below it. The caller holds the lock.
@@ -83,20 +104,19 @@ func (s *Server) layout(id, depth int32, names []string) (layout, *dbus.Error) {
 // getGroupProperties returns the properties of those rows that exist. Without ids it returns those of all rows. An answer about
 // rows of a submenu alone follows that about the rows that have one: see order.
 func (s *Server) getGroupProperties(call dbus.Message, ids []int32, names []string) ([]properties, *dbus.Error) {
-	sender, _ := call.Headers[dbus.FieldSender].Value().(string)
 	if len(ids) == 0 || slices.ContainsFunc(ids, func(id int32) bool { return s.parents[id] }) {
-		s.order.answer(dbus.Sender(sender), func() { s.reply(call, s.group(ids, names)) })
+		s.order.answer(sender(call), func() { s.reply(call, s.group(ids, names)) })
 		// The library would send the answer once more, after which nothing happens on its goroutine for this call.
 		runtime.Goexit()
 	}
 	if slices.ContainsFunc(ids, s.isBelow) {
-		s.order.wait(dbus.Sender(sender))
+		s.order.wait(sender(call))
 	}
 	return s.group(ids, names), nil
 }
 
 // reply sends the answer to a call.
-func (s *Server) reply(call dbus.Message, rows []properties) {
+func (s *Server) reply(call dbus.Message, values ...any) {
 	if call.Flags&dbus.FlagNoReplyExpected != 0 {
 		return
 	}
@@ -106,9 +126,9 @@ func (s *Server) reply(call dbus.Message, rows []properties) {
 		Headers: map[dbus.HeaderField]dbus.Variant{
 			dbus.FieldDestination: call.Headers[dbus.FieldSender],
 			dbus.FieldReplySerial: dbus.MakeVariant(call.Serial()),
-			dbus.FieldSignature:   dbus.MakeVariant(dbus.SignatureOf(rows)),
+			dbus.FieldSignature:   dbus.MakeVariant(dbus.SignatureOf(values...)),
 		},
-		Body: []any{rows},
+		Body: values,
 	}, nil)
 }
 
