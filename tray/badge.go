@@ -31,27 +31,19 @@ var (
 	digitColor = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 )
 
-// iconOf returns the icon for a state, with the number of sessions that wait for the user. Panels scale it to their
-// height: a number of two digits would not be legible there, so more than 9 are "+".
-func iconOf(s assets.State, count int) ([]byte, error) {
-	icon := assets.Icon(s)
-	if s != assets.NeedsYou || count < 1 {
-		return icon, nil
-	}
-	from, err := png.Decode(bytes.NewReader(icon))
+// iconOf returns the icon for a state at one of assets.Sizes, with the number of sessions that wait for the user. A number of two
+// digits would not be legible in a panel, so more than 9 are "+". With an error the icon has no number.
+func iconOf(s assets.State, count, size int) (*image.NRGBA, error) {
+	from, err := png.Decode(bytes.NewReader(assets.IconOf(s, size)))
 	if err != nil {
-		return icon, fmt.Errorf("read the tray's icon: %w", err)
+		return image.NewNRGBA(image.Rect(0, 0, size, size)), fmt.Errorf("read the tray's icon: %w", err)
 	}
 	out := image.NewNRGBA(from.Bounds())
 	draw.Draw(out, out.Bounds(), from, from.Bounds().Min, draw.Src)
-	if err := drawBadge(out, count); err != nil {
-		return icon, err
+	if s != assets.NeedsYou || count < 1 {
+		return out, nil
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, out); err != nil {
-		return icon, fmt.Errorf("write the tray's icon: %w", err)
-	}
-	return b.Bytes(), nil
+	return out, drawBadge(out, count)
 }
 
 // drawBadge draws a disc with the number into the lower right corner.

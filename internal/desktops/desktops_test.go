@@ -136,13 +136,19 @@ func (p *program) until(what string, ok func() bool) {
 	}
 }
 
-// still waits until the screen does not change any more.
+// still waits until the screen does not change for 2 s.
 func (p *program) still() {
+	p.t.Helper()
+	p.stillFor(10)
+}
+
+// stillFor waits until so many pictures of the screen, 0.2 s apart, are the same.
+func (p *program) stillFor(pictures int) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
 	last, same := p.image(), 0
-	for same < 10 && ctx.Err() == nil {
+	for same < pictures && ctx.Err() == nil {
 		time.Sleep(200 * time.Millisecond) // pixels send no event
 		now := p.image()
 		if same++; !bytes.Equal(now.Pix, last.Pix) {
@@ -324,7 +330,7 @@ func (p *program) notified(shot string, begin func()) image.Rectangle {
 		at := changed(before, p.image(), p.inside())
 		return at.Dx()*at.Dy() > 5000
 	})
-	p.still()
+	p.stillFor(2) // MATE shows it for a few seconds only
 	at := changed(before, p.image(), p.inside())
 	p.shot(shot)
 	note = p.Notifications()[n]
@@ -351,22 +357,29 @@ func (p *program) refresh() {
 func (p *program) notifies() {
 	p.t.Helper()
 	at := p.notified("notification", func() { p.put(p.waits) })
-	p.click(p.pointAt(at), 1)
+	p.pointAt(at)
+	for _, part := range []string{"mousedown", "mouseup"} { // as slowly as a hand, for Cinnamon
+		c := exec.CommandContext(p.ctx, "xdotool", part, "1")
+		c.Env = p.Env()
+		if err := c.Run(); err != nil {
+			p.t.Fatal(err)
+		}
+		time.Sleep(150 * time.Millisecond)
+	}
 	p.until("the window by a click on the notification", func() bool { return len(p.windows()) == 1 })
 	p.still()
 	p.shot("window-waits")
 	p.closeWindow()
 }
 
-// pointAt moves the pointer to the middle of a notification and returns the place. Some desktops then draw it larger.
-func (p *program) pointAt(at image.Rectangle) image.Point {
+// pointAt moves the pointer to the middle of a notification. Some desktops then draw it larger.
+func (p *program) pointAt(at image.Rectangle) {
 	p.t.Helper()
 	middle := at.Min.Add(at.Size().Div(2))
 	if err := p.Move(middle.X, middle.Y); err != nil {
 		p.t.Fatal(err)
 	}
-	p.still()
-	return middle
+	p.stillFor(2)
 }
 
 // offersAnswers looks at the notification of a command that can be answered.

@@ -127,7 +127,6 @@ func cinnamon(dark bool) *desktoptest.Session {
 		Files: map[string]string{".config/glib-2.0/settings/keyfile": fmt.Sprintf(`[org/cinnamon/desktop/interface]
 gtk-theme='%[1]s'
 [org/cinnamon]
-desktop-effects=false
 startup-animation=false
 `, theme)},
 		Programs: []desktoptest.Program{{Argv: []string{"cinnamon", "--replace"}, Name: "org.Cinnamon"}},
