@@ -59,6 +59,28 @@ func drawBadge(out *image.NRGBA, count int) error {
 			}
 		}
 	}
+	if count > mostCount {
+		drawPlus(out, int(math.Round(centre)))
+		return nil
+	}
+	return drawDigit(out, count, centre)
+}
+
+// drawPlus draws a plus sign on whole pixels: that of a font is a blot in 16 pixels.
+func drawPlus(out *image.NRGBA, centre int) {
+	width := float64(out.Bounds().Dx())
+	arm, half := int(math.Round(width*0.19)), max(1, int(math.Round(width*0.045)))
+	for _, r := range []image.Rectangle{
+		image.Rect(centre-arm, centre-half, centre+arm, centre+half),
+		image.Rect(centre-half, centre-arm, centre+half, centre+arm),
+	} {
+		draw.Draw(out, r, image.NewUniform(digitColor), image.Point{}, draw.Src)
+	}
+}
+
+// drawDigit draws a digit into the disc.
+func drawDigit(out *image.NRGBA, digit int, centre float64) error {
+	width := float64(out.Bounds().Dx())
 	parsed, err := opentype.Parse(gobold.TTF)
 	if err != nil {
 		return fmt.Errorf("read the font of the tray's number: %w", err)
@@ -68,10 +90,7 @@ func drawBadge(out *image.NRGBA, count int) error {
 		return fmt.Errorf("read the font of the tray's number: %w", err)
 	}
 	defer func() { _ = face.Close() }()
-	text := "+"
-	if count <= mostCount {
-		text = fmt.Sprint(count)
-	}
+	text := fmt.Sprint(digit)
 	box, _ := font.BoundString(face, text)
 	at := fixed.Point26_6{X: fixed.Int26_6(centre*64) - (box.Min.X+box.Max.X)/2, Y: fixed.Int26_6(centre*64) - (box.Min.Y+box.Max.Y)/2}
 	(&font.Drawer{Dst: out, Src: image.NewUniform(digitColor), Face: face, Dot: at}).DrawString(text)
