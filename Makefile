@@ -42,7 +42,7 @@ PORTABLE := . ./adapters/... ./proc/... ./app ./app/answer/... ./app/autostart .
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages lint-release release-dry-run
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ dmg: app ## on a Mac: build the disk image of the application: build/dist
 test-packages: packages ## as root: install, start, upgrade and remove the packages in fresh trees of DISTRIBUTIONS (bookworm trixie)
 	@packaging/test-packages $(DISTRIBUTIONS)
 	@packaging/test-other-packages
+
+test-desktops: setup-packages build ## as root: run the program on Plasma, GNOME, Cinnamon and MATE (DESKTOPS) under a virtual display, in a tree of its own (800 MB)
+	@packaging/test-desktops $(DESKTOPS)
 
 typecheck-macos: ## check the types of the Objective-C code below tray and window, without a Mac
 	@packaging/macos/typecheck

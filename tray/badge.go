@@ -31,27 +31,19 @@ var (
 	digitColor = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 )
 
-// iconOf returns the icon for a state, with the number of sessions that wait for the user. Panels scale it to their
-// height: a number of two digits would not be legible there, so more than 9 are "+".
-func iconOf(s assets.State, count int) ([]byte, error) {
-	icon := assets.Icon(s)
-	if s != assets.NeedsYou || count < 1 {
-		return icon, nil
-	}
-	from, err := png.Decode(bytes.NewReader(icon))
+// iconOf returns the icon for a state at one of assets.Sizes, with the number of sessions that wait for the user. A number of two
+// digits would not be legible in a panel, so more than 9 are "+". With an error the icon has no number.
+func iconOf(s assets.State, count, size int) (*image.NRGBA, error) {
+	from, err := png.Decode(bytes.NewReader(assets.IconOf(s, size)))
 	if err != nil {
-		return icon, fmt.Errorf("read the tray's icon: %w", err)
+		return image.NewNRGBA(image.Rect(0, 0, size, size)), fmt.Errorf("read the tray's icon: %w", err)
 	}
 	out := image.NewNRGBA(from.Bounds())
 	draw.Draw(out, out.Bounds(), from, from.Bounds().Min, draw.Src)
-	if err := drawBadge(out, count); err != nil {
-		return icon, err
+	if s != assets.NeedsYou || count < 1 {
+		return out, nil
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, out); err != nil {
-		return icon, fmt.Errorf("write the tray's icon: %w", err)
-	}
-	return b.Bytes(), nil
+	return out, drawBadge(out, count)
 }
 
 // drawBadge draws a disc with the number into the lower right corner.
@@ -67,6 +59,28 @@ func drawBadge(out *image.NRGBA, count int) error {
 			}
 		}
 	}
+	if count > mostCount {
+		drawPlus(out, int(math.Round(centre)))
+		return nil
+	}
+	return drawDigit(out, count, centre)
+}
+
+// drawPlus draws a plus sign on whole pixels: that of a font is a blot in 16 pixels.
+func drawPlus(out *image.NRGBA, centre int) {
+	width := float64(out.Bounds().Dx())
+	arm, half := int(math.Round(width*0.19)), max(1, int(math.Round(width*0.045)))
+	for _, r := range []image.Rectangle{
+		image.Rect(centre-arm, centre-half, centre+arm, centre+half),
+		image.Rect(centre-half, centre-arm, centre+half, centre+arm),
+	} {
+		draw.Draw(out, r, image.NewUniform(digitColor), image.Point{}, draw.Src)
+	}
+}
+
+// drawDigit draws a digit into the disc.
+func drawDigit(out *image.NRGBA, digit int, centre float64) error {
+	width := float64(out.Bounds().Dx())
 	parsed, err := opentype.Parse(gobold.TTF)
 	if err != nil {
 		return fmt.Errorf("read the font of the tray's number: %w", err)
@@ -76,10 +90,7 @@ func drawBadge(out *image.NRGBA, count int) error {
 		return fmt.Errorf("read the font of the tray's number: %w", err)
 	}
 	defer func() { _ = face.Close() }()
-	text := "+"
-	if count <= mostCount {
-		text = fmt.Sprint(count)
-	}
+	text := fmt.Sprint(digit)
 	box, _ := font.BoundString(face, text)
 	at := fixed.Point26_6{X: fixed.Int26_6(centre*64) - (box.Min.X+box.Max.X)/2, Y: fixed.Int26_6(centre*64) - (box.Min.Y+box.Max.Y)/2}
 	(&font.Drawer{Dst: out, Src: image.NewUniform(digitColor), Face: face, Dot: at}).DrawString(text)

@@ -5,6 +5,7 @@ package tray
 import (
 	"bytes"
 	"fmt"
+	"image"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -15,30 +16,36 @@ import (
 
 // TestIconHasTheNumber: the icon shows how many wait, in its own way for each number up to 9, and only if one waits.
 func TestIconHasTheNumber(t *testing.T) {
-	seen := map[string]int{}
-	for n := 0; n <= 12; n++ {
-		icon, err := iconOf(assets.NeedsYou, n)
-		if err != nil {
-			t.Fatal(err)
+	for _, size := range assets.Sizes {
+		seen := map[string]int{}
+		for n := 0; n <= 12; n++ {
+			icon, err := iconOf(assets.NeedsYou, n, size)
+			if err != nil || icon.Bounds() != image.Rect(0, 0, size, size) {
+				t.Fatalf("%d in %d pixels: %v, %v", n, size, icon.Bounds(), err)
+			}
+			look := string(icon.Pix)
+			if before, ok := seen[look]; ok != (n > 10) || ok && before != 10 {
+				t.Errorf("the icon for %d is that for %d, in %d pixels", n, before, size)
+			}
+			if _, ok := seen[look]; !ok {
+				seen[look] = n
+			}
+			var b bytes.Buffer
+			dir := filepath.Join("..", "build", "shots")
+			if err := png.Encode(&b, icon); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("badge-%d-%d.png", n, size)), b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if img, err := png.Decode(bytes.NewReader(icon)); err != nil || img.Bounds().Dx() != 48 {
-			t.Fatalf("%d: %v", n, err)
+		with, err := iconOf(assets.Working, 3, size)
+		without, err2 := iconOf(assets.Working, 0, size)
+		if err != nil || err2 != nil || !bytes.Equal(with.Pix, without.Pix) {
+			t.Errorf("an icon of another state has a number, or %v, %v", err, err2)
 		}
-		if before, ok := seen[string(icon)]; ok != (n > 10) || ok && before != 10 {
-			t.Errorf("the icon for %d is that for %d", n, before)
-		}
-		if _, ok := seen[string(icon)]; !ok {
-			seen[string(icon)] = n
-		}
-		dir := filepath.Join("..", "build", "shots")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("badge-%d.png", n)), icon, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if icon, err := iconOf(assets.Working, 3); err != nil || !bytes.Equal(icon, assets.Icon(assets.Working)) {
-		t.Errorf("an icon of another state has a number, or %v", err)
 	}
 }

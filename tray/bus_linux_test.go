@@ -3,6 +3,7 @@ package tray_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/app"
+	"rollcall/assets"
 )
 
 const long = time.Minute // a grace that no test outlives
@@ -63,9 +65,24 @@ func TestItem(t *testing.T) {
 		W, H int32
 		Data []byte
 	}
-	if err := dbus.Store([]any{property("IconPixmap")}, &pixmaps); err != nil || len(pixmaps) != 1 || pixmaps[0].W != 48 || len(pixmaps[0].Data) != 48*48*4 {
-		t.Errorf("%d pixmaps, %v", len(pixmaps), err)
+	// Panels choose among the sizes: some scale without smoothing.
+	sizes := func() (sizes []int) {
+		pixmaps = nil // Store adds to a list
+		if err := dbus.Store([]any{property("IconPixmap")}, &pixmaps); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range pixmaps {
+			if p.W != p.H || len(p.Data) != int(p.W*p.H*4) {
+				t.Errorf("%d bytes for %d × %d pixels", len(p.Data), p.W, p.H)
+			}
+			sizes = append(sizes, int(p.W))
+		}
+		return sizes
 	}
+	if got := sizes(); !slices.Equal(got, assets.Sizes) {
+		t.Errorf("pixmaps of %d pixels", got)
+	}
+	waiting := pixmaps
 	if r := tray.wait("shown", 1); r.Arg == "" {
 		t.Error("shown by nobody")
 	}
@@ -76,6 +93,9 @@ func TestItem(t *testing.T) {
 	p.until("a new icon and tooltip", func() bool { return p.updates("NewIcon") > icons && p.updates("NewToolTip") > tips })
 	if err := dbus.Store([]any{property("ToolTip")}, &tip); err != nil || tip.Title != "Rollcall: 1 working" {
 		t.Errorf("tooltip %+v, %v", tip, err)
+	}
+	if got := sizes(); !slices.Equal(got, assets.Sizes) || cmp.Equal(pixmaps, waiting) {
+		t.Errorf("pixmaps of %d pixels, as those before or in other sizes", got)
 	}
 }
 

@@ -32,19 +32,21 @@ func run(ctx context.Context, m *menu) error {
 	first := m.first()
 	systray.SetTitle("Rollcall") // the item's id as well
 	systray.SetTooltip(first.tooltip)
-	m.setIcon(first)
+	prepareIcon(first)
 	systray.SetOnTapped(func() { m.openWindow("") })
 	start, end := systray.RunWithExternalLoop(nil, nil)
 	start()
 	defer end()
 
+	icon := &item{ctx: ctx, shared: shared, own: own, opts: &m.opts}
+	icon.setIcon(first)
 	server, err := dbusmenu.Export(shared, menuPath, items(first.rows), dbusmenu.Handler{
 		Opening: m.opening, Closed: m.closed, Clicked: func(id int32) { clicked(m, id) },
 	})
 	if err != nil {
 		return err
 	}
-	defer m.start(changes(m, server, first))()
+	defer m.start(changes(m, server, icon, first))()
 	go watchHost(ctx, own, shared, &m.opts)
 
 	select {
@@ -69,10 +71,10 @@ func clicked(m *menu, id int32) {
 }
 
 // changes returns a function that shows a view by sending what differs from the last one.
-func changes(m *menu, server *dbusmenu.Server, last view) func(view) {
+func changes(m *menu, server *dbusmenu.Server, icon *item, last view) func(view) {
 	return func(v view) {
 		if v.icon != last.icon || v.count != last.count {
-			m.setIcon(v)
+			icon.setIcon(v)
 		}
 		if v.tooltip != last.tooltip {
 			systray.SetTooltip(v.tooltip)
@@ -82,15 +84,6 @@ func changes(m *menu, server *dbusmenu.Server, last view) func(view) {
 		}
 		last = v
 	}
-}
-
-// setIcon shows the icon of a view.
-func (m *menu) setIcon(v view) {
-	icon, err := iconOf(v.icon, v.count)
-	if err != nil {
-		m.opts.Log.Warn("tray: the icon has no number", "error", err)
-	}
-	systray.SetIcon(icon)
 }
 
 // minWidth is the width of the white space that widens the menu, in em. GTK panels fix the width of a menu when it opens,

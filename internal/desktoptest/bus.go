@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/godbus/dbus/v5"
@@ -34,7 +35,20 @@ func (d *Desktop) startBus(ctx context.Context) error {
 		return fmt.Errorf("%s: too long for a socket, set TMPDIR to a shorter path", socket)
 	}
 	config := filepath.Join(d.dir, "bus.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, BusConfig, socket), 0o600); err != nil {
+	text := fmt.Sprintf(BusConfig, socket)
+	if d.opts.Session != nil {
+		services := filepath.Join(d.dir, "services")
+		if err := os.Mkdir(services, 0o700); err != nil {
+			return err
+		}
+		for _, name := range d.opts.Session.Services {
+			if err := os.Symlink(filepath.Join("/usr/share/dbus-1/services", name), filepath.Join(services, name)); err != nil {
+				return err
+			}
+		}
+		text = strings.Replace(text, "</listen>", "</listen>\n  <servicedir>"+services+"</servicedir>", 1)
+	}
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return err
 	}
 	address, _, err := d.startTold(ctx, "dbus-daemon", "--nofork", "--nopidfile", "--nosyslog",

@@ -55,7 +55,11 @@ func Start(ctx context.Context, o Options) (*Desktop, error) {
 		return nil, err
 	}
 	d := &Desktop{opts: o, dir: dir, lock: lock, home: filepath.Join(dir, "home"), keeper: newKeeper(), changed: make(chan struct{})}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	limit := 30 * time.Second
+	if o.Session != nil {
+		limit = 3 * time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := d.up(ctx); err != nil {
 		err = fmt.Errorf("virtual desktop: %w\n%s", err, d.Logs())
@@ -67,6 +71,9 @@ func Start(ctx context.Context, o Options) (*Desktop, error) {
 func (d *Desktop) up(ctx context.Context) error {
 	if err := d.writeConfig(); err != nil {
 		return err
+	}
+	if d.opts.Session != nil {
+		return d.startSession(ctx)
 	}
 	steps := []func(context.Context) error{d.startX, d.startBus, d.startWindowManager}
 	if d.opts.Notifications {
@@ -174,7 +181,12 @@ func (d *Desktop) Env() []string {
 	case LXQtPanel:
 		env = append(env, "XDG_CURRENT_DESKTOP=LXQt")
 	}
-	if d.opts.Dark {
+	if s := d.opts.Session; s != nil {
+		env = append(env, s.Env...)
+		if s.SystemBus {
+			env = append(env, "DBUS_SYSTEM_BUS_ADDRESS=unix:path="+d.systemSocket())
+		}
+	} else if d.opts.Dark {
 		env = append(env, "GTK_THEME=Adwaita:dark", "FYNE_THEME=dark")
 	} else {
 		env = append(env, "GTK_THEME=Adwaita", "FYNE_THEME=light")

@@ -38,7 +38,10 @@ var packages = map[string]string{
 // Missing returns the Debian packages that Start needs for o and that are not
 // installed; empty when the desktop can start.
 func Missing(o Options) []string {
-	need := []string{"Xvfb", "dbus-daemon", "openbox", "xdotool"}
+	need := []string{"Xvfb", "dbus-daemon", "xdotool"}
+	if o.Session == nil {
+		need = append(need, "openbox")
+	}
 	if o.Notifications {
 		need = append(need, "dunst")
 	}

@@ -60,6 +60,7 @@ type Server struct {
 	index map[int32]int
 
 	parents map[int32]bool // rows with a submenu; it never changes
+	order   order
 }
 
 // Export serves items at path on conn, in place of any menu at that path, and tells panels to read the menu again. The

@@ -5,6 +5,7 @@ package dbusmenu
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/godbus/dbus/v5"
@@ -53,11 +54,35 @@ type layout struct {
 }
 
 // getLayout returns the rows below parent, to a depth; -1: all.
-func (s *Server) getLayout(parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
+func (s *Server) getLayout(call dbus.Message, parent, depth int32, names []string) (uint32, layout, *dbus.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, err := s.layout(parent, depth, names)
+	switch {
+	case parent == root && depth == 1:
+		s.reply(call, uint32(firstRevision), l)
+		s.offerSubmenus()
+		runtime.Goexit() // as in getGroupProperties
+	case parent == root && depth != 0:
+		s.order.expect(sender(call))
+	}
 	return firstRevision, l, err
+}
+
+// offerSubmenus makes panels read the submenus. Qt panels (Plasma, LXQt) read only the top rows at first, and a submenu when it is
+// shown: Plasma shows it empty, and then too far to the right for rows to be on the screen. The revision does not grow, so that
+// GTK panels ignore the signal. The caller holds the lock.
+func (s *Server) offerSubmenus() {
+	for _, id := range slices.Sorted(maps.Keys(s.parents)) {
+		// An error means that the connection is closed.
+		_ = s.conn.Emit(s.path, iface+".LayoutUpdated", uint32(firstRevision), id)
+	}
+}
+
+// sender returns the connection that made a call.
+func sender(call dbus.Message) dbus.Sender {
+	name, _ := call.Headers[dbus.FieldSender].Value().(string)
+	return dbus.Sender(name)
 }
 
 // layout returns a row with those below it. The caller holds the lock.
@@ -76,8 +101,47 @@ func (s *Server) layout(id, depth int32, names []string) (layout, *dbus.Error) {
 	return l, nil
 }
 
-// getGroupProperties returns the properties of those rows that exist. Without ids it returns those of all rows.
-func (s *Server) getGroupProperties(ids []int32, names []string) ([]properties, *dbus.Error) {
+// getGroupProperties returns the properties of those rows that exist. Without ids it returns those of all rows. An answer about
+// rows of a submenu alone follows that about the rows that have one: see order.
+func (s *Server) getGroupProperties(call dbus.Message, ids []int32, names []string) ([]properties, *dbus.Error) {
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id int32) bool { return s.parents[id] }) {
+		s.order.answer(sender(call), func() { s.reply(call, s.group(ids, names)) })
+		// The library would send the answer once more, after which nothing happens on its goroutine for this call.
+		runtime.Goexit()
+	}
+	if slices.ContainsFunc(ids, s.isBelow) {
+		s.order.wait(sender(call))
+	}
+	return s.group(ids, names), nil
+}
+
+// reply sends the answer to a call.
+func (s *Server) reply(call dbus.Message, values ...any) {
+	if call.Flags&dbus.FlagNoReplyExpected != 0 {
+		return
+	}
+	// An error means that the connection is closed.
+	s.conn.Send(&dbus.Message{
+		Type: dbus.TypeMethodReply,
+		Headers: map[dbus.HeaderField]dbus.Variant{
+			dbus.FieldDestination: call.Headers[dbus.FieldSender],
+			dbus.FieldReplySerial: dbus.MakeVariant(call.Serial()),
+			dbus.FieldSignature:   dbus.MakeVariant(dbus.SignatureOf(values...)),
+		},
+		Body: values,
+	}, nil)
+}
+
+// isBelow reports whether a row is in a submenu.
+func (s *Server) isBelow(id int32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.index[id]
+	return ok && s.items[i].Parent != root
+}
+
+// group returns the properties of those rows that exist.
+func (s *Server) group(ids []int32, names []string) []properties {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(ids) == 0 {
@@ -91,7 +155,7 @@ func (s *Server) getGroupProperties(ids []int32, names []string) ([]properties, 
 			found = append(found, properties{id, values})
 		}
 	}
-	return found, nil
+	return found
 }
 
 func (s *Server) getProperty(id int32, name string) (dbus.Variant, *dbus.Error) {
@@ -107,20 +171,23 @@ func (s *Server) getProperty(id int32, name string) (dbus.Variant, *dbus.Error) 
 	return dbus.MakeVariant(""), invalid("row %d has no property %q", id, name)
 }
 
-// values returns the named properties of a row, or all without names. The caller holds the lock.
+// values returns the named properties of a row, or all without names, and always whether it has a submenu: panels drop the rows
+// below one of which they do not know that. The caller holds the lock.
 func (s *Server) values(id int32, names []string) (map[string]dbus.Variant, *dbus.Error) {
+	var values map[string]dbus.Variant
 	if id == root {
-		return only(map[string]dbus.Variant{"children-display": dbus.MakeVariant("submenu")}, names), nil
+		values = map[string]dbus.Variant{}
+	} else {
+		i, ok := s.index[id]
+		if !ok {
+			return nil, invalid("no row %d", id)
+		}
+		values = only(all(s.items[i]), names)
 	}
-	i, ok := s.index[id]
-	if !ok {
-		return nil, invalid("no row %d", id)
-	}
-	values := all(s.items[i])
-	if s.parents[id] {
+	if id == root || s.parents[id] {
 		values["children-display"] = dbus.MakeVariant("submenu")
 	}
-	return only(values, names), nil
+	return values, nil
 }
 
 // only removes all but the named properties. Without names it removes none.
