@@ -220,6 +220,8 @@ func (st *storm) settleAccounts(channel string, told []telling) *account {
 			fmt.Printf("storm: WRONG %s: %s told what did not happen: %q\n", st.since(t.at), channel, t.text)
 			if x := st.sessionOf(t); x != nil {
 				fmt.Print(st.reproduction(x), st.seenBy(x))
+			} else {
+				fmt.Print(st.seenAround(t.at))
 			}
 			continue
 		}
@@ -334,6 +336,17 @@ func (st *storm) lostSession(t *telling) *stormSession {
 		return x
 	}
 	return nil
+}
+
+// seenAround is what `rollcall watch` said at about the same time.
+func (st *storm) seenAround(at time.Time) string {
+	var b strings.Builder
+	for i := range st.events {
+		if e := &st.events[i]; e.at.Sub(at).Abs() < 3*time.Second {
+			fmt.Fprintf(&b, "      watch %s: %s, %s before: %.300s\n", st.since(e.at), e.Event, cmp.Or(e.Before, "nothing"), e.Session.String())
+		}
+	}
+	return b.String()
 }
 
 // seenBy is what `rollcall watch` said of a session, and of the processes in its folder.
