@@ -127,12 +127,8 @@ func (a *ask) actions(hasBody bool) (out []string) {
 	return append(out, actShow, "Show")
 }
 
-const (
-	// actLimit is how long an answer may take.
-	actLimit = 30 * time.Second
-	// noticeable is how long a notification must show a request before a click counts for it, as in the window.
-	noticeable = 600 * time.Millisecond
-)
+// actLimit is how long an answer may take.
+const actLimit = 30 * time.Second
 
 var (
 	errJustShown  = errors.New("nothing was answered: the notification began to show the request at the moment of the click")
@@ -159,7 +155,7 @@ func (n *Notifier) act(c click, action string) {
 	switch {
 	case !known:
 		err = errEarlierRun
-	case c.askedAt.Add(noticeable).After(time.Now()):
+	case c.askedAt.Add(answer.NoticeTime).After(time.Now()):
 		err = errJustShown
 	default:
 		d := adapters.Decision{Verdict: adapters.Deny}

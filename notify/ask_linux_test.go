@@ -127,7 +127,7 @@ func TestAnswerFromANotification(t *testing.T) {
 			t.Errorf("shows %q", id)
 		}
 	}
-	time.Sleep(notify.Noticeable)
+	time.Sleep(answer.NoticeTime)
 	a.server.click(t, n.ID, "deny:"+key)
 	a.until(t, "the denial", func() bool { return len(a.answers.got()) == 1 })
 	a.server.click(t, n.ID, "allow:"+key)
@@ -163,7 +163,7 @@ func TestStaleNotification(t *testing.T) {
 	a.answers.mu.Lock()
 	a.answers.err = fmt.Errorf("%w: another one waits now", adapters.ErrRequestChanged)
 	a.answers.mu.Unlock()
-	time.Sleep(notify.Noticeable)
+	time.Sleep(answer.NoticeTime)
 	a.server.click(t, n.ID, "allow:"+key)
 	if told, _ = a.last(t, 5); told.Body != "nothing was answered: the request has changed: another one waits now" {
 		t.Errorf("told %+v", told)

@@ -11,6 +11,3 @@ func RememberedWaits(t *testing.T, folder string) int {
 	}
 	return len(s.Waits)
 }
-
-// Noticeable is how long a notification must show a request before a click counts for it.
-const Noticeable = noticeable

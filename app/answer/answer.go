@@ -19,6 +19,10 @@ import (
 	"rollcall/app/settings"
 )
 
+// NoticeTime is how long a request must have been visible, in the window or in a notification, before an answer counts: a key or
+// click that was meant for what was there before must not reach it.
+const NoticeTime = 600 * time.Millisecond
+
 const (
 	// askLimit is how long an agent may take to list its requests.
 	askLimit = 5 * time.Second

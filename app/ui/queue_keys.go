@@ -9,7 +9,7 @@ import (
 )
 
 // presses distinguishes the press of a key from its repeats, which Fyne reports as further characters: the first repeat
-// comes later than armDelay on some desktops.
+// comes later than answer.NoticeTime on some desktops.
 type presses struct {
 	down fyne.KeyName // the key that was pressed last; empty: it was released
 	used bool         // it had its effect

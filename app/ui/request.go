@@ -44,9 +44,6 @@ type requestView struct {
 	arms  int // number of the last call of arm
 }
 
-// armDelay is how long a request must be visible before it can be answered.
-const armDelay = 600 * time.Millisecond
-
 // newRequestView returns an empty view. most is the number of rows of the text that are visible without scrolling; 0:
 // as many as there is room for.
 func newRequestView(u *UI, most int, laidOut func()) *requestView {
@@ -181,7 +178,7 @@ func (v *requestView) hide() {
 	v.laidOut()
 }
 
-// arm lets the request be answered once it has been visible for armDelay.
+// arm lets the request be answered once it has been visible for UI.armDelay.
 func (v *requestView) arm() {
 	v.armed = false
 	v.arms++
@@ -234,7 +231,7 @@ func (v *requestView) opened() {
 	}
 }
 
-// delayEarly starts armDelay again if the request can't be answered yet. It is called for each key and click that would
+// delayEarly starts UI.armDelay again if the request can't be answered yet. It is called for each key and click that would
 // answer: without it, the repeats of a key that is held would answer the request once it can be.
 func (v *requestView) delayEarly() {
 	if v.has && (!v.armed || !v.code.IsReady() || v.ui.isAnswering(v.item.ref())) {

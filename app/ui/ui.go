@@ -136,7 +136,7 @@ func New(core Core, o Options) *UI {
 }
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
-	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ, armDelay: armDelay}
+	u := &UI{core: core, window: o.Window, days: o.Days, do: do, now: now, system: sys, options: o, environ: os.Environ, armDelay: answer.NoticeTime}
 	u.asking.answers = noAnswers()
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.host = &widgets.Host{Window: o.Window, Context: u.ctx, Post: u.post, Key: u.typedKey, Shortcut: u.shortcut, Form: u.form,
