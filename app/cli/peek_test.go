@@ -25,6 +25,7 @@ type peekingAgent struct {
 	said    []adapters.Message
 	failing error
 	hang    bool
+	peeks   int // calls of Peek
 }
 
 func (a *peekingAgent) Peek(ctx context.Context, _ adapters.Session, n int) ([]adapters.Message, error) {
@@ -34,7 +35,24 @@ func (a *peekingAgent) Peek(ctx context.Context, _ adapters.Session, n int) ([]a
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.peeks++
 	return append([]adapters.Message{}, a.said[max(0, len(a.said)-n):]...), a.failing
+}
+
+// awaitPeek waits until the conversation has been read n more times.
+func (a *peekingAgent) awaitPeek(t *testing.T, n int) {
+	t.Helper()
+	count := func() int {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.peeks
+	}
+	before := count()
+	for end := time.Now().Add(15 * time.Second); count() < before+n; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the conversation was read %d times more, want %d", count()-before, n)
+		}
+	}
 }
 
 func (a *peekingAgent) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
@@ -273,9 +291,13 @@ func TestPeekFollow(t *testing.T) {
 	for _, text := range []string{"It is fi", "It is fixed."} { // while it grows nothing is printed
 		answer.Text = text
 		a.say(answer)
-		time.Sleep(50 * time.Millisecond)
+		a.awaitPeek(t, 1)
 	}
-	f.next("It is")
+	for _, line := range f.next("It is fixed.") {
+		if strings.Contains(line, "It is") {
+			t.Errorf("while the answer grew it printed %q", line)
+		}
+	}
 	answer.Text += " And tested."
 	a.say(answer)
 	s := full()
@@ -334,7 +356,7 @@ func TestPeekFollowEnds(t *testing.T) {
 		a.failing = adapters.Unreadable("/x.jsonl", fs.ErrPermission)
 		f := startFollow(t, a)
 		f.next("Fix the flaky")
-		time.Sleep(followStatus + followStatus/2)
+		a.awaitPeek(t, 2) // the problem is reported once
 		a.mu.Lock()
 		a.failing = nil
 		a.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,10 +17,43 @@ import (
 	"rollcall/proc"
 )
 
+// busySoon is an adapter whose sessions are idle in its first answer and as the agent has them in the next, which it reports
+// by itself.
+type busySoon struct {
+	*agent
+	once     sync.Once
+	answered chan struct{} // closed with the first answer
+}
+
+func becomesBusy(list ...adapters.Session) *busySoon {
+	return &busySoon{agent: claude(list...), answered: make(chan struct{})}
+}
+
+func (b *busySoon) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	roll, err := b.agent.Discover(ctx, q)
+	b.once.Do(func() {
+		for i := range roll.Sessions {
+			roll.Sessions[i].Status = adapters.Idle
+		}
+		close(b.answered)
+	})
+	return roll, err
+}
+
+// Push implements adapters.Pusher.
+func (b *busySoon) Push(ctx context.Context, changed func()) {
+	select {
+	case <-b.answered:
+		changed()
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+}
+
 // TestWatch watches a real process end, and a fuse.
 func TestWatch(t *testing.T) {
 	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sleep", "60")
-	d := withTable(claude(s))
+	d := withTable(becomesBusy(s))
 	f := fuse.In(store.In(filepath.Join(t.TempDir(), "fuses")))
 	d.Fuses = func() (*fuse.Fuses, error) { return f, nil }
 	ctx, cancel := context.WithCancel(t.Context())
@@ -41,9 +75,12 @@ func TestWatch(t *testing.T) {
 			lines <- e
 		}
 	}()
-	// Nothing reports from outside that it watches: the fuse is set until it is reported.
-	var e eventJSON
-	for e.Event == "" {
+	e := <-lines
+	if e.Event != "status" || e.Before != string(adapters.Idle) || e.Session == nil || e.Session.Status != adapters.Working {
+		t.Fatalf("first came %+v", e)
+	}
+	// Nothing reports from outside that it watches the fuses: one is set until it is reported.
+	for e.Fuse == nil {
 		if _, err := f.Set(t.Context(), fuse.Fuse{Path: t.TempDir(), Note: "n"}, time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +92,6 @@ func TestWatch(t *testing.T) {
 	if e.Event != "fuse.set" || e.Fuse == nil || e.Fuse.Note != "n" || e.Schema != schema {
 		t.Errorf("%+v", e)
 	}
-	time.Sleep(200 * time.Millisecond) // the first answer
 	h, err := proc.OpenAt("/proc", "/etc").Hold(s.Process)
 	if err != nil {
 		t.Fatal(err)
@@ -84,9 +120,7 @@ func TestWatchWithoutReader(t *testing.T) {
 	out, in := io.Pipe()
 	_ = out.Close()
 	done := make(chan int, 1)
-	go func() { done <- runOn(t.Context(), t, Streams{Out: in}, withTable(claude(s)), "watch").code }()
-	time.Sleep(300 * time.Millisecond)
-	end(s.Process)
+	go func() { done <- runOn(t.Context(), t, Streams{Out: in}, withTable(becomesBusy(s)), "watch").code }()
 	select {
 	case code := <-done:
 		if code != Done {
@@ -135,8 +169,9 @@ func TestWatchReaderGone(t *testing.T) {
 	}
 	defer w.Close()
 	code := make(chan int, 1)
-	go func() { code <- runOn(t.Context(), t, Streams{Out: w}, withTable(claude()), "watch", "--json").code }()
-	time.Sleep(100 * time.Millisecond)
+	agent := becomesBusy()
+	go func() { code <- runOn(t.Context(), t, Streams{Out: w}, withTable(agent), "watch", "--json").code }()
+	<-agent.answered
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
