@@ -34,20 +34,14 @@ var stores = map[adapters.Name][]string{
 // is the answer without it. ROLLCALL_CACHE_STEPS is the number of changes for each agent, and ROLLCALL_CACHE_SEED
 // repeats the changes of an earlier run.
 func TestCacheChangesNothing(t *testing.T) {
-	steps := 150
-	if n, err := strconv.Atoi(os.Getenv("ROLLCALL_CACHE_STEPS")); err == nil {
-		steps = n
-	}
+	steps := cacheSteps(150)
 	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.Pi, adapters.PiRust} {
 		t.Run(string(name), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "corpus")
 			if _, err := corpus.Write(dir, corpus.Options{Sessions: 400, Live: 4, Seed: 11, Now: time.Now(), Scale: 0.01}); err != nil {
 				t.Fatal(err)
 			}
-			seed := rand.Uint64()
-			if n, err := strconv.ParseUint(os.Getenv("ROLLCALL_CACHE_SEED"), 10, 64); err == nil {
-				seed = n
-			}
+			seed := cacheSeed()
 			t.Logf("seed %d", seed)
 			c := &cacheCheck{T: t, name: name, home: filepath.Join(dir, "home"), table: proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc")),
 				facts: filepath.Join(t.TempDir(), "facts"), rng: rand.New(rand.NewPCG(seed, 1)), original: map[string][]byte{}, began: time.Now()}
@@ -68,6 +62,22 @@ func TestCacheChangesNothing(t *testing.T) {
 			t.Logf("%d answers with %d sessions on average", steps, c.sessions/steps)
 		})
 	}
+}
+
+// cacheSteps returns the number of changes: that of ROLLCALL_CACHE_STEPS, or n without it.
+func cacheSteps(n int) int {
+	if steps, err := strconv.Atoi(os.Getenv("ROLLCALL_CACHE_STEPS")); err == nil {
+		return steps
+	}
+	return n
+}
+
+// cacheSeed returns ROLLCALL_CACHE_SEED, or a random seed without it.
+func cacheSeed() uint64 {
+	if seed, err := strconv.ParseUint(os.Getenv("ROLLCALL_CACHE_SEED"), 10, 64); err == nil {
+		return seed
+	}
+	return rand.Uint64()
 }
 
 type cacheCheck struct {
