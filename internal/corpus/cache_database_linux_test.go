@@ -18,7 +18,7 @@ import (
 // TestCacheChangesNothingOfDatabase is TestCacheChangesNothing for OpenCode's database. The rows change as OpenCode
 // changes them: each change of a session or a message sets its time of the update.
 func TestCacheChangesNothingOfDatabase(t *testing.T) {
-	steps, seed := cacheSteps(60), cacheSeed()
+	steps, seed := cacheSteps(40), cacheSeed()
 	t.Logf("seed %d", seed)
 	dir := filepath.Join(t.TempDir(), "corpus")
 	if _, err := corpus.Write(dir, corpus.Options{Sessions: 150, Live: 2, Seed: 11, Now: time.Now(), Scale: 0.01, Store: corpus.InDatabase}); err != nil {
@@ -52,7 +52,7 @@ type databaseChanges struct {
 
 func (d *databaseChanges) open() {
 	var err error
-	d.db, err = sql.Open("sqlite", "file:"+d.path+"?_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=foreign_keys(1)")
+	d.db, err = sql.Open("sqlite", "file:"+d.path+"?_pragma=journal_mode(wal)&_pragma=synchronous(off)")
 	d.must(err)
 }
 
@@ -73,8 +73,15 @@ func (d *databaseChanges) changeRows() string {
 	touch := func() { d.exec("UPDATE session SET time_updated = ? WHERE id = ?", now, id) }
 	what := ""
 	switch d.rng.IntN(8) {
-	case 0, 1:
-		what = "insert a message"
+	case 0:
+		what = "insert a prompt"
+		const first = "(SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 1)"
+		d.exec("INSERT INTO part SELECT 'prt_x' || ?, 'msg_x' || ?, session_id, ?, ?, replace(data, 'task ', 'task ' || ?) FROM part WHERE json_extract(data, '$.type') = 'text' AND message_id = "+first,
+			now, now, now, now, d.ids, id)
+		d.exec("INSERT INTO message SELECT 'msg_x' || ?, session_id, ?, ?, data FROM message WHERE id = "+first, now, now, now, id)
+		touch()
+	case 1:
+		what = "insert an answer"
 		d.exec("INSERT INTO message SELECT 'msg_x' || ?, session_id, ?, ?, data FROM message WHERE id = "+last, now, now, now, id)
 		touch()
 	case 2:
