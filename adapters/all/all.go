@@ -4,6 +4,7 @@ package all
 import (
 	"os"
 	"os/user"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
@@ -27,6 +28,7 @@ type Config struct {
 	Facts *adapters.FactsCache
 	// Password is that of adapters.Config: the passwords that Rollcall chose at launches.
 	Password func(proc.Identity) string
+	Now      func() time.Time // the clock of all adapters; nil is time.Now
 }
 
 // New makes the adapters of every agent that Rollcall knows, in the order in
@@ -38,7 +40,7 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		home = userHome()
 	}
 	table = proc.Share(table) // all adapters read it at the same time
-	look := adapters.Config{Home: home, Table: table, Facts: cfg.Facts, Password: cfg.Password}
+	look := adapters.Config{Home: home, Table: table, Facts: cfg.Facts, Password: cfg.Password, Now: cfg.Now}
 	return []adapters.Adapter{
 		claudecode.New(look),
 		codex.New(look),

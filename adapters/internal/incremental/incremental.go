@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	growthLimit  = 8 << 20 // more new bytes than this are read as if the file were new
-	lastBytesLen = 256
+	growthLimit = 8 << 20 // more new bytes than this are read as if the file were new
+	edgeLen     = 1 << 10
 )
 
 // State identifies the part of a file that was read. It is a part of what is kept between
@@ -25,9 +25,11 @@ const (
 type State struct {
 	Stamp agentfile.Stamp // of the file when it was read last; zero: never
 	Next  int64           // the complete lines up to here were read
-	// LastLen and LastSum are the length and the hash of the last bytes before Next.
-	LastLen int64
-	LastSum uint64
+	// FirstSum is the hash of the first EdgeLen bytes, and LastSum that of the last EdgeLen bytes
+	// before Next. A file that was written again in place, or that got the inode of a removed one,
+	// may have the same last bytes, and differs at its beginning.
+	EdgeLen           int64
+	FirstSum, LastSum uint64
 }
 
 // File is the state of reading a file in steps. What was read stays valid while the file and
@@ -78,23 +80,34 @@ func (f *File) Reset() { f.State = State{} }
 // that reading can continue at Next.
 func (f *File) HasGrown(file io.ReaderAt) bool {
 	size := f.opened.Size
-	if !f.Stamp.SameFile(f.opened) || size <= f.Stamp.Size || size-f.Next > growthLimit || f.LastLen > f.Next {
+	if !f.Stamp.SameFile(f.opened) || size <= f.Stamp.Size || size-f.Next > growthLimit || f.EdgeLen > f.Next {
 		return false
 	}
-	last := make([]byte, f.LastLen)
-	_, err := file.ReadAt(last, f.Next-f.LastLen)
-	return err == nil && xxhash.Sum64(last) == f.LastSum
+	first, last, err := hashEdges(file, f.EdgeLen, f.Next)
+	return err == nil && first == f.FirstSum && last == f.LastSum
+}
+
+// hashEdges returns the hashes of the first n bytes of the file and of the n bytes before next.
+func hashEdges(file io.ReaderAt, n, next int64) (first, last uint64, err error) {
+	edge := make([]byte, n)
+	if _, err := file.ReadAt(edge, 0); err != nil && !errors.Is(err, io.EOF) {
+		return 0, 0, err
+	}
+	first = xxhash.Sum64(edge)
+	if _, err := file.ReadAt(edge, next-n); err != nil && !errors.Is(err, io.EOF) {
+		return 0, 0, err
+	}
+	return first, xxhash.Sum64(edge), nil
 }
 
 // Finish records that the complete lines up to Next were read. It returns the
 // unfinished line after them, if it has at most limit bytes. A file that has become
 // shorter meanwhile gives io.ErrUnexpectedEOF.
 func (f *File) Finish(file io.ReaderAt, info fs.FileInfo, limit int64) (rest []byte, err error) {
-	last := make([]byte, min(lastBytesLen, f.Next))
-	if _, err := file.ReadAt(last, f.Next-int64(len(last))); err != nil && !errors.Is(err, io.EOF) {
+	f.EdgeLen = min(edgeLen, f.Next)
+	if f.FirstSum, f.LastSum, err = hashEdges(file, f.EdgeLen, f.Next); err != nil {
 		return nil, err
 	}
-	f.LastLen, f.LastSum = int64(len(last)), xxhash.Sum64(last)
 	if n := info.Size() - f.Next; n > 0 && n <= limit {
 		rest = make([]byte, n)
 		if _, err := file.ReadAt(rest, f.Next); errors.Is(err, io.EOF) {
