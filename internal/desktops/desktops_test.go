@@ -326,17 +326,15 @@ func (p *program) notified(shot string, begin func()) image.Rectangle {
 	if !slices.Contains(note.Actions, "default") {
 		p.t.Error("the notification has no action")
 	}
-	p.until("the notification on the screen", func() bool {
-		at := changed(before, p.image(), p.inside())
-		return at.Dx()*at.Dy() > 5000
+	var at image.Rectangle
+	last := before
+	p.until("the notification on the screen", func() bool { // MATE shows it for a few seconds only
+		now := p.image()
+		defer func() { last = now }()
+		at = changed(before, now, p.inside())
+		return at.Dx()*at.Dy() > 5000 && bytes.Equal(now.Pix, last.Pix)
 	})
-	p.stillFor(2) // MATE shows it for a few seconds only
-	at := changed(before, p.image(), p.inside())
 	p.shot(shot)
-	note = p.Notifications()[n]
-	if at.Empty() {
-		p.t.Errorf("the notification is gone: withdrawn %v, closed %v; rollcall said:\n%s", note.Withdraw, note.Closed, p.said())
-	}
 	p.t.Logf("the notification is at %v", at)
 	return at
 }
