@@ -186,7 +186,7 @@ print-%:
 	@echo '$($*)'
 
 lint: $(GOLANGCI) ## run the linters (pinned in tools/go.mod)
-	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,agents,faults ./...
+	$(GOLANGCI) run --build-tags $(DESKTOP),desktop,desktops,agents,faults ./...
 	shellcheck $$(grep -lE '^#!/(usr/bin/env bash|bin/sh)' -r packaging) packaging/version .ci/run
 
 fmt: $(GOLANGCI) ## format the source

@@ -139,16 +139,10 @@ func (p *program) until(what string, ok func() bool) {
 // still waits until the screen does not change for 2 s.
 func (p *program) still() {
 	p.t.Helper()
-	p.stillFor(10)
-}
-
-// stillFor waits until so many pictures of the screen, 0.2 s apart, are the same.
-func (p *program) stillFor(pictures int) {
-	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
 	defer cancel()
 	last, same := p.image(), 0
-	for same < pictures && ctx.Err() == nil {
+	for same < 10 && ctx.Err() == nil {
 		time.Sleep(200 * time.Millisecond) // pixels send no event
 		now := p.image()
 		if same++; !bytes.Equal(now.Pix, last.Pix) {
@@ -326,17 +320,13 @@ func (p *program) notified(shot string, begin func()) image.Rectangle {
 	if !slices.Contains(note.Actions, "default") {
 		p.t.Error("the notification has no action")
 	}
-	p.until("the notification on the screen", func() bool {
-		at := changed(before, p.image(), p.inside())
-		return at.Dx()*at.Dy() > 5000
+	var at image.Rectangle
+	p.until("the notification on the screen", func() bool { // MATE draws in it how the few seconds pass for which it shows it
+		last := at
+		at = changed(before, p.image(), p.inside())
+		return at.Dx()*at.Dy() > 5000 && at == last
 	})
-	p.stillFor(2) // MATE shows it for a few seconds only
-	at := changed(before, p.image(), p.inside())
 	p.shot(shot)
-	note = p.Notifications()[n]
-	if at.Empty() {
-		p.t.Errorf("the notification is gone: withdrawn %v, closed %v; rollcall said:\n%s", note.Withdraw, note.Closed, p.said())
-	}
 	p.t.Logf("the notification is at %v", at)
 	return at
 }
@@ -379,7 +369,7 @@ func (p *program) pointAt(at image.Rectangle) {
 	if err := p.Move(middle.X, middle.Y); err != nil {
 		p.t.Fatal(err)
 	}
-	p.stillFor(2)
+	time.Sleep(400 * time.Millisecond) // pixels send no event
 }
 
 // offersAnswers looks at the notification of a command that can be answered.
