@@ -117,6 +117,21 @@ func TestEndIsToldOnceWithItsFinalOutcome(t *testing.T) {
 	})
 }
 
+// TestEndOfAnUnstoredSession: the end of a session whose agent stored nothing of its folder and its prompt names those that were
+// known while its process lived.
+func TestEndOfAnUnstoredSession(t *testing.T) {
+	live := changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.CWD, s.LastPrompt = "/w/a", "a task" })
+	play(t, []adapters.Session{live}, func(s *scene) {
+		s.agent.says(nil, changed(done("a"), func(s *adapters.Session) { s.Outcome = "" }))
+		s.machine.end(pid(1))
+		synctest.Wait()
+		s.want("ended a stopped")
+		if e := s.events.all()[0]; e.Session.CWD != "/w/a" || e.Session.LastPrompt != "a task" {
+			s.Errorf("%+v", e.Session)
+		}
+	})
+}
+
 // The files of a container vanish with its last process: the end of its session is
 // reported nevertheless, and no outcome that cannot be known.
 func TestEndInContainer(t *testing.T) {

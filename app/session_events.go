@@ -145,6 +145,7 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 // event once every process of the session has ended, a Changed event if a process lives
 // on, and nothing while the exit watcher has yet to confirm an end.
 func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string, now *liveness) []Event {
+	keepFacts(&x, &l.session)
 	e := Event{Kind: Changed, At: time.Now(), Session: x, Before: l.session}
 	drop := func() { delete(s.lifetimes, x.ID) }
 	switch {
@@ -172,6 +173,15 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 	}
 	l.stopped, l.stoppedAs = true, x
 	return []Event{e}
+}
+
+// keepFacts sets what is known of a session from when it was live and no longer listed: the folder of a session without a
+// record can come from its process alone.
+func keepFacts(x, live *Session) {
+	x.CWD = cmp.Or(x.CWD, live.CWD)
+	if x.FirstPrompt == "" && x.LastPrompt == "" && x.Title == "" {
+		x.FirstPrompt, x.LastPrompt, x.Title = live.FirstPrompt, live.LastPrompt, live.Title
+	}
 }
 
 // hostsAnother reports whether a process with these sessions has one other than x.
