@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -48,6 +49,8 @@ func New(list []settings.Machine, log *slog.Logger) *Machines {
 	return m
 }
 
+func byName(a, b *Host) int { return strings.Compare(a.Name, b.Name) }
+
 // Set replaces the machines. Run goes on with those that stay as they are.
 func (m *Machines) Set(list []settings.Machine) {
 	m.mu.Lock()
@@ -61,7 +64,7 @@ func (m *Machines) Set(list []settings.Machine) {
 			hosts = append(hosts, &Host{Machine: x})
 		}
 	}
-	slices.SortFunc(hosts, func(a, b *Host) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(hosts, byName)
 	m.hosts = hosts
 	select {
 	case m.changed <- struct{}{}:
@@ -183,9 +186,9 @@ func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
 	defer group.Wait()
 	for {
 		hosts := m.Hosts()
-		for h, end := range running {
+		for _, h := range slices.SortedFunc(maps.Keys(running), byName) {
 			if !slices.Contains(hosts, h) {
-				end()
+				running[h]()
 				delete(running, h)
 				to.HideMachine(h.Name)
 			}
