@@ -72,12 +72,16 @@ func cacheSteps(n int) int {
 	return n
 }
 
-// cacheSeed returns ROLLCALL_CACHE_SEED, or a random seed without it.
+// cacheSeed returns ROLLCALL_CACHE_SEED: 1 without it, and a random seed for 0.
 func cacheSeed() uint64 {
-	if seed, err := strconv.ParseUint(os.Getenv("ROLLCALL_CACHE_SEED"), 10, 64); err == nil {
-		return seed
+	seed, err := strconv.ParseUint(os.Getenv("ROLLCALL_CACHE_SEED"), 10, 64)
+	switch {
+	case err != nil:
+		return 1
+	case seed == 0:
+		return rand.Uint64()
 	}
-	return rand.Uint64()
+	return seed
 }
 
 type cacheCheck struct {
@@ -210,8 +214,7 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 		backdate()
 	case kind >= 11 && c.original[path] != nil:
 		what = "as at first"
-		c.must(os.Remove(path)) // it may be a link to another one
-		c.must(os.WriteFile(path, c.original[path], 0o600))
+		c.replace(path, c.original[path])
 	case kind <= 2 && len(text) < most && !strings.HasSuffix(path, ".json"):
 		what = "append"
 		inPlace(c.someLines(from), os.O_APPEND)
@@ -227,11 +230,11 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 		if data := c.sameID(path, text, from); len(data) <= len(text) {
 			inPlace(data, os.O_TRUNC)
 		} else {
-			c.must(errors.Join(os.WriteFile(path+".new", data, 0o600), os.Rename(path+".new", path)))
+			c.replace(path, data)
 		}
 	case kind == 6:
 		what = "replace by another file of the same size and time"
-		c.must(errors.Join(os.WriteFile(path+".new", c.otherDigits(text), 0o600), os.Rename(path+".new", path)))
+		c.replace(path, c.otherDigits(text))
 		backdate()
 	case kind == 7:
 		what = "rename there and back"
@@ -252,6 +255,12 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 		c.must(os.Chtimes(path, time.Time{}, info.ModTime().Add(time.Duration(c.rng.IntN(2000)-1000)*time.Millisecond)))
 	}
 	return what + " " + path
+}
+
+// replace puts a new file in the place of one. Both exist for a moment, so that the new one does not get the number of
+// the old one: with that, a longer text that differs from the old one before its end would look as if it had grown.
+func (c *cacheCheck) replace(path string, text []byte) {
+	c.must(errors.Join(os.WriteFile(path+".new", text, 0o600), os.Rename(path+".new", path)))
 }
 
 // someLines returns some lines of a transcript, of which the last may be cut off.
