@@ -15,21 +15,22 @@ import (
 // compared.
 func (t *torture) relaxed(name string) bool { return t.script.frozen[adapters.Name(name)] }
 
-// wantedRow returns how the row of a live session begins.
-func wantedRow(x *life) string {
+// wantedRows returns how the row of a live session may begin: a request whose text is known is shown with it.
+func wantedRows(x *life) []string {
 	truth := x.Truth()
 	mark := map[adapters.Status]string{adapters.Waiting: "◆ ", adapters.Working: "◐ ", adapters.Idle: "○ "}[truth.Status]
-	text := mark + x.project + " · " + agentNames[x.Agent] + " · "
+	begin := mark + x.project + " · " + agentNames[x.Agent] + " · "
+	rows := []string{begin}
 	switch truth.WaitingFor {
 	case adapters.ForPermission:
-		text += "needs permission"
+		rows = []string{begin + "needs permission", begin + "wants to run: make"}
 	case adapters.ForQuestion:
-		text += "asks you"
+		rows = []string{begin + "asks you"}
 	}
 	if x.IsSuspended() {
-		text += map[bool]string{true: ", suspended", false: "suspended"}[truth.Status == adapters.Waiting]
+		rows = []string{rows[0] + map[bool]string{true: ", suspended", false: "suspended"}[truth.Status == adapters.Waiting]}
 	}
-	return text
+	return rows
 }
 
 // wrongRows compares the rows of the menu with the truth; empty: they are right.
@@ -44,9 +45,9 @@ func (t *torture) wrongRows(rows []string) (wrong []string) {
 			continue
 		}
 		for _, x := range troop.live {
-			want := wantedRow(x)
+			want := wantedRows(x)
 			i := slices.IndexFunc(rest, func(row string) bool {
-				return strings.HasPrefix(row, want) && strings.Contains(row, "suspended") == x.IsSuspended() &&
+				return slices.ContainsFunc(want, func(begin string) bool { return strings.HasPrefix(row, begin) }) && strings.Contains(row, "suspended") == x.IsSuspended() &&
 					!strings.Contains(row, " · seen ") && !strings.Contains(row, "open, no session yet")
 			})
 			if i < 0 {
@@ -138,7 +139,8 @@ func (t *torture) hear() {
 		case strings.HasPrefix(n.title, agentNames[x.Agent]+" ended"):
 			kind = &x.ends
 			t.hearOutcome(x, n)
-		case strings.HasPrefix(n.title, agentNames[x.Agent]+" needs permission"), strings.HasPrefix(n.title, agentNames[x.Agent]+" asks you"):
+		case strings.HasPrefix(n.title, agentNames[x.Agent]+" needs permission"), strings.HasPrefix(n.title, agentNames[x.Agent]+" asks you"),
+			strings.HasPrefix(n.title, agentNames[x.Agent]+" wants to run a command"):
 			x.shown = append(x.shown, n)
 		default:
 			t.differs(x, "a notification that nothing explains: %q %q", n.title, n.body)
