@@ -113,6 +113,25 @@ type Snapshot struct {
 	Refreshing bool // some adapter has not answered the current question yet
 }
 
+// Reading returns the agents that have not answered the current question yet, and how many sessions the others answered;
+// 0 once all have answered before, since their sessions are shown meanwhile.
+func (s *Snapshot) Reading() (agents []adapters.Name, sessions int) {
+	first := false
+	for i := range s.Adapters {
+		h := &s.Adapters[i]
+		first = first || h.State == Pending
+		if h.Asking || h.State == Pending {
+			agents = append(agents, h.Name)
+		} else {
+			sessions += h.Sessions
+		}
+	}
+	if !first {
+		sessions = 0
+	}
+	return agents, sessions
+}
+
 // Incomplete returns the adapters that did not answer in full: some of their sessions may
 // be missing from s.
 func (s *Snapshot) Incomplete() []adapters.Name {

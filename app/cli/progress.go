@@ -3,18 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"rollcall/app"
 	"rollcall/app/present"
 )
 
-const (
-	// progressAfter is how long a command may take before its progress is shown.
-	progressAfter = 300 * time.Millisecond
-	progressEvery = 100 * time.Millisecond
-)
+// progressEvery is how often progress is shown again, once present.ReadingAfter is over.
+const progressEvery = 100 * time.Millisecond
 
 // progress is one line on a terminal that shows how far a command is. It is removed before the result is printed.
 type progress struct {
@@ -45,35 +41,15 @@ func refreshShown(ctx context.Context, core *app.Core, streams Streams) *app.Sna
 	go func() { done <- core.Refresh(ctx) }()
 	line := progress{streams: streams}
 	defer line.hide()
-	next := time.NewTimer(progressAfter)
+	next := time.NewTimer(present.ReadingAfter)
 	defer next.Stop()
 	for {
 		select {
 		case snap := <-done:
 			return snap
 		case <-next.C:
-			line.show(readingLine(core.Snapshot()))
+			line.show(present.Reading(core.Snapshot().Reading()))
 			next.Reset(progressEvery)
 		}
 	}
-}
-
-// readingLine describes a snapshot that is not complete.
-func readingLine(snap *app.Snapshot) string {
-	var missing []string
-	n := 0
-	for _, h := range snap.Adapters {
-		n += h.Sessions
-		if h.State == app.Pending {
-			missing = append(missing, present.AgentName(h.Name))
-		}
-	}
-	line := "reading " + strings.Join(missing, ", ") + "…"
-	if missing == nil {
-		line = "reading…"
-	}
-	if n > 0 {
-		line += " " + plural(n, "session") + " so far"
-	}
-	return line
 }

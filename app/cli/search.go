@@ -227,7 +227,7 @@ func (c *searchCommand) mark(text string) string {
 
 // showProgress shows on a terminal how far the search is.
 func (c *searchCommand) showProgress(r app.SearchReport) {
-	if !c.asJSON && time.Since(c.began) >= progressAfter {
+	if !c.asJSON && time.Since(c.began) >= present.ReadingAfter {
 		c.progress.show(fmt.Sprintf("searching… %d of %d conversations, %s", r.Searched, r.Found, plural(r.Hits, "hit")))
 	}
 }

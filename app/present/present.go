@@ -21,6 +21,26 @@ func AgentName(n adapters.Name) string {
 	return Line(string(n))
 }
 
+// ReadingAfter is how long a question may take before Reading is shown.
+const ReadingAfter = 300 * time.Millisecond
+
+// Reading says how far a question to the agents is: which have not answered yet, and how many sessions the others
+// have.
+func Reading(agents []adapters.Name, sessions int) string {
+	names := make([]string, len(agents))
+	for i, n := range agents {
+		names[i] = AgentName(n)
+	}
+	line := strings.TrimSpace("reading "+strings.Join(names, ", ")) + "…"
+	switch {
+	case sessions == 1:
+		line += " 1 session so far"
+	case sessions > 1:
+		line += fmt.Sprintf(" %d sessions so far", sessions)
+	}
+	return line
+}
+
 // Status returns what the session does in a word or two: "needs permission",
 // "suspended", "open, no session yet".
 func Status(s adapters.Session) string {

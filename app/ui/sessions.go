@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -31,6 +32,8 @@ type sessionsPage struct {
 	phase   string            // what body shows
 	busy    *widget.Activity  // runs while the page loads; nil: it does not
 
+	reading  string      // how far a question is that takes long; empty: none does
+	slow     *time.Timer // ends when the question under way takes long; nil: none is
 	view     *view
 	warning  string          // about the window itself
 	notice   string          // about something the user did
@@ -84,14 +87,11 @@ func (p *sessionsPage) apply(v *view) {
 	complete := v.snapshot.Generation > 0 && !v.snapshot.Refreshing
 	offset, filtered := p.list.follow(v), v.filter != p.view.filter
 	p.view = v
+	p.followReading()
 	problem := problemText(v.snapshot)
 	p.details.Hidden, p.dismiss.Hidden = problem == "", p.notice == ""
 	moved := p.problem.Set(strings.TrimSpace(p.warning + "\n" + p.notice + "\n" + problem))
-	if hidden := v.filter == ""; p.matches.Hidden != hidden {
-		p.matches.Hidden, moved = hidden, true
-	}
-	p.matches.Set(fmt.Sprintf("%d of %d sessions match", v.matching, len(v.snapshot.Sessions)), widgets.ColorMuted)
-	if moved {
+	if moved = p.showCounts() || moved; moved {
 		p.left.Refresh()
 	}
 	p.showPhase()
@@ -101,6 +101,44 @@ func (p *sessionsPage) apply(v *view) {
 	p.list.ScrollToOffset(offset)
 	p.find(complete)
 	p.showSelected()
+}
+
+// followReading notes how far the question under way is, once it takes long.
+func (p *sessionsPage) followReading() {
+	snap := p.view.snapshot
+	switch {
+	case !snap.Refreshing:
+		if p.slow != nil {
+			p.slow.Stop()
+		}
+		p.slow, p.reading = nil, ""
+	case p.slow == nil:
+		var timer *time.Timer
+		timer = time.AfterFunc(present.ReadingAfter, func() {
+			p.ui.post(func() {
+				if p.slow == timer {
+					p.reading = present.Reading(p.view.snapshot.Reading())
+					p.apply(p.view)
+				}
+			})
+		})
+		p.slow = timer
+	case p.reading != "":
+		p.reading = present.Reading(snap.Reading())
+	}
+}
+
+// showCounts shows how many sessions match the filter, and how far the reading is. It reports whether the line has
+// appeared or gone.
+func (p *sessionsPage) showCounts() (moved bool) {
+	text := sentence(p.reading)
+	if p.view.filter != "" {
+		text = strings.TrimSuffix(fmt.Sprintf("%d of %d sessions match; %s", p.view.matching, len(p.view.snapshot.Sessions), p.reading), "; ")
+	}
+	p.matches.Set(text, widgets.ColorMuted)
+	moved = p.matches.Hidden != (text == "")
+	p.matches.Hidden = text == ""
+	return moved
 }
 
 // What the page shows: the list, or one of the messages.
@@ -142,14 +180,17 @@ func pending(s *app.Snapshot) bool {
 func (p *sessionsPage) showPhase() {
 	phase := phaseOf(p.view)
 	again := phase + "\n" + p.view.filter + "\n" + problemText(p.view.snapshot) + fmt.Sprint(installed(p.view.snapshot))
-	if phase == phaseList {
+	switch phase {
+	case phaseList:
 		again = phase
+	case phaseLoading:
+		again += "\n" + p.reading
 	}
 	if p.phase == again {
 		return
 	}
 	p.phase = again
-	if p.busy != nil {
+	if p.busy != nil && phase != phaseLoading {
 		p.busy.Stop()
 		p.busy = nil
 	}
@@ -175,9 +216,15 @@ func (p *sessionsPage) message(phase string) fyne.CanvasObject {
 	refresh := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.ui.Refresh)
 	switch phase {
 	case phaseLoading:
-		p.busy = widget.NewActivity()
-		p.busy.Start()
-		return widgets.NewMessage(p.busy, "Looking for sessions…", "Rollcall reads the files and processes of each agent.")
+		if p.busy == nil {
+			p.busy = widget.NewActivity()
+			p.busy.Start()
+		}
+		text := "Rollcall reads the files and processes of each agent."
+		if p.reading != "" {
+			text += "\n" + sentence(p.reading)
+		}
+		return widgets.NewMessage(p.busy, "Looking for sessions…", text)
 	case phaseFailed:
 		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
 		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot read the sessions of "+join(append(failedNames(p.view.snapshot), failedMachines(p.view.snapshot)...)),

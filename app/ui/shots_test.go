@@ -30,9 +30,20 @@ func TestShotSmall(t *testing.T) {
 func TestShotLoading(t *testing.T) {
 	w := open(t, &app.Snapshot{Refreshing: true, Adapters: []app.Health{
 		{Name: adapters.ClaudeCode, State: app.Pending, Asking: true}, {Name: adapters.Codex, State: app.Pending, Asking: true}}})
+	w.until("what is being read", func() bool { return w.ui.sessions.reading != "" })
 	w.shoot("loading")
 	w.ui.open(pageAgents)
 	w.shoot("agents-loading")
+}
+
+// TestShotReading: a question that takes long says which agents it waits for, above the list.
+func TestShotReading(t *testing.T) {
+	s := full()
+	s.Refreshing = true
+	s.Adapters[1].Asking = true
+	w := open(t, s)
+	w.until("what is being read", func() bool { return w.ui.sessions.reading != "" })
+	w.shoot("reading")
 }
 
 func TestShotEmpty(t *testing.T) {

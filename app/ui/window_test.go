@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,41 @@ func TestStates(t *testing.T) {
 			w.publish(full())
 			shows(t, w.ui.Content(), "needs permission")
 		})
+	}
+}
+
+// TestReadingIsShown: a question that takes long says how far it is, in the message and above the list, until it is over.
+func TestReadingIsShown(t *testing.T) {
+	reading := func(s *app.Snapshot, states ...app.AdapterState) *app.Snapshot {
+		s.Refreshing, s.Adapters = slices.Contains(states, app.Pending), nil
+		for i, state := range states {
+			s.Adapters = append(s.Adapters, app.Health{Name: []adapters.Name{adapters.Codex, adapters.Pi}[i], State: state, Asking: state == app.Pending,
+				Sessions: map[app.AdapterState]int{app.OK: 12}[state]})
+		}
+		return s
+	}
+	w := open(t, reading(&app.Snapshot{}, app.Pending, app.Pending))
+	p := w.ui.sessions
+	w.until("the message", func() bool { return p.reading != "" })
+	shows(t, w.ui.Content(), "Looking for sessions…", "Reading Codex, Pi…")
+	busy := p.busy
+	w.publish(reading(&app.Snapshot{}, app.OK, app.Pending))
+	shows(t, w.ui.Content(), "Reading Pi… 12 sessions so far")
+	if p.busy != busy {
+		t.Error("the sign begins anew")
+	}
+	w.publish(reading(full(), app.OK, app.Pending))
+	shows(t, w.ui.Content(), "Reading Pi… 12 sessions so far")
+	w.filter("flaky")
+	shows(t, w.ui.Content(), "1 of 14 sessions match; reading Pi… 12 sessions so far")
+	w.filter("")
+	w.publish(reading(full(), app.OK, app.OK))
+	if p.reading != "" || !p.matches.Hidden {
+		t.Errorf("still shown: %q", p.reading)
+	}
+	w.publish(reading(full(), app.OK, app.Pending))
+	if p.reading != "" {
+		t.Errorf("shown at once: %q", p.reading)
 	}
 }
 
