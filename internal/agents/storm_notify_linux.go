@@ -314,7 +314,12 @@ func (x *stormSession) isTold(t *telling) bool {
 	case t.id != "":
 		return t.id == x.id
 	}
-	return (x.prompts == 0 || x.ephemeral) && t.place == filepath.Base(x.folder) && strings.HasPrefix(t.agent, agentNames[x.release.Agent])
+	return (x.prompts == 0 || x.ephemeral) && x.isOf(t)
+}
+
+// isOf reports whether a telling names the folder and the agent of a session.
+func (x *stormSession) isOf(t *telling) bool {
+	return t.place == filepath.Base(x.folder) && strings.HasPrefix(t.agent, agentNames[x.release.Agent])
 }
 
 // agentNames are how notifications call the agents.
@@ -330,10 +335,13 @@ func (st *storm) sessionOf(t *telling) *stormSession {
 }
 
 // lostSession is the session of t, if its driver lost it: what became of it is
-// not known.
+// not known. It may have taken the command that was to end it for a prompt.
 func (st *storm) lostSession(t *telling) *stormSession {
-	if x := st.sessionOf(t); x != nil && x.lost {
-		return x
+	for _, x := range st.sessions {
+		exit := x.kind.exit != "" && t.mark == "" && t.id == "" && strings.Contains(t.text, "| "+x.kind.exit+"\n") && x.isOf(t)
+		if x.lost && (x.isTold(t) || exit) {
+			return x
+		}
 	}
 	return nil
 }

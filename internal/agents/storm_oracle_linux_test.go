@@ -181,3 +181,18 @@ func TestStormEndAfterNew(t *testing.T) {
 		}
 	}
 }
+
+// TestStormExitTakenForPrompt: the end of a session that its driver lost is told under the command that was to end it,
+// if the agent took that for a prompt.
+func TestStormExitTakenForPrompt(t *testing.T) {
+	now := time.Now()
+	for _, lost := range []bool{true, false} {
+		x := theSession(completed, false)
+		x.lost = lost
+		st := &storm{t: t, began: now.Add(-time.Minute), sessions: []*stormSession{theSession(completed, false), x}}
+		told := telling{at: now, kind: endedKind, place: "storm1", agent: "OpenCode ended", text: "OpenCode ended in storm1 | /exit\nTurn complete, ran 1 s"}
+		if a := st.settleAccounts("tray", []telling{told}); (a.strange == 0) != lost {
+			t.Errorf("lost %v: %d strange", lost, a.strange)
+		}
+	}
+}
