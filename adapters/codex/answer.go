@@ -223,11 +223,10 @@ func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (ada
 	if err := j.await(limited, func() bool { return j.resolved[id] }); err != nil {
 		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, settleLimit, id)
 	}
-	o := unsettled
-	if d.Verdict != adapters.Reply {
-		o = j.awaitOutcome(limited, a)
+	if d.Verdict == adapters.Reply {
+		return j.awaitReply(limited, a, d)
 	}
-	return o.judge(a, d)
+	return j.awaitOutcome(limited, a).judge(a, d)
 }
 
 // patchOf returns the patch of a call that a rollout has; empty: it has none, or it can't be

@@ -36,7 +36,7 @@ type asking struct {
 	first map[string]string
 	// ends is how an item ends that was allowed, by members of an item; empty: it does not.
 	ends string
-	// slow reports that it records nothing of a command that was declined.
+	// slow reports that it records nothing of a command that was declined, and of replies.
 	slow bool
 	// rollout is the file of the thread, and refusal the output of a command that was declined.
 	rollout, refusal string
@@ -117,7 +117,8 @@ func (d *asking) obey(ctx context.Context, c *websocket.Conn, method, id, result
 		delete(d.joined, c)
 		say(c, `{"id":%s,"result":{}}`, id)
 	case "": // an answer
-		if _, waits := d.requests[id]; !waits {
+		members, waits := d.requests[id]
+		if !waits {
 			return
 		}
 		if first := d.first[id]; first != "" {
@@ -135,6 +136,9 @@ func (d *asking) obey(ctx context.Context, c *websocket.Conn, method, id, result
 			}
 		} else if d.runs {
 			d.begun = "item" + id
+		}
+		if strings.Contains(members, asksUser) && !d.slow {
+			d.record(fmt.Sprintf(`{"type":"function_call_output","call_id":"call1","output":%q}`, result))
 		}
 		for o := range d.joined {
 			say(o, `{"method":"serverRequest/resolved","params":{"threadId":%q,"requestId":%s}}`, waitingThread, id)
@@ -429,11 +433,37 @@ func TestAnswerQuestions(t *testing.T) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
-	if _, err := a.Answer(t.Context(), s, shown, adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Blue"}, {"mine"}}}); err != nil {
-		t.Error(err)
+	reply := adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Blue"}, {"mine"}}}
+	if result, err := a.Answer(t.Context(), s, shown, reply); err != nil || !result.Confirmed {
+		t.Errorf("%+v, %v", result, err)
 	}
 	if got := d.took()["7"]; got != `{"answers":{"q1":{"answers":["Blue"]},"q2":{"answers":["mine"]}}}` {
 		t.Errorf("answered %s", got)
+	}
+}
+
+// TestReplyElsewhere: of two replies to one question the recorded one counted.
+func TestReplyElsewhere(t *testing.T) {
+	question := `"method":"` + asksUser + `",` + item + `,"questions":[{"id":"q1","header":"Colour","question":"Which?","options":[{"label":"Red"},{"label":"Blue"}]%s}]}`
+	for name, tt := range map[string]struct {
+		secret, first string
+		slow          bool
+		want          error
+	}{
+		"another reply":  {first: `{"answers":{"q1":{"answers":["Red"]}}}`, want: adapters.ErrNotPending},
+		"the same reply": {first: `{"answers":{"q1":{"answers":["Blue"]}}}`},
+		"not recorded":   {slow: true, want: adapters.ErrUnconfirmed},
+		"a secret one":   {secret: `,"isSecret":true`, slow: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, a, s := waiting(t)
+			d := ask(t, r, map[string]string{"7": fmt.Sprintf(question, tt.secret)})
+			d.set(func() { d.first, d.slow = map[string]string{"7": tt.first}, tt.slow })
+			_, err := a.Answer(t.Context(), s, one(t, a, s), adapters.Decision{Verdict: adapters.Reply, Answers: [][]string{{"Blue"}}})
+			if !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,6 +164,50 @@ func recordedRefusal(ctx context.Context, rollout, call string) bool {
 	return rejected
 }
 
+// awaitReply returns the result of a reply to questions that are resolved. Codex records the reply that counted as the
+// output of the call that asked (0.169.0); a secret one is not compared.
+func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) (adapters.Result, error) {
+	resolved := "the Codex daemon resolved request " + string(a.ID)
+	if slices.ContainsFunc(a.Params.Questions, func(q askedQuestion) bool { return q.Secret }) {
+		return adapters.Result{Evidence: resolved}, nil
+	}
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		counted, recorded := recordedReply(ctx, j.rollout, a.Params.Item)
+		switch {
+		case recorded && slices.EqualFunc(a.Params.Questions, d.Answers, func(q askedQuestion, sent []string) bool { return slices.Equal(counted[q.ID], sent) }):
+			return adapters.Result{Confirmed: true, Evidence: resolved + " and recorded this reply"}, nil
+		case recorded:
+			return adapters.Result{}, fmt.Errorf("%w: another reply was given elsewhere at the same moment", adapters.ErrNotPending)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it took; look at the session", adapters.ErrUnconfirmed, resolved, settleLimit)
+		}
+	}
+}
+
+// recordedReply returns the answers by question that a rollout has as the output of a call.
+func recordedReply(ctx context.Context, rollout, call string) (answers map[string][]string, recorded bool) {
+	recordsOf(ctx, rollout, call, func(kind string, payload []byte) bool {
+		if kind != "function_call_output" {
+			return false
+		}
+		var output struct {
+			Answers map[string]struct {
+				Answers []string `json:"answers"`
+			} `json:"answers"`
+		}
+		recorded = json.Unmarshal([]byte(jsonl.String(jsonl.Get(payload, "output"))), &output) == nil
+		answers = map[string][]string{}
+		for id, a := range output.Answers {
+			answers[id] = a.Answers
+		}
+		return true
+	})
+	return answers, recorded
+}
+
 // unobserve closes the connection of commandBegun.
 func (j *joined) unobserve() {
 	if j.observer != nil {
@@ -175,8 +220,6 @@ func (j *joined) unobserve() {
 func (o requestOutcome) judge(a *asked, d adapters.Decision) (adapters.Result, error) {
 	id := string(a.ID)
 	switch {
-	case d.Verdict == adapters.Reply: // no item shows which of two replies counted
-		return adapters.Result{Evidence: "the Codex daemon resolved request " + id}, nil
 	case o == unsettled:
 		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon resolved request %s, and did not say within %s whether it was allowed or denied; look at the session",
 			adapters.ErrUnconfirmed, id, settleLimit)

@@ -169,6 +169,38 @@ func TestAnswerCodex(t *testing.T) {
 	})
 }
 
+// TestAnswerCodexQuestion: Codex asks questions in its plan mode, or with this feature.
+func TestAnswerCodexQuestion(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		path := filepath.Join(s.Home, ".codex", "config.toml")
+		config, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, append(config, "\n[features]\ndefault_mode_request_user_input = true\n"...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		terminal := openCodex(s, r)
+		terminal.Prompt("ask me [[ask]]")
+		terminal.Shows("Which colour?")
+		first := s.asks("Which colour?")
+		if first.Kind != "question" || !first.CanReply || len(first.Questions) != 1 || len(first.Questions[0].Options) < 2 {
+			t.Fatalf("%+v", first)
+		}
+		s.answered(first, "--option", "2")
+		terminal.Shows("Done.")
+		s.Becomes(byPrompt("ask me"), time.Now(), soon, "idle", "idle/completed")
+
+		terminal.Prompt("elsewhere [[ask]]")
+		second := s.asks("Which colour?")
+		terminal.Press("Enter") // takes the first one
+		s.Becomes(byPrompt("ask me"), time.Now(), soon, "idle", "idle/completed")
+		if code, said := s.answer(second, "--option", "2"); code != 13 || !strings.Contains(said, "nothing was answered") {
+			t.Errorf("a question that is over: exit code %d: %s", code, said)
+		}
+	})
+}
+
 func TestPromptCodex(t *testing.T) {
 	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)

@@ -109,12 +109,14 @@ func questionCall(tools []wireTool) (name, arguments string, err error) {
 	if _, ok := chatTool(tools, "question"); !ok {
 		return "", "", errors.New("no tool for questions to the user is offered")
 	}
-	option := func(label string) map[string]string {
-		return map[string]string{"label": label, "description": "The colour " + label}
-	}
 	arguments, err = jsonText(map[string]any{"questions": []any{map[string]any{
-		"question": "Which colour?", "header": "Colour", "options": []any{option("Red"), option("Blue")}}}})
+		"question": "Which colour?", "header": "Colour", "options": []any{colour("Red"), colour("Blue")}}}})
 	return "question", arguments, err
+}
+
+// colour is one choice of the question that the directive ask has the agent ask.
+func colour(label string) map[string]string {
+	return map[string]string{"label": label, "description": "The colour " + label}
 }
 
 func jsonText(v any) (string, error) {

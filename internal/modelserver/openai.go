@@ -143,6 +143,19 @@ func shellArguments(name string, parameters json.RawMessage, p plan) (string, er
 	return string(text), err
 }
 
+// userInputCall asks the user with Codex's tool (0.169.0), which is there in its plan mode, or with the feature
+// default_mode_request_user_input.
+func userInputCall(tools []wireTool) (map[string]any, error) {
+	const name = "request_user_input"
+	if !slices.ContainsFunc(tools, func(t wireTool) bool { return t.Name == name }) {
+		return nil, errors.New("no tool for questions to the user is offered")
+	}
+	arguments, err := jsonText(map[string]any{"questions": []any{map[string]any{
+		"id": "colour", "question": "Which colour?", "header": "Colour", "options": []any{colour("Red"), colour("Blue")}}}})
+	return map[string]any{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "status": "completed",
+		"name": name, "arguments": arguments}, err
+}
+
 func failResponses(status int) any {
 	return map[string]any{"error": map[string]string{"type": "server_error", "message": fmt.Sprintf("mock failure %d", status)}}
 }
@@ -153,7 +166,10 @@ func responsesOutput(r wireRequest, p plan) ([]map[string]any, error) {
 		tool, _ := findShell(r.tools)
 		call, err := shellCall(tool, p)
 		return []map[string]any{call}, err
-	case askTool, agentTool:
+	case askTool:
+		call, err := userInputCall(r.tools)
+		return []map[string]any{call}, err
+	case agentTool:
 		return nil, errors.New("the Responses API has no such directive")
 	}
 	if r.structured != "" {
