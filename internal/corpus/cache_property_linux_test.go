@@ -59,7 +59,9 @@ func TestCacheChangesNothing(t *testing.T) {
 					t.Logf("%d steps", i+1)
 				}
 			}
-			t.Logf("%d answers with %d sessions on average", steps, c.sessions/steps)
+			if t.Logf("%d answers with %d sessions on average", steps, c.sessions/steps); c.sessions < steps {
+				t.Error("too few sessions are left for the test to say something")
+			}
 		})
 	}
 }
@@ -123,12 +125,13 @@ func (c *cacheCheck) files() (files []string) {
 // shortName is the name of a file of pi_agent_rust.
 var shortName = regexp.MustCompile(`_[0-9a-f]{8}\.jsonl$`)
 
-// keepFew removes sessions, so that a question is quick. Of OpenCode's old store these are the session files.
+// keepFew removes sessions, so that a question is quick. Of OpenCode's old store these are the session files, and the messages
+// of the others go with them.
 func (c *cacheCheck) keepFew(n int) {
 	files := c.files()
 	c.rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	for _, path := range files {
-		if strings.Contains(path, "/message/") || strings.Contains(path, "/part/") {
+		if c.name == adapters.OpenCode && !strings.Contains(path, "/session/") {
 			continue
 		}
 		if c.name == adapters.PiRust && !shortName.MatchString(path) {
@@ -138,6 +141,9 @@ func (c *cacheCheck) keepFew(n int) {
 		if n--; n < 0 {
 			c.must(os.Remove(path))
 		}
+	}
+	if c.name == adapters.OpenCode {
+		c.removeOrphans()
 	}
 	for _, path := range c.files() {
 		text, err := os.ReadFile(path)
@@ -162,6 +168,30 @@ func (c *cacheCheck) keepFew(n int) {
 		for _, path := range slices.Backward(folders) {
 			_ = os.Remove(path) // the empty ones
 		}
+	}
+}
+
+// removeOrphans removes the messages and their parts of the sessions of OpenCode's old store that are gone.
+func (c *cacheCheck) removeOrphans() {
+	storage := c.dirs[0]
+	sessions, err := filepath.Glob(filepath.Join(storage, "session", "*", "*.json"))
+	c.must(err)
+	kept := map[string]bool{}
+	for _, path := range sessions {
+		kept[strings.TrimSuffix(filepath.Base(path), ".json")] = true
+	}
+	folders, err := filepath.Glob(filepath.Join(storage, "message", "*"))
+	c.must(err)
+	for _, dir := range folders {
+		if kept[filepath.Base(dir)] {
+			continue
+		}
+		messages, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		c.must(err)
+		for _, path := range messages {
+			c.must(os.RemoveAll(filepath.Join(storage, "part", strings.TrimSuffix(filepath.Base(path), ".json"))))
+		}
+		c.must(os.RemoveAll(dir))
 	}
 }
 
@@ -204,8 +234,11 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 		c.must(errors.Join(err, f.Close()))
 	}
 	backdate := func() { c.must(os.Chtimes(path, time.Time{}, info.ModTime())) }
-	what := ""
-	switch kind := c.rng.IntN(13); {
+	what, kind := "", c.rng.IntN(13)
+	if c.name == adapters.OpenCode && c.rng.IntN(3) == 0 {
+		kind = 12 // a file that is cut can't be read at all, and few sessions would be left
+	}
+	switch {
 	case edit && !strings.HasSuffix(string(text), "\n") && !strings.HasSuffix(path, ".json"):
 		what = "leave, since what was read of it with its unfinished line is not kept"
 	case edit:
@@ -215,6 +248,8 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 	case kind >= 11 && c.original[path] != nil:
 		what = "as at first"
 		c.replace(path, c.original[path])
+	case kind <= 2 && strings.Contains(path, "/message/"):
+		what = c.changeMessage(path, text)
 	case kind <= 2 && len(text) < most && !strings.HasSuffix(path, ".json"):
 		what = "append"
 		inPlace(c.someLines(from), os.O_APPEND)
@@ -255,6 +290,19 @@ func (c *cacheCheck) changeOne(path, other string, edit bool) string {
 		c.must(os.Chtimes(path, time.Time{}, info.ModTime().Add(time.Duration(c.rng.IntN(2000)-1000)*time.Millisecond)))
 	}
 	return what + " " + path
+}
+
+// changeMessage adds a later message to a session of OpenCode's old store, or removes one.
+func (c *cacheCheck) changeMessage(path string, text []byte) string {
+	if c.rng.IntN(3) == 0 {
+		c.must(os.Remove(path))
+		return "remove"
+	}
+	c.total++
+	id := strings.TrimSuffix(filepath.Base(path), ".json")
+	later := id + strconv.Itoa(10_000_000+c.total)
+	c.must(os.WriteFile(filepath.Join(filepath.Dir(path), later+".json"), []byte(strings.ReplaceAll(string(text), id, later)), 0o600))
+	return "a later message than"
 }
 
 // replace puts a new file in the place of one. Both exist for a moment, so that the new one does not get the number of
