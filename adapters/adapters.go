@@ -95,6 +95,10 @@ type Session struct {
 	Status     Status
 	WaitingFor WaitingFor // with Waiting only
 	Outcome    Outcome
+	// Limited reports, with Outcome Failed, that the provider refused the turn since a limit of the user's was
+	// reached (Codex 0.169.0: usage_limit_exceeded, Claude Code 2.1.329: an API error 429). Other agents record
+	// nothing of it, or try again.
+	Limited bool
 	// Evidence is the reason for Status, in words for the user: "registry 18068.json:
 	// busy, 3 s ago". Never empty.
 	Evidence string

@@ -272,7 +272,7 @@ func (d *day) expect(a *actor, ev *app.Event) func() {
 		a.replied = false
 	}
 	ends := 0
-	if ev.Kind == app.Ended && may && d.wants(a, endKind(a.Outcome)) {
+	if ev.Kind == app.Ended && may && d.wants(a, endKind(&adapters.Session{Outcome: a.Outcome})) {
 		ends = 1
 	}
 	return func() {

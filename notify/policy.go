@@ -89,8 +89,8 @@ func (p *policy) tellEnd(key string, l *look) []order {
 	all := p.ends[key]
 	kind := Ended
 	for i := range all {
-		if endKind(all[i].Session.Outcome) == Failed {
-			kind = Failed
+		if k := endKind(&all[i].Session.Session); kind == Ended || k == Failed {
+			kind = k
 		}
 	}
 	if l.quiet || l.focused[all[0].Session.ID] {
@@ -128,7 +128,7 @@ func (p *policy) ended(ev app.Event) string {
 	if ev.Session.Parent != "" {
 		return ""
 	}
-	if !p.wants(endKind(ev.Session.Outcome), &ev.Session) {
+	if !p.wants(endKind(&ev.Session.Session), &ev.Session) {
 		p.unsaid = append(p.unsaid, ev)
 		return ""
 	}
@@ -158,7 +158,7 @@ func (p *policy) ended(ev app.Event) string {
 	}
 	told = append(told, ev)
 	for _, w := range ev.With { // their events follow, and share this notification
-		if w.Parent == "" && !w.IsEmptyProcess() && !holds(told, w.ID) && p.wants(endKind(w.Outcome), &w) {
+		if w.Parent == "" && !w.IsEmptyProcess() && !holds(told, w.ID) && p.wants(endKind(&w.Session), &w) {
 			told = append(told, app.Event{Kind: app.Ended, At: ev.At, Session: w, Process: ev.Process})
 		}
 	}

@@ -16,6 +16,7 @@ const (
 	Question   Kind = "question"   // a session asks the user something
 	Reply      Kind = "reply"      // a turn is over, and the agent waits for the next prompt
 	Failed     Kind = "failed"     // a turn or a process ended with an error, or in mid-turn
+	Limit      Kind = "limit"      // a turn failed since a limit of the provider's was reached
 	Ended      Kind = "ended"      // an agent's own process ended in any other way
 )
 
@@ -64,9 +65,12 @@ func waitKind(s *app.Session) Kind {
 	return Permission
 }
 
-// endKind returns the kind of the notification that a turn or process ended with this outcome.
-func endKind(o adapters.Outcome) Kind {
-	if o == adapters.Failed || o == adapters.Died {
+// endKind returns the kind of the notification that the last turn or the process of a session ended so.
+func endKind(s *adapters.Session) Kind {
+	switch {
+	case s.Outcome == adapters.Failed && s.Limited:
+		return Limit
+	case s.Outcome == adapters.Failed, s.Outcome == adapters.Died:
 		return Failed
 	}
 	return Ended

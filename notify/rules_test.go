@@ -35,6 +35,11 @@ func dies(ev app.Event) app.Event {
 	return ev
 }
 
+func limited(ev app.Event) app.Event {
+	ev.Session.Outcome, ev.Session.Limited = adapters.Failed, true
+	return ev
+}
+
 // step is what happens at one moment, after noon.
 type step struct {
 	at      time.Duration
@@ -89,7 +94,11 @@ func TestRules(t *testing.T) {
 			at(s, withdrawn, question(change("a", adapters.Waiting, adapters.Waiting))), at(2*s, "", goesOn("a"))}},
 		"no reply":  {off(Reply), []step{at(0, "", turn("a", time.Hour, adapters.Completed))}},
 		"no failed": {off(Failed), []step{at(0, "", turn("a", s, adapters.Failed)), at(s, "", dies(end("a", 5)))}},
-		"no ended":  {off(Ended), []step{at(0, "", end("a", 5)), at(s, "Codex ended in b [b]", dies(end("b", 6)))}},
+		"a limit": {asked, []step{at(0, "Codex reached a rate limit in a [a]", limited(turn("a", s, adapters.Failed))), at(s, "withdraw reply codex a", change("a", adapters.Idle, adapters.Working)),
+			at(30*s, "", limited(turn("a", s, adapters.Failed)))}},
+		"no limit": {off(Limit), []step{at(0, "", limited(turn("a", s, adapters.Failed))), at(s, "", limited(end("a", 5))),
+			at(2*s, "Codex failed in b [b]", turn("b", s, adapters.Failed))}},
+		"no ended": {off(Ended), []step{at(0, "", end("a", 5)), at(s, "Codex ended in b [b]", dies(end("b", 6)))}},
 		"muted": {having(func(r *Rules) { r.Muted = func(folder string) bool { return folder == "/w/a" } }), []step{
 			at(0, "", asks("a")), at(s, "", goesOn("a")), at(2*s, "", turn("a", time.Hour, adapters.Completed)), at(3*s, "", end("a", 5))}},
 		"two together": {asked, []step{at(0, permission, asks("a")), at(2*s, "2 sessions need you []", asks("b")),

@@ -61,7 +61,7 @@ type Missed struct {
 
 // WantsMissed reports whether the user wants to be notified of a launch that ended while Rollcall was not running.
 func (r *Rules) WantsMissed(m *Missed) bool {
-	kind := endKind(m.Session.Outcome)
+	kind := endKind(&m.Session)
 	if m.Session.Outcome == "" && m.ExitCode != nil && *m.ExitCode != 0 {
 		kind = Failed
 	}
@@ -132,7 +132,7 @@ func place(s adapters.Session) string {
 func topic(s adapters.Session) string { return present.Cut(present.Topic(s), topicCells) }
 
 // howEnded returns the outcome in words, or an empty string if it is unknown.
-func howEnded(s adapters.Session) string { return present.Line(present.Outcome(s.Outcome)) }
+func howEnded(s adapters.Session) string { return present.Line(present.Outcome(&s)) }
 
 // ran returns the duration of the last turn in words, or an empty string if it is unknown.
 func ran(ev app.Event) string {

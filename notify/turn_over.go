@@ -23,11 +23,11 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	case ev.Kind != app.Changed || !inTurn || s.Outcome == adapters.Interrupted:
 		return p.replyAnswered(key, ev)
 	case unattended:
-		return p.told(endKind(s.Outcome), "finished "+string(s.Agent)+" "+s.ID, ev, l)
+		return p.told(endKind(&s.Session), "finished "+string(s.Agent)+" "+s.ID, ev, l)
 	case s.Status != adapters.Idle || s.Suspended:
 		return p.replyAnswered(key, ev)
-	case endKind(s.Outcome) == Failed:
-		return p.reply(Failed, key, ev, l)
+	case s.Outcome == adapters.Failed, s.Outcome == adapters.Died:
+		return p.reply(endKind(&s.Session), key, ev, l)
 	}
 	if took, known := ev.TurnLength(); !known || took < p.rules().ReplyAfter {
 		return nil
@@ -51,7 +51,7 @@ func (p *policy) reply(k Kind, key string, ev *app.Event, l *look) []order {
 			delete(p.replies, old)
 		}
 	}
-	if last, ok := p.replies[key]; ok && k == Failed && last.kind == Failed && l.now.Sub(last.told) < pause {
+	if last, ok := p.replies[key]; ok && k != Reply && last.kind == k && l.now.Sub(last.told) < pause {
 		return nil
 	}
 	orders := p.told(k, key, ev, l)
@@ -92,7 +92,9 @@ func FinishedText(ev app.Event) Text {
 	switch {
 	case s.Unattended || s.Status == adapters.Stopped:
 		what = " finished"
-	case endKind(s.Outcome) == Failed:
+	case endKind(&s) == Limit:
+		what = " reached a rate limit"
+	case endKind(&s) == Failed:
 		what = " failed"
 	}
 	return Text{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func (d *discovery) build(s *session) adapters.Session {
 	f := &s.facts
 	out := adapters.Session{
 		ID: s.id, Agent: adapters.ClaudeCode,
-		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.turn.apiStatus == http.StatusTooManyRequests, Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
 		FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,

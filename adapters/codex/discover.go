@@ -334,7 +334,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 	}
 	out := adapters.Session{
 		ID: f.id, Agent: adapters.Codex,
-		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Evidence: v.Evidence,
+		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.facts.turn.limited, Evidence: v.Evidence,
 		CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Model: cmp.Or(f.facts.model, row.model),
 		Title:       cmp.Or(row.name, name, f.facts.title, f.facts.task),
 		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,

@@ -17,6 +17,7 @@ type turn struct {
 	began   time.Time // start of the turn, kept when it ends; zero if its beginning wasn't read
 	outcome adapters.Outcome
 	why     string // of a failed or aborted one
+	limited bool   // it failed since a limit of the provider's was reached
 	// explicit reports that the version writes task_started and the other task records
 	// (after 0.98.0). Without them, only an answer shows the end of a turn.
 	explicit bool
@@ -162,7 +163,7 @@ func (f *facts) applyEnd(r record) {
 	f.calls = nil
 	f.explicit = f.explicit || r.kind == completed
 	was := *t
-	*t = turn{state: ended, id: r.turn, since: r.at, explicit: true, why: r.text}
+	*t = turn{state: ended, id: r.turn, since: r.at, explicit: true, why: r.text, limited: r.limited}
 	if was.state == open || was.id == r.turn {
 		t.began = was.began
 	}
@@ -175,7 +176,7 @@ func (f *facts) applyEnd(r record) {
 		t.outcome = adapters.Completed
 		switch {
 		case r.silent && was.state == ended && was.outcome == adapters.Failed: // by the error before it (0.125.0)
-			t.outcome, t.why = was.outcome, was.why
+			t.outcome, t.why, t.limited = was.outcome, was.why, was.limited
 		case r.silent && was.prompted:
 			t.outcome, t.why = silentOutcome(was)
 		}

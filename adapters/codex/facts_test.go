@@ -217,3 +217,26 @@ func TestSubAgents(t *testing.T) {
 		t.Errorf("a session of the user's has the parent %q", f.parent)
 	}
 }
+
+// TestLimit: a turn that failed by a limit is known, also where the error comes before the end of the turn.
+func TestLimit(t *testing.T) {
+	failed := func(info string) *script {
+		return newScript(threadA, "0.169.0").start("a").prompt("x").
+			event(`{"type":"task_complete","turn_id":"a","last_agent_message":null,"error":{"message":"bad","codex_error_info":"` + info + `"}}`)
+	}
+	before := newScript(threadA, "0.125.0").start("a").prompt("x").event(`{"type":"error","message":"bad","codex_error_info":"usage_limit_exceeded"}`).
+		event(`{"type":"task_complete","turn_id":"a","last_agent_message":null}`)
+	for name, tt := range map[string]struct {
+		script *script
+		want   bool
+	}{
+		"a limit":       {failed("usage_limit_exceeded"), true},
+		"another error": {failed("other"), false},
+		"said before":   {before, true},
+		"the next turn": {failed("usage_limit_exceeded").turn("b", "y"), false},
+	} {
+		if got := tt.script.facts(t).turn.limited; got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

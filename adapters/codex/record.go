@@ -45,6 +45,7 @@ type record struct {
 	thread  string // of a usage record that names one
 	text    string // prompt, error, name of a thread, reason of an abort
 	history bool   // answer: in the form for the model, not as it was shown
+	limited bool   // failure: a limit of the provider's was reached
 	silent  bool   // completed: without a last message; reviewed: without a result
 
 	callID    string
@@ -131,7 +132,7 @@ func (r *record) event(payload []byte) {
 		r.text = jsonl.String(jsonl.Get(payload, "reason"))
 	case "error":
 		if failsTurn(payload) {
-			r.kind = failure
+			r.kind, r.limited = failure, reachedLimit(payload)
 			r.text, _ = jsonl.Head(jsonl.Get(payload, "message"), textLimit)
 		}
 	case "thread_rolled_back":
@@ -159,7 +160,7 @@ func (r *record) complete(payload []byte) {
 	if jsonl.Null(failed) || !failsTurn(failed) {
 		return
 	}
-	r.kind = failure
+	r.kind, r.limited = failure, reachedLimit(failed)
 	if r.text, _ = jsonl.Head(jsonl.Get(failed, "message"), textLimit); r.text == "" {
 		r.text = "error without a message"
 	}
@@ -171,6 +172,11 @@ func failsTurn(raw []byte) bool {
 	info := jsonl.Get(raw, "codex_error_info")
 	return string(jsonl.Text(info)) != "thread_rollback_failed" &&
 		jsonl.Get(info, "active_turn_not_steerable") == nil
+}
+
+// reachedLimit reports whether an error says that the limit of the user's plan is reached (0.169.0).
+func reachedLimit(raw []byte) bool {
+	return string(jsonl.Text(jsonl.Get(raw, "codex_error_info"))) == "usage_limit_exceeded"
 }
 
 func (r *record) userMessage(payload []byte) {

@@ -54,6 +54,7 @@ type sessionJSON struct {
 	Version        string              `json:"version,omitempty"`
 	Unattended     bool                `json:"unattended,omitempty"`
 	Unstored       bool                `json:"unstored,omitempty"`
+	Limited        bool                `json:"limited,omitempty"`
 	Launch         *launchJSON         `json:"launch,omitempty"`
 }
 
@@ -104,7 +105,7 @@ func sessionAsJSON(s *app.Session) sessionJSON {
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Parent: s.Parent, Remote: s.Remote, Container: s.Container,
 		Tokens: s.Tokens, CostUSD: s.CostUSD,
 		StartedAt: timestamp(s.StartedAt), TurnStartedAt: timestamp(s.TurnStartedAt), LastActivityAt: timestamp(s.LastActivityAt),
-		Version: s.Version, Unattended: s.Unattended, Unstored: s.Unstored,
+		Version: s.Version, Unattended: s.Unattended, Unstored: s.Unstored, Limited: s.Limited,
 	}
 	if s.Context != (adapters.Context{}) {
 		j.Context = &s.Context

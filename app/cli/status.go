@@ -49,7 +49,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	line("agent", strings.TrimSpace(present.AgentName(s.Agent)+" "+present.Line(s.Version)))
 	line("status", paint(o, s, sign(s)+" "+present.Status(s.Session)))
 	if s.Status == adapters.Idle { // of a stopped one it is the status
-		line("last turn", present.Outcome(s.Outcome))
+		line("last turn", present.Outcome(&s.Session))
 	}
 	line("evidence", present.Evidence(s.Session))
 	if s.Stale != nil {

@@ -37,6 +37,7 @@ type wireSession struct {
 	Version        string              `json:"version"`
 	Unattended     bool                `json:"unattended"`
 	Unstored       bool                `json:"unstored"`
+	Limited        bool                `json:"limited"`
 	Launch         *wireLaunch         `json:"launch"`
 }
 
@@ -95,7 +96,7 @@ func (w *wireSession) session(machine string, skew time.Duration) (s app.Session
 		ID: app.MachineID(machine, w.ID), Agent: adapters.Name(w.Agent), Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title),
 		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Remote: oneLine(w.Remote), Container: oneLine(w.Container),
-		Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Tokens: w.Tokens, CostUSD: w.CostUSD,
+		Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}
 	if w.Parent != "" {

@@ -54,10 +54,10 @@ func Status(s adapters.Session) string {
 		if s.IsProcess() {
 			return "open, " + noSession
 		}
-		return "idle" + afterTurn(s.Outcome)
+		return "idle" + afterTurn(&s)
 	case adapters.Stopped:
 		if s.Outcome != "" {
-			return Outcome(s.Outcome)
+			return Outcome(&s)
 		}
 		return "stopped"
 	}
@@ -78,7 +78,7 @@ func suspended(s *adapters.Session) string {
 	case s.IsProcess():
 		return "suspended, " + noSession
 	}
-	return "suspended" + afterTurn(s.Outcome)
+	return "suspended" + afterTurn(s)
 }
 
 func waitingFor(w adapters.WaitingFor) string {
@@ -91,30 +91,38 @@ func waitingFor(w adapters.WaitingFor) string {
 	return "needs you"
 }
 
+// limited says that a turn failed since a limit of the provider's was reached.
+const limited = "rate limit reached"
+
 // afterTurn returns the suffix of an idle session's status for a last turn that failed or was interrupted.
-func afterTurn(o adapters.Outcome) string {
-	switch o {
-	case adapters.Failed:
+func afterTurn(s *adapters.Session) string {
+	switch {
+	case s.Outcome == adapters.Failed && s.Limited:
+		return ", " + limited
+	case s.Outcome == adapters.Failed:
 		return ", failed"
-	case adapters.Interrupted:
+	case s.Outcome == adapters.Interrupted:
 		return ", interrupted"
 	}
 	return ""
 }
 
-// Outcome returns how the last turn ended: "died in mid-turn".
-func Outcome(o adapters.Outcome) string {
-	switch o {
+// Outcome returns how the last turn of a session ended: "died in mid-turn".
+func Outcome(s *adapters.Session) string {
+	switch s.Outcome {
 	case adapters.Completed:
 		return "turn complete"
 	case adapters.Interrupted:
 		return "stopped by you"
 	case adapters.Failed:
+		if s.Limited {
+			return limited
+		}
 		return "turn failed"
 	case adapters.Died:
 		return "died in mid-turn"
 	}
-	return Line(string(o))
+	return Line(string(s.Outcome))
 }
 
 // Project returns the name of the session's folder, for rows with little room.

@@ -113,15 +113,17 @@ var suspendedProcess = func() adapters.Session {
 
 func TestStatus(t *testing.T) {
 	for want, s := range map[string]adapters.Session{
-		"working":          {Status: adapters.Working},
-		"needs permission": {Status: adapters.Waiting, WaitingFor: adapters.ForPermission},
-		"asks you":         {Status: adapters.Waiting, WaitingFor: adapters.ForQuestion},
-		"needs you":        {Status: adapters.Waiting},
-		"idle":             {Status: adapters.Idle, Outcome: adapters.Completed},
-		"idle, failed":     {Status: adapters.Idle, Outcome: adapters.Failed},
-		"died in mid-turn": {Status: adapters.Stopped, Outcome: adapters.Died},
-		"stopped":          {Status: adapters.Stopped},
-		"unknown":          {Status: adapters.Unknown},
+		"working":                  {Status: adapters.Working},
+		"needs permission":         {Status: adapters.Waiting, WaitingFor: adapters.ForPermission},
+		"asks you":                 {Status: adapters.Waiting, WaitingFor: adapters.ForQuestion},
+		"needs you":                {Status: adapters.Waiting},
+		"idle":                     {Status: adapters.Idle, Outcome: adapters.Completed},
+		"idle, failed":             {Status: adapters.Idle, Outcome: adapters.Failed},
+		"idle, rate limit reached": {Status: adapters.Idle, Outcome: adapters.Failed, Limited: true},
+		"rate limit reached":       {Status: adapters.Stopped, Outcome: adapters.Failed, Limited: true},
+		"died in mid-turn":         {Status: adapters.Stopped, Outcome: adapters.Died},
+		"stopped":                  {Status: adapters.Stopped},
+		"unknown":                  {Status: adapters.Unknown},
 
 		"suspended":                   {Status: adapters.Idle, Suspended: true, Outcome: adapters.Completed},
 		"suspended, failed":           {Status: adapters.Idle, Suspended: true, Outcome: adapters.Failed},

@@ -11,11 +11,12 @@ import (
 
 // Notifications are the settings of notifications on the desktop.
 type Notifications struct {
-	// Permission, Question, Reply, Failed and Ended are how notifications of a kind are sent.
+	// Permission, Question, Reply, Failed, Limit and Ended are how notifications of a kind are sent.
 	Permission Manner `toml:"permission"`
 	Question   Manner `toml:"question"`
 	Reply      Manner `toml:"reply"`
 	Failed     Manner `toml:"failed"`
+	Limit      Manner `toml:"limit"`
 	Ended      Manner `toml:"ended"`
 	// ReplyAfter is the shortest turn whose reply is told.
 	ReplyAfter Duration `toml:"reply_after"`
@@ -128,7 +129,7 @@ func (s *Settings) checkNotifications() (bad []mistake) {
 
 // Manners returns the manner of each kind of notification, by the key of the setting.
 func (n *Notifications) Manners() map[string]*Manner {
-	return map[string]*Manner{"permission": &n.Permission, "question": &n.Question, "reply": &n.Reply, "failed": &n.Failed, "ended": &n.Ended}
+	return map[string]*Manner{"permission": &n.Permission, "question": &n.Question, "reply": &n.Reply, "failed": &n.Failed, "limit": &n.Limit, "ended": &n.Ended}
 }
 
 // IsMuted reports whether nothing is told of sessions in a folder.

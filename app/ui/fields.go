@@ -89,7 +89,7 @@ func withValue(fields ...field) []field {
 func statusFields(s *app.Session, now time.Time) []field {
 	outcome := ""
 	if s.Outcome != "" {
-		outcome = present.Outcome(s.Outcome)
+		outcome = present.Outcome(&s.Session)
 	}
 	fields := withValue(
 		field{name: "Status", value: statusLine(s)},

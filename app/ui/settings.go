@@ -115,7 +115,7 @@ func (p *settingsPage) choice(name, table, key string, options []option, get fun
 func (p *settingsPage) kinds() (rows []fyne.CanvasObject) {
 	options := []option{{"on", "on"}, {"with a sound", "sound"}, {"off", "off"}}
 	for _, k := range []struct{ key, name string }{{"permission", "A session needs permission"}, {"question", "A session asks you"},
-		{"reply", "A turn is over"}, {"failed", "A turn failed, or a process died"}, {"ended", "An agent's process ended"}} {
+		{"reply", "A turn is over"}, {"failed", "A turn failed, or a process died"}, {"limit", "A rate limit is reached"}, {"ended", "An agent's process ended"}} {
 		rows = append(rows, p.choice(k.name, tableNotifications, k.key, options, func(s *settings.Settings) string {
 			return string(*s.Notifications.Manners()[k.key])
 		}))

@@ -282,6 +282,19 @@ func TestClaudeFailedTurn(t *testing.T) {
 	})
 }
 
+// TestClaudeLimit: Claude Code tries an error 429 again ten times by default, for minutes.
+func TestClaudeLimit(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		id := uuid(t)
+		terminal := s.Open(append([]string{"env", "CLAUDE_CODE_MAX_RETRIES=1"}, s.Argv(r, "--session-id", id, "--permission-mode", "default")...)...)
+		terminal.Shows("? for shortcuts")
+		terminal.Prompt("break [[fail 429]]")
+		if failed := s.Becomes(byID(id), time.Now(), time.Minute, "idle/failed"); !failed.Limited {
+			t.Errorf("no limit: %v", failed)
+		}
+	})
+}
+
 func TestClaudeRunEnds(t *testing.T) {
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)

@@ -159,6 +159,23 @@ func TestCodexRunEnds(t *testing.T) {
 	})
 }
 
+// TestCodexLimit: the server of Codex's subscriptions answers 429 with the error usage_limit_reached.
+func TestCodexLimit(t *testing.T) {
+	each(t, []Release{CodexNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openCodex(s, r)
+		terminal.Prompt("break [[fail 429]]")
+		terminal.Shows("hit your usage limit")
+		if failed := s.Becomes(byPrompt("break"), time.Now(), soon, "idle/failed"); !failed.Limited {
+			t.Errorf("no limit: %v", failed)
+		}
+		terminal.Prompt("again")
+		terminal.Shows("Mock answer to: again")
+		if goesOn := s.Becomes(byPrompt("break"), time.Now(), soon, "idle", "idle/completed"); goesOn.Limited {
+			t.Errorf("still a limit: %v", goesOn)
+		}
+	})
+}
+
 func TestCodexFailedTurn(t *testing.T) {
 	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)

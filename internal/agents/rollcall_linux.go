@@ -20,6 +20,7 @@ type Session struct {
 	Status      string `json:"status"`
 	WaitingFor  string `json:"waiting_for"`
 	Outcome     string `json:"outcome"`
+	Limited     bool   `json:"limited"`
 	Evidence    string `json:"evidence"`
 	PID         int    `json:"pid"`
 	CWD         string `json:"cwd"`

@@ -108,8 +108,12 @@ func addedByAgent(text string) bool {
 }
 
 func failMessages(status int) any {
+	kind := "api_error"
+	if status == http.StatusTooManyRequests {
+		kind = "rate_limit_error"
+	}
 	return map[string]any{"type": "error", "request_id": newID("req_"),
-		"error": map[string]string{"type": "api_error", "message": fmt.Sprintf("mock failure %d", status)}}
+		"error": map[string]string{"type": kind, "message": fmt.Sprintf("mock failure %d", status)}}
 }
 
 // messagesTool returns the tool call that a plan asks for, or nil.

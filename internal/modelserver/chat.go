@@ -73,7 +73,10 @@ func chatTool(tools []wireTool, names ...string) (wireTool, bool) {
 // fault.
 func failChat(status int) any {
 	kind := "server_error"
-	if status < 500 {
+	switch {
+	case status == http.StatusTooManyRequests:
+		kind = "rate_limit_exceeded"
+	case status < 500:
 		kind = "invalid_request_error"
 	}
 	return map[string]any{"error": map[string]any{"type": kind, "code": nil, "param": nil,

@@ -156,7 +156,11 @@ func userInputCall(tools []wireTool) (map[string]any, error) {
 		"name": name, "arguments": arguments}, err
 }
 
+// failResponses answers 429 as the server of Codex's subscriptions does once their limit is reached.
 func failResponses(status int) any {
+	if status == http.StatusTooManyRequests {
+		return map[string]any{"error": map[string]any{"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus", "resets_in_seconds": 3600}}
+	}
 	return map[string]any{"error": map[string]string{"type": "server_error", "message": fmt.Sprintf("mock failure %d", status)}}
 }
 

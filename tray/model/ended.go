@@ -16,7 +16,7 @@ func EndedRows(ended []app.Event, now time.Time) []Row {
 	for i := range ended[:min(len(ended), MaxEnded)] {
 		ev := &ended[i]
 		brief := present.Brief(ev.Session.Session)
-		how := present.Outcome(brief.Outcome)
+		how := present.Outcome(&brief)
 		if how == "" {
 			how = "ended"
 		}
