@@ -174,12 +174,13 @@ func (r *reading) all(ctx context.Context) error {
 		}
 		f.finish()
 	}
-	r.save()
 	r.keepUsage()
+	var err error
 	if r.want.usage {
-		return r.usage(ctx)
+		err = r.usage(ctx)
 	}
-	return nil
+	r.save()
+	return err
 }
 
 // tables learns which columns the database has. There are none in a database that

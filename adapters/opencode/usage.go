@@ -26,15 +26,11 @@ FROM (SELECT *, role = 'assistant' AND (ended AND NOT failed OR coalesce(output,
 			FROM message m WHERE m.session_id IN (%[2]s))))
 GROUP BY session, step ORDER BY session, step`
 
-// keepUsage takes over what is known of the usage of sessions that have not changed since the last read. It must be
-// called also where no usage is wanted: the next question may want it.
+// keepUsage takes over what this process or an earlier one knew of the usage of sessions that have not changed since. It
+// must be called also where no usage is wanted: the next question may want it.
 func (r *reading) keepUsage() {
-	if r.was == nil {
-		return
-	}
-	for id, f := range r.sessions {
-		old := r.was.sessions[id]
-		if old != nil && old.logged && old.last.ID == f.last.ID && old.last.updated == f.last.updated && old.updated == f.updated {
+	for _, f := range r.sessions {
+		if old := r.before(f); old != nil && old.logged {
 			f.log, f.logged = old.log, true
 		}
 	}
@@ -71,6 +67,9 @@ func (r *reading) readUsage(ctx context.Context) error {
 	return nil
 }
 
+// usageCost is what reading the usage of a session costs, in bytes of a large file.
+const usageCost = 64 << 10
+
 func (r *reading) usageOf(ctx context.Context, ids []string) error {
 	args := make([]any, len(ids))
 	for i, id := range ids {
@@ -102,6 +101,7 @@ func (r *reading) usageOf(ctx context.Context, ids []string) error {
 	}
 	for _, id := range ids {
 		r.sessions[id].logged = true
+		r.note(id, usageCost)
 	}
 	return nil
 }

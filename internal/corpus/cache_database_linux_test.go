@@ -20,16 +20,8 @@ import (
 func TestCacheChangesNothingOfDatabase(t *testing.T) {
 	steps, seed := cacheSteps(40), cacheSeed()
 	t.Logf("seed %d", seed)
-	dir := filepath.Join(t.TempDir(), "corpus")
-	if _, err := corpus.Write(dir, corpus.Options{Sessions: 150, Live: 2, Seed: 11, Now: time.Now(), Scale: 0.01, Store: corpus.InDatabase}); err != nil {
-		t.Fatal(err)
-	}
-	c := &cacheCheck{T: t, name: adapters.OpenCode, home: filepath.Join(dir, "home"), table: proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc")),
-		facts: filepath.Join(t.TempDir(), "facts"), rng: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
-	everyAdapter(t, c.table, c.home) // clears the environment
-	d := &databaseChanges{cacheCheck: c, path: filepath.Join(c.home, ".local/share/opencode/opencode.db")}
-	d.open()
-	defer func() { c.must(d.db.Close()) }()
+	d := openDatabase(t, seed)
+	c := d.cacheCheck
 	for i := range steps {
 		did := d.changeRows()
 		if c.ask(); t.Failed() {
@@ -39,6 +31,40 @@ func TestCacheChangesNothingOfDatabase(t *testing.T) {
 	t.Logf("%d answers with %d sessions on average", steps, c.sessions/steps)
 	if c.sessions == 0 {
 		t.Error("no answer had a session")
+	}
+}
+
+// openDatabase returns the changes of a database in a new corpus, which is closed when the test ends.
+func openDatabase(t *testing.T, seed uint64) *databaseChanges {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "corpus")
+	if _, err := corpus.Write(dir, corpus.Options{Sessions: 150, Live: 2, Seed: 11, Now: time.Now(), Scale: 0.01, Store: corpus.InDatabase}); err != nil {
+		t.Fatal(err)
+	}
+	c := &cacheCheck{T: t, name: adapters.OpenCode, home: filepath.Join(dir, "home"), table: proc.OpenAt(filepath.Join(dir, "proc"), filepath.Join(dir, "etc")),
+		facts: filepath.Join(t.TempDir(), "facts"), rng: rand.New(rand.NewPCG(seed, 1)), began: time.Now()}
+	everyAdapter(t, c.table, c.home) // clears the environment
+	d := &databaseChanges{cacheCheck: c, path: filepath.Join(c.home, ".local/share/opencode/opencode.db")}
+	d.open()
+	t.Cleanup(func() { c.must(d.db.Close()) })
+	return d
+}
+
+// TestUsageOfDatabaseIsCached: the usage of a session that has not changed is read once, also by another process. That it comes from the
+// cache shows in a change that OpenCode never makes: of a message before the last one, without a new time.
+func TestUsageOfDatabaseIsCached(t *testing.T) {
+	d := openDatabase(t, 1)
+	q := adapters.Query{Totals: true, Usage: true, Once: true}
+	usage := func(facts *adapters.FactsCache) string { return d.answer(facts, q, d.began) }
+	facts := factsIn(t, d.facts)
+	facts.SaveAlways()
+	before := usage(facts)
+	d.exec("UPDATE message SET data = json_set(data, '$.tokens.input', 7000000) WHERE json_extract(data, '$.tokens.input') > 0 AND id NOT IN (SELECT max(id) FROM message GROUP BY session_id)")
+	if usage(nil) == before {
+		t.Fatal("the change changes nothing")
+	}
+	if after := usage(factsIn(t, d.facts)); after != before {
+		t.Errorf("read again:\n%.2000s\nbefore:\n%.2000s", after, before)
 	}
 }
 

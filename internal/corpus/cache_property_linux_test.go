@@ -387,7 +387,8 @@ func (c *cacheCheck) openCodeFiles(files []string) []string {
 
 // ask compares the answer with the cache to that without it.
 func (c *cacheCheck) ask() {
-	q := adapters.Query{Totals: c.rng.IntN(3) > 0, Once: c.rng.IntN(3) > 0}
+	q := adapters.Query{Totals: c.rng.IntN(3) > 0, Once: c.rng.IntN(3) > 0, Usage: c.rng.IntN(3) == 0}
+	q.Totals = q.Totals || q.Usage
 	if c.whole = c.edited || c.rng.IntN(4) > 0; !c.whole {
 		q.Since = time.Now().Add(-time.Duration(c.rng.IntN(60*24)) * time.Hour)
 	}
