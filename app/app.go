@@ -104,13 +104,17 @@ type Health struct {
 type Snapshot struct {
 	At         time.Time
 	Generation uint64
-	Sessions   []Session       // one per agent and id, in the order of the contract: see Sort
+	Own        []Session       // of this machine, one per agent and id, in the order of Sort
+	Others     []Session       // of the other machines, in the order of Sort
 	Adapters   []Health        // one per adapter, in their order of registration
 	Machines   []MachineHealth // of the other machines, by name
 	// Troubles describe why Rollcall can't write its own files, one line each: "disk
 	// full: timers can't be kept".
 	Troubles   []string
 	Refreshing bool // some adapter has not answered the current question yet
+
+	joined       *joinedSessions // of Own and Others; nil: Sessions joins them at each call
+	othersAtWork *Counts         // of Others; nil: CountAtWork counts them at each call
 }
 
 // Reading returns the agents that have not answered the current question yet, and how many sessions the others answered;

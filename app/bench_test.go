@@ -32,8 +32,8 @@ func BenchmarkRefresh(b *testing.B) {
 	c := New(Config{Adapters: list, Table: m, Since: All})
 	b.ReportAllocs()
 	for b.Loop() {
-		if s := c.Refresh(b.Context()); len(s.Sessions) != 2*n {
-			b.Fatal(len(s.Sessions))
+		if s := c.Refresh(b.Context()); len(s.Sessions()) != 2*n {
+			b.Fatal(len(s.Sessions()))
 		}
 	}
 }

@@ -84,11 +84,11 @@ type Core struct {
 
 	mu               sync.Mutex
 	generation       uint64
-	sessions         []Session // of last, shared with it
-	own              []Session // those of this machine
+	own              []Session // of last, shared with it
 	machines         machineRolls
-	unmerged         bool          // sessions lack the newest answers; see Config.Once
-	single           chan struct{} // holds a token while an adapter answers; nil: see askAlone
+	joined           *joinedSessions // of own and machines
+	unmerged         bool            // own lacks the newest answers; see Config.Once
+	single           chan struct{}   // holds a token while an adapter answers; nil: see askAlone
 	listeners        map[*Events]struct{}
 	readers          map[wakeup]struct{}
 	troubles         []string
@@ -290,10 +290,10 @@ func (c *Core) publishLocked() {
 		for i, s := range c.sources {
 			lists[i] = s.public
 		}
-		c.own = merge(lists)
-		c.sessions = c.machines.with(c.own)
+		c.own, c.joined = merge(lists), &joinedSessions{}
 	}
-	snap.Sessions, snap.Machines = c.sessions, c.machines.health()
+	snap.Own, snap.joined = c.own, c.joined
+	c.machines.addTo(snap)
 	c.last.Store(snap)
 	for r := range c.readers {
 		r.set()

@@ -111,7 +111,7 @@ func TestEndIsToldOnceWithItsFinalOutcome(t *testing.T) {
 		if q := s.agent.questions(); !slices.ContainsFunc(q, func(q adapters.Query) bool { return slices.Equal(q.IDs, []string{"a"}) }) {
 			s.Errorf("not asked for the session itself: %+v", q)
 		}
-		if got := rowsOf(s.core.Snapshot().Sessions); !slices.Equal(got, []shownRow{{"a", adapters.Stopped, adapters.Completed, 0, ""}}) {
+		if got := rowsOf(s.core.Snapshot().Sessions()); !slices.Equal(got, []shownRow{{"a", adapters.Stopped, adapters.Completed, 0, ""}}) {
 			s.Errorf("shown: %+v", got)
 		}
 	})
@@ -151,7 +151,7 @@ func TestEndInContainer(t *testing.T) {
 			if known := status == adapters.Idle; known == strings.Contains(e.Session.Evidence, "how its last turn ended is not known") {
 				s.Errorf("%s: %s", status, e.Session.Evidence)
 			}
-			if len(s.core.Snapshot().Sessions) != 0 {
+			if len(s.core.Snapshot().Sessions()) != 0 {
 				s.Errorf("%s: still shown", status)
 			}
 		})
@@ -163,7 +163,7 @@ func TestSuspendedInContainer(t *testing.T) {
 	play(t, []adapters.Session{changed(on("a", adapters.Working, 1), func(s *adapters.Session) { s.Container = "4026532456" })}, func(s *scene) {
 		s.machine.change(pid(1), func(p *proc.Process) { p.Suspended = true })
 		s.refresh()
-		if x := s.core.Snapshot().Sessions[0]; !x.Suspended || x.Status != adapters.Idle {
+		if x := s.core.Snapshot().Sessions()[0]; !x.Suspended || x.Status != adapters.Idle {
 			s.Errorf("%+v", x)
 		}
 	})
@@ -203,7 +203,7 @@ func TestRefreshFirst(t *testing.T) {
 		s.agent.says(nil, done("a"))
 		s.refresh()
 		s.want()
-		if st := s.core.Snapshot().Sessions[0].Status; st != adapters.Stopped {
+		if st := s.core.Snapshot().Sessions()[0].Status; st != adapters.Stopped {
 			s.Errorf("shown as %s", st)
 		}
 		s.machine.tell(pid(1))
@@ -220,7 +220,7 @@ func TestTableErrs(t *testing.T) {
 		s.machine.start(pid(1))
 		s.refresh()
 		s.want()
-		if st := s.core.Snapshot().Sessions[0].Status; st != adapters.Working {
+		if st := s.core.Snapshot().Sessions()[0].Status; st != adapters.Working {
 			s.Errorf("shown as %s", st)
 		}
 	})
@@ -468,7 +468,7 @@ func TestSessionThatItsGatewayRemoved(t *testing.T) {
 		if !e.Process.IsZero() || e.Before.Status != adapters.Working || !strings.HasPrefix(e.Session.Evidence, "one answered and no longer lists it") {
 			s.Errorf("%+v", e)
 		}
-		if got := rowsOf(s.core.Snapshot().Sessions); len(got) != 2 || got[0].ID != "c" || got[0].Stale == "" || got[1].Stale != "" {
+		if got := rowsOf(s.core.Snapshot().Sessions()); len(got) != 2 || got[0].ID != "c" || got[0].Stale == "" || got[1].Stale != "" {
 			s.Errorf("shown: %+v", got)
 		}
 		s.agent.answersOf("one", "two")

@@ -113,9 +113,9 @@ func findPrefix(snap *Snapshot, prefix string) (Session, error) {
 
 func findOne(snap *Snapshot, prefix string, fits func(*Session) bool) (Session, error) {
 	var matches []Session
-	for i := range snap.Sessions {
-		if fits(&snap.Sessions[i]) {
-			matches = append(matches, snap.Sessions[i])
+	for s := range snap.All() {
+		if fits(s) {
+			matches = append(matches, *s)
 		}
 	}
 	switch len(matches) {

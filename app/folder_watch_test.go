@@ -186,7 +186,7 @@ func TestAskedBeforeRun(t *testing.T) {
 	close(a.answer)
 	until(t, "the first answer", func() bool { s := c.Snapshot(); return !s.Refreshing && s.Adapters[0].State == OK })
 	a.write(t, "new", entry{Status: adapters.Idle})
-	until(t, "the new session", func() bool { return len(c.Snapshot().Sessions) == 1 })
+	until(t, "the new session", func() bool { return len(c.Snapshot().Sessions()) == 1 })
 }
 
 // Two sources want one folder, one of them through a link: the system has one watch

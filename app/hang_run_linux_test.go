@@ -39,7 +39,7 @@ func TestRunWithAPlaceThatHangs(t *testing.T) {
 	a := &hangingRoster{&roster{dir: t.TempDir()}, filepath.Join(mount.Path, "store")}
 	a.write(t, "a", entry{Status: adapters.Idle})
 	core, events := started(t, Config{Adapters: []adapters.Adapter{a}})
-	if s := core.Snapshot(); len(s.Sessions) != 1 || s.Sessions[0].Stale != nil || len(s.Adapters[0].Problems) != 1 ||
+	if s := core.Snapshot(); len(s.Sessions()) != 1 || s.Sessions()[0].Stale != nil || len(s.Adapters[0].Problems) != 1 ||
 		!strings.Contains(s.Adapters[0].Problems[0], a.place) {
 		t.Fatalf("%+v", s)
 	}

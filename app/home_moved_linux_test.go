@@ -86,7 +86,7 @@ func queued(t *testing.T, events *Events) (list []Event) {
 // row returns the only row.
 func (h *homed) row() Session {
 	h.Helper()
-	list := h.core.Snapshot().Sessions
+	list := h.core.Snapshot().Sessions()
 	if len(list) != 1 {
 		h.Fatalf("%d rows, want 1: %+v", len(list), list)
 	}

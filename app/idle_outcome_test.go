@@ -62,7 +62,7 @@ func TestIdleBeforeItsEnd(t *testing.T) {
 				for range 3 { // it stays so, as long as nothing is recorded
 					s.settle()
 					s.refresh()
-					x := s.core.Snapshot().Sessions[0]
+					x := s.core.Snapshot().Sessions()[0]
 					if got := string(x.Status) + suffix(x.Outcome); got != c.want {
 						t.Errorf("shown as %s: %s", got, x.Evidence)
 					}
@@ -122,7 +122,7 @@ func TestOpenTurnOfAnotherProcess(t *testing.T) {
 		s.agent.says(nil, active(on("a", adapters.Working, 1), record))
 		time.Sleep(time.Second)
 		s.refresh()
-		x := s.core.Snapshot().Sessions[0]
+		x := s.core.Snapshot().Sessions()[0]
 		if x.Status != adapters.Idle || x.Outcome != adapters.Died || !strings.Contains(x.Evidence, "older than process 1") {
 			s.Errorf("opened again: %+v", x)
 		}
@@ -131,7 +131,7 @@ func TestOpenTurnOfAnotherProcess(t *testing.T) {
 		s.machine.end(pid(1))
 		synctest.Wait()
 		s.want("started a idle/died", "ended a stopped") // nothing died
-		if x := s.core.Snapshot().Sessions[0]; x.Outcome != adapters.Died {
+		if x := s.core.Snapshot().Sessions()[0]; x.Outcome != adapters.Died {
 			s.Errorf("closed again: %+v", x)
 		}
 
@@ -170,7 +170,7 @@ func TestOpenTurnStaysItsOwn(t *testing.T) {
 				s.born(pid(1), "claude", 0)
 				s.agent.says(nil, x)
 				s.refresh()
-				if got := s.core.Snapshot().Sessions[0]; got.Status != c.status {
+				if got := s.core.Snapshot().Sessions()[0]; got.Status != c.status {
 					t.Errorf("%+v", got)
 				}
 			})
@@ -187,7 +187,7 @@ func TestClockIsSetWhileWorking(t *testing.T) {
 		s.refresh()
 		s.machine.change(pid(1), func(p *proc.Process) { p.Started = time.Now().Add(time.Hour) })
 		s.refresh()
-		if got := s.core.Snapshot().Sessions[0]; got.Status != adapters.Working {
+		if got := s.core.Snapshot().Sessions()[0]; got.Status != adapters.Working {
 			s.Errorf("%+v", got)
 		}
 	})
@@ -206,7 +206,7 @@ func TestProcessWithoutSession(t *testing.T) {
 		s.machine.start(pid(2))
 		s.agent.says(nil, process(1), process(2))
 		s.refresh()
-		if n := len(s.core.Snapshot().Sessions); n != 2 {
+		if n := len(s.core.Snapshot().Sessions()); n != 2 {
 			s.Fatalf("%d rows", n)
 		}
 		if n := len(s.machine.watching()); n != 2 {
@@ -222,7 +222,7 @@ func TestProcessWithoutSession(t *testing.T) {
 		s.core.RefreshOne(s.Context(), adapters.ClaudeCode, "a")
 		synctest.Wait()
 		s.want("started a working")
-		if got := rowsOf(s.core.Snapshot().Sessions); len(got) != 2 || got[0].ID != "a" || got[1].PID != 2 {
+		if got := rowsOf(s.core.Snapshot().Sessions()); len(got) != 2 || got[0].ID != "a" || got[1].PID != 2 {
 			s.Errorf("rows: %+v", got)
 		}
 
@@ -230,7 +230,7 @@ func TestProcessWithoutSession(t *testing.T) {
 		s.agent.says(partly)
 		s.machine.end(pid(2))
 		synctest.Wait()
-		if got := rowsOf(s.core.Snapshot().Sessions); len(got) != 1 {
+		if got := rowsOf(s.core.Snapshot().Sessions()); len(got) != 1 {
 			s.Errorf("rows: %+v", got)
 		}
 		s.agent.says(nil, done("a"))
@@ -258,7 +258,7 @@ func TestGoodbyeOverAProcess(t *testing.T) {
 		synctest.Wait()
 		s.settle()
 		s.want("status a stopped/completed", "ended a stopped/completed")
-		if n := len(s.core.Snapshot().Sessions); n != 2 {
+		if n := len(s.core.Snapshot().Sessions()); n != 2 {
 			s.Errorf("%d rows: the stopped one is gone", n)
 		}
 	})
@@ -275,7 +275,7 @@ func TestEndedElsewhereIsKept(t *testing.T) {
 		s.agent.says(nil, active(done("a"), long))
 		s.machine.end(pid(1))
 		synctest.Wait()
-		shown := func() int { s.refresh(); return len(s.core.Snapshot().Sessions) }
+		shown := func() int { s.refresh(); return len(s.core.Snapshot().Sessions()) }
 		time.Sleep(23 * time.Hour)
 		if n := shown(); n != 1 {
 			s.Errorf("%d rows after 23 h", n)

@@ -38,7 +38,7 @@ func TestLaunchedProcessWithoutSession(t *testing.T) {
 		}
 		s.agent.says(nil, process(2), process(3))
 		s.refresh()
-		rows := s.core.Snapshot().Sessions
+		rows := s.core.Snapshot().Sessions()
 		i := slices.IndexFunc(rows, func(x Session) bool { return x.ID == "l-1" })
 		if len(rows) != 2 || i < 0 {
 			s.Fatalf("rows %+v", rows)
@@ -53,7 +53,7 @@ func TestLaunchedProcessWithoutSession(t *testing.T) {
 
 		s.agent.says(nil, on("a", adapters.Working, 2), process(3)) // its first record
 		s.refresh()
-		if got := rowsOf(s.core.Snapshot().Sessions); len(got) != 2 || got[0].ID != "a" {
+		if got := rowsOf(s.core.Snapshot().Sessions()); len(got) != 2 || got[0].ID != "a" {
 			s.Errorf("rows %+v", got)
 		}
 		s.agent.says(nil, done("a"), process(3))

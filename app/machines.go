@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -65,6 +64,8 @@ func (s *Session) IDThere() string { return strings.TrimPrefix(s.ID, s.Machine+m
 type machineRolls struct {
 	rolls  []MachineRoll // by name
 	merged []Session
+	atWork *Counts // of merged
+	health []MachineHealth
 }
 
 // ShowMachine replaces the roll of a machine in the next snapshots, and delivers the events that led to it. It never waits for
@@ -73,7 +74,7 @@ func (c *Core) ShowMachine(r MachineRoll, evs []Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.machines.put(r)
-	c.sessions = c.machines.with(c.own)
+	c.joined = &joinedSessions{}
 	c.publishLocked()
 	c.deliverLocked(evs)
 }
@@ -91,7 +92,7 @@ func (c *Core) HideMachine(name string) {
 	}
 	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool { return r.Name == name })
 	c.machines.merge()
-	c.sessions = c.machines.with(c.own)
+	c.joined = &joinedSessions{}
 	c.publishLocked()
 	c.deliverLocked(evs)
 }
@@ -125,41 +126,23 @@ func (m *machineRolls) put(r MachineRoll) {
 	m.merge()
 }
 
-// merge joins the rolls once, so that a snapshot of this machine's sessions costs no more with many machines.
+// merge joins and counts the sessions of all rolls once, so that a snapshot with new answers of this machine's agents costs no more with many
+// machines.
 func (m *machineRolls) merge() {
 	lists := make([][]Session, len(m.rolls))
+	m.health = nil
 	for i := range m.rolls {
 		lists[i] = m.rolls[i].Sessions
+		m.health = append(m.health, m.rolls[i].MachineHealth)
 	}
 	m.merged = merge(lists)
+	n := countAtWork(m.merged)
+	m.atWork = &n
 }
 
-// with returns the sessions of this machine and of the others, sorted. Each of this machine is sought in the others, which may be very many:
-// what lies between is copied as it is.
-func (m *machineRolls) with(own []Session) []Session {
-	if len(own) == 0 || len(m.merged) == 0 {
-		return merge([][]Session{own, m.merged})
-	}
-	out := make([]Session, 0, len(own)+len(m.merged))
-	rest := m.merged
-	for i := range own {
-		n := sort.Search(len(rest), func(j int) bool { return compareSessions(&rest[j], &own[i]) > 0 })
-		out = append(append(out, rest[:n]...), own[i])
-		rest = rest[n:]
-	}
-	return append(out, rest...)
-}
-
-// health returns how each machine answered.
-func (m *machineRolls) health() []MachineHealth {
-	if len(m.rolls) == 0 {
-		return nil
-	}
-	out := make([]MachineHealth, len(m.rolls))
-	for i := range m.rolls {
-		out[i] = m.rolls[i].MachineHealth
-	}
-	return out
+// addTo adds the other machines to a snapshot.
+func (m *machineRolls) addTo(s *Snapshot) {
+	s.Others, s.othersAtWork, s.Machines = m.merged, m.atWork, m.health
 }
 
 // WithMachines returns a snapshot that has the rolls of other machines too.
@@ -169,7 +152,8 @@ func (s *Snapshot) WithMachines(rolls []MachineRoll) *Snapshot {
 		m.put(r)
 	}
 	out := *s
-	out.Sessions, out.Machines = m.with(s.Sessions), m.health()
+	out.joined = &joinedSessions{}
+	m.addTo(&out)
 	return &out
 }
 

@@ -102,8 +102,8 @@ func TestOnceKeepsEveryAnswer(t *testing.T) {
 			a.says(nil, changed(on("s", adapters.Stopped, 0), func(s *adapters.Session) { s.Agent, s.LastActivityAt = a.name, time.Now() }))
 			list = append(list, a)
 		}
-		if snap := New(Config{Once: true, Since: time.Hour, Adapters: list}).Refresh(t.Context()); len(snap.Sessions) != 2 {
-			t.Fatalf("%d sessions, want 2", len(snap.Sessions))
+		if snap := New(Config{Once: true, Since: time.Hour, Adapters: list}).Refresh(t.Context()); len(snap.Sessions()) != 2 {
+			t.Fatalf("%d sessions, want 2", len(snap.Sessions()))
 		}
 	}
 }

@@ -199,12 +199,12 @@ func TestLostSessionIsAskedAboutAgain(t *testing.T) {
 		s.glance()
 		s.agent.says(nil)
 		s.core.RefreshOne(s.Context(), adapters.ClaudeCode)
-		if list := s.core.Snapshot().Sessions; len(list) != 0 {
+		if list := s.core.Snapshot().Sessions(); len(list) != 0 {
 			s.Fatalf("shown: %v", list)
 		}
 		s.agent.says(nil, on("a", adapters.Idle, 1))
 		s.glance()
-		if list := s.core.Snapshot().Sessions; len(list) != 1 || list[0].ID != "a" {
+		if list := s.core.Snapshot().Sessions(); len(list) != 1 || list[0].ID != "a" {
 			s.Errorf("shown: %v", list)
 		}
 		n := s.asked()

@@ -52,7 +52,7 @@ func TestPushed(t *testing.T) {
 		a.tell <- struct{}{}
 		time.Sleep(maxDebounce)
 		synctest.Wait()
-		if got := c.Snapshot().Sessions[0].Status; got != adapters.Working {
+		if got := c.Snapshot().Sessions()[0].Status; got != adapters.Working {
 			t.Errorf("status %s, want working", got)
 		}
 		if evs := events.all(); len(evs) != 1 || evs[0].Kind != Changed {
@@ -87,7 +87,7 @@ func TestFailedIsAskedAgain(t *testing.T) {
 		a.says(nil, on("a", adapters.Idle, 0))
 		time.Sleep(retryMax)
 		synctest.Wait()
-		if s := c.Snapshot(); len(s.Sessions) != 1 || s.Adapters[0].State != OK {
+		if s := c.Snapshot(); len(s.Sessions()) != 1 || s.Adapters[0].State != OK {
 			t.Errorf("it answers again, and yet %+v", s)
 		}
 		asked := len(a.questions())

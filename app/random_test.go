@@ -244,7 +244,7 @@ func (w *world) exit() {
 // expect notes whose end is to be reported when process p ends.
 func (w *world) expect(p int) {
 	synctest.Wait()
-	for _, s := range w.core.Snapshot().Sessions {
+	for _, s := range w.core.Snapshot().Sessions() {
 		switch {
 		case s.Process != pid(p), s.IsProcess():
 		case w.cleared[p] != nil: // the next answer may say that it had stopped before
@@ -311,7 +311,7 @@ func (w *world) check() {
 			w.Errorf("the end of %s was told %d times, want %d to %d", id, n, least, most)
 		}
 	}
-	for _, s := range w.core.Snapshot().Sessions {
+	for _, s := range w.core.Snapshot().Sessions() {
 		i := slices.IndexFunc(w.list, func(x adapters.Session) bool { return x.ID == s.ID })
 		if i < 0 {
 			w.Errorf("%s is shown as %s, and is not there", s.ID, s.Status)

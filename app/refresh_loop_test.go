@@ -333,7 +333,7 @@ func TestTokensInTheBackground(t *testing.T) {
 		if q := a.questions(); q[0].Totals || q[0].IDs != nil || len(q) != 4 {
 			t.Errorf("questions: %+v", q)
 		}
-		for _, s := range c.Snapshot().Sessions {
+		for _, s := range c.Snapshot().Sessions() {
 			if s.Tokens == nil {
 				t.Errorf("%s has no tokens", s.ID)
 			}

@@ -56,7 +56,7 @@ func TestOneHangs(t *testing.T) {
 		began := start
 		first := make(chan time.Duration, 100)
 		cancel := c.Subscribe(func(s *Snapshot) {
-			if len(s.Sessions) > 0 {
+			if len(s.Sessions()) > 0 {
 				first <- time.Since(start)
 			}
 		})
@@ -68,7 +68,7 @@ func TestOneHangs(t *testing.T) {
 		if d := <-first; d != 0 {
 			t.Errorf("the quick rows were there after %s", d)
 		}
-		if got := len(s.Sessions); got != 2 {
+		if got := len(s.Sessions()); got != 2 {
 			t.Errorf("%d sessions, want those of quick and slow", got)
 		}
 		want := map[adapters.Name]AdapterState{"quick": OK, "slow": OK, "broken": Failed, "hung": Failed}
@@ -97,7 +97,7 @@ func TestOneHangs(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		for _, x := range c.Snapshot().Sessions {
+		for _, x := range c.Snapshot().Sessions() {
 			if x.ID == "late" {
 				t.Error("the late answer was shown")
 			}
@@ -116,8 +116,8 @@ func TestPartInTime(t *testing.T) {
 		a.says(partly, on("x", adapters.Idle, 1))
 		c := New(Config{Adapters: []adapters.Adapter{a}, Table: newMachine(pid(1))})
 		s := c.Refresh(t.Context())
-		if h := state(t, s, "a"); h.State != Failed || len(s.Sessions) != 1 || h.Answered.IsZero() {
-			t.Errorf("%+v, %d sessions", h, len(s.Sessions))
+		if h := state(t, s, "a"); h.State != Failed || len(s.Sessions()) != 1 || h.Answered.IsZero() {
+			t.Errorf("%+v, %d sessions", h, len(s.Sessions()))
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestFailureKeepsSessions(t *testing.T) {
 		m.vanish(pid(2))
 		s := c.Refresh(t.Context())
 		want := []shownRow{{"x", adapters.Working, "", 1, partly.Error()}, {"y", adapters.Stopped, "", 0, partly.Error()}}
-		if d := cmp.Diff(want, rowsOf(s.Sessions)); d != "" {
+		if d := cmp.Diff(want, rowsOf(s.Sessions())); d != "" {
 			t.Error(d)
 		}
 		if h := state(t, s, "a"); h.State != Failed || h.Answered != answered {
@@ -164,7 +164,7 @@ func TestPanicFailsOneAdapter(t *testing.T) {
 	if h := state(t, s, "a"); h.State != Failed || !strings.Contains(h.Problems[0], "boom") {
 		t.Errorf("%+v", h)
 	}
-	if len(s.Sessions) != 1 {
+	if len(s.Sessions()) != 1 {
 		t.Error("the other's session is missing")
 	}
 }
@@ -186,8 +186,8 @@ func TestJoin(t *testing.T) {
 		group.Go(func() { c.Refresh(hasty) })
 		for range 5 {
 			group.Go(func() {
-				if s := c.Refresh(t.Context()); len(s.Sessions) != 1 {
-					t.Errorf("%d sessions", len(s.Sessions))
+				if s := c.Refresh(t.Context()); len(s.Sessions()) != 1 {
+					t.Errorf("%d sessions", len(s.Sessions()))
 				}
 			})
 		}
@@ -209,7 +209,7 @@ func TestJoin(t *testing.T) {
 		}
 		synctest.Wait()
 		s := c.Snapshot()
-		if d := cmp.Diff(rowsOf(before.Sessions), rowsOf(s.Sessions)); d != "" || state(t, s, "a").State != OK || s.Refreshing {
+		if d := cmp.Diff(rowsOf(before.Sessions()), rowsOf(s.Sessions())); d != "" || state(t, s, "a").State != OK || s.Refreshing {
 			t.Errorf("a cancelled question changed something: %+v %s", s, d)
 		}
 	})
@@ -232,7 +232,7 @@ func TestSnapshotsOnlyGrow(t *testing.T) {
 			t.Errorf("generation %d after %d", s.Generation, last)
 		}
 		last = s.Generation
-		for _, x := range s.Sessions {
+		for _, x := range s.Sessions() {
 			_ = x.Evidence
 		}
 		if s.Generation >= 200 {
@@ -270,7 +270,7 @@ func TestSinceAndEnded(t *testing.T) {
 			last(on("old", adapters.Stopped, 0), 8*24*time.Hour))
 		ids := func(since time.Duration) (out []string) {
 			s := New(Config{Adapters: []adapters.Adapter{a}, Table: m, Since: since}).Refresh(t.Context())
-			for _, x := range s.Sessions {
+			for _, x := range s.Sessions() {
 				out = append(out, x.ID)
 			}
 			return out
@@ -287,12 +287,12 @@ func TestSinceAndEnded(t *testing.T) {
 		m.vanish(pid(1))
 		a.says(nil, last(on("live", adapters.Stopped, 0), 40*24*time.Hour))
 		for range 3 {
-			if s := c.Refresh(t.Context()); len(s.Sessions) != 1 || s.Sessions[0].Status != adapters.Stopped {
-				t.Fatalf("the ended session is not listed: %+v", s.Sessions)
+			if s := c.Refresh(t.Context()); len(s.Sessions()) != 1 || s.Sessions()[0].Status != adapters.Stopped {
+				t.Fatalf("the ended session is not listed: %+v", s.Sessions())
 			}
 		}
 		time.Sleep(25 * time.Hour)
-		if s := c.Refresh(t.Context()); len(s.Sessions) != 0 {
+		if s := c.Refresh(t.Context()); len(s.Sessions()) != 0 {
 			t.Error("it is still listed after a day")
 		}
 	})
@@ -346,7 +346,7 @@ func TestQuestionsOfARefresh(t *testing.T) {
 	if d := cmp.Diff(want, a.questions()); d != "" {
 		t.Error(d)
 	}
-	if !slices.Equal(rowsOf(c.Snapshot().Sessions), []shownRow{{"x", adapters.Idle, "", 0, ""}}) {
-		t.Errorf("%+v", c.Snapshot().Sessions)
+	if !slices.Equal(rowsOf(c.Snapshot().Sessions()), []shownRow{{"x", adapters.Idle, "", 0, ""}}) {
+		t.Errorf("%+v", c.Snapshot().Sessions())
 	}
 }

@@ -178,7 +178,7 @@ func (c *Core) currentSession(ctx context.Context, s Session) (Session, error) {
 // sessionsOnProcess returns the other main sessions on the process of s.
 func (c *Core) sessionsOnProcess(ctx context.Context, s *Session) []Session {
 	var out []Session
-	for _, o := range c.separateCore(0).RefreshOne(ctx, s.Agent).Sessions {
+	for _, o := range c.separateCore(0).RefreshOne(ctx, s.Agent).Sessions() {
 		if o.Process == s.Process && o.ID != s.ID && o.Live() && o.Parent == "" {
 			out = append(out, o)
 		}

@@ -28,8 +28,7 @@ func (c *Core) PlanStopIdle(ctx context.Context, s Session) (*StopPlan, error) {
 // PlanStopAllIdle returns the plans for all idle sessions of snap that can be stopped,
 // and calls failed for those that cannot. With ctx done it returns nil.
 func (c *Core) PlanStopAllIdle(ctx context.Context, snap *Snapshot, failed func(*Session, error)) (plans []*StopPlan) {
-	for i := range snap.Sessions {
-		s := &snap.Sessions[i]
+	for s := range snap.All() {
 		if !s.MayStopIdle() {
 			continue
 		}

@@ -277,7 +277,7 @@ func TestStopIdle(t *testing.T) {
 	a.says(nil, mine, gone, busy)
 	core := New(Config{Adapters: []adapters.Adapter{a}, Table: table})
 	var failed []string
-	snap := &Snapshot{Sessions: []Session{{Session: mine}, {Session: gone}, {Session: busy}}}
+	snap := &Snapshot{Own: []Session{{Session: mine}, {Session: gone}, {Session: busy}}}
 	plans := core.PlanStopAllIdle(t.Context(), snap, func(s *Session, err error) { failed = append(failed, s.ID) })
 	if len(plans) != 1 || plans[0].Session.ID != "mine" || !slices.Equal(failed, []string{"gone"}) {
 		t.Fatalf("plans %+v, failed %v", plans, failed)

@@ -112,7 +112,7 @@ func (n *Notifier) takeOver() (cancel func()) {
 			}
 			n.policyMu.Lock()
 			defer n.policyMu.Unlock()
-			n.box.put(n.policy.takeOver(w, snap.Sessions, time.Now())...)
+			n.box.put(n.policy.takeOver(w, snap.Sessions(), time.Now())...)
 			return true
 		})
 		return len(left.Waits) == 0

@@ -102,7 +102,7 @@ func (p *picture) subscribed() bool {
 
 func (p *picture) show(state app.AdapterState, sessions ...app.Session) {
 	p.mu.Lock()
-	p.snap = &app.Snapshot{At: time.Now(), Sessions: sessions, Adapters: []app.Health{{Name: adapters.ClaudeCode, State: state}}}
+	p.snap = &app.Snapshot{At: time.Now(), Own: sessions, Adapters: []app.Health{{Name: adapters.ClaudeCode, State: state}}}
 	snap, tell := p.snap, p.tell
 	p.mu.Unlock()
 	if tell != nil {

@@ -80,9 +80,9 @@ func (n *Notifier) waiting() (sessions []*app.Session) {
 		sessions = append(sessions, &s)
 	}
 	if n.wasQuiet && n.opts.Sessions != nil {
-		for _, s := range n.opts.Sessions.Snapshot().Sessions {
-			if s.Status == adapters.Waiting && n.policy.waits[waitKey(&s)] == nil {
-				sessions = append(sessions, &s)
+		for s := range n.opts.Sessions.Snapshot().All() {
+			if s.Status == adapters.Waiting && n.policy.waits[waitKey(s)] == nil {
+				sessions = append(sessions, s)
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func (n *Notifier) tick(ctx context.Context) {
 		if n.wasQuiet && !l.quiet {
 			n.wasQuiet = false
 			if n.opts.Sessions != nil {
-				n.policy.withhold(n.opts.Sessions.Snapshot().Sessions, l.now)
+				n.policy.withhold(n.opts.Sessions.Snapshot().Sessions(), l.now)
 			}
 			n.box.put(n.said...)
 			n.said = nil

@@ -325,8 +325,8 @@ func closedMenu(d *desktop, t *testing.T) {
 // so does what changes while it is open.
 func freshMenu(d *desktop, t *testing.T) {
 	old := sample()
-	for i := range old.Sessions {
-		old.Sessions[i].Title = "Old"
+	for i := range old.Sessions() {
+		old.Sessions()[i].Title = "Old"
 	}
 	d.set(old)
 	s := sample()
@@ -337,9 +337,9 @@ func freshMenu(d *desktop, t *testing.T) {
 	d.drawn("menu-fresh")
 
 	live := sample()
-	live.Sessions[0].Status, live.Sessions[0].WaitingFor = adapters.Idle, ""
-	live.Sessions[0].Title = "Is it done?"
-	app.Sort(live.Sessions)
+	live.Sessions()[0].Status, live.Sessions()[0].WaitingFor = adapters.Idle, ""
+	live.Sessions()[0].Title = "Is it done?"
+	app.Sort(live.Sessions())
 	d.tray.tell(order{Snapshot: live, Answer: live})
 	want := sampleMenu(live)
 	want[0], want[1], want[2] = want[1], want[2], "○ web__shop · Claude Code · Is it done? · 40 s"

@@ -180,7 +180,7 @@ func (p *trayProcess) exit() int {
 // snap returns a snapshot of sessions, active a while ago.
 func snap(sessions ...app.Session) *app.Snapshot {
 	app.Sort(sessions) // as snapshots have them
-	return &app.Snapshot{At: time.Now(), Sessions: sessions, Adapters: []app.Health{
+	return &app.Snapshot{At: time.Now(), Own: sessions, Adapters: []app.Health{
 		{Name: adapters.ClaudeCode, State: app.OK, Answered: time.Now()},
 		{Name: adapters.Codex, State: app.Absent},
 	}}

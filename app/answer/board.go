@@ -91,14 +91,13 @@ func (b *Board) Run(ctx context.Context) {
 }
 
 // SetSessions takes the sessions of a snapshot. Those that wait are listed, the others are dropped.
-func (b *Board) SetSessions(sessions []app.Session) {
+func (b *Board) SetSessions(snap *app.Snapshot) {
 	b.mu.Lock()
 	waiting := make(map[boardKey]bool)
 	moved := false
-	for i := range sessions {
-		s := &sessions[i]
+	for s := range snap.All() {
 		if s.Status != adapters.Waiting {
-			continue
+			break // those that wait come first
 		}
 		k := boardKey{s.Agent, s.ID}
 		if waiting[k] { // listed twice: resumed by two processes

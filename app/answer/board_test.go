@@ -51,7 +51,7 @@ func TestBoard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := asks("ls", "pwd")
 		b, s, changes := runBoard(t, a, 2*time.Second)
-		b.SetSessions([]app.Session{s})
+		b.SetSessions(&app.Snapshot{Own: []app.Session{s}})
 		synctest.Wait()
 		if got := texts(b); got != "ls, pwd" || changes.Load() != 2 {
 			t.Fatalf("%q after %d changes", got, changes.Load())
@@ -63,7 +63,7 @@ func TestBoard(t *testing.T) {
 		if got := texts(b); got != "make" || changes.Load() != 3 {
 			t.Errorf("%q after %d changes", got, changes.Load())
 		}
-		b.SetSessions([]app.Session{s})
+		b.SetSessions(&app.Snapshot{Own: []app.Session{s}})
 		if changes.Load() != 3 {
 			t.Error("the same snapshot is a change")
 		}
@@ -71,7 +71,7 @@ func TestBoard(t *testing.T) {
 			t.Errorf("%+v, %v", e, ok)
 		}
 		s.Status = adapters.Working
-		b.SetSessions([]app.Session{s})
+		b.SetSessions(&app.Snapshot{Own: []app.Session{s}})
 		if _, ok := b.Of("example", "s1"); ok || len(b.List()) != 0 {
 			t.Errorf("it works, and the board has %q", texts(b))
 		}
@@ -84,7 +84,7 @@ func TestBoardAfterAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := asks("ls")
 		b, s, _ := runBoard(t, a, time.Second)
-		b.SetSessions([]app.Session{s})
+		b.SetSessions(&app.Snapshot{Own: []app.Session{s}})
 		synctest.Wait()
 		a.mu.Lock()
 		a.requests = nil
@@ -124,7 +124,7 @@ func TestBoardWithAHungAgent(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go b.Run(ctx)
-		b.SetSessions([]app.Session{s})
+		b.SetSessions(&app.Snapshot{Own: []app.Session{s}})
 		time.Sleep(10 * time.Second)
 		if got := texts(b); !strings.Contains(got, app.ErrNoAnswer.Error()) || h.calls.Load() != 1 {
 			t.Errorf("%q after %d calls", got, h.calls.Load())

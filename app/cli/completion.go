@@ -174,8 +174,7 @@ func (c *completions) sessions(since time.Duration) (out []cobra.Completion) {
 	ctx, cancel := context.WithTimeout(c.ctx, 2*completionLimit)
 	defer cancel()
 	snap := app.New(cfg).Refresh(ctx)
-	for i := range snap.Sessions {
-		s := &snap.Sessions[i]
+	for s := range snap.All() {
 		if since == 0 && !s.Live() {
 			continue
 		}

@@ -88,16 +88,17 @@ func (t *shownConversation) begin(r *launch.Record) {
 	of := func(s app.Session) bool {
 		return s.Agent == r.Agent && (s.ID == r.Session || s.Launch != nil && s.Launch.ID == r.ID && !s.Launch.Unlisted)
 	}
-	if t.snap == nil || !slices.ContainsFunc(t.snap.Sessions, of) { // the keeper has learned the session
+	if t.snap == nil || !slices.ContainsFunc(t.snap.Sessions(), of) { // the keeper has learned the session
 		t.snap = t.core.RefreshOne(t.ctx, r.Agent)
 	}
-	i := slices.IndexFunc(t.snap.Sessions, of)
+	list := t.snap.Sessions()
+	i := slices.IndexFunc(list, of)
 	if i < 0 || t.over != nil {
 		return
 	}
 	t.began = true
 	t.over, t.done = make(chan struct{}), make(chan struct{})
-	s := t.snap.Sessions[i]
+	s := list[i]
 	p := &peekPrinter{output: t.output, agent: s.Agent, shown: map[string]adapters.Message{}, now: time.Now, since: t.since}
 	go func() {
 		defer close(t.done)

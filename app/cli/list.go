@@ -100,7 +100,7 @@ func (c *listCommand) run() error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	shown := c.filter(snap.Sessions, since)
+	shown := c.filter(snap.Sessions(), since)
 	if c.asJSON {
 		d := newDocument(snap.At, nil, snap.Adapters)
 		d.Machines = machinesAsJSON(snap.Machines)

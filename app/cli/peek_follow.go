@@ -115,7 +115,8 @@ func (f *follower) update() (gone string) {
 			f.report(h.Problems[0])
 		}
 	}
-	at := slices.IndexFunc(snap.Sessions, func(s app.Session) bool {
+	list := snap.Sessions()
+	at := slices.IndexFunc(list, func(s app.Session) bool {
 		return s.Agent == f.session.Agent && s.ID == f.session.ID
 	})
 	switch {
@@ -124,8 +125,8 @@ func (f *follower) update() (gone string) {
 	case at < 0:
 		return ""
 	}
-	moved := snap.Sessions[at].Status != f.session.Status || !slices.Equal(snap.Sessions[at].Files, f.session.Files)
-	f.session = snap.Sessions[at]
+	moved := list[at].Status != f.session.Status || !slices.Equal(list[at].Files, f.session.Files)
+	f.session = list[at]
 	if moved {
 		f.watch()
 	}

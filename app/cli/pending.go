@@ -52,7 +52,7 @@ func (c *pendingCommand) run(args []string) error {
 			return err
 		}
 		c.warnFailed(snap)
-		list, at = c.answers(core).All(c.ctx, snap.Sessions), snap.At
+		list, at = c.answers(core).All(c.ctx, snap.Sessions()), snap.At
 	}
 	if err := c.ctx.Err(); err != nil {
 		return err

@@ -161,9 +161,9 @@ func newStreamState() *streamState {
 // changes returns the lines for what differs from what was said.
 func (s *streamState) changes(snap *app.Snapshot) []eventJSON {
 	var out []eventJSON
-	if !sameList(s.list, snap.Sessions) {
-		out = s.sessionLines(snap)
-		s.list = snap.Sessions
+	if list := snap.Sessions(); !sameList(s.list, list) {
+		out = s.sessionLines(list)
+		s.list = list
 	}
 	out = append(out, s.adapterLines(snap)...) // after its rows: an agent that answers lists all of them
 	if !s.rolled && !snap.Refreshing && len(s.adapters) == len(snap.Adapters) {
@@ -178,10 +178,10 @@ func sameList(a, b []app.Session) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-func (s *streamState) sessionLines(snap *app.Snapshot) (out []eventJSON) {
-	listed := make(map[removedJSON]bool, len(snap.Sessions))
-	for i := range snap.Sessions {
-		x := streamedSession(&snap.Sessions[i])
+func (s *streamState) sessionLines(list []app.Session) (out []eventJSON) {
+	listed := make(map[removedJSON]bool, len(list))
+	for i := range list {
+		x := streamedSession(&list[i])
 		key := removedJSON{x.Agent, x.ID}
 		listed[key] = true
 		text, err := json.Marshal(x)

@@ -84,7 +84,7 @@ func (c *usageCommand) run() error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	t := usage.Of(snap.Sessions, by, c.settings().Prices, start)
+	t := usage.Of(snap.Sessions(), by, c.settings().Prices, start)
 	switch {
 	case c.asJSON:
 		err = c.json(usageAsJSON(&t, snap, start))

@@ -214,11 +214,11 @@ func (a *attention) hasFocus(ctx context.Context, s *app.Session) bool {
 	return a.finder.HasFocus(ctx, s.Process) == focus.Focused
 }
 
-// remember stores where the processes of a snapshot run. hasFocus needs that when they have ended.
+// remember stores where the processes of a snapshot run on this machine. hasFocus needs that when they have ended.
 func (a *attention) remember(snap *app.Snapshot) {
 	var ids []proc.Identity
-	for i := range snap.Sessions {
-		if s := &snap.Sessions[i]; s.Live() && !s.Process.IsZero() && !s.Shared {
+	for i := range snap.Own {
+		if s := &snap.Own[i]; s.Live() && !s.Process.IsZero() && !s.Shared {
 			ids = append(ids, s.Process)
 		}
 	}

@@ -32,7 +32,7 @@ func (p *parts) shower() *show.Shower {
 func (p *parts) showTerminal(ctx context.Context, n *notify.Notifier) func(session string) {
 	shower := p.shower()
 	return func(id string) {
-		list := p.core.Snapshot().Sessions
+		list := p.core.Snapshot().Own
 		i := slices.IndexFunc(list, func(s app.Session) bool { return s.ID == id && s.Machine == "" })
 		if i < 0 {
 			return

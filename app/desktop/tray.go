@@ -150,7 +150,7 @@ func (p *parts) trayOptions(ctx context.Context, notifier *notify.Notifier, atte
 // startBoard returns a board that follows the core until ctx is done, or stop is called.
 func (p *parts) startBoard(ctx context.Context, changed func(), running *sync.WaitGroup) (board *answer.Board, stop func()) {
 	board = answer.NewBoard(p.answers(), askAgain, changed)
-	stop = p.core.Subscribe(func(snap *app.Snapshot) { board.SetSessions(snap.Sessions) })
+	stop = p.core.Subscribe(board.SetSessions)
 	running.Go(func() { board.Run(ctx) })
 	return board, stop
 }

@@ -167,8 +167,8 @@ func (s *stage) afterCrash() {
 		return (err == nil || os.IsNotExist(err)) && listErr == nil && files == len(locks)
 	})
 	if runs {
-		s.until("the agent's row", func() bool { return len(tr.core.Refresh(s.t.Context()).Sessions) == 1 })
-		x := tr.core.Snapshot().Sessions[0]
+		s.until("the agent's row", func() bool { return len(tr.core.Refresh(s.t.Context()).Sessions()) == 1 })
+		x := tr.core.Snapshot().Sessions()[0]
 		if !s.table.Alive(x.Process) {
 			s.t.Errorf("the agent was lost: %+v", x)
 		}

@@ -95,14 +95,15 @@ func (l *Launches) learnEnded(ctx context.Context, r Record, snap *app.Snapshot)
 	if r.Seen || !r.Ended() && (r.Session != "" || l.isAlive(&r, l.now())) {
 		return r, r.Ended(), nil
 	}
-	i := slices.IndexFunc(snap.Sessions, func(s app.Session) bool {
+	list := snap.Sessions()
+	i := slices.IndexFunc(list, func(s app.Session) bool {
 		return s.Agent == r.Agent && !s.Live() && s.Launch != nil && s.Launch.ID == r.ID && !s.Launch.Unlisted
 	})
 	if i < 0 {
 		return r, r.Ended(), nil
 	}
 	r, err = l.update(ctx, r.ID, func(now *Record) bool {
-		id := snap.Sessions[i].ID
+		id := list[i].ID
 		if now.Session != "" && now.Session != id {
 			return false
 		}

@@ -22,10 +22,10 @@ func (s *stage) core() *app.Core {
 func (s *stage) onlyShown(core *app.Core) app.Session {
 	s.t.Helper()
 	snap := core.Refresh(s.t.Context())
-	if len(snap.Sessions) != 1 {
-		s.t.Fatalf("%d sessions: %+v", len(snap.Sessions), snap.Sessions)
+	if len(snap.Sessions()) != 1 {
+		s.t.Fatalf("%d sessions: %+v", len(snap.Sessions()), snap.Sessions())
 	}
-	return snap.Sessions[0]
+	return snap.Sessions()[0]
 }
 
 // TestLaunchWithoutSessionStaysVisible: until its record is removed, whether or not its end was recorded.
@@ -59,8 +59,8 @@ func TestLaunchWithoutSessionStaysVisible(t *testing.T) {
 	if err := s.remove(r); err != nil {
 		t.Fatal(err)
 	}
-	if snap := core.Refresh(t.Context()); len(snap.Sessions) != 0 {
-		t.Errorf("%+v", snap.Sessions)
+	if snap := core.Refresh(t.Context()); len(snap.Sessions()) != 0 {
+		t.Errorf("%+v", snap.Sessions())
 	}
 }
 
@@ -98,15 +98,15 @@ func TestSessionLearnedAfterTheEnd(t *testing.T) {
 	// Another session with the same prompt does not make it unsure again.
 	s.storeEnded("other", r.Prompt, r.Dir)
 	snap := core.Refresh(t.Context())
-	for _, x := range snap.Sessions {
+	for _, x := range snap.Sessions() {
 		if (x.Launch != nil) != (x.ID == "late") {
 			t.Errorf("%s: %+v", x.ID, x.Launch)
 		}
 	}
-	if len(snap.Sessions) != 2 {
-		t.Errorf("%+v", snap.Sessions)
+	if len(snap.Sessions()) != 2 {
+		t.Errorf("%+v", snap.Sessions())
 	}
-	if got := s.ExitCode(t.Context(), &snap.Sessions[0]); snap.Sessions[0].ID == "late" && (got == nil || *got != 0) {
+	if got := s.ExitCode(t.Context(), &snap.Sessions()[0]); snap.Sessions()[0].ID == "late" && (got == nil || *got != 0) {
 		t.Errorf("exit code %v", got)
 	}
 }
@@ -215,7 +215,7 @@ func TestSessionOfAShortLaunchIsRemembered(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if snap := core.Refresh(t.Context()); len(snap.Sessions) != 0 {
-		t.Errorf("%+v", snap.Sessions)
+	if snap := core.Refresh(t.Context()); len(snap.Sessions()) != 0 {
+		t.Errorf("%+v", snap.Sessions())
 	}
 }

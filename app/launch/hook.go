@@ -31,7 +31,7 @@ func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 	if mine == nil {
 		return nil
 	}
-	session := sessionOf(r, k.core.Snapshot().Sessions)
+	session := sessionOf(r, k.core.Snapshot().Sessions())
 	env := hookEnv(r, session.Branch, session.Model)
 	if _, err := os.Lstat(k.launches.promptFile(r.ID)); err == nil {
 		env[promptVariable] = k.launches.promptFile(r.ID)

@@ -39,7 +39,7 @@ func TestLaunchRunsAndEnds(t *testing.T) {
 			t.Errorf("the agent got %+v", e)
 		}
 		s.until("one row", func() bool {
-			list := tr.core.Snapshot().Sessions
+			list := tr.core.Snapshot().Sessions()
 			return len(list) == 1 && list[0].ID == r.Session && list[0].Launch != nil && list[0].Launch.Group == "g-1" && !list[0].Launch.Unlisted
 		})
 		s.until("the lock of the session", func() bool {
@@ -130,7 +130,7 @@ func TestNothingStoredYet(t *testing.T) {
 		first := s.start(nil).Child.Identity
 		s.until("the agent's own process", func() bool { r := s.only(); return r.Own && r.Process != first })
 		r := s.only()
-		if list := tr.core.Refresh(t.Context()).Sessions; len(list) != 1 || list[0].Launch == nil || list[0].Process != r.Process || r.Session != "" || r.Seen {
+		if list := tr.core.Refresh(t.Context()).Sessions(); len(list) != 1 || list[0].Launch == nil || list[0].Process != r.Process || r.Session != "" || r.Seen {
 			t.Errorf("listed %+v, of the launch %+v", list, r)
 		}
 		if ends {
@@ -143,7 +143,7 @@ func TestNothingStoredYet(t *testing.T) {
 		if x := s.only(); x.Session != fmt.Sprintf("s-%d", r.Process.PID) || x.Process != r.Process {
 			t.Errorf("%+v", x)
 		}
-		if list := tr.core.Refresh(t.Context()).Sessions; len(list) != 1 || list[0].ID != s.only().Session || list[0].Launch == nil {
+		if list := tr.core.Refresh(t.Context()).Sessions(); len(list) != 1 || list[0].ID != s.only().Session || list[0].Launch == nil {
 			t.Errorf("listed %+v", list)
 		}
 	}
@@ -158,13 +158,13 @@ func TestProcessOfChosenSession(t *testing.T) {
 	first := s.start(nil).Child.Identity
 	s.until("the agent's own process", func() bool { r := s.only(); return r.Own && r.Process != first })
 	r := s.only()
-	list := tr.core.Refresh(t.Context()).Sessions
+	list := tr.core.Refresh(t.Context()).Sessions()
 	if len(list) != 1 || list[0].ID != "chosen" || list[0].Process != r.Process || list[0].Launch == nil || !list[0].Launch.Open || r.Seen {
 		t.Errorf("listed %+v, of the launch %+v", list, r)
 	}
 	s.unsaved.Store(false)
 	s.until("the session", func() bool { tr.core.Refresh(t.Context()); return s.only().Seen })
-	list = tr.core.Refresh(t.Context()).Sessions
+	list = tr.core.Refresh(t.Context()).Sessions()
 	if len(list) != 1 || list[0].ID != "chosen" || list[0].Process != r.Process || list[0].Launch == nil || list[0].Launch.Open {
 		t.Errorf("listed %+v", list)
 	}
@@ -231,7 +231,7 @@ func TestRefusals(t *testing.T) {
 	}
 	other := t.TempDir()
 	busy := app.Session{Session: adapters.Session{ID: "x", Agent: adapters.Codex, Status: adapters.Unknown, CWD: filepath.Dir(other)}}
-	snap := &app.Snapshot{Sessions: []app.Session{busy}}
+	snap := &app.Snapshot{Own: []app.Session{busy}}
 	var occupied *OccupiedError
 	_, err := s.Start(t.Context(), s.plan(func(r *Request) { r.Task.Dir = other }), Occupied(snap, ""))
 	if !errors.As(err, &occupied) || !strings.Contains(err.Error(), "Codex session x") {
@@ -243,7 +243,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		x := busy
 		elsewhere(&x.Session)
-		if err := Occupied(&app.Snapshot{Sessions: []app.Session{x}}, "")(other); err != nil {
+		if err := Occupied(&app.Snapshot{Own: []app.Session{x}}, "")(other); err != nil {
 			t.Errorf("a session %s occupies the folder of that name here: %v", name, err)
 		}
 	}
@@ -348,18 +348,18 @@ func TestStartingRow(t *testing.T) {
 	s.now = func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
 	tr := s.tray()
 	r := s.start(nil).Record
-	s.until("its row", func() bool { return len(tr.core.Refresh(t.Context()).Sessions) == 1 })
-	x := tr.core.Snapshot().Sessions[0]
+	s.until("its row", func() bool { return len(tr.core.Refresh(t.Context()).Sessions()) == 1 })
+	x := tr.core.Snapshot().Sessions()[0]
 	if x.ID != r.ID || x.Status != adapters.Working || !strings.HasPrefix(x.Evidence, "starting: ") || x.Launch == nil || !x.Launch.Unlisted || x.FirstPrompt != r.Prompt {
 		t.Errorf("%+v", x)
 	}
 	late.Store(int64(Grace))
-	if x := tr.core.Refresh(t.Context()).Sessions; len(x) != 1 || x[0].Status != adapters.Unknown || !strings.Contains(x[0].Evidence, "does not list a session") {
+	if x := tr.core.Refresh(t.Context()).Sessions(); len(x) != 1 || x[0].Status != adapters.Unknown || !strings.Contains(x[0].Evidence, "does not list a session") {
 		t.Errorf("later: %+v", x)
 	}
 	s.signal(r.Process, proc.Kill)
 	s.until("no live row", func() bool {
-		return !slices.ContainsFunc(tr.core.Refresh(t.Context()).Sessions, func(x app.Session) bool { return x.Live() })
+		return !slices.ContainsFunc(tr.core.Refresh(t.Context()).Sessions(), func(x app.Session) bool { return x.Live() })
 	})
 }
 

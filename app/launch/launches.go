@@ -238,8 +238,7 @@ func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Rec
 		return learned, err
 	}
 	var own proc.Identity
-	for i := range snap.Sessions {
-		s := &snap.Sessions[i]
+	for s := range snap.All() {
 		if !canBeOf(s, &r) || !l.matches(&r, &s.Session) {
 			continue
 		}

@@ -393,7 +393,7 @@ func stopper() int {
 	table := proc.OpenAt("/proc", "/etc")
 	f := &fake{store: os.Getenv("FAKE_STORE"), table: table}
 	core := app.New(app.Config{Adapters: []adapters.Adapter{f}, Table: table, Launches: In(os.Getenv("FAKE_STATE"), table)})
-	list := core.Refresh(context.Background()).Sessions
+	list := core.Refresh(context.Background()).Sessions()
 	if len(list) != 1 {
 		fmt.Println(len(list), "sessions")
 		return 1

@@ -31,8 +31,7 @@ func (e *OccupiedError) Error() string {
 // of a live session of the snapshot. It ignores the session with the id except, which is about to be resumed.
 func Occupied(snap *app.Snapshot, except string) func(path string) error {
 	return func(path string) error {
-		for i := range snap.Sessions {
-			s := &snap.Sessions[i]
+		for s := range snap.All() {
 			if !s.Live() || !s.HasLocalFolder() || s.Parent != "" || s.ID == except {
 				continue
 			}

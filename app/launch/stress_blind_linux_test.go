@@ -32,7 +32,7 @@ func TestTrayWithoutWatches(t *testing.T) {
 	s.start(nil)
 	r := s.elsewhere()
 	s.until("the session in the tray", func() bool {
-		list := tr.core.Snapshot().Sessions
+		list := tr.core.Snapshot().Sessions()
 		return len(list) == 1 && list[0].ID == r.Session && list[0].Launch != nil && list[0].Process == r.Process
 	})
 }
@@ -48,7 +48,7 @@ func TestOthersEndMeanwhile(t *testing.T) {
 	s.dir = t.TempDir()
 	second := s.start(nil).Record
 	s.until("the row of the second", func() bool {
-		for _, x := range tr.core.Refresh(t.Context()).Sessions {
+		for _, x := range tr.core.Refresh(t.Context()).Sessions() {
 			if x.ID == second.ID {
 				return true
 			}
@@ -58,7 +58,7 @@ func TestOthersEndMeanwhile(t *testing.T) {
 	reported := map[string][]string{}
 	s.signal(first.Process, proc.Kill)
 	s.until("the end of the first", func() bool { tr.countEnds(reported); return len(reported[first.ID]) == 1 })
-	for _, x := range tr.core.Snapshot().Sessions {
+	for _, x := range tr.core.Snapshot().Sessions() {
 		if x.ID == second.ID && (x.Launch == nil || !x.Launch.Unlisted) {
 			t.Errorf("%+v, %+v", x, x.Launch)
 		}
@@ -93,7 +93,7 @@ func TestNoLongerListed(t *testing.T) {
 	if err := os.RemoveAll(s.store); err != nil {
 		t.Fatal(err)
 	}
-	list := tr.core.Refresh(t.Context()).Sessions
+	list := tr.core.Refresh(t.Context()).Sessions()
 	if len(list) != 1 || list[0].Status == adapters.Working && list[0].Stale == nil || list[0].Process != r.Process {
 		t.Errorf("listed %+v", list)
 	}

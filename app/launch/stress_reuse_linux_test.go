@@ -248,7 +248,7 @@ func reusedStop(t *testing.T) {
 	s := newStage(t, &fake{})
 	core := app.New(app.Config{Adapters: []adapters.Adapter{s.fake}, Table: s.table, Launches: s.Launches})
 	r, ended := s.launched(nil)
-	sessions := core.Refresh(t.Context()).Sessions
+	sessions := core.Refresh(t.Context()).Sessions()
 	if len(sessions) != 1 || sessions[0].Process != r.Process {
 		t.Fatalf("listed %+v", sessions)
 	}

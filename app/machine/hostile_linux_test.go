@@ -188,7 +188,7 @@ func TestHangingMachinesDoNotDelay(t *testing.T) {
 	}()
 	defer func() { cancel(); <-done }()
 	snap := core.Refresh(t.Context()) // returns although no machine ever answers
-	if len(snap.Sessions) != 1 || snap.Refreshing {
+	if len(snap.Sessions()) != 1 || snap.Refreshing {
 		t.Errorf("%+v", snap)
 	}
 }

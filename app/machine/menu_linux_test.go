@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestMenuAsksNoMachine(t *testing.T) {
 	done := make(chan struct{})
 	shown := make(chan struct{}, 1)
 	defer core.Subscribe(func(s *app.Snapshot) {
-		if len(s.Sessions) >= machines*sessions {
+		if len(s.Own)+len(s.Others) >= machines*sessions {
 			select {
 			case shown <- struct{}{}:
 			default:
@@ -61,8 +62,8 @@ func TestMenuAsksNoMachine(t *testing.T) {
 	for range 50 {
 		snap := core.Refresh(ctx)
 		menu := model.Build(snap, nil, time.Now())
-		if len(snap.Sessions) != machines*sessions+1 || snap.Refreshing || len(menu.Rows) == 0 {
-			t.Fatalf("%d sessions, %d rows, %v", len(snap.Sessions), len(menu.Rows), snap.Refreshing)
+		if len(snap.Own)+len(snap.Others) != machines*sessions+1 || snap.Refreshing || len(menu.Rows) == 0 {
+			t.Fatalf("%d sessions, %d rows, %v", len(snap.Own)+len(snap.Others), len(menu.Rows), snap.Refreshing)
 		}
 	}
 	starts, err := os.ReadFile(started)
@@ -74,8 +75,31 @@ func TestMenuAsksNoMachine(t *testing.T) {
 	}
 }
 
+// TestMenuCopiesNoMachine: opening the menu beside 20 machines with 500 sessions each allocates no more than beside two with 500 each, whose
+// rows fill the menu as well.
+func TestMenuCopiesNoMachine(t *testing.T) {
+	const openings = 50
+	cost := func(machines int) (bytes, allocations uint64) {
+		core := coreWithMachines(t, machines)
+		openMenu(t, core, 1+machines*500)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range openings {
+			openMenu(t, core, 1+machines*500)
+		}
+		runtime.ReadMemStats(&after)
+		return (after.TotalAlloc - before.TotalAlloc) / openings, (after.Mallocs - before.Mallocs) / openings
+	}
+	fewBytes, few := cost(2)
+	manyBytes, many := cost(20)
+	t.Logf("beside 2 machines %d bytes and %d allocations, beside 20 %d and %d", fewBytes, few, manyBytes, many)
+	if manyBytes > fewBytes+2048 || many > few+5 {
+		t.Errorf("beside 2 machines %d bytes and %d allocations, beside 20 %d and %d", fewBytes, few, manyBytes, many)
+	}
+}
+
 // coreWithMachines returns a core with one session of its own and machines with 500 sessions each.
-func coreWithMachines(b *testing.B, machines int) *app.Core {
+func coreWithMachines(b testing.TB, machines int) *app.Core {
 	b.Helper()
 	core := app.New(app.Config{Adapters: []adapters.Adapter{quickAgent{}}})
 	for i := range machines {
@@ -94,9 +118,9 @@ func coreWithMachines(b *testing.B, machines int) *app.Core {
 }
 
 // openMenu does what opening the menu does: it asks the agents of this machine, and makes the rows.
-func openMenu(b *testing.B, core *app.Core, sessions int) {
+func openMenu(b testing.TB, core *app.Core, sessions int) {
 	snap := core.Refresh(b.Context())
-	if n := len(snap.Sessions); n != sessions {
+	if n := len(snap.Own) + len(snap.Others); n != sessions {
 		b.Fatal(n)
 	}
 	if len(model.Build(snap, nil, time.Now()).Rows) == 0 {
@@ -105,20 +129,23 @@ func openMenu(b *testing.B, core *app.Core, sessions int) {
 }
 
 // BenchmarkMenuWithMachines measures how long the menu takes to open and to have new rows beside 20 machines with 500 sessions each, and how many times
-// as long that is as without machines, in the same run.
+// as long that is as without machines, and as beside one machine whose sessions fill the menu as well, in the same run.
 func BenchmarkMenuWithMachines(b *testing.B) {
-	none, many := coreWithMachines(b, 0), coreWithMachines(b, 20)
-	var without, with time.Duration
+	none, one, many := coreWithMachines(b, 0), coreWithMachines(b, 1), coreWithMachines(b, 20)
+	var alone, beside1, beside20 time.Duration
+	measure := func(sum *time.Duration, core *app.Core, sessions int) {
+		began := time.Now()
+		openMenu(b, core, sessions)
+		*sum += time.Since(began)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
-		began := time.Now()
-		openMenu(b, none, 1)
-		middle := time.Now()
-		openMenu(b, many, 1+20*500)
-		without += middle.Sub(began)
-		with += time.Since(middle)
+		measure(&alone, none, 1)
+		measure(&beside1, one, 1+500)
+		measure(&beside20, many, 1+20*500)
 	}
-	b.ReportMetric(float64(without.Microseconds())/float64(b.N), "µs-alone")
-	b.ReportMetric(float64(with.Microseconds())/float64(b.N), "µs-beside-20")
-	b.ReportMetric(float64(with)/float64(without), "times")
+	b.ReportMetric(float64(alone.Microseconds())/float64(b.N), "µs-alone")
+	b.ReportMetric(float64(beside20.Microseconds())/float64(b.N), "µs-beside-20")
+	b.ReportMetric(float64(beside20)/float64(alone), "times-alone")
+	b.ReportMetric(float64(beside20)/float64(beside1), "times-beside-1")
 }

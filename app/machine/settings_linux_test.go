@@ -110,7 +110,7 @@ func (f *following) shows(machines string, rows ...string) {
 	for {
 		var got, names []string
 		snap := f.Snapshot()
-		for _, s := range snap.Sessions {
+		for _, s := range snap.Sessions() {
 			got = append(got, s.ID+" "+string(s.Status))
 		}
 		for _, m := range snap.Machines {

@@ -82,7 +82,7 @@ func TestSurfaces(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	awaitRow("◆ site · server · Claude Code")
-	row := *rowOf(app.MachineRoll{Sessions: core.Snapshot().Sessions}, app.MachineID("devbox", shop.ID))
+	row := *rowOf(app.MachineRoll{Sessions: core.Snapshot().Sessions()}, app.MachineID("devbox", shop.ID))
 	messages, err := core.Peek(ctx, row, 5)
 	if err != nil || len(messages) != 1 || messages[0].Text != "Fix the login" || messages[0].Role != adapters.FromUser {
 		t.Errorf("%+v, %v", messages, err)

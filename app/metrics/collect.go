@@ -125,8 +125,7 @@ func (c collection) sessions(snap *app.Snapshot) {
 		}
 	}
 	wait := 0.0
-	for i := range snap.Sessions {
-		s := &snap.Sessions[i]
+	for s := range snap.All() {
 		if !s.Live() {
 			continue
 		}
@@ -144,8 +143,7 @@ func (c collection) sessions(snap *app.Snapshot) {
 // usage adds the tokens and costs of the live sessions, of the agents that record them.
 func (c collection) usage(snap *app.Snapshot) {
 	used, paid := map[adapters.Name]*adapters.Tokens{}, map[adapters.Name]float64{}
-	for i := range snap.Sessions {
-		s := &snap.Sessions[i]
+	for s := range snap.All() {
 		if !s.Live() {
 			continue
 		}

@@ -43,7 +43,7 @@ func everything() *Look {
 	return &Look{Version: "1.2.3", Build: "headless", Snapshot: &app.Snapshot{At: at,
 		Adapters: []app.Health{{Name: "one", State: app.OK, Elapsed: 30 * time.Millisecond}, {Name: "two", State: app.Failed, Elapsed: 5 * time.Second},
 			{Name: "three", State: app.Absent}, {Name: "four", State: app.Pending}},
-		Sessions: []app.Session{
+		Own: []app.Session{
 			session("one", adapters.Working, usage), session("one", adapters.Working, usage), session("one", adapters.Stopped, usage),
 			session("one", adapters.Waiting, func(s *adapters.Session) {
 				s.WaitingFor, s.LastActivityAt = adapters.ForPermission, at.Add(-time.Hour)

@@ -54,8 +54,8 @@ func withMachines(s *app.Snapshot) []app.Health {
 		return s.Adapters
 	}
 	rows := map[string]int{}
-	for i := range s.Sessions {
-		rows[s.Sessions[i].Machine]++
+	for x := range s.All() {
+		rows[x.Machine]++
 	}
 	all := slices.Clone(s.Adapters)
 	for _, m := range s.Machines {

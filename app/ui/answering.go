@@ -61,8 +61,8 @@ func (u *UI) startAnswering() {
 	a.deliver = &latest[struct{}]{do: u.do, deliver: func(*struct{}) { u.showAsked(a.board.List()) }}
 	a.board = answer.NewBoard(a.answers, askAgain, func() { a.deliver.set(&struct{}{}) })
 	go a.board.Run(u.ctx)
-	cancel := u.core.Subscribe(func(s *app.Snapshot) { a.board.SetSessions(s.Sessions) })
-	a.board.SetSessions(u.core.Snapshot().Sessions)
+	cancel := u.core.Subscribe(a.board.SetSessions)
+	a.board.SetSessions(u.core.Snapshot())
 	a.quit = func() {
 		cancel()
 		a.deliver.close()

@@ -98,15 +98,16 @@ func (f *feed) run() {
 			return
 		}
 		if snap != last {
-			last, x, texts = snap, newIndex(snap.Sessions), nil
-			for i := range snap.Sessions {
-				if snap.Sessions[i].Live() {
+			list := snap.Sessions()
+			last, x, texts = snap, newIndex(list), nil
+			for i := range list {
+				if list[i].Live() {
 					seen[x.keys[i]] = true
 				}
 			}
 		}
 		if s.filter != "" && texts == nil {
-			texts = searchTexts(snap.Sessions)
+			texts = searchTexts(snap.Sessions())
 		}
 		for k := range s.seen {
 			seen[k] = true

@@ -16,7 +16,7 @@ func inWords(s app.Session) string {
 	snap := snapshotOf(s)
 	v := build(snap, selection{})
 	var b strings.Builder
-	for _, sec := range sections(&snap.Sessions[0], key{agent: s.Agent, id: s.ID}, v, clock) {
+	for _, sec := range sections(&snap.Sessions()[0], key{agent: s.Agent, id: s.ID}, v, clock) {
 		b.WriteString("[" + sec.title + "]\n")
 		for _, f := range sec.fields {
 			b.WriteString(f.name + ": " + f.value + "\n")
@@ -26,7 +26,7 @@ func inWords(s app.Session) string {
 }
 
 func TestEveryKnownFieldIsShown(t *testing.T) {
-	got := inWords(full().Sessions[0])
+	got := inWords(full().Sessions()[0])
 	for _, want := range []string{
 		"Status: waiting for your permission",
 		"Evidence: registry 18068.json: waiting, permission prompt, 2 m ago",
@@ -75,7 +75,7 @@ func TestContextWithoutWindow(t *testing.T) {
 }
 
 func TestHostileTextIsCleanedAndBounded(t *testing.T) {
-	for _, s := range hostile().Sessions {
+	for _, s := range hostile().Sessions() {
 		got := inWords(s)
 		if strings.IndexFunc(got, func(r rune) bool {
 			return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u202e'

@@ -318,7 +318,7 @@ func (w *window) shoot(name string) {
 
 // snapshotOf returns a complete snapshot of these sessions, in which all agents could be read.
 func snapshotOf(sessions ...app.Session) *app.Snapshot {
-	return &app.Snapshot{At: clock, Generation: 7, Sessions: sessions, Adapters: []app.Health{
+	return &app.Snapshot{At: clock, Generation: 7, Own: sessions, Adapters: []app.Health{
 		{Name: adapters.ClaudeCode, State: app.OK, Elapsed: 3 * time.Millisecond, Answered: ago(4 * time.Second), Sessions: 9,
 			LookedIn: []string{"/home/dev/.claude/sessions", "/home/dev/.claude/projects"},
 			Versions: map[string]int{"2.1.329": 7, "2.1.100": 2}},

@@ -91,7 +91,7 @@ func TestEscapeClosesEverySheet(t *testing.T) {
 	w.ui.launch.look()
 	w.until("the agents", func() bool { return w.ui.launch.asked })
 	sheets := map[string]func(){
-		"resume": func() { w.ui.showResume(full().Sessions[0]) },
+		"resume": func() { w.ui.showResume(full().Sessions()[0]) },
 		"lock":   w.ui.showLock,
 		"timer":  func() { w.ui.showFuse("/home/dev") },
 		"extend": func() { w.ui.showExtend("/home/dev") },

@@ -199,8 +199,7 @@ func recentFolders(s *app.Snapshot, most int) []string { return foldersOn(s, "",
 // latestFolders returns the folders of the sessions that counts accepts, the latest first, and no more than most.
 func latestFolders(s *app.Snapshot, most int, counts func(*app.Session) bool) []string {
 	latest := make(map[string]time.Time)
-	for i := range s.Sessions {
-		x := &s.Sessions[i]
+	for x := range s.All() {
 		if x.Parent != "" || !counts(x) {
 			continue
 		}

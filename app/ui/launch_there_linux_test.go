@@ -51,7 +51,7 @@ func (m *otherMachines) given() string {
 func away() *app.Snapshot {
 	return &app.Snapshot{At: clock, Generation: 1, Adapters: []app.Health{{Name: adapters.ClaudeCode, State: app.OK}},
 		Machines: []app.MachineHealth{{Name: "devbox", State: app.OK}},
-		Sessions: []app.Session{{Machine: "devbox", Session: adapters.Session{ID: "devbox:s1", Agent: adapters.ClaudeCode, Status: adapters.Stopped,
+		Own: []app.Session{{Machine: "devbox", Session: adapters.Session{ID: "devbox:s1", Agent: adapters.ClaudeCode, Status: adapters.Stopped,
 			Outcome: adapters.Completed, CWD: "/src/shop", Remote: "devbox", FirstPrompt: "Fix the login", Evidence: "its file", LastActivityAt: ago(time.Hour)}}}}
 }
 
@@ -66,7 +66,7 @@ func openAway(t *testing.T, m Machines, snap *app.Snapshot) *window {
 func TestResumeThere(t *testing.T) {
 	m := newOtherMachines(t, `case "$*" in *--force*) echo 'started Claude Code'; exit 0;; esac; echo 'rollcall: /src/shop is in use' >&2; exit 10`)
 	w := openAway(t, m, away())
-	s := w.core.Snapshot().Sessions[0]
+	s := w.core.Snapshot().Sessions()[0]
 	if !w.ui.canResume(&s) {
 		t.Fatal("can't be resumed")
 	}
@@ -100,13 +100,13 @@ func TestNoResumeThere(t *testing.T) {
 		"sub-agent": func(s *app.Session) { s.Parent = "devbox:s0" },
 		"no folder": func(s *app.Session) { s.CWD = "" },
 	} {
-		s := away().Sessions[0]
+		s := away().Sessions()[0]
 		if change(&s); w.ui.canResume(&s) {
 			t.Errorf("%s: can be resumed", name)
 		}
 	}
 	w.ui.options.Machines = nil
-	if s := away().Sessions[0]; w.ui.canResume(&s) {
+	if s := away().Sessions()[0]; w.ui.canResume(&s) {
 		t.Error("without machines")
 	}
 }
@@ -170,7 +170,7 @@ func TestMachineIsGone(t *testing.T) {
 	w.until("the agents", func() bool { return page.asked })
 	page.machine.choice.SetSelected("devbox")
 	snap := away()
-	snap.Machines, snap.Sessions, snap.Generation = nil, nil, 2
+	snap.Machines, snap.Own, snap.Generation = nil, nil, 2
 	w.core.publish(snap)
 	w.until("this machine", func() bool { return page.machine.name() == "" && !page.machine.content.Visible() })
 	if page.folder.Text != "" || !page.browse.Visible() || !page.more.content.Visible() {
@@ -196,7 +196,7 @@ func TestShotThere(t *testing.T) {
 		return strings.Contains(strings.Join(shownTexts(page.content), "\n"), "Started on devbox.")
 	})
 	w.shoot("launched-there")
-	w.ui.showResume(w.core.Snapshot().Sessions[0])
+	w.ui.showResume(w.core.Snapshot().Sessions()[0])
 	typeInto(t, w.ui.host.Sheet.Popup, "Also add a test for an empty file.", "go on")
 	w.until("the command", func() bool {
 		return strings.Contains(strings.Join(shownTexts(w.ui.host.Sheet.Popup), "\n"), "rollcall resume --machine=devbox")

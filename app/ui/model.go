@@ -102,10 +102,11 @@ type selection struct {
 // newView builds the list from a snapshot. texts are those that the filter searches. newView takes time in proportion
 // to the snapshot, so it must not be called on Fyne's goroutine.
 func newView(snap *app.Snapshot, x *index, texts []string, s selection) *view {
-	n := len(snap.Sessions)
-	b := &builder{snap: snap, x: x, s: s, shown: make([]bool, n), match: make([]bool, n)}
+	list := snap.Sessions()
+	n := len(list)
+	b := &builder{snap: snap, list: list, x: x, s: s, shown: make([]bool, n), match: make([]bool, n)}
 	words := strings.Fields(strings.ToLower(s.filter))
-	for i := range snap.Sessions {
+	for i := range list {
 		b.match[i] = b.recent(i) && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(texts[i], w) })
 		if b.match[i] {
 			b.matching++
@@ -120,6 +121,7 @@ func newView(snap *app.Snapshot, x *index, texts []string, s selection) *view {
 
 type builder struct {
 	snap         *app.Snapshot
+	list         []app.Session // of snap
 	x            *index
 	s            selection
 	shown, match []bool
@@ -130,13 +132,13 @@ type builder struct {
 }
 
 func (b *builder) recent(i int) bool {
-	s := &b.snap.Sessions[i]
+	s := &b.list[i]
 	return s.Live() || b.s.since.IsZero() || s.LastActivityAt.IsZero() ||
 		!s.LastActivityAt.Before(b.s.since) || b.s.seen[b.x.keys[i]]
 }
 
 func (b *builder) view(filtering bool) *view {
-	n := len(b.snap.Sessions)
+	n := len(b.list)
 	b.filtering = filtering
 	b.v = &view{
 		snapshot: b.snap, matching: b.matching, filter: b.s.filter,
@@ -145,9 +147,9 @@ func (b *builder) view(filtering bool) *view {
 	}
 	b.arrange()
 	var families [groups][]int
-	for i := range b.snap.Sessions {
+	for i := range b.list {
 		k := b.x.keys[i]
-		b.v.byKey[k] = &b.snap.Sessions[i]
+		b.v.byKey[k] = &b.list[i]
 		if p := b.x.Parent[i]; p >= 0 {
 			b.v.parent[k] = b.x.keys[p]
 		} else if b.shown[i] {
@@ -175,7 +177,7 @@ func (b *builder) view(filtering bool) *view {
 // urgency returns the group of a whole family: that of its most urgent member, so that a sub-agent that needs the user
 // is not listed under a parent that works.
 func (b *builder) urgency(i int) group {
-	g := groupOf(b.snap.Sessions[i].Status)
+	g := groupOf(b.list[i].Status)
 	for _, c := range b.x.Children[i] {
 		if b.shown[c] {
 			g = min(g, b.urgency(c))
@@ -189,7 +191,7 @@ func (b *builder) urgency(i int) group {
 func (b *builder) family(i, depth int) int {
 	k := b.x.keys[i]
 	b.v.at[k] = len(b.v.rows)
-	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.snap.Sessions[i], key: k, depth: depth})
+	b.v.rows = append(b.v.rows, row{kind: sessionRow, session: &b.list[i], key: k, depth: depth})
 	var finished []int
 	total := 0
 	for _, c := range b.inOrder(b.x.Children[i]) {

@@ -30,7 +30,7 @@ func outline(v *view) string {
 }
 
 func build(s *app.Snapshot, how selection) *view {
-	return newView(s, newIndex(s.Sessions), searchTexts(s.Sessions), how)
+	return newView(s, newIndex(s.Sessions()), searchTexts(s.Sessions()), how)
 }
 
 // tree makes sessions from "id status [parent]".
@@ -100,8 +100,8 @@ func TestNoSessionIsEverMissing(t *testing.T) {
 			listed += r.count
 		}
 	}
-	if listed != len(s.Sessions) {
-		t.Errorf("%d sessions are listed or folded, of %d", listed, len(s.Sessions))
+	if listed != len(s.Sessions()) {
+		t.Errorf("%d sessions are listed or folded, of %d", listed, len(s.Sessions()))
 	}
 }
 
@@ -168,13 +168,13 @@ func BenchmarkView5000(b *testing.B) {
 	s := many(5000)
 	b.ReportAllocs()
 	for b.Loop() {
-		newView(s, newIndex(s.Sessions), nil, selection{})
+		newView(s, newIndex(s.Sessions()), nil, selection{})
 	}
 }
 
 func BenchmarkFilter5000(b *testing.B) {
 	s := many(5000)
-	x, hay := newIndex(s.Sessions), searchTexts(s.Sessions)
+	x, hay := newIndex(s.Sessions()), searchTexts(s.Sessions())
 	b.ReportAllocs()
 	for b.Loop() {
 		newView(s, x, hay, selection{filter: "number 12"})
@@ -185,6 +185,6 @@ func BenchmarkHaystacks5000(b *testing.B) {
 	s := many(5000)
 	b.ReportAllocs()
 	for b.Loop() {
-		searchTexts(s.Sessions)
+		searchTexts(s.Sessions())
 	}
 }

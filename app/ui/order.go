@@ -16,10 +16,10 @@ type position struct {
 
 // arrange sets the position of each session: the one it has while it stays in its group, else a new one.
 func (b *builder) arrange() {
-	b.positions = make([]position, len(b.snap.Sessions))
-	b.v.positions = make(map[key]position, len(b.snap.Sessions))
-	for i := range b.snap.Sessions {
-		s, k := &b.snap.Sessions[i], b.x.keys[i]
+	b.positions = make([]position, len(b.list))
+	b.v.positions = make(map[key]position, len(b.list))
+	for i := range b.list {
+		s, k := &b.list[i], b.x.keys[i]
 		p := position{own: groupOf(s.Status), family: b.urgency(i), at: s.LastActivityAt, seq: i}
 		if was, ok := b.s.positions[k]; ok && was.own == p.own && was.family == p.family {
 			p = was

@@ -47,7 +47,7 @@ func TestViewStaysInPlace(t *testing.T) {
 	}
 	id, y := at()
 	more := many(300)
-	more.Sessions = append([]app.Session{session("new", adapters.Waiting, nil), session("new2", adapters.Waiting, nil)}, more.Sessions...)
+	more.Own = append([]app.Session{session("new", adapters.Waiting, nil), session("new2", adapters.Waiting, nil)}, more.Sessions()...)
 	w.publish(more)
 	if got, gotY := at(); got != id || gotY != y {
 		t.Errorf("%s was in sight at %g, now %s at %g", id, y, got, gotY)

@@ -168,8 +168,8 @@ func TestConversationIsAskedAgainWhenTheSessionChanges(t *testing.T) {
 		t.Errorf("asked %d times more, though nothing changed", n-before)
 	}
 	s := full()
-	s.Sessions[0].LastActivityAt = clock
-	s.Sessions[0].Files = append(s.Sessions[0].Files, "/another")
+	s.Sessions()[0].LastActivityAt = clock
+	s.Sessions()[0].Files = append(s.Sessions()[0].Files, "/another")
 	w.publish(s)
 	deadline := time.Now().Add(5 * time.Second)
 	for asked() == before && time.Now().Before(deadline) {

@@ -138,7 +138,7 @@ func (q *queuePage) findWanted(items []asked) {
 
 // isWaiting reports whether a session of the snapshot waits. The board may still be behind.
 func isWaiting(s *app.Snapshot, id string) bool {
-	return slices.ContainsFunc(s.Sessions, func(x app.Session) bool { return x.ID == id && x.Status == adapters.Waiting })
+	return slices.ContainsFunc(s.Sessions(), func(x app.Session) bool { return x.ID == id && x.Status == adapters.Waiting })
 }
 
 // selectAt selects what waits at an index.
@@ -232,7 +232,7 @@ func (q *queuePage) showPhase() {
 }
 
 func anyWaits(s *app.Snapshot) bool {
-	return slices.ContainsFunc(s.Sessions, func(x app.Session) bool { return x.Status == adapters.Waiting })
+	return slices.ContainsFunc(s.Sessions(), func(x app.Session) bool { return x.Status == adapters.Waiting })
 }
 
 // message returns what fills the page while nothing waits.

@@ -451,7 +451,7 @@ func TestShowRequest(t *testing.T) {
 		t.Errorf("page %d shows %q", w.ui.page, v.item.request.Text)
 	}
 	snap := waiters(map[string]int{"a": 3})
-	snap.Sessions = append(snap.Sessions, session("idle", adapters.Idle, nil))
+	snap.Own = append(snap.Sessions(), session("idle", adapters.Idle, nil))
 	w.publish(snap)
 	w.ui.ShowRequest("idle")
 	if w.ui.page != pageSessions || w.ui.sessions.selected.id != "idle" {

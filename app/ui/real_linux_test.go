@@ -226,7 +226,7 @@ func (w *realWindow) started(prompt string) app.Session {
 	w.until("the session", func() bool { return strings.Contains(w.run(), "is listed") })
 	var found app.Session
 	w.until("its row", func() bool {
-		for _, s := range w.ui.sessions.view.snapshot.Sessions {
+		for _, s := range w.ui.sessions.view.snapshot.Sessions() {
 			if s.Title == prompt && s.Live() && s.Launch != nil && !s.Launch.Unlisted {
 				found = s
 				return true

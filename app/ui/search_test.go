@@ -94,7 +94,7 @@ func TestSearchPage(t *testing.T) {
 	w, core := openSearch(t)
 	shows(t, w.ui.search.content, "Finds what you and the agents said", "Choose a hit")
 	w.shoot("search-empty")
-	core.around = app.Around{Session: core.snapshot.Sessions[0], At: 40}
+	core.around = app.Around{Session: core.snapshot.Sessions()[0], At: 40}
 	for i := range 80 {
 		core.around.Messages = append(core.around.Messages, from(adapters.FromUser, fmt.Sprintf("u%d", i), fmt.Sprintf("Prompt number %d of a long conversation.", i), time.Hour))
 	}
@@ -171,7 +171,7 @@ func TestSearchPageFailures(t *testing.T) {
 // A hit that is not in what can be shown says so, and shows the end of the conversation.
 func TestSearchPageMessageNotShown(t *testing.T) {
 	w, core := openSearch(t)
-	core.around = app.Around{Session: core.snapshot.Sessions[0], At: -1, Messages: []adapters.Message{from(adapters.FromAgent, "z", "the last words", time.Minute)}}
+	core.around = app.Around{Session: core.snapshot.Sessions()[0], At: -1, Messages: []adapters.Message{from(adapters.FromAgent, "z", "the last words", time.Minute)}}
 	w.searchFor("flaky", phaseList)
 	w.until("all hits", func() bool { return w.ui.search.result.over })
 	w.ui.search.list.Select(3)
@@ -182,8 +182,8 @@ func TestSearchPageMessageNotShown(t *testing.T) {
 func usageSnapshot() *app.Snapshot {
 	s := many(400)
 	models := []string{"claude-sonnet-5-5", "gpt-5.5-codex", "mock/mock-1"}
-	for i := range s.Sessions {
-		x := &s.Sessions[i].Session
+	for i := range s.Sessions() {
+		x := &s.Sessions()[i].Session
 		x.LastActivityAt = ago(time.Duration(i) * 100 * time.Minute)
 		x.Model = models[i%3]
 		x.Tokens = &adapters.Tokens{Input: int64(i%37) * 15321, Output: int64(i%23) * 2113, CacheRead: int64(i%51) * 100411, CacheWrite: int64(i%9) * 5011}

@@ -133,7 +133,7 @@ func (p *sessionsPage) followReading() {
 func (p *sessionsPage) showCounts() (moved bool) {
 	text := sentence(p.reading)
 	if p.view.filter != "" {
-		text = strings.TrimSuffix(fmt.Sprintf("%d of %d sessions match; %s", p.view.matching, len(p.view.snapshot.Sessions), p.reading), "; ")
+		text = strings.TrimSuffix(fmt.Sprintf("%d of %d sessions match; %s", p.view.matching, len(p.view.snapshot.Sessions()), p.reading), "; ")
 	}
 	p.matches.Set(text, widgets.ColorMuted)
 	moved = p.matches.Hidden != (text == "")
@@ -154,7 +154,7 @@ func phaseOf(v *view) string {
 	switch {
 	case len(v.rows) > 0:
 		return phaseList
-	case v.filter != "" && len(v.snapshot.Sessions) > 0:
+	case v.filter != "" && len(v.snapshot.Sessions()) > 0:
 		return phaseNone
 	case pending(v.snapshot):
 		return phaseLoading

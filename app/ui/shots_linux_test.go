@@ -91,7 +91,7 @@ func TestShotRuns(t *testing.T) {
 	w.shoot("compare")
 	w.ui.host.CloseSheet()
 	var s app.Session
-	for _, x := range w.ui.sessions.view.snapshot.Sessions {
+	for _, x := range w.ui.sessions.view.snapshot.Sessions() {
 		s = x
 	}
 	w.ui.open(pageSessions)
@@ -170,7 +170,7 @@ func TestShotLocks(t *testing.T) {
 
 func TestShotMenu(t *testing.T) {
 	s := full()
-	s.Sessions[2].Launch = &app.Launch{ID: "l-1", Group: "g-4f2a91"}
+	s.Sessions()[2].Launch = &app.Launch{ID: "l-1", Group: "g-4f2a91"}
 	w := open(t, s)
 	w.win.Canvas().Capture()
 	w.ui.sessions.showMenu(w.ui.sessions.more)

@@ -106,14 +106,14 @@ func TestShotHostile(t *testing.T) {
 
 func TestShotSuspended(t *testing.T) {
 	snap := full()
-	paused := &snap.Sessions[7].Session
+	paused := &snap.Sessions()[7].Session
 	paused.Suspended, paused.Outcome = true, ""
 	paused.Process, paused.StartedAt = proc.Identity{PID: 20017, Start: 12}, ago(time.Hour)
 	paused.Evidence = "process 20017 is suspended; before: registry 20017.json: busy, 7 m ago"
-	snap.Sessions[1].Suspended = true
+	snap.Sessions()[1].Suspended = true
 	open := app.Session{Session: adapters.ProcessSession(adapters.OpenCode, proc.Process{
 		Identity: proc.Identity{PID: 30412, Start: 8812345}, Started: ago(4 * time.Minute)}, "/home/dev/projects/lab")}
-	snap.Sessions = slices.Insert(snap.Sessions, 7, open)
+	snap.Own = slices.Insert(snap.Sessions(), 7, open)
 	w := openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
 	w.ui.Show(paused.ID)
 	w.shoot("suspended")

@@ -81,8 +81,8 @@ func (u *UI) mute(folder string, on bool) {
 func launchGroups(s *app.Snapshot) []string {
 	var out []string
 	seen := map[string]bool{"": true}
-	for i := range s.Sessions {
-		if g := launchGroup(&s.Sessions[i]); !seen[g] {
+	for x := range s.All() {
+		if g := launchGroup(x); !seen[g] {
 			seen[g] = true
 			out = append(out, g)
 		}

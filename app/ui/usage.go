@@ -189,7 +189,7 @@ func (p *usagePage) show() {
 	phase, problem := phaseLoading, ""
 	p.rows = usage.Table{By: p.way()}
 	if p.read != nil {
-		p.rows = usage.Of(p.read.snapshot.Sessions, p.way(), p.ui.options.Prices, p.read.since)
+		p.rows = usage.Of(p.read.snapshot.Sessions(), p.way(), p.ui.options.Prices, p.read.since)
 		problem = problemText(p.read.snapshot)
 		switch {
 		case len(p.rows.Rows) > 0:

@@ -274,7 +274,7 @@ func TestShow(t *testing.T) {
 	})
 	t.Run("older than the list", func(t *testing.T) {
 		s := tree("a idle", "old stopped")
-		s.Sessions[1].LastActivityAt = ago(30 * 24 * time.Hour)
+		s.Sessions()[1].LastActivityAt = ago(30 * 24 * time.Hour)
 		w := open(t, s)
 		w.ui.Show("old")
 		w.until("its row", func() bool { _, ok := w.ui.sessions.view.at[key{agent: adapters.ClaudeCode, id: "old"}]; return ok })
@@ -350,8 +350,8 @@ func TestDetailsChangeInPlace(t *testing.T) {
 	d.showFacts(true)
 	before := d.facts.views[0]
 	s := full()
-	s.Sessions[0].Status, s.Sessions[0].WaitingFor = adapters.Working, ""
-	s.Sessions[0].Context.Used = 199_000
+	s.Sessions()[0].Status, s.Sessions()[0].WaitingFor = adapters.Working, ""
+	s.Sessions()[0].Context.Used = 199_000
 	w.publish(s)
 	if d.facts.views[0] != before {
 		t.Error("the fields got new views: what the user had selected is gone")
@@ -375,7 +375,7 @@ func TestLongPromptUnfolds(t *testing.T) {
 	if !strings.Contains(v.value.Text, "END") {
 		t.Error("the rest is not shown")
 	}
-	w.publish(snapshotOf(s.Sessions[0]))
+	w.publish(snapshotOf(s.Sessions()[0]))
 	if !strings.Contains(v.value.Text, "END") {
 		t.Error("a new snapshot folds it again")
 	}

@@ -46,7 +46,7 @@ func TestSessionThatItsGatewayRemoved(t *testing.T) {
 	go func() { done <- s.Run(ctx, core, sent, nil) }()
 	t.Cleanup(func() { cancel(); told.Close(); sent.Close(); <-done })
 
-	if snap := core.Refresh(ctx); len(snap.Sessions) != 2 {
+	if snap := core.Refresh(ctx); len(snap.Sessions()) != 2 {
 		t.Fatalf("%+v", snap)
 	}
 	gateway.Delete("agent:main:one")
@@ -70,8 +70,8 @@ func TestSessionThatItsGatewayRemoved(t *testing.T) {
 	// A gateway that does not answer removes nothing: the session is stale.
 	gateway.Close()
 	snap := core.Refresh(ctx)
-	if len(snap.Sessions) != 1 || snap.Sessions[0].Stale == nil || snap.Sessions[0].Status != adapters.Working {
-		t.Errorf("%+v", snap.Sessions)
+	if len(snap.Sessions()) != 1 || snap.Sessions()[0].Stale == nil || snap.Sessions()[0].Status != adapters.Working {
+		t.Errorf("%+v", snap.Sessions())
 	}
 	if receiver.calls() != 1 {
 		t.Errorf("%d messages", receiver.calls())

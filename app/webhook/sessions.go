@@ -87,8 +87,7 @@ func (s *Sender) look(snap *app.Snapshot) {
 		return
 	}
 	live := map[*Session]bool{}
-	for i := range snap.Sessions {
-		x := &snap.Sessions[i]
+	for x := range snap.All() {
 		if !x.Live() || x.Stale != nil || !isSent(x) {
 			continue
 		}
@@ -139,8 +138,9 @@ func (s *Sender) stopped(e *Session, snap *app.Snapshot) {
 	if !answered(snap, e.Agent) {
 		return
 	}
-	i := slices.IndexFunc(snap.Sessions, func(x app.Session) bool { n := newSession(&x); return e.is(&n) })
-	if i >= 0 && snap.Sessions[i].Stale != nil {
+	list := snap.Sessions()
+	i := slices.IndexFunc(list, func(x app.Session) bool { n := newSession(&x); return e.is(&n) })
+	if i >= 0 && list[i].Stale != nil {
 		return
 	}
 	runs := !e.Process.IsZero() && s.cfg.Alive(e.Process)
@@ -149,7 +149,7 @@ func (s *Sender) stopped(e *Session, snap *app.Snapshot) {
 		s.forget(e) // it stopped, and its process or gateway goes on
 	case runs:
 	case e.state == inherited && i >= 0:
-		x := snap.Sessions[i]
+		x := list[i]
 		s.late(e, func(ctx context.Context) Payload { return s.payloadOf(ctx, &x) })
 	case e.state == inherited:
 		p := Payload{HookType: "session.stopped", SessionID: e.ID, Agent: e.Agent, CWD: e.CWD}
@@ -188,7 +188,7 @@ func answered(snap *app.Snapshot, agent adapters.Name) bool {
 
 // hosts reports whether the process of an entry has another session now.
 func hosts(snap *app.Snapshot, e *Session) bool {
-	return slices.ContainsFunc(snap.Sessions, func(x app.Session) bool { return x.Live() && x.Process == e.Process })
+	return slices.ContainsFunc(snap.Sessions(), func(x app.Session) bool { return x.Live() && x.Process == e.Process })
 }
 
 // writeSessions stores the sessions, if they have changed.

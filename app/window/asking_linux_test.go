@@ -72,9 +72,9 @@ func (a *askingAgent) RequestAgentRefresh(adapters.Name)      {}
 
 func (a *askingAgent) Current(_ context.Context, _ adapters.Name, id string) (app.Session, error) {
 	s := a.snapshot()
-	for i := range s.Sessions {
-		if s.Sessions[i].ID == id {
-			return s.Sessions[i], nil
+	for i := range s.Sessions() {
+		if s.Sessions()[i].ID == id {
+			return s.Sessions()[i], nil
 		}
 	}
 	return app.Session{}, app.ErrNoSession
@@ -91,7 +91,7 @@ func (a *askingAgent) snapshot() *app.Snapshot {
 		if a.asks[id] != nil {
 			x.Status, x.WaitingFor = adapters.Waiting, adapters.ForPermission
 		}
-		s.Sessions = append(s.Sessions, app.Session{Session: x})
+		s.Own = append(s.Sessions(), app.Session{Session: x})
 	}
 	return s
 }

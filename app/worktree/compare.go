@@ -65,8 +65,8 @@ func (c *Comparison) Columns(snap *app.Snapshot) []Column {
 	out := make([]Column, len(c.Tries))
 	for i := range c.Tries {
 		out[i].Entry = &c.Tries[i]
-		for j := range snap.Sessions { // sorted: live sessions first, then the newest
-			if s := &snap.Sessions[j]; s.Parent == "" && s.HasLocalFolder() && lock.Within(out[i].Path, s.CWD) {
+		for s := range snap.All() { // live sessions first, then the newest
+			if s.Parent == "" && s.HasLocalFolder() && lock.Within(out[i].Path, s.CWD) {
 				out[i].Session = s
 				break
 			}

@@ -100,7 +100,7 @@ func (f *follower) lists(prompt string) string {
 	f.s.t.Helper()
 	ctx, cancel := context.WithTimeout(f.s.t.Context(), 20*time.Second)
 	defer cancel()
-	for _, x := range f.core.Refresh(ctx).Sessions {
+	for _, x := range f.core.Refresh(ctx).Sessions() {
 		if strings.HasPrefix(x.FirstPrompt, prompt) {
 			return Session{Status: string(x.Status), WaitingFor: string(x.WaitingFor), Outcome: string(x.Outcome)}.state()
 		}

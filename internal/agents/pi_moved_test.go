@@ -34,12 +34,12 @@ func TestPiNewAfterHomeMoved(t *testing.T) {
 	terminal.Prompt("after the move")
 	terminal.Shows("Mock answer to: after the move")
 	err := poll(soon, func() bool {
-		return slices.ContainsFunc(f.core.Snapshot().Sessions, func(x app.Session) bool {
+		return slices.ContainsFunc(f.core.Snapshot().Sessions(), func(x app.Session) bool {
 			return x.FirstPrompt == "after the move" && x.Status == adapters.Idle && x.Process.PID == agent.PID
 		})
 	})
 	if err != nil {
-		t.Errorf("the new session is not shown: %v: %+v", err, f.core.Snapshot().Sessions)
+		t.Errorf("the new session is not shown: %v: %+v", err, f.core.Snapshot().Sessions())
 	}
 	terminal.Enter("/quit")
 	s.Gone(agent)

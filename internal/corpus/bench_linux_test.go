@@ -181,7 +181,7 @@ func BenchmarkUsage(b *testing.B) {
 	cpu := cpuTime(b)
 	for b.Loop() {
 		core := app.New(app.Config{Adapters: everyAdapter(b, table, filepath.Join(dir, "home")), Table: table, Since: app.All, Totals: true, Usage: true, Once: true, Limit: time.Minute})
-		if t := usage.Of(core.Refresh(b.Context()).Sessions, usage.ByDay, nil, time.Time{}); t.Total.Tokens.Output == 0 {
+		if t := usage.Of(core.Refresh(b.Context()).Sessions(), usage.ByDay, nil, time.Time{}); t.Total.Tokens.Output == 0 {
 			b.Fatal("no tokens")
 		}
 	}

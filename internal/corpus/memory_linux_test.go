@@ -34,11 +34,11 @@ func TestMemoryOfAList(t *testing.T) {
 	core, snap := refresh()
 	kept := math.Inf(1)
 	for i := 0; i < 20 && kept > mostKept; i++ { // pools, finalizers and goroutines that end give theirs back a little later
-		kept = min(kept, (heap()-before)/float64(len(snap.Sessions)))
+		kept = min(kept, (heap()-before)/float64(len(snap.Sessions())))
 	}
 	t.Logf("%.0f bytes a session", kept)
-	if len(snap.Sessions) < 1500 || kept > mostKept {
-		t.Errorf("%d sessions take %.0f bytes each, want at most %d", len(snap.Sessions), kept, mostKept)
+	if len(snap.Sessions()) < 1500 || kept > mostKept {
+		t.Errorf("%d sessions take %.0f bytes each, want at most %d", len(snap.Sessions()), kept, mostKept)
 	}
 	runtime.KeepAlive(core)
 }

@@ -362,7 +362,7 @@ func TestUsageTotals(t *testing.T) {
 		cfg := app.Config{Adapters: list, Since: app.All, Totals: true, Once: true, Limit: time.Minute}
 		var want adapters.Tokens // as list has it
 		sessions := 0
-		for _, s := range app.New(cfg).Refresh(t.Context()).Sessions {
+		for _, s := range app.New(cfg).Refresh(t.Context()).Sessions() {
 			if !s.IsProcess() {
 				sessions++
 				if s.Tokens != nil {
@@ -372,11 +372,11 @@ func TestUsageTotals(t *testing.T) {
 		}
 		cfg.Usage = true
 		snap := app.New(cfg).Refresh(t.Context())
-		for i := range snap.Sessions {
-			adaptertest.CheckUsage(t, []adapters.Session{snap.Sessions[i].Session})
+		for i := range snap.Sessions() {
+			adaptertest.CheckUsage(t, []adapters.Session{snap.Sessions()[i].Session})
 		}
 		for _, by := range usage.Ways {
-			table := usage.Of(snap.Sessions, by, nil, time.Time{})
+			table := usage.Of(snap.Sessions(), by, nil, time.Time{})
 			var sum usage.Row
 			for _, r := range table.Rows {
 				sum.Tokens.Add(r.Tokens)
@@ -387,7 +387,7 @@ func TestUsageTotals(t *testing.T) {
 				t.Errorf("by %s: %+v, want %+v of %d sessions", by, table.Total, want, sessions)
 			}
 		}
-		return usage.Of(snap.Sessions, usage.ByAgent, nil, time.Time{})
+		return usage.Of(snap.Sessions(), usage.ByAgent, nil, time.Time{})
 	}
 	dirs, err := filepath.Glob("../../adapters/*/testdata/recordings/*/home")
 	if err != nil || len(dirs) < 20 {

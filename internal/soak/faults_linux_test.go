@@ -102,8 +102,7 @@ func (s *soak) breakDown(name adapters.Name, begin, end func()) {
 		s.askAll(name)
 		snapshot := s.core.Snapshot()
 		stale := 0
-		for i := range snapshot.Sessions {
-			got := &snapshot.Sessions[i]
+		for got := range snapshot.All() {
 			if got.Agent != name {
 				continue
 			}

@@ -288,8 +288,8 @@ func (s *soak) checkEnds(snapshot *app.Snapshot) {
 			delete(s.script.resumed, id)
 		}
 	}
-	for i := range snapshot.Sessions {
-		if p := snapshot.Sessions[i].Process; !p.IsZero() {
+	for i := range snapshot.Sessions() {
+		if p := snapshot.Sessions()[i].Process; !p.IsZero() {
 			s.seen[p] = true
 		}
 	}
@@ -299,8 +299,7 @@ func (s *soak) checkEnds(snapshot *app.Snapshot) {
 func (s *soak) differences(snapshot *app.Snapshot, liveOnly bool) []string {
 	var wrong []string
 	truth := s.script.sessions()
-	for i := range snapshot.Sessions {
-		got := &snapshot.Sessions[i]
+	for got := range snapshot.All() {
 		k := key(got.Agent, got.ID)
 		want := truth[k]
 		delete(truth, k)
@@ -360,7 +359,7 @@ func (s *soak) finish() {
 	}
 	s.Logf("soak: %d samples (%d after an answer too late), %d steps, %d sessions came, %d went, %d rows at the end, max lag %v (%v after a fault), "+
 		"heap %.1f MB warm, %.1f MB at the end, goroutines %d before, %d warm, %d at the end, %d after; descriptors %d, %d, %d, %d",
-		s.samples, s.rescues, s.script.steps, s.script.came, s.script.went, len(s.core.Snapshot().Sessions), s.maxLag.Round(time.Millisecond), s.maxRecovery.Round(time.Millisecond),
+		s.samples, s.rescues, s.script.steps, s.script.came, s.script.went, len(s.core.Snapshot().Sessions()), s.maxLag.Round(time.Millisecond), s.maxRecovery.Round(time.Millisecond),
 		float64(s.warm.heap)/(1<<20), float64(s.now.heap)/(1<<20), s.before.goroutines, s.warm.goroutines, s.now.goroutines, after.goroutines,
 		s.before.descriptors, s.warm.descriptors, s.now.descriptors, after.descriptors)
 	if s.samples < warmUp+5 {

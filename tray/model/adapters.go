@@ -26,8 +26,8 @@ const adapterWidth = 80
 // installed.
 func troubles(snapshot *app.Snapshot) []trouble {
 	stale := map[adapters.Name]*app.Stale{}
-	for i := range snapshot.Sessions {
-		if s := &snapshot.Sessions[i]; s.Stale != nil && s.Machine == "" && stale[s.Agent] == nil {
+	for i := range snapshot.Own {
+		if s := &snapshot.Own[i]; s.Stale != nil && s.Machine == "" && stale[s.Agent] == nil {
 			stale[s.Agent] = s.Stale
 		}
 	}

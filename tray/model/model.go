@@ -5,7 +5,6 @@ package model
 import (
 	"time"
 
-	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/assets"
 )
@@ -63,7 +62,8 @@ type Asked func(*app.Session) string
 
 // Build returns the menu for a snapshot at the time now. asked may be nil.
 func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
-	shown, counts := pick(snapshot.Sessions)
+	counts := countsOf(snapshot.CountAtWork())
+	shown, hidden := pick(snapshot, counts)
 	troubles := troubles(snapshot)
 	own := ownTroubles(snapshot)
 	empty := ""
@@ -75,11 +75,11 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	if empty != "" {
 		rows = append(rows, Row{Kind: Message, Text: empty})
 	}
-	for i := range shown[:min(len(shown), MaxSessions)] {
-		rows = append(rows, sessionRow(shown[i], asked, now))
+	for _, s := range shown {
+		rows = append(rows, sessionRow(s, asked, now))
 	}
-	if hidden := len(shown) - MaxSessions; hidden > 0 {
-		rows = append(rows, moreRow(hidden, shown[MaxSessions:]))
+	if hidden.sum() > 0 {
+		rows = append(rows, moreRow(hidden))
 	}
 	rows = append(rows, troubleRows(troubles, empty)...)
 	for _, text := range own {
@@ -143,9 +143,4 @@ func icon(c counts, troubles []trouble) assets.State {
 		return assets.Trouble
 	}
 	return assets.Quiet
-}
-
-// shows reports whether the menu shows a session. It shows a sub-agent only if that waits for the user.
-func shows(s *app.Session) bool {
-	return s.Live() && (s.Parent == "" || s.Status == adapters.Waiting)
 }

@@ -237,7 +237,7 @@ func TestBuild(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			app.Sort(tt.sessions) // as snapshots have them
-			m := model.Build(&app.Snapshot{At: now, Sessions: tt.sessions, Adapters: tt.adapters}, nil, now)
+			m := model.Build(&app.Snapshot{At: now, Own: tt.sessions, Adapters: tt.adapters}, nil, now)
 			if diff := cmp.Diff(tt.rows, labels(m)); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
@@ -267,7 +267,7 @@ func TestBuildMore(t *testing.T) {
 		}
 		sessions = append(sessions, session(fmt.Sprintf("s%02d", i), status, fmt.Sprintf("p%02d", i), time.Duration(i)*time.Minute))
 	}
-	m := model.Build(&app.Snapshot{At: now, Sessions: sessions}, nil, now)
+	m := model.Build(&app.Snapshot{At: now, Own: sessions}, nil, now)
 	if len(m.Rows) != model.MaxSessions+1 {
 		t.Fatalf("%d rows: %q", len(m.Rows), labels(m))
 	}
@@ -287,7 +287,7 @@ func TestBuildHugeText(t *testing.T) {
 		session("a", adapters.Working, "shop", time.Minute, title(strings.Repeat("é", 10<<20))),
 		session("b", adapters.Working, "shop", time.Minute, title("\x1b]0;"+strings.Repeat("x", 20<<20))),
 	}
-	snapshot := &app.Snapshot{At: now, Sessions: huge}
+	snapshot := &app.Snapshot{At: now, Own: huge}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	m := model.Build(snapshot, nil, now)
@@ -312,7 +312,7 @@ func TestAsked(t *testing.T) {
 		}
 		return "wants to run: git push " + strings.Repeat("x", 100)
 	}
-	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Sessions: []app.Session{
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Own: []app.Session{
 		session("a", adapters.Waiting, "shop", time.Minute, permission, title("Fix")), session("b", adapters.Waiting, "api", 2*time.Minute, permission, title("Fix")),
 		session("c", adapters.Working, "web", time.Minute, title("Build"))}}, asked, now)
 	want := []string{"◆ shop · Claude Code · wants to run: git push xxxxxxxxxxx… · 1 m", "◆ api · Claude Code · needs permission: Fix · 2 m", "◐ web · Claude Code · Build · 1 m"}
@@ -334,7 +334,7 @@ func FuzzBuild(f *testing.F) {
 		all := []adapters.Status{adapters.Waiting, adapters.Working, adapters.Idle, adapters.Unknown}
 		s := session("a", all[int(status)%len(all)], folder, time.Minute, title(text))
 		s.Evidence = evidence
-		snapshot := &app.Snapshot{At: now, Sessions: []app.Session{s},
+		snapshot := &app.Snapshot{At: now, Own: []app.Session{s},
 			Adapters: []app.Health{failed("x", 0, ago(time.Hour), problem)}}
 		m := model.Build(snapshot, nil, now)
 		for _, l := range labels(m) {
@@ -356,7 +356,7 @@ func BenchmarkBuild(b *testing.B) {
 	for i := range 200 {
 		sessions = append(sessions, session(fmt.Sprint(i), adapters.Working, "shop", time.Duration(i)*time.Second, title("Fix the login page")))
 	}
-	snapshot := &app.Snapshot{At: now, Sessions: sessions}
+	snapshot := &app.Snapshot{At: now, Own: sessions}
 	for b.Loop() {
 		model.Build(snapshot, nil, now)
 	}
@@ -366,7 +366,7 @@ func BenchmarkBuild(b *testing.B) {
 // many of them share one.
 func TestBuildMachines(t *testing.T) {
 	on := func(s *app.Session) { s.Machine, s.Remote = "devbox", "devbox" }
-	snapshot := &app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Sessions: []app.Session{
+	snapshot := &app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, Own: []app.Session{
 		session("devbox:a", adapters.Working, "shop", time.Minute, on, stale, title("Fix")), session("b", adapters.Idle, "shop", time.Minute)},
 		Machines: []app.MachineHealth{{Name: "box", State: app.Pending}, {Name: "devbox", State: app.Failed, Problems: []string{"connection refused"}, Answered: ago(8 * time.Minute)}}}
 	m := model.Build(snapshot, nil, now)
@@ -374,7 +374,7 @@ func TestBuildMachines(t *testing.T) {
 	if diff := cmp.Diff(want, labels(m)); diff != "" || m.Icon != assets.Working {
 		t.Errorf("icon %v\n%s", m.Icon, diff)
 	}
-	snapshot.Machines, snapshot.Sessions = nil, nil
+	snapshot.Machines, snapshot.Own = nil, nil
 	for i := range 20 {
 		snapshot.Machines = append(snapshot.Machines, app.MachineHealth{Name: fmt.Sprint("m", i), State: app.Failed, Problems: []string{"host not found"}})
 	}

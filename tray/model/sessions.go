@@ -15,18 +15,27 @@ const separator = " · "
 // counts are the numbers of sessions in the menu, by status.
 type counts struct{ waiting, working, idle, unknown int }
 
-func (c *counts) add(s adapters.Status) {
+func countsOf(n app.Counts) (c counts) {
+	for rank, status := range app.Order {
+		c.add(status, n[rank])
+	}
+	return c
+}
+
+func (c *counts) add(s adapters.Status, n int) {
 	switch s {
 	case adapters.Waiting:
-		c.waiting++
+		c.waiting += n
 	case adapters.Working:
-		c.working++
+		c.working += n
 	case adapters.Idle:
-		c.idle++
+		c.idle += n
 	default:
-		c.unknown++
+		c.unknown += n
 	}
 }
+
+func (c counts) sum() int { return c.waiting + c.working + c.idle + c.unknown }
 
 // words returns the counts as text, such as "2 need you, 3 working".
 func (c counts) words() string {
@@ -47,15 +56,20 @@ func (c counts) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// pick returns the sessions for the menu, in the order of the snapshot (see app.Sort).
-func pick(sessions []app.Session) (shown []*app.Session, c counts) {
-	for i := range sessions {
-		if s := &sessions[i]; shows(s) {
+// pick returns the sessions that have a row of their own, in the order of the snapshot (see app.Sort), and the counts of those that have
+// none. all are the counts of both. It reads no more of the snapshot than it needs, which may be very long.
+func pick(snapshot *app.Snapshot, all counts) (shown []*app.Session, hidden counts) {
+	hidden = all
+	for s := range snapshot.All() {
+		if len(shown) == min(MaxSessions, all.sum()) {
+			break
+		}
+		if s.AtWork() {
 			shown = append(shown, s)
-			c.add(s.Status)
+			hidden.add(s.Status, -1)
 		}
 	}
-	return shown, c
+	return shown, hidden
 }
 
 // mark returns the symbol for a status. The symbols differ by shape. They are geometric shapes, which menu fonts have and
@@ -129,12 +143,8 @@ func activity(s adapters.Session) string {
 	return status + ": " + topic
 }
 
-func moreRow(n int, hidden []*app.Session) Row {
-	var c counts
-	for _, s := range hidden {
-		c.add(s.Status)
-	}
-	return Row{Kind: More, Text: fmt.Sprintf("%d more… (%s)", n, c.words())}
+func moreRow(hidden counts) Row {
+	return Row{Kind: More, Text: fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words())}
 }
 
 // clock returns the time of day, with the date unless it is today.
