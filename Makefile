@@ -13,6 +13,9 @@ OMIT     := nethttpomithttp2
 # Every build that a user gets: no path of the machine that built it, position independent, relocations read-only from the start.
 HARDENED := -trimpath -buildmode=pie
 RELRO    := -Wl,-z,relro,-z,now
+# Go's own build ID depends on the path of a cross compiler's libraries, so a program that gcc links has an ID of its contents.
+BUILDID  := -buildid= -B none
+CONTENTID := -Wl,--build-id=sha1
 # A position-independent binary that needs no loader takes the C library's start code, so the static build links with gcc;
 # netgo and osusergo keep C out of everything else. Without a C compiler: CGO_ENABLED=0 go build -tags headless .
 STATIC   := headless,netgo,osusergo,$(OMIT)
@@ -54,10 +57,10 @@ setup: ## install the system packages that the rest needs (Debian)
 	@packaging/setup
 
 build: ## build the desktop application: build/rollcall
-	go build $(HARDENED) -tags $(DESKTOP),$(OMIT) -ldflags '$(LDFLAGS) -bindnow -linkmode=external -extldflags "$(RELRO)"' -o $(or $(OUT),$(BUILD)/rollcall) .
+	go build $(HARDENED) -tags $(DESKTOP),$(OMIT) -ldflags '$(LDFLAGS) $(BUILDID) -bindnow -linkmode=external -extldflags "$(RELRO) $(CONTENTID)"' -o $(or $(OUT),$(BUILD)/rollcall) .
 
 headless: ## build the static command-line binary: build/rollcall-headless
-	CGO_ENABLED=1 go build $(HARDENED) -tags $(STATIC) -ldflags '$(LDFLAGS) -linkmode=external -extldflags "-static-pie $(RELRO),-z,pack-relative-relocs"' \
+	CGO_ENABLED=1 go build $(HARDENED) -tags $(STATIC) -ldflags '$(LDFLAGS) $(BUILDID) -linkmode=external -extldflags "-static-pie $(RELRO),-z,pack-relative-relocs $(CONTENTID)"' \
 		-o $(or $(OUT),$(BUILD)/rollcall-headless) .
 
 man: ## write the manual pages of all commands: build/man
