@@ -36,3 +36,27 @@ func TestFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReadOnlyDisk: on a read-only disk nothing is turned on or off, the error names the file, and what was there stays.
+func TestReadOnlyDisk(t *testing.T) {
+	disk := testfs.NewDisk(t)
+	t.Setenv("HOME", disk.Path)
+	t.Setenv("XDG_CONFIG_HOME", disk.Path)
+	c, err := Tray.on(filepath.Join(t.TempDir(), "old program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := c.Paths[0]
+	before := read(t, path)
+	disk.ReadOnly(t)
+	_, on := Tray.On()
+	_, off := Tray.Off()
+	for _, err := range []error{on, off} {
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "read-only file system") {
+			t.Errorf("on a read-only disk: %v", err)
+		}
+	}
+	if now := read(t, path); now != before {
+		t.Errorf("the file is now %q", now)
+	}
+}

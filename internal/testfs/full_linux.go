@@ -84,3 +84,11 @@ func (d *Disk) Free(t *testing.T) {
 }
 
 func (d *Disk) filling() string { return filepath.Join(d.Path, "filling") }
+
+// ReadOnly makes the disk one that cannot be written to, until the end of the test.
+func (d *Disk) ReadOnly(t *testing.T) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", d.Path, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=256k,mode=0700"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,79 @@
+//go:build desktop && linux && !headless
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rollcall/internal/adaptertest"
+	"rollcall/internal/desktoptest"
+	"rollcall/internal/keepertest"
+	"rollcall/internal/testfs"
+)
+
+// TestHomeCannotBeWritten: where settings, state and caches are on a full or read-only disk, the tray shows what waits, and the window opens.
+func TestHomeCannotBeWritten(t *testing.T) {
+	for name, spoil := range map[string]func(*testing.T, *testfs.Disk){
+		"full":      func(t *testing.T, d *testfs.Disk) { d.Fill(t) },
+		"read-only": func(t *testing.T, d *testfs.Disk) { d.ReadOnly(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			disk := testfs.NewDisk(t)
+			spoil(t, disk)
+			d := desktoptest.For(t, desktoptest.Options{Panel: desktoptest.XfcePanel, Notifications: true})
+			rec := adaptertest.Replay(t, "adapters/claudecode/testdata/recordings/claude-2.1.329-permission")
+			log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer log.Close()
+			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1",
+				"XDG_CONFIG_HOME=" + disk.Path, "XDG_STATE_HOME=" + disk.Path, "XDG_CACHE_HOME=" + disk.Path, "XDG_DATA_HOME=" + disk.Path})}
+			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
+			tray := p.command()
+			if err := tray.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = tray.Process.Signal(os.Interrupt)
+				_ = tray.Wait()
+			}()
+			p.until("the icon", func() bool {
+				items, err := d.TrayItems()
+				return err == nil && len(items) == 1
+			})
+			waits := func() bool {
+				return strings.Contains(strings.Join(p.labels(), "\n"), "proj · Claude Code · needs permission")
+			}
+			p.until("the session that waits", waits)
+			if err := p.command().Run(); err != nil { // a second start asks the first one for its window
+				t.Fatalf("%v: %s", err, p.said())
+			}
+			p.until("the window", func() bool { return len(p.windows()) == 1 })
+			t.Logf("menu %q; rollcall said:\n%s", p.labels(), p.said())
+			if err := d.Screenshot("build/shots/home-" + name + ".png"); err != nil {
+				t.Error(err)
+			}
+			p.until("the window's end", func() bool {
+				if len(p.windows()) == 0 {
+					return true
+				}
+				if err := d.Key(ctx, "alt+F4"); err != nil {
+					t.Fatal(err)
+				}
+				return false
+			})
+			if !waits() {
+				t.Error("the tray is gone")
+			}
+		})
+	}
+}
