@@ -84,8 +84,11 @@ type Core struct {
 
 	mu               sync.Mutex
 	generation       uint64
-	sessions         []Session // of last, shared with it
-	own              []Session // those of this machine
+	every            []Session       // all that are known
+	sessions         []Session       // of last, shared with it: those of every that are shown
+	hidden           []Session       // those of every that the settings leave out
+	leftOut          []adapters.Name // the agents that the settings leave out
+	own              []Session       // those of this machine
 	machines         machineRolls
 	unmerged         bool          // sessions lack the newest answers; see Config.Once
 	single           chan struct{} // holds a token while an adapter answers; nil: see askAlone
@@ -291,9 +294,11 @@ func (c *Core) publishLocked() {
 			lists[i] = s.public
 		}
 		c.own = merge(lists)
-		c.sessions = c.machines.with(c.own)
+		c.setSessionsLocked(c.machines.with(c.own))
 	}
 	snap.Sessions, snap.Machines = c.sessions, c.machines.health()
+	snap.LeftOut.Sessions = c.hidden
+	snap.divideHealth(c.leftOut)
 	c.last.Store(snap)
 	for r := range c.readers {
 		r.set()
@@ -320,6 +325,7 @@ func (c *Core) ShowTroubles(list []string) {
 }
 
 func (c *Core) deliverLocked(evs []Event) {
+	evs = c.shownEvents(evs)
 	for e := range c.listeners {
 		e.put(evs)
 	}

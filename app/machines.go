@@ -73,7 +73,7 @@ func (c *Core) ShowMachine(r MachineRoll, evs []Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.machines.put(r)
-	c.sessions = c.machines.with(c.own)
+	c.setSessionsLocked(c.machines.with(c.own))
 	c.publishLocked()
 	c.deliverLocked(evs)
 }
@@ -91,7 +91,7 @@ func (c *Core) HideMachine(name string) {
 	}
 	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool { return r.Name == name })
 	c.machines.merge()
-	c.sessions = c.machines.with(c.own)
+	c.setSessionsLocked(c.machines.with(c.own))
 	c.publishLocked()
 	c.deliverLocked(evs)
 }
@@ -170,6 +170,10 @@ func (s *Snapshot) WithMachines(rolls []MachineRoll) *Snapshot {
 	}
 	out := *s
 	out.Sessions, out.Machines = m.with(s.Sessions), m.health()
+	if len(s.LeftOut.Agents) > 0 {
+		shown, hidden := divide(m.with(s.All()), s.LeftOut.Agents)
+		out.Sessions, out.LeftOut.Sessions = shown, hidden
+	}
 	return &out
 }
 

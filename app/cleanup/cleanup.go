@@ -71,9 +71,9 @@ func New(getenv func(string) string, table proc.Lister, snap *app.Snapshot, sour
 		return nil, errors.New("the process table is not available, so it is not known which files are in use")
 	}
 	sessions := Sessions{Live: map[string]bool{}, Unknown: snap.Incomplete()}
-	for i := range snap.Sessions {
-		if snap.Sessions[i].Live() {
-			sessions.Live[snap.Sessions[i].ID] = true
+	for _, x := range snap.All() {
+		if x.Live() {
+			sessions.Live[x.ID] = true
 		}
 	}
 	sources = append([]Source{&Agentctl{Home: home, Table: table, Sessions: sessions}}, sources...)

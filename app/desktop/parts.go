@@ -75,7 +75,7 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	}
 	p.core = app.New(cfg)
 	p.troubles = &troubles{show: p.core.ShowTroubles}
-	p.showMistake()
+	p.applySettings()
 	return p
 }
 

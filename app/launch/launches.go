@@ -238,8 +238,9 @@ func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Rec
 		return learned, err
 	}
 	var own proc.Identity
-	for i := range snap.Sessions {
-		s := &snap.Sessions[i]
+	all := snap.All() // the session is shown only once it is known to be the launch's
+	for i := range all {
+		s := &all[i]
 		if !canBeOf(s, &r) || !l.matches(&r, &s.Session) {
 			continue
 		}

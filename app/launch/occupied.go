@@ -28,22 +28,31 @@ func (e *OccupiedError) Error() string {
 }
 
 // Occupied returns a check for Launches.Start. The check fails with *OccupiedError for a folder that overlaps the folder
-// of a live session of the snapshot. It ignores the session with the id except, which is about to be resumed.
+// of a live session of the snapshot, also of an agent that the settings leave out. It ignores the session with the id except, which is about to be resumed.
 func Occupied(snap *app.Snapshot, except string) func(path string) error {
 	return func(path string) error {
-		for i := range snap.Sessions {
-			s := &snap.Sessions[i]
-			if !s.Live() || !s.HasLocalFolder() || s.Parent != "" || s.ID == except {
-				continue
-			}
-			dir := s.CWD
-			if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-				dir = resolved
-			}
-			if lock.Overlap(dir, path) {
-				return &OccupiedError{Path: path, Session: *s}
+		for _, list := range [][]app.Session{snap.Sessions, snap.LeftOut.Sessions} {
+			if err := occupiedBy(list, path, except); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
+}
+
+func occupiedBy(list []app.Session, path, except string) error {
+	for i := range list {
+		s := &list[i]
+		if !s.Live() || !s.HasLocalFolder() || s.Parent != "" || s.ID == except {
+			continue
+		}
+		dir := s.CWD
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = resolved
+		}
+		if lock.Overlap(dir, path) {
+			return &OccupiedError{Path: path, Session: *s}
+		}
+	}
+	return nil
 }

@@ -71,7 +71,7 @@ func sessionsOf(ctx context.Context, core *app.Core, launches []Record) []app.Se
 	for agent, of := range ids {
 		core.RefreshOne(ctx, agent, of...)
 	}
-	return core.Snapshot().Sessions
+	return core.Snapshot().All()
 }
 
 // sessionOf returns the session of a launch, or the zero value.
