@@ -120,6 +120,10 @@ func (c *listCommand) run() error {
 	if left := present.LeftOut(snap.LeftOut.Agents); left != "" && c.streams.Width > 0 && !c.asJSON {
 		c.warn(left + " (rollcall list --agent NAME shows them)")
 	}
+	set := c.settings()
+	for _, line := range set.HomeProblems() {
+		c.warn(line)
+	}
 	if c.warnFailed(snap) && c.strict {
 		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
 	}

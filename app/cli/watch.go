@@ -138,6 +138,7 @@ func (c *watchCommand) followLeftOut(ctx context.Context, core *app.Core, live *
 			return
 		case <-changed:
 			c.leaveOut(core, live)
+			core.Refresh(ctx) // there may be other homes
 		}
 	}
 }

@@ -313,6 +313,11 @@ func (t *troubles) set(part int, list []string) {
 func (p *parts) applySettings() {
 	set, err := p.deps.Settings()
 	p.core.LeaveOut(set.LeftOutAgents)
+	if text := fmt.Sprint(set.Homes); text != p.homes {
+		if p.homes = text; p.core.Snapshot().Generation > 1 {
+			go p.core.Refresh(context.Background()) // it ends within the limit of the core
+		}
+	}
 	if err == nil {
 		p.troubles.set(ofSettings, nil)
 		return
