@@ -15,7 +15,10 @@ type Config struct {
 	Env   func(string) string // reads an environment variable; nil is os.Getenv
 	Table proc.Lister         // the process table; nil is the system's
 	Now   func() time.Time    // the clock; nil is time.Now
-	Facts *FactsCache         // keeps what was parsed of files between processes; nil: nothing is kept
+	// Homes returns the folders that the user named in addition to the agent's own: the agent keeps its files in each of them as in
+	// its own. They are read like folders that processes use. nil returns none.
+	Homes func() []string
+	Facts *FactsCache // keeps what was parsed of files between processes; nil: nothing is kept
 	// Password returns the value of the Secret with which Rollcall launched a process, or "".
 	// nil returns none.
 	Password func(proc.Identity) string
@@ -48,6 +51,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Homes == nil {
+		c.Homes = func() []string { return nil }
 	}
 	if c.Password == nil {
 		c.Password = func(proc.Identity) string { return "" }

@@ -111,6 +111,7 @@ type Snapshot struct {
 	// Troubles describe why Rollcall can't write its own files, one line each: "disk
 	// full: timers can't be kept".
 	Troubles   []string
+	LeftOut    LeftOut
 	Refreshing bool // some adapter has not answered the current question yet
 
 	joined       *joinedSessions // of Own and Others; nil: Sessions joins them at each call
@@ -137,12 +138,14 @@ func (s *Snapshot) Reading() (agents []adapters.Name, sessions int) {
 }
 
 // Incomplete returns the adapters that did not answer in full: some of their sessions may
-// be missing from s.
+// be missing from s. Those that the settings leave out count.
 func (s *Snapshot) Incomplete() []adapters.Name {
 	var out []adapters.Name
-	for _, h := range s.Adapters {
-		if h.State != OK && h.State != Absent {
-			out = append(out, h.Name)
+	for _, list := range [][]Health{s.Adapters, s.LeftOut.Adapters} {
+		for i := range list {
+			if h := &list[i]; h.State != OK && h.State != Absent {
+				out = append(out, h.Name)
+			}
 		}
 	}
 	return out

@@ -84,7 +84,10 @@ type Core struct {
 
 	mu               sync.Mutex
 	generation       uint64
-	own              []Session // of last, shared with it
+	every            []Session       // of this machine, all that are known
+	own              []Session       // of last, shared with it: those of every that are shown
+	hidden           []Session       // those that the settings leave out, of all machines
+	leftOut          []adapters.Name // the agents that the settings leave out
 	machines         machineRolls
 	joined           *joinedSessions // of own and machines
 	unmerged         bool            // own lacks the newest answers; see Config.Once
@@ -290,10 +293,13 @@ func (c *Core) publishLocked() {
 		for i, s := range c.sources {
 			lists[i] = s.public
 		}
-		c.own, c.joined = merge(lists), &joinedSessions{}
+		c.every = merge(lists)
+		c.divideLocked()
 	}
 	snap.Own, snap.joined = c.own, c.joined
 	c.machines.addTo(snap)
+	snap.LeftOut.Sessions = c.hidden
+	snap.divideHealth(c.leftOut)
 	c.last.Store(snap)
 	for r := range c.readers {
 		r.set()
@@ -320,6 +326,7 @@ func (c *Core) ShowTroubles(list []string) {
 }
 
 func (c *Core) deliverLocked(evs []Event) {
+	evs = c.shownEvents(evs)
 	for e := range c.listeners {
 		e.put(evs)
 	}

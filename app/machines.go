@@ -63,9 +63,12 @@ func (s *Session) IDThere() string { return strings.TrimPrefix(s.ID, s.Machine+m
 // machineRolls are the rolls of other machines.
 type machineRolls struct {
 	rolls  []MachineRoll // by name
-	merged []Session
-	atWork *Counts // of merged
-	health []MachineHealth
+	merged []Session     // those that are shown
+	hidden []Session     // those of agents that the settings leave out
+	atWork *Counts       // of merged
+
+	leftOut []adapters.Name // the agents that the settings leave out
+	health  []MachineHealth
 }
 
 // ShowMachine replaces the roll of a machine in the next snapshots, and delivers the events that led to it. It never waits for
@@ -74,7 +77,7 @@ func (c *Core) ShowMachine(r MachineRoll, evs []Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.machines.put(r)
-	c.joined = &joinedSessions{}
+	c.divideLocked()
 	c.publishLocked()
 	c.deliverLocked(evs)
 }
@@ -92,7 +95,7 @@ func (c *Core) HideMachine(name string) {
 	}
 	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool { return r.Name == name })
 	c.machines.merge()
-	c.joined = &joinedSessions{}
+	c.divideLocked()
 	c.publishLocked()
 	c.deliverLocked(evs)
 }
@@ -135,7 +138,7 @@ func (m *machineRolls) merge() {
 		lists[i] = m.rolls[i].Sessions
 		m.health = append(m.health, m.rolls[i].MachineHealth)
 	}
-	m.merged = merge(lists)
+	m.merged, m.hidden = divide(merge(lists), m.leftOut)
 	n := countAtWork(m.merged)
 	m.atWork = &n
 }
@@ -147,13 +150,16 @@ func (m *machineRolls) addTo(s *Snapshot) {
 
 // WithMachines returns a snapshot that has the rolls of other machines too.
 func (s *Snapshot) WithMachines(rolls []MachineRoll) *Snapshot {
-	var m machineRolls
+	m := machineRolls{leftOut: s.LeftOut.Agents}
 	for _, r := range rolls {
 		m.put(r)
 	}
 	out := *s
 	out.joined = &joinedSessions{}
 	m.addTo(&out)
+	if len(m.hidden) > 0 {
+		out.LeftOut.Sessions = merge([][]Session{s.LeftOut.Sessions, m.hidden})
+	}
 	return &out
 }
 

@@ -24,6 +24,8 @@ type Config struct {
 	// AllowPlaintext permits sending their tokens to other machines without TLS.
 	Gateways       []openclaw.Gateway
 	AllowPlaintext bool
+	// Homes returns the further homes of an agent that the user named; nil: there are none. See adapters.Config.
+	Homes func(adapters.Name) []string
 	// Facts keeps what was parsed of files between processes; nil: nothing is kept.
 	Facts *adapters.FactsCache
 	// Password is that of adapters.Config: the passwords that Rollcall chose at launches.
@@ -41,13 +43,20 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 	}
 	table = proc.Share(table) // all adapters read it at the same time
 	look := adapters.Config{Home: home, Table: table, Facts: cfg.Facts, Password: cfg.Password, Now: cfg.Now}
+	of := func(agent adapters.Name) adapters.Config {
+		own := look
+		if cfg.Homes != nil {
+			own.Homes = func() []string { return cfg.Homes(agent) }
+		}
+		return own
+	}
 	return []adapters.Adapter{
-		claudecode.New(look),
-		codex.New(look),
-		opencode.New(look),
-		pi.New(look),
-		pirust.New(look),
-		openclaw.New(openclaw.Config{Config: look, Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
+		claudecode.New(of(adapters.ClaudeCode)),
+		codex.New(of(adapters.Codex)),
+		opencode.New(of(adapters.OpenCode)),
+		pi.New(of(adapters.Pi)),
+		pirust.New(of(adapters.PiRust)),
+		openclaw.New(openclaw.Config{Config: of(adapters.OpenClaw), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 	}
 }
 

@@ -35,6 +35,7 @@ type Adapter struct {
 	env   func(string) string
 	table proc.Lister
 	now   func() time.Time
+	named func() []string // homes that the user named
 
 	mu      sync.Mutex
 	seen    map[proc.Identity]claude
@@ -61,7 +62,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now,
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		saved: factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat),
 		seen:  make(map[proc.Identity]claude), lastLive: make(map[string]time.Time)}
 }

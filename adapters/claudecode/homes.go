@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/environ"
+	"rollcall/adapters/internal/report"
 	"rollcall/bounded"
 	"rollcall/proc"
 )
@@ -50,7 +51,7 @@ func (a *Adapter) homeOf(id proc.Identity) string {
 }
 
 // homes returns the configuration folders to look in: the user's own first, then those
-// that processes used, now or in the last 24 hours. Each folder is returned once,
+// that the user named, and those that processes used, now or in the last 24 hours. Each folder is returned once,
 // whatever symbolic links lead to it, under the name by which it is used. A home that a
 // live process is about to create need not exist yet. unresponsive lists the folders
 // whose file system does not answer.
@@ -68,7 +69,7 @@ func (a *Adapter) homes(t *table, at time.Time) (homes, unresponsive []string) {
 	} else {
 		unresponsive = []string{own}
 	}
-	for _, dir := range a.homesUsed.Use(slices.Collect(maps.Keys(live)), at) {
+	for _, dir := range report.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...) {
 		if !bounded.Answers(dir) {
 			unresponsive = append(unresponsive, dir)
 			continue

@@ -199,3 +199,25 @@ func TestHomeMovedWhileRead(t *testing.T) {
 		})
 	}
 }
+
+// TestNamedHome: a home that the user named is read without a process, until the user removes it; one that is missing changes nothing.
+func TestNamedHome(t *testing.T) {
+	w := newFixture(t)
+	other := filepath.Join(t.TempDir(), "profile")
+	file := w.transcript(1, promptLine("hi"), doneLine("m"))
+	rel, err := filepath.Rel(w.path(), file)
+	w.check(err)
+	w.check(os.MkdirAll(filepath.Dir(filepath.Join(other, rel)), 0o755))
+	w.check(os.Rename(file, filepath.Join(other, rel)))
+	var named []string
+	w.config.Homes = func() []string { return slices.Clone(named) }
+	a := New(w.config)
+	for _, homes := range [][]string{{filepath.Join(other, "missing"), other}, nil} {
+		named = homes
+		roll, err := a.Discover(t.Context(), adapters.Query{})
+		w.check(err)
+		if found := slices.ContainsFunc(roll.Sessions, func(s adapters.Session) bool { return s.ID == id(1) }); found != (homes != nil) {
+			t.Errorf("homes %q: found %v", homes, found)
+		}
+	}
+}

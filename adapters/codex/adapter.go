@@ -31,6 +31,7 @@ type Adapter struct {
 	env   func(string) string
 	table proc.Lister
 	now   func() time.Time
+	named func() []string // homes that the user named
 
 	rollouts  cache
 	folders   folders
@@ -52,7 +53,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	a := &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now}
+	a := &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes}
 	a.rollouts.saved = factcache.Of[savedRollout](cfg.Facts, string(adapters.Codex), factsFormat)
 	return a
 }

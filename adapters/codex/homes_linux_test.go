@@ -60,3 +60,20 @@ func TestHomeOfAProcess(t *testing.T) {
 		t.Errorf("after a day still %s in %q", s.ID, roll.LookedIn)
 	}
 }
+
+// TestNamedHome: a home that the user named is read and looked at without a process, until the user removes it.
+func TestNamedHome(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "profile")
+	write(t, filepath.Join(other, "sessions", "2026", "11", "21", "rollout-2026-11-21T05-00-00-"+threadA+".jsonl"), begunNow("0.169.0").text())
+	a := atNow(home(t))
+	for _, named := range [][]string{{other, filepath.Join(other, "missing")}, nil} {
+		a.named = func() []string { return named }
+		roll, err := a.Discover(t.Context(), adapters.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := slices.ContainsFunc(roll.Sessions, func(s adapters.Session) bool { return s.ID == threadA }); found != (named != nil) {
+			t.Errorf("homes %q: found %v in %q", named, found, roll.LookedIn)
+		}
+	}
+}

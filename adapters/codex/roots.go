@@ -117,13 +117,16 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 	return ""
 }
 
-// roots returns every Codex home in use: that of the user's environment, those that
+// roots returns every Codex home in use: that of the user's environment, those that the user named, those that
 // live Codex processes were started with, and those that contain their open rollouts;
 // also those that processes used within the last 24 hours of this run. looked lists all
 // folders that were tried.
 func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
 	f.add(cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex")))
+	for _, path := range a.named() {
+		f.add(path)
+	}
 	for _, h := range c.hosts {
 		f.addOf(h)
 	}

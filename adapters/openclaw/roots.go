@@ -138,7 +138,7 @@ type stateDir struct {
 	process *gatewayProcess
 }
 
-// stateDirs returns the folders that the environment names, the default one, those of
+// stateDirs returns the folders that the environment names, the default one, those that the user named, those of
 // profiles, and those of running gateways.
 func (s *search) stateDirs() []stateDir {
 	byDefault := filepath.Join(s.home, ".openclaw")
@@ -167,6 +167,9 @@ func (s *search) stateDirs() []stateDir {
 		dirs = append(dirs, d)
 	}
 	add(stateDir{path: byDefault})
+	for _, path := range s.adapter.cfg.Homes() {
+		add(stateDir{path: path})
+	}
 	entries, _ := os.ReadDir(s.home) // a problem of the home folder is reported elsewhere
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".openclaw-") && (e.IsDir() || e.Type()&os.ModeSymlink != 0) {

@@ -40,7 +40,8 @@ type Adapter struct {
 	fileHeads report.Memo[string, *fileHead]    // by the same
 	logs      report.Memo[string, *logState]    // by path
 	runOwners runOwners
-	homes     report.Recent // data folders, see useOf
+	named     func() []string // data folders that the user named
+	homes     report.Recent   // data folders, see useOf
 	versions  versions
 
 	watched report.Watch
@@ -59,7 +60,7 @@ var (
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
-	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, serves: proc.CheckListenedBy, password: cfg.Password,
+	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
 		saved: factcache.Of[fileSession](cfg.Facts, string(adapters.OpenCode), factsFormat)}
 }
 

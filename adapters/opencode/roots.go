@@ -33,7 +33,7 @@ type homeSearch struct {
 	unresponsive []string // those whose file system does not answer
 }
 
-// roots returns every data folder in use: that of the user's environment, those of the
+// roots returns every data folder in use: that of the user's environment, those that the user named, those of the
 // environments of live processes, those whose database or log live processes have open,
 // and those that processes used in the last 24 hours. It adds the places that it tried,
 // and their problems, to answer.
@@ -46,6 +46,9 @@ func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root 
 	own := all.add(filepath.Join(data, "opencode"))
 	if own != nil {
 		all.answer.Problem(own.use(a.env("OPENCODE_DB"))...)
+	}
+	for _, path := range a.named() {
+		all.add(path)
 	}
 	var uses []string
 	for _, h := range c.hosts {

@@ -145,6 +145,10 @@ func (c *doctorCommand) environment() []checkJSON {
 			_, err = c.deps.Settings()
 		}
 		add("settings", err, path)
+		set := c.settings()
+		for _, line := range set.HomeProblems() {
+			add("home", errors.New(line), "")
+		}
 	}
 	for _, finding := range []func() (checkJSON, bool){c.keeperCheck, c.cacheCheck} {
 		if check, ok := finding(); ok {

@@ -17,12 +17,13 @@ const schema = 1
 
 // document is the JSON document of list and status. Empty fields are left out.
 type document struct {
-	Schema   int           `json:"schema"`
-	At       string        `json:"at"`
-	Sessions []sessionJSON `json:"sessions"`
-	Adapters []adapterJSON `json:"adapters"`
-	Machines []machineJSON `json:"machines,omitempty"`
-	Locks    []lockJSON    `json:"locks,omitempty"`
+	Schema   int             `json:"schema"`
+	At       string          `json:"at"`
+	Sessions []sessionJSON   `json:"sessions"`
+	Adapters []adapterJSON   `json:"adapters"`
+	Machines []machineJSON   `json:"machines,omitempty"`
+	LeftOut  []adapters.Name `json:"left_out,omitempty"`
+	Locks    []lockJSON      `json:"locks,omitempty"`
 }
 
 type sessionJSON struct {

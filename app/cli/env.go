@@ -118,6 +118,15 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 	return cfg, nil
 }
 
+// shownCore returns a core that leaves out what the settings leave out, unless only one agent is asked: what is named is shown.
+func (e *env) shownCore(cfg app.Config, only string) *app.Core {
+	core := app.New(cfg)
+	if only == "" {
+		core.LeaveOut(e.settings().LeftOutAgents)
+	}
+	return core
+}
+
 // core returns a core over all adapters.
 func (e *env) core(since time.Duration, totals bool) *app.Core {
 	cfg, _ := e.config(since, totals, "") // no error: all are wanted

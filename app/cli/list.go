@@ -36,7 +36,8 @@ func newList(e *env) *cobra.Command {
 		Short:      "List the sessions of all agents",
 		Long: `List the live sessions of all agents: those that need you first, then working
 and idle ones, the newest activity first. With --all the stopped ones of the last
-7 days follow.
+7 days follow. Sessions of agents that the setting leave_out_agents names are left
+out, unless Rollcall launched them; --agent shows those of one agent all the same.
 
 On a terminal the table is as wide as the terminal at most. Elsewhere it has every
 column, and nothing is cut.`,
@@ -96,7 +97,7 @@ func (c *listCommand) run() error {
 	if c.asJSON {
 		terminal.Width = 0
 	}
-	snap := refreshShown(c.ctx, app.New(cfg), terminal).WithMachines(<-rolls)
+	snap := refreshShown(c.ctx, c.shownCore(cfg, c.agent), terminal).WithMachines(<-rolls)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
@@ -105,6 +106,7 @@ func (c *listCommand) run() error {
 		d := newDocument(snap.At, nil, snap.Adapters)
 		d.Machines = machinesAsJSON(snap.Machines)
 		d.Locks = lockList(c.env)
+		d.LeftOut = snap.LeftOut.Agents
 		err = c.printSessions(d, shown)
 	} else {
 		printTable(c.output, shown, snap.At)
@@ -114,6 +116,13 @@ func (c *listCommand) run() error {
 	}
 	if err != nil {
 		return err
+	}
+	if left := present.LeftOut(snap.LeftOut.Agents); left != "" && c.streams.Width > 0 && !c.asJSON {
+		c.warn(left + " (rollcall list --agent NAME shows them)")
+	}
+	set := c.settings()
+	for _, line := range set.HomeProblems() {
+		c.warn(line)
 	}
 	if c.warnFailed(snap) && c.strict {
 		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
@@ -216,6 +225,9 @@ func (c *listCommand) warnNone(snap *app.Snapshot) {
 		text += "; not everything of " + strings.Join(failed, ", ") + " could be read"
 	case absent > 0:
 		text += fmt.Sprintf("; %s not installed", plural(absent, "agent"))
+	}
+	if asked == nil && failed == nil && len(snap.LeftOut.Agents) > 0 {
+		text = "no sessions are shown: " + present.LeftOut(snap.LeftOut.Agents)
 	}
 	if asked != nil && !c.all && c.since == "" && c.status == "" {
 		text += "; stopped ones: rollcall list -a"

@@ -77,6 +77,7 @@ func (c *watchCommand) run() error {
 		return err
 	}
 	defer closeWatcher()
+	c.leaveOut(core, nil)
 	events := core.Events()
 	defer events.Close()
 	ctx, cancel := context.WithCancel(c.ctx)
@@ -95,6 +96,8 @@ func (c *watchCommand) run() error {
 	live, keeperSettings, machineSettings := c.liveSettings()
 	if live != nil {
 		running.Go(func() { live.Watch(ctx) })
+		changed := live.Changes()
+		running.Go(func() { c.followLeftOut(ctx, core, live, changed) })
 	}
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
@@ -113,6 +116,31 @@ func (c *watchCommand) run() error {
 	running.Go(func() { c.followMachines(ctx, live, machineSettings) })
 	c.printEvents(ctx, events, emit)
 	return c.ctx.Err()
+}
+
+// leaveOut leaves out what the settings leave out, unless one agent is asked for. live may be nil.
+func (c *watchCommand) leaveOut(core *app.Core, live *settings.Live) {
+	switch {
+	case c.agent != "":
+	case live == nil:
+		core.LeaveOut(c.settings().LeftOutAgents)
+	default:
+		set, _ := live.Get() // it logs mistakes
+		core.LeaveOut(set.LeftOutAgents)
+	}
+}
+
+// followLeftOut leaves out what the settings leave out as they change, until ctx is done.
+func (c *watchCommand) followLeftOut(ctx context.Context, core *app.Core, live *settings.Live, changed <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+			c.leaveOut(core, live)
+			core.Refresh(ctx) // there may be other homes
+		}
+	}
 }
 
 // printEvents calls emit for each event until ctx is done.

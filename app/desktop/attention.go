@@ -309,9 +309,15 @@ func (t *troubles) set(part int, list []string) {
 	}
 }
 
-// showMistake shows what is wrong with the settings.
-func (p *parts) showMistake() {
-	_, err := p.deps.Settings()
+// applySettings shows what is wrong with the settings, and leaves out the agents that they name.
+func (p *parts) applySettings() {
+	set, err := p.deps.Settings()
+	p.core.LeaveOut(set.LeftOutAgents)
+	if text := fmt.Sprint(set.Homes); text != p.homes {
+		if p.homes = text; p.core.Snapshot().Generation > 1 {
+			go p.core.Refresh(context.Background()) // it ends within the limit of the core
+		}
+	}
 	if err == nil {
 		p.troubles.set(ofSettings, nil)
 		return
@@ -323,14 +329,14 @@ func (p *parts) showMistake() {
 	p.troubles.set(ofSettings, strings.Split(strings.ReplaceAll(text, "settings: config.toml: ", "config.toml: "), "\n"))
 }
 
-// followMistakes shows what is wrong with the settings as they change, until ctx is done.
-func (p *parts) followMistakes(ctx context.Context, changes <-chan struct{}) {
+// followSettings does what applySettings does as the settings change, until ctx is done.
+func (p *parts) followSettings(ctx context.Context, changes <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changes:
-			p.showMistake()
+			p.applySettings()
 		}
 	}
 }

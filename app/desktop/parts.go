@@ -40,6 +40,7 @@ type parts struct {
 	watcher  *proc.Watcher    // nil: ends of processes are noticed on refresh only
 	live     *settings.Live   // nil: there are no settings
 	troubles *troubles
+	homes    string // those of the settings that were read last
 	machines *machine.Machines
 	kept     *machine.Kept // those of machine add; nil: not known
 }
@@ -75,7 +76,7 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	}
 	p.core = app.New(cfg)
 	p.troubles = &troubles{show: p.core.ShowTroubles}
-	p.showMistake()
+	p.applySettings()
 	return p
 }
 

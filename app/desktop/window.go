@@ -48,7 +48,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	if p.live != nil {
 		changes := p.live.Changes()
 		running.Go(func() { p.live.Watch(keeping) })
-		running.Go(func() { p.followMistakes(keeping, changes) })
+		running.Go(func() { p.followSettings(keeping, changes) })
 	}
 	p.followMachines(keeping, &running, windowDays*24*time.Hour)
 	if alone {

@@ -112,7 +112,7 @@ func Run(ctx context.Context, cfg Config) error {
 	k.launched.Troubles = k.troubles
 	k.fired = fuse.NewKeeper(cfg.Fuses, cfg.Log, nil)
 	k.fired.Troubles = k.troubles
-	k.sender = webhook.New(webhook.Config{Target: k.target, Folder: webhookFolder(cfg.State), Alive: proc.Open().Alive,
+	k.sender = webhook.New(webhook.Config{Target: k.target, LeftOut: k.leftOut, Folder: webhookFolder(cfg.State), Alive: proc.Open().Alive,
 		ExitCode: cfg.Launches.ExitCode, Log: cfg.Log, Show: func(text string) { k.troubles.Say("webhook", text) }})
 	own, err := instance.Serve(cfg.State, claimName(), k.handle)
 	if err != nil {
@@ -182,6 +182,12 @@ func (k *keeper) countsTokens() bool {
 func (k *keeper) target() (webhook.Target, error) {
 	s, err := k.settings()
 	return webhook.Target{URL: s.Webhook.URL, Secret: s.Webhook.Secret}, err
+}
+
+// leftOut returns the agents whose sessions are not shown, and of whose ends nothing is sent.
+func (k *keeper) leftOut() []adapters.Name {
+	s, _ := k.settings()
+	return s.LeftOutAgents
 }
 
 // webhookFolder returns the folder of the webhook's messages that have not been delivered.

@@ -237,6 +237,9 @@ func TestRefusals(t *testing.T) {
 	if !errors.As(err, &occupied) || !strings.Contains(err.Error(), "Codex session x") {
 		t.Errorf("an occupied folder: %v", err)
 	}
+	if err := Occupied(&app.Snapshot{LeftOut: app.LeftOut{Sessions: []app.Session{busy}}}, "")(other); !errors.As(err, &occupied) {
+		t.Errorf("a folder in use by an agent that the settings leave out: %v", err)
+	}
 	for name, elsewhere := range map[string]func(*adapters.Session){
 		"in a container": func(x *adapters.Session) { x.Container = "4026532456" },
 		"remote":         func(x *adapters.Session) { x.Remote = "gw" },

@@ -28,10 +28,11 @@ func (e *OccupiedError) Error() string {
 }
 
 // Occupied returns a check for Launches.Start. The check fails with *OccupiedError for a folder that overlaps the folder
-// of a live session of the snapshot. It ignores the session with the id except, which is about to be resumed.
+// of a live session of the snapshot, also of an agent that the settings leave out. It ignores the session with the id
+// except, which is about to be resumed.
 func Occupied(snap *app.Snapshot, except string) func(path string) error {
 	return func(path string) error {
-		for s := range snap.All() {
+		for s := range snap.Every() {
 			if !s.Live() || !s.HasLocalFolder() || s.Parent != "" || s.ID == except {
 				continue
 			}

@@ -71,7 +71,11 @@ func sessionsOf(ctx context.Context, core *app.Core, launches []Record) []app.Se
 	for agent, of := range ids {
 		core.RefreshOne(ctx, agent, of...)
 	}
-	return core.Snapshot().Sessions()
+	var all []app.Session
+	for s := range core.Snapshot().Every() {
+		all = append(all, *s)
+	}
+	return all
 }
 
 // sessionOf returns the session of a launch, or the zero value.

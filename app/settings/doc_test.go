@@ -19,6 +19,10 @@ func keysOf(t reflect.Type, prefix string) (keys []string) {
 		key, field := prefix+name, f.Type
 		switch field.Kind() {
 		case reflect.Map:
+			if field.Elem().Kind() != reflect.Struct {
+				keys = append(keys, key+".NAME")
+				continue
+			}
 			keys = append(keys, keysOf(field.Elem(), key+".NAME.")...)
 			continue
 		case reflect.Slice:

@@ -26,12 +26,16 @@ type Settings struct {
 	// DefaultAgent is the agent of a launch that names none.
 	DefaultAgent adapters.Name `toml:"default_agent"`
 	// LeaveOut are the names of environment variables that launches do not inherit.
-	LeaveOut []string                `toml:"leave_out_environment"`
-	Agents   map[adapters.Name]Agent `toml:"agents"`
-	OpenClaw OpenClaw                `toml:"openclaw"`
-	Webhook  Webhook                 `toml:"webhook"`
-	Metrics  Metrics                 `toml:"metrics"`
-	Launch   Launch                  `toml:"launch"`
+	LeaveOut []string `toml:"leave_out_environment"`
+	// LeftOutAgents are the agents whose sessions are not shown, unless Rollcall launched them.
+	LeftOutAgents []adapters.Name         `toml:"leave_out_agents"`
+	Agents        map[adapters.Name]Agent `toml:"agents"`
+	// Homes are the folders, by agent, in which an agent keeps its files besides its own. HomesOf returns them.
+	Homes    map[adapters.Name][]string `toml:"homes"`
+	OpenClaw OpenClaw                   `toml:"openclaw"`
+	Webhook  Webhook                    `toml:"webhook"`
+	Metrics  Metrics                    `toml:"metrics"`
+	Launch   Launch                     `toml:"launch"`
 	// Prices are the user's prices by model, as the sessions name it, for the cost of sessions
 	// whose agent states none.
 	Prices map[string]Price `toml:"prices"`
@@ -152,7 +156,7 @@ func Load(path string) (Settings, error) {
 		mistakes = append(mistakes, mistake{key, fmt.Sprintf("this version has no setting %q", key.String())})
 	}
 	bad = append(bad, s.checkMachines(path, text)...)
-	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme(), s.checkCommands()) {
+	for i, m := range slices.Concat(mistakes, s.checkLaunches(), s.checkLeftOutAgents(), s.checkHomes(), s.checkPrices(), s.checkAnswering(), s.checkNotifications(), s.checkTheme(), s.checkCommands()) {
 		at := ""
 		if i < maxLines {
 			at = line(text, m.key...)

@@ -131,7 +131,7 @@ func (p *sessionsPage) followReading() {
 // showCounts shows how many sessions match the filter, and how far the reading is. It reports whether the line has
 // appeared or gone.
 func (p *sessionsPage) showCounts() (moved bool) {
-	text := sentence(p.reading)
+	text := strings.TrimSpace(sentence(p.reading) + " " + sentence(present.LeftOut(p.view.snapshot.LeftOut.Agents)))
 	if p.view.filter != "" {
 		text = strings.TrimSuffix(fmt.Sprintf("%d of %d sessions match; %s", p.view.matching, len(p.view.snapshot.Sessions()), p.reading), "; ")
 	}
@@ -179,7 +179,7 @@ func pending(s *app.Snapshot) bool {
 
 func (p *sessionsPage) showPhase() {
 	phase := phaseOf(p.view)
-	again := phase + "\n" + p.view.filter + "\n" + problemText(p.view.snapshot) + fmt.Sprint(installed(p.view.snapshot))
+	again := phase + "\n" + present.LeftOut(p.view.snapshot.LeftOut.Agents) + "\n" + p.view.filter + "\n" + problemText(p.view.snapshot) + fmt.Sprint(installed(p.view.snapshot))
 	switch phase {
 	case phaseList:
 		again = phase
@@ -233,10 +233,21 @@ func (p *sessionsPage) message(phase string) fyne.CanvasObject {
 	launch := p.ui.host.NewButton("Launch…", nil, func() { p.ui.open(pageLaunch) })
 	if names := installed(p.view.snapshot); len(names) > 0 {
 		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 36), "No sessions",
-			"Rollcall looked for sessions of "+join(names)+" and shows them here as soon as there are any.", launch, refresh)
+			"Rollcall looked for sessions of "+join(names)+" and shows them here as soon as there are any."+p.leftOutLine(), launch, refresh)
+	}
+	if left := p.leftOutLine(); left != "" {
+		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 36), "No sessions are shown", strings.TrimSpace(left), launch, refresh)
 	}
 	return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("absent", widgets.ColorMuted), 36), "No coding agents found",
 		"This machine has no files or processes of a coding agent. The launch page shows how to install one.", launch, refresh)
+}
+
+// leftOutLine returns a line about the agents that the settings leave out; empty: there are none.
+func (p *sessionsPage) leftOutLine() string {
+	if left := present.LeftOut(p.view.snapshot.LeftOut.Agents); left != "" {
+		return "\n" + sentence(left)
+	}
+	return ""
 }
 
 // find decides which session is selected after the view changed. Until the user selects one, it is the session that was

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 
+	"rollcall/adapters"
 	"rollcall/app/settings"
 	"rollcall/app/ui/widgets"
 )
@@ -129,4 +131,42 @@ func TestShotSettings(t *testing.T) {
 	w.shoot("settings")
 	w.ui.settings.scroll.ScrollToBottom()
 	w.shoot("settings-end")
+}
+
+// TestAgentsShown: a check box that is turned off leaves its agent out, and the button shows all agents again.
+func TestAgentsShown(t *testing.T) {
+	w, path := settingsWindow(t, "# mine\nleave_out_agents = [\"pi\"]\n")
+	w.ui.open(pageSettings)
+	box := func(name string) *widgets.CheckBox {
+		for _, o := range visible(w.ui.settings.content) {
+			if b, ok := o.(*widgets.CheckBox); ok && b.Text == name {
+				return b
+			}
+		}
+		t.Fatalf("no check box %q", name)
+		return nil
+	}
+	w.until("the settings", func() bool { return box("Codex").Checked && !box("Pi").Checked })
+	read := func() string {
+		text, _ := os.ReadFile(path)
+		return string(text)
+	}
+	test.Tap(box("Codex"))
+	w.until("the file", func() bool { return read() == "# mine\nleave_out_agents = [\"pi\", \"codex\"]\n" })
+	w.until("the page", func() bool { return !box("Codex").Checked })
+	w.shoot("settings-agents-shown")
+	test.Tap(buttonNamed(t, w, "Show all agents"))
+	w.until("all agents", func() bool { return read() == "# mine\n" && box("Pi").Checked && box("Codex").Checked })
+}
+
+// TestLeftOutIsNotEmpty: with no session that is shown the page says which agents are left out.
+func TestLeftOutIsNotEmpty(t *testing.T) {
+	snap := *snapshotOf()
+	snap.LeftOut.Agents = []adapters.Name{adapters.Codex, adapters.Pi}
+	w := openWith(t, &fakeCore{snapshot: &snap}, Options{Agents: usualAgents()})
+	text := strings.Join(shownTexts(w.ui.sessions.content), "\n")
+	if !strings.Contains(text, "Left out by the settings: Codex, Pi") {
+		t.Errorf("the page shows %q", text)
+	}
+	w.shoot("sessions-left-out")
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/fault"
 	"rollcall/app/present"
@@ -30,6 +31,8 @@ type Config struct {
 	// ExitCode returns the exit code of a session's process, or nil if it is unknown. It may wait for the code. ExitCode
 	// may be nil.
 	ExitCode func(ctx context.Context, s *app.Session) *int
+	// LeftOut returns the agents that the settings leave out: only the ends of their launches are sent. It may be nil.
+	LeftOut func() []adapters.Name
 	// Alive reports whether a process runs.
 	Alive func(proc.Identity) bool
 	// Show is called with the reason why messages wait, and with an empty text once no message waits. It may be nil.
@@ -281,7 +284,9 @@ func (s *Sender) make(x *Session, payload func(context.Context) Payload) {
 func (s *Sender) made(m made) {
 	s.making--
 	fault.Point("webhook.made")
-	s.add(m.message)
+	if s.cfg.LeftOut == nil || m.session.Launch != "" || !slices.Contains(s.cfg.LeftOut(), m.session.Agent) {
+		s.add(m.message)
+	}
 	fault.Point("webhook.stored")
 	s.forget(m.session)
 	if l := m.session.Launch; l != "" {

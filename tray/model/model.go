@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/app"
+	"rollcall/app/present"
 	"rollcall/assets"
 )
 
@@ -118,6 +119,9 @@ func emptyText(snapshot *app.Snapshot, troubles []trouble) string {
 		case t.lost:
 			text = "No agents seen at work"
 		}
+	}
+	if left := present.LeftOut(snapshot.LeftOut.Agents); left != "" {
+		text += "; " + left
 	}
 	return text
 }

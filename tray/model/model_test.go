@@ -32,6 +32,14 @@ func TestOwnTrouble(t *testing.T) {
 	}
 }
 
+// TestLeftOut: agents that the settings leave out don't look as if they had no sessions.
+func TestLeftOut(t *testing.T) {
+	m := model.Build(&app.Snapshot{At: now, Adapters: []app.Health{ok(adapters.ClaudeCode)}, LeftOut: app.LeftOut{Agents: []adapters.Name{adapters.Codex, adapters.Pi}}}, nil, now)
+	if got := strings.Join(labels(m), "|"); got != "No agents at work; left out by the settings: Codex, Pi" {
+		t.Error(got)
+	}
+}
+
 // session makes one of Claude Code in /home/dev/<project>.
 func session(id string, status adapters.Status, project string, active time.Duration, more ...func(*app.Session)) app.Session {
 	s := app.Session{Session: adapters.Session{

@@ -31,6 +31,7 @@ type Store struct {
 	env   func(string) string
 	table proc.Lister
 	now   func() time.Time
+	named func() []string // agents' folders that the user named
 
 	mu           sync.Mutex
 	transcripts  incremental.Cache[*transcript]
@@ -53,7 +54,7 @@ type Store struct {
 // nothing yet.
 func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
-	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now,
+	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat),
 		seen:  map[proc.Identity]*process{}, lastSessions: map[proc.Identity]lastSession{},
 		notWrittenBy: map[processSession]time.Time{}}

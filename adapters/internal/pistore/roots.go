@@ -109,7 +109,7 @@ func expandHome(path, home string) string {
 	return filepath.Clean(path)
 }
 
-// findRoots finds the folders to look in: the user's own, and those that live processes
+// findRoots finds the folders to look in: the user's own, those that the user named, and those that live processes
 // of the same user, or for root of any user, were started with. Each folder is found
 // once, whatever symbolic links lead to it.
 func (d *discovery) findRoots() {
@@ -125,6 +125,9 @@ func (d *discovery) findRoots() {
 		if dir = d.store.expand(dir); dir != "" {
 			d.addRoot(dir)
 		}
+	}
+	for _, dir := range d.store.named() {
+		d.addRoot(filepath.Join(dir, "sessions"))
 	}
 	var named []string
 	for _, p := range d.processes {

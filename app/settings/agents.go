@@ -1,0 +1,105 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/bounded"
+)
+
+// checkLeftOutAgents returns what is wrong with the setting "leave_out_agents", and removes those names and the repeated ones.
+func (s *Settings) checkLeftOutAgents() (bad []mistake) {
+	var known []adapters.Name
+	for _, name := range s.LeftOutAgents {
+		if _, ok := adapters.Describe(name); !ok {
+			bad = append(bad, mistake{[]string{"leave_out_agents"}, fmt.Sprintf("leave_out_agents: unknown agent %q; agents: %s", name, allAgentNames())})
+		} else if !slices.Contains(known, name) {
+			known = append(known, name)
+		}
+	}
+	s.LeftOutAgents = known
+	return bad
+}
+
+// allAgentNames returns the names of all agents, also of those that cannot be launched.
+func allAgentNames() string {
+	var names []string
+	for _, d := range adapters.Described() {
+		names = append(names, string(d.Name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkHomes returns what is wrong with the further homes of agents, and removes those.
+func (s *Settings) checkHomes() (bad []mistake) {
+	for _, name := range slices.Sorted(maps.Keys(s.Homes)) {
+		key := []string{"homes", string(name)}
+		if _, ok := adapters.Describe(name); !ok {
+			bad = append(bad, mistake{key, fmt.Sprintf("homes.%s is ignored: unknown agent; agents: %s", name, allAgentNames())})
+			delete(s.Homes, name)
+			continue
+		}
+		s.Homes[name] = slices.DeleteFunc(s.Homes[name], func(path string) bool {
+			wrong := !filepath.IsAbs(expandHome(path)) || strings.ContainsRune(path, 0)
+			if wrong {
+				bad = append(bad, mistake{key, fmt.Sprintf("homes.%s: %q is ignored: a folder begins with / or ~/ (on Windows with a drive)", name, path)})
+			}
+			return wrong
+		})
+	}
+	return bad
+}
+
+// HomesOf returns the further homes of an agent as absolute paths.
+func (s *Settings) HomesOf(name adapters.Name) []string {
+	var out []string
+	for _, path := range s.Homes[name] {
+		out = append(out, filepath.Clean(expandHome(path)))
+	}
+	return out
+}
+
+// HomeProblems returns a line for each further home that does not exist or cannot be read. It does not wait for a file system that does
+// not answer.
+func (s *Settings) HomeProblems() (lines []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.Homes)) {
+		for _, path := range s.HomesOf(name) {
+			if why := homeProblem(path); why != "" {
+				lines = append(lines, fmt.Sprintf("%s: %s, a home of the settings (homes.%s), %s", name, path, name, why))
+			}
+		}
+	}
+	return lines
+}
+
+// homeProblem returns why a home cannot be read; empty: it can.
+func homeProblem(path string) string {
+	if !bounded.Answers(path) {
+		return "is on a file system that does not respond"
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case err == nil && !info.IsDir():
+		return "is not a folder"
+	case err == nil:
+		var dir *os.File
+		if dir, err = os.Open(path); err == nil {
+			_, err = dir.Readdirnames(1)
+			_ = dir.Close()
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "cannot be read: give your user read access"
+	}
+	return ""
+}
