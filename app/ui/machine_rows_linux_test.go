@@ -69,7 +69,9 @@ func TestRowsOfMachines(t *testing.T) {
 	if err := os.WriteFile(gone, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.until("the stale rows", func() bool { return strings.Contains(row("w1").second, "stale") && strings.Contains(row("w2").second, "stale") })
+	w.until("the stale rows", func() bool {
+		return strings.Contains(row("w1").second, "stale") && strings.Contains(row("w2").second, "stale")
+	})
 	for _, id := range []string{"w1", "w2"} {
 		if got, want := row(id).second, "on devbox · stale: no such container: devbox"; got != want {
 			t.Errorf("%s: %q, want %q", id, got, want)
