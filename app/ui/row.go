@@ -92,6 +92,9 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	}
 	if s.Stale != nil {
 		w.second = "stale: " + present.Line(head(s.Stale.Reason, maxRowText))
+		if s.Machine != "" {
+			w.second = onMachine(s) + " · " + w.second
+		}
 		w.secondColor = widgets.ColorWaiting
 		return w
 	}
@@ -101,7 +104,7 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 		second = append(second, "sub-agent")
 	}
 	if s.Remote != "" {
-		second = append(second, "on "+present.Cut(present.Line(head(machineOf(s), maxRowText)), 30))
+		second = append(second, onMachine(s))
 	}
 	if s.Container != "" {
 		second = append(second, "in a container")
@@ -115,6 +118,11 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	}
 	w.second = strings.Join(second, " · ")
 	return w
+}
+
+// onMachine returns what runs a session, where that is not this machine, as in "on devbox".
+func onMachine(s *app.Session) string {
+	return "on " + present.Cut(present.Line(head(machineOf(s), maxRowText)), 30)
 }
 
 // tail returns the end of s, at most n bytes, cut between characters.
