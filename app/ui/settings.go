@@ -55,6 +55,7 @@ func newSettingsPage(u *UI) *settingsPage {
 	rows = append(rows, widgets.NewHeading("For those who are away"))
 	rows = append(rows, p.away()...)
 	rows = append(rows, p.agents()...)
+	rows = append(rows, p.homes()...)
 	rows = append(rows, widgets.NewHeading("Answering"), p.choice("Requests answered from here", "", "answering",
 		[]option{{"all", "on"}, {"only denials", "deny-only"}, {"none", "off"}}, func(s *settings.Settings) string { return string(s.Answering) }))
 	rows = append(rows, widgets.NewHeading("Window"), p.choice("Theme", "", "theme", []option{{"as the desktop", "desktop"}, {"light", "light"}, {"dark", "dark"}},

@@ -170,3 +170,18 @@ func TestLeftOutIsNotEmpty(t *testing.T) {
 	}
 	w.shoot("sessions-left-out")
 }
+
+// TestFurtherHomes: the page lists the homes of the file, and removes one.
+func TestFurtherHomes(t *testing.T) {
+	w, path := settingsWindow(t, "[homes]\ncodex = [\"/work/codex\"] # mine\n")
+	w.ui.open(pageSettings)
+	w.until("the home", func() bool { return strings.Contains(onPage(w), "/work/codex") })
+	w.ui.settings.scroll.ScrollToOffset(fyne.NewPos(0, 700))
+	w.shoot("settings-homes")
+	test.Tap(buttonNamed(t, w, "Remove"))
+	w.until("the file", func() bool {
+		text, _ := os.ReadFile(path)
+		return string(text) == "[homes]\n"
+	})
+	w.until("the page", func() bool { return !strings.Contains(onPage(w), "/work/codex") })
+}
