@@ -59,6 +59,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 	startNoBus()
 	if dir, err := os.UserCacheDir(); err == nil {
 		_ = os.MkdirAll(dir, 0o700) // Fyne makes only its own folder there
+		spareShaderCache(dir)
 	}
 	a := fyneapp.NewWithID(ID)
 	a.Settings().SetTheme(firstTheme(&o))
