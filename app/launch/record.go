@@ -69,8 +69,9 @@ const (
 	Grace = 30 * time.Second
 	// Keep is the time for which a record is kept after the end of the launch.
 	Keep = 24 * time.Hour
-	// codeLimit is the time after the end of the agent within which its parent stores the exit code.
-	codeLimit = 5 * time.Second
+	// codeLimit is the time after the end of the agent within which its parent stores the exit code. A parent that runs does
+	// so at once, and on a machine that is overloaded after some seconds: longer than hooks should wait for a parent that hangs.
+	codeLimit = 30 * time.Second
 )
 
 // When is the moment of a launch at which a hook runs.
