@@ -35,29 +35,32 @@ func newAgentsPage(u *UI) *agentsPage {
 }
 
 func (p *agentsPage) apply(s *app.Snapshot) {
-	if p.ui.page != pageAgents || len(s.Adapters) == 0 {
+	all := answerers(s)
+	if p.ui.page != pageAgents || len(all) == 0 {
 		return
 	}
-	all := withMachines(s)
 	if len(p.cards) != len(all) {
 		p.build(len(all))
 	}
 	for i, h := range all {
-		p.cards[i].show(h, p.facts(h, p.ui.now()))
+		facts := p.facts(h, p.ui.now())
+		if slices.Contains(s.LeftOut.Agents, h.Name) {
+			facts = append([]field{{name: "Shown", value: "no: left out by the settings"}}, facts...)
+		}
+		p.cards[i].show(h, facts)
 	}
-	p.look(s)
+	p.look(all)
 }
 
-// withMachines returns how each agent and each other machine answered.
-func withMachines(s *app.Snapshot) []app.Health {
-	if len(s.Machines) == 0 {
-		return s.Adapters
-	}
+// answerers returns how each agent, also one that the settings leave out, and each other machine answered.
+func answerers(s *app.Snapshot) []app.Health {
+	all := slices.Concat(s.Adapters, s.LeftOut.Adapters)
 	rows := map[string]int{}
-	for x := range s.All() {
-		rows[x.Machine]++
+	if len(s.Machines) > 0 {
+		for x := range s.All() {
+			rows[x.Machine]++
+		}
 	}
-	all := slices.Clone(s.Adapters)
 	for _, m := range s.Machines {
 		all = append(all, app.Health{Name: adapters.Name("Machine " + m.Name), State: m.State, Problems: m.Problems, Sessions: rows[m.Name],
 			Answered: m.Answered, Elapsed: m.Elapsed, Asking: m.State == app.Pending})
@@ -79,9 +82,9 @@ func (p *agentsPage) build(n int) {
 
 // look finds the places that are missing or do not respond. It does so on another goroutine, because a place can be on
 // a file system that does not respond.
-func (p *agentsPage) look(s *app.Snapshot) {
+func (p *agentsPage) look(all []app.Health) {
 	var places []string
-	for _, h := range s.Adapters {
+	for _, h := range all {
 		places = append(places, h.LookedIn...)
 	}
 	if slices.Equal(places, p.looked) {

@@ -19,7 +19,7 @@ func TestMachinesShown(t *testing.T) {
 	if phase := phaseOf(&view{snapshot: s}); phase != phaseFailed {
 		t.Errorf("phase %q", phase)
 	}
-	if all := withMachines(s); len(all) != 3 || all[1].Name != "Machine devbox" || all[1].State != app.Failed {
+	if all := answerers(s); len(all) != 3 || all[1].Name != "Machine devbox" || all[1].State != app.Failed {
 		t.Errorf("%+v", all)
 	}
 	s.Machines[0].State = app.Pending

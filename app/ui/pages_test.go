@@ -28,6 +28,19 @@ func TestAgentsPage(t *testing.T) {
 	shows(t, w.ui.agents.content, "not installed", "reading…")
 }
 
+// TestAgentsPageLeftOut: the page lists agents that the settings leave out, also if these are all.
+func TestAgentsPageLeftOut(t *testing.T) {
+	s := full()
+	s.LeftOut.Adapters, s.Adapters = s.Adapters, nil
+	for _, h := range s.LeftOut.Adapters {
+		s.LeftOut.Agents = append(s.LeftOut.Agents, h.Name)
+	}
+	w := open(t, s)
+	w.ui.open(pageAgents)
+	shows(t, w.ui.agents.content, "Claude Code", "no: left out by the settings", "2.1.329 (7), 2.1.100 (2)")
+	w.shoot("agents-left-out")
+}
+
 func TestAgentsPageIsBounded(t *testing.T) {
 	s := full()
 	for i := range 5000 {
