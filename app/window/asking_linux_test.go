@@ -91,7 +91,8 @@ func (a *askingAgent) snapshot() *app.Snapshot {
 		if a.asks[id] != nil {
 			x.Status, x.WaitingFor = adapters.Waiting, adapters.ForPermission
 		}
-		s.Own = append(s.Sessions(), app.Session{Session: x})
+		s.Own = append(s.Own, app.Session{Session: x})
 	}
+	app.Sort(s.Own)
 	return s
 }
