@@ -129,8 +129,18 @@ func (f Folder) Write(name string, v any) error {
 		return fmt.Errorf("write %s: %w", f.File(name), err)
 	}
 	data = append(numbered(data), '\n')
-	return f.change(f.made, func(left context.Context, d *owned.Dir) error { return f.replace(left, d, name, data) })
+	return f.change(f.made, func(left context.Context, d *owned.Dir) error {
+		err := f.replace(left, d, name, data)
+		for i := 0; i < writeAgain && errors.Is(err, fs.ErrNotExist); i++ {
+			err = f.replace(left, d, name, data)
+		}
+		return err
+	})
 }
+
+// writeAgain is how often a write is begun again whose temporary file is gone: where the clock jumps by tmpAge, a Sweep takes the
+// writer for dead.
+const writeAgain = 10
 
 // replace writes a temporary file and renames it to the value's file. Its errors name the value's file instead of the
 // temporary one, so that the same trouble has the same text each time.

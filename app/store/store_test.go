@@ -131,6 +131,26 @@ func touch(t *testing.T, path string) string {
 	return path
 }
 
+// TestWriteWhileSwept: a clock that has jumped makes a Sweep take the writers of that moment for dead. What they write is kept.
+func TestWriteWhileSwept(t *testing.T) {
+	f := In(t.TempDir())
+	sweep, swept := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(swept)
+		for range sweep {
+			_ = f.Sweep(time.Now().Add(2 * tmpAge)) // it may find a file gone
+		}
+	}()
+	for n := range 500 {
+		sweep <- struct{}{}
+		if err := f.Write("n", value{n}); err != nil {
+			t.Errorf("write %d: %v", n, err)
+		}
+	}
+	close(sweep)
+	<-swept
+}
+
 func TestSweep(t *testing.T) {
 	f := In(t.TempDir())
 	old, young := touch(t, filepath.Join(f.Path(), "a"+temporary+"1")), touch(t, filepath.Join(f.Path(), "b"+temporary+"2"))
