@@ -130,9 +130,10 @@ func TestProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, p.said())
 	}
-	if labels := p.labels(); len(labels) < 3 || !strings.Contains(labels[0], "proj · Claude Code · needs permission") {
-		t.Errorf("menu %q", labels)
-	}
+	p.until("the session that waits", func() bool { // the icon is drawn before the menu is there
+		labels := p.labels()
+		return len(labels) >= 3 && strings.Contains(labels[0], "proj · Claude Code · needs permission")
+	})
 	if err := d.Click(icon.X, icon.Y, 1); err != nil {
 		t.Fatal(err)
 	}

@@ -111,8 +111,9 @@ func TestConversation(t *testing.T) {
 }
 
 func TestConversationFailsAndIsTriedAgain(t *testing.T) {
-	w := open(t, full())
-	w.core.fail(errors.New("no answer in 5 s"))
+	core := &fakeCore{snapshot: full()}
+	core.fail(errors.New("no answer in 5 s")) // before the window asks
+	w := openWith(t, core, Options{Agents: usualAgents()})
 	c := w.ui.sessions.detail.conversation
 	w.until("the failure", func() bool { return strings.HasPrefix(c.phase, phaseFailed) })
 	shows(t, c.content, "The conversation cannot be read", "no answer in 5 s", "Try again")
