@@ -84,8 +84,8 @@ type Core struct {
 
 	mu               sync.Mutex
 	generation       uint64
-	every            []Session       // of this machine, all that are known
-	own              []Session       // of last, shared with it: those of every that are shown
+	known            []Session       // of this machine, also those that are not shown
+	own              []Session       // of last, shared with it: those of known that are shown
 	hidden           []Session       // those that the settings leave out, of all machines
 	leftOut          []adapters.Name // the agents that the settings leave out
 	machines         machineRolls
@@ -293,7 +293,7 @@ func (c *Core) publishLocked() {
 		for i, s := range c.sources {
 			lists[i] = s.public
 		}
-		c.every = merge(lists)
+		c.known = merge(lists)
 		c.divideLocked()
 	}
 	snap.Own, snap.joined = c.own, c.joined

@@ -9,15 +9,15 @@ import (
 )
 
 // LeftOut is what a snapshot knows and does not show, because the user's settings leave the agents out. What must not depend on what is
-// shown, such as whether a folder is in use, counts it: see Snapshot.Every.
+// shown, such as whether a folder is in use, counts it: see Snapshot.Known.
 type LeftOut struct {
 	Agents   []adapters.Name
 	Adapters []Health  // those of the agents
 	Sessions []Session // in the order of Sort
 }
 
-// Every yields what All yields, and then the sessions that the settings leave out.
-func (s *Snapshot) Every() iter.Seq[*Session] {
+// Known yields what All yields, and then the sessions that the settings leave out.
+func (s *Snapshot) Known() iter.Seq[*Session] {
 	return func(yield func(*Session) bool) {
 		for x := range s.All() {
 			if !yield(x) {
@@ -28,8 +28,8 @@ func (s *Snapshot) Every() iter.Seq[*Session] {
 	}
 }
 
-// LeaveOut replaces the agents whose sessions are left out of the next snapshots and events. They are asked all the same, and what Rollcall
-// launched stays shown. For each live session that is no longer shown LeaveOut delivers that its status is not known: a listener that
+// LeaveOut replaces the agents whose sessions are left out of the next snapshots and events. They are still asked, and what Rollcall launched
+// stays shown. For each live session that is no longer shown LeaveOut delivers that its status is not known: a listener that
 // shows a wait of it withdraws that.
 func (c *Core) LeaveOut(names []adapters.Name) {
 	c.mu.Lock()
@@ -64,7 +64,7 @@ func (s *Session) leftOutEvent(now time.Time) Event {
 
 // divideLocked divides the sessions that are known into those that are shown and the others.
 func (c *Core) divideLocked() {
-	c.own, c.hidden = divide(c.every, c.leftOut)
+	c.own, c.hidden = divide(c.known, c.leftOut)
 	if len(c.machines.hidden) > 0 {
 		c.hidden = merge([][]Session{c.hidden, c.machines.hidden})
 	}

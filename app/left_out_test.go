@@ -36,7 +36,7 @@ func TestLeaveOut(t *testing.T) {
 	if got := ids(snap.All()); !slices.Equal(got, []string{"child", "launched", "other"}) {
 		t.Errorf("shown: %q", got)
 	}
-	if got := ids(snap.Every()); !slices.Equal(got, []string{"child", "launched", "other", "own"}) {
+	if got := ids(snap.Known()); !slices.Equal(got, []string{"child", "launched", "other", "own"}) {
 		t.Errorf("known: %q", got)
 	}
 	if len(snap.Adapters) != 1 || len(snap.LeftOut.Adapters) != 1 || !slices.Equal(snap.LeftOut.Agents, []adapters.Name{adapters.Codex}) {

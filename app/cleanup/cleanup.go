@@ -71,7 +71,7 @@ func New(getenv func(string) string, table proc.Lister, snap *app.Snapshot, sour
 		return nil, errors.New("the process table is not available, so it is not known which files are in use")
 	}
 	sessions := Sessions{Live: map[string]bool{}, Unknown: snap.Incomplete()}
-	for s := range snap.Every() {
+	for s := range snap.Known() {
 		if s.Live() {
 			sessions.Live[s.ID] = true
 		}

@@ -238,7 +238,7 @@ func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Rec
 		return learned, err
 	}
 	var own proc.Identity
-	for s := range snap.Every() { // the session is shown only once it is known to be the launch's
+	for s := range snap.Known() { // the session is shown only once it is known to be the launch's
 		if !canBeOf(s, &r) || !l.matches(&r, &s.Session) {
 			continue
 		}

@@ -32,7 +32,7 @@ func (e *OccupiedError) Error() string {
 // except, which is about to be resumed.
 func Occupied(snap *app.Snapshot, except string) func(path string) error {
 	return func(path string) error {
-		for s := range snap.Every() {
+		for s := range snap.Known() {
 			if !s.Live() || !s.HasLocalFolder() || s.Parent != "" || s.ID == except {
 				continue
 			}

@@ -191,7 +191,7 @@ func (l *Launches) member(r *Record, id proc.Identity) bool {
 // the agent lists the session, or else the survivor of the wrapper.
 func (l *Launches) Successor(snap *app.Snapshot) func(Record) (proc.Identity, bool) {
 	return func(r Record) (proc.Identity, bool) {
-		for s := range snap.Every() {
+		for s := range snap.Known() {
 			if s.Agent == r.Agent && s.Live() && !s.Shared && s.Process != r.Process && s.Parent == "" &&
 				(s.Launch == nil || !s.Launch.Unlisted) && l.member(&r, s.Process) {
 				return s.Process, true

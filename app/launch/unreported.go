@@ -72,7 +72,7 @@ func sessionsOf(ctx context.Context, core *app.Core, launches []Record) []app.Se
 		core.RefreshOne(ctx, agent, of...)
 	}
 	var all []app.Session
-	for s := range core.Snapshot().Every() {
+	for s := range core.Snapshot().Known() {
 		all = append(all, *s)
 	}
 	return all

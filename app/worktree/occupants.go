@@ -17,7 +17,7 @@ func AtWork(refresh func(context.Context) *app.Snapshot, table proc.Lister) Occu
 	return func(ctx context.Context) ([]Occupant, error) {
 		snap := refresh(ctx)
 		var out []Occupant
-		for s := range snap.Every() {
+		for s := range snap.Known() {
 			if s.Live() && s.HasLocalFolder() {
 				who := fmt.Sprintf("%s %s (%s)", present.AgentName(s.Agent), present.Line(present.ShortID(&s.Session)), present.Status(s.Session))
 				out = append(out, Occupant{Folder: s.CWD, Who: who})
