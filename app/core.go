@@ -91,7 +91,7 @@ type Core struct {
 	machines         machineRolls
 	joined           *joinedSessions // of own and machines
 	unmerged         bool            // own lacks the newest answers; see Config.Once
-	single           chan struct{}   // holds a token while an adapter answers; nil: see askAlone
+	turns            chan struct{}   // holds a token for each adapter that answers; nil: see askInTurn
 	listeners        map[*Events]struct{}
 	readers          map[wakeup]struct{}
 	troubles         []string
@@ -121,7 +121,7 @@ func New(cfg Config) *Core {
 		wake:             newWakeup(),
 	}
 	if cfg.Once && cfg.Since == All {
-		c.single = make(chan struct{}, 1)
+		c.turns = make(chan struct{}, 2)
 	}
 	for _, a := range cfg.Adapters {
 		c.sources = append(c.sources, newSource(a))
@@ -214,7 +214,7 @@ func (c *Core) join(s *source, fresh bool) *flight {
 	go func() {
 		defer cancel()
 		defer close(f.done)
-		c.askAlone(ctx, s, question{limit: c.cfg.Limit, flight: f})
+		c.askInTurn(ctx, s, question{limit: c.cfg.Limit, flight: f})
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if !f.finished { // cancelled: nothing was learned
@@ -225,17 +225,18 @@ func (c *Core) join(s *source, fresh bool) *flight {
 	return f
 }
 
-// askAlone asks one adapter after the other when a core with Config.Once lists the
-// sessions of all time: to read ten thousands of sessions an adapter needs more memory
-// than they do, and each adapter uses all processors by itself. An adapter waits for the
-// others no longer than its own limit, since one may hang.
-func (c *Core) askAlone(ctx context.Context, s *source, q question) {
-	if c.single != nil {
+// askInTurn asks two adapters at a time when a core with Config.Once lists the sessions
+// of all time: to read ten thousands of sessions an adapter needs more memory than they
+// do, and most adapters use all processors by themselves, but databases are read by one
+// goroutine. An adapter waits for the others no longer than its own limit, since one may
+// hang.
+func (c *Core) askInTurn(ctx context.Context, s *source, q question) {
+	if c.turns != nil {
 		patience := time.NewTimer(q.limit)
 		defer patience.Stop()
 		select {
-		case c.single <- struct{}{}:
-			defer func() { <-c.single }()
+		case c.turns <- struct{}{}:
+			defer func() { <-c.turns }()
 		case <-patience.C:
 		case <-ctx.Done():
 		}
