@@ -56,7 +56,7 @@ func (f *snapshots) Open(name string) (fs.File, error) {
 		// A database in WAL mode without a log: SQLite gets an empty log.
 		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(nothing{}, 0, 0)}, nil
 	case log:
-		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(s.wal, 0, s.walSize)}, nil
+		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(&readAhead{file: s.wal}, 0, s.walSize)}, nil
 	}
 	return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(s.db, 0, s.before.db.size)}, nil
 }
