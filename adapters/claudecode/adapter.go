@@ -121,7 +121,9 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	}
 	d.titleBySummaries()
 	d.sumAll()
-	for _, found := range append(d.rows(), d.sessionless()...) {
+	rows := append(d.rows(), d.sessionless()...)
+	d.answer.Expect(len(rows))
+	for _, found := range rows {
 		if d.answer.Add(found); found.Version != "" {
 			d.answer.CountVersion(found.Version)
 		}

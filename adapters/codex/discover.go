@@ -74,6 +74,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 		}
 	}
 	d.watchRoot(r)
+	d.answer.Expect(len(candidates))
 	for _, c := range candidates {
 		if c.err == nil || c.host != nil && !isOutOfTime(c.err) {
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])

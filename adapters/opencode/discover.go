@@ -35,8 +35,8 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.assign(r, l, sessions)
 	l.findLatest(sessions)
 	d.watchRoot(r, l)
-	answers := map[string]*adapters.Session{}
-	claims := map[string]claim{}
+	answers := make(map[string]*adapters.Session, len(sessions))
+	claims := make(map[string]claim, len(sessions))
 	for _, id := range childrenFirst(sessions) {
 		f := sessions[id]
 		claims[id] = d.claim(l, sessions, f, 0)
@@ -48,6 +48,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 			mainSessions[c.host]++
 		}
 	}
+	d.answer.Expect(len(answers))
 	for id, s := range answers {
 		if c := claims[id]; !s.Process.IsZero() && c.host != nil {
 			s.Shared = c.host.role == server || s.Parent != "" || mainSessions[c.host] > 1

@@ -138,7 +138,7 @@ func timestamp(t time.Time) string {
 // printSessions prints a document with these sessions. It encodes them one by one: with
 // very many of them the whole text takes more memory than the list.
 func (o *output) printSessions(d document, sessions []app.Session) error {
-	const none, chunk = `"sessions":[]`, 1 << 20
+	const none, chunk = `"sessions":[]`, 64 << 10
 	if o.streams.Width > 0 { // indented, for a reader
 		d.Sessions = newDocument(time.Time{}, sessions, nil).Sessions
 		return o.json(d)

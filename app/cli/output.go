@@ -19,7 +19,7 @@ import (
 type output struct {
 	streams Streams
 	getenv  func(string) string
-	out     strings.Builder
+	out     bytes.Buffer
 }
 
 // errReaderGone reports that the reader of the output has closed it.
@@ -30,12 +30,11 @@ func (o *output) printf(format string, args ...any) { fmt.Fprintf(&o.out, format
 // write writes what was printed so far. It returns errReaderGone where the output is
 // no longer read.
 func (o *output) write() error {
-	text := o.out.String()
-	o.out.Reset()
-	if text == "" {
+	defer o.out.Reset()
+	if o.out.Len() == 0 {
 		return nil
 	}
-	_, err := io.WriteString(o.streams.Out, text)
+	_, err := o.streams.Out.Write(o.out.Bytes())
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return errReaderGone
 	}
@@ -125,7 +124,7 @@ func (o *output) encode(v any, indented bool) error {
 // escapeInvisible writes JSON and escapes the characters that a terminal may obey
 // although JSON allows them: DEL, the C1 controls, and those that reorder or hide text.
 // A parser reads the same values.
-func escapeInvisible(out *strings.Builder, text []byte) {
+func escapeInvisible(out *bytes.Buffer, text []byte) {
 	out.Grow(len(text))
 	start := 0
 	for i := 0; i < len(text); {

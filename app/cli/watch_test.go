@@ -47,11 +47,12 @@ func TestWatchPrintsColumns(t *testing.T) {
 	e := newEnv(t.Context(), Streams{Out: discard{}}, deps())
 	c := &watchCommand{env: e}
 	line := watchLine(80, time.Now(), "started", "Pi", "proj", "topic")
-	c.streams.Out = &e.out
+	var out strings.Builder
+	c.streams.Out = &out
 	if err := c.print(eventJSON{}, line); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.out.String(); !strings.Contains(got, "started            Pi ") {
+	if got := out.String(); !strings.Contains(got, "started            Pi ") {
 		t.Errorf("%q", got)
 	}
 }

@@ -283,8 +283,10 @@ func (d *discovery) unreadable(s *session) error {
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
 func (d *discovery) addSessions() {
-	seen := map[string]bool{}
-	for _, s := range slices.Concat(d.live, d.requested) {
+	all := slices.Concat(d.live, d.requested)
+	seen := make(map[string]bool, len(all))
+	d.answer.Expect(len(all))
+	for _, s := range all {
 		if seen[s.id] || s.writer() != d.store.name || !d.queried(s.id) {
 			continue
 		}

@@ -98,6 +98,13 @@ func (a *Answer) Watched() []string {
 	return slices.Clone(a.watch)
 }
 
+// Expect makes room for n more sessions, so that adding them copies none.
+func (a *Answer) Expect(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.roll.Sessions = slices.Grow(a.roll.Sessions, n)
+}
+
 // Add adds a session.
 func (a *Answer) Add(s adapters.Session) {
 	a.mu.Lock()
