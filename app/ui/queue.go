@@ -138,7 +138,12 @@ func (q *queuePage) findWanted(items []asked) {
 
 // isWaiting reports whether a session of the snapshot waits. The board may still be behind.
 func isWaiting(s *app.Snapshot, id string) bool {
-	return slices.ContainsFunc(s.Sessions(), func(x app.Session) bool { return x.ID == id && x.Status == adapters.Waiting })
+	for x := range s.All() {
+		if x.ID == id && x.Status == adapters.Waiting {
+			return true
+		}
+	}
+	return false
 }
 
 // selectAt selects what waits at an index.
@@ -232,7 +237,12 @@ func (q *queuePage) showPhase() {
 }
 
 func anyWaits(s *app.Snapshot) bool {
-	return slices.ContainsFunc(s.Sessions(), func(x app.Session) bool { return x.Status == adapters.Waiting })
+	for x := range s.All() {
+		if x.Status == adapters.Waiting {
+			return true
+		}
+	}
+	return false
 }
 
 // message returns what fills the page while nothing waits.

@@ -80,7 +80,7 @@ func TestReadingIsShown(t *testing.T) {
 	w.publish(reading(&app.Snapshot{}, app.OK, app.Pending))
 	shows(t, w.ui.Content(), "Reading Pi… 12 sessions so far")
 	if p.busy != busy {
-		t.Error("the sign begins anew")
+		t.Error("the activity indicator was replaced")
 	}
 	w.publish(reading(full(), app.OK, app.Pending))
 	shows(t, w.ui.Content(), "Reading Pi… 12 sessions so far")
