@@ -139,6 +139,13 @@ func (e *env) refresh(since time.Duration, totals bool) (*app.Core, *app.Snapsho
 	return core, core.Refresh(e.ctx), e.ctx.Err()
 }
 
+// refreshShown asks all adapters for live sessions, and leaves out what the settings leave out. Its error is the context's.
+func (e *env) refreshShown() (*app.Core, *app.Snapshot, error) {
+	cfg, _ := e.config(0, false, "") // no error: all are wanted
+	core := e.shownCore(cfg, "")
+	return core, core.Refresh(e.ctx), e.ctx.Err()
+}
+
 // warnFailed prints a line for each adapter that failed, and reports whether one did.
 func (e *env) warnFailed(snap *app.Snapshot) (failed bool) {
 	for _, h := range snap.Adapters {

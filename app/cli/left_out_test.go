@@ -41,3 +41,17 @@ func TestListLeavesOut(t *testing.T) {
 		t.Errorf("with all agents left out: %+v", r)
 	}
 }
+
+// TestPendingLeavesOut: what an agent that is left out asks is shown only where its session is named.
+func TestPendingLeavesOut(t *testing.T) {
+	d := deps(asks("ls"))
+	d.Settings = func() (settings.Settings, error) {
+		return settings.Settings{LeftOutAgents: []adapters.Name{adapters.Codex}}, nil
+	}
+	if r := run(t, d, "pending"); r.code != Done || r.out != "no session waits for you\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := run(t, d, "pending", "s1"); r.code != Done || !strings.Contains(r.out, "| ls") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -37,7 +37,7 @@ func newList(e *env) *cobra.Command {
 		Long: `List the live sessions of all agents: those that need you first, then working
 and idle ones, the newest activity first. With --all the stopped ones of the last
 7 days follow. Sessions of agents that the setting leave_out_agents names are left
-out, unless Rollcall launched them; --agent shows those of one agent all the same.
+out, unless Rollcall launched them; --agent shows those of one agent even so.
 
 On a terminal the table is as wide as the terminal at most. Elsewhere it has every
 column, and nothing is cut.`,
@@ -97,7 +97,7 @@ func (c *listCommand) run() error {
 	if c.asJSON {
 		terminal.Width = 0
 	}
-	snap := refreshShown(c.ctx, c.shownCore(cfg, c.agent), terminal).WithMachines(<-rolls)
+	snap := refreshWithProgress(c.ctx, c.shownCore(cfg, c.agent), terminal).WithMachines(<-rolls)
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}

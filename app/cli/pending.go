@@ -47,7 +47,7 @@ func (c *pendingCommand) run(args []string) error {
 		}
 		list, at = []answer.Pending{c.answers(core).Of(c.ctx, s)}, snap.At
 	} else {
-		core, snap, err := c.refresh(0, false)
+		core, snap, err := c.refreshShown()
 		if err != nil {
 			return err
 		}

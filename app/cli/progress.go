@@ -32,8 +32,8 @@ func (p *progress) hide() {
 	}
 }
 
-// refreshShown refreshes core. On a terminal it shows which agents have not answered yet, once that takes long.
-func refreshShown(ctx context.Context, core *app.Core, streams Streams) *app.Snapshot {
+// refreshWithProgress refreshes core. On a terminal it shows which agents have not answered yet, once that takes long.
+func refreshWithProgress(ctx context.Context, core *app.Core, streams Streams) *app.Snapshot {
 	if streams.Width == 0 {
 		return core.Refresh(ctx)
 	}

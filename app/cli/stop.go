@@ -70,7 +70,7 @@ func (c *stopCommand) stop(id string) error {
 
 // stopIdle shows all idle sessions that can be stopped, asks, and stops them.
 func (c *stopCommand) stopIdle() error {
-	core, snap, err := c.refresh(0, false)
+	core, snap, err := c.refreshShown()
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
+	"rollcall/app/settings"
 	"rollcall/proc"
 )
 
@@ -146,6 +147,13 @@ func TestStopIdle(t *testing.T) {
 		if !alive(idle) {
 			t.Fatalf("%s: it was stopped", c.name)
 		}
+	}
+	hidden := d
+	hidden.Settings = func() (settings.Settings, error) {
+		return settings.Settings{LeftOutAgents: []adapters.Name{adapters.ClaudeCode}}, nil
+	}
+	if r := run(t, hidden, "stop", "--idle", "--yes"); r.code != Done || r.out != "no idle session that could be stopped\n" || !alive(idle) {
+		t.Errorf("an agent that is left out: %+v", r)
 	}
 	r := runOn(t.Context(), t, Streams{In: strings.NewReader("y\n")}, d, "stop", "--idle")
 	if r.code != Done || alive(idle) || !alive(busy) || !alive(host) {
