@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -67,8 +68,8 @@ func (a *attention) close() {
 	a.ended()
 }
 
-// follow keeps settings and do not disturb current until ctx is done. changed is called when the settings have changed.
-func (a *attention) follow(ctx context.Context, changes <-chan struct{}, changed func()) {
+// follow keeps settings and do not disturb current until ctx is done. changes receives when the settings have changed.
+func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {
 	var dnd <-chan struct{}
 	if a.quiet != nil {
 		var err error
@@ -83,7 +84,6 @@ func (a *attention) follow(ctx context.Context, changes <-chan struct{}, changed
 			return
 		case <-changes:
 			a.readSettings()
-			changed()
 		case <-dnd:
 			a.readQuiet()
 		case <-a.ending():
@@ -313,11 +313,6 @@ func (t *troubles) set(part int, list []string) {
 func (p *parts) applySettings() {
 	set, err := p.deps.Settings()
 	p.core.LeaveOut(set.LeftOutAgents)
-	if text := fmt.Sprint(set.Homes); text != p.homes {
-		if p.homes = text; p.core.Snapshot().Generation > 1 {
-			go p.core.Refresh(context.Background()) // it ends within the limit of the core
-		}
-	}
 	if err == nil {
 		p.troubles.set(ofSettings, nil)
 		return
@@ -329,14 +324,26 @@ func (p *parts) applySettings() {
 	p.troubles.set(ofSettings, strings.Split(strings.ReplaceAll(text, "settings: config.toml: ", "config.toml: "), "\n"))
 }
 
-// followSettings does what applySettings does as the settings change, until ctx is done.
-func (p *parts) followSettings(ctx context.Context, changes <-chan struct{}) {
+// followSettings does what applySettings does as the settings change, until ctx is done. The agents are asked again where homes of theirs
+// have changed.
+func (p *parts) followSettings(ctx context.Context) {
+	if p.live == nil {
+		return
+	}
+	changes := p.live.Changes()
+	p.applySettings() // they may have changed meanwhile
+	before, _ := p.live.Get()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changes:
-			p.applySettings()
 		}
+		p.applySettings()
+		now, _ := p.live.Get()
+		if !reflect.DeepEqual(before.Homes, now.Homes) {
+			p.core.Refresh(ctx)
+		}
+		before = now
 	}
 }

@@ -40,7 +40,6 @@ type parts struct {
 	watcher  *proc.Watcher    // nil: ends of processes are noticed on refresh only
 	live     *settings.Live   // nil: there are no settings
 	troubles *troubles
-	homes    string // those of the settings that were read last
 	machines *machine.Machines
 	kept     *machine.Kept // those of machine add; nil: not known
 }

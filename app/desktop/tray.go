@@ -95,7 +95,8 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 	if p.live != nil {
 		running.Go(func() { p.live.Watch(ctx) })
 	}
-	running.Go(func() { a.follow(ctx, changes, p.applySettings) })
+	running.Go(func() { p.followSettings(ctx) })
+	running.Go(func() { a.follow(ctx, changes) })
 	running.Go(func() { report(p.log, recent.follow(ctx, ends, func() { poke(a.redraw) })) })
 }
 

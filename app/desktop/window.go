@@ -46,9 +46,8 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	defer running.Wait()
 	defer cancel()
 	if p.live != nil {
-		changes := p.live.Changes()
 		running.Go(func() { p.live.Watch(keeping) })
-		running.Go(func() { p.followSettings(keeping, changes) })
+		running.Go(func() { p.followSettings(keeping) })
 	}
 	p.followMachines(keeping, &running, windowDays*24*time.Hour)
 	if alone {

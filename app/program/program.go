@@ -112,9 +112,11 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 	table := proc.Open()
 	set, _ := loadSettings()
 	cfg := all.Config{AllowPlaintext: set.OpenClaw.AllowPlaintext, Facts: facts.cache(&set)}
-	cfg.Homes = func(agent adapters.Name) []string {
-		now, _ := loadSettings() // each command reports what is wrong
-		return now.HomesOf(agent)
+	if live, err := liveSettings(); err == nil {
+		cfg.Homes = func(agent adapters.Name) []string { // at each question: as the settings were when they were last read
+			now, _ := live.Get()
+			return now.HomesOf(agent)
+		}
 	}
 	for _, g := range set.OpenClaw.Gateways {
 		cfg.Gateways = append(cfg.Gateways, openclaw.Gateway{URL: g.URL, Token: g.Token, Name: g.Name})
