@@ -174,7 +174,7 @@ func (p *Pending) since() time.Time {
 func (a *Answers) Of(ctx context.Context, s app.Session) Pending {
 	p := Pending{Session: s, Place: Place(&s)}
 	if s.Machine != "" {
-		p.Err = fmt.Errorf("%w: it runs on %s", adapters.ErrAnswerElsewhere, s.Machine)
+		p.Err = fmt.Errorf("%w: Rollcall answers only on the session's own machine", adapters.ErrAnswerElsewhere)
 		return p
 	}
 	answerer, ok := a.agent(&s).(adapters.Answerer)

@@ -71,6 +71,9 @@ func listAsked(entries []answer.Entry) (list []asked) {
 func (a *asked) title() string {
 	s := &a.entry.Session
 	text := present.AgentName(s.Agent) + " in " + present.Cut(present.Project(tail(s.CWD, maxRowText)), 40) + " "
+	if s.Remote != "" {
+		text += onMachine(s) + " "
+	}
 	if a.request == nil {
 		return text + present.Status(s.Session)
 	}
@@ -107,6 +110,9 @@ func (a *asked) row(now time.Time) rowText {
 		what = "reading what it asks…"
 	}
 	w.second = present.AgentName(s.Agent) + " · " + what
+	if s.Remote != "" {
+		w.second = present.AgentName(s.Agent) + " · " + onMachine(&a.entry.Session) + " · " + what
+	}
 	return w
 }
 

@@ -62,7 +62,8 @@ func TestRowsOfMachines(t *testing.T) {
 	w.shoot("rows-of-machines")
 	w.ui.ShowRequest("")
 	w.until("the wait in the queue", func() bool { return len(w.ui.asking.asked) == 1 && w.ui.asking.asked[0].entry.Read })
-	shows(t, w.win.Content(), "shop", "it runs on devbox")
+	shows(t, w.win.Content(), "shop", "Claude Code · on devbox · answer it in its terminal", "Claude Code in shop on devbox needs permission",
+		"Rollcall answers only on the session's own machine (on devbox, in /src/shop)")
 	w.shoot("wait-of-machine")
 	w.ui.open(pageSessions)
 
