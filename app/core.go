@@ -62,8 +62,7 @@ type Launches interface {
 
 // Conversants is implemented by Launches that hold the input of sessions.
 type Conversants interface {
-	// Conversant returns that through which a session of an adapter is answered and prompted; nil if Rollcall does not hold
-	// its input.
+	// Conversant returns what gives a session of an adapter answers and prompts; nil if Rollcall does not hold its input.
 	Conversant(a adapters.Adapter, s *Session) adapters.Conversant
 }
 

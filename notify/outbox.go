@@ -63,7 +63,7 @@ func (b *outbox) put(orders ...order) {
 }
 
 // putLocked queues an order. An order that takes a place on the screen from another keeps its place in the queue when a
-// newer one replaces it: there may be later orders with the key of that other.
+// newer order replaces it: later orders may have the key of the notification that lost its place.
 func (b *outbox) putLocked(o order) {
 	i := slices.IndexFunc(b.queue, func(q order) bool { return q.key == o.key || o.replaces != "" && q.key == o.replaces })
 	if i < 0 {

@@ -32,7 +32,7 @@ type Changes struct {
 // process that is new or younger than 10 s. A pid that was given to another process
 // since is noticed by the inode of its folder, which the directory listing has at no
 // further cost: the kernel gives each process's folder a new inode. Where the kernel
-// forgets an inode for want of memory, the process is read again, and nothing is
+// forgets an inode to save memory, the process is read again, and nothing is
 // reported. An older process that became a zombie is reported as gone only once its
 // parent has reaped it; the exit watcher reports that end at once. A table that is not
 // a *Table on Linux is compared by List.

@@ -88,7 +88,7 @@ func (l *lines) grow() {
 	l.have = copy(l.buf, l.buf[l.have-overlap:l.have])
 }
 
-// complete takes the complete lines off; the last n bytes in hand are new.
+// complete takes the complete lines off; the last n of the bytes that are waiting are new.
 func (l *lines) complete(n int) error {
 	last := bytes.LastIndexByte(l.buf[l.have-n:l.have], '\n')
 	if last < 0 {

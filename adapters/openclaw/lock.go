@@ -40,7 +40,7 @@ func readLock(path string) (l lock, ok bool, err error) {
 	return l, true, nil
 }
 
-// lockPath returns where 2026.9.6 has the lock of the gateway with that state folder.
+// lockPath returns where 2026.9.6 keeps the lock of the gateway with that state folder.
 func lockPath(dir string) string {
 	return filepath.Join(dir, "tmp", lockFolder(), "gateway.state.lock")
 }

@@ -61,7 +61,7 @@ func ready(s *app.Session, queue bool) error {
 	case queue || s.Status == adapters.Idle:
 		return nil
 	case s.Status == adapters.Waiting:
-		return fmt.Errorf("%w: it waits for an answer (rollcall pending), or leave the prompt for later with --queue", adapters.ErrBusy)
+		return fmt.Errorf("%w: it waits for an answer: give it one (rollcall pending), or leave the prompt for later with --queue", adapters.ErrBusy)
 	}
 	return fmt.Errorf("%w: leave the prompt for later with --queue", adapters.ErrBusy)
 }

@@ -36,8 +36,8 @@ func newAutostart(e *env) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return e.autostartStatus(asJSON) },
 	}
 	jsonFlag(status, &asJSON)
-	return newGroup("autostart", "Start the tray when you log in, or not", `Start the tray when you log in. It does not unless you ask for it here. The file or
-registry value that does so is shown, survives updates of the program, and is
+	return newGroup("autostart", "Start the tray when you log in, or not", `Start the tray when you log in. It starts only if you ask for it here. The file or
+registry value for it is shown, survives updates of the program, and is
 removed by off. One that was changed by hand is left as it is.
 
 rollcall keep --install does the same for the keeper, on servers.`, on, off, status)

@@ -13,8 +13,8 @@ func newSend(e *env) *cobra.Command {
 		Use:   "send ID -p TEXT",
 		Short: "Give a running session a prompt",
 		Long: `Give the session with this id, or with the only id that begins so, a prompt. An
-idle session begins a turn with it. One that works takes it up after its turn, if
---queue is given; without it, nothing is sent. A session that has stopped is
+idle session begins a turn with it. A working one takes it after its turn if --queue
+is given; without it, nothing is sent. A session that has stopped is
 continued with "rollcall resume".`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -53,7 +53,7 @@ func (l *Launches) apart() error {
 	if len(differ) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the agent runs where this command does, which has not the keeper's %s: %w", strings.Join(differ, ", "), errApart)
+	return fmt.Errorf("the agent runs where this command does, which does not have the keeper's %s: %w", strings.Join(differ, ", "), errApart)
 }
 
 // errUnkept is a warning: see Started.Warnings.

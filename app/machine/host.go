@@ -33,7 +33,7 @@ type Host struct {
 	Heartbeat time.Duration
 }
 
-// target is the machine as messages name it to the user: what he would type.
+// target is the machine as messages name it to the user: what the user would type.
 func (h *Host) target() string {
 	if h.SSH != "" {
 		return h.SSH

@@ -83,7 +83,7 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 		}
 		c.Add(short(p.Path), worktreeFacts(p), importance, len(p.Never) == 0 && len(p.Loses) == 0 && len(p.Doubts) == 0, len(p.Never) == 0)
 	}
-	c.Ask(widgets.Hint("A worktree is removed together with its branch. Worktrees with work that exists nowhere else are not checked."))
+	c.Ask(widgets.Hint("A worktree is removed together with its branch. Worktrees with work that exists nowhere else are not selected."))
 }
 
 func worktreeFacts(p *worktree.Plan) string {
