@@ -2,6 +2,7 @@ package sqlitero
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -33,7 +34,7 @@ func TestReadAhead(t *testing.T) {
 		got, want := make([]byte, n), make([]byte, n)
 		g, err := r.ReadAt(got, int64(off))
 		w, wanted := bytes.NewReader(text).ReadAt(want, int64(off))
-		if g != w || !bytes.Equal(got[:g], want[:w]) || (err == io.EOF) != (wanted == io.EOF) {
+		if g != w || !bytes.Equal(got[:g], want[:w]) || errors.Is(err, io.EOF) != errors.Is(wanted, io.EOF) {
 			t.Fatalf("%d bytes at %d: %d, %v; want %d, %v", n, off, g, err, w, wanted)
 		}
 	}
