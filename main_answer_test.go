@@ -89,7 +89,7 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0")}
+	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
 	tray := p.command()
 	if err := tray.Start(); err != nil {
 		t.Fatal(err)

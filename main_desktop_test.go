@@ -120,7 +120,7 @@ func TestProgram(t *testing.T) {
 	}
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1",
-		"GORACE=exitcode=0")} // systray's own start races now and then
+		"GORACE=exitcode=0 atexit_sleep_ms=0")} // systray's own start races now and then
 
 	tray := p.command()
 	if err := tray.Start(); err != nil {

@@ -110,7 +110,7 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 	w.check(os.MkdirAll(dir, 0o755))
 	cmd := exec.Command(w.bin)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep"}, env...)
+	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep", "GORACE=atexit_sleep_ms=0"}, env...)
 	in, err := cmd.StdinPipe()
 	w.check(err)
 	w.check(cmd.Start())

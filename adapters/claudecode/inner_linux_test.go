@@ -21,7 +21,7 @@ func (w *fixture) startInside(dir string) proc.Process {
 	w.check(os.MkdirAll(dir, 0o755))
 	cmd := exec.Command(w.bin)
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep"}
+	cmd.Env = []string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep", "GORACE=atexit_sleep_ms=0"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	in, err := cmd.StdinPipe()
 	w.check(err)

@@ -142,7 +142,7 @@ func enter(t *testing.T, build func() (string, error)) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=0")
-	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work)
+	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
 	if err != nil {

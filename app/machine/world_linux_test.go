@@ -100,7 +100,7 @@ func inside(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=5m", "-test.v="+fmt.Sprint(testing.Verbose()))
-	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "HOME=/tmp/here")
+	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "HOME=/tmp/here", "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -74,7 +74,7 @@ type process struct {
 func (d *screen) open(env ...string) *process {
 	d.t.Helper()
 	p := &process{d: d, cmd: exec.Command(os.Args[0]), said: make(chan string, 100)}
-	p.cmd.Env = slices.Concat(d.Env(), env, []string{roleVariable + "=window"})
+	p.cmd.Env = slices.Concat(d.Env(), env, []string{roleVariable + "=window", "GORACE=atexit_sleep_ms=0"})
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		d.t.Fatal(err)
@@ -210,7 +210,7 @@ func TestDesktopSecondStartRaisesTheFirst(t *testing.T) {
 	d.open("XDG_RUNTIME_DIR=" + apart).activate()
 
 	second := exec.CommandContext(d.ctx, os.Args[0])
-	second.Env = append(d.Env(), roleVariable+"=window")
+	second.Env = append(d.Env(), roleVariable+"=window", "GORACE=atexit_sleep_ms=0")
 	if out, err := second.CombinedOutput(); err != nil {
 		t.Fatalf("second start: %v\n%s", err, out)
 	}

@@ -236,7 +236,7 @@ func (w *fixture) start(name adapters.Name, dir string, env ...string) (proc.Pro
 		cmd = exec.Command(w.inside[0], append(w.inside[1:], bin)...)
 	}
 	cmd.Dir = dir
-	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=pi"}, env...)
+	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=pi", "GORACE=atexit_sleep_ms=0"}, env...)
 	in, err := cmd.StdinPipe()
 	w.check(err)
 	out, err := cmd.StdoutPipe()
