@@ -33,6 +33,8 @@ BENCH_NOTE ?=
 # The tray's rows need root, Xvfb and the desktop build: BENCH_DESKTOP=build measures them too.
 BENCH_DESKTOP ?=
 SEED     ?= 1
+# Programs with the race detector wait 1 s before they exit. The tests start hundreds of them.
+export GORACE ?= atexit_sleep_ms=100
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
@@ -128,10 +130,11 @@ test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops whe
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left
-	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch ./app/keep
+	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
 
-stress: ## run STRESS percent (100) of the launches' stress tests: a thousand launches in a row, hundreds at once, pids given again
+stress: ## run STRESS percent (100) of the stress tests: a thousand launches in a row, hundreds at once, pids given again, 500 changes of each agent's files
 	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
+	ROLLCALL_CACHE_STEPS=$$(($(STRESS) * 5)) go test -race -count=1 -timeout 30m -run CacheChangesNothing -v ./internal/corpus
 
 full-disk: ## leave the disk with the keeper's state full for FULLDISK (1h), and see everything that was due done once afterwards
 	ROLLCALL_FULL_DISK=$(FULLDISK) go test -count=1 -timeout 0 -run '^TestFullDisk$$' -v ./app/keep
