@@ -168,7 +168,7 @@ func (d *screen) isDark() bool {
 // shootSoon keeps a picture of what the last keys led to. Nothing is derived
 // from it but what a person sees.
 func (d *screen) shootSoon(name string) {
-	time.Sleep(700 * time.Millisecond)
+	time.Sleep(700 * time.Millisecond) // with a cursor that blinks the screen is never still
 	d.shoot(name)
 }
 
@@ -250,7 +250,7 @@ func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 		d.xdotool("windowsize", p.id, "900", "600") // Fyne may still be setting its own
 		return has(p)()
 	})
-	time.Sleep(1500 * time.Millisecond) // Fyne takes it with a later event
+	time.Sleep(1500 * time.Millisecond) // Fyne takes it with a later event, and shows that by nothing
 	p.close()
 	p.end()
 	p = d.open()
