@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,6 +91,11 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 	}
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
+	// The waits are over within 10 s, and each shall have its notification at once.
+	config := filepath.Join(d.Home(), ".config", "rollcall")
+	if err := errors.Join(os.MkdirAll(config, 0o700), os.WriteFile(filepath.Join(config, "config.toml"), []byte("[notifications]\npause = \"0s\"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	tray := p.command()
 	if err := tray.Start(); err != nil {
 		t.Fatal(err)

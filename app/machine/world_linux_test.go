@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,6 +47,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}
+	_ = flag.Set("test.parallel", "4") // the tests wait most of the time, each in a world of its own; the flag exists
 	code := m.Run()
 	if built != "" {
 		_ = os.RemoveAll(built)
@@ -71,13 +73,14 @@ var build = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// inside runs the test again in namespaces of its own, and reports whether it is there.
+// inside runs the test again in namespaces of its own, beside other tests, and reports whether it is there.
 func inside(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(stageKey) == asTest {
 		return true
 	}
 	sshtest.Require(t)
+	t.Parallel()
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET}
 	probe := exec.Command("true")
 	probe.SysProcAttr = attr

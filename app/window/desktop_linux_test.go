@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,24 +133,39 @@ func (p *process) end() {
 	}
 }
 
-// shoot keeps a picture of the screen and returns how many colours it has: a
-// window that has drawn nothing has few.
-func (d *screen) shoot(name string) int {
+// shoot keeps a picture of the screen.
+func (d *screen) shoot(name string) {
 	d.t.Helper()
 	if err := d.Screenshot(filepath.Join("..", "..", "build", "shots", name+".png")); err != nil {
 		d.t.Fatal(err)
 	}
-	img, err := d.Image()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	colors := map[color.RGBA]bool{}
-	for y := range img.Rect.Dy() {
-		for x := range img.Rect.Dx() {
-			colors[img.RGBAAt(x, y)] = true
+}
+
+// drawn waits until the window is drawn and keeps a picture of the screen: a window that has drawn nothing has few colours.
+func (d *screen) drawn(name string) {
+	d.t.Helper()
+	d.until("the window to be drawn", func() bool {
+		img, err := d.Image()
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		return coloursOf(img) > 150
+	})
+	d.shoot(name)
+}
+
+// coloursOf returns how many colours a picture has. With the race detector it would take seconds.
+//
+//go:norace
+func coloursOf(img *image.RGBA) int {
+	colours := map[[4]byte]bool{}
+	var last [4]byte
+	for i := 0; i+4 <= len(img.Pix); i += 4 {
+		if c := [4]byte(img.Pix[i:]); i == 0 || c != last {
+			colours[c], last = true, c
 		}
 	}
-	return len(colors)
+	return len(colours)
 }
 
 // isDark reports whether the middle of the window is dark.
@@ -178,7 +192,7 @@ func TestDesktopWindow(t *testing.T) {
 			d := newScreen(t, desktoptest.Options{Dark: dark})
 			p := d.open()
 			p.activate()
-			d.until("the window to be drawn", func() bool { return d.shoot("window-"+look) > 150 })
+			d.drawn("window-" + look)
 			d.key("F5")
 			p.hear("refreshed")
 			d.shootSoon("window-" + look)
@@ -267,7 +281,7 @@ func TestDesktopNoBusIsStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := d.open("FYNE_THEME=", "DBUS_SESSION_BUS_ADDRESS=", "PATH="+bin+":"+os.Getenv("PATH"))
-	d.until("the window to be drawn", func() bool { return d.shoot("window-without-bus") > 150 })
+	d.drawn("window-without-bus")
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +302,7 @@ func TestDesktopQueue(t *testing.T) {
 			d := newScreen(t, desktoptest.Options{Dark: c.dark, Size: image.Pt(1280*c.scale, 800*c.scale)})
 			p := d.open(askingVariable+"=1", fmt.Sprint("FYNE_SCALE=", c.scale))
 			p.activate()
-			d.until("the window to be drawn", func() bool { return d.shoot("queue-"+look) > 150 })
+			d.drawn("queue-" + look)
 			d.shootSoon("queue-" + look)
 			d.press(p, "a", "asks-0 allow []")
 			d.shootSoon("queue-" + look + "-danger")
