@@ -26,7 +26,7 @@ const (
 	lagMost = 10 * time.Second // until what changed is shown, on a busy machine
 	warmUp  = 8                // samples until all caches have their size
 	// leastSamples are taken however long that lasts.
-	leastSamples = 20
+	leastSamples = warmUp + 5
 	// recovery is for how long after a slow answer the core lets an agent rest.
 	recovery = 6 * time.Second
 	growth   = 8 << 20 // bytes that the heap may have grown by at the end
