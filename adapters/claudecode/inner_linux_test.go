@@ -38,11 +38,10 @@ func (w *fixture) startInside(dir string) proc.Process {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for range 5000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == comm {
 			return p
 		}
-		time.Sleep(time.Millisecond)
 	}
 	w.Fatal("the process did not get its name")
 	return proc.Process{}
