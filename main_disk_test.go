@@ -62,15 +62,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 			if err := d.Screenshot("build/shots/home-" + name + ".png"); err != nil {
 				t.Error(err)
 			}
-			p.until("the window's end", func() bool {
-				if len(p.windows()) == 0 {
-					return true
-				}
-				if err := d.Key(ctx, "alt+F4"); err != nil {
-					t.Fatal(err)
-				}
-				return false
-			})
+			p.closeWindow()
 			if !waits() {
 				t.Error("the tray is gone")
 			}
