@@ -33,6 +33,8 @@ BENCH_NOTE ?=
 # The tray's rows need root, Xvfb and the desktop build: BENCH_DESKTOP=build measures them too.
 BENCH_DESKTOP ?=
 SEED     ?= 1
+# Programs with the race detector wait 1 s before they exit. The tests start hundreds of them.
+export GORACE ?= atexit_sleep_ms=100
 GOLANGCI := $(BUILD)/tools/golangci-lint
 GOVULNCHECK := $(BUILD)/tools/govulncheck
 GOTESTSUM := $(BUILD)/tools/gotestsum
@@ -47,6 +49,11 @@ PORTABLE := . ./adapters/... ./proc/... ./app ./app/answer/... ./app/autostart .
 # window, notifications, the core's, git's and processes') start many processes or build the program: make test.
 FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapters/internal/jsonl ./adapters/internal/consistentread ./adapters/internal/dirstate \
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
+
+# The packages whose tests take longest, which start first.
+SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode . ./app
+# So many packages are tested at once: one more than there are processors, since many tests wait.
+AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 .PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
@@ -124,14 +131,15 @@ test-fast: ## the tests of packages that need little: no agents' stores, no buil
 test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what failed is said again at the end
 	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
 	$(GOTESTSUM) --format pkgname --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-report=$(BUILD)/reruns-go.txt \
-		--packages=./... -- -race -count=1 -tags $(DESKTOP),desktop -timeout 15m
+		--packages='$(SLOW) ./...' -- -race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left
-	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch ./app/keep
+	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
 
-stress: ## run STRESS percent (100) of the launches' stress tests: a thousand launches in a row, hundreds at once, pids given again
+stress: ## run STRESS percent (100) of the stress tests: a thousand launches in a row, hundreds at once, pids given again, 500 changes of each agent's files
 	ROLLCALL_STRESS=$(STRESS) go test -race -count=1 -tags faults -timeout 30m -run Stress -v ./app/launch
+	ROLLCALL_CACHE_STEPS=$$(($(STRESS) * 5)) go test -race -count=1 -timeout 30m -run CacheChangesNothing -v ./internal/corpus
 
 full-disk: ## leave the disk with the keeper's state full for FULLDISK (1h), and see everything that was due done once afterwards
 	ROLLCALL_FULL_DISK=$(FULLDISK) go test -count=1 -timeout 0 -run '^TestFullDisk$$' -v ./app/keep

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,12 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0")}
+	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
+	// The waits are over within 10 s, and each shall have its notification at once.
+	config := filepath.Join(d.Home(), ".config", "rollcall")
+	if err := errors.Join(os.MkdirAll(config, 0o700), os.WriteFile(filepath.Join(config, "config.toml"), []byte("[notifications]\npause = \"0s\"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	tray := p.command()
 	if err := tray.Start(); err != nil {
 		t.Fatal(err)
@@ -148,7 +154,10 @@ func TestAnswerFromTheDesktop(t *testing.T) {
 		if err := d.Key(ctx, "a"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // a key that comes too early begins the wait anew
+		// A key that comes too early begins the wait again.
+		for end := time.Now().Add(time.Second); len(daemon.Took()) != 2 && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
 		return len(daemon.Took()) == 2
 	})
 	if err := d.Screenshot(filepath.Join("build", "shots", "answered.png")); err != nil {

@@ -28,7 +28,7 @@ func TestAttention(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0")}
+	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx, env: append(append(d.Env(), adaptertest.Env(rec)...), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
 	registry := rec.Home + "/.claude/sessions/9652.json"
 	waits, err := os.ReadFile(registry)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer log.Close()
-			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1",
+			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log, env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0",
 				"XDG_CONFIG_HOME=" + disk.Path, "XDG_STATE_HOME=" + disk.Path, "XDG_CACHE_HOME=" + disk.Path, "XDG_DATA_HOME=" + disk.Path})}
 			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 			tray := p.command()
@@ -62,15 +62,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 			if err := d.Screenshot("build/shots/home-" + name + ".png"); err != nil {
 				t.Error(err)
 			}
-			p.until("the window's end", func() bool {
-				if len(p.windows()) == 0 {
-					return true
-				}
-				if err := d.Key(ctx, "alt+F4"); err != nil {
-					t.Fatal(err)
-				}
-				return false
-			})
+			p.closeWindow()
 			if !waits() {
 				t.Error("the tray is gone")
 			}

@@ -49,7 +49,7 @@ func (m *otherMachine) put(text string) {
 // block is the [[machine]] of the settings under a name.
 func (m *otherMachine) block(name string) string {
 	words := []string{strconv.Quote("env"), strconv.Quote("-i")}
-	for _, word := range append(adaptertest.Env(m.Recording), asProgram+"=1", "GORACE=exitcode=0", os.Args[0]) {
+	for _, word := range append(adaptertest.Env(m.Recording), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0", os.Args[0]) {
 		words = append(words, strconv.Quote(word))
 	}
 	return fmt.Sprintf("[[machine]]\nname = %q\nexec = [%s]\n", name, strings.Join(words, ", "))
@@ -83,7 +83,7 @@ func TestTrayFollowsMachines(t *testing.T) {
 	}
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, log: log, t: t, ctx: ctx,
-		env: append(append(d.Env(), adaptertest.Env(here)...), "HOME="+t.TempDir(), asProgram+"=1", "GORACE=exitcode=0")}
+		env: append(append(d.Env(), adaptertest.Env(here)...), "HOME="+t.TempDir(), asProgram+"=1", "GORACE=exitcode=0 atexit_sleep_ms=0")}
 	config := filepath.Join(d.Home(), ".config", "rollcall", "config.toml")
 	put := func(text string) {
 		t.Helper()

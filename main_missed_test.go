@@ -49,7 +49,7 @@ func TestLaunchesMissed(t *testing.T) {
 	}
 	defer log.Close()
 	p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
-		env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1", "XDG_STATE_HOME=" + state})}
+		env: slices.Concat(d.Env(), adaptertest.Env(rec), []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME=" + state})}
 	t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 	for run := range 3 {
 		tray := p.command()

@@ -37,7 +37,7 @@ func TestWindowCannotOpen(t *testing.T) {
 			}
 			defer log.Close()
 			p := &desktopProgram{Desktop: d, t: t, ctx: ctx, log: log,
-				env: slices.Concat(d.Env(), adaptertest.Env(rec), tt.env, []string{asProgram + "=1", "XDG_STATE_HOME=" + t.TempDir()})}
+				env: slices.Concat(d.Env(), adaptertest.Env(rec), tt.env, []string{asProgram + "=1", "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME=" + t.TempDir()})}
 			t.Cleanup(func() { keepertest.End(t, os.Args[0], p.env) })
 			tray := p.command()
 			if err := tray.Start(); err != nil {

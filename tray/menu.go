@@ -14,7 +14,8 @@ import (
 const (
 	// openBudget is the time that the menu may wait for fresh rows when it opens. Later rows appear in the open menu.
 	openBudget = 150 * time.Millisecond
-	// sameOpening is the time within which calls belong to one opening. Panels make up to three calls for each.
+	// sameOpening is the time after a call's return within which further calls belong to the same opening. Panels make up to three
+	// calls for each, one after another.
 	sameOpening = 300 * time.Millisecond
 	// openFor is the time for which a menu counts as open if the panel does not report that it was closed, as GTK panels
 	// do not.
@@ -43,7 +44,7 @@ type menu struct {
 	show    func(view) // set by start
 	last    model.Menu // the menu that is shown
 	open    time.Time  // the time until which the menu counts as open
-	opened  time.Time  // last opening
+	same    time.Time  // the time until which calls belong to the last opening
 	changed time.Time  // last call of show
 	later   *time.Timer
 
@@ -191,10 +192,11 @@ func (m *menu) view() view {
 func (m *menu) opening() {
 	m.mu.Lock()
 	now := m.now()
-	again := now.Sub(m.opened) < sameOpening
+	again := now.Before(m.same)
 	m.open = now.Add(openFor)
+	pending := m.open // while this call waits, all others belong to its opening
 	if !again {
-		m.opened = now
+		m.same = pending
 	}
 	m.render()
 	m.mu.Unlock()
@@ -215,6 +217,9 @@ func (m *menu) opening() {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.same.Equal(pending) { // else the menu was closed meanwhile
+		m.same = m.now().Add(sameOpening)
+	}
 	m.render()
 }
 
@@ -222,5 +227,5 @@ func (m *menu) opening() {
 func (m *menu) closed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.open, m.opened = time.Time{}, time.Time{}
+	m.open, m.same = time.Time{}, time.Time{}
 }

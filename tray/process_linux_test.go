@@ -59,7 +59,7 @@ func startTray(t *testing.T, snapshot *app.Snapshot, grace time.Duration, env ..
 	}
 	p := &trayProcess{t: t, stderr: &lockedBuffer{}, news: make(chan struct{}, 1), ended: make(chan struct{}), start: time.Now()}
 	p.cmd = exec.Command(self)
-	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, env...)
+	p.cmd.Env = append([]string{roleVariable + "=" + grace.String(), "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GORACE=atexit_sleep_ms=0"}, env...)
 	p.cmd.Stderr = p.stderr
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

@@ -145,7 +145,7 @@ func TestUnreadable(t *testing.T) {
 	copied := filepath.Join(w.home, "test")
 	w.check(os.WriteFile(copied, bin, 0o755))
 	cmd := exec.Command(copied)
-	cmd.Env = []string{"ROLLCALL_TEST_ROLE=discover", "HOME=" + w.home}
+	cmd.Env = []string{"ROLLCALL_TEST_ROLE=discover", "HOME=" + w.home, "GORACE=atexit_sleep_ms=0"}
 	cmd.Dir = "/"
 	cmd.Stderr = os.Stderr
 	if os.Geteuid() == 0 {

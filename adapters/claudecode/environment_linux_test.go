@@ -110,7 +110,7 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 	w.check(os.MkdirAll(dir, 0o755))
 	cmd := exec.Command(w.bin)
 	cmd.Dir = dir
-	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep"}, env...)
+	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep", "GORACE=atexit_sleep_ms=0"}, env...)
 	in, err := cmd.StdinPipe()
 	w.check(err)
 	w.check(cmd.Start())
@@ -119,13 +119,12 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for range 500 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == comm {
 			if args, err := w.table.Args(p.Identity); err == nil && len(args) > 0 {
 				return p
 			}
 		}
-		time.Sleep(2 * time.Millisecond)
 	}
 	w.Fatal("the process did not get its name")
 	return proc.Process{}
@@ -185,11 +184,11 @@ func (w *fixture) discover(q adapters.Query) (map[string]adapters.Session, adapt
 
 func ask(t testing.TB, a *Adapter, q adapters.Query) (map[string]adapters.Session, adapters.Roll, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	roll, err := a.Discover(ctx, q)
 	if ctx.Err() != nil {
-		t.Errorf("Discover took the whole 5 s")
+		t.Errorf("Discover took the whole 30 s")
 	}
 	byID := make(map[string]adapters.Session)
 	for _, s := range roll.Sessions {

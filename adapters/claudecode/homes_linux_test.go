@@ -30,11 +30,10 @@ func (w *fixture) elsewhere(home string, p proc.Process, n int, more map[string]
 func (w *fixture) end(p proc.Process) {
 	w.Helper()
 	w.check(syscall.Kill(p.PID, syscall.SIGKILL))
-	for range 5000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if !w.table.Alive(p.Identity) {
 			return
 		}
-		time.Sleep(time.Millisecond)
 	}
 	w.Fatalf("process %d does not end", p.PID)
 }

@@ -21,7 +21,7 @@ func (w *fixture) startInside(dir string) proc.Process {
 	w.check(os.MkdirAll(dir, 0o755))
 	cmd := exec.Command(w.bin)
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep"}
+	cmd.Env = []string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=sleep", "GORACE=atexit_sleep_ms=0"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	in, err := cmd.StdinPipe()
 	w.check(err)
@@ -38,11 +38,10 @@ func (w *fixture) startInside(dir string) proc.Process {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for range 5000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == comm {
 			return p
 		}
-		time.Sleep(time.Millisecond)
 	}
 	w.Fatal("the process did not get its name")
 	return proc.Process{}

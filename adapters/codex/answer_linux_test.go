@@ -211,6 +211,7 @@ var (
 )
 
 func TestAnswer(t *testing.T) {
+	t.Parallel() // it waits for the daemon
 	for _, tt := range []struct {
 		decision adapters.Decision
 		want     string
@@ -234,6 +235,7 @@ func TestAnswer(t *testing.T) {
 
 // A request that is not as the user saw it is not answered.
 func TestAnswerOfAnotherRequest(t *testing.T) {
+	t.Parallel() // it waits for the daemon
 	for name, now := range map[string]map[string]string{
 		"another command":        {"3": command("3", "touch y", "")},
 		"another folder":         {"3": strings.Replace(command("3", "touch x", ""), "/proj", "/other", 1)},
@@ -254,6 +256,7 @@ func TestAnswerOfAnotherRequest(t *testing.T) {
 }
 
 func TestAnswerRefused(t *testing.T) {
+	t.Parallel() // it waits for the daemon
 	r, a, s := waiting(t)
 	d := ask(t, r, map[string]string{"3": command("3", "touch x", "")})
 	shown := one(t, a, s)
@@ -290,6 +293,7 @@ func TestAnswerRefused(t *testing.T) {
 
 // Of several that answer at the same time one wins, and the others learn of it.
 func TestAnswerTogether(t *testing.T) {
+	t.Parallel() // it waits for the daemon
 	for range 20 {
 		r, a, s := waiting(t)
 		d := ask(t, r, map[string]string{"3": command("3", "touch x", "")})
@@ -315,6 +319,7 @@ func TestAnswerTogether(t *testing.T) {
 // What the daemon says after a request is resolved decides whether the answer counted, and not
 // that it is resolved: the other client's answer may have been first.
 func TestAnswerOvertaken(t *testing.T) {
+	t.Parallel() // it waits for the daemon
 	const accept, decline = `{"decision":"accept"}`, `{"decision":"decline"}`
 	for name, tt := range map[string]struct {
 		decision adapters.Decision
@@ -343,7 +348,7 @@ func TestAnswerOvertaken(t *testing.T) {
 		}, adapters.ErrUnconfirmed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // for those that the daemon leaves waiting
+			t.Parallel()
 			r, a, s := waiting(t)
 			d := ask(t, r, map[string]string{"3": command("3", "touch x", "")})
 			d.set(func() { tt.set(d) })
@@ -357,6 +362,7 @@ func TestAnswerOvertaken(t *testing.T) {
 
 // The end of a command proves nothing of a program that it started and that asked for itself.
 func TestAnswerForPart(t *testing.T) {
+	t.Parallel() // it waits for the daemon
 	for name, more := range map[string]string{
 		"a program of a command": `,"approvalId":"part"`, "a host": `,"networkApprovalContext":{"host":"example.com"}`,
 	} {
@@ -444,6 +450,7 @@ func TestAnswerQuestions(t *testing.T) {
 
 // TestReplyElsewhere: of two replies to one question the recorded one counted.
 func TestReplyElsewhere(t *testing.T) {
+	t.Parallel()
 	question := `"method":"` + asksUser + `",` + item + `,"questions":[{"id":"q1","header":"Colour","question":"Which?","options":[{"label":"Red"},{"label":"Blue"}]%s}]}`
 	for name, tt := range map[string]struct {
 		secret, first string
@@ -456,6 +463,7 @@ func TestReplyElsewhere(t *testing.T) {
 		"a secret one":   {secret: `,"isSecret":true`, slow: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r, a, s := waiting(t)
 			d := ask(t, r, map[string]string{"7": fmt.Sprintf(question, tt.secret)})
 			d.set(func() { d.first, d.slow = map[string]string{"7": tt.first}, tt.slow })

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 		discoverAsOther()
 		os.Exit(0)
 	}
+	_ = flag.Set("test.parallel", "8") // parallel tests only wait; the flag exists
 	os.Exit(m.Run())
 }
 
@@ -59,7 +61,7 @@ func double() {
 			}
 		case "run": // a command of the thread named by path
 			child := exec.Command("/proc/self/exe")
-			child.Env = []string{"CODEX_TEST_ROLE=command", "CODEX_THREAD_ID=" + path}
+			child.Env = []string{"CODEX_TEST_ROLE=command", "CODEX_THREAD_ID=" + path, "GORACE=atexit_sleep_ms=0"}
 			_, err = child.StdinPipe() // it ends with this process
 			if err == nil {
 				err = child.Start()
@@ -97,7 +99,7 @@ func startCodexIn(t *testing.T, folder string, env []string, args ...string) *co
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, args[1:]...)
-	cmd.Env = append([]string{"CODEX_TEST_ROLE=codex", "PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Env = append([]string{"CODEX_TEST_ROLE=codex", "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, env...)
 	cmd.Dir = folder
 	return runDouble(t, cmd)
 }

@@ -63,7 +63,7 @@ func TestWhoHoldsAThread(t *testing.T) {
 	sandbox.kill()
 	sandbox.cmd = exec.Command(sandbox.cmd.Path)
 	sandbox.cmd.Args = []string{"codex-linux-sandbox", "--", "sleep"}
-	sandbox.cmd.Env = []string{"CODEX_TEST_ROLE=codex"}
+	sandbox.cmd.Env = []string{"CODEX_TEST_ROLE=codex", "GORACE=atexit_sleep_ms=0"}
 	sandbox = runDouble(t, sandbox.cmd)
 	sandbox.do("open", rolloutPath(home, threadC))
 
@@ -263,7 +263,7 @@ func TestWithoutRights(t *testing.T) {
 	}
 	defer self.Close()
 	cmd.ExtraFiles = []*os.File{self}
-	cmd.Env = []string{"CODEX_TEST_ROLE=discover"}
+	cmd.Env = []string{"CODEX_TEST_ROLE=discover", "GORACE=atexit_sleep_ms=0"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	cmd.Stderr = os.Stderr

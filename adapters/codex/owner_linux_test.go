@@ -32,7 +32,7 @@ func TestOwnsProcess(t *testing.T) {
 				path := p.cmd.Path
 				p.kill()
 				p.cmd = exec.Command(path)
-				p.cmd.Args, p.cmd.Env = args, []string{"CODEX_TEST_ROLE=codex"}
+				p.cmd.Args, p.cmd.Env = args, []string{"CODEX_TEST_ROLE=codex", "GORACE=atexit_sleep_ms=0"}
 				p = runDouble(t, p.cmd)
 			}
 			p.do("read", "/dev/null") // runs by now

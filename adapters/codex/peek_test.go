@@ -266,11 +266,14 @@ func pack(t testing.TB, text string) []byte {
 // A compressed rollout says the same, under the same keys.
 func TestPeekCompressed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rollout.jsonl.zst")
-	peek := func(text string, n int) []adapters.Message {
+	store := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(path, pack(t, text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	peek := func(n int) []adapters.Message {
+		t.Helper()
 		m, err := New(adapters.Config{Home: t.TempDir()}).Peek(t.Context(), adapters.Session{Files: []string{path}}, n)
 		if err != nil {
 			t.Fatal(err)
@@ -278,18 +281,20 @@ func TestPeekCompressed(t *testing.T) {
 		return m
 	}
 	text := everything().text()
-	if d := cmp.Diff(peekAt(t, text, adapters.Session{}, 100), peek(text, 100)); d != "" {
+	store(text)
+	if d := cmp.Diff(peekAt(t, text, adapters.Session{}, 100), peek(100)); d != "" {
 		t.Errorf("(-plain +compressed):\n%s", d)
 	}
 	s := newScript(threadA, "0.169.0").prompt("first")
 	for i := range 90 { // more than is kept
 		s.answer(fmt.Sprint(i)).result("x", strings.Repeat("z", 1<<20))
 	}
-	m := peek(s.text(), 1000)
+	store(s.text())
+	m := peek(1000)
 	if last := m[len(m)-1]; last.Text != "89" || m[0].Key != "cut" || len(m) < 30 {
 		t.Errorf("%d messages from %+v to %+v", len(m), m[0], last)
 	}
-	if m := peek(s.text(), 5); len(m) != 5 || m[0].Text != "85" {
+	if m := peek(5); len(m) != 5 || m[0].Text != "85" {
 		t.Errorf("%v", gists(m))
 	}
 }

@@ -66,7 +66,7 @@ func TestChangingDatabase(t *testing.T) {
 		written <- err
 	}()
 	busy := 0
-	for range 60 {
+	for range 30 {
 		sessions, _, err := asked(t, a, adapters.Query{})
 		var p *adapters.Problem
 		if errors.As(err, &p) && p.Fix == "it is read again next time" {
@@ -78,7 +78,7 @@ func TestChangingDatabase(t *testing.T) {
 		}
 	}
 	close(stop)
-	if err := <-written; err != nil || busy > 30 {
+	if err := <-written; err != nil || busy > 15 {
 		t.Fatalf("%v, busy %d times", err, busy)
 	}
 	s.message(id, nowMillis()+5, userData, `{"type":"text","text":"the last words"}`)

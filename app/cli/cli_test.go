@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"io/fs"
 	"os"
@@ -25,6 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "12") // parallel tests only wait; the flag exists
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { removeBinary(); os.Exit(code) }))
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
 )
@@ -66,16 +65,13 @@ func TestGroup(t *testing.T) {
 	}
 	want := []string{"cc-opus", "cc-sonnet", "codex"}
 	var c compareJSON
-	for range 200 { // until they are done
+	eventually(t, "the end of their work", func() bool {
 		r = run(t, d, "compare", "g-00aa11", "--repo", repo, "--json")
 		if err := json.Unmarshal([]byte(r.out), &c); err != nil {
 			t.Fatalf("%v: %+v", err, r)
 		}
-		if strings.Count(r.out, `"insertions":2`) == 6 { // of each worktree, and of its file
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return strings.Count(r.out, `"insertions":2`) == 6 // of each worktree, and of its file
+	})
 	if len(c.Tries) != 3 || c.Base != "main" {
 		t.Fatalf("%+v", r)
 	}

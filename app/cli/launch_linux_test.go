@@ -108,12 +108,10 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("resume of a live one: %+v", r)
 	}
 	a.end()
-	for range 200 {
-		if r = run(t, d, "locks"); strings.Contains(r.out, "no folder is locked") {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "the end of the lock", func() bool {
+		r = run(t, d, "locks")
+		return strings.Contains(r.out, "no folder is locked")
+	})
 	if r.out != "no folder is locked\n" {
 		t.Errorf("after the end: %+v", r)
 	}

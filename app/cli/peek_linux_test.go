@@ -77,8 +77,8 @@ func TestPeekFollowsARealTranscript(t *testing.T) {
 			kind, uuid, time.Now().UTC().Format(time.RFC3339Nano), id, kind, uuid, content)
 	}
 	result := record("user", "u1", `[{"type":"tool_result","tool_use_id":"toolu_2b7652b13eed4168060c095b","content":"ok"}]`)
-	add(result[:100]) // a record in two pieces
-	time.Sleep(300 * time.Millisecond)
+	add(result[:100])                  // a record in two pieces
+	time.Sleep(300 * time.Millisecond) // it prints nothing for the first piece, so that there is nothing to wait for
 	add(result[100:])
 	next("result", `"state":"done"`, "touch q.txt")
 	add(record("user", "u2", `"what now?"`))

@@ -61,12 +61,10 @@ func TestStopOne(t *testing.T) {
 	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sh", "-c", "sleep 60; true")
 	d := withTable(claude(s))
 	var tree string
-	for range 100 { // until the shell has started its child
-		if tree = run(t, d, "stop", "on", "--dry-run").out; strings.Contains(tree, "sleep") {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "the shell's child", func() bool {
+		tree = run(t, d, "stop", "on", "--dry-run").out
+		return strings.Contains(tree, "sleep")
+	})
 	for _, part := range []string{
 		"Claude Code one  ~/one  working\n", fmt.Sprintf("  %d sh\n    ", s.Process.PID), " sleep\n", "  terminate (5s), then kill (2s)\n",
 	} {

@@ -53,12 +53,10 @@ func TestLaunchInWorktree(t *testing.T) {
 			continue
 		}
 		var text []byte
-		for range 1000 { // until the agent has written
-			if text, _ = os.ReadFile(filepath.Join(found[1], "readme")); strings.HasSuffix(string(text), "by \n") {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		eventually(t, "the agent's work", func() bool {
+			text, _ = os.ReadFile(filepath.Join(found[1], "readme"))
+			return strings.HasSuffix(string(text), "by \n")
+		})
 		if string(text) != c.starts+"do it\nby \n" {
 			t.Errorf("%s: the worktree has %q", name, text)
 		}

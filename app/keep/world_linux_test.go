@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,10 +41,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}
-	code := m.Run()
-	if built != "" {
-		_ = os.RemoveAll(built)
+	_ = flag.Set("test.parallel", "6") // the tests only wait, each in a world of its own; the flag exists
+	var err error
+	if built, err = os.MkdirTemp("", "rollcall-keep-"); err != nil {
+		fmt.Fprintln(os.Stderr, "keep:", err)
+		os.Exit(1)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(built)
 	os.Exit(code)
 }
 
@@ -54,13 +59,6 @@ var build = sync.OnceValues(func() (string, error) { return buildWith("headless,
 
 // buildWith builds the program with these tags, and returns its path.
 func buildWith(tags, cgo string) (string, error) {
-	if built == "" {
-		dir, err := os.MkdirTemp("", "rollcall-keep-")
-		if err != nil {
-			return "", err
-		}
-		built = dir
-	}
 	path := filepath.Join(built, "rollcall-"+cgo)
 	cmd := exec.Command("go", "build", "-tags", tags, "-ldflags", "-X main.version=1.2.3", "-o", path, "rollcall")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo)
@@ -110,9 +108,10 @@ func inWorldOf(t *testing.T, build func() (string, error)) *world {
 	return w
 }
 
-// enter runs the test in namespaces. It skips the test where that is not permitted; in CI it fails.
+// enter runs the test in namespaces, beside other tests. It skips the test where that is not permitted; in CI it fails.
 func enter(t *testing.T, build func() (string, error)) {
 	t.Helper()
+	t.Parallel()
 	flags := uintptr(unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET)
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: flags}
 	if os.Getuid() != 0 {
@@ -137,7 +136,7 @@ func enter(t *testing.T, build func() (string, error)) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=0")
-	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work)
+	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,6 +47,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}
+	_ = flag.Set("test.parallel", "4") // the tests wait most of the time, each in a world of its own; the flag exists
 	code := m.Run()
 	if built != "" {
 		_ = os.RemoveAll(built)
@@ -71,13 +73,14 @@ var build = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// inside runs the test again in namespaces of its own, and reports whether it is there.
+// inside runs the test again in namespaces of its own, beside other tests, and reports whether it is there.
 func inside(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(stageKey) == asTest {
 		return true
 	}
 	sshtest.Require(t)
+	t.Parallel()
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET}
 	probe := exec.Command("true")
 	probe.SysProcAttr = attr
@@ -100,7 +103,7 @@ func inside(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.timeout=5m", "-test.v="+fmt.Sprint(testing.Verbose()))
-	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "HOME=/tmp/here")
+	cmd.Env = append(os.Environ(), stageKey+"="+asInit, workKey+"="+work, "HOME=/tmp/here", "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
 	if err != nil {

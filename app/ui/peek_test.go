@@ -164,7 +164,7 @@ func TestConversationIsAskedAgainWhenTheSessionChanges(t *testing.T) {
 		time.Sleep(3 * peekPause)
 	}
 	w.publish(full())
-	time.Sleep(3 * peekPause)
+	time.Sleep(3 * peekPause) // no event shows that it does not ask
 	if n := asked(); n != before {
 		t.Errorf("asked %d times more, though nothing changed", n-before)
 	}

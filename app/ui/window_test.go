@@ -390,8 +390,8 @@ func TestManySnapshotsAtOnce(t *testing.T) {
 		last = many(20 + i)
 		w.core.publish(last)
 	}
-	time.Sleep(50 * time.Millisecond)
-	if n := len(w.queue); n > 8 { // one of each feed
+	time.Sleep(50 * time.Millisecond) // no event shows that no feed queues more
+	if n := len(w.queue); n > 8 {     // one of each feed
 		t.Errorf("%d tasks wait for the UI goroutine", n)
 	}
 	w.until("the last snapshot", func() bool { return w.ui.sessions.view.snapshot == last })

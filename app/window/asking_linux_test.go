@@ -88,8 +88,8 @@ func (a *askingAgent) snapshot() *app.Snapshot {
 		id := fmt.Sprint("asks-", i)
 		x := adapters.Session{ID: id, Agent: adapters.ClaudeCode, Status: adapters.Working, CWD: "/home/dev/projects/shop", Title: "Deploy part " + fmt.Sprint(i),
 			Evidence: "made up", LastActivityAt: time.Now().Add(-time.Minute)}
-		if a.asks[id] != nil {
-			x.Status, x.WaitingFor = adapters.Waiting, adapters.ForPermission
+		if r := a.asks[id]; r != nil { // the times sort it alike before and after its request is read
+			x.Status, x.WaitingFor, x.LastActivityAt = adapters.Waiting, adapters.ForPermission, r.AskedAt
 		}
 		s.Own = append(s.Own, app.Session{Session: x})
 	}

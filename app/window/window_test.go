@@ -127,7 +127,7 @@ func TestNoDisplay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = []string{roleVariable + "=window", "HOME=" + home, "XDG_RUNTIME_DIR=" + home, c.env}
+			cmd.Env = []string{roleVariable + "=window", "HOME=" + home, "XDG_RUNTIME_DIR=" + home, "GORACE=atexit_sleep_ms=0", c.env}
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || exit.ExitCode() != 1 {

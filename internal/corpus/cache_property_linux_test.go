@@ -31,10 +31,10 @@ var stores = map[adapters.Name][]string{
 }
 
 // TestCacheChangesNothing: whatever happens to the agents' files between two questions, the answer with the cache
-// is the answer without it. ROLLCALL_CACHE_STEPS is the number of changes for each agent, and ROLLCALL_CACHE_SEED
-// repeats the changes of an earlier run.
+// is the answer without it. ROLLCALL_CACHE_STEPS is the number of changes for each agent (make stress: 500), and
+// ROLLCALL_CACHE_SEED repeats the changes of an earlier run.
 func TestCacheChangesNothing(t *testing.T) {
-	steps := cacheSteps(150)
+	steps := cacheSteps(50)
 	for _, name := range []adapters.Name{adapters.ClaudeCode, adapters.Codex, adapters.OpenCode, adapters.Pi, adapters.PiRust} {
 		t.Run(string(name), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "corpus")

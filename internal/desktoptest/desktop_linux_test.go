@@ -54,7 +54,7 @@ func showTray() {
 func startTray(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(d.Env(), roleVariable+"=tray")
+	cmd.Env = append(d.Env(), roleVariable+"=tray", "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

@@ -196,7 +196,7 @@ func TestNoPermission(t *testing.T) {
 	bin := filepath.Join(w.home, "test")
 	w.check(exec.Command("install", "-m", "755", self, bin).Run())
 	cmd := exec.Command(bin)
-	cmd.Env = []string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=discover"}
+	cmd.Env = []string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=discover", "GORACE=atexit_sleep_ms=0"}
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}

@@ -236,7 +236,7 @@ func (w *fixture) start(name adapters.Name, dir string, env ...string) (proc.Pro
 		cmd = exec.Command(w.inside[0], append(w.inside[1:], bin)...)
 	}
 	cmd.Dir = dir
-	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=pi"}, env...)
+	cmd.Env = append([]string{"HOME=" + w.home, "ROLLCALL_TEST_ROLE=pi", "GORACE=atexit_sleep_ms=0"}, env...)
 	in, err := cmd.StdinPipe()
 	w.check(err)
 	out, err := cmd.StdoutPipe()
@@ -263,7 +263,7 @@ func (w *fixture) start(name adapters.Name, dir string, env ...string) (proc.Pro
 // moment after the exec that its parent sees.
 func (w *fixture) toolRuns(pid int) {
 	w.Helper()
-	for range 1000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		rows, err := w.table.List(w.Context())
 		w.check(err)
 		for _, row := range rows {
@@ -271,7 +271,6 @@ func (w *fixture) toolRuns(pid int) {
 				return
 			}
 		}
-		time.Sleep(time.Millisecond)
 	}
 	w.Fatal("the tool doesn't run")
 }

@@ -182,7 +182,7 @@ func asNobody(t *testing.T, path string) string {
 	}
 	defer self.Close()
 	cmd.ExtraFiles = []*os.File{self}
-	cmd.Env = []string{"SQLITERO_ROLE=reader", "HOME=/"}
+	cmd.Env = []string{"SQLITERO_ROLE=reader", "HOME=/", "GORACE=atexit_sleep_ms=0"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	var errs strings.Builder
