@@ -250,6 +250,26 @@ func (p *process) close() {
 	})
 }
 
+// TestDesktopClosedTwice: a window that is closed again before it has taken the first request ends, too.
+func TestDesktopClosedTwice(t *testing.T) {
+	d := newScreen(t, desktoptest.Options{})
+	p := d.open()
+	p.activate()
+	d.drawn("window-closed-twice")
+	signal := func(s syscall.Signal) {
+		t.Helper()
+		if err := p.cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal(syscall.SIGSTOP) // so that it finds both requests at once
+	d.xdotool("key", "alt+F4")
+	d.xdotool("key", "alt+F4")
+	time.Sleep(100 * time.Millisecond) // for the window manager, which shows by nothing that it has passed them on
+	signal(syscall.SIGCONT)
+	p.end()
+}
+
 func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 	d := newScreen(t, desktoptest.Options{})
 	has := func(p *process) func() bool {

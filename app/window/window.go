@@ -87,6 +87,8 @@ func Run(ctx context.Context, core Core, o Options) error {
 			fmt.Fprintln(os.Stderr, "rollcall: cannot store the window's size:", err)
 		}
 		content.Close() // before Fyne's loop ends: nothing may be run on it later
+		// Fyne 2.8.1 forgets that the window closes if it is asked to once more before the loop's next step, and runs on.
+		a.Driver().Quit()
 	})
 	ended := make(chan error, 1)
 	a.Lifecycle().SetOnStarted(func() {
