@@ -376,6 +376,7 @@ func TestAnswerRacesOpenClaw(t *testing.T) {
 		// The gateway lets a request wait only if another client can show it.
 		shows := q.dial("approvals", "exec-approvals")
 		defer shows.close()
+		go shows.passOver(t.Context())
 		other := q.dial() // the user in the gateway's own interface
 		defer other.close()
 		x := &racer{s: s, prefix: "../", ask: q.ask, rests: q.rests}

@@ -146,6 +146,16 @@ func (g *Gateway) dialWith(ctx context.Context, caps []string, scopes ...string)
 
 func (c *gatewayClient) close() { _ = c.conn.Close(websocket.StatusNormalClosure, "") } // nothing was promised
 
+// passOver reads all events until the connection is closed: the gateway closes connections whose clients don't. No request can be made with
+// it meanwhile.
+func (c *gatewayClient) passOver(ctx context.Context) {
+	for {
+		if _, _, err := c.conn.Read(ctx); err != nil {
+			return
+		}
+	}
+}
+
 // call makes a request and waits for its answer; events are passed over.
 func (c *gatewayClient) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	return c.callWithin(ctx, 30*time.Second, method, params)
