@@ -117,6 +117,8 @@ type Notifier struct {
 
 	callbacks sync.WaitGroup // calls of Reported and of the taken functions of Say
 
+	troubles chan error // receives the first error of report; nil: nothing does
+
 	mu      sync.Mutex
 	lastErr error
 }
@@ -219,6 +221,12 @@ func (n *Notifier) report(err error) {
 	before := n.lastErr
 	n.lastErr = err
 	n.mu.Unlock()
+	if err != nil {
+		select {
+		case n.troubles <- err:
+		default:
+		}
+	}
 	switch {
 	case err == nil && before != nil:
 		n.opts.Log.Info("notifications are delivered again")

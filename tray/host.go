@@ -88,8 +88,7 @@ func (h *host) update() (missing string) {
 	if err := h.call(watcher, "org.freedesktop.DBus.Properties.GetAll", watcherName).Store(&values); err != nil {
 		return ""
 	}
-	// A watcher without this property counts as a host.
-	if there, ok := values["IsStatusNotifierHostRegistered"].Value().(bool); ok && !there {
+	if !hasHost(values) {
 		return ""
 	}
 	items, _ := values["RegisteredStatusNotifierItems"].Value().([]string)
@@ -101,6 +100,36 @@ func (h *host) update() (missing string) {
 		h.opts.shown(h.program(owner))
 	}
 	return ""
+}
+
+// hasHost reports whether a watcher with these properties has a host. One that does not say so counts as a host.
+func hasHost(values map[string]dbus.Variant) bool {
+	there, ok := values["IsStatusNotifierHostRegistered"].Value().(bool)
+	return there || !ok
+}
+
+// HasHost reports whether the desktop shows tray icons. It returns an error if the session bus cannot be asked.
+func HasHost(ctx context.Context) (bool, error) {
+	if !haveBus(os.Getenv(busVariable), fmt.Sprintf("/run/user/%d", os.Getuid())) {
+		return false, ErrNoBus
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	conn, err := dbus.ConnectSessionBus(dbus.WithContext(ctx))
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", ErrNoBus, err)
+	}
+	defer conn.Close()
+	h := &host{ctx: ctx, own: conn}
+	var owned bool
+	if err := h.call(conn.BusObject(), "org.freedesktop.DBus.NameHasOwner", watcherName).Store(&owned); err != nil || !owned {
+		return false, err
+	}
+	var values map[string]dbus.Variant
+	if err := h.call(conn.Object(watcherName, watcherPath), "org.freedesktop.DBus.Properties.GetAll", watcherName).Store(&values); err != nil {
+		return false, err
+	}
+	return hasHost(values), nil
 }
 
 // listed reports whether a watcher's items contain one of the connection with these names. Watchers write an item as a

@@ -16,6 +16,7 @@ import (
 	"rollcall/app/ui"
 	"rollcall/app/window"
 	"rollcall/assets"
+	"rollcall/notify"
 )
 
 // windowDays is how far back the window lists stopped sessions.
@@ -53,8 +54,14 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	if alone {
 		p.serve(keeping, &running)
 	}
-	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch, Queue: o.Queue,
+	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch, Queue: o.Queue, Introduce: true,
 		Instance: own, Icon: assets.App, Content: p.content()})
+}
+
+// testNotification sends a notification as the tray does. Do not disturb does not hold it back.
+func (p *parts) testNotification(ctx context.Context) error {
+	return notify.SendOne(ctx, notify.Options{Icon: assets.App, Log: p.log},
+		notify.Text{Title: "Rollcall can notify you", Body: "This is a test. A notification like this one tells you when an agent needs you or has ended."})
 }
 
 // content returns what the window shows besides the sessions.
@@ -63,6 +70,8 @@ func (p *parts) content() ui.Options {
 	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices,
 		Autostart: &autostart.Tray, Version: p.deps.Version.Version, Answers: p.answers()}
 	o.Shower = p.shower()
+	o.TestNotification = p.testNotification
+	o.TrayHint = trayHint
 	var err error
 	if p.deps.Quiet != nil {
 		if o.Quiet, err = p.deps.Quiet(); err != nil {

@@ -3,6 +3,7 @@
 package desktop
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -26,5 +27,17 @@ func TestWindowFailure(t *testing.T) {
 		if !strings.Contains(text.Body, tt.want) || !strings.Contains(text.Body, "rollcall list") || text.Title == "" {
 			t.Errorf("%s: %+v", name, text)
 		}
+	}
+}
+
+// TestMissingPanel: what is missing for the tray's icon, by desktop.
+func TestMissingPanel(t *testing.T) {
+	for desktop, want := range map[string]string{"GNOME": "gnome-shell-extension-appindicator", "ubuntu:GNOME": "AppIndicator", "XFCE": "No panel here", "": "No panel here"} {
+		if got := missingPanel(func(string) string { return desktop }, nil); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", desktop, got)
+		}
+	}
+	if got := missingPanel(func(string) string { return "" }, errors.New("session bus: no address")); !strings.Contains(got, "session bus: no address") {
+		t.Error(got)
 	}
 }

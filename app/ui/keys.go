@@ -27,6 +27,8 @@ func (u *UI) focusPage() {
 		u.host.Focus(u.queue.list)
 	case u.page == pageSearch:
 		u.host.Focus(u.search.entry)
+	case u.page == pageIntroduction:
+		u.host.Focus(u.welcome.done)
 	case u.page == pageLaunch && !u.launch.prompt.Hidden:
 		u.host.Focus(u.launch.prompt)
 	default:
@@ -45,6 +47,10 @@ func (u *UI) typedKey(ev *fyne.KeyEvent) {
 	case fyne.KeyEscape:
 		if u.host.Sheet != nil {
 			u.host.Sheet.Close()
+			return
+		}
+		if u.page == pageIntroduction {
+			u.open(pageSessions)
 			return
 		}
 		u.sessions.clearFilter()

@@ -67,7 +67,7 @@ func newSettingsPage(u *UI) *settingsPage {
 	}
 	rows = append(rows, widgets.NewHeading("Updates"))
 	rows = append(rows, p.updates()...)
-	rows = append(rows, widgets.Pad(10, 0, 0, 0, widgets.Flow(reset)), widgets.Pad(0, 0, 6, 6, p.saved),
+	rows = append(rows, widgets.Pad(10, 0, 0, 0, widgets.Flow(reset, u.host.NewButton("Introduction…", nil, u.ShowIntroduction))), widgets.Pad(0, 0, 6, 6, p.saved),
 		widgets.Hint("The settings are in "+short(u.options.Live.Path())+". Comments and other settings in the file stay as they are."))
 	p.scroll = widgets.Page(620, widgets.Rows(6, rows...))
 	p.content = container.NewStack(p.scroll)

@@ -74,6 +74,10 @@ type Options struct {
 	Answers *answer.Answers
 	// Quiet stores do not disturb; nil: the window does not offer it.
 	Quiet *quiet.Quiet
+	// TestNotification shows a notification, and returns why that failed; nil: the window does not offer it.
+	TestNotification func(ctx context.Context) error
+	// TrayHint returns how the tray's icon becomes visible on this desktop; empty: nothing is missing. It may be nil.
+	TrayHint func(ctx context.Context) string
 	// History returns the sessions that were active since, with what they used; zero: all. If it is nil, the agents
 	// are asked.
 	History func(ctx context.Context, since time.Time) *app.Snapshot
@@ -103,6 +107,7 @@ type UI struct {
 	search   *searchPage
 	usage    *usagePage
 	settings *settingsPage
+	welcome  *introduction
 
 	content *fyne.Container
 	pages   *fyne.Container
@@ -125,8 +130,9 @@ const (
 	pageLocks
 	pageSearch
 	pageUsage
-	pageQueue    // its tab is the first
-	pageSettings // without a tab: the menu opens it
+	pageQueue        // its tab is the first
+	pageSettings     // without a tab: the menu opens it
+	pageIntroduction // without a tab: the first window shows it, and the settings open it
 )
 
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
@@ -161,7 +167,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.search = newSearchPage(u)
 	u.usage = newUsagePage(u)
 	u.settings = newSettingsPage(u)
-	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content, u.queue.content, u.settings.content)
+	u.welcome = newIntroduction(u)
+	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content, u.queue.content, u.settings.content, u.welcome.content)
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
@@ -192,6 +199,8 @@ func (u *UI) form() *container.Scroll {
 		return u.launch.scroll
 	case pageSettings:
 		return u.settings.scroll
+	case pageIntroduction:
+		return u.welcome.scroll
 	}
 	return nil
 }
@@ -311,6 +320,7 @@ func (u *UI) apply(v *view) {
 	u.showTop(v.snapshot)
 	u.sessions.apply(v)
 	u.agents.apply(v.snapshot)
+	u.welcome.apply(v.snapshot)
 	u.launch.apply(v.snapshot)
 	u.queue.apply()
 }
@@ -362,6 +372,8 @@ func (u *UI) open(page int) {
 		u.queue.request.opened()
 	case pageSettings:
 		u.settings.look()
+	case pageIntroduction:
+		u.welcome.opened()
 	}
 }
 

@@ -34,11 +34,12 @@ type size struct {
 	Height float32 `json:"height"`
 }
 
-// lastSize returns the size that the window had at its last end. It renames a file that it cannot parse.
-func lastSize() fyne.Size {
+// lastSize returns the size that the window had at its last end; first reports that no window of this user has ended yet. It renames a file
+// that it cannot parse.
+func lastSize() (last fyne.Size, first bool) {
 	dir, err := store.StatePath()
 	if err != nil {
-		return defaultSize
+		return defaultSize, false
 	}
 	path := filepath.Join(dir, sizeFile)
 	data, err := bounded.In(dir, bounded.ReadLimit, func(context.Context) ([]byte, error) {
@@ -54,17 +55,17 @@ func lastSize() fyne.Size {
 		if !errors.Is(err, os.ErrNotExist) {
 			fmt.Fprintln(os.Stderr, "rollcall:", err)
 		}
-		return defaultSize
+		return defaultSize, errors.Is(err, os.ErrNotExist)
 	}
 	var s size
 	if err := json.Unmarshal(data, &s); err != nil {
 		aside := path + ".damaged"
 		fmt.Fprintf(os.Stderr, "rollcall: cannot read the window's size: %s is damaged (%v); it was renamed to %s\n", path, err, aside)
 		_ = os.Rename(path, aside)
-		return defaultSize
+		return defaultSize, false
 	}
 	got := fyne.NewSize(s.Width, s.Height)
-	return got.Max(leastSize).Min(mostSize)
+	return got.Max(leastSize).Min(mostSize), false
 }
 
 // storeSize writes the size for the next start. It replaces the file as a whole, or leaves it as it was.

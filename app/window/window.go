@@ -40,6 +40,8 @@ type Options struct {
 	Session string // open at this session: its id, or an unambiguous start of it
 	Launch  bool   // open the launch page
 	Queue   bool   // open the page of what waits, at the request of Session if that is set
+	// Introduce opens the introduction in the first window of this user, unless it opens something that was asked for.
+	Introduce bool
 	// Instance receives the requests of processes that are started later: to raise the window, to show a session, or to
 	// open the launch page. It may be nil. Run does not close it.
 	Instance *instance.Instance
@@ -74,9 +76,13 @@ func Run(ctx context.Context, core Core, o Options) error {
 	win.SetPadded(false)
 	win.SetContent(content.Content())
 	win.SetMaster()
-	win.Resize(lastSize())
+	last, first := lastSize()
+	win.Resize(last)
 	win.CenterOnScreen()
 	receive(content, instance.Message{Verb: verb(o), Session: o.Session})
+	if o.Introduce && first && o.Session == "" && verb(o) == instance.Show {
+		content.ShowIntroduction()
+	}
 
 	coreCtx, cancel := context.WithCancel(ctx)
 	defer cancel()

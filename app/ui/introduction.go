@@ -1,0 +1,153 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"rollcall/app"
+	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
+)
+
+// introduction is the page that the first window shows: what was found, what is never touched, and whether the desktop shows
+// notifications and the tray's icon. It is used on Fyne's goroutine only.
+type introduction struct {
+	ui      *UI
+	content *fyne.Container
+	scroll  *container.Scroll
+	found   *fyne.Container
+	shown   string // what found shows
+	test    *widgets.Button
+	result  *fyne.Container // of the test notification
+	hint    *fyne.Container // how the tray's icon becomes visible
+	done    *widgets.Button
+}
+
+// neverTouched is what people ask before they let a program read their agents' files.
+var neverTouched = []string{
+	"The files and settings of your agents are read, never written, and no hooks are needed.",
+	"Sessions are not copied: the agents are asked each time.",
+	"Nothing is stopped, answered or removed unless you say so.",
+	"Nothing is sent anywhere, and no port is opened, unless you configure it.",
+}
+
+func newIntroduction(u *UI) *introduction {
+	p := &introduction{ui: u, found: widgets.Rows(-4), result: container.NewStack(), hint: widgets.Rows(2)}
+	rows := []fyne.CanvasObject{
+		widgets.Headline("Welcome to Rollcall"),
+		widgets.Paragraph("Here and in the tray you see which of your coding agents works, which needs you and which is done.", widget.MediumImportance),
+		widgets.NewHeading("Found on this machine"), p.found,
+		widgets.NewHeading("What Rollcall never does"),
+	}
+	never := widgets.Rows(-4)
+	for _, text := range neverTouched {
+		never.Add(widgets.Sentence("done", widgets.ColorGood, text))
+	}
+	rows = append(rows, never)
+	if u.options.TestNotification != nil {
+		p.test = u.host.NewButton("Send a test notification", nil, p.try)
+		rows = append(rows, widgets.NewHeading("Notifications"),
+			widgets.Paragraph("You are told when an agent needs you, and when its process really ends. The settings say what else, and when not.", widget.MediumImportance),
+			widgets.Flow(p.test), p.result)
+	}
+	p.done = u.host.NewButton("Show my sessions", nil, func() { u.open(pageSessions) })
+	p.done.Importance = widget.HighImportance
+	more := u.host.NewButton("Settings…", nil, func() { u.open(pageSettings) })
+	p.scroll = widgets.Page(620, widgets.Rows(2, append(rows, p.hint)...))
+	actions := widgets.Rows(0, widget.NewSeparator(), widgets.Readable(620, widgets.Pad(10, 10, 0, 0, widgets.Flow(p.done, more))))
+	p.content = container.NewBorder(nil, actions, nil, nil, p.scroll)
+	return p
+}
+
+// ShowIntroduction opens the page for those who start Rollcall for the first time.
+func (u *UI) ShowIntroduction() { u.open(pageIntroduction) }
+
+// opened reads what the page shows beside the agents.
+func (p *introduction) opened() {
+	p.apply(p.ui.sessions.view.snapshot)
+	if p.ui.options.TrayHint == nil {
+		return
+	}
+	go func() {
+		text := p.ui.options.TrayHint(p.ui.ctx)
+		p.ui.post(func() {
+			p.hint.Objects = nil
+			if text != "" {
+				p.hint.Objects = []fyne.CanvasObject{widgets.NewHeading("The icon in the tray"), widgets.Warning(text)}
+			}
+			p.content.Refresh()
+		})
+	}()
+}
+
+// apply shows which agents were found, and where.
+func (p *introduction) apply(s *app.Snapshot) {
+	if p.ui.page != pageIntroduction {
+		return
+	}
+	var missing, texts []string
+	var rows []fyne.CanvasObject
+	for _, h := range append(append([]app.Health{}, s.Adapters...), s.LeftOut.Adapters...) {
+		if h.State == app.Absent {
+			missing = append(missing, present.AgentName(h.Name))
+			continue
+		}
+		icon, state, color := stateText(h)
+		if h.State == app.OK {
+			state = foundText(&h)
+		}
+		if h.State == app.Failed {
+			state = "could not be read completely: the page Agents has the reason"
+		}
+		rows = append(rows, widgets.Sentence(icon, color, present.AgentName(h.Name)+": "+state))
+		texts = append(texts, string(h.Name), state)
+	}
+	switch {
+	case len(rows) == 0 && pending(s):
+		rows = append(rows, widgets.Hint("Looking for agents…"))
+	case len(rows) == 0:
+		rows = append(rows, widgets.Hint("No coding agent was found yet. The page Launch… shows how to install one; it is found as soon as it has run."))
+	case len(missing) > 0:
+		rows = append(rows, widgets.Hint("Not found: "+join(missing)+"."))
+	}
+	if shown := strings.Join(append(texts, missing...), "\n"); p.shown != shown || len(p.found.Objects) == 0 {
+		p.shown = shown
+		p.found.Objects = rows
+		p.content.Refresh()
+	}
+}
+
+// foundText says what was found of an agent, and where.
+func foundText(h *app.Health) string {
+	text := fmt.Sprintf("%d recent %s", h.Sessions, plural(h.Sessions, "session", "sessions"))
+	if len(h.LookedIn) > 0 {
+		text += ", in " + present.Cut(short(h.LookedIn[0]), 80)
+	}
+	return text
+}
+
+// try shows a test notification. It returns at once.
+func (p *introduction) try() {
+	p.test.Disable()
+	p.say(widgets.Hint("Asking the desktop…"))
+	go func() {
+		err := p.ui.options.TestNotification(p.ui.ctx)
+		p.ui.post(func() {
+			p.test.Enable()
+			if err != nil {
+				p.say(widgets.Failure(sentence(errorText(err))))
+				return
+			}
+			p.say(widgets.Success("The desktop has taken it. If you don't see it, “do not disturb” may be on."))
+		})
+	}()
+}
+
+func (p *introduction) say(o fyne.CanvasObject) {
+	p.result.Objects = []fyne.CanvasObject{o}
+	p.content.Refresh()
+}
