@@ -79,10 +79,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 	last, first := lastSize()
 	win.Resize(last)
 	win.CenterOnScreen()
-	receive(content, instance.Message{Verb: verb(o), Session: o.Session})
-	if o.Introduce && first && o.Session == "" && verb(o) == instance.Show {
-		content.ShowIntroduction()
-	}
+	open(content, &o, first)
 
 	coreCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,6 +114,14 @@ func Run(ctx context.Context, core Core, o Options) error {
 	a.Run()
 	cancel()
 	return coreError(ended)
+}
+
+// open opens the page that was asked for, in a first window the introduction.
+func open(content *ui.UI, o *Options, first bool) {
+	receive(content, instance.Message{Verb: verb(*o), Session: o.Session})
+	if o.Introduce && first && o.Session == "" && verb(*o) == instance.Show {
+		content.ShowIntroduction()
+	}
 }
 
 // show shows the window for the first time. It returns ErrDisplay if the display cannot be opened, where Fyne panics, and ErrOpenGL
