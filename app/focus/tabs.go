@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rollcall/proc"
+	"rollcall/proc/localsocket"
 )
 
 // selectTab adds the step that selects the tab of a place, in a terminal that takes orders (kitty, WezTerm). It reports whether there
@@ -54,11 +55,11 @@ func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string,
 	if !ok {
 		return terminal, "", nil
 	}
-	if owner, err := peerOf(ctx, socket); err != nil || owner != terminal.PID {
+	if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != terminal.PID {
 		return terminal, "", nil
 	}
 	return terminal, fmt.Sprintf("select window %d of kitty", window), func(ctx context.Context) error {
-		if owner, err := peerOf(ctx, socket); err != nil || owner != terminal.PID {
+		if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != terminal.PID {
 			return errOther
 		}
 		program := "kitten"
@@ -75,10 +76,10 @@ func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string,
 func (r *request) inWezTerm(ctx context.Context, p *Place) (proc.Identity, string, func(context.Context) error) {
 	socket := p.vars["WEZTERM_UNIX_SOCKET"]
 	pane, err := strconv.ParseUint(p.vars["WEZTERM_PANE"], 10, 31)
-	if socket == "" || err != nil || checkSocket(socket) != nil {
+	if socket == "" || err != nil || localsocket.Check(socket) != nil {
 		return proc.Identity{}, "", nil
 	}
-	owner, err := peerOf(ctx, socket)
+	owner, err := localsocket.Listener(ctx, socket)
 	if err != nil {
 		return proc.Identity{}, "", nil
 	}
@@ -87,7 +88,7 @@ func (r *request) inWezTerm(ctx context.Context, p *Place) (proc.Identity, strin
 		return proc.Identity{}, "", nil
 	}
 	return terminal, fmt.Sprintf("select pane %d of WezTerm", pane), func(ctx context.Context) error {
-		if owner, err := peerOf(ctx, socket); err != nil || owner != terminal.PID {
+		if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != terminal.PID {
 			return errOther
 		}
 		_, err := r.run(ctx, map[string]string{"WEZTERM_UNIX_SOCKET": socket}, "wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", strconv.FormatUint(pane, 10))

@@ -5,11 +5,12 @@ import (
 	"strconv"
 
 	"rollcall/proc"
+	"rollcall/proc/localsocket"
 )
 
 // clientsOf returns the pids of the tmux clients that show the pane of a place: those whose active pane it is.
 func (f *Finder) clientsOf(ctx context.Context, p *Place, server proc.Identity) ([]int, error) {
-	if err := checkSocket(p.Tmux); err != nil {
+	if err := localsocket.Check(p.Tmux); err != nil {
 		return nil, err
 	}
 	panes, err := f.tmuxLines(ctx, p.Tmux, "list-panes", "-a", "-F", "#{pid} #{pane_id} #{pane_pid}")

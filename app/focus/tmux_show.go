@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rollcall/proc"
+	"rollcall/proc/localsocket"
 )
 
 // tmuxPane is a pane with its window and session.
@@ -29,7 +30,7 @@ type tmuxClient struct {
 
 // showInTmux adds what shows the pane of a place: a client is switched to the pane, and its window is raised.
 func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity, nested int) {
-	if err := checkSocket(p.Tmux); err != nil {
+	if err := localsocket.Check(p.Tmux); err != nil {
 		r.plan.Note = "it runs in tmux, whose socket can't be used: " + err.Error()
 		return
 	}
@@ -187,7 +188,7 @@ func (r *request) tmuxDo(ctx context.Context, socket string, server proc.Identit
 	if now, err := r.table.Find(server.PID); err != nil || now.Identity != server {
 		return errors.New("that tmux server has ended")
 	}
-	if err := checkSocket(socket); err != nil {
+	if err := localsocket.Check(socket); err != nil {
 		return err
 	}
 	_, err := r.tmuxLines(ctx, socket, args...)

@@ -1,4 +1,4 @@
-package focus
+package localsocket
 
 import "golang.org/x/sys/unix"
 

@@ -1,0 +1,61 @@
+//go:build linux || darwin
+
+package localsocket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Check returns an error unless a socket belongs to this user, in a folder in which no other user can replace it. The error names the path.
+func Check(path string) error {
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("%s is no absolute path", path)
+	}
+	socket, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	stat, ok := socket.Sys().(*syscall.Stat_t)
+	others := folder.Mode().Perm()&0o022 != 0 && folder.Mode()&fs.ModeSticky == 0
+	if socket.Mode()&fs.ModeSocket == 0 || !ok || int(stat.Uid) != os.Geteuid() || others {
+		return fmt.Errorf("%s is not a socket of yours alone", path)
+	}
+	return nil
+}
+
+// Listener connects to a socket and returns the pid of the process that listens on it. A name that begins with "@" is an abstract one. It
+// returns after two seconds at most.
+func Listener(ctx context.Context, path string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close() }()
+	unix, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0, errors.New("not a local socket")
+	}
+	raw, err := unix.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	pid := 0
+	var failed error
+	if err := raw.Control(func(fd uintptr) { pid, failed = peerPID(int(fd)) }); err != nil {
+		return 0, err
+	}
+	return pid, failed
+}
