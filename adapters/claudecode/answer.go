@@ -14,20 +14,20 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/tmux"
+	"rollcall/adapters/internal/pane"
 )
 
 var _ adapters.Answerer = (*Adapter)(nil)
 
-// permissionPrompt is a permission prompt of Claude Code in a pane of tmux.
+// permissionPrompt is a permission prompt of Claude Code in a pane of tmux or kitty.
 type permissionPrompt struct {
-	pane    *tmux.Pane
+	pane    pane.Pane
 	screen  []string
-	dialog  *tmux.Dialog
+	dialog  *pane.Dialog
 	request adapters.Request
 }
 
-// Pending implements adapters.Answerer for permission prompts in a pane of tmux. Claude Code
+// Pending implements adapters.Answerer for permission prompts in a pane of tmux or kitty. Claude Code
 // itself takes no answers from outside (2.1.330). The request is the call that the transcript
 // leaves open and the screen shows whole.
 func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
@@ -41,7 +41,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 	return []adapters.Request{p.request}, nil
 }
 
-// Answer implements adapters.Answerer: tmux presses the number of the option, if the pane
+// Answer implements adapters.Answerer: the terminal presses the number of the option, if the pane
 // still shows the very prompt, in the same step. Enter is never pressed: a number that comes
 // too late is left in the input box. Whether it counted shows in the registry alone.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
@@ -67,9 +67,9 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	}
 	err = p.pane.Press(ctx, strconv.Itoa(number), shown.Key(), p.screen, p.dialog.Rows)
 	switch {
-	case errors.Is(err, tmux.ErrRefused):
+	case errors.Is(err, pane.ErrRefused):
 		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrRequestChanged, err)
-	case errors.Is(err, tmux.ErrNoPane):
+	case errors.Is(err, pane.ErrNoPane):
 		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	case err != nil:
 		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, err)
@@ -182,23 +182,23 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 	if err != nil {
 		return nil, err
 	}
-	pane, err := tmux.Find(ctx, a.table, s.Process)
+	shown, err := pane.Find(ctx, a.table, s.Process)
 	if err != nil {
 		return nil, fmt.Errorf("%w: Claude Code takes no answers from outside, and %w", adapters.ErrAnswerElsewhere, err)
 	}
-	p := &permissionPrompt{pane: pane}
-	if p.screen, err = pane.Screen(ctx); err != nil {
+	p := &permissionPrompt{pane: shown}
+	if p.screen, err = shown.Screen(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
 	var ok bool
-	if p.dialog, ok = tmux.FindDialog(p.screen); !ok {
-		return nil, fmt.Errorf("%w: %s does not show the whole prompt", adapters.ErrAnswerElsewhere, pane.Name())
+	if p.dialog, ok = pane.FindDialog(p.screen); !ok {
+		return nil, fmt.Errorf("%w: %s does not show the whole prompt", adapters.ErrAnswerElsewhere, shown.Name())
 	}
 	calls, err := openCallsOf(ctx, s.Files[0])
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(s.Files[0], err))
 	}
-	p.request = adapters.Request{Agent: adapters.ClaudeCode, Session: s.ID, Folder: e.cwd, AskedAt: e.since, Where: pane.Name(), Options: p.dialog.Options}
+	p.request = adapters.Request{Agent: adapters.ClaudeCode, Session: s.ID, Folder: e.cwd, AskedAt: e.since, Where: shown.Name(), Options: p.dialog.Options}
 	_, p.request.CanAllow = p.dialog.Choice(allows)
 	_, p.request.CanDeny = p.dialog.Choice(denies)
 	return p, p.describe(calls, e)

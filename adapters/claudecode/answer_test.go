@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/tmux"
+	"rollcall/adapters/internal/pane"
 )
 
 // The options of 2.1.100 and 2.1.329: only "Yes" allows once.
@@ -25,17 +25,22 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// noPane is a pane with a name alone.
+type noPane struct{ pane.Pane }
+
+func (noPane) Name() string { return "a pane" }
+
 // Which call a prompt is about must be beyond doubt.
 func TestDescribe(t *testing.T) {
 	e := entry{since: time.UnixMilli(1795236204750)}
-	dialog := func(body, text string) *tmux.Dialog {
-		return &tmux.Dialog{Title: "Bash command", Body: body, Text: text, Options: []string{"Yes", "No"}}
+	dialog := func(body, text string) *pane.Dialog {
+		return &pane.Dialog{Title: "Bash command", Body: body, Text: text, Options: []string{"Yes", "No"}}
 	}
 	bash := func(id, command, description string) openCall {
 		return openCall{id: id, name: bashTool, command: command, description: description}
 	}
 	for name, tt := range map[string]struct {
-		dialog *tmux.Dialog
+		dialog *pane.Dialog
 		calls  []openCall
 		id     string // "" : it can't be answered
 		allow  bool
@@ -47,10 +52,10 @@ func TestDescribe(t *testing.T) {
 		"cut":                    {dialog("touch a…", ""), []openCall{bash("1", "touch a; rm -rf b", "")}, "", false},
 		"two that look the same": {dialog("", "touch a\nDo you want to proceed?"), []openCall{bash("1", "touch a", ""), bash("2", "touch", "a")}, "", false},
 		"no call":                {dialog("touch a", ""), nil, "", false},
-		"a file":                 {&tmux.Dialog{Title: "Edit file", Text: "x"}, []openCall{{id: "1", name: "Edit", input: `{"a":1}`}}, "1@1795236204750", false},
-		"a file of two":          {&tmux.Dialog{Title: "Edit file", Text: "x"}, []openCall{{id: "1", name: "Edit"}, {id: "2", name: "Edit"}}, "", false},
+		"a file":                 {&pane.Dialog{Title: "Edit file", Text: "x"}, []openCall{{id: "1", name: "Edit", input: `{"a":1}`}}, "1@1795236204750", false},
+		"a file of two":          {&pane.Dialog{Title: "Edit file", Text: "x"}, []openCall{{id: "1", name: "Edit"}, {id: "2", name: "Edit"}}, "", false},
 	} {
-		p := &permissionPrompt{pane: &tmux.Pane{}, dialog: tt.dialog}
+		p := &permissionPrompt{pane: noPane{}, dialog: tt.dialog}
 		p.request.CanAllow = true
 		err := p.describe(tt.calls, e)
 		if tt.id == "" {

@@ -276,32 +276,49 @@ func TestAnswerRacesOpenCode(t *testing.T) {
 	})
 }
 
+// typist is a terminal of Claude Code that the user types into.
+type typist interface {
+	Screen() string
+	Press(keys ...string) // by their tmux names
+	Prompt(prompt string) time.Time
+}
+
+// claudeRacer is a racer of Claude Code in a terminal.
+func claudeRacer(s *Sandbox, terminal typist) *racer {
+	x := &racer{s: s, prefix: s.Home + "/"}
+	x.ask = func(command string) {
+		err := poll(30*time.Second, func() bool { // Esc twice opens the list of points to go back to
+			if !strings.Contains(terminal.Screen(), "Enter to continue · Esc to cancel") {
+				return true
+			}
+			terminal.Press("Escape")
+			return false
+		})
+		if err != nil {
+			s.t.Errorf("the list of earlier prompts stays open: %v", err)
+		}
+		terminal.Press("C-u") // a prompt that Esc took back may be in the box again
+		terminal.Prompt("[[bash " + command + "]]")
+	}
+	var pressed time.Time
+	x.deny = func(request) {
+		if strings.Contains(terminal.Screen(), "Do you want to proceed?") && time.Since(pressed) > 2*time.Second { // twice opens another list
+			pressed = time.Now()
+			terminal.Press("Escape")
+		}
+	}
+	return x
+}
+
 func TestAnswerRacesClaudeInTmux(t *testing.T) {
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
-		terminal := openClaudeInTmux(s, r, uuid(t))
-		ask := func(command string) {
-			err := poll(30*time.Second, func() bool { // Esc twice opens the list of points to go back to
-				if !strings.Contains(terminal.Screen(), "Enter to continue · Esc to cancel") {
-					return true
-				}
-				terminal.Press("Escape")
-				return false
-			})
-			if err != nil {
-				t.Errorf("the list of earlier prompts stays open: %v", err)
-			}
-			terminal.Press("C-u") // a prompt that Esc took back may be in the box again
-			terminal.Prompt("[[bash " + command + "]]")
-		}
-		x := &racer{s: s, prefix: s.Home + "/", ask: ask}
-		var pressed time.Time
-		x.deny = func(request) {
-			if strings.Contains(terminal.Screen(), "Do you want to proceed?") && time.Since(pressed) > 2*time.Second { // twice opens another list
-				pressed = time.Now()
-				terminal.Press("Escape")
-			}
-		}
-		x.run()
+		claudeRacer(s, openClaudeInTmux(s, r, uuid(t))).run()
+	})
+}
+
+func TestAnswerRacesClaudeInKitty(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		claudeRacer(s, openClaudeInKitty(s, r, uuid(t))).run()
 	})
 }
 

@@ -1,4 +1,4 @@
-package tmux
+package pane
 
 import (
 	"context"
@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"rollcall/proc"
+	"rollcall/proc/localsocket"
 )
 
 // shown is a pane of a tmux server of the test's own, whose program shows a file and then
 // what is typed.
-func shown(t *testing.T, text string) *Pane {
+func shown(t *testing.T, text string) *tmuxPane {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -32,7 +33,7 @@ func shown(t *testing.T, text string) *Pane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Pane{socket: filepath.Join(dir, "s")}
+	p := &tmuxPane{socket: filepath.Join(dir, "s")}
 	t.Cleanup(func() {
 		_, _ = p.run(context.Background(), "kill-server")
 		os.RemoveAll(dir)
@@ -62,14 +63,14 @@ func lastLine(text string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-func show(t *testing.T, p *Pane, file, text string) {
+func show(t *testing.T, p *tmuxPane, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (p *Pane) typed(t *testing.T) string {
+func (p *tmuxPane) typed(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(filepath.Dir(p.socket), "screen.typed"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -99,7 +100,7 @@ func prompt(command string) string {
 		dots + "\n " + command + "\n" + dots + "\n Do you want to proceed?\n ❯ 1. Yes\n   2. Yes, and don't ask again\n   3. No\n\n Esc to cancel"
 }
 
-func dialogOf(t *testing.T, p *Pane) (screen []string, d *Dialog) {
+func dialogOf(t *testing.T, p *tmuxPane) (screen []string, d *Dialog) {
 	t.Helper()
 	screen, err := p.Screen(t.Context())
 	if err != nil {
@@ -239,7 +240,7 @@ func TestFind(t *testing.T) {
 	stranger := proc.Process{Identity: proc.Identity{PID: p.pid + 2, Start: 3}, PPID: 1}
 	env := []string{"TMUX=" + p.socket + ",1,0", "TMUX_PANE=" + p.id}
 	list := []proc.Process{pane, agent, stranger}
-	if found, err := Find(t.Context(), &table{list: list, env: env}, agent.Identity); err != nil || found.id != p.id || found.pid != p.pid {
+	if found, err := Find(t.Context(), &table{list: list, env: env}, agent.Identity); err != nil || found.(*tmuxPane).id != p.id || found.(*tmuxPane).pid != p.pid {
 		t.Errorf("%+v, %v", found, err)
 	}
 	for name, tt := range map[string]*table{
@@ -275,13 +276,13 @@ func TestSocketOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	if err := checkSocket(path); err != nil {
+	if err := localsocket.Check(path); err != nil {
 		t.Error(err)
 	}
 	if err := os.Lchown(path, 4711, 4711); err != nil {
 		t.Fatal(err)
 	}
-	if checkSocket(path) == nil {
+	if localsocket.Check(path) == nil {
 		t.Error("the socket of another user")
 	}
 }

@@ -1,0 +1,133 @@
+package pane
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rollcall/adapters/internal/environ"
+	"rollcall/proc"
+	"rollcall/proc/localsocket"
+)
+
+// guard is what kitty runs in its own process to look at a window and press a key in it, while nothing else can change what it shows.
+//
+//go:embed guard.py
+var guard []byte
+
+// kittyWindow is a window of kitty, which other programs call a pane. Facts were learned from kitty 0.26.5.
+type kittyWindow struct {
+	address string // for --to
+	id      uint64
+}
+
+// kittyOrder is what guard gets.
+type kittyOrder struct {
+	Key  string         `json:"key,omitempty"` // empty: only read
+	Name string         `json:"name,omitempty"`
+	Rows map[int]string `json:"rows,omitempty"` // what the rows must show
+}
+
+// kittyReply is what guard returns.
+type kittyReply struct {
+	Refused string   `json:"refused"`
+	Lines   []string `json:"lines"`
+}
+
+// findKitty returns the window of kitty that the environment of a process names (KITTY_PID, KITTY_WINDOW_ID, KITTY_LISTEN_ON). kitty must
+// be above the process, and listen on the socket.
+func findKitty(ctx context.Context, table proc.Lister, env []string, id proc.Identity) (*kittyWindow, error) {
+	pid, err := strconv.Atoi(environ.Get(env, "KITTY_PID"))
+	window, err2 := strconv.ParseUint(environ.Get(env, "KITTY_WINDOW_ID"), 10, 31)
+	if err != nil || err2 != nil {
+		return nil, ErrNoPane
+	}
+	list, err := table.List(ctx)
+	if err != nil && len(list) == 0 {
+		return nil, err
+	}
+	if !below(list, pid, id) {
+		return nil, fmt.Errorf("%w: process %d is not in the kitty that it names", ErrNoPane, id.PID)
+	}
+	k := &kittyWindow{address: environ.Get(env, "KITTY_LISTEN_ON"), id: window}
+	socket, ok := strings.CutPrefix(k.address, "unix:")
+	if !ok {
+		return nil, fmt.Errorf("%w: kitty's remote control is off", ErrNoPane)
+	}
+	if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != pid {
+		return nil, fmt.Errorf("%w: kitty's socket leads to another program", ErrNoPane)
+	}
+	return k, nil
+}
+
+// Name implements Pane.
+func (k *kittyWindow) Name() string { return fmt.Sprintf("window %d of kitty", k.id) }
+
+// Screen implements Pane.
+func (k *kittyWindow) Screen(ctx context.Context) ([]string, error) {
+	reply, err := k.ask(ctx, &kittyOrder{})
+	if err != nil {
+		return nil, err
+	}
+	return reply.Lines, nil
+}
+
+// Press implements Pane.
+func (k *kittyWindow) Press(ctx context.Context, key, name string, screen []string, rows []int) error {
+	order := &kittyOrder{Key: key, Name: name, Rows: map[int]string{}}
+	for _, row := range rows {
+		order.Rows[row] = screen[row]
+	}
+	_, err := k.ask(ctx, order)
+	return err
+}
+
+// ask has kitty run guard.
+func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, error) {
+	program, err := exec.LookPath("kitten")
+	if err != nil {
+		program, err = exec.LookPath("kitty") // before 0.27
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: kitty's programs are not in PATH", ErrNoPane)
+	}
+	text, err := json.Marshal(order)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "rollcall-kitty-") // nobody else can change what is in it
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "guard.py")
+	if err := os.WriteFile(path, guard, 0o600); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
+	}
+	cmd := exec.CommandContext(ctx, program, "@", "--to", k.address, "kitten", "--match", fmt.Sprintf("id:%d", k.id), path, string(text))
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "KITTY_") })
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil, fmt.Errorf("%w: kitty: %s", ErrNoPane, strings.TrimSpace(string(exit.Stderr)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var reply kittyReply
+	if err := json.Unmarshal(out, &reply); err != nil {
+		return nil, fmt.Errorf("%w: kitty answers in a form that is not known: %w", ErrNoPane, err)
+	}
+	if reply.Refused != "" {
+		return nil, fmt.Errorf("%w: %s", ErrRefused, reply.Refused)
+	}
+	return &reply, nil
+}

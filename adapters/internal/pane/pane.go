@@ -1,0 +1,62 @@
+// Package pane reads what the pane of a terminal shows, and presses one key in it if it still shows the same: tmux and kitty, which
+// can do both in one step. WezTerm's commands only read or only press.
+package pane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"rollcall/adapters/internal/environ"
+	"rollcall/proc"
+)
+
+// Pane is the part of a terminal in which an agent runs.
+type Pane interface {
+	// Name returns the pane's name for the user.
+	Name() string
+	// Screen returns the lines that the pane's program shows now, from the top, without the blanks at their ends. The history above
+	// them is not part of it. ErrRefused: the pane shows something else than its program, such as its history.
+	Screen(ctx context.Context) ([]string, error)
+	// Press presses a key if the pane shows all the given rows of a screen where they were, shows no history, and no key was pressed
+	// under this name before. The terminal decides and presses in one step. ErrRefused: it pressed none.
+	Press(ctx context.Context, key, name string, screen []string, rows []int) error
+}
+
+var (
+	// ErrNoPane reports that a process does not run in a pane that can be used.
+	ErrNoPane = errors.New("it runs in no pane of tmux or kitty")
+	// ErrRefused reports that no key was pressed: the pane shows something else now.
+	ErrRefused = errors.New("the pane shows something else now")
+)
+
+// Find returns the pane in which a process runs, by its environment. The process must be below the program of that pane, and the
+// terminal's socket must belong to this user.
+func Find(ctx context.Context, table proc.Lister, id proc.Identity) (Pane, error) {
+	env, err := table.Env(id)
+	if err != nil {
+		return nil, fmt.Errorf("%w: its environment can't be read: %w", ErrNoPane, err)
+	}
+	// A kitty that was started in a pane of tmux passes tmux's variables on. In tmux no process is below a kitty.
+	switch k, err := findKitty(ctx, table, env, id); {
+	case err == nil:
+		return k, nil
+	case environ.Get(env, "TMUX") == "":
+		return nil, err
+	}
+	t, err := findTmux(ctx, table, env, id)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// below reports whether a process is the one with a pid or below it; false as well if that one has ended.
+func below(list []proc.Process, pid int, id proc.Identity) bool {
+	i := slices.IndexFunc(list, func(r proc.Process) bool { return r.PID == pid })
+	if i < 0 {
+		return false
+	}
+	return list[i].Identity == id || slices.ContainsFunc(proc.Descendants(list, list[i].Identity), func(r proc.Process) bool { return r.Identity == id })
+}
