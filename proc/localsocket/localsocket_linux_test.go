@@ -1,0 +1,77 @@
+package localsocket
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// listen listens on a socket in a folder of the test's own.
+func listen(t *testing.T, path string) {
+	t.Helper()
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+}
+
+// TestCheck: only a socket of this user, in a folder in which no other user can replace it.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s")
+	listen(t, path)
+	if err := Check(path); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, wrong := range []string{"s", file, filepath.Join(dir, "none"), filepath.Join(dir, "none", "s")} {
+		if Check(wrong) == nil {
+			t.Errorf("%s passed", wrong)
+		}
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if Check(path) == nil {
+		t.Error("a folder that others can write to")
+	}
+	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(path); err != nil {
+		t.Errorf("a folder like /tmp: %v", err)
+	}
+}
+
+func TestCheckOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	path := filepath.Join(t.TempDir(), "s")
+	listen(t, path)
+	if err := os.Lchown(path, 4711, 4711); err != nil {
+		t.Fatal(err)
+	}
+	if Check(path) == nil {
+		t.Error("the socket of another user")
+	}
+}
+
+// TestListener: the process that listens, also on an abstract socket.
+func TestListener(t *testing.T) {
+	for _, path := range []string{filepath.Join(t.TempDir(), "s"), "@rollcall-test-" + filepath.Base(t.TempDir()) + t.Name()} {
+		listen(t, path)
+		if pid, err := Listener(t.Context(), path); err != nil || pid != os.Getpid() {
+			t.Errorf("%s: %d, %v", path, pid, err)
+		}
+	}
+	if _, err := Listener(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("nobody listens")
+	}
+}
