@@ -130,14 +130,15 @@ func TestClaudeBeforeItsSession(t *testing.T) {
 // Without a registry, a headless run that ended right before an interactive one
 // began in its folder keeps its own session.
 func TestClaudeRunBeforeInteractive(t *testing.T) {
+	ended := []string{"stopped/completed", "stopped"} // on a busy machine 2.0.50 may exit before it writes why its answer ended
 	s := NewSandbox(t)
 	run, typed := uuid(t), uuid(t)
 	_, agent, _ := detachClaude(s, ClaudeOldest, run, "run first [[delay 2]]")
 	s.Gone(agent)
 	terminal := s.Open(s.Program(ClaudeOldest), "--session-id", typed, "--permission-mode", "default")
 	terminal.Shows("? for shortcuts")
-	s.Becomes(byID(run), time.Now(), soon, "stopped/completed")
+	s.Becomes(byID(run), time.Now(), soon, ended...)
 	asked := terminal.Prompt("typed [[delay 90]]")
 	s.Becomes(byID(typed), asked, soon, "working")
-	s.Becomes(byID(run), time.Now(), soon, "stopped/completed")
+	s.Becomes(byID(run), time.Now(), soon, ended...)
 }
