@@ -38,8 +38,14 @@ func (s *Sandbox) open(options, argv []string) *Terminal {
 	s.terminals++
 	t := &Terminal{s: s, name: "t" + strconv.Itoa(s.terminals)}
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", t.name, "-x", "180", "-y", "50", "-c", s.Project, "env"}
-	args = append(append(args, options...), s.Env()...)
-	s.tmux(append(args, argv...)...)
+	args = append(append(append(args, options...), s.Env()...), argv...)
+	_, err := s.tryTmux(args...)
+	if err != nil && strings.Contains(err.Error(), "server exited") { // the server of the terminal before was about to end
+		_, err = s.tryTmux(args...)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	s.t.Cleanup(func() {
 		if s.t.Failed() {
 			s.t.Logf("terminal %s:\n%s", t.name, t.Screen())
