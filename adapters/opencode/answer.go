@@ -67,12 +67,8 @@ func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverCl
 
 // pending returns the requests of a session. The server's ids are used once.
 func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
-	var permissions []permission
-	var asked []question
-	if err := c.get(ctx, "/permission"+inFolder(s), &permissions); err != nil {
-		return nil, c.problem(err)
-	}
-	if err := c.get(ctx, "/question"+inFolder(s), &asked); err != nil {
+	permissions, asked, err := c.open(ctx, inFolder(s))
+	if err != nil {
 		return nil, c.problem(err)
 	}
 	var out []adapters.Request

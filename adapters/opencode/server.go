@@ -215,30 +215,29 @@ func (c *serverClient) ask(ctx context.Context, folders []string) (*serverAnswer
 		if len(status) == 0 {
 			continue // a session that isn't busy has no open request
 		}
-		var permissions []struct {
-			ID         string `json:"id"`
-			SessionID  string `json:"sessionID"`
-			Permission string `json:"permission"`
-		}
-		var questions []struct {
-			ID        string `json:"id"`
-			SessionID string `json:"sessionID"`
-		}
-		if err := c.get(ctx, "/permission"+query, &permissions); err != nil {
-			return nil, err
-		}
-		if err := c.get(ctx, "/question"+query, &questions); err != nil {
+		permissions, questions, err := c.open(ctx, query)
+		if err != nil {
 			return nil, err
 		}
 		maps.Copy(s.status, status)
 		for _, p := range permissions {
-			s.permissions[p.SessionID] = cmp.Or(p.Permission, p.ID)
+			s.permissions[p.Session] = cmp.Or(p.Permission, p.ID)
 		}
 		for _, q := range questions {
-			s.questions[q.SessionID] = q.ID
+			s.questions[q.Session] = q.ID
 		}
 	}
 	return s, nil
+}
+
+// open returns what waits for an answer in a folder. It asks for both lists at the same time: each answer takes 10 to 30 ms (1.18.33).
+func (c *serverClient) open(ctx context.Context, query string) (permissions []permission, questions []question, err error) {
+	var group sync.WaitGroup
+	var failed error
+	group.Go(func() { failed = c.get(ctx, "/question"+query, &questions) })
+	err = c.get(ctx, "/permission"+query, &permissions)
+	group.Wait()
+	return permissions, questions, cmp.Or(err, failed)
 }
 
 func (c *serverClient) get(ctx context.Context, path string, into any) error {
