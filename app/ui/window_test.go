@@ -412,19 +412,56 @@ func TestAgesAreKeptUpToDate(t *testing.T) {
 	shows(t, w.ui.Content(), "12 m", "active 12 m ago")
 }
 
-func BenchmarkApply5000(b *testing.B) {
+// benchWindow shows a window over n sessions.
+func benchWindow(b *testing.B, n int) (*UI, *app.Snapshot) {
+	b.Helper()
 	a := test.NewTempApp(b)
 	a.Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
 	win := a.NewWindow("")
-	u := newUI(&fakeCore{snapshot: many(5000)}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
-	defer u.Close()
+	s := many(n)
+	u := newUI(&fakeCore{snapshot: s}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
+	b.Cleanup(u.Close)
 	win.SetContent(u.Content())
 	win.Resize(fyne.NewSize(1040, 680))
-	s := many(5000)
+	u.apply(build(s, selection{}))
+	return u, s
+}
+
+func BenchmarkApply5000(b *testing.B) {
+	u, s := benchWindow(b, 5000)
 	v := build(s, selection{})
-	u.apply(v)
 	b.ReportAllocs()
 	for b.Loop() {
 		u.apply(v)
 	}
+}
+
+// frames runs what one frame has the UI goroutine do, without the painting, and reports the slowest one.
+func frames(b *testing.B, frame func(i int)) {
+	b.Helper()
+	b.ReportAllocs()
+	var slowest time.Duration
+	for i := 0; b.Loop(); i++ {
+		began := time.Now()
+		frame(i)
+		slowest = max(slowest, time.Since(began))
+	}
+	b.ReportMetric(float64(slowest.Microseconds())/1000, "slowest-ms")
+}
+
+// BenchmarkScroll10000 scrolls by a third of the window.
+func BenchmarkScroll10000(b *testing.B) {
+	u, _ := benchWindow(b, 10_000)
+	frames(b, func(i int) { u.sessions.list.ScrollToOffset(float32(i % 1000 * 200)) })
+}
+
+// BenchmarkFilterShown10000 shows what another letter of the filter leaves, of all and of few sessions.
+func BenchmarkFilterShown10000(b *testing.B) {
+	u, s := benchWindow(b, 10_000)
+	x, hay := newIndex(s.Sessions()), searchTexts(s.Sessions())
+	var views []*view
+	for _, filter := range []string{"", "n", "number 1", "number 12", "number 1234"} {
+		views = append(views, newView(s, x, hay, selection{filter: filter}))
+	}
+	frames(b, func(i int) { u.apply(views[i%len(views)]) })
 }
