@@ -133,6 +133,14 @@ func New(cfg Config) *Core {
 // first answer its adapters are Pending.
 func (c *Core) Snapshot() *Snapshot { return c.last.Load() }
 
+// SnapshotAfterEvents returns the newest snapshot once the events that led to it are queued in every subscription. It may wait for a
+// snapshot that is being published, and never for an adapter.
+func (c *Core) SnapshotAfterEvents() *Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last.Load()
+}
+
 // Refresh asks every adapter, each in its own goroutine under its own limit, and
 // returns once each has answered or failed, or ctx is done. It publishes each answer
 // as it comes. An adapter that is being asked already is not asked twice: Refresh waits

@@ -101,7 +101,7 @@ func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app
 			continue
 		case <-changed:
 		}
-		snap := core.Snapshot() // before the events: those that led to it are queued, or follow at once
+		snap := core.SnapshotAfterEvents()
 		for e, err := events.Next(drained); err == nil; e, err = events.Next(drained) {
 			emit(streamEvent(&e))
 		}
