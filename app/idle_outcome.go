@@ -19,6 +19,7 @@ type idleOutcome struct {
 	// activity is the session's last activity in that answer. A record gets its time
 	// before it is stored, so a later record can have a time before at.
 	activity time.Time
+	turn     time.Time // when that turn began; zero: not known
 }
 
 // isNewer reports whether x has a record that the answer did not contain.
@@ -52,7 +53,7 @@ func (s *source) recordIdle(a *Answer, began time.Time) {
 		case x.Status == adapters.Working, x.Status == adapters.Waiting, s.reported[x.ID].openTurn:
 			delete(s.idleOutcomes, x.ID)
 		case x.Status == adapters.Idle && hasProcess(x):
-			s.idleOutcomes[x.ID] = idleOutcome{outcome: x.Outcome, process: x.Process, at: began, activity: x.LastActivityAt}
+			s.idleOutcomes[x.ID] = idleOutcome{outcome: x.Outcome, process: x.Process, at: began, activity: x.LastActivityAt, turn: x.TurnStartedAt}
 		}
 	}
 	if a.IDs == nil && a.complete() {
@@ -61,8 +62,12 @@ func (s *source) recordIdle(a *Answer, began time.Time) {
 }
 
 // diedBefore reports whether the last turn of x had died before its last process ended:
-// no turn ended with that process.
+// no turn ended with that process. A process that only opened the session may have stored a record of its own (Claude Code
+// 2.1.329: /exit): the turn is still the one that had died while no other began.
 func (s *source) diedBefore(x *Session) bool {
 	r, ok := s.idleOutcomes[x.ID]
-	return ok && r.outcome == adapters.Died && x.Outcome == adapters.Died && !r.isNewer(&x.Session)
+	if !ok || r.outcome != adapters.Died || x.Outcome != adapters.Died {
+		return false
+	}
+	return !r.isNewer(&x.Session) || !r.turn.IsZero() && r.turn.Equal(x.TurnStartedAt)
 }

@@ -149,6 +149,37 @@ func TestOpenTurnOfAnotherProcess(t *testing.T) {
 	})
 }
 
+// TestClosedAfterItsTurnDied: a session whose turn died with an earlier process is opened and closed again. Nothing died with its second
+// process, whatever that recorded when it ended; a turn that it began did.
+func TestClosedAfterItsTurnDied(t *testing.T) {
+	for name, c := range map[string]struct {
+		turn time.Duration // from the turn that died to the one that is listed at the end
+		want string
+	}{
+		"a record without a turn": {0, "ended a stopped"},
+		"a turn of its own":       {time.Minute, "ended a stopped/died"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, nil, func(s *scene) {
+				turn := time.Now()
+				in := func(x adapters.Session, at time.Time) adapters.Session {
+					x.TurnStartedAt = at
+					return x
+				}
+				time.Sleep(time.Minute)
+				s.born(pid(1), "claude", 0)
+				s.agent.says(nil, in(outcome(active(on("a", adapters.Idle, 1), time.Now()), adapters.Died), turn))
+				s.refresh()
+				time.Sleep(time.Second)
+				s.agent.says(nil, in(died("a", time.Now()), turn.Add(c.turn)))
+				s.machine.end(pid(1))
+				synctest.Wait()
+				s.want("started a idle/died", c.want)
+			})
+		})
+	}
+}
+
 // TestOpenTurnStaysItsOwn: what looks like a turn of another process and is not.
 func TestOpenTurnStaysItsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
