@@ -105,6 +105,7 @@ type search struct {
 
 	changed *sync.Cond // guards all below
 	listing int        // adapters that list their conversations
+	lists   int        // adapters that have listed them
 	waiting []*searched
 	active  []*searched // taken by a worker, or with hits that were not taken
 	agents  []SearchedAgent
@@ -117,6 +118,7 @@ type search struct {
 type searched struct {
 	adapters.Conversation
 	agent   int       // index of the adapter
+	listed  int       // how many adapters had listed their conversations before
 	changed time.Time // Changed, as the adapter said it
 	hits    []adapters.Hit
 	over    bool
@@ -154,6 +156,7 @@ func (s *search) listed(agent int, list []adapters.Conversation, err error) {
 	s.changed.L.Lock()
 	defer s.changed.L.Unlock()
 	s.listing--
+	s.lists++
 	a := &s.agents[agent]
 	if a.State = OK; isAbsent(err) {
 		a.State = Absent
@@ -162,7 +165,7 @@ func (s *search) listed(agent int, list []adapters.Conversation, err error) {
 	}
 	s.found += len(list)
 	for i := range list {
-		c := &searched{Conversation: list[i], agent: agent, changed: list[i].Changed}
+		c := &searched{Conversation: list[i], agent: agent, listed: s.lists, changed: list[i].Changed}
 		for _, taken := range s.active {
 			if taken.Changed.Before(c.Changed) {
 				c.Changed = taken.Changed
@@ -170,9 +173,7 @@ func (s *search) listed(agent int, list []adapters.Conversation, err error) {
 		}
 		s.waiting = append(s.waiting, c)
 	}
-	slices.SortStableFunc(s.waiting, func(a, b *searched) int { // the newest last
-		return cmp.Or(a.Changed.Compare(b.Changed), a.changed.Compare(b.changed))
-	})
+	slices.SortStableFunc(s.waiting, func(a, b *searched) int { return b.compare(a) }) // the newest last
 	s.changed.Broadcast()
 }
 
@@ -232,7 +233,7 @@ func (s *search) add(ctx context.Context, c *searched, h adapters.Hit) error {
 	}
 	s.changed.L.Lock()
 	defer s.changed.L.Unlock()
-	several := h.Changed.Before(c.Changed)
+	several := h.Changed.Before(c.changed)
 	for len(c.hits) >= maxQueued && !several && ctx.Err() == nil {
 		s.changed.Wait()
 	}
@@ -291,13 +292,13 @@ func (s *search) next(ctx context.Context) (SearchHit, nextState) {
 		}
 		var first *searched
 		for _, c := range s.active {
-			if first == nil || c.bound().After(first.bound()) {
+			if first == nil || c.compare(first) < 0 {
 				first = c
 			}
 		}
 		newerWaits := func() bool {
 			n := len(s.waiting)
-			return n > 0 && s.waiting[n-1].Changed.After(first.bound())
+			return n > 0 && s.waiting[n-1].compare(first) < 0
 		}
 		if first != nil && len(first.hits) > 0 && !newerWaits() {
 			h := first.hits[0]
@@ -309,12 +310,25 @@ func (s *search) next(ctx context.Context) (SearchHit, nextState) {
 	}
 }
 
-// bound returns the newest time that the next hit of a conversation can have.
-func (c *searched) bound() time.Time {
-	if len(c.hits) > 0 && c.hits[0].Changed.Before(c.Changed) {
-		return c.hits[0].Changed
+// compare returns a negative number if the next hit of c comes before that of d. Hits come by the time that their
+// conversations have in this search. Of conversations that were listed too late for their own time, those that were listed
+// first come first, and of one list the newest.
+func (c *searched) compare(d *searched) int {
+	at, own := c.bound()
+	otherAt, otherOwn := d.bound()
+	return cmp.Or(otherAt.Compare(at), cmp.Compare(c.listed, d.listed), otherOwn.Compare(own))
+}
+
+// bound returns the newest time that the next hit of a conversation can have in this search, and by itself.
+func (c *searched) bound() (inSearch, own time.Time) {
+	if len(c.hits) == 0 {
+		return c.Changed, c.changed
 	}
-	return c.Changed
+	own = c.hits[0].Changed
+	if own.Before(c.Changed) {
+		return own, own
+	}
+	return c.Changed, own
 }
 
 func (s *search) report(hits int) SearchReport {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -89,6 +90,27 @@ func TestSearchOrder(t *testing.T) {
 	if !slices.Equal(hits, want) {
 		t.Errorf("%d hits, want %d", len(hits), len(want))
 	}
+}
+
+// The hits of an agent that lists while an older conversation is searched keep their order, also where one of its
+// conversations has several sessions.
+func TestSearchOrderOfLateAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := talk(1, 50)
+		search := old.Search
+		old.Search = func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
+			time.Sleep(3 * time.Second)
+			return search(ctx, q, found)
+		}
+		prompt := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{old}}
+		const many = 3 * maxQueued
+		late := &searchAgent{name: adapters.OpenCode, list: []adapters.Conversation{talk(many, 0, 9), talk(1, 5)}, slow: 2 * time.Second}
+		hits, r, err := searchFor(t.Context(), searchQuery(t), late, prompt)
+		hits = slices.DeleteFunc(hits, func(h string) bool { return !strings.HasSuffix(h, "/0") })
+		if want := []string{"50/0", "0/0", "5/0", "9/0"}; err != nil || r.Failed() || r.Hits != 2*many+2 || !slices.Equal(hits, want) {
+			t.Errorf("first hits %v of %+v, %v; want %v", hits, r, err, want)
+		}
+	})
 }
 
 // An agent that lists late does not hold up the others, and its hits come as well.
