@@ -63,7 +63,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 		_ = os.MkdirAll(dir, 0o700) // Fyne makes only its own folder there
 		spareShaderCache(dir)
 	}
-	a := fyneapp.NewWithID(ID)
+	a := newApp()
 	a.Settings().SetTheme(firstTheme(&o))
 	win := a.NewWindow("Rollcall")
 	if len(o.Icon) > 0 {
@@ -114,6 +114,16 @@ func Run(ctx context.Context, core Core, o Options) error {
 	a.Run()
 	cancel()
 	return coreError(ended)
+}
+
+// newApp returns Fyne's application. It keeps no preferences, so nothing is left to do once it has stopped: Fyne 2.8.1 does that on
+// a queue that it closes at the same time, which on a busy machine ends the process with a panic.
+func newApp() fyne.App {
+	a := fyneapp.NewWithID(ID)
+	if l, ok := a.Lifecycle().(interface{ SetOnStoppedHookExecuted(func()) }); ok {
+		l.SetOnStoppedHookExecuted(nil)
+	}
+	return a
 }
 
 // open opens the page that was asked for, in a first window the introduction.

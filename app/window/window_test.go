@@ -61,6 +61,17 @@ func windowProcess() {
 	os.Exit(0)
 }
 
+// Fyne 2.8.1 runs what is to be done when the application has stopped on a queue that it closes at the same time.
+func TestNothingIsDoneWhenStopped(t *testing.T) {
+	l, ok := newApp().Lifecycle().(interface{ OnStopped() func() })
+	if !ok {
+		t.Fatal("Fyne's lifecycle has no OnStopped any more: is newApp still right?")
+	}
+	if l.OnStopped() != nil {
+		t.Error("something is done when the application has stopped")
+	}
+}
+
 // core tells on stdout what the window asks of it.
 type core struct {
 	mu      sync.Mutex
