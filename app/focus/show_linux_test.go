@@ -438,7 +438,7 @@ func TestShowSway(t *testing.T) {
 	start := func(argv ...string) *exec.Cmd {
 		t.Helper()
 		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Env = env
+		cmd.Env, cmd.Dir = env, s.dir // another user may not enter the project's folder
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if os.Geteuid() == 0 { // sway refuses to run as root
 			cmd.SysProcAttr.Credential = nobody(t, s.dir)
