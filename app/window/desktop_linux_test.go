@@ -319,8 +319,11 @@ func TestDesktopQueue(t *testing.T) {
 		scale int
 	}{"light": {false, 1}, "dark": {true, 1}, "light-2x": {false, 2}, "dark-2x": {true, 2}} {
 		t.Run(look, func(t *testing.T) {
-			d := newScreen(t, desktoptest.Options{Dark: c.dark, Size: image.Pt(1280*c.scale, 800*c.scale)})
-			p := d.open(askingVariable+"=1", fmt.Sprint("FYNE_SCALE=", c.scale))
+			d := newScreen(t, desktoptest.Options{Dark: c.dark, Scale: c.scale, Size: image.Pt(1280*c.scale, 800*c.scale)})
+			p := d.open(askingVariable + "=1")
+			if got, want := d.xdotool("getwindowgeometry", p.id), fmt.Sprintf("Geometry: %dx", 1040*c.scale); !strings.Contains(got, want) {
+				t.Errorf("the window does not follow the desktop's scale: %s, want %s", got, want)
+			}
 			p.activate()
 			d.drawn("queue-" + look)
 			d.shootSoon("queue-" + look)

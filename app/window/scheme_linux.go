@@ -30,8 +30,8 @@ const (
 )
 
 // watchScheme returns a channel that receives whether the desktop is dark: now, and each time that its portal announces a
-// change, until ctx is done. FYNE_THEME in the environment, dark or light, goes before the desktop. Without a portal, or one that has no preference, the settings of KDE and GTK count, and a
-// desktop without them is light.
+// change, until ctx is done. FYNE_THEME in the environment, dark or light, goes before the desktop. Without a portal, or one that has no preference, the settings of KDE and GTK
+// count, then the theme that X programs are told, and a desktop without any is light.
 func watchScheme(ctx context.Context) <-chan bool {
 	dark := make(chan bool, 1)
 	if v := os.Getenv("FYNE_THEME"); v == "dark" || v == "light" {
@@ -42,7 +42,7 @@ func watchScheme(ctx context.Context) <-chan bool {
 		put := func(value uint32, ok bool) {
 			isDark := value == preferDark
 			if !ok || value != preferDark && value != preferLight {
-				isDark = isDarkByFiles()
+				isDark = isDarkBySettings()
 			}
 			select {
 			case <-dark: // the last one was not taken
@@ -105,27 +105,44 @@ func inner(v dbus.Variant) (uint32, bool) {
 	return n, ok
 }
 
-// isDarkByFiles reports whether the settings of KDE, or else those of GTK, are dark.
-func isDarkByFiles() bool {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return false
+// isDarkBySettings reports whether the settings of KDE, else those of GTK, else the theme in XSETTINGS are dark.
+func isDarkBySettings() bool {
+	if dir, err := os.UserConfigDir(); err == nil {
+		if dark, known := isDarkByFiles(dir); known {
+			return dark
+		}
 	}
-	if color := iniValue(filepath.Join(dir, "kdeglobals"), "Colors:Window", "BackgroundNormal"); color != "" {
-		return isDarkColor(color)
+	return isDarkTheme(readXDesktop().theme)
+}
+
+// isDarkTheme reports whether the name of a theme or of a set of colours says that it is dark, as BreezeDark, Mint-Y-Dark-Aqua and
+// BlackMATE do.
+func isDarkTheme(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "dark") || strings.Contains(name, "black")
+}
+
+// isDarkByFiles reports whether the settings of KDE, else those of GTK, in dir are dark, and whether they say it.
+func isDarkByFiles(dir string) (dark, known bool) {
+	kde := filepath.Join(dir, "kdeglobals")
+	if color := iniValue(kde, "Colors:Window", "BackgroundNormal"); color != "" {
+		return isDarkColor(color), true
+	}
+	if colors := iniValue(kde, "General", "ColorScheme"); colors != "" {
+		return isDarkTheme(colors), true
 	}
 	for _, version := range []string{"gtk-4.0", "gtk-3.0"} {
 		file := filepath.Join(dir, version, "settings.ini")
 		switch prefer := iniValue(file, "Settings", "gtk-application-prefer-dark-theme"); {
 		case prefer == "1" || strings.EqualFold(prefer, "true"):
-			return true
-		case strings.HasSuffix(strings.ToLower(iniValue(file, "Settings", "gtk-theme-name")), "dark"):
-			return true
+			return true, true
+		case isDarkTheme(iniValue(file, "Settings", "gtk-theme-name")):
+			return true, true
 		case prefer != "":
-			return false
+			return false, true
 		}
 	}
-	return false
+	return false, false
 }
 
 // isDarkColor reports whether a colour such as "35,38,41" is dark.

@@ -37,10 +37,13 @@ func TestThemeOf(t *testing.T) {
 }
 
 func TestDarkByFiles(t *testing.T) {
+	t.Setenv("DISPLAY", "")
 	for text, want := range map[string]bool{
 		"": false,
 		"kdeglobals\n[Colors:View]\nBackgroundNormal=1,1,1\n[Colors:Window]\nBackgroundNormal=239,240,241\n": false,
 		"kdeglobals\n[Colors:Window]\nBackgroundNormal=42,46,50\n":                                           true,
+		"kdeglobals\n[General]\nColorScheme=BreezeDark\n":                                                    true,
+		"kdeglobals\n[General]\nColorScheme=BreezeLight\n":                                                   false,
 		"gtk-3.0/settings.ini\n[Settings]\ngtk-application-prefer-dark-theme=1\n":                            true,
 		"gtk-3.0/settings.ini\n[Settings]\ngtk-theme-name=Adwaita-dark\n":                                    true,
 		"gtk-3.0/settings.ini\n[Settings]\ngtk-theme-name=Adwaita\n":                                         false,
@@ -56,7 +59,7 @@ func TestDarkByFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := isDarkByFiles(); got != want {
+		if got := isDarkBySettings(); got != want {
 			t.Errorf("%q is dark: %v", text, got)
 		}
 	}

@@ -63,6 +63,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 		_ = os.MkdirAll(dir, 0o700) // Fyne makes only its own folder there
 		spareShaderCache(dir)
 	}
+	followScale()
 	a := newApp()
 	a.Settings().SetTheme(firstTheme(&o))
 	win := a.NewWindow("Rollcall")

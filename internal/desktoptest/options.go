@@ -16,6 +16,7 @@ type Options struct {
 	Notifications bool        // run a notification daemon (dunst)
 	Dark          bool        // dark themes
 	Size          image.Point // of the screen; zero: 1280×800
+	Scale         int         // 2: programs are told that fonts have twice as many dots per inch (Xft.dpi); zero: 1
 	Session       *Session    // a whole desktop environment, in place of the window manager, Panel and Notifications
 }
 

@@ -22,6 +22,9 @@ func init() {
 	xgb.Logger = log.New(io.Discard, "", 0)
 }
 
+// fontDPI is the number of dots per inch at which fonts have their normal size.
+const fontDPI = 96
+
 // startX lets the server choose a free display, so that desktops can start at
 // the same moment.
 func (d *Desktop) startX(ctx context.Context) error {
@@ -44,6 +47,11 @@ func (d *Desktop) startX(ctx context.Context) error {
 	}
 	err = xproto.ChangeWindowAttributesChecked(d.x, d.root(), xproto.CwBackPixel|xproto.CwEventMask,
 		[]uint32{wallpaper, xproto.EventMaskSubstructureNotify | xproto.EventMaskPropertyChange}).Check()
+	if err == nil && d.opts.Scale > 1 {
+		resources := fmt.Sprintf("Xft.dpi:\t%d\n", fontDPI*d.opts.Scale)
+		err = xproto.ChangePropertyChecked(d.x, xproto.PropModeReplace, d.root(), xproto.AtomResourceManager, xproto.AtomString, 8,
+			uint32(len(resources)), []byte(resources)).Check()
+	}
 	if err == nil {
 		err = xproto.ClearAreaChecked(d.x, false, d.root(), 0, 0, 0, 0).Check()
 	}
