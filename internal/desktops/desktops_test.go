@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"image"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 type program struct {
 	*desktoptest.Desktop
 	environment
+	look
 	t    *testing.T
 	ctx  context.Context
 	name string
@@ -36,18 +38,20 @@ type program struct {
 }
 
 func TestDesktops(t *testing.T) {
+	looks := map[string]look{"light": {false, 1}, "dark": {true, 1}, "light-2x": {false, 2}, "dark-2x": {true, 2}}
 	for name, e := range environments {
-		for _, theme := range []string{"light", "dark"} {
-			t.Run(name+"/"+theme, func(t *testing.T) { run(t, name+"-"+theme, e, theme == "dark") })
+		for _, title := range slices.Sorted(maps.Keys(looks)) {
+			t.Run(name+"/"+title, func(t *testing.T) { run(t, name+"-"+title, e, looks[title]) })
 		}
 	}
 }
 
-func run(t *testing.T, name string, e environment, dark bool) {
+func run(t *testing.T, name string, e environment, l look) {
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	d := desktoptest.For(t, desktoptest.Options{Size: size, Dark: dark, Session: e.session(dark)})
-	p := &program{Desktop: d, environment: e, t: t, ctx: ctx, name: name}
+	d := desktoptest.For(t, desktoptest.Options{Size: size.Mul(l.scale), Scale: l.scale, Dark: l.dark, Session: e.session(l)})
+	p := &program{Desktop: d, environment: e, look: l, t: t, ctx: ctx, name: name}
+	p.strip = image.Rectangle{Min: e.strip.Min.Mul(l.scale), Max: e.strip.Max.Mul(l.scale)}
 	p.prepare()
 	p.rollcall("dnd", "on", "--for", "1h")
 	p.still()
@@ -182,7 +186,7 @@ func changed(a, b *image.RGBA, within image.Rectangle) (r image.Rectangle) {
 // icon finds the place of the tray's icon: what changes in the panel when the session begins to wait.
 func (p *program) icon() image.Point {
 	p.t.Helper()
-	if err := p.Move(size.X/2, size.Y/2); err != nil {
+	if err := p.Move(size.X*p.scale/2, size.Y*p.scale/2); err != nil {
 		p.t.Fatal(err)
 	}
 	var place image.Rectangle
@@ -200,7 +204,7 @@ func (p *program) icon() image.Point {
 		p.still()
 		place = changed(before, p.image(), p.strip)
 		p.shot("icon")
-		return !place.Empty() && place.Dx() < 64
+		return !place.Empty() && place.Dx() < 64*p.scale
 	})
 	p.t.Logf("the icon is at %v", place)
 	return place.Min.Add(place.Size().Div(2))
@@ -234,7 +238,7 @@ func (p *program) opened(what string, before *image.RGBA, within image.Rectangle
 
 // inside returns the screen without the panel.
 func (p *program) inside() image.Rectangle {
-	r := image.Rectangle{Max: size}
+	r := image.Rectangle{Max: size.Mul(p.scale)}
 	if p.strip.Min.Y == 0 {
 		r.Min.Y = p.strip.Max.Y
 	} else {
@@ -251,7 +255,7 @@ func (p *program) opensMenu(at image.Point) {
 	menu := p.opened("the menu", before, p.inside())
 	p.shot("menu")
 	p.t.Logf("the menu is at %v", menu)
-	p.click(menu.Min.Add(p.submenu), 1)
+	p.click(menu.Min.Add(p.submenu.Mul(p.scale)), 1)
 	p.still()
 	p.shot("submenu")
 	p.keys("Escape", "Escape")
@@ -259,7 +263,7 @@ func (p *program) opensMenu(at image.Point) {
 	before = p.image()
 	p.click(at, p.menu)
 	menu = p.opened("the menu again", before, p.inside())
-	p.click(menu.Min.Add(p.row), 1)
+	p.click(menu.Min.Add(p.row.Mul(p.scale)), 1)
 	p.until("the window", func() bool { return len(p.windows()) == 1 })
 	p.still()
 	p.shot("window")
@@ -304,7 +308,7 @@ func (p *program) opensWindow(at image.Point) {
 // notified waits for a notification and returns the place of its popup.
 func (p *program) notified(shot string, begin func()) image.Rectangle {
 	p.t.Helper()
-	if err := p.Move(20, size.Y/2); err != nil { // away from tooltips
+	if err := p.Move(20, size.Y*p.scale/2); err != nil { // away from tooltips
 		p.t.Fatal(err)
 	}
 	p.still()

@@ -9,16 +9,23 @@ import (
 	"rollcall/internal/desktoptest"
 )
 
+// size is the size of the screen at a scale of 1.
 var size = image.Pt(1280, 800)
+
+// look is how a user has set up the desktop.
+type look struct {
+	dark  bool
+	scale int // 2: everything has twice as many pixels in each direction
+}
 
 // environment is a desktop environment, and how its user reaches the tray in it.
 type environment struct {
-	session func(dark bool) *desktoptest.Session
+	session func(look) *desktoptest.Session
 	keys    []string        // pressed first
-	strip   image.Rectangle // the part of the screen in which the panel is
+	strip   image.Rectangle // the part of the screen in which the panel is, at a scale of 1
 	menu    int             // the button that opens the menu
 	window  int             // the button that opens the window; 0: the icon has only the menu
-	// The places of the first row and of "Show terminal", from the corner of the menu.
+	// The places of the first row and of "Show terminal", from the corner of the menu, at a scale of 1.
 	row, submenu image.Point
 }
 
@@ -31,23 +38,23 @@ var environments = map[string]environment{
 }
 
 // pick returns one of two texts.
-func pick(dark bool, ifDark, ifLight string) string {
-	if dark {
+func (l look) pick(ifDark, ifLight string) string {
+	if l.dark {
 		return ifDark
 	}
 	return ifLight
 }
 
-func plasma(dark bool) *desktoptest.Session {
-	look := pick(dark, "org.kde.breezedark.desktop", "org.kde.breeze.desktop")
-	colours := pick(dark, "BreezeDark", "BreezeLight")
+func plasma(l look) *desktoptest.Session {
+	theme := l.pick("org.kde.breezedark.desktop", "org.kde.breeze.desktop")
+	colours := l.pick("BreezeDark", "BreezeLight")
 	return &desktoptest.Session{
 		Name: "Plasma",
 		Env: []string{"XDG_CURRENT_DESKTOP=KDE", "KDE_FULL_SESSION=true", "KDE_SESSION_VERSION=5", "QT_QUICK_BACKEND=software",
 			"XDG_CONFIG_DIRS=/etc/xdg", "XDG_DATA_DIRS=/usr/local/share:/usr/share"},
 		Files: map[string]string{
-			".config/kdeglobals":       fmt.Sprintf("[KDE]\nLookAndFeelPackage=%s\n[General]\nColorScheme=%s\n", look, colours),
-			".config/plasmarc":         fmt.Sprintf("[Theme]\nname=%s\n", pick(dark, "breeze-dark", "breeze-light")),
+			".config/kdeglobals":       fmt.Sprintf("[KDE]\nLookAndFeelPackage=%s\n[General]\nColorScheme=%s\n", theme, colours),
+			".config/plasmarc":         fmt.Sprintf("[Theme]\nname=%s\n", l.pick("breeze-dark", "breeze-light")),
 			".config/kwinrc":           "[Compositing]\nEnabled=false\n",
 			".config/kscreenlockerrc":  "[Daemon]\nAutolock=false\n",
 			".config/plasma-welcomerc": "[General]\nShouldShow=false\n",
@@ -61,14 +68,15 @@ func plasma(dark bool) *desktoptest.Session {
 	}
 }
 
-func mate(dark bool) *desktoptest.Session {
-	theme := pick(dark, "BlackMATE", "Menta")
+func mate(l look) *desktoptest.Session {
+	theme := l.pick("BlackMATE", "Menta")
 	return &desktoptest.Session{
 		Name: "MATE",
 		Env:  []string{"XDG_CURRENT_DESKTOP=MATE", "GSETTINGS_BACKEND=keyfile"},
 		Files: map[string]string{".config/glib-2.0/settings/keyfile": fmt.Sprintf(`[org/mate/desktop/interface]
 gtk-theme='%[1]s'
 icon-theme='mate'
+window-scaling-factor=%[2]d
 [org/mate/marco/general]
 theme='%[1]s'
 compositing-manager=false
@@ -91,7 +99,7 @@ applet-iid='ClockAppletFactory::ClockApplet'
 toplevel-id='top'
 position=0
 panel-right-stick=true
-`, theme)},
+`, theme, l.scale)},
 		Services: []string{"org.mate.panel.applet.NotificationAreaAppletFactory.service", "org.mate.panel.applet.ClockAppletFactory.service", "org.freedesktop.mate.Notifications.service"},
 		Programs: []desktoptest.Program{
 			{Argv: []string{"marco"}},
@@ -101,7 +109,7 @@ panel-right-stick=true
 	}
 }
 
-func gnome(dark bool) *desktoptest.Session {
+func gnome(l look) *desktoptest.Session {
 	return &desktoptest.Session{
 		Name:      "GNOME",
 		SystemBus: true,
@@ -112,23 +120,25 @@ welcome-dialog-last-shown-version='999'
 [org/gnome/desktop/interface]
 color-scheme='%s'
 enable-animations=false
-`, pick(dark, "prefer-dark", "prefer-light"))},
+scaling-factor=uint32 %d
+`, l.pick("prefer-dark", "prefer-light"), l.scale)},
 		Services: []string{"org.gnome.Shell.Notifications.service"},
 		Programs: []desktoptest.Program{{Argv: []string{"gnome-shell", "--x11"}, Name: "org.gnome.Shell"}},
 	}
 }
 
-func cinnamon(dark bool) *desktoptest.Session {
-	theme := pick(dark, "Adwaita-dark", "Adwaita")
+func cinnamon(l look) *desktoptest.Session {
+	theme := l.pick("Adwaita-dark", "Adwaita")
 	return &desktoptest.Session{
 		Name:      "Cinnamon",
 		SystemBus: true,
 		Env:       []string{"XDG_CURRENT_DESKTOP=X-Cinnamon", "GSETTINGS_BACKEND=keyfile", "XDG_DATA_DIRS=/usr/local/share:/usr/share", "CINNAMON_2D=true"},
 		Files: map[string]string{".config/glib-2.0/settings/keyfile": fmt.Sprintf(`[org/cinnamon/desktop/interface]
 gtk-theme='%[1]s'
+scaling-factor=uint32 %[2]d
 [org/cinnamon]
 startup-animation=false
-`, theme)},
+`, theme, l.scale)},
 		Programs: []desktoptest.Program{{Argv: []string{"cinnamon", "--replace"}, Name: "org.Cinnamon"}},
 	}
 }
