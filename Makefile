@@ -24,6 +24,7 @@ FUZZTIME ?= 60s
 SOAK     ?= 10m
 REST     ?= 5m
 STORM    ?= 15m
+DAY      ?= 500
 TORTURE  ?= 5m
 STRESS   ?= 100
 FULLDISK ?= 1h
@@ -55,7 +56,7 @@ SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex 
 # So many packages are tested at once: one more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm day stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -165,6 +166,9 @@ test-agents: setup $(GOTESTSUM) ## install the real agents (npm, about 3 GB, int
 
 storm: setup ## do random things to 12 real agents at once for STORM (15m), by SEED (1), and compare every status and notification with the truth
 	ROLLCALL_STORM=$(STORM) go test -tags agents -count=1 -timeout 0 -run '^TestStorm$$' -v ./internal/agents
+
+day: setup ## a day of DAY (500) steps of real agents and of a user who changes the settings: each event notified of once, or not at all
+	ROLLCALL_DAY=$(DAY) go test -tags agents -count=1 -timeout 0 -run '^TestDay$$' -v ./internal/agents
 
 vet: ## gofmt and go vet, for Linux, macOS and Windows
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed:"; echo "$$bad"; exit 1; }

@@ -23,10 +23,12 @@ import (
 
 // stormOptions say what a storm consists of.
 type stormOptions struct {
-	seed   uint64
-	length time.Duration
-	lanes  int      // how many agents run at once
-	plots  []string // "release: steps", one lane each; empty: drawn by the seed
+	seed     uint64
+	length   time.Duration
+	lanes    int      // how many agents run at once
+	plots    []string // "release: steps", one lane each; empty: drawn by the seed
+	settings bool     // the user changes the settings meanwhile
+	steps    int      // it is over after so many steps and changes of the settings; 0: after length
 }
 
 // storm is one run.
@@ -42,6 +44,8 @@ type storm struct {
 	quiet   map[string]*sync.RWMutex // by agent: read-locked while one may write, locked while its folder moves
 
 	mu       sync.Mutex // guards what follows
+	steps    int        // steps that were taken, and changes of the settings
+	enough   context.CancelFunc
 	sessions []*stormSession
 	owed     []*owed
 	events   []watchEvent
@@ -51,6 +55,8 @@ type storm struct {
 	names    int
 	lastOpen map[string]time.Time // by agent and folder
 	tally    tally
+
+	restrictions []*restriction
 }
 
 // watchEvent is a line of `rollcall watch --json`.
@@ -105,6 +111,7 @@ func (st *storm) run() {
 	st.began = time.Now()
 	ctx, cancel := context.WithTimeout(st.t.Context(), st.options.length)
 	defer cancel()
+	st.enough = cancel
 	var running sync.WaitGroup
 	for _, l := range lanes {
 		running.Go(func() { l.run(ctx) })
@@ -112,10 +119,24 @@ func (st *storm) run() {
 	if len(st.options.plots) == 0 {
 		running.Go(func() { st.moveFolders(ctx) })
 	}
+	if st.options.settings {
+		running.Go(func() {
+			if err := st.changeSettings(ctx); err != nil {
+				st.t.Errorf("the settings could not be changed: %v", err)
+			}
+		})
+	}
 	done := make(chan struct{})
 	go func() { running.Wait(); close(done) }()
 	st.checkUntil(done)
 	st.closing()
+}
+
+// counts adds a step to those that were taken. Its caller holds mu.
+func (st *storm) counts() {
+	if st.steps++; st.options.steps > 0 && st.steps == st.options.steps {
+		st.enough()
+	}
 }
 
 // checkUntil checks every 5 s, and once more when the lanes are done.

@@ -202,6 +202,7 @@ type account struct {
 	due, told, optional                  int
 	missing, double, strange, late, lies int
 	standing                             int // notifications of waits that are over
+	unwanted                             int // what the settings forbade
 	delays                               []time.Duration
 }
 

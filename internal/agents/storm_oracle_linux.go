@@ -82,6 +82,7 @@ func (st *storm) happens(x *stormSession, format string, args ...any) time.Time 
 	x.since, x.until = time.Time{}, time.Time{}
 	x.version++
 	x.steps = append(x.steps, stormStep{now, fmt.Sprintf(format, args...)})
+	st.counts()
 	return now
 }
 

@@ -196,3 +196,45 @@ func TestStormExitTakenForPrompt(t *testing.T) {
 		}
 	}
 }
+
+// TestStormSettings: what the settings forbid must not be told, what they allow must, and what happens while they change may be told or not.
+func TestStormSettings(t *testing.T) {
+	began := time.Now().Add(-time.Hour)
+	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
+	waits := func(kind owedKind, _ string) bool { return kind == waitKind }
+	folder := func(_ owedKind, place string) bool { return place == "storm1" }
+	other := func(_ owedKind, place string) bool { return place == "storm2" }
+	tests := []struct {
+		name              string
+		forbids           func(owedKind, string) bool
+		happened, told    int // 0: not told
+		missing, unwanted int
+	}{
+		{"obeyed", waits, 230, 0, 0, 0},
+		{"not obeyed", waits, 230, 231, 0, 1},
+		{"while it changes", waits, 201, 202, 0, 0},
+		{"while it changes, not told", waits, 201, 0, 0, 0},
+		{"told afterwards", waits, 230, 304, 0, 0},
+		{"long before", waits, 100, 0, 1, 0},
+		{"long afterwards", waits, 400, 0, 1, 0},
+		{"muted", folder, 230, 231, 0, 1},
+		{"another folder is muted", other, 230, 231, 0, 0},
+		{"another folder is muted, not told", other, 230, 0, 1, 0},
+	}
+	for _, test := range tests {
+		x := theSession(waitsPermission, true)
+		x.known = at(10)
+		st := &storm{t: t, began: began, sessions: []*stormSession{x}}
+		st.restrictions = []*restriction{{what: test.name, forbids: test.forbids, from: at(200), obeyed: at(203), to: at(300), lifted: at(303)}}
+		st.owes(x, waitKind, at(test.happened), at(test.happened), waitsPermission)
+		var told []telling
+		if test.told > 0 {
+			told = []telling{{at: at(test.told), kind: waitKind, mark: x.mark, place: "storm1"}}
+		}
+		st.release()
+		a := st.settleAccounts("tray", told)
+		if unwanted := st.unwanted(told); a.missing != test.missing || a.strange > 0 || unwanted != test.unwanted {
+			t.Errorf("%s: %d missing, %d that did not happen, %d unwanted", test.name, a.missing, a.strange, unwanted)
+		}
+	}
+}

@@ -19,11 +19,13 @@ func (st *storm) report() {
 	notifications := st.notifications()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	tray := st.settleAccounts("tray", notifications)
 	watch := st.settleAccounts("watch", st.watched())
+	st.release() // the settings do not count for watch
+	tray := st.settleAccounts("tray", notifications)
+	tray.unwanted = st.unwanted(notifications)
 	t := &st.tally
-	fmt.Printf("\nstorm: seed %d, %v, %d agents at once, %d lives, %d sessions, %d troubles of the driver\n", st.options.seed,
-		time.Since(st.began).Round(time.Second), st.options.lanes, st.lives, len(st.sessions), len(st.troubles))
+	fmt.Printf("\nstorm: seed %d, %v, %d agents at once, %d steps, %d changes of the settings, %d lives, %d sessions, %d troubles of the driver\n", st.options.seed,
+		time.Since(st.began).Round(time.Second), st.options.lanes, st.steps, 2*len(st.restrictions), st.lives, len(st.sessions), len(st.troubles))
 	fmt.Printf("storm: %d lists (slowest %.1f s, %d failed), %d checks: %d wrong, %d unknown (%.2f %%)\n", t.lists, t.slowest.Seconds(), t.failures,
 		t.checks, t.wrong, t.unknowns, percent(t.unknowns, t.checks))
 	for _, reason := range slices.Sorted(maps.Keys(t.unknown)) {
@@ -31,11 +33,11 @@ func (st *storm) report() {
 	}
 	for _, a := range []*account{tray, watch} {
 		fmt.Printf("storm: %-5s: %d owed, %d told, %d missing, %d double, %d that did not happen, %d with a wrong outcome, %d left standing, "+
-			"%d late; delay p50 %.2f s, p99 %.2f s (%d need not be told)\n", a.channel, a.due, a.told, a.missing, a.double, a.strange, a.lies,
-			a.standing, a.late, quantile(a.delays, 50).Seconds(), quantile(a.delays, 99).Seconds(), a.optional)
-		if bad := a.missing + a.double + a.strange + a.lies + a.standing; bad > 0 {
-			st.t.Errorf("%s: %d missing, %d double, %d that did not happen, %d with a wrong outcome, %d left standing",
-				a.channel, a.missing, a.double, a.strange, a.lies, a.standing)
+			"%d despite the settings, %d late; delay p50 %.2f s, p99 %.2f s (%d need not be told)\n", a.channel, a.due, a.told, a.missing, a.double, a.strange, a.lies,
+			a.standing, a.unwanted, a.late, quantile(a.delays, 50).Seconds(), quantile(a.delays, 99).Seconds(), a.optional)
+		if bad := a.missing + a.double + a.strange + a.lies + a.standing + a.unwanted; bad > 0 {
+			st.t.Errorf("%s: %d missing, %d double, %d that did not happen, %d with a wrong outcome, %d left standing, %d despite the settings",
+				a.channel, a.missing, a.double, a.strange, a.lies, a.standing, a.unwanted)
 		}
 	}
 	for _, text := range st.troubles {

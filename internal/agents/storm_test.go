@@ -38,6 +38,26 @@ func TestStorm(t *testing.T) {
 			o.plots = append(o.plots, plot)
 		}
 	}
+	playStorm(t, o)
+}
+
+// TestDay is a day of steps, of real agents of five kinds and of a user who changes the settings meanwhile: each event
+// that the settings allow is notified of once, nothing is notified of that they forbid, and each notification of a wait is
+// withdrawn when the wait is over. ROLLCALL_DAY is the number of steps.
+func TestDay(t *testing.T) {
+	o := stormOptions{seed: 1, lanes: 6, length: 30 * time.Minute, settings: true, steps: 60}
+	if text := os.Getenv("ROLLCALL_DAY"); text != "" {
+		var err error
+		if o.steps, err = strconv.Atoi(text); err != nil || o.steps < 1 {
+			t.Fatalf("ROLLCALL_DAY=%q: want a number from 1 on", text)
+		}
+	}
+	playStorm(t, o)
+}
+
+// playStorm runs a storm beside a tray.
+func playStorm(t *testing.T, o stormOptions) {
+	t.Helper()
 	desktop := newDesktop(t)
 	st := newStorm(t, o, desktop)
 	tray := startTray(st.s, desktop)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -46,12 +45,7 @@ func newDesktop(t *testing.T) *desktoptest.Desktop {
 // gathered, and the reply of a turn is told where it took long.
 func tellEach(s *Sandbox, desktop *desktoptest.Desktop) {
 	s.t.Helper()
-	dir := filepath.Join(desktop.Home(), ".config", "rollcall")
-	err := os.MkdirAll(dir, 0o700)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"), 0o600)
-	}
-	if err != nil {
+	if err := writeSettings(desktop.Home(), eachEvent); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -68,7 +62,7 @@ func startTray(s *Sandbox, desktop *desktoptest.Desktop) *tray {
 	tellEach(s, desktop)
 	cmd := exec.Command(desktopBinary)
 	cmd.Dir = s.Home
-	cmd.Env = append(desktop.Env(), "HOME="+s.Home, "ROLLCALL_SANDBOX="+s.dir, "XDG_DATA_HOME=") // OpenCode's data are below HOME
+	cmd.Env = trayEnv(s, desktop)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
