@@ -79,32 +79,25 @@ func newDetailPane(u *UI) *detailPane {
 	top := widgets.Pad(6, 4, 4, 12, widgets.Rows(6, headline, widgets.Pad(0, 0, 8, 4, d.stale.Content),
 		widgets.Pad(0, 0, 4, 0, d.request.content), widgets.Pad(0, 4, 10, 4, buttons)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
-	d.both = container.New(overConversation{}, d.above, d.below)
+	d.both = overConversation(d.above, d.below)
 	d.content = container.NewStack()
 	d.showMessage("Nothing selected", selectHint)
 	return d
 }
 
-// overConversation gives the first object the height that it needs, and the second the rest. In a low window the first
-// one scrolls.
-type overConversation struct{}
-
-// leastBelow is the share of the height that the second object has at least.
+// leastBelow is the share of the height that the conversation has at least.
 const leastBelow = 0.3
 
-// Layout implements fyne.Layout.
-func (overConversation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	above := objects[0].(*container.Scroll)
-	above.Resize(fyne.NewSize(size.Width, size.Height*(1-leastBelow)))
-	height := min(above.Content.MinSize().Height, size.Height*(1-leastBelow))
-	above.Resize(fyne.NewSize(size.Width, height))
-	objects[1].Move(fyne.NewPos(0, height))
-	objects[1].Resize(fyne.NewSize(size.Width, size.Height-height))
-}
-
-// MinSize implements fyne.Layout.
-func (overConversation) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	return objects[0].MinSize().Max(objects[1].MinSize())
+// overConversation gives the first object the height that it needs, and the second the rest. In a low window the first
+// one scrolls.
+func overConversation(above *container.Scroll, below fyne.CanvasObject) *fyne.Container {
+	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		most := size.Height * (1 - leastBelow)
+		above.Resize(fyne.NewSize(size.Width, most))
+		height := min(above.Content.MinSize().Height, most)
+		widgets.Place(above, 0, 0, size.Width, height)
+		widgets.Place(below, 0, height, size.Width, size.Height-height)
+	}, Least: func([]fyne.CanvasObject) fyne.Size { return above.MinSize().Max(below.MinSize()) }}, above, below)
 }
 
 // layOut lays the pane out after a height changed.

@@ -132,9 +132,6 @@ func (p *launchPage) showInstalled() {
 
 // machineChanged shows the fields that the machine has, and suggests a folder there.
 func (p *launchPage) machineChanged() {
-	if p.content == nil {
-		return // still being built
-	}
 	away := p.machine.name() != ""
 	p.browse.Hidden, p.more.content.Hidden = away, away
 	p.filling = true
@@ -161,6 +158,14 @@ func (p *launchPage) firstChoice() (found *agentChoice) {
 		}
 	}
 	return found
+}
+
+// focus returns the widget that gets the focus.
+func (p *launchPage) focus() fyne.Focusable {
+	if p.prompt.Hidden {
+		return nil
+	}
+	return p.prompt
 }
 
 // showPrompt shows the field for the prompt, unless the prompt is in a file.
@@ -243,9 +248,6 @@ func (p *launchPage) changed() {
 
 // update shows the command for the fields as they are now.
 func (p *launchPage) update() {
-	if p.content == nil {
-		return // still being built
-	}
 	f := p.read()
 	switch missing := f.missing(); {
 	case p.ui.options.Launches == nil && f.machine == "":

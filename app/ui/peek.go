@@ -21,12 +21,11 @@ type conversation struct {
 	total   *widgets.Line
 	problem *widgets.Banner
 	top     *fyne.Container // heading and banner
-	body    *fyne.Container // the messages, or a text in their place
+	body    *widgets.Stage  // the messages, or a text in their place
 	scroll  *container.Scroll
 	rows    *fyne.Container
 	stack   *stack
 	earlier *widgets.Button
-	busy    *widget.Activity
 
 	feed         *messageFeed // nil: no session, or one without a conversation
 	views        []*messageView
@@ -49,8 +48,8 @@ func newConversation(u *UI) *conversation {
 	c.rows = container.New(c.stack)
 	c.scroll = container.NewVScroll(c.rows)
 	c.stack.laidOut = c.stick
-	c.body = container.NewStack()
-	c.content = widgets.Border(c.top, nil, nil, c.body)
+	c.body = widgets.NewStage()
+	c.content = widgets.Border(c.top, nil, nil, c.body.Content)
 	c.show("", nil)
 	return c
 }
@@ -273,23 +272,17 @@ func (c *conversation) stick() {
 
 // show shows a phase.
 func (c *conversation) show(phase string, t *messages) {
-	again := phase
+	name := phase
 	if phase == phaseFailed {
-		again += t.problem
+		name += t.problem
 	}
-	if c.phase == again {
-		return
-	}
-	c.phase = again
-	if c.busy != nil {
-		c.busy.Stop()
-		c.busy = nil
-	}
-	c.scroll.OnScrolled = nil
-	c.userScrolled = false
-	c.body.Objects = []fyne.CanvasObject{c.phaseContent(phase, t)}
-	c.body.Refresh()
-	if phase == phaseMessages {
+	c.phase = phase
+	shown := c.body.Show(name, func() fyne.CanvasObject {
+		c.scroll.OnScrolled = nil
+		c.userScrolled = false
+		return c.phaseContent(phase, t)
+	})
+	if shown && phase == phaseMessages {
 		c.layOut()
 		c.scroll.OnScrolled = c.scrolled
 	}
@@ -314,9 +307,7 @@ func (c *conversation) phaseContent(phase string, t *messages) fyne.CanvasObject
 	case phaseMessages:
 		return c.scroll
 	case phaseLoading:
-		c.busy = widget.NewActivity()
-		c.busy.Start()
-		return widgets.NewMessage(c.busy, "", "Reading the conversation…")
+		return c.body.Busy("", "Reading the conversation…")
 	case phaseEmpty:
 		return widgets.NewMessage(nil, "", "No messages yet.")
 	case phaseFailed:
