@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -189,15 +191,8 @@ func elapsed(d time.Duration) string {
 
 // counted lists counts, the largest first: "2.1.329 (3)" if behind is set, else "3 × 2.1.329".
 func counted(counts map[string]int, behind bool) string {
-	names := make([]string, 0, len(counts))
-	for n := range counts {
-		names = append(names, n)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if c := counts[b] - counts[a]; c != 0 {
-			return c
-		}
-		return strings.Compare(b, a)
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(b, a))
 	})
 	rest := 0
 	if len(names) > maxCounted {

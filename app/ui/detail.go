@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -59,14 +61,15 @@ func newDetailPane(u *UI) *detailPane {
 	d.title = widgets.Headline("")
 	d.status = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
 	d.goTo = newGoTo(d)
-	d.send = d.button("Send a prompt…", "", func(s *app.Session) { u.showSend(*s) })
-	d.interrupt = d.button("Interrupt", "", func(s *app.Session) { u.showInterrupt(*s) })
-	d.stop = d.button("Stop…", "", func(s *app.Session) { u.showStop(*s) })
-	d.resume = d.button("Resume…", "", func(s *app.Session) { u.showResume(*s) })
-	d.retryHooks = d.button("Retry hooks", "", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
+	d.send = d.button("Send a prompt…", func(s *app.Session) { u.showSend(*s) })
+	d.interrupt = d.button("Interrupt", func(s *app.Session) { u.showInterrupt(*s) })
+	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
+	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
+	d.retryHooks = d.button("Retry hooks", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
 	d.retryHooks.Hide()
-	d.copy = d.button("Copy", "copy", func(s *app.Session) { u.showMenuBelow(d.copy, d.copyItems(s)) })
-	d.details = d.button("Details", "", func(*app.Session) { d.showFacts(!d.showsFacts) })
+	d.copy = d.button("Copy", func(s *app.Session) { u.showMenuBelow(d.copy, d.copyItems(s)) })
+	d.copy.Icon = widgets.PlainIcon("copy")
+	d.details = d.button("Details", func(*app.Session) { d.showFacts(!d.showsFacts) })
 	d.stale = widgets.NewBanner("stale")
 	d.facts = newFieldList(u)
 	d.conversation = newConversation(u)
@@ -149,12 +152,8 @@ func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 
 // button returns a button that acts on the session that is shown. It does nothing when none is shown: a session can
 // disappear while the button has the focus.
-func (d *detailPane) button(text, file string, tapped func(*app.Session)) *widgets.Button {
-	var icon fyne.Resource
-	if file != "" {
-		icon = widgets.PlainIcon(file)
-	}
-	return d.ui.host.NewButton(text, icon, func() {
+func (d *detailPane) button(text string, tapped func(*app.Session)) *widgets.Button {
+	return d.ui.host.NewButton(text, nil, func() {
 		if d.session != nil {
 			tapped(d.session)
 		}
@@ -250,9 +249,7 @@ func (d *detailPane) showRequest(s *app.Session, now time.Time) {
 }
 
 func sessionTitle(s *app.Session) string {
-	t := s.Session
-	t.Title, t.LastPrompt, t.FirstPrompt = head(t.Title, 2000), head(t.LastPrompt, 2000), head(t.FirstPrompt, 2000)
-	if topic := present.Topic(t); topic != "" {
+	if topic := present.Topic(present.Brief(s.Session)); topic != "" {
 		return topic
 	}
 	return present.Project(s.CWD)
@@ -286,4 +283,18 @@ func staleText(s *app.Session) string {
 		text += " at " + s.Stale.Since.Local().Format("15:04:05")
 	}
 	return text + ": " + short(s.Stale.Reason)
+}
+
+// canRetryHooks reports whether the launch of a session has a hook that was started and whose result is unknown.
+func (u *UI) canRetryHooks(s *app.Session) bool {
+	return u.options.Launches != nil && s.Launch != nil && slices.ContainsFunc(s.Launch.Hooks, func(h app.Hook) bool { return h.Lost })
+}
+
+// retryHooks makes the tray run those hooks again.
+func (u *UI) retryHooks(b *widgets.Button, s *app.Session) {
+	if !u.canRetryHooks(s) {
+		return
+	}
+	id := s.Launch.ID
+	u.change(b, "The hooks were not retried: ", func(ctx context.Context) error { return u.options.Launches.RetryHooks(ctx, id) })
 }

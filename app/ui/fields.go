@@ -274,8 +274,7 @@ const maxLinks = 20
 
 // sessionName returns a session's topic, or its id if it has none, with its status.
 func sessionName(s *app.Session) string {
-	t := s.Session
-	t.Title, t.LastPrompt, t.FirstPrompt = head(t.Title, 200), head(t.LastPrompt, 200), head(t.FirstPrompt, 200)
+	t := present.Brief(s.Session)
 	if topic := present.Topic(t); topic != "" {
 		return present.Cut(topic, 60) + " (" + present.Status(t) + ")"
 	}
@@ -306,8 +305,13 @@ func long(name, s string) field {
 	return f
 }
 
-// errorText returns the text of an error, safe to show and not too long.
-func errorText(err error) string { return present.Cut(short(err.Error()), 1000) }
+// errorText returns the text of an error, safe to show and not too long; empty: there is none.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return present.Cut(short(err.Error()), 1000)
+}
 
 // moment returns a time with its age: "21 Nov 2026, 14:02:11 (5 m ago)".
 func moment(t, now time.Time) string {

@@ -54,8 +54,7 @@ func newIntroduction(u *UI) *introduction {
 			widgets.Paragraph("You are told when an agent needs you, and when its process really ends. The settings say what else, and when not.", widget.MediumImportance),
 			widgets.Flow(p.test), p.result)
 	}
-	p.done = u.host.NewButton("Show my sessions", nil, func() { u.open(pageSessions) })
-	p.done.Importance = widget.HighImportance
+	p.done = u.host.NewPrimaryButton("Show my sessions", widget.HighImportance, func() { u.open(pageSessions) })
 	more := u.host.NewButton("Settings…", nil, func() { u.open(pageSettings) })
 	p.scroll = widgets.Page(620, widgets.Rows(2, append(rows, p.hint)...))
 	actions := widgets.Rows(0, widget.NewSeparator(), widgets.Readable(620, widgets.Pad(10, 10, 0, 0, widgets.Flow(p.done, more))))

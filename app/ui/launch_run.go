@@ -69,12 +69,11 @@ func (r *launchRun) quote(text string) {
 	r.resized()
 }
 
-// newTerminalRun shows that a terminal was opened.
-func newTerminalRun(u *UI, p *prepared, terminal string) *launchRun {
-	name := present.AgentName(p.plan.Agent)
-	r := newLaunchRun(u, name+" in "+short(p.form.Dir), "")
-	r.showDone("Opened in "+short(terminal)+". The session is listed as soon as "+name+" has stored it.",
-		u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
+// newOpenedRun shows a launch that another process of Rollcall keeps: one in a terminal, or on another machine.
+func newOpenedRun(u *UI, title, text, said string) *launchRun {
+	r := newLaunchRun(u, title, "")
+	r.showDone(text, u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
+	r.quote(said)
 	return r
 }
 

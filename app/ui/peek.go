@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
@@ -43,8 +42,7 @@ func newConversation(u *UI) *conversation {
 	c.problem = widgets.NewBanner("waiting")
 	c.top = widgets.Rows(4, widgets.Pad(6, 0, 14, 16, widgets.Border(nil, nil, c.total, title)),
 		widgets.Pad(0, 0, 12, 14, c.problem.Content))
-	c.earlier = u.host.NewButton("Show earlier messages", nil, c.showEarlier)
-	c.earlier.Importance = widget.LowImportance
+	c.earlier = u.host.NewFlatButton("Show earlier messages", nil, c.showEarlier)
 	c.rows = container.New(c.stack)
 	c.scroll = container.NewVScroll(c.rows)
 	c.stack.laidOut = c.stick

@@ -196,7 +196,7 @@ func (v *requestView) arm() {
 // enable shows and enables what can be done with the request now.
 func (v *requestView) enable() {
 	r := v.item.request
-	ready := v.has && r != nil && v.armed && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
+	ready := r != nil && v.isReady()
 	isQuestion := r != nil && len(r.Questions) > 0
 	v.allow.Hidden = r == nil || isQuestion && !r.CanAllow || v.ui.answers().Policy() == settings.AnswerNone
 	v.deny.Hidden = r == nil || isQuestion && !r.CanDeny || v.ui.answers().Policy() == settings.AnswerNone
@@ -231,10 +231,15 @@ func (v *requestView) opened() {
 	}
 }
 
+// isReady reports whether what is shown has been visible long enough to be answered, and is not being answered.
+func (v *requestView) isReady() bool {
+	return v.has && v.armed && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
+}
+
 // delayEarly starts armDelay again if the request can't be answered yet. It is called for each key and click that would
 // answer: without it, the repeats of a key that is held would answer the request once it can be.
 func (v *requestView) delayEarly() {
-	if v.has && (!v.armed || !v.code.IsReady() || v.ui.isAnswering(v.item.ref())) {
+	if v.has && !v.isReady() {
 		v.arm()
 	}
 }
@@ -245,7 +250,7 @@ func (v *requestView) decide(d adapters.Decision) {
 	v.enable()
 	r := v.item.request
 	switch {
-	case !v.has || r == nil || !v.armed || !v.code.IsReady() || v.ui.isAnswering(v.item.ref()):
+	case r == nil || !v.isReady():
 		return
 	case d.Verdict == adapters.AllowOnce && !r.CanAllow, d.Verdict == adapters.Deny && !r.CanDeny, d.Verdict == adapters.Reply && !r.CanReply:
 		return

@@ -130,10 +130,7 @@ func (p *settingsPage) show(set *settings.Settings, mistake, failed error, writt
 		f.fill(set)
 	}
 	p.filling = false
-	text := ""
-	if failed != nil {
-		text = errorText(failed)
-	}
+	text := errorText(failed)
 	if mistake != nil {
 		text = strings.TrimSpace(text + "\nThe file has a mistake, and the last settings without it stay in force: " + errorText(mistake))
 	}

@@ -86,10 +86,6 @@ func (c *updatesCheck) show(answer, page string, failed error) {
 	c.answer.Hidden = answer == ""
 	c.page.SetText(short(page))
 	c.page.Hidden = page == ""
-	text := ""
-	if failed != nil {
-		text = errorText(failed)
-	}
-	c.failed.Set(text)
+	c.failed.Set(errorText(failed))
 	c.settings.content.Refresh()
 }
