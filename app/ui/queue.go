@@ -93,7 +93,7 @@ func (q *queuePage) find() {
 	if at < 0 {
 		at = min(q.at, len(items)-1)
 	}
-	q.selectAt(at)
+	q.selectAt(items, at)
 }
 
 // replaced returns the index of what took the place of the selected request, which waits no longer; below 0: nothing. It
@@ -125,7 +125,7 @@ func (q *queuePage) findWanted(items []asked) {
 	}
 	if at >= 0 {
 		q.wanted = ""
-		q.selectAt(at)
+		q.selectAt(items, at)
 		return
 	}
 	if snap := q.snapshot(); (q.ui.asking.loaded || !anyWaits(snap)) && !pending(snap) && !snap.Refreshing && q.ui.page == pageQueue && !isWaiting(snap, q.wanted) {
@@ -146,12 +146,8 @@ func isWaiting(s *app.Snapshot, id string) bool {
 	return false
 }
 
-// selectAt selects what waits at an index.
-func (q *queuePage) selectAt(at int) {
-	items := q.items()
-	if at < 0 || at >= len(items) {
-		return
-	}
+// selectAt selects what waits at an index of items.
+func (q *queuePage) selectAt(items []asked, at int) {
 	q.at, q.selected, q.chosen = at, items[at].ref(), true
 }
 
@@ -161,7 +157,7 @@ func (q *queuePage) move(to int) {
 	if len(items) == 0 {
 		return
 	}
-	q.selectAt(min(max(to, 0), len(items)-1))
+	q.selectAt(items, min(max(to, 0), len(items)-1))
 	q.list.Refresh()
 	q.list.ScrollTo(q.at)
 	q.showSelected()

@@ -126,11 +126,7 @@ func tail(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	i := len(s) - n
-	for i < len(s) && s[i]&0xc0 == 0x80 {
-		i++
-	}
-	return s[i:]
+	return strings.ToValidUTF8(s[len(s)-n:], "")
 }
 
 func plural(n int, one, many string) string {

@@ -177,18 +177,7 @@ func (p *searchPage) counts(phase string) string {
 }
 
 // missingText returns what could not be searched, cleaned and bounded.
-func missingText(r *app.SearchReport) string {
-	lines := r.Missing()
-	const most = 6
-	var out []string
-	for _, l := range lines[:min(len(lines), most)] {
-		out = append(out, present.Cut(short(l), 220))
-	}
-	if more := len(lines) - most; more > 0 {
-		out = append(out, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(out, "\n")
-}
+func missingText(r *app.SearchReport) string { return linesOf(r.Missing(), 6, 220) }
 
 func (p *searchPage) phaseContent(phase string) fyne.CanvasObject {
 	again := p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again)

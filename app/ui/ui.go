@@ -142,7 +142,7 @@ const (
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
 // set in the application's settings.
 func New(core Core, o Options) *UI {
-	return newUI(core, o, fyne.Do, time.Now, realSystem(o.Live))
+	return newUI(core, o, fyne.Do, time.Now, &machine{o.Live})
 }
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {

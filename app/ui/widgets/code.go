@@ -88,20 +88,17 @@ func (c *Code) IsEndSeen() bool { return c.endShown }
 // Texts returns the rows that are visible now, for tests and accessibility.
 func (c *Code) Texts() []string {
 	first, last := c.visible()
-	out := make([]string, 0, last-first)
-	for _, r := range c.rows[first:last] {
-		out = append(out, r.text)
-	}
-	return out
+	return textsOf(c.rows[first:last])
 }
 
 // All returns all rows, for tests.
-func (c *Code) All() []string {
-	out := make([]string, 0, len(c.rows))
-	for _, r := range c.rows {
-		out = append(out, r.text)
+func (c *Code) All() []string { return textsOf(c.rows) }
+
+func textsOf(rows []codeRow) (texts []string) {
+	for _, r := range rows {
+		texts = append(texts, r.text)
 	}
-	return out
+	return texts
 }
 
 // ScrollToEnd shows the last row.
