@@ -20,7 +20,7 @@ func (p *parts) shower() *show.Shower {
 	return show.New(p.core, proc.Open(), p.settings)
 }
 
-// showTerminal returns tray.Options.ShowTerminal. Where a terminal can't be shown, a notification says why, and the window shows the
+// showTerminal returns tray.Options.ShowTerminal. Where a terminal can't be shown, a notification gives the reason, and the window shows the
 // session.
 func (p *parts) showTerminal(ctx context.Context, n *notify.Notifier) func(session string) {
 	shower := p.shower()

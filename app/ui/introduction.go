@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -90,7 +90,7 @@ func (p *introduction) apply(s *app.Snapshot) {
 	}
 	var missing, texts []string
 	var rows []fyne.CanvasObject
-	for _, h := range append(append([]app.Health{}, s.Adapters...), s.LeftOut.Adapters...) {
+	for _, h := range slices.Concat(s.Adapters, s.LeftOut.Adapters) {
 		if h.State == app.Absent {
 			missing = append(missing, present.AgentName(h.Name))
 			continue
@@ -120,9 +120,9 @@ func (p *introduction) apply(s *app.Snapshot) {
 	}
 }
 
-// foundText says what was found of an agent, and where.
+// foundText returns how many sessions of an agent were found, and where.
 func foundText(h *app.Health) string {
-	text := fmt.Sprintf("%d recent %s", h.Sessions, plural(h.Sessions, "session", "sessions"))
+	text := count(h.Sessions, "recent session", "recent sessions")
 	if len(h.LookedIn) > 0 {
 		text += ", in " + present.Cut(short(h.LookedIn[0]), 80)
 	}

@@ -97,7 +97,7 @@ func (q *queuePage) find() {
 }
 
 // replaced returns the index of what took the place of the selected request, which waits no longer; below 0: nothing. It
-// tells the user why the window shows something else, unless the user answered it or its text was only read.
+// shows the user why the window shows something else, unless the user answered it or its text was only read.
 func (q *queuePage) replaced(items []asked) int {
 	answered := q.ui.asking.last == q.selected
 	at := slices.IndexFunc(items, func(a asked) bool { return a.ofSession(q.selected) })

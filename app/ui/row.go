@@ -45,14 +45,12 @@ func (r row) text(now time.Time, days int) rowText {
 	case headerRow:
 		return headerText(r, days)
 	case moreRow:
-		w := rowText{
-			first:      fmt.Sprintf("%d finished %s", r.count, plural(r.count, "sub-agent", "sub-agents")),
-			firstColor: widgets.ColorMuted, icon: widgets.NewIcon("closed", widgets.ColorMuted),
-		}
+		icon := "closed"
 		if r.open {
-			w.icon = widgets.NewIcon("opened", widgets.ColorMuted)
+			icon = "opened"
 		}
-		return w
+		return rowText{first: count(r.count, "finished sub-agent", "finished sub-agents"), firstColor: widgets.ColorMuted,
+			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
 	return sessionText(r.session, r.depth > 0, now)
 }
@@ -71,7 +69,7 @@ func headerText(r row, days int) rowText {
 		}
 	}
 	if r.agents > 0 {
-		w.status += fmt.Sprintf(" and %d %s", r.agents, plural(r.agents, "sub-agent", "sub-agents"))
+		w.status += " and " + count(r.agents, "sub-agent", "sub-agents")
 	}
 	return w
 }

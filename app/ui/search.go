@@ -152,7 +152,7 @@ func (p *searchPage) show() {
 	p.body.Show(strings.Join([]string{phase, r.mistake, r.terms.text, missingText(&r.report)}, "\n"), func() fyne.CanvasObject { return p.phaseContent(phase) })
 }
 
-// counts says how many hits there are, and how far the search is.
+// counts returns how many hits there are, and how far the search is.
 func (p *searchPage) counts(phase string) string {
 	r := p.result
 	var parts []string
