@@ -124,7 +124,7 @@ func (p *process) activate() {
 // end waits for the process to end well.
 func (p *process) end() {
 	p.d.t.Helper()
-	timer := time.AfterFunc(wait, func() { _ = p.cmd.Process.Kill() })
+	timer := time.AfterFunc(wait, func() { _ = p.cmd.Process.Signal(syscall.SIGQUIT) }) // its error shows what it does
 	defer timer.Stop()
 	for range p.said { // until it closes its end
 	}
