@@ -26,8 +26,8 @@ import (
 
 // attention decides for the tray when and how the user is notified. It is safe for concurrent use.
 type attention struct {
-	live    *settings.Live // nil: there are no settings
-	quiet   *quiet.Quiet   // nil: the state folder is not known
+	current func() settings.Settings
+	quiet   *quiet.Quiet // nil: the state folder is not known
 	desktop *notify.DesktopQuiet
 	finder  *focus.Finder
 	log     *slog.Logger
@@ -46,7 +46,7 @@ type attention struct {
 
 // newAttention returns what the tray needs. The caller closes it.
 func (p *parts) newAttention() *attention {
-	a := &attention{live: p.live, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1), ended: func() {},
+	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1), ended: func() {},
 		slots: make(chan struct{}, awayAtOnce)}
 	windows := focus.Here()
 	if windows != nil {
@@ -64,9 +64,7 @@ func (p *parts) newAttention() *attention {
 	return a
 }
 
-func (a *attention) close() {
-	a.ended()
-}
+func (a *attention) close() { a.ended() }
 
 // follow keeps settings and do not disturb current until ctx is done. changes receives when the settings have changed.
 func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {
@@ -89,8 +87,7 @@ func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {
 		case <-a.ending():
 			a.readQuiet()
 		}
-		poke(a.told)
-		poke(a.redraw)
+		a.poke()
 	}
 }
 
@@ -118,10 +115,7 @@ func poke(c chan struct{}) {
 }
 
 func (a *attention) readSettings() {
-	var set settings.Settings
-	if a.live != nil {
-		set, _ = a.live.Get()
-	}
+	set := a.current()
 	n := set.Notifications
 	rules := notify.Rules{
 		Kinds:       map[notify.Kind]notify.Manner{},
@@ -199,8 +193,7 @@ func (a *attention) setQuiet(on bool, until time.Time) {
 		a.log.Error("do not disturb could not be changed", "error", err)
 	}
 	a.readQuiet()
-	poke(a.told)
-	poke(a.redraw)
+	a.poke()
 }
 
 // hasFocus implements notify.Options.HasFocus.

@@ -4,7 +4,6 @@ package desktop
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"rollcall/adapters"
@@ -17,20 +16,20 @@ import (
 const reportLimit = 5 * time.Second
 
 // markReported records that the user was notified of the end of launches.
-func (p *parts) markReported(log *slog.Logger, ids ...string) {
+func (p *parts) markReported(ids ...string) {
 	if p.launches == nil || len(ids) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), reportLimit)
 	defer cancel()
 	if err := p.launches.MarkReported(ctx, ids...); err != nil {
-		log.Warn("the end of a launch may be notified of again at the next start", "error", err)
+		p.log.Warn("the end of a launch may be notified of again at the next start", "error", err)
 	}
 }
 
 // markEndsReported returns a function for the notifier to call once it has notified of ends.
 // It records the ends of launches.
-func (p *parts) markEndsReported(log *slog.Logger) func([]app.Event) {
+func (p *parts) markEndsReported() func([]app.Event) {
 	return func(ended []app.Event) {
 		var ids []string
 		for _, ev := range ended {
@@ -42,18 +41,18 @@ func (p *parts) markEndsReported(log *slog.Logger) func([]app.Event) {
 				ids = append(ids, ev.Before.Launch.ID)
 			}
 		}
-		p.markReported(log, ids...)
+		p.markReported(ids...)
 	}
 }
 
 // endedMeanwhile returns the launches that ended while no tray was running.
-func (p *parts) endedMeanwhile(log *slog.Logger) []launch.Record {
+func (p *parts) endedMeanwhile() []launch.Record {
 	if p.launches == nil {
 		return nil
 	}
 	ended, err := p.launches.EndedUnreported()
 	if err != nil {
-		log.Warn("some launches can't be read", "error", err)
+		p.log.Warn("some launches can't be read", "error", err)
 	}
 	return ended
 }
@@ -61,11 +60,11 @@ func (p *parts) endedMeanwhile(log *slog.Logger) []launch.Record {
 // notifyMissed notifies the user once of the launches that ended meanwhile, except those that rules exclude. It records that
 // once the desktop has accepted the notification: no end is lost, and after a crash before then the notification is
 // repeated at the next start.
-func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []launch.Record, rules func() notify.Rules, log *slog.Logger) error {
+func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []launch.Record, rules func() notify.Rules) error {
 	if len(ended) == 0 {
 		return nil
 	}
-	whole := app.New(app.Config{Adapters: p.agents, Table: p.table, Since: app.All, Log: log})
+	whole := app.New(app.Config{Adapters: p.agents, Table: p.table, Since: app.All, Log: p.log})
 	missed, err := p.launches.Missed(ctx, ended, p.core.Refresh(ctx), whole)
 	if len(missed) == 0 {
 		return err
@@ -88,13 +87,13 @@ func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []la
 		session = s.ID
 		ends, ids = append(ends, end), append(ids, m.Record.ID)
 	}
-	p.markReported(log, unwanted...)
+	p.markReported(unwanted...)
 	if len(ends) == 0 {
 		return err
 	}
 	if len(ends) > 1 {
 		session = "" // a click opens the window
 	}
-	n.Say("missed", notify.MissedText(ends), session, func() { p.markReported(log, ids...) })
+	n.Say("missed", notify.MissedText(ends), session, func() { p.markReported(ids...) })
 	return err
 }

@@ -85,9 +85,18 @@ func (p *parts) answers() *answer.Answers {
 		if p.live != nil {
 			return p.live.Answering()
 		}
-		set, _ := p.deps.Settings()
-		return set.Answering
+		return p.settings().Answering
 	})
+}
+
+// settings returns the settings as they are now.
+func (p *parts) settings() settings.Settings {
+	get := p.deps.Settings
+	if p.live != nil {
+		get = p.live.Get
+	}
+	set, _ := get()
+	return set
 }
 
 func (p *parts) close() {
@@ -111,18 +120,9 @@ func (p *parts) followMachines(ctx context.Context, running *sync.WaitGroup, sin
 	changed := p.settingsChanges()
 	running.Go(func() { p.machines.Run(ctx, since, p.core) })
 	running.Go(func() {
-		report(p.log, p.machines.Follow(ctx, machine.Sources{Settings: p.configured, Changed: changed, Kept: p.kept, Report: p.showMachineTrouble}))
+		configured := func() []settings.Machine { return p.settings().Machines }
+		report(p.log, p.machines.Follow(ctx, machine.Sources{Settings: configured, Changed: changed, Kept: p.kept, Report: p.showMachineTrouble}))
 	})
-}
-
-// configured returns the machines of config.toml as they are now.
-func (p *parts) configured() []settings.Machine {
-	if p.live != nil {
-		set, _ := p.live.Get()
-		return set.Machines
-	}
-	set, _ := p.deps.Settings()
-	return set.Machines
 }
 
 // showMachineTrouble shows which machines of machine add are not used, and why.

@@ -10,7 +10,6 @@ import (
 	"rollcall/app"
 	"rollcall/app/instance"
 	"rollcall/app/present"
-	"rollcall/app/settings"
 	"rollcall/app/show"
 	"rollcall/notify"
 	"rollcall/proc"
@@ -18,16 +17,10 @@ import (
 
 // shower returns what shows sessions outside of Rollcall's own windows.
 func (p *parts) shower() *show.Shower {
-	return show.New(p.core, proc.Open(), func() settings.Settings {
-		if p.live == nil {
-			return settings.Settings{}
-		}
-		set, _ := p.live.Get()
-		return set
-	})
+	return show.New(p.core, proc.Open(), p.settings)
 }
 
-// showTerminal returns tray.Options.ShowTerminal. Where a terminal can't be shown, a notification says why, and the window shows the
+// showTerminal returns tray.Options.ShowTerminal. Where a terminal can't be shown, a notification gives the reason, and the window shows the
 // session.
 func (p *parts) showTerminal(ctx context.Context, n *notify.Notifier) func(session string) {
 	shower := p.shower()

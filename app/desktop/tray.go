@@ -64,7 +64,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	defer events.Close()
 	ends := p.core.Events()
 	defer ends.Close()
-	ended := p.endedMeanwhile(log)
+	ended := p.endedMeanwhile()
 	attention := p.newAttention()
 	defer attention.close()
 	board, stopBoard := p.startBoard(ctx, attention.poke, &running)
@@ -77,7 +77,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	running.Go(func() { report(log, p.core.Run(ctx)) })
 	p.followMachines(ctx, &running, recentlyEnded)
 	p.serve(ctx, &running)
-	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules, log)) })
+	running.Go(func() { report(log, p.notifyMissed(ctx, notifier, ended, attention.currentRules)) })
 	serveRequests(ctx, log, own, u, &running)
 	err = tray.Run(ctx, p.core, p.trayOptions(ctx, notifier, attention, board, &recent, u))
 	if errors.Is(err, tray.ErrNoBus) {
@@ -103,7 +103,7 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 // notifications returns the options of the tray's notifier. The waits that it shows stay if the user asked for the update u.
 func (p *parts) notifications(ctx context.Context, a *attention, u *update) notify.Options {
 	log := p.log
-	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(log), Open: func(id string) { openWindow(log, instance.Show, id) },
+	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(), Open: func(id string) { openWindow(log, instance.Show, id) },
 		Rules: a.currentRules, Quiet: a.isQuiet, DesktopIsQuiet: a.desktop.Is, HasFocus: a.hasFocus, Changed: a.told,
 		Away: func(s app.Session) { a.callAway(ctx, s) }, Leaves: u.wanted.Load}
 	state, err := store.StatePath()

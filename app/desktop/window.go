@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"rollcall/app/window"
 	"rollcall/assets"
 	"rollcall/notify"
+	"rollcall/tray"
 )
 
 // windowDays is how far back the window lists stopped sessions.
@@ -25,16 +27,16 @@ const windowDays = 7
 // runWindow runs the window process. Where one is running already, it raises that one.
 // alone reports that there can be no tray, whose work this process then does: see serve.
 func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone bool) error {
-	verb := instance.Show
+	open := instance.Message{Verb: instance.Show, Session: o.Session}
 	switch {
 	case o.Launch:
-		verb = instance.Launch
+		open.Verb = instance.Launch
 	case o.Queue:
-		verb = instance.Queue
+		open.Verb = instance.Queue
 	}
 	own, err := instance.Claim(instance.Window)
 	if errors.Is(err, instance.ErrRunning) {
-		return instance.Send(instance.Window, instance.Message{Verb: verb, Session: o.Session})
+		return instance.Send(instance.Window, open)
 	}
 	if err != nil {
 		return err
@@ -54,8 +56,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	if alone {
 		p.serve(keeping, &running)
 	}
-	return window.Run(ctx, p.core, window.Options{Session: o.Session, Launch: o.Launch, Queue: o.Queue, Introduce: true,
-		Instance: own, Icon: assets.App, Content: p.content()})
+	return window.Run(ctx, p.core, window.Options{Open: open, Introduce: true, Instance: own, Icon: assets.App, Content: p.content()})
 }
 
 // testNotification sends a notification as the tray does. Do not disturb does not hold it back.
@@ -66,12 +67,10 @@ func (p *parts) testNotification(ctx context.Context) error {
 
 // content returns what the window shows besides the sessions.
 func (p *parts) content() ui.Options {
-	set, _ := p.deps.Settings()
+	set := p.settings()
 	o := ui.Options{Days: windowDays, Agents: p.agents, Launches: p.launches, Table: p.table, Machines: p.machines, Live: p.live, KeepEnv: set.Launch.KeepEnv, Defaults: launch.DefaultsOf(set), Prices: set.Prices,
-		Autostart: &autostart.Tray, Version: p.deps.Version.Version, Answers: p.answers()}
-	o.Shower = p.shower()
-	o.TestNotification = p.testNotification
-	o.TrayHint = trayHint
+		Autostart: &autostart.Tray, Version: p.deps.Version.Version, Answers: p.answers(),
+		Shower: p.shower(), TestNotification: p.testNotification, TrayHint: trayHint}
 	var err error
 	if p.deps.Quiet != nil {
 		if o.Quiet, err = p.deps.Quiet(); err != nil {
@@ -85,4 +84,25 @@ func (p *parts) content() ui.Options {
 		p.log.Warn("nothing can be launched in a terminal", "error", err)
 	}
 	return o
+}
+
+// trayHint returns how the tray's icon becomes visible on this desktop; empty: a panel shows it.
+func trayHint(ctx context.Context) string {
+	there, err := tray.HasHost(ctx)
+	if there {
+		return ""
+	}
+	return missingPanel(os.Getenv, err)
+}
+
+// missingPanel returns what the user can do where no panel shows icons.
+func missingPanel(getenv func(string) string, err error) string {
+	switch {
+	case err != nil:
+		return "There is no tray here: " + err.Error() + ". Rollcall shows this window in its place."
+	case strings.Contains(strings.ToUpper(getenv("XDG_CURRENT_DESKTOP")), "GNOME"):
+		return "GNOME shows tray icons only with the AppIndicator extension. Install it from extensions.gnome.org/extension/615/appindicator-support, or the package " +
+			"gnome-shell-extension-appindicator (Debian, Ubuntu, Fedora), log in again and turn it on in the application Extensions. Notifications and this window work without it."
+	}
+	return "No panel here shows tray icons. Rollcall's icon appears as soon as one does; notifications and this window work without it."
 }

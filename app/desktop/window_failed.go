@@ -18,7 +18,8 @@ var windowFailures struct {
 	tell func(notify.Text) // nil: there is no tray
 }
 
-// tellOfWindows has the notifier tell when a window that the tray started ends with an error, and returns the notifier. The tray stays.
+// tellOfWindows makes the notifier notify the user when a window that the tray started ends with an error. It returns the
+// notifier. The tray stays.
 func tellOfWindows(n *notify.Notifier) *notify.Notifier {
 	windowFailures.mu.Lock()
 	defer windowFailures.mu.Unlock()
@@ -26,7 +27,7 @@ func tellOfWindows(n *notify.Notifier) *notify.Notifier {
 	return n
 }
 
-// awaitWindow waits for the end of a window's process, and tells of one that failed. Its messages are on standard error.
+// awaitWindow waits for the end of a window's process, and notifies the user if it failed. The process's messages are on standard error.
 func awaitWindow(cmd *exec.Cmd) {
 	exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
 	if !ok || !exit.Exited() { // closed, or ended by a signal: whoever sent it knows

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -121,16 +123,16 @@ func stateText(h app.Health) (icon, text string, color fyne.ThemeColorName) {
 // maxProblems is the largest number of problems that are listed.
 const maxProblems = 20
 
-func problemLines(problems []string) string {
-	var lines []string
-	for i, t := range problems {
-		if i == maxProblems {
-			lines = append(lines, fmt.Sprintf("and %d more", len(problems)-maxProblems))
-			break
-		}
-		lines = append(lines, short(t))
+// linesOf returns the first lines, each cleaned and cut to a width in cells, and how many of lines there are beyond them.
+func linesOf(lines []string, most, width int) string {
+	var out []string
+	for _, l := range lines[:min(len(lines), most)] {
+		out = append(out, present.Cut(short(l), width))
 	}
-	return strings.Join(lines, "\n")
+	if more := len(lines) - most; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, "\n")
 }
 
 func (p *agentsPage) facts(h app.Health, now time.Time) []field {
@@ -189,15 +191,8 @@ func elapsed(d time.Duration) string {
 
 // counted lists counts, the largest first: "2.1.329 (3)" if behind is set, else "3 × 2.1.329".
 func counted(counts map[string]int, behind bool) string {
-	names := make([]string, 0, len(counts))
-	for n := range counts {
-		names = append(names, n)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if c := counts[b] - counts[a]; c != 0 {
-			return c
-		}
-		return strings.Compare(b, a)
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(b, a))
 	})
 	rest := 0
 	if len(names) > maxCounted {
@@ -249,7 +244,7 @@ func newAgentCard(u *UI) *agentCard {
 
 func (c *agentCard) show(h app.Health, facts []field) {
 	icon, text, color := stateText(h)
-	problems := problemLines(h.Problems)
+	problems := linesOf(h.Problems, maxProblems, maxShown)
 	changed := c.problems.Text != problems || c.name.Text == ""
 	widgets.SetImage(c.icon, widgets.NewIcon(icon, color))
 	widgets.SetLabel(c.name, present.AgentName(h.Name))
@@ -259,4 +254,86 @@ func (c *agentCard) show(h app.Health, facts []field) {
 	if c.facts.show([]section{{fields: facts}}, false) || changed {
 		c.content.Refresh()
 	}
+}
+
+// agentNames returns the names of the agents whose state matches.
+func agentNames(s *app.Snapshot, matches func(app.AdapterState) bool) []string {
+	var names []string
+	for _, a := range s.Adapters {
+		if matches(a.State) {
+			names = append(names, present.AgentName(a.Name))
+		}
+	}
+	return names
+}
+
+// failedNames returns the names of the agents that could not be read.
+func failedNames(s *app.Snapshot) []string {
+	return agentNames(s, func(state app.AdapterState) bool { return state == app.Failed })
+}
+
+// installed returns the names of the installed agents.
+func installed(s *app.Snapshot) []string {
+	return agentNames(s, func(state app.AdapterState) bool { return state != app.Absent })
+}
+
+func join(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// failedMachines returns the names of the machines that did not answer in full.
+func failedMachines(s *app.Snapshot) (names []string) {
+	for _, m := range s.Machines {
+		if m.State == app.Failed {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// maxMachineLines is how many machines are named that did not answer.
+const maxMachineLines = 4
+
+// machineLines returns why machines did not answer in full.
+func machineLines(s *app.Snapshot) (lines []string) {
+	for _, m := range s.Machines {
+		if m.State != app.Failed {
+			continue
+		}
+		if len(lines) == maxMachineLines {
+			return append(lines, fmt.Sprintf("and %d more machines", len(failedMachines(s))-maxMachineLines))
+		}
+		why := "did not answer"
+		if len(m.Problems) > 0 {
+			why = present.Cut(short(m.Problems[0]), 180)
+		}
+		lines = append(lines, m.Name+": "+why)
+	}
+	return lines
+}
+
+// problemText returns why agents and machines could not be read; empty: all could.
+func problemText(s *app.Snapshot) string {
+	var lines []string
+	for _, a := range s.Adapters {
+		if a.State != app.Failed {
+			continue
+		}
+		why := "could not be read completely"
+		if len(a.Problems) > 0 {
+			why = present.Cut(short(a.Problems[0]), 180)
+		}
+		if more := len(a.Problems) - 1; more > 0 {
+			why += fmt.Sprintf(" (and %d more)", more)
+		}
+		lines = append(lines, present.AgentName(a.Name)+": "+why)
+	}
+	lines = append(lines, machineLines(s)...)
+	for _, t := range s.Troubles {
+		lines = append(lines, "Rollcall: "+present.Cut(short(t), 180))
+	}
+	return strings.Join(lines, "\n")
 }

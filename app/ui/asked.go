@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2/theme"
 	"github.com/dustin/go-humanize"
@@ -213,10 +214,10 @@ func (a *asked) whyNot(policy settings.Answering) string {
 
 // sentence returns a text that begins with a capital letter.
 func sentence(text string) string {
-	if text == "" {
-		return ""
+	if _, size := utf8.DecodeRuneInString(text); size > 0 {
+		return strings.ToUpper(text[:size]) + text[size:]
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return ""
 }
 
 // sizeText returns the size of a text that is not wholly visible; empty: it is.

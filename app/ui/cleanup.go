@@ -77,7 +77,7 @@ func (c *cleanupSheet) offer() {
 	c.keep = make([]bool, len(c.items))
 	c.remove = c.ui.host.NewPrimaryButton("", widget.DangerImportance, c.removeFiles)
 	c.Confirm(append(body, widgets.Hint("These files belong to sessions and launches that no longer exist. They are moved to the trash, or deleted where there is none."),
-		widgets.MinHeight(min(float32(len(c.items))*cleanupRowHeight, 360), c.newList())), c.remove)
+		widgets.Fill(c.newList(), func() fyne.Size { return fyne.NewSize(200, min(float32(len(c.items))*cleanupRowHeight, 360)) }, nil)), c.remove)
 	c.count()
 }
 

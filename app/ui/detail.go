@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -59,14 +61,15 @@ func newDetailPane(u *UI) *detailPane {
 	d.title = widgets.Headline("")
 	d.status = widgets.NewLine("", widgets.ColorMuted, theme.SizeNameText, fyne.TextStyle{})
 	d.goTo = newGoTo(d)
-	d.send = d.button("Send a prompt…", "", func(s *app.Session) { u.showSend(*s) })
-	d.interrupt = d.button("Interrupt", "", func(s *app.Session) { u.showInterrupt(*s) })
-	d.stop = d.button("Stop…", "", func(s *app.Session) { u.showStop(*s) })
-	d.resume = d.button("Resume…", "", func(s *app.Session) { u.showResume(*s) })
-	d.retryHooks = d.button("Retry hooks", "", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
+	d.send = d.button("Send a prompt…", func(s *app.Session) { u.showSend(*s) })
+	d.interrupt = d.button("Interrupt", func(s *app.Session) { u.showInterrupt(*s) })
+	d.stop = d.button("Stop…", func(s *app.Session) { u.showStop(*s) })
+	d.resume = d.button("Resume…", func(s *app.Session) { u.showResume(*s) })
+	d.retryHooks = d.button("Retry hooks", func(s *app.Session) { u.retryHooks(d.retryHooks, s) })
 	d.retryHooks.Hide()
-	d.copy = d.button("Copy", "copy", func(s *app.Session) { u.showMenuBelow(d.copy, d.copyItems(s)) })
-	d.details = d.button("Details", "", func(*app.Session) { d.showFacts(!d.showsFacts) })
+	d.copy = d.button("Copy", func(s *app.Session) { u.showMenuBelow(d.copy, d.copyItems(s)) })
+	d.copy.Icon = widgets.PlainIcon("copy")
+	d.details = d.button("Details", func(*app.Session) { d.showFacts(!d.showsFacts) })
 	d.stale = widgets.NewBanner("stale")
 	d.facts = newFieldList(u)
 	d.conversation = newConversation(u)
@@ -79,32 +82,25 @@ func newDetailPane(u *UI) *detailPane {
 	top := widgets.Pad(6, 4, 4, 12, widgets.Rows(6, headline, widgets.Pad(0, 0, 8, 4, d.stale.Content),
 		widgets.Pad(0, 0, 4, 0, d.request.content), widgets.Pad(0, 4, 10, 4, buttons)))
 	d.above = container.NewVScroll(widgets.Rows(0, top, widget.NewSeparator()))
-	d.both = container.New(overConversation{}, d.above, d.below)
+	d.both = overConversation(d.above, d.below)
 	d.content = container.NewStack()
 	d.showMessage("Nothing selected", selectHint)
 	return d
 }
 
-// overConversation gives the first object the height that it needs, and the second the rest. In a low window the first
-// one scrolls.
-type overConversation struct{}
-
-// leastBelow is the share of the height that the second object has at least.
+// leastBelow is the share of the height that the conversation has at least.
 const leastBelow = 0.3
 
-// Layout implements fyne.Layout.
-func (overConversation) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	above := objects[0].(*container.Scroll)
-	above.Resize(fyne.NewSize(size.Width, size.Height*(1-leastBelow)))
-	height := min(above.Content.MinSize().Height, size.Height*(1-leastBelow))
-	above.Resize(fyne.NewSize(size.Width, height))
-	objects[1].Move(fyne.NewPos(0, height))
-	objects[1].Resize(fyne.NewSize(size.Width, size.Height-height))
-}
-
-// MinSize implements fyne.Layout.
-func (overConversation) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	return objects[0].MinSize().Max(objects[1].MinSize())
+// overConversation gives the first object the height that it needs, and the second the rest. In a low window the first
+// one scrolls.
+func overConversation(above *container.Scroll, below fyne.CanvasObject) *fyne.Container {
+	return container.New(widgets.Layout{Arrange: func(_ []fyne.CanvasObject, size fyne.Size) {
+		most := size.Height * (1 - leastBelow)
+		above.Resize(fyne.NewSize(size.Width, most))
+		height := min(above.Content.MinSize().Height, most)
+		widgets.Place(above, 0, 0, size.Width, height)
+		widgets.Place(below, 0, height, size.Width, size.Height-height)
+	}, Least: func([]fyne.CanvasObject) fyne.Size { return above.MinSize().Max(below.MinSize()) }}, above, below)
 }
 
 // layOut lays the pane out after a height changed.
@@ -156,12 +152,8 @@ func (d *detailPane) copyItems(s *app.Session) []*fyne.MenuItem {
 
 // button returns a button that acts on the session that is shown. It does nothing when none is shown: a session can
 // disappear while the button has the focus.
-func (d *detailPane) button(text, file string, tapped func(*app.Session)) *widgets.Button {
-	var icon fyne.Resource
-	if file != "" {
-		icon = widgets.PlainIcon(file)
-	}
-	return d.ui.host.NewButton(text, icon, func() {
+func (d *detailPane) button(text string, tapped func(*app.Session)) *widgets.Button {
+	return d.ui.host.NewButton(text, nil, func() {
 		if d.session != nil {
 			tapped(d.session)
 		}
@@ -257,9 +249,7 @@ func (d *detailPane) showRequest(s *app.Session, now time.Time) {
 }
 
 func sessionTitle(s *app.Session) string {
-	t := s.Session
-	t.Title, t.LastPrompt, t.FirstPrompt = head(t.Title, 2000), head(t.LastPrompt, 2000), head(t.FirstPrompt, 2000)
-	if topic := present.Topic(t); topic != "" {
+	if topic := present.Topic(present.Brief(s.Session)); topic != "" {
 		return topic
 	}
 	return present.Project(s.CWD)
@@ -293,4 +283,18 @@ func staleText(s *app.Session) string {
 		text += " at " + s.Stale.Since.Local().Format("15:04:05")
 	}
 	return text + ": " + short(s.Stale.Reason)
+}
+
+// canRetryHooks reports whether the launch of a session has a hook that was started and whose result is unknown.
+func (u *UI) canRetryHooks(s *app.Session) bool {
+	return u.options.Launches != nil && s.Launch != nil && slices.ContainsFunc(s.Launch.Hooks, func(h app.Hook) bool { return h.Lost })
+}
+
+// retryHooks makes the tray run those hooks again.
+func (u *UI) retryHooks(b *widgets.Button, s *app.Session) {
+	if !u.canRetryHooks(s) {
+		return
+	}
+	id := s.Launch.ID
+	u.change(b, "The hooks were not retried: ", func(ctx context.Context) error { return u.options.Launches.RetryHooks(ctx, id) })
 }

@@ -46,13 +46,7 @@ func (f *feed) sort() { f.change(func() { f.sortAgain = true }) }
 
 // setOpen unfolds or folds the finished sub-agents of k.
 func (f *feed) setOpen(k key, open bool) {
-	f.change(func() {
-		if open {
-			f.open[k] = true
-		} else {
-			delete(f.open, k)
-		}
-	})
+	f.change(func() { f.open[k] = open })
 }
 
 // reveal makes k listed: it unfolds the parents of k and ignores the age of k.

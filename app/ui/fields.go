@@ -1,16 +1,20 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"fyne.io/fyne/v2"
 	"github.com/dustin/go-humanize"
 
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/ui/widgets"
 )
 
 // field is a fact of a session, in words.
@@ -37,7 +41,7 @@ const (
 
 // sections returns all known facts of a session.
 func sections(s *app.Session, k key, v *view, now time.Time) []section {
-	all := []section{
+	return slices.DeleteFunc([]section{
 		{"Status", statusFields(s, now)},
 		{"Prompts", withValue(
 			long("First prompt", s.FirstPrompt),
@@ -57,14 +61,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Last activity", value: moment(s.LastActivityAt, now)},
 		)},
 		{"Identity", identityFields(s, k, v)},
-	}
-	out := all[:0]
-	for _, sec := range all {
-		if len(sec.fields) > 0 {
-			out = append(out, sec)
-		}
-	}
-	return out
+	}, func(sec section) bool { return len(sec.fields) == 0 })
 }
 
 // machineOf returns what runs a session, where that is not this machine: another machine, a gateway, or a gateway of another machine.
@@ -77,13 +74,7 @@ func machineOf(s *app.Session) string {
 
 // withValue returns the fields that have a value.
 func withValue(fields ...field) []field {
-	out := fields[:0]
-	for _, f := range fields {
-		if f.value != "" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(fields, func(f field) bool { return f.value == "" })
 }
 
 func statusFields(s *app.Session, now time.Time) []field {
@@ -104,40 +95,25 @@ func statusFields(s *app.Session, now time.Time) []field {
 
 // statusLine returns the status in full words.
 func statusLine(s *app.Session) string {
-	line := liveLine(s)
+	line := short(string(s.Status))
+	switch s.Status {
+	case adapters.Waiting:
+		whom := map[adapters.WaitingFor]string{adapters.ForPermission: "your permission", adapters.ForQuestion: "your answer"}[s.WaitingFor]
+		line = "waiting for " + cmp.Or(whom, "you")
+	case adapters.Idle:
+		switch {
+		case s.IsProcess():
+			line = "idle: open, no session yet"
+		case !s.Suspended: // else its turn may not be over
+			line = "idle: running, its turn is over"
+		}
+	case adapters.Stopped:
+		line = "stopped: no process"
+	}
 	if s.Suspended && s.Live() {
 		line += "; suspended: its process is paused until it is continued"
 	}
 	return line
-}
-
-// liveLine returns the status in full words, as if the process were not suspended.
-func liveLine(s *app.Session) string {
-	switch s.Status {
-	case adapters.Waiting:
-		switch s.WaitingFor {
-		case adapters.ForPermission:
-			return "waiting for your permission"
-		case adapters.ForQuestion:
-			return "waiting for your answer"
-		}
-		return "waiting for you"
-	case adapters.Working:
-		return "working"
-	case adapters.Idle:
-		switch {
-		case s.IsProcess():
-			return "idle: open, no session yet"
-		case s.Suspended: // its turn may not be over
-			return "idle"
-		}
-		return "idle: running, its turn is over"
-	case adapters.Stopped:
-		return "stopped: no process"
-	case adapters.Unknown:
-		return "unknown"
-	}
-	return short(string(s.Status))
 }
 
 // launchFields returns what Rollcall knows of a session that it launched.
@@ -274,8 +250,7 @@ const maxLinks = 20
 
 // sessionName returns a session's topic, or its id if it has none, with its status.
 func sessionName(s *app.Session) string {
-	t := s.Session
-	t.Title, t.LastPrompt, t.FirstPrompt = head(t.Title, 200), head(t.LastPrompt, 200), head(t.FirstPrompt, 200)
+	t := present.Brief(s.Session)
 	if topic := present.Topic(t); topic != "" {
 		return present.Cut(topic, 60) + " (" + present.Status(t) + ")"
 	}
@@ -306,8 +281,13 @@ func long(name, s string) field {
 	return f
 }
 
-// errorText returns the text of an error, safe to show and not too long.
-func errorText(err error) string { return present.Cut(short(err.Error()), 1000) }
+// errorText returns the text of an error, safe to show and not too long; empty: there is none.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return present.Cut(short(err.Error()), 1000)
+}
 
 // moment returns a time with its age: "21 Nov 2026, 14:02:11 (5 m ago)".
 func moment(t, now time.Time) string {
@@ -323,3 +303,100 @@ func moment(t, now time.Time) string {
 
 // count returns a number with what it counts.
 func count(n int, one, many string) string { return fmt.Sprintf("%d %s", n, plural(n, one, many)) }
+
+// fieldView shows one field: its name, its value, and a bar below the value where the field has one.
+type fieldView struct {
+	field   field
+	content fyne.CanvasObject
+	value   *widgets.LongText // nil: the value is a link
+	bar     *widgets.Bar      // nil: none
+	link    *widgets.Link     // nil: the value is a text
+	target  key
+}
+
+func newFieldView(f field, u *UI) *fieldView {
+	v := &fieldView{field: f}
+	var right fyne.CanvasObject
+	if f.link != nil {
+		v.link = u.host.NewLink(f.value, func() { u.sessions.reveal(v.target) })
+		v.link.Wrapping = fyne.TextWrapWord
+		v.target = *f.link
+		right = v.link
+	} else {
+		text := widgets.NewSelectText("")
+		if f.mono {
+			text = widgets.NewCode("")
+		}
+		v.value = u.host.NewLongText(text, f.value, f.rest, nil)
+		right = v.value.Content
+	}
+	if f.hasBar {
+		v.bar = widgets.NewBar(f.bar)
+		right = widgets.Rows(-2, right, widgets.Pad(0, 5, 6, 12, v.bar))
+	}
+	v.content = widgets.Fact(f.name, right)
+	return v
+}
+
+// set shows the field as it is now. Its shape must be that of the field before: see sameShape.
+func (v *fieldView) set(f field) {
+	v.field = f
+	if v.link != nil {
+		v.target = *f.link
+		if v.link.Text != f.value {
+			v.link.SetText(f.value)
+		}
+	} else {
+		v.value.Set(f.value, f.rest)
+	}
+	if v.bar != nil {
+		v.bar.Set(f.bar)
+	}
+}
+
+// fieldList shows the fields of sections. It keeps the views of fields that stay, and with them what the user selected.
+type fieldList struct {
+	ui      *UI
+	content *fyne.Container
+	shown   []section
+	views   []*fieldView
+}
+
+func newFieldList(u *UI) *fieldList { return &fieldList{ui: u, content: widgets.Rows(0)} }
+
+// show shows sections. It makes new views if fresh is set or the fields differ, and reports whether it did.
+func (l *fieldList) show(secs []section, fresh bool) bool {
+	was := l.shown
+	l.shown = secs
+	if !fresh && slices.EqualFunc(secs, was, sameShape) {
+		i := 0
+		for _, sec := range secs {
+			for _, f := range sec.fields {
+				l.views[i].set(f)
+				i++
+			}
+		}
+		return false
+	}
+	l.views = l.views[:0]
+	l.content.RemoveAll()
+	for _, sec := range secs {
+		if sec.title != "" {
+			l.content.Add(widgets.NewHeading(sec.title))
+		}
+		for _, f := range sec.fields {
+			v := newFieldView(f, l.ui)
+			l.views = append(l.views, v)
+			l.content.Add(v.content)
+		}
+	}
+	l.content.Refresh()
+	return true
+}
+
+// sameShape reports whether the views of a can show b.
+func sameShape(a, b section) bool {
+	return a.title == b.title && slices.EqualFunc(a.fields, b.fields, func(f, g field) bool {
+		return f.name == g.name && f.mono == g.mono && f.hasBar == g.hasBar && (f.link == nil) == (g.link == nil) && (f.rest == "") == (g.rest == "")
+	})
+}

@@ -110,3 +110,11 @@ func TestHookFields(t *testing.T) {
 		t.Errorf("%d fields", len(got))
 	}
 }
+
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{"": "", "no answer": "No answer", "état inconnu": "État inconnu", "“x” is missing": "“x” is missing"} {
+		if got := sentence(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

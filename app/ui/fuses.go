@@ -105,6 +105,18 @@ func newDurationField(h *widgets.Host, f *widgets.Form) *widgets.SuggestEntry {
 	return e
 }
 
+// changeTimer returns what a form does: it reads a duration, calls do with it and shows the timers again.
+func (u *UI) changeTimer(duration string, do func(context.Context, time.Duration) (fuse.Fuse, error)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		defer u.locks.look()
+		d, err := parseIn(duration)
+		if err == nil {
+			_, err = do(ctx, d)
+		}
+		return err
+	}
+}
+
 // showFuse opens the form that sets a timer.
 func (u *UI) showFuse(dir string) {
 	f := u.host.NewForm("Set a timer", "Set timer", "The timer was not set: ")
@@ -119,15 +131,7 @@ func (u *UI) showFuse(dir string) {
 	folder.entry.SetText(dir)
 	f.Submit = func() func(context.Context) error {
 		x := fuse.Fuse{Path: folder.path(), Note: strings.TrimSpace(note.Text), Script: strings.TrimSpace(script.Text), Webhook: strings.TrimSpace(hook.Text), Again: again.Checked}
-		after := in.Text
-		return func(ctx context.Context) error {
-			defer u.locks.look()
-			d, err := parseIn(after)
-			if err == nil {
-				_, err = u.options.Fuses.Set(ctx, x, d)
-			}
-			return err
-		}
+		return u.changeTimer(in.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) { return u.options.Fuses.Set(ctx, x, d) })
 	}
 	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. It does so without tray and window too. If the computer is off then, it follows at the next use of Rollcall."),
 		widgets.Named("Folder", folder.content), widgets.Named("Duration", in), widgets.Named("Script", script),
@@ -140,15 +144,9 @@ func (u *UI) showExtend(path string) {
 	f := u.host.NewForm("Extend the timer", "Extend", "The timer was not extended: ")
 	by := newDurationField(u.host, f)
 	f.Submit = func() func(context.Context) error {
-		more := by.Text
-		return func(ctx context.Context) error {
-			defer u.locks.look()
-			d, err := parseIn(more)
-			if err == nil {
-				_, err = u.options.Fuses.Extend(ctx, path, d)
-			}
-			return err
-		}
+		return u.changeTimer(by.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) {
+			return u.options.Fuses.Extend(ctx, path, d)
+		})
 	}
 	f.Open(widgets.Paragraph(short(path), widget.MediumImportance), widgets.Named("Extra time", by))
 	f.Focus(f.Primary)

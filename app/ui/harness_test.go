@@ -132,6 +132,15 @@ var (
 	darkVariant  = theme.VariantDark
 )
 
+// useTheme shows a variant of the theme. All tests share one application, and the light variant: with each new application
+// and with each change of the theme Fyne reads the fonts again and forgets the sizes of all texts.
+func useTheme(v fyne.ThemeVariant) {
+	s := fyne.CurrentApp().Settings()
+	if t, ok := s.Theme().(widgets.Theme); !ok || *t.Variant != v {
+		s.SetTheme(widgets.Theme{Variant: &v})
+	}
+}
+
 func open(t *testing.T, snap *app.Snapshot) *window {
 	t.Helper()
 	return openWith(t, &fakeCore{snapshot: snap}, Options{Agents: usualAgents()})
@@ -140,12 +149,10 @@ func open(t *testing.T, snap *app.Snapshot) *window {
 // openWith opens a window over a core, with options that lack the window.
 func openWith(t *testing.T, core Core, o Options) *window {
 	t.Helper()
-	a := test.NewTempApp(t)
-	a.Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
 	w := &window{t: t, queue: make(chan func(), 1000), system: &fakeSystem{}}
 	w.core, _ = core.(*fakeCore)
 	snap := core.Snapshot()
-	w.win = a.NewWindow("Rollcall")
+	w.win = fyne.CurrentApp().NewWindow("Rollcall")
 	o.Window, o.Days = w.win, 7
 	if o.Launches == nil {
 		o.Launches = launch.In(t.TempDir(), proc.Open())
@@ -298,8 +305,9 @@ func (w *window) shoot(name string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	for variant, v := range map[string]*fyne.ThemeVariant{"light": &lightVariant, "dark": &darkVariant} {
-		fyne.CurrentApp().Settings().SetTheme(widgets.Theme{Variant: v})
+	defer useTheme(lightVariant)
+	for variant, v := range map[string]fyne.ThemeVariant{"light": lightVariant, "dark": darkVariant} {
+		useTheme(v)
 		w.win.Content().Refresh()
 		// The second pass sees the heights that wrapped texts got in the first.
 		w.win.Canvas().Capture()

@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/software"
-	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
 	"rollcall/adapters"
@@ -15,7 +14,6 @@ import (
 
 // TestStatusIconsDifferByShape paints them all in one colour.
 func TestStatusIconsDifferByShape(t *testing.T) {
-	test.NewTempApp(t).Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
 	shapes := map[string]image.Image{}
 	for name, s := range map[string]adapters.Session{
 		"waiting": {Status: adapters.Waiting}, "working": {Status: adapters.Working}, "idle": {Status: adapters.Idle},

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -54,8 +54,7 @@ func newIntroduction(u *UI) *introduction {
 			widgets.Paragraph("You are told when an agent needs you, and when its process really ends. The settings say what else, and when not.", widget.MediumImportance),
 			widgets.Flow(p.test), p.result)
 	}
-	p.done = u.host.NewButton("Show my sessions", nil, func() { u.open(pageSessions) })
-	p.done.Importance = widget.HighImportance
+	p.done = u.host.NewPrimaryButton("Show my sessions", widget.HighImportance, func() { u.open(pageSessions) })
 	more := u.host.NewButton("Settings…", nil, func() { u.open(pageSettings) })
 	p.scroll = widgets.Page(620, widgets.Rows(2, append(rows, p.hint)...))
 	actions := widgets.Rows(0, widget.NewSeparator(), widgets.Readable(620, widgets.Pad(10, 10, 0, 0, widgets.Flow(p.done, more))))
@@ -91,7 +90,7 @@ func (p *introduction) apply(s *app.Snapshot) {
 	}
 	var missing, texts []string
 	var rows []fyne.CanvasObject
-	for _, h := range append(append([]app.Health{}, s.Adapters...), s.LeftOut.Adapters...) {
+	for _, h := range slices.Concat(s.Adapters, s.LeftOut.Adapters) {
 		if h.State == app.Absent {
 			missing = append(missing, present.AgentName(h.Name))
 			continue
@@ -121,9 +120,9 @@ func (p *introduction) apply(s *app.Snapshot) {
 	}
 }
 
-// foundText says what was found of an agent, and where.
+// foundText returns how many sessions of an agent were found, and where.
 func foundText(h *app.Health) string {
-	text := fmt.Sprintf("%d recent %s", h.Sessions, plural(h.Sessions, "session", "sessions"))
+	text := count(h.Sessions, "recent session", "recent sessions")
 	if len(h.LookedIn) > 0 {
 		text += ", in " + present.Cut(short(h.LookedIn[0]), 80)
 	}

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"runtime"
-	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -20,20 +19,13 @@ func (u *UI) focusPage() {
 	if _, ok := c.Focused().(*widgets.Tab); ok {
 		return
 	}
-	switch {
-	case u.page == pageSessions && u.sessions.phase == phaseList:
-		u.host.Focus(u.sessions.list)
-	case u.page == pageQueue && u.queue.phase == phaseList:
-		u.host.Focus(u.queue.list)
-	case u.page == pageSearch:
-		u.host.Focus(u.search.entry)
-	case u.page == pageIntroduction:
-		u.host.Focus(u.welcome.done)
-	case u.page == pageLaunch && !u.launch.prompt.Hidden:
-		u.host.Focus(u.launch.prompt)
-	default:
-		c.Unfocus()
+	if focus := u.pages[u.page].focus; focus != nil {
+		if o := focus(); o != nil {
+			c.Focus(o)
+			return
+		}
 	}
+	c.Unfocus()
 }
 
 // typedKey handles a key that no widget used.
@@ -75,40 +67,12 @@ func (u *UI) shortcut(s fyne.Shortcut) bool {
 	if !ok || c.Modifier != fyne.KeyModifierShortcutDefault {
 		return false
 	}
-	if u.host.Sheet != nil && c.KeyName != fyne.KeyR && c.KeyName != fyne.KeyW && c.KeyName != fyne.KeyQ {
-		return slices.Contains(shortcuts, c.KeyName)
+	do, ok := u.shortcuts[c.KeyName]
+	if ok && (u.host.Sheet == nil || c.KeyName == fyne.KeyR || c.KeyName == fyne.KeyW || c.KeyName == fyne.KeyQ) {
+		do()
 	}
-	switch c.KeyName {
-	case fyne.Key0:
-		u.open(pageQueue)
-	case fyne.KeyF:
-		u.sessions.focusFilter("")
-	case fyne.KeyR:
-		u.Refresh()
-	case fyne.Key1:
-		u.open(pageSessions)
-	case fyne.Key2:
-		u.open(pageAgents)
-	case fyne.Key3, fyne.KeyN:
-		u.open(pageLaunch)
-	case fyne.Key4:
-		u.open(pageLocks)
-	case fyne.Key5:
-		u.open(pageSearch)
-	case fyne.Key6:
-		u.open(pageUsage)
-	case fyne.KeyComma:
-		u.open(pageSettings)
-	case fyne.KeyW, fyne.KeyQ:
-		u.window.Close()
-	default:
-		return false
-	}
-	return true
+	return ok
 }
-
-// shortcuts contains the keys of the window's shortcuts.
-var shortcuts = []fyne.KeyName{fyne.Key0, fyne.KeyF, fyne.KeyR, fyne.Key1, fyne.Key2, fyne.Key3, fyne.Key4, fyne.Key5, fyne.Key6, fyne.KeyComma, fyne.KeyN, fyne.KeyW, fyne.KeyQ}
 
 func (u *UI) addShortcuts() {
 	c := u.window.Canvas()
@@ -118,7 +82,13 @@ func (u *UI) addShortcuts() {
 		d.SetOnKeyDown(u.queue.keys.KeyDown)
 		d.SetOnKeyUp(u.queue.keys.KeyUp)
 	}
-	for _, k := range shortcuts {
+	open := func(page int) func() { return func() { u.open(page) } }
+	u.shortcuts = map[fyne.KeyName]func(){
+		fyne.Key0: open(pageQueue), fyne.Key1: open(pageSessions), fyne.Key2: open(pageAgents), fyne.Key3: open(pageLaunch), fyne.KeyN: open(pageLaunch),
+		fyne.Key4: open(pageLocks), fyne.Key5: open(pageSearch), fyne.Key6: open(pageUsage), fyne.KeyComma: open(pageSettings),
+		fyne.KeyF: func() { u.sessions.focusFilter("") }, fyne.KeyR: u.Refresh, fyne.KeyW: u.window.Close, fyne.KeyQ: u.window.Close,
+	}
+	for k := range u.shortcuts {
 		c.AddShortcut(&desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault},
 			func(s fyne.Shortcut) { u.shortcut(s) })
 	}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -132,9 +134,6 @@ func (p *launchPage) showInstalled() {
 
 // machineChanged shows the fields that the machine has, and suggests a folder there.
 func (p *launchPage) machineChanged() {
-	if p.content == nil {
-		return // still being built
-	}
 	away := p.machine.name() != ""
 	p.browse.Hidden, p.more.content.Hidden = away, away
 	p.filling = true
@@ -161,6 +160,14 @@ func (p *launchPage) firstChoice() (found *agentChoice) {
 		}
 	}
 	return found
+}
+
+// focus returns the widget that gets the focus.
+func (p *launchPage) focus() fyne.Focusable {
+	if p.prompt.Hidden {
+		return nil
+	}
+	return p.prompt
 }
 
 // showPrompt shows the field for the prompt, unless the prompt is in a file.
@@ -193,29 +200,23 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	}
 }
 
-// recentFolders returns at most that many folders of sessions on this machine, the latest first.
-func recentFolders(s *app.Snapshot, most int) []string { return foldersOn(s, "", most) }
-
-// latestFolders returns the folders of the sessions that counts accepts, the latest first, and no more than most.
-func latestFolders(s *app.Snapshot, most int, counts func(*app.Session) bool) []string {
+// foldersOn returns at most that many folders of sessions on a machine, the latest first; an empty name is this machine.
+func foldersOn(s *app.Snapshot, machine string, most int) []string {
 	latest := make(map[string]time.Time)
 	for x := range s.All() {
-		if x.Parent != "" || !counts(x) {
+		isThere := x.Machine == machine && x.Remote == machine && x.Container == "" && x.CWD != ""
+		if machine == "" {
+			isThere = x.HasLocalFolder()
+		}
+		if x.Parent != "" || !isThere {
 			continue
 		}
 		if at, ok := latest[x.CWD]; !ok || x.LastActivityAt.After(at) {
 			latest[x.CWD] = x.LastActivityAt
 		}
 	}
-	all := make([]string, 0, len(latest))
-	for f := range latest {
-		all = append(all, f)
-	}
-	slices.SortFunc(all, func(a, b string) int {
-		if c := latest[b].Compare(latest[a]); c != 0 {
-			return c
-		}
-		return strings.Compare(a, b)
+	all := slices.SortedFunc(maps.Keys(latest), func(a, b string) int {
+		return cmp.Or(latest[b].Compare(latest[a]), strings.Compare(a, b))
 	})
 	return all[:min(len(all), most)]
 }
@@ -243,9 +244,6 @@ func (p *launchPage) changed() {
 
 // update shows the command for the fields as they are now.
 func (p *launchPage) update() {
-	if p.content == nil {
-		return // still being built
-	}
 	f := p.read()
 	switch missing := f.missing(); {
 	case p.ui.options.Launches == nil && f.machine == "":

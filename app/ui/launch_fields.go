@@ -102,11 +102,7 @@ func (a *advanced) fill(f *launchForm) {
 	f.OnCreate, f.OnComplete = strings.TrimSpace(a.onCreate.Text), strings.TrimSpace(a.onComplete.Text)
 	f.Answerable = a.answerable.Checked && !f.Terminal // in a terminal it is answerable anyway, where it can be
 	f.RetryHooks, f.KeepEnv = a.retryHooks.Checked, a.keepEnv.Checked
-	for _, line := range strings.Split(a.files.Text, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			f.Files = append(f.Files, line)
-		}
-	}
+	f.Files = nonEmptyLines(a.files.Text)
 }
 
 // folderPlaceholder is the example in a field for a folder.

@@ -98,11 +98,7 @@ func (p *preview) showWarnings(isCommand bool) {
 	}
 	p.warning.SetText(strings.Join(warnings, "\n"))
 	p.warning.Hidden = len(warnings) == 0
-	if timers > 0 {
-		p.extending.Show()
-	} else {
-		p.extending.Hide()
-	}
+	widgets.SetVisible(p.extending, timers > 0)
 	p.caution.Hidden = p.warning.Hidden
 	p.caution.Refresh()
 }

@@ -38,24 +38,12 @@ func newLaunchRun(u *UI, title, text string) *launchRun {
 }
 
 // show shows the state of the launch, with what the user can do now.
-func (r *launchRun) show(icon *widgets.Icon, text string, actions ...fyne.CanvasObject) {
-	r.Set(icon, text)
+func (r *launchRun) show(icon string, color fyne.ThemeColorName, text string, actions ...fyne.CanvasObject) {
+	r.Set(widgets.NewIcon(icon, color), text)
 	r.actions.Objects = actions
 	r.actions.Hidden = len(actions) == 0
 	r.Content.Refresh()
 	r.resized()
-}
-
-func (r *launchRun) showWorking(text string, actions ...fyne.CanvasObject) {
-	r.show(widgets.NewIcon("working", widgets.ColorWorking), text, actions...)
-}
-
-func (r *launchRun) showFailed(text string, actions ...fyne.CanvasObject) {
-	r.show(widgets.NewIcon("failed", widgets.ColorBad), text, actions...)
-}
-
-func (r *launchRun) showDone(text string, actions ...fyne.CanvasObject) {
-	r.show(widgets.NewIcon("done", widgets.ColorGood), text, actions...)
 }
 
 // quote shows output of the agent.
@@ -69,12 +57,11 @@ func (r *launchRun) quote(text string) {
 	r.resized()
 }
 
-// newTerminalRun shows that a terminal was opened.
-func newTerminalRun(u *UI, p *prepared, terminal string) *launchRun {
-	name := present.AgentName(p.plan.Agent)
-	r := newLaunchRun(u, name+" in "+short(p.form.Dir), "")
-	r.showDone("Opened in "+short(terminal)+". The session is listed as soon as "+name+" has stored it.",
-		u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
+// newOpenedRun shows a launch that another process of Rollcall keeps: one in a terminal, or on another machine.
+func newOpenedRun(u *UI, title, text, said string) *launchRun {
+	r := newLaunchRun(u, title, "")
+	r.show("done", widgets.ColorGood, text, u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
+	r.quote(said)
 	return r
 }
 
@@ -99,7 +86,7 @@ func (r *launchRun) follow(s *launch.Started) {
 	for _, w := range s.Warnings {
 		text += "\n" + short(w.Error())
 	}
-	r.showWorking(text)
+	r.show("working", widgets.ColorWorking, text)
 	u := r.ui
 	go u.options.Launches.Follow(u.ctx, s, u.refreshOne, func(p launch.Progress) { u.post(func() { r.progress(p) }) })
 }
@@ -109,11 +96,11 @@ func (r *launchRun) progress(p launch.Progress) {
 	switch p.Stage {
 	case launch.Listed:
 		r.session = p.Record.Session
-		r.showWorking("Session "+short(r.session)+" is listed."+log, r.ui.showSessionButton(r.session))
+		r.show("working", widgets.ColorWorking, "Session "+short(r.session)+" is listed."+log, r.ui.showSessionButton(r.session))
 	case launch.Unlisted:
-		r.show(widgets.NewIcon("unknown", widgets.ColorMuted), "The agent is running, and has not listed a session yet."+log)
+		r.show("unknown", widgets.ColorMuted, "The agent is running, and has not listed a session yet."+log)
 	case launch.Continues:
-		r.showWorking(fmt.Sprintf("The process that was started has ended. The agent continues as process %d.", p.Record.Process.PID))
+		r.show("working", widgets.ColorWorking, fmt.Sprintf("The process that was started has ended. The agent continues as process %d.", p.Record.Process.PID))
 	case launch.Over:
 		r.ended(&p)
 		if p.Err != nil {
@@ -139,12 +126,12 @@ func (r *launchRun) ended(p *launch.Progress) {
 		actions = append(actions, r.ui.showSessionButton(r.session))
 	}
 	if p.Unknown {
-		r.show(widgets.NewIcon("unknown", widgets.ColorMuted), fmt.Sprintf("Ended after %s. Its exit code is not known.", took)+log, actions...)
+		r.show("unknown", widgets.ColorMuted, fmt.Sprintf("Ended after %s. Its exit code is not known.", took)+log, actions...)
 		r.quote(p.Output)
 		return
 	}
 	if p.Code == 0 {
-		r.showDone(fmt.Sprintf("Finished after %s.", took)+log, actions...)
+		r.show("done", widgets.ColorGood, fmt.Sprintf("Finished after %s.", took)+log, actions...)
 		return
 	}
 	when := fmt.Sprintf(" after %s", took)
@@ -155,7 +142,7 @@ func (r *launchRun) ended(p *launch.Progress) {
 	if p.Signal != "" {
 		how += " (" + short(p.Signal) + ")"
 	}
-	r.showFailed("Ended with "+how+when+"."+log, actions...)
+	r.show("failed", widgets.ColorBad, "Ended with "+how+when+"."+log, actions...)
 	r.quote(p.Output)
 }
 
@@ -176,7 +163,7 @@ func (r *launchRun) addMember(g launch.GroupResult) {
 	m := newLaunchRun(r.ui, runTitle(g.Member.Agent, g.Member.Model, g.Folder), "")
 	r.output.Add(m.Content)
 	if g.Err != nil {
-		m.showFailed("Not started: " + errorText(g.Err))
+		m.show("failed", widgets.ColorBad, "Not started: "+errorText(g.Err))
 		return
 	}
 	m.follow(g.Started)
@@ -184,7 +171,7 @@ func (r *launchRun) addMember(g launch.GroupResult) {
 
 func (r *launchRun) groupStarted(p *prepared, results []launch.GroupResult, err error) {
 	if err != nil {
-		r.showFailed("Nothing was started: " + errorText(err))
+		r.show("failed", widgets.ColorBad, "Nothing was started: "+errorText(err))
 		return
 	}
 	name := p.group.Name
@@ -198,10 +185,10 @@ func (r *launchRun) groupStarted(p *prepared, results []launch.GroupResult, err 
 	}
 	text := fmt.Sprintf("%s started, each in its own worktree.", count(len(results)-failed, "agent", "agents"))
 	if failed > 0 {
-		r.show(widgets.NewIcon("waiting", widgets.ColorWaiting), text+fmt.Sprintf(" %d could not be started.", failed), compare, list)
+		r.show("waiting", widgets.ColorWaiting, text+fmt.Sprintf(" %d could not be started.", failed), compare, list)
 		return
 	}
-	r.showWorking(text, compare, list)
+	r.show("working", widgets.ColorWorking, text, compare, list)
 }
 
 // showGroup lists the sessions of a group of launches.

@@ -12,6 +12,7 @@ import (
 	"rollcall/app/launch"
 	"rollcall/app/lock"
 	"rollcall/app/owned"
+	"rollcall/app/present"
 )
 
 // formHandlers contains functions that are called on Fyne's goroutine: launched or refused, then ended.
@@ -32,15 +33,15 @@ func (u *UI) runForm(f launchForm, then formHandlers) {
 			if err != nil {
 				then.refused(err)
 			} else {
-				run(then.launched)
+				then.launched(run())
 			}
 			then.ended()
 		})
 	}()
 }
 
-// launchNow launches a form. It returns a function that shows the launch, for Fyne's goroutine.
-func (u *UI) launchNow(ctx context.Context, f launchForm) (func(show func(*launchRun)), error) {
+// launchNow launches a form. It returns a function that makes what shows the launch, for Fyne's goroutine.
+func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, error) {
 	if f.machine != "" {
 		return u.launchThere(ctx, &f)
 	}
@@ -52,7 +53,7 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func(show func(*launc
 		return nil, err
 	}
 	if p.group != nil {
-		return func(show func(*launchRun)) { show(newGroupRun(u, p)) }, nil
+		return func() *launchRun { return newGroupRun(u, p) }, nil
 	}
 	occupied := launch.Occupied(u.core.Refresh(ctx), f.Resume)
 	if err := ctx.Err(); err != nil {
@@ -60,10 +61,13 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func(show func(*launc
 	}
 	if f.Terminal {
 		name, err := u.launchInTerminal(p, occupied)
-		return func(show func(*launchRun)) { show(newTerminalRun(u, p, name)) }, err
+		return func() *launchRun {
+			agent := present.AgentName(p.plan.Agent)
+			return newOpenedRun(u, agent+" in "+short(p.form.Dir), "Opened in "+short(name)+". The session is listed as soon as "+agent+" has stored it.", "")
+		}, err
 	}
 	started, err := u.options.Launches.Start(ctx, p.plan, occupied)
-	return func(show func(*launchRun)) { show(newAgentRun(u, started)) }, err
+	return func() *launchRun { return newAgentRun(u, started) }, err
 }
 
 // launchInTerminal opens a terminal that runs Rollcall, which checks everything again. launchInTerminal also checks

@@ -97,8 +97,8 @@ func (t *there) command(terminal bool) []string {
 	return append(words, "--", t.target)
 }
 
-// launchThere launches a form on its machine. It returns a function that shows the launch, for Fyne's goroutine.
-func (u *UI) launchThere(ctx context.Context, f *launchForm) (func(show func(*launchRun)), error) {
+// launchThere launches a form on its machine. It returns a function that makes what shows the launch, for Fyne's goroutine.
+func (u *UI) launchThere(ctx context.Context, f *launchForm) (func() *launchRun, error) {
 	p, err := u.prepareThere(ctx, f)
 	if err != nil {
 		return nil, err
@@ -113,23 +113,15 @@ func (u *UI) launchThere(ctx context.Context, f *launchForm) (func(show func(*la
 			home = "/"
 		}
 		name, err := u.system.openTerminal(home, append([]string{u.options.Program}, p.there.command(true)...))
-		return func(show func(*launchRun)) {
-			show(newThereRun(u, title, "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", ""))
+		return func() *launchRun {
+			return newOpenedRun(u, title, "Opened in "+short(name)+". The session is listed as soon as the agent has stored it.", "")
 		}, err
 	}
 	words := append(append([]string{p.there.verb, "--prompt=-"}, p.there.flags...), "--", p.there.target)
 	said, err := u.options.Machines.Command(ctx, f.machine, strings.NewReader(p.there.prompt), words...)
-	return func(show func(*launchRun)) {
-		show(newThereRun(u, title, "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said))
+	return func() *launchRun {
+		return newOpenedRun(u, title, "Started on "+short(f.machine)+". The session is listed as soon as the agent there has stored it.", said)
 	}, err
-}
-
-// newThereRun shows a launch on another machine, whose Rollcall keeps it.
-func newThereRun(u *UI, title, text, said string) *launchRun {
-	r := newLaunchRun(u, title, "")
-	r.showDone(text, u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
-	r.quote(said)
-	return r
 }
 
 // isInUse reports whether a command on another machine refused because the folder there is locked or in use.
@@ -180,16 +172,6 @@ func (f *machineField) show(list []app.MachineHealth) bool {
 	}
 	f.choice.Refresh()
 	return true
-}
-
-// foldersOn returns at most that many folders of sessions on a machine, the latest first; an empty name is this machine.
-func foldersOn(s *app.Snapshot, machine string, most int) []string {
-	return latestFolders(s, most, func(x *app.Session) bool {
-		if machine == "" {
-			return x.HasLocalFolder()
-		}
-		return x.Machine == machine && x.Remote == machine && x.Container == "" && x.CWD != ""
-	})
 }
 
 // folderThere returns the folder that a form names: on another machine it is as the user wrote it.

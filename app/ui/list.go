@@ -5,48 +5,65 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
+
+	"rollcall/app/ui/widgets"
 )
 
-// sessionList is Fyne's list with two differences. It selects sessions instead of positions, so that the selection
-// stays when rows come and go. And it has keys: arrows, Page, Home and End select, Enter opens, Left and Right fold,
-// and typing starts the filter.
-type sessionList struct {
+// rowList is Fyne's list with rows, which shows whether it has the focus. It selects nothing itself.
+type rowList struct {
 	widget.List
-	page    *sessionsPage
 	focused bool
 }
 
-func newSessionList(p *sessionsPage) *sessionList {
-	l := &sessionList{page: p}
+// setUp prepares the list, which is a part of whole. show fills a visible row.
+func (l *rowList) setUp(whole fyne.Widget, length func() int, show func(i int, v *rowView), tapped func(i int)) {
 	l.HideSeparators = true
-	l.Length = func() int { return len(p.view.rows) }
+	l.Length = length
 	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
 	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
-		if i < len(p.view.rows) {
-			p.showRow(p.view.rows[i], o.(*rowView), l.focused)
+		if i < length() {
+			show(i, o.(*rowView))
 		}
 	}
 	l.OnSelected = func(i widget.ListItemID) {
 		l.UnselectAll()
-		p.tapped(i)
+		tapped(i)
 	}
-	l.ExtendBaseWidget(l)
+	l.ExtendBaseWidget(whole)
+}
+
+// FocusGained shows that the list has the focus.
+func (l *rowList) FocusGained() {
+	l.focused = true
+	l.Refresh()
+}
+
+// FocusLost shows that the list no longer has the focus.
+func (l *rowList) FocusLost() {
+	l.focused = false
+	l.Refresh()
+}
+
+// sessionList is a list with two differences to Fyne's. It selects sessions instead of positions, so that the selection
+// stays when rows come and go. And it has keys: arrows, Page, Home and End select, Enter opens, Left and Right fold,
+// and typing starts the filter.
+type sessionList struct {
+	rowList
+	page *sessionsPage
+}
+
+func newSessionList(p *sessionsPage) *sessionList {
+	l := &sessionList{page: p}
+	l.setUp(l, func() int { return len(p.view.rows) }, func(i int, v *rowView) { p.showRow(p.view.rows[i], v, l.focused) }, p.tapped)
 	return l
 }
 
 // FocusGained selects the first session if none is.
 func (l *sessionList) FocusGained() {
-	l.focused = true
 	if _, ok := l.page.selectedRow(); !ok {
 		l.jump(0, 1)
 	}
-	l.Refresh()
-}
-
-// FocusLost shows that the list no longer has the focus.
-func (l *sessionList) FocusLost() {
-	l.focused = false
-	l.Refresh()
+	l.rowList.FocusGained()
 }
 
 // TypedRune starts the filter with the character.
@@ -148,4 +165,44 @@ func (l *sessionList) reveal(i int) {
 		l.ScrollTo(i - 1)
 	}
 	l.ScrollTo(i)
+}
+
+// filterEntry is the filter field: Escape clears it, and Down moves the focus to the list. The window's own shortcuts
+// work while it has the focus.
+type filterEntry struct {
+	widget.Entry
+	host   *widgets.Host
+	toList func()
+}
+
+func newFilterEntry(placeholder string) *filterEntry {
+	e := &filterEntry{}
+	e.PlaceHolder = placeholder
+	e.ExtendBaseWidget(e)
+	return e
+}
+
+// TypedKey handles a key while the field has the focus.
+func (e *filterEntry) TypedKey(ev *fyne.KeyEvent) {
+	switch ev.Name {
+	case fyne.KeyEscape:
+		if e.Text == "" {
+			e.toList()
+			return
+		}
+		e.SetText("")
+	case fyne.KeyDown, fyne.KeyReturn, fyne.KeyEnter:
+		e.toList()
+	case fyne.KeyF5:
+		e.host.Key(ev)
+	default:
+		e.Entry.TypedKey(ev)
+	}
+}
+
+// TypedShortcut handles a shortcut while the field has the focus.
+func (e *filterEntry) TypedShortcut(s fyne.Shortcut) {
+	if !e.host.Shortcut(s) {
+		e.Entry.TypedShortcut(s)
+	}
 }

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	if play, ok := roles[os.Getenv(roleVariable)]; ok {
 		os.Exit(play())
 	}
+	useTheme(lightVariant)
 	goleak.VerifyTestMain(m)
 }
 

@@ -62,7 +62,7 @@ func TestRecentFolders(t *testing.T) {
 	}
 	remote, contained, sub := at("/remote", 0), at("/contained", 0), at("/sub", 0)
 	remote.Remote, contained.Container, sub.Parent = "gateway", "4026532456", "x"
-	got := recentFolders(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, contained, sub, at("", 0)), 12)
+	got := foldersOn(snapshotOf(at("/old", time.Hour), at("/new", time.Minute), at("/old", time.Second), remote, contained, sub, at("", 0)), "", 12)
 	if strings.Join(got, " ") != "/old /new" {
 		t.Errorf("got %q", got)
 	}

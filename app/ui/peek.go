@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
@@ -21,12 +20,11 @@ type conversation struct {
 	total   *widgets.Line
 	problem *widgets.Banner
 	top     *fyne.Container // heading and banner
-	body    *fyne.Container // the messages, or a text in their place
+	body    *widgets.Stage  // the messages, or a text in their place
 	scroll  *container.Scroll
 	rows    *fyne.Container
 	stack   *stack
 	earlier *widgets.Button
-	busy    *widget.Activity
 
 	feed         *messageFeed // nil: no session, or one without a conversation
 	views        []*messageView
@@ -44,13 +42,12 @@ func newConversation(u *UI) *conversation {
 	c.problem = widgets.NewBanner("waiting")
 	c.top = widgets.Rows(4, widgets.Pad(6, 0, 14, 16, widgets.Border(nil, nil, c.total, title)),
 		widgets.Pad(0, 0, 12, 14, c.problem.Content))
-	c.earlier = u.host.NewButton("Show earlier messages", nil, c.showEarlier)
-	c.earlier.Importance = widget.LowImportance
+	c.earlier = u.host.NewFlatButton("Show earlier messages", nil, c.showEarlier)
 	c.rows = container.New(c.stack)
 	c.scroll = container.NewVScroll(c.rows)
 	c.stack.laidOut = c.stick
-	c.body = container.NewStack()
-	c.content = widgets.Border(c.top, nil, nil, c.body)
+	c.body = widgets.NewStage()
+	c.content = widgets.Border(c.top, nil, nil, c.body.Content)
 	c.show("", nil)
 	return c
 }
@@ -273,23 +270,17 @@ func (c *conversation) stick() {
 
 // show shows a phase.
 func (c *conversation) show(phase string, t *messages) {
-	again := phase
+	name := phase
 	if phase == phaseFailed {
-		again += t.problem
+		name += t.problem
 	}
-	if c.phase == again {
-		return
-	}
-	c.phase = again
-	if c.busy != nil {
-		c.busy.Stop()
-		c.busy = nil
-	}
-	c.scroll.OnScrolled = nil
-	c.userScrolled = false
-	c.body.Objects = []fyne.CanvasObject{c.phaseContent(phase, t)}
-	c.body.Refresh()
-	if phase == phaseMessages {
+	c.phase = phase
+	shown := c.body.Show(name, func() fyne.CanvasObject {
+		c.scroll.OnScrolled = nil
+		c.userScrolled = false
+		return c.phaseContent(phase, t)
+	})
+	if shown && phase == phaseMessages {
 		c.layOut()
 		c.scroll.OnScrolled = c.scrolled
 	}
@@ -314,9 +305,7 @@ func (c *conversation) phaseContent(phase string, t *messages) fyne.CanvasObject
 	case phaseMessages:
 		return c.scroll
 	case phaseLoading:
-		c.busy = widget.NewActivity()
-		c.busy.Start()
-		return widgets.NewMessage(c.busy, "", "Reading the conversation…")
+		return c.body.Busy("", "Reading the conversation…")
 	case phaseEmpty:
 		return widgets.NewMessage(nil, "", "No messages yet.")
 	case phaseFailed:

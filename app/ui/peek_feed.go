@@ -176,10 +176,7 @@ type messageText struct {
 
 // newMessages cleans messages for the screen. It must not be called on Fyne's goroutine.
 func newMessages(list []adapters.Message, err error, agent adapters.Name, n int) *messages {
-	out := &messages{supported: !errors.Is(err, app.ErrNoPeek), n: n}
-	if err != nil {
-		out.problem = errorText(err)
-	}
+	out := &messages{supported: !errors.Is(err, app.ErrNoPeek), problem: errorText(err), n: n}
 	for _, m := range list {
 		t := messageText{key: m.Key, role: m.Role, speaker: present.Speaker(m, agent), at: m.At}
 		if m.Role == adapters.FromTool {

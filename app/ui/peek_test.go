@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/test"
 
 	"rollcall/adapters"
 	"rollcall/app"
-	"rollcall/app/ui/widgets"
 )
 
 // workday is a conversation with everything in it.
@@ -71,7 +69,7 @@ func TestConversation(t *testing.T) {
 	w.talking(10)
 	shows(t, c.content, "10 messages", "You", "The parser test fails", "20 Nov 12:30", "Claude Code", "lookahead outlives this",
 		"Bash", "go test -run TestParser -count=200 ./parser", "Conversation compacted", "14:27")
-	if c.busy != nil {
+	if c.body.IsBusy() {
 		t.Error("the sign still moves")
 	}
 	facts := func() int {
@@ -321,9 +319,7 @@ func TestHostileConversation(t *testing.T) {
 // BenchmarkConversation500 is what the UI goroutine does for the most messages
 // that are shown: all at once, and one more.
 func BenchmarkConversation500(b *testing.B) {
-	a := test.NewTempApp(b)
-	a.Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
-	win := a.NewWindow("")
+	win := fyne.CurrentApp().NewWindow("")
 	u := newUI(&fakeCore{snapshot: full()}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
 	defer u.Close()
 	win.SetContent(u.Content())

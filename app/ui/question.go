@@ -47,22 +47,12 @@ func newQuestionForm(v *requestView) *questionForm {
 	f.scroll = container.NewVScroll(f.rows)
 	f.send = v.ui.host.NewPrimaryButton("Send answers", widget.HighImportance, f.submit)
 	f.send.Early = v.delayEarly
-	f.content = container.New(formLayout{f}, f.scroll)
+	f.content = widgets.Fill(f.scroll, func() fyne.Size { return fyne.NewSize(100, min(f.rows.MinSize().Height, mostFormHeight)) }, nil)
 	return f
 }
 
-// formLayout makes the form as high as its rows, within a limit beyond which they scroll.
-type formLayout struct{ form *questionForm }
-
+// mostFormHeight is the height beyond which the rows scroll.
 const mostFormHeight = 190
-
-// Layout implements fyne.Layout.
-func (formLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) { objects[0].Resize(size) }
-
-// MinSize implements fyne.Layout.
-func (l formLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(100, min(l.form.rows.MinSize().Height, mostFormHeight))
-}
 
 // set makes the fields for a request, which may be nil.
 func (f *questionForm) set(r *answer.Request) {

@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 	"rollcall/app"
@@ -21,7 +20,8 @@ import (
 // Once that is answered, the next one is selected. It is used on Fyne's goroutine only.
 type queuePage struct {
 	ui      *UI
-	content *fyne.Container
+	content fyne.CanvasObject
+	stage   *widgets.Stage
 	main    fyne.CanvasObject
 	list    *queueList
 	request *requestView
@@ -31,7 +31,6 @@ type queuePage struct {
 	left    *fyne.Container
 	more    *widgets.Button // opens the menu
 	phase   string
-	busy    *widget.Activity
 	keys    presses
 
 	selected answer.Ref
@@ -43,7 +42,7 @@ type queuePage struct {
 }
 
 func newQueuePage(u *UI) *queuePage {
-	q := &queuePage{ui: u, result: container.NewStack(), problem: widgets.NewBanner("waiting")}
+	q := &queuePage{ui: u, stage: widgets.NewStage(), result: container.NewStack(), problem: widgets.NewBanner("waiting")}
 	q.list = newQueueList(q)
 	q.request = newRequestView(u, 0, func() { q.request.content.Refresh() })
 	q.result.Hide()
@@ -52,7 +51,7 @@ func newQueuePage(u *UI) *queuePage {
 	heading := widgets.Border(nil, nil, q.more, widgets.Pad(8, 0, 4, 0, widgets.NewTitle("Waiting for you, the oldest first")))
 	q.left = widgets.Border(widgets.Pad(8, 0, 8, 8, widgets.Rows(6, heading, q.problem.Content)), nil, nil, q.list)
 	q.main = newResponsiveSplit(q.left, q.right, 0.34, 0.3)
-	q.content = container.NewStack()
+	q.content = q.stage.Content
 	q.showPhase()
 	return q
 }
@@ -94,11 +93,11 @@ func (q *queuePage) find() {
 	if at < 0 {
 		at = min(q.at, len(items)-1)
 	}
-	q.selectAt(at)
+	q.selectAt(items, at)
 }
 
 // replaced returns the index of what took the place of the selected request, which waits no longer; below 0: nothing. It
-// tells the user why the window shows something else, unless the user answered it or its text was only read.
+// shows the user why the window shows something else, unless the user answered it or its text was only read.
 func (q *queuePage) replaced(items []asked) int {
 	answered := q.ui.asking.last == q.selected
 	at := slices.IndexFunc(items, func(a asked) bool { return a.ofSession(q.selected) })
@@ -126,7 +125,7 @@ func (q *queuePage) findWanted(items []asked) {
 	}
 	if at >= 0 {
 		q.wanted = ""
-		q.selectAt(at)
+		q.selectAt(items, at)
 		return
 	}
 	if snap := q.snapshot(); (q.ui.asking.loaded || !anyWaits(snap)) && !pending(snap) && !snap.Refreshing && q.ui.page == pageQueue && !isWaiting(snap, q.wanted) {
@@ -136,22 +135,19 @@ func (q *queuePage) findWanted(items []asked) {
 	}
 }
 
-// isWaiting reports whether a session of the snapshot waits. The board may still be behind.
+// isWaiting reports whether a session of the snapshot waits; with an empty id, whether any does. The board may still be
+// behind.
 func isWaiting(s *app.Snapshot, id string) bool {
 	for x := range s.All() {
-		if x.ID == id && x.Status == adapters.Waiting {
+		if (id == "" || x.ID == id) && x.Status == adapters.Waiting {
 			return true
 		}
 	}
 	return false
 }
 
-// selectAt selects what waits at an index.
-func (q *queuePage) selectAt(at int) {
-	items := q.items()
-	if at < 0 || at >= len(items) {
-		return
-	}
+// selectAt selects what waits at an index of items.
+func (q *queuePage) selectAt(items []asked, at int) {
 	q.at, q.selected, q.chosen = at, items[at].ref(), true
 }
 
@@ -161,7 +157,7 @@ func (q *queuePage) move(to int) {
 	if len(items) == 0 {
 		return
 	}
-	q.selectAt(min(max(to, 0), len(items)-1))
+	q.selectAt(items, min(max(to, 0), len(items)-1))
 	q.list.Refresh()
 	q.list.ScrollTo(q.at)
 	q.showSelected()
@@ -207,61 +203,44 @@ func (q *queuePage) showAges() {
 // showPhase shows the list or, while nothing waits, why it is empty.
 func (q *queuePage) showPhase() {
 	snap := q.snapshot()
-	phase := phaseList
-	if len(q.items()) == 0 {
-		switch phase = phaseEmpty; {
-		case !q.ui.asking.loaded && anyWaits(snap), pending(snap):
-			phase = phaseLoading
-		case len(failedNames(snap))+len(failedMachines(snap)) > 0:
-			phase = phaseFailed
-		}
-	}
-	again := phase
-	if phase != phaseList {
-		again += problemText(snap) + q.outcome
-	}
-	if q.phase == again {
+	switch q.phase = phaseEmpty; {
+	case len(q.items()) > 0:
+		q.phase = phaseList
+		q.stage.Show(phaseList, func() fyne.CanvasObject { return q.main })
 		return
+	case !q.ui.asking.loaded && anyWaits(snap), pending(snap):
+		q.phase = phaseLoading
+	case len(failedNames(snap))+len(failedMachines(snap)) > 0:
+		q.phase = phaseFailed
 	}
-	q.phase = again
-	if q.busy != nil {
-		q.busy.Stop()
-		q.busy = nil
-	}
-	object := q.main
-	if phase != phaseList {
-		object = q.message(phase)
-	}
-	q.content.Objects = []fyne.CanvasObject{object}
-	q.content.Refresh()
+	q.stage.Show(q.phase+problemText(snap)+q.outcome, func() fyne.CanvasObject { return q.message(q.phase) })
 }
 
-func anyWaits(s *app.Snapshot) bool {
-	for x := range s.All() {
-		if x.Status == adapters.Waiting {
-			return true
-		}
+// focus returns the widget that gets the focus.
+func (q *queuePage) focus() fyne.Focusable {
+	if q.phase == phaseList {
+		return q.list
 	}
-	return false
+	return nil
 }
+
+func anyWaits(s *app.Snapshot) bool { return isWaiting(s, "") }
 
 // message returns what fills the page while nothing waits.
 func (q *queuePage) message(phase string) fyne.CanvasObject {
 	switch phase {
 	case phaseLoading:
-		q.busy = widget.NewActivity()
-		q.busy.Start()
-		return widgets.NewMessage(q.busy, "Looking for requests…", "Rollcall asks each agent what waits for you.")
+		return q.stage.Busy("Looking for requests…", "Rollcall asks each agent what waits for you.")
 	case phaseFailed:
 		details := q.ui.host.NewButton("Details", nil, func() { q.ui.open(pageAgents) })
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Nothing is known to wait for you",
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Nothing is known to wait for you",
 			problemText(q.snapshot()), q.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), q.ui.Refresh), details)
 	}
 	text := "When a session asks for a permission or has a question, it is shown here."
 	if q.kind == resultDone || q.kind == resultFailed {
 		text = q.outcome
 	}
-	return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("done", widgets.ColorGood), 36), "Nothing waits for you", text)
+	return widgets.NewMessage(widgets.Sign("done", widgets.ColorGood), "Nothing waits for you", text)
 }
 
 // showMenu opens the menu of how the user is left alone.

@@ -3,7 +3,6 @@ package ui
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/adapters"
 )
@@ -74,39 +73,16 @@ func (q *queuePage) key(ev *fyne.KeyEvent) bool {
 
 // queueList is the list of what waits. It has the focus of the page, so that its keys answer.
 type queueList struct {
-	widget.List
-	page    *queuePage
-	focused bool
+	rowList
+	page *queuePage
 }
 
 func newQueueList(q *queuePage) *queueList {
 	l := &queueList{page: q}
-	l.HideSeparators = true
-	l.Length = func() int { return len(q.items()) }
-	l.CreateItem = func() fyne.CanvasObject { return newRowView() }
-	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
-		if items := q.items(); i < len(items) {
-			o.(*rowView).set(row{kind: sessionRow}, items[i].row(q.ui.now()), q.chosen && i == q.at, l.focused)
-		}
-	}
-	l.OnSelected = func(i widget.ListItemID) {
-		l.UnselectAll()
-		q.move(i)
-	}
-	l.ExtendBaseWidget(l)
+	l.setUp(l, func() int { return len(q.items()) }, func(i int, v *rowView) {
+		v.set(row{kind: sessionRow}, q.items()[i].row(q.ui.now()), q.chosen && i == q.at, l.focused)
+	}, q.move)
 	return l
-}
-
-// FocusGained shows that the list has the focus.
-func (l *queueList) FocusGained() {
-	l.focused = true
-	l.Refresh()
-}
-
-// FocusLost shows that the list no longer has the focus.
-func (l *queueList) FocusLost() {
-	l.focused = false
-	l.Refresh()
 }
 
 // KeyDown implements desktop.Keyable.

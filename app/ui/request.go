@@ -77,7 +77,7 @@ func newRequestView(u *UI, most int, laidOut func()) *requestView {
 	if most > 0 {
 		v.content = widgets.Rows(0, top, v.panel, bottom)
 	} else {
-		v.content = container.New(&fitting{v.code}, top, v.panel, bottom)
+		v.content = container.New(fitting(v.code), top, v.panel, bottom)
 	}
 	v.content.Hide()
 	return v
@@ -196,7 +196,7 @@ func (v *requestView) arm() {
 // enable shows and enables what can be done with the request now.
 func (v *requestView) enable() {
 	r := v.item.request
-	ready := v.has && r != nil && v.armed && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
+	ready := r != nil && v.isReady()
 	isQuestion := r != nil && len(r.Questions) > 0
 	v.allow.Hidden = r == nil || isQuestion && !r.CanAllow || v.ui.answers().Policy() == settings.AnswerNone
 	v.deny.Hidden = r == nil || isQuestion && !r.CanDeny || v.ui.answers().Policy() == settings.AnswerNone
@@ -231,10 +231,15 @@ func (v *requestView) opened() {
 	}
 }
 
+// isReady reports whether what is shown has been visible long enough to be answered, and is not being answered.
+func (v *requestView) isReady() bool {
+	return v.has && v.armed && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
+}
+
 // delayEarly starts armDelay again if the request can't be answered yet. It is called for each key and click that would
 // answer: without it, the repeats of a key that is held would answer the request once it can be.
 func (v *requestView) delayEarly() {
-	if v.has && (!v.armed || !v.code.IsReady() || v.ui.isAnswering(v.item.ref())) {
+	if v.has && !v.isReady() {
 		v.arm()
 	}
 }
@@ -245,7 +250,7 @@ func (v *requestView) decide(d adapters.Decision) {
 	v.enable()
 	r := v.item.request
 	switch {
-	case !v.has || r == nil || !v.armed || !v.code.IsReady() || v.ui.isAnswering(v.item.ref()):
+	case r == nil || !v.isReady():
 		return
 	case d.Verdict == adapters.AllowOnce && !r.CanAllow, d.Verdict == adapters.Deny && !r.CanDeny, d.Verdict == adapters.Reply && !r.CanReply:
 		return
@@ -262,35 +267,29 @@ func (v *requestView) goThere() {
 	}
 }
 
-// fitting lays out what is above the text, the text and what is below it. The text is as high as it needs, within the
-// room that is left.
-type fitting struct{ code *widgets.Code }
-
 // codeFrame is the height of the space around a text.
 const codeFrame = 4
 
-// Layout implements fyne.Layout.
-func (f *fitting) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	var heights [3]float32
-	for _, i := range []int{0, 2} {
-		objects[i].Resize(fyne.NewSize(size.Width, objects[i].MinSize().Height))
-		heights[i] = objects[i].MinSize().Height // a wrapped text knows its height once it knows its width
-	}
-	objects[1].Resize(fyne.NewSize(size.Width, objects[1].MinSize().Height))
-	heights[1] = max(min(f.code.Height()+codeFrame, size.Height-heights[0]-heights[2]), objects[1].MinSize().Height)
-	y := float32(0)
-	for i, o := range objects {
-		o.Resize(fyne.NewSize(size.Width, heights[i]))
-		o.Move(fyne.NewPos(0, y))
-		y += heights[i]
-	}
-}
-
-// MinSize implements fyne.Layout.
-func (f *fitting) MinSize(objects []fyne.CanvasObject) (m fyne.Size) {
-	for _, o := range objects {
-		least := o.MinSize()
-		m = fyne.NewSize(max(m.Width, least.Width), m.Height+least.Height)
-	}
-	return m
+// fitting lays out what is above the text, the text and what is below it. The text is as high as it needs, within the
+// room that is left.
+func fitting(code *widgets.Code) widgets.Layout {
+	return widgets.Layout{Arrange: func(objects []fyne.CanvasObject, size fyne.Size) {
+		var heights [3]float32
+		for i, o := range objects {
+			o.Resize(fyne.NewSize(size.Width, o.MinSize().Height))
+			heights[i] = o.MinSize().Height // a wrapped text knows its height once it knows its width
+		}
+		heights[1] = max(min(code.Height()+codeFrame, size.Height-heights[0]-heights[2]), heights[1])
+		y := float32(0)
+		for i, o := range objects {
+			widgets.Place(o, 0, y, size.Width, heights[i])
+			y += heights[i]
+		}
+	}, Least: func(objects []fyne.CanvasObject) (least fyne.Size) {
+		for _, o := range objects {
+			size := o.MinSize()
+			least = fyne.NewSize(max(least.Width, size.Width), least.Height+size.Height)
+		}
+		return least
+	}}
 }

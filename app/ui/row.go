@@ -45,14 +45,12 @@ func (r row) text(now time.Time, days int) rowText {
 	case headerRow:
 		return headerText(r, days)
 	case moreRow:
-		w := rowText{
-			first:      fmt.Sprintf("%d finished %s", r.count, plural(r.count, "sub-agent", "sub-agents")),
-			firstColor: widgets.ColorMuted, icon: widgets.NewIcon("closed", widgets.ColorMuted),
-		}
+		icon := "closed"
 		if r.open {
-			w.icon = widgets.NewIcon("opened", widgets.ColorMuted)
+			icon = "opened"
 		}
-		return w
+		return rowText{first: count(r.count, "finished sub-agent", "finished sub-agents"), firstColor: widgets.ColorMuted,
+			icon: widgets.NewIcon(icon, widgets.ColorMuted)}
 	}
 	return sessionText(r.session, r.depth > 0, now)
 }
@@ -71,7 +69,7 @@ func headerText(r row, days int) rowText {
 		}
 	}
 	if r.agents > 0 {
-		w.status += fmt.Sprintf(" and %d %s", r.agents, plural(r.agents, "sub-agent", "sub-agents"))
+		w.status += " and " + count(r.agents, "sub-agent", "sub-agents")
 	}
 	return w
 }
@@ -80,11 +78,7 @@ func headerText(r row, days int) rowText {
 const maxRowText = 600
 
 func sessionText(s *app.Session, nested bool, now time.Time) rowText {
-	short := s.Session
-	short.CWD = tail(s.CWD, maxRowText)
-	short.Title = head(s.Title, maxRowText)
-	short.LastPrompt = head(s.LastPrompt, maxRowText)
-	short.FirstPrompt = head(s.FirstPrompt, maxRowText)
+	short := present.Brief(s.Session)
 	w := rowText{
 		first: present.Project(short.CWD), status: present.Status(short), bold: true,
 		firstColor: theme.ColorNameForeground, statusColor: statusColor(&short), secondColor: widgets.ColorMuted,
@@ -130,11 +124,7 @@ func tail(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	i := len(s) - n
-	for i < len(s) && s[i]&0xc0 == 0x80 {
-		i++
-	}
-	return s[i:]
+	return strings.ToValidUTF8(s[len(s)-n:], "")
 }
 
 func plural(n int, one, many string) string {
@@ -237,10 +227,8 @@ func (r *rowParts) layOut(size fyne.Size) {
 	if size.Width <= 0 {
 		return
 	}
-	r.back.Move(fyne.NewPos(4, 0))
-	r.back.Resize(fyne.NewSize(size.Width-8, size.Height))
-	r.bar.Move(fyne.NewPos(4, 7))
-	r.bar.Resize(fyne.NewSize(3, size.Height-14))
+	widgets.Place(r.back, 4, 0, size.Width-8, size.Height)
+	widgets.Place(r.bar, 4, 7, 3, size.Height-14)
 	if r.v.row.kind == headerRow {
 		r.layoutHeader(size)
 		return
@@ -279,15 +267,53 @@ func (r *rowParts) layoutHeader(size fyne.Size) {
 	r.right.Move(fyne.NewPos(size.Width-rowRight-w, y+1))
 	end := r.place(r.first, r.v.text.first, rowLeft, size.Width-rowRight-w-rowGap, y)
 	r.place(r.status, r.v.text.status, end+rowGap, size.Width-rowRight-w-rowGap, y)
-	r.rule.Move(fyne.NewPos(rowLeft, size.Height))
-	r.rule.Resize(fyne.NewSize(size.Width-rowLeft-rowRight, 1))
+	widgets.Place(r.rule, rowLeft, size.Height, size.Width-rowLeft-rowRight, 1)
 }
 
 // place puts text between left and right and returns where it ends.
 func (r *rowParts) place(t *canvas.Text, text string, left, right, y float32) float32 {
 	t.Text = widgets.Truncate(text, right-left, t.TextSize, t.TextStyle)
 	s := t.MinSize()
-	t.Move(fyne.NewPos(left, y))
-	t.Resize(s)
+	widgets.Place(t, left, y, s.Width, s.Height)
 	return left + s.Width
+}
+
+// statusIcon returns the icon of a session's status. The icons differ by shape as well as by colour.
+func statusIcon(s *adapters.Session) *widgets.Icon {
+	if s.Suspended && s.Live() && s.Status != adapters.Waiting {
+		return widgets.NewIcon("suspended", statusColor(s))
+	}
+	switch s.Status {
+	case adapters.Waiting:
+		return widgets.NewIcon("waiting", widgets.ColorWaiting)
+	case adapters.Working:
+		return widgets.NewIcon("working", widgets.ColorWorking)
+	case adapters.Idle:
+		if s.Outcome == adapters.Failed {
+			return widgets.NewIcon("idle", widgets.ColorBad)
+		}
+		return widgets.NewIcon("idle", widgets.ColorMuted)
+	case adapters.Stopped:
+		switch s.Outcome {
+		case adapters.Completed:
+			return widgets.NewIcon("done", widgets.ColorGood)
+		case adapters.Failed, adapters.Died:
+			return widgets.NewIcon("failed", widgets.ColorBad)
+		}
+		return widgets.NewIcon("stopped", widgets.ColorMuted)
+	}
+	return widgets.NewIcon("unknown", widgets.ColorMuted)
+}
+
+// statusColor returns the colour of a session's status in words.
+func statusColor(s *adapters.Session) fyne.ThemeColorName {
+	switch {
+	case s.Status == adapters.Waiting:
+		return widgets.ColorWaiting
+	case s.Status == adapters.Working && !s.Suspended:
+		return widgets.ColorWorking
+	case s.Outcome == adapters.Failed, s.Outcome == adapters.Died:
+		return widgets.ColorBad
+	}
+	return widgets.ColorMuted
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -24,28 +23,20 @@ type searchPage struct {
 	entry   *widgets.Entry
 	regex   *widgets.CheckBox
 	tools   *widgets.CheckBox
-	since   *widgets.Select
+	since   *widgets.Choice[int] // in days; 0: any time
 	found   *widgets.Line
 	problem *widgets.Banner
 	top     *fyne.Container
-	body    *fyne.Container // the hits, or a message
+	body    *widgets.Stage // the hits, or a message
 	list    *widgets.List
 	hit     *hitPane
-	split   fyne.CanvasObject
-	busy    *widget.Activity
 
 	terms    searchTerms
-	search   *search // nil: nothing is searched for
+	stop     context.CancelFunc // ends the search; nil: nothing is searched for
 	result   *searchResult
 	phase    string
 	selected int // index of the selected hit; -1: none is
 }
-
-// periods are the choices of how far back sessions are searched, and how many days each is.
-var (
-	periods    = []string{"Any time", "Last 7 days", "Last 30 days", "Last year"}
-	periodDays = []int{0, 7, 30, 365}
-)
 
 func newSearchPage(u *UI) *searchPage {
 	p := &searchPage{ui: u, result: &searchResult{}, selected: -1}
@@ -53,13 +44,12 @@ func newSearchPage(u *UI) *searchPage {
 	p.entry.OnSubmitted = func(string) { p.focusHits() }
 	p.regex = u.host.NewCheckBox("Regular expression", func(bool) { p.start() })
 	p.tools = u.host.NewCheckBox("Tool calls too", func(bool) { p.start() })
-	p.since = u.host.NewSelect(periods, func(string) { p.start() })
-	p.since.Selected = periods[0]
+	p.since = widgets.NewChoice(u.host, []string{"Any time", "Last 7 days", "Last 30 days", "Last year"}, []int{0, 7, 30, 365}, 0, p.start)
 	p.found = widgets.NewCaption("")
 	p.problem = widgets.NewBanner("waiting")
 	p.list = u.host.NewList()
 	p.list.Length = func() int { return len(p.result.hits) }
-	p.list.CreateItem = func() fyne.CanvasObject { return newHitView().content }
+	p.list.CreateItem = func() fyne.CanvasObject { return newHitView() }
 	p.list.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
 		if i < len(p.result.hits) {
 			setHitView(o.(*fyne.Container), &p.result.hits[i], u.now())
@@ -67,50 +57,41 @@ func newSearchPage(u *UI) *searchPage {
 	}
 	p.list.OnSelected = p.choose
 	p.hit = newHitPane(u)
-	p.body = container.NewStack()
+	p.body = widgets.NewStage()
 	p.top = widgets.Rows(6, widgets.Border(nil, nil, p.since, p.entry), widgets.Flow(p.regex, p.tools), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.found))
-	left := widgets.Border(widgets.Pad(8, 0, 8, 8, p.top), nil, nil, p.body)
-	p.split = newResponsiveSplit(left, p.hit.content, 0.46, 0.4)
-	p.content = p.split
+	left := widgets.Border(widgets.Pad(8, 0, 8, 8, p.top), nil, nil, p.body.Content)
+	p.content = newResponsiveSplit(left, p.hit.content, 0.46, 0.4)
 	p.show()
 	return p
 }
 
 // start searches for what the fields say now, instead of what was searched for before.
 func (p *searchPage) start() {
-	if p.since == nil || p.tools == nil || p.hit == nil { // the page is being made
+	terms := searchTerms{text: p.entry.Text, regex: p.regex.Checked, tools: p.tools.Checked, days: p.since.Value()}
+	if terms == p.terms && p.stop != nil {
 		return
 	}
-	terms := searchTerms{text: p.entry.Text, regex: p.regex.Checked, tools: p.tools.Checked}
-	for i, name := range periods {
-		if name == p.since.Selected {
-			terms.days = periodDays[i]
-		}
-	}
-	if terms == p.terms && p.search != nil {
-		return
-	}
-	if p.search != nil {
-		p.search.stop()
-		p.search = nil
-	}
+	p.end()
 	p.terms, p.result, p.selected = terms, &searchResult{terms: terms}, -1
 	if p.list.UnselectAll(); p.phase == phaseList {
 		p.list.ScrollToTop()
 	}
 	p.hit.leave()
 	if core, able := p.ui.core.(searcher); able && strings.TrimSpace(terms.text) != "" {
-		p.search = startSearch(p.ui.ctx, core, p.ui.post, p.ui.now, terms, p.take)
+		p.stop = startSearch(p.ui.ctx, core, p.ui.post, p.ui.now, terms, p.take)
 	}
 	p.show()
 }
 
+// end ends the search, if there is one.
+func (p *searchPage) end() {
+	call(p.stop)
+	p.stop = nil
+}
+
 // again repeats the search.
 func (p *searchPage) again() {
-	if p.search != nil {
-		p.search.stop()
-		p.search = nil
-	}
+	p.end()
 	p.start()
 }
 
@@ -142,7 +123,7 @@ func (p *searchPage) phaseNow() string {
 		return phaseMistake
 	case len(r.hits) > 0:
 		return phaseList
-	case p.search == nil:
+	case p.stop == nil:
 		return phaseEmpty
 	case !r.over:
 		return phaseLoading
@@ -167,19 +148,11 @@ func (p *searchPage) show() {
 	if phase == phaseList {
 		p.list.Refresh()
 	}
-	if p.phase == phase && phase != phaseFailed && phase != phaseMistake {
-		return
-	}
 	p.phase = phase
-	if p.busy != nil {
-		p.busy.Stop()
-		p.busy = nil
-	}
-	p.body.Objects = []fyne.CanvasObject{p.phaseContent(phase)}
-	p.body.Refresh()
+	p.body.Show(strings.Join([]string{phase, r.mistake, r.terms.text, missingText(&r.report)}, "\n"), func() fyne.CanvasObject { return p.phaseContent(phase) })
 }
 
-// counts says how many hits there are, and how far the search is.
+// counts returns how many hits there are, and how far the search is.
 func (p *searchPage) counts(phase string) string {
 	r := p.result
 	var parts []string
@@ -204,34 +177,21 @@ func (p *searchPage) counts(phase string) string {
 }
 
 // missingText returns what could not be searched, cleaned and bounded.
-func missingText(r *app.SearchReport) string {
-	lines := r.Missing()
-	const most = 6
-	var out []string
-	for _, l := range lines[:min(len(lines), most)] {
-		out = append(out, present.Cut(short(l), 220))
-	}
-	if more := len(lines) - most; more > 0 {
-		out = append(out, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(out, "\n")
-}
+func missingText(r *app.SearchReport) string { return linesOf(r.Missing(), 6, 220) }
 
 func (p *searchPage) phaseContent(phase string) fyne.CanvasObject {
 	again := p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), p.again)
-	sign := widgets.NewImage(widgets.NewIcon("search", widgets.ColorMuted), 36)
+	sign := widgets.Sign("search", widgets.ColorMuted)
 	switch phase {
 	case phaseList:
 		return p.list
 	case phaseLoading:
-		p.busy = widget.NewActivity()
-		p.busy.Start()
-		return widgets.NewMessage(p.busy, "Searching…", "Rollcall reads the conversations of all agents, the newest first.")
+		return p.body.Busy("Searching…", "Rollcall reads the conversations of all agents, the newest first.")
 	case phaseFailed:
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Not everything could be searched",
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Not everything could be searched",
 			"Nothing was found in the rest.\n"+missingText(&p.result.report), again)
 	case phaseMistake:
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot search for this", p.result.mistake)
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot search for this", p.result.mistake)
 	case phaseNone:
 		return widgets.NewMessage(sign, "Nothing found", fmt.Sprintf("None of %s has “%s”.",
 			count(p.result.report.Searched, "conversation", "conversations"), present.Cut(present.Line(p.terms.text), 60)))
@@ -258,17 +218,15 @@ func (p *searchPage) focusHits() {
 	}
 }
 
-// hitView shows one hit: the line with the match, and below who said it, where and when.
-type hitView struct{ content *fyne.Container }
-
-func newHitView() *hitView {
-	mono := fyne.TextStyle{}
+// newHitView returns a view of one hit: the line with the match, and below who said it, where and when.
+func newHitView() *fyne.Container {
+	plain := fyne.TextStyle{}
 	line := func(color fyne.ThemeColorName, style fyne.TextStyle) *widgets.Line {
 		return widgets.NewLine("", color, theme.SizeNameText, style).Whole()
 	}
-	first := container.New(widgets.Inline{}, line(theme.ColorNameForeground, mono), line(widgets.ColorWorking, fyne.TextStyle{Bold: true}), line(theme.ColorNameForeground, mono))
+	first := widgets.Inline(line(theme.ColorNameForeground, plain), line(widgets.ColorWorking, fyne.TextStyle{Bold: true}), line(theme.ColorNameForeground, plain))
 	second := widgets.Border(nil, nil, widgets.NewCaption("").Whole(), widgets.NewCaption(""))
-	return &hitView{widgets.Pad(5, 5, 10, 10, widgets.Rows(0, first, second))}
+	return widgets.Pad(5, 5, 10, 10, widgets.Rows(0, first, second))
 }
 
 // setHitView shows another hit in a view.
@@ -291,48 +249,39 @@ func setHitView(o *fyne.Container, h *hitText, now time.Time) {
 // hitPane shows the conversation around a hit.
 type hitPane struct {
 	ui           *UI
-	content      *fyne.Container
+	content      fyne.CanvasObject
+	stage        *widgets.Stage
 	title        *widget.Label
 	subtitle     *widget.Label
 	list         *widgets.Button
 	note         *widgets.Banner
 	conversation *conversation
 	whole        fyne.CanvasObject
-	busy         *widget.Activity
 	session      string
 	cancel       context.CancelFunc // ends the reading; nil: nothing is being read
 }
 
 func newHitPane(u *UI) *hitPane {
-	p := &hitPane{ui: u}
+	p := &hitPane{ui: u, stage: widgets.NewStage()}
 	p.title, p.subtitle = widgets.Headline(""), widgets.Hint("")
 	p.list = u.host.NewButton("Show in Sessions", nil, func() { u.Show(p.session) })
 	p.note = widgets.NewBanner("waiting")
 	p.conversation = newConversation(u)
 	head := widgets.Pad(6, 0, 10, 12, widgets.Rows(-8, p.title, p.subtitle))
 	p.whole = widgets.Border(widgets.Rows(4, widgets.Border(nil, nil, widgets.TopOf(10, 0, 0, 12, p.list), head), widgets.Pad(0, 0, 12, 14, p.note.Content)), nil, nil, p.conversation.content)
-	p.content = container.NewStack()
+	p.content = p.stage.Content
 	p.leave()
 	return p
 }
 
 // leave shows that no hit is selected.
 func (p *hitPane) leave() {
-	if p.cancel != nil {
-		p.cancel()
-		p.cancel = nil
-	}
+	call(p.cancel)
+	p.cancel = nil
 	p.conversation.leave()
-	p.set(widgets.NewMessage(nil, "Nothing selected", "Choose a hit to see its conversation."))
-}
-
-func (p *hitPane) set(o fyne.CanvasObject) {
-	if p.busy != nil {
-		p.busy.Stop()
-		p.busy = nil
-	}
-	p.content.Objects = []fyne.CanvasObject{o}
-	p.content.Refresh()
+	p.stage.Show(phaseEmpty, func() fyne.CanvasObject {
+		return widgets.NewMessage(nil, "Nothing selected", "Choose a hit to see its conversation.")
+	})
 }
 
 // follow reads and shows the conversation of a hit.
@@ -340,10 +289,7 @@ func (p *hitPane) follow(core searcher, h hitText) {
 	p.leave()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
-	busy := widget.NewActivity()
-	p.set(widgets.NewMessage(busy, "", "Reading the conversation…"))
-	busy.Start()
-	p.busy = busy
+	p.stage.Show(phaseLoading, func() fyne.CanvasObject { return p.stage.Busy("", "Reading the conversation…") })
 	go func() {
 		a, err := core.Around(ctx, h.agent, h.session, h.key)
 		var m *messages
@@ -361,8 +307,10 @@ func (p *hitPane) follow(core searcher, h hitText) {
 // take shows a conversation that was read.
 func (p *hitPane) take(core searcher, h hitText, a *app.Around, m *messages, err error) {
 	if err != nil {
-		p.set(widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "The conversation cannot be read", errorText(err),
-			p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(core, h) })))
+		p.stage.Show(phaseFailed, func() fyne.CanvasObject {
+			return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "The conversation cannot be read", errorText(err),
+				p.ui.host.NewButton("Try again", widgets.PlainIcon("refresh"), func() { p.follow(core, h) }))
+		})
 		return
 	}
 	p.session = a.Session.ID
@@ -375,7 +323,7 @@ func (p *hitPane) take(core searcher, h hitText, a *app.Around, m *messages, err
 		note = "The message is in a part of the conversation that cannot be shown: very far back, or in a branch that was left. These are the last messages."
 	}
 	p.note.Set(note)
-	p.set(p.whole)
+	p.stage.Show(phaseList, func() fyne.CanvasObject { return p.whole })
 	key := ""
 	if a.At >= 0 {
 		key = h.key

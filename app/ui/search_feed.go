@@ -68,15 +68,10 @@ type searchResult struct {
 	mistake string // why the terms can't be searched for; empty: they can
 }
 
-// search searches on goroutines of its own, and delivers what was found on Fyne's goroutine now and then.
-type search struct {
-	cancel context.CancelFunc
-}
-
-// startSearch begins a search after searchPause. It ends with stop, or with ctx; after that nothing is delivered.
-func startSearch(ctx context.Context, core searcher, post func(func()), now func() time.Time, terms searchTerms, deliver func(*searchResult)) *search {
-	ctx, cancel := context.WithCancel(ctx)
-	s := &search{cancel: cancel}
+// startSearch begins a search after searchPause, on a goroutine of its own, and delivers what was found on Fyne's goroutine
+// now and then. It ends with stop, or with ctx; after that nothing is delivered.
+func startSearch(ctx context.Context, core searcher, post func(func()), now func() time.Time, terms searchTerms, deliver func(*searchResult)) (stop context.CancelFunc) {
+	ctx, stop = context.WithCancel(ctx)
 	out := &latest[searchResult]{do: post, deliver: func(r *searchResult) {
 		if ctx.Err() == nil {
 			deliver(r)
@@ -90,10 +85,8 @@ func startSearch(ctx context.Context, core searcher, post func(func()), now func
 		}
 		runSearch(ctx, core, now, terms, out)
 	}()
-	return s
+	return stop
 }
-
-func (s *search) stop() { s.cancel() }
 
 func runSearch(ctx context.Context, core searcher, now func() time.Time, terms searchTerms, out *latest[searchResult]) {
 	q, err := terms.query(now())

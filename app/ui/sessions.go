@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"rollcall/app"
 	"rollcall/app/present"
@@ -19,18 +17,18 @@ import (
 // goroutine only.
 type sessionsPage struct {
 	ui      *UI
-	content *fyne.Container
+	content fyne.CanvasObject
 	filter  *filterEntry
 	more    *widgets.Button // opens the menu
 	matches *widgets.Line
 	problem *widgets.Banner
 	list    *sessionList
-	body    *fyne.Container // the list, or a message
+	body    *widgets.Stage // the list, or a message in its place
 	detail  *detailPane
 	left    *fyne.Container   // filter, banner and list
 	main    fyne.CanvasObject // left and detail
-	phase   string            // what body shows
-	busy    *widget.Activity  // runs while the page loads; nil: it does not
+	whole   *widgets.Stage    // main, or a message that fills the page
+	phase   string            // what the page shows
 
 	reading  string      // how far a question is that takes long; empty: none does
 	slow     *time.Timer // ends when the question under way takes long; nil: none is
@@ -67,9 +65,8 @@ func newSessionsPage(u *UI) *sessionsPage {
 	p.problem = widgets.NewBanner("waiting", p.details, p.dismiss)
 	p.list = newSessionList(p)
 	p.detail = newDetailPane(u)
-	p.body = container.NewStack()
-	p.main = p.frame()
-	p.content = container.NewStack()
+	p.body, p.whole = widgets.NewStage(), widgets.NewStage()
+	p.main, p.content = p.frame(), p.whole.Content
 	p.apply(p.view)
 	return p
 }
@@ -78,7 +75,7 @@ func (p *sessionsPage) frame() fyne.CanvasObject {
 	top := widgets.Rows(6, widgets.Border(nil, nil, p.more, p.filter), p.problem.Content,
 		widgets.Pad(0, 0, 6, 6, p.matches))
 	p.matches.Hide()
-	p.left = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body)
+	p.left = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	return newResponsiveSplit(p.left, p.detail.content, 0.42, 0.4)
 }
 
@@ -140,37 +137,22 @@ func pending(s *app.Snapshot) bool {
 }
 
 func (p *sessionsPage) showPhase() {
-	phase := phaseOf(p.view)
-	again := phase + "\n" + present.LeftOut(p.view.snapshot.LeftOut.Agents) + "\n" + p.view.filter + "\n" + problemText(p.view.snapshot) + fmt.Sprint(installed(p.view.snapshot))
-	switch phase {
+	p.phase = phaseOf(p.view)
+	switch p.phase {
 	case phaseList:
-		again = phase
-	case phaseLoading:
-		again += "\n" + p.reading
-	}
-	if p.phase == again {
+		p.body.Show(p.phase, func() fyne.CanvasObject { return p.list })
+	case phaseNone:
+		p.body.Show(p.phase+p.view.filter, func() fyne.CanvasObject {
+			return widgets.NewMessage(widgets.Sign("search", widgets.ColorMuted), "Nothing matches “"+present.Cut(present.Line(p.view.filter), 40)+"”",
+				"The filter searches project, agent, title, prompts, branch, id and status.",
+				p.ui.host.NewButton("Clear filter", nil, p.clearFilter))
+		})
+	default:
+		name := strings.Join([]string{p.phase, p.reading, p.leftOutLine(), problemText(p.view.snapshot), fmt.Sprint(installed(p.view.snapshot))}, "\n")
+		p.whole.Show(name, func() fyne.CanvasObject { return p.message(p.phase) })
 		return
 	}
-	p.phase = again
-	if p.busy != nil && phase != phaseLoading {
-		p.busy.Stop()
-		p.busy = nil
-	}
-	switch phase {
-	case phaseList:
-		p.body.Objects = []fyne.CanvasObject{p.list}
-	case phaseNone:
-		p.body.Objects = []fyne.CanvasObject{widgets.NewMessage(widgets.NewImage(widgets.NewIcon("search", widgets.ColorMuted), 36), "Nothing matches “"+present.Cut(present.Line(p.view.filter), 40)+"”",
-			"The filter searches project, agent, title, prompts, branch, id and status.",
-			p.ui.host.NewButton("Clear filter", nil, p.clearFilter))}
-	}
-	p.body.Refresh()
-	if phase == phaseList || phase == phaseNone {
-		p.content.Objects = []fyne.CanvasObject{p.main}
-	} else {
-		p.content.Objects = []fyne.CanvasObject{p.message(phase)}
-	}
-	p.content.Refresh()
+	p.whole.Show(phaseList, func() fyne.CanvasObject { return p.main })
 }
 
 // message returns the message that fills the page.
@@ -178,29 +160,25 @@ func (p *sessionsPage) message(phase string) fyne.CanvasObject {
 	refresh := p.ui.host.NewButton("Refresh", widgets.PlainIcon("refresh"), p.ui.Refresh)
 	switch phase {
 	case phaseLoading:
-		if p.busy == nil {
-			p.busy = widget.NewActivity()
-			p.busy.Start()
-		}
 		text := "Rollcall reads the files and processes of each agent."
 		if p.reading != "" {
 			text += "\n" + sentence(p.reading)
 		}
-		return widgets.NewMessage(p.busy, "Looking for sessions…", text)
+		return p.whole.Busy("Looking for sessions…", text)
 	case phaseFailed:
 		details := p.ui.host.NewButton("Details", nil, func() { p.ui.open(pageAgents) })
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot read the sessions of "+join(append(failedNames(p.view.snapshot), failedMachines(p.view.snapshot)...)),
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(append(failedNames(p.view.snapshot), failedMachines(p.view.snapshot)...)),
 			problemText(p.view.snapshot), refresh, details)
 	}
 	launch := p.ui.host.NewButton("Launch…", nil, func() { p.ui.open(pageLaunch) })
 	if names := installed(p.view.snapshot); len(names) > 0 {
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 36), "No sessions",
+		return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions",
 			"Rollcall looked for sessions of "+join(names)+" and shows them here as soon as there are any."+p.leftOutLine(), launch, refresh)
 	}
 	if left := p.leftOutLine(); left != "" {
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 36), "No sessions are shown", strings.TrimSpace(left), launch, refresh)
+		return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions are shown", strings.TrimSpace(left), launch, refresh)
 	}
-	return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("absent", widgets.ColorMuted), 36), "No coding agents found",
+	return widgets.NewMessage(widgets.Sign("absent", widgets.ColorMuted), "No coding agents found",
 		"This machine has no files or processes of a coding agent. The launch page shows how to install one.", launch, refresh)
 }
 
@@ -268,6 +246,20 @@ func (p *sessionsPage) reveal(k key) {
 		p.clearFilter()
 	}
 	p.showSelected()
+}
+
+// focus returns the widget that gets the focus.
+func (p *sessionsPage) focus() fyne.Focusable {
+	if p.phase == phaseList {
+		return p.list
+	}
+	return nil
+}
+
+// showAges shows the ages as they are now.
+func (p *sessionsPage) showAges() {
+	p.list.Refresh()
+	p.showDetail()
 }
 
 // showSelected shows the selection in the list, and its details.
@@ -371,4 +363,42 @@ func (p *sessionsPage) clearFilter() {
 	if p.filter.Text != "" {
 		p.filter.SetText("")
 	}
+}
+
+// followReading notes how far the question under way is, once it takes long.
+func (p *sessionsPage) followReading() {
+	snap := p.view.snapshot
+	switch {
+	case !snap.Refreshing:
+		if p.slow != nil {
+			p.slow.Stop()
+		}
+		p.slow, p.reading = nil, ""
+	case p.slow == nil:
+		var timer *time.Timer
+		timer = time.AfterFunc(present.ReadingAfter, func() {
+			p.ui.post(func() {
+				if p.slow == timer {
+					p.reading = present.Reading(p.view.snapshot.Reading())
+					p.apply(p.view)
+				}
+			})
+		})
+		p.slow = timer
+	case p.reading != "":
+		p.reading = present.Reading(snap.Reading())
+	}
+}
+
+// showCounts shows how many sessions match the filter, and how far the reading is. It reports whether the line has
+// appeared or gone.
+func (p *sessionsPage) showCounts() (moved bool) {
+	text := strings.TrimSpace(sentence(p.reading) + " " + sentence(present.LeftOut(p.view.snapshot.LeftOut.Agents)))
+	if p.view.filter != "" {
+		text = strings.TrimSuffix(fmt.Sprintf("%d of %d sessions match; %s", p.view.matching, len(p.view.snapshot.Sessions()), p.reading), "; ")
+	}
+	p.matches.Set(text, widgets.ColorMuted)
+	moved = p.matches.Hidden != (text == "")
+	p.matches.Hidden = text == ""
+	return moved
 }

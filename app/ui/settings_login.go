@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -64,12 +65,5 @@ func (s *loginSwitch) show(l *loginState) {
 		note = "Entry: " + short(strings.Join(l.Paths, ", "))
 	}
 	s.note.SetText(note)
-	problem := ""
-	switch {
-	case l.failed != nil:
-		problem = errorText(l.failed)
-	case l.Problem != "":
-		problem = short(l.Problem)
-	}
-	s.problem.Set(problem)
+	s.problem.Set(cmp.Or(errorText(l.failed), short(l.Problem)))
 }

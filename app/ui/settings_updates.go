@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
@@ -27,31 +26,27 @@ type updatesCheck struct {
 // updates returns the fields of the feed, and the button that asks it.
 func (p *settingsPage) updates() []fyne.CanvasObject {
 	c := &updatesCheck{settings: p, answer: widgets.Hint(""), page: widgets.NewSelectText(""), failed: widgets.NewBanner("waiting")}
-	shown := ""
-	feed := p.ui.host.NewEntry("https://example.org/releases/latest", nil)
-	edit := settings.Edit{Table: "updates", Key: "feed"}
-	save := p.ui.host.NewButton("Save address", nil, func() {
-		e := edit
-		if text := strings.TrimSpace(feed.Text); text != "" {
+	feed, edit := p.ui.host.NewEntry("https://example.org/releases/latest", nil), settings.Edit{Table: "updates", Key: "feed"}
+	get := func(s *settings.Settings) string {
+		c.feed = s.Updates.Feed
+		return c.feed
+	}
+	save := p.text(edit, feed, "Save address", get, func(text string) {
+		if text != "" {
 			if err := updates.CheckFeed(text); err != nil {
 				c.show("", "", errors.New("the address was not saved: "+err.Error()))
 				return
 			}
-			e.Value = text
 		}
 		c.show("", "", nil)
-		p.change(e)
+		p.set(edit, text)
 	})
-	p.fields = append(p.fields, settingsField{edit, func(s *settings.Settings) {
-		c.feed = s.Updates.Feed
-		fillText(feed, &shown, s.Updates.Feed)
-	}})
 	c.button = p.ui.host.NewButton("Check for updates", nil, c.check)
 	c.answer.Hide()
 	c.page.Hide()
 	p.newest = c
 	return []fyne.CanvasObject{
-		widgets.NamedLong("Address of the releases", widgets.Border(nil, nil, save, feed)),
+		widgets.NewHeading("Updates"), widgets.NamedLong("Address of the releases", widgets.Border(nil, nil, save, feed)),
 		widgets.Flow(c.button), c.answer, c.page, c.failed.Content,
 		widgets.Hint("Only this button and rollcall version --check ask the address, and tell it nothing about you or this machine."),
 	}
@@ -91,10 +86,6 @@ func (c *updatesCheck) show(answer, page string, failed error) {
 	c.answer.Hidden = answer == ""
 	c.page.SetText(short(page))
 	c.page.Hidden = page == ""
-	text := ""
-	if failed != nil {
-		text = errorText(failed)
-	}
-	c.failed.Set(text)
+	c.failed.Set(errorText(failed))
 	c.settings.content.Refresh()
 }

@@ -31,8 +31,8 @@ type goTo struct {
 // newGoTo returns the actions for the session that d shows.
 func newGoTo(d *detailPane) *goTo {
 	g := &goTo{ui: d.ui}
-	g.show = d.button("Show terminal", "", func(s *app.Session) { g.showTerminal(*s) })
-	g.open = d.button("Open…", "", func(s *app.Session) { d.ui.showMenuBelow(g.open, d.ui.openItems(*s)) })
+	g.show = d.button("Show terminal", func(s *app.Session) { g.showTerminal(*s) })
+	g.open = d.button("Open…", func(s *app.Session) { d.ui.showMenuBelow(g.open, d.ui.openItems(*s)) })
 	return g
 }
 
@@ -86,7 +86,7 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 func (u *UI) offerInstead(e *show.NotShownError) {
 	s := e.Plan.Session
 	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
-	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(upperFirst(short(e.Reason())) + ".")}
+	body := []fyne.CanvasObject{sessionLine(&s), widgets.Warning(sentence(short(e.Reason())) + ".")}
 	var buttons []*widgets.Button
 	for i := range e.Plan.Offers {
 		o := &e.Plan.Offers[i]
@@ -107,14 +107,6 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 		}
 	}
 	d.ShowResult(body, buttons...)
-}
-
-// upperFirst returns a sentence with a capital first letter.
-func upperFirst(text string) string {
-	if text != "" && text[0] >= 'a' && text[0] <= 'z' {
-		return string(text[0]-'a'+'A') + text[1:]
-	}
-	return text
 }
 
 // attach opens a terminal that shows a session, and closes the sheet.

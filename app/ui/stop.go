@@ -30,13 +30,6 @@ func (u *UI) canStop(s *app.Session) bool {
 	return ok && s.Live() && s.Parent == ""
 }
 
-// stopSheet asks before a session is stopped.
-type stopSheet struct {
-	*widgets.Sheet
-	core stopper
-	plan *app.StopPlan // nil: the session is not running
-}
-
 // stopResult is the result of a stop.
 type stopResult struct {
 	app.StopResult
@@ -49,8 +42,8 @@ func (u *UI) showStop(s app.Session) {
 	if !ok {
 		return
 	}
-	d := &stopSheet{Sheet: u.host.NewSheet("Stop this session?", widgets.SheetWidth), core: core}
-	widgets.Load(d.Sheet, "Reading its processes…", func(ctx context.Context) (*app.StopPlan, error) {
+	sheet := u.host.NewSheet("Stop this session?", widgets.SheetWidth)
+	widgets.Load(sheet, "Reading its processes…", func(ctx context.Context) (*app.StopPlan, error) {
 		plan, err := core.PlanStop(ctx, s)
 		switch {
 		case errors.Is(err, app.ErrNotRunning):
@@ -60,11 +53,11 @@ func (u *UI) showStop(s app.Session) {
 		}
 		return plan, nil
 	}, func(plan *app.StopPlan) {
-		if d.plan = plan; plan == nil {
-			d.ShowResult([]fyne.CanvasObject{widgets.Success("The session is not running any more.")})
+		if plan == nil {
+			sheet.ShowResult([]fyne.CanvasObject{widgets.Success("The session is not running any more.")})
 			return
 		}
-		d.Confirm(planFacts(plan), u.host.NewPrimaryButton("Stop", widget.DangerImportance, d.stop))
+		sheet.Confirm(planFacts(plan), u.host.NewPrimaryButton("Stop", widget.DangerImportance, func() { stop(sheet, core, plan) }))
 	})
 }
 
@@ -112,10 +105,11 @@ func stepsText(steps []app.StopStep) string {
 	return "Rollcall sends " + strings.Join(words, "; if that is not enough, it sends ") + ". It then ends the processes that the session leaves behind."
 }
 
-func (d *stopSheet) stop() {
-	name := present.Cut(sessionTitle(&d.plan.Session), 120)
-	widgets.Run(d.Sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (r stopResult, err error) {
-		r.StopResult, err = d.core.Stop(ctx, d.plan, func(step app.StopStep) {
+// stop does what a plan says, and shows the result.
+func stop(sheet *widgets.Sheet, core stopper, plan *app.StopPlan) {
+	name := present.Cut(sessionTitle(&plan.Session), 120)
+	widgets.Run(sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (r stopResult, err error) {
+		r.StopResult, err = core.Stop(ctx, plan, func(step app.StopStep) {
 			say(fmt.Sprintf("Sent %s, waiting up to %g s…", step.Signal, step.Grace.Seconds()))
 		})
 		if errors.Is(err, app.ErrNotRunning) {
@@ -123,8 +117,8 @@ func (d *stopSheet) stop() {
 		}
 		return r, err
 	}, func(r stopResult) {
-		d.SetTitle("The session is stopped")
-		d.ShowResult([]fyne.CanvasObject{widgets.Paragraph("“"+name+"”", widget.MediumImportance), widgets.Success(stoppedText(d.plan, r))})
+		sheet.SetTitle("The session is stopped")
+		sheet.ShowResult([]fyne.CanvasObject{widgets.Paragraph("“"+name+"”", widget.MediumImportance), widgets.Success(stoppedText(plan, r))})
 	})
 }
 
@@ -143,6 +137,69 @@ func stoppedText(plan *app.StopPlan, r stopResult) string {
 			names = append(names, fmt.Sprintf("%d %s", p.PID, short(p.Comm)))
 		}
 		text += " Also ended: " + strings.Join(names, ", ") + "."
+	}
+	return text
+}
+
+// idlePlans contains the plans to stop the idle sessions, and why some cannot be stopped.
+type idlePlans struct {
+	plans    []*app.StopPlan
+	problems []string
+}
+
+// showStopIdle lists the idle sessions that can be stopped, and stops those that stay checked.
+func (u *UI) showStopIdle() {
+	core, ok := u.core.(stopper)
+	if !ok {
+		return
+	}
+	s := u.host.NewSheet("Stop idle sessions?", widgets.SheetWidth)
+	widgets.Load(s, "Reading the idle sessions and their processes…", func(ctx context.Context) (found idlePlans, _ error) {
+		found.plans = core.PlanStopAllIdle(ctx, u.core.Refresh(ctx), func(s *app.Session, err error) {
+			found.problems = append(found.problems, present.Cut(sessionTitle(s), 60)+": "+errorText(err))
+		})
+		return found, nil
+	}, func(found idlePlans) { u.offerIdle(s, core, found) })
+}
+
+func (u *UI) offerIdle(s *widgets.Sheet, core stopper, found idlePlans) {
+	var body []fyne.CanvasObject
+	for _, p := range found.problems[:min(len(found.problems), maxProblems)] {
+		body = append(body, widgets.Warning(p))
+	}
+	if len(found.plans) == 0 {
+		s.ShowResult(append(body, widgets.Paragraph("There is no idle session that can be stopped.", widget.MediumImportance)))
+		return
+	}
+	c := s.NewChecklist("stopping…", "not stopped: ")
+	c.Label = func(checked []*widgets.CheckItem) string {
+		if len(checked) == 0 {
+			return "Stop sessions"
+		}
+		return "Stop " + count(len(checked), "session", "sessions")
+	}
+	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
+		// Planned again: the session may have begun to work since it was shown.
+		plan, err := core.PlanStopIdle(ctx, found.plans[i.Index].Session)
+		if err != nil {
+			return "", err
+		}
+		r, err := core.Stop(ctx, plan, nil)
+		return stoppedText(plan, stopResult{StopResult: r}), err
+	}
+	for _, p := range found.plans {
+		c.Add(present.Cut(sessionTitle(&p.Session), 90), idleText(p), widget.LowImportance, true, true)
+	}
+	c.Ask(append(body, widgets.Hint("These sessions have finished their turns and can be resumed later. A session that begins to work in the meantime is not stopped."))...)
+}
+
+func idleText(p *app.StopPlan) string {
+	text := present.AgentName(p.Session.Agent) + " · " + present.Project(tail(p.Session.CWD, maxRowText)) + fmt.Sprintf(" · process %d", p.Process.PID)
+	if n := len(p.Tree); n > 0 {
+		text += fmt.Sprintf(" and %d below it", n)
+	}
+	if n := len(p.Also); n > 0 {
+		text += ", also ends " + count(n, "other session", "other sessions")
 	}
 	return text
 }

@@ -45,7 +45,7 @@ func (u *UI) showMenuBelow(b fyne.CanvasObject, items []*fyne.MenuItem) {
 	menu.ShowAtPosition(fyne.NewPos(max(x, 0), at.Y+b.Size().Height+2))
 }
 
-// muteItem returns the item that mutes the folder of a session, or tells of it again; nil: there is none.
+// muteItem returns the item that mutes the folder of a session or ends that; nil: there is none.
 func (u *UI) muteItem(s *app.Session) *fyne.MenuItem {
 	if u.options.Live == nil || !s.HasLocalFolder() {
 		return nil

@@ -20,20 +20,13 @@ type system interface {
 
 // machine is this machine.
 type machine struct {
-	settings func() settings.Settings // nil: there are none
-}
-
-func realSystem(live *settings.Live) system {
-	if live == nil {
-		return &machine{}
-	}
-	return &machine{settings: func() settings.Settings { set, _ := live.Get(); return set }}
+	live *settings.Live // nil: there are no settings
 }
 
 func (m *machine) openTerminal(folder string, program []string) (string, error) {
 	var set settings.Settings
-	if m.settings != nil {
-		set = m.settings()
+	if m.live != nil {
+		set, _ = m.live.Get()
 	}
 	return opener.New(&set).Terminal(folder, program)
 }

@@ -109,18 +109,22 @@ type UI struct {
 	settings *settingsPage
 	welcome  *introduction
 
-	content *fyne.Container
-	pages   *fyne.Container
-	tabs    []*widgets.Tab
-	page    int
-	asOf    *widgets.Line
-	refresh *widgets.Button
+	content   *fyne.Container
+	pages     []page
+	shortcuts map[fyne.KeyName]func()
+	tabs      []*widgets.Tab
+	page      int
+	asOf      *widgets.Line
+	refresh   *widgets.Button
 
 	ctx    context.Context // ends with Close
 	cancel func()
 	ended  func() // ends the subscription
 	closed sync.Once
 }
+
+// tabNames are the texts of the tabs.
+var tabNames = []string{"Sessions", "Agents", "Launch…", "Locks & timers", "Search", "Usage", "Needs you"}
 
 // The pages, in the order of their tabs.
 const (
@@ -138,7 +142,7 @@ const (
 // New builds the content and keeps it up to date until Close. It must be called on Fyne's goroutine, with widgets.Theme
 // set in the application's settings.
 func New(core Core, o Options) *UI {
-	return newUI(core, o, fyne.Do, time.Now, realSystem(o.Live))
+	return newUI(core, o, fyne.Do, time.Now, &machine{o.Live})
 }
 
 func newUI(core Core, o Options, do func(func()), now func() time.Time, sys system) *UI {
@@ -150,14 +154,8 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.feed = newFeed(do, now, o.Days, u.apply)
 	u.asOf = widgets.NewCaption("").Trailing()
 	u.refresh = u.host.NewButton("Refresh", widgets.PlainIcon("refresh"), u.Refresh)
-	u.tabs = []*widgets.Tab{
-		u.host.NewTab("Sessions", func() { u.open(pageSessions) }),
-		u.host.NewTab("Agents", func() { u.open(pageAgents) }),
-		u.host.NewTab("Launch…", func() { u.open(pageLaunch) }),
-		u.host.NewTab("Locks & timers", func() { u.open(pageLocks) }),
-		u.host.NewTab("Search", func() { u.open(pageSearch) }),
-		u.host.NewTab("Usage", func() { u.open(pageUsage) }),
-		u.host.NewTab("Needs you", func() { u.open(pageQueue) }),
+	for page, name := range tabNames {
+		u.tabs = append(u.tabs, u.host.NewTab(name, func() { u.open(page) }))
 	}
 	u.sessions = newSessionsPage(u)
 	u.queue = newQueuePage(u)
@@ -168,7 +166,7 @@ func newUI(core Core, o Options, do func(func()), now func() time.Time, sys syst
 	u.usage = newUsagePage(u)
 	u.settings = newSettingsPage(u)
 	u.welcome = newIntroduction(u)
-	u.pages = container.NewStack(u.sessions.content, u.agents.content, u.launch.content, u.locks.content, u.search.content, u.usage.content, u.queue.content, u.settings.content, u.welcome.content)
+	u.pages = u.allPages()
 	u.content = u.frame()
 	u.open(pageSessions)
 	u.addShortcuts()
@@ -185,25 +183,54 @@ func (u *UI) frame() *fyne.Container {
 	for _, t := range u.tabs[:pageQueue] {
 		tabs.Add(t)
 	}
-	return container.New(&sized{changed: func() {
-		if u.host.Sheet != nil {
+	pages := container.NewStack()
+	for _, p := range u.pages {
+		pages.Add(p.content)
+	}
+	var last fyne.Size
+	return widgets.Fill(widgets.Border(widgets.Rows(0, newTopBar(tabs, u.asOf, u.refresh), widget.NewSeparator()), nil, nil, pages), nil, func(size fyne.Size) {
+		if changed := size != last; changed && u.host.Sheet != nil {
 			u.host.Sheet.Fit() // a dialog is above the content, and would keep its size
 		}
-	}}, widgets.Border(widgets.Rows(0, newTopBar(tabs, u.asOf, u.refresh), widget.NewSeparator()), nil, nil, u.pages))
+		last = size
+	})
+}
+
+// page is one of the window's pages. Its functions may be nil.
+type page struct {
+	content fyne.CanvasObject
+	scroll  *container.Scroll     // has the fields of a form; nil: there are none
+	focus   func() fyne.Focusable // returns the widget that gets the focus; nil: none does
+	opened  func()                // is called when the page is shown
+	refresh func()                // reads again what the page shows beside the snapshot
+	ages    func()                // shows the ages as they are now
+}
+
+// allPages returns the pages, by their numbers.
+func (u *UI) allPages() []page {
+	agents := func() { u.agents.apply(u.sessions.view.snapshot) }
+	return []page{
+		pageSessions:     {content: u.sessions.content, focus: u.sessions.focus, opened: u.sessions.detail.request.opened, ages: u.sessions.showAges},
+		pageAgents:       {content: u.agents.content, opened: agents, ages: agents},
+		pageLaunch:       {content: u.launch.content, scroll: u.launch.scroll, focus: u.launch.focus, opened: u.launch.look},
+		pageLocks:        {content: u.locks.content, opened: u.locks.look, refresh: u.locks.look, ages: u.locks.showAges},
+		pageSearch:       {content: u.search.content, focus: func() fyne.Focusable { return u.search.entry }, refresh: u.search.again},
+		pageUsage:        {content: u.usage.content, opened: u.usage.look, refresh: u.usage.look},
+		pageQueue:        {content: u.queue.content, focus: u.queue.focus, opened: u.queue.request.opened, ages: u.queue.showAges},
+		pageSettings:     {content: u.settings.content, scroll: u.settings.scroll, opened: u.settings.look},
+		pageIntroduction: {content: u.welcome.content, scroll: u.welcome.scroll, focus: func() fyne.Focusable { return u.welcome.done }, opened: u.welcome.opened},
+	}
+}
+
+// call calls f unless it is nil.
+func call(f func()) {
+	if f != nil {
+		f()
+	}
 }
 
 // form returns the form of the page that is shown; nil: it has none.
-func (u *UI) form() *container.Scroll {
-	switch u.page {
-	case pageLaunch:
-		return u.launch.scroll
-	case pageSettings:
-		return u.settings.scroll
-	case pageIntroduction:
-		return u.welcome.scroll
-	}
-	return nil
-}
+func (u *UI) form() *container.Scroll { return u.pages[u.page].scroll }
 
 // sheetOpened returns a function that restores the focus when the sheet that was opened is closed.
 func (u *UI) sheetOpened() (restore func()) {
@@ -252,14 +279,7 @@ func (u *UI) notify(text string) {
 func (u *UI) Refresh() {
 	u.feed.sort()
 	u.launch.look()
-	switch u.page {
-	case pageLocks:
-		u.locks.look()
-	case pageSearch:
-		u.search.again()
-	case pageUsage:
-		u.usage.look()
-	}
+	call(u.pages[u.page].refresh)
 	go u.core.Refresh(u.ctx)
 }
 
@@ -302,17 +322,7 @@ func (u *UI) showAges() {
 		return
 	}
 	u.showTop(u.sessions.view.snapshot)
-	switch u.page {
-	case pageSessions:
-		u.sessions.list.Refresh()
-		u.sessions.showDetail()
-	case pageAgents:
-		u.agents.apply(u.sessions.view.snapshot)
-	case pageLocks:
-		u.locks.showAges()
-	case pageQueue:
-		u.queue.showAges()
-	}
+	call(u.pages[u.page].ages)
 }
 
 // apply shows a new view on every page.
@@ -347,34 +357,13 @@ func (u *UI) open(page int) {
 		defer u.focusPage()
 	}
 	u.page = page
-	for i, o := range u.pages.Objects {
-		if i == page {
-			o.Show()
-		} else {
-			o.Hide()
-		}
+	for i, p := range u.pages {
+		widgets.SetVisible(p.content, i == page)
 		if i < len(u.tabs) {
 			u.tabs[i].SetActive(i == page)
 		}
 	}
-	switch page {
-	case pageSessions:
-		u.sessions.detail.request.opened()
-	case pageAgents:
-		u.agents.apply(u.sessions.view.snapshot)
-	case pageLaunch:
-		u.launch.look()
-	case pageLocks:
-		u.locks.look()
-	case pageUsage:
-		u.usage.look()
-	case pageQueue:
-		u.queue.request.opened()
-	case pageSettings:
-		u.settings.look()
-	case pageIntroduction:
-		u.welcome.opened()
-	}
+	call(u.pages[page].opened)
 }
 
 // copyText copies text to the clipboard, and shows that on the button for copiedFor.

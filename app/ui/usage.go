@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -21,16 +20,15 @@ import (
 type usagePage struct {
 	ui      *UI
 	content fyne.CanvasObject
-	by      *widgets.Select
-	since   *widgets.Select
+	by      *widgets.Choice[usage.By]
+	since   *widgets.Choice[int] // in days; 0: all
 	total   *widgets.Line
 	problem *widgets.Banner
-	body    *fyne.Container
+	body    *widgets.Stage
 	chart   *widgets.Chart
 	header  *fyne.Container
 	list    *widgets.List
 	table   fyne.CanvasObject
-	busy    *widget.Activity
 
 	read   *usageRead // what was read last; nil: nothing yet
 	rows   usage.Table
@@ -47,14 +45,6 @@ type usageRead struct {
 
 // usageNames are the ways to group sessions, in the order of usage.Ways.
 var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group"}
-
-// usagePeriods are the choices of how far back sessions count, and how many days each is.
-var (
-	usagePeriods    = []string{"Last 7 days", "Last 30 days", "Last year", "All time"}
-	usagePeriodDays = []int{7, 30, 365, 0}
-)
-
-const usagePeriod = 1 // at first
 
 // historyLimit is how long an agent may take to sum up its sessions.
 const historyLimit = time.Minute
@@ -73,10 +63,8 @@ func (u *UI) history(ctx context.Context, since time.Time) *app.Snapshot {
 
 func newUsagePage(u *UI) *usagePage {
 	p := &usagePage{ui: u}
-	p.by = u.host.NewSelect(usageNames, func(string) { p.show() })
-	p.by.Selected = usageNames[0]
-	p.since = u.host.NewSelect(usagePeriods, func(string) { p.look() })
-	p.since.Selected = usagePeriods[usagePeriod]
+	p.by = widgets.NewChoice(u.host, usageNames, usage.Ways, 0, p.show)
+	p.since = widgets.NewChoice(u.host, []string{"Last 7 days", "Last 30 days", "Last year", "All time"}, []int{7, 30, 365, 0}, 1, p.look)
 	p.total = widgets.NewCaption("")
 	details := u.host.NewButton("Details", nil, func() { u.open(pageAgents) })
 	p.problem = widgets.NewBanner("waiting", details)
@@ -95,9 +83,9 @@ func newUsagePage(u *UI) *usagePage {
 	}
 	p.list.OnSelected = func(widget.ListItemID) { p.list.UnselectAll() }
 	p.table = widgets.Border(widgets.Rows(2, widgets.Pad(4, 0, 14, 14, p.chart), widgets.Pad(8, 0, 10, 10, p.header), widget.NewSeparator()), nil, nil, p.list)
-	p.body = container.NewStack()
+	p.body = widgets.NewStage()
 	top := widgets.Rows(6, widgets.Flow(p.by, p.since), p.problem.Content, widgets.Pad(0, 0, 6, 6, p.total))
-	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body)
+	p.content = widgets.Border(widgets.Pad(8, 0, 8, 8, top), nil, nil, p.body.Content)
 	p.show()
 	return p
 }
@@ -107,7 +95,7 @@ var usageWidths = []float32{52, 44, 78, 66, 84, 74, 68, 58}
 
 func newUsageCells(size fyne.ThemeSizeName, isHeader bool) *fyne.Container {
 	style := fyne.TextStyle{Bold: isHeader}
-	row := container.New(widgets.Cells{Widths: usageWidths}, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
+	row := widgets.Cells(usageWidths, widgets.NewLine("", theme.ColorNameForeground, size, style).Path())
 	for range usageWidths {
 		row.Add(widgets.NewLine("", theme.ColorNameForeground, size, style).Trailing())
 	}
@@ -127,37 +115,12 @@ func (p *usagePage) cells(r *usage.Row) []string {
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
 
-// days returns the period that is selected.
-func (p *usagePage) days() int {
-	for i, name := range usagePeriods {
-		if name == p.since.Selected {
-			return usagePeriodDays[i]
-		}
-	}
-	return usagePeriodDays[usagePeriod]
-}
-
-// way returns how sessions are grouped.
-func (p *usagePage) way() usage.By {
-	for i, name := range usageNames {
-		if name == p.by.Selected {
-			return usage.Ways[i]
-		}
-	}
-	return usage.ByDay
-}
-
 // look reads the sessions again. What was read before stays visible if it is of the same period.
 func (p *usagePage) look() {
-	if p.list == nil { // the page is being made
-		return
-	}
-	if p.cancel != nil {
-		p.cancel()
-	}
+	call(p.cancel)
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(p.ui.ctx)
-	days := p.days()
+	days := p.since.Value()
 	if p.read != nil && p.read.days != days {
 		p.read = nil
 	}
@@ -183,43 +146,33 @@ func (p *usagePage) look() {
 
 // show shows what was read, grouped as selected.
 func (p *usagePage) show() {
-	if p.list == nil {
-		return
-	}
-	phase, problem := phaseLoading, ""
-	p.rows = usage.Table{By: p.way()}
+	phase, problem, banner := phaseLoading, "", ""
+	p.rows = usage.Table{By: p.by.Value()}
 	if p.read != nil {
-		p.rows = usage.Of(p.read.snapshot.Sessions(), p.way(), p.ui.options.Prices, p.read.since)
+		p.rows = usage.Of(p.read.snapshot.Sessions(), p.by.Value(), p.ui.options.Prices, p.read.since)
 		problem = problemText(p.read.snapshot)
 		switch {
 		case len(p.rows.Rows) > 0:
-			phase = phaseList
+			phase, banner = phaseList, problem
 		case problem != "":
 			phase = phaseFailed
 		default:
 			phase = phaseEmpty
 		}
 	}
-	if phase != phaseList {
-		problem = ""
-	}
-	if p.problem.Set(problem) {
+	if p.problem.Set(banner) {
 		p.content.Refresh()
 	}
 	p.total.Set(p.totalText(phase), widgets.ColorMuted)
 	if phase == phaseList {
 		p.draw()
 	}
-	if p.phase == phase && phase != phaseFailed {
-		return
-	}
 	p.phase = phase
-	if p.busy != nil {
-		p.busy.Stop()
-		p.busy = nil
+	name := phase
+	if phase == phaseFailed {
+		name += problem
 	}
-	p.body.Objects = []fyne.CanvasObject{p.phaseContent(phase)}
-	p.body.Refresh()
+	p.body.Show(name, func() fyne.CanvasObject { return p.phaseContent(phase) })
 }
 
 // chartBars is how many rows the chart shows at most.
@@ -297,13 +250,11 @@ func (p *usagePage) phaseContent(phase string) fyne.CanvasObject {
 	case phaseList:
 		return p.table
 	case phaseLoading:
-		p.busy = widget.NewActivity()
-		p.busy.Start()
-		return widgets.NewMessage(p.busy, "Summing up…", "Rollcall reads the totals of all sessions.")
+		return p.body.Busy("Summing up…", "Rollcall reads the totals of all sessions.")
 	case phaseFailed:
-		return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("waiting", widgets.ColorWaiting), 36), "Cannot read the sessions of "+join(failedNames(p.read.snapshot)),
+		return widgets.NewMessage(widgets.Sign("waiting", widgets.ColorWaiting), "Cannot read the sessions of "+join(failedNames(p.read.snapshot)),
 			problemText(p.read.snapshot), again)
 	}
-	return widgets.NewMessage(widgets.NewImage(widgets.NewIcon("idle", widgets.ColorMuted), 36), "No sessions",
+	return widgets.NewMessage(widgets.Sign("idle", widgets.ColorMuted), "No sessions",
 		"No session was active in this period.", again)
 }

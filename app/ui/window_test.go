@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/adapters"
@@ -76,10 +77,10 @@ func TestReadingIsShown(t *testing.T) {
 	p := w.ui.sessions
 	w.until("the message", func() bool { return p.reading != "" })
 	shows(t, w.ui.Content(), "Looking for sessions…", "Reading Codex, Pi…")
-	busy := p.busy
+	busy := w.activity()
 	w.publish(reading(&app.Snapshot{}, app.OK, app.Pending))
 	shows(t, w.ui.Content(), "Reading Pi… 12 sessions so far")
-	if p.busy != busy {
+	if w.activity() != busy {
 		t.Error("the activity indicator was replaced")
 	}
 	w.publish(reading(full(), app.OK, app.Pending))
@@ -97,13 +98,23 @@ func TestReadingIsShown(t *testing.T) {
 	}
 }
 
+// activity returns the sign that the window shows while it waits; nil: there is none.
+func (w *window) activity() *widget.Activity {
+	for _, o := range visible(w.ui.content) {
+		if a, ok := o.(*widget.Activity); ok {
+			return a
+		}
+	}
+	return nil
+}
+
 func TestLoadingSignStops(t *testing.T) {
 	w := open(t, &app.Snapshot{})
-	if w.ui.sessions.busy == nil {
+	if !w.ui.sessions.whole.IsBusy() || w.activity() == nil {
 		t.Fatal("nothing moves while the page says that it loads")
 	}
 	w.publish(full())
-	if w.ui.sessions.busy != nil {
+	if w.ui.sessions.whole.IsBusy() {
 		t.Error("the sign still moves, and costs, behind the list")
 	}
 }
@@ -415,9 +426,7 @@ func TestAgesAreKeptUpToDate(t *testing.T) {
 // benchWindow shows a window over n sessions.
 func benchWindow(b *testing.B, n int) (*UI, *app.Snapshot) {
 	b.Helper()
-	a := test.NewTempApp(b)
-	a.Settings().SetTheme(widgets.Theme{Variant: &lightVariant})
-	win := a.NewWindow("")
+	win := fyne.CurrentApp().NewWindow("")
 	s := many(n)
 	u := newUI(&fakeCore{snapshot: s}, Options{Window: win}, func(func()) {}, time.Now, &fakeSystem{})
 	b.Cleanup(u.Close)

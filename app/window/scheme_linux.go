@@ -3,7 +3,6 @@
 package window
 
 import (
-	"bufio"
 	"context"
 	"os"
 	"path/filepath"
@@ -160,14 +159,10 @@ func isDarkColor(text string) bool {
 
 // iniValue returns a value of a file with groups, or an empty string.
 func iniValue(path, group, key string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
+	data, _ := os.ReadFile(path)
 	in := false
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		l := strings.TrimSpace(lines.Text())
+	for l := range strings.Lines(string(data)) {
+		l = strings.TrimSpace(l)
 		if strings.HasPrefix(l, "[") {
 			in = l == "["+group+"]"
 			continue

@@ -6,3 +6,6 @@ import "context"
 
 // watchScheme returns nil: Fyne follows the desktop itself on this platform.
 func watchScheme(context.Context) <-chan bool { return nil }
+
+// spareShaderCache does nothing: no cache is known that ends the process on a full disk.
+func spareShaderCache(string) {}

@@ -3,6 +3,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 
 	"fyne.io/fyne/v2"
@@ -29,17 +30,12 @@ func themeOf(t settings.Theme, isDark, known bool) widgets.Theme {
 func followTheme(ctx context.Context, a fyne.App, live *settings.Live) {
 	desktop := watchScheme(ctx)
 	var changed <-chan struct{}
-	get := func() settings.Theme { return settings.DesktopTheme }
 	if live != nil {
 		changed = live.Changes()
-		get = func() settings.Theme {
-			set, _ := live.Get()
-			return set.Theme
-		}
 	}
 	var dark, known bool
 	for {
-		wanted := themeOf(get(), dark, known)
+		wanted := currentTheme(live, dark, known)
 		fyne.Do(func() { setTheme(a.Settings(), wanted) })
 		select {
 		case <-ctx.Done():
@@ -51,27 +47,21 @@ func followTheme(ctx context.Context, a fyne.App, live *settings.Live) {
 	}
 }
 
+// currentTheme returns the theme of the settings as they are now; without settings that of the desktop.
+func currentTheme(live *settings.Live, isDark, known bool) widgets.Theme {
+	if live == nil {
+		return themeOf(settings.DesktopTheme, isDark, known)
+	}
+	set, _ := live.Get()
+	return themeOf(set.Theme, isDark, known)
+}
+
 // setTheme sets the theme unless it looks like the one that is shown: with each new theme Fyne lays out the window again,
 // in the size that it knows, which is not yet that of the screen while the window opens or the user resizes it.
 func setTheme(s fyne.Settings, wanted widgets.Theme) {
-	shown := s.ThemeVariant()
-	if t, ok := s.Theme().(widgets.Theme); ok && t.Variant != nil {
-		shown = *t.Variant
-	}
-	next := s.ThemeVariant()
-	if wanted.Variant != nil {
-		next = *wanted.Variant
-	}
-	if shown != next {
+	shown, _ := s.Theme().(widgets.Theme)
+	system := s.ThemeVariant()
+	if *cmp.Or(shown.Variant, &system) != *cmp.Or(wanted.Variant, &system) {
 		s.SetTheme(wanted)
 	}
-}
-
-// firstTheme returns the theme of the settings, before the desktop is asked for its own.
-func firstTheme(o *Options) widgets.Theme {
-	if o.Content.Live == nil {
-		return widgets.Theme{}
-	}
-	set, _ := o.Content.Live.Get()
-	return themeOf(set.Theme, false, false)
 }

@@ -37,9 +37,9 @@ type Core interface {
 
 // Options contains what Run requires beside the core.
 type Options struct {
-	Session string // open at this session: its id, or an unambiguous start of it
-	Launch  bool   // open the launch page
-	Queue   bool   // open the page of what waits, at the request of Session if that is set
+	// Open is what the window shows at first, as in the requests that Instance receives. Without a verb it is the list of
+	// sessions.
+	Open instance.Message
 	// Introduce opens the introduction in the first window of this user, unless it opens something that was asked for.
 	Introduce bool
 	// Instance receives the requests of processes that are started later: to raise the window, to show a session, or to
@@ -65,7 +65,7 @@ func Run(ctx context.Context, core Core, o Options) error {
 	}
 	followScale()
 	a := newApp()
-	a.Settings().SetTheme(firstTheme(&o))
+	a.Settings().SetTheme(currentTheme(o.Content.Live, false, false)) // the desktop is not asked yet
 	win := a.NewWindow("Rollcall")
 	if len(o.Icon) > 0 {
 		icon := fyne.NewStaticResource("rollcall", o.Icon)
@@ -129,8 +129,8 @@ func newApp() fyne.App {
 
 // open opens the page that was asked for, in a first window the introduction.
 func open(content *ui.UI, o *Options, first bool) {
-	receive(content, instance.Message{Verb: verb(*o), Session: o.Session})
-	if o.Introduce && first && o.Session == "" && verb(*o) == instance.Show {
+	receive(content, o.Open)
+	if o.Introduce && first && o.Open == (instance.Message{Verb: instance.Show}) {
 		content.ShowIntroduction()
 	}
 }
@@ -191,16 +191,6 @@ func coreError(ended <-chan error) error {
 	}
 }
 
-func verb(o Options) string {
-	switch {
-	case o.Launch:
-		return instance.Launch
-	case o.Queue:
-		return instance.Queue
-	}
-	return instance.Show
-}
-
 // listen handles the requests of other processes until the window is closed.
 func listen(closed <-chan struct{}, i *instance.Instance, content *ui.UI, win fyne.Window) {
 	if i == nil {
@@ -225,7 +215,7 @@ func listen(closed <-chan struct{}, i *instance.Instance, content *ui.UI, win fy
 
 func receive(content *ui.UI, msg instance.Message) {
 	switch msg.Verb {
-	case instance.Show:
+	case instance.Show, "":
 		content.Show(msg.Session)
 	case instance.Launch:
 		content.ShowLaunch()

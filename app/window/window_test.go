@@ -24,6 +24,7 @@ import (
 	"rollcall/app/answer"
 	"rollcall/app/instance"
 	"rollcall/app/settings"
+	"rollcall/app/store"
 	"rollcall/app/ui"
 )
 
@@ -48,7 +49,8 @@ func windowProcess() {
 		c := &core{}
 		if os.Getenv(askingVariable) != "" {
 			c.agent = newAskingAgent(c)
-			o.Content.Agents, o.Content.Answers, o.Queue = []adapters.Adapter{c.agent}, answer.New(c.agent, func() settings.Answering { return settings.AnswerAll }), true
+			o.Content.Agents, o.Content.Answers = []adapters.Adapter{c.agent}, answer.New(c.agent, func() settings.Answering { return settings.AnswerAll })
+			o.Open.Verb = instance.Queue
 		}
 		err = Run(ctx, c, o)
 		_ = i.Close()
@@ -154,7 +156,7 @@ func TestNoDisplay(t *testing.T) {
 func TestSizeFile(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	path := filepath.Join(state, "rollcall", sizeFile)
+	path := filepath.Join(state, "rollcall", store.Window)
 	if got, first := lastSize(); got != defaultSize || !first {
 		t.Errorf("without a file: %v", got)
 	}
@@ -174,10 +176,10 @@ func TestSizeFile(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
-	if _, err := os.Stat(path + ".damaged"); err != nil {
-		t.Errorf("the damaged file is gone: %v", err)
+	if aside, _ := filepath.Glob(path + ".damaged-*"); len(aside) != 2 {
+		t.Errorf("set aside: %v", aside)
 	}
-	if left, _ := filepath.Glob(path + ".[0-9]*"); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(state, "rollcall", "*.tmp-*")); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 }

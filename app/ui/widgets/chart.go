@@ -50,81 +50,101 @@ const (
 
 // CreateRenderer implements fyne.Widget.
 func (c *Chart) CreateRenderer() fyne.WidgetRenderer {
-	return &chartRenderer{chart: c}
+	r := &Renderer{Widget: c, Min: func() fyne.Size { return fyne.NewSize(200, chartHeight) }, Update: func() { canvas.Refresh(c) }}
+	r.Arrange = func(size fyne.Size) { r.Parts = c.draw(size) }
+	r.Refresh()
+	return r
 }
 
-type chartRenderer struct {
-	chart *Chart
-	parts []fyne.CanvasObject
-}
-
-// MinSize implements fyne.WidgetRenderer.
-func (r *chartRenderer) MinSize() fyne.Size { return fyne.NewSize(200, chartHeight) }
-
-// Objects implements fyne.WidgetRenderer.
-func (r *chartRenderer) Objects() []fyne.CanvasObject { return r.parts }
-
-// Destroy does nothing.
-func (r *chartRenderer) Destroy() {}
-
-// Refresh draws the chart again.
-func (r *chartRenderer) Refresh() {
-	r.Layout(r.chart.Size())
-	canvas.Refresh(r.chart)
-}
-
-// Layout draws the chart in this size.
-func (r *chartRenderer) Layout(size fyne.Size) {
-	r.parts = nil
-	bars := r.chart.bars
-	if len(bars) == 0 || size.Width < 10 {
-		return
+// draw returns the parts of the chart in this size.
+func (c *Chart) draw(size fyne.Size) (parts []fyne.CanvasObject) {
+	if len(c.bars) == 0 || size.Width < 10 {
+		return nil
+	}
+	add := func(o fyne.CanvasObject, x, y, width, height float32) {
+		Place(o, x, y, width, height)
+		parts = append(parts, o)
+	}
+	small := TextSize(theme.SizeNameCaptionText)
+	text := func(text string, x, y, width float32) {
+		t := canvas.NewText(text, ThemeColor(ColorMuted))
+		t.TextSize = small
+		add(t, x, y, width, chartLabel)
 	}
 	most := 0.0
-	for _, b := range bars {
+	for _, b := range c.bars {
 		most = max(most, b.Value)
 	}
-	floor := size.Height - chartLabel
-	room := floor - chartLabel
-	widest := float32(widestBar)
-	if len(bars) <= fewBars {
+	isFew, widest := len(c.bars) <= fewBars, float32(widestBar)
+	if isFew {
 		widest = widestOfFew
 	}
-	step := min(size.Width/float32(len(bars)), widest+chartGap)
+	floor := size.Height - chartLabel
+	step := min(size.Width/float32(len(c.bars)), widest+chartGap)
 	wide := max(step-chartGap, 1)
-	r.text(r.chart.most, 0, 0, size.Width)
-	line := canvas.NewRectangle(ThemeColor(ColorTrack))
-	line.Resize(fyne.NewSize(size.Width, 1))
-	line.Move(fyne.NewPos(0, floor))
-	r.parts = append(r.parts, line)
+	text(c.most, 0, 0, size.Width)
+	add(canvas.NewRectangle(ThemeColor(ColorTrack)), 0, floor, size.Width, 1)
 	free := float32(0) // where the next label may begin
-	for i, b := range bars {
+	for i, b := range c.bars {
 		x := float32(i) * step
 		if most > 0 && b.Value > 0 {
-			high := max(float32(b.Value/most)*room, 1)
+			high := max(float32(b.Value/most)*(floor-chartLabel), 1)
 			bar := newRectangle(2)
 			bar.FillColor = ThemeColor(ColorWorking)
-			bar.Resize(fyne.NewSize(wide, high))
-			bar.Move(fyne.NewPos(x, floor-high))
-			r.parts = append(r.parts, bar)
+			add(bar, x, floor-high, wide, high)
 		}
-		width := fyne.MeasureText(b.Label, TextSize(theme.SizeNameCaptionText), fyne.TextStyle{}).Width
+		width := fyne.MeasureText(b.Label, small, fyne.TextStyle{}).Width
 		switch {
 		case x < free:
-		case width <= wide+2, len(bars) > fewBars && x+width <= size.Width:
-			r.text(b.Label, x, floor+2, width)
+		case width <= wide+2, !isFew && x+width <= size.Width:
+			text(b.Label, x, floor+2, width)
 			free = x + width + 8
-		case len(bars) <= fewBars:
-			r.text(Truncate(b.Label, wide, TextSize(theme.SizeNameCaptionText), fyne.TextStyle{}), x, floor+2, wide)
+		case isFew:
+			text(Truncate(b.Label, wide, small, fyne.TextStyle{}), x, floor+2, wide)
 			free = x + step
 		}
 	}
+	return parts
 }
 
-func (r *chartRenderer) text(text string, x, y, width float32) {
-	t := canvas.NewText(text, ThemeColor(ColorMuted))
-	t.TextSize = TextSize(theme.SizeNameCaptionText)
-	t.Resize(fyne.NewSize(width, chartLabel))
-	t.Move(fyne.NewPos(x, y))
-	r.parts = append(r.parts, t)
+// Bar shows how full something is. Its colour warns from 80 % on.
+type Bar struct {
+	widget.BaseWidget
+	value float64
+}
+
+// NewBar returns a bar; value is between 0 and 1.
+func NewBar(value float64) *Bar {
+	b := &Bar{value: value}
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// Set shows another value.
+func (b *Bar) Set(value float64) { change(b, &b.value, value) }
+
+// CreateRenderer implements fyne.Widget.
+func (b *Bar) CreateRenderer() fyne.WidgetRenderer {
+	track, fill := newRectangle(3), newRectangle(3)
+	r := &Renderer{Widget: b, Parts: []fyne.CanvasObject{track, fill}}
+	r.Min = func() fyne.Size { return fyne.NewSize(60, 6) }
+	r.Arrange = func(size fyne.Size) {
+		track.Resize(size)
+		part := float32(min(max(b.value, 0), 1))
+		fill.Hidden = part == 0
+		// At least as wide as high, so that a small part still looks like a bar.
+		fill.Resize(fyne.NewSize(max(part*size.Width, size.Height), size.Height))
+	}
+	r.Update = func() {
+		color := ColorWorking
+		switch {
+		case b.value >= 0.95:
+			color = ColorBad
+		case b.value >= 0.8:
+			color = ColorWaiting
+		}
+		track.FillColor, fill.FillColor = ThemeColor(ColorTrack), ThemeColor(color)
+	}
+	r.Refresh()
+	return r
 }

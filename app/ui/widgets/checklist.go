@@ -2,6 +2,7 @@ package widgets
 
 import (
 	"context"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/theme"
@@ -56,13 +57,7 @@ func (c *Checklist) Ask(intro ...fyne.CanvasObject) {
 }
 
 func (c *Checklist) checked() []*CheckItem {
-	var out []*CheckItem
-	for _, i := range c.items {
-		if i.Checked {
-			out = append(out, i)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(c.items), func(i *CheckItem) bool { return !i.Checked })
 }
 
 // count writes the number of checked items on the button.

@@ -59,7 +59,7 @@ func (h *Host) NewCode(most int) *Code {
 	c.drawn.ExtendBaseWidget(c.drawn)
 	c.scroll = container.NewVScroll(c.drawn)
 	c.scroll.OnScrolled = func(fyne.Position) { c.scrolled() }
-	c.Content = container.New(codeLayout{c}, c.scroll)
+	c.Content = Fill(c.scroll, c.least, func(size fyne.Size) { c.resized(size.Width) })
 	return c
 }
 
@@ -88,20 +88,17 @@ func (c *Code) IsEndSeen() bool { return c.endShown }
 // Texts returns the rows that are visible now, for tests and accessibility.
 func (c *Code) Texts() []string {
 	first, last := c.visible()
-	out := make([]string, 0, last-first)
-	for _, r := range c.rows[first:last] {
-		out = append(out, r.text)
-	}
-	return out
+	return textsOf(c.rows[first:last])
 }
 
 // All returns all rows, for tests.
-func (c *Code) All() []string {
-	out := make([]string, 0, len(c.rows))
-	for _, r := range c.rows {
-		out = append(out, r.text)
+func (c *Code) All() []string { return textsOf(c.rows) }
+
+func textsOf(rows []codeRow) (texts []string) {
+	for _, r := range rows {
+		texts = append(texts, r.text)
 	}
-	return out
+	return texts
 }
 
 // ScrollToEnd shows the last row.
@@ -188,20 +185,11 @@ func (c *Code) resized(width float32) {
 	c.noteEnd()
 }
 
-// codeLayout gives the scroll container its room.
-type codeLayout struct{ code *Code }
-
-// Layout implements fyne.Layout.
-func (l codeLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	place(objects[0], 0, 0, size.Width, size.Height)
-	l.code.resized(size.Width)
-}
-
-// MinSize implements fyne.Layout.
-func (l codeLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+// least returns the size that the view has at least.
+func (c *Code) least() fyne.Size {
 	rows := 3
-	if l.code.most > 0 {
-		rows = min(max(len(l.code.rows), 1), l.code.most)
+	if c.most > 0 {
+		rows = min(max(len(c.rows), 1), c.most)
 	}
 	return fyne.NewSize(100, float32(rows)*codeRowHeight+2*codePad)
 }
@@ -212,57 +200,37 @@ type codeRows struct {
 	code *Code
 }
 
-// CreateRenderer implements fyne.Widget.
+// CreateRenderer implements fyne.Widget. The renderer has one text per visible row, which it uses again for others.
 func (w *codeRows) CreateRenderer() fyne.WidgetRenderer {
-	r := &codeRenderer{rows: w}
+	r := &Renderer{Widget: w, Update: func() { canvas.Refresh(w) }}
+	r.Min = func() fyne.Size { return fyne.NewSize(40, float32(len(w.code.rows))*codeRowHeight+2*codePad) }
+	var texts []*canvas.Text
+	r.Arrange = func(size fyne.Size) {
+		first, last := w.code.visible()
+		for len(texts) < last-first {
+			texts = append(texts, canvas.NewText("", nil))
+		}
+		r.Parts = r.Parts[:0]
+		for i, row := range w.code.rows[first:last] {
+			row.draw(texts[i], codePad+float32(first+i)*codeRowHeight, size.Width-2*codePad)
+			r.Parts = append(r.Parts, texts[i])
+		}
+	}
 	r.Refresh()
 	return r
 }
 
-// codeRenderer has one text per visible row, which it uses again for others.
-type codeRenderer struct {
-	rows  *codeRows
-	texts []*canvas.Text
-	out   []fyne.CanvasObject
-}
-
-// MinSize returns the height of all rows.
-func (r *codeRenderer) MinSize() fyne.Size {
-	return fyne.NewSize(40, float32(len(r.rows.code.rows))*codeRowHeight+2*codePad)
-}
-
-// Objects returns the texts of the visible rows.
-func (r *codeRenderer) Objects() []fyne.CanvasObject { return r.out }
-
-// Destroy does nothing.
-func (r *codeRenderer) Destroy() {}
-
-// Layout draws the rows that are visible at that size.
-func (r *codeRenderer) Layout(fyne.Size) { r.Refresh() }
-
-// Refresh fills the texts with the visible rows.
-func (r *codeRenderer) Refresh() {
-	c := r.rows.code
-	first, last := c.visible()
-	for len(r.texts) < last-first {
-		r.texts = append(r.texts, canvas.NewText("", nil))
+// draw shows the row in t.
+func (r codeRow) draw(t *canvas.Text, y, width float32) {
+	t.Text, t.TextStyle, t.TextSize, t.Color = r.text, fyne.TextStyle{Monospace: !r.isTitle, Bold: r.isTitle}, TextSize(theme.SizeNameText), ThemeColor(theme.ColorNameForeground)
+	if r.isTitle {
+		t.TextSize, t.Color = TextSize(theme.SizeNameCaptionText), ThemeColor(ColorMuted)
 	}
-	r.out = r.out[:0]
-	width := r.rows.Size().Width - 2*codePad
-	for i, row := range c.rows[first:last] {
-		t := r.texts[i]
-		t.Text, t.TextStyle, t.TextSize, t.Color = row.text, fyne.TextStyle{Monospace: !row.isTitle, Bold: row.isTitle}, TextSize(theme.SizeNameText), ThemeColor(theme.ColorNameForeground)
-		if row.isTitle {
-			t.TextSize, t.Color = TextSize(theme.SizeNameCaptionText), ThemeColor(ColorMuted)
-		}
-		if wide := fyne.MeasureText(t.Text, t.TextSize, t.TextStyle).Width; wide > width && width > 0 {
-			t.TextSize *= width / wide
-		}
-		place(t, codePad, codePad+float32(first+i)*codeRowHeight, max(width, 0), codeRowHeight)
-		t.Refresh()
-		r.out = append(r.out, t)
+	if wide := fyne.MeasureText(t.Text, t.TextSize, t.TextStyle).Width; wide > width && width > 0 {
+		t.TextSize *= width / wide
 	}
-	canvas.Refresh(r.rows)
+	Place(t, codePad, y, max(width, 0), codeRowHeight)
+	t.Refresh() // also after a mere change of size
 }
 
 // wrapParts returns the rows of parts, of that many letters at most.

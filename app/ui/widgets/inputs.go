@@ -119,6 +119,22 @@ func (s *Select) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
+// Choice is a drop-down list of names that stand for values.
+type Choice[T any] struct {
+	*Select
+	values []T
+}
+
+// NewChoice returns a list of names, of which the one with the index first is selected.
+func NewChoice[T any](h *Host, names []string, values []T, first int, changed func()) *Choice[T] {
+	c := &Choice[T]{h.NewSelect(names, func(string) { changed() }), values}
+	c.Selected = names[first]
+	return c
+}
+
+// Value returns the value that is selected.
+func (c *Choice[T]) Value() T { return c.values[max(c.SelectedIndex(), 0)] }
+
 // SuggestEntry is an entry with suggestions in a drop-down list.
 type SuggestEntry struct {
 	widget.SelectEntry

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -8,6 +10,18 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
+
+// Layout is a fyne.Layout that is made of functions.
+type Layout struct {
+	Arrange func(objects []fyne.CanvasObject, size fyne.Size)
+	Least   func(objects []fyne.CanvasObject) fyne.Size
+}
+
+// Layout arranges the objects.
+func (l Layout) Layout(objects []fyne.CanvasObject, size fyne.Size) { l.Arrange(objects, size) }
+
+// MinSize returns what Least returns.
+func (l Layout) MinSize(objects []fyne.CanvasObject) fyne.Size { return l.Least(objects) }
 
 // Pad puts space around o, in Fyne's units. A negative value lets o reach beyond its room.
 func Pad(top, bottom, left, right float32, o ...fyne.CanvasObject) *fyne.Container {
@@ -51,31 +65,22 @@ func Page(width float32, content fyne.CanvasObject) *container.Scroll {
 
 // Readable keeps content readable in a wide window: it is at most width wide, and in the middle.
 func Readable(width float32, content fyne.CanvasObject) *fyne.Container {
-	return container.New(&column{width: width}, content)
+	return container.New(column(width, false), content)
 }
 
 // column lays objects out at most width wide, in the middle; also in the middle of the height if isMiddle is set.
-type column struct {
-	width    float32
-	isMiddle bool
-}
-
-// Layout implements fyne.Layout.
-func (c *column) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	for _, o := range objects {
-		w := min(size.Width-24, c.width)
-		h := wrapTo(o, w)
-		y := float32(0)
-		if c.isMiddle {
-			y = max((size.Height-h)*0.42, 12)
+func column(width float32, isMiddle bool) Layout {
+	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
+		for _, o := range objects {
+			w := min(size.Width-24, width)
+			h := wrapTo(o, w)
+			y := float32(0)
+			if isMiddle {
+				y = max((size.Height-h)*0.42, 12)
+			}
+			o.Move(fyne.NewPos((size.Width-w)/2, y))
 		}
-		o.Move(fyne.NewPos((size.Width-w)/2, y))
-	}
-}
-
-// MinSize implements fyne.Layout.
-func (c *column) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	return largest(objects).AddWidthHeight(24, 0)
+	}, func(objects []fyne.CanvasObject) fyne.Size { return largest(objects).AddWidthHeight(24, 0) }}
 }
 
 // wrapTo makes o width wide and as high as it needs, and returns its height.
@@ -87,91 +92,78 @@ func wrapTo(o fyne.CanvasObject, width float32) float32 {
 }
 
 // largest returns the largest width and height of the visible objects.
-func largest(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	for _, o := range objects {
-		if o.Visible() {
-			s = s.Max(o.MinSize())
-		}
+func largest(objects []fyne.CanvasObject) (s fyne.Size) {
+	for _, o := range visible(objects) {
+		s = s.Max(o.MinSize())
 	}
 	return s
 }
 
-// Flow puts objects into rows, as many as the width needs.
-func Flow(o ...fyne.CanvasObject) *fyne.Container { return container.New(&flow{rows: 1}, o...) }
+// visible returns the objects that are not hidden.
+func visible(objects []fyne.CanvasObject) []fyne.CanvasObject {
+	return slices.DeleteFunc(slices.Clone(objects), func(o fyne.CanvasObject) bool { return !o.Visible() })
+}
 
-type flow struct {
-	rows int // at the last layout
+// Place moves and resizes o.
+func Place(o fyne.CanvasObject, x, y, width, height float32) {
+	o.Move(fyne.NewPos(x, y))
+	o.Resize(fyne.NewSize(width, height))
 }
 
 const flowGap = 6
 
-// Layout implements fyne.Layout.
-func (f *flow) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	x, y, rows := float32(0), float32(0), 1
-	for _, o := range objects {
-		if !o.Visible() {
-			continue
+// Flow puts objects into rows, as many as the width needs.
+func Flow(o ...fyne.CanvasObject) *fyne.Container {
+	rows := 1 // at the last layout
+	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
+		x, y := float32(0), float32(0)
+		rows = 1
+		for _, o := range visible(objects) {
+			s := o.MinSize()
+			if x > 0 && x+s.Width > size.Width {
+				x, y, rows = 0, y+s.Height+flowGap, rows+1
+			}
+			Place(o, x, y, s.Width, s.Height)
+			x += s.Width + flowGap
 		}
-		s := o.MinSize()
-		if x > 0 && x+s.Width > size.Width {
-			x, y, rows = 0, y+s.Height+flowGap, rows+1
-		}
-		place(o, x, y, s.Width, s.Height)
-		x += s.Width + flowGap
-	}
-	f.rows = rows
-}
-
-// MinSize implements fyne.Layout.
-func (f *flow) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	s := largest(objects)
-	s.Height = s.Height*float32(f.rows) + flowGap*float32(f.rows-1)
-	return s
+	}, func(objects []fyne.CanvasObject) fyne.Size {
+		s := largest(objects)
+		s.Height = s.Height*float32(rows) + flowGap*float32(rows-1)
+		return s
+	}}, o...)
 }
 
 // trailing lays buttons out in a row that ends at the right.
-type trailing struct{}
-
-// Layout implements fyne.Layout.
-func (trailing) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+var trailing = Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 	x := size.Width
-	for i := len(objects) - 1; i >= 0; i-- {
-		if objects[i].Visible() {
-			w := objects[i].MinSize().Width
-			place(objects[i], x-w, 0, w, size.Height)
-			x -= w + flowGap
-		}
+	for _, o := range slices.Backward(visible(objects)) {
+		w := o.MinSize().Width
+		Place(o, x-w, 0, w, size.Height)
+		x -= w + flowGap
 	}
-}
-
-// MinSize implements fyne.Layout.
-func (trailing) MinSize(objects []fyne.CanvasObject) fyne.Size {
+}, func(objects []fyne.CanvasObject) fyne.Size {
 	width := float32(0)
-	for _, o := range objects {
-		if o.Visible() {
-			width += o.MinSize().Width + flowGap
-		}
+	for _, o := range visible(objects) {
+		width += o.MinSize().Width + flowGap
 	}
 	return fyne.NewSize(max(width-flowGap, 0), largest(objects).Height)
+}}
+
+// Fill gives content the whole room, which is at least as large as least returns; nil: as content. resized is called after
+// each layout; it may be nil.
+func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.Size)) *fyne.Container {
+	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
+		Place(content, 0, 0, size.Width, size.Height)
+		if resized != nil {
+			resized(size)
+		}
+	}, func([]fyne.CanvasObject) fyne.Size {
+		if least != nil {
+			return least()
+		}
+		return content.MinSize()
+	}}, content)
 }
-
-// MinHeight gives content the whole room, which is at least height high.
-func MinHeight(height float32, content fyne.CanvasObject) *fyne.Container {
-	return container.New(minHeight(height), content)
-}
-
-type minHeight float32
-
-// Layout implements fyne.Layout.
-func (minHeight) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	for _, o := range objects {
-		place(o, 0, 0, size.Width, size.Height)
-	}
-}
-
-// MinSize implements fyne.Layout.
-func (h minHeight) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(200, float32(h)) }
 
 // NameWidth is the width of the column of names before fields.
 const NameWidth = 104
@@ -195,45 +187,28 @@ func newName(text string) *widget.Label {
 	return l
 }
 
+const besidePad = 6 // at the right, as labels have it
+
 // Beside puts second behind first, which gets a column of that width.
 func Beside(width float32, first, second fyne.CanvasObject) *fyne.Container {
-	return container.New(beside(width), first, second)
+	return container.New(beside(0, width, besidePad, 0), first, second)
 }
-
-type beside float32
-
-const besidePad = 6 // at the right, as labels have it
 
 // Fact shows the name of a fact beside its value, which may wrap.
 func Fact(name string, value fyne.CanvasObject) *fyne.Container {
-	return container.New(fact{}, newName(name), value)
+	return container.New(beside(4, NameWidth, 0, 5), newName(name), value)
 }
 
-type fact struct{}
-
-// Layout implements fyne.Layout.
-func (fact) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	place(objects[0], 4, 0, NameWidth, objects[0].MinSize().Height)
-	place(objects[1], 4+NameWidth, 0, size.Width-NameWidth-4, size.Height)
-}
-
-// MinSize implements fyne.Layout.
-func (fact) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	v := objects[1].MinSize()
-	return fyne.NewSize(NameWidth+v.Width, max(objects[0].MinSize().Height, v.Height)-5)
-}
-
-// Layout implements fyne.Layout.
-func (b beside) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	width := float32(b)
-	place(objects[0], 0, 0, width, objects[0].MinSize().Height)
-	place(objects[1], width, 0, size.Width-width-besidePad, size.Height)
-}
-
-// MinSize implements fyne.Layout.
-func (b beside) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	first, second := objects[0].MinSize(), objects[1].MinSize()
-	return fyne.NewSize(float32(b)+second.Width+besidePad, max(first.Height, second.Height))
+// beside lays two objects out beside each other: the first in a column of that width, with room at the left and at the
+// right of both. The row is overlap lower than the objects.
+func beside(left, width, right, overlap float32) Layout {
+	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
+		Place(objects[0], left, 0, width, objects[0].MinSize().Height)
+		Place(objects[1], left+width, 0, size.Width-left-width-right, size.Height)
+	}, func(objects []fyne.CanvasObject) fyne.Size {
+		first, second := objects[0].MinSize(), objects[1].MinSize()
+		return fyne.NewSize(left+width+second.Width+right, max(first.Height, second.Height)-overlap)
+	}}
 }
 
 // NewLabel returns the label above a field of a form.
@@ -269,6 +244,11 @@ func (b *background) CreateRenderer() fyne.WidgetRenderer {
 // Quote shows the output of a program on a panel.
 func Quote(text string) fyne.CanvasObject { return Inset(NewPanel(3, 3, 6, 6, NewCode(text))) }
 
+// Sign is an image in the size that messages have.
+func Sign(icon string, color fyne.ThemeColorName) fyne.CanvasObject {
+	return NewImage(NewIcon(icon, color), 36)
+}
+
 // NewMessage fills an otherwise empty page with a message, its reason, and what the user can do. sign is an image
 // above it, or nil.
 func NewMessage(sign fyne.CanvasObject, title, text string, actions ...fyne.CanvasObject) fyne.CanvasObject {
@@ -283,7 +263,42 @@ func NewMessage(sign fyne.CanvasObject, title, text string, actions ...fyne.Canv
 	if len(actions) > 0 {
 		box.Add(Pad(8, 0, 0, 0, container.NewCenter(container.NewHBox(actions...))))
 	}
-	return container.NewVScroll(container.New(&column{width: 420, isMiddle: true}, box))
+	return container.NewVScroll(container.New(column(420, true), box))
+}
+
+// Stage shows one content at a time, such as a list or the reason why it is empty.
+type Stage struct {
+	Content *fyne.Container
+	name    string
+	busy    *widget.Activity
+	isBusy  bool // busy is part of what is shown
+}
+
+// NewStage returns an empty stage.
+func NewStage() *Stage { return &Stage{Content: container.NewStack(), busy: widget.NewActivity()} }
+
+// Show shows what content returns, unless what is shown has the same name. It reports whether it did.
+func (s *Stage) Show(name string, content func() fyne.CanvasObject) bool {
+	if s.name == name && len(s.Content.Objects) > 0 {
+		return false
+	}
+	s.name, s.isBusy = name, false
+	s.Content.Objects = []fyne.CanvasObject{content()}
+	if !s.isBusy {
+		s.busy.Stop()
+	}
+	s.Content.Refresh()
+	return true
+}
+
+// IsBusy reports whether Busy's message is shown.
+func (s *Stage) IsBusy() bool { return s.isBusy }
+
+// Busy returns a message, for the content of the stage, that something is being done.
+func (s *Stage) Busy(title, text string) fyne.CanvasObject {
+	s.isBusy = true
+	s.busy.Start()
+	return NewMessage(s.busy, title, text)
 }
 
 // Sentence returns a text that can be selected, behind an icon.
@@ -350,4 +365,58 @@ func NewCard(icon *Icon, title, text string, actions ...fyne.CanvasObject) *Card
 func (c *Card) Set(icon *Icon, text string) {
 	SetImage(c.image, icon)
 	c.Text.SetText(text)
+}
+
+// Inline puts objects beside one another, each as wide as it needs, and the last that fits in what is left. It needs little
+// room itself.
+func Inline(o ...fyne.CanvasObject) *fyne.Container {
+	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
+		x := float32(0)
+		for _, o := range objects {
+			w := min(o.MinSize().Width, max(size.Width-x, 0))
+			Place(o, x, 0, w, size.Height)
+			x += w
+		}
+	}, func(objects []fyne.CanvasObject) fyne.Size { return fyne.NewSize(60, largest(objects).Height) }}, o...)
+}
+
+const (
+	cellGap   = 8
+	leastCell = 110 // the least width of the first
+)
+
+// Cells puts objects beside one another as the cells of a row: the first gets what the others leave, which have these
+// widths. In a narrow room the last ones are left out.
+func Cells(widths []float32, o ...fyne.CanvasObject) *fyne.Container {
+	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
+		rest, shown := size.Width, len(objects)
+		for _, w := range widths {
+			rest -= w + cellGap
+		}
+		for rest < leastCell && shown > 2 {
+			shown--
+			rest += widths[shown-1] + cellGap
+		}
+		x := float32(0)
+		for i, o := range objects {
+			SetVisible(o, i < shown)
+			w := max(rest, 20)
+			if i > 0 {
+				w = widths[i-1]
+			}
+			Place(o, x, 0, w, size.Height)
+			x += w + cellGap
+		}
+	}, func(objects []fyne.CanvasObject) fyne.Size { return fyne.NewSize(200, largest(objects).Height) }}, o...)
+}
+
+// SetVisible shows or hides o.
+func SetVisible(o fyne.CanvasObject, on bool) {
+	switch {
+	case on == o.Visible():
+	case on:
+		o.Show()
+	default:
+		o.Hide()
+	}
 }

@@ -124,7 +124,7 @@ func (r *Radio) CreateRenderer() fyne.WidgetRenderer {
 		for i, item := range options {
 			center := fyne.NewPos(left+radioLeft+radioCircle/2, size.Height/2)
 			for circle, d := range map[*canvas.Circle]float32{item.glow: radioCircle + 10, item.ring: radioCircle, item.dot: radioCircle - 6} {
-				place(circle, center.X-d/2, center.Y-d/2, d, d)
+				Place(circle, center.X-d/2, center.Y-d/2, d, d)
 			}
 			item.text.Move(fyne.NewPos(left+radioLeft+radioText, (size.Height-item.text.MinSize().Height)/2))
 			left += radioWidth(r.options[i])

@@ -102,11 +102,11 @@ func (t *Tab) CreateRenderer() fyne.WidgetRenderer {
 	text.TextSize = TextSize(theme.SizeNameText)
 	r := &Renderer{Widget: t, Parts: []fyne.CanvasObject{back, text, icon, under}}
 	r.Arrange = func(size fyne.Size) {
-		place(back, 0, 3, size.Width, size.Height-8)
+		Place(back, 0, 3, size.Width, size.Height-8)
 		textSize := text.MinSize()
-		place(text, tabPad, (size.Height-2-textSize.Height)/2, textSize.Width, textSize.Height)
-		place(icon, tabPad+textSize.Width+5, (size.Height-2-tabIcon)/2, tabIcon, tabIcon)
-		place(under, tabPad, size.Height-2, size.Width-2*tabPad, 2)
+		Place(text, tabPad, (size.Height-2-textSize.Height)/2, textSize.Width, textSize.Height)
+		Place(icon, tabPad+textSize.Width+5, (size.Height-2-tabIcon)/2, tabIcon, tabIcon)
+		Place(under, tabPad, size.Height-2, size.Width-2*tabPad, 2)
 	}
 	r.Min = func() fyne.Size {
 		// The width in bold, so that nothing moves when another tab becomes active.
@@ -141,10 +141,4 @@ func newRectangle(radius float32) *canvas.Rectangle {
 	r := canvas.NewRectangle(nil)
 	r.CornerRadius = radius
 	return r
-}
-
-// place moves and resizes o.
-func place(o fyne.CanvasObject, x, y, width, height float32) {
-	o.Move(fyne.NewPos(x, y))
-	o.Resize(fyne.NewSize(width, height))
 }

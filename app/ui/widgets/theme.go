@@ -23,15 +23,12 @@ const (
 // shades is a colour in the light and in the dark variant.
 type shades struct{ light, dark color.NRGBA }
 
-func rgb(hex uint32) color.NRGBA {
-	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
+// rgba returns the colour of eight hexadecimal digits, rgb that of six, which is opaque.
+func rgba(hex uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(hex >> 24), G: uint8(hex >> 16), B: uint8(hex >> 8), A: uint8(hex)}
 }
 
-func rgba(hex uint32, alpha uint8) color.NRGBA {
-	c := rgb(hex)
-	c.A = alpha
-	return c
-}
+func rgb(hex uint32) color.NRGBA { return rgba(hex<<8 | 0xff) }
 
 var colors = map[fyne.ThemeColorName]shades{
 	theme.ColorNameBackground:          {rgb(0xffffff), rgb(0x16191e)},
@@ -43,10 +40,10 @@ var colors = map[fyne.ThemeColorName]shades{
 	theme.ColorNameInputBackground:     {rgb(0xf6f8fa), rgb(0x1e2229)},
 	theme.ColorNameInputBorder:         {rgb(0x8a94a1), rgb(0x6b7583)},
 	theme.ColorNameSeparator:           {rgb(0xdfe4ea), rgb(0x2c323b)},
-	theme.ColorNameHover:               {rgba(0x1c2128, 0x0d), rgba(0xffffff, 0x0f)},
-	theme.ColorNamePressed:             {rgba(0x1c2128, 0x1a), rgba(0xffffff, 0x1f)},
-	theme.ColorNameFocus:               {rgba(0x0a5bd3, 0x38), rgba(0x7ab2ff, 0x4d)},
-	theme.ColorNameSelection:           {rgba(0x0a5bd3, 0x38), rgba(0x7ab2ff, 0x4d)},
+	theme.ColorNameHover:               {rgba(0x1c21280d), rgba(0xffffff0f)},
+	theme.ColorNamePressed:             {rgba(0x1c21281a), rgba(0xffffff1f)},
+	theme.ColorNameFocus:               {rgba(0x0a5bd338), rgba(0x7ab2ff4d)},
+	theme.ColorNameSelection:           {rgba(0x0a5bd338), rgba(0x7ab2ff4d)},
 	theme.ColorNamePrimary:             {rgb(0x0a5bd3), rgb(0x7ab2ff)},
 	theme.ColorNameForegroundOnPrimary: {rgb(0xffffff), rgb(0x0d1420)},
 	theme.ColorNameHyperlink:           {rgb(0x0a5bd3), rgb(0x7ab2ff)},
@@ -59,9 +56,9 @@ var colors = map[fyne.ThemeColorName]shades{
 	theme.ColorNameHeaderBackground:    {rgb(0xf6f8fa), rgb(0x1e2229)},
 	theme.ColorNameMenuBackground:      {rgb(0xffffff), rgb(0x242932)},
 	theme.ColorNameOverlayBackground:   {rgb(0xffffff), rgb(0x1e2229)},
-	theme.ColorNameScrollBar:           {rgba(0x1c2128, 0x66), rgba(0xffffff, 0x66)},
+	theme.ColorNameScrollBar:           {rgba(0x1c212866), rgba(0xffffff66)},
 	theme.ColorNameScrollBarBackground: {rgb(0xeef1f5), rgb(0x242932)},
-	theme.ColorNameShadow:              {rgba(0x1c2128, 0x1c), rgba(0x000000, 0x80)},
+	theme.ColorNameShadow:              {rgba(0x1c21281c), rgba(0x00000080)},
 	ColorMuted:                         {rgb(0x5b6572), rgb(0x9aa4b2)},
 	ColorWaiting:                       {rgb(0x8a5200), rgb(0xf0b64b)},
 	ColorWorking:                       {rgb(0x0a5bd3), rgb(0x7ab2ff)},

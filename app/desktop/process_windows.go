@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/windows"
 
 	"rollcall/app/executable"
 )
@@ -22,4 +25,10 @@ func restart() error {
 		return fmt.Errorf("the updated program could not be started: %w. Start Rollcall again by hand", err)
 	}
 	return nil
+}
+
+// detached returns attributes with which the window's process has no console and gets
+// none of the tray's signals.
+func detached() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
 }

@@ -1,0 +1,246 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+
+	"rollcall/adapters"
+	"rollcall/app/present"
+	"rollcall/app/settings"
+	"rollcall/app/ui/widgets"
+)
+
+// settingsField is a field of the page.
+type settingsField struct {
+	edit settings.Edit                // without a value
+	fill func(set *settings.Settings) // shows the value of the settings
+}
+
+// notification returns the edit of a setting of notifications, without a value.
+func notification(key string) settings.Edit { return settings.Edit{Table: "notifications", Key: key} }
+
+// field adds a field, which fill shows.
+func (p *settingsPage) field(e settings.Edit, fill func(*settings.Settings)) {
+	p.fields = append(p.fields, settingsField{e, fill})
+}
+
+// set writes a value; an empty text is the default.
+func (p *settingsPage) set(e settings.Edit, value any) {
+	if value != "" {
+		e.Value = value
+	}
+	p.change(e)
+}
+
+// setList writes a list of texts; an empty one is the default.
+func (p *settingsPage) setList(e settings.Edit, list []string) {
+	if len(list) > 0 {
+		e.Value = list
+	}
+	p.change(e)
+}
+
+// option is a choice of a field: what it is called, and its value.
+type option struct{ name, value string }
+
+// choice returns a field with a choice. The first option is the default.
+func (p *settingsPage) choice(name string, e settings.Edit, options []option, get func(*settings.Settings) string) fyne.CanvasObject {
+	var names []string
+	for _, o := range options {
+		names = append(names, o.name)
+	}
+	field := p.ui.host.NewSelect(names, nil)
+	field.OnChanged = func(chosen string) {
+		if p.filling {
+			return
+		}
+		value := chosen // one that the user wrote into the file
+		if i := slices.Index(names, chosen); i >= 0 {
+			value = options[i].value
+		}
+		p.set(e, value)
+	}
+	p.field(e, func(s *settings.Settings) {
+		shown := cmp.Or(get(s), options[0].value)
+		if i := slices.IndexFunc(options, func(o option) bool { return o.value == shown }); i >= 0 {
+			shown = options[i].name
+		}
+		field.Options = names
+		if !slices.Contains(names, shown) {
+			field.Options = append(slices.Clone(names), shown)
+		}
+		field.SetSelected(shown)
+	})
+	return widgets.NamedLong(name, field)
+}
+
+// check returns a check box of the notifications.
+func (p *settingsPage) check(text, key string, get func(*settings.Settings) bool) fyne.CanvasObject {
+	e := notification(key)
+	box := p.ui.host.NewCheckBox(text, nil)
+	box.OnChanged = func(on bool) {
+		if !p.filling {
+			p.set(e, on)
+		}
+	}
+	p.field(e, func(s *settings.Settings) { box.SetChecked(get(s)) })
+	return box
+}
+
+// text adds a field with a text, and returns the button that passes the text to save. The field shows the text of the
+// settings unless it did before: the user may have written something else since.
+func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, button string, get func(*settings.Settings) string, save func(text string)) *widgets.Button {
+	shown := ""
+	p.field(e, func(s *settings.Settings) {
+		if text := get(s); text != shown {
+			shown = text
+			field.SetText(text)
+		}
+	})
+	return p.ui.host.NewButton(button, nil, func() { save(strings.TrimSpace(field.Text)) })
+}
+
+// command returns a field with a command. An empty field is the default.
+func (p *settingsPage) command(name, button string, e settings.Edit, example string, get func(*settings.Settings) string) fyne.CanvasObject {
+	entry := p.ui.host.NewEntry(example, nil)
+	save := p.text(e, entry, button, get, func(text string) { p.set(e, text) })
+	return widgets.NamedLong(name, widgets.Border(nil, nil, save, entry))
+}
+
+// notifications returns the fields that say what is told, and when.
+func (p *settingsPage) notifications() []fyne.CanvasObject {
+	rows := []fyne.CanvasObject{widgets.NewHeading("Notifications")}
+	manners := []option{{"on", "on"}, {"with a sound", "sound"}, {"off", "off"}}
+	for _, k := range []struct{ key, name string }{{"permission", "A session needs permission"}, {"question", "A session asks you"},
+		{"reply", "A turn is over"}, {"failed", "A turn failed, or a process died"}, {"limit", "A rate limit is reached"}, {"ended", "An agent's process ended"}} {
+		rows = append(rows, p.choice(k.name, notification(k.key), manners, func(s *settings.Settings) string {
+			return string(*s.Notifications.Manners()[k.key])
+		}))
+	}
+	mute, e := p.ui.host.NewTextArea("~/scratch (one folder per line)", 3, nil), notification("mute")
+	save := p.text(e, mute, "Save folders", func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
+		func(text string) { p.setList(e, nonEmptyLines(text)) })
+	return append(rows,
+		p.choice("Shortest turn whose end is told", notification("reply_after"), []option{{"30 seconds", "30s"}, {"any", "0s"}, {"1 minute", "1m"}, {"5 minutes", "5m"}},
+			func(s *settings.Settings) string { return s.Notifications.ReplyAfter.String() }),
+		p.choice("Remind of a wait after", notification("remind_after"), []option{{"never", "0s"}, {"5 minutes", "5m"}, {"10 minutes", "10m"}, {"30 minutes", "30m"}, {"1 hour", "1h"}},
+			func(s *settings.Settings) string { return s.Notifications.RemindAfter.String() }),
+		p.choice("Waits that share a notification", notification("together"), []option{{"within 2 seconds", "2s"}, {"within 10 seconds", "10s"}, {"never", "0s"}},
+			func(s *settings.Settings) string { return s.Notifications.Together.String() }),
+		p.check("Tell also of sessions whose terminal has the focus", "when_focused", func(s *settings.Settings) bool { return s.Notifications.WhenFocused }),
+		widgets.NamedLong("Muted folders", widgets.Rows(4, mute, widgets.Flow(save))))
+}
+
+// nonEmptyLines returns the lines of a text that are more than spaces, without these.
+func nonEmptyLines(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// away returns the fields of what happens after a long wait.
+func (p *settingsPage) away() []fyne.CanvasObject {
+	return []fyne.CanvasObject{
+		widgets.NewHeading("For those who are away"),
+		p.choice("After a wait of", notification("on_wait_after"), []option{{"2 minutes", "2m"}, {"0 seconds", "0s"}, {"5 minutes", "5m"}, {"15 minutes", "15m"}, {"1 hour", "1h"}},
+			func(s *settings.Settings) string { return s.Notifications.OnWaitAfter.String() }),
+		p.command("Run a command", "Save command", notification("on_wait"), "curl -d \"$ROLLCALL_SUMMARY\" ntfy.sh/my-topic",
+			func(s *settings.Settings) string { return s.Notifications.OnWait }),
+		p.check("Send a message to the webhook", "on_wait_webhook", func(s *settings.Settings) bool { return s.Notifications.OnWaitWebhook }),
+	}
+}
+
+// agents returns a check box for each agent: whether its sessions are shown.
+func (p *settingsPage) agents() []fyne.CanvasObject {
+	var leftOut []string // as the file has them
+	e, boxes := settings.Edit{Key: "leave_out_agents"}, widgets.Flow()
+	p.field(e, func(s *settings.Settings) {
+		leftOut = nil
+		for _, name := range s.LeftOutAgents {
+			leftOut = append(leftOut, string(name))
+		}
+	})
+	for _, d := range adapters.Described() {
+		name := string(d.Name)
+		box := p.ui.host.NewCheckBox(present.AgentName(d.Name), nil)
+		box.OnChanged = func(shown bool) {
+			if p.filling {
+				return
+			}
+			leftOut = slices.DeleteFunc(slices.Clone(leftOut), func(other string) bool { return other == name })
+			if !shown {
+				leftOut = append(leftOut, name)
+			}
+			p.setList(e, leftOut)
+		}
+		boxes.Add(box)
+		p.field(e, func(*settings.Settings) { box.SetChecked(!slices.Contains(leftOut, name)) })
+	}
+	return []fyne.CanvasObject{
+		widgets.NewHeading("Agents shown"), boxes, widgets.Flow(p.ui.host.NewButton("Show all agents", nil, func() { p.change(e) })),
+		widgets.Hint("The others are left out of the list, the tray, notifications and rollcall list. What Rollcall launched stays shown, and folders in which they work still count as in use."),
+	}
+}
+
+// homes returns for each agent its further homes, with buttons that add and remove one.
+func (p *settingsPage) homes() []fyne.CanvasObject {
+	rows := []fyne.CanvasObject{widgets.NewHeading("Further homes")}
+	for _, d := range adapters.Described() {
+		rows = append(rows, p.homesOf(d.Name))
+	}
+	return append(rows, widgets.Hint("Homes of your environment and of running agents are read anyway. rollcall doctor names a home that does not exist or cannot be read."))
+}
+
+// homesOf returns the field of one agent's homes.
+func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
+	e := settings.Edit{Table: "homes", Key: string(agent)}
+	var homes []string // as the file has them
+	list := widgets.Rows(4)
+	add := newBrowseButton(p.ui.host, func(path string) {
+		if !slices.Contains(homes, path) {
+			p.setList(e, append(slices.Clone(homes), path))
+		}
+	}, func(text string) { p.problem.Set(text) })
+	add.SetText("Add folder…")
+	p.field(e, func(s *settings.Settings) {
+		homes = s.Homes[agent]
+		list.Objects = nil
+		for _, home := range homes {
+			remove := p.ui.host.NewButton("Remove", nil, func() {
+				p.setList(e, slices.DeleteFunc(slices.Clone(homes), func(path string) bool { return path == home }))
+			})
+			list.Add(widgets.Border(nil, nil, remove, widgets.NewSelectText(short(home))))
+		}
+		list.Refresh()
+	})
+	return widgets.NamedLong(present.AgentName(agent), widgets.Rows(4, list, widgets.Flow(add)))
+}
+
+// answering returns the field of what is answered from here.
+func (p *settingsPage) answering() []fyne.CanvasObject {
+	return []fyne.CanvasObject{widgets.NewHeading("Answering"), p.choice("Requests answered from here", settings.Edit{Key: "answering"},
+		[]option{{"all", "on"}, {"only denials", "deny-only"}, {"none", "off"}}, func(s *settings.Settings) string { return string(s.Answering) })}
+}
+
+// theme returns the field of the window's theme.
+func (p *settingsPage) theme() []fyne.CanvasObject {
+	return []fyne.CanvasObject{widgets.NewHeading("Window"), p.choice("Theme", settings.Edit{Key: "theme"},
+		[]option{{"as the desktop", "desktop"}, {"light", "light"}, {"dark", "dark"}}, func(s *settings.Settings) string { return string(s.Theme) })}
+}
+
+// commands returns the fields of the commands for the terminal and the editor.
+func (p *settingsPage) commands() []fyne.CanvasObject {
+	return []fyne.CanvasObject{
+		widgets.NewHeading("Terminal and editor"),
+		p.command("Terminal", "Save terminal", settings.Edit{Key: "terminal"}, "kitty --directory {folder} {command}",
+			func(s *settings.Settings) string { return string(s.Terminal) }),
+		p.command("Editor", "Save editor", settings.Edit{Key: "editor"}, "code {folder}", func(s *settings.Settings) string { return string(s.Editor) }),
+		widgets.Hint("Without a command the first terminal and editor that are installed are used. {folder} is the folder, {command} the program that the terminal runs."),
+	}
+}
