@@ -225,8 +225,7 @@ func Place(s *app.Session) string {
 // allowed returns why the settings do not allow a decision; nil if they do.
 func (a *Answers) allowed(v adapters.Verdict) error {
 	const how = "the setting answering is %q; change it in config.toml, or answer in its terminal"
-	switch p := a.policy(); {
-	case p == settings.AnswerNone, p == settings.AnswerDeny && v != adapters.Deny:
+	if p := a.policy(); p == settings.AnswerNone || p == settings.AnswerDeny && v != adapters.Deny {
 		return fmt.Errorf("%w: "+how, adapters.ErrNotAllowed, p)
 	}
 	return nil
@@ -247,7 +246,7 @@ func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Res
 	}
 	answerer, ok := a.agent(&s).(adapters.Answerer)
 	if !ok {
-		return Result{}, a.elsewhere(&s)
+		return Result{}, fmt.Errorf("%w (%s): its agent takes no answers from outside", adapters.ErrAnswerElsewhere, Place(&s))
 	}
 	shown, err := find(ctx, answerer, &s, ref.Key)
 	if err != nil {
@@ -265,10 +264,6 @@ func (a *Answers) Answer(ctx context.Context, ref Ref, d adapters.Decision) (Res
 	}
 	s, err = a.confirm(ctx, answerer, s, ref.Key)
 	return Result{Session: s, Evidence: took.Evidence, Took: time.Since(began)}, err
-}
-
-func (a *Answers) elsewhere(s *app.Session) error {
-	return fmt.Errorf("%w (%s): its agent takes no answers from outside", adapters.ErrAnswerElsewhere, Place(s))
 }
 
 // find returns the request with this key among those that wait.

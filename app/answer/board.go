@@ -1,9 +1,11 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 	"rollcall/app"
 )
 
-// Entry is what one waiting session asks, as far as it is known.
+// Entry has what one waiting session asks, as far as it is known.
 type Entry struct {
 	Pending
 	// Read reports that the agent was asked. Until then Requests are none.
@@ -52,7 +54,7 @@ type boardEntry struct {
 // manyEmpty is the number of readings after which nothing waits for certain.
 const manyEmpty = 3
 
-// sign is what shows that a session asks for something else.
+// sign is compared to find out that a session asks for something else.
 type sign struct {
 	waitingFor adapters.WaitingFor
 	active     time.Time
@@ -145,13 +147,7 @@ func (b *Board) List() []Entry {
 	}
 	b.mu.Unlock()
 	slices.SortFunc(list, func(x, y Entry) int {
-		if c := x.since().Compare(y.since()); c != 0 {
-			return c
-		}
-		if x.Session.ID < y.Session.ID {
-			return -1
-		}
-		return 1
+		return cmp.Or(x.since().Compare(y.since()), strings.Compare(x.Session.ID, y.Session.ID))
 	})
 	return list
 }
@@ -183,11 +179,10 @@ const awaitPause = 10 * time.Millisecond
 func (b *Board) Of(agent adapters.Name, session string) (e Entry, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	x, ok := b.entries[boardKey{agent, session}]
-	if !ok {
-		return Entry{}, false
+	if x, ok := b.entries[boardKey{agent, session}]; ok {
+		return x.Entry, true
 	}
-	return x.Entry, true
+	return Entry{}, false
 }
 
 // readDue starts the readings that are due. The caller holds the lock.

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -74,7 +75,7 @@ func (m *marks) script(text string, depth int) {
 		case *syntax.CallExpr:
 			m.call(words(text, n.Args), depth)
 		case *syntax.Redirect:
-			if n.Word != nil && writes(n.Op) {
+			if n.Word != nil && slices.Contains(writing, n.Op.String()) {
 				m.target(literal(text, n.Word))
 			}
 		case *syntax.BinaryCmd:
@@ -91,14 +92,8 @@ func (m *marks) lines(text string, depth int) {
 	}
 }
 
-// writes reports whether a redirection writes to a file.
-func writes(op syntax.RedirOperator) bool {
-	switch op.String() {
-	case ">", ">>", ">|", "&>", "&>>", "<>":
-		return true
-	}
-	return false
-}
+// writing are the redirections that write to a file.
+var writing = []string{">", ">>", ">|", "&>", "&>>", "<>"}
 
 func words(text string, list []*syntax.Word) []string {
 	out := make([]string, len(list))
@@ -160,18 +155,26 @@ var downloaders = []string{"curl", "wget", "fetch", "http", "aria2c"}
 // maxPrefix is how many words of a command that runs another are tried as its beginning.
 const maxPrefix = 20
 
+// programs returns the words that a command may run, with their arguments: the first, and each after one that runs another.
+func programs(words []string) iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		for i, w := range words {
+			name := strings.ToLower(strings.TrimSuffix(path.Base(filepath.ToSlash(w)), ".exe"))
+			if !yield(name, words[i+1:]) || i == 0 && !slices.Contains(prefixes, name) || i == maxPrefix {
+				return
+			}
+		}
+	}
+}
+
 // call looks at one command with its arguments.
 func (m *marks) call(args []string, depth int) {
 	for len(args) > 0 && isAssignment(args[0]) {
 		args = args[1:]
 	}
-	for i := range args {
-		name := strings.ToLower(strings.TrimSuffix(path.Base(filepath.ToSlash(args[i])), ".exe"))
-		m.shell(name, args[i+1:], depth)
-		m.known(name, args[i+1:])
-		if i == 0 && !slices.Contains(prefixes, name) || i == maxPrefix {
-			return
-		}
+	for name, args := range programs(args) {
+		m.shell(name, args, depth)
+		m.known(name, args)
 	}
 }
 
@@ -211,10 +214,7 @@ func fetches(word string) bool {
 
 // pipe looks at what is piped into what.
 func (m *marks) pipe(text string, n *syntax.BinaryCmd) {
-	if op := n.Op.String(); op != "|" && op != "|&" {
-		return
-	}
-	if calls(text, n.X, downloaders) && calls(text, n.Y, interpreters) {
+	if op := n.Op.String(); (op == "|" || op == "|&") && calls(text, n.X, downloaders) && calls(text, n.Y, interpreters) {
 		m.add("runs what it downloads")
 	}
 }
@@ -223,16 +223,9 @@ func (m *marks) pipe(text string, n *syntax.BinaryCmd) {
 // another such as sudo or env.
 func calls(text string, n syntax.Node, names []string) (found bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
-		c, ok := n.(*syntax.CallExpr)
-		if !ok {
-			return true
-		}
-		for i, w := range words(text, c.Args) {
-			if slices.Contains(names, path.Base(w)) {
-				found = true
-			}
-			if i == 0 && !slices.Contains(prefixes, path.Base(w)) || i == maxPrefix {
-				break
+		if c, ok := n.(*syntax.CallExpr); ok {
+			for name := range programs(words(text, c.Args)) {
+				found = found || slices.Contains(names, name)
 			}
 		}
 		return true
@@ -302,7 +295,7 @@ func (m *marks) git(args []string) {
 	if len(args) == 0 {
 		return
 	}
-	rest := args[1:]
+	rest, discards := args[1:], false
 	switch args[0] {
 	case "push":
 		force := has(rest, 'f', "--force") || has(rest, 0, "--force-with-lease") || has(rest, 0, "--mirror") || has(rest, 'd', "--delete")
@@ -310,17 +303,14 @@ func (m *marks) git(args []string) {
 			m.add("overwrites or deletes what others have pushed")
 		}
 	case "reset":
-		if slices.Contains(rest, "--hard") {
-			m.add("throws away changes that are not committed")
-		}
+		discards = slices.Contains(rest, "--hard")
 	case "clean":
-		if has(rest, 'f', "--force") {
-			m.add("throws away changes that are not committed")
-		}
+		discards = has(rest, 'f', "--force")
 	case "checkout", "restore", "switch":
-		if has(rest, 'f', "--force") || slices.Contains(rest, ".") {
-			m.add("throws away changes that are not committed")
-		}
+		discards = has(rest, 'f', "--force") || slices.Contains(rest, ".")
+	}
+	if discards {
+		m.add("throws away changes that are not committed")
 	}
 }
 
@@ -328,14 +318,12 @@ func (m *marks) git(args []string) {
 func (m *marks) targets(args []string) {
 	options := true
 	for _, a := range args {
-		if a == "--" {
+		switch {
+		case a == "--":
 			options = false
-			continue
+		case !options || !strings.HasPrefix(a, "-"):
+			m.target(a)
 		}
-		if options && strings.HasPrefix(a, "-") {
-			continue
-		}
-		m.target(a)
 	}
 }
 

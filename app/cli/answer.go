@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,14 +52,8 @@ how an agent asks. The setting "answering" leaves only --deny, or nothing.`,
 
 // check refuses flags that contradict each other.
 func (c *answerCommand) check() error {
-	given := 0
-	for _, is := range []bool{c.allow, c.deny, len(c.options) > 0, len(c.texts) > 0} {
-		if is {
-			given++
-		}
-	}
 	switch {
-	case given != 1:
+	case count(c.allow, c.deny, len(c.options) > 0, len(c.texts) > 0) != 1:
 		return usageError("say how to answer: --allow, --deny, --option N or --text TEXT\n  see: rollcall answer --help")
 	case c.message != "" && !c.deny:
 		return usageError("--message goes with --deny")
@@ -80,7 +75,7 @@ func (c *answerCommand) run(id string) error {
 		return err
 	}
 	if pending.Err != nil {
-		return c.wrapAnswer(&s, fmt.Errorf("%w%s", pending.Err, where(&pending)))
+		return c.wrapAnswer(&s, fmt.Errorf("%w%s", pending.Err, ifelse(pending.Place == "", "", " ("+pending.Place+")")))
 	}
 	request, err := c.choose(&pending)
 	if err != nil {
@@ -152,22 +147,16 @@ func (c *answerCommand) decision(r *answer.Request) (adapters.Decision, error) {
 
 // wrapAnswer adds the session's id and the exit code to an error of answering.
 func (e *env) wrapAnswer(s *app.Session, err error) error {
-	if e.ctx.Err() != nil {
-		return e.ctx.Err()
-	}
 	code := Failure
-	switch {
-	case errors.Is(err, app.ErrNoSession):
-		code = NoSession
-	case errors.Is(err, adapters.ErrUnconfirmed):
+	switch is := func(kind error) bool { return errors.Is(err, kind) }; {
+	case is(adapters.ErrUnconfirmed):
 		code = Unconfirmed
-	default:
-		for _, kind := range []error{adapters.ErrAnswerElsewhere, adapters.ErrNotPending, adapters.ErrRequestChanged, adapters.ErrRequestExpired,
-			adapters.ErrNotAllowed, adapters.ErrNoSuchAnswer, adapters.ErrBusy, answer.ErrNoPrompts, answer.ErrNoInterrupt} {
-			if errors.Is(err, kind) {
-				code = Unanswered
-			}
-		}
+	case slices.ContainsFunc(unanswered, is):
+		code = Unanswered
 	}
-	return &exitError{code, fmt.Errorf("%s: %w", s.ID, err)}
+	return e.sessionError(code, s, err)
 }
+
+// unanswered are the errors after which the agent has nothing of what the user wanted to say.
+var unanswered = []error{adapters.ErrAnswerElsewhere, adapters.ErrNotPending, adapters.ErrRequestChanged, adapters.ErrRequestExpired,
+	adapters.ErrNotAllowed, adapters.ErrNoSuchAnswer, adapters.ErrBusy, answer.ErrNoPrompts, answer.ErrNoInterrupt}

@@ -46,13 +46,18 @@ rollcall keep --install does the same for the keeper, on servers.`, on, off, sta
 // autostartChanged carries out a change of what starts at login, and shows it.
 func (e *env) autostartChanged(verb string, change func() (autostart.Change, error)) error {
 	c, err := change()
-	for _, p := range c.Paths {
-		e.printf("%s %s\n", verb, e.path(p))
-	}
+	e.printPaths(verb, c.Paths)
 	if err == nil && len(c.Paths) == 0 {
 		e.printf("the tray was not started at login\n")
 	}
 	return err
+}
+
+// printPaths prints what was done to each path.
+func (e *env) printPaths(verb string, paths []string) {
+	for _, p := range paths {
+		e.printf("%s %s\n", verb, e.path(p))
+	}
 }
 
 func (e *env) autostartStatus(asJSON bool) error {
@@ -63,11 +68,7 @@ func (e *env) autostartStatus(asJSON bool) error {
 	if asJSON {
 		return e.json(autostartJSON{Schema: schema, On: s.On, Paths: s.Paths, Program: s.Program, Problem: s.Problem})
 	}
-	state := "off"
-	if s.On {
-		state = "on"
-	}
-	e.printf("%s\n", state)
+	e.printf("%s\n", ifelse(s.On, "on", "off"))
 	for _, p := range s.Paths {
 		e.printf("file: %s\n", e.path(p))
 	}

@@ -1,6 +1,6 @@
 // Package cli is the command line: it prints for people (text that fits the terminal) and for scripts (--json, schema
-// 1). What it prints as JSON, and its exit codes, are promises. Each sub-command has its type and its file, both
-// named after it.
+// 1). What it prints as JSON, and its exit codes, are promises. A sub-command is in the file of its name, or in that of a
+// related one.
 package cli
 
 import (
@@ -164,19 +164,15 @@ Without a command it starts the tray icon.`,
 // Cobra's own shows the help of the program and succeeds.
 func refuseUnknownTopics(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	for _, cmd := range root.Commands() {
-		if cmd.Name() != "help" {
-			continue
+	cmd, _, _ := root.Find([]string{"help"}) // it was just made
+	cmd.Short = "Show the help of a command"
+	cmd.Long, cmd.Run = "", nil
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		topic, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return noCommand(topic, rest)
 		}
-		cmd.Short = "Show the help of a command"
-		cmd.Long, cmd.Run = "", nil
-		cmd.RunE = func(_ *cobra.Command, args []string) error {
-			topic, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return noCommand(topic, rest)
-			}
-			return topic.Help()
-		}
+		return topic.Help()
 	}
 }
 

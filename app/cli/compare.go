@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app"
+	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/app/worktree"
 )
@@ -38,9 +39,9 @@ type compareJSON struct {
 }
 
 type tryJSON struct {
-	Worktree worktreeJSON `json:"worktree"`
-	Session  *sessionJSON `json:"session,omitempty"`
-	Files    []fileJSON   `json:"files,omitempty"`
+	Worktree worktreeJSON         `json:"worktree"`
+	Session  *machine.SessionJSON `json:"session,omitempty"`
+	Files    []fileJSON           `json:"files,omitempty"`
 }
 
 type fileJSON struct {

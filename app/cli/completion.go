@@ -27,15 +27,16 @@ type completer func(args []string) ([]cobra.Completion, cobra.ShellCompDirective
 // flag by its name, which means the same in all commands. Other arguments and flags have no completion.
 func addCompletions(e *env, root *cobra.Command) {
 	c := &completions{e}
+	recent, live := first(c.sessions(week)), first(c.sessions(0))
 	arguments := map[string]completer{
-		"rollcall launch": several(c.agents), "rollcall status": first(c.recent), "rollcall peek": first(c.recent), "rollcall resume": first(c.recent),
-		"rollcall stop": first(c.live), "rollcall pending": first(c.live), "rollcall answer": first(c.live), "rollcall send": first(c.live),
-		"rollcall interrupt": first(c.live), "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
+		"rollcall launch": several(c.agents), "rollcall status": recent, "rollcall peek": recent, "rollcall resume": recent,
+		"rollcall stop": live, "rollcall pending": live, "rollcall answer": live, "rollcall send": live,
+		"rollcall interrupt": live, "rollcall logs": first(c.launches), "rollcall hook retry": first(c.launches),
 		"rollcall compare": first(c.groups), "rollcall lock": folders, "rollcall unlock": first(c.locked),
 		"rollcall fuse set": folders, "rollcall fuse extend": first(c.fused), "rollcall fuse cancel": first(c.fused), "rollcall fuse retry": first(c.fused),
 	}
 	flags := map[string]completer{
-		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(c.recent),
+		"agent": several(c.agents), "mode": c.modes, "group": several(c.groups), "session": several(c.sessions(week)),
 		"status": words("working", "waiting", "idle", "stopped", "unknown"), "by": words("day", "project", "agent", "model", "branch", "group"), "since": words("1h", "12h", "7d", "4w", "all"),
 		"color": words("auto", "always", "never"), "cwd": folders, "repo": folders, "prompt-file": files, "spec": files, "file": files, "textfile": files,
 		"matrix": func([]string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -63,16 +64,12 @@ func addCompletions(e *env, root *cobra.Command) {
 // addCompletionCommand adds cobra's command that prints the scripts for shells, with our answers to wrong usage.
 func addCompletionCommand(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
-	for _, cmd := range root.Commands() {
-		if cmd.Name() != "completion" {
-			continue
-		}
-		cmd.Short = "Print a script with which a shell completes commands, ids, agents and folders"
-		cmd.Args = noCommand
-		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		for _, shell := range cmd.Commands() {
-			shell.Args = noArgs
-		}
+	cmd, _, _ := root.Find([]string{"completion"}) // it was just made
+	cmd.Short = "Print a script with which a shell completes commands, ids, agents and folders"
+	cmd.Args = noCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	for _, shell := range cmd.Commands() {
+		shell.Args = noArgs
 	}
 }
 
@@ -159,13 +156,12 @@ func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.Shel
 	return out, noFiles
 }
 
-// recent returns the sessions that are live or were active in the last week.
-func (c *completions) recent() []cobra.Completion { return c.sessions(week) }
+// sessions returns what lists the sessions that are live or were active since then.
+func (c *completions) sessions(since time.Duration) func() []cobra.Completion {
+	return func() []cobra.Completion { return c.list(since) }
+}
 
-// live returns the live sessions.
-func (c *completions) live() []cobra.Completion { return c.sessions(0) }
-
-func (c *completions) sessions(since time.Duration) (out []cobra.Completion) {
+func (c *completions) list(since time.Duration) (out []cobra.Completion) {
 	cfg, _ := c.config(since, false, "") // no error: all agents are wanted
 	if cfg.Limit == 0 || cfg.Limit > completionLimit {
 		cfg.Limit = completionLimit

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,10 +14,10 @@ func newDND(e *env) *cobra.Command {
 		Use:   "dnd",
 		Short: "Show or change whether notifications are withheld (do not disturb)",
 		Long: `Show whether notifications are withheld. "rollcall dnd on" withholds them, "rollcall dnd
-off" ends that. When it ends, one notification says which sessions still wait for you.
-Ends of sessions meanwhile are not told; the tray's menu lists the last ones.`,
+off" ends that. When it ends, one notification shows which sessions still wait for you.
+Sessions that end meanwhile are not reported; the tray's menu lists the last ones.`,
 		Args: noCommand,
-		RunE: e.withQuiet(func(q *quiet.Quiet) error {
+		RunE: with(e.quiet, func(q *quiet.Quiet, _ []string) error {
 			s, err := q.Get()
 			if err != nil {
 				return err
@@ -40,7 +39,7 @@ func newDNDOn(e *env) *cobra.Command {
 		Example: `  rollcall dnd on --for 1h
   rollcall dnd on --until 18:00`,
 		Args: noArgs,
-		RunE: e.withQuiet(func(q *quiet.Quiet) error {
+		RunE: with(e.quiet, func(q *quiet.Quiet, _ []string) error {
 			now := time.Now()
 			var end time.Time
 			var err error
@@ -73,26 +72,12 @@ func newDNDOff(e *env) *cobra.Command {
 		Use:   "off",
 		Short: "Show notifications again",
 		Args:  noArgs,
-		RunE: e.withQuiet(func(q *quiet.Quiet) error {
+		RunE: with(e.quiet, func(q *quiet.Quiet, _ []string) error {
 			if err := q.Off(); err != nil {
 				return err
 			}
 			return printQuiet(e, quiet.State{}, false)
 		}),
-	}
-}
-
-// withQuiet returns a command's function that opens the state of do not disturb.
-func (e *env) withQuiet(run func(*quiet.Quiet) error) func(*cobra.Command, []string) error {
-	return func(*cobra.Command, []string) error {
-		if e.deps.Quiet == nil {
-			return errors.New("do not disturb is not known here")
-		}
-		q, err := e.deps.Quiet()
-		if err != nil {
-			return err
-		}
-		return run(q)
 	}
 }
 
@@ -108,10 +93,7 @@ func printQuiet(e *env, s quiet.State, asJSON bool) error {
 	if asJSON {
 		out := quietJSON{Schema: schema, On: active}
 		if active {
-			out.Since = s.Since.UTC().Format(time.RFC3339)
-			if !s.Until.IsZero() {
-				out.Until = s.Until.UTC().Format(time.RFC3339)
-			}
+			out.Since, out.Until = timestamp(s.Since), timestamp(s.Until)
 		}
 		return e.json(out)
 	}

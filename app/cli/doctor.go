@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,9 +17,12 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/launch"
+	"rollcall/app/machine"
+	"rollcall/app/owned"
 	"rollcall/app/present"
 	"rollcall/app/store"
 	"rollcall/bounded"
+	"rollcall/proc"
 )
 
 // doctorJSON is the JSON document of doctor.
@@ -39,7 +43,7 @@ type checkJSON struct {
 
 // doctorAdapterJSON is an adapter's entry of list, with the keys that doctor adds.
 type doctorAdapterJSON struct {
-	adapterJSON
+	machine.AdapterJSON
 	Problems []string       `json:"problems,omitempty"`
 	Missing  []string       `json:"missing,omitempty"` // of looked_in
 	Versions map[string]int `json:"versions,omitempty"`
@@ -78,7 +82,7 @@ func (c *doctorCommand) run() error {
 	failed := false
 	for _, h := range snap.Adapters {
 		failed = failed || h.State == app.Failed
-		d.Adapters = append(d.Adapters, doctorAdapterJSON{adapterJSON: adapterAsJSON(h),
+		d.Adapters = append(d.Adapters, doctorAdapterJSON{AdapterJSON: adapterAsJSON(h),
 			Problems: h.Problems, Missing: missing(h.LookedIn), Versions: h.Versions, Format: h.Format, Skipped: h.Skipped, Program: c.program(h.Name)})
 	}
 	if c.asJSON {
@@ -87,7 +91,7 @@ func (c *doctorCommand) run() error {
 		c.print(d)
 	}
 	if err == nil && failed && c.strict {
-		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
+		return c.incomplete()
 	}
 	return err
 }
@@ -128,15 +132,11 @@ func (c *doctorCommand) environment() []checkJSON {
 			err = errors.New("no process is visible: is /proc mounted, and without the option hidepid?")
 		}
 		add("process table", err, fmt.Sprintf("%d processes", len(list)))
-		calls := &bounded.Calls{}
-		calls.Begin()
-		defer calls.End()
-		agents = boundOwners(agents, calls)
-		if check, ok := containersCheck(list, table, agents); ok {
-			out = append(out, check)
-		}
-		if check, ok := othersCheck(list, table, agents); ok {
-			out = append(out, check)
+		found := findAgentProcesses(list, agents)
+		for _, finding := range []func(proc.Lister) (checkJSON, bool){found.takeContained, found.othersCheck} {
+			if check, ok := finding(table); ok {
+				out = append(out, check)
+			}
 		}
 	}
 	if c.deps.Settings != nil {
@@ -250,4 +250,49 @@ func counts(m map[string]int) string {
 		parts = append(parts, fmt.Sprintf("%s (%d)", ifelse(name == "", "unknown", name), m[k]))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// cacheCheck returns doctor's finding about the cache of what was parsed of agents' files.
+func (c *doctorCommand) cacheCheck() (checkJSON, bool) {
+	if c.deps.WithoutCache == nil {
+		return checkJSON{}, false
+	}
+	check := checkJSON{Name: "cache", State: string(app.OK)}
+	path, err := store.FactsPath()
+	set := c.settings()
+	switch {
+	case err != nil:
+		check.Detail = "none: the folder for caches is not known"
+		return check, true
+	case !set.UsesCache():
+		check.Detail = "off by the settings"
+		return check, true
+	}
+	bytes, err := bounded.In(path, bounded.ReadLimit, func(context.Context) (int64, error) { return folderSize(path) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		check.Detail = path + ": empty"
+	case err != nil:
+		check.State, check.Detail = string(app.Failed), err.Error()
+	default:
+		check.Detail = path + ": " + size(bytes)
+	}
+	check.Detail = present.Line(check.Detail)
+	return check, true
+}
+
+// folderSize returns the size of the files in a folder of the user's own.
+func folderSize(path string) (bytes int64, err error) {
+	dir, err := owned.OpenDir(path)
+	if err != nil {
+		return 0, err
+	}
+	defer dir.Close()
+	names, err := dir.Names()
+	for _, name := range names {
+		if info, err := dir.Lstat(filepath.Base(name)); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes, err
 }

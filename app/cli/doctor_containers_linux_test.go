@@ -29,22 +29,22 @@ func TestContainersWhoseFilesCannotBeRead(t *testing.T) {
 	table := proc.OpenAt("/proc", "/etc")
 	list := []proc.Process{contained(t, "claude", t.TempDir()), named(t, "claude", 0), contained(t, "sleep", "/nowhere/at/all")}
 	known := []adapters.Adapter{codex(), owner{agent: claude(), comm: "strange"}}
-	if check, ok := containersCheck(list, table, known); ok {
+	if check, ok := findAgentProcesses(list, known).takeContained(table); ok {
 		t.Errorf("readable ones count: %+v", check)
 	}
 	list = append(list, contained(t, "claude", "/nowhere/at/all"))
-	check, ok := containersCheck(list, table, known)
+	check, ok := findAgentProcesses(list, known).takeContained(table)
 	if want := "1 claude process in a container whose files can't be read"; !ok || check != (checkJSON{"containers", "ok", want}) {
 		t.Errorf("%+v, want %q", check, want)
 	}
 	list = append(list, contained(t, "codex", "/nowhere/at/all"), contained(t, "codex", "/nowhere"), contained(t, "strange", "/nowhere"))
-	check, _ = containersCheck(list, table, known)
+	check, _ = findAgentProcesses(list, known).takeContained(table)
 	if want := "1 claude process, 1 claude-code process, 2 codex processes in containers whose files can't be read"; check.Detail != want {
 		t.Errorf("%q, want %q", check.Detail, want)
 	}
 	gone := list[3]
 	gone.Start++
-	if check, ok := containersCheck([]proc.Process{gone}, table, known); ok {
+	if check, ok := findAgentProcesses([]proc.Process{gone}, known).takeContained(table); ok {
 		t.Errorf("a process that has ended counts: %+v", check)
 	}
 }
@@ -101,8 +101,9 @@ func lookAt(t *testing.T, pids string) {
 		}
 		list = append(list, p)
 	}
-	for _, look := range []func([]proc.Process, proc.Lister, []adapters.Adapter) (checkJSON, bool){containersCheck, othersCheck} {
-		if check, ok := look(list, table, nil); ok {
+	found := findAgentProcesses(list, nil)
+	for _, finding := range []func(proc.Lister) (checkJSON, bool){found.takeContained, found.othersCheck} {
+		if check, ok := finding(table); ok {
 			t.Logf("%s: %s", check.Name, check.Detail)
 		}
 	}

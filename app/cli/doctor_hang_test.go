@@ -38,7 +38,7 @@ func TestJudgementThatNeverComes(t *testing.T) {
 	defer calls.End()
 	done := make(chan string, 1)
 	go func() {
-		done <- programOf(proc.Process{Identity: proc.Identity{PID: 1, Start: 2}, Comm: "x"}, boundOwners([]adapters.Adapter{d, sureOwner{d}}, calls))
+		done <- programOf(proc.Process{Identity: proc.Identity{PID: 1, Start: 2}, Comm: "x"}, []adapters.Adapter{d, sureOwner{d}}, calls)
 	}()
 	select {
 	case got := <-done:

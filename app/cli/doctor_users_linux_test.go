@@ -83,7 +83,7 @@ func TestAgentsOfOtherUsersAreCounted(t *testing.T) {
 		list = append(list, proc.Process{Identity: proc.Identity{PID: i + 1, Start: 1}, Comm: comm})
 	}
 	known := []adapters.Adapter{codex(), owner{agent: claude(), comm: "strange"}}
-	if n := othersAgents(list, users{1: 501, 2: 502, 3: 502, 4: 502, 6: 502}, known, 501); n != 2 {
+	if n := findAgentProcesses(list, known).ofOthers(users{1: 501, 2: 502, 3: 502, 4: 502, 6: 502}, 501); n != 2 {
 		t.Errorf("%d agents of others, want claude and strange", n)
 	}
 	if got := othersDetail(1); got != "1 agent process of another user is not listed; run rollcall as root to list it" {
@@ -99,15 +99,15 @@ func TestAgentsOfOtherUsers(t *testing.T) {
 	table := proc.OpenAt("/proc", "/etc")
 	list := []proc.Process{named(t, "codex", someone), named(t, "codex", 0), named(t, "sleep", someone), named(t, "strange", someone)}
 	known := []adapters.Adapter{codex(), owner{agent: claude(), comm: "strange"}}
-	if n := othersAgents(list, table, known, 0); n != 2 {
+	if n := findAgentProcesses(list, known).ofOthers(table, 0); n != 2 {
 		t.Errorf("root sees %d, want codex and strange", n)
 	}
-	if n := othersAgents(list, table, known, someone); n != 1 {
+	if n := findAgentProcesses(list, known).ofOthers(table, someone); n != 1 {
 		t.Errorf("the other user sees %d, want root's codex", n)
 	}
 	gone := list[0]
 	gone.Start++
-	if n := othersAgents([]proc.Process{gone}, table, known, 0); n != 0 {
+	if n := findAgentProcesses([]proc.Process{gone}, known).ofOthers(table, 0); n != 0 {
 		t.Errorf("a process that has ended counts: %d", n)
 	}
 }

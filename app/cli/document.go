@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/machine"
 )
 
 // schema is the version of all JSON documents. Within a version, keys are only added.
@@ -17,77 +18,17 @@ const schema = 1
 
 // document is the JSON document of list and status. Empty fields are left out.
 type document struct {
-	Schema   int             `json:"schema"`
-	At       string          `json:"at"`
-	Sessions []sessionJSON   `json:"sessions"`
-	Adapters []adapterJSON   `json:"adapters"`
-	Machines []machineJSON   `json:"machines,omitempty"`
-	LeftOut  []adapters.Name `json:"left_out,omitempty"`
-	Locks    []lockJSON      `json:"locks,omitempty"`
-}
-
-type sessionJSON struct {
-	ID             string              `json:"id"`
-	Machine        string              `json:"machine,omitempty"`
-	Agent          adapters.Name       `json:"agent"`
-	Status         adapters.Status     `json:"status"`
-	WaitingFor     adapters.WaitingFor `json:"waiting_for,omitempty"`
-	Outcome        adapters.Outcome    `json:"outcome,omitempty"`
-	Suspended      bool                `json:"suspended,omitempty"`
-	Evidence       string              `json:"evidence"`
-	Stale          *staleJSON          `json:"stale,omitempty"`
-	PID            int                 `json:"pid,omitempty"`
-	CWD            string              `json:"cwd,omitempty"`
-	Branch         string              `json:"branch,omitempty"`
-	Model          string              `json:"model,omitempty"`
-	Title          string              `json:"title,omitempty"`
-	FirstPrompt    string              `json:"first_prompt,omitempty"`
-	LastPrompt     string              `json:"last_prompt,omitempty"`
-	Parent         string              `json:"parent,omitempty"`
-	Remote         string              `json:"remote,omitempty"`
-	Container      string              `json:"container,omitempty"`
-	Tokens         *adapters.Tokens    `json:"tokens,omitempty"`
-	Context        *adapters.Context   `json:"context,omitempty"`
-	CostUSD        float64             `json:"cost_usd,omitempty"`
-	StartedAt      string              `json:"started_at,omitempty"`
-	TurnStartedAt  string              `json:"turn_started_at,omitempty"`
-	LastActivityAt string              `json:"last_activity_at,omitempty"`
-	Version        string              `json:"version,omitempty"`
-	Unattended     bool                `json:"unattended,omitempty"`
-	Unstored       bool                `json:"unstored,omitempty"`
-	Limited        bool                `json:"limited,omitempty"`
-	Launch         *launchJSON         `json:"launch,omitempty"`
-}
-
-// launchJSON is the record of a session that Rollcall started.
-type launchJSON struct {
-	ID         string `json:"id"`
-	Group      string `json:"group,omitempty"`
-	Spec       string `json:"spec,omitempty"`
-	Prompt     string `json:"prompt,omitempty"`
-	LaunchedAt string `json:"launched_at"`
-	// ExitCode is missing while the agent's process runs, and where CodeUnknown reports that nobody knows the code.
-	ExitCode    *int   `json:"exit_code,omitempty"`
-	Signal      string `json:"signal,omitempty"`
-	CodeUnknown bool   `json:"exit_code_unknown,omitempty"`
-}
-
-type staleJSON struct {
-	Since  string `json:"since"`
-	Reason string `json:"reason"`
-}
-
-type adapterJSON struct {
-	Name      adapters.Name    `json:"name"`
-	State     app.AdapterState `json:"state"`
-	Error     string           `json:"error,omitempty"`
-	ElapsedMS int64            `json:"elapsed_ms"`
-	Sessions  int              `json:"sessions"`
-	LookedIn  []string         `json:"looked_in,omitempty"`
+	Schema   int                   `json:"schema"`
+	At       string                `json:"at"`
+	Sessions []machine.SessionJSON `json:"sessions"`
+	Adapters []machine.AdapterJSON `json:"adapters"`
+	Machines []machineJSON         `json:"machines,omitempty"`
+	LeftOut  []adapters.Name       `json:"left_out,omitempty"`
+	Locks    []lockJSON            `json:"locks,omitempty"`
 }
 
 func newDocument(at time.Time, sessions []app.Session, health []app.Health) document {
-	d := document{Schema: schema, At: timestamp(at), Sessions: make([]sessionJSON, 0, len(sessions)), Adapters: []adapterJSON{}}
+	d := document{Schema: schema, At: timestamp(at), Sessions: make([]machine.SessionJSON, 0, len(sessions)), Adapters: []machine.AdapterJSON{}}
 	for i := range sessions {
 		d.Sessions = append(d.Sessions, sessionAsJSON(&sessions[i]))
 	}
@@ -99,8 +40,8 @@ func newDocument(at time.Time, sessions []app.Session, health []app.Health) docu
 	return d
 }
 
-func sessionAsJSON(s *app.Session) sessionJSON {
-	j := sessionJSON{
+func sessionAsJSON(s *app.Session) machine.SessionJSON {
+	j := machine.SessionJSON{
 		ID: s.ID, Machine: s.Machine, Agent: s.Agent, Status: s.Status, WaitingFor: s.WaitingFor, Outcome: s.Outcome, Suspended: s.Suspended, Evidence: s.Evidence,
 		PID: s.Process.PID, CWD: s.CWD, Branch: s.Branch, Model: s.Model, Title: s.Title,
 		FirstPrompt: s.FirstPrompt, LastPrompt: s.LastPrompt, Parent: s.Parent, Remote: s.Remote, Container: s.Container,
@@ -112,17 +53,17 @@ func sessionAsJSON(s *app.Session) sessionJSON {
 		j.Context = &s.Context
 	}
 	if l := s.Launch; l != nil {
-		j.Launch = &launchJSON{ID: l.ID, Group: l.Group, Spec: l.Spec, Prompt: l.Prompt, LaunchedAt: timestamp(l.LaunchedAt),
+		j.Launch = &machine.LaunchJSON{ID: l.ID, Group: l.Group, Spec: l.Spec, Prompt: l.Prompt, LaunchedAt: timestamp(l.LaunchedAt),
 			ExitCode: l.ExitCode, Signal: l.Signal, CodeUnknown: l.CodeUnknown}
 	}
 	if s.Stale != nil {
-		j.Stale = &staleJSON{Since: timestamp(s.Stale.Since), Reason: s.Stale.Reason}
+		j.Stale = &machine.StaleJSON{Since: timestamp(s.Stale.Since), Reason: s.Stale.Reason}
 	}
 	return j
 }
 
-func adapterAsJSON(h app.Health) adapterJSON {
-	return adapterJSON{Name: h.Name, State: h.State, Error: strings.Join(h.Problems, "; "),
+func adapterAsJSON(h app.Health) machine.AdapterJSON {
+	return machine.AdapterJSON{Name: h.Name, State: h.State, Error: strings.Join(h.Problems, "; "),
 		ElapsedMS: h.Elapsed.Milliseconds(), Sessions: h.Sessions, LookedIn: h.LookedIn}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/app/machine"
 	"rollcall/internal/doctest"
 )
 
@@ -18,14 +19,14 @@ const jsonDoc = "json.md"
 
 // documented are the documents and their parts, by their headings in docs/json.md.
 var documented = map[string]any{
-	"document": document{}, "session": sessionJSON{}, "stale": staleJSON{}, "tokens": adapters.Tokens{}, "context": adapters.Context{},
-	"launch": launchJSON{}, "adapter": adapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": messageJSON{}, "event": eventJSON{},
+	"document": document{}, "session": machine.SessionJSON{}, "stale": machine.StaleJSON{}, "tokens": adapters.Tokens{}, "context": adapters.Context{},
+	"launch": machine.LaunchJSON{}, "adapter": machine.AdapterJSON{}, "locks": locksDocument{}, "lock": lockJSON{}, "message": messageJSON{}, "event": eventJSON{},
 	"fuses": fuseDocument{}, "fuse": fuseJSON{}, "worktrees": worktreesJSON{}, "worktree": worktreeJSON{},
 	"comparison": compareJSON{}, "try": tryJSON{}, "file": fileJSON{}, "cleanup": pruneJSON{}, "item": pruneItem{},
 	"diagnosis": doctorJSON{}, "check": checkJSON{}, "adapter diagnosis": doctorAdapterJSON{}, "hit": hitJSON{}, "search end": searchEndJSON{}, "searched adapter": searchedAgentJSON{}, "usage": usageJSON{}, "usage row": usageRowJSON{}, "version": versionJSON{}, "keeper": keeperJSON{},
 	"autostart": autostartJSON{}, "purge": uninstallJSON{}, "purged": purgedJSON{},
 	"quiet": quietJSON{},
-	"hello": helloJSON{}, "removed": removedJSON{}, "machine": machineJSON{},
+	"hello": machine.HelloJSON{}, "removed": machine.RemovedJSON{}, "machine": machineJSON{},
 	"pending": pendingDocument{}, "waiting session": pendingJSON{}, "request": requestJSON{}, "question": questionJSON{}, "option": optionJSON{},
 	"focus": focusJSON{}, "focus step": focusStepJSON{}, "offer": offerJSON{},
 }

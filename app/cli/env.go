@@ -20,6 +20,7 @@ import (
 	"rollcall/app/launch"
 	"rollcall/app/machine"
 	"rollcall/app/present"
+	"rollcall/app/quiet"
 	"rollcall/app/settings"
 	"rollcall/proc"
 )
@@ -64,14 +65,14 @@ func (e *env) openLaunches() (*launch.Launches, error) {
 	return l, nil
 }
 
-// withLaunches returns the RunE of a command that needs the records of the launches.
-func (e *env) withLaunches(run func(l *launch.Launches, args []string) error) func(*cobra.Command, []string) error {
+// with returns the RunE of a command that needs what open returns.
+func with[T any](open func() (T, error), run func(opened T, args []string) error) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
-		l, err := e.launches()
+		opened, err := open()
 		if err != nil {
 			return err
 		}
-		return run(l, args)
+		return run(opened, args)
 	}
 }
 
@@ -80,6 +81,13 @@ func (e *env) fuses() (*fuse.Fuses, error) {
 		return nil, errors.New("this build has no fuses")
 	}
 	return e.deps.Fuses()
+}
+
+func (e *env) quiet() (*quiet.Quiet, error) {
+	if e.deps.Quiet == nil {
+		return nil, errors.New("do not disturb is not known here")
+	}
+	return e.deps.Quiet()
 }
 
 // loadSettings returns the user's settings, as far as they can be used, and reports
@@ -101,12 +109,12 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 	list, table := e.open()
 	e.settings()
 	if only != "" {
-		i := slices.IndexFunc(list, func(a adapters.Adapter) bool { return a.Name() == only })
+		var names []string
+		for _, a := range list {
+			names = append(names, string(a.Name()))
+		}
+		i := slices.Index(names, string(only))
 		if i < 0 {
-			var names []string
-			for _, a := range list {
-				names = append(names, string(a.Name()))
-			}
 			return app.Config{}, usageError("--agent must be one of %s, not %q", strings.Join(names, ", "), only)
 		}
 		list = list[i : i+1]
@@ -153,16 +161,21 @@ func (e *env) warnFailed(snap *app.Snapshot) (failed bool) {
 			continue
 		}
 		failed = true
-		line := string(h.Name) + ": not everything could be read"
-		if len(h.Problems) > 0 {
-			line = string(h.Name) + ": " + h.Problems[0]
-		}
-		if n := len(h.Problems) - 1; n > 0 {
-			line += fmt.Sprintf(" (and %d more: rollcall doctor)", n)
-		}
-		e.warn(line)
+		e.warnProblems(string(h.Name), h.Problems, "rollcall doctor")
 	}
 	return e.warnMachines(snap) || failed
+}
+
+// warnProblems prints the first problem of an agent or machine, and the command that shows the others.
+func (e *env) warnProblems(name string, problems []string, others string) {
+	line := name + ": not everything could be read"
+	if len(problems) > 0 {
+		line = name + ": " + problems[0]
+	}
+	if n := len(problems) - 1; n > 0 {
+		line += fmt.Sprintf(" (and %d more: %s)", n, others)
+	}
+	e.warn(line)
 }
 
 // find returns the session with this id, or with the only id that begins so, and
@@ -174,9 +187,9 @@ func (e *env) find(id string, totals bool) (app.Session, *app.Snapshot, *app.Cor
 		return s, snap, core, e.ctx.Err()
 	}
 	e.warnFailed(snap) // a session that was found counts even so
-	var many *app.AmbiguousError
+	many, ambiguous := errors.AsType[*app.AmbiguousError](err)
 	switch {
-	case errors.As(err, &many):
+	case ambiguous:
 		err = usageError("%s", listMatches(many))
 	case errors.Is(err, app.ErrNoSession):
 		err = &exitError{NoSession, fmt.Errorf("%w: %q%s", err, id, failedNote(snap))}

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"rollcall/app"
 	"rollcall/app/launch"
 	"rollcall/app/lock"
 )
@@ -40,26 +43,40 @@ func usageError(format string, args ...any) error {
 	return &exitError{Usage, fmt.Errorf(format, args...)}
 }
 
+// incomplete returns the error of a command with --strict that printed what it has, and that some adapter failed.
+func (e *env) incomplete() error { return cmp.Or(e.flush(), error(&exitError{code: Incomplete})) }
+
 // folderError adds the exit code Locked to the error of a folder that is locked or in
 // use. It returns other errors as they are.
 func folderError(err error) error {
-	var locked *lock.HeldError
-	var occupied *launch.OccupiedError
-	if errors.As(err, &locked) || errors.As(err, &occupied) {
+	_, locked := errors.AsType[*lock.HeldError](err)
+	if _, occupied := errors.AsType[*launch.OccupiedError](err); locked || occupied {
 		return &exitError{Locked, err}
 	}
 	return err
 }
 
+// sessionError adds a session's id, and an exit code, to the error of what was done with the session. It returns the context's error if
+// the command was interrupted.
+func (e *env) sessionError(code int, s *app.Session, err error) error {
+	if e.ctx.Err() != nil {
+		return e.ctx.Err()
+	}
+	if errors.Is(err, app.ErrNoSession) {
+		code = NoSession
+	}
+	return &exitError{code, fmt.Errorf("%s: %w", s.ID, err)}
+}
+
 // exitCode returns the exit code of a run that ended with err, and prints err.
 func (e *env) exitCode(err error) int {
-	var known *exitError
+	known, ok := errors.AsType[*exitError](err)
 	switch {
 	case err == nil:
 		return Done
 	case errors.Is(err, context.Canceled) && e.ctx.Err() != nil:
 		return Interrupted
-	case errors.As(err, &known):
+	case ok:
 		if known.err != nil {
 			e.warn(known.Error())
 		}
@@ -67,4 +84,41 @@ func (e *env) exitCode(err error) int {
 	}
 	e.warn(err.Error())
 	return Failure
+}
+
+const (
+	// endGrace is the time that an interrupted command has to end by itself: a read from a file system that does not
+	// answer never returns.
+	endGrace = 300 * time.Millisecond
+	// undoGrace is the same time for a command that undoes unfinished changes.
+	undoGrace = 90 * time.Second
+)
+
+// undoing lists the commands that undo unfinished changes, or end their parts in a certain order.
+var undoing = []string{"rollcall", "rollcall window", "rollcall keep", "rollcall launch", "rollcall resume", "rollcall worktree clean", "rollcall prune"}
+
+// leaveWhenInterrupted ends the program when the command does not end soon after
+// its context. The caller calls stop once the command has returned.
+func (e *env) leaveWhenInterrupted() (stop func()) {
+	if e.deps.Leave == nil {
+		return func() {}
+	}
+	returned := make(chan struct{})
+	go func() {
+		select {
+		case <-returned:
+			return
+		case <-e.ctx.Done():
+		}
+		grace := endGrace
+		if e.undoes.Load() {
+			grace = undoGrace
+		}
+		select {
+		case <-returned:
+		case <-time.After(grace):
+			e.deps.Leave(Interrupted)
+		}
+	}()
+	return func() { close(returned) }
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,28 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return usageError("%s takes no argument, got %q\n  see: %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 	}
 	return nil
+}
+
+// oneOf returns a check for commands that take no argument and one of some flags at most. Cobra's own check of flags that exclude each
+// other, which shells use for completions, comes later, and its error is not one of wrong usage.
+func oneOf(flags ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		given := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !cmd.Flags().Changed(name) })
+		if len(given) > 1 {
+			return usageError("use --%s or --%s, not both\n  see: %s --help", given[0], given[1], cmd.CommandPath())
+		}
+		return noArgs(cmd, args)
+	}
+}
+
+// count returns how many of several ways were given.
+func count(ways ...bool) (n int) {
+	for _, given := range ways {
+		if given {
+			n++
+		}
+	}
+	return n
 }
 
 // exactlyOne returns a check for commands that take one argument, described by what.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 	"rollcall/app/show"
@@ -101,16 +102,6 @@ func (c *focusCommand) printFocus(p *show.Plan, err error) {
 	}
 }
 
-// cleanLines returns a text of several lines, safe for a terminal.
-func cleanLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		lines[i] = indent + present.Line(line)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // offersText returns what can be done instead, one line each.
 func offersText(p *show.Plan) string {
 	var b strings.Builder
@@ -149,13 +140,13 @@ func (c *focusCommand) attachHere(shower *show.Shower, p *show.Plan) error {
 
 // focusJSON is the document of focus.
 type focusJSON struct {
-	Schema  int             `json:"schema"`
-	Session sessionJSON     `json:"session"`
-	Shown   bool            `json:"shown"`
-	Steps   []focusStepJSON `json:"steps"`
-	Note    string          `json:"note,omitempty"`
-	Error   string          `json:"error,omitempty"`
-	Offers  []offerJSON     `json:"offers,omitempty"`
+	Schema  int                 `json:"schema"`
+	Session machine.SessionJSON `json:"session"`
+	Shown   bool                `json:"shown"`
+	Steps   []focusStepJSON     `json:"steps"`
+	Note    string              `json:"note,omitempty"`
+	Error   string              `json:"error,omitempty"`
+	Offers  []offerJSON         `json:"offers,omitempty"`
 }
 
 type focusStepJSON struct {

@@ -24,18 +24,14 @@ There is one fuse per folder, and it is never overwritten.`,
 // newFuseChange returns a sub-command that changes the fuse of one folder. change
 // returns the fuse and what happened to it.
 func newFuseChange(e *env, use, short string, change func(f *fuse.Fuses, folder string) (fuse.Fuse, string, error)) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: oneFolder, RunE: func(_ *cobra.Command, args []string) error {
-		f, err := e.fuses()
-		if err != nil {
-			return err
-		}
+	return &cobra.Command{Use: use, Short: short, Args: oneFolder, RunE: with(e.fuses, func(f *fuse.Fuses, args []string) error {
 		x, text, err := change(f, args[0])
 		if err != nil {
 			return err
 		}
 		e.printf("%s: %s\n", e.path(x.Path), text)
 		return nil
-	}}
+	})}
 }
 
 func newFuseSet(e *env) *cobra.Command {
@@ -114,11 +110,7 @@ func newFuseList(e *env) *cobra.Command {
 		Use:   "list",
 		Short: "List the fuses that are set, and those that fired in the last 24 hours",
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			f, err := e.fuses()
-			if err != nil {
-				return err
-			}
+		RunE: with(e.fuses, func(f *fuse.Fuses, _ []string) error {
 			list, err := f.List()
 			if asJSON {
 				return errors.Join(err, e.json(fusesAsJSON(list)))
@@ -130,7 +122,7 @@ func newFuseList(e *env) *cobra.Command {
 				printFuse(e.output, &list[i])
 			}
 			return err
-		},
+		}),
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -153,14 +145,10 @@ func printFuse(o *output, x *fuse.Fuse) {
 		state = "overdue since " + clock(x.Expires) + ": it fires once the keeper runs (rollcall keep --start)"
 	}
 	o.printf("%s\n  %s\n", o.path(x.Path), state)
-	if x.Note != "" {
-		o.printf("  note: %s\n", shortLine(x.Note))
-	}
-	if x.Event != "" {
-		o.printf("  event: %s\n", shortLine(x.Event))
-	}
-	if x.Script != "" {
-		o.printf("  script: %s\n", shortLine(x.Script))
+	for _, part := range []struct{ name, value string }{{"note", x.Note}, {"event", x.Event}, {"script", x.Script}} {
+		if part.value != "" {
+			o.printf("  %s: %s\n", part.name, shortLine(part.value))
+		}
 	}
 	if x.Webhook != "" {
 		o.printf("  calls a webhook\n")

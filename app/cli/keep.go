@@ -47,7 +47,7 @@ background, runs hooks and the scripts of fuses, calls the webhook, and removes
 records a day after the end. One keeper runs for each user. Every command that
 leaves something to keep starts it, and it ends one minute after nothing is left,
 so you do not need to start it.`,
-		Args: noArgs,
+		Args: oneOf("status", "start", "install", "uninstall"),
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	f := cmd.Flags()
@@ -184,9 +184,7 @@ func (c *doctorCommand) keeperCheck() (checkJSON, bool) {
 
 // installed prints what --install wrote.
 func (c *keepCommand) installed(i keep.Installation, err error) error {
-	for _, p := range i.Paths {
-		c.printf("wrote %s\n", c.path(p))
-	}
+	c.printPaths("wrote", i.Paths)
 	if err == nil && i.Hint != "" {
 		c.printf("%s\n", i.Hint)
 	}
@@ -195,9 +193,7 @@ func (c *keepCommand) installed(i keep.Installation, err error) error {
 
 // uninstalled prints what --uninstall removed.
 func (c *keepCommand) uninstalled(i keep.Installation, err error) error {
-	for _, p := range i.Paths {
-		c.printf("removed %s\n", c.path(p))
-	}
+	c.printPaths("removed", i.Paths)
 	if err == nil && len(i.Paths) == 0 {
 		c.printf("the keeper was not started at login\n")
 	}

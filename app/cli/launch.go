@@ -135,10 +135,7 @@ func (c *launchCommand) resume(id string) error {
 		return err
 	}
 	if s.Live() && !c.Force {
-		where := ""
-		if !s.Process.IsZero() {
-			where = fmt.Sprintf(" (pid %d)", s.Process.PID)
-		}
+		where := ifelse(s.Process.IsZero(), "", fmt.Sprintf(" (pid %d)", s.Process.PID))
 		return fmt.Errorf("session %s is still running%s: %s; use --force to resume it anyway", s.ID, where, present.Status(s.Session))
 	}
 	c.Dir, c.Resume = s.CWD, s.ID
@@ -218,10 +215,7 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 		if c.matrix != "" {
 			return usageError("the matrix has no prompt; add prompt or prompt_file")
 		}
-		other := " or --terminal"
-		if len(members) > 1 {
-			other = "" // it starts one agent only
-		}
+		other := ifelse(len(members) > 1, "", " or --terminal") // which starts one agent only
 		return usageError("a background launch needs a prompt: use -p TEXT, --prompt-file FILE%s", other)
 	}
 	for _, m := range members {
@@ -294,10 +288,7 @@ func (c *launchCommand) printFuses(folder string) {
 		c.warn(err.Error())
 	}
 	for _, x := range near {
-		note := ""
-		if x.Note != "" {
-			note = " (" + shortLine(x.Note) + ")"
-		}
+		note := ifelse(x.Note == "", "", " ("+shortLine(x.Note)+")")
 		c.printf("  the fuse of %s%s expires at %s, maybe while the agent works; to extend it: rollcall fuse extend %s --by 1h\n",
 			c.path(x.Path), note, clock(x.Expires), owned.Quote(x.Path))
 	}

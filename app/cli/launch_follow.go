@@ -129,20 +129,25 @@ func (t *shownConversation) end() {
 	t.printf("\n")
 }
 
+// markReported records that the user has seen the end of a launch, so that the tray's next start does not notify of it.
+func (e *env) markReported(l *launch.Launches, id string) {
+	if err := l.MarkReported(context.WithoutCancel(e.ctx), id); err != nil {
+		e.warn(err.Error())
+	}
+}
+
 // ended reports the end of an agent that was just started. It returns an error if the
 // agent failed.
 func (c *launchCommand) ended(l *launch.Launches, p launch.Progress) error {
-	if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
-		c.warn(err.Error())
-	}
+	c.markReported(l, p.Record.ID)
 	if c.wait {
 		return c.waited(p)
 	}
-	if p.Unknown {
+	switch {
+	case p.Unknown:
 		c.printf("it has ended already, and its exit code is not known; its log is %s\n", c.path(p.Record.Log))
 		return nil
-	}
-	if p.Code == 0 {
+	case p.Code == 0:
 		c.printf("it is done already; its log is %s\n", c.path(p.Record.Log))
 		return nil
 	}

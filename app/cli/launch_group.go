@@ -54,8 +54,7 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 	}
 	c.KeepEnv = c.KeepEnv || c.settings().Launch.KeepEnv
 	m, err := launch.LoadMatrix(c.ctx, c.matrix, &c.Options)
-	var mistake *launch.MatrixError
-	if errors.As(err, &mistake) {
+	if _, mistake := errors.AsType[*launch.MatrixError](err); mistake {
 		err = usageError("%w", err)
 	}
 	if err != nil {
@@ -69,22 +68,10 @@ func (c *launchCommand) readMatrix(args []string) (*launch.Matrix, error) {
 	}
 	list, _ := c.open()
 	err = c.check(list, &m.Request, m.Members...)
-	var usage *exitError
-	if errors.As(err, &usage) {
+	if _, usage := errors.AsType[*exitError](err); usage {
 		err = usageError("%s: %w", c.matrix, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
-// noTerminal returns why --terminal cannot be used.
-func (c *launchCommand) noTerminal(args []string) error {
-	if len(args) == 1 {
-		return usageError("--terminal cannot start an agent in a new worktree: omit --terminal, or --worktree, --branch and --base-branch")
-	}
-	return usageError("--terminal starts one agent only")
+	return m, err
 }
 
 // warnWorktrees reports what the worktrees of a group will lack.
@@ -101,8 +88,11 @@ func (c *launchCommand) warnWorktrees(g *launch.Group) error {
 
 // group starts agents, each in a separate worktree.
 func (c *launchCommand) group(args []string) error {
-	if c.Terminal {
-		return c.noTerminal(args)
+	switch {
+	case c.Terminal && len(args) == 1:
+		return usageError("--terminal cannot start an agent in a new worktree: omit --terminal, or --worktree, --branch and --base-branch")
+	case c.Terminal:
+		return usageError("--terminal starts one agent only")
 	}
 	m, err := c.readMatrix(args)
 	if err != nil {
@@ -176,47 +166,47 @@ func (c *launchCommand) waitForAll(l *launch.Launches, results []launch.GroupRes
 	if err := c.flush(); err != nil {
 		return err
 	}
-	code := Done
-	count := 0
-	var ended sync.Mutex
+	code, unseen := Done, false
+	var ending sync.Mutex
 	var waiting sync.WaitGroup
 	core := c.core(0, false)
+	ask := func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }
 	for i := range results {
 		s := results[i].Started
 		if s == nil {
 			continue
 		}
-		ended.Lock()
-		count--
-		ended.Unlock()
 		waiting.Go(func() {
-			l.Follow(c.ctx, s, func(ctx context.Context, a adapters.Name) *app.Snapshot { return core.RefreshOne(ctx, a) }, func(p launch.Progress) {
+			over := false
+			l.Follow(c.ctx, s, ask, func(p launch.Progress) {
 				if p.Stage != launch.Over {
 					return
 				}
-				ended.Lock()
-				defer ended.Unlock()
-				count++
-				if err := l.MarkReported(context.WithoutCancel(c.ctx), p.Record.ID); err != nil {
-					c.warn(err.Error())
-				}
-				var failed *exitError
-				if err := c.waited(p); errors.As(err, &failed) {
-					c.warn(err.Error())
+				ending.Lock()
+				defer ending.Unlock()
+				over = true
+				c.markReported(l, p.Record.ID)
+				if failed, ok := errors.AsType[*exitError](c.waited(p)); ok {
+					c.warn(failed.Error())
 					if code != AgentFailed {
 						code = failed.code
 					}
 				}
 				_ = c.flush()
 			})
+			ending.Lock()
+			defer ending.Unlock()
+			unseen = unseen || !over
 		})
 	}
 	waiting.Wait()
-	if count < 0 && code == Done && c.ctx.Err() == nil { // see goesOn
+	switch {
+	case c.ctx.Err() != nil:
+		return c.ctx.Err()
+	case code != Done:
+		return &exitError{code: code}
+	case unseen: // see goesOn
 		return &exitError{AgentUnseen, errors.New("an agent continues in another process, and without a keeper its end cannot be waited for")}
 	}
-	if c.ctx.Err() != nil || code == Done {
-		return c.ctx.Err()
-	}
-	return &exitError{code: code}
+	return nil
 }

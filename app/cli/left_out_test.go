@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/machine"
 	"rollcall/app/settings"
 )
 
@@ -26,8 +27,8 @@ func TestListLeavesOut(t *testing.T) {
 		t.Errorf("list --agent codex: %+v", r)
 	}
 	var doc struct {
-		Sessions []sessionJSON   `json:"sessions"`
-		LeftOut  []adapters.Name `json:"left_out"`
+		Sessions []machine.SessionJSON `json:"sessions"`
+		LeftOut  []adapters.Name       `json:"left_out"`
 	}
 	r = run(t, d, "list", "--json")
 	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || len(doc.Sessions) > 0 || !slices.Equal(doc.LeftOut, []adapters.Name{adapters.Codex}) {

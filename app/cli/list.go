@@ -125,7 +125,7 @@ func (c *listCommand) run() error {
 		c.warn(line)
 	}
 	if c.warnFailed(snap) && c.strict {
-		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
+		return c.incomplete()
 	}
 	return nil
 }
@@ -169,27 +169,21 @@ func parseSince(s string) (time.Duration, error) {
 
 // filter returns the sessions that the flags ask for. It overwrites all.
 func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Session {
-	within := c.inFolder()
+	var isBelow func(folder string) bool
+	if c.dir != "" {
+		isBelow = lock.Below(launch.Path(c.dir))
+	}
 	out := all[:0] // only this command has the list, which may be long
 	for i := range all {
 		s := &all[i]
 		if since == 0 && !s.Live() || c.status != "" && string(s.Status) != c.status ||
 			c.agent != "" && string(s.Agent) != c.agent ||
-			c.group != "" && (s.Launch == nil || s.Launch.Group != c.group) || !within(s) {
+			c.group != "" && (s.Launch == nil || s.Launch.Group != c.group) || isBelow != nil && (!s.HasLocalFolder() || !isBelow(s.CWD)) {
 			continue
 		}
 		out = append(out, *s)
 	}
 	return out
-}
-
-// inFolder returns a function that reports whether a session works in the folder that --cwd names, or below it.
-func (c *listCommand) inFolder() func(*app.Session) bool {
-	if c.dir == "" {
-		return func(*app.Session) bool { return true }
-	}
-	isBelow := lock.Below(launch.Path(c.dir))
-	return func(s *app.Session) bool { return s.HasLocalFolder() && isBelow(s.CWD) }
 }
 
 // warnNone reports in one line that there is nothing to list, and of which agents that is known.

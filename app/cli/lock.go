@@ -20,7 +20,7 @@ func newLock(e *env) *cobra.Command {
 		Long: `Lock a folder by hand: launches into it, into a folder above it or below it are
 refused, with the name and reason of whoever locked it, until it is unlocked.`,
 		Args: oneFolder,
-		RunE: e.withLaunches(func(l *launch.Launches, args []string) error {
+		RunE: with(e.launches, func(l *launch.Launches, args []string) error {
 			k.Path = args[0]
 			k.By = cmp.Or(k.By, userName())
 			taken, err := l.Locks().Take(e.ctx, k, false, nil)
@@ -52,7 +52,7 @@ the launch: stop the session to remove it. If the launch ran on another machine 
 in another container with the same home, which may be gone, unlock removes its lock
 too: first make sure that it has ended.`,
 		Args: oneFolder,
-		RunE: e.withLaunches(func(l *launch.Launches, args []string) error {
+		RunE: with(e.launches, func(l *launch.Launches, args []string) error {
 			if err := l.Locks().Unlock(e.ctx, args[0]); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func newLocks(e *env) *cobra.Command {
 		Use:   "locks",
 		Short: "List the locked folders, who holds them and why",
 		Args:  noArgs,
-		RunE:  e.withLaunches(func(l *launch.Launches, _ []string) error { return printLocks(e, l, asJSON) }),
+		RunE:  with(e.launches, func(l *launch.Launches, _ []string) error { return printLocks(e, l, asJSON) }),
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd

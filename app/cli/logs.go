@@ -44,7 +44,7 @@ is given. Elsewhere the log is printed as it is.`,
 		Example: `  rollcall logs l-1f2e3d4c5b
   rollcall logs 9830e65d --follow`,
 		Args: exactlyOne("one id of a launch or session, or its beginning"),
-		RunE: e.withLaunches(func(l *launch.Launches, args []string) error { return c.run(l, args[0]) }),
+		RunE: with(e.launches, func(l *launch.Launches, args []string) error { return c.run(l, args[0]) }),
 	}
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "print what is added, until the launch ends")
 	cmd.Flags().BoolVar(&c.raw, "raw", false, "keep escape sequences on a terminal")
@@ -71,15 +71,7 @@ func (c *logsCommand) run(l *launch.Launches, id string) error {
 	if c.follow {
 		return c.followLog(l, &r, p)
 	}
-	return ifReader(errors.Join(p.print(c.ctx), p.end()))
-}
-
-// ifReader returns err, unless it is that the reader of the output has read enough.
-func ifReader(err error) error {
-	if errors.Is(err, errReaderGone) {
-		return nil
-	}
-	return err
+	return ignoreReaderGone(errors.Join(p.print(c.ctx), p.end()))
 }
 
 // openLog opens a log that only the user may have written. It does not wait for a file system that does not answer.
@@ -97,31 +89,45 @@ func openLog(path string) (*os.File, error) {
 
 // launchOf returns the launch with this id or session id, or with the only one that begins so.
 func (c *logsCommand) launchOf(l *launch.Launches, id string) (launch.Record, error) {
+	r, err := findLaunch(l, id)
+	if !errors.Is(err, errNoLaunch) {
+		return r, err
+	}
+	s, _, _, err := c.find(id, false)
+	known, ok := errors.AsType[*exitError](err)
+	switch {
+	case ok && known.code == NoSession:
+		return r, &exitError{NoSession, fmt.Errorf("no launch or session has the id %q; launches are forgotten 24 hours after their end", id)}
+	case err != nil:
+		return r, err
+	case s.Launch == nil:
+		return r, fmt.Errorf("session %s was not launched by Rollcall, so it has no log; use rollcall peek %s to see its messages",
+			s.ID, present.Begin(s.ID, present.MinID))
+	}
+	return findLaunch(l, s.Launch.ID)
+}
+
+// errNoLaunch reports that no record has an id.
+var errNoLaunch = errors.New("launches are forgotten 24 hours after their end")
+
+// findLaunch returns the launch with this id or session id, or with the only one that begins so. Where some records can't be read,
+// their error is returned instead of errNoLaunch.
+func findLaunch(l *launch.Launches, id string) (launch.Record, error) {
 	list, err := l.List()
 	found := matchLaunches(list, id)
 	switch {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return launch.Record{}, usageError("%s", ambiguousLaunch(id, found))
+		text := fmt.Sprintf("%q fits %d launches:", id, len(found))
+		for _, r := range found {
+			text += fmt.Sprintf("\n  %s  %s, %s, %s", r.ID, r.Agent, clock(r.LaunchedAt), present.Project(r.Dir))
+		}
+		return launch.Record{}, usageError("%s", text)
 	case err != nil:
 		return launch.Record{}, err
 	}
-	s, _, _, err := c.find(id, false)
-	var known *exitError
-	switch {
-	case errors.As(err, &known) && known.code == NoSession:
-		return launch.Record{}, &exitError{NoSession, fmt.Errorf("no launch or session has the id %q; launches are forgotten 24 hours after their end", id)}
-	case err != nil:
-		return launch.Record{}, err
-	case s.Launch == nil:
-		return launch.Record{}, fmt.Errorf("session %s was not launched by Rollcall, so it has no log; use rollcall peek %s to see its messages",
-			s.ID, present.Begin(s.ID, present.MinID))
-	}
-	if found = matchLaunches(list, s.Launch.ID); len(found) == 1 {
-		return found[0], nil
-	}
-	return launch.Record{}, fmt.Errorf("launch %s is no longer recorded", s.Launch.ID)
+	return launch.Record{}, fmt.Errorf("no launch has the id %q: %w", id, errNoLaunch)
 }
 
 // matchLaunches returns the launches whose id, or session's id, is id; if there are none, those that begin with it.
@@ -139,42 +145,22 @@ func matchLaunches(list []launch.Record, id string) (found []launch.Record) {
 	return nil
 }
 
-// ambiguousLaunch lists the launches that an id fits.
-func ambiguousLaunch(id string, found []launch.Record) string {
-	text := fmt.Sprintf("%q fits %d launches:", id, len(found))
-	for _, r := range found {
-		text += fmt.Sprintf("\n  %s  %s, %s, %s", r.ID, r.Agent, clock(r.LaunchedAt), present.Project(r.Dir))
-	}
-	return text
-}
-
 // followLog prints a log and what is added to it, until the launch has ended.
 func (c *logsCommand) followLog(l *launch.Launches, r *launch.Record, p *logPrinter) error {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel)
-	changed := make(chan struct{}, 1)
-	done := make(chan struct{})
-	defer func() { cancel(); <-done }()
-	go func() {
-		defer close(done)
-		log := app.Session{Session: adapters.Session{Files: []string{r.Log}}}
-		app.New(app.Config{}).Follow(ctx, log, func() {
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		})
-	}()
+	changed, stop := followFiles(ctx, app.New(app.Config{}), app.Session{Session: adapters.Session{Files: []string{r.Log}}})
+	defer stop()
 	status := time.NewTicker(followStatus)
 	defer status.Stop()
 	for {
 		over := c.isOver(l, r)
 		if err := p.print(ctx); err != nil { // after the check whether the launch is over, so that nothing is missed
-			return ifReader(err)
+			return ignoreReaderGone(err)
 		}
 		if over {
-			return ifReader(p.end())
+			return ignoreReaderGone(p.end())
 		}
 		select {
 		case <-ctx.Done():
@@ -188,19 +174,12 @@ func (c *logsCommand) followLog(l *launch.Launches, r *launch.Record, p *logPrin
 // isOver reports whether a launch has ended. If its process has, and no other process of Rollcall has noticed, isOver
 // asks the agent whether another process continues it, as a launch does.
 func (c *logsCommand) isOver(l *launch.Launches, r *launch.Record) bool {
-	now := func() *launch.Record {
-		list, err := l.List()
-		found := matchLaunches(list, r.ID)
-		switch {
-		case len(found) == 1:
-			return &found[0]
-		case err != nil: // it may be among those that could not be read
-			return r
-		}
-		return nil
+	ended := func() (now launch.Record, ended bool) {
+		now, err := findLaunch(l, r.ID)
+		return now, err == nil && now.Ended() || errors.Is(err, errNoLaunch) // with another error the record is not known
 	}
-	record := now()
-	if record == nil || record.Ended() {
+	record, over := ended()
+	if over {
 		return true
 	}
 	_, lister := c.open()
@@ -215,8 +194,8 @@ func (c *logsCommand) isOver(l *launch.Launches, r *launch.Record) bool {
 	if _, err := l.Sweep(c.ctx, l.Successor(snap)); err != nil {
 		c.warn(err.Error())
 	}
-	record = now()
-	return record == nil || record.Ended()
+	_, over = ended()
+	return over
 }
 
 // logPrinter prints a log as it grows.
@@ -278,4 +257,25 @@ func (p *logPrinter) end() error {
 		p.rest = nil
 	}
 	return p.write()
+}
+
+func newHook(e *env) *cobra.Command {
+	return newGroup("hook", "Run the hooks of a launch again", "", &cobra.Command{
+		Use:   "retry LAUNCH",
+		Short: "Run the hooks of a launch again whose result is not known",
+		Long: `Run those hooks of a launch again that were started and whose result is not known,
+because Rollcall ended meanwhile (rollcall status shows them). They may then run twice.`,
+		Args: oneLaunch,
+		RunE: with(e.launches, func(l *launch.Launches, args []string) error {
+			r, err := findLaunch(l, args[0])
+			if err != nil {
+				return err
+			}
+			if err := l.RetryHooks(e.ctx, r.ID); err != nil {
+				return err
+			}
+			e.printf("its hooks run again now\n")
+			return nil
+		}),
+	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/app/launch"
+	"rollcall/proc"
 )
 
 // talker is an agent that prints what its folder says, and ends when a file named end is there.
@@ -119,5 +122,35 @@ func TestLogsInterrupted(t *testing.T) {
 	cancel()
 	if got := <-code; got != Interrupted {
 		t.Errorf("exit code %d", got)
+	}
+}
+
+// TestHookRetryTakesABeginning: the id of a launch may be cut, as its help says, and one that no launch has is named.
+func TestHookRetryTakesABeginning(t *testing.T) {
+	l := launch.In(filepath.Join(t.TempDir(), "state"), proc.Open())
+	d := deps(claude())
+	d.Launches = func() (*launch.Launches, error) { return l, nil }
+	if err := os.MkdirAll(l.Folder(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"l-0000000001", "l-0002"} {
+		record, _ := json.Marshal(launch.Record{ID: id, Agent: adapters.Codex, Dir: "/work", LaunchedAt: now})
+		if err := os.WriteFile(filepath.Join(l.Folder(), id+".json"), record, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		id, want string
+		code     int
+	}{
+		{"l-0000000001", "launch l-0000000001: none of its hooks was interrupted", Failure},
+		{"l-0000", "launch l-0000000001: none of its hooks was interrupted", Failure},
+		{"l-0002", "launch l-0002: none of its hooks was interrupted", Failure},
+		{"l-00", `"l-00" fits 2 launches:`, Usage},
+		{"nope", `no launch has the id "nope"`, Failure},
+	} {
+		if r := run(t, d, "hook", "retry", c.id); r.code != c.code || !strings.Contains(r.err, c.want) {
+			t.Errorf("%s: %+v, want %d %q", c.id, r, c.code, c.want)
+		}
 	}
 }

@@ -202,19 +202,17 @@ func newMachineList(e *env) *cobra.Command {
 				e.printf("no other machine; to add one: rollcall machine add user@host\n")
 			}
 			for _, h := range hosts {
-				how := "ssh " + h.SSH
-				if h.SSH == "" {
-					how = strings.Join(h.Exec, " ")
-				}
-				from := "machine add"
-				if slices.ContainsFunc(e.settings().Machines, func(m settings.Machine) bool { return m.Name == h.Name }) {
-					from = "config.toml"
-				}
-				e.printf("%s  %s  (%s)\n", h.Name, present.Line(how), from)
+				how := ifelse(h.SSH == "", strings.Join(h.Exec, " "), "ssh "+h.SSH)
+				e.printf("%s  %s  (%s)\n", h.Name, present.Line(how), ifelse(e.hasInSettings(h.Name), "config.toml", "machine add"))
 			}
 			return nil
 		},
 	}
+}
+
+// hasInSettings reports whether config.toml has a machine with this name.
+func (e *env) hasInSettings(name string) bool {
+	return slices.ContainsFunc(e.settings().Machines, func(m settings.Machine) bool { return m.Name == name })
 }
 
 func newMachineTest(e *env) *cobra.Command {
@@ -275,7 +273,7 @@ func newMachineRemove(e *env) *cobra.Command {
 				e.printf("removed %s; the Rollcall there stays\n", args[0])
 				return nil
 			}
-			if slices.ContainsFunc(e.settings().Machines, func(m settings.Machine) bool { return m.Name == args[0] }) {
+			if e.hasInSettings(args[0]) {
 				return fmt.Errorf("machine %s is in config.toml: remove its [[machine]] there", args[0])
 			}
 			_, err = e.findMachine(args[0])

@@ -71,11 +71,7 @@ func (e *env) warnMachines(snap *app.Snapshot) (failed bool) {
 			continue
 		}
 		failed = true
-		line := m.Name + ": " + strings.Join(m.Problems[:min(1, len(m.Problems))], "")
-		if n := len(m.Problems) - 1; n > 0 {
-			line += fmt.Sprintf(" (and %d more: rollcall machine test %s)", n, m.Name)
-		}
-		e.warn(line)
+		e.warnProblems(m.Name, m.Problems, "rollcall machine test "+m.Name)
 	}
 	return failed
 }
@@ -165,7 +161,7 @@ func (e *env) forward(h *machine.Host, cmd *cobra.Command, args []string) error 
 	}
 	code, err := h.Run(e.ctx, in, e.streams.Out, e.streams.Err, words...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", h.Name, err)
+		return machineError(h.Name, err)
 	}
 	if code != Done {
 		return &exitError{code: code}

@@ -66,7 +66,7 @@ func TestStreamIsRead(t *testing.T) {
 	if here.Parent != "" {
 		here.Parent = "devbox:" + here.Parent
 	}
-	for _, s := range []*sessionJSON{&here, &there} { // texts are cleaned on the way
+	for _, s := range []*machine.SessionJSON{&here, &there} { // texts are cleaned on the way
 		s.Tokens = nil // a stream has them only where they cost nothing
 		s.FirstPrompt, s.LastPrompt, s.Title, s.Evidence = "", "", "", ""
 	}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"cmp"
-
 	"github.com/spf13/cobra"
 
 	"rollcall/app/fuse"
@@ -64,7 +62,7 @@ func (c *metricsCommand) run() error {
 		err = look.WriteFile(launch.Path(c.file))
 	}
 	if c.warnFailed(snap) && c.strict && err == nil {
-		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
+		return c.incomplete()
 	}
 	return err
 }

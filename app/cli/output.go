@@ -2,15 +2,21 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/term"
+
+	"rollcall/app"
 	"rollcall/app/present"
 )
 
@@ -41,23 +47,28 @@ func (o *output) write() error {
 	return err
 }
 
-// flush is write for commands that continue without a reader: one that has read enough (head) is no failure.
-func (o *output) flush() error {
-	if err := o.write(); !errors.Is(err, errReaderGone) {
-		return err
+// flush is write for commands that continue without a reader.
+func (o *output) flush() error { return ignoreReaderGone(o.write()) }
+
+// ignoreReaderGone returns err, unless it is that the reader of the output has read enough, such as head: that is no failure.
+func ignoreReaderGone(err error) error {
+	if errors.Is(err, errReaderGone) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // warn prints a message for the user to Err, safe for a terminal.
-func (o *output) warn(text string) {
-	for i, line := range strings.Split(text, "\n") {
-		if i == 0 {
-			line = "rollcall: " + line
-		}
+func (o *output) warn(text string) { fmt.Fprintln(o.streams.Err, cleanLines("rollcall: "+text)) }
+
+// cleanLines returns a text of several lines, safe for a terminal.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		fmt.Fprintln(o.streams.Err, indent+present.Line(line))
+		lines[i] = indent + present.Line(line)
 	}
+	return strings.Join(lines, "\n")
 }
 
 // setColor applies the flag --color.
@@ -143,4 +154,68 @@ func escapeInvisible(out *bytes.Buffer, text []byte) {
 		i += n
 	}
 	out.Write(text[start:])
+}
+
+// Console returns the streams of this process.
+func Console() Streams {
+	attachConsole()
+	s := Streams{Out: os.Stdout, Err: os.Stderr}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		s.In = os.Stdin
+	}
+	fd := int(os.Stdout.Fd())
+	if !term.IsTerminal(fd) {
+		return s
+	}
+	s.Color = enableColor(fd)
+	s.Width = 80
+	if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+		s.Width = width
+	}
+	return s
+}
+
+// progressEvery is how often progress is shown again, once present.ReadingAfter is over.
+const progressEvery = 100 * time.Millisecond
+
+// progress is one line on a terminal that shows how far a command is. It is removed before the result is printed.
+type progress struct {
+	streams Streams
+	shown   string
+}
+
+func (p *progress) show(line string) {
+	if p.streams.Width > 0 && line != p.shown {
+		p.shown = line
+		fmt.Fprint(p.streams.Err, "\r\x1b[K"+present.Cut(line, max(p.streams.Width-1, 10)))
+	}
+}
+
+func (p *progress) hide() {
+	if p.shown != "" {
+		p.shown = ""
+		fmt.Fprint(p.streams.Err, "\r\x1b[K")
+	}
+}
+
+// refreshWithProgress refreshes core. On a terminal it shows which agents have not answered yet, once that takes long.
+func refreshWithProgress(ctx context.Context, core *app.Core, streams Streams) *app.Snapshot {
+	if streams.Width == 0 {
+		return core.Refresh(ctx)
+	}
+	done := make(chan *app.Snapshot, 1)
+	go func() { done <- core.Refresh(ctx) }()
+	line := progress{streams: streams}
+	defer line.hide()
+	next := time.NewTimer(present.ReadingAfter)
+	defer next.Stop()
+	for {
+		select {
+		case snap := <-done:
+			return snap
+		case <-next.C:
+			line.show(present.Reading(core.Snapshot().Reading()))
+			next.Reset(progressEvery)
+		}
+	}
 }

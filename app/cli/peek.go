@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/adapters"
-	"rollcall/app"
 	"rollcall/app/present"
 )
 
@@ -75,18 +74,14 @@ func (c *peekCommand) run(id string) error {
 	if err != nil {
 		return cmp.Or(c.flush(), err)
 	}
-	if len(messages) == 0 {
-		c.warn(noMessages(&s))
+	switch {
+	case len(messages) > 0:
+	case s.IsProcess():
+		c.warn(fmt.Sprintf("%s is open in process %d and has no session yet, so there are no messages", present.AgentName(s.Agent), s.Process.PID))
+	default:
+		c.warn("no messages yet")
 	}
 	return nil
-}
-
-// noMessages explains why a session has no messages.
-func noMessages(s *app.Session) string {
-	if s.IsProcess() {
-		return fmt.Sprintf("%s is open in process %d and has no session yet, so there are no messages", present.AgentName(s.Agent), s.Process.PID)
-	}
-	return "no messages yet"
 }
 
 // messageJSON is the JSON document of a message.
@@ -155,10 +150,7 @@ func (p *peekPrinter) speech(m adapters.Message) {
 	if p.last != "" {
 		p.out.WriteByte('\n')
 	}
-	code := "1;36"
-	if m.Role == adapters.FromUser {
-		code = "1;32"
-	}
+	code := ifelse(m.Role == adapters.FromUser, "1;32", "1;36")
 	p.out.WriteString(p.colored(p.clock(m.At), "2") + p.colored(present.Speaker(m, p.agent), code) + "\n")
 	p.text(m.Text)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -28,7 +27,7 @@ type follower struct {
 	first   int // messages to show at first; 0: they were shown
 
 	over      <-chan struct{} // closed when what is left is to be printed; nil: the session's own end counts
-	changed   chan struct{}
+	changed   <-chan struct{}
 	stopWatch func()
 	problem   string           // reported last
 	growing   adapters.Message // the newest answer, while it may grow
@@ -38,14 +37,8 @@ type follower struct {
 // followSession prints messages as they come, the last n first. It returns nil when the
 // session ends or the reader is gone, and ctx's error when ctx is done.
 func followSession(e *env, core *app.Core, s app.Session, p *peekPrinter, n int) error {
-	f := &follower{env: e, core: core, session: s, printer: p, first: n, changed: make(chan struct{}, 1), stopWatch: func() {}}
-	defer func() { f.stopWatch() }()
-	f.watch()
-	err := f.run()
-	if errors.Is(err, errReaderGone) {
-		return nil
-	}
-	return err
+	f := &follower{env: e, core: core, session: s, printer: p, first: n}
+	return ignoreReaderGone(f.run())
 }
 
 // launchedMessages is how many messages of a launch are read at first: those of a resumed session are mostly older.
@@ -53,9 +46,8 @@ const launchedMessages = 200
 
 // followLaunch prints the messages of a launched session as they come, until over is closed. It then prints the last ones.
 func followLaunch(e *env, core *app.Core, s app.Session, p *peekPrinter, over <-chan struct{}) {
-	f := &follower{env: e, core: core, session: s, printer: p, first: launchedMessages, over: over, changed: make(chan struct{}, 1), stopWatch: func() {}}
-	defer func() { f.stopWatch() }()
-	f.watch()
+	f := &follower{env: e, core: core, session: s, printer: p, first: launchedMessages, over: over}
+	defer func() { f.stopWatch() }() // update may watch again
 	if f.run() != nil {
 		return // the reader is gone, or the user interrupted it
 	}
@@ -67,6 +59,8 @@ func followLaunch(e *env, core *app.Core, s app.Session, p *peekPrinter, over <-
 
 // run prints what is new at each change, until the session ends.
 func (f *follower) run() error {
+	f.watch()
+	defer func() { f.stopWatch() }()
 	status := time.NewTicker(followStatus)
 	defer status.Stop()
 	settle := time.NewTimer(0)
@@ -128,6 +122,7 @@ func (f *follower) update() (gone string) {
 	moved := list[at].Status != f.session.Status || !slices.Equal(list[at].Files, f.session.Files)
 	f.session = list[at]
 	if moved {
+		f.stopWatch()
 		f.watch()
 	}
 	return ""
@@ -138,22 +133,30 @@ func answered(snap *app.Snapshot, name adapters.Name) bool {
 	return slices.ContainsFunc(snap.Adapters, func(h app.Health) bool { return h.Name == name && h.State == app.OK })
 }
 
-// watch starts to watch the files of the session, instead of those it had before.
-func (f *follower) watch() {
-	f.stopWatch()
-	ctx, cancel := context.WithCancel(f.ctx)
-	done := make(chan struct{})
-	s := f.session
+// watch starts to watch the files of the session.
+func (f *follower) watch() { f.changed, f.stopWatch = followFiles(f.ctx, f.core, f.session) }
+
+// followFiles returns a channel that receives when Peek may return something new of a session, until stop is called.
+func followFiles(ctx context.Context, core *app.Core, s app.Session) (changed <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done, signal := make(chan struct{}), newWakeup()
 	go func() {
 		defer close(done)
-		f.core.Follow(ctx, s, func() {
-			select {
-			case f.changed <- struct{}{}:
-			default:
-			}
-		})
+		core.Follow(ctx, s, signal.set)
 	}()
-	f.stopWatch = func() { cancel(); <-done }
+	return signal, func() { cancel(); <-done }
+}
+
+// wakeup wakes one goroutine that receives from it. It may be set before that receives.
+type wakeup chan struct{}
+
+func newWakeup() wakeup { return make(wakeup, 1) }
+
+func (w wakeup) set() {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
 }
 
 // print prints the new messages. It leaves out the newest answer while that may grow, unless all is set.

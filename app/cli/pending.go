@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -9,17 +8,13 @@ import (
 
 	"rollcall/app"
 	"rollcall/app/answer"
+	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/app/settings"
 )
 
-type pendingCommand struct {
-	*env
-	asJSON bool
-}
-
 func newPending(e *env) *cobra.Command {
-	c := &pendingCommand{env: e}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:        "pending [ID]",
 		SuggestFor: []string{"waiting", "requests", "approvals"},
@@ -30,44 +25,50 @@ the id of a session, or with the only id that begins so, show only what that ask
 
 Each request has a name of 26 letters and digits, which holds only as long as
 nothing of the request changes: answer it with "rollcall answer ID --request NAME".`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError("pending takes at most one session id, or its beginning\n  see: %s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return printAllPending(e, args, asJSON) },
 	}
-	jsonFlag(cmd, &c.asJSON)
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (c *pendingCommand) run(args []string) error {
+// printAllPending prints what the session asks that args name, or what every session asks that waits.
+func printAllPending(e *env, args []string, asJSON bool) error {
 	var list []answer.Pending
 	var at time.Time
 	if len(args) == 1 {
-		s, snap, core, err := c.find(args[0], false)
+		s, snap, core, err := e.find(args[0], false)
 		if err != nil {
 			return err
 		}
-		list, at = []answer.Pending{c.answers(core).Of(c.ctx, s)}, snap.At
+		list, at = []answer.Pending{e.answers(core).Of(e.ctx, s)}, snap.At
 	} else {
-		core, snap, err := c.refreshShown()
+		core, snap, err := e.refreshShown()
 		if err != nil {
 			return err
 		}
-		c.warnFailed(snap)
-		list, at = c.answers(core).All(c.ctx, snap.Sessions()), snap.At
+		e.warnFailed(snap)
+		list, at = e.answers(core).All(e.ctx, snap.Sessions()), snap.At
 	}
-	if err := c.ctx.Err(); err != nil {
+	if err := e.ctx.Err(); err != nil {
 		return err
 	}
-	if c.asJSON {
-		return c.json(pendingAsJSON(list, at))
+	if asJSON {
+		return e.json(pendingAsJSON(list, at))
 	}
 	if len(list) == 0 {
-		c.printf("no session waits for you\n")
+		e.printf("no session waits for you\n")
 	}
 	for i := range list {
 		if i > 0 {
-			c.printf("\n")
+			e.printf("\n")
 		}
-		c.printPending(&list[i])
+		e.printPending(&list[i])
 	}
 	return nil
 }
@@ -146,10 +147,10 @@ type pendingDocument struct {
 }
 
 type pendingJSON struct {
-	Session  sessionJSON   `json:"session"`
-	Requests []requestJSON `json:"requests"`
-	Error    string        `json:"error,omitempty"`
-	Place    string        `json:"place,omitempty"`
+	Session  machine.SessionJSON `json:"session"`
+	Requests []requestJSON       `json:"requests"`
+	Error    string              `json:"error,omitempty"`
+	Place    string              `json:"place,omitempty"`
 }
 
 type requestJSON struct {
@@ -223,12 +224,4 @@ func optionAt(r *answer.Request, question, number int) (string, error) {
 		return "", usageError("question %d has the options 1 to %d, not %d", question+1, len(options), number)
 	}
 	return options[number-1].Label, nil
-}
-
-// where returns the words for a session that is answered elsewhere.
-func where(p *answer.Pending) string {
-	if p.Place == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", p.Place)
 }

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/machine"
 	"rollcall/internal/corpus"
 )
 
@@ -72,7 +73,7 @@ func TestOneHangsOneFails(t *testing.T) {
 		if want.Status == adapters.Stopped || want.Agent == adapters.Codex {
 			continue
 		}
-		i := slices.IndexFunc(d.Sessions, func(s sessionJSON) bool { return s.ID == want.ID })
+		i := slices.IndexFunc(d.Sessions, func(s machine.SessionJSON) bool { return s.ID == want.ID })
 		if i < 0 || d.Sessions[i].Status != want.Status || d.Sessions[i].Stale != nil {
 			t.Errorf("%s %s is not listed as %s", want.Agent, want.ID, want.Status)
 		}

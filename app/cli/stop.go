@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -59,7 +58,7 @@ func (c *stopCommand) stop(id string) error {
 	}
 	plan, err := core.PlanStop(c.ctx, s)
 	if err != nil {
-		return c.wrap(&s, err)
+		return c.sessionError(Failure, &s, err)
 	}
 	c.print(plan)
 	if c.dryRun {
@@ -75,7 +74,7 @@ func (c *stopCommand) stopIdle() error {
 		return err
 	}
 	c.warnFailed(snap)
-	plans := core.PlanStopAllIdle(c.ctx, snap, func(s *app.Session, err error) { c.warn(c.wrap(s, err).Error()) })
+	plans := core.PlanStopAllIdle(c.ctx, snap, func(s *app.Session, err error) { c.warn(c.sessionError(Failure, s, err).Error()) })
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
@@ -105,7 +104,7 @@ func (c *stopCommand) stopAll(core *app.Core, plans []*app.StopPlan) error {
 			c.printf("%s\n", present.Line(plan.Session.ID))
 			err = c.carryOut(core, now)
 		} else {
-			err = c.wrap(&plan.Session, err)
+			err = c.sessionError(Failure, &plan.Session, err)
 		}
 		if c.ctx.Err() != nil {
 			return c.ctx.Err()
@@ -131,7 +130,7 @@ func (c *stopCommand) carryOut(core *app.Core, plan *app.StopPlan) error {
 		_ = c.flush()
 	})
 	if err != nil {
-		return c.wrap(&plan.Session, err)
+		return c.sessionError(Failure, &plan.Session, err)
 	}
 	for _, p := range r.Rest {
 		c.printf("  ended what it left: %d %s\n", p.PID, present.Line(p.Comm))
@@ -141,35 +140,15 @@ func (c *stopCommand) carryOut(core *app.Core, plan *app.StopPlan) error {
 		how = present.Line(plan.Through) + " stopped it"
 	}
 	c.printf("%s after %s\n", how, r.Took.Round(10*time.Millisecond))
-	c.markReported(plan.Session.Launch)
+	if launched := plan.Session.Launch; launched != nil && c.deps.Launches != nil {
+		l, err := c.launches()
+		if err != nil {
+			c.warn(err.Error())
+			return nil
+		}
+		c.markReported(l, launched.ID)
+	}
 	return nil
-}
-
-// markReported records that the user has seen the end of a launch, so that the tray's next start does not notify of
-// it.
-func (c *stopCommand) markReported(l *app.Launch) {
-	if l == nil || c.deps.Launches == nil {
-		return
-	}
-	launches, err := c.launches()
-	if err == nil {
-		err = launches.MarkReported(c.ctx, l.ID)
-	}
-	if err != nil {
-		c.warn(err.Error())
-	}
-}
-
-// wrap adds the session's id and the exit code to the error of a stop.
-func (c *stopCommand) wrap(s *app.Session, err error) error {
-	if c.ctx.Err() != nil {
-		return c.ctx.Err()
-	}
-	code := Failure
-	if errors.Is(err, app.ErrNoSession) {
-		code = NoSession
-	}
-	return &exitError{code, fmt.Errorf("%s: %w", s.ID, err)}
 }
 
 // print shows what a stop will do.

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/proc"
 )
@@ -25,19 +26,6 @@ const (
 	streamRoll      = "roll"      // every adapter has answered or failed: the rows so far are the whole roll
 	streamHeartbeat = "heartbeat" // nothing happened; the writer lives
 )
-
-// helloJSON is what the first line of a stream says of its writer.
-type helloJSON struct {
-	Version   string `json:"version"`
-	Host      string `json:"host,omitempty"`
-	Heartbeat int    `json:"heartbeat"` // seconds
-}
-
-// removedJSON names a row that is gone.
-type removedJSON struct {
-	Agent adapters.Name `json:"agent"`
-	ID    string        `json:"id"`
-}
 
 // streamOptions are the flags of watch that make a stream for another Rollcall.
 type streamOptions struct {
@@ -75,18 +63,11 @@ func (o *streamOptions) check(asJSON bool) (err error) {
 func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app.Events, emit func(eventJSON)) {
 	host, _ := os.Hostname()
 	hello := streamLine(streamHello)
-	hello.Hello = &helloJSON{Version: c.deps.Version.Version, Host: host, Heartbeat: int(c.stream.heartbeat / time.Second)}
+	hello.Hello = &machine.HelloJSON{Version: c.deps.Version.Version, Host: host, Heartbeat: int(c.stream.heartbeat / time.Second)}
 	emit(hello)
-	changed := make(chan struct{}, 1)
-	wake := func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	}
-	stop := core.Subscribe(func(*app.Snapshot) { wake() })
-	defer stop()
-	wake()
+	changed := newWakeup()
+	changed.set()
+	defer core.Subscribe(func(*app.Snapshot) { changed.set() })()
 	beat := time.NewTicker(c.stream.heartbeat)
 	defer beat.Stop()
 	s := newStreamState()
@@ -118,10 +99,8 @@ func streamLine(event string) eventJSON {
 // streamEvent returns the line of an event. Unlike that of a plain watch it has the whole session as it was before.
 func streamEvent(e *app.Event) eventJSON {
 	s := streamedSession(&e.Session)
-	j := eventJSON{Schema: schema, Event: string(e.Kind), At: timestamp(e.At), Session: &s, Process: processKey(e.Process)}
-	if e.Kind == app.Changed {
-		j.Before = string(e.Before.Status)
-	}
+	j := eventAsJSON(e)
+	j.Session, j.Process = &s, processKey(e.Process)
 	if e.Before.ID != "" {
 		was := streamedSession(&e.Before)
 		j.Was = &was
@@ -138,7 +117,7 @@ func processKey(p proc.Identity) string {
 }
 
 // streamedSession returns a session with its long texts cut, so that a line stays short.
-func streamedSession(s *app.Session) sessionJSON {
+func streamedSession(s *app.Session) machine.SessionJSON {
 	j := sessionAsJSON(s)
 	for _, text := range []*string{&j.FirstPrompt, &j.LastPrompt, &j.Title, &j.Evidence, &j.CWD, &j.Branch, &j.Model} {
 		*text = present.Head(*text)
@@ -149,13 +128,13 @@ func streamedSession(s *app.Session) sessionJSON {
 // streamState is what a stream has said so far.
 type streamState struct {
 	list     []app.Session // of the last snapshot
-	sessions map[removedJSON][]byte
-	adapters map[adapters.Name]adapterJSON
+	sessions map[machine.RemovedJSON][]byte
+	adapters map[adapters.Name]machine.AdapterJSON
 	rolled   bool
 }
 
 func newStreamState() *streamState {
-	return &streamState{sessions: map[removedJSON][]byte{}, adapters: map[adapters.Name]adapterJSON{}}
+	return &streamState{sessions: map[machine.RemovedJSON][]byte{}, adapters: map[adapters.Name]machine.AdapterJSON{}}
 }
 
 // changes returns the lines for what differs from what was said.
@@ -179,10 +158,10 @@ func sameList(a, b []app.Session) bool {
 }
 
 func (s *streamState) sessionLines(list []app.Session) (out []eventJSON) {
-	listed := make(map[removedJSON]bool, len(list))
+	listed := make(map[machine.RemovedJSON]bool, len(list))
 	for i := range list {
 		x := streamedSession(&list[i])
-		key := removedJSON{x.Agent, x.ID}
+		key := machine.RemovedJSON{Agent: x.Agent, ID: x.ID}
 		listed[key] = true
 		text, err := json.Marshal(x)
 		if err == nil && bytes.Equal(text, s.sessions[key]) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"runtime/debug"
@@ -14,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/machine"
 	"rollcall/app/present"
 	"rollcall/app/usage"
 )
@@ -97,21 +97,21 @@ func (c *usageCommand) run() error {
 		return err
 	}
 	if c.warnFailed(snap) && c.strict {
-		return cmp.Or(c.flush(), error(&exitError{code: Incomplete}))
+		return c.incomplete()
 	}
 	return nil
 }
 
 // usageJSON is the JSON document of usage.
 type usageJSON struct {
-	Schema   int            `json:"schema"`
-	At       string         `json:"at"`
-	By       usage.By       `json:"by"`
-	Since    string         `json:"since,omitempty"`
-	Rows     []usageRowJSON `json:"rows"`
-	Total    usageRowJSON   `json:"total"`
-	Untimed  int            `json:"untimed_sessions,omitempty"`
-	Adapters []adapterJSON  `json:"adapters"`
+	Schema   int                   `json:"schema"`
+	At       string                `json:"at"`
+	By       usage.By              `json:"by"`
+	Since    string                `json:"since,omitempty"`
+	Rows     []usageRowJSON        `json:"rows"`
+	Total    usageRowJSON          `json:"total"`
+	Untimed  int                   `json:"untimed_sessions,omitempty"`
+	Adapters []machine.AdapterJSON `json:"adapters"`
 }
 
 type usageRowJSON struct {
@@ -165,11 +165,7 @@ func (c *usageCommand) printCSV(t *usage.Table) error {
 // printUsage prints a table for people, with the total below.
 func (c *usageCommand) printUsage(t *usage.Table) {
 	if len(t.Rows) == 0 {
-		text := "no sessions"
-		if c.since != "all" {
-			text += " in the last " + c.since
-		}
-		c.warn(text)
+		c.warn("no sessions" + ifelse(c.since == "all", "", " in the last "+c.since))
 		return
 	}
 	lines := [][]string{{strings.ToUpper(string(t.By)), "SESSIONS", "TURNS", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "REASONING", "COST"}}
@@ -213,7 +209,7 @@ func (c *usageCommand) cells(by usage.By, r *usage.Row) []string {
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
 
-// explain says what the table leaves out.
+// explain prints what the table leaves out.
 func (c *usageCommand) explain(t *usage.Table) {
 	if n := t.Total.Unknown; n > 0 {
 		c.warn(plural(n, "session") + " without recorded tokens")

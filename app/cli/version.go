@@ -38,7 +38,7 @@ the newest one:
   [updates]
   feed = "https://…"
 
-Rollcall asks for updates only here, and tells the feed nothing about this machine.`,
+Rollcall asks for updates only here, and sends the feed nothing about this machine.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := versionAsJSON(e.deps.Version)

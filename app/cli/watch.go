@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,19 +23,19 @@ import (
 
 // eventJSON is the JSON document of an event.
 type eventJSON struct {
-	Schema  int          `json:"schema"`
-	Event   string       `json:"event"` // started, status, ended, fuse.set, fuse.changed, fuse.fired, fuse.cancelled; with --snapshot also those of stream.go
-	At      string       `json:"at"`
-	Session *sessionJSON `json:"session,omitempty"`
-	Before  string       `json:"before,omitempty"` // the status before; with the event "status"
-	Fuse    *fuseJSON    `json:"fuse,omitempty"`
+	Schema  int                  `json:"schema"`
+	Event   string               `json:"event"` // started, status, ended, fuse.set, fuse.changed, fuse.fired, fuse.cancelled; with --snapshot also those of stream.go
+	At      string               `json:"at"`
+	Session *machine.SessionJSON `json:"session,omitempty"`
+	Before  string               `json:"before,omitempty"` // the status before; with the event "status"
+	Fuse    *fuseJSON            `json:"fuse,omitempty"`
 
 	// With --snapshot only.
-	Was     *sessionJSON `json:"was,omitempty"`
-	Process string       `json:"process,omitempty"`
-	Removed *removedJSON `json:"removed,omitempty"`
-	Adapter *adapterJSON `json:"adapter,omitempty"`
-	Hello   *helloJSON   `json:"hello,omitempty"`
+	Was     *machine.SessionJSON `json:"was,omitempty"`
+	Process string               `json:"process,omitempty"`
+	Removed *machine.RemovedJSON `json:"removed,omitempty"`
+	Adapter *machine.AdapterJSON `json:"adapter,omitempty"`
+	Hello   *machine.HelloJSON   `json:"hello,omitempty"`
 }
 
 type watchCommand struct {
@@ -77,7 +76,7 @@ func (c *watchCommand) run() error {
 		return err
 	}
 	defer closeWatcher()
-	c.leaveOut(core, nil)
+	c.leaveOut(core, c.settings)
 	events := core.Events()
 	defer events.Close()
 	ctx, cancel := context.WithCancel(c.ctx)
@@ -93,12 +92,10 @@ func (c *watchCommand) run() error {
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
-	live, keeperSettings, machineSettings := c.liveSettings()
-	if live != nil {
-		running.Go(func() { live.Watch(ctx) })
-		changed := live.Changes()
-		running.Go(func() { c.followLeftOut(ctx, core, live, changed) })
-	}
+	set, changes, watch := c.liveSettings()
+	leftOut, keeperSettings, machineSettings := changes(), changes(), changes()
+	running.Go(func() { watch(ctx) })
+	running.Go(func() { c.followLeftOut(ctx, core, set, leftOut) })
 	context.AfterFunc(readerGone(ctx, c.streams.Out), cancel) // the next line may come late
 	running.Go(func() { c.watchFuses(ctx, emit) })
 	running.Go(func() { c.attendKeeper(ctx, keeperSettings) })
@@ -113,31 +110,26 @@ func (c *watchCommand) run() error {
 		return c.ctx.Err()
 	}
 	running.Go(func() { c.machines().Run(ctx, 0, core) })
-	running.Go(func() { c.followMachines(ctx, live, machineSettings) })
+	running.Go(func() { c.followMachines(ctx, set, machineSettings) })
 	c.printEvents(ctx, events, emit)
 	return c.ctx.Err()
 }
 
-// leaveOut leaves out what the settings leave out, unless one agent is asked for. live may be nil.
-func (c *watchCommand) leaveOut(core *app.Core, live *settings.Live) {
-	switch {
-	case c.agent != "":
-	case live == nil:
-		core.LeaveOut(c.settings().LeftOutAgents)
-	default:
-		set, _ := live.Get() // it logs mistakes
-		core.LeaveOut(set.LeftOutAgents)
+// leaveOut leaves out what the settings leave out, unless one agent is asked for.
+func (c *watchCommand) leaveOut(core *app.Core, set func() settings.Settings) {
+	if c.agent == "" {
+		core.LeaveOut(set().LeftOutAgents)
 	}
 }
 
 // followLeftOut leaves out what the settings leave out as they change, until ctx is done.
-func (c *watchCommand) followLeftOut(ctx context.Context, core *app.Core, live *settings.Live, changed <-chan struct{}) {
+func (c *watchCommand) followLeftOut(ctx context.Context, core *app.Core, set func() settings.Settings, changed <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
-			c.leaveOut(core, live)
+			c.leaveOut(core, set)
 			core.Refresh(ctx) // there may be other homes
 		}
 	}
@@ -153,30 +145,35 @@ func (c *watchCommand) printEvents(ctx context.Context, events *app.Events, emit
 		if c.agent != "" && string(e.Session.Agent) != c.agent { // another machine's
 			continue
 		}
-		s := sessionAsJSON(&e.Session)
-		line := eventJSON{Schema: schema, Event: string(e.Kind), At: timestamp(e.At), Session: &s}
-		if e.Kind == app.Changed {
-			line.Before = string(e.Before.Status)
-		}
-		emit(line, eventLine(&e, c.streams.Width))
+		emit(eventAsJSON(&e), eventLine(&e, c.streams.Width))
 	}
 }
 
-// liveSettings returns the settings for a process that follows their changes, and a channel for the keeper and one for the machines that receive
-// when they have changed; nil: there are no settings to follow.
-func (c *watchCommand) liveSettings() (live *settings.Live, keeper, machines <-chan struct{}) {
-	if c.deps.Live == nil {
-		return nil, nil, nil
+func eventAsJSON(e *app.Event) eventJSON {
+	s := sessionAsJSON(&e.Session)
+	j := eventJSON{Schema: schema, Event: string(e.Kind), At: timestamp(e.At), Session: &s}
+	if e.Kind == app.Changed {
+		j.Before = string(e.Before.Status)
 	}
-	live, err := c.deps.Live()
-	if err != nil {
-		return nil, nil, nil // the settings were read before, which reports it
+	return j
+}
+
+// liveSettings returns the settings as they are at each call, what makes channels that receive when they have changed, and what follows
+// them until its context is done. Where they can't be followed they are those that were read first.
+func (c *watchCommand) liveSettings() (set func() settings.Settings, changes func() <-chan struct{}, watch func(context.Context)) {
+	if c.deps.Live != nil {
+		if live, err := c.deps.Live(); err == nil { // the settings were read before, which reports an error
+			return func() settings.Settings {
+				now, _ := live.Get() // it logs mistakes
+				return now
+			}, live.Changes, live.Watch
+		}
 	}
-	return live, live.Changes(), live.Changes()
+	return c.settings, func() <-chan struct{} { return nil }, func(context.Context) {}
 }
 
 // followMachines keeps the machines as the settings and machine add have them, until ctx is done.
-func (c *watchCommand) followMachines(ctx context.Context, live *settings.Live, changed <-chan struct{}) {
+func (c *watchCommand) followMachines(ctx context.Context, set func() settings.Settings, changed <-chan struct{}) {
 	if c.deps.Machines == nil {
 		return
 	}
@@ -185,14 +182,8 @@ func (c *watchCommand) followMachines(ctx context.Context, live *settings.Live, 
 	if err != nil {
 		said = err.Error() // openMachines has reported it
 	}
-	set := func() []settings.Machine {
-		if live == nil {
-			return c.settings().Machines
-		}
-		now, _ := live.Get() // it logs mistakes
-		return now.Machines
-	}
-	_ = c.machines().Follow(ctx, machine.Sources{Settings: set, Changed: changed, Kept: kept, Report: func(err error) {
+	list := func() []settings.Machine { return set().Machines }
+	_ = c.machines().Follow(ctx, machine.Sources{Settings: list, Changed: changed, Kept: kept, Report: func(err error) {
 		if err != nil && err.Error() != said {
 			c.warn(err.Error())
 		}
@@ -327,17 +318,15 @@ func fuseEvents(before, after []fuse.Fuse) []eventJSON {
 		j := fuseAsJSON(x)
 		out = append(out, eventJSON{Schema: schema, Event: "fuse." + what, At: timestamp(time.Now()), Fuse: &j})
 	}
-	find := func(list []fuse.Fuse, path string) *fuse.Fuse {
-		i := slices.IndexFunc(list, func(x fuse.Fuse) bool { return x.Path == path })
-		if i < 0 {
-			return nil
-		}
-		return &list[i]
+	was, is := map[string]*fuse.Fuse{}, map[string]bool{}
+	for i := range before {
+		was[before[i].Path] = &before[i]
 	}
 	for i := range after {
-		x, was := &after[i], find(before, after[i].Path)
-		switch {
-		case was == nil && x.Fired(), was != nil && !was.Fired() && x.Fired():
+		x := &after[i]
+		is[x.Path] = true
+		switch was := was[x.Path]; {
+		case x.Fired() && (was == nil || !was.Fired()):
 			add("fired", x)
 		case was == nil || !was.SetAt.Equal(x.SetAt):
 			add("set", x)
@@ -346,7 +335,7 @@ func fuseEvents(before, after []fuse.Fuse) []eventJSON {
 		}
 	}
 	for i := range before {
-		if x := &before[i]; !x.Fired() && find(after, x.Path) == nil {
+		if x := &before[i]; !x.Fired() && !is[x.Path] {
 			add("cancelled", x)
 		}
 	}

@@ -14,7 +14,7 @@ func newWindow(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "window",
 		Short: "Open the window",
-		Args:  noArgs,
+		Args:  oneOf("launch", "queue"),
 		RunE: func(*cobra.Command, []string) error {
 			if e.deps.Window == nil {
 				return usageError("this build has no window")

@@ -44,13 +44,7 @@ it, while it is locked, or if its folder is not where its launch made it.`,
 
 // check returns an error unless worktrees are named in exactly one way.
 func (c *cleanCommand) check(names []string) error {
-	ways := 0
-	for _, given := range []bool{len(names) > 0, c.group != "", c.all} {
-		if given {
-			ways++
-		}
-	}
-	if ways != 1 {
+	if count(len(names) > 0, c.group != "", c.all) != 1 {
 		return usageError("worktree clean takes names of worktrees, or --group, or --all\n  see: rollcall worktree list")
 	}
 	return nil
@@ -137,10 +131,7 @@ func (c *cleanCommand) print(p *worktree.Plan, agreed worktree.Consent) {
 		}
 		return
 	}
-	what := "its folder"
-	if p.Gone {
-		what = "git's record of it (its folder is gone already)"
-	}
+	what := ifelse(p.Gone, "git's record of it (its folder is gone already)", "its folder")
 	if p.OwnCommit != "" {
 		what += " and the branch " + present.Line(p.Own)
 	}

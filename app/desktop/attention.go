@@ -39,20 +39,14 @@ type attention struct {
 	rules notify.Rules
 	away  settings.Notifications
 	hook  settings.Webhook
-	ended func() // ends the desktop of finder
 
 	slots chan struct{} // one for each callAway that runs
 }
 
-// newAttention returns what the tray needs. The caller closes it.
+// newAttention returns what the tray needs.
 func (p *parts) newAttention() *attention {
-	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1), ended: func() {},
-		slots: make(chan struct{}, awayAtOnce)}
-	windows := focus.Here()
-	if windows != nil {
-		a.ended = windows.Close
-	}
-	a.finder = focus.New(proc.Open(), windows)
+	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1),
+		slots: make(chan struct{}, awayAtOnce), finder: focus.New(proc.Open(), focus.Here())}
 	if p.deps.Quiet != nil {
 		var err error
 		if a.quiet, err = p.deps.Quiet(); err != nil {
@@ -63,8 +57,6 @@ func (p *parts) newAttention() *attention {
 	a.readQuiet()
 	return a
 }
-
-func (a *attention) close() { a.ended() }
 
 // follow keeps settings and do not disturb current until ctx is done. changes receives when the settings have changed.
 func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {

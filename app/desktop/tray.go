@@ -66,7 +66,6 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	defer ends.Close()
 	ended := p.endedMeanwhile()
 	attention := p.newAttention()
-	defer attention.close()
 	board, stopBoard := p.startBoard(ctx, attention.poke, &running)
 	defer stopBoard()
 	notifier := tellOfWindows(notify.New(p.answering(p.notifications(ctx, attention, u), board)))

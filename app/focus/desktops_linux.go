@@ -1,31 +1,24 @@
 package focus
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
 	"os"
 	"slices"
-	"strings"
+
+	"rollcall/proc/localsocket"
 )
 
 // Here returns the desktop of the environment, or nil if its windows cannot be known.
 func Here() Desktop {
-	list := []Desktop{fromSway(), fromHyprland(), fromX11()}
-	for _, d := range list {
-		if d != nil {
-			return d
-		}
-	}
-	return nil
+	return cmp.Or(fromSway(), fromHyprland(), fromX11())
 }
 
-// Desktops returns the desktops of the environment on which windows can be raised, the one that knows most first. The caller
-// closes them.
-func Desktops() (list []Desktop) {
-	for _, d := range []Desktop{fromSway(), fromHyprland(), fromKWin(), fromX11()} {
-		if d != nil {
-			list = append(list, d)
-		}
-	}
-	return list
+// Desktops returns the desktops of the environment on which windows can be raised, the one that knows most first.
+func Desktops() []Desktop {
+	return slices.DeleteFunc([]Desktop{fromSway(), fromHyprland(), fromKWin(), fromX11()}, func(d Desktop) bool { return d == nil })
 }
 
 func fromX11() Desktop {
@@ -49,7 +42,30 @@ func fromHyprland() Desktop {
 	return nil
 }
 
-// isKDEWayland reports whether the desktop is KDE Plasma on Wayland, by the environment.
-func isKDEWayland() bool {
-	return os.Getenv("WAYLAND_DISPLAY") != "" && slices.Contains(strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":"), "KDE")
+// dial connects to a socket of this user. The connection ends with ctx, and answerLimit after dial at the latest.
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	if err := localsocket.Check(path); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	end, _ := ctx.Deadline()
+	if err := conn.SetDeadline(end); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// checkRaised returns an error unless a desktop reports that a window has the focus.
+func checkRaised(ctx context.Context, d Desktop, w Window) error {
+	now, ok, err := d.Active(ctx)
+	if err == nil && (!ok || now != w) {
+		err = fmt.Errorf("%s did not give the window the focus", d.Name())
+	}
+	return err
 }

@@ -36,9 +36,6 @@ const (
 // Name implements Desktop.
 func (user32) Name() string { return "Windows" }
 
-// Close implements Desktop.
-func (user32) Close() {}
-
 // enumeration holds the windows that the callback of EnumWindows has seen. The callback is made once: Windows never frees one.
 var enumeration struct {
 	mu   sync.Mutex

@@ -42,12 +42,11 @@ func (r *request) editorOf(p *Place) (e editor, ok bool) {
 			continue
 		}
 		if found, is := editorIn(filepath.Dir(exe), exe); is {
-			found.nearest = i + 1
+			found.process, found.nearest = id, i+1 // the outermost one has the windows
 			if ok {
 				found.nearest = e.nearest
 			}
 			e, ok = found, true
-			e.process = id // the outermost one has the windows
 		}
 	}
 	return e, ok
@@ -98,7 +97,7 @@ func (r *request) showEditor(p *Place, at int) bool {
 	if !ok || at >= 0 && at < e.nearest {
 		return false
 	}
-	folder := openFolder(e.storage(r.getenv), r.folder)
+	folder := openFolder(e.storage(), r.folder)
 	if folder == "" {
 		return false
 	}
@@ -107,25 +106,17 @@ func (r *request) showEditor(p *Place, at int) bool {
 		if now, err := r.table.Find(e.process.PID); err != nil || now.Identity != e.process {
 			return errors.New("the editor has ended")
 		}
-		_, err := r.run(ctx, nil, e.command, folder)
+		_, err := run(ctx, nil, e.command, folder)
 		return err
 	})
 	return true
 }
 
-// storage returns the file in which an editor keeps which folders its windows have open.
-func (e *editor) storage(getenv func(string) string) string {
-	base := getenv("XDG_CONFIG_HOME")
-	home, _ := os.UserHomeDir()
-	switch runtime.GOOS {
-	case "darwin":
-		base = filepath.Join(home, "Library", "Application Support")
-	case "windows":
-		base = getenv("APPDATA")
-	default:
-		if base == "" {
-			base = filepath.Join(home, ".config")
-		}
+// storage returns the file in which an editor keeps which folders its windows have open; empty: the folder of settings is not known.
+func (e *editor) storage() string {
+	base, err := os.UserConfigDir()
+	if err != nil {
+		return ""
 	}
 	return filepath.Join(base, e.data, "User", "globalStorage", "storage.json")
 }

@@ -7,7 +7,6 @@ package focus
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -78,7 +77,6 @@ type Desktop interface {
 	Windows(ctx context.Context) ([]Window, error)
 	// Raise gives a window the focus. It returns nil only if the desktop reports that the window has it.
 	Raise(ctx context.Context, w Window) error
-	Close()
 }
 
 // Window is a window of a process of this machine.
@@ -94,8 +92,6 @@ const maxAncestors = 64
 type Finder struct {
 	table   Table
 	desktop Desktop // reports which window has the focus; nil: that is not known here
-	getenv  func(string) string
-	look    func(string) (string, error) // finds programs; nil: exec.LookPath
 
 	mu     sync.Mutex
 	places map[proc.Identity]Place
@@ -103,11 +99,11 @@ type Finder struct {
 
 // New returns a Finder. desktop may be nil.
 func New(table Table, desktop Desktop) *Finder {
-	return &Finder{table: table, desktop: desktop, getenv: os.Getenv, places: map[proc.Identity]Place{}}
+	return &Finder{table: table, desktop: desktop, places: map[proc.Identity]Place{}}
 }
 
 // Remember keeps the places of these processes, which must be all of interest: it forgets those of others, except that
-// of each process that has just left the list, of whose end the user may have to be told.
+// of each process that has just left the list, about whose end the user may have to be notified.
 func (f *Finder) Remember(ids []proc.Identity) {
 	now := map[proc.Identity]bool{}
 	for _, id := range ids {
@@ -205,21 +201,8 @@ const maxNested = 4
 
 // shows reports whether the active window shows a place.
 func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int) State {
-	if server, ok := f.tmuxServer(p); ok && nested < maxNested {
-		clients, err := f.clientsOf(ctx, p, server)
-		if err != nil {
-			return Unknown
-		}
-		state := Elsewhere
-		for _, pid := range clients {
-			x, err := f.table.Find(pid)
-			if err != nil {
-				continue
-			}
-			client := f.find(x)
-			state = max(state, f.shows(ctx, &client, active, nested+1))
-		}
-		return state
+	if server, kind := f.multiplexer(p); kind == "tmux" && nested < maxNested {
+		return f.showsPane(ctx, p, server, active, nested)
 	}
 	owner, err := f.table.Find(active.PID)
 	switch {
@@ -231,59 +214,61 @@ func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int)
 	return f.ofSeveral(ctx, p, active)
 }
 
-// tmuxServer returns the identity of the tmux server in which a place is.
-func (f *Finder) tmuxServer(p *Place) (proc.Identity, bool) {
-	if p.Tmux == "" || p.TmuxServer == 0 {
-		return proc.Identity{}, false
+// showsPane reports whether the active window shows the pane of a place: that of a client whose active pane it is.
+func (f *Finder) showsPane(ctx context.Context, p *Place, server proc.Identity, active Window, nested int) State {
+	if !p.isShownBy(server) { // it left its pane
+		return Elsewhere
 	}
-	for _, id := range p.Ancestors {
-		if id.PID == p.TmuxServer {
-			return id, true
-		}
-	}
-	return proc.Identity{}, false
-}
-
-// ofSeveral reports whether the active window is the one of a place, if its terminal has several windows or tabs. Tabs
-// of one window cannot be told apart.
-func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
-	listed, err := f.desktop.Windows(ctx)
+	pane, err := f.paneOf(ctx, p, server)
 	if err != nil {
 		return Unknown
 	}
-	windows := windowsOf(listed, active.PID)
-	if len(windows) > 1 {
-		known := false
-		for _, w := range windows {
-			known = known || w.ID == p.Window
+	clients, err := f.tmuxClients(ctx, p)
+	if err != nil {
+		return Unknown
+	}
+	state := Elsewhere
+	for _, c := range clients {
+		if pane != nil && c.pane == pane.id {
+			client := f.find(c.process)
+			state = max(state, f.shows(ctx, &client, active, nested+1))
 		}
+	}
+	return state
+}
+
+// ofSeveral reports whether the active window is the one of a place, if its terminal has several windows or tabs. Tabs
+// of one window cannot be distinguished.
+func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
+	windows, err := f.desktop.Windows(ctx)
+	if err != nil {
+		return Unknown
+	}
+	windows = slices.DeleteFunc(windows, func(w Window) bool { return w.PID != active.PID })
+	if len(windows) > 1 {
 		switch {
-		case !known:
+		case !slices.ContainsFunc(windows, func(w Window) bool { return w.ID == p.Window }):
 			return Unknown
 		case p.Window != active.ID:
 			return Elsewhere
 		}
 	}
-	all, err := f.table.List(ctx)
-	if err != nil {
+	if tabs, err := f.hasTabs(ctx, p, active.PID, p.Window, len(windows) > 1); tabs || err != nil {
 		return Unknown
-	}
-	for _, x := range all {
-		if x.PPID == active.PID && !p.has(x.Identity) && f.isTab(x, p.Window, len(windows) > 1) {
-			return Unknown
-		}
 	}
 	return Focused
 }
 
-// windowsOf returns the windows of a process.
-func windowsOf(list []Window, pid int) (of []Window) {
-	for _, w := range list {
-		if w.PID == pid {
-			of = append(of, w)
-		}
+// hasTabs reports whether the window of a place may show something else: its terminal has another child that leads a session.
+// window is the X11 window of the place, 0 if it is not known; several reports that the terminal has more than one.
+func (f *Finder) hasTabs(ctx context.Context, p *Place, terminal int, window uint64, several bool) (bool, error) {
+	all, err := f.table.List(ctx)
+	if err != nil {
+		return false, err
 	}
-	return of
+	return slices.ContainsFunc(all, func(x proc.Process) bool {
+		return x.PPID == terminal && !p.has(x.Identity) && f.isTab(x, window, several)
+	}), nil
 }
 
 // isTab reports whether a child of a terminal may be what another tab of the same window shows.

@@ -42,9 +42,7 @@ func newScreen(t *testing.T) *screen {
 	t.Helper()
 	need(t, "xterm", "tmux", "xdotool")
 	s := &screen{Desktop: desktoptest.For(t, desktoptest.Options{}), t: t, table: proc.Open(), dir: t.TempDir()}
-	x := focus.OnX11(s.Display())
-	t.Cleanup(x.Close)
-	s.finder = focus.New(s.table, x)
+	s.finder = focus.New(s.table, focus.OnX11(s.Display()))
 	return s
 }
 
@@ -137,6 +135,7 @@ func (s *screen) wants(what string, want map[proc.Identity]focus.State) {
 }
 
 func TestTwoTerminals(t *testing.T) {
+	t.Parallel()
 	s := newScreen(t)
 	one := s.run("xterm", "-e", "sh", "-c", s.agent("one"))
 	two := s.run("xterm", "-e", "sh", "-c", s.agent("two"))
@@ -160,6 +159,7 @@ func TestTwoTerminals(t *testing.T) {
 
 // TestBackground: an agent in the background is not shown by the terminal from which it was started.
 func TestBackground(t *testing.T) {
+	t.Parallel()
 	s := newScreen(t)
 	one := s.run("xterm", "-e", "sh", "-c", "setsid sh -c 'echo $$ >"+s.file("back")+"; exec sleep 1000' & "+s.agent("one"))
 	a, b := s.identity("one"), s.identity("back")
@@ -169,6 +169,7 @@ func TestBackground(t *testing.T) {
 
 // TestStaleTmux: a variable that was inherited from another terminal does not count.
 func TestStaleTmux(t *testing.T) {
+	t.Parallel()
 	s := newScreen(t)
 	one := s.run("env", "TMUX=/nowhere,1,0", "xterm", "-e", "env", "TMUX=/nowhere,1,0", "sh", "-c", s.agent("one"))
 	a := s.identity("one")
@@ -177,6 +178,7 @@ func TestStaleTmux(t *testing.T) {
 }
 
 func TestTmux(t *testing.T) {
+	t.Parallel()
 	s := newScreen(t)
 	socket := s.file("tmux.sock")
 	tmux := func(args ...string) string {
@@ -218,7 +220,6 @@ func TestTmux(t *testing.T) {
 // TestNoServer: without an X server nothing is known, and it is tried again.
 func TestNoServer(t *testing.T) {
 	x := focus.OnX11(":987")
-	t.Cleanup(x.Close)
 	p, err := proc.Open().Find(os.Getpid())
 	if err != nil {
 		t.Fatal(err)

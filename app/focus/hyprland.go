@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,9 +30,6 @@ func hyprlandSocket(runtime, instance string) string {
 // Name implements Desktop.
 func (h *hyprland) Name() string { return "Hyprland" }
 
-// Close implements Desktop. No connection is kept.
-func (h *hyprland) Close() {}
-
 // hyprlandClient is a window, as "j/clients" and "j/activewindow" list it.
 type hyprlandClient struct {
 	Address string `json:"address"` // "0x55d1c0a3b2e0"
@@ -53,7 +51,7 @@ func (h *hyprland) ask(ctx context.Context, request string) ([]byte, error) {
 	if _, err := conn.Write([]byte(request)); err != nil {
 		return nil, err
 	}
-	return readUpTo(conn, maxAnswer)
+	return io.ReadAll(io.LimitReader(conn, maxAnswer))
 }
 
 // Active implements Desktop.
@@ -97,9 +95,5 @@ func (h *hyprland) Raise(ctx context.Context, w Window) error {
 	if strings.TrimSpace(string(answer)) != "ok" {
 		return fmt.Errorf("%s refused to give the window the focus", h.Name())
 	}
-	now, ok, err := h.Active(ctx)
-	if err == nil && (!ok || now != w) {
-		err = fmt.Errorf("%s did not give the window the focus", h.Name())
-	}
-	return err
+	return checkRaised(ctx, h, w)
 }

@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,8 +27,9 @@ type kwin struct {
 	known map[uint64]string // KWin's own ids of windows
 }
 
+// fromKWin returns the desktop of KDE Plasma on Wayland; nil: the environment is that of another one.
 func fromKWin() Desktop {
-	if isKDEWayland() {
+	if os.Getenv("WAYLAND_DISPLAY") != "" && slices.Contains(strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":"), "KDE") {
 		return OnKWin("")
 	}
 	return nil
@@ -38,9 +40,6 @@ func OnKWin(address string) Desktop { return &kwin{address: address, known: map[
 
 // Name implements Desktop.
 func (k *kwin) Name() string { return "KWin" }
-
-// Close implements Desktop. No connection is kept.
-func (k *kwin) Close() {}
 
 const (
 	kwinName      = "org.kde.KWin"

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"rollcall/proc"
@@ -117,7 +120,7 @@ func (r *request) show(ctx context.Context, p *Place, nested int) {
 }
 
 // multiplexer returns the terminal multiplexer that is the nearest ancestor of a place.
-func (r *request) multiplexer(p *Place) (proc.Identity, string) {
+func (f *Finder) multiplexer(p *Place) (proc.Identity, string) {
 	for _, id := range p.Ancestors {
 		switch {
 		case p.Tmux != "" && id.PID == p.TmuxServer:
@@ -217,7 +220,14 @@ func (r *request) showWindow(ctx context.Context, p *Place) {
 		}
 		return w.desktop.Raise(ctx, w.Window)
 	})
-	if !tab && (ambiguous || r.hasTabs(ctx, p, terminal, w, len(windows) > 1)) {
+	if !tab && !ambiguous {
+		window := uint64(0)
+		if w.desktop.Name() == x11Name {
+			window = p.Window
+		}
+		ambiguous, _ = r.hasTabs(ctx, p, terminal.PID, window, len(windows) > 1)
+	}
+	if !tab && ambiguous {
 		r.plan.Note = "its window may have several tabs, and which of them shows it can't be chosen from here"
 	}
 }
@@ -238,17 +248,43 @@ func chooseWindow(p *Place, windows []windowOn) (windowOn, bool) {
 // x11Name is the name of the desktop whose windows WINDOWID names.
 const x11Name = "X11"
 
-// hasTabs reports whether a window may show something else than a place: its terminal has another child that leads a session.
-func (r *request) hasTabs(ctx context.Context, p *Place, terminal proc.Process, w windowOn, several bool) bool {
-	all, err := r.table.List(ctx)
-	if err != nil {
-		return false
+const (
+	noteBackground = "it runs in the background: no terminal shows it"
+	noteGNOME      = "GNOME on Wayland lets no program raise another one's window"
+)
+
+// whyNoWindow returns why no window of a place is known.
+func (r *request) whyNoWindow(p *Place) string {
+	terminal, err := r.table.Terminal(p.Process)
+	known := err == nil
+	from, _, _ := strings.Cut(p.vars["SSH_CONNECTION"], " ")
+	switch {
+	case known && terminal == "":
+		return noteBackground
+	case strings.HasPrefix(terminal, "/dev/tty") && runtime.GOOS == "linux":
+		number := strings.TrimPrefix(terminal, "/dev/tty")
+		return fmt.Sprintf("it runs on the text console %s: press Ctrl+Alt+F%s", number, number)
+	case from != "" && !strings.ContainsFunc(from, func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF.:%", c) }):
+		return "it runs in a login over SSH from " + from + ": its terminal is there"
+	case r.failed != nil:
+		return r.failed.Error()
+	case len(r.desktops) == 0 && runtime.GOOS == "linux" && os.Getenv("WAYLAND_DISPLAY") == "":
+		return "Rollcall runs outside of a desktop here: DISPLAY is not set"
 	}
-	own := uint64(0)
-	if w.desktop.Name() == x11Name {
-		own = p.Window
+	return r.whyNotListed()
+}
+
+// whyNotListed returns why the desktop does not list a window that is there.
+func (r *request) whyNotListed() string {
+	if runtime.GOOS != "linux" || os.Getenv("WAYLAND_DISPLAY") == "" {
+		return "no window of its terminal is known here"
 	}
-	return slices.ContainsFunc(all, func(x proc.Process) bool {
-		return x.PPID == terminal.PID && !p.has(x.Identity) && r.isTab(x, own, several)
-	})
+	desktop := strings.ToUpper(os.Getenv("XDG_CURRENT_DESKTOP"))
+	switch {
+	case strings.Contains(desktop, "GNOME"):
+		return noteGNOME
+	case len(r.desktops) == 0 || len(r.desktops) == 1 && r.desktops[0].Name() == x11Name:
+		return "this Wayland desktop lets no program raise another one's window"
+	}
+	return "no window of its terminal is known here"
 }

@@ -133,6 +133,7 @@ func TestShowHyprland(t *testing.T) {
 
 // TestSwayInOtherForms: what is no sway, and one that never answers, end in errors.
 func TestSwayInOtherForms(t *testing.T) {
+	t.Parallel()
 	garbage, _ := conversation(t, nil)
 	if _, err := focus.OnSway(garbage).Windows(t.Context()); err == nil {
 		t.Error("garbage is no error")

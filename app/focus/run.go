@@ -2,6 +2,7 @@ package focus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,13 +33,13 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // run runs a program without a shell, with a time limit, and returns what it printed. Variables of the terminal in which
 // Rollcall itself runs do not reach it; set replaces them. The error has the first line of its error output.
-func (f *Finder) run(ctx context.Context, set map[string]string, name string, args ...string) ([]byte, error) {
-	return f.runFor(ctx, answerLimit, set, name, args...)
+func run(ctx context.Context, set map[string]string, name string, args ...string) ([]byte, error) {
+	return runFor(ctx, answerLimit, set, name, args...)
 }
 
 // runFor does what run does, with another limit.
-func (f *Finder) runFor(ctx context.Context, limit time.Duration, set map[string]string, name string, args ...string) ([]byte, error) {
-	path, err := f.lookPath(name)
+func runFor(ctx context.Context, limit time.Duration, set map[string]string, name string, args ...string) ([]byte, error) {
+	path, err := exec.LookPath(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not installed", name)
 	}
@@ -62,23 +63,6 @@ func (f *Finder) runFor(ctx context.Context, limit time.Duration, set map[string
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("%s did not answer", name)
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(failed.String()), "\n")
-	if first == "" {
-		first = strings.TrimSpace(out.String())
-		first, _, _ = strings.Cut(first, "\n")
-	}
-	if len(first) > 200 {
-		first = first[:200]
-	}
-	if first == "" {
-		first = err.Error()
-	}
-	return nil, fmt.Errorf("%s: %s", name, strings.ToValidUTF8(first, "?"))
-}
-
-func (f *Finder) lookPath(name string) (string, error) {
-	if f.look != nil {
-		return f.look(name)
-	}
-	return exec.LookPath(name)
+	first, _, _ := strings.Cut(cmp.Or(strings.TrimSpace(failed.String()), strings.TrimSpace(out.String()), err.Error()), "\n")
+	return nil, fmt.Errorf("%s: %s", name, strings.ToValidUTF8(first[:min(len(first), 200)], "?"))
 }

@@ -32,21 +32,21 @@ func (r *request) raiseByScript(_ context.Context, p *Place) bool {
 	r.plan.Seen = true
 	if s, ok := scriptFor(bundle); ok {
 		r.add(TabStep, "select the tab of "+s.title+" on "+terminal, func(ctx context.Context) error {
-			return r.runScript(ctx, s, terminal, r.folder)
+			return runScript(ctx, s, terminal, r.folder)
 		})
 		r.plan.Steps[len(r.plan.Steps)-1].limit = scriptLimit
 		return true
 	}
 	r.plan.Note = "its window or tab can't be chosen in this application"
 	r.add(WindowStep, "raise "+printable(bundle), func(ctx context.Context) error {
-		_, err := r.run(ctx, nil, "open", "-a", bundle)
+		_, err := run(ctx, nil, "open", "-a", bundle)
 		return err
 	})
 	return true
 }
 
-func (r *request) runScript(ctx context.Context, s appleScript, terminal, folder string) error {
-	out, err := r.runFor(ctx, scriptLimit, nil, "osascript", s.arguments(terminal, folder)...)
+func runScript(ctx context.Context, s appleScript, terminal, folder string) error {
+	out, err := runFor(ctx, scriptLimit, nil, "osascript", s.arguments(terminal, folder)...)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "-1743"):
 		return fmt.Errorf("macOS does not let Rollcall control %s: allow it in System Settings, Privacy & Security, Automation", s.title)

@@ -16,11 +16,7 @@ import (
 )
 
 // x returns the display as focus sees it.
-func (s *screen) x() focus.Desktop {
-	x := focus.OnX11(s.Display())
-	s.t.Cleanup(x.Close)
-	return x
-}
+func (s *screen) x() focus.Desktop { return focus.OnX11(s.Display()) }
 
 // plan returns the plan for an agent.
 func (s *screen) plan(id proc.Identity, desktops ...focus.Desktop) *focus.Plan {
@@ -438,7 +434,7 @@ func TestShowSway(t *testing.T) {
 	start := func(argv ...string) *exec.Cmd {
 		t.Helper()
 		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Env, cmd.Dir = env, s.dir // another user may not enter the project's folder
+		cmd.Env, cmd.Dir = env, s.dir // the folder of this test may be closed to others
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if os.Geteuid() == 0 { // sway refuses to run as root
 			cmd.SysProcAttr.Credential = nobody(t, s.dir)

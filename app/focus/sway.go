@@ -20,9 +20,6 @@ func OnSway(socket string) Desktop { return &sway{socket} }
 // Name implements Desktop.
 func (s *sway) Name() string { return "sway" }
 
-// Close implements Desktop. No connection is kept.
-func (s *sway) Close() {}
-
 // The messages of sway-ipc(7).
 const (
 	swayMagic      = "i3-ipc"
@@ -122,9 +119,5 @@ func (s *sway) Raise(ctx context.Context, w Window) error {
 	if len(results) == 0 || !results[0].Success {
 		return errors.New("sway refused to give the window the focus")
 	}
-	now, ok, err := s.Active(ctx)
-	if err == nil && (!ok || now != w) {
-		err = errors.New("sway did not give the window the focus")
-	}
-	return err
+	return checkRaised(ctx, s, w)
 }

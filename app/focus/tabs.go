@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strconv"
 	"strings"
 
@@ -63,10 +64,10 @@ func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string,
 			return errOther
 		}
 		program := "kitten"
-		if _, err := r.lookPath(program); err != nil {
+		if _, err := exec.LookPath(program); err != nil {
 			program = "kitty" // before 0.27
 		}
-		_, err := r.run(ctx, nil, program, "@", "--to", address, "focus-window", "--match", fmt.Sprintf("id:%d", window))
+		_, err := run(ctx, nil, program, "@", "--to", address, "focus-window", "--match", fmt.Sprintf("id:%d", window))
 		return err
 	}
 }
@@ -91,7 +92,7 @@ func (r *request) inWezTerm(ctx context.Context, p *Place) (proc.Identity, strin
 		if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != terminal.PID {
 			return errOther
 		}
-		_, err := r.run(ctx, map[string]string{"WEZTERM_UNIX_SOCKET": socket}, "wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", strconv.FormatUint(pane, 10))
+		_, err := run(ctx, map[string]string{"WEZTERM_UNIX_SOCKET": socket}, "wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", strconv.FormatUint(pane, 10))
 		return err
 	}
 }

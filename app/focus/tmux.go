@@ -1,45 +1,187 @@
 package focus
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"rollcall/proc"
 	"rollcall/proc/localsocket"
 )
 
-// clientsOf returns the pids of the tmux clients that show the pane of a place: those whose active pane it is.
-func (f *Finder) clientsOf(ctx context.Context, p *Place, server proc.Identity) ([]int, error) {
-	if err := localsocket.Check(p.Tmux); err != nil {
-		return nil, err
+// tmuxPane is a pane with its session.
+type tmuxPane struct {
+	id, session string // "%3", "$0"
+	name        string // of the session
+}
+
+// tmuxClient is a terminal that is attached to a tmux server.
+type tmuxClient struct {
+	process  proc.Process
+	name     string // "/dev/pts/4"
+	session  string // "$0"
+	pane     string // the active one: "%3"
+	activity int64
+	control  bool // another program shows the panes (iTerm2)
+}
+
+// showInTmux adds what shows the pane of a place: a client is switched to the pane, and its window is raised.
+func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity, nested int) {
+	const noAnswer = "it runs in tmux, which can't be asked: "
+	pane, err := r.paneOf(ctx, p, server)
+	if err != nil {
+		r.plan.Note = noAnswer + err.Error()
+		return
 	}
-	panes, err := f.tmuxLines(ctx, p.Tmux, "list-panes", "-a", "-F", "#{pid} #{pane_id} #{pane_pid}")
+	if pane == nil {
+		r.plan.Note = "tmux no longer knows the pane in which it runs"
+		return
+	}
+	if r.isDetached(p, slices.Index(p.chain(), server)) {
+		r.plan.Note = noteBackground
+		return
+	}
+	clients, err := r.tmuxClients(ctx, p)
+	if err != nil {
+		r.plan.Note = noAnswer + err.Error()
+		return
+	}
+	socket := p.Tmux
+	if len(clients) == 0 {
+		r.plan.Attach = attachTmux(socket, pane)
+		r.plan.Note = "it runs in tmux, and no terminal is attached to it"
+		r.add(PaneStep, "select pane "+pane.id+" of tmux session "+pane.name, func(ctx context.Context) error {
+			return r.tmuxDo(ctx, socket, server, "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
+		})
+		return
+	}
+	// A client that shows the right session already is better than the one that was used last.
+	c := clients[max(0, slices.IndexFunc(clients, func(x tmuxClient) bool { return x.session == pane.session }))]
+	r.add(PaneStep, fmt.Sprintf("select pane %s of tmux session %s on %s", pane.id, pane.name, c.name), func(ctx context.Context) error {
+		err := r.tmuxDo(ctx, socket, server, "switch-client", "-c", c.name, "-t", pane.id, ";", "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
+		if err != nil {
+			return err
+		}
+		now, err := r.tmuxClients(ctx, p)
+		if err == nil && !slices.ContainsFunc(now, func(x tmuxClient) bool { return x.name == c.name && x.pane == pane.id }) {
+			err = errors.New("tmux did not select the pane")
+		}
+		return err
+	})
+	place := r.find(c.process)
+	r.show(ctx, &place, nested+1)
+	if !r.plan.Seen { // the pane is selected where the user is attached
+		r.plan.Seen = true
+		r.plan.Note = fmt.Sprintf("its pane is selected on %s; that terminal can't be raised: %s", c.name, r.plan.Note)
+	}
+}
+
+// attachTmux returns the command that attaches a terminal to the session of a pane.
+func attachTmux(socket string, pane *tmuxPane) []string {
+	argv := []string{"tmux"}
+	if filepath.Base(socket) != "default" || !strings.HasPrefix(filepath.Base(filepath.Dir(socket)), "tmux-") {
+		argv = append(argv, "-S", socket)
+	}
+	return append(argv, "attach-session", "-t", pane.session)
+}
+
+// paneOf returns the pane of a place: the one whose program is the ancestor right below the server. nil: there is none.
+func (f *Finder) paneOf(ctx context.Context, p *Place, server proc.Identity) (*tmuxPane, error) {
+	chain := p.chain()
+	program := chain[slices.Index(chain, server)-1].PID
+	lines, err := tmuxLines(ctx, p.Tmux, "list-panes", "-a", "-F", "#{pid} #{pane_pid} #{pane_id} #{session_id} #{session_name}")
 	if err != nil {
 		return nil, err
 	}
-	pane := ""
-	for _, line := range panes {
-		if len(line) != 3 || line[0] != strconv.Itoa(server.PID) { // another server has taken the socket
+	for _, l := range lines {
+		if len(l) < 5 || l[0] != strconv.Itoa(server.PID) || l[1] != strconv.Itoa(program) { // another server may have taken the socket
 			continue
 		}
-		if line[2] == strconv.Itoa(p.SID) { // what tmux starts in a pane leads a session
-			pane = line[1]
+		if isTmuxID(l[2], '%') && isTmuxID(l[3], '$') {
+			return &tmuxPane{id: l[2], session: l[3], name: printable(strings.Join(l[4:], " "))}, nil
 		}
 	}
-	if pane == "" {
-		return nil, nil
+	return nil, nil
+}
+
+// printable returns a name of at most 60 characters without those that a terminal may obey.
+func printable(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if strconv.IsPrint(c) {
+			return c
+		}
+		return '?'
+	}, strings.ToValidUTF8(name, "?"))
+	if runes := []rune(name); len(runes) > 60 {
+		return string(runes[:60]) + "…"
 	}
-	clients, err := f.tmuxLines(ctx, p.Tmux, "list-clients", "-F", "#{client_pid} #{pane_id}")
+	return name
+}
+
+// isTmuxID reports whether a word is an id of tmux.
+func isTmuxID(word string, kind byte) bool {
+	if len(word) < 2 || word[0] != kind {
+		return false
+	}
+	_, err := strconv.ParseUint(word[1:], 10, 31)
+	return err == nil
+}
+
+// tmuxClients returns the clients of a server, the one that was used last first. Those that another program shows come last.
+func (f *Finder) tmuxClients(ctx context.Context, p *Place) (list []tmuxClient, err error) {
+	lines, err := tmuxLines(ctx, p.Tmux, "list-clients", "-F", "#{client_pid} #{client_activity} #{client_control_mode} #{session_id} #{pane_id} #{client_name}")
 	if err != nil {
 		return nil, err
 	}
-	var pids []int
-	for _, line := range clients {
-		if len(line) == 2 && line[1] == pane {
-			if pid, err := strconv.Atoi(line[0]); err == nil {
-				pids = append(pids, pid)
-			}
+	for _, l := range lines {
+		if len(l) != 6 || !isTmuxID(l[3], '$') || strings.HasPrefix(l[5], "-") {
+			continue
 		}
+		pid, _ := strconv.Atoi(l[0])
+		activity, _ := strconv.ParseInt(l[1], 10, 64)
+		x, err := f.table.Find(pid)
+		if err != nil {
+			continue
+		}
+		list = append(list, tmuxClient{process: x, name: printable(l[5]), session: l[3], pane: l[4], activity: activity, control: l[2] == "1"})
 	}
-	return pids, nil
+	slices.SortStableFunc(list, func(a, b tmuxClient) int {
+		if a.control != b.control {
+			if a.control {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(b.activity, a.activity)
+	})
+	return list, nil
+}
+
+// tmuxDo runs commands of tmux, separated by ";", if the server of a socket is still the same.
+func (r *request) tmuxDo(ctx context.Context, socket string, server proc.Identity, args ...string) error {
+	if now, err := r.table.Find(server.PID); err != nil || now.Identity != server {
+		return errors.New("that tmux server has ended")
+	}
+	_, err := tmuxLines(ctx, socket, args...)
+	return err
+}
+
+// tmuxLines runs tmux, which starts no server, on a socket of this user, and returns the fields of each line.
+func tmuxLines(ctx context.Context, socket string, args ...string) (lines [][]string, err error) {
+	if err := localsocket.Check(socket); err != nil {
+		return nil, err
+	}
+	out, err := run(ctx, nil, "tmux", append([]string{"-N", "-S", socket}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		lines = append(lines, strings.Fields(line))
+	}
+	return lines, nil
 }

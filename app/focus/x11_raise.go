@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 )
 
@@ -30,33 +29,29 @@ var (
 func (x *x11) Raise(ctx context.Context, w Window) error {
 	ctx, cancel := context.WithTimeout(ctx, raiseLimit)
 	defer cancel()
-	defer x.drop() // it asked for events
-	x.fresh(ctx)
-	_, err := ask(ctx, x, func(conn *xgb.Conn, root xproto.Window) (struct{}, error) {
-		return struct{}{}, x.raise(ctx, conn, root, w)
-	})
+	_, err := ask(ctx, x, func(x *xconn) (struct{}, error) { return struct{}{}, x.raise(ctx, w) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errNotRaised
 	}
 	return err
 }
 
-func (x *x11) raise(ctx context.Context, conn *xgb.Conn, root xproto.Window, w Window) error {
-	if pid, err := x.owner(conn, xproto.Window(w.ID)); err != nil || pid != w.PID { // its number may be another window's now
+func (x *xconn) raise(ctx context.Context, w Window) error {
+	if pid, err := x.owner(xproto.Window(w.ID)); err != nil || pid != w.PID { // its number may be another window's now
 		return errors.New("the window was closed")
 	}
-	kind, err := x.atom(conn, "_NET_ACTIVE_WINDOW")
+	kind, err := x.atom("_NET_ACTIVE_WINDOW")
 	if err != nil {
 		return err
 	}
 	if kind == 0 {
 		return errNoWindowManager
 	}
-	at, err := serverTime(ctx, conn, root)
+	at, err := x.serverTime(ctx)
 	if err != nil {
 		return err
 	}
-	active, err := x.numbers(conn, root, "_NET_ACTIVE_WINDOW")
+	active, err := x.numbers(x.root, "_NET_ACTIVE_WINDOW")
 	if err != nil {
 		return err
 	}
@@ -66,16 +61,16 @@ func (x *x11) raise(ctx context.Context, conn *xgb.Conn, root xproto.Window, w W
 	}
 	event := xproto.ClientMessageEvent{Format: 32, Window: xproto.Window(w.ID), Type: kind, Data: xproto.ClientMessageDataUnionData32New(data)}
 	const mask = xproto.EventMaskSubstructureNotify | xproto.EventMaskSubstructureRedirect
-	if err := xproto.SendEventChecked(conn, false, root, mask, string(event.Bytes())).Check(); err != nil {
+	if err := xproto.SendEventChecked(x.Conn, false, x.root, mask, string(event.Bytes())).Check(); err != nil {
 		return err
 	}
-	return x.waitActive(ctx, conn, root, w)
+	return x.waitActive(ctx, w)
 }
 
 // waitActive returns once a window has the focus, or with an error once ctx is done.
-func (x *x11) waitActive(ctx context.Context, conn *xgb.Conn, root xproto.Window, w Window) error {
+func (x *xconn) waitActive(ctx context.Context, w Window) error {
 	for {
-		active, err := x.numbers(conn, root, "_NET_ACTIVE_WINDOW")
+		active, err := x.numbers(x.root, "_NET_ACTIVE_WINDOW")
 		if err != nil {
 			return err
 		}
@@ -92,22 +87,22 @@ func (x *x11) waitActive(ctx context.Context, conn *xgb.Conn, root xproto.Window
 
 // serverTime returns the current time of the X server: that of a change of a property on an invisible window. Window
 // managers ignore requests that are older than what the user did last.
-func serverTime(ctx context.Context, conn *xgb.Conn, root xproto.Window) (xproto.Timestamp, error) {
-	own, err := xproto.NewWindowId(conn)
+func (x *xconn) serverTime(ctx context.Context) (xproto.Timestamp, error) {
+	own, err := xproto.NewWindowId(x.Conn)
 	if err != nil {
 		return 0, err
 	}
-	err = xproto.CreateWindowChecked(conn, 0, own, root, -1, -1, 1, 1, 0, xproto.WindowClassInputOnly, 0, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange}).Check()
+	err = xproto.CreateWindowChecked(x.Conn, 0, own, x.root, -1, -1, 1, 1, 0, xproto.WindowClassInputOnly, 0, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange}).Check()
 	if err != nil {
 		return 0, err
 	}
-	defer xproto.DestroyWindow(conn, own)
-	err = xproto.ChangePropertyChecked(conn, xproto.PropModeReplace, own, xproto.AtomWmName, xproto.AtomString, 8, 0, nil).Check()
+	defer xproto.DestroyWindow(x.Conn, own)
+	err = xproto.ChangePropertyChecked(x.Conn, xproto.PropModeReplace, own, xproto.AtomWmName, xproto.AtomString, 8, 0, nil).Check()
 	if err != nil {
 		return 0, err
 	}
 	for ctx.Err() == nil {
-		event, refused := conn.PollForEvent()
+		event, refused := x.PollForEvent()
 		switch {
 		case refused != nil:
 			return 0, refused

@@ -85,15 +85,15 @@ func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
 			m.skew = 0
 		}
 	case "adapter":
-		if a := l.Adapter; a != nil && agentName.MatchString(a.Name) && (len(m.adapters) < maxAdapters || m.adapters[adapters.Name(a.Name)].state != "") {
-			m.adapters[adapters.Name(a.Name)] = answer{a.State, oneLine(a.Error)}
-			evs = m.dropKept(adapters.Name(a.Name), now)
+		if a := l.Adapter; a != nil && agentName.MatchString(string(a.Name)) && (len(m.adapters) < maxAdapters || m.adapters[a.Name].state != "") {
+			m.adapters[a.Name] = answer{a.State, oneLine(a.Error)}
+			evs = m.dropKept(a.Name, now)
 		}
 	case "session":
 		m.put(l.Session)
 	case "removed":
 		if l.Removed != nil {
-			evs = m.remove(key{adapters.Name(l.Removed.Agent), app.MachineID(m.name, l.Removed.ID)}, now)
+			evs = m.remove(key{l.Removed.Agent, app.MachineID(m.name, l.Removed.ID)}, now)
 		}
 	case "roll":
 		evs = m.complete(now)
@@ -178,7 +178,7 @@ func (m *mirror) current() map[key]app.Session {
 }
 
 // put adds or replaces a row.
-func (m *mirror) put(w *wireSession) (s app.Session, ok bool) {
+func (m *mirror) put(w *SessionJSON) (s app.Session, ok bool) {
 	if w == nil {
 		return s, false
 	}

@@ -9,60 +9,6 @@ import (
 	"rollcall/app/present"
 )
 
-// wireSession is a row of a stream. docs/json.md describes it.
-type wireSession struct {
-	ID             string              `json:"id"`
-	Agent          string              `json:"agent"`
-	Status         adapters.Status     `json:"status"`
-	WaitingFor     adapters.WaitingFor `json:"waiting_for"`
-	Outcome        adapters.Outcome    `json:"outcome"`
-	Suspended      bool                `json:"suspended"`
-	Evidence       string              `json:"evidence"`
-	Stale          *wireStale          `json:"stale"`
-	CWD            string              `json:"cwd"`
-	Branch         string              `json:"branch"`
-	Model          string              `json:"model"`
-	Title          string              `json:"title"`
-	FirstPrompt    string              `json:"first_prompt"`
-	LastPrompt     string              `json:"last_prompt"`
-	Parent         string              `json:"parent"`
-	Remote         string              `json:"remote"`
-	Container      string              `json:"container"`
-	Tokens         *adapters.Tokens    `json:"tokens"`
-	Context        *adapters.Context   `json:"context"`
-	CostUSD        float64             `json:"cost_usd"`
-	StartedAt      string              `json:"started_at"`
-	TurnStartedAt  string              `json:"turn_started_at"`
-	LastActivityAt string              `json:"last_activity_at"`
-	Version        string              `json:"version"`
-	Unattended     bool                `json:"unattended"`
-	Unstored       bool                `json:"unstored"`
-	Limited        bool                `json:"limited"`
-	Launch         *wireLaunch         `json:"launch"`
-}
-
-type wireStale struct {
-	Since  string `json:"since"`
-	Reason string `json:"reason"`
-}
-
-type wireLaunch struct {
-	ID          string `json:"id"`
-	Group       string `json:"group"`
-	Spec        string `json:"spec"`
-	Prompt      string `json:"prompt"`
-	LaunchedAt  string `json:"launched_at"`
-	ExitCode    *int   `json:"exit_code"`
-	Signal      string `json:"signal"`
-	CodeUnknown bool   `json:"exit_code_unknown"`
-}
-
-type wireAdapter struct {
-	Name  string           `json:"name"`
-	State app.AdapterState `json:"state"`
-	Error string           `json:"error"`
-}
-
 // agentName is what an agent of a later version may be called too.
 var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
@@ -88,12 +34,12 @@ func clockOf(text string, skew time.Duration) time.Time {
 }
 
 // session returns the row as it is shown here. ok is false for one that cannot be named: its agent or id is no such thing.
-func (w *wireSession) session(machine string, skew time.Duration) (s app.Session, ok bool) {
-	if !agentName.MatchString(w.Agent) || !validID(w.ID) || w.Parent != "" && !validID(w.Parent) {
+func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session, ok bool) {
+	if !agentName.MatchString(string(w.Agent)) || !validID(w.ID) || w.Parent != "" && !validID(w.Parent) {
 		return app.Session{}, false
 	}
 	s = app.Session{Machine: machine, Session: adapters.Session{
-		ID: app.MachineID(machine, w.ID), Agent: adapters.Name(w.Agent), Suspended: w.Suspended, Evidence: someLines(w.Evidence),
+		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title),
 		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Remote: oneLine(w.Remote), Container: oneLine(w.Container),
 		Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
@@ -121,7 +67,7 @@ func (w *wireSession) session(machine string, skew time.Duration) (s app.Session
 }
 
 // setStatus sets what the session does. A word that this version does not know is not guessed at.
-func (w *wireSession) setStatus(s *app.Session) {
+func (w *SessionJSON) setStatus(s *app.Session) {
 	switch w.Status {
 	case adapters.Working, adapters.Waiting, adapters.Idle, adapters.Stopped, adapters.Unknown:
 		s.Status = w.Status

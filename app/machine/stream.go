@@ -42,18 +42,12 @@ type line struct {
 	Schema  int          `json:"schema"`
 	Event   string       `json:"event"`
 	At      time.Time    `json:"at"`
-	Session *wireSession `json:"session"`
-	Was     *wireSession `json:"was"`
+	Session *SessionJSON `json:"session"`
+	Was     *SessionJSON `json:"was"`
 	Process string       `json:"process"`
-	Removed *struct {
-		Agent string `json:"agent"`
-		ID    string `json:"id"`
-	} `json:"removed"`
-	Adapter *wireAdapter `json:"adapter"`
-	Hello   *struct {
-		Version   string `json:"version"`
-		Heartbeat int    `json:"heartbeat"`
-	} `json:"hello"`
+	Removed *RemovedJSON `json:"removed"`
+	Adapter *AdapterJSON `json:"adapter"`
+	Hello   *HelloJSON   `json:"hello"`
 }
 
 // stream reads one connection to its end. take gets each line on this goroutine; the first is the hello.

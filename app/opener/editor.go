@@ -1,6 +1,7 @@
 package opener
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,10 +64,7 @@ func (o *Opener) editor(folder string) (argv []string, inTerminal bool, err erro
 
 // Folder opens a folder in the desktop's file manager.
 func (o *Opener) Folder(folder string) error {
-	program := map[string]string{"darwin": "open", "windows": "explorer.exe"}[o.GOOS]
-	if program == "" {
-		program = "xdg-open"
-	}
+	program := cmp.Or(map[string]string{"darwin": "open", "windows": "explorer.exe"}[o.GOOS], "xdg-open")
 	_, err := bounded.In(folder, bounded.WriteLimit, func(left context.Context) (string, error) {
 		return o.start(left, folder, []string{program, folder})
 	})
@@ -87,10 +85,7 @@ func (o *Opener) start(left context.Context, folder string, argv []string) (stri
 		return "", err
 	}
 	err = o.run(path, argv[1:], folder)
-	if err != nil && o.GOOS == "windows" && name == "explorer.exe" {
-		err = nil // it always ends with 1
-	}
-	if err != nil {
+	if explorer := o.GOOS == "windows" && name == "explorer.exe"; err != nil && !explorer { // the explorer always ends with 1
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return name, nil

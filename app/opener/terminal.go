@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,10 +65,11 @@ func (o *Opener) terminals(folder string, program []string) []terminal {
 		}
 		return []terminal{{"Terminal", append(append(argv, folder), program...)}}
 	case "windows":
-		return []terminal{
-			{"Windows Terminal", append([]string{"wt.exe", "-d", escapeWT(folder)}, escapeWTs(program)...)},
-			{"the console", with("conhost.exe")},
+		wt := with("wt.exe", "-d", folder)
+		for i, word := range wt {
+			wt[i] = strings.ReplaceAll(word, ";", `\;`) // a semicolon separates commands of Windows Terminal
 		}
+		return []terminal{{"Windows Terminal", wt}, {"the console", with("conhost.exe")}}
 	}
 	list := []terminal{
 		{"xdg-terminal-exec", with("xdg-terminal-exec")},
@@ -95,17 +95,6 @@ func (o *Opener) terminals(folder string, program []string) []terminal {
 	return append([]terminal{first}, list...)
 }
 
-// escapeWT escapes semicolons, which separate commands of Windows Terminal.
-func escapeWT(word string) string { return strings.ReplaceAll(word, ";", `\;`) }
-
-func escapeWTs(words []string) []string {
-	out := slices.Clone(words)
-	for i := range out {
-		out[i] = escapeWT(out[i])
-	}
-	return out
-}
-
 // Terminal opens a terminal that runs a program with its arguments in folder, and returns the terminal's name. It tries the user's
 // own command, or else one terminal after the other. A terminal that ends with an error within FailTime counts as failed; its
 // error is returned if no other terminal opens. A folder that does not answer within bounded.WriteLimit is an error.
@@ -120,10 +109,10 @@ func (o *Opener) tryTerminals(left context.Context, folder string, program []str
 	if err := checkFolder(folder); err != nil {
 		return "", err
 	}
-	if argv, err := o.TerminalSetting.Expand(folder, program); err != nil || argv != nil {
-		if err != nil {
-			return "", err
-		}
+	switch argv, err := o.TerminalSetting.Expand(folder, program); {
+	case err != nil:
+		return "", err
+	case argv != nil:
 		return o.start(left, folder, argv)
 	}
 	var failures []string

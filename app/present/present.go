@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/rivo/uniseg"
 
 	"rollcall/adapters"
+	"rollcall/proc"
 )
 
 // AgentName returns the name that the agent's makers use. For an agent without an adapter it returns n.
@@ -21,17 +23,30 @@ func AgentName(n adapters.Name) string {
 	return Line(string(n))
 }
 
+// agentNames lists the names of agents.
+func agentNames(list []adapters.Name) string {
+	names := make([]string, len(list))
+	for i, n := range list {
+		names[i] = AgentName(n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// LeftOut returns which agents the settings leave out of what is shown; empty: none.
+func LeftOut(agents []adapters.Name) string {
+	if len(agents) == 0 {
+		return ""
+	}
+	return "left out by the settings: " + agentNames(agents)
+}
+
 // ReadingAfter is how long a question may take before Reading is shown.
 const ReadingAfter = 300 * time.Millisecond
 
-// Reading says how far a question to the agents is: which have not answered yet, and how many sessions the others
+// Reading returns how far a question to the agents is: which have not answered yet, and how many sessions the others
 // have.
 func Reading(agents []adapters.Name, sessions int) string {
-	names := make([]string, len(agents))
-	for i, n := range agents {
-		names[i] = AgentName(n)
-	}
-	line := strings.TrimSpace("reading "+strings.Join(names, ", ")) + "…"
+	line := strings.TrimSpace("reading "+agentNames(agents)) + "…"
 	switch {
 	case sessions == 1:
 		line += " 1 session so far"
@@ -211,3 +226,49 @@ func Width(s string) int { return uniseg.StringWidth(s) }
 
 // Evidence returns the session's evidence as one clean line.
 func Evidence(s adapters.Session) string { return Line(s.Evidence) }
+
+// Count returns a number of tokens with a comma between thousands: "1,234,567".
+func Count(n int64) string { return humanize.Comma(n) }
+
+// Cost returns the cost of those of several sessions of which it is known: nothing if it is known of none, and with a
+// plus sign if it is not known of all.
+func Cost(usd float64, known, all int) string {
+	switch {
+	case known == 0:
+		return ""
+	case known < all:
+		return fmt.Sprintf("$%.2f+", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// UsageKey returns the name of a row of a usage table: of an agent its makers' name, and of what is not known so.
+func UsageKey(by, key string) string {
+	switch {
+	case key == "" && by == "group":
+		return "no group"
+	case key == "":
+		return by + " not known"
+	case by == "agent":
+		return AgentName(adapters.Name(key))
+	}
+	return Line(key)
+}
+
+// Tree returns a line for root and one for each of its descendants, indented below the parent.
+func Tree(root proc.Process, below []proc.Process) []string {
+	children := map[int][]proc.Process{}
+	for _, p := range below {
+		children[p.PPID] = append(children[p.PPID], p)
+	}
+	var lines []string
+	var add func(p proc.Process, depth int)
+	add = func(p proc.Process, depth int) {
+		lines = append(lines, strings.Repeat("  ", depth)+fmt.Sprintf("%d %s", p.PID, Line(p.Comm)))
+		for _, c := range children[p.PID] {
+			add(c, depth+1)
+		}
+	}
+	add(root, 0)
+	return lines
+}

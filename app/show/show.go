@@ -241,8 +241,7 @@ func (s *Shower) Folder(x *app.Session) error {
 	if !x.HasLocalFolder() {
 		return errNoFolder
 	}
-	set := s.settings()
-	return opener.New(&set).Folder(x.CWD)
+	return s.opener().Folder(x.CWD)
 }
 
 // Editor opens the folder of a session in the user's editor, and returns the editor's name.
@@ -250,8 +249,12 @@ func (s *Shower) Editor(x *app.Session) (string, error) {
 	if !x.HasLocalFolder() {
 		return "", errNoFolder
 	}
+	return s.opener().Editor(x.CWD)
+}
+
+func (s *Shower) opener() *opener.Opener {
 	set := s.settings()
-	return opener.New(&set).Editor(x.CWD)
+	return opener.New(&set)
 }
 
 // Here returns the path of the program of an offer's command, and the folder in which the command runs.
@@ -276,6 +279,5 @@ func (s *Shower) Attach(x *app.Session, o *Offer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	set := s.settings()
-	return opener.New(&set).Terminal(folder, append([]string{path}, o.Command[1:]...))
+	return s.opener().Terminal(folder, append([]string{path}, o.Command[1:]...))
 }

@@ -140,7 +140,6 @@ func TestShown(t *testing.T) {
 		}
 	}
 	x11 := focus.OnX11(desktop.Display())
-	defer x11.Close()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // the window manager lists the window
 		list, err := x11.Windows(t.Context())
 		if err != nil {

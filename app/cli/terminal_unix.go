@@ -7,9 +7,16 @@ import (
 	"errors"
 	"io"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// attachConsole does nothing: the program writes to the terminal that started it.
+func attachConsole() {}
+
+// enableColor reports whether a terminal can show colours.
+func enableColor(int) bool { return true }
 
 // readerGone returns a context that ends with ctx, and when the reading end of w is
 // closed, where w is a pipe or socket.
@@ -40,4 +47,13 @@ func readerGone(ctx context.Context, w io.Writer) context.Context {
 		}
 	}()
 	return gone
+}
+
+// replace executes a program in place of this process. It returns only on
+// failure.
+func replace(path string, args []string, dir string, env []string) error {
+	if err := os.Chdir(dir); err != nil {
+		return err
+	}
+	return &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, append([]string{path}, args...), env)}
 }

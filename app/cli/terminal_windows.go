@@ -1,9 +1,16 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 
 	"golang.org/x/sys/windows"
+
+	"rollcall/proc"
 )
 
 // attachConsole connects the desktop build, which has no console of its own, to the
@@ -31,4 +38,31 @@ func enableColor(fd int) bool {
 		return false
 	}
 	return windows.SetConsoleMode(console, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+}
+
+// readerGone returns ctx: a reader that is gone shows at the next write.
+func readerGone(ctx context.Context, _ io.Writer) context.Context { return ctx }
+
+// replace runs a program as this process's only task, since Windows has no exec,
+// and ends this process with its exit code. It returns only on failure.
+func replace(path string, args []string, dir string, env []string) error {
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Env = dir, env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := proc.Batch(cmd); err != nil {
+		return err
+	}
+	// The console sends Ctrl-C to both, and the agent handles it: if this process ended,
+	// the shell would read the console while the agent still does.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		os.Exit(0)
+	case errors.As(err, &exit):
+		os.Exit(exit.ExitCode())
+	}
+	signal.Reset(os.Interrupt)
+	return err
 }

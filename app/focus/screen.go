@@ -40,7 +40,7 @@ func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identi
 			if now, err := r.table.Find(server.PID); err != nil || now.Identity != server {
 				return errors.New("that screen has ended")
 			}
-			_, err := r.run(ctx, nil, "screen", "-S", session, "-X", "select", window)
+			_, err := run(ctx, nil, "screen", "-S", session, "-X", "select", window)
 			return err
 		})
 	}
@@ -50,12 +50,7 @@ func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identi
 		r.plan.Attach = []string{"screen", "-r", session}
 		return
 	}
-	x, err := r.table.Find(client.PID)
-	if err != nil || x.Identity != client {
-		r.plan.Note = "the terminal that was attached to screen has ended"
-		return
-	}
-	place := r.find(x)
+	place := r.find(client)
 	r.show(ctx, &place, nested+1)
 	if !r.plan.Seen && window != "" {
 		r.plan.Seen = true
@@ -63,29 +58,21 @@ func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identi
 	}
 }
 
-// screenClient returns the process that shows a screen in a terminal, and that terminal. The server has open the terminals of
-// those that are attached.
-func (r *request) screenClient(ctx context.Context, server proc.Identity) (proc.Identity, string) {
+// screenClient returns the process that shows a screen in a terminal, the youngest if there are several, and that terminal. The
+// server has open the terminals of those that are attached.
+func (r *request) screenClient(ctx context.Context, server proc.Identity) (found proc.Process, on string) {
 	shown, err := r.table.OpenTerminals(server)
 	if err != nil {
-		return proc.Identity{}, ""
+		return found, ""
 	}
-	all, err := r.table.List(ctx)
-	if err != nil && len(all) == 0 {
-		return proc.Identity{}, ""
-	}
-	var found proc.Process
+	all, _ := r.table.List(ctx) // what can be read
 	for _, x := range all {
 		if x.Identity == server || !strings.EqualFold(x.Comm, "screen") || x.Started.Before(found.Started) {
 			continue
 		}
 		if terminal, err := r.table.Terminal(x.Identity); err == nil && terminal != "" && slices.Contains(shown, terminal) {
-			found = x
+			found, on = x, terminal
 		}
 	}
-	terminal := ""
-	if !found.IsZero() {
-		terminal, _ = r.table.Terminal(found.Identity)
-	}
-	return found.Identity, terminal
+	return found, on
 }
