@@ -288,7 +288,9 @@ func (st *storm) creditor(channel string, t *telling) *owed {
 			matching = append(matching, o)
 		}
 	}
-	slices.SortFunc(matching, func(a, b *owed) int { return cmp.Compare(b.at.UnixNano(), a.at.UnixNano()) })
+	slices.SortFunc(matching, func(a, b *owed) int { // the latest, of those that had begun
+		return cmp.Or(truth(a.from.After(t.at))-truth(b.from.After(t.at)), b.at.Compare(a.at))
+	})
 	for _, o := range matching {
 		if len(o.told[channel]) == 0 {
 			return o
@@ -298,6 +300,14 @@ func (st *storm) creditor(channel string, t *telling) *owed {
 		return matching[0] // told again
 	}
 	return nil
+}
+
+// truth returns 1 for true.
+func truth(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // mayBeTold reports whether something told at that moment can be this.

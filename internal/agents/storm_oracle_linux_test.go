@@ -145,6 +145,22 @@ func TestStormAccounts(t *testing.T) {
 	}
 }
 
+// TestStormTwoEnds: of two ends within a second the first that is told is the first that happened.
+func TestStormTwoEnds(t *testing.T) {
+	began := time.Now().Add(-time.Hour)
+	at := func(s float64) time.Time { return began.Add(time.Duration(s * float64(time.Second))) }
+	x := theSession(inTurn, true)
+	x.known = at(10)
+	st := &storm{t: t, began: began, sessions: []*stormSession{x}}
+	st.owes(x, endedKind, at(99), at(100), killedOpen)
+	x.turn = killedOpen // opened again and closed
+	st.owes(x, endedKind, at(100.5), at(105), killedOpen)
+	told := []telling{{at: at(100), kind: endedKind, mark: "s101", outcome: "died"}, {at: at(105), kind: endedKind, mark: "s101"}}
+	if a := st.settleAccounts("tray", told); a.told != 2 || a.lies+a.double+a.missing+a.strange+a.late > 0 {
+		t.Errorf("%+v", a)
+	}
+}
+
 // A notification of a wait goes when the wait is over.
 func TestStormWaitStands(t *testing.T) {
 	for _, gone := range []bool{true, false} {
