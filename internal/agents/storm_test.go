@@ -18,15 +18,10 @@ func TestStorm(t *testing.T) {
 	if length == "" {
 		t.Skip("set ROLLCALL_STORM to a duration, or run make storm")
 	}
-	o := stormOptions{seed: 1, lanes: len(stormReleases)}
+	o := stormOptions{seed: stormSeed(t), lanes: len(stormReleases)}
 	var err error
 	if o.length, err = time.ParseDuration(length); err != nil {
 		t.Fatalf("ROLLCALL_STORM: %v", err)
-	}
-	if seed := os.Getenv("SEED"); seed != "" {
-		if o.seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
-			t.Fatalf("SEED: %v", err)
-		}
 	}
 	if lanes := os.Getenv("STORM_AGENTS"); lanes != "" {
 		if o.lanes, err = strconv.Atoi(lanes); err != nil || o.lanes < 1 {
@@ -43,9 +38,9 @@ func TestStorm(t *testing.T) {
 
 // TestDay is a day of steps, of real agents of five kinds and of a user who changes the settings meanwhile: each event
 // that the settings allow is notified of once, nothing is notified of that they forbid, and each notification of a wait is
-// withdrawn when the wait is over. ROLLCALL_DAY is the number of steps.
+// withdrawn when the wait is over. ROLLCALL_DAY is the number of steps, SEED chooses them.
 func TestDay(t *testing.T) {
-	o := stormOptions{seed: 1, lanes: 6, length: 30 * time.Minute, settings: true, steps: 60}
+	o := stormOptions{seed: stormSeed(t), lanes: 6, length: 30 * time.Minute, settings: true, steps: 60}
 	if text := os.Getenv("ROLLCALL_DAY"); text != "" {
 		var err error
 		if o.steps, err = strconv.Atoi(text); err != nil || o.steps < 1 {
@@ -53,6 +48,20 @@ func TestDay(t *testing.T) {
 		}
 	}
 	playStorm(t, o)
+}
+
+// stormSeed returns SEED, or 1.
+func stormSeed(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv("SEED")
+	if text == "" {
+		return 1
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("SEED: %v", err)
+	}
+	return seed
 }
 
 // playStorm runs a storm beside a tray.
