@@ -93,7 +93,7 @@ func TestNoLongerListed(t *testing.T) {
 	if err := os.RemoveAll(s.store); err != nil {
 		t.Fatal(err)
 	}
-	list := tr.core.Refresh(t.Context()).Sessions()
+	list := tr.core.RefreshOne(t.Context(), adapters.ClaudeCode).Sessions() // Refresh may wait for an answer that is older
 	if len(list) != 1 || list[0].Status == adapters.Working && list[0].Stale == nil || list[0].Process != r.Process {
 		t.Errorf("listed %+v", list)
 	}

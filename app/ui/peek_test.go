@@ -62,10 +62,13 @@ func TestShotConversationStates(t *testing.T) {
 }
 
 func TestConversation(t *testing.T) {
-	w := open(t, full())
+	core := &fakeCore{snapshot: full()}
+	core.hold = make(chan struct{})
+	w := openWith(t, core, Options{Agents: usualAgents()})
 	c := w.ui.sessions.detail.conversation
 	shows(t, c.content, "Reading the conversation…")
 	w.core.say(firstID, workday()...)
+	close(core.hold)
 	w.talking(10)
 	shows(t, c.content, "10 messages", "You", "The parser test fails", "20 Nov 12:30", "Claude Code", "lookahead outlives this",
 		"Bash", "go test -run TestParser -count=200 ./parser", "Conversation compacted", "14:27")

@@ -138,23 +138,26 @@ func TestReadBesideBusyWriter(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.sqlite")
 			w := startWriter(t, path)
 			w.do(mode, `PRAGMA synchronous = OFF`, schema, one(fill))
-			seconds := 3.0
-			w.send(fmt.Sprintf("transfer %f", seconds))
-			end := time.Now().Add(time.Duration(seconds * float64(time.Second)))
+			const seconds = 3
 			good, busy := 0, 0
-			for time.Now().Before(end) {
-				n, sum, err := count(t.Context(), path)
-				switch {
-				case errors.Is(err, ErrBusy):
-					busy++
-				case err != nil || n != 200 || sum != 20000:
-					t.Fatalf("%d accounts, sum %d, %v; want 200, 20000", n, sum, err)
-				default:
-					good++
+			for range 10 { // on a busy machine a first round may have no read between two transactions
+				w.send(fmt.Sprintf("transfer %d", seconds))
+				for end := time.Now().Add(seconds * time.Second); time.Now().Before(end); {
+					n, sum, err := count(t.Context(), path)
+					switch {
+					case errors.Is(err, ErrBusy):
+						busy++
+					case err != nil || n != 200 || sum != 20000:
+						t.Fatalf("%d accounts, sum %d, %v; want 200, 20000", n, sum, err)
+					default:
+						good++
+					}
+				}
+				t.Logf("%d reads right, %d gave up; the writer's transactions: %s", good, busy, w.answer())
+				if good > 0 {
+					break
 				}
 			}
-			answer := w.answer()
-			t.Logf("%d reads right, %d gave up; the writer's transactions: %s", good, busy, answer)
 			if good == 0 { // the rollback journal leaves few gaps, and the race detector makes reads slow
 				t.Errorf("only %d reads came through", good)
 			}
