@@ -76,6 +76,7 @@ func newLaunchPage(u *UI) *launchPage {
 	p.start = u.host.NewPrimaryButton("Launch", widget.HighImportance, p.launch)
 	p.scroll = widgets.Page(pageWidth, p.form())
 	p.content = container.NewBorder(nil, p.bar(), nil, nil, p.scroll)
+	p.preview.resized = p.layOut
 	p.changed()
 	return p
 }
@@ -99,6 +100,12 @@ func (p *launchPage) form() fyne.CanvasObject {
 func (p *launchPage) bar() fyne.CanvasObject {
 	return widgets.Rows(0, widget.NewSeparator(), widgets.Pad(8, 8, 12, 12, widgets.Readable(pageWidth,
 		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
+}
+
+// layOut gives the bar its height: in a first step what is wrapped gets its width, in a second one its height.
+func (p *launchPage) layOut() {
+	p.content.Refresh()
+	p.content.Refresh()
 }
 
 // look finds out which agents are installed, on another goroutine.

@@ -107,6 +107,7 @@ func TestLaunchWarnings(t *testing.T) {
 		text := p.preview.warning.Text
 		return !p.preview.warning.Hidden && strings.Contains(text, "is in use by") && strings.Contains(text, "(tidy up) fires at") && p.preview.extending.Visible()
 	})
+	barFits(t, p)
 	w.shoot("launch-warnings")
 	w.press(p.preview.extend, fyne.KeySpace)
 	w.until("another hour", func() bool {
@@ -117,6 +118,17 @@ func TestLaunchWarnings(t *testing.T) {
 	p.prompt.SetText("")
 	if !p.preview.warning.Hidden || p.preview.caution.Visible() {
 		t.Error("warnings without a command")
+	}
+	barFits(t, p)
+}
+
+// barFits checks that the bar of the page has its height, and the form the rest.
+func barFits(t *testing.T, p *launchPage) {
+	t.Helper()
+	for _, bar := range p.content.Objects {
+		if bar != fyne.CanvasObject(p.scroll) && (bar.Size().Height != bar.MinSize().Height || p.scroll.Size().Height > bar.Position().Y) {
+			t.Errorf("the bar is %v high, wants %v, and is at %v below a form of %v", bar.Size().Height, bar.MinSize().Height, bar.Position().Y, p.scroll.Size().Height)
+		}
 	}
 }
 
@@ -256,6 +268,7 @@ func TestLaunchRefused(t *testing.T) {
 	w.press(p.start, fyne.KeyReturn)
 	w.until("the refusal", func() bool { return p.refused.content.Visible() && !p.busy })
 	shows(t, p.refused.content, "is locked by mia (a release)", "Launch anyway", "Show locks")
+	barFits(t, p)
 	tap(t, p.refused.content, "Show locks")
 	if w.ui.page != pageLocks {
 		t.Error("the locks are not shown")
