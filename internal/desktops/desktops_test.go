@@ -255,7 +255,7 @@ func (p *program) opensMenu(at image.Point) {
 	menu := p.opened("the menu", before, p.inside())
 	p.shot("menu")
 	p.t.Logf("the menu is at %v", menu)
-	p.click(menu.Min.Add(p.submenu.Mul(p.scale)), 1)
+	p.click(p.within(menu, p.submenu), 1)
 	p.still()
 	p.shot("submenu")
 	p.keys("Escape", "Escape")
@@ -263,11 +263,16 @@ func (p *program) opensMenu(at image.Point) {
 	before = p.image()
 	p.click(at, p.menu)
 	menu = p.opened("the menu again", before, p.inside())
-	p.click(menu.Min.Add(p.row.Mul(p.scale)), 1)
+	p.click(p.within(menu, p.row), 1)
 	p.until("the window", func() bool { return len(p.windows()) == 1 })
 	p.still()
 	p.shot("window")
 	p.closeWindow()
+}
+
+// within returns the place of a row in a menu, at a share of its height.
+func (p *program) within(menu image.Rectangle, share float64) image.Point {
+	return menu.Min.Add(image.Pt(60*p.scale, int(share*float64(menu.Dy()))))
 }
 
 func (p *program) keys(keys ...string) {

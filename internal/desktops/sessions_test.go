@@ -25,16 +25,16 @@ type environment struct {
 	strip   image.Rectangle // the part of the screen in which the panel is, at a scale of 1
 	menu    int             // the button that opens the menu
 	window  int             // the button that opens the window; 0: the icon has only the menu
-	// The places of the first row and of "Show terminal", from the corner of the menu, at a scale of 1.
-	row, submenu image.Point
+	// The places of the first row and of "Show terminal", as shares of the menu's height.
+	row, submenu float64
 }
 
 var environments = map[string]environment{
-	"plasma": {session: plasma, strip: image.Rect(0, 740, 1280, 800), menu: 3, window: 1, row: image.Pt(60, 16), submenu: image.Pt(60, 75)},
-	"mate":   {session: mate, strip: image.Rect(0, 0, 1280, 30), menu: 3, window: 1, row: image.Pt(60, 13), submenu: image.Pt(60, 73)},
+	"plasma": {session: plasma, strip: image.Rect(0, 740, 1280, 800), menu: 3, window: 1, row: 0.1, submenu: 0.49},
+	"mate":   {session: mate, strip: image.Rect(0, 0, 1280, 30), menu: 3, window: 1, row: 0.07, submenu: 0.39},
 	"gnome": {session: gnome, keys: []string{"Escape"}, strip: image.Rect(0, 0, 1280, 34), menu: 1,
-		row: image.Pt(60, 28), submenu: image.Pt(60, 113)},
-	"cinnamon": {session: cinnamon, strip: image.Rect(0, 750, 1280, 800), menu: 3, window: 1, row: image.Pt(60, 16), submenu: image.Pt(60, 75)},
+		row: 0.1, submenu: 0.41},
+	"cinnamon": {session: cinnamon, strip: image.Rect(0, 750, 1280, 800), menu: 3, window: 1, row: 0.1, submenu: 0.48},
 }
 
 // pick returns one of two texts.
@@ -139,6 +139,9 @@ scaling-factor=uint32 %[2]d
 [org/cinnamon]
 startup-animation=false
 `, theme, l.scale)},
-		Programs: []desktoptest.Program{{Argv: []string{"cinnamon", "--replace"}, Name: "org.Cinnamon"}},
+		Programs: []desktoptest.Program{
+			{Argv: []string{"cinnamon", "--replace"}, Name: "org.Cinnamon"},
+			{Argv: []string{"csd-xsettings"}},
+		},
 	}
 }
