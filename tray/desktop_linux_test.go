@@ -93,8 +93,8 @@ func sample() *app.Snapshot {
 	stale.Agent = adapters.Codex
 	stale.Stale = &app.Stale{Since: time.Now().Add(-8 * time.Minute), Reason: "no answer in 5 s"}
 	s := snap(
-		waiting("w", "web_shop", "Run npm publish & tag", 40*time.Second),
-		working("f", "rollcall", "Fix the flaky tray test", 12*time.Second), codex,
+		waiting("w", "web_shop", "Run npm publish & tag", 4*time.Minute),
+		working("f", "rollcall", "Fix the flaky tray test", 2*time.Minute), codex,
 		idle("i", "notes", "Summarise the meeting", 26*time.Minute), stale,
 	)
 	s.Adapters[1] = app.Health{Name: adapters.Codex, State: app.Failed, Answered: time.Now().Add(-8 * time.Minute), Problems: []string{"no answer in 5 s"}}
@@ -285,8 +285,8 @@ func icons(d *desktop, t *testing.T) {
 }
 
 var sampleRows = []string{
-	"◆ web__shop · Claude Code · needs permission: Run npm pub… · 40 s",
-	"◐ rollcall · Claude Code · Fix the flaky tray test · 12 s",
+	"◆ web__shop · Claude Code · needs permission: Run npm pub… · 4 m",
+	"◐ rollcall · Claude Code · Fix the flaky tray test · 2 m",
 	"◐ api · Codex · Move the client to HTTP/3 · 3 m",
 	"○ notes · Claude Code · Summarise the meeting · 26 m",
 	"○ infra · Codex · Plan the migration · seen %s",
@@ -343,7 +343,7 @@ func freshMenu(d *desktop, t *testing.T) {
 	app.Sort(live.Sessions())
 	d.tray.tell(order{Snapshot: live, Answer: live})
 	want := sampleMenu(live)
-	want[0], want[1], want[2] = want[1], want[2], "○ web__shop · Claude Code · Is it done? · 40 s"
+	want[0], want[1], want[2] = want[1], want[2], "○ web__shop · Claude Code · Is it done? · 4 m"
 	d.said.until(t, want)
 	d.drawn("menu-live")
 	// It is still open, and its rows are the new ones.
@@ -370,7 +370,7 @@ func grownMenu(d *desktop, t *testing.T) {
 }
 
 func manyRows(d *desktop, t *testing.T) {
-	many := []app.Session{waiting("w", "web_shop", "Run npm publish & tag", 40*time.Second)}
+	many := []app.Session{waiting("w", "web_shop", "Run npm publish & tag", 4*time.Minute)}
 	for i := range 20 {
 		many = append(many, working("x", "service-"+string(rune('a'+i)), strings.Repeat("漢字 and a long title ", 4), time.Duration(i)*time.Minute))
 	}
