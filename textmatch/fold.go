@@ -34,12 +34,3 @@ func casesOf(r rune, all bool) []rune {
 	}
 	return list
 }
-
-// foldText returns the characters of a text, folded.
-func foldText(text string) []rune {
-	runes := []rune(text)
-	for i, r := range runes {
-		runes[i] = fold(r)
-	}
-	return runes
-}

@@ -24,7 +24,7 @@ func Text(text string) (*Pattern, error) {
 	if err := check(text); err != nil {
 		return nil, err
 	}
-	p := &Pattern{needle: foldText(text)}
+	p := &Pattern{needle: []rune(strings.Map(fold, text))}
 	p.literal = bestLiteral([][]rune{p.needle}, false)
 	return p, nil
 }
