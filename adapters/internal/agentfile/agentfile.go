@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 )
 
 var (
@@ -68,4 +69,25 @@ func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 // the same size and time.
 func Unchanged(before, now fs.FileInfo) bool {
 	return before != nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
+}
+
+// readers is the number of files that are read at the same time, to keep a disk busy.
+const readers = 6
+
+// Parallel calls fn(0) to fn(n-1), several at a time, and waits.
+func Parallel(n int, fn func(i int)) {
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range min(n, readers) {
+		wg.Go(func() {
+			for i := range work {
+				fn(i)
+			}
+		})
+	}
+	for i := range n {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
 }
