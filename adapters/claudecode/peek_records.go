@@ -208,12 +208,12 @@ var mainArguments = []string{"command", "file_path", "notebook_path", "pattern",
 
 // argument returns the most descriptive argument of a call's input.
 func argument(input []byte) string {
-	text := conversation.Argument(input, mainArguments, conversation.Text)
+	text := conversation.Argument(input, mainArguments, conversation.Shown.Text)
 	if text != "" {
 		return strings.ToValidUTF8(text, "")
 	}
 	_ = jsonl.Each(jsonl.Get(input, "questions"), func(q []byte) bool {
-		text = conversation.Text(jsonl.Get(q, "question"))
+		text = conversation.Shown.Text(jsonl.Get(q, "question"))
 		return text == ""
 	})
 	if text != "" {
@@ -233,11 +233,11 @@ func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 		p.apiError(m, line)
 	case "informational", "model_fallback", "model_refusal_fallback", "model_refusal_no_fallback":
 		level := string(jsonl.Text(jsonl.Get(line, "level")))
-		if m.Text = conversation.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
+		if m.Text = conversation.Shown.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
 			p.note(m)
 		}
 	case "local_command":
-		if text := conversation.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
+		if text := conversation.Shown.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
 			p.prompt(text, nil, m)
 		}
 	}
@@ -257,7 +257,7 @@ func (p *peek) apiError(m adapters.Message, line []byte) {
 	}
 	for _, path := range [][]string{{"error", "formatted"}, {"error", "error", "error", "message"}, {"error", "message"},
 		{"cause", "code"}, {"error", "cause", "code"}} {
-		if why := conversation.Text(jsonl.Get(line, path...)); why != "" {
+		if why := conversation.Shown.Text(jsonl.Get(line, path...)); why != "" {
 			text += ": " + why
 			break
 		}

@@ -37,7 +37,7 @@ var mainArguments = []string{"cmd", "command", "query", "path", "file_path", "ur
 
 // argument returns the most descriptive argument of a call.
 func argument(payload []byte) string {
-	if input := conversation.Text(jsonl.Get(payload, "input")); input != "" { // of a custom tool
+	if input := conversation.Shown.Text(jsonl.Get(payload, "input")); input != "" { // of a custom tool
 		return patchFiles(input)
 	}
 	arguments := jsonl.Text(jsonl.Get(payload, "arguments"))
@@ -61,11 +61,11 @@ func firstNonEmpty(a, b []byte) []byte {
 // that the shell runs.
 func commandText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '[' {
-		return conversation.Text(raw)
+		return conversation.Shown.Text(raw)
 	}
 	var list []string
 	_ = jsonl.Each(raw, func(word []byte) bool {
-		list = append(list, conversation.Text(word))
+		list = append(list, conversation.Shown.Text(word))
 		return len(list) < 1000
 	})
 	if len(list) == 3 && (list[1] == "-lc" || list[1] == "-c") {

@@ -116,7 +116,7 @@ func abortText(reason string) string {
 }
 
 func failureText(raw []byte) string {
-	if text := conversation.Text(jsonl.Get(raw, "message")); text != "" {
+	if text := conversation.Shown.Text(jsonl.Get(raw, "message")); text != "" {
 		return text
 	}
 	return "The turn failed"

@@ -159,8 +159,8 @@ var rooted = regexp.MustCompile(`^(.*/(\d+)/root)(/.*)?$`)
 
 // Contains reports whether a path is one in a container.
 func Contains(path string) bool {
-	root, _, ok := split(path)
-	return ok && root != ""
+	_, _, ok := split(path)
+	return ok
 }
 
 func split(path string) (root, rest string, ok bool) {

@@ -4,11 +4,7 @@ import "rollcall/adapters"
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	path, err := look(description.Program)
-	if err != nil {
-		return "", description.NotInstalled()
-	}
-	return path, nil
+	return description.FindProgram(look)
 }
 
 // Modes implements adapters.Launcher: the agent has none.
