@@ -107,7 +107,7 @@ func cause(err error) string {
 // *Problem are returned as they are.
 func Problems(err error) []error {
 	_, single := err.(*Problem)                        //nolint:errorlint // the tree itself is walked here
-	several, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // as above
+	several, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
 		return nil

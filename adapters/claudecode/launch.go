@@ -1,7 +1,14 @@
 package claudecode
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/jsonl"
 	"rollcall/adapters/internal/uuid"
 )
 
@@ -60,4 +67,27 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
+}
+
+// jobName matches the short id of a background session, which `claude --bg` prints.
+var jobName = regexp.MustCompile(`^[0-9A-Za-z]{4,40}$`)
+
+// Attach implements adapters.Attacher for sessions of `claude --bg`: `claude attach ID` (2.1.329). Those of another folder of settings
+// than Rollcall's own environment names are left out, since the command would not find them.
+func (a *Adapter) Attach(_ context.Context, program string, s adapters.Session) (adapters.Command, error) {
+	if !background(&s) {
+		return adapters.Command{}, fmt.Errorf("%w: only sessions of claude --bg can", adapters.ErrNoAttach)
+	}
+	path, _ := entryOf(&s)
+	root := filepath.Dir(filepath.Dir(path))
+	if root != filepath.Clean(a.configDir()) {
+		return adapters.Command{}, fmt.Errorf("%w: it has its own settings in %s", adapters.ErrNoAttach, root)
+	}
+	id := s.ID[:min(len(s.ID), 8)]
+	if data, _, err := agentfile.ReadSmall(path, entryLimit); err == nil {
+		if job := text(jsonl.Get(data, "jobId")); jobName.MatchString(job) {
+			id = job
+		}
+	}
+	return adapters.Command{Path: program, Args: []string{"attach", id}, Session: s.ID}, nil
 }

@@ -2,11 +2,9 @@ package claudecode
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
 	"rollcall/proc"
 )
@@ -23,17 +21,7 @@ func (a *Adapter) EndBy(s adapters.Session) ([]proc.Signal, error) {
 
 // background reports whether, by the registry, the session was started with --bg.
 func background(s *adapters.Session) bool {
-	for _, path := range s.Files {
-		if !entryName.MatchString(filepath.Base(path)) { // its pid may be that of an inner namespace
-			continue
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return false
-		}
-		data, err := io.ReadAll(io.LimitReader(f, entryLimit))
-		_ = f.Close()
-		return err == nil && text(jsonl.Get(data, "kind")) == "bg"
-	}
-	return false
+	path, _ := entryOf(s)
+	data, _, err := agentfile.ReadSmall(path, entryLimit)
+	return err == nil && text(jsonl.Get(data, "kind")) == "bg"
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
 )
 
@@ -71,7 +70,7 @@ func (a *Adapter) join(ctx context.Context, s adapters.Session) (*joined, error)
 		return nil, fmt.Errorf("%w: its rollout isn't known", adapters.ErrAnswerElsewhere)
 	}
 	socket := socketOf(s.Files[0])
-	c, err := connectWith(ctx, socket, experimental)
+	c, err := connect(ctx, socket, experimental)
 	if err != nil {
 		return nil, noDaemon(socket, err)
 	}
@@ -252,31 +251,13 @@ func patchOf(ctx context.Context, rollout, call string) string {
 // recordsOf calls found with the records of a call in a rollout, the last one first, until it
 // returns true. The call of an open turn is near the end.
 func recordsOf(ctx context.Context, rollout, call string, found func(kind string, payload []byte) bool) {
-	const lines = 200
-	if strings.HasSuffix(rollout, ".zst") {
+	left := 200 // lines
+	if compressed(rollout) {
 		return
 	}
-	f, err := os.Open(rollout)
-	if err != nil {
-		return
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return
-	}
-	back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
-	for range lines {
-		line, _, err := back.Prev()
-		if errors.Is(err, io.EOF) || err != nil && !errors.Is(err, jsonl.ErrTooLong) {
-			return
-		}
-		if err != nil {
-			continue
-		}
+	_ = agentfile.LastLines(ctx, rollout, func(line []byte) bool { // a rollout that can't be read has no such record
+		left--
 		payload := jsonl.Get(line, "payload")
-		if jsonl.String(jsonl.Get(payload, "call_id")) == call && found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload) {
-			return
-		}
-	}
+		return left > 0 && (jsonl.String(jsonl.Get(payload, "call_id")) != call || !found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload))
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/jsonl"
 )
 
@@ -68,7 +69,7 @@ func (j *joined) outcomeOf(a *asked) requestOutcome {
 // starts, a host that it connects to, or input for it.
 func (a *asked) whole() bool {
 	p := &a.Params
-	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && (len(p.Network) == 0 || string(p.Network) == "null")
+	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && jsonl.Null(p.Network)
 }
 
 // awaitOutcome returns what became of a request that is resolved; unsettled if ctx ends before
@@ -81,9 +82,7 @@ func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 		if o := j.outcomeOf(a); o != unsettled {
 			return o
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if busy.Wait(ctx, pause) != nil {
 			return unsettled
 		}
 		pause = min(2*pause, lastLook)
@@ -105,7 +104,7 @@ func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 func (j *joined) observe(ctx context.Context, item string) {
 	limited, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	observer, err := connectWith(limited, j.socket, experimental)
+	observer, err := connect(limited, j.socket, experimental)
 	if err == nil {
 		j.observer = observer
 		j.early[item] = j.commandBegun(limited, item)
@@ -179,9 +178,7 @@ func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) 
 		case recorded:
 			return adapters.Result{}, fmt.Errorf("%w: another reply was given elsewhere at the same moment", adapters.ErrNotPending)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if busy.Wait(ctx, pause) != nil {
 			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it took; look at the session", adapters.ErrUnconfirmed, resolved, settleLimit)
 		}
 	}

@@ -66,7 +66,7 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 	if failed && now.Sub(was.at) < daemonPause && !now.Before(was.at) {
 		return nil, was.err
 	}
-	path := filepath.Join(root, "app-server-control", "app-server-control.sock")
+	path := socketIn(root)
 	limited, cancel := context.WithTimeout(ctx, daemonLimit)
 	defer cancel()
 	answer, err := askSocket(limited, path, ids)
@@ -131,7 +131,7 @@ func ownedByUser(info fs.FileInfo) bool {
 }
 
 func askSocket(ctx context.Context, path string, ids []string) (map[string]threadStatus, error) {
-	c, err := connect(ctx, path)
+	c, err := connect(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +141,9 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 	return c.list(ctx, ids)
 }
 
-// connect opens the daemon's socket and introduces Rollcall. The caller closes
-// the connection.
-func connect(ctx context.Context, path string) (*client, error) {
-	return connectWith(ctx, path, nil)
-}
-
-// connectWith is connect for a client with capabilities, as the daemon calls what a client
-// asks for beside the common calls.
-func connectWith(ctx context.Context, path string, capabilities map[string]any) (*client, error) {
+// connect opens the daemon's socket and introduces Rollcall with capabilities, as the daemon calls
+// what a client asks for beside the common calls; nil: none. The caller closes the connection.
+func connect(ctx context.Context, path string, capabilities map[string]any) (*client, error) {
 	target, err := trustedSocket(path)
 	if err != nil {
 		return nil, err
@@ -278,9 +272,7 @@ func (c *client) call(ctx context.Context, method string, params any) (result []
 		if mine {
 			return result, nil
 		}
-		if c.other != nil {
-			c.other(b)
-		}
+		c.tell(b)
 	}
 }
 
@@ -291,11 +283,16 @@ func (c *client) await(ctx context.Context, done func() bool) error {
 		if err != nil {
 			return err
 		}
-		if c.other != nil {
-			c.other(b)
-		}
+		c.tell(b)
 	}
 	return nil
+}
+
+// tell passes on a message that answers no call.
+func (c *client) tell(message []byte) {
+	if c.other != nil {
+		c.other(message)
+	}
 }
 
 // parseAnswer reads a message; mine is false for one that does not answer the

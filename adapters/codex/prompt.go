@@ -40,7 +40,7 @@ func (a *Adapter) prompt(ctx context.Context, s adapters.Session, capabilities m
 		return fmt.Errorf("it has no rollout yet; %s", how)
 	}
 	socket := socketOf(s.Files[0])
-	c, err := connectWith(ctx, socket, capabilities)
+	c, err := connect(ctx, socket, capabilities)
 	if err != nil {
 		return fmt.Errorf("no Codex daemon at %s takes a prompt: %w; %s", socket, err, how)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
 )
 
 // daemonName is what the daemon is called for the user.
@@ -122,7 +123,7 @@ func (a *asked) name() string {
 
 // extra returns what is asked for beside a command, for the text of a request.
 func extra(name string, raw json.RawMessage) string {
-	if len(raw) == 0 || string(raw) == "null" {
+	if jsonl.Null(raw) {
 		return ""
 	}
 	return "\nwith " + name + ": " + string(raw)

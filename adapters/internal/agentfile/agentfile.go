@@ -4,12 +4,15 @@
 package agentfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"sync"
+
+	"rollcall/adapters/internal/jsonl"
 )
 
 var (
@@ -63,6 +66,28 @@ func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: over %d KB", ErrTooLarge, limit>>10)}
 	}
 	return data, info, stamp, err
+}
+
+// LastLines calls fn with the lines of the regular file at path, the last one first, until fn returns
+// false. It leaves out lines over jsonl.MaxLine.
+func LastLines(ctx context.Context, path string, fn func(line []byte) bool) error {
+	f, info, err := OpenRegular(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx); ; {
+		line, _, err := back.Prev()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, jsonl.ErrTooLong):
+		case err != nil:
+			return err
+		case !fn(line):
+			return nil
+		}
+	}
 }
 
 // Unchanged reports whether a file still is the one that before describes, with
