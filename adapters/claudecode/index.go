@@ -25,10 +25,9 @@ import (
 // then every transcript is examined; or its session was live or was written to a moment
 // ago; or the process began and ended since then and left a trace in the root: an entry
 // made and removed in sessions, or, of versions without a registry, a file in todos,
-// debug or statsig. Every transcript is examined once in sweepAfter.
+// debug or statsig. Every transcript is examined once in dirstate.SweepAfter.
 type projectIndex struct {
-	swept   time.Time // when every transcript was looked at last
-	state   dirstate.State
+	swept   dirstate.Sweep
 	folders map[string]folder
 }
 
@@ -39,15 +38,6 @@ type folder struct {
 	unexpected int
 	problem    error
 }
-
-const (
-	// recentTime is the time for which a transcript is examined at every call after its
-	// session was live or it was written to.
-	recentTime = 15 * time.Minute
-	sweepAfter = time.Minute
-	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
-	settled    = 2 * time.Second // two changes within one tick of the file system's clock have the same time
-)
 
 // indexProjects returns the present contents of the project folders of a root. When all
 // is false, it uses the cached state of every transcript that no process can have
@@ -60,12 +50,12 @@ func (d *discovery) indexProjects(root string, all bool) (*projectIndex, []error
 	for id := range d.sessions { // in the registry
 		recent[id] = time.Time{}
 	}
-	now := &projectIndex{swept: time.Now(), state: dirstate.Read(root, root+".json"), folders: make(map[string]folder)}
+	now := &projectIndex{swept: dirstate.Begin(root, root+".json"), folders: make(map[string]folder)}
 	if before == nil {
 		before, all = &projectIndex{}, true
 	}
-	if age := now.swept.Sub(before.swept); !all && age >= 0 && age < sweepAfter && (age < sweepPause || now.state.IsSame(before.state)) {
-		now.swept, now.state = before.swept, before.state
+	if !all && before.swept.IsEnough(now.swept) {
+		now.swept = before.swept
 	} else {
 		all = true
 	}
@@ -82,7 +72,7 @@ func (d *discovery) indexProjects(root string, all bool) (*projectIndex, []error
 	if d.adapter.indexes == nil {
 		d.adapter.indexes = make(map[string]*projectIndex)
 	}
-	if newest := d.adapter.indexes[root]; newest == nil || !newest.swept.After(now.swept) {
+	if newest := d.adapter.indexes[root]; newest == nil || !newest.swept.At.After(now.swept.At) {
 		d.adapter.indexes[root] = now
 	}
 	return now, problems
@@ -114,7 +104,7 @@ func scanFolder(dir string, before folder, recent map[string]time.Time, all bool
 		f := folder{}
 		links := false
 		f.files, f.unexpected, links, f.problem = listProject(dir)
-		if err == nil && f.problem == nil && f.unexpected == 0 && !links && at.Sub(info.ModTime()).Abs() > settled {
+		if err == nil && f.problem == nil && f.unexpected == 0 && !links && at.Sub(info.ModTime()).Abs() > dirstate.Settled {
 			f.info = info
 		}
 		return f
@@ -122,7 +112,7 @@ func scanFolder(dir string, before folder, recent map[string]time.Time, all bool
 	now, copied := before, false
 	for i := range before.files {
 		was := &before.files[i]
-		if !all && at.Sub(was.info.ModTime()).Abs() > recentTime {
+		if !all && at.Sub(was.info.ModTime()).Abs() > dirstate.RecentTime {
 			if _, is := recent[was.id]; !is {
 				continue
 			}
@@ -255,7 +245,7 @@ func (a *Adapter) whereIs(id string) string {
 // noteLive records which sessions are live.
 func (a *Adapter) noteLive(sessions map[string]*session) {
 	now := time.Now()
-	maps.DeleteFunc(a.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > recentTime })
+	maps.DeleteFunc(a.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > dirstate.RecentTime })
 	for id, s := range sessions {
 		if s.maybeLive() {
 			a.lastLive[id] = now

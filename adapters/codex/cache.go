@@ -130,8 +130,8 @@ type rolloutFacts struct {
 // now returns what the query asks for of what was read.
 func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
 	out := rolloutFacts{facts: r.facts}
-	if q.Usage && r.hasUsage() {
-		out.usage = r.usage.steps(r.facts.tokenTotals(), r.facts.last)
+	if tokens := r.facts.tokenTotals(); q.Usage && r.hasUsage() && tokens != nil {
+		out.usage = r.usage.log.Steps(*tokens, 0, r.facts.last)
 	}
 	return out
 }

@@ -76,7 +76,8 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.watchRoot(r)
 	d.answer.Expect(len(candidates))
 	for _, c := range candidates {
-		if c.err == nil || c.host != nil && !isOutOfTime(c.err) {
+		// A session of which half was read in time is left out: its earlier state is better.
+		if c.err == nil || c.host != nil && !adapters.IsOutOfTime(c.err) {
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])
 		}
 	}
@@ -139,19 +140,14 @@ func (d *discovery) liveOnly() bool {
 // recentThreads returns a function that reports whether a live process can write to a
 // thread, or could a moment ago. search is true where it isn't known which process can.
 func (d *discovery) recentThreads(owners map[string]int) (isRecent func(id string) bool, search bool) {
-	var ids []string
-	for id := range owners {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(owners))
 	for _, h := range d.census.hosts {
 		for path := range h.rollouts {
 			if id, ok := threadID(filepath.Base(path)); ok {
 				ids = append(ids, id)
 			}
 		}
-		for id := range h.locks {
-			ids = append(ids, id)
-		}
+		ids = slices.AppendSeq(ids, maps.Keys(h.locks))
 		search = search || h.filesErr != nil && !errors.Is(h.filesErr, fs.ErrPermission)
 	}
 	lived := d.adapter.folders.noteThreads(ids)
@@ -264,13 +260,6 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 	})
 }
 
-// isOutOfTime reports whether a read ended because there was no more time. Such a
-// session is left out of the answer: its earlier state is better than half of its
-// facts.
-func isOutOfTime(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
-
 // unreadable reports the rollouts that could not be read, and those in an unknown form.
 func (d *discovery) unreadable(r *root, list []*found) {
 	unknown := 0
@@ -280,7 +269,7 @@ func (d *discovery) unreadable(r *root, list []*found) {
 			unknown++
 			d.answer.Skip("rollout without session_meta", 1)
 		case f.err == nil, errors.Is(f.err, fs.ErrNotExist):
-		case isOutOfTime(f.err):
+		case adapters.IsOutOfTime(f.err):
 			d.answer.Skip("rollout not read in time", 1)
 		default:
 			d.answer.Problem(adapters.Unreadable(f.path, f.err))

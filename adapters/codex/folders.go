@@ -20,12 +20,12 @@ import (
 // to one doesn't. But a process that appends has the rollout open or owns its writer
 // lock, which is known; or it had it open, or wrote to it, a moment ago; or it began
 // and ended since then and left a trace in the root: the log of a database, a lock, the
-// history. Every rollout is examined once in sweepAfter.
+// history. Every rollout is examined once in dirstate.SweepAfter.
 type folders struct {
 	mu       sync.Mutex
 	known    map[string]folder
-	swept    map[string]sweep     // by root
-	lastLive map[string]time.Time // when threads were seen in a process last, for a while
+	swept    map[string]dirstate.Sweep // by root
+	lastLive map[string]time.Time      // when threads were seen in a process last, for a while
 }
 
 // folder holds the contents of a folder. It is not changed after it was stored.
@@ -36,40 +36,21 @@ type folder struct {
 	rollouts []rollout   // as last examined; info is nil for those that were not
 }
 
-// sweep records when every rollout of a root was examined.
-type sweep struct {
-	at    time.Time
-	state dirstate.State
-}
-
-const (
-	// settled is the age of a folder's modification time from which its names are
-	// cached: two changes within one tick of the file system's clock have the same
-	// time.
-	settled = 2 * time.Second
-	// recentTime is the time for which a rollout is examined at every call after a
-	// process had it open or wrote to it.
-	recentTime = 15 * time.Minute
-	sweepAfter = time.Minute
-	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
-)
-
 // sweep reports whether every rollout of a root must be examined now. The caller calls
 // done afterwards.
 func (f *folders) sweep(root string, search bool) (all bool, done func()) {
-	now := sweep{time.Now(), dirstate.Read(root)}
+	now := dirstate.Begin(root)
 	f.mu.Lock()
 	was := f.swept[root]
 	f.mu.Unlock()
-	age := now.at.Sub(was.at)
-	if !search && age >= 0 && age < sweepAfter && (age < sweepPause || now.state.IsSame(was.state)) {
+	if !search && was.IsEnough(now) {
 		return false, nil
 	}
 	return true, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.swept == nil {
-			f.swept = map[string]sweep{}
+			f.swept = map[string]dirstate.Sweep{}
 		}
 		f.swept[root] = now
 	}
@@ -117,13 +98,13 @@ func (f *folders) keep(path string, now folder) {
 	if f.known == nil || len(f.known) > 5000 {
 		f.known = map[string]folder{}
 	}
-	if delete(f.known, path); time.Since(now.info.ModTime()).Abs() > settled {
+	if delete(f.known, path); time.Since(now.info.ModTime()).Abs() > dirstate.Settled {
 		f.known[path] = now
 	}
 }
 
 // noteThreads records that processes have these threads, and returns all threads that a
-// process had within recentTime.
+// process had within dirstate.RecentTime.
 func (f *folders) noteThreads(ids []string) map[string]time.Time {
 	now := time.Now()
 	f.mu.Lock()
@@ -131,7 +112,7 @@ func (f *folders) noteThreads(ids []string) map[string]time.Time {
 	if f.lastLive == nil {
 		f.lastLive = map[string]time.Time{}
 	}
-	maps.DeleteFunc(f.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > recentTime })
+	maps.DeleteFunc(f.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > dirstate.RecentTime })
 	for _, id := range ids {
 		f.lastLive[id] = now
 	}

@@ -24,26 +24,17 @@ type head struct {
 
 // parseHead reads a session_meta line, as Codex 0.45 to 0.169 write it.
 func parseHead(line []byte) (head, error) {
-	var kind, payload []byte
-	err := jsonl.Top(line, func(key, raw []byte) bool {
-		switch string(key) {
-		case "type":
-			kind = jsonl.Text(raw)
-		case "payload":
-			payload = raw
-		}
-		return true
-	})
+	l, err := splitLine(line)
 	if err != nil {
 		return head{}, err
 	}
-	if string(kind) != "session_meta" {
+	if string(l.name) != "session_meta" {
 		return head{}, errRecord
 	}
 	var h head
 	var source []byte
 	var root, path, nickname string
-	err = jsonl.Top(payload, func(key, raw []byte) bool {
+	err = jsonl.Top(l.payload, func(key, raw []byte) bool {
 		switch string(key) {
 		case "id":
 			h.id, _ = jsonl.Head(raw, textLimit)

@@ -13,14 +13,10 @@ import (
 
 // call adds a call of a tool.
 func (p *peek) call(typ string, payload []byte, m peekMessage) {
-	m.Role, m.Tool = adapters.FromTool, strings.TrimSuffix(typ, "_call")
-	if name, _ := jsonl.Head(jsonl.Get(payload, "name"), 200); name != "" {
-		m.Tool = name
-	}
+	name, _ := jsonl.Head(jsonl.Get(payload, "name"), 200)
+	m.Role, m.Tool = adapters.FromTool, cmp.Or(name, strings.TrimSuffix(typ, "_call"))
 	id := cmp.Or(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))
-	if id != "" {
-		m.Key = id
-	}
+	m.Key = cmp.Or(id, m.Key)
 	m.Text = adapters.Cut(argument(payload))
 	m.State = p.state(&m.Message)
 	if byModel := typ == "web_search_call" || typ == "image_generation_call"; byModel { // written when it is over
@@ -42,19 +38,14 @@ func argument(payload []byte) string {
 	}
 	arguments := jsonl.Text(jsonl.Get(payload, "arguments"))
 	if len(arguments) == 0 { // an object, as in local_shell_call
-		arguments = firstNonEmpty(jsonl.Get(payload, "action"), jsonl.Get(payload, "arguments"))
+		if arguments = jsonl.Get(payload, "action"); len(arguments) == 0 {
+			arguments = jsonl.Get(payload, "arguments")
+		}
 	}
 	if text := conversation.Argument(arguments, mainArguments, commandText); text != "" {
 		return patchFiles(text)
 	}
 	return conversation.AnyArgument(arguments)
-}
-
-func firstNonEmpty(a, b []byte) []byte {
-	if len(a) > 0 {
-		return a
-	}
-	return b
 }
 
 // commandText returns a text or the words of a command, and for a shell the command

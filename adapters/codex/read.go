@@ -227,7 +227,7 @@ func (c *collector) skip(reason string) {
 // add keeps a record. Of consecutive records that only show activity, it keeps the
 // newest.
 func (c *collector) add(r record) {
-	inherited := c.inherited > 0 && r.ordinal >= 0 && r.ordinal < c.inherited
+	inherited := isInherited(r.ordinal, c.inherited)
 	switch r.kind {
 	case meta:
 		return

@@ -13,6 +13,8 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/dirstate"
+	"rollcall/adapters/internal/report"
 	"rollcall/adapters/internal/uuid"
 )
 
@@ -46,7 +48,7 @@ func threadID(name string) (string, bool) {
 // for which isRecent is true is examined even if the cached state of the others is used
 // (see folders).
 func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
-	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true, recentSince: time.Now().Add(-recentTime), seen: map[string]int{}}
+	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true, recentSince: time.Now().Add(-dirstate.RecentTime), seen: map[string]int{}}
 	if wanted == nil {
 		var swept func()
 		if w.all, swept = a.folders.sweep(root, search); w.all {
@@ -188,4 +190,23 @@ func (w *walker) failed(path string, err error) {
 		return
 	}
 	w.problems = append(w.problems, adapters.Unreadable(path, err))
+}
+
+var _ adapters.Namer = (*Adapter)(nil)
+
+// Named implements adapters.Namer. It reads the names of the rollouts.
+func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
+	census, err := takeCensus(ctx, a.table)
+	answer := report.NewAnswer()
+	answer.Problem(err)
+	var ids []string
+	for _, r := range a.roots(census, answer) {
+		fits := func(id string) bool { return strings.HasPrefix(id, prefix) }
+		rollouts, more := a.walk(ctx, r.path, fits, func(string) bool { return true }, false)
+		answer.Problem(more...)
+		for _, found := range rollouts {
+			ids = report.AppendNew(ids, found.id)
+		}
+	}
+	return ids, errors.Join(answer.Problems()...)
 }

@@ -1,9 +1,9 @@
 package codex
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -267,14 +267,10 @@ func (s observation) lastTurn() string {
 	case t.state == open:
 		return "last turn left open, " + s.at(s.facts.last)
 	}
-	words := map[adapters.Outcome]string{adapters.Completed: "completed", adapters.Failed: "failed",
-		adapters.Interrupted: "interrupted"}[t.outcome]
-	if words == "" {
-		words = "ended"
-	}
-	text := "last turn " + words + " " + s.at(t.since)
-	if t.outcome == adapters.Failed && t.why != "" {
-		text += fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(t.why, ""))
+	words := map[adapters.Outcome]string{adapters.Completed: "completed", adapters.Failed: "failed", adapters.Interrupted: "interrupted"}
+	text := "last turn " + cmp.Or(words[t.outcome], "ended") + " " + s.at(t.since)
+	if t.outcome == adapters.Failed {
+		text += report.Quoted(t.why)
 	}
 	return text
 }

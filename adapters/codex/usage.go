@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/jsonl"
@@ -46,7 +45,7 @@ func (u *usageScan) line(line []byte) {
 		return
 	}
 	r, err := parse(line)
-	if err != nil || u.inherited > 0 && r.ordinal >= 0 && r.ordinal < u.inherited {
+	if err != nil || isInherited(r.ordinal, u.inherited) {
 		return
 	}
 	switch r.kind {
@@ -71,20 +70,10 @@ func (u *usageScan) count(r *record) {
 		before = u.totals.counts()
 	}
 	u.totals = r.totals
-	u.log.Add(r.at, adapters.Tokens{Input: now.Input - before.Input, Output: now.Output - before.Output,
-		CacheRead: now.CacheRead - before.CacheRead, CacheWrite: now.CacheWrite - before.CacheWrite,
-		Reasoning: now.Reasoning - before.Reasoning}, 0)
+	u.log.Add(r.at, now.Minus(before), 0)
 	if now.Output > before.Output {
 		u.log.Answer(r.at)
 	}
-}
-
-// steps returns what the rollout used, by time.
-func (u *usageScan) steps(tokens *adapters.Tokens, last time.Time) []adapters.Usage {
-	if u == nil || tokens == nil {
-		return nil
-	}
-	return u.log.Steps(*tokens, 0, last)
 }
 
 var (

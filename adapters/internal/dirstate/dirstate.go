@@ -30,8 +30,10 @@ const (
 	// RecentTime is the time for which a file is examined at every call after a process had it or
 	// wrote to it.
 	RecentTime = 15 * time.Minute
-	sweepAfter = time.Minute
-	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
+	// SweepAfter is the longest time between two sweeps, and SweepPause the shortest, while files
+	// change all the time.
+	SweepAfter = time.Minute
+	SweepPause = 2 * time.Second
 	// maxEntries is the largest number of entries of a folder that Read examines.
 	maxEntries = 200
 )
@@ -95,5 +97,5 @@ func Begin(dir string, more ...string) Sweep { return Sweep{time.Now(), Read(dir
 // IsEnough reports whether now need not be done, because s was done and nothing was changed since.
 func (s Sweep) IsEnough(now Sweep) bool {
 	age := now.At.Sub(s.At)
-	return age >= 0 && age < sweepAfter && (age < sweepPause || now.state.IsSame(s.state))
+	return age >= 0 && age < SweepAfter && (age < SweepPause || now.state.IsSame(s.state))
 }
