@@ -162,7 +162,7 @@ func (d *discovery) doubtUnmatchedClear(s *session, l *clearLinks, outdated []ou
 	at, end := s.facts.cleared, l.end(s)
 	for i := range outdated {
 		e := &outdated[i]
-		if e.now == end || at.Before(e.since) || !e.isIn(s.file.dir) {
+		if e.now == end || at.Before(e.since) || !slices.Contains(e.folders(), s.file.dir) {
 			continue
 		}
 		if e.now != nil {
@@ -177,9 +177,7 @@ func (d *discovery) doubtUnmatchedClear(s *session, l *clearLinks, outdated []ou
 	}
 }
 
-// isIn reports whether the entry's process creates its sessions in that folder.
-func (e *outdatedEntry) isIn(dir string) bool { return slices.Contains(e.folders(), dir) }
-
+// folders returns the folders in which the entry's process creates its sessions.
 func (e *outdatedEntry) folders() []string {
 	var dirs []string
 	if name := projectName(e.entry.cwd); name != "" {

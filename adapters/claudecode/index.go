@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/dirstate"
+	"rollcall/adapters/internal/uuid"
 )
 
 // projectIndex holds the contents of the project folders of a root at the last look. A
@@ -69,9 +70,6 @@ func (d *discovery) indexProjects(root string, all bool) (*projectIndex, []error
 	}
 	d.adapter.mu.Lock()
 	defer d.adapter.mu.Unlock()
-	if d.adapter.indexes == nil {
-		d.adapter.indexes = make(map[string]*projectIndex)
-	}
 	if newest := d.adapter.indexes[root]; newest == nil || !newest.swept.At.After(now.swept.At) {
 		d.adapter.indexes[root] = now
 	}
@@ -146,14 +144,9 @@ func (d *discovery) transcripts(root string, search bool) {
 		unexpected += f.unexpected
 		for i := range f.files {
 			file := &f.files[i]
-			s := d.sessions[file.id]
-			if s == nil && !all && file.info.ModTime().Before(d.query.Since) {
-				continue
+			if d.sessions[file.id] != nil || all || !file.info.ModTime().Before(d.query.Since) {
+				d.session(file.id).setFile(file)
 			}
-			if s == nil {
-				s = d.session(file.id)
-			}
-			s.setFile(file)
 		}
 	}
 	d.answer.Skip("file that is no transcript", unexpected)
@@ -173,9 +166,7 @@ func (d *discovery) namedTranscripts(root string) {
 	found := make([][]file, len(dirs))
 	agentfile.Parallel(len(dirs), func(i int) {
 		names, err := readNames(dirs[i])
-		if err != nil {
-			d.answer.Problem(adapters.Unreadable(dirs[i], err))
-		}
+		d.answer.Problem(err)
 		for _, name := range names {
 			id, ok := strings.CutSuffix(name, ".jsonl")
 			if !ok || d.sessions[id] == nil {
@@ -199,20 +190,16 @@ func (d *discovery) namedTranscripts(root string) {
 }
 
 // readNames returns the names in a folder. It returns none for a path that does not exist or is not a folder.
-func readNames(dir string) ([]string, error) {
+func readNames(dir string) (names []string, problem error) {
 	f, err := os.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if err == nil {
+		defer f.Close()
+		names, err = f.Readdirnames(-1)
 	}
-	if err != nil {
-		return nil, err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		problem = adapters.Unreadable(dir, err)
 	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
-	}
-	return names, err
+	return names, problem
 }
 
 // setFile sets the session's transcript: of several files, the one that was written
@@ -251,4 +238,50 @@ func (a *Adapter) noteLive(sessions map[string]*session) {
 			a.lastLive[id] = now
 		}
 	}
+}
+
+// file is a transcript file as the folder shows it.
+type file struct {
+	id, path, dir string
+	info          fs.FileInfo
+}
+
+// listProject lists <session id>.jsonl in a project folder. Transcripts may be
+// symbolic links; links reports whether any entry is one. A file that vanishes
+// meanwhile is left out.
+func listProject(dir string) (files []file, unexpected int, links bool, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, 0, false, nil
+	}
+	var problem error
+	if err != nil {
+		problem = adapters.Unreadable(dir, err)
+	}
+	for _, d := range entries {
+		id, ok := strings.CutSuffix(d.Name(), ".jsonl")
+		if !ok || d.IsDir() || strings.HasPrefix(id, "agent-") { // sub-agents and warm-ups of 2.0.x
+			continue
+		}
+		if !uuid.Is(id) {
+			unexpected++
+			continue
+		}
+		path := filepath.Join(dir, d.Name())
+		links = links || d.Type()&fs.ModeSymlink != 0
+		info, err := d.Info()
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			info, err = os.Stat(path)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			problem = adapters.Unreadable(path, err)
+		case !info.Mode().IsRegular():
+			unexpected++
+		default:
+			files = append(files, file{id: id, path: path, dir: dir, info: info})
+		}
+	}
+	return files, unexpected, links, problem
 }

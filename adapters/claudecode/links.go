@@ -28,24 +28,23 @@ type continuation struct {
 // linksOf finds the links in the folders of the processes. It returns nil when there is
 // none to find.
 func (d *discovery) linksOf(outdated []outdatedEntry, unregistered []claude, roots []string) *clearLinks {
-	since := make(map[string]time.Time) // by project folder
-	note := func(dir string, at time.Time) {
-		if known, ok := since[dir]; !ok || at.Before(known) {
-			since[dir] = at
+	since, first := make(map[string]time.Time), make(map[string]time.Time) // by project folder, and by root
+	note := func(times map[string]time.Time, key string, at time.Time) {
+		if known, ok := times[key]; !ok || at.Before(known) {
+			times[key] = at
 		}
 	}
-	first := make(map[string]time.Time) // by root
 	for i := range outdated {
 		for _, dir := range outdated[i].folders() {
-			note(dir, outdated[i].since)
+			note(since, dir, outdated[i].since)
 		}
-		first[outdated[i].root] = earlier(first[outdated[i].root], outdated[i].since)
+		note(first, outdated[i].root, outdated[i].since)
 	}
 	for _, p := range unregistered {
 		for _, root := range roots {
 			if name := projectName(p.cwd); name != "" && (p.root == "" || p.root == root) {
-				note(filepath.Join(root, "projects", name), p.Started)
-				first[root] = earlier(first[root], p.Started)
+				note(since, filepath.Join(root, "projects", name), p.Started)
+				note(first, root, p.Started)
 			}
 		}
 	}
@@ -59,13 +58,6 @@ func (d *discovery) linksOf(outdated []outdatedEntry, unregistered []claude, roo
 	slices.SortStableFunc(l.clears, func(a, b typedClear) int { return a.at.Compare(b.at) })
 	l.match(d)
 	return l
-}
-
-func earlier(known, at time.Time) time.Time {
-	if known.IsZero() || at.Before(known) {
-		return at
-	}
-	return known
 }
 
 // begunSince reads the transcripts of folders that were written since a process

@@ -3,11 +3,14 @@ package claudecode
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
 	"rollcall/adapters/internal/uuid"
 )
 
@@ -17,33 +20,28 @@ var _ adapters.Namer = (*Adapter)(nil)
 // entries of the registry.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	t, _ := a.readTable(ctx)
-	var problems []error
+	answer := report.NewAnswer()
 	var mu sync.Mutex
 	found := map[string]bool{}
 	add := func(id string) {
 		mu.Lock()
 		defer mu.Unlock()
-		found[id] = found[id] || strings.HasPrefix(id, prefix)
+		if strings.HasPrefix(id, prefix) {
+			found[id] = true
+		}
 	}
-	homes, silent := a.homes(t, a.now())
-	for _, dir := range silent {
-		problems = append(problems, adapters.Unresponsive(dir))
-	}
-	for _, root := range realPaths(homes) {
+	_, roots, _ := a.homes(t, answer, a.now())
+	for _, root := range roots {
 		reg, problem := readRegistry(ctx, root)
-		problems = append(problems, problem)
+		answer.Problem(problem)
 		for i := range reg.entries {
 			add(reg.entries[i].id)
 		}
-		dirs, more := projectFolders(root)
-		problems = append(problems, more...)
+		dirs, problems := projectFolders(root)
+		answer.Problem(problems...)
 		agentfile.Parallel(len(dirs), func(i int) {
 			names, err := readNames(dirs[i])
-			if err != nil {
-				mu.Lock()
-				problems = append(problems, adapters.Unreadable(dirs[i], err))
-				mu.Unlock()
-			}
+			answer.Problem(err)
 			for _, name := range names {
 				if id, ok := strings.CutSuffix(name, ".jsonl"); ok && uuid.Is(id) {
 					add(id)
@@ -51,11 +49,5 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 			}
 		})
 	}
-	var ids []string
-	for id, fits := range found {
-		if fits {
-			ids = append(ids, id)
-		}
-	}
-	return ids, errors.Join(problems...)
+	return slices.Collect(maps.Keys(found)), errors.Join(answer.Problems()...)
 }

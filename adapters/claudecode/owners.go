@@ -249,17 +249,12 @@ func projectName(cwd string) string {
 // can't be seen may still be running.
 const unseenLimit = 24 * time.Hour
 
+// pids returns the pids of processes, for a sentence: "1, 2 or 3".
 func pids(list []claude) string {
-	text := ""
-	for i, p := range list {
-		switch {
-		case i == 0:
-		case i == len(list)-1:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += strconv.Itoa(p.PID)
+	var all []string
+	for _, p := range list {
+		all = append(all, strconv.Itoa(p.PID))
 	}
-	return text
+	last := len(all) - 1
+	return strings.TrimPrefix(strings.Join(all[:last], ", ")+" or "+all[last], " or ")
 }

@@ -25,12 +25,8 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	answer := report.NewAnswer()
 	t, err := a.readTable(ctx)
 	answer.Problem(err)
-	homes, unresponsive := a.homes(t, a.now())
-	for _, dir := range unresponsive {
-		answer.Problem(adapters.Unresponsive(dir))
-	}
-	roots := realPaths(homes)
-	if !exists(roots) && len(unresponsive) == 0 && len(t.claudes) == 0 && t.err == nil {
+	_, roots, absent := a.homes(t, answer, a.now())
+	if absent {
 		return nil, adapters.ErrAbsent
 	}
 	var dirs []string

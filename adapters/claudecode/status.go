@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,7 +23,7 @@ func (d *discovery) rows() []adapters.Session {
 	out := make([]adapters.Session, 0, len(list)+len(d.table.claudes))
 	for _, s := range list {
 		if s.file != nil && !s.maybeLive() {
-			if !s.read || errors.Is(s.err, fs.ErrNotExist) || isOutOfTime(s.err) {
+			if !s.read || errors.Is(s.err, fs.ErrNotExist) || adapters.IsOutOfTime(s.err) {
 				continue
 			}
 			if s.err == nil && s.facts.records == 0 && s.endedEntry == nil && len(s.facts.skipped) == 0 {
@@ -41,15 +42,9 @@ func (d *discovery) build(s *session) adapters.Session {
 		ID: s.id, Agent: adapters.ClaudeCode,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.turn.apiStatus == http.StatusTooManyRequests, Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
-		FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
+		FirstPrompt: cmp.Or(f.firstPrompt, f.queuedPrompt), LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt),
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
-	}
-	if out.FirstPrompt == "" {
-		out.FirstPrompt = f.queuedPrompt
-	}
-	if out.LastPrompt == "" {
-		out.LastPrompt = f.namedPrompt
 	}
 	custom, ai := f.customTitle, f.aiTitle
 	if s.sums != nil {
@@ -61,9 +56,7 @@ func (d *discovery) build(s *session) adapters.Session {
 			out.Tokens = &tokens
 		}
 	}
-	for _, title := range []string{s.title, ai, custom} {
-		set(&out.Title, title)
-	}
+	out.Title = cmp.Or(custom, ai, s.title)
 	if s.file != nil {
 		out.Files = append(out.Files, s.file.path)
 		if out.LastActivityAt.IsZero() {
@@ -100,12 +93,7 @@ func fill(out *adapters.Session, e *entry) {
 	if out.CWD == "" || e.cwd != "" && e.started.After(out.LastActivityAt) { // resumed elsewhere
 		out.CWD = e.cwd
 	}
-	if out.Title == "" {
-		out.Title = e.name
-	}
-	if out.Version == "" {
-		out.Version = e.version
-	}
+	out.Title, out.Version = cmp.Or(out.Title, e.name), cmp.Or(out.Version, e.version)
 	if out.StartedAt.IsZero() {
 		out.StartedAt = e.started
 	}

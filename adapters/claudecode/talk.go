@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -244,11 +245,7 @@ func (t *talk) Answer(id string, d adapters.Decision) ([]byte, error) {
 			decision["updatedInput"] = input
 		}
 	case adapters.Deny:
-		message := d.Message
-		if message == "" {
-			message = "The user does not allow this."
-		}
-		decision = map[string]any{"behavior": "deny", "message": message}
+		decision = map[string]any{"behavior": "deny", "message": cmp.Or(d.Message, "The user does not allow this.")}
 	case adapters.Reply:
 		input := map[string]any{}
 		if err := json.Unmarshal(c.Request.Input, &input); err != nil {

@@ -1,8 +1,6 @@
 package claudecode
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,10 +8,6 @@ import (
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
-
-func isOutOfTime(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
 
 // usesTranscript reports whether the status of this live session comes from its
 // transcript, because no registry has one.
