@@ -191,7 +191,7 @@ func (d *discovery) namedTranscripts(root string) {
 
 // readNames returns the names in a folder. It returns none for a path that does not exist or is not a folder.
 func readNames(dir string) (names []string, problem error) {
-	f, err := os.Open(dir)
+	f, err := agentfile.Open(dir)
 	if err == nil {
 		defer f.Close()
 		names, err = f.Readdirnames(-1)

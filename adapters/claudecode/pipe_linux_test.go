@@ -9,7 +9,7 @@ import (
 	"rollcall/adapters"
 )
 
-// A named pipe in the place of a transcript or of a registry entry is not waited for.
+// A named pipe in the place of a transcript, of a registry entry or of a project folder is not waited for.
 func TestPipeIsNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	transcript, entry := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "4711.json")
@@ -23,6 +23,7 @@ func TestPipeIsNotWaitedFor(t *testing.T) {
 		"open calls": func() bool { _, err := openCallsOf(t.Context(), transcript); return err == nil },
 		"result":     func() bool { return succeeded(transcript, "call") },
 		"background": func() bool { return background(&s) },
+		"names":      func() bool { names, err := readNames(transcript); return len(names) > 0 || err != nil },
 	} {
 		done := make(chan bool, 1)
 		go func() { done <- reads() }()
