@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,8 +124,7 @@ func (p *peek) add(m adapters.Message) (added bool) {
 }
 
 func (p *peek) note(m adapters.Message) (added bool) {
-	m.Role = adapters.FromNote
-	m.Text = adapters.Cut(m.Text)
+	m.Role, m.Text = adapters.FromNote, adapters.Cut(m.Text)
 	return p.add(m)
 }
 
@@ -146,10 +146,7 @@ func (p *peek) line(line []byte, offset int64) {
 	if err := jsonl.Top(line, r.take); err != nil || jsonl.True(r.sidechain) {
 		return
 	}
-	m := adapters.Message{Key: string(jsonl.Text(r.id)), At: jsonl.Time(r.at)}
-	if m.Key == "" {
-		m.Key = fmt.Sprintf("@%d", offset)
-	}
+	m := adapters.Message{Key: cmp.Or(string(jsonl.Text(r.id)), fmt.Sprintf("@%d", offset)), At: jsonl.Time(r.at)}
 	switch string(jsonl.Text(r.kind)) {
 	case "user":
 		p.user(&r, m)

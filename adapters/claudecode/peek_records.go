@@ -1,7 +1,9 @@
 package claudecode
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -115,9 +117,7 @@ func (p *peek) queued(r *raws, m adapters.Message) {
 		jsonl.True(jsonl.Get(r.attachment, "carriedByCompaction")) { // told again
 		return
 	}
-	if id := jsonl.String(jsonl.Get(r.attachment, "source_uuid")); id != "" {
-		m.Key = id
-	}
+	m.Key = cmp.Or(jsonl.String(jsonl.Get(r.attachment, "source_uuid")), m.Key)
 	origin := r.origin
 	if o := jsonl.Get(r.attachment, "origin"); o != nil {
 		origin = o
@@ -166,8 +166,7 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 		m.Role, m.Text = adapters.FromAgent, p.limit.Cut(text)
 		blocks = append(blocks, m)
 	}
-	for j := len(blocks) - 1; j >= 0; j-- {
-		b := blocks[j]
+	for _, b := range slices.Backward(blocks) {
 		if b.Role == adapters.FromTool {
 			b.State = p.state(&b)
 		}
@@ -189,9 +188,7 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 		m.Text = p.limit.Cut(p.limit.Text(jsonl.Get(block, "text")))
 		return m, m.Text != ""
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		if id := jsonl.String(jsonl.Get(block, "id")); id != "" {
-			m.Key = id
-		}
+		m.Key = cmp.Or(jsonl.String(jsonl.Get(block, "id")), m.Key)
 		m.Role = adapters.FromTool
 		m.Tool, _ = jsonl.Head(jsonl.Get(block, "name"), 200)
 		m.Text = adapters.Cut(argument(jsonl.Get(block, "input")))

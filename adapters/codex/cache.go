@@ -46,9 +46,7 @@ type savedRollout struct {
 // usualRead is about the number of bytes that are read of a large rollout.
 const usualRead = 256 << 10
 
-func newRolloutFile(path string) *rolloutFile {
-	return &rolloutFile{File: incremental.NewFile(path)}
-}
+func newRolloutFile(path string) *rolloutFile { return &rolloutFile{File: incremental.NewFile(path)} }
 
 // read returns the present facts of the rollout that info describes, and its present
 // size and time. It reads only what was added since the last time. With q.Once nothing is
@@ -73,7 +71,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 	if r.IsCurrent(info) && (!q.Usage || r.hasUsage()) {
 		return r.now(q), info, nil
 	}
-	before := r.position()
+	next, scan, scanned := r.Next, r.usage, r.usage.upTo()
 	for attempt := 0; ; attempt++ {
 		found, now, err := r.update(ctx, q)
 		if now != nil {
@@ -82,7 +80,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 		if err == nil {
 			read := info.Size()
 			if !compressed(path) {
-				read = r.readSince(before)
+				read = r.readSince(next, scan, scanned)
 			}
 			c.saved.Store(path, &savedRollout{r.State, r.facts, r.usage}, read)
 		}
@@ -96,29 +94,13 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 	}
 }
 
-// position is up to where a rollout was read, for its facts and for its usage.
-type position struct {
-	next    int64
-	scan    *usageScan
-	scanned int64
-}
-
-func (r *rolloutFile) position() position {
-	p := position{next: r.Next, scan: r.usage}
-	if p.scan != nil {
-		p.scanned = p.scan.next
+// readSince returns about how many bytes were read since the facts were those up to next, and the usage that of scan
+// up to scanned.
+func (r *rolloutFile) readSince(next int64, scan *usageScan, scanned int64) int64 {
+	if r.usage != scan { // it began again
+		scanned = 0
 	}
-	return p
-}
-
-// readSince returns about how many bytes were read since the position before.
-func (r *rolloutFile) readSince(before position) int64 {
-	now := r.position()
-	read := min(max(now.next-before.next, 0), usualRead)
-	if now.scan != before.scan { // it began again
-		before.scanned = 0
-	}
-	return read + max(now.scanned-before.scanned, 0)
+	return min(max(r.Next-next, 0), usualRead) + max(r.usage.upTo()-scanned, 0)
 }
 
 // rolloutFacts holds the facts of a rollout and, if they were asked for, the steps of its usage.

@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -21,6 +20,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
@@ -47,8 +47,7 @@ func (s threadStatus) has(flag string) bool { return slices.Contains(s.Flags, fl
 
 // daemons records which daemons did not answer.
 type daemons struct {
-	mu     sync.Mutex
-	failed map[proc.Identity]failedAsk
+	failed report.Memo[proc.Identity, failedAsk]
 }
 
 type failedAsk struct {
@@ -60,9 +59,7 @@ type failedAsk struct {
 // thread is loaded or subscribed to. A daemon that failed is not asked again within
 // daemonPause; ask returns the earlier error then.
 func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, ids []string, now time.Time) (map[string]threadStatus, error) {
-	d.mu.Lock()
-	was, failed := d.failed[daemon]
-	d.mu.Unlock()
+	was, failed := d.failed.Get(daemon)
 	if failed && now.Sub(was.at) < daemonPause && !now.Before(was.at) {
 		return nil, was.err
 	}
@@ -76,12 +73,7 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 		return answer, nil
 	}
 	err = daemonProblem(path, err, limited.Err() != nil)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.failed == nil || len(d.failed) > 100 {
-		d.failed = map[proc.Identity]failedAsk{}
-	}
-	d.failed[daemon] = failedAsk{now, err}
+	d.failed.Put(daemon, failedAsk{now, err})
 	return answer, err
 }
 

@@ -34,34 +34,28 @@ func parseHead(line []byte) (head, error) {
 	var h head
 	var source []byte
 	var root, path, nickname string
+	texts := map[string]*string{"id": &h.id, "cwd": &h.cwd, "parent_thread_id": &h.parent, "session_id": &root,
+		"agent_path": &path, "agent_nickname": &nickname}
 	err = jsonl.Top(l.payload, func(key, raw []byte) bool {
-		switch string(key) {
-		case "id":
-			h.id, _ = jsonl.Head(raw, textLimit)
+		switch name := string(key); name {
 		case "timestamp":
 			h.started = jsonl.Time(raw)
-		case "cwd":
-			h.cwd, _ = jsonl.Head(raw, textLimit)
 		case "originator": // "codex-tui" since the daemon (0.169.0)
 			h.byTerminal = string(jsonl.Text(raw)) == "codex-tui"
 		case "cli_version":
 			h.version, _ = jsonl.Head(raw, 80)
 		case "git":
 			h.branch, _ = jsonl.Head(jsonl.Get(raw, "branch"), textLimit)
-		case "parent_thread_id":
-			h.parent, _ = jsonl.Head(raw, textLimit)
-		case "session_id":
-			root, _ = jsonl.Head(raw, textLimit)
 		case "thread_source":
 			h.subagent = h.subagent || string(jsonl.Text(raw)) == "subagent"
-		case "agent_path":
-			path, _ = jsonl.Head(raw, textLimit)
-		case "agent_nickname":
-			nickname, _ = jsonl.Head(raw, textLimit)
 		case "subagent_history_start_ordinal":
 			h.inherited, _ = jsonl.Int(raw)
 		case "source": // a word, or, of a sub-agent, an object
 			source = raw
+		default:
+			if texts[name] != nil {
+				*texts[name], _ = jsonl.Head(raw, textLimit)
+			}
 		}
 		return true
 	})

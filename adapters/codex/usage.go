@@ -26,6 +26,14 @@ type usageScan struct {
 // newUsageScan returns a scan of the rollout with that head.
 func newUsageScan(h *head) *usageScan { return &usageScan{id: h.id, inherited: h.inherited} }
 
+// upTo returns how much the scan has read.
+func (u *usageScan) upTo() int64 {
+	if u == nil {
+		return 0
+	}
+	return u.next
+}
+
 // read brings the scan up to the complete lines before size.
 func (u *usageScan) read(ctx context.Context, r io.ReaderAt, size int64) error {
 	next, _, err := jsonl.ForwardLong(ctx, io.NewSectionReader(r, 0, size), u.next, 0, func(line []byte, _ int64) error {

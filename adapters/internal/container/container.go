@@ -82,65 +82,61 @@ func same(root, inside, here string) bool {
 
 // Env implements proc.Details.
 func (t *translated) Env(id proc.Identity) ([]string, error) {
-	env, err := t.Lister.Env(id)
-	root := t.rootOf(id)
-	if err != nil || root == "" {
-		return env, err
-	}
-	env = slices.Clone(env)
-	for i, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		if slices.Contains(variables, name) && filepath.IsAbs(value) {
-			env[i] = name + "=" + root + filepath.Clean(value)
+	return within(t, id, t.Lister.Env, func(root string, env []string) []string {
+		env = slices.Clone(env)
+		for i, entry := range env {
+			name, value, _ := strings.Cut(entry, "=")
+			if slices.Contains(variables, name) && filepath.IsAbs(value) {
+				env[i] = name + "=" + root + filepath.Clean(value)
+			}
 		}
-	}
-	return env, nil
+		return env
+	})
 }
 
 // OpenFiles implements proc.Details.
 func (t *translated) OpenFiles(id proc.Identity) ([]string, error) {
-	files, err := t.Lister.OpenFiles(id)
-	root := t.rootOf(id)
-	if err != nil || root == "" {
-		return files, err
-	}
-	files = slices.Clone(files)
-	for i, path := range files {
-		files[i] = root + inside(root, path)
-	}
-	return files, nil
+	return within(t, id, t.Lister.OpenFiles, func(root string, files []string) []string {
+		files = slices.Clone(files)
+		for i, path := range files {
+			files[i] = root + inside(root, path)
+		}
+		return files
+	})
 }
 
 // RemovedFiles implements proc.Details.
 func (t *translated) RemovedFiles(id proc.Identity) (map[string]string, error) {
-	files, err := t.Lister.RemovedFiles(id)
-	root := t.rootOf(id)
-	if err != nil || root == "" {
-		return files, err
-	}
-	out := make(map[string]string, len(files))
-	for path, descriptor := range files {
-		out[root+inside(root, path)] = descriptor
-	}
-	return out, nil
+	return within(t, id, t.Lister.RemovedFiles, func(root string, files map[string]string) map[string]string {
+		out := make(map[string]string, len(files))
+		for path, descriptor := range files {
+			out[root+inside(root, path)] = descriptor
+		}
+		return out
+	})
 }
 
 // Exe implements proc.Details.
 func (t *translated) Exe(id proc.Identity) (string, error) {
-	exe, err := t.Lister.Exe(id)
-	if root := t.rootOf(id); err == nil && root != "" {
-		exe = root + inside(root, exe)
-	}
-	return exe, err
+	return within(t, id, t.Lister.Exe, func(root, exe string) string { return root + inside(root, exe) })
 }
 
 // CWD implements proc.Details.
 func (t *translated) CWD(id proc.Identity) (string, error) {
-	cwd, err := t.Lister.CWD(id)
-	if root := t.rootOf(id); err == nil && root != "" {
-		cwd = inside(root, cwd)
+	return within(t, id, t.Lister.CWD, inside)
+}
+
+// within returns what read returns of a process: for a contained one with a separate home, as
+// translate makes it.
+func within[T any](t *translated, id proc.Identity, read func(proc.Identity) (T, error), translate func(root string, value T) T) (T, error) {
+	value, err := read(id)
+	if err != nil {
+		return value, err
 	}
-	return cwd, err
+	if root := t.rootOf(id); root != "" {
+		value = translate(root, value)
+	}
+	return value, nil
 }
 
 // inside returns the name that a path has in a container. The system names it

@@ -53,10 +53,7 @@ func FindDialog(screen []string) (*Dialog, bool) {
 			return nil, false
 		}
 	}
-	if first < 0 || len(options) < 2 {
-		return nil, false
-	}
-	if slices.Contains(options, "") {
+	if first < 0 || len(options) < 2 || slices.Contains(options, "") {
 		return nil, false
 	}
 	return dialogAt(screen, first, end, options)
