@@ -106,7 +106,7 @@ func cause(err error) string {
 // Problems returns the single problems in an error of Discover. Errors that are no
 // *Problem are returned as they are.
 func Problems(err error) []error {
-	_, single := err.(*Problem)                        //nolint:errorlint // the tree itself is walked here
+	_, single := err.(*Problem) //nolint:errorlint // the tree itself is walked here
 	several, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:

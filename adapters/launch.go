@@ -41,6 +41,13 @@ type Command struct {
 	Secret Secret
 }
 
+// Option adds an option with its value, unless the value is empty.
+func (c *Command) Option(name, value string) {
+	if value != "" {
+		c.Args = append(c.Args, name, value)
+	}
+}
+
 // Secret is an environment variable whose value no one else may see.
 type Secret struct{ Name, Value string }
 

@@ -51,9 +51,15 @@ type Adapter struct {
 }
 
 var (
-	_ adapters.Adapter   = (*Adapter)(nil)
-	_ adapters.Describer = (*Adapter)(nil)
-	_ adapters.Watcher   = (*Adapter)(nil)
+	_ adapters.Adapter      = (*Adapter)(nil)
+	_ adapters.Describer    = (*Adapter)(nil)
+	_ adapters.Watcher      = (*Adapter)(nil)
+	_ adapters.ProcessOwner = (*Adapter)(nil)
+	_ adapters.Namer        = (*Adapter)(nil)
+	_ adapters.Peeker       = (*Adapter)(nil)
+	_ adapters.Searcher     = (*Adapter)(nil)
+	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Piped        = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.

@@ -17,8 +17,6 @@ import (
 	"rollcall/adapters/internal/pane"
 )
 
-var _ adapters.Answerer = (*Adapter)(nil)
-
 // permissionPrompt is a permission prompt of Claude Code in a pane of tmux or kitty.
 type permissionPrompt struct {
 	pane    pane.Pane

@@ -289,8 +289,6 @@ func listProject(dir string) (files []file, unexpected int, links bool, err erro
 	return files, unexpected, links, problem
 }
 
-var _ adapters.Namer = (*Adapter)(nil)
-
 // Named implements adapters.Namer: by the names of the transcripts and the
 // entries of the registry.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {

@@ -50,19 +50,13 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	default:
 		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
 	}
-	if t.Resume != "" {
-		c.Session = t.Resume
-		c.Args = append(c.Args, "--resume", t.Resume)
-	} else {
+	c.Option("--resume", t.Resume)
+	if c.Session = t.Resume; t.Resume == "" {
 		c.Session = uuid.New()
-		c.Args = append(c.Args, "--session-id", c.Session)
+		c.Option("--session-id", c.Session)
 	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
-	if t.Mode != "" {
-		c.Args = append(c.Args, "--permission-mode", t.Mode)
-	}
+	c.Option("--model", t.Model)
+	c.Option("--permission-mode", t.Mode)
 	if t.Terminal && t.Prompt != "" {
 		c.Args = append(c.Args, "--", t.Prompt)
 	}

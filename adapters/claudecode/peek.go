@@ -21,8 +21,6 @@ const (
 	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
 
-var _ adapters.Peeker = (*Adapter)(nil)
-
 // Peek implements adapters.Peeker. Messages come in the order of the transcript
 // (2.1.329 and earlier alike); a conversation that was rewound and continued
 // differently shows both versions. Prompts are the inputs that a person typed,

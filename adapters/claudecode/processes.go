@@ -177,8 +177,6 @@ func (t *table) startedSince(pid int, at time.Time) []proc.Process {
 	return slices.DeleteFunc(slices.Clone(t.children[pid]), func(c proc.Process) bool { return c.Started.Before(at.Add(-startSlack)) })
 }
 
-var _ adapters.ProcessOwner = (*Adapter)(nil)
-
 // OwnsProcess implements adapters.ProcessOwner: a conversation of Claude Code, as
 // the native program or as a script of Node.js or Bun. Its daemon, the hosts of
 // its background terminals, its spare processes, its other sub-commands and the

@@ -17,8 +17,6 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-var _ adapters.Searcher = (*Adapter)(nil)
-
 // Conversations implements adapters.Searcher. A message is what Peek shows as one. A hit's
 // folder is the one in its record.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {

@@ -14,8 +14,6 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-var _ adapters.Piped = (*Adapter)(nil)
-
 // Talk implements adapters.Piped for `claude -p --input-format stream-json` with the option
 // --permission-prompt-tool stdio (2.1.329).
 func (a *Adapter) Talk() adapters.Talk { return &talk{replies: map[string]error{}} }

@@ -160,13 +160,13 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	next = size
 	b := jsonl.Backward(f, size, 0).WithContext(ctx)
 	defer b.Close()
+read:
 	for !have.all() {
 		line, offset, err := b.Prev()
 		var long *jsonl.LongLine
 		switch {
 		case errors.Is(err, io.EOF) || err == nil && offset < headEnd:
-			slices.Reverse(records)
-			return records, next, nil
+			break read
 		case errors.As(err, &long):
 		case err != nil:
 			return nil, 0, err

@@ -5,12 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"rollcall/adapters"
 	"rollcall/adapters/internal/uuid"
 	"rollcall/proc"
 )
-
-var _ adapters.ProcessOwner = (*Adapter)(nil)
 
 // OwnsProcess implements adapters.ProcessOwner: terminal interfaces, `codex exec`
 // and app-servers are Codex's processes; the node wrapper, the sandbox around a

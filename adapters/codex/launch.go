@@ -1,10 +1,8 @@
 package codex
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"rollcall/adapters"
@@ -39,9 +37,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	if !t.Terminal {
 		c.Args = append(c.Args, "--json")
 	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
+	c.Option("--model", t.Model)
 	if t.Mode != "" { // `exec resume` has no --sandbox
 		c.Args = append(c.Args, "-c", "sandbox_mode="+t.Mode)
 	}
@@ -67,8 +63,7 @@ func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session
 		return adapters.Command{}, fmt.Errorf("%w: only threads of Codex's daemon can", adapters.ErrNoAttach)
 	}
 	socket := socketOf(s.Files[0])
-	own := cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex"))
-	if socket != socketOf(filepath.Join(own, "sessions", "x", "x", "x", "x")) {
+	if socket != socketIn(a.ownHome()) {
 		return adapters.Command{}, fmt.Errorf("%w: it is in another home of Codex", adapters.ErrNoAttach)
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachLimit)

@@ -18,8 +18,6 @@ const (
 	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
 
-var _ adapters.Peeker = (*Adapter)(nil)
-
 // Peek implements adapters.Peeker. Messages come in the order of the rollout (0.45 to
 // 0.169). A user's message is the text that was typed, without the texts that Codex and
 // editors put before it; of a sub-agent's rollout only its own records are read, not

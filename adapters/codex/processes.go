@@ -130,19 +130,13 @@ func (h *host) holds(path, id string) bool {
 // the thread's writer lock, else, where open files can't be seen, by a command
 // line that names it.
 func (c census) hostOf(path, id string, lockOwner int) *host {
-	for _, h := range c.hosts {
-		if h.holds(path, id) {
-			return h
-		}
-	}
-	for _, h := range c.hosts {
-		if lockOwner != 0 && h.PID == lockOwner {
-			return h
-		}
-	}
-	for _, h := range c.hosts {
-		if h.filesErr != nil && h.resumes == id && !h.isServer() {
-			return h
+	for _, hasThread := range []func(h *host) bool{
+		func(h *host) bool { return h.holds(path, id) },
+		func(h *host) bool { return lockOwner != 0 && h.PID == lockOwner },
+		func(h *host) bool { return h.filesErr != nil && h.resumes == id && !h.isServer() },
+	} {
+		if i := slices.IndexFunc(c.hosts, hasThread); i >= 0 {
+			return c.hosts[i]
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func threadID(name string) (string, bool) {
 }
 
 // walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth is
-// fixed, so a loop of symbolic links ends. What can't be read is a problem, and the
+// fixed, so a loop of symbolic links ends. What can't be read is a problem (they may be nil), and the
 // rest is listed. wanted decides by the thread's id, before a stat; nil: all. A thread
 // for which isRecent is true is examined even if the cached state of the others is used
 // (see folders).
@@ -84,7 +84,7 @@ type walker struct {
 func (w *walker) subfolders(path string, digits int) []string {
 	f, err := w.folders.look(path)
 	if err != nil {
-		w.failed(path, err)
+		w.problems = append(w.problems, readProblem(path, err))
 		return nil
 	}
 	var paths []string
@@ -108,27 +108,20 @@ func (w *walker) days(ctx context.Context, dirs []string) {
 		for _, r := range d.rollouts {
 			w.file(r)
 		}
-		for _, f := range d.failed {
-			w.failed(f.path, f.err)
-		}
+		w.problems = append(w.problems, d.problems...)
 	}
 }
 
-// day holds the rollouts found in one folder, and the errors of reading it.
+// day holds the rollouts found in one folder, and the problems of reading it.
 type day struct {
 	rollouts []rollout
-	failed   []readFailure
-}
-
-type readFailure struct {
-	path string
-	err  error
+	problems []error
 }
 
 func (w *walker) day(dir string) day {
 	f, err := w.folders.look(dir)
 	if err != nil {
-		return day{failed: []readFailure{{dir, err}}}
+		return day{problems: []error{readProblem(dir, err)}}
 	}
 	var d day
 	changed := false
@@ -143,7 +136,7 @@ func (w *walker) day(dir string) day {
 			}
 			if r.info, err = os.Stat(r.path); err != nil {
 				r.info = nil
-				d.failed = append(d.failed, readFailure{r.path, err})
+				d.problems = append(d.problems, readProblem(r.path, err))
 			}
 			f.rollouts[i] = r
 		}
@@ -164,7 +157,7 @@ func (w *walker) file(r rollout) {
 		return
 	}
 	if !r.info.Mode().IsRegular() {
-		w.failed(r.path, agentfile.ErrNotRegular)
+		w.problems = append(w.problems, readProblem(r.path, agentfile.ErrNotRegular))
 		return
 	}
 	i, again := w.seen[r.id]
@@ -174,25 +167,20 @@ func (w *walker) file(r rollout) {
 		return
 	}
 	have := w.found[i]
-	if compressed(have.path) != compressed(r.path) {
-		if compressed(have.path) {
-			w.found[i] = r
-		}
-	} else if r.info.ModTime().After(have.info.ModTime()) {
+	isNewer := compressed(have.path) == compressed(r.path) && r.info.ModTime().After(have.info.ModTime())
+	if compressed(have.path) && !compressed(r.path) || isNewer {
 		w.found[i] = r
 	}
 }
 
-// failed adds a folder that could not be read to the problems. A missing folder, or a file in its place, is not a
-// problem.
-func (w *walker) failed(path string, err error) {
+// readProblem returns the problem of a folder or rollout that could not be read; nil for a missing one, or for a
+// folder in whose place is a file.
+func readProblem(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return
+		return nil
 	}
-	w.problems = append(w.problems, adapters.Unreadable(path, err))
+	return adapters.Unreadable(path, err)
 }
-
-var _ adapters.Namer = (*Adapter)(nil)
 
 // Named implements adapters.Namer. It reads the names of the rollouts.
 func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {

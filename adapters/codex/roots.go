@@ -123,7 +123,7 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 // folders that were tried.
 func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
-	f.add(cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex")))
+	f.add(a.ownHome())
 	for _, path := range a.named() {
 		f.add(path)
 	}
@@ -141,6 +141,11 @@ func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 		r.state = report.AppendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
 	}
 	return f.found
+}
+
+// ownHome returns the home that the user's environment names.
+func (a *Adapter) ownHome() string {
+	return cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex"))
 }
 
 // inUse returns the paths of the roots that a process uses.

@@ -18,8 +18,6 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-var _ adapters.Searcher = (*Adapter)(nil)
-
 // Conversations implements adapters.Searcher. A message is what Peek shows as one; one that
 // the rollout holds as an event and as an item is found once. Of a sub-agent's rollout only
 // its own records are searched. A hit's folder is the one in which the thread began.

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,16 +48,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 }
 
 // socketOf returns the path of the daemon's socket in the root that a rollout is in.
-func socketOf(rollout string) string {
-	root := filepath.Dir(rollout)
-	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if base := filepath.Base(dir); base == "sessions" || base == "archived_sessions" {
-			root = filepath.Dir(dir)
-			break
-		}
-	}
-	return socketIn(root)
-}
+func socketOf(rollout string) string { return socketIn(cmp.Or(rootOf(rollout), filepath.Dir(rollout))) }
 
 // socketIn returns the path of the daemon's socket in a root.
 func socketIn(root string) string {

@@ -17,12 +17,8 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	if !t.Terminal {
 		c.Args, c.Stdin = []string{"run"}, t.Prompt
 	}
-	if t.Resume != "" {
-		c.Args = append(c.Args, "--session", t.Resume)
-	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
+	c.Option("--session", t.Resume)
+	c.Option("--model", t.Model)
 	if t.Terminal && t.Prompt != "" {
 		c.Args = append(c.Args, "--", t.Prompt)
 	}

@@ -113,17 +113,11 @@ func (l *Log) Steps(tokens adapters.Tokens, usd float64, last time.Time) []adapt
 		end.CostUSD += rest
 	}
 	if isNegative(end.Tokens) || end.CostUSD < -1e-9 { // the records count more than the totals: they can't be told apart
-		*end = adapters.Usage{At: end.At, Tokens: tokens, CostUSD: usd, Turns: turnsOf(c.steps)}
+		turns, _ := (&adapters.Session{Usage: c.steps}).Turns()
+		*end = adapters.Usage{At: end.At, Tokens: tokens, CostUSD: usd, Turns: turns}
 		return []adapters.Usage{*end}
 	}
 	return c.steps
-}
-
-func turnsOf(steps []adapters.Usage) (n int) {
-	for i := range steps {
-		n += steps[i].Turns
-	}
-	return n
 }
 
 func isNegative(t adapters.Tokens) bool {
