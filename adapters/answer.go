@@ -68,10 +68,10 @@ type Question struct {
 	Secret bool
 }
 
-// Option is one answer that a question offers.
+// Option is one answer that a question offers. The names in JSON are those that the agents give them.
 type Option struct {
-	Label string
-	Says  string // what it means; may be empty
+	Label string `json:"label"`
+	Says  string `json:"description"` // what it means; may be empty
 }
 
 // Key identifies the request together with everything that the user decides on: its

@@ -78,12 +78,12 @@ func (d *discovery) session(id string) *session {
 
 // registry reads one root's registry and looks for each entry's process.
 func (d *discovery) registry(root string) {
-	reg, problem := readRegistry(d.ctx, root)
-	for i := range reg.entries {
-		d.registered[reg.entries[i].pid] = true
-		d.entry(&reg.entries[i])
+	entries, broken, problem := readRegistry(d.ctx, root)
+	for i := range entries {
+		d.registered[entries[i].pid] = true
+		d.entry(&entries[i])
 	}
-	for _, b := range reg.broken {
+	for _, b := range broken {
 		d.registered[b.pid] = true
 		d.brokenEntry(b)
 	}

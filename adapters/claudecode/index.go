@@ -305,10 +305,10 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	}
 	_, roots, _ := a.homes(t, answer, a.now())
 	for _, root := range roots {
-		reg, problem := readRegistry(ctx, root)
+		entries, _, problem := readRegistry(ctx, root)
 		answer.Problem(problem)
-		for i := range reg.entries {
-			add(reg.entries[i].id)
+		for i := range entries {
+			add(entries[i].id)
 		}
 		dirs, problems := projectFolders(root)
 		answer.Problem(problems...)

@@ -156,12 +156,6 @@ func readEntry(ctx context.Context, path string, pid int, until time.Time) (entr
 	}
 }
 
-// registry holds the contents of a root's sessions folder.
-type registry struct {
-	entries []entry
-	broken  []brokenEntry
-}
-
 // brokenEntry is a registry file that could not be read.
 type brokenEntry struct {
 	pid  int
@@ -169,9 +163,9 @@ type brokenEntry struct {
 	err  error // a *adapters.Problem
 }
 
-// readRegistry reads the entries of a root. Files that are removed meanwhile are left
+// readRegistry reads the entries in a root's sessions folder. Files that are removed meanwhile are left
 // out; the *.key files next to the entries are secrets and are never opened.
-func readRegistry(ctx context.Context, root string) (reg registry, problem error) {
+func readRegistry(ctx context.Context, root string) (entries []entry, broken []brokenEntry, problem error) {
 	dir := filepath.Join(root, "sessions")
 	names, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -187,12 +181,12 @@ func readRegistry(ctx context.Context, root string) (reg registry, problem error
 		e, err := readEntry(ctx, path, pid, until)
 		switch {
 		case err == nil:
-			reg.entries = append(reg.entries, e)
+			entries = append(entries, e)
 		case !errors.Is(err, fs.ErrNotExist):
-			reg.broken = append(reg.broken, brokenEntry{pid, path, adapters.AsProblem(path, err)})
+			broken = append(broken, brokenEntry{pid, path, adapters.AsProblem(path, err)})
 		}
 	}
-	return reg, problem
+	return entries, broken, problem
 }
 
 // startSlack is the precision of a process's start time as a date: on Linux it is known

@@ -276,6 +276,10 @@ func (d *discovery) waitingFor(what string) adapters.WaitingFor {
 	return adapters.ForQuestion
 }
 
+// recordWords has the words for the last record of a turn, by the turn's state.
+var recordWords = map[turnState]string{awaitsModel: "tool result", inAnswer: "a part of an answer", brokenOff: "answer broken off",
+	endedWell: "end of turn", endedByUser: "interrupted by the user", endedInError: "API error"}
+
 // lastRecord describes the last record of the transcript, for evidence.
 func (d *discovery) lastRecord(s *session) string {
 	switch {
@@ -285,32 +289,20 @@ func (d *discovery) lastRecord(s *session) string {
 		return "transcript not readable"
 	}
 	t := &s.facts.turn
-	what := ""
-	switch t.state {
-	case noTurn:
+	what := recordWords[t.state]
+	switch {
+	case t.state == noTurn:
 		return "no turn in the transcript"
-	case unreadable:
+	case t.state == unreadable:
 		return "last record too long to read, format not recognised: " + s.facts.longLine
-	case awaitsModel:
-		what = "tool result"
-		if t.prompt {
-			what = "prompt"
-		}
-	case callsTools:
+	case t.state == awaitsModel && t.prompt:
+		what = "prompt"
+	case t.state == callsTools:
 		what = "call of " + t.calls()
-	case inAnswer:
-		what = "a part of an answer"
-	case brokenOff:
-		what = "answer broken off (" + shorten(t.stop) + ")"
-	case endedWell:
-		what = "end of turn"
-	case endedByUser:
-		what = "interrupted by the user"
-	case endedInError:
-		what = "API error"
-		if t.apiStatus != 0 {
-			what += fmt.Sprintf(" %d", t.apiStatus)
-		}
+	case t.state == brokenOff:
+		what += " (" + shorten(t.stop) + ")"
+	case t.state == endedInError && t.apiStatus != 0:
+		what += fmt.Sprintf(" %d", t.apiStatus)
 	}
 	return "last record: " + what + ", " + d.ago(t.at)
 }

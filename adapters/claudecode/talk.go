@@ -16,7 +16,9 @@ import (
 
 // Talk implements adapters.Piped for `claude -p --input-format stream-json` with the option
 // --permission-prompt-tool stdio (2.1.329).
-func (a *Adapter) Talk() adapters.Talk { return &talk{replies: map[string]error{}} }
+func (a *Adapter) Talk() adapters.Talk {
+	return &talk{withdrawn: map[string]bool{}, replies: map[string]error{}}
+}
 
 // talk is a conversation over stream-json.
 type talk struct {
@@ -57,9 +59,6 @@ func (t *talk) Read(line []byte) {
 	case "control_cancel_request":
 		id := jsonl.String(jsonl.Get(line, "request_id"))
 		if t.drop(func(r controlRequest) bool { return r.ID == id }) {
-			if t.withdrawn == nil {
-				t.withdrawn = map[string]bool{}
-			}
 			t.withdrawn[id] = true
 		}
 	case "control_response":
@@ -187,13 +186,10 @@ func indented(raw json.RawMessage) string {
 
 // question is a question of questionTool (2.1.329).
 type question struct {
-	Text    string `json:"question"`
-	Header  string `json:"header"`
-	Several bool   `json:"multiSelect"`
-	Options []struct {
-		Label string `json:"label"`
-		Says  string `json:"description"`
-	} `json:"options"`
+	Text    string            `json:"question"`
+	Header  string            `json:"header"`
+	Several bool              `json:"multiSelect"`
+	Options []adapters.Option `json:"options"`
 }
 
 // questions returns the questions of a call, and their texts. What is not understood has no questions, and the text
@@ -210,10 +206,7 @@ func questions(raw json.RawMessage, other string) (out []adapters.Question, text
 			return nil, other
 		}
 		seen[q.Text] = true
-		n := adapters.Question{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: true}
-		for _, o := range q.Options {
-			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
-		}
+		n := adapters.Question{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: true, Options: q.Options}
 		out, texts = append(out, n), append(texts, q.Text)
 	}
 	return out, strings.Join(texts, "\n")

@@ -104,7 +104,7 @@ func (f *facts) applyLine(n int, line []byte, long *jsonl.LongLine) {
 	}
 	rec, err := parse(line)
 	if err != nil {
-		f.skip("line that is no record")
+		f.skip(unreadLine)
 		return
 	}
 	f.apply(rec)

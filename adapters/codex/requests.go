@@ -40,15 +40,12 @@ type askedParams struct {
 }
 
 type askedQuestion struct {
-	ID      string `json:"id"`
-	Header  string `json:"header"`
-	Text    string `json:"question"`
-	Other   bool   `json:"isOther"`
-	Secret  bool   `json:"isSecret"`
-	Options []struct {
-		Label string `json:"label"`
-		Says  string `json:"description"`
-	} `json:"options"`
+	ID      string            `json:"id"`
+	Header  string            `json:"header"`
+	Text    string            `json:"question"`
+	Other   bool              `json:"isOther"`
+	Secret  bool              `json:"isSecret"`
+	Options []adapters.Option `json:"options"`
 }
 
 // The methods of the daemon's requests.
@@ -139,10 +136,7 @@ func (a *asked) offers(decision string) bool {
 func questions(list []askedQuestion) (text string, out []adapters.Question) {
 	var texts []string
 	for _, q := range list {
-		n := adapters.Question{ID: q.ID, Header: q.Header, Text: q.Text, FreeText: q.Other || len(q.Options) == 0, Secret: q.Secret}
-		for _, o := range q.Options {
-			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
-		}
+		n := adapters.Question{ID: q.ID, Header: q.Header, Text: q.Text, FreeText: q.Other || len(q.Options) == 0, Secret: q.Secret, Options: q.Options}
 		out, texts = append(out, n), append(texts, q.Text)
 	}
 	return strings.Join(texts, "\n"), out
