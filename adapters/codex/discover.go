@@ -25,7 +25,6 @@ type discovery struct {
 	query       adapters.Query
 	now         time.Time
 	census      census
-	noTable     bool // the process table could not be read
 	answer      *report.Answer
 	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
 	attended    map[string]bool          // threads of a daemon that a terminal interface shows, or may
@@ -119,7 +118,7 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 // liveOnly reports whether the live sessions are all that is asked for and the open
 // files of every host are known: then nothing else needs to be examined.
 func (d *discovery) liveOnly() bool {
-	if d.noTable || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
+	if d.census.unread || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
 		return false
 	}
 	for _, h := range d.census.hostsWithHiddenFiles() {
@@ -151,7 +150,7 @@ func (d *discovery) recentThreads(owners map[string]int) (isRecent func(id strin
 		search = search || h.filesErr != nil && !errors.Is(h.filesErr, fs.ErrPermission)
 	}
 	lived := d.adapter.folders.noteThreads(ids)
-	return func(id string) bool { _, is := lived[id]; return is }, search || d.noTable
+	return func(id string) bool { _, is := lived[id]; return is }, search || d.census.unread
 }
 
 // possibleHost returns a host whose open files can't be seen and that could have the
@@ -319,7 +318,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		s.pressure = d.adapter.table.Pressure()
 	}
 	v := decide(s)
-	if d.noTable && f.host == nil && v.Status == adapters.Stopped {
+	if d.census.unread && f.host == nil && v.Status == adapters.Stopped {
 		v = report.Unknown("the process table can't be read; " + s.lastTurn())
 	}
 	out := adapters.Session{

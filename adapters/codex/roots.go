@@ -130,7 +130,12 @@ func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 	for _, h := range c.hosts {
 		f.addOf(h)
 	}
-	used := inUse(f.found)
+	var used []string
+	for _, r := range f.found {
+		if len(r.host) > 0 {
+			used = append(used, r.path)
+		}
+	}
 	for _, path := range a.homes.Use(used, a.now()) {
 		if !slices.Contains(used, path) && f.answers(path) && isFolder(path) {
 			f.add(path)
@@ -146,17 +151,6 @@ func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 // ownHome returns the home that the user's environment names.
 func (a *Adapter) ownHome() string {
 	return cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex"))
-}
-
-// inUse returns the paths of the roots that a process uses.
-func inUse(roots []*root) []string {
-	var paths []string
-	for _, r := range roots {
-		if len(r.host) > 0 {
-			paths = append(paths, r.path)
-		}
-	}
-	return paths
 }
 
 func isFolder(path string) bool {

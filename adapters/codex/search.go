@@ -23,13 +23,8 @@ import (
 // its own records are searched. A hit's folder is the one in which the thread began.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	answer := report.NewAnswer()
-	census, err := takeCensus(ctx, a.table)
-	if err != nil {
-		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, homes that only running sessions use may be missed"})
-	}
-	roots := a.roots(census, answer)
-	if len(roots) == 0 && len(census.hosts) == 0 && len(answer.Problems()) == 0 {
+	_, roots, absent := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
+	if absent {
 		return nil, adapters.ErrAbsent
 	}
 	var list []adapters.Conversation
@@ -42,7 +37,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 			}
 		}
 	}
-	_, err = answer.Result(ctx, "Codex")
+	_, err := answer.Result(ctx, "Codex")
 	return list, err
 }
 

@@ -155,22 +155,23 @@ var rooted = regexp.MustCompile(`^(.*/(\d+)/root)(/.*)?$`)
 
 // Contains reports whether a path is one in a container.
 func Contains(path string) bool {
-	_, _, ok := split(path)
-	return ok
+	root, _ := split(path)
+	return root != ""
 }
 
-func split(path string) (root, rest string, ok bool) {
+// split splits the path of a file of a container. root is empty for any other path.
+func split(path string) (root, rest string) {
 	if !strings.Contains(path, "/root") {
-		return "", "", false
+		return "", ""
 	}
 	m := rooted.FindStringSubmatch(path)
 	if m == nil {
-		return "", "", false
+		return "", ""
 	}
 	if _, err := os.Lstat(filepath.Join(filepath.Dir(m[1]), "ns", "mnt")); err != nil { // a folder that is only named like that
-		return "", "", false
+		return "", ""
 	}
-	return m[1], m[3], true
+	return m[1], m[3]
 }
 
 // maxLinks is the number of symbolic links that EvalSymlinks follows before it fails, as on
@@ -181,8 +182,8 @@ const maxLinks = 40
 // links in the container lead to files of the container, and the root itself is not
 // followed as a link.
 func EvalSymlinks(path string) (string, error) {
-	root, rest, ok := split(filepath.Clean(path))
-	if !ok {
+	root, rest := split(filepath.Clean(path))
+	if root == "" {
 		return filepath.EvalSymlinks(path)
 	}
 	todo := strings.Split(rest, "/")
@@ -228,7 +229,7 @@ func Mark(table proc.Lister, sessions []adapters.Session) {
 		s := &sessions[i]
 		root := ""
 		if len(s.Files) > 0 {
-			root, _, _ = split(s.Files[0])
+			root, _ = split(s.Files[0])
 		} else if t, ok := table.(*translated); ok && !s.Process.IsZero() {
 			root = t.rootOf(s.Process)
 		}

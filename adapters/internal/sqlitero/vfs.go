@@ -54,7 +54,7 @@ func (f *snapshots) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case log && s.wal == nil:
 		// A database in WAL mode without a log: SQLite gets an empty log.
-		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(nothing{}, 0, 0)}, nil
+		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(strings.NewReader(""), 0, 0)}, nil
 	case log:
 		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(&readAhead{file: s.wal}, 0, s.walSize)}, nil
 	}
@@ -79,10 +79,6 @@ func (p *part) Read(b []byte) (int, error) {
 
 func (p *part) Close() error               { return nil }
 func (p *part) Stat() (fs.FileInfo, error) { return info{p.name, p.Size()}, nil }
-
-type nothing struct{}
-
-func (nothing) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
 
 type info struct {
 	name string

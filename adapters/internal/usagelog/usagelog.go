@@ -112,16 +112,13 @@ func (l *Log) Steps(tokens adapters.Tokens, usd float64, last time.Time) []adapt
 	if rest := usd - sum.CostUSD; math.Abs(rest) > 1e-9 {
 		end.CostUSD += rest
 	}
-	if isNegative(end.Tokens) || end.CostUSD < -1e-9 { // the records count more than the totals: they can't be told apart
+	t := end.Tokens
+	if min(t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Reasoning) < 0 || end.CostUSD < -1e-9 { // the records count more than the totals: they can't be told apart
 		turns, _ := (&adapters.Session{Usage: c.steps}).Turns()
 		*end = adapters.Usage{At: end.At, Tokens: tokens, CostUSD: usd, Turns: turns}
 		return []adapters.Usage{*end}
 	}
 	return c.steps
-}
-
-func isNegative(t adapters.Tokens) bool {
-	return min(t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Reasoning) < 0
 }
 
 // margin is the part of the caller's time that is reserved for the answer.
