@@ -129,7 +129,7 @@ type Result struct {
 	Evidence string
 }
 
-// The reasons for which nothing was answered. They are told apart with errors.Is.
+// The reasons for which nothing was answered. Callers distinguish them with errors.Is.
 var (
 	// ErrAnswerElsewhere: this session can't be answered from outside. The text says why.
 	ErrAnswerElsewhere = errors.New("answer it in its terminal")

@@ -138,6 +138,6 @@ var ErrNoAttach = errors.New("it can't be taken into another terminal")
 // background.
 type Attacher interface {
 	// Attach returns the command that shows s, a live session from this adapter, in a terminal. program is what Launcher.Program
-	// returned. The session goes on as it is when that terminal is closed.
+	// returned. The session continues when that terminal is closed.
 	Attach(ctx context.Context, program string, s Session) (Command, error)
 }

@@ -26,8 +26,7 @@ type Command struct {
 	// Stdin is the standard input of the command: the prompt, if the agent accepts it
 	// there, so that no process list shows it.
 	Stdin string
-	// Drop lists variables to remove from the command's environment. WhyDrop tells the
-	// user what they would do.
+	// Drop lists variables to remove from the command's environment. WhyDrop is what they would do, for the user.
 	Drop    []string
 	WhyDrop string
 	Session string // the session's id, where it is chosen or known before the start

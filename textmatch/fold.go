@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// fold returns the character that stands for all cases of r. ASCII letters fold to ASCII
+// fold returns the one character that represents all cases of r. ASCII letters fold to ASCII
 // only: the Kelvin sign and the long s are letters of their own.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {

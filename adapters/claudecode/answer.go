@@ -40,7 +40,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 }
 
 // Answer implements adapters.Answerer: the terminal presses the number of the option, if the pane
-// still shows the very prompt, in the same step. Enter is never pressed: a number that comes
+// still shows the same prompt, in the same step. Enter is never pressed: a number that comes
 // too late is left in the input box. Whether it counted shows in the registry alone.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
@@ -84,7 +84,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	return adapters.Result{Evidence: fmt.Sprintf("%s was given the key %d", p.pane.Name(), number)}, nil
 }
 
-// goesOn reports whether the turn goes on after a call was allowed, or the call has a result
+// goesOn reports whether the turn continues after a call was allowed, or the call has a result
 // that is no error. A call that was denied ends the turn.
 func (a *Adapter) goesOn(ctx context.Context, s adapters.Session, p *permissionPrompt) bool {
 	if busy.Wait(ctx, settleTime) != nil {

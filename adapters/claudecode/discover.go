@@ -108,9 +108,7 @@ func (d *discovery) brokenEntry(b brokenEntry) {
 	d.answer.Problem(b.err)
 	why := "registry file " + filepath.Base(b.path) + " could not be read"
 	d.unreadableEntries[b.pid] = why
-	d.adapter.mu.Lock()
-	e, known := d.adapter.entries[p.Identity]
-	d.adapter.mu.Unlock()
+	e, known := d.adapter.lastEntry(p.Identity)
 	if !known {
 		return
 	}

@@ -83,9 +83,7 @@ func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, r
 // file was not found where it was at the last answer.
 func (d *discovery) homeWasMoved() bool {
 	for _, p := range d.unregistered() {
-		d.adapter.mu.Lock()
-		e, known := d.adapter.entries[p.Identity]
-		d.adapter.mu.Unlock()
+		e, known := d.adapter.lastEntry(p.Identity)
 		if !known || d.registered[p.PID] {
 			continue
 		}

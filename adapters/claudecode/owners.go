@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"rollcall/adapters/internal/uuid"
+	"rollcall/proc"
 )
 
 // ownersByTime finds the transcripts of processes without a registry entry, as versions
@@ -123,10 +124,16 @@ func (d *discovery) lostEntry(p claude, s *session) bool {
 
 // wasEntered reports whether p's registry entry named s when it was read last.
 func (d *discovery) wasEntered(p claude, s *session) bool {
-	d.adapter.mu.Lock()
-	defer d.adapter.mu.Unlock()
-	before, known := d.adapter.entries[p.Identity]
+	before, known := d.adapter.lastEntry(p.Identity)
 	return known && before.id == s.id
+}
+
+// lastEntry returns a process's registry entry as it was read last.
+func (a *Adapter) lastEntry(p proc.Identity) (e entry, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e, known = a.entries[p]
+	return e, known
 }
 
 // session returns the session that the process's arguments name, to begin or to

@@ -50,7 +50,7 @@ func (t *talk) Read(line []byte) {
 			t.working, t.turns = true, t.turns+1
 		}
 	case "result":
-		t.working = false // what a sub-agent in the background asks goes on waiting
+		t.working = false // a request of a sub-agent in the background still waits
 	case "control_request":
 		var r controlRequest
 		if json.Unmarshal(line, &r) == nil && r.ID != "" && r.Request.Subtype == "can_use_tool" {
@@ -212,7 +212,7 @@ func questions(raw json.RawMessage, other string) (out []adapters.Question, text
 	return out, strings.Join(texts, "\n")
 }
 
-// Answer implements adapters.Talk. What is allowed is the very input that was shown; permission_suggestions and
+// Answer implements adapters.Talk. The input that is allowed is the one that was shown; permission_suggestions and
 // lastingRights, which would last, are never sent back.
 func (t *talk) Answer(id string, d adapters.Decision) ([]byte, error) {
 	i := slices.IndexFunc(t.asked, func(r controlRequest) bool { return r.ID == id })

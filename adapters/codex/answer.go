@@ -194,7 +194,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	return j.settle(ctx, &j.asked[i], d)
 }
 
-// settle answers a request and waits for the daemon's word on what became of it.
+// settle answers a request and waits until the daemon says how it ended.
 func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (adapters.Result, error) {
 	result, err := a.result(d)
 	if err != nil {

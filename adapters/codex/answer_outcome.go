@@ -34,7 +34,7 @@ type itemEnd struct {
 	Exit   *int   `json:"exitCode"`
 }
 
-// requestOutcome is what became of the item that a request was about.
+// requestOutcome is how the item ended that a request was about.
 type requestOutcome int
 
 // The outcomes of a request.
@@ -72,7 +72,7 @@ func (a *asked) whole() bool {
 	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && jsonl.Null(p.Network)
 }
 
-// awaitOutcome returns what became of a request that is resolved; unsettled if ctx ends before
+// awaitOutcome returns how a request ended that is resolved; unsettled if ctx ends before
 // the daemon has said it. An item that was allowed ends when its command does: until then only
 // the process of the command shows it. The end of a command that was refused is told only to
 // those who had joined before it was asked for, but its output is recorded at once (0.169.0).

@@ -157,7 +157,7 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 // hasUsage reports whether the scan has all that was read.
 func (r *rolloutFile) hasUsage() bool { return r.usage != nil && r.usage.next >= r.Next }
 
-// readUsage brings the scan up to date, if it is asked for. A scan that is not finished in time goes on at the next
+// readUsage brings the scan up to date, if it is asked for. A scan that is not finished in time continues at the next
 // question; until then the usage is not known.
 func (r *rolloutFile) readUsage(ctx context.Context, file io.ReaderAt, p *progress, q *adapters.Query) error {
 	if !q.Usage {

@@ -101,7 +101,7 @@ func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, 
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "rollcall-kitty-") // nobody else can change what is in it
+	dir, err := os.MkdirTemp("", "rollcall-kitty-") // no other user can change what is in it
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite/vfs"
@@ -14,7 +15,7 @@ import (
 
 // files is the virtual file system for SQLite: the snapshots that are being read, each
 // under its own name. It has no way to write.
-var files = &snapshots{byName: map[string]*snapshot{}}
+var files = &snapshots{}
 
 // register registers files with SQLite, once for the lifetime of the process.
 var register = sync.OnceValues(func() (string, error) {
@@ -23,34 +24,23 @@ var register = sync.OnceValues(func() (string, error) {
 })
 
 type snapshots struct {
-	mu     sync.Mutex
-	last   uint64
-	byName map[string]*snapshot
+	last   atomic.Uint64
+	byName sync.Map // *snapshot
 }
 
 func (f *snapshots) add(s *snapshot) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.last++
-	name := "db" + strconv.FormatUint(f.last, 36)
-	f.byName[name] = s
+	name := "db" + strconv.FormatUint(f.last.Add(1), 36)
+	f.byName.Store(name, s)
 	return name
-}
-
-func (f *snapshots) remove(name string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.byName, name)
 }
 
 // Open opens the database of a snapshot or its log.
 func (f *snapshots) Open(name string) (fs.File, error) {
 	base, log := strings.CutSuffix(name, "-wal")
-	f.mu.Lock()
-	s := f.byName[base]
-	f.mu.Unlock()
+	known, _ := f.byName.Load(base)
+	s, found := known.(*snapshot)
 	switch {
-	case s == nil: // also the -journal: rolling one back would take writing
+	case !found: // also the -journal: rolling one back would take writing
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case log && s.wal == nil:
 		// A database in WAL mode without a log: SQLite gets an empty log.

@@ -113,7 +113,8 @@ func (l *Log) Steps(tokens adapters.Tokens, usd float64, last time.Time) []adapt
 		end.CostUSD += rest
 	}
 	t := end.Tokens
-	if min(t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Reasoning) < 0 || end.CostUSD < -1e-9 { // the records count more than the totals: they can't be told apart
+	if min(t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Reasoning) < 0 || end.CostUSD < -1e-9 {
+		// The records count more than the totals, so how much each step used is not known.
 		turns, _ := (&adapters.Session{Usage: c.steps}).Turns()
 		*end = adapters.Usage{At: end.At, Tokens: tokens, CostUSD: usd, Turns: turns}
 		return []adapters.Usage{*end}
