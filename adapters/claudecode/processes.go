@@ -277,7 +277,8 @@ func (d *discovery) sessionless() []adapters.Session {
 	}
 	var rows []adapters.Session
 	for _, p := range d.unregistered() {
-		if claimed[p.Identity] || d.unreadableEntries[p.PID] != "" || p.home == "" || len(d.table.innerPIDs(p.Identity)) > 0 || !d.table.Alive(p.Identity) {
+		if claimed[p.Identity] || d.unreadableEntries[p.PID] != "" || p.home == "" ||
+			len(d.table.innerPIDs(p.Identity)) > 0 || !d.table.Alive(p.Identity) {
 			continue
 		}
 		row := adapters.ProcessSession(adapters.ClaudeCode, p.Process, p.cwd)

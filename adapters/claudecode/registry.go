@@ -78,8 +78,9 @@ func parseEntry(data []byte, pid int) (entry, error) {
 	var e entry
 	var nameSource string
 	var said, started, since, updated int64
-	texts := map[string]*string{"sessionId": &e.id, "cwd": &e.cwd, "procStart": &e.procStart, "procStartFt": &e.procFT, "pidDomain": &e.domain,
-		"version": &e.version, "entrypoint": &e.entrypoint, "name": &e.name, "nameSource": &nameSource, "status": &e.status, "waitingFor": &e.waitingFor}
+	texts := map[string]*string{"sessionId": &e.id, "cwd": &e.cwd, "procStart": &e.procStart, "procStartFt": &e.procFT,
+		"pidDomain": &e.domain, "version": &e.version, "entrypoint": &e.entrypoint, "name": &e.name, "nameSource": &nameSource,
+		"status": &e.status, "waitingFor": &e.waitingFor}
 	numbers := map[string]*int64{"pid": &said, "startedAt": &started, "statusUpdatedAt": &since, "updatedAt": &updated}
 	err := jsonl.Top(data, func(key, raw []byte) bool {
 		switch name := string(key); {

@@ -254,7 +254,8 @@ func recordsOf(ctx context.Context, rollout, call string, found func(kind string
 	_ = agentfile.LastLines(ctx, rollout, func(line []byte) bool { // a rollout that can't be read has no such record
 		left--
 		payload := jsonl.Get(line, "payload")
-		return left > 0 && (jsonl.String(jsonl.Get(payload, "call_id")) != call || !found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload))
+		done := jsonl.String(jsonl.Get(payload, "call_id")) == call && found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload)
+		return !done && left > 0
 	})
 }
 

@@ -136,8 +136,8 @@ func (a *asked) offers(decision string) bool {
 func questions(list []askedQuestion) (text string, out []adapters.Question) {
 	var texts []string
 	for _, q := range list {
-		n := adapters.Question{ID: q.ID, Header: q.Header, Text: q.Text, FreeText: q.Other || len(q.Options) == 0, Secret: q.Secret, Options: q.Options}
-		out, texts = append(out, n), append(texts, q.Text)
+		out, texts = append(out, adapters.Question{ID: q.ID, Header: q.Header, Text: q.Text, Options: q.Options,
+			FreeText: q.Other || len(q.Options) == 0, Secret: q.Secret}), append(texts, q.Text)
 	}
 	return strings.Join(texts, "\n"), out
 }

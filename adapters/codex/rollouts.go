@@ -51,7 +51,8 @@ func threadID(name string) (string, bool) {
 // for which isRecent is true is examined even if the cached state of the others is used
 // (see folders).
 func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
-	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true, recentSince: time.Now().Add(-dirstate.RecentTime), seen: map[string]int{}}
+	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true,
+		recentSince: time.Now().Add(-dirstate.RecentTime), seen: map[string]int{}}
 	if wanted == nil {
 		var swept func()
 		if w.all, swept = a.folders.sweep(root, search); w.all {

@@ -128,7 +128,8 @@ func (t *translated) CWD(id proc.Identity) (string, error) {
 
 // within returns what read returns of a process: for a contained one with a separate home, as
 // translate makes it.
-func within[T any](t *translated, id proc.Identity, read func(proc.Identity) (T, error), translate func(root string, value T) T) (T, error) {
+func within[T any](t *translated, id proc.Identity, read func(proc.Identity) (T, error),
+	translate func(root string, value T) T) (T, error) {
 	value, err := read(id)
 	if err != nil {
 		return value, err

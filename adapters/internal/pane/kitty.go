@@ -110,7 +110,8 @@ func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, 
 	if err := os.WriteFile(path, guard, 0o600); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
 	}
-	out, err := output(ctx, "kitty", "KITTY_", program, "@", "--to", k.address, "kitten", "--match", fmt.Sprintf("id:%d", k.id), path, string(text))
+	out, err := output(ctx, "kitty", "KITTY_", program,
+		"@", "--to", k.address, "kitten", "--match", fmt.Sprintf("id:%d", k.id), path, string(text))
 	if err != nil {
 		return nil, err
 	}
