@@ -176,13 +176,9 @@ func (d *discovery) wasSeenHere(e *entry) bool {
 // unregistered returns the claude processes that no readable registry entry names and
 // that can own a session.
 func (d *discovery) unregistered() []claude {
-	var unregistered []claude
-	for _, p := range d.table.claudes {
-		if !d.claimed[p.PID] && p.excludedAs == "" && p.cwd != "" {
-			unregistered = append(unregistered, p)
-		}
-	}
-	return unregistered
+	return slices.DeleteFunc(slices.Clone(d.table.claudes), func(p claude) bool {
+		return d.claimed[p.PID] || p.excludedAs != "" || p.cwd == ""
+	})
 }
 
 // byID finds the transcripts of the sessions asked for where they were last

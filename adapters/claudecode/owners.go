@@ -21,18 +21,13 @@ func (d *discovery) ownersByTime(unregistered []claude) {
 		d.blindWithoutTable()
 		return
 	}
-	var done []string
+	inFolder := make(map[string][]claude)
 	for _, p := range unregistered {
-		if slices.Contains(done, p.cwd) {
-			continue
+		if d.table.Alive(p.Identity) {
+			inFolder[p.cwd] = append(inFolder[p.cwd], p)
 		}
-		done = append(done, p.cwd)
-		var here []claude
-		for _, q := range unregistered {
-			if q.cwd == p.cwd && d.table.Alive(q.Identity) {
-				here = append(here, q)
-			}
-		}
+	}
+	for _, here := range inFolder {
 		d.assignOwners(here, d.candidates(here))
 	}
 }
@@ -53,19 +48,14 @@ func (d *discovery) blindWithoutTable() {
 // candidates returns the transcripts that can belong to one of the given processes,
 // which share a folder. The newest comes first.
 func (d *discovery) candidates(here []claude) []*session {
-	if len(here) == 0 {
-		return nil
-	}
 	slug := projectName(here[0].cwd)
 	var found []*session
 	for _, s := range d.sessions {
 		if s.file == nil || len(s.live) > 0 || s.movedTo != "" || !slices.ContainsFunc(here, func(p claude) bool { return d.canWrite(p, s) }) {
 			continue
 		}
-		if d.load(s); s.err != nil {
-			continue
-		}
-		if s.facts.cwd == here[0].cwd || s.facts.cwd == "" && filepath.Base(s.file.dir) == slug {
+		d.load(s)
+		if s.err == nil && (s.facts.cwd == here[0].cwd || s.facts.cwd == "" && filepath.Base(s.file.dir) == slug) {
 			found = append(found, s)
 		}
 	}

@@ -88,15 +88,9 @@ func (p *peek) prompt(text string, m peekMessage) {
 }
 
 func abortText(reason string) string {
-	switch reason {
-	case "interrupted", "":
-		return "Interrupted by the user"
-	case "replaced":
-		return "The turn was replaced by another one"
-	case "review_ended":
-		return "The review ended"
-	}
-	return "The turn was aborted: " + reason
+	known := map[string]string{"": "Interrupted by the user", "interrupted": "Interrupted by the user",
+		"replaced": "The turn was replaced by another one", "review_ended": "The review ended"}
+	return cmp.Or(known[reason], "The turn was aborted: "+reason)
 }
 
 func failureText(raw []byte) string {

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -121,10 +120,6 @@ func queryThreads(ctx context.Context, db *sqlitero.DB, ids []string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	return scanThreads(rows)
-}
-
-func scanThreads(rows *sql.Rows) (map[string]thread, error) {
 	defer rows.Close()
 	threads := map[string]thread{}
 	for rows.Next() {
