@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,7 +13,7 @@ import (
 	"rollcall/textmatch"
 )
 
-// Limit bounds the texts of messages, in bytes.
+// Limit bounds the texts of messages, in bytes; 0 is Shown.
 type Limit int
 
 const (
@@ -23,7 +24,7 @@ const (
 )
 
 // Bytes returns the limit in bytes.
-func (l Limit) Bytes() int { return int(l) }
+func (l Limit) Bytes() int { return int(cmp.Or(l, Shown)) }
 
 // Text returns what the JSON string raw says, without blanks around it. It is cut a
 // little after the limit, so that Cut still marks the cut.
