@@ -30,9 +30,9 @@ const (
 	// RecentTime is the time for which a file is examined at every call after a process had it or
 	// wrote to it.
 	RecentTime = 15 * time.Minute
-	// SweepAfter is the longest time between two sweeps, and SweepPause the shortest, while files
-	// change all the time.
+	// SweepAfter is the longest time between two sweeps.
 	SweepAfter = time.Minute
+	// SweepPause is the shortest time between two sweeps while files change all the time.
 	SweepPause = 2 * time.Second
 	// maxEntries is the largest number of entries of a folder that Read examines.
 	maxEntries = 200
