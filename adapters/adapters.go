@@ -70,12 +70,15 @@ type Tokens struct {
 }
 
 // Add adds the tokens of o.
-func (t *Tokens) Add(o Tokens) {
-	t.Input += o.Input
-	t.Output += o.Output
-	t.CacheRead += o.CacheRead
-	t.CacheWrite += o.CacheWrite
-	t.Reasoning += o.Reasoning
+func (t *Tokens) Add(o Tokens) { *t = t.Combine(o, func(a, b int64) int64 { return a + b }) }
+
+// Minus returns t without the tokens of o.
+func (t Tokens) Minus(o Tokens) Tokens { return t.Combine(o, func(a, b int64) int64 { return a - b }) }
+
+// Combine returns the result of f for each count of t and the same count of o.
+func (t Tokens) Combine(o Tokens, f func(a, b int64) int64) Tokens {
+	return Tokens{Input: f(t.Input, o.Input), Output: f(t.Output, o.Output), CacheRead: f(t.CacheRead, o.CacheRead),
+		CacheWrite: f(t.CacheWrite, o.CacheWrite), Reasoning: f(t.Reasoning, o.Reasoning)}
 }
 
 // Context is the use of the model's context window at the last answer, in tokens.
@@ -221,4 +224,29 @@ type Roll struct {
 type Adapter interface {
 	Name() Name
 	Discover(ctx context.Context, q Query) (Roll, error)
+}
+
+// UsageStep is the length of the time that one Usage covers. Every time zone of today differs from UTC by a multiple
+// of it, so that the steps of a day add up to that day in any of them.
+const UsageStep = 15 * time.Minute
+
+// Usage is what a session used within one step of time.
+type Usage struct {
+	// At is the beginning of the step, in UTC: a multiple of UsageStep. It is zero in a
+	// step whose time is not known.
+	At      time.Time
+	Tokens  Tokens
+	CostUSD float64 // only as the agent states it, at the time of the record that states it
+	// Turns is how many prompts of the user were answered: the first answers, in the step
+	// in which they came. Several prompts before one answer are one turn.
+	Turns int
+}
+
+// Turns returns how many prompts of the user the session answered. ok is false where Usage was not asked for or is
+// not known.
+func (s *Session) Turns() (turns int, ok bool) {
+	for i := range s.Usage {
+		turns += s.Usage[i].Turns
+	}
+	return turns, s.Usage != nil
 }

@@ -1,6 +1,7 @@
 package adapters
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strings"
 	"time"
 )
@@ -66,10 +68,10 @@ type Question struct {
 	Secret bool
 }
 
-// Option is one answer that a question offers.
+// Option is one answer that a question offers. The names in JSON are those that the agents give them.
 type Option struct {
-	Label string
-	Says  string // what it means; may be empty
+	Label string `json:"label"`
+	Says  string `json:"description"` // what it means; may be empty
 }
 
 // Key identifies the request together with everything that the user decides on: its
@@ -127,7 +129,7 @@ type Result struct {
 	Evidence string
 }
 
-// The reasons for which nothing was answered. They are told apart with errors.Is.
+// The reasons for which nothing was answered. Callers distinguish them with errors.Is.
 var (
 	// ErrAnswerElsewhere: this session can't be answered from outside. The text says why.
 	ErrAnswerElsewhere = errors.New("answer it in its terminal")
@@ -211,7 +213,7 @@ func (d *Decision) checkAnswers(questions []Question) error {
 			return fmt.Errorf("%w: question %d takes one answer", ErrNoSuchAnswer, i+1)
 		}
 		for _, a := range given {
-			if !q.FreeText && !q.offers(a) {
+			if !q.FreeText && !slices.ContainsFunc(q.Options, func(o Option) bool { return o.Label == a }) {
 				return fmt.Errorf("%w: question %d does not offer %q", ErrNoSuchAnswer, i+1, a)
 			}
 			if a == "" {
@@ -220,16 +222,6 @@ func (d *Decision) checkAnswers(questions []Question) error {
 		}
 	}
 	return nil
-}
-
-// offers reports whether an option has this label.
-func (q *Question) offers(label string) bool {
-	for _, o := range q.Options {
-		if o.Label == label {
-			return true
-		}
-	}
-	return false
 }
 
 // Match returns the request of list that has the key of shown. Otherwise its error says
@@ -250,15 +242,7 @@ func Match(list []Request, shown *Request) (Request, error) {
 
 // Words returns what a kind of request asks for, in words.
 func (k RequestKind) Words() string {
-	switch k {
-	case AsksCommand:
-		return "wants to run a command"
-	case AsksFileChange:
-		return "wants to change files"
-	case AsksPlan:
-		return "has a plan to approve"
-	case AsksQuestion:
-		return "asks a question"
-	}
-	return "asks for a permission"
+	words := map[RequestKind]string{AsksCommand: "wants to run a command", AsksFileChange: "wants to change files",
+		AsksPlan: "has a plan to approve", AsksQuestion: "asks a question"}
+	return cmp.Or(words[k], "asks for a permission")
 }

@@ -3,6 +3,7 @@ package adapters
 import (
 	"log/slog"
 	"os"
+	"os/user"
 	"time"
 
 	"rollcall/adapters/internal/factcache"
@@ -11,7 +12,7 @@ import (
 
 // Config holds the places where an adapter looks. Zero values stand for the current user's.
 type Config struct {
-	Home  string              // the user's home folder; "" is the folder that os.UserHomeDir returns
+	Home  string              // the user's home folder; "" is that of the user who runs this
 	Env   func(string) string // reads an environment variable; nil is os.Getenv
 	Table proc.Lister         // the process table; nil is the system's
 	Now   func() time.Time    // the clock; nil is time.Now
@@ -41,7 +42,7 @@ func NewFactsCache(open func(create bool) (FactsFolder, error), version string, 
 // WithDefaults returns the configuration with the zero fields set to their defaults.
 func (c Config) WithDefaults() Config {
 	if c.Home == "" {
-		c.Home, _ = os.UserHomeDir()
+		c.Home = userHome()
 	}
 	if c.Env == nil {
 		c.Env = os.Getenv
@@ -59,4 +60,16 @@ func (c Config) WithDefaults() Config {
 		c.Password = func(proc.Identity) string { return "" }
 	}
 	return c
+}
+
+// userHome returns the user's home folder, also where HOME isn't set, as in cron and in
+// some services.
+func userHome() string {
+	if dir, err := os.UserHomeDir(); err == nil {
+		return dir
+	}
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return ""
 }

@@ -72,10 +72,15 @@ func AsProblem(path string, err error) *Problem {
 	switch {
 	case errors.As(err, &p):
 		return p
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case IsOutOfTime(err):
 		return &Problem{Kind: ErrTimeout, Path: path, Err: err}
 	}
 	return Unreadable(path, err)
+}
+
+// IsOutOfTime reports whether a read ended because its context did.
+func IsOutOfTime(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // Unresponsive returns the Problem for a folder on a file system that does not answer.
@@ -101,18 +106,17 @@ func cause(err error) string {
 // Problems returns the single problems in an error of Discover. Errors that are no
 // *Problem are returned as they are.
 func Problems(err error) []error {
-	if err == nil {
+	_, single := err.(*Problem) //nolint:errorlint // the tree itself is walked here
+	several, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
 		return nil
-	}
-	if _, ok := err.(*Problem); ok { //nolint:errorlint // the tree itself is walked here
+	case single || !ok:
 		return []error{err}
 	}
-	if j, ok := err.(interface{ Unwrap() []error }); ok {
-		var out []error
-		for _, e := range j.Unwrap() {
-			out = append(out, Problems(e)...)
-		}
-		return out
+	var out []error
+	for _, e := range several.Unwrap() {
+		out = append(out, Problems(e)...)
 	}
-	return []error{err}
+	return out
 }

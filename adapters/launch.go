@@ -26,8 +26,7 @@ type Command struct {
 	// Stdin is the standard input of the command: the prompt, if the agent accepts it
 	// there, so that no process list shows it.
 	Stdin string
-	// Drop lists variables to remove from the command's environment. WhyDrop tells the
-	// user what they would do.
+	// Drop lists variables to remove from the command's environment. WhyDrop is what they would do, for the user.
 	Drop    []string
 	WhyDrop string
 	Session string // the session's id, where it is chosen or known before the start
@@ -39,6 +38,13 @@ type Command struct {
 	// Secret is a variable to add to the command's environment. Rollcall chose its value for
 	// this process alone, and keeps it until the process ends (Config.Password).
 	Secret Secret
+}
+
+// Option adds an option with its value, unless the value is empty.
+func (c *Command) Option(name, value string) {
+	if value != "" {
+		c.Args = append(c.Args, name, value)
+	}
 }
 
 // Secret is an environment variable whose value no one else may see.
@@ -87,3 +93,45 @@ func (e *NotInstalledError) Error() string {
 
 // Is reports whether target is ErrAbsent, for errors.Is.
 func (e *NotInstalledError) Is(target error) bool { return target == ErrAbsent }
+
+// Piped is implemented by a Launcher whose agent takes prompts and answers over its standard
+// input, and prints its requests, line by line. Its command for a task that is to be answered
+// (Task.Answerable) has Command.Pipe set.
+type Piped interface {
+	// Talk returns a conversation with a process that was started by such a command, as it is
+	// before the process has printed anything.
+	Talk() Talk
+}
+
+// Talk understands what one process prints, and makes the lines for its standard input. The lines
+// have no line break at their end. It is not safe for concurrent use.
+type Talk interface {
+	// Read takes one line of the process's output. It ignores lines that it does not know.
+	Read(line []byte)
+	// Waiting returns the requests that the process has printed and not withdrawn, the oldest
+	// first. Their Session and Folder are the caller's to set.
+	Waiting() []Request
+	// Working reports whether a turn is open.
+	Working() bool
+	// Turns returns how many turns have begun.
+	Turns() int
+	// Prompt returns the line that gives the process a prompt. With queue, a process that works
+	// takes it up after its turn.
+	Prompt(order, text string, queue bool) []byte
+	// Answer returns the line that gives a decision on the request of Waiting with this id.
+	Answer(id string, d Decision) ([]byte, error)
+	// Withdrawn reports whether the process has withdrawn a request without a decision.
+	Withdrawn(id string) bool
+	// Interrupt returns the line that ends the open turn.
+	Interrupt(order string) []byte
+	// Replied returns what the process has printed in reply to an order; done is false before
+	// that. A process may begin a turn (Turns) instead of a reply to a prompt.
+	Replied(order string) (done bool, err error)
+}
+
+// Conversant answers, prompts and interrupts one session.
+type Conversant interface {
+	Answerer
+	Prompter
+	Stopper
+}

@@ -46,7 +46,7 @@ func MayBeProcessID(prefix string) bool {
 }
 
 // IsProcess reports whether s is a process without a session, made by
-// ProcessSession or SilentProcess. Nothing is notified for it.
+// ProcessSession or UnresponsiveProcess. Nothing is notified for it.
 //
 // A row of another machine has that machine's name, which is its Remote, before its id.
 func (s *Session) IsProcess() bool {

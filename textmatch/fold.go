@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// fold returns the character that stands for all cases of r. ASCII letters fold to ASCII
+// fold returns the one character that represents all cases of r. ASCII letters fold to ASCII
 // only: the Kelvin sign and the long s are letters of their own.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
@@ -33,13 +33,4 @@ func casesOf(r rune, all bool) []rune {
 		}
 	}
 	return list
-}
-
-// foldText returns the characters of a text, folded.
-func foldText(text string) []rune {
-	runes := []rune(text)
-	for i, r := range runes {
-		runes[i] = fold(r)
-	}
-	return runes
 }

@@ -117,11 +117,8 @@ func (l *lines) endLong(rest []byte) {
 
 // end takes the last line, if it has no newline.
 func (l *lines) end() error {
-	switch {
-	case l.isLong:
+	if l.isLong {
 		l.endLong(l.buf[:l.have])
-		return nil
-	case l.have == 0:
 		return nil
 	}
 	return l.block(l.buf[:l.have], l.offset)
@@ -130,7 +127,7 @@ func (l *lines) end() error {
 // block hands out the lines of a block that can contain the pattern.
 func (l *lines) block(block []byte, offset int64) error {
 	every := len(l.pattern.literal.positions) == 0
-	if !every && len(block) > 0 {
+	if !every {
 		l.finder.reset(&l.pattern.literal, block, l.marks)
 	}
 	for from := 0; from < len(block); {

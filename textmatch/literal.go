@@ -3,6 +3,7 @@ package textmatch
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"regexp/syntax"
 	"slices"
 	"unicode/utf8"
@@ -83,7 +84,7 @@ func (l *literal) add(r rune, allCases bool) bool {
 	return true
 }
 
-// score says how selective a literal is: the more, and the rarer its bytes are.
+// score returns how selective a literal is: the more bytes it has, and the rarer they are, the higher.
 func (l *literal) score() int {
 	score := 0
 	for _, set := range l.positions {
@@ -314,22 +315,12 @@ func indexEscapeDense(b []byte, from int) int {
 	return -1
 }
 
+// hex4 returns the number of the four hex digits at the beginning of b.
 func hex4(b []byte) (r rune, ok bool) {
 	if len(b) < 4 {
 		return 0, false
 	}
-	for _, c := range b[:4] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	var unit [2]byte
+	_, err := hex.Decode(unit[:], b[:4])
+	return rune(binary.BigEndian.Uint16(unit[:])), err == nil
 }

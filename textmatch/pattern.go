@@ -18,21 +18,13 @@ type Pattern struct {
 	literal literal
 }
 
-var (
-	errEmpty   = errors.New("the text to search for is empty")
-	errInvalid = errors.New("the text to search for is not valid UTF-8")
-)
-
 // Text returns the pattern that finds a text, regardless of case. Letters are compared
 // one by one, as Unicode's simple case folding has them: ß is not ss.
 func Text(text string) (*Pattern, error) {
-	switch {
-	case text == "":
-		return nil, errEmpty
-	case !utf8.ValidString(text):
-		return nil, errInvalid
+	if err := check(text); err != nil {
+		return nil, err
 	}
-	p := &Pattern{needle: foldText(text)}
+	p := &Pattern{needle: []rune(strings.Map(fold, text))}
 	p.literal = bestLiteral([][]rune{p.needle}, false)
 	return p, nil
 }
@@ -40,21 +32,34 @@ func Text(text string) (*Pattern, error) {
 // Regexp returns the pattern that finds a regular expression of Go's syntax, regardless of
 // case. ^ and $ match at the beginning and the end of each line.
 func Regexp(expr string) (*Pattern, error) {
-	switch {
-	case expr == "":
-		return nil, errEmpty
-	case !utf8.ValidString(expr):
-		return nil, errInvalid
+	if err := check(expr); err != nil {
+		return nil, err
 	}
-	re, err := regexp.Compile("(?im:" + expr + ")")
+	// The expression alone comes first: it must be complete, and the message must not have what is added to it.
+	_, err := regexp.Compile(expr)
+	var re *regexp.Regexp
+	if err == nil {
+		expr = "(?im)" + expr
+		re, err = regexp.Compile(expr)
+	}
 	if err != nil {
-		_, plain := regexp.Compile(expr) // whose message has not what was added
-		return nil, fmt.Errorf("the regular expression can't be read: %w", errors.Join(plain))
+		return nil, fmt.Errorf("the regular expression can't be read: %w", err)
 	}
 	if re.MatchString("") {
 		return nil, errors.New("the regular expression matches every text")
 	}
-	return &Pattern{re: re, literal: bestLiteral(required("(?im:"+expr+")"), true)}, nil
+	return &Pattern{re: re, literal: bestLiteral(required(expr), true)}, nil
+}
+
+// check returns why a text can't be searched for.
+func check(text string) error {
+	switch {
+	case text == "":
+		return errors.New("the text to search for is empty")
+	case !utf8.ValidString(text):
+		return errors.New("the text to search for is not valid UTF-8")
+	}
+	return nil
 }
 
 // Find returns where the pattern occurs first in a text, in bytes.

@@ -45,10 +45,21 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%q was taken", bad)
 		}
 	}
-	for _, bad := range []string{"", "(", "a*", "^", "\xff"} {
+	for _, bad := range []string{"", "(", "a*", "^", "\xff", "a)|(b"} {
 		if _, err := Regexp(bad); err == nil || strings.Contains(err.Error(), "(?im") {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+}
+
+// Parts of an expression that count up to its end, such as a quotation, need no end of their own.
+func TestOpenQuotation(t *testing.T) {
+	p, err := Regexp(`\Qa.b`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if start, end, ok := p.Find("axb A.B"); start != 4 || end != 7 || !ok {
+		t.Error(start, end, ok)
 	}
 }
 

@@ -2,8 +2,6 @@
 package all
 
 import (
-	"os"
-	"os/user"
 	"time"
 
 	"rollcall/adapters"
@@ -37,12 +35,8 @@ type Config struct {
 // which they are shown. They read table and the agents' folders. Nothing is read
 // yet.
 func New(table proc.Lister, cfg Config) []adapters.Adapter {
-	home := cfg.Home
-	if home == "" {
-		home = userHome()
-	}
 	table = proc.Share(table) // all adapters read it at the same time
-	look := adapters.Config{Home: home, Table: table, Facts: cfg.Facts, Password: cfg.Password, Now: cfg.Now}
+	look := adapters.Config{Home: cfg.Home, Table: table, Facts: cfg.Facts, Password: cfg.Password, Now: cfg.Now}
 	of := func(agent adapters.Name) adapters.Config {
 		own := look
 		if cfg.Homes != nil {
@@ -58,16 +52,4 @@ func New(table proc.Lister, cfg Config) []adapters.Adapter {
 		pirust.New(of(adapters.PiRust)),
 		openclaw.New(openclaw.Config{Config: of(adapters.OpenClaw), Gateways: cfg.Gateways, AllowPlaintext: cfg.AllowPlaintext}),
 	}
-}
-
-// userHome returns the user's home folder, also where HOME isn't set, as in cron and in
-// some services.
-func userHome() string {
-	if dir, err := os.UserHomeDir(); err == nil {
-		return dir
-	}
-	if u, err := user.Current(); err == nil {
-		return u.HomeDir
-	}
-	return ""
 }

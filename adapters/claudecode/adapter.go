@@ -10,9 +10,6 @@ package claudecode
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -54,9 +51,15 @@ type Adapter struct {
 }
 
 var (
-	_ adapters.Adapter   = (*Adapter)(nil)
-	_ adapters.Describer = (*Adapter)(nil)
-	_ adapters.Watcher   = (*Adapter)(nil)
+	_ adapters.Adapter      = (*Adapter)(nil)
+	_ adapters.Describer    = (*Adapter)(nil)
+	_ adapters.Watcher      = (*Adapter)(nil)
+	_ adapters.ProcessOwner = (*Adapter)(nil)
+	_ adapters.Namer        = (*Adapter)(nil)
+	_ adapters.Peeker       = (*Adapter)(nil)
+	_ adapters.Searcher     = (*Adapter)(nil)
+	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Piped        = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.
@@ -64,7 +67,8 @@ func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		saved: factcache.Of[savedTranscript](cfg.Facts, string(adapters.ClaudeCode), factsFormat),
-		seen:  make(map[proc.Identity]claude), lastLive: make(map[string]time.Time)}
+		seen:  make(map[proc.Identity]claude), lastLive: make(map[string]time.Time),
+		indexes: make(map[string]*projectIndex), history: make(map[string]*history)}
 }
 
 var description = adapters.Register(adapters.Description{
@@ -88,17 +92,16 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // ask reads once. It starts again, unless again is set already, if a home was moved while it read.
 func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapters.Roll, error) {
 	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: report.NewAnswer(),
-		sessions: make(map[string]*session), claimed: make(map[int]bool), registered: make(map[int]bool), unreadableEntries: make(map[int]string)}
+		sessions: make(map[string]*session), claimed: make(map[int]bool), registered: make(map[int]bool), unreadableEntries: make(map[int]string),
+		histories: make(map[string]*history)}
 	t, err := a.readTable(ctx)
 	d.table = t
 	d.answer.Problem(err)
-	homes, unresponsive := a.homes(t, d.now)
-	for _, dir := range unresponsive {
-		d.answer.Problem(adapters.Unresponsive(dir))
+	homes, roots, absent := a.homes(t, d.answer, d.now)
+	for _, root := range roots {
+		d.answer.LookedIn(filepath.Join(root, "sessions"), filepath.Join(root, "projects"))
 	}
-	roots := realPaths(homes)
-	d.answer.LookedIn(lookedIn(roots)...)
-	if !exists(roots) && len(unresponsive) == 0 && len(t.claudes) == 0 && t.err == nil {
+	if absent {
 		return d.answer.Absent()
 	}
 	for _, root := range roots {
@@ -140,9 +143,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntry) {
 	watch := registryFolders(homes)
 	for i := range outdated { // history.jsonl shows the sessions that follow
-		if root := outdated[i].root; !slices.Contains(watch, root) {
-			watch = append(watch, root)
-		}
+		watch = report.AppendNew(watch, outdated[i].root)
 	}
 	entries, insiders := make(map[proc.Identity]entry), make(map[string]entry)
 	for _, s := range d.sessions {
@@ -155,8 +156,8 @@ func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntr
 		if s.endedEntry != nil && d.wasSeenHere(s.endedEntry) {
 			insiders[s.endedEntry.path] = *s.endedEntry
 		}
-		if s.file != nil && (s.usesTranscript() || s.turnEndPending) && !slices.Contains(watch, s.file.dir) {
-			watch = append(watch, s.file.dir)
+		if s.file != nil && (s.usesTranscript() || s.turnEndPending) {
+			watch = report.AppendNew(watch, s.file.dir)
 		}
 	}
 	slices.Sort(watch)
@@ -185,25 +186,8 @@ func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntr
 func (a *Adapter) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.transcriptCache, a.indexes, a.paths, a.history = incremental.Cache[*transcript]{}, nil, nil, nil
-}
-
-func lookedIn(roots []string) []string {
-	var places []string
-	for _, root := range roots {
-		places = append(places, filepath.Join(root, "sessions"), filepath.Join(root, "projects"))
-	}
-	return places
-}
-
-// exists reports whether one of the folders is there, readable or not.
-func exists(roots []string) bool {
-	for _, root := range roots {
-		if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
-			return true
-		}
-	}
-	return false
+	a.transcriptCache, a.paths = incremental.Cache[*transcript]{}, nil
+	a.indexes, a.history = map[string]*projectIndex{}, map[string]*history{}
 }
 
 // WatchPaths implements adapters.Watcher. It returns the folders of the registry; the

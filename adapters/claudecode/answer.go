@@ -5,19 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/jsonl"
 	"rollcall/adapters/internal/pane"
 )
-
-var _ adapters.Answerer = (*Adapter)(nil)
 
 // permissionPrompt is a permission prompt of Claude Code in a pane of tmux or kitty.
 type permissionPrompt struct {
@@ -42,7 +40,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 }
 
 // Answer implements adapters.Answerer: the terminal presses the number of the option, if the pane
-// still shows the very prompt, in the same step. Enter is never pressed: a number that comes
+// still shows the same prompt, in the same step. Enter is never pressed: a number that comes
 // too late is left in the input box. Whether it counted shows in the registry alone.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
@@ -62,7 +60,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	if !ok {
 		return adapters.Result{}, adapters.ErrNoSuchAnswer
 	}
-	if err := wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
+	if err := busy.Wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
 		return adapters.Result{}, err
 	}
 	err = p.pane.Press(ctx, strconv.Itoa(number), shown.Key(), p.screen, p.dialog.Rows)
@@ -86,10 +84,10 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	return adapters.Result{Evidence: fmt.Sprintf("%s was given the key %d", p.pane.Name(), number)}, nil
 }
 
-// goesOn reports whether the turn goes on after a call was allowed, or the call has a result
+// goesOn reports whether the turn continues after a call was allowed, or the call has a result
 // that is no error. A call that was denied ends the turn.
 func (a *Adapter) goesOn(ctx context.Context, s adapters.Session, p *permissionPrompt) bool {
-	if wait(ctx, settleTime) != nil {
+	if busy.Wait(ctx, settleTime) != nil {
 		return false
 	}
 	roll, err := a.Discover(ctx, adapters.Query{IDs: []string{s.ID}})
@@ -105,15 +103,11 @@ func (a *Adapter) goesOn(ctx context.Context, s adapters.Session, p *permissionP
 
 // succeeded reports whether the end of a transcript has a result of a call that is no error.
 func succeeded(transcript, call string) bool {
-	f, err := os.Open(transcript)
+	f, info, err := agentfile.OpenRegular(transcript)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return false
-	}
+	defer f.Close()
 	from := max(info.Size()-searchedEnd, 0)
 	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
 	if err != nil {
@@ -147,21 +141,11 @@ func (a *Adapter) tookKey(ctx context.Context, s adapters.Session, p *permission
 		if errors.Is(err, adapters.ErrNotPending) || err == nil && !e.since.Equal(p.request.AskedAt) {
 			return true
 		}
-		if wait(ctx, keyTick) != nil {
+		if busy.Wait(ctx, keyTick) != nil {
 			return false
 		}
 	}
 	return false
-}
-
-// wait returns after d, or with the error of ctx.
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // allows reports whether an option allows once and nothing more. The numbers differ between
@@ -208,29 +192,22 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 // about 2.1.151 an entry does not say since when, so that one prompt can't be told from the
 // next.
 func (a *Adapter) waitingEntry(ctx context.Context, s adapters.Session) (entry, error) {
-	for _, path := range s.Files {
-		m := entryName.FindStringSubmatch(filepath.Base(path))
-		if m == nil {
-			continue
-		}
-		pid, err := strconv.Atoi(m[1])
-		if err != nil {
-			continue
-		}
-		e, err := readEntry(ctx, path, pid, time.Now().Add(entryWait))
-		switch {
-		case err != nil:
-			return entry{}, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(path, err))
-		case e.id != s.ID || e.status != "waiting":
-			return entry{}, adapters.ErrNotPending
-		case !e.dated:
-			return entry{}, fmt.Errorf("%w: this version does not say since when it waits", adapters.ErrAnswerElsewhere)
-		case e.waitingFor != "permission prompt":
-			return entry{}, fmt.Errorf("%w: it waits for %s", adapters.ErrAnswerElsewhere, shorten(e.waitingFor))
-		}
-		return e, nil
+	path, pid := entryOf(&s)
+	if path == "" {
+		return entry{}, fmt.Errorf("%w: its registry entry isn't known", adapters.ErrAnswerElsewhere)
 	}
-	return entry{}, fmt.Errorf("%w: its registry entry isn't known", adapters.ErrAnswerElsewhere)
+	e, err := readEntry(ctx, path, pid, time.Now().Add(entryWait))
+	switch {
+	case err != nil:
+		return entry{}, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(path, err))
+	case e.id != s.ID || e.status != "waiting":
+		return entry{}, adapters.ErrNotPending
+	case !e.dated:
+		return entry{}, fmt.Errorf("%w: this version does not say since when it waits", adapters.ErrAnswerElsewhere)
+	case e.waitingFor != "permission prompt":
+		return entry{}, fmt.Errorf("%w: it waits for %s", adapters.ErrAnswerElsewhere, shorten(e.waitingFor))
+	}
+	return e, nil
 }
 
 // openCall is a call that the transcript has no result of.
@@ -282,32 +259,13 @@ func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 
 // openCallsOf returns the last calls that the transcript has no result of.
 func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
-	const lines = 300
-	f, err := os.Open(transcript)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
+	left := 300 // lines
 	var calls []openCall
 	over := map[string]bool{}
-	back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
-	for range lines {
-		line, _, err := back.Prev()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if errors.Is(err, jsonl.ErrTooLong) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := agentfile.LastLines(ctx, transcript, func(line []byte) bool {
+		left--
 		if jsonl.True(jsonl.Get(line, "isSidechain")) {
-			continue
+			return left > 0
 		}
 		_ = jsonl.Each(jsonl.Get(line, "message", "content"), func(block []byte) bool {
 			switch string(jsonl.Text(jsonl.Get(block, "type"))) {
@@ -323,7 +281,8 @@ func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
 			}
 			return true
 		})
-	}
+		return left > 0
+	})
 	slices.Reverse(calls)
-	return calls, nil
+	return calls, err
 }

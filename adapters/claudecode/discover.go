@@ -13,7 +13,9 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/usagelog"
 	"rollcall/proc"
 )
 
@@ -76,12 +78,12 @@ func (d *discovery) session(id string) *session {
 
 // registry reads one root's registry and looks for each entry's process.
 func (d *discovery) registry(root string) {
-	reg, problem := readRegistry(d.ctx, root)
-	for i := range reg.entries {
-		d.registered[reg.entries[i].pid] = true
-		d.entry(&reg.entries[i])
+	entries, broken, problem := readRegistry(d.ctx, root)
+	for i := range entries {
+		d.registered[entries[i].pid] = true
+		d.entry(&entries[i])
 	}
-	for _, b := range reg.broken {
+	for _, b := range broken {
 		d.registered[b.pid] = true
 		d.brokenEntry(b)
 	}
@@ -106,9 +108,7 @@ func (d *discovery) brokenEntry(b brokenEntry) {
 	d.answer.Problem(b.err)
 	why := "registry file " + filepath.Base(b.path) + " could not be read"
 	d.unreadableEntries[b.pid] = why
-	d.adapter.mu.Lock()
-	e, known := d.adapter.entries[p.Identity]
-	d.adapter.mu.Unlock()
+	e, known := d.adapter.lastEntry(p.Identity)
 	if !known {
 		return
 	}
@@ -176,13 +176,9 @@ func (d *discovery) wasSeenHere(e *entry) bool {
 // unregistered returns the claude processes that no readable registry entry names and
 // that can own a session.
 func (d *discovery) unregistered() []claude {
-	var unregistered []claude
-	for _, p := range d.table.claudes {
-		if !d.claimed[p.PID] && p.excludedAs == "" && p.cwd != "" {
-			unregistered = append(unregistered, p)
-		}
-	}
-	return unregistered
+	return slices.DeleteFunc(slices.Clone(d.table.claudes), func(p claude) bool {
+		return d.claimed[p.PID] || p.excludedAs != "" || p.cwd == ""
+	})
 }
 
 // byID finds the transcripts of the sessions asked for where they were last
@@ -230,20 +226,19 @@ func (s *session) maybeLive() bool {
 // byUrgency sorts live sessions first, then by the newest change. Sessions are read in
 // this order, so that the most important ones are read when time is short.
 func byUrgency(list []*session) {
-	when := func(s *session) time.Time {
-		if s.file == nil {
-			return time.Time{}
+	rank := func(s *session) (stopped int, changed time.Time) {
+		if !s.maybeLive() {
+			stopped = 1
 		}
-		return s.file.info.ModTime()
+		if s.file != nil {
+			changed = s.file.info.ModTime()
+		}
+		return stopped, changed
 	}
 	slices.SortFunc(list, func(a, b *session) int {
-		if a.maybeLive() != b.maybeLive() {
-			if a.maybeLive() {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(when(b).Compare(when(a)), cmp.Compare(a.id, b.id))
+		stoppedA, changedA := rank(a)
+		stoppedB, changedB := rank(b)
+		return cmp.Or(stoppedA-stoppedB, changedB.Compare(changedA), cmp.Compare(a.id, b.id))
 	})
 }
 
@@ -272,9 +267,7 @@ func (d *discovery) load(s *session) {
 // transcript returns the cached state of a transcript.
 func (d *discovery) transcript(path string) *transcript {
 	fresh := func(path string) *transcript {
-		t := newTranscript(path)
-		t.saved = d.adapter.saved
-		return t
+		return &transcript{File: incremental.NewFile(path), saved: d.adapter.saved}
 	}
 	if d.query.Once {
 		return fresh(path)
@@ -292,7 +285,7 @@ func (d *discovery) readAll() {
 	for _, s := range list {
 		switch {
 		case s.err == nil || errors.Is(s.err, fs.ErrNotExist):
-		case errors.Is(s.err, context.DeadlineExceeded), errors.Is(s.err, context.Canceled):
+		case adapters.IsOutOfTime(s.err):
 			late, where = late+1, filepath.Dir(s.file.dir)
 		default:
 			d.answer.Problem(adapters.AsProblem(s.file.path, s.err))
@@ -320,18 +313,10 @@ func (d *discovery) list() []*session {
 	return list
 }
 
-// margin is the part of the caller's time that is reserved for the answer: reading for
-// sums stops then.
-const margin = 300 * time.Millisecond
-
 // sumAll adds the tokens: those that are known, or, when asked for, all.
 func (d *discovery) sumAll() {
-	ctx := d.ctx
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/5)))
-		defer cancel()
-	}
+	ctx, cancel := usagelog.WithMargin(d.ctx)
+	defer cancel()
 	list := d.list()
 	agentfile.Parallel(len(list), func(i int) {
 		s := list[i]
@@ -367,4 +352,58 @@ func (d *discovery) sum(ctx context.Context, s *session) error {
 	}
 	s.sums = &sums
 	return nil
+}
+
+// titleBySummaries finds the titles of sessions of versions before 2.1. These wrote the
+// title of a session as a summary line into the transcript of the session that was
+// started next; the line names the last record of the session that it is about.
+func (d *discovery) titleBySummaries() {
+	untitled := make(map[string][]*session) // by project folder
+	for _, s := range d.list() {
+		if s.file != nil && len(s.facts.leaves) > 0 && s.facts.customTitle == "" && s.facts.aiTitle == "" {
+			untitled[s.file.dir] = append(untitled[s.file.dir], s)
+		}
+	}
+	if len(untitled) == 0 {
+		return
+	}
+	titles := make(map[uint64]string)
+	for _, s := range d.neighbours(untitled) {
+		for _, sum := range s.facts.summaries {
+			titles[sum.leaf] = sum.title
+		}
+	}
+	for _, list := range untitled {
+		for _, s := range list {
+			for _, leaf := range s.facts.leaves { // the newest last: it wins
+				set(&s.title, titles[leaf])
+			}
+		}
+	}
+}
+
+// neighbours reads and returns the sessions whose transcripts are in those folders.
+func (d *discovery) neighbours(folders map[string][]*session) []*session {
+	if len(d.query.IDs) > 0 { // the folders were not listed, or not read
+		for dir := range folders {
+			files, _, _, _ := listProject(dir)
+			for i := range files {
+				if s := d.session(files[i].id); s.file == nil {
+					s.file = &files[i]
+				}
+			}
+		}
+	}
+	var near []*session
+	for _, s := range d.sessions {
+		if s.file != nil && folders[s.file.dir] != nil {
+			near = append(near, s)
+		}
+	}
+	agentfile.Parallel(len(near), func(i int) {
+		if s := near[i]; len(d.query.IDs) > 0 || d.wanted(s) {
+			d.load(s)
+		}
+	})
+	return near
 }

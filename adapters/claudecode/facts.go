@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -163,9 +164,7 @@ func (f *facts) fromQueue(r *record) *record {
 		}
 		if first.human {
 			set(&f.lastPrompt, first.text)
-			if f.queuedPrompt == "" {
-				f.queuedPrompt = first.text
-			}
+			f.queuedPrompt = cmp.Or(f.queuedPrompt, first.text)
 		}
 		return &record{kind: prompted, at: r.at}
 	}
@@ -205,9 +204,7 @@ func (f *facts) prompts(r *record) {
 	if said == "" {
 		return
 	}
-	if f.firstPrompt == "" {
-		f.firstPrompt = said
-	}
+	f.firstPrompt = cmp.Or(f.firstPrompt, said)
 	f.lastPrompt, f.promptAt = said, r.at
 }
 
@@ -254,7 +251,7 @@ func (t *turn) add(r *record) {
 			*t = turn{state: awaitsModel, at: r.at, prompt: true}
 		}
 	case toolResult:
-		t.returned(r.results)
+		t.pending = slices.DeleteFunc(t.pending, func(u toolUse) bool { return slices.Contains(r.results, u.id) })
 		*t = turn{state: awaitsModel, at: r.at, pending: t.pending}
 		if len(t.pending) > 0 {
 			t.state = callsTools
@@ -304,9 +301,4 @@ func (t *turn) answer(r *record) {
 	default:
 		t.state = brokenOff
 	}
-}
-
-// returned removes the answered calls from the pending ones.
-func (t *turn) returned(results []uint64) {
-	t.pending = slices.DeleteFunc(t.pending, func(u toolUse) bool { return slices.Contains(results, u.id) })
 }

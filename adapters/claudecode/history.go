@@ -64,15 +64,9 @@ func (d *discovery) history(root string, since time.Time) *history {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.answer.Problem(adapters.AsProblem(path, err))
 	}
-	if d.histories == nil {
-		d.histories = make(map[string]*history)
-	}
 	d.histories[root] = h
 	d.adapter.mu.Lock()
 	defer d.adapter.mu.Unlock()
-	if d.adapter.history == nil {
-		d.adapter.history = make(map[string]*history)
-	}
 	if d.adapter.history[root] = h; err != nil {
 		delete(d.adapter.history, root)
 	}

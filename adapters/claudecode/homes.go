@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/environ"
 	"rollcall/adapters/internal/report"
@@ -23,15 +23,7 @@ func (a *Adapter) homeOf(id proc.Identity) string {
 	if err != nil {
 		return ""
 	}
-	var dir, user string
-	for _, v := range env {
-		if d, ok := strings.CutPrefix(v, "CLAUDE_CONFIG_DIR="); ok {
-			dir = d
-		}
-		if d, ok := strings.CutPrefix(v, environ.Home+"="); ok {
-			user = d
-		}
-	}
+	dir, user := environ.Get(env, "CLAUDE_CONFIG_DIR"), environ.Get(env, environ.Home)
 	switch {
 	case filepath.IsAbs(dir):
 	case dir == "" && filepath.IsAbs(user):
@@ -50,12 +42,12 @@ func (a *Adapter) homeOf(id proc.Identity) string {
 	return filepath.Clean(dir)
 }
 
-// homes returns the configuration folders to look in: the user's own first, then those
-// that the user named, and those that processes used, now or in the last 24 hours. Each folder is returned once,
-// whatever symbolic links lead to it, under the name by which it is used. A home that a
-// live process is about to create need not exist yet. unresponsive lists the folders
-// whose file system does not answer.
-func (a *Adapter) homes(t *table, at time.Time) (homes, unresponsive []string) {
+// homes returns the configuration folders to look in, under the names by which they are used and, as
+// roots, with links resolved: the user's own first, then those that the user named, and those that
+// processes used, now or in the last 24 hours. Each folder is returned once, whatever symbolic links
+// lead to it. A home that a live process is about to create need not exist yet. Folders whose file
+// system does not answer are added to the problems. absent reports that nothing of Claude Code is here.
+func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, roots []string, absent bool) {
 	own := filepath.Clean(a.configDir())
 	live := make(map[string]bool)
 	for i := range t.claudes {
@@ -63,31 +55,27 @@ func (a *Adapter) homes(t *table, at time.Time) (homes, unresponsive []string) {
 			live[c.home] = true
 		}
 	}
-	seen := make(map[string]bool)
-	if bounded.Answers(own) {
-		homes, seen[realPath(own)] = []string{own}, true
-	} else {
-		unresponsive = []string{own}
-	}
-	for _, dir := range report.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...) {
+	absent = len(t.claudes) == 0 && t.err == nil
+	elsewhere := report.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...)
+	for i, dir := range append([]string{own}, elsewhere...) {
 		if !bounded.Answers(dir) {
-			unresponsive = append(unresponsive, dir)
+			answer.Problem(adapters.Unresponsive(dir))
+			absent = false
 			continue
 		}
 		info, err := os.Stat(dir)
 		missing := errors.Is(err, fs.ErrNotExist)
-		if missing && !live[dir] {
+		if i > 0 && missing && !live[dir] {
 			a.homesUsed.Forget(dir)
 			continue
 		}
 		root := realPath(dir)
-		if seen[root] || !missing && (err != nil || !info.IsDir() || !mayRead(info)) {
+		if slices.Contains(roots, root) || i > 0 && !missing && (err != nil || !info.IsDir() || !mayRead(info)) {
 			continue
 		}
-		seen[root] = true
-		homes = append(homes, dir)
+		homes, roots, absent = append(homes, dir), append(roots, root), absent && missing
 	}
-	return homes, unresponsive
+	return homes, roots, absent
 }
 
 // homeWasMoved reports whether a home was renamed, or came back, while it was read: its registry and its transcripts are of two
@@ -95,9 +83,7 @@ func (a *Adapter) homes(t *table, at time.Time) (homes, unresponsive []string) {
 // file was not found where it was at the last answer.
 func (d *discovery) homeWasMoved() bool {
 	for _, p := range d.unregistered() {
-		d.adapter.mu.Lock()
-		e, known := d.adapter.entries[p.Identity]
-		d.adapter.mu.Unlock()
+		e, known := d.adapter.lastEntry(p.Identity)
 		if !known || d.registered[p.PID] {
 			continue
 		}
@@ -124,15 +110,6 @@ func (a *Adapter) hadTranscript(id string) bool {
 // Rollcall runs as root.
 func mayRead(info fs.FileInfo) bool { return os.Geteuid() == 0 || agentfile.OwnedByUser(info) }
 
-// realPaths resolves the symbolic links of each path.
-func realPaths(paths []string) []string {
-	out := make([]string, len(paths))
-	for i, path := range paths {
-		out[i] = realPath(path)
-	}
-	return out
-}
-
 // registryFolders returns the folders that change first when a session starts: the
 // registry; before its first entry the home, where older versions also write
 // history.jsonl at each prompt; and for a home that a process has yet to make, the
@@ -148,9 +125,7 @@ func registryFolders(homes []string) []string {
 		if _, err := os.Stat(home); err != nil && i > 0 {
 			path = filepath.Dir(home)
 		}
-		if !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
+		paths = report.AppendNew(paths, path)
 	}
 	return paths
 }

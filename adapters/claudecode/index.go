@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -8,12 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/dirstate"
+	"rollcall/adapters/internal/report"
+	"rollcall/adapters/internal/uuid"
 )
 
 // projectIndex holds the contents of the project folders of a root at the last look. A
@@ -25,10 +29,9 @@ import (
 // then every transcript is examined; or its session was live or was written to a moment
 // ago; or the process began and ended since then and left a trace in the root: an entry
 // made and removed in sessions, or, of versions without a registry, a file in todos,
-// debug or statsig. Every transcript is examined once in sweepAfter.
+// debug or statsig. Every transcript is examined once in dirstate.SweepAfter.
 type projectIndex struct {
-	swept   time.Time // when every transcript was looked at last
-	state   dirstate.State
+	swept   dirstate.Sweep
 	folders map[string]folder
 }
 
@@ -39,15 +42,6 @@ type folder struct {
 	unexpected int
 	problem    error
 }
-
-const (
-	// recentTime is the time for which a transcript is examined at every call after its
-	// session was live or it was written to.
-	recentTime = 15 * time.Minute
-	sweepAfter = time.Minute
-	sweepPause = 2 * time.Second // the shortest time between two sweeps while files change all the time
-	settled    = 2 * time.Second // two changes within one tick of the file system's clock have the same time
-)
 
 // indexProjects returns the present contents of the project folders of a root. When all
 // is false, it uses the cached state of every transcript that no process can have
@@ -60,12 +54,12 @@ func (d *discovery) indexProjects(root string, all bool) (*projectIndex, []error
 	for id := range d.sessions { // in the registry
 		recent[id] = time.Time{}
 	}
-	now := &projectIndex{swept: time.Now(), state: dirstate.Read(root, root+".json"), folders: make(map[string]folder)}
+	now := &projectIndex{swept: dirstate.Begin(root, root+".json"), folders: make(map[string]folder)}
 	if before == nil {
 		before, all = &projectIndex{}, true
 	}
-	if age := now.swept.Sub(before.swept); !all && age >= 0 && age < sweepAfter && (age < sweepPause || now.state.IsSame(before.state)) {
-		now.swept, now.state = before.swept, before.state
+	if !all && before.swept.IsEnough(now.swept) {
+		now.swept = before.swept
 	} else {
 		all = true
 	}
@@ -79,10 +73,7 @@ func (d *discovery) indexProjects(root string, all bool) (*projectIndex, []error
 	}
 	d.adapter.mu.Lock()
 	defer d.adapter.mu.Unlock()
-	if d.adapter.indexes == nil {
-		d.adapter.indexes = make(map[string]*projectIndex)
-	}
-	if newest := d.adapter.indexes[root]; newest == nil || !newest.swept.After(now.swept) {
+	if newest := d.adapter.indexes[root]; newest == nil || !newest.swept.At.After(now.swept.At) {
 		d.adapter.indexes[root] = now
 	}
 	return now, problems
@@ -114,7 +105,7 @@ func scanFolder(dir string, before folder, recent map[string]time.Time, all bool
 		f := folder{}
 		links := false
 		f.files, f.unexpected, links, f.problem = listProject(dir)
-		if err == nil && f.problem == nil && f.unexpected == 0 && !links && at.Sub(info.ModTime()).Abs() > settled {
+		if err == nil && f.problem == nil && f.unexpected == 0 && !links && at.Sub(info.ModTime()).Abs() > dirstate.Settled {
 			f.info = info
 		}
 		return f
@@ -122,7 +113,7 @@ func scanFolder(dir string, before folder, recent map[string]time.Time, all bool
 	now, copied := before, false
 	for i := range before.files {
 		was := &before.files[i]
-		if !all && at.Sub(was.info.ModTime()).Abs() > recentTime {
+		if !all && at.Sub(was.info.ModTime()).Abs() > dirstate.RecentTime {
 			if _, is := recent[was.id]; !is {
 				continue
 			}
@@ -156,14 +147,9 @@ func (d *discovery) transcripts(root string, search bool) {
 		unexpected += f.unexpected
 		for i := range f.files {
 			file := &f.files[i]
-			s := d.sessions[file.id]
-			if s == nil && !all && file.info.ModTime().Before(d.query.Since) {
-				continue
+			if d.sessions[file.id] != nil || all || !file.info.ModTime().Before(d.query.Since) {
+				d.session(file.id).setFile(file)
 			}
-			if s == nil {
-				s = d.session(file.id)
-			}
-			s.setFile(file)
 		}
 	}
 	d.answer.Skip("file that is no transcript", unexpected)
@@ -183,9 +169,7 @@ func (d *discovery) namedTranscripts(root string) {
 	found := make([][]file, len(dirs))
 	agentfile.Parallel(len(dirs), func(i int) {
 		names, err := readNames(dirs[i])
-		if err != nil {
-			d.answer.Problem(adapters.Unreadable(dirs[i], err))
-		}
+		d.answer.Problem(err)
 		for _, name := range names {
 			id, ok := strings.CutSuffix(name, ".jsonl")
 			if !ok || d.sessions[id] == nil {
@@ -209,20 +193,16 @@ func (d *discovery) namedTranscripts(root string) {
 }
 
 // readNames returns the names in a folder. It returns none for a path that does not exist or is not a folder.
-func readNames(dir string) ([]string, error) {
-	f, err := os.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func readNames(dir string) (names []string, problem error) {
+	f, err := agentfile.Open(dir)
+	if err == nil {
+		defer f.Close()
+		names, err = f.Readdirnames(-1)
 	}
-	if err != nil {
-		return nil, err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		problem = adapters.Unreadable(dir, err)
 	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
-	}
-	return names, err
+	return names, problem
 }
 
 // setFile sets the session's transcript: of several files, the one that was written
@@ -255,10 +235,92 @@ func (a *Adapter) whereIs(id string) string {
 // noteLive records which sessions are live.
 func (a *Adapter) noteLive(sessions map[string]*session) {
 	now := time.Now()
-	maps.DeleteFunc(a.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > recentTime })
+	maps.DeleteFunc(a.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > dirstate.RecentTime })
 	for id, s := range sessions {
 		if s.maybeLive() {
 			a.lastLive[id] = now
 		}
 	}
+}
+
+// file is a transcript file as the folder shows it.
+type file struct {
+	id, path, dir string
+	info          fs.FileInfo
+}
+
+// listProject lists <session id>.jsonl in a project folder. Transcripts may be
+// symbolic links; links reports whether any entry is one. A file that vanishes
+// meanwhile is left out.
+func listProject(dir string) (files []file, unexpected int, links bool, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, 0, false, nil
+	}
+	var problem error
+	if err != nil {
+		problem = adapters.Unreadable(dir, err)
+	}
+	for _, d := range entries {
+		id, ok := strings.CutSuffix(d.Name(), ".jsonl")
+		if !ok || d.IsDir() || strings.HasPrefix(id, "agent-") { // sub-agents and warm-ups of 2.0.x
+			continue
+		}
+		if !uuid.Is(id) {
+			unexpected++
+			continue
+		}
+		path := filepath.Join(dir, d.Name())
+		links = links || d.Type()&fs.ModeSymlink != 0
+		info, err := d.Info()
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			info, err = os.Stat(path)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			problem = adapters.Unreadable(path, err)
+		case !info.Mode().IsRegular():
+			unexpected++
+		default:
+			files = append(files, file{id: id, path: path, dir: dir, info: info})
+		}
+	}
+	return files, unexpected, links, problem
+}
+
+// Named implements adapters.Namer: by the names of the transcripts and the
+// entries of the registry.
+func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
+	t, _ := a.readTable(ctx)
+	answer := report.NewAnswer()
+	var mu sync.Mutex
+	found := map[string]bool{}
+	add := func(id string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if strings.HasPrefix(id, prefix) {
+			found[id] = true
+		}
+	}
+	_, roots, _ := a.homes(t, answer, a.now())
+	for _, root := range roots {
+		entries, _, problem := readRegistry(ctx, root)
+		answer.Problem(problem)
+		for i := range entries {
+			add(entries[i].id)
+		}
+		dirs, problems := projectFolders(root)
+		answer.Problem(problems...)
+		agentfile.Parallel(len(dirs), func(i int) {
+			names, err := readNames(dirs[i])
+			answer.Problem(err)
+			for _, name := range names {
+				if id, ok := strings.CutSuffix(name, ".jsonl"); ok && uuid.Is(id) {
+					add(id)
+				}
+			}
+		})
+	}
+	return slices.Collect(maps.Keys(found)), errors.Join(answer.Problems()...)
 }

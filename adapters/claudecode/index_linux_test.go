@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/dirstate"
 	"rollcall/proc"
 )
 
@@ -27,14 +28,14 @@ func (w *fixture) aged(a *Adapter) {
 	w.hourly(a)
 }
 
-// hourly puts the last look at everything back, but less than sweepAfter.
+// hourly puts the last look at everything back, but less than dirstate.SweepAfter.
 func (w *fixture) hourly(a *Adapter) {
 	w.Helper()
 	if _, err := a.Discover(w.Context(), adapters.Query{}); err != nil {
 		w.Fatal(err)
 	}
 	index := *a.indexes[w.path()]
-	index.swept = index.swept.Add(-2 * sweepPause)
+	index.swept.At = index.swept.At.Add(-2 * dirstate.SweepPause)
 	a.indexes[w.path()] = &index
 }
 
@@ -59,7 +60,7 @@ func TestColdTranscripts(t *testing.T) {
 		{"no process can have, for a minute", nil, func(w *fixture, a *Adapter, _ proc.Process) {
 			resume(w)
 			index := *a.indexes[w.path()]
-			index.swept = index.swept.Add(-sweepAfter)
+			index.swept.At = index.swept.At.Add(-dirstate.SweepAfter)
 			a.indexes[w.path()] = &index
 		}, true},
 		{"a process came and went", nil, func(w *fixture, _ *Adapter, p proc.Process) {

@@ -1,8 +1,16 @@
 package claudecode
 
 import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/jsonl"
 	"rollcall/adapters/internal/uuid"
+	"rollcall/proc"
 )
 
 // Program implements adapters.Launcher.
@@ -43,21 +51,55 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	default:
 		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
 	}
-	if t.Resume != "" {
-		c.Session = t.Resume
-		c.Args = append(c.Args, "--resume", t.Resume)
-	} else {
+	c.Option("--resume", t.Resume)
+	if c.Session = t.Resume; t.Resume == "" {
 		c.Session = uuid.New()
-		c.Args = append(c.Args, "--session-id", c.Session)
+		c.Option("--session-id", c.Session)
 	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
-	if t.Mode != "" {
-		c.Args = append(c.Args, "--permission-mode", t.Mode)
-	}
+	c.Option("--model", t.Model)
+	c.Option("--permission-mode", t.Mode)
 	if t.Terminal && t.Prompt != "" {
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
+}
+
+// jobName matches the short id of a background session, which `claude --bg` prints.
+var jobName = regexp.MustCompile(`^[0-9A-Za-z]{4,40}$`)
+
+// Attach implements adapters.Attacher for sessions of `claude --bg`: `claude attach ID` (2.1.329). Those of another folder of settings
+// than Rollcall's own environment names are left out, since the command would not find them.
+func (a *Adapter) Attach(_ context.Context, program string, s adapters.Session) (adapters.Command, error) {
+	if !background(&s) {
+		return adapters.Command{}, fmt.Errorf("%w: only sessions of claude --bg can", adapters.ErrNoAttach)
+	}
+	path, _ := entryOf(&s)
+	root := filepath.Dir(filepath.Dir(path))
+	if root != filepath.Clean(a.configDir()) {
+		return adapters.Command{}, fmt.Errorf("%w: it has its own settings in %s", adapters.ErrNoAttach, root)
+	}
+	id := s.ID[:min(len(s.ID), 8)]
+	if data, _, err := agentfile.ReadSmall(path, entryLimit); err == nil {
+		if job := text(jsonl.Get(data, "jobId")); jobName.MatchString(job) {
+			id = job
+		}
+	}
+	return adapters.Command{Path: program, Args: []string{"attach", id}, Session: s.ID}, nil
+}
+
+// EndBy implements adapters.Ender. An interrupted Claude Code records the interruption
+// and exits; Terminate leaves the turn open (2.1.329). A session of `claude --bg` is
+// started again by its supervisor when it is signalled.
+func (a *Adapter) EndBy(s adapters.Session) ([]proc.Signal, error) {
+	if background(&s) {
+		return nil, fmt.Errorf("its supervisor would start it again; use: claude stop %.8s", s.ID)
+	}
+	return []proc.Signal{proc.Interrupt, proc.Terminate}, nil
+}
+
+// background reports whether, by the registry, the session was started with --bg.
+func background(s *adapters.Session) bool {
+	path, _ := entryOf(s)
+	data, _, err := agentfile.ReadSmall(path, entryLimit)
+	return err == nil && text(jsonl.Get(data, "kind")) == "bg"
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"rollcall/adapters/internal/uuid"
+	"rollcall/proc"
 )
 
 // ownersByTime finds the transcripts of processes without a registry entry, as versions
@@ -20,18 +21,13 @@ func (d *discovery) ownersByTime(unregistered []claude) {
 		d.blindWithoutTable()
 		return
 	}
-	var done []string
+	inFolder := make(map[string][]claude)
 	for _, p := range unregistered {
-		if slices.Contains(done, p.cwd) {
-			continue
+		if d.table.Alive(p.Identity) {
+			inFolder[p.cwd] = append(inFolder[p.cwd], p)
 		}
-		done = append(done, p.cwd)
-		var here []claude
-		for _, q := range unregistered {
-			if q.cwd == p.cwd && d.table.Alive(q.Identity) {
-				here = append(here, q)
-			}
-		}
+	}
+	for _, here := range inFolder {
 		d.assignOwners(here, d.candidates(here))
 	}
 }
@@ -52,19 +48,14 @@ func (d *discovery) blindWithoutTable() {
 // candidates returns the transcripts that can belong to one of the given processes,
 // which share a folder. The newest comes first.
 func (d *discovery) candidates(here []claude) []*session {
-	if len(here) == 0 {
-		return nil
-	}
 	slug := projectName(here[0].cwd)
 	var found []*session
 	for _, s := range d.sessions {
 		if s.file == nil || len(s.live) > 0 || s.movedTo != "" || !slices.ContainsFunc(here, func(p claude) bool { return d.canWrite(p, s) }) {
 			continue
 		}
-		if d.load(s); s.err != nil {
-			continue
-		}
-		if s.facts.cwd == here[0].cwd || s.facts.cwd == "" && filepath.Base(s.file.dir) == slug {
+		d.load(s)
+		if s.err == nil && (s.facts.cwd == here[0].cwd || s.facts.cwd == "" && filepath.Base(s.file.dir) == slug) {
 			found = append(found, s)
 		}
 	}
@@ -123,10 +114,16 @@ func (d *discovery) lostEntry(p claude, s *session) bool {
 
 // wasEntered reports whether p's registry entry named s when it was read last.
 func (d *discovery) wasEntered(p claude, s *session) bool {
-	d.adapter.mu.Lock()
-	defer d.adapter.mu.Unlock()
-	before, known := d.adapter.entries[p.Identity]
+	before, known := d.adapter.lastEntry(p.Identity)
 	return known && before.id == s.id
+}
+
+// lastEntry returns a process's registry entry as it was read last.
+func (a *Adapter) lastEntry(p proc.Identity) (e entry, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e, known = a.entries[p]
+	return e, known
 }
 
 // session returns the session that the process's arguments name, to begin or to
@@ -249,17 +246,12 @@ func projectName(cwd string) string {
 // can't be seen may still be running.
 const unseenLimit = 24 * time.Hour
 
+// pids returns the pids of processes, for a sentence: "1, 2 or 3".
 func pids(list []claude) string {
-	text := ""
-	for i, p := range list {
-		switch {
-		case i == 0:
-		case i == len(list)-1:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += strconv.Itoa(p.PID)
+	var all []string
+	for _, p := range list {
+		all = append(all, strconv.Itoa(p.PID))
 	}
-	return text
+	last := len(all) - 1
+	return strings.TrimPrefix(strings.Join(all[:last], ", ")+" or "+all[last], " or ")
 }

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,6 @@ const (
 	peekLine   = 8 << 20   // longer lines are recognised by their beginning and end
 	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
-
-var _ adapters.Peeker = (*Adapter)(nil)
 
 // Peek implements adapters.Peeker. Messages come in the order of the transcript
 // (2.1.329 and earlier alike); a conversation that was rewound and continued
@@ -123,8 +122,7 @@ func (p *peek) add(m adapters.Message) (added bool) {
 }
 
 func (p *peek) note(m adapters.Message) (added bool) {
-	m.Role = adapters.FromNote
-	m.Text = adapters.Cut(m.Text)
+	m.Role, m.Text = adapters.FromNote, adapters.Cut(m.Text)
 	return p.add(m)
 }
 
@@ -146,10 +144,7 @@ func (p *peek) line(line []byte, offset int64) {
 	if err := jsonl.Top(line, r.take); err != nil || jsonl.True(r.sidechain) {
 		return
 	}
-	m := adapters.Message{Key: string(jsonl.Text(r.id)), At: jsonl.Time(r.at)}
-	if m.Key == "" {
-		m.Key = fmt.Sprintf("@%d", offset)
-	}
+	m := adapters.Message{Key: cmp.Or(string(jsonl.Text(r.id)), fmt.Sprintf("@%d", offset)), At: jsonl.Time(r.at)}
 	switch string(jsonl.Text(r.kind)) {
 	case "user":
 		p.user(&r, m)

@@ -1,7 +1,9 @@
 package claudecode
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -115,9 +117,7 @@ func (p *peek) queued(r *raws, m adapters.Message) {
 		jsonl.True(jsonl.Get(r.attachment, "carriedByCompaction")) { // told again
 		return
 	}
-	if id := jsonl.String(jsonl.Get(r.attachment, "source_uuid")); id != "" {
-		m.Key = id
-	}
+	m.Key = cmp.Or(jsonl.String(jsonl.Get(r.attachment, "source_uuid")), m.Key)
 	origin := r.origin
 	if o := jsonl.Get(r.attachment, "origin"); o != nil {
 		origin = o
@@ -166,8 +166,7 @@ func (p *peek) assistant(r *raws, m adapters.Message) {
 		m.Role, m.Text = adapters.FromAgent, p.limit.Cut(text)
 		blocks = append(blocks, m)
 	}
-	for j := len(blocks) - 1; j >= 0; j-- {
-		b := blocks[j]
+	for _, b := range slices.Backward(blocks) {
 		if b.Role == adapters.FromTool {
 			b.State = p.state(&b)
 		}
@@ -189,9 +188,7 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 		m.Text = p.limit.Cut(p.limit.Text(jsonl.Get(block, "text")))
 		return m, m.Text != ""
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		if id := jsonl.String(jsonl.Get(block, "id")); id != "" {
-			m.Key = id
-		}
+		m.Key = cmp.Or(jsonl.String(jsonl.Get(block, "id")), m.Key)
 		m.Role = adapters.FromTool
 		m.Tool, _ = jsonl.Head(jsonl.Get(block, "name"), 200)
 		m.Text = adapters.Cut(argument(jsonl.Get(block, "input")))
@@ -208,12 +205,12 @@ var mainArguments = []string{"command", "file_path", "notebook_path", "pattern",
 
 // argument returns the most descriptive argument of a call's input.
 func argument(input []byte) string {
-	text := conversation.Argument(input, mainArguments, conversation.Text)
+	text := conversation.Argument(input, mainArguments, conversation.Shown.Text)
 	if text != "" {
 		return strings.ToValidUTF8(text, "")
 	}
 	_ = jsonl.Each(jsonl.Get(input, "questions"), func(q []byte) bool {
-		text = conversation.Text(jsonl.Get(q, "question"))
+		text = conversation.Shown.Text(jsonl.Get(q, "question"))
 		return text == ""
 	})
 	if text != "" {
@@ -233,11 +230,11 @@ func (p *peek) system(r *raws, m adapters.Message, line []byte) {
 		p.apiError(m, line)
 	case "informational", "model_fallback", "model_refusal_fallback", "model_refusal_no_fallback":
 		level := string(jsonl.Text(jsonl.Get(line, "level")))
-		if m.Text = conversation.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
+		if m.Text = conversation.Shown.Text(r.content); m.Text != "" && (level == "warning" || level == "error") {
 			p.note(m)
 		}
 	case "local_command":
-		if text := conversation.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
+		if text := conversation.Shown.Text(r.content); wrapped(text) == isCommand || bashInput(text) != "" {
 			p.prompt(text, nil, m)
 		}
 	}
@@ -257,7 +254,7 @@ func (p *peek) apiError(m adapters.Message, line []byte) {
 	}
 	for _, path := range [][]string{{"error", "formatted"}, {"error", "error", "error", "message"}, {"error", "message"},
 		{"cause", "code"}, {"error", "cause", "code"}} {
-		if why := conversation.Text(jsonl.Get(line, path...)); why != "" {
+		if why := conversation.Shown.Text(jsonl.Get(line, path...)); why != "" {
 			text += ": " + why
 			break
 		}

@@ -1,7 +1,10 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,7 +68,7 @@ type table struct {
 
 // readTable lists the processes and inspects those named claude.
 func (a *Adapter) readTable(ctx context.Context) (*table, error) {
-	t := &table{Lister: a.table, children: make(map[int][]proc.Process)}
+	t := &table{Lister: a.table, children: make(map[int][]proc.Process), inner: make(map[proc.Identity][]int)}
 	rows, err := a.table.List(ctx)
 	if err != nil {
 		t.err = err
@@ -149,22 +152,15 @@ func (a *Adapter) inspect(p proc.Process) claude {
 func (a *Adapter) forgetProcesses(live []claude) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	seen := make(map[proc.Identity]claude, len(live))
-	for i := range live {
-		if c, ok := a.seen[live[i].Identity]; ok {
-			seen[live[i].Identity] = c
-		}
-	}
-	a.seen = seen
+	maps.DeleteFunc(a.seen, func(id proc.Identity, _ claude) bool {
+		return !slices.ContainsFunc(live, func(c claude) bool { return c.Identity == id })
+	})
 }
 
 // configDir returns the folder in which Claude Code keeps the files of the user that
 // runs Rollcall.
 func (a *Adapter) configDir() string {
-	if dir := a.env("CLAUDE_CONFIG_DIR"); dir != "" {
-		return dir
-	}
-	return filepath.Join(a.home, ".claude")
+	return cmp.Or(a.env("CLAUDE_CONFIG_DIR"), filepath.Join(a.home, ".claude"))
 }
 
 // realPath resolves symbolic links where it can.
@@ -178,16 +174,8 @@ func realPath(path string) string {
 // startedSince returns the children of a process that were started at or after a given
 // time, which is that of a record.
 func (t *table) startedSince(pid int, at time.Time) []proc.Process {
-	var children []proc.Process
-	for _, c := range t.children[pid] {
-		if !c.Started.Before(at.Add(-startSlack)) {
-			children = append(children, c)
-		}
-	}
-	return children
+	return slices.DeleteFunc(slices.Clone(t.children[pid]), func(c proc.Process) bool { return c.Started.Before(at.Add(-startSlack)) })
 }
-
-var _ adapters.ProcessOwner = (*Adapter)(nil)
 
 // OwnsProcess implements adapters.ProcessOwner: a conversation of Claude Code, as
 // the native program or as a script of Node.js or Bun. Its daemon, the hosts of
@@ -224,4 +212,85 @@ func scriptArgs(line []string) (args []string, ours bool) {
 		return line[i+1:], name == comm || packaged
 	}
 	return nil, false
+}
+
+// A Claude Code in a separate pid namespace writes its inner pid into the registry, and
+// the name of that namespace (pidDomain). The process table of a namespace above it has
+// both pids.
+
+// innerPIDs returns the pids of a process in namespaces below this one.
+func (t *table) innerPIDs(id proc.Identity) []int {
+	pids, known := t.inner[id]
+	if !known {
+		pids, _ = t.InnerPIDs(id) // none where the system doesn't show them
+		t.inner[id] = pids
+	}
+	return pids
+}
+
+// entryDelay is the longest time that a version without procStart needs after its start to
+// write its registry entry, provided that its start dialogs are answered.
+const entryDelay = time.Minute
+
+// innerProcesses returns the processes of inner pid namespaces that can have written the
+// entry. Before about 2.1.139 it can be several.
+func (d *discovery) innerProcesses(e *entry) (found []proc.Process) {
+	for i := range d.table.claudes {
+		p := d.table.claudes[i].Process
+		pids := d.table.innerPIDs(p.Identity)
+		if len(pids) == 0 || pids[len(pids)-1] != e.pid ||
+			e.procStart == "" && (e.started.IsZero() || e.started.Sub(p.Started) > entryDelay) {
+			continue
+		}
+		if e.isBy(p, func() string { return "" }) == isWriter {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// initialDomain is the end of the name of the initial pid namespace, whose number Linux has fixed since 3.8.
+const initialDomain = ":pid:[4026531836]"
+
+// sees reports whether every process of that pid namespace is in the table: the
+// namespace is one of this machine, and the table is that of all namespaces, without a
+// hidepid that leaves out other users' processes.
+func (t *table) sees(domain string) bool {
+	machine, initial := strings.CutSuffix(t.Domain(), initialDomain)
+	if !initial || !strings.HasPrefix(domain, machine+":pid:") {
+		return false
+	}
+	_, err := t.Find(1)
+	return err == nil
+}
+
+// sessionless returns the rows of the processes that no session of the answer runs in:
+// before the registry entry of a new version, which it writes after its trust dialog,
+// and before the first prompt of an old one. A process whose entry or whose files can't
+// be seen from here gets none: it may have a session.
+func (d *discovery) sessionless() []adapters.Session {
+	claimed := make(map[proc.Identity]bool)
+	for _, s := range d.sessions {
+		for i := range s.owners {
+			claimed[s.owners[i].Identity] = true
+		}
+	}
+	var rows []adapters.Session
+	for _, p := range d.unregistered() {
+		if claimed[p.Identity] || d.unreadableEntries[p.PID] != "" || p.home == "" ||
+			len(d.table.innerPIDs(p.Identity)) > 0 || !d.table.Alive(p.Identity) {
+			continue
+		}
+		row := adapters.ProcessSession(adapters.ClaudeCode, p.Process, p.cwd)
+		if p.unresponsive {
+			row = adapters.UnresponsiveProcess(adapters.ClaudeCode, p.Process, p.cwd, p.home)
+		} else if p.oneShot {
+			row.Status = adapters.Working
+			row.Evidence = fmt.Sprintf("process %d: runs with -p, no session yet", p.PID)
+		}
+		if len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, row.ID) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }

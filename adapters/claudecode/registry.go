@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/jsonl"
 	"rollcall/adapters/internal/uuid"
 	"rollcall/proc"
@@ -43,6 +44,27 @@ type entry struct {
 
 var entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
 
+// entryPID returns the pid in the name of a registry file. ok is false for another file.
+func entryPID(name string) (pid int, ok bool) {
+	m := entryName.FindStringSubmatch(name)
+	if m == nil {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(m[1])
+	return pid, err == nil
+}
+
+// entryOf returns the path of a session's registry entry and the pid in its name, which may be that
+// of an inner namespace. The path is empty if none is known.
+func entryOf(s *adapters.Session) (path string, pid int) {
+	for _, path := range s.Files {
+		if pid, ok := entryPID(filepath.Base(path)); ok {
+			return path, pid
+		}
+	}
+	return "", 0
+}
+
 const (
 	entryLimit = 256 << 10
 	entryPause = 3 * time.Millisecond // between two looks at a file that is being written
@@ -54,55 +76,34 @@ const (
 // a file that Claude Code may still be writing.
 func parseEntry(data []byte, pid int) (entry, error) {
 	var e entry
-	var started, since, updated int64
-	said, named := 0, false
+	var nameSource string
+	var said, started, since, updated int64
+	texts := map[string]*string{"sessionId": &e.id, "cwd": &e.cwd, "procStart": &e.procStart, "procStartFt": &e.procFT,
+		"pidDomain": &e.domain, "version": &e.version, "entrypoint": &e.entrypoint, "name": &e.name, "nameSource": &nameSource,
+		"status": &e.status, "waitingFor": &e.waitingFor}
+	numbers := map[string]*int64{"pid": &said, "startedAt": &started, "statusUpdatedAt": &since, "updatedAt": &updated}
 	err := jsonl.Top(data, func(key, raw []byte) bool {
-		switch string(key) {
-		case "pid":
-			n, _ := jsonl.Int(raw)
-			said = int(n)
-		case "sessionId":
-			e.id = text(raw)
-		case "cwd":
-			e.cwd = text(raw)
-		case "startedAt":
-			started, _ = jsonl.Int(raw)
-		case "procStart":
-			e.procStart = scalar(raw)
-		case "procStartFt":
-			e.procFT = scalar(raw)
-		case "pidDomain":
-			e.domain = text(raw)
-		case "version":
-			e.version = text(raw)
-		case "entrypoint":
-			e.entrypoint = text(raw)
-		case "name":
-			e.name = text(raw)
-		case "nameSource":
-			named = text(raw) == "user"
-		case "status":
-			e.status = text(raw)
-		case "waitingFor":
-			e.waitingFor = text(raw)
-		case "statusUpdatedAt":
-			since, _ = jsonl.Int(raw)
-		case "updatedAt":
-			updated, _ = jsonl.Int(raw)
+		switch name := string(key); {
+		case name == "procStart" || name == "procStartFt": // a string or a number
+			*texts[name] = scalar(raw)
+		case texts[name] != nil:
+			*texts[name] = text(raw)
+		case numbers[name] != nil:
+			*numbers[name], _ = jsonl.Int(raw)
 		}
 		return true
 	})
 	if err != nil {
 		return entry{}, err
 	}
-	if said != pid {
+	if said != int64(pid) {
 		return entry{}, fmt.Errorf("says pid %d", said)
 	}
 	if !uuid.Is(e.id) {
 		return entry{}, errors.New("has no sessionId")
 	}
 	e.pid = pid
-	if !named { // derived from the folder's name
+	if nameSource != "user" { // derived from the folder's name
 		e.name = ""
 	}
 	if e.dated = since != 0; !e.dated {
@@ -150,18 +151,10 @@ func readEntry(ctx context.Context, path string, pid int, until time.Time) (entr
 		if !errors.Is(err, jsonl.ErrSyntax) || time.Since(modified) > writeTime || time.Now().After(until) {
 			return entry{}, adapters.Unrecognised(path, "%w", err)
 		}
-		select {
-		case <-time.After(entryPause):
-		case <-ctx.Done():
-			return entry{}, ctx.Err()
+		if err := busy.Wait(ctx, entryPause); err != nil {
+			return entry{}, err
 		}
 	}
-}
-
-// registry holds the contents of a root's sessions folder.
-type registry struct {
-	entries []entry
-	broken  []brokenEntry
 }
 
 // brokenEntry is a registry file that could not be read.
@@ -171,9 +164,9 @@ type brokenEntry struct {
 	err  error // a *adapters.Problem
 }
 
-// readRegistry reads the entries of a root. Files that are removed meanwhile are left
+// readRegistry reads the entries in a root's sessions folder. Files that are removed meanwhile are left
 // out; the *.key files next to the entries are secrets and are never opened.
-func readRegistry(ctx context.Context, root string) (reg registry, problem error) {
+func readRegistry(ctx context.Context, root string) (entries []entry, broken []brokenEntry, problem error) {
 	dir := filepath.Join(root, "sessions")
 	names, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -181,24 +174,20 @@ func readRegistry(ctx context.Context, root string) (reg registry, problem error
 	}
 	until := time.Now().Add(entryWait) // for all together
 	for _, d := range names {
-		m := entryName.FindStringSubmatch(d.Name())
-		if m == nil {
-			continue
-		}
-		pid, err := strconv.Atoi(m[1])
-		if err != nil {
+		pid, ok := entryPID(d.Name())
+		if !ok {
 			continue
 		}
 		path := filepath.Join(dir, d.Name())
 		e, err := readEntry(ctx, path, pid, until)
 		switch {
 		case err == nil:
-			reg.entries = append(reg.entries, e)
+			entries = append(entries, e)
 		case !errors.Is(err, fs.ErrNotExist):
-			reg.broken = append(reg.broken, brokenEntry{pid, path, adapters.AsProblem(path, err)})
+			broken = append(broken, brokenEntry{pid, path, adapters.AsProblem(path, err)})
 		}
 	}
-	return reg, problem
+	return entries, broken, problem
 }
 
 // startSlack is the precision of a process's start time as a date: on Linux it is known

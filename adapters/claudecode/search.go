@@ -17,20 +17,14 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-var _ adapters.Searcher = (*Adapter)(nil)
-
 // Conversations implements adapters.Searcher. A message is what Peek shows as one. A hit's
 // folder is the one in its record.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	answer := report.NewAnswer()
 	t, err := a.readTable(ctx)
 	answer.Problem(err)
-	homes, unresponsive := a.homes(t, a.now())
-	for _, dir := range unresponsive {
-		answer.Problem(adapters.Unresponsive(dir))
-	}
-	roots := realPaths(homes)
-	if !exists(roots) && len(unresponsive) == 0 && len(t.claudes) == 0 && t.err == nil {
+	_, roots, absent := a.homes(t, answer, a.now())
+	if absent {
 		return nil, adapters.ErrAbsent
 	}
 	var dirs []string
@@ -70,7 +64,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 func (f *file) conversation() adapters.Conversation {
 	id, path, changed := f.id, f.path, f.info.ModTime()
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-		return searchFile(ctx, path, &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}})
+		return searchFile(ctx, path, &conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}})
 	}}
 }
 
@@ -78,7 +72,7 @@ func (f *file) conversation() adapters.Conversation {
 // command and of a shell command.
 var joined = [][]byte{[]byte("<command-args>"), []byte("<bash-input>")}
 
-func searchFile(ctx context.Context, path string, s *finder) (map[string]int, error) {
+func searchFile(ctx context.Context, path string, s *conversation.Finder) (map[string]int, error) {
 	f, _, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return nil, conversation.SearchProblem(ctx, path, err, nil)
@@ -88,28 +82,19 @@ func searchFile(ctx context.Context, path string, s *finder) (map[string]int, er
 	if s.Query.Pattern.CanSpan() {
 		marks = joined
 	}
-	skipped, err := conversation.SearchLines(ctx, f, s.Query, marks, s.line)
-	return skipped, conversation.SearchProblem(ctx, path, err, s.err)
-}
-
-// finder finds hits in the records of one transcript.
-type finder struct {
-	conversation.Finder
-	err error // of Found
-}
-
-// line searches one record.
-func (s *finder) line(line []byte, offset int64) error {
-	for _, m := range s.messages(line, offset) {
-		if _, s.err = s.Add(&m); s.err != nil {
-			return s.err
+	skipped, err := conversation.SearchLines(ctx, f, s.Query, marks, func(line []byte, offset int64) error {
+		for _, m := range messages(s, line, offset) {
+			if _, err := s.Add(&m); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
+	return skipped, conversation.SearchProblem(ctx, path, err, s.FoundErr)
 }
 
-// messages returns what a record says, in its order, and notes its folder.
-func (s *finder) messages(line []byte, offset int64) []adapters.Message {
+// messages returns what a record says, in its order, and notes its folder in the hits.
+func messages(s *conversation.Finder, line []byte, offset int64) []adapters.Message {
 	line = bytes.TrimLeft(line, "\x00")
 	var r raws
 	if err := jsonl.Top(line, r.take); err != nil || jsonl.True(r.sidechain) {

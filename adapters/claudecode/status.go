@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,7 +23,7 @@ func (d *discovery) rows() []adapters.Session {
 	out := make([]adapters.Session, 0, len(list)+len(d.table.claudes))
 	for _, s := range list {
 		if s.file != nil && !s.maybeLive() {
-			if !s.read || errors.Is(s.err, fs.ErrNotExist) || isOutOfTime(s.err) {
+			if !s.read || errors.Is(s.err, fs.ErrNotExist) || adapters.IsOutOfTime(s.err) {
 				continue
 			}
 			if s.err == nil && s.facts.records == 0 && s.endedEntry == nil && len(s.facts.skipped) == 0 {
@@ -41,15 +42,9 @@ func (d *discovery) build(s *session) adapters.Session {
 		ID: s.id, Agent: adapters.ClaudeCode,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.turn.apiStatus == http.StatusTooManyRequests, Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
-		FirstPrompt: f.firstPrompt, LastPrompt: f.lastPrompt,
+		FirstPrompt: cmp.Or(f.firstPrompt, f.queuedPrompt), LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt),
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
-	}
-	if out.FirstPrompt == "" {
-		out.FirstPrompt = f.queuedPrompt
-	}
-	if out.LastPrompt == "" {
-		out.LastPrompt = f.namedPrompt
 	}
 	custom, ai := f.customTitle, f.aiTitle
 	if s.sums != nil {
@@ -61,9 +56,7 @@ func (d *discovery) build(s *session) adapters.Session {
 			out.Tokens = &tokens
 		}
 	}
-	for _, title := range []string{s.title, ai, custom} {
-		set(&out.Title, title)
-	}
+	out.Title = cmp.Or(custom, ai, s.title)
 	if s.file != nil {
 		out.Files = append(out.Files, s.file.path)
 		if out.LastActivityAt.IsZero() {
@@ -100,12 +93,7 @@ func fill(out *adapters.Session, e *entry) {
 	if out.CWD == "" || e.cwd != "" && e.started.After(out.LastActivityAt) { // resumed elsewhere
 		out.CWD = e.cwd
 	}
-	if out.Title == "" {
-		out.Title = e.name
-	}
-	if out.Version == "" {
-		out.Version = e.version
-	}
+	out.Title, out.Version = cmp.Or(out.Title, e.name), cmp.Or(out.Version, e.version)
 	if out.StartedAt.IsZero() {
 		out.StartedAt = e.started
 	}
@@ -288,6 +276,10 @@ func (d *discovery) waitingFor(what string) adapters.WaitingFor {
 	return adapters.ForQuestion
 }
 
+// recordWords has the words for the last record of a turn, by the turn's state.
+var recordWords = map[turnState]string{awaitsModel: "tool result", inAnswer: "a part of an answer", brokenOff: "answer broken off",
+	endedWell: "end of turn", endedByUser: "interrupted by the user", endedInError: "API error"}
+
 // lastRecord describes the last record of the transcript, for evidence.
 func (d *discovery) lastRecord(s *session) string {
 	switch {
@@ -297,32 +289,20 @@ func (d *discovery) lastRecord(s *session) string {
 		return "transcript not readable"
 	}
 	t := &s.facts.turn
-	what := ""
-	switch t.state {
-	case noTurn:
+	what := recordWords[t.state]
+	switch {
+	case t.state == noTurn:
 		return "no turn in the transcript"
-	case unreadable:
+	case t.state == unreadable:
 		return "last record too long to read, format not recognised: " + s.facts.longLine
-	case awaitsModel:
-		what = "tool result"
-		if t.prompt {
-			what = "prompt"
-		}
-	case callsTools:
+	case t.state == awaitsModel && t.prompt:
+		what = "prompt"
+	case t.state == callsTools:
 		what = "call of " + t.calls()
-	case inAnswer:
-		what = "a part of an answer"
-	case brokenOff:
-		what = "answer broken off (" + shorten(t.stop) + ")"
-	case endedWell:
-		what = "end of turn"
-	case endedByUser:
-		what = "interrupted by the user"
-	case endedInError:
-		what = "API error"
-		if t.apiStatus != 0 {
-			what += fmt.Sprintf(" %d", t.apiStatus)
-		}
+	case t.state == brokenOff:
+		what += " (" + shorten(t.stop) + ")"
+	case t.state == endedInError && t.apiStatus != 0:
+		what += fmt.Sprintf(" %d", t.apiStatus)
 	}
 	return "last record: " + what + ", " + d.ago(t.at)
 }

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,11 +14,11 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-var _ adapters.Piped = (*Adapter)(nil)
-
 // Talk implements adapters.Piped for `claude -p --input-format stream-json` with the option
 // --permission-prompt-tool stdio (2.1.329).
-func (a *Adapter) Talk() adapters.Talk { return &talk{replies: map[string]error{}} }
+func (a *Adapter) Talk() adapters.Talk {
+	return &talk{withdrawn: map[string]bool{}, replies: map[string]error{}}
+}
 
 // talk is a conversation over stream-json.
 type talk struct {
@@ -49,7 +50,7 @@ func (t *talk) Read(line []byte) {
 			t.working, t.turns = true, t.turns+1
 		}
 	case "result":
-		t.working = false // what a sub-agent in the background asks goes on waiting
+		t.working = false // a request of a sub-agent in the background still waits
 	case "control_request":
 		var r controlRequest
 		if json.Unmarshal(line, &r) == nil && r.ID != "" && r.Request.Subtype == "can_use_tool" {
@@ -58,9 +59,6 @@ func (t *talk) Read(line []byte) {
 	case "control_cancel_request":
 		id := jsonl.String(jsonl.Get(line, "request_id"))
 		if t.drop(func(r controlRequest) bool { return r.ID == id }) {
-			if t.withdrawn == nil {
-				t.withdrawn = map[string]bool{}
-			}
 			t.withdrawn[id] = true
 		}
 	case "control_response":
@@ -188,13 +186,10 @@ func indented(raw json.RawMessage) string {
 
 // question is a question of questionTool (2.1.329).
 type question struct {
-	Text    string `json:"question"`
-	Header  string `json:"header"`
-	Several bool   `json:"multiSelect"`
-	Options []struct {
-		Label string `json:"label"`
-		Says  string `json:"description"`
-	} `json:"options"`
+	Text    string            `json:"question"`
+	Header  string            `json:"header"`
+	Several bool              `json:"multiSelect"`
+	Options []adapters.Option `json:"options"`
 }
 
 // questions returns the questions of a call, and their texts. What is not understood has no questions, and the text
@@ -211,16 +206,13 @@ func questions(raw json.RawMessage, other string) (out []adapters.Question, text
 			return nil, other
 		}
 		seen[q.Text] = true
-		n := adapters.Question{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: true}
-		for _, o := range q.Options {
-			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
-		}
+		n := adapters.Question{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: true, Options: q.Options}
 		out, texts = append(out, n), append(texts, q.Text)
 	}
 	return out, strings.Join(texts, "\n")
 }
 
-// Answer implements adapters.Talk. What is allowed is the very input that was shown; permission_suggestions and
+// Answer implements adapters.Talk. The input that is allowed is the one that was shown; permission_suggestions and
 // lastingRights, which would last, are never sent back.
 func (t *talk) Answer(id string, d adapters.Decision) ([]byte, error) {
 	i := slices.IndexFunc(t.asked, func(r controlRequest) bool { return r.ID == id })
@@ -244,11 +236,7 @@ func (t *talk) Answer(id string, d adapters.Decision) ([]byte, error) {
 			decision["updatedInput"] = input
 		}
 	case adapters.Deny:
-		message := d.Message
-		if message == "" {
-			message = "The user does not allow this."
-		}
-		decision = map[string]any{"behavior": "deny", "message": message}
+		decision = map[string]any{"behavior": "deny", "message": cmp.Or(d.Message, "The user does not allow this.")}
 	case adapters.Reply:
 		input := map[string]any{}
 		if err := json.Unmarshal(c.Request.Input, &input); err != nil {

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"maps"
 	"time"
 
 	"rollcall/adapters"
@@ -132,15 +133,10 @@ func (t *totals) count(id uint64, usage adapters.Tokens, at time.Time) {
 	switch id {
 	case 0:
 	case t.last: // a later block: its usage is the fuller one
-		last := &t.lastUsage
-		more := adapters.Tokens{
-			Input: max(usage.Input-last.Input, 0), Output: max(usage.Output-last.Output, 0),
-			CacheRead: max(usage.CacheRead-last.CacheRead, 0), CacheWrite: max(usage.CacheWrite-last.CacheWrite, 0),
-			Reasoning: max(usage.Reasoning-last.Reasoning, 0),
-		}
+		more := usage.Combine(t.lastUsage, func(now, last int64) int64 { return max(now-last, 0) })
 		t.tokens.Add(more)
 		t.log.Add(at, more, 0)
-		last.Add(more)
+		t.lastUsage.Add(more)
 		return
 	default:
 		if _, counted := t.seen[id]; counted {
@@ -160,13 +156,7 @@ func (t *totals) count(id uint64, usage adapters.Tokens, at time.Time) {
 func (t *totals) clone() totals {
 	c := *t
 	c.log = t.log.Clone()
-	c.seen = nil
-	for id := range t.seen {
-		if c.seen == nil {
-			c.seen = make(map[uint64]struct{}, len(t.seen))
-		}
-		c.seen[id] = struct{}{}
-	}
+	c.seen = maps.Clone(t.seen)
 	return c
 }
 

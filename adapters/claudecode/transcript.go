@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/jsonl"
 )
@@ -32,10 +33,6 @@ type transcript struct {
 
 	saved  *savedTranscripts
 	loaded bool // saved was looked at
-}
-
-func newTranscript(path string) *transcript {
-	return &transcript{File: incremental.NewFile(path)}
 }
 
 // read brings the facts up to date. It reads a small file whole, and of a large file
@@ -163,13 +160,13 @@ func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int6
 	next = size
 	b := jsonl.Backward(f, size, 0).WithContext(ctx)
 	defer b.Close()
+read:
 	for !have.all() {
 		line, offset, err := b.Prev()
 		var long *jsonl.LongLine
 		switch {
 		case errors.Is(err, io.EOF) || err == nil && offset < headEnd:
-			slices.Reverse(records)
-			return records, next, nil
+			break read
 		case errors.As(err, &long):
 		case err != nil:
 			return nil, 0, err
@@ -321,4 +318,46 @@ func (t *transcript) sumUp(ctx context.Context) error {
 		t.sums.seen = make(map[uint64]struct{})
 	}
 	return err
+}
+
+// factsFormat is the version of the facts of transcripts. It must be raised when the same fields
+// get another meaning.
+const factsFormat = 1
+
+// savedTranscript is what is kept of a transcript between processes.
+type savedTranscript struct {
+	state incremental.State
+	facts facts
+	sums  totals
+}
+
+type savedTranscripts = factcache.Facts[savedTranscript]
+
+// load takes what an earlier process read, if this one has read nothing yet. The caller checks it
+// against the file.
+func (t *transcript) load() {
+	if t.loaded || t.saved == nil {
+		return
+	}
+	t.loaded = true
+	if !t.Stamp.IsZero() {
+		return
+	}
+	if known, ok := t.saved.Load(t.Path); ok {
+		t.State, t.facts, t.now, t.sums = known.state, known.facts, known.facts, known.sums
+	}
+}
+
+// save keeps what was read for other processes; read is the number of bytes that were read for
+// it. Texts that no list shows are not kept: an unfinished last line and prompts in the queue.
+// Such a transcript is read again.
+func (t *transcript) save(read int64) {
+	if t.saved == nil || t.rest != nil || len(t.facts.queue) > 0 {
+		return
+	}
+	known := savedTranscript{t.State, t.facts, t.sums}
+	if time.Since(t.Stamp.ModTime()) > growthTime {
+		known.sums.seen, known.sums.last = nil, 0 // the ids are needed only to continue
+	}
+	t.saved.Store(t.Path, &known, read)
 }

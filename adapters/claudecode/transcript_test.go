@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/incremental"
 )
 
 // lines reads the lines of a recording's transcript.
@@ -308,3 +309,5 @@ func FuzzTranscript(f *testing.F) {
 		_ = all.turn.calls()
 	})
 }
+
+func newTranscript(path string) *transcript { return &transcript{File: incremental.NewFile(path)} }

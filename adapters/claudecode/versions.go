@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,15 +38,13 @@ func parseVersion(s string) (v version, ok bool) {
 // before reports whether version s is known and older than v.
 func before(s string, v version) bool {
 	have, ok := parseVersion(s)
-	if !ok {
-		return false
-	}
-	for i := range have {
-		if have[i] != v[i] {
-			return have[i] < v[i]
-		}
-	}
-	return false
+	return ok && slices.Compare(have[:], v[:]) < 0
+}
+
+// isFrom reports whether version s is known and not older than v.
+func isFrom(s string, v version) bool {
+	_, ok := parseVersion(s)
+	return ok && !before(s, v)
 }
 
 // titledElsewhere reports whether a session of that version may have its title in
@@ -54,20 +53,11 @@ func titledElsewhere(s string) bool { return before(s, lastSummary) }
 
 // follows reports whether a process of that version updates its registry entry to its
 // new session after /clear. Entries before about 2.1.115 have no version.
-func follows(s string) bool {
-	_, ok := parseVersion(s)
-	return ok && !before(s, firstFollowing)
-}
+func follows(s string) bool { return isFrom(s, firstFollowing) }
 
 // hasRegistry reports whether that version certainly keeps a registry.
-func hasRegistry(s string) bool {
-	_, ok := parseVersion(s)
-	return ok && !before(s, firstRegistry)
-}
+func hasRegistry(s string) bool { return isFrom(s, firstRegistry) }
 
 // recordsItsEnd reports whether that version writes a record when its process ends in
 // an orderly way for any reason, but not when it is killed.
-func recordsItsEnd(s string) bool {
-	_, ok := parseVersion(s)
-	return ok && !before(s, firstClosing)
-}
+func recordsItsEnd(s string) bool { return isFrom(s, firstClosing) }

@@ -45,9 +45,15 @@ type Adapter struct {
 }
 
 var (
-	_ adapters.Adapter   = (*Adapter)(nil)
-	_ adapters.Describer = (*Adapter)(nil)
-	_ adapters.Watcher   = (*Adapter)(nil)
+	_ adapters.Adapter      = (*Adapter)(nil)
+	_ adapters.Describer    = (*Adapter)(nil)
+	_ adapters.Watcher      = (*Adapter)(nil)
+	_ adapters.ProcessOwner = (*Adapter)(nil)
+	_ adapters.Namer        = (*Adapter)(nil)
+	_ adapters.Peeker       = (*Adapter)(nil)
+	_ adapters.Searcher     = (*Adapter)(nil)
+	_ adapters.Answerer     = (*Adapter)(nil)
+	_ adapters.Prompter     = (*Adapter)(nil)
 )
 
 // New makes the adapter. It reads nothing yet.
@@ -80,14 +86,9 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer(),
 		mainThreads: map[*host]int{}, attended: map[string]bool{}, shownBy: map[string]proc.Identity{}}
-	census, err := takeCensus(ctx, a.table)
-	if err != nil {
-		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, running sessions look stopped"})
-	}
-	d.census, d.noTable = census, err != nil && census.processes == 0
-	roots := a.roots(census, d.answer)
-	if len(roots) == 0 && len(census.hosts) == 0 && len(d.answer.Problems()) == 0 {
+	var roots []*root
+	var absent bool
+	if d.census, roots, absent = a.inUse(ctx, d.answer, "without it, running sessions look stopped"); absent {
 		return d.answer.Absent()
 	}
 	for _, r := range roots {
@@ -101,6 +102,17 @@ func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, er
 		a.forget()
 	}
 	return d.answer.Result(ctx, "Codex")
+}
+
+// inUse returns the processes of Codex and the homes in use, and whether nothing of Codex is here. without
+// says what is missing from the answer if the process table can't be read.
+func (a *Adapter) inUse(ctx context.Context, answer *report.Answer, without string) (c census, roots []*root, absent bool) {
+	c, err := takeCensus(ctx, a.table)
+	if err != nil {
+		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: without})
+	}
+	roots = a.roots(c, answer)
+	return c, roots, len(roots) == 0 && len(c.hosts) == 0 && len(answer.Problems()) == 0
 }
 
 // WatchPaths implements adapters.Watcher: today's folder of rollouts and those of

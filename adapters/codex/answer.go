@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/uuid"
 )
 
 const (
@@ -23,11 +23,6 @@ const (
 	// repeatLimit is how long a thread that waits may take to repeat its request, once it
 	// was joined.
 	repeatLimit = time.Second
-)
-
-var (
-	_ adapters.Answerer = (*Adapter)(nil)
-	_ adapters.Prompter = (*Adapter)(nil)
 )
 
 // joined is a connection that follows a thread of the daemon.
@@ -71,7 +66,7 @@ func (a *Adapter) join(ctx context.Context, s adapters.Session) (*joined, error)
 		return nil, fmt.Errorf("%w: its rollout isn't known", adapters.ErrAnswerElsewhere)
 	}
 	socket := socketOf(s.Files[0])
-	c, err := connectWith(ctx, socket, experimental)
+	c, err := connect(ctx, socket, experimental)
 	if err != nil {
 		return nil, noDaemon(socket, err)
 	}
@@ -199,7 +194,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	return j.settle(ctx, &j.asked[i], d)
 }
 
-// settle answers a request and waits for the daemon's word on what became of it.
+// settle answers a request and waits until the daemon says how it ended.
 func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (adapters.Result, error) {
 	result, err := a.result(d)
 	if err != nil {
@@ -252,31 +247,62 @@ func patchOf(ctx context.Context, rollout, call string) string {
 // recordsOf calls found with the records of a call in a rollout, the last one first, until it
 // returns true. The call of an open turn is near the end.
 func recordsOf(ctx context.Context, rollout, call string, found func(kind string, payload []byte) bool) {
-	const lines = 200
-	if strings.HasSuffix(rollout, ".zst") {
+	left := 200 // lines
+	if compressed(rollout) {
 		return
 	}
-	f, err := os.Open(rollout)
-	if err != nil {
-		return
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return
-	}
-	back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx)
-	for range lines {
-		line, _, err := back.Prev()
-		if errors.Is(err, io.EOF) || err != nil && !errors.Is(err, jsonl.ErrTooLong) {
-			return
-		}
-		if err != nil {
-			continue
-		}
+	_ = agentfile.LastLines(ctx, rollout, func(line []byte) bool { // a rollout that can't be read has no such record
+		left--
 		payload := jsonl.Get(line, "payload")
-		if jsonl.String(jsonl.Get(payload, "call_id")) == call && found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload) {
-			return
+		done := jsonl.String(jsonl.Get(payload, "call_id")) == call && found(string(jsonl.Text(jsonl.Get(payload, "type"))), payload)
+		return !done && left > 0
+	})
+}
+
+// Send implements adapters.Prompter for threads of the shared daemon, by turn/start (0.169.0).
+func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) error {
+	return a.prompt(ctx, s, nil, func(c *client, busy bool) error {
+		if busy {
+			return adapters.ErrBusy
 		}
+		_, err := c.call(ctx, "turn/start", map[string]any{"threadId": s.ID, "input": input(prompt)})
+		return err
+	})
+}
+
+// Queue implements adapters.Prompter, by thread/queue/add, which `codex queue` uses (0.169.0).
+func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
+	return a.prompt(ctx, s, experimental, func(c *client, _ bool) error {
+		_, err := c.call(ctx, "thread/queue/add", map[string]any{
+			"threadId": s.ID, "clientUserMessageId": uuid.New(), "input": input(prompt)})
+		return err
+	})
+}
+
+func input(prompt string) []map[string]string {
+	return []map[string]string{{"type": "text", "text": prompt}}
+}
+
+// prompt connects to the daemon that has the thread loaded and calls give. busy reports
+// whether a turn is open.
+func (a *Adapter) prompt(ctx context.Context, s adapters.Session, capabilities map[string]any, give func(c *client, busy bool) error) error {
+	const how = "type it in its terminal, or resume it once it has stopped"
+	if len(s.Files) == 0 {
+		return fmt.Errorf("it has no rollout yet; %s", how)
 	}
+	socket := socketOf(s.Files[0])
+	c, err := connect(ctx, socket, capabilities)
+	if err != nil {
+		return fmt.Errorf("no Codex daemon at %s takes a prompt: %w; %s", socket, err, how)
+	}
+	defer func() { _ = c.conn.CloseNow() }()
+	threads, err := c.list(ctx, []string{s.ID})
+	if err != nil {
+		return err
+	}
+	t := threads[s.ID]
+	if t.Type != "idle" && t.Type != "active" {
+		return fmt.Errorf("the Codex daemon at %s does not have this thread open; %s", socket, how)
+	}
+	return give(c, t.Type == "active")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/jsonl"
 )
 
@@ -33,7 +34,7 @@ type itemEnd struct {
 	Exit   *int   `json:"exitCode"`
 }
 
-// requestOutcome is what became of the item that a request was about.
+// requestOutcome is how the item ended that a request was about.
 type requestOutcome int
 
 // The outcomes of a request.
@@ -68,10 +69,10 @@ func (j *joined) outcomeOf(a *asked) requestOutcome {
 // starts, a host that it connects to, or input for it.
 func (a *asked) whole() bool {
 	p := &a.Params
-	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && (len(p.Network) == 0 || string(p.Network) == "null")
+	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && jsonl.Null(p.Network)
 }
 
-// awaitOutcome returns what became of a request that is resolved; unsettled if ctx ends before
+// awaitOutcome returns how a request ended that is resolved; unsettled if ctx ends before
 // the daemon has said it. An item that was allowed ends when its command does: until then only
 // the process of the command shows it. The end of a command that was refused is told only to
 // those who had joined before it was asked for, but its output is recorded at once (0.169.0).
@@ -81,9 +82,7 @@ func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 		if o := j.outcomeOf(a); o != unsettled {
 			return o
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if busy.Wait(ctx, pause) != nil {
 			return unsettled
 		}
 		pause = min(2*pause, lastLook)
@@ -105,7 +104,7 @@ func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 func (j *joined) observe(ctx context.Context, item string) {
 	limited, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	observer, err := connectWith(limited, j.socket, experimental)
+	observer, err := connect(limited, j.socket, experimental)
 	if err == nil {
 		j.observer = observer
 		j.early[item] = j.commandBegun(limited, item)
@@ -179,9 +178,7 @@ func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) 
 		case recorded:
 			return adapters.Result{}, fmt.Errorf("%w: another reply was given elsewhere at the same moment", adapters.ErrNotPending)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if busy.Wait(ctx, pause) != nil {
 			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it took; look at the session", adapters.ErrUnconfirmed, resolved, settleLimit)
 		}
 	}

@@ -46,9 +46,7 @@ type savedRollout struct {
 // usualRead is about the number of bytes that are read of a large rollout.
 const usualRead = 256 << 10
 
-func newRolloutFile(path string) *rolloutFile {
-	return &rolloutFile{File: incremental.NewFile(path)}
-}
+func newRolloutFile(path string) *rolloutFile { return &rolloutFile{File: incremental.NewFile(path)} }
 
 // read returns the present facts of the rollout that info describes, and its present
 // size and time. It reads only what was added since the last time. With q.Once nothing is
@@ -73,7 +71,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 	if r.IsCurrent(info) && (!q.Usage || r.hasUsage()) {
 		return r.now(q), info, nil
 	}
-	before := r.position()
+	next, scan, scanned := r.Next, r.usage, r.usage.upTo()
 	for attempt := 0; ; attempt++ {
 		found, now, err := r.update(ctx, q)
 		if now != nil {
@@ -82,7 +80,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 		if err == nil {
 			read := info.Size()
 			if !compressed(path) {
-				read = r.readSince(before)
+				read = r.readSince(next, scan, scanned)
 			}
 			c.saved.Store(path, &savedRollout{r.State, r.facts, r.usage}, read)
 		}
@@ -96,29 +94,13 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 	}
 }
 
-// position is up to where a rollout was read, for its facts and for its usage.
-type position struct {
-	next    int64
-	scan    *usageScan
-	scanned int64
-}
-
-func (r *rolloutFile) position() position {
-	p := position{next: r.Next, scan: r.usage}
-	if p.scan != nil {
-		p.scanned = p.scan.next
+// readSince returns about how many bytes were read since the facts were those up to next, and the usage that of scan
+// up to scanned.
+func (r *rolloutFile) readSince(next int64, scan *usageScan, scanned int64) int64 {
+	if r.usage != scan { // it began again
+		scanned = 0
 	}
-	return p
-}
-
-// readSince returns about how many bytes were read since the position before.
-func (r *rolloutFile) readSince(before position) int64 {
-	now := r.position()
-	read := min(max(now.next-before.next, 0), usualRead)
-	if now.scan != before.scan { // it began again
-		before.scanned = 0
-	}
-	return read + max(now.scanned-before.scanned, 0)
+	return min(max(r.Next-next, 0), usualRead) + max(r.usage.upTo()-scanned, 0)
 }
 
 // rolloutFacts holds the facts of a rollout and, if they were asked for, the steps of its usage.
@@ -130,8 +112,8 @@ type rolloutFacts struct {
 // now returns what the query asks for of what was read.
 func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
 	out := rolloutFacts{facts: r.facts}
-	if q.Usage && r.hasUsage() {
-		out.usage = r.usage.steps(r.facts.tokenTotals(), r.facts.last)
+	if tokens := r.facts.tokenTotals(); q.Usage && r.hasUsage() && tokens != nil {
+		out.usage = r.usage.log.Steps(*tokens, 0, r.facts.last)
 	}
 	return out
 }
@@ -175,7 +157,7 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 // hasUsage reports whether the scan has all that was read.
 func (r *rolloutFile) hasUsage() bool { return r.usage != nil && r.usage.next >= r.Next }
 
-// readUsage brings the scan up to date, if it is asked for. A scan that is not finished in time goes on at the next
+// readUsage brings the scan up to date, if it is asked for. A scan that is not finished in time continues at the next
 // question; until then the usage is not known.
 func (r *rolloutFile) readUsage(ctx context.Context, file io.ReaderAt, p *progress, q *adapters.Query) error {
 	if !q.Usage {

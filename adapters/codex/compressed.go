@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"rollcall/adapters"
 	"rollcall/adapters/internal/jsonl"
 )
 
@@ -19,10 +20,15 @@ const compressedLimit = 512 << 20
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 
+// newDecoder returns the reader of what is compressed in r, with bounded memory.
+func newDecoder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+}
+
 // readCompressed reads a .jsonl.zst, into which Codex compresses rollouts that have not
 // been used for a long time. It can't be read from its end, so all of it is read.
 func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, error) {
-	decoder, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	decoder, err := newDecoder(r)
 	if err != nil {
 		return progress{}, nil, err
 	}
@@ -72,7 +78,7 @@ func readLine(r *bufio.Reader) (line []byte, long *jsonl.LongLine, err error) {
 		}
 		switch {
 		case err == nil:
-			return bytes.TrimSuffix(line, []byte{0x0a}), long, nil
+			return bytes.TrimSuffix(line, []byte{'\n'}), long, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, nil, err
 		}
@@ -98,8 +104,48 @@ func (f *facts) applyLine(n int, line []byte, long *jsonl.LongLine) {
 	}
 	rec, err := parse(line)
 	if err != nil {
-		f.skip("line that is no record")
+		f.skip(unreadLine)
 		return
 	}
 	f.apply(rec)
+}
+
+// packedTail is the number of bytes at the end of a compressed rollout that are kept to read
+// messages from: a compressed file cannot be read backwards.
+const packedTail = 32 << 20
+
+// unpack reads the end of a .jsonl.zst.
+func (p *peek) unpack(ctx context.Context, r io.Reader, path string) error {
+	decoder, err := newDecoder(r)
+	if err != nil {
+		return err
+	}
+	defer decoder.Close()
+	var tail []byte
+	var base int64
+	chunk := make([]byte, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := decoder.Read(chunk)
+		tail = append(tail, chunk[:n]...)
+		if base == 0 && (err != nil || len(tail) > 2*packedTail) {
+			p.head(bytes.NewReader(tail))
+		}
+		if len(tail) > 2*packedTail {
+			drop := len(tail) - packedTail
+			tail = append(tail[:0], tail[drop:]...)
+			base += int64(drop)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return p.read(ctx, bytes.NewReader(tail), int64(len(tail)), base)
+		case err != nil:
+			return err
+		case base+int64(len(tail)) > compressedLimit:
+			return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path,
+				Err: errors.New("it is too large to be unpacked"), Fix: "unpack it with zstd -d to read it"}
+		}
+	}
 }

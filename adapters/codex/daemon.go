@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -21,6 +20,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/peer"
+	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
@@ -47,8 +47,7 @@ func (s threadStatus) has(flag string) bool { return slices.Contains(s.Flags, fl
 
 // daemons records which daemons did not answer.
 type daemons struct {
-	mu     sync.Mutex
-	failed map[proc.Identity]failedAsk
+	failed report.Memo[proc.Identity, failedAsk]
 }
 
 type failedAsk struct {
@@ -60,13 +59,11 @@ type failedAsk struct {
 // thread is loaded or subscribed to. A daemon that failed is not asked again within
 // daemonPause; ask returns the earlier error then.
 func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, ids []string, now time.Time) (map[string]threadStatus, error) {
-	d.mu.Lock()
-	was, failed := d.failed[daemon]
-	d.mu.Unlock()
+	was, failed := d.failed.Get(daemon)
 	if failed && now.Sub(was.at) < daemonPause && !now.Before(was.at) {
 		return nil, was.err
 	}
-	path := filepath.Join(root, "app-server-control", "app-server-control.sock")
+	path := socketIn(root)
 	limited, cancel := context.WithTimeout(ctx, daemonLimit)
 	defer cancel()
 	answer, err := askSocket(limited, path, ids)
@@ -76,12 +73,7 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 		return answer, nil
 	}
 	err = daemonProblem(path, err, limited.Err() != nil)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.failed == nil || len(d.failed) > 100 {
-		d.failed = map[proc.Identity]failedAsk{}
-	}
-	d.failed[daemon] = failedAsk{now, err}
+	d.failed.Put(daemon, failedAsk{now, err})
 	return answer, err
 }
 
@@ -131,7 +123,7 @@ func ownedByUser(info fs.FileInfo) bool {
 }
 
 func askSocket(ctx context.Context, path string, ids []string) (map[string]threadStatus, error) {
-	c, err := connect(ctx, path)
+	c, err := connect(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +133,9 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 	return c.list(ctx, ids)
 }
 
-// connect opens the daemon's socket and introduces Rollcall. The caller closes
-// the connection.
-func connect(ctx context.Context, path string) (*client, error) {
-	return connectWith(ctx, path, nil)
-}
-
-// connectWith is connect for a client with capabilities, as the daemon calls what a client
-// asks for beside the common calls.
-func connectWith(ctx context.Context, path string, capabilities map[string]any) (*client, error) {
+// connect opens the daemon's socket and introduces Rollcall with capabilities, as the daemon calls
+// what a client asks for beside the common calls; nil: none. The caller closes the connection.
+func connect(ctx context.Context, path string, capabilities map[string]any) (*client, error) {
 	target, err := trustedSocket(path)
 	if err != nil {
 		return nil, err
@@ -278,9 +264,7 @@ func (c *client) call(ctx context.Context, method string, params any) (result []
 		if mine {
 			return result, nil
 		}
-		if c.other != nil {
-			c.other(b)
-		}
+		c.tell(b)
 	}
 }
 
@@ -291,11 +275,16 @@ func (c *client) await(ctx context.Context, done func() bool) error {
 		if err != nil {
 			return err
 		}
-		if c.other != nil {
-			c.other(b)
-		}
+		c.tell(b)
 	}
 	return nil
+}
+
+// tell passes on a message that answers no call.
+func (c *client) tell(message []byte) {
+	if c.other != nil {
+		c.other(message)
+	}
 }
 
 // parseAnswer reads a message; mine is false for one that does not answer the

@@ -25,7 +25,6 @@ type discovery struct {
 	query       adapters.Query
 	now         time.Time
 	census      census
-	noTable     bool // the process table could not be read
 	answer      *report.Answer
 	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
 	attended    map[string]bool          // threads of a daemon that a terminal interface shows, or may
@@ -76,7 +75,8 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.watchRoot(r)
 	d.answer.Expect(len(candidates))
 	for _, c := range candidates {
-		if c.err == nil || c.host != nil && !isOutOfTime(c.err) {
+		// A session of which half was read in time is left out: its earlier state is better.
+		if c.err == nil || c.host != nil && !adapters.IsOutOfTime(c.err) {
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])
 		}
 	}
@@ -118,7 +118,7 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 // liveOnly reports whether the live sessions are all that is asked for and the open
 // files of every host are known: then nothing else needs to be examined.
 func (d *discovery) liveOnly() bool {
-	if d.noTable || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
+	if d.census.unread || len(d.query.IDs) > 0 || d.query.Since.IsZero() || d.query.Since.Before(d.now.Add(-time.Second)) {
 		return false
 	}
 	for _, h := range d.census.hostsWithHiddenFiles() {
@@ -139,23 +139,18 @@ func (d *discovery) liveOnly() bool {
 // recentThreads returns a function that reports whether a live process can write to a
 // thread, or could a moment ago. search is true where it isn't known which process can.
 func (d *discovery) recentThreads(owners map[string]int) (isRecent func(id string) bool, search bool) {
-	var ids []string
-	for id := range owners {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(owners))
 	for _, h := range d.census.hosts {
 		for path := range h.rollouts {
 			if id, ok := threadID(filepath.Base(path)); ok {
 				ids = append(ids, id)
 			}
 		}
-		for id := range h.locks {
-			ids = append(ids, id)
-		}
+		ids = slices.AppendSeq(ids, maps.Keys(h.locks))
 		search = search || h.filesErr != nil && !errors.Is(h.filesErr, fs.ErrPermission)
 	}
 	lived := d.adapter.folders.noteThreads(ids)
-	return func(id string) bool { _, is := lived[id]; return is }, search || d.noTable
+	return func(id string) bool { _, is := lived[id]; return is }, search || d.census.unread
 }
 
 // possibleHost returns a host whose open files can't be seen and that could have the
@@ -264,13 +259,6 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 	})
 }
 
-// isOutOfTime reports whether a read ended because there was no more time. Such a
-// session is left out of the answer: its earlier state is better than half of its
-// facts.
-func isOutOfTime(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
-
 // unreadable reports the rollouts that could not be read, and those in an unknown form.
 func (d *discovery) unreadable(r *root, list []*found) {
 	unknown := 0
@@ -280,7 +268,7 @@ func (d *discovery) unreadable(r *root, list []*found) {
 			unknown++
 			d.answer.Skip("rollout without session_meta", 1)
 		case f.err == nil, errors.Is(f.err, fs.ErrNotExist):
-		case isOutOfTime(f.err):
+		case adapters.IsOutOfTime(f.err):
 			d.answer.Skip("rollout not read in time", 1)
 		default:
 			d.answer.Problem(adapters.Unreadable(f.path, f.err))
@@ -330,7 +318,7 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		s.pressure = d.adapter.table.Pressure()
 	}
 	v := decide(s)
-	if d.noTable && f.host == nil && v.Status == adapters.Stopped {
+	if d.census.unread && f.host == nil && v.Status == adapters.Stopped {
 		v = report.Unknown("the process table can't be read; " + s.lastTurn())
 	}
 	out := adapters.Session{

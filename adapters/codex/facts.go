@@ -2,6 +2,7 @@ package codex
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"rollcall/adapters"
@@ -89,8 +90,8 @@ func (f *facts) apply(r record) {
 	if r.unknown != "" {
 		f.skip("unknown record type " + report.PlainWord(r.unknown))
 	}
-	if f.inherited > 0 && r.ordinal >= 0 && r.ordinal < f.inherited {
-		return // the parent's
+	if isInherited(r.ordinal, f.inherited) {
+		return
 	}
 	switch r.kind {
 	case settings:
@@ -107,9 +108,7 @@ func (f *facts) apply(r record) {
 	case started:
 		f.calls, f.explicit = nil, true
 		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, began: r.at, explicit: true}
-		if r.window > 0 {
-			f.window = r.window
-		}
+		f.window = cmp.Or(max(r.window, 0), f.window)
 	case completed, failure, aborted:
 		f.applyEnd(r)
 	case rolledBack:
@@ -131,12 +130,8 @@ func (f *facts) applyUsage(r record) {
 	if r.totals != nil && (f.totals == nil || r.totals.total >= f.totals.total) {
 		f.totals = r.totals
 	}
-	if r.context > 0 {
-		f.context = r.context
-	}
-	if r.window > 0 {
-		f.window = r.window
-	}
+	f.context = cmp.Or(max(r.context, 0), f.context)
+	f.window = cmp.Or(max(r.window, 0), f.window)
 	if r.totals != nil && r.thread == "" {
 		f.turn.counted = true
 	}
@@ -257,13 +252,7 @@ func (f *facts) applyWork(r record) {
 }
 
 func (f *facts) answerCall(id string) {
-	kept := make([]toolCall, 0, len(f.calls))
-	for _, c := range f.calls {
-		if c.id != id {
-			kept = append(kept, c)
-		}
-	}
-	f.calls = kept
+	f.calls = slices.DeleteFunc(slices.Clone(f.calls), func(c toolCall) bool { return c.id == id })
 }
 
 func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }

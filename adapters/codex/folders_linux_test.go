@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/dirstate"
 )
 
 // aged makes everything below home look as if nothing had happened for an hour,
@@ -24,13 +25,13 @@ func aged(t *testing.T, a *Adapter, home string) {
 	}))
 	<-time.After(50 * time.Millisecond) // a file that was changed just now is read again
 	look(t, a, home, adapters.Query{})
-	putBack(a, home, 2*sweepPause)
+	putBack(a, home, 2*dirstate.SweepPause)
 }
 
 func putBack(a *Adapter, home string, by time.Duration) {
 	root := filepath.Join(home, ".codex")
 	s := a.folders.swept[root]
-	s.at = s.at.Add(-by)
+	s.At = s.At.Add(-by)
 	a.folders.swept[root] = s
 }
 
@@ -50,7 +51,7 @@ func TestColdRollouts(t *testing.T) {
 		{"no process can have, for less than a minute", false, func(t *testing.T, _ *Adapter, _, path string, _ *codexProcess) { resume(t, path) }, false},
 		{"no process can have, for a minute", false, func(t *testing.T, a *Adapter, home, path string, _ *codexProcess) {
 			resume(t, path)
-			putBack(a, home, sweepAfter)
+			putBack(a, home, dirstate.SweepAfter)
 		}, true},
 		{"a process came and went", false, func(t *testing.T, _ *Adapter, home, path string, _ *codexProcess) {
 			resume(t, path)

@@ -24,53 +24,38 @@ type head struct {
 
 // parseHead reads a session_meta line, as Codex 0.45 to 0.169 write it.
 func parseHead(line []byte) (head, error) {
-	var kind, payload []byte
-	err := jsonl.Top(line, func(key, raw []byte) bool {
-		switch string(key) {
-		case "type":
-			kind = jsonl.Text(raw)
-		case "payload":
-			payload = raw
-		}
-		return true
-	})
+	l, err := splitLine(line)
 	if err != nil {
 		return head{}, err
 	}
-	if string(kind) != "session_meta" {
+	if string(l.name) != "session_meta" {
 		return head{}, errRecord
 	}
 	var h head
 	var source []byte
 	var root, path, nickname string
-	err = jsonl.Top(payload, func(key, raw []byte) bool {
-		switch string(key) {
-		case "id":
-			h.id, _ = jsonl.Head(raw, textLimit)
+	texts := map[string]*string{"id": &h.id, "cwd": &h.cwd, "parent_thread_id": &h.parent, "session_id": &root,
+		"agent_path": &path, "agent_nickname": &nickname}
+	err = jsonl.Top(l.payload, func(key, raw []byte) bool {
+		switch name := string(key); name {
 		case "timestamp":
 			h.started = jsonl.Time(raw)
-		case "cwd":
-			h.cwd, _ = jsonl.Head(raw, textLimit)
 		case "originator": // "codex-tui" since the daemon (0.169.0)
 			h.byTerminal = string(jsonl.Text(raw)) == "codex-tui"
 		case "cli_version":
 			h.version, _ = jsonl.Head(raw, 80)
 		case "git":
 			h.branch, _ = jsonl.Head(jsonl.Get(raw, "branch"), textLimit)
-		case "parent_thread_id":
-			h.parent, _ = jsonl.Head(raw, textLimit)
-		case "session_id":
-			root, _ = jsonl.Head(raw, textLimit)
 		case "thread_source":
 			h.subagent = h.subagent || string(jsonl.Text(raw)) == "subagent"
-		case "agent_path":
-			path, _ = jsonl.Head(raw, textLimit)
-		case "agent_nickname":
-			nickname, _ = jsonl.Head(raw, textLimit)
 		case "subagent_history_start_ordinal":
 			h.inherited, _ = jsonl.Int(raw)
 		case "source": // a word, or, of a sub-agent, an object
 			source = raw
+		default:
+			if texts[name] != nil {
+				*texts[name], _ = jsonl.Head(raw, textLimit)
+			}
 		}
 		return true
 	})

@@ -1,6 +1,12 @@
 package codex
 
-import "rollcall/adapters"
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"rollcall/adapters"
+)
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
@@ -31,9 +37,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	if !t.Terminal {
 		c.Args = append(c.Args, "--json")
 	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
+	c.Option("--model", t.Model)
 	if t.Mode != "" { // `exec resume` has no --sandbox
 		c.Args = append(c.Args, "-c", "sandbox_mode="+t.Mode)
 	}
@@ -47,4 +51,34 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
+}
+
+// attachLimit is how long the daemon may take to say that it has a thread.
+const attachLimit = 2 * time.Second
+
+// Attach implements adapters.Attacher for threads that the shared daemon has loaded: `codex resume ID` joins them (0.169.0). Another
+// process would refuse a thread that it did not open, so nothing else can be attached to.
+func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session) (adapters.Command, error) {
+	if len(s.Files) == 0 || !s.Shared {
+		return adapters.Command{}, fmt.Errorf("%w: only threads of Codex's daemon can", adapters.ErrNoAttach)
+	}
+	socket := socketOf(s.Files[0])
+	if socket != socketIn(a.ownHome()) {
+		return adapters.Command{}, fmt.Errorf("%w: it is in another home of Codex", adapters.ErrNoAttach)
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachLimit)
+	defer cancel()
+	c, err := connect(ctx, socket, nil)
+	if err != nil {
+		return adapters.Command{}, fmt.Errorf("%w: Codex's daemon can't be asked: %w", adapters.ErrNoAttach, err)
+	}
+	defer func() { _ = c.conn.CloseNow() }()
+	threads, err := c.list(ctx, []string{s.ID})
+	if err != nil {
+		return adapters.Command{}, fmt.Errorf("%w: Codex's daemon can't be asked: %w", adapters.ErrNoAttach, err)
+	}
+	if t, ok := threads[s.ID]; !ok || t.Type == "notLoaded" {
+		return adapters.Command{}, fmt.Errorf("%w: Codex's daemon has not loaded it", adapters.ErrNoAttach)
+	}
+	return adapters.Command{Path: program, Args: []string{"resume", s.ID}, Session: s.ID}, nil
 }

@@ -12,18 +12,8 @@ import (
 // may come after it. A quote inside of a text is escaped, so `"name":"` in the bytes is
 // always a member.
 func parseLong(begin, end []byte) record {
-	r := record{kind: activity, ordinal: -1}
-	_ = jsonl.Top(begin, func(key, raw []byte) bool { // stops where begin ends
-		switch string(key) {
-		case "timestamp":
-			r.at = jsonl.Time(raw)
-		case "ordinal":
-			if n, ok := jsonl.Int(raw); ok {
-				r.ordinal = n
-			}
-		}
-		return true
-	})
+	l, _ := splitLine(begin) // stops where begin ends
+	r := record{kind: activity, at: l.at, ordinal: l.ordinal}
 	before, payload, ok := bytes.Cut(begin, []byte(`"payload":`))
 	if !ok {
 		return r

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"rollcall/adapters"
@@ -18,8 +17,6 @@ const (
 	peekLine   = 4 << 20   // longer lines are recognised by their beginning and end
 	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
-
-var _ adapters.Peeker = (*Adapter)(nil)
 
 // Peek implements adapters.Peeker. Messages come in the order of the rollout (0.45 to
 // 0.169). A user's message is the text that was typed, without the texts that Codex and
@@ -51,7 +48,8 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 	if compressed(path) {
 		err = p.unpack(ctx, f, path)
 	} else {
-		err = p.rollout(ctx, f, info.Size())
+		p.head(f)
+		err = p.read(ctx, f, info.Size(), 0)
 	}
 	if err != nil {
 		return nil, err
@@ -65,22 +63,17 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 	return out, nil
 }
 
-// rollout reads an open rollout of this size.
-func (p *peek) rollout(ctx context.Context, f *os.File, size int64) error {
-	p.head(f)
-	return p.read(ctx, f, size, 0)
-}
-
 // head reads the facts from the first line that are needed to interpret the records
-// after it.
-func (p *peek) head(r io.ReaderAt) {
+// after it. It returns the folder in which the thread began.
+func (p *peek) head(r io.ReaderAt) (cwd string) {
 	limited := io.NewSectionReader(r, 0, headLine)
 	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
 		if h, err := parseHead(line); err == nil {
-			p.inherited, p.implicit = h.inherited, !explicitVersion(h.version)
+			p.inherited, p.implicit, cwd = h.inherited, !explicitVersion(h.version), h.cwd
 		}
 		return errEnough
 	})
+	return cwd
 }
 
 // peek gathers messages from a rollout's end.

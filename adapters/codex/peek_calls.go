@@ -13,14 +13,10 @@ import (
 
 // call adds a call of a tool.
 func (p *peek) call(typ string, payload []byte, m peekMessage) {
-	m.Role, m.Tool = adapters.FromTool, strings.TrimSuffix(typ, "_call")
-	if name, _ := jsonl.Head(jsonl.Get(payload, "name"), 200); name != "" {
-		m.Tool = name
-	}
+	name, _ := jsonl.Head(jsonl.Get(payload, "name"), 200)
+	m.Role, m.Tool = adapters.FromTool, cmp.Or(name, strings.TrimSuffix(typ, "_call"))
 	id := cmp.Or(jsonl.String(jsonl.Get(payload, "call_id")), jsonl.String(jsonl.Get(payload, "id")))
-	if id != "" {
-		m.Key = id
-	}
+	m.Key = cmp.Or(id, m.Key)
 	m.Text = adapters.Cut(argument(payload))
 	m.State = p.state(&m.Message)
 	if byModel := typ == "web_search_call" || typ == "image_generation_call"; byModel { // written when it is over
@@ -37,12 +33,14 @@ var mainArguments = []string{"cmd", "command", "query", "path", "file_path", "ur
 
 // argument returns the most descriptive argument of a call.
 func argument(payload []byte) string {
-	if input := conversation.Text(jsonl.Get(payload, "input")); input != "" { // of a custom tool
+	if input := conversation.Shown.Text(jsonl.Get(payload, "input")); input != "" { // of a custom tool
 		return patchFiles(input)
 	}
 	arguments := jsonl.Text(jsonl.Get(payload, "arguments"))
 	if len(arguments) == 0 { // an object, as in local_shell_call
-		arguments = firstNonEmpty(jsonl.Get(payload, "action"), jsonl.Get(payload, "arguments"))
+		if arguments = jsonl.Get(payload, "action"); len(arguments) == 0 {
+			arguments = jsonl.Get(payload, "arguments")
+		}
 	}
 	if text := conversation.Argument(arguments, mainArguments, commandText); text != "" {
 		return patchFiles(text)
@@ -50,22 +48,15 @@ func argument(payload []byte) string {
 	return conversation.AnyArgument(arguments)
 }
 
-func firstNonEmpty(a, b []byte) []byte {
-	if len(a) > 0 {
-		return a
-	}
-	return b
-}
-
 // commandText returns a text or the words of a command, and for a shell the command
 // that the shell runs.
 func commandText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '[' {
-		return conversation.Text(raw)
+		return conversation.Shown.Text(raw)
 	}
 	var list []string
 	_ = jsonl.Each(raw, func(word []byte) bool {
-		list = append(list, conversation.Text(word))
+		list = append(list, conversation.Shown.Text(word))
 		return len(list) < 1000
 	})
 	if len(list) == 3 && (list[1] == "-lc" || list[1] == "-c") {

@@ -14,35 +14,19 @@ import (
 // line reads one record. It returns false at the record where a sub-agent's own records
 // begin.
 func (p *peek) line(line []byte, offset int64) bool {
-	var name, payload []byte
-	ordinal := int64(-1)
-	m := peekMessage{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset)}}
-	err := jsonl.Top(line, func(key, raw []byte) bool {
-		switch string(key) {
-		case "timestamp":
-			m.At = jsonl.Time(raw)
-		case "ordinal":
-			if n, ok := jsonl.Int(raw); ok {
-				ordinal = n
-			}
-		case "type":
-			name = jsonl.Text(raw)
-		case "payload":
-			payload = raw
-		}
-		return true
-	})
+	l, err := splitLine(line)
 	if err != nil {
 		return true
 	}
-	if p.inherited > 0 && ordinal >= 0 && ordinal < p.inherited {
+	if isInherited(l.ordinal, p.inherited) {
 		return false
 	}
-	switch string(name) {
+	m := peekMessage{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset), At: l.at}}
+	switch string(l.name) {
 	case "event_msg":
-		p.event(payload, m)
+		p.event(l.payload, m)
 	case "response_item":
-		p.item(payload, m)
+		p.item(l.payload, m)
 	case "compacted":
 		p.note(compacted, m)
 	}
@@ -104,22 +88,13 @@ func (p *peek) prompt(text string, m peekMessage) {
 }
 
 func abortText(reason string) string {
-	switch reason {
-	case "interrupted", "":
-		return "Interrupted by the user"
-	case "replaced":
-		return "The turn was replaced by another one"
-	case "review_ended":
-		return "The review ended"
-	}
-	return "The turn was aborted: " + reason
+	known := map[string]string{"": "Interrupted by the user", "interrupted": "Interrupted by the user",
+		"replaced": "The turn was replaced by another one", "review_ended": "The review ended"}
+	return cmp.Or(known[reason], "The turn was aborted: "+reason)
 }
 
 func failureText(raw []byte) string {
-	if text := conversation.Text(jsonl.Get(raw, "message")); text != "" {
-		return text
-	}
-	return "The turn failed"
+	return cmp.Or(conversation.Shown.Text(jsonl.Get(raw, "message")), "The turn failed")
 }
 
 // completed reads an item of a "paginated" rollout (0.169).
@@ -127,9 +102,7 @@ func (p *peek) completed(item []byte, m peekMessage) {
 	id := jsonl.String(jsonl.Get(item, "id"))
 	switch typ := string(jsonl.Text(jsonl.Get(item, "type"))); typ {
 	case "UserMessage", "AgentMessage":
-		if id != "" {
-			m.Key = id
-		}
+		m.Key = cmp.Or(id, m.Key)
 		if text := p.texts(item); typ == "UserMessage" {
 			p.prompt(text, m)
 		} else {
@@ -168,14 +141,10 @@ func (p *peek) item(payload []byte, m peekMessage) {
 	switch typ := string(jsonl.Text(jsonl.Get(payload, "type"))); typ {
 	case "message":
 		if string(jsonl.Text(jsonl.Get(payload, "role"))) == "assistant" {
-			if id := jsonl.String(jsonl.Get(payload, "id")); id != "" {
-				m.Key = id
-			}
+			m.Key = cmp.Or(jsonl.String(jsonl.Get(payload, "id")), m.Key)
 			p.say(adapters.FromAgent, p.texts(payload), m)
 		}
-	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
-		p.call(typ, payload, m)
-	case "web_search_call", "image_generation_call":
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call", "image_generation_call":
 		p.call(typ, payload, m)
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
 		id, output := jsonl.String(jsonl.Get(payload, "call_id")), jsonl.Get(payload, "output")
@@ -188,7 +157,7 @@ func (p *peek) item(payload []byte, m peekMessage) {
 // long adds the message of a record that is too long to be read, as far as it is known.
 func (p *peek) long(l *jsonl.LongLine, offset int64) {
 	r := parseLong(l.Head, l.Tail)
-	if p.inherited > 0 && r.ordinal >= 0 && r.ordinal < p.inherited {
+	if isInherited(r.ordinal, p.inherited) {
 		return
 	}
 	m := peekMessage{Message: adapters.Message{Key: fmt.Sprintf("@%d", offset), At: r.at}}

@@ -44,9 +44,9 @@ type host struct {
 
 // census holds the processes of Codex that one reading of the process table shows.
 type census struct {
-	hosts     []*host
-	children  map[int][]proc.Process
-	processes int // of all kinds
+	hosts    []*host
+	children map[int][]proc.Process
+	unread   bool // the process table could not be read
 }
 
 // isServer reports whether the host's threads are not its own.
@@ -55,7 +55,7 @@ func (h *host) isServer() bool { return h.role == server }
 // takeCensus finds the hosts among all processes.
 func takeCensus(ctx context.Context, table proc.Lister) (census, error) {
 	processes, err := table.List(ctx)
-	c := census{children: map[int][]proc.Process{}, processes: len(processes)}
+	c := census{children: map[int][]proc.Process{}, unread: err != nil && len(processes) == 0}
 	for _, p := range processes {
 		if p.PPID > 0 {
 			c.children[p.PPID] = append(c.children[p.PPID], p)
@@ -130,19 +130,13 @@ func (h *host) holds(path, id string) bool {
 // the thread's writer lock, else, where open files can't be seen, by a command
 // line that names it.
 func (c census) hostOf(path, id string, lockOwner int) *host {
-	for _, h := range c.hosts {
-		if h.holds(path, id) {
-			return h
-		}
-	}
-	for _, h := range c.hosts {
-		if lockOwner != 0 && h.PID == lockOwner {
-			return h
-		}
-	}
-	for _, h := range c.hosts {
-		if h.filesErr != nil && h.resumes == id && !h.isServer() {
-			return h
+	for _, hasThread := range []func(h *host) bool{
+		func(h *host) bool { return h.holds(path, id) },
+		func(h *host) bool { return lockOwner != 0 && h.PID == lockOwner },
+		func(h *host) bool { return h.filesErr != nil && h.resumes == id && !h.isServer() },
+	} {
+		if i := slices.IndexFunc(c.hosts, hasThread); i >= 0 {
+			return c.hosts[i]
 		}
 	}
 	return nil
@@ -204,4 +198,131 @@ func (c census) processOfCall(table proc.Lister, h *host, thread string, since t
 		queue = queue[1:]
 	}
 	return pid, none
+}
+
+// OwnsProcess implements adapters.ProcessOwner: terminal interfaces, `codex exec`
+// and app-servers are Codex's processes; the node wrapper, the sandbox around a
+// command, the daemon's updater and commands such as `codex login` are not.
+func (a *Adapter) OwnsProcess(p proc.Process) bool {
+	if !isCodex(p.Comm) {
+		return false
+	}
+	args, err := a.table.Args(p.Identity)
+	return err == nil && len(args) > 0 && (&host{args: args}).readArgs()
+}
+
+// isCodex reports whether a process can be Codex by its name: npm's binary is "codex",
+// a downloaded one "codex-x86_64-unknown-linux-musl" (cut to 15 bytes).
+func isCodex(comm string) bool {
+	return comm == "codex" || strings.HasPrefix(comm, "codex-x86_64") ||
+		strings.HasPrefix(comm, "codex-aarch64") || strings.HasPrefix(comm, "codex-arm64")
+}
+
+// notHosts lists the names under which the binary runs as something else than a host:
+// the sandbox around a command is such a process, although its name is codex as well.
+var notHosts = []string{"codex-linux-sandbox", "apply_patch", "applypatch", "codex-execve-wrapper"}
+
+// hostCommands maps the subcommands of Codex that host threads, or show them in a
+// terminal, to the role of their process. Without one Codex is a terminal interface,
+// and the first argument is its prompt (0.45.0 to 0.169.0).
+var hostCommands = map[string]role{
+	"": terminal, "resume": terminal, "fork": terminal,
+	"exec": run, "e": run, "review": run,
+	"app-server": server, "mcp-server": server, "agents": server,
+}
+
+// otherCommands lists the subcommands that host no thread.
+var otherCommands = []string{
+	"login", "logout", "mcp", "plugin", "completion", "update", "doctor", "sandbox", "debug", "apply", "a", "queue",
+	"archive", "unarchive", "delete", "migrate-rollouts", "migrate-nfs-db", "cloud", "cloud-tasks", "exec-server",
+	"features", "help", "execpolicy", "remote-control", "responses-api-proxy", "stdio-to-uds",
+}
+
+// role is the kind of host that a process is.
+type role uint8
+
+const (
+	anyRole  role = iota // its command line is not known, as for a process that is ending
+	terminal             // an interface in a terminal
+	run                  // one turn without a terminal
+	server               // hosts threads that are not its own
+)
+
+// valued lists the options that take the next argument as their value.
+var valued = []string{
+	"-c", "--config", "--enable", "--disable", "--remote", "--remote-auth-token-env", "-i", "--image", "-m", "--model",
+	"--local-provider", "-p", "--profile", "-s", "--sandbox", "-C", "--cd", "--add-dir", "-a", "--ask-for-approval",
+}
+
+// readArgs reports whether the command line is that of a host.
+func (h *host) readArgs() bool {
+	if len(h.args) == 0 {
+		return true
+	}
+	if slices.Contains(notHosts, strings.TrimSuffix(filepath.Base(h.args[0]), ".exe")) {
+		return false
+	}
+	command, rest := h.subcommand(h.args[1:])
+	if command == "" { // an option that is not known here may have a value
+		if at := slices.IndexFunc(h.args, isServerCommand); at >= 0 {
+			command, rest = h.args[at], h.args[at+1:]
+		}
+	}
+	if slices.Contains(otherCommands, command) {
+		return false
+	}
+	h.role = hostCommands[command]
+	if command == "app-server" {
+		if slices.Contains(rest, "daemon") || slices.Contains(rest, "proxy") {
+			return false // start, stop, pid-update-loop
+		}
+		h.daemon = slices.Contains(rest, "--managed-daemon") || slices.ContainsFunc(rest, func(a string) bool {
+			return strings.HasPrefix(a, "unix:") || strings.HasPrefix(a, "--listen=unix:")
+		})
+	}
+	h.reopens = command == "resume" || command == "fork" || h.role == run && slices.Contains(rest, "resume")
+	if h.reopens && command != "fork" {
+		if at := slices.IndexFunc(rest, uuid.Is); at >= 0 {
+			h.resumes = rest[at]
+		}
+	}
+	return true
+}
+
+func isServerCommand(arg string) bool { return arg == "app-server" || arg == "mcp-server" }
+
+// subcommand returns the first argument that is neither an option nor the value of one,
+// if it is a known command, and the arguments after it. It records the options before
+// and after it that Rollcall needs.
+func (h *host) subcommand(args []string) (command string, rest []string) {
+	known := false
+	for i := 0; i < len(args); i++ {
+		option, value, joined := strings.Cut(args[i], "=")
+		switch {
+		case option == "--":
+			return command, rest
+		case option == "--ephemeral":
+			h.ephemeral = true
+		case option == "--no-daemon":
+			h.noDaemon = true
+		case option == "--worktree":
+			h.otherFolder = true
+		case slices.Contains(valued, option):
+			if !joined && i+1 < len(args) {
+				i++
+				value = args[i]
+			}
+			if option == "-C" || option == "--cd" {
+				h.cd = value
+			}
+			h.otherFolder = h.otherFolder || option == "--remote"
+		case strings.HasPrefix(option, "-") || known:
+		default:
+			known = true
+			if _, hosts := hostCommands[args[i]]; hosts || slices.Contains(otherCommands, args[i]) {
+				command, rest = args[i], args[i+1:]
+			}
+		}
+	}
+	return command, rest
 }

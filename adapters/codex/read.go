@@ -135,10 +135,8 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	for _, rec := range slices.Backward(found.records) {
 		p.facts.apply(rec)
 	}
-	for reason, n := range found.skipped {
-		for range min(n, 1000) {
-			p.facts.skip(reason)
-		}
+	for range min(found.unread, 1000) {
+		p.facts.skip(unreadLine)
 	}
 	p.next = next
 	return nil
@@ -174,8 +172,10 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 		c.read = size - base - offset
 		if long != nil {
 			c.add(parseLong(long.Head, long.Tail))
+		} else if rec, err := parse(line); err == nil {
+			c.add(rec)
 		} else {
-			c.line(line)
+			c.unread++
 		}
 		if c.enough(c.read) {
 			c.gap = base+offset > from
@@ -195,7 +195,7 @@ func lineEnd(offset int64, line []byte, long *jsonl.LongLine) int64 {
 // enough of them.
 type collector struct {
 	records   []record
-	skipped   map[string]int
+	unread    int    // lines that are no records
 	id        string // of the thread
 	inherited int64
 
@@ -208,26 +208,10 @@ type collector struct {
 	read     int64
 }
 
-func (c *collector) line(line []byte) {
-	rec, err := parse(line)
-	if err != nil {
-		c.skip("line that is no record")
-		return
-	}
-	c.add(rec)
-}
-
-func (c *collector) skip(reason string) {
-	if c.skipped == nil {
-		c.skipped = map[string]int{}
-	}
-	c.skipped[reason]++
-}
-
 // add keeps a record. Of consecutive records that only show activity, it keeps the
 // newest.
 func (c *collector) add(r record) {
-	inherited := c.inherited > 0 && r.ordinal >= 0 && r.ordinal < c.inherited
+	inherited := isInherited(r.ordinal, c.inherited)
 	switch r.kind {
 	case meta:
 		return

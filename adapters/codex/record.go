@@ -11,6 +11,9 @@ import (
 // textLimit is the number of bytes of a prompt, a title or an error that are kept.
 const textLimit = 4096
 
+// unreadLine is the reason for skipping a line that is no record.
+const unreadLine = "line that is no record"
+
 // errRecord is returned for a line that is not a rollout record.
 var errRecord = errors.New("not a rollout record")
 
@@ -64,32 +67,51 @@ type record struct {
 // tokens.
 type tokens struct{ input, cached, written, output, reasoning, total int64 }
 
-// parse reads one line of a rollout, as Codex 0.45 to 0.169 write it.
-func parse(line []byte) (record, error) {
-	r := record{kind: activity, ordinal: -1}
-	var name, payload []byte
-	err := jsonl.Top(line, func(key, raw []byte) bool {
+// rolloutLine holds the members that every line of a rollout has.
+type rolloutLine struct {
+	at            time.Time
+	ordinal       int64 // -1 in versions without (before 0.169)
+	name, payload []byte
+}
+
+// splitLine returns the members of a line. With an error, as for a line that is cut off, it returns
+// those before the mistake.
+func splitLine(line []byte) (l rolloutLine, err error) {
+	l.ordinal = -1
+	err = jsonl.Top(line, func(key, raw []byte) bool {
 		switch string(key) {
 		case "timestamp":
-			r.at = jsonl.Time(raw)
+			l.at = jsonl.Time(raw)
 		case "ordinal":
 			if n, ok := jsonl.Int(raw); ok {
-				r.ordinal = n
+				l.ordinal = n
 			}
 		case "type":
-			name = jsonl.Text(raw)
+			l.name = jsonl.Text(raw)
 		case "payload":
-			payload = raw
+			l.payload = raw
 		}
 		return true
 	})
+	return l, err
+}
+
+// isInherited reports whether the record with that ordinal is a copy of a parent's: of a sub-agent's
+// records, those before first are.
+func isInherited(ordinal, first int64) bool { return first > 0 && ordinal >= 0 && ordinal < first }
+
+// parse reads one line of a rollout, as Codex 0.45 to 0.169 write it.
+func parse(line []byte) (record, error) {
+	l, err := splitLine(line)
 	if err != nil {
 		return record{}, err
 	}
-	if len(name) == 0 || len(payload) == 0 || payload[0] != '{' {
+	payload := l.payload
+	if len(l.name) == 0 || len(payload) == 0 || payload[0] != '{' {
 		return record{}, errRecord
 	}
-	switch string(name) {
+	r := record{kind: activity, at: l.at, ordinal: l.ordinal}
+	switch string(l.name) {
 	case "session_meta":
 		r.kind = meta
 	case "event_msg":
@@ -104,7 +126,7 @@ func parse(line []byte) (record, error) {
 	case "world_state", "ghost_snapshot", "retained_context":
 		r.kind = other
 	default:
-		r.kind, r.unknown = other, string(name)
+		r.kind, r.unknown = other, string(l.name)
 	}
 	return r, nil
 }

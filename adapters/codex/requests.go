@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/jsonl"
 )
 
 // daemonName is what the daemon is called for the user.
@@ -39,15 +40,12 @@ type askedParams struct {
 }
 
 type askedQuestion struct {
-	ID      string `json:"id"`
-	Header  string `json:"header"`
-	Text    string `json:"question"`
-	Other   bool   `json:"isOther"`
-	Secret  bool   `json:"isSecret"`
-	Options []struct {
-		Label string `json:"label"`
-		Says  string `json:"description"`
-	} `json:"options"`
+	ID      string            `json:"id"`
+	Header  string            `json:"header"`
+	Text    string            `json:"question"`
+	Other   bool              `json:"isOther"`
+	Secret  bool              `json:"isSecret"`
+	Options []adapters.Option `json:"options"`
 }
 
 // The methods of the daemon's requests.
@@ -122,7 +120,7 @@ func (a *asked) name() string {
 
 // extra returns what is asked for beside a command, for the text of a request.
 func extra(name string, raw json.RawMessage) string {
-	if len(raw) == 0 || string(raw) == "null" {
+	if jsonl.Null(raw) {
 		return ""
 	}
 	return "\nwith " + name + ": " + string(raw)
@@ -138,11 +136,8 @@ func (a *asked) offers(decision string) bool {
 func questions(list []askedQuestion) (text string, out []adapters.Question) {
 	var texts []string
 	for _, q := range list {
-		n := adapters.Question{ID: q.ID, Header: q.Header, Text: q.Text, FreeText: q.Other || len(q.Options) == 0, Secret: q.Secret}
-		for _, o := range q.Options {
-			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
-		}
-		out, texts = append(out, n), append(texts, q.Text)
+		out, texts = append(out, adapters.Question{ID: q.ID, Header: q.Header, Text: q.Text, Options: q.Options,
+			FreeText: q.Other || len(q.Options) == 0, Secret: q.Secret}), append(texts, q.Text)
 	}
 	return strings.Join(texts, "\n"), out
 }

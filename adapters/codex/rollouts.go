@@ -4,15 +4,20 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/dirstate"
+	"rollcall/adapters/internal/report"
 	"rollcall/adapters/internal/uuid"
 )
 
@@ -41,12 +46,13 @@ func threadID(name string) (string, bool) {
 }
 
 // walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth is
-// fixed, so a loop of symbolic links ends. What can't be read is a problem, and the
+// fixed, so a loop of symbolic links ends. What can't be read is a problem (they may be nil), and the
 // rest is listed. wanted decides by the thread's id, before a stat; nil: all. A thread
 // for which isRecent is true is examined even if the cached state of the others is used
 // (see folders).
 func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
-	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true, recentSince: time.Now().Add(-recentTime), seen: map[string]int{}}
+	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true,
+		recentSince: time.Now().Add(-dirstate.RecentTime), seen: map[string]int{}}
 	if wanted == nil {
 		var swept func()
 		if w.all, swept = a.folders.sweep(root, search); w.all {
@@ -82,7 +88,7 @@ type walker struct {
 func (w *walker) subfolders(path string, digits int) []string {
 	f, err := w.folders.look(path)
 	if err != nil {
-		w.failed(path, err)
+		w.problems = append(w.problems, readProblem(path, err))
 		return nil
 	}
 	var paths []string
@@ -106,27 +112,20 @@ func (w *walker) days(ctx context.Context, dirs []string) {
 		for _, r := range d.rollouts {
 			w.file(r)
 		}
-		for _, f := range d.failed {
-			w.failed(f.path, f.err)
-		}
+		w.problems = append(w.problems, d.problems...)
 	}
 }
 
-// day holds the rollouts found in one folder, and the errors of reading it.
+// day holds the rollouts found in one folder, and the problems of reading it.
 type day struct {
 	rollouts []rollout
-	failed   []readFailure
-}
-
-type readFailure struct {
-	path string
-	err  error
+	problems []error
 }
 
 func (w *walker) day(dir string) day {
 	f, err := w.folders.look(dir)
 	if err != nil {
-		return day{failed: []readFailure{{dir, err}}}
+		return day{problems: []error{readProblem(dir, err)}}
 	}
 	var d day
 	changed := false
@@ -141,7 +140,7 @@ func (w *walker) day(dir string) day {
 			}
 			if r.info, err = os.Stat(r.path); err != nil {
 				r.info = nil
-				d.failed = append(d.failed, readFailure{r.path, err})
+				d.problems = append(d.problems, readProblem(r.path, err))
 			}
 			f.rollouts[i] = r
 		}
@@ -162,7 +161,7 @@ func (w *walker) file(r rollout) {
 		return
 	}
 	if !r.info.Mode().IsRegular() {
-		w.failed(r.path, agentfile.ErrNotRegular)
+		w.problems = append(w.problems, readProblem(r.path, agentfile.ErrNotRegular))
 		return
 	}
 	i, again := w.seen[r.id]
@@ -172,20 +171,140 @@ func (w *walker) file(r rollout) {
 		return
 	}
 	have := w.found[i]
-	if compressed(have.path) != compressed(r.path) {
-		if compressed(have.path) {
-			w.found[i] = r
-		}
-	} else if r.info.ModTime().After(have.info.ModTime()) {
+	isNewer := compressed(have.path) == compressed(r.path) && r.info.ModTime().After(have.info.ModTime())
+	if compressed(have.path) && !compressed(r.path) || isNewer {
 		w.found[i] = r
 	}
 }
 
-// failed adds a folder that could not be read to the problems. A missing folder, or a file in its place, is not a
-// problem.
-func (w *walker) failed(path string, err error) {
+// readProblem returns the problem of a folder or rollout that could not be read; nil for a missing one, or for a
+// folder in whose place is a file.
+func readProblem(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return
+		return nil
 	}
-	w.problems = append(w.problems, adapters.Unreadable(path, err))
+	return adapters.Unreadable(path, err)
+}
+
+// Named implements adapters.Namer. It reads the names of the rollouts.
+func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
+	answer := report.NewAnswer()
+	_, roots, _ := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
+	var ids []string
+	for _, r := range roots {
+		fits := func(id string) bool { return strings.HasPrefix(id, prefix) }
+		rollouts, more := a.walk(ctx, r.path, fits, func(string) bool { return true }, false)
+		answer.Problem(more...)
+		for _, found := range rollouts {
+			ids = report.AppendNew(ids, found.id)
+		}
+	}
+	return ids, errors.Join(answer.Problems()...)
+}
+
+// folders caches the contents of folders until a folder's modification time changes,
+// and the last known state of the rollouts in them. It is safe for concurrent use.
+//
+// Thousands of rollouts are not examined one by one at every call. Creating, removing,
+// compressing or replacing a rollout changes its folder's modification time. Appending
+// to one doesn't. But a process that appends has the rollout open or owns its writer
+// lock, which is known; or it had it open, or wrote to it, a moment ago; or it began
+// and ended since then and left a trace in the root: the log of a database, a lock, the
+// history. Every rollout is examined once in dirstate.SweepAfter.
+type folders struct {
+	mu       sync.Mutex
+	known    map[string]folder
+	swept    map[string]dirstate.Sweep // by root
+	lastLive map[string]time.Time      // when threads were seen in a process last, for a while
+}
+
+// folder holds the contents of a folder. It is not changed after it was stored.
+type folder struct {
+	path     string      // with a link resolved
+	info     fs.FileInfo // of the folder
+	names    []string    // of entries that are not rollouts
+	rollouts []rollout   // as last examined; info is nil for those that were not
+}
+
+// sweep reports whether every rollout of a root must be examined now. The caller calls
+// done afterwards.
+func (f *folders) sweep(root string, search bool) (all bool, done func()) {
+	now := dirstate.Begin(root)
+	f.mu.Lock()
+	was := f.swept[root]
+	f.mu.Unlock()
+	if !search && was.IsEnough(now) {
+		return false, nil
+	}
+	return true, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.swept == nil {
+			f.swept = map[string]dirstate.Sweep{}
+		}
+		f.swept[root] = now
+	}
+}
+
+// look returns the present contents of a folder.
+func (f *folders) look(path string) (folder, error) {
+	info, err := os.Lstat(path)
+	target := path
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = os.Stat(path); err == nil {
+			target, err = container.EvalSymlinks(path)
+		}
+	}
+	if err != nil {
+		return folder{}, err
+	}
+	f.mu.Lock()
+	was, there := f.known[path]
+	f.mu.Unlock()
+	if there && was.path == target && os.SameFile(was.info, info) && was.info.ModTime().Equal(info.ModTime()) {
+		return was, nil
+	}
+	entries, err := os.ReadDir(target)
+	if err != nil {
+		return folder{}, err
+	}
+	now := folder{path: target, info: info}
+	for _, e := range entries {
+		if id, ok := threadID(e.Name()); ok {
+			now.rollouts = append(now.rollouts, rollout{path: filepath.Join(target, e.Name()), id: id,
+				link: e.Type()&fs.ModeSymlink != 0})
+		} else {
+			now.names = append(now.names, e.Name())
+		}
+	}
+	f.keep(path, now)
+	return now, nil
+}
+
+// keep caches a folder, unless the folder changed just now.
+func (f *folders) keep(path string, now folder) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil || len(f.known) > 5000 {
+		f.known = map[string]folder{}
+	}
+	if delete(f.known, path); time.Since(now.info.ModTime()).Abs() > dirstate.Settled {
+		f.known[path] = now
+	}
+}
+
+// noteThreads records that processes have these threads, and returns all threads that a
+// process had within dirstate.RecentTime.
+func (f *folders) noteThreads(ids []string) map[string]time.Time {
+	now := time.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lastLive == nil {
+		f.lastLive = map[string]time.Time{}
+	}
+	maps.DeleteFunc(f.lastLive, func(_ string, at time.Time) bool { return now.Sub(at) > dirstate.RecentTime })
+	for _, id := range ids {
+		f.lastLive[id] = now
+	}
+	return maps.Clone(f.lastLive)
 }

@@ -123,14 +123,19 @@ func (f *homeSearch) unresponsiveHomeOf(h *host) string {
 // folders that were tried.
 func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 	f := homeSearch{answer: answer, state: a.env("CODEX_SQLITE_HOME")}
-	f.add(cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex")))
+	f.add(a.ownHome())
 	for _, path := range a.named() {
 		f.add(path)
 	}
 	for _, h := range c.hosts {
 		f.addOf(h)
 	}
-	used := inUse(f.found)
+	var used []string
+	for _, r := range f.found {
+		if len(r.host) > 0 {
+			used = append(used, r.path)
+		}
+	}
 	for _, path := range a.homes.Use(used, a.now()) {
 		if !slices.Contains(used, path) && f.answers(path) && isFolder(path) {
 			f.add(path)
@@ -143,15 +148,9 @@ func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 	return f.found
 }
 
-// inUse returns the paths of the roots that a process uses.
-func inUse(roots []*root) []string {
-	var paths []string
-	for _, r := range roots {
-		if len(r.host) > 0 {
-			paths = append(paths, r.path)
-		}
-	}
-	return paths
+// ownHome returns the home that the user's environment names.
+func (a *Adapter) ownHome() string {
+	return cmp.Or(a.env("CODEX_HOME"), filepath.Join(a.home, ".codex"))
 }
 
 func isFolder(path string) bool {

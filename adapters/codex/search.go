@@ -8,9 +8,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
@@ -19,20 +18,13 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-var _ adapters.Searcher = (*Adapter)(nil)
-
 // Conversations implements adapters.Searcher. A message is what Peek shows as one; one that
 // the rollout holds as an event and as an item is found once. Of a sub-agent's rollout only
 // its own records are searched. A hit's folder is the one in which the thread began.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	answer := report.NewAnswer()
-	census, err := takeCensus(ctx, a.table)
-	if err != nil {
-		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, homes that only running sessions use may be missed"})
-	}
-	roots := a.roots(census, answer)
-	if len(roots) == 0 && len(census.hosts) == 0 && len(answer.Problems()) == 0 {
+	_, roots, absent := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
+	if absent {
 		return nil, adapters.ErrAbsent
 	}
 	var list []adapters.Conversation
@@ -45,7 +37,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 			}
 		}
 	}
-	_, err = answer.Result(ctx, "Codex")
+	_, err := answer.Result(ctx, "Codex")
 	return list, err
 }
 
@@ -54,7 +46,7 @@ func (r *rollout) conversation() adapters.Conversation {
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
 		s := &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}}
 		skipped, err := s.file(ctx, path)
-		return skipped, conversation.SearchProblem(ctx, path, err, s.err)
+		return skipped, conversation.SearchProblem(ctx, path, err, s.FoundErr)
 	}}
 }
 
@@ -63,7 +55,6 @@ type finder struct {
 	conversation.Finder
 	peek peek        // has what the head of the rollout says
 	last peekMessage // the last message with the pattern
-	err  error       // of Found
 }
 
 func (s *finder) file(ctx context.Context, path string) (map[string]int, error) {
@@ -79,7 +70,7 @@ func (s *finder) file(ctx context.Context, path string) (map[string]int, error) 
 	return conversation.SearchLines(ctx, f, s.Query, nil, func(line []byte, offset int64) error {
 		if !headed {
 			headed = true
-			s.head(f)
+			s.Hit.CWD = s.peek.head(f)
 		}
 		return s.line(line, offset)
 	})
@@ -87,7 +78,7 @@ func (s *finder) file(ctx context.Context, path string) (map[string]int, error) 
 
 // unpacked searches a .jsonl.zst.
 func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, error) {
-	decoder, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	decoder, err := newDecoder(f)
 	if err != nil {
 		return nil, err
 	}
@@ -99,23 +90,12 @@ func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, erro
 		return nil, err
 	}
 	beginning = beginning[:n]
-	s.head(bytes.NewReader(beginning))
+	s.Hit.CWD = s.peek.head(bytes.NewReader(beginning))
 	skipped, err := conversation.SearchLines(ctx, io.MultiReader(bytes.NewReader(beginning), limited), s.Query, nil, s.line)
 	if err == nil && limited.N <= 0 {
 		skipped = map[string]int{"rollout too large to be unpacked whole": 1}
 	}
 	return skipped, err
-}
-
-// head reads from the first line what is needed to understand the records after it.
-func (s *finder) head(r io.ReaderAt) {
-	limited := io.NewSectionReader(r, 0, headLine)
-	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
-		if h, err := parseHead(line); err == nil {
-			s.peek.inherited, s.peek.implicit, s.Hit.CWD = h.inherited, !explicitVersion(h.version), h.cwd
-		}
-		return errEnough
-	})
 }
 
 // line searches one record.
@@ -126,7 +106,7 @@ func (s *finder) line(line []byte, offset int64) error {
 			continue
 		}
 		has, err := s.Add(&m.Message)
-		if s.err = err; err != nil {
+		if err != nil {
 			return err
 		}
 		if has {
@@ -149,12 +129,7 @@ func (s *finder) messages(line []byte, offset int64) []peekMessage {
 	if !p.line(line, offset) {
 		return nil
 	}
-	var list []peekMessage
-	for _, m := range p.messages {
-		if m.Role != adapters.FromTool {
-			list = append(list, m)
-		}
-	}
+	list := slices.DeleteFunc(p.messages, func(m peekMessage) bool { return m.Role == adapters.FromTool })
 	if !s.Query.Tools || len(list) > 0 {
 		return list
 	}

@@ -2,9 +2,10 @@ package codex
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,9 +35,8 @@ const maxIDs = 64
 // threads or more. The map is not to be changed. path is empty when there is no
 // database.
 func (s *states) threads(ctx context.Context, dirs []string, ids []string) (threads map[string]thread, path string, err error) {
-	path, err = newestState(dirs)
-	if path == "" || err != nil {
-		return nil, path, err
+	if path = newestState(dirs); path == "" {
+		return nil, "", nil
 	}
 	stamp, err := sqlitero.Look(path)
 	if err != nil {
@@ -61,31 +61,25 @@ func (s *states) threads(ctx context.Context, dirs []string, ids []string) (thre
 	return now.threads, path, nil
 }
 
-// newestState finds state_N.sqlite with the highest N, in the first folder that
-// has one.
-func newestState(dirs []string) (string, error) {
+// newestState returns the path of state_N.sqlite with the highest N, in the first folder that
+// has one; empty: there is none.
+func newestState(dirs []string) string {
 	for _, dir := range dirs {
-		paths, err := filepath.Glob(filepath.Join(escapeGlob(dir), "state_*.sqlite"))
-		if err != nil {
-			return "", err
-		}
+		entries, _ := os.ReadDir(dir) // a missing folder has none
 		best, newest := -1, ""
-		for _, p := range paths {
-			n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "state_"), ".sqlite"))
-			if err == nil && n > best {
-				best, newest = n, p
+		for _, e := range entries {
+			name, isState := strings.CutPrefix(e.Name(), "state_")
+			number, isDatabase := strings.CutSuffix(name, ".sqlite")
+			if n, err := strconv.Atoi(number); isState && isDatabase && err == nil && n > best {
+				best, newest = n, filepath.Join(dir, e.Name())
 			}
 		}
 		if newest != "" {
-			return newest, nil
+			return newest
 		}
 	}
-	return "", nil
+	return ""
 }
-
-var globEscapes = strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`)
-
-func escapeGlob(path string) string { return globEscapes.Replace(path) }
 
 func problem(ctx context.Context, path string, err error) error {
 	return sqlitero.Problem(ctx, path, err, "it is read again next time; titles may be missing until then",
@@ -126,10 +120,6 @@ func queryThreads(ctx context.Context, db *sqlitero.DB, ids []string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	return scanThreads(rows)
-}
-
-func scanThreads(rows *sql.Rows) (map[string]thread, error) {
 	defer rows.Close()
 	threads := map[string]thread{}
 	for rows.Next() {
@@ -157,18 +147,7 @@ func ownTitle(title, message string) string {
 	return title
 }
 
+// isSubset reports whether all ids are among at most maxIDs others.
 func isSubset(ids, of []string) bool {
-	if ids == nil {
-		return false
-	}
-	there := make(map[string]bool, len(of))
-	for _, id := range of {
-		there[id] = true
-	}
-	for _, id := range ids {
-		if !there[id] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(of, id) })
 }

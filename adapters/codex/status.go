@@ -1,9 +1,9 @@
 package codex
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -43,11 +43,9 @@ const (
 func decide(s observation) report.Verdict {
 	switch {
 	case s.unread != nil && s.answer == nil && s.host != nil:
-		return report.Unknown(fmt.Sprintf(
-			"%s has the rollout open, which could not be read: %v", process(s.host), s.unread))
+		return report.Unknown(fmt.Sprintf("%s has the rollout open, which could not be read: %v", process(s.host), s.unread))
 	case !s.facts.known && s.answer == nil && s.host != nil:
-		return report.Unknown(fmt.Sprintf(
-			"%s has the rollout open, but %s", process(s.host), s.facts.whyNoHead()))
+		return report.Unknown(fmt.Sprintf("%s has the rollout open, but %s", process(s.host), s.facts.whyNoHead()))
 	case !s.facts.known && s.host == nil:
 		return report.Stopped("", "no process has the rollout open; "+s.facts.whyNoHead())
 	case s.host == nil:
@@ -99,8 +97,7 @@ func (s observation) byRecords() report.Verdict {
 	case t.state == noTurn:
 		return report.Idle("", holder+" has it open; no turn yet")
 	case t.state == lost:
-		return report.Unknown(fmt.Sprintf(
-			"%s has it open; %s", holder, s.facts.whyNoTurn()))
+		return report.Unknown(fmt.Sprintf("%s has it open; %s", holder, s.facts.whyNoTurn()))
 	case t.state == ended:
 		return report.Idle(t.outcome, s.lastTurn()+"; "+holder+" has it open")
 	case s.answered():
@@ -267,14 +264,10 @@ func (s observation) lastTurn() string {
 	case t.state == open:
 		return "last turn left open, " + s.at(s.facts.last)
 	}
-	words := map[adapters.Outcome]string{adapters.Completed: "completed", adapters.Failed: "failed",
-		adapters.Interrupted: "interrupted"}[t.outcome]
-	if words == "" {
-		words = "ended"
-	}
-	text := "last turn " + words + " " + s.at(t.since)
-	if t.outcome == adapters.Failed && t.why != "" {
-		text += fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(t.why, ""))
+	words := map[adapters.Outcome]string{adapters.Completed: "completed", adapters.Failed: "failed", adapters.Interrupted: "interrupted"}
+	text := "last turn " + cmp.Or(words[t.outcome], "ended") + " " + s.at(t.since)
+	if t.outcome == adapters.Failed {
+		text += report.Quoted(t.why)
 	}
 	return text
 }

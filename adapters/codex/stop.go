@@ -1,16 +1,15 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
 	"rollcall/proc"
 )
@@ -37,7 +36,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	socket := socketOf(s.Files[0])
 	limited, cancel := context.WithTimeout(ctx, daemonLimit)
 	defer cancel()
-	c, err := connect(limited, socket)
+	c, err := connect(limited, socket, nil)
 	if err == nil {
 		defer func() { _ = c.conn.CloseNow() }()
 		_, err = c.call(limited, "turn/interrupt", map[string]any{"threadId": s.ID, "turnId": turn})
@@ -49,49 +48,35 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 }
 
 // socketOf returns the path of the daemon's socket in the root that a rollout is in.
-func socketOf(rollout string) string {
-	root := filepath.Dir(rollout)
-	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if base := filepath.Base(dir); base == "sessions" || base == "archived_sessions" {
-			root = filepath.Dir(dir)
-			break
-		}
-	}
+func socketOf(rollout string) string { return socketIn(cmp.Or(rootOf(rollout), filepath.Dir(rollout))) }
+
+// socketIn returns the path of the daemon's socket in a root.
+func socketIn(root string) string {
 	return filepath.Join(root, "app-server-control", "app-server-control.sock")
 }
 
 // openTurn returns the id of the open turn of a rollout; empty: none.
 func openTurn(ctx context.Context, rollout string) (string, error) {
-	if strings.HasSuffix(rollout, ".zst") {
+	if compressed(rollout) {
 		return "", nil // compressed only when it ended long ago
 	}
-	f, err := os.Open(rollout)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%w; is the thread archived?", err)
-	}
-	if err != nil {
-		return "", adapters.Unreadable(rollout, err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return "", adapters.Unreadable(rollout, err)
-	}
-	for back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx); ; {
-		line, _, err := back.Prev()
-		switch {
-		case errors.Is(err, io.EOF):
-			return "", nil
-		case errors.Is(err, jsonl.ErrTooLong):
-			continue
-		case err != nil:
-			return "", adapters.Unreadable(rollout, err)
-		}
-		switch payload := jsonl.Get(line, "payload"); string(jsonl.Text(jsonl.Get(payload, "type"))) {
+	turn := ""
+	err := agentfile.LastLines(ctx, rollout, func(line []byte) bool {
+		payload := jsonl.Get(line, "payload")
+		switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
 		case "task_started", "turn_started":
-			return string(jsonl.Text(jsonl.Get(payload, "turn_id"))), nil
+			turn = string(jsonl.Text(jsonl.Get(payload, "turn_id")))
+			return false
 		case "task_complete", "turn_complete", "turn_aborted":
-			return "", nil
+			return false
 		}
+		return true
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%w; is the thread archived?", err)
+	case err != nil:
+		return "", adapters.Unreadable(rollout, err)
 	}
+	return turn, nil
 }

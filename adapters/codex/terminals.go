@@ -171,10 +171,7 @@ func begunAt(id string, otherwise time.Time) time.Time {
 
 // addProcess adds the row of a process to which no thread belongs.
 func (d *discovery) addProcess(h *host) {
-	folder, err := d.adapter.table.CWD(h.Identity)
-	if err != nil {
-		folder = ""
-	}
+	folder, _ := d.adapter.table.CWD(h.Identity) // empty where it is not known
 	s := adapters.ProcessSession(adapters.Codex, h.Process, folder)
 	if h.unresponsive != "" {
 		s = adapters.UnresponsiveProcess(adapters.Codex, h.Process, folder, h.unresponsive)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/jsonl"
@@ -27,6 +26,14 @@ type usageScan struct {
 // newUsageScan returns a scan of the rollout with that head.
 func newUsageScan(h *head) *usageScan { return &usageScan{id: h.id, inherited: h.inherited} }
 
+// upTo returns how much the scan has read.
+func (u *usageScan) upTo() int64 {
+	if u == nil {
+		return 0
+	}
+	return u.next
+}
+
 // read brings the scan up to the complete lines before size.
 func (u *usageScan) read(ctx context.Context, r io.ReaderAt, size int64) error {
 	next, _, err := jsonl.ForwardLong(ctx, io.NewSectionReader(r, 0, size), u.next, 0, func(line []byte, _ int64) error {
@@ -46,7 +53,7 @@ func (u *usageScan) line(line []byte) {
 		return
 	}
 	r, err := parse(line)
-	if err != nil || u.inherited > 0 && r.ordinal >= 0 && r.ordinal < u.inherited {
+	if err != nil || isInherited(r.ordinal, u.inherited) {
 		return
 	}
 	switch r.kind {
@@ -71,20 +78,10 @@ func (u *usageScan) count(r *record) {
 		before = u.totals.counts()
 	}
 	u.totals = r.totals
-	u.log.Add(r.at, adapters.Tokens{Input: now.Input - before.Input, Output: now.Output - before.Output,
-		CacheRead: now.CacheRead - before.CacheRead, CacheWrite: now.CacheWrite - before.CacheWrite,
-		Reasoning: now.Reasoning - before.Reasoning}, 0)
+	u.log.Add(r.at, now.Minus(before), 0)
 	if now.Output > before.Output {
 		u.log.Answer(r.at)
 	}
-}
-
-// steps returns what the rollout used, by time.
-func (u *usageScan) steps(tokens *adapters.Tokens, last time.Time) []adapters.Usage {
-	if u == nil || tokens == nil {
-		return nil
-	}
-	return u.log.Steps(*tokens, 0, last)
 }
 
 var (

@@ -41,11 +41,11 @@ func TestBytesReadOfARolloutThatGrows(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		before := r.position()
+		next, scan, scanned := r.Next, r.usage, r.usage.upTo()
 		if _, _, err := r.update(t.Context(), &adapters.Query{Usage: true}); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := r.readSince(before), int64(2*(len(text)-size)); got != want { // for the facts and for the usage
+		if got, want := r.readSince(next, scan, scanned), int64(2*(len(text)-size)); got != want { // for the facts and for the usage
 			t.Errorf("%d bytes were read for %d lines, want %d", got, n, want)
 		}
 		size = len(text)

@@ -4,11 +4,15 @@
 package agentfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"sync"
+
+	"rollcall/adapters/internal/jsonl"
 )
 
 var (
@@ -64,8 +68,51 @@ func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 	return data, info, stamp, err
 }
 
+// LastLines calls fn with the lines of the regular file at path, the last one first, until fn returns
+// false. It leaves out lines over jsonl.MaxLine.
+func LastLines(ctx context.Context, path string, fn func(line []byte) bool) error {
+	f, info, err := OpenRegular(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for back := jsonl.Backward(f, info.Size(), 0).WithContext(ctx); ; {
+		line, _, err := back.Prev()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, jsonl.ErrTooLong):
+		case err != nil:
+			return err
+		case !fn(line):
+			return nil
+		}
+	}
+}
+
 // Unchanged reports whether a file still is the one that before describes, with
 // the same size and time.
 func Unchanged(before, now fs.FileInfo) bool {
 	return before != nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
+}
+
+// readers is the number of files that are read at the same time, to keep a disk busy.
+const readers = 6
+
+// Parallel calls fn(0) to fn(n-1), several at a time, and waits.
+func Parallel(n int, fn func(i int)) {
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range min(n, readers) {
+		wg.Go(func() {
+			for i := range work {
+				fn(i)
+			}
+		})
+	}
+	for i := range n {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
 }

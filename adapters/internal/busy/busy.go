@@ -1,7 +1,10 @@
-// Package busy tells how much longer agents take on a busy machine.
+// Package busy has the times for which agents are waited for, which are longer on a busy machine.
 package busy
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Delay returns how long an agent may take for what takes it at most d on an idle machine:
 // three times as long where a program always waits for a processor. pressure is that of
@@ -9,4 +12,14 @@ import "time"
 // recording a call to starting its command, and less than 2 s otherwise.
 func Delay(d time.Duration, pressure float64) time.Duration {
 	return d + time.Duration(2*pressure*float64(d))
+}
+
+// Wait returns nil after d, or earlier the error of ctx.
+func Wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

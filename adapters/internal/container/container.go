@@ -82,65 +82,62 @@ func same(root, inside, here string) bool {
 
 // Env implements proc.Details.
 func (t *translated) Env(id proc.Identity) ([]string, error) {
-	env, err := t.Lister.Env(id)
-	root := t.rootOf(id)
-	if err != nil || root == "" {
-		return env, err
-	}
-	env = slices.Clone(env)
-	for i, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		if slices.Contains(variables, name) && filepath.IsAbs(value) {
-			env[i] = name + "=" + root + filepath.Clean(value)
+	return within(t, id, t.Lister.Env, func(root string, env []string) []string {
+		env = slices.Clone(env)
+		for i, entry := range env {
+			name, value, _ := strings.Cut(entry, "=")
+			if slices.Contains(variables, name) && filepath.IsAbs(value) {
+				env[i] = name + "=" + root + filepath.Clean(value)
+			}
 		}
-	}
-	return env, nil
+		return env
+	})
 }
 
 // OpenFiles implements proc.Details.
 func (t *translated) OpenFiles(id proc.Identity) ([]string, error) {
-	files, err := t.Lister.OpenFiles(id)
-	root := t.rootOf(id)
-	if err != nil || root == "" {
-		return files, err
-	}
-	files = slices.Clone(files)
-	for i, path := range files {
-		files[i] = root + inside(root, path)
-	}
-	return files, nil
+	return within(t, id, t.Lister.OpenFiles, func(root string, files []string) []string {
+		files = slices.Clone(files)
+		for i, path := range files {
+			files[i] = root + inside(root, path)
+		}
+		return files
+	})
 }
 
 // RemovedFiles implements proc.Details.
 func (t *translated) RemovedFiles(id proc.Identity) (map[string]string, error) {
-	files, err := t.Lister.RemovedFiles(id)
-	root := t.rootOf(id)
-	if err != nil || root == "" {
-		return files, err
-	}
-	out := make(map[string]string, len(files))
-	for path, descriptor := range files {
-		out[root+inside(root, path)] = descriptor
-	}
-	return out, nil
+	return within(t, id, t.Lister.RemovedFiles, func(root string, files map[string]string) map[string]string {
+		out := make(map[string]string, len(files))
+		for path, descriptor := range files {
+			out[root+inside(root, path)] = descriptor
+		}
+		return out
+	})
 }
 
 // Exe implements proc.Details.
 func (t *translated) Exe(id proc.Identity) (string, error) {
-	exe, err := t.Lister.Exe(id)
-	if root := t.rootOf(id); err == nil && root != "" {
-		exe = root + inside(root, exe)
-	}
-	return exe, err
+	return within(t, id, t.Lister.Exe, func(root, exe string) string { return root + inside(root, exe) })
 }
 
 // CWD implements proc.Details.
 func (t *translated) CWD(id proc.Identity) (string, error) {
-	cwd, err := t.Lister.CWD(id)
-	if root := t.rootOf(id); err == nil && root != "" {
-		cwd = inside(root, cwd)
+	return within(t, id, t.Lister.CWD, inside)
+}
+
+// within returns what read returns of a process: for a contained one with a separate home, as
+// translate makes it.
+func within[T any](t *translated, id proc.Identity, read func(proc.Identity) (T, error),
+	translate func(root string, value T) T) (T, error) {
+	value, err := read(id)
+	if err != nil {
+		return value, err
 	}
-	return cwd, err
+	if root := t.rootOf(id); root != "" {
+		value = translate(root, value)
+	}
+	return value, nil
 }
 
 // inside returns the name that a path has in a container. The system names it
@@ -159,22 +156,23 @@ var rooted = regexp.MustCompile(`^(.*/(\d+)/root)(/.*)?$`)
 
 // Contains reports whether a path is one in a container.
 func Contains(path string) bool {
-	root, _, ok := split(path)
-	return ok && root != ""
+	root, _ := split(path)
+	return root != ""
 }
 
-func split(path string) (root, rest string, ok bool) {
+// split splits the path of a file of a container. root is empty for any other path.
+func split(path string) (root, rest string) {
 	if !strings.Contains(path, "/root") {
-		return "", "", false
+		return "", ""
 	}
 	m := rooted.FindStringSubmatch(path)
 	if m == nil {
-		return "", "", false
+		return "", ""
 	}
 	if _, err := os.Lstat(filepath.Join(filepath.Dir(m[1]), "ns", "mnt")); err != nil { // a folder that is only named like that
-		return "", "", false
+		return "", ""
 	}
-	return m[1], m[3], true
+	return m[1], m[3]
 }
 
 // maxLinks is the number of symbolic links that EvalSymlinks follows before it fails, as on
@@ -185,8 +183,8 @@ const maxLinks = 40
 // links in the container lead to files of the container, and the root itself is not
 // followed as a link.
 func EvalSymlinks(path string) (string, error) {
-	root, rest, ok := split(filepath.Clean(path))
-	if !ok {
+	root, rest := split(filepath.Clean(path))
+	if root == "" {
 		return filepath.EvalSymlinks(path)
 	}
 	todo := strings.Split(rest, "/")
@@ -232,7 +230,7 @@ func Mark(table proc.Lister, sessions []adapters.Session) {
 		s := &sessions[i]
 		root := ""
 		if len(s.Files) > 0 {
-			root, _, _ = split(s.Files[0])
+			root, _ = split(s.Files[0])
 		} else if t, ok := table.(*translated); ok && !s.Process.IsZero() {
 			root = t.rootOf(s.Process)
 		}

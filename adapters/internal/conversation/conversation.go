@@ -33,13 +33,6 @@ func Read(ctx context.Context, path string, read func() ([]adapters.Message, err
 	}
 }
 
-// Text returns the value of the JSON string raw, without blanks around it. The value is
-// cut a little after adapters.MaxText, so that adapters.Cut still marks the cut.
-func Text(raw []byte) string {
-	text, _ := jsonl.Head(raw, adapters.MaxText+4)
-	return strings.TrimSpace(text)
-}
-
 // Argument returns the most descriptive member of a call's input: the first of names
 // for which text returns a value.
 func Argument(input []byte, names []string, text func(raw []byte) string) string {
@@ -56,7 +49,7 @@ func Argument(input []byte, names []string, text func(raw []byte) string) string
 func AnyArgument(input []byte) string {
 	text := ""
 	_ = jsonl.Top(input, func(_, raw []byte) bool {
-		text = Text(raw)
+		text = Shown.Text(raw)
 		return text == ""
 	})
 	if text == "" && len(input) > len("{}") {

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -23,12 +24,7 @@ const (
 )
 
 // Bytes returns the limit in bytes.
-func (l Limit) Bytes() int {
-	if l == 0 {
-		return int(Shown)
-	}
-	return int(l)
-}
+func (l Limit) Bytes() int { return int(cmp.Or(l, Shown)) }
 
 // Text returns what the JSON string raw says, without blanks around it. It is cut a
 // little after the limit, so that Cut still marks the cut.
@@ -52,20 +48,15 @@ type Finder struct {
 	Hit   adapters.Hit // what the hits have in common
 	Found func(adapters.Hit) error
 
-	seen map[string]bool // keys
+	FoundErr error           // what Found returned last
+	seen     map[string]bool // keys
 }
 
 // Add reports a message, unless one with its key was reported before. Notes of the agent
 // are not searched, and tools only if the query asks for them. It reports whether the
 // message has the pattern, also when it was reported before.
 func (f *Finder) Add(m *adapters.Message) (has bool, err error) {
-	switch m.Role {
-	case adapters.FromUser, adapters.FromAgent:
-	case adapters.FromTool:
-		if !f.Query.Tools {
-			return false, nil
-		}
-	default:
+	if m.Role == adapters.FromNote || m.Role == adapters.FromTool && !f.Query.Tools {
 		return false, nil
 	}
 	start, end, ok := f.Query.Pattern.Find(m.Text)
@@ -83,7 +74,8 @@ func (f *Finder) Add(m *adapters.Message) (has bool, err error) {
 	h.Key, h.Role, h.Tool, h.At = m.Key, m.Role, m.Tool, m.At
 	h.Part = textmatch.Excerpt(m.Text, start, end, adapters.HitText)
 	h.Before, h.Match, h.After = strings.Clone(h.Before), strings.Clone(h.Match), strings.Clone(h.After)
-	return true, f.Found(h)
+	f.FoundErr = f.Found(h)
+	return true, f.FoundErr
 }
 
 // TooLong is the reason for lines that are not searched.

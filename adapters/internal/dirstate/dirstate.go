@@ -24,9 +24,16 @@ type entry struct {
 }
 
 const (
-	// settled is the age from which a modification time shows every change: two changes
+	// Settled is the age from which a modification time shows every change: two changes
 	// within one tick of the file system's clock have the same time.
-	settled = 2 * time.Second
+	Settled = 2 * time.Second
+	// RecentTime is the time for which a file is examined at every call after a process had it or
+	// wrote to it.
+	RecentTime = 15 * time.Minute
+	// SweepAfter is the longest time between two sweeps.
+	SweepAfter = time.Minute
+	// SweepPause is the shortest time between two sweeps while files change all the time.
+	SweepPause = 2 * time.Second
 	// maxEntries is the largest number of entries of a folder that Read examines.
 	maxEntries = 200
 )
@@ -69,9 +76,26 @@ func (s State) IsSame(before State) bool {
 		return false
 	}
 	for _, e := range before.entries {
-		if age := before.at.Sub(time.Unix(0, e.mtime)); e.size >= 0 && age.Abs() < settled {
+		if age := before.at.Sub(time.Unix(0, e.mtime)); e.size >= 0 && age.Abs() < Settled {
 			return false
 		}
 	}
 	return true
+}
+
+// Sweep is the beginning of a look at every file below a folder. Between two sweeps only the files
+// are examined to which a process may write. The zero value is no sweep.
+type Sweep struct {
+	At    time.Time
+	state State
+}
+
+// Begin returns the sweep that begins now. dir and more are those of Read: a process that wrote to a
+// file and ended has left a trace there.
+func Begin(dir string, more ...string) Sweep { return Sweep{time.Now(), Read(dir, more...)} }
+
+// IsEnough reports whether now need not be done, because s was done and nothing was changed since.
+func (s Sweep) IsEnough(now Sweep) bool {
+	age := now.At.Sub(s.At)
+	return age >= 0 && age < SweepAfter && (age < SweepPause || now.state.IsSame(s.state))
 }

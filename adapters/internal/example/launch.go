@@ -4,11 +4,7 @@ import "rollcall/adapters"
 
 // Program implements adapters.Launcher.
 func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
-	path, err := look(description.Program)
-	if err != nil {
-		return "", description.NotInstalled()
-	}
-	return path, nil
+	return description.FindProgram(look)
 }
 
 // Modes implements adapters.Launcher: the agent has none.
@@ -21,12 +17,8 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	if !t.Terminal {
 		c.Args, c.Stdin = []string{"run"}, t.Prompt
 	}
-	if t.Resume != "" {
-		c.Args = append(c.Args, "--session", t.Resume)
-	}
-	if t.Model != "" {
-		c.Args = append(c.Args, "--model", t.Model)
-	}
+	c.Option("--session", t.Resume)
+	c.Option("--model", t.Model)
 	if t.Terminal && t.Prompt != "" {
 		c.Args = append(c.Args, "--", t.Prompt)
 	}

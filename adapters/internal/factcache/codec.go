@@ -73,18 +73,12 @@ func (d *decoder) fail() {
 	d.rest, d.err = nil, errDamaged
 }
 
-func (d *decoder) uvarint() uint64 {
-	n, size := binary.Uvarint(d.rest)
-	if size <= 0 {
-		d.fail()
-		return 0
-	}
-	d.rest = d.rest[size:]
-	return n
-}
+func (d *decoder) uvarint() uint64 { return number(d, binary.Uvarint) }
 
-func (d *decoder) varint() int64 {
-	n, size := binary.Varint(d.rest)
+func (d *decoder) varint() int64 { return number(d, binary.Varint) }
+
+func number[N int64 | uint64](d *decoder, read func([]byte) (N, int)) N {
+	n, size := read(d.rest)
 	if size <= 0 {
 		d.fail()
 		return 0
@@ -102,6 +96,14 @@ func (d *decoder) take(n uint64) []byte {
 	b := d.rest[:n]
 	d.rest = d.rest[n:]
 	return b
+}
+
+// appendLen appends what count reads: one more than the number of elements of a list or a map, and 0 for a nil one.
+func appendLen(to []byte, v reflect.Value) []byte {
+	if v.IsNil() {
+		return append(to, 0)
+	}
+	return binary.AppendUvarint(to, uint64(v.Len())+1)
 }
 
 // count returns the number of elements of a list or a map, of which each takes at least one byte;
@@ -293,10 +295,7 @@ func slice(t reflect.Type, depth int) codec {
 	return codec{"[]" + c.shape,
 		func(to []byte, from unsafe.Pointer) []byte {
 			v := reflect.NewAt(t, from).Elem()
-			if v.IsNil() {
-				return append(to, 0)
-			}
-			to = binary.AppendUvarint(to, uint64(v.Len())+1)
+			to = appendLen(to, v)
 			for i := range v.Len() {
 				to = c.append(to, unsafe.Add(v.UnsafePointer(), uintptr(i)*size))
 			}
@@ -342,10 +341,7 @@ func mapping(t reflect.Type, depth int) codec {
 	return codec{"map[" + key.shape + "]" + value.shape,
 		func(to []byte, from unsafe.Pointer) []byte {
 			v := reflect.NewAt(t, from).Elem()
-			if v.IsNil() {
-				return append(to, 0)
-			}
-			to = binary.AppendUvarint(to, uint64(v.Len())+1)
+			to = appendLen(to, v)
 			k, e := reflect.New(t.Key()), reflect.New(t.Elem())
 			for all := v.MapRange(); all.Next(); {
 				k.Elem().SetIterKey(all)

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unsafe"
@@ -90,21 +91,11 @@ func (v *view) check(r record) error {
 // find returns the encoded value for a path and the hour of its last use; nil: there is none.
 func (v *view) find(path string) (data []byte, used uint32, err error) {
 	key := keyOf(path)
-	low, high := 0, v.len()
-	for low < high {
-		if mid := (low + high) / 2; v.at(mid).key < key {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low == v.len() {
+	i, found := sort.Find(v.len(), func(i int) int { return cmp.Compare(key, v.at(i).key) })
+	if !found {
 		return nil, 0, nil
 	}
-	r := v.at(low)
-	if r.key != key {
-		return nil, 0, nil
-	}
+	r := v.at(i)
 	if err := v.check(r); err != nil {
 		return nil, 0, err
 	}
@@ -252,14 +243,7 @@ func (f *file) saveIn(left context.Context, dir Folder, b *batch) error {
 	if err != nil {
 		return err
 	}
-	err = write(tmp, f.format, entries, v)
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = left.Err()
-	}
-	if err == nil {
+	if err = cmp.Or(write(tmp, f.format, entries, v), tmp.Close(), left.Err()); err == nil {
 		err = dir.Rename(name, f.name)
 	}
 	if err != nil {

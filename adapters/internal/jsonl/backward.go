@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -36,7 +37,7 @@ type BackwardReader struct {
 // *LongLine.
 func Backward(r io.ReaderAt, size int64, maxLine int) *BackwardReader {
 	return &BackwardReader{
-		ctx: context.Background(), r: r, maxLine: lineCap(maxLine),
+		ctx: context.Background(), r: r, maxLine: cmp.Or(maxLine, MaxLine),
 		base: size, chunk: firstChunk, first: true,
 	}
 }

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -42,7 +43,7 @@ func ForwardLong(ctx context.Context, r io.ReaderAt, from int64, maxLine int,
 	fn func(line []byte, offset int64) error, long func(*LongLine) error) (next int64, stats Stats, err error) {
 	pooled := buffers.Get().(*[forwardChunk]byte)
 	defer buffers.Put(pooled)
-	f := forward{ctx: ctx, r: r, maxLine: lineCap(maxLine), fn: fn, long: long, next: from, buf: pooled[:], fill: 2 * firstChunk}
+	f := forward{ctx: ctx, r: r, maxLine: cmp.Or(maxLine, MaxLine), fn: fn, long: long, next: from, buf: pooled[:], fill: 2 * firstChunk}
 	for err == nil {
 		err = f.chunk()
 	}

@@ -71,10 +71,3 @@ func longLine(r io.ReaderAt, offset, length int64) (*LongLine, error) {
 	}
 	return l, readFull(r, l.Tail, offset+length-n)
 }
-
-func lineCap(maxLine int) int {
-	if maxLine <= 0 {
-		return MaxLine
-	}
-	return maxLine
-}

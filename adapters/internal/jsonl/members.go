@@ -18,75 +18,50 @@ var ErrSyntax = errors.New("not valid JSON")
 // encoding/json reads it, and an object that is cut off gives ErrSyntax, but not every
 // kind of malformed value inside is noticed. When fn stops early, the rest is not
 // checked.
-func Top(line []byte, fn func(key, raw []byte) bool) error {
-	i := space(line, 0)
-	if i >= len(line) || line[i] != '{' {
-		return syntax(i)
-	}
-	i = space(line, i+1)
-	if i < len(line) && line[i] == '}' {
-		return atEnd(line, i+1)
-	}
-	for {
-		end := value(line, i)
-		if end < 0 || line[i] != '"' {
-			return syntax(i)
-		}
-		key := Text(line[i:end])
-		i = space(line, end)
-		if i >= len(line) || line[i] != ':' {
-			return syntax(i)
-		}
-		i = space(line, i+1)
-		if end = value(line, i); end < 0 {
-			return syntax(i)
-		}
-		if !fn(key, line[i:end]) {
-			return nil
-		}
-		i = space(line, end)
-		if i >= len(line) {
-			return syntax(i)
-		}
-		switch line[i] {
-		case ',':
-			i = space(line, i+1)
-		case '}':
-			return atEnd(line, i+1)
-		default:
-			return syntax(i)
-		}
-	}
-}
+func Top(line []byte, fn func(key, raw []byte) bool) error { return walk(line, '{', '}', fn) }
 
 // Each calls fn for each element of the JSON array in raw, in order, as Top does
 // for members. fn returns false to stop.
 func Each(raw []byte, fn func(element []byte) bool) error {
-	i := space(raw, 0)
-	if i >= len(raw) || raw[i] != '[' {
+	return walk(raw, '[', ']', func(_, element []byte) bool { return fn(element) })
+}
+
+// walk calls fn for each member of the object, or each element of the array, between the
+// brackets open and end.
+func walk(b []byte, open, end byte, fn func(key, raw []byte) bool) error {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != open {
 		return syntax(i)
 	}
-	i = space(raw, i+1)
-	if i < len(raw) && raw[i] == ']' {
-		return atEnd(raw, i+1)
+	i = space(b, i+1)
+	if i < len(b) && b[i] == end {
+		return atEnd(b, i+1)
 	}
 	for {
-		end := value(raw, i)
-		if end < 0 {
+		var key []byte
+		if open == '{' {
+			after := value(b, i)
+			if after < 0 || b[i] != '"' {
+				return syntax(i)
+			}
+			key = Text(b[i:after])
+			if i = space(b, after); i >= len(b) || b[i] != ':' {
+				return syntax(i)
+			}
+			i = space(b, i+1)
+		}
+		after := value(b, i)
+		if after < 0 {
 			return syntax(i)
 		}
-		if !fn(raw[i:end]) {
+		if !fn(key, b[i:after]) {
 			return nil
 		}
-		i = space(raw, end)
-		if i >= len(raw) {
-			return syntax(i)
-		}
-		switch raw[i] {
-		case ',':
-			i = space(raw, i+1)
-		case ']':
-			return atEnd(raw, i+1)
+		switch i = space(b, after); {
+		case i < len(b) && b[i] == ',':
+			i = space(b, i+1)
+		case i < len(b) && b[i] == end:
+			return atEnd(b, i+1)
 		default:
 			return syntax(i)
 		}
@@ -96,22 +71,20 @@ func Each(raw []byte, fn func(element []byte) bool) error {
 // Get returns the value at a path of member names, the first of each name; nil
 // when there is none, or when a value on the way is no object.
 func Get(line []byte, path ...string) []byte {
-	raw := line
 	for _, name := range path {
 		var found []byte
-		err := Top(raw, func(key, v []byte) bool {
+		err := Top(line, func(key, v []byte) bool {
 			if string(key) == name {
 				found = v
-				return false
 			}
-			return true
+			return found == nil
 		})
 		if err != nil || found == nil {
 			return nil
 		}
-		raw = found
+		line = found
 	}
-	return raw
+	return line
 }
 
 func syntax(at int) error { return fmt.Errorf("%w at byte %d", ErrSyntax, at) }
@@ -206,25 +179,11 @@ func scalar(b []byte, i int) int {
 		}
 		break
 	}
-	if i == start {
-		return -1
-	}
-	switch b[start] {
-	case 't':
-		return literal(b[start:i], "true", i)
-	case 'f':
-		return literal(b[start:i], "false", i)
-	case 'n':
-		return literal(b[start:i], "null", i)
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+	switch word := b[start:i]; {
+	case string(word) == "true", string(word) == "false", string(word) == "null":
+		return i
+	case len(word) > 0 && (word[0] == '-' || word[0] >= '0' && word[0] <= '9'):
 		return i
 	}
 	return -1
-}
-
-func literal(got []byte, want string, end int) int {
-	if string(got) != want {
-		return -1
-	}
-	return end
 }

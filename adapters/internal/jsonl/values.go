@@ -2,8 +2,11 @@ package jsonl
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -58,17 +61,14 @@ func Head(raw []byte, limit int) (text string, cut bool) {
 // Int returns the number raw. It returns false if raw is not a number, or not a whole
 // one within int64.
 func Int(raw []byte) (int64, bool) {
-	if n, ok := digits(raw); ok {
+	if !isNumber(raw) {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil { // also beyond what a float64 holds exactly
 		return n, true
 	}
 	f, ok := Float(raw)
-	if !ok {
-		return 0, false
-	}
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil { // beyond what a float64 holds exactly
-		return n, true
-	}
-	if f != math.Trunc(f) || f >= 1<<63 || f < -1<<63 {
+	if !ok || f != math.Trunc(f) || f >= 1<<63 || f < -1<<63 {
 		return 0, false
 	}
 	return int64(f), true
@@ -76,11 +76,16 @@ func Int(raw []byte) (int64, bool) {
 
 // Float returns the number raw. It returns false if raw is not a number.
 func Float(raw []byte) (float64, bool) {
-	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+	if !isNumber(raw) {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(raw), 64)
 	return f, err == nil
+}
+
+// isNumber reports whether a JSON value is a number, by its first byte.
+func isNumber(raw []byte) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // True reports whether raw is the literal true.
@@ -100,24 +105,6 @@ func Time(raw []byte) time.Time {
 		return time.Time{}
 	}
 	return t
-}
-
-func digits(raw []byte) (int64, bool) {
-	sign, rest := int64(1), raw
-	if len(rest) > 0 && rest[0] == '-' {
-		sign, rest = -1, rest[1:]
-	}
-	if len(rest) == 0 || len(rest) > 18 {
-		return 0, false
-	}
-	var n int64
-	for _, c := range rest {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return sign * n, true
 }
 
 func unquoted(raw []byte) ([]byte, bool) {
@@ -141,60 +128,40 @@ func unescape(to, s []byte) []byte {
 		to = append(to, s[:i]...)
 		c := s[i+1]
 		s = s[i+2:]
-		switch c {
-		case '"', '\\', '/':
-			to = append(to, c)
-		case 'b':
-			to = append(to, '\b')
-		case 'f':
-			to = append(to, '\f')
-		case 'n':
-			to = append(to, '\n')
-		case 'r':
-			to = append(to, '\r')
-		case 't':
-			to = append(to, '\t')
-		case 'u':
-			r, n := unit(s)
-			s = s[n:]
-			if n > 0 && utf16.IsSurrogate(r) {
-				r, n = pair(r, s)
-				s = s[n:]
-				to = utf8.AppendRune(to, r)
-			} else if n > 0 {
-				to = utf8.AppendRune(to, r)
-			}
+		if at := strings.IndexByte(`"\/bfnrt`, c); at >= 0 {
+			to = append(to, "\"\\/\b\f\n\r\t"[at])
 		}
+		if c != 'u' {
+			continue
+		}
+		r, ok := unit(s)
+		if !ok {
+			continue
+		}
+		if s = s[4:]; utf16.IsSurrogate(r) {
+			var n int
+			r, n = pair(r, s)
+			s = s[n:]
+		}
+		to = utf8.AppendRune(to, r)
 	}
 }
 
 // unit reads the four hex digits of a \u escape.
-func unit(s []byte) (rune, int) {
+func unit(s []byte) (r rune, ok bool) {
 	if len(s) < 4 {
-		return 0, 0
+		return 0, false
 	}
-	var r rune
-	for _, c := range s[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, 0
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, 4
+	var b [2]byte
+	_, err := hex.Decode(b[:], s[:4])
+	return rune(binary.BigEndian.Uint16(b[:])), err == nil
 }
 
 // pair joins the surrogate first with the one that follows in s; alone it is
 // U+FFFD, and nothing of s is used.
 func pair(first rune, s []byte) (rune, int) {
 	if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
-		if second, n := unit(s[2:]); n > 0 {
+		if second, ok := unit(s[2:]); ok {
 			if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
 				return r, 6
 			}
@@ -208,11 +175,5 @@ func valid(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
 	}
-	out := make([]byte, 0, len(b)+16)
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		out = utf8.AppendRune(out, r)
-		b = b[n:]
-	}
-	return string(out)
+	return string([]rune(string(b)))
 }

@@ -12,7 +12,7 @@ import (
 type Dialog struct {
 	Rows    []int // of the screen, from the line above its title to its last line
 	Title   string
-	Text    string   // what stands between the title and the options, as it is shown
+	Text    string   // the lines between the title and the options, as they are shown
 	Body    string   // the part of Text between its first and last dotted rule; empty: it has none
 	Options []string // by number - 1, as far as they are shown
 }
@@ -22,7 +22,7 @@ var (
 	ruleLine   = regexp.MustCompile(`^[\s╭╮├┤┌┐]*[─━═▔╌]{8,}[\s╭╮├┤┌┐]*$`)
 )
 
-// maxBelow is how many lines may stand below the options: hints about keys.
+// maxBelow is the largest number of lines below the options: hints about keys.
 const maxBelow = 4
 
 // FindDialog returns the dialog at the end of a screen. Its whole beginning must be on the
@@ -53,10 +53,7 @@ func FindDialog(screen []string) (*Dialog, bool) {
 			return nil, false
 		}
 	}
-	if first < 0 || len(options) < 2 {
-		return nil, false
-	}
-	if slices.Contains(options, "") {
+	if first < 0 || len(options) < 2 || slices.Contains(options, "") {
 		return nil, false
 	}
 	return dialogAt(screen, first, end, options)

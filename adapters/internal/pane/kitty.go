@@ -4,12 +4,10 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -50,11 +48,11 @@ func findKitty(ctx context.Context, table proc.Lister, env []string, id proc.Ide
 	if err != nil || err2 != nil {
 		return nil, ErrNoPane
 	}
-	list, err := table.List(ctx)
-	if err != nil && len(list) == 0 {
+	below, err := isBelow(ctx, table, pid, id)
+	if err != nil {
 		return nil, err
 	}
-	if !below(list, pid, id) {
+	if !below {
 		return nil, fmt.Errorf("%w: process %d is not in the kitty that it names", ErrNoPane, id.PID)
 	}
 	k := &kittyWindow{address: environ.Get(env, "KITTY_LISTEN_ON"), id: window}
@@ -103,7 +101,7 @@ func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, 
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "rollcall-kitty-") // nobody else can change what is in it
+	dir, err := os.MkdirTemp("", "rollcall-kitty-") // no other user can change what is in it
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
 	}
@@ -112,13 +110,8 @@ func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, 
 	if err := os.WriteFile(path, guard, 0o600); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
 	}
-	cmd := exec.CommandContext(ctx, program, "@", "--to", k.address, "kitten", "--match", fmt.Sprintf("id:%d", k.id), path, string(text))
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "KITTY_") })
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return nil, fmt.Errorf("%w: kitty: %s", ErrNoPane, strings.TrimSpace(string(exit.Stderr)))
-	}
+	out, err := output(ctx, "kitty", "KITTY_", program,
+		"@", "--to", k.address, "kitten", "--match", fmt.Sprintf("id:%d", k.id), path, string(text))
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
 
 	"rollcall/adapters/internal/environ"
 	"rollcall/proc"
@@ -52,11 +55,25 @@ func Find(ctx context.Context, table proc.Lister, id proc.Identity) (Pane, error
 	return t, nil
 }
 
-// below reports whether a process is the one with a pid or below it; false as well if that one has ended.
-func below(list []proc.Process, pid int, id proc.Identity) bool {
-	i := slices.IndexFunc(list, func(r proc.Process) bool { return r.PID == pid })
-	if i < 0 {
-		return false
+// isBelow reports whether a process is the one with a pid or below it; false as well if that one has ended.
+func isBelow(ctx context.Context, table proc.Lister, pid int, id proc.Identity) (bool, error) {
+	list, err := table.List(ctx)
+	if err != nil && len(list) == 0 {
+		return false, err
 	}
-	return list[i].Identity == id || slices.ContainsFunc(proc.Descendants(list, list[i].Identity), func(r proc.Process) bool { return r.Identity == id })
+	i := slices.IndexFunc(list, func(r proc.Process) bool { return r.PID == pid })
+	return i >= 0 && (list[i].Identity == id ||
+		slices.ContainsFunc(proc.Descendants(list, list[i].Identity), func(r proc.Process) bool { return r.Identity == id })), nil
+}
+
+// output runs a program of a terminal, without the variables that begin with prefix, and returns what it prints.
+func output(ctx context.Context, terminal, prefix, program string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, prefix) })
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil, fmt.Errorf("%w: %s: %s", ErrNoPane, terminal, strings.TrimSpace(string(exit.Stderr)))
+	}
+	return out, err
 }

@@ -2,9 +2,7 @@ package pane
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -42,12 +40,12 @@ func findTmux(ctx context.Context, table proc.Lister, env []string, id proc.Iden
 	if p.pid, err = strconv.Atoi(strings.TrimSpace(out)); err != nil {
 		return nil, fmt.Errorf("%w: tmux knows no pane %s", ErrNoPane, p.id)
 	}
-	list, err := table.List(ctx)
-	if err != nil && len(list) == 0 {
+	// The variables of a process alone prove nothing: they are inherited by terminals that tmux opened.
+	below, err := isBelow(ctx, table, p.pid, id)
+	if err != nil {
 		return nil, err
 	}
-	// The variables of a process alone prove nothing: they are inherited by terminals that tmux opened.
-	if !below(list, p.pid, id) {
+	if !below {
 		return nil, fmt.Errorf("%w: process %d is not in pane %s of tmux", ErrNoPane, id.PID, p.id)
 	}
 	return p, nil
@@ -59,13 +57,7 @@ func (p *tmuxPane) run(ctx context.Context, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: tmux is not installed here", ErrNoPane)
 	}
-	cmd := exec.CommandContext(ctx, program, append([]string{"-S", p.socket}, args...)...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TMUX") })
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return "", fmt.Errorf("%w: tmux: %s", ErrNoPane, strings.TrimSpace(string(exit.Stderr)))
-	}
+	out, err := output(ctx, "tmux", "TMUX", program, append([]string{"-S", p.socket}, args...)...)
 	return string(out), err
 }
 
@@ -130,7 +122,7 @@ func (p *tmuxPane) guard(name string, screen []string, rows []int) (string, erro
 		if screen[row] == "" {
 			continue
 		}
-		if first(screen, screen[row]) != row {
+		if slices.Index(screen, screen[row]) != row { // tmux's search finds the first row that is the same
 			return "", fmt.Errorf("%w: a line of the request is on the screen twice", ErrRefused)
 		}
 		conditions = append(conditions, fmt.Sprintf("#{==:#{C/r:%s},%d}", escape(screen[row]), row+1))
@@ -141,9 +133,6 @@ func (p *tmuxPane) guard(name string, screen []string, rows []int) (string, erro
 	}
 	return guard, nil
 }
-
-// first returns the first row that is the same as line. tmux's search finds that one.
-func first(screen []string, line string) int { return slices.Index(screen, line) }
 
 // all joins conditions so that they nest as little as possible: tmux limits the depth.
 func all(conditions []string) string {

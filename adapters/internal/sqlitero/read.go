@@ -46,7 +46,7 @@ func (s *snapshot) view(ctx context.Context, fn func(context.Context, *DB) error
 		return err
 	}
 	name := files.add(s)
-	defer files.remove(name)
+	defer files.byName.Delete(name)
 	// Exclusive locking keeps the log's index on the heap, and must be set before the
 	// first access. The statement contains no untrusted text.
 	db, err := sql.Open("sqlite", "file:"+name+"?vfs="+vfsName+

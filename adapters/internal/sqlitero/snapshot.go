@@ -1,6 +1,7 @@
 package sqlitero
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,26 +32,29 @@ func open(ctx context.Context, path string) (*snapshot, error) {
 		return nil, err
 	}
 	s := &snapshot{ctx: ctx, before: before}
-	if s.db, err = agentfile.Open(path); err != nil {
+	if s.db, err = agentfile.Open(path); err == nil && before.walPresent {
+		err = s.openWAL(path + "-wal")
+	}
+	if err != nil {
+		s.close()
 		return nil, err
 	}
-	if !before.walPresent {
-		return s, nil
-	}
-	s.wal, err = agentfile.Open(path + "-wal")
+	return s, nil
+}
+
+func (s *snapshot) openWAL(path string) (err error) {
+	s.wal, err = agentfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		s.close()
-		return nil, errSpoilt
+		return errSpoilt
 	}
+	if err != nil {
+		return err
+	}
+	fi, err := s.wal.Stat()
 	if err == nil {
-		var fi fs.FileInfo
-		if fi, err = s.wal.Stat(); err == nil {
-			s.walSize = fi.Size()
-			return s, nil
-		}
+		s.walSize = fi.Size()
 	}
-	s.close()
-	return nil, err
+	return err
 }
 
 func (s *snapshot) close() {
@@ -76,13 +80,6 @@ func regular(path string) error {
 }
 
 func kind(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeNamedPipe != 0:
-		return "a named pipe"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	}
-	return "not a regular file"
+	kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a named pipe", fs.ModeSocket: "a socket"}
+	return cmp.Or(kinds[m.Type()], "not a regular file")
 }

@@ -17,9 +17,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/busy"
 )
 
 var (
@@ -46,7 +50,7 @@ func Read(ctx context.Context, path string, fn func(ctx context.Context, db *DB)
 	var spoilt error
 	for i := range attempts {
 		if i > 0 {
-			if err := pause(ctx, time.Millisecond<<i); err != nil {
+			if err := busy.Wait(ctx, time.Millisecond<<i); err != nil {
 				return Stamp{}, err
 			}
 		}
@@ -94,13 +98,24 @@ func (db *DB) Columns(ctx context.Context, table string) (map[string]bool, error
 	return columns, rows.Err()
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
+// ErrTables reports that a database lacks the tables of its agent.
+var ErrTables = errors.New("no tables in the known form")
+
+// Problem returns what kept the database at path from being read, and nil if it was
+// removed meanwhile. busy and broken say what the user can do about a database that
+// is being written to, and about one that is damaged.
+func Problem(ctx context.Context, path string, err error, busy, broken string) error {
+	switch {
+	case ctx.Err() != nil:
+		return &adapters.Problem{Kind: adapters.ErrTimeout, Path: path, Err: ctx.Err()}
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, ErrBusy):
+		return &adapters.Problem{Kind: adapters.ErrUnreadable, Path: path, Err: err, Fix: busy}
+	case errors.Is(err, ErrNotDatabase):
+		return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err, Fix: broken}
+	case errors.Is(err, ErrTables):
+		return adapters.Unrecognised(path, "%w", err)
 	}
+	return adapters.Unreadable(path, err)
 }

@@ -31,6 +31,9 @@ type file struct {
 	id    fileID
 }
 
+// fileID identifies a file on this machine, whatever its name.
+type fileID struct{ device, inode uint64 }
+
 // shm holds the index of the log in shared memory (-shm). While a process has the database
 // open, the index is exact: it changes with every transaction and before a checkpoint
 // changes the database. Layout: "WAL-Index File Format", unchanged since SQLite 3.7.0;
@@ -61,10 +64,10 @@ func Look(path string) (Stamp, error) {
 	if s.shm, err = lookShm(path + "-shm"); err != nil {
 		return Stamp{}, err
 	}
-	if s.db, err = lookFile(path, headerAt, s.header[:]); err != nil {
+	if s.db, err = lookFile(path, piece{headerAt, s.header[:]}); err != nil {
 		return Stamp{}, err
 	}
-	s.wal, err = lookFile(path+"-wal", 0, s.walHeader[:])
+	s.wal, err = lookFile(path+"-wal", piece{0, s.walHeader[:]})
 	switch {
 	case err == nil:
 		s.walPresent = true
@@ -99,7 +102,14 @@ func (s Stamp) undisturbed(after Stamp) bool {
 		s.walHeader == after.walHeader
 }
 
-func lookFile(path string, at int64, header []byte) (file, error) {
+// piece is a part of a file to read: as many bytes as into has, from the offset at on.
+type piece struct {
+	at   int64
+	into []byte
+}
+
+// lookFile returns the state of a regular file and reads pieces of it, as far as it has them.
+func lookFile(path string, pieces ...piece) (file, error) {
 	if err := regular(path); err != nil {
 		return file{}, err
 	}
@@ -112,41 +122,27 @@ func lookFile(path string, at int64, header []byte) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	if _, err := f.ReadAt(header, at); err != nil && err != io.EOF {
-		return file{}, err
+	for _, p := range pieces {
+		if _, err := f.ReadAt(p.into, p.at); err != nil && err != io.EOF {
+			return file{}, err
+		}
 	}
-	return file{size: fi.Size(), mtime: fi.ModTime().UTC().Round(0), id: idOf(f, fi)}, nil
+	stamp := agentfile.StampOfOpen(f, fi)
+	return file{size: fi.Size(), mtime: fi.ModTime().UTC().Round(0), id: fileID{stamp.Device, stamp.Inode}}, nil
 }
 
 func lookShm(path string) (shm, error) {
-	if err := regular(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return shm{}, err
-	}
-	f, err := agentfile.Open(path)
+	var s shm
+	var attempted [4]byte
+	// Bytes 120 to 127 are not read: they are used for locks, which Windows enforces.
+	f, err := lookFile(path, piece{0, s.header[:]}, piece{shmAttempted, attempted[:]})
 	if errors.Is(err, fs.ErrNotExist) {
 		return shm{}, nil
 	}
 	if err != nil {
 		return shm{}, err
 	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return shm{}, err
-	}
-	s := shm{present: true, id: idOf(f, fi)}
-	// Bytes 120 to 127 are not read: they are used for locks, which Windows enforces.
-	if _, err := f.ReadAt(s.header[:], 0); err != nil && err != io.EOF {
-		return shm{}, err
-	}
-	var word [4]byte
-	if _, err := f.ReadAt(word[:], shmAttempted); err != nil && err != io.EOF {
-		return shm{}, err
-	}
-	s.attempted = binary.NativeEndian.Uint32(word[:])
+	s.present, s.id, s.attempted = true, f.id, binary.NativeEndian.Uint32(attempted[:])
 	return s, nil
 }
 
@@ -160,17 +156,10 @@ func hotJournal(path string) (bool, error) {
 	if err != nil || fi.Size() == 0 || !fi.Mode().IsRegular() {
 		return false, err
 	}
-	f, err := agentfile.Open(path)
+	var magic [1]byte
+	_, err = lookFile(path, piece{0, magic[:]})
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	var magic [1]byte
-	if _, err := f.ReadAt(magic[:], 0); err != nil && err != io.EOF {
-		return false, err
-	}
-	return magic[0] != 0, nil
+	return err == nil && magic[0] != 0, err
 }

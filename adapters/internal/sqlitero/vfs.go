@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite/vfs"
@@ -14,7 +15,7 @@ import (
 
 // files is the virtual file system for SQLite: the snapshots that are being read, each
 // under its own name. It has no way to write.
-var files = &snapshots{byName: map[string]*snapshot{}}
+var files = &snapshots{}
 
 // register registers files with SQLite, once for the lifetime of the process.
 var register = sync.OnceValues(func() (string, error) {
@@ -23,38 +24,27 @@ var register = sync.OnceValues(func() (string, error) {
 })
 
 type snapshots struct {
-	mu     sync.Mutex
-	last   uint64
-	byName map[string]*snapshot
+	last   atomic.Uint64
+	byName sync.Map // *snapshot
 }
 
 func (f *snapshots) add(s *snapshot) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.last++
-	name := "db" + strconv.FormatUint(f.last, 36)
-	f.byName[name] = s
+	name := "db" + strconv.FormatUint(f.last.Add(1), 36)
+	f.byName.Store(name, s)
 	return name
-}
-
-func (f *snapshots) remove(name string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.byName, name)
 }
 
 // Open opens the database of a snapshot or its log.
 func (f *snapshots) Open(name string) (fs.File, error) {
 	base, log := strings.CutSuffix(name, "-wal")
-	f.mu.Lock()
-	s := f.byName[base]
-	f.mu.Unlock()
+	known, _ := f.byName.Load(base)
+	s, found := known.(*snapshot)
 	switch {
-	case s == nil: // also the -journal: rolling one back would take writing
+	case !found: // also the -journal: rolling one back would take writing
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case log && s.wal == nil:
 		// A database in WAL mode without a log: SQLite gets an empty log.
-		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(nothing{}, 0, 0)}, nil
+		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(strings.NewReader(""), 0, 0)}, nil
 	case log:
 		return &part{ctx: s.ctx, name: name, SectionReader: io.NewSectionReader(&readAhead{file: s.wal}, 0, s.walSize)}, nil
 	}
@@ -80,10 +70,6 @@ func (p *part) Read(b []byte) (int, error) {
 func (p *part) Close() error               { return nil }
 func (p *part) Stat() (fs.FileInfo, error) { return info{p.name, p.Size()}, nil }
 
-type nothing struct{}
-
-func (nothing) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
-
 type info struct {
 	name string
 	size int64
@@ -95,3 +81,41 @@ func (info) Mode() fs.FileMode  { return 0o400 }
 func (info) ModTime() time.Time { return time.Time{} }
 func (info) IsDir() bool        { return false }
 func (info) Sys() any           { return nil }
+
+// readAheadSize is the size in bytes of the blocks of a readAhead.
+const readAheadSize = 256 << 10
+
+// readAhead reads a file in large blocks while it is read from one place onwards: SQLite reads a whole log, frame by frame, before its
+// first answer. A block is as old as its first byte; what SQLite once found valid in a log does not change until the log starts again from its beginning,
+// and that changes the stamp. It is used by one goroutine at a time.
+type readAhead struct {
+	file  io.ReaderAt
+	block []byte // what was read, at the offset start
+	start int64
+	next  int64 // where the last read ended
+}
+
+func (r *readAhead) ReadAt(b []byte, off int64) (int, error) {
+	end := off + int64(len(b))
+	onwards := off == r.next
+	r.next = end
+	if r.has(off, end) {
+		return copy(b, r.block[off-r.start:]), nil
+	}
+	if !onwards || len(b) > readAheadSize {
+		return r.file.ReadAt(b, off)
+	}
+	if r.block == nil {
+		r.block = make([]byte, readAheadSize)
+	}
+	n, err := r.file.ReadAt(r.block[:readAheadSize], off)
+	r.block, r.start = r.block[:n], off
+	if r.has(off, end) {
+		return copy(b, r.block), nil
+	}
+	return copy(b, r.block), err
+}
+
+func (r *readAhead) has(off, end int64) bool {
+	return off >= r.start && end <= r.start+int64(len(r.block))
+}

@@ -93,10 +93,9 @@ func (l *Log) Steps(tokens adapters.Tokens, usd float64, last time.Time) []adapt
 	if c.steps[0].At.IsZero() && !last.IsZero() { // records before the first one with a time
 		without := c.steps[0]
 		c.steps = c.steps[1:]
+		without.At = last
 		if len(c.steps) > 0 {
 			without.At = c.steps[0].At
-		} else {
-			without.At = last
 		}
 		c.AddStep(without)
 		if len(c.steps) == 0 {
@@ -109,38 +108,25 @@ func (l *Log) Steps(tokens adapters.Tokens, usd float64, last time.Time) []adapt
 		sum.CostUSD += c.steps[i].CostUSD
 	}
 	end := &c.steps[len(c.steps)-1]
-	end.Tokens.Add(minus(tokens, sum.Tokens))
+	end.Tokens.Add(tokens.Minus(sum.Tokens))
 	if rest := usd - sum.CostUSD; math.Abs(rest) > 1e-9 {
 		end.CostUSD += rest
 	}
-	if isNegative(end.Tokens) || end.CostUSD < -1e-9 { // the records count more than the totals: they can't be told apart
-		*end = adapters.Usage{At: end.At, Tokens: tokens, CostUSD: usd, Turns: turnsOf(c.steps)}
+	t := end.Tokens
+	if min(t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Reasoning) < 0 || end.CostUSD < -1e-9 {
+		// The records count more than the totals, so how much each step used is not known.
+		turns, _ := (&adapters.Session{Usage: c.steps}).Turns()
+		*end = adapters.Usage{At: end.At, Tokens: tokens, CostUSD: usd, Turns: turns}
 		return []adapters.Usage{*end}
 	}
 	return c.steps
 }
 
-func turnsOf(steps []adapters.Usage) (n int) {
-	for i := range steps {
-		n += steps[i].Turns
-	}
-	return n
-}
-
-func isNegative(t adapters.Tokens) bool {
-	return min(t.Input, t.Output, t.CacheRead, t.CacheWrite, t.Reasoning) < 0
-}
-
-func minus(a, b adapters.Tokens) adapters.Tokens {
-	return adapters.Tokens{Input: a.Input - b.Input, Output: a.Output - b.Output, CacheRead: a.CacheRead - b.CacheRead,
-		CacheWrite: a.CacheWrite - b.CacheWrite, Reasoning: a.Reasoning - b.Reasoning}
-}
-
 // margin is the part of the caller's time that is reserved for the answer.
 const margin = 300 * time.Millisecond
 
-// WithMargin returns a context that ends a little before ctx: what was used when is read that long. A session whose
-// usage could not be read in time is answered without.
+// WithMargin returns a context that ends a little before ctx: sums, and what was used when, are read that long. A
+// session for which that could not be read in time is answered without.
 func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -25,3 +25,6 @@ func Accessed(info fs.FileInfo) time.Time {
 	}
 	return time.Unix(st.Atim.Unix())
 }
+
+// changedAt returns the time of the last change of a file's contents or attributes.
+func changedAt(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

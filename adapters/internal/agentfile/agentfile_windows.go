@@ -9,16 +9,35 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// Open opens a file or folder for reading and lets its owner delete, rename and replace
+// it meanwhile. With os.Open, which doesn't, an agent that saves its file at that
+// moment would fail. Its errors are those of os.Open.
+func Open(path string) (*os.File, error) {
+	h, err := openShared(path, windows.GENERIC_READ)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
+}
+
+// openShared opens a file or folder for the access, and lets other programs do what they want with it.
+func openShared(path string, access uint32) (windows.Handle, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return windows.InvalidHandle, err
+	}
+	return windows.CreateFile(name, access, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE,
+		nil, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
+}
+
+// OwnedByUser always returns true. The environment of another user's process is
+// not visible, so none of that user's folders is found in the first place.
+func OwnedByUser(fs.FileInfo) bool { return true }
+
 // StampOf returns the stamp of a file, which it opens: info does not have all of it here. It must
 // be called right after info was read, and is zero for a file that can't be opened.
 func StampOf(path string, _ fs.FileInfo) Stamp {
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return Stamp{}
-	}
-	h, err := windows.CreateFile(name, windows.FILE_READ_ATTRIBUTES,
-		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE,
-		nil, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
+	h, err := openShared(path, windows.FILE_READ_ATTRIBUTES)
 	if err != nil {
 		return Stamp{}
 	}
