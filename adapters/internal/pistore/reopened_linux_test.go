@@ -201,3 +201,19 @@ func TestConnectedWithoutSession(t *testing.T) {
 		t.Error(got[processID(p)].Evidence)
 	}
 }
+
+// blindTable is a table of a system that does not show the connections of processes, such as macOS and Windows.
+type blindTable struct{ ownTable }
+
+func (blindTable) Sockets(proc.Identity) (int, error) { return 0, proc.ErrUnsupported }
+
+// Where connections can't be seen, a process that has stored nothing may be in a first turn.
+func TestConnectionNotKnown(t *testing.T) {
+	w := newFixture(t)
+	p, _ := w.start(adapters.Pi, w.cwd())
+	a := New(adapters.Pi, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: blindTable{w.ownTable()}})
+	got := w.expect(a, map[string]string{processID(p): "unknown"})
+	if e := got[processID(p)].Evidence; !strings.Contains(e, "has stored nothing") || !strings.Contains(e, "connections can't be read") {
+		t.Error(e)
+	}
+}

@@ -206,6 +206,10 @@ func (d *discovery) processRow(p *process) adapters.Session {
 		out.Status = adapters.Unknown
 		out.Evidence = fmt.Sprintf("process %d has stored nothing since it began %s, and is connected or runs a command: it is in a first turn, which Pi before 0.87 stores with its first answer, or has just started",
 			p.PID, report.Clock(p.Started, d.now))
+	case err != nil: // as on macOS and Windows
+		out.Status = adapters.Unknown
+		out.Evidence = fmt.Sprintf("process %d has stored nothing since it began %s, and its connections can't be read: it may wait for its first prompt, or be in a first turn",
+			p.PID, report.Clock(p.Started, d.now))
 	}
 	for _, k := range p.children {
 		if k.session != "" {
