@@ -3,6 +3,8 @@
 package proc
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -30,4 +32,17 @@ func exitSignal(s *os.ProcessState) string {
 		return unix.SignalName(ws.Signal())
 	}
 	return ""
+}
+
+var unixSignals = map[Signal]syscall.Signal{Interrupt: syscall.SIGINT, Terminate: syscall.SIGTERM, Kill: syscall.SIGKILL}
+
+// signalError returns the error of sending a signal: ErrGone if there was no such process.
+func signalError(s Signal, err error) error {
+	switch {
+	case errors.Is(err, syscall.ESRCH):
+		return ErrGone
+	case err != nil:
+		return fmt.Errorf("%s: %w", s, err)
+	}
+	return nil
 }

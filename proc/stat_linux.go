@@ -9,28 +9,40 @@ import (
 
 // stat holds the fields of /proc/PID/stat that Rollcall needs.
 type stat struct {
-	pid     int
-	comm    string
-	state   byte
-	ppid    int
-	pgid    int
-	sid     int
-	threads int
-	start   uint64 // clock ticks since boot
+	pid      int
+	comm     string
+	state    byte
+	ppid     int
+	pgid     int
+	sid      int
+	terminal int // device number
+	threads  int
+	start    uint64 // clock ticks since boot
 }
 
 // The fields after the comm, by their index. The number of a field in proc(5) is 3
 // more.
 const (
-	fieldState   = 0
-	fieldPPID    = 1
-	fieldPGID    = 2
-	fieldSID     = 3
-	fieldThreads = 17
-	fieldStart   = 19
+	fieldState    = 0
+	fieldPPID     = 1
+	fieldPGID     = 2
+	fieldSID      = 3
+	fieldTerminal = 4
+	fieldThreads  = 17
+	fieldStart    = 19
 )
 
 var errStat = errors.New("not in the form of proc(5)")
+
+// readStat reads and parses a stat file.
+func readStat(dir int, path string) (stat, error) {
+	var buffer [4096]byte
+	n, err := readAt(dir, path, buffer[:])
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(buffer[:n])
+}
 
 // parseStat parses the contents of /proc/PID/stat. A comm may contain any character,
 // also spaces, parentheses and line breaks: it ends at the last parenthesis.
@@ -79,6 +91,8 @@ func (s *stat) set(i int, field []byte) error {
 		return number(&s.pgid)
 	case fieldSID:
 		return number(&s.sid)
+	case fieldTerminal:
+		return number(&s.terminal)
 	case fieldThreads:
 		return number(&s.threads)
 	case fieldStart:

@@ -15,18 +15,6 @@ const (
 	zombie  = 5 // SZOMB
 )
 
-// Table reads the process table of this machine. It keeps no processes: each
-// answer is read again. The macOS code was compiled and vetted, not run.
-type Table struct{}
-
-var _ Lister = (*Table)(nil)
-
-// Open returns the table of this machine.
-func Open() *Table { return &Table{} }
-
-// hasEvents reports whether the processes of the table can end with an event.
-func (t *Table) hasEvents() bool { return true }
-
 // List implements Lister.
 func (t *Table) List(ctx context.Context) ([]Process, error) {
 	if err := ctx.Err(); err != nil {
@@ -80,3 +68,7 @@ func (t *Table) Find(pid int) (Process, error) {
 	}
 	return row(k), nil
 }
+
+// check returns nil when the process identified by id is alive, ErrGone when it is not,
+// and another error when that can't be known.
+func (t *Table) check(id Identity) error { return t.checkRow(id) }
