@@ -37,8 +37,8 @@ type transcript struct {
 	loaded bool // saved was looked at
 }
 
-func newTranscript(path string) *transcript {
-	return &transcript{File: incremental.NewFile(path)}
+func newTranscript(path string, saved *factcache.Facts[savedTranscript]) *transcript {
+	return &transcript{File: incremental.NewFile(path), saved: saved}
 }
 
 // read brings the facts up to date. With exact, the sums cover the whole file.
@@ -108,9 +108,7 @@ func (t *transcript) reset() {
 
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f io.ReaderAt, size int64) error {
-	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
-		return t.line(line, offset)
-	}, func(long *jsonl.LongLine) error {
+	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, t.line, func(long *jsonl.LongLine) error {
 		t.facts.tooLong(long.Words(0))
 		return nil
 	})

@@ -1,15 +1,11 @@
 package pistore
 
-import (
-	"slices"
-)
+import "slices"
 
 // holdersBefore returns the process with which each session was seen at earlier calls.
 func (d *discovery) holdersBefore() map[string]holder {
-	d.store.mu.Lock()
-	defer d.store.mu.Unlock()
-	before := make(map[string]holder, len(d.store.lastSessions))
-	for id, h := range d.store.lastSessions {
+	before := make(map[string]holder, len(d.lastSessions))
+	for id, h := range d.lastSessions {
 		alive := slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id })
 		if old, there := before[h.session]; !there || alive || !old.alive && h.active.After(old.active) {
 			before[h.session] = holder{pid: id.PID, alive: alive, active: h.active}
@@ -18,12 +14,9 @@ func (d *discovery) holdersBefore() map[string]holder {
 	return before
 }
 
-// lastSessionOf returns the session that a process was last seen with.
-func (d *discovery) lastSessionOf(p *process) string {
-	d.store.mu.Lock()
-	defer d.store.mu.Unlock()
-	return d.store.lastSessions[p.Identity].session
-}
+// maxLastSessions is the largest number of ended processes whose last sessions are
+// remembered.
+const maxLastSessions = 1000
 
 // remember stores the state that the next call and WatchPaths start from.
 func (d *discovery) remember() {

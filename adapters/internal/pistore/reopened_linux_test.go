@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
@@ -139,9 +140,8 @@ func TestSearchedAllFolders(t *testing.T) {
 			}
 			all = append(slices.Clone(sessions), &session{file: file{info: info}, facts: facts{header: header{id: "unread", cwd: "c", at: before}, last: before}})
 		}
-		m := matcher{sessions: all, has: map[*process]*session{}, hidden: func(*process) bool { return false },
-			threadStart: func(*process) time.Time { return time.Time{} }}
-		m.assignReopened([]*process{{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}, Started: start}, cwd: "own"}})
+		m := matcher{discovery: &discovery{answer: report.NewAnswer()}, sessions: all, has: map[*process]*session{}}
+		m.assignReopened([]*process{{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}, Started: start}, cwd: "own", threadStartRead: true}})
 		for i, s := range sessions {
 			last := i == len(sessions)-1
 			if owned := s.owner != nil; owned != (last && s.cwd == c.owned) {

@@ -74,9 +74,7 @@ func (d *discovery) decideHosted(s *session, host, said string) report.Verdict {
 // process that ended before the session's present process began. A tool that runs for
 // the session belongs to a turn that is not stored yet.
 func (d *discovery) inherited(s *session) bool {
-	switch s.turn.state {
-	case open, retrying, failed:
-	default:
+	if !s.busy() && s.turn.state != failed {
 		return false
 	}
 	if s.owner != nil && slices.ContainsFunc(s.owner.children, func(k toolProcess) bool { return k.session == s.id }) {
@@ -127,12 +125,11 @@ func tools(p *process) string {
 
 // decideStopped returns the verdict on a session that no process has.
 func (d *discovery) decideStopped(s *session, said string) report.Verdict {
-	v := report.Stopped(s.turn.outcome, "no process has it; "+said)
-	switch s.turn.state {
-	case open, retrying:
-		v.Outcome = adapters.Died
+	outcome := s.turn.outcome
+	if s.busy() {
+		outcome = adapters.Died
 	}
-	return v
+	return report.Stopped(outcome, "no process has it; "+said)
 }
 
 // lastTurn describes the last turn, for evidence.
@@ -157,14 +154,13 @@ func (d *discovery) lastTurn(s *session) string {
 		}
 		return "its last entries could not be found"
 	}
-	words := map[adapters.Outcome]string{adapters.Completed: "completed", adapters.Interrupted: "interrupted"}[t.outcome]
-	if words == "" {
-		words = "ended"
-	}
-	if t.outcome == adapters.Interrupted {
+	switch t.outcome {
+	case adapters.Interrupted:
 		return "last turn interrupted " + when
+	case adapters.Completed:
+		return "last turn completed " + when + report.Quoted(t.why)
 	}
-	return "last turn " + words + " " + when + report.Quoted(t.why)
+	return "last turn ended " + when + report.Quoted(t.why)
 }
 
 // spawner returns the session of the Pi that started a process, as extensions for
@@ -185,13 +181,13 @@ func (d *discovery) spawner(p *process) string {
 	return ""
 }
 
-// processPrefix begins the ids of adapters.ProcessSession.
-const processPrefix = "process-"
-
 // processRow returns the row of a process that has no session. Pi 0.74.2 and older
 // store a session with the first answer, 1.5.2 with the first prompt, and neither with
 // --no-session. A process without a connection is not waiting for a model.
 func (d *discovery) processRow(p *process) adapters.Session {
+	if p.unresponsive != "" {
+		return adapters.UnresponsiveProcess(p.agent, p.Process, p.cwd, p.unresponsive)
+	}
 	out := adapters.ProcessSession(p.agent, p.Process, p.cwd)
 	out.Parent = d.spawner(p)
 	sockets, err := d.store.table.Sockets(p.Identity)
