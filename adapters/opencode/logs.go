@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -92,12 +93,7 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, pars
 
 func (r *run) clone() *run {
 	c := *r
-	c.folders, c.sessions = map[string]bool{}, map[string]mention{}
-	for k := range r.folders {
-		c.folders[k] = true
-	}
-	maps.Copy(c.sessions, r.sessions)
-	c.asks = append([]ask(nil), r.asks...)
+	c.folders, c.sessions, c.asks = maps.Clone(r.folders), maps.Clone(r.sessions), slices.Clone(r.asks)
 	return &c
 }
 

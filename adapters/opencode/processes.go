@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -76,15 +77,7 @@ func takeCensus(ctx context.Context, table proc.Lister, now time.Time) (census, 
 		}
 		c.hosts = append(c.hosts, h)
 	}
-	slices.SortFunc(c.hosts, func(a, b *host) int {
-		if a.Start != b.Start {
-			if a.Start < b.Start {
-				return -1
-			}
-			return 1
-		}
-		return a.PID - b.PID
-	})
+	slices.SortFunc(c.hosts, func(a, b *host) int { return cmp.Or(cmp.Compare(a.Start, b.Start), a.PID-b.PID) })
 	return c, err
 }
 
@@ -231,10 +224,8 @@ func (h *host) readArgs() bool {
 	case "--version", "--help":
 		return false
 	}
-	if slices.Contains(h.args[1:], "--version") || slices.Contains(h.args[1:], "-v") || slices.Contains(h.args[1:], "--help") {
-		return false
-	}
-	return !notHosts[command]
+	informs := slices.ContainsFunc(h.args[1:], func(arg string) bool { return arg == "--version" || arg == "-v" || arg == "--help" })
+	return !informs && !notHosts[command]
 }
 
 func (h *host) option(name, value string) {
