@@ -28,7 +28,9 @@ type target struct {
 	name string // Session.Remote
 	auth credentials
 	from string // where the credentials are from, for messages
-	pin  string // SHA-256 that its certificate must have; "": one that the system trusts
+	// allowPlaintext permits sending auth without TLS to another machine.
+	allowPlaintext bool
+	pin            string // SHA-256 that its certificate must have; "": one that the system trusts
 
 	named    string // the place where the user named it, so that it is expected to run
 	stateDir string // of a local one
@@ -62,7 +64,7 @@ func (a *Adapter) find(ctx context.Context) *search {
 	for _, g := range a.cfg.Gateways {
 		s.addNamed(g.URL, credentials{g.Token, g.Token}, g.Name, "Rollcall's settings")
 	}
-	if u := strings.TrimSpace(a.env("OPENCLAW_GATEWAY_URL")); u != "" {
+	if u := strings.TrimSpace(a.env(envURL)); u != "" {
 		s.addNamed(u, s.envAuth(), "", envURL)
 	}
 	for _, dir := range s.stateDirs() {
@@ -108,7 +110,7 @@ func (s *search) addNamed(raw string, auth credentials, name, by string) {
 // add adds a target. If one with the same address exists, add completes that one
 // instead.
 func (s *search) add(t *target) {
-	t.name = cmp.Or(t.name, t.url)
+	t.name, t.allowPlaintext = cmp.Or(t.name, t.url), s.adapter.cfg.AllowPlaintext
 	s.answer.LookedIn(t.url)
 	i := slices.IndexFunc(s.targets, func(o *target) bool { return o.id == t.id })
 	if i < 0 {
@@ -144,27 +146,21 @@ func (s *search) stateDirs() []stateDir {
 	byDefault := filepath.Join(s.home, ".openclaw")
 	main := byDefault
 	if dir := strings.TrimSpace(s.adapter.env("OPENCLAW_STATE_DIR")); dir != "" {
-		main = s.expandHome(dir)
+		main = expandHome(dir, s.home)
 	} else if p := profileName(s.adapter.env("OPENCLAW_PROFILE")); p != "" {
 		main = byDefault + "-" + p
 	}
-	config := strings.TrimSpace(s.adapter.env("OPENCLAW_CONFIG_PATH"))
-	if config != "" {
-		config = s.expandHome(config)
-	}
+	config := expandHome(strings.TrimSpace(s.adapter.env("OPENCLAW_CONFIG_PATH")), s.home)
 	dirs := []stateDir{{path: main, main: true, config: config, profile: profileOf(main)}}
 	add := func(d stateDir) {
 		d.path = filepath.Clean(d.path)
-		for i := range dirs {
-			if dirs[i].path == d.path {
-				if d.process != nil {
-					dirs[i].process, dirs[i].config = d.process, cmp.Or(dirs[i].config, d.config)
-				}
-				return
-			}
+		i := slices.IndexFunc(dirs, func(o stateDir) bool { return o.path == d.path })
+		if i < 0 {
+			d.profile = profileOf(d.path)
+			dirs = append(dirs, d)
+		} else if d.process != nil {
+			dirs[i].process, dirs[i].config = d.process, cmp.Or(dirs[i].config, d.config)
 		}
-		d.profile = cmp.Or(d.profile, profileOf(d.path))
-		dirs = append(dirs, d)
 	}
 	add(stateDir{path: byDefault})
 	for _, path := range s.adapter.cfg.Homes() {
@@ -185,9 +181,9 @@ func (s *search) stateDirs() []stateDir {
 	return dirs
 }
 
-func (s *search) expandHome(path string) string {
+func expandHome(path, home string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
-		return filepath.Join(s.home, path[1:])
+		return filepath.Join(home, path[1:])
 	}
 	return path
 }
@@ -235,7 +231,9 @@ func (s *search) addLocal(d stateDir) {
 		}
 	}
 	t := &target{stateDir: d.path, lockPath: path, owner: s.ownerOf(l, locked, path), from: config}
-	t.owner.join(d.process)
+	if d.process != nil {
+		t.owner = owner{state: ownerAlive, pid: d.process.PID}
+	}
 	if set.remote != "" {
 		s.addRemote(set)
 	}
@@ -264,7 +262,7 @@ func (s *search) workspaces(d stateDir, set settings) map[string]string {
 	folders := map[string]string{}
 	for agent, dir := range set.workspaces {
 		if dir != "" {
-			folders[agent] = s.expandHome(dir)
+			folders[agent] = expandHome(dir, s.home)
 		}
 	}
 	if folders[""] == "" {
