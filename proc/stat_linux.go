@@ -56,53 +56,30 @@ func parseStat(b []byte) (stat, error) {
 	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(b[:left]))); err != nil || s.pid <= 0 {
 		return stat{}, fmt.Errorf("%w: bad pid", errStat)
 	}
+	numbers := [fieldStart]*int{fieldPPID: &s.ppid, fieldPGID: &s.pgid, fieldSID: &s.sid, fieldTerminal: &s.terminal, fieldThreads: &s.threads}
 	rest := b[right+1:]
 	for i := 0; i <= fieldStart; i++ {
 		var field []byte
 		if field, rest = nextField(rest); len(field) == 0 {
 			return stat{}, fmt.Errorf("%w: only %d fields after the name", errStat, i)
 		}
-		if err := s.set(i, field); err != nil {
-			return stat{}, err
+		switch {
+		case i == fieldState:
+			if len(field) != 1 || !isLetter(field[0]) {
+				return stat{}, fmt.Errorf("%w: bad state", errStat)
+			}
+			s.state = field[0]
+		case i == fieldStart:
+			if s.start, err = strconv.ParseUint(string(field), 10, 64); err != nil {
+				return stat{}, fmt.Errorf("%w: bad start time", errStat)
+			}
+		case numbers[i] != nil:
+			if *numbers[i], err = strconv.Atoi(string(field)); err != nil {
+				return stat{}, fmt.Errorf("%w: field %d is not a number", errStat, i+3)
+			}
 		}
 	}
 	return s, nil
-}
-
-// set stores the i-th field after the comm.
-func (s *stat) set(i int, field []byte) error {
-	number := func(into *int) error {
-		n, err := strconv.Atoi(string(field))
-		if err != nil {
-			return fmt.Errorf("%w: field %d is not a number", errStat, i+3)
-		}
-		*into = n
-		return nil
-	}
-	switch i {
-	case fieldState:
-		if len(field) != 1 || !isLetter(field[0]) {
-			return fmt.Errorf("%w: bad state", errStat)
-		}
-		s.state = field[0]
-	case fieldPPID:
-		return number(&s.ppid)
-	case fieldPGID:
-		return number(&s.pgid)
-	case fieldSID:
-		return number(&s.sid)
-	case fieldTerminal:
-		return number(&s.terminal)
-	case fieldThreads:
-		return number(&s.threads)
-	case fieldStart:
-		start, err := strconv.ParseUint(string(field), 10, 64)
-		if err != nil {
-			return fmt.Errorf("%w: bad start time", errStat)
-		}
-		s.start = start
-	}
-	return nil
 }
 
 func isLetter(c byte) bool { return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' }

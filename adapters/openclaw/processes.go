@@ -187,12 +187,8 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	case home != "":
 		g.stateDir = filepath.Join(home, ".openclaw")
 	}
-	if n, _ := strconv.Atoi(argument(args, "--port")); n != 0 {
-		g.port = n
-	}
-	if g.port < 1 || g.port > 65535 {
-		g.port = 0
-	}
+	n, _ := strconv.Atoi(argument(args, "--port"))
+	g.port = validPort(cmp.Or(n, g.port))
 }
 
 // profileArg returns the profile that a gateway is started with, while its arguments

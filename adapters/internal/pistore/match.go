@@ -93,6 +93,18 @@ type holder struct {
 	active time.Time
 }
 
+// holdersBefore returns the process with which each session was seen at earlier calls.
+func (d *discovery) holdersBefore() map[string]holder {
+	before := make(map[string]holder, len(d.lastSessions))
+	for id, h := range d.lastSessions {
+		alive := slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id })
+		if old, there := before[h.session]; !there || alive || !old.alive && h.active.After(old.active) {
+			before[h.session] = holder{pid: id.PID, alive: alive, active: h.active}
+		}
+	}
+	return before
+}
+
 // assign records that a process has a session, and how that is known.
 func (m *matcher) assign(s *session, p *process, how string) {
 	s.owner, s.how, m.has[p] = p, how, s
