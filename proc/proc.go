@@ -62,7 +62,6 @@ var self = sync.OnceValue(func() Identity {
 type Process struct {
 	Identity
 	PPID    int
-	PGID    int       // 0 where not known
 	SID     int       // session id; 0 where not known
 	Comm    string    // name as the system keeps it; Linux cuts it to 15 bytes; no ".exe"
 	Started time.Time // from Start; on Linux only as exact as the clock tick

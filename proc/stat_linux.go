@@ -13,7 +13,6 @@ type stat struct {
 	comm     string
 	state    byte
 	ppid     int
-	pgid     int
 	sid      int
 	terminal int // device number
 	threads  int
@@ -25,7 +24,6 @@ type stat struct {
 const (
 	fieldState    = 0
 	fieldPPID     = 1
-	fieldPGID     = 2
 	fieldSID      = 3
 	fieldTerminal = 4
 	fieldThreads  = 17
@@ -56,7 +54,7 @@ func parseStat(b []byte) (stat, error) {
 	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(b[:left]))); err != nil || s.pid <= 0 {
 		return stat{}, fmt.Errorf("%w: bad pid", errStat)
 	}
-	numbers := [fieldStart]*int{fieldPPID: &s.ppid, fieldPGID: &s.pgid, fieldSID: &s.sid, fieldTerminal: &s.terminal, fieldThreads: &s.threads}
+	numbers := [fieldStart]*int{fieldPPID: &s.ppid, fieldSID: &s.sid, fieldTerminal: &s.terminal, fieldThreads: &s.threads}
 	rest := b[right+1:]
 	for i := 0; i <= fieldStart; i++ {
 		var field []byte

@@ -44,7 +44,7 @@ func row(k *unix.KinfoProc) Process {
 	}
 	return Process{
 		Identity: Identity{PID: pid, Start: uint64(started.Sec)*1e6 + uint64(started.Usec)},
-		PPID:     int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid), SID: sid,
+		PPID:     int(k.Eproc.Ppid), SID: sid,
 		Comm:    unix.ByteSliceToString(k.Proc.P_comm[:]),
 		Started: time.Unix(started.Sec, int64(started.Usec)*1000), Suspended: k.Proc.P_stat == stopped,
 	}

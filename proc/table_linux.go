@@ -144,7 +144,7 @@ func (s *stat) process(bootID string, booted time.Time) Process {
 	const tick = time.Second / ticksPerSecond
 	return Process{
 		Identity: Identity{PID: s.pid, Start: s.start, Boot: bootID},
-		PPID:     s.ppid, PGID: s.pgid, SID: s.sid, Comm: s.comm,
+		PPID:     s.ppid, SID: s.sid, Comm: s.comm,
 		Started:   booted.Add(time.Duration(s.start) * tick),
 		Suspended: s.state == 'T',
 	}

@@ -15,7 +15,7 @@ const maxRuns = 20_000
 var (
 	chatStates = map[string]run{"final": {outcome: adapters.Completed}, "aborted": {outcome: adapters.Interrupted},
 		"error": {outcome: adapters.Failed}}
-	runPhases  = map[string]run{"start": {open: true}, "approval-resolved": {open: true}, "waiting-approval": {open: true, waits: true},
+	runPhases = map[string]run{"start": {open: true}, "approval-resolved": {open: true}, "waiting-approval": {open: true, waits: true},
 		"end": {outcome: adapters.Completed}, "error": {outcome: adapters.Failed}}
 )
 

@@ -158,8 +158,8 @@ func (a *Adapter) fileSession(ctx context.Context, storage string, e *fileEntry,
 		return nil, err
 	}
 	a.files.Put(e.path, now)
-	if len(now.sources.list) <= maxSources {
-		a.saved.Store(e.path, now, int64(len(now.sources.list)+now.sums.read)*fileCost)
+	if len(now.sources) <= maxSources {
+		a.saved.Store(e.path, now, int64(len(now.sources)+now.sums.read)*fileCost)
 	}
 	return now.facts, nil
 }
@@ -182,9 +182,8 @@ func readFileSession(ctx context.Context, storage, path, id string, was *fileSes
 		Version   string          `json:"version"`
 		Rules     json.RawMessage `json:"permission"`
 		Time      struct {
-			Created  millis `json:"created"`
-			Updated  millis `json:"updated"`
-			Archived millis `json:"archived"`
+			Created millis `json:"created"`
+			Updated millis `json:"updated"`
 		} `json:"time"`
 	}
 	s := &fileSession{}
@@ -197,7 +196,7 @@ func readFileSession(ctx context.Context, storage, path, id string, was *fileSes
 		return nil, fmt.Errorf("%s: it describes another session", path)
 	}
 	f := &facts{id: id, parent: row.Parent, directory: row.Directory, title: ownTitle(row.Title), version: row.Version,
-		created: row.Time.Created, updated: row.Time.Updated, archived: row.Time.Archived > 0,
+		created: row.Time.Created, updated: row.Time.Updated,
 		byRun: madeByRun(string(row.Rules)), files: []string{path}}
 	m := messageFiles{storage: storage, folder: messageFolder(storage, id), facts: f, sources: &s.sources}
 	s.sources.noteFolder(storage, m.folder)

@@ -11,14 +11,13 @@ import (
 
 // claim holds the process of a session, or the reason why none is known.
 type claim struct {
-	host        *host
-	why         string  // for evidence
-	doubt       string  // why the process is not known; "" if it is
-	may         []*host // with doubt: the processes that could run it
-	processGone bool    // its last step ran in a process that is gone
-	opensOnly   bool    // host began after the last record of the open turn, which is that of another process
-	run         *run    // of the host, if its log is known
-	over        time.Time
+	host      *host
+	why       string  // for evidence
+	doubt     string  // why the process is not known; "" if it is
+	may       []*host // with doubt: the processes that could run it
+	opensOnly bool    // host began after the last record of the open turn, which is that of another process
+	run       *run    // of the host, if its log is known
+	over      time.Time
 }
 
 // links finds the process of each session of one root.
@@ -108,7 +107,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 			}
 		}
 	}
-	return claim{processGone: true, why: "log run " + last.run.id + " is that of a process that is gone"}
+	return claim{why: "log run " + last.run.id + " is that of a process that is gone"}
 }
 
 // knows reports whether a trace can belong to a session's open turn: each step is

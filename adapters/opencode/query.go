@@ -33,7 +33,7 @@ func (r *reading) list(ctx context.Context) error {
 	FROM (SELECT s.id, ` + strings.Join([]string{
 		r.column("parent_id", "''"), r.column("directory", "''"),
 		"substr(" + r.column("title", "''") + ", 1, 4096)", r.column("version", "''"),
-		r.column("time_created", "0"), r.column("time_updated", "0"), r.column("time_archived", "0"),
+		r.column("time_created", "0"), r.column("time_updated", "0"),
 		r.column("model", "''"), r.column("cost", "0"), r.column("tokens_input", "-1"), r.column("tokens_output", "0"),
 		r.column("tokens_reasoning", "0"), r.column("tokens_cache_read", "0"), r.column("tokens_cache_write", "0"),
 		"substr(" + r.column("permission", "''") + ", 1, 4096)",
@@ -52,23 +52,22 @@ func (r *reading) list(ctx context.Context) error {
 
 func scanSession(scan func(...any) error) (*facts, error) {
 	f := &facts{partsUnread: true}
-	var archived, created int64
 	var model, permission, lastID, data string
 	var latest sql.NullInt64
 	var t adapters.Tokens
-	var updated millis
-	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated, &archived,
+	var updated, created millis
+	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated,
 		&model, &f.cost, &t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &permission, &latest,
 		&lastID, &updated, &created, &data); err != nil {
 		return nil, err
 	}
-	f.title, f.archived, f.model = ownTitle(f.title), archived > 0, rowModel(model)
+	f.title, f.model = ownTitle(f.title), rowModel(model)
 	f.imported, f.byRun = fromFiles(f.version), madeByRun(permission)
 	if t.Input >= 0 {
 		f.tokens = &t
 	}
 	if lastID != "" {
-		f.setLast(lastID, data, updated, millis(created))
+		f.setLast(lastID, data, updated, created)
 	}
 	return f, nil
 }
