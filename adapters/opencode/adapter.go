@@ -42,7 +42,7 @@ type Adapter struct {
 	runOwners runOwners
 	named     func() []string // data folders that the user named
 	homes     report.Recent   // data folders, see useOf
-	versions  versions
+	versions  report.Memo[string, string] // of programs that were asked for theirs, by path
 
 	watched report.Watch
 }

@@ -223,6 +223,13 @@ type messageFiles struct {
 	sources         *sources // nil: they are not needed
 }
 
+// filesOf returns the message files of the session with this file.
+func filesOf(path, id string) (*messageFiles, error) {
+	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
+	m := &messageFiles{storage: storage, folder: messageFolder(storage, id), facts: &facts{}}
+	return m, m.list()
+}
+
 func (m *messageFiles) list() error {
 	entries, err := os.ReadDir(m.folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

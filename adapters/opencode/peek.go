@@ -158,15 +158,6 @@ func argument(input json.RawMessage, title string) string {
 // errGone reports that the session was removed.
 var errGone = errors.New("no such session any more")
 
-func exists(ctx context.Context, db *sqlitero.DB, session string) (bool, error) {
-	there := false
-	err := db.Each(ctx, "SELECT 1 FROM session WHERE id = ?", []any{session}, func(func(...any) error) error {
-		there = true
-		return nil
-	})
-	return there, err
-}
-
 const peekBatch = 20
 
 // peekDatabase reads messages in batches from the end.
@@ -178,7 +169,9 @@ func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) (
 			return nil, sqlitero.ErrTables
 		}
 	}
-	if there, err := exists(ctx, db, session); err != nil || !there {
+	var known int
+	err := db.Each(ctx, "SELECT count(*) FROM session WHERE id = ?", []any{session}, func(scan func(...any) error) error { return scan(&known) })
+	if err != nil || known == 0 {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w", session, errGone))
 	}
 	c := conversation{most: n}
@@ -251,9 +244,8 @@ func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Mes
 	if _, err := os.Stat(path); err != nil {
 		return nil, adapters.Unreadable(path, err)
 	}
-	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
-	m := messageFiles{storage: storage, folder: messageFolder(storage, session), facts: &facts{}}
-	if err := m.list(); err != nil {
+	m, err := filesOf(path, session)
+	if err != nil {
 		return nil, adapters.Unreadable(m.folder, err)
 	}
 	c := conversation{most: n}
@@ -265,7 +257,7 @@ func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Mes
 			return c.result(), &adapters.Problem{Kind: adapters.ErrTimeout, Path: m.folder, Err: err}
 		}
 		if msg, ok := m.read(id); ok {
-			c.add(msg, readParts(storage, id, maxParts, nil))
+			c.add(msg, readParts(m.storage, id, maxParts, nil))
 		}
 	}
 	return c.result(), nil

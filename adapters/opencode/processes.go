@@ -91,21 +91,15 @@ func isOpenCode(comm string) bool {
 // execTime is the time within which a child of OpenCode has become another program.
 const execTime = 500 * time.Millisecond
 
-// beforeExec reports whether a child of OpenCode is about to become another program:
-// until then it has its parent's name, command line and open files.
-func beforeExec(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
-	if age := now.Sub(h.Started); age < execTime && age > -time.Minute {
+// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not a
+// separate agent. No OpenCode starts a terminal interface, and a child that has not
+// become another program yet has its parent's name, command line and open files.
+func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
+	if age := now.Sub(h.Started); h.role == terminal || age < execTime && age > -time.Minute {
 		return true
 	}
 	args, err := table.Args(parent.Identity)
 	return err == nil && slices.Equal(args, h.args)
-}
-
-// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not a
-// separate agent. No OpenCode starts a terminal interface, and a child that has not
-// become another program yet looks like its parent.
-func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
-	return h.role == terminal || beforeExec(table, h, parent, now)
 }
 
 // OwnsProcess implements adapters.ProcessOwner: the native program, as a terminal

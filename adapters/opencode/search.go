@@ -273,21 +273,20 @@ func partText(id string, data []byte, of func() message, tools bool) (out adapte
 
 // searchFiles searches a session of the JSON store.
 func searchFiles(ctx context.Context, s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-	storage := filepath.Dir(filepath.Dir(filepath.Dir(s.store)))
 	f := newFinder(s, q, found)
-	m := messageFiles{storage: storage, folder: messageFolder(storage, s.id), facts: &facts{}}
-	if err := m.list(); err != nil {
+	m, err := filesOf(s.store, s.id)
+	if err != nil {
 		return nil, adapters.AsProblem(m.folder, err)
 	}
 	long, unread := 0, 0
 	var buf []byte
 	for _, id := range m.names {
-		for _, partID := range partNames(storage, id) {
+		for _, partID := range partNames(m.storage, id) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			var err error
-			buf, err = readInto(buf, filepath.Join(storage, "part", id, partID+".json"))
+			buf, err = readInto(buf, filepath.Join(m.storage, "part", id, partID+".json"))
 			switch {
 			case errors.Is(err, agentfile.ErrTooLarge):
 				long++
@@ -310,7 +309,7 @@ func searchFiles(ctx context.Context, s storedSession, q *adapters.SearchQuery, 
 	}
 	skipped := search.Skipped(long)
 	if unread > 0 {
-		return skipped, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: filepath.Join(storage, "part"),
+		return skipped, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: filepath.Join(m.storage, "part"),
 			Err: errors.New("some files of session " + s.id + " could not be read"), Fix: "give your user read access"}
 	}
 	return skipped, nil

@@ -40,15 +40,6 @@ func (r *reading) keepUsage() {
 func (r *reading) usage(ctx context.Context) error {
 	limited, cancel := usagelog.WithMargin(ctx)
 	defer cancel()
-	err := r.readUsage(limited)
-	if limited.Err() != nil && ctx.Err() == nil {
-		r.want.usage = false // the next question reads again
-		return nil
-	}
-	return err
-}
-
-func (r *reading) readUsage(ctx context.Context) error {
 	var missing []string
 	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
 		if !r.sessions[id].logged {
@@ -56,7 +47,12 @@ func (r *reading) readUsage(ctx context.Context) error {
 		}
 	}
 	for ids := range slices.Chunk(missing, listLimit) {
-		if err := r.usageOf(ctx, ids); err != nil {
+		err := r.usageOf(limited, ids)
+		if err != nil && limited.Err() != nil && ctx.Err() == nil {
+			r.want.usage = false // the next question reads again
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -191,21 +191,20 @@ func (d *discovery) processRow(p *process) adapters.Session {
 	out := adapters.ProcessSession(p.agent, p.Process, p.cwd)
 	out.Parent = d.spawner(p)
 	sockets, err := d.store.table.Sockets(p.Identity)
-	switch {
+	unknown := ""
+	switch stored := "has stored nothing since it began " + report.Clock(p.Started, d.now); {
 	case p.noSession:
-		out.Status = adapters.Unknown
-		out.Evidence = fmt.Sprintf("process %d was started with --no-session: it stores nothing", p.PID)
+		unknown = "was started with --no-session: it stores nothing"
 	case len(d.storeProblems) > 0:
-		out.Status = adapters.Unknown
-		out.Evidence = fmt.Sprintf("process %d may have a session in a folder that can't be read", p.PID)
+		unknown = "may have a session in a folder that can't be read"
 	case len(p.children) > 0 || err == nil && sockets > 0:
-		out.Status = adapters.Unknown
-		out.Evidence = fmt.Sprintf("process %d has stored nothing since it began %s, and is connected or runs a command: it is in a first turn, which Pi before 0.87 stores with its first answer, or has just started",
-			p.PID, report.Clock(p.Started, d.now))
+		unknown = stored + ", and is connected or runs a command: it is in a first turn, which Pi before 0.87 stores with its first answer, " +
+			"or has just started"
 	case err != nil: // as on macOS and Windows
-		out.Status = adapters.Unknown
-		out.Evidence = fmt.Sprintf("process %d has stored nothing since it began %s, and its connections can't be read: it may wait for its first prompt, or be in a first turn",
-			p.PID, report.Clock(p.Started, d.now))
+		unknown = stored + ", and its connections can't be read: it may wait for its first prompt, or be in a first turn"
+	}
+	if unknown != "" {
+		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d %s", p.PID, unknown)
 	}
 	for _, k := range p.children {
 		if k.session != "" {
