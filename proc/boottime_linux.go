@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bytes"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -63,16 +62,11 @@ func bootTimeFrom(running func() (time.Duration, bool), now func() time.Time) (s
 
 // btime reads the line "btime SECONDS" of <root>/stat; the epoch without it.
 func (t *Table) btime() time.Time {
-	b, err := readAll(filepath.Join(t.root, "stat"), 16<<20)
+	b, _ := readAll(filepath.Join(t.root, "stat"), 16<<20)
+	value, _ := field(b, "btime ")
+	seconds, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
 		return time.Unix(0, 0)
 	}
-	for line := range bytes.Lines(b) {
-		if value, found := bytes.CutPrefix(line, []byte("btime ")); found {
-			if seconds, err := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64); err == nil {
-				return time.Unix(seconds, 0)
-			}
-		}
-	}
-	return time.Unix(0, 0)
+	return time.Unix(seconds, 0)
 }

@@ -110,3 +110,37 @@ func runLsof(args ...string) (string, error) {
 	}
 	return string(output), err
 }
+
+// UID returns the real user id of a live process, or ErrGone.
+func (t *Table) UID(id Identity) (int, error) {
+	return detail(t, id, func() (int, error) {
+		k, err := unix.SysctlKinfoProc("kern.proc.pid", id.PID)
+		if err != nil {
+			return 0, err
+		}
+		return int(k.Eproc.Pcred.P_ruid), nil
+	})
+}
+
+// majorTTYS is the major device number of macOS's pseudo-terminals, /dev/ttys000 and on.
+const majorTTYS = 16
+
+// Terminal returns the device of the controlling terminal of a process, such as "/dev/ttys003"; empty: it has none. This was
+// compiled and vetted, not run.
+func (t *Table) Terminal(id Identity) (string, error) {
+	return detail(t, id, func() (string, error) {
+		k, err := unix.SysctlKinfoProc("kern.proc.pid", id.PID)
+		if err != nil {
+			return "", err
+		}
+		number := k.Eproc.Tdev
+		if number == -1 || number == 0 {
+			return "", nil
+		}
+		major, minor := uint32(number)>>24, uint32(number)&0xffffff
+		if major == majorTTYS {
+			return fmt.Sprintf("/dev/ttys%03d", minor), nil
+		}
+		return fmt.Sprintf("terminal %d:%d", major, minor), nil
+	})
+}

@@ -3,18 +3,17 @@ package proc
 import (
 	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // The kernel limits arguments and environment together to 6 MiB.
 const maxArgs = 8 << 20
-
-const deletedSuffix = " (deleted)"
 
 // Args implements Details. Trailing empty arguments are dropped: a process that has
 // shortened its title (Pi 1.5.2 does) leaves its old arguments as zero bytes, which
@@ -41,39 +40,6 @@ func (t *Table) Exe(id Identity) (string, error) { return t.link(id, "exe") }
 // CWD implements Details. A folder that was removed since has its old path.
 func (t *Table) CWD(id Identity) (string, error) { return t.link(id, "cwd") }
 
-// OpenFiles implements Details. Files that were removed or replaced while open are left
-// out: the file that has their name now is another one. So are devices, pipes and
-// sockets. An open folder may be among the paths: recognising a folder takes a stat,
-// which never returns on a dead network mount.
-func (t *Table) OpenFiles(id Identity) ([]string, error) {
-	return detail(t, id, func() ([]string, error) { return readFDs(t.path(id.PID, "fd")) })
-}
-
-// RemovedFiles implements Details.
-func (t *Table) RemovedFiles(id Identity) (map[string]string, error) {
-	return detail(t, id, func() (map[string]string, error) {
-		folder := t.path(id.PID, "fd")
-		entries, err := os.ReadDir(folder)
-		if err != nil {
-			return nil, err
-		}
-		var removed map[string]string
-		for _, e := range entries {
-			descriptor := filepath.Join(folder, e.Name())
-			target, err := os.Readlink(descriptor)
-			path, gone := strings.CutSuffix(target, deletedSuffix)
-			if err != nil || !gone || !isFile(path) || strings.HasPrefix(path, "/memfd:") {
-				continue
-			}
-			if removed == nil {
-				removed = map[string]string{}
-			}
-			removed[path] = descriptor
-		}
-		return removed, nil
-	})
-}
-
 func (t *Table) zeroSeparated(pid int, name string) ([]string, error) {
 	b, err := readAll(t.path(pid, name), maxArgs)
 	if err != nil || len(b) == 0 {
@@ -87,58 +53,167 @@ func (t *Table) link(id Identity, name string) (string, error) {
 	return strings.TrimSuffix(target, deletedSuffix), err
 }
 
-// readFDs returns the files that the links of a /proc/PID/fd folder name, each once.
-func readFDs(folder string) ([]string, error) {
-	dir, err := os.Open(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	seen := make(map[string]bool, len(names))
-	buffer := make([]byte, unix.PathMax)
-	for _, name := range names {
-		n, err := unix.Readlinkat(int(dir.Fd()), name, buffer)
+// InnerPIDs implements Details. A tree without NSpid, as of kernels before 4.1 or
+// of a recording, has none.
+func (t *Table) InnerPIDs(id Identity) ([]int, error) {
+	return detail(t, id, func() ([]int, error) {
+		status, err := readAll(t.path(id.PID, "status"), maxStatus)
 		if err != nil {
-			if isGone(err) || err == unix.EINVAL {
-				continue // closed meanwhile
+			return nil, err
+		}
+		return parseInnerPIDs(status)
+	})
+}
+
+// parseInnerPIDs reads the line "NSpid: OWN INNER…" of /proc/PID/status, which
+// begins with the pid in the namespace that the tree shows.
+func parseInnerPIDs(status []byte) ([]int, error) {
+	list, _ := field(status, "NSpid:")
+	var pids []int
+	for _, word := range strings.Fields(list) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			return nil, fmt.Errorf("%w: bad NSpid", errStat)
+		}
+		pids = append(pids, pid)
+	}
+	return pids[min(1, len(pids)):], nil
+}
+
+// Root implements Details. A tree of another pid namespace does not show where its
+// processes' files are here.
+func (t *Table) Root(id Identity) (string, error) {
+	if !t.ownNamespace {
+		return "", nil
+	}
+	return detail(t, id, func() (string, error) {
+		theirs, err := os.Readlink(t.path(id.PID, "ns/mnt"))
+		if err != nil {
+			return "", err
+		}
+		ours, err := os.Readlink(t.path(os.Getpid(), "ns/mnt"))
+		if err != nil {
+			return "", err
+		}
+		path := t.path(id.PID, "root")
+		if theirs == ours {
+			same, err := sameFolder(path+"/.", "/")
+			if err != nil || same {
+				return "", err
 			}
-			return paths, &fs.PathError{Op: "readlink", Path: folder + "/" + name, Err: err}
 		}
-		if target := string(buffer[:n]); isFile(target) && !seen[target] {
-			seen[target] = true
-			paths = append(paths, target)
-		}
+		return path, nil
+	})
+}
+
+func sameFolder(a, b string) (bool, error) {
+	var one, other unix.Stat_t
+	if err := unix.Stat(a, &one); err != nil {
+		return false, &os.PathError{Op: "stat", Path: a, Err: err}
 	}
-	return paths, nil
+	if err := unix.Stat(b, &other); err != nil {
+		return false, &os.PathError{Op: "stat", Path: b, Err: err}
+	}
+	return one.Dev == other.Dev && one.Ino == other.Ino, nil
 }
 
-// isFile reports whether the target of a descriptor's link is a file. Pipes and sockets
-// read "pipe:[7]", memory files "/memfd:name (deleted)".
-func isFile(target string) bool {
-	return strings.HasPrefix(target, "/") && !strings.HasSuffix(target, deletedSuffix) &&
-		!strings.HasPrefix(target, "/dev/") && !strings.HasPrefix(target, "/proc/")
+// Threads implements Details. A thread that ends meanwhile is left out.
+func (t *Table) Threads(id Identity) ([]time.Time, error) {
+	return detail(t, id, func() (started []time.Time, err error) {
+		entries, err := os.ReadDir(t.path(id.PID, "task"))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			at, err := t.threadStarted(id.PID, e.Name())
+			if isGone(err) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			started = append(started, at)
+		}
+		slices.SortFunc(started, time.Time.Compare)
+		return started, nil
+	})
 }
 
-// FileLocks implements Lister. The pid is that of the process that took the lock; a
-// flock may outlive that process in a child that inherited the descriptor, so check
-// that the process is alive. A process that waits for a lock does not hold it. On file
-// systems with separate device numbers (btrfs, overlayfs) the kernel may list another
-// device than stat returns: compare the inode, then.
-func (t *Table) FileLocks() (map[FileID]int, error) {
-	b, err := readAll(t.root+"/locks", 64<<20)
+func (t *Table) threadStarted(pid int, thread string) (time.Time, error) {
+	s, err := readStat(unix.AT_FDCWD, t.path(pid, "task/"+thread+"/stat"))
+	return s.process("", t.bootTime()).Started, err
+}
+
+// Written implements Details: wchar of /proc/PID/io, which includes the children for
+// which the process has waited.
+func (t *Table) Written(id Identity) (uint64, error) {
+	return detail(t, id, func() (uint64, error) {
+		value, err := t.statusField(id.PID, "io", "wchar:")
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseUint(value, 10, 64)
+	})
+}
+
+// UID returns the real user id of a live process. Its errors are ErrGone and those
+// of reading /proc; every user may read it unless /proc is mounted with hidepid.
+func (t *Table) UID(id Identity) (int, error) {
+	return detail(t, id, func() (int, error) {
+		value, err := t.statusField(id.PID, "status", "Uid:")
+		if err != nil {
+			return 0, err
+		}
+		uid, _, _ := strings.Cut(value, "\t")
+		return strconv.Atoi(uid)
+	})
+}
+
+// maxStatus is the largest size in bytes of a file with a line for each of its fields.
+const maxStatus = 1 << 20
+
+// statusField returns a field of a file of a process that has a line for each of its fields.
+func (t *Table) statusField(pid int, file, name string) (string, error) {
+	path := t.path(pid, file)
+	b, err := readAll(path, maxStatus)
 	if err != nil {
-		return nil, fmt.Errorf("file locks: %w", err)
+		return "", err
 	}
-	locks := make(map[FileID]int)
-	for line := range bytes.Lines(b) {
-		if file, pid, ok := parseLock(string(line)); ok {
-			locks[file] = pid
-		}
+	value, ok := field(b, name)
+	if !ok {
+		return "", fmt.Errorf("%s: no line %q", path, name)
 	}
-	return locks, nil
+	return value, nil
+}
+
+// Terminal returns the device of the controlling terminal of a process, such as "/dev/pts/3"; empty: it has none, like an
+// agent that was started in the background in a session of its own.
+func (t *Table) Terminal(id Identity) (string, error) {
+	return detail(t, id, func() (string, error) {
+		s, err := t.stat(id.PID)
+		return terminalName(uint64(uint32(s.terminal))), err
+	})
+}
+
+// The device numbers of terminals, by Documentation/admin-guide/devices.txt of Linux.
+const (
+	majorConsole  = 4   // /dev/tty1 to /dev/tty63
+	majorPTYFirst = 136 // /dev/pts, 256 for each major number
+	majorPTYLast  = 143
+	consoles      = 64
+)
+
+// terminalName returns the device with a number of /proc/PID/stat; empty: 0.
+func terminalName(number uint64) string {
+	if number == 0 {
+		return ""
+	}
+	major, minor := unix.Major(number), unix.Minor(number)
+	switch {
+	case major >= majorPTYFirst && major <= majorPTYLast:
+		return fmt.Sprintf("/dev/pts/%d", (major-majorPTYFirst)<<8+minor)
+	case major == majorConsole && minor > 0 && minor < consoles:
+		return fmt.Sprintf("/dev/tty%d", minor)
+	}
+	return fmt.Sprintf("terminal %d:%d", major, minor)
 }

@@ -9,57 +9,53 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// gopsutilProcess returns gopsutil's view of a process, which reads details from the
-// process's memory.
-func gopsutilProcess(id Identity) *process.Process { return &process.Process{Pid: int32(id.PID)} }
-
-// accessDenied returns the error for a process that may not be read: gopsutil then
-// returns an empty value and no error. No process has an empty folder, command line or
-// environment.
-func accessDenied(id Identity) error { return fmt.Errorf("%s: %w", id, fs.ErrPermission) }
+// readMemory returns what gopsutil reads from a process's memory, unless it is empty: for a process that may not be read
+// gopsutil returns an empty value and no error. No process has an empty folder, command line or environment.
+func readMemory[T any](t *Table, id Identity, read func(*process.Process) (value T, length int, err error)) (T, error) {
+	return detail(t, id, func() (T, error) {
+		value, length, err := read(&process.Process{Pid: int32(id.PID)})
+		if err == nil && length == 0 {
+			err = fmt.Errorf("%s: %w", id, fs.ErrPermission)
+		}
+		return value, err
+	})
+}
 
 // Args implements Details.
 func (t *Table) Args(id Identity) ([]string, error) {
-	return detail(t, id, func() ([]string, error) {
-		line, err := gopsutilProcess(id).Cmdline()
-		if err == nil && line == "" {
-			err = accessDenied(id)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return windows.DecomposeCommandLine(line)
+	line, err := readMemory(t, id, func(p *process.Process) (string, int, error) {
+		line, err := p.Cmdline()
+		return line, len(line), err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return windows.DecomposeCommandLine(line)
 }
 
 // CWD implements Details.
 func (t *Table) CWD(id Identity) (string, error) {
-	return detail(t, id, func() (string, error) {
-		dir, err := gopsutilProcess(id).Cwd()
-		if err == nil && dir == "" {
-			err = accessDenied(id)
-		}
-		if err != nil {
-			return "", err
-		}
-		return filepath.Clean(dir), nil // it ends with a separator
+	dir, err := readMemory(t, id, func(p *process.Process) (string, int, error) {
+		dir, err := p.Cwd()
+		return dir, len(dir), err
 	})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Clean(dir), nil // it ends with a separator
 }
 
 // Env implements Details.
 func (t *Table) Env(id Identity) ([]string, error) {
-	return detail(t, id, func() ([]string, error) {
-		env, err := gopsutilProcess(id).Environ()
-		if err == nil && len(env) == 0 {
-			err = accessDenied(id)
-		}
-		return env, err
+	return readMemory(t, id, func(p *process.Process) ([]string, int, error) {
+		env, err := p.Environ()
+		return env, len(env), err
 	})
 }
 
 // Exe implements Details.
 func (t *Table) Exe(id Identity) (string, error) {
-	handle, err := openProcess(id)
+	handle, err := openProcess(id, 0)
 	if err != nil {
 		return "", err
 	}
@@ -75,3 +71,9 @@ func (t *Table) Exe(id Identity) (string, error) {
 // OpenFiles implements Details: Windows lists only the handles of all processes
 // together, and asking a pipe among them for its name can block forever.
 func (t *Table) OpenFiles(Identity) ([]string, error) { return nil, ErrUnsupported }
+
+// UID returns ErrUnsupported: users have no numbers on Windows.
+func (t *Table) UID(Identity) (int, error) { return 0, ErrUnsupported }
+
+// Terminal returns ErrUnsupported: processes have no controlling terminal on Windows.
+func (t *Table) Terminal(Identity) (string, error) { return "", ErrUnsupported }

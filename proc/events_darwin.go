@@ -78,7 +78,7 @@ func (k *kernelQueue) add(id Identity) error {
 		return ErrGone
 	}
 	if err != nil {
-		return fmt.Errorf("%w: kevent: %w", errNoEvent, err)
+		return fmt.Errorf("kevent: %w", err)
 	}
 	k.byPID[id.PID] = entry
 	// Only now is it certain which process the event will report.

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -58,17 +57,8 @@ func (p *pidfds) register(fd int, token uint64) error {
 }
 
 func (p *pidfds) add(id Identity) error {
-	fd, err := unix.PidfdOpen(id.PID, 0)
-	switch {
-	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EINVAL):
-		return ErrGone // EINVAL and ENOENT: the id of a thread
-	case err != nil:
-		return fmt.Errorf("%w: pidfd_open: %w", errNoEvent, err)
-	}
-	// Only now is it certain which process has the pid: the descriptor stays with that
-	// process.
-	if err := p.table.check(id); err != nil {
-		unix.Close(fd)
+	fd, err := openPidfd(p.table, id)
+	if err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -76,7 +66,7 @@ func (p *pidfds) add(id Identity) error {
 	p.last++
 	if err := p.register(fd, p.last); err != nil {
 		unix.Close(fd)
-		return fmt.Errorf("%w: epoll: %w", errNoEvent, err)
+		return fmt.Errorf("epoll: %w", err)
 	}
 	p.tokens[id] = p.last
 	p.open[p.last] = pidfd{id: id, fd: fd}

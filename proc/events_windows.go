@@ -70,7 +70,7 @@ func (h *handleWaits) signal() {
 }
 
 func (h *handleWaits) add(id Identity) error {
-	process, err := openProcess(id)
+	process, err := openProcess(id, 0)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (h *handleWaits) add(id Identity) error {
 	ok, _, err := registerWait.Call(uintptr(unsafe.Pointer(&w.wait)), uintptr(process), waitCallback(), token, infinite, executeOnlyOnce)
 	if ok == 0 {
 		h.remove(id)
-		return fmt.Errorf("%w: RegisterWaitForSingleObject: %w", errNoEvent, err)
+		return fmt.Errorf("RegisterWaitForSingleObject: %w", err)
 	}
 	return nil
 }

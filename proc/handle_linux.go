@@ -8,36 +8,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var unixSignals = map[Signal]unix.Signal{Interrupt: unix.SIGINT, Terminate: unix.SIGTERM, Kill: unix.SIGKILL}
-
 // processHandle is a process held by its pidfd.
 type processHandle struct{ fd int }
 
 func openHandle(t *Table, id Identity) (processHandle, error) {
+	fd, err := openPidfd(t, id)
+	return processHandle{fd}, err
+}
+
+// openPidfd returns a descriptor of the process identified by id, or ErrGone. The descriptor stays with that process.
+func openPidfd(t *Table, id Identity) (int, error) {
 	fd, err := unix.PidfdOpen(id.PID, 0)
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EINVAL):
-		return processHandle{}, ErrGone
+		return 0, ErrGone // EINVAL and ENOENT: the id of a thread
 	case err != nil:
-		return processHandle{}, fmt.Errorf("process %d: pidfd_open: %w", id.PID, err)
+		return 0, fmt.Errorf("process %d: pidfd_open: %w", id.PID, err)
 	}
-	// Only now is it certain which process has the pid.
-	if err := t.check(id); err != nil {
+	if err := t.check(id); err != nil { // only now is it certain which process has the pid
 		unix.Close(fd)
-		return processHandle{}, err
+		return 0, err
 	}
-	return processHandle{fd}, nil
+	return fd, nil
 }
 
 func (h processHandle) send(s Signal) error {
-	err := unix.PidfdSendSignal(h.fd, unixSignals[s], nil, 0)
-	if errors.Is(err, unix.ESRCH) {
-		return ErrGone
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", s, err)
-	}
-	return nil
+	return signalError(s, unix.PidfdSendSignal(h.fd, unixSignals[s], nil, 0))
 }
 
 // resume continues a suspended process.

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,21 +10,9 @@ import (
 // processHandle is a process held by its handle.
 type processHandle struct{ handle windows.Handle }
 
-func openHandle(t *Table, id Identity) (processHandle, error) {
-	const access = windows.SYNCHRONIZE | windows.PROCESS_QUERY_LIMITED_INFORMATION | windows.PROCESS_TERMINATE
-	handle, err := windows.OpenProcess(access, false, uint32(id.PID))
-	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
-		return processHandle{}, ErrGone
-	}
-	if err != nil {
-		return processHandle{}, fmt.Errorf("process %d: %w", id.PID, err)
-	}
-	// Only now is it certain which process has the pid.
-	if err := t.check(id); err != nil {
-		_ = windows.CloseHandle(handle)
-		return processHandle{}, err
-	}
-	return processHandle{handle}, nil
+func openHandle(_ *Table, id Identity) (processHandle, error) {
+	handle, err := openProcess(id, windows.PROCESS_TERMINATE)
+	return processHandle{handle}, err
 }
 
 func (h processHandle) send(s Signal) error {
@@ -35,10 +22,11 @@ func (h processHandle) send(s Signal) error {
 	if h.ended(0) {
 		return ErrGone
 	}
-	if err := windows.TerminateProcess(h.handle, 1); err != nil {
-		if h.ended(0) {
-			return ErrGone
-		}
+	err := windows.TerminateProcess(h.handle, 1)
+	if err != nil && h.ended(0) {
+		return ErrGone
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", s, err)
 	}
 	return nil

@@ -83,16 +83,9 @@ func parseSocketAddr(text string) (netip.Addr, error) {
 
 // heldBy reports whether a process has the socket open.
 func (l *listener) heldBy(id Identity) (bool, error) {
-	holds, err := holdsSocket(Open(), id, l.holder)
+	n, err := Open().countSockets(id, func(_ int, target string) bool { return target == fmt.Sprintf("socket:[%d]", l.holder) })
 	if errors.Is(err, ErrGone) {
 		return false, nil // another process has the socket by now
 	}
-	return holds, err
-}
-
-func holdsSocket(t *Table, id Identity, inode uint64) (bool, error) {
-	return detail(t, id, func() (bool, error) {
-		n, err := t.countSockets(id.PID, func(_ int, target string) bool { return target == fmt.Sprintf("socket:[%d]", inode) })
-		return n > 0, err
-	})
+	return n > 0, err
 }

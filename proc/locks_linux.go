@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"bytes"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -8,6 +10,25 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// FileLocks implements Lister. The pid is that of the process that took the lock; a
+// flock may outlive that process in a child that inherited the descriptor, so check
+// that the process is alive. A process that waits for a lock does not hold it. On file
+// systems with separate device numbers (btrfs, overlayfs) the kernel may list another
+// device than stat returns: compare the inode, then.
+func (t *Table) FileLocks() (map[FileID]int, error) {
+	b, err := readAll(t.root+"/locks", 64<<20)
+	if err != nil {
+		return nil, fmt.Errorf("file locks: %w", err)
+	}
+	locks := make(map[FileID]int)
+	for line := range bytes.Lines(b) {
+		if file, pid, ok := parseLock(string(line)); ok {
+			locks[file] = pid
+		}
+	}
+	return locks, nil
+}
 
 // parseLock parses one line of /proc/locks:
 //

@@ -15,15 +15,15 @@ func TestParseStat(t *testing.T) {
 		want     stat
 		dead     bool
 	}{
-		{"plain", "18063 (claude) S" + tail, stat{18063, "claude", 'S', 1, 2, 3, 5, 403845}, false},
-		{"name like the end of one", "7 (a) S 1 (b) R" + tail, stat{7, "a) S 1 (b", 'R', 1, 2, 3, 5, 403845}, false},
-		{"empty name", "7 () D" + tail, stat{7, "", 'D', 1, 2, 3, 5, 403845}, false},
-		{"line break in the name", "7 (a\nb) I" + tail, stat{7, "a\nb", 'I', 1, 2, 3, 5, 403845}, false},
-		{"bytes that are no text", "7 (\xff\x1b[2J) T" + tail, stat{7, "\xff\x1b[2J", 'T', 1, 2, 3, 5, 403845}, false},
-		{"zombie", statLine(8, "z", 'Z', 9), stat{8, "z", 'Z', 1, 2, 3, 1, 9}, true},
-		{"zombie first thread", "7 (z) Z" + tail, stat{7, "z", 'Z', 1, 2, 3, 5, 403845}, false},
-		{"vanishing", statLine(8, "x", 'X', 9), stat{8, "x", 'X', 1, 2, 3, 1, 9}, true},
-		{"latest start", "7 (a) S" + strings.Replace(tail, "403845", "18446744073709551615", 1), stat{7, "a", 'S', 1, 2, 3, 5, 1<<64 - 1}, false},
+		{"plain", "18063 (claude) S" + tail, stat{18063, "claude", 'S', 1, 3, 0, 5, 403845}, false},
+		{"name like the end of one", "7 (a) S 1 (b) R" + tail, stat{7, "a) S 1 (b", 'R', 1, 3, 0, 5, 403845}, false},
+		{"empty name", "7 () D" + tail, stat{7, "", 'D', 1, 3, 0, 5, 403845}, false},
+		{"line break in the name", "7 (a\nb) I" + tail, stat{7, "a\nb", 'I', 1, 3, 0, 5, 403845}, false},
+		{"bytes that are no text", "7 (\xff\x1b[2J) T" + tail, stat{7, "\xff\x1b[2J", 'T', 1, 3, 0, 5, 403845}, false},
+		{"zombie", statLine(8, "z", 'Z', 9), stat{8, "z", 'Z', 1, 3, 0, 1, 9}, true},
+		{"zombie first thread", "7 (z) Z" + tail, stat{7, "z", 'Z', 1, 3, 0, 5, 403845}, false},
+		{"vanishing", statLine(8, "x", 'X', 9), stat{8, "x", 'X', 1, 3, 0, 1, 9}, true},
+		{"latest start", "7 (a) S" + strings.Replace(tail, "403845", "18446744073709551615", 1), stat{7, "a", 'S', 1, 3, 0, 5, 1<<64 - 1}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := parseStat([]byte(c.in))
@@ -70,8 +70,8 @@ func FuzzParseStat(f *testing.F) {
 			t.Errorf("%q gives %+v", in, s)
 		}
 		// What was understood, written down as the kernel does, is understood again.
-		again := fmt.Appendf(nil, "%d (%s) %c %d %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 %d 0\n",
-			s.pid, s.comm, s.state, s.ppid, s.pgid, s.sid, s.threads, s.start)
+		again := fmt.Appendf(nil, "%d (%s) %c %d 2 %d %d -1 0 0 0 0 0 0 0 0 0 20 0 %d 0 %d 0\n",
+			s.pid, s.comm, s.state, s.ppid, s.sid, s.terminal, s.threads, s.start)
 		if got, err := parseStat(again); err != nil || got != s {
 			t.Errorf("%q gives %+v, %v; want %+v", again, got, err, s)
 		}

@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,7 +20,6 @@ type poller struct {
 	mu      sync.Mutex
 	ids     map[Identity]bool
 	looping bool
-	closed  bool
 }
 
 func newPoller(interval time.Duration, alive func(Identity) bool, ended func(Identity)) *poller {
@@ -29,10 +30,9 @@ func (p *poller) add(id Identity) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ids[id] = true
-	if !p.looping && !p.closed {
+	if !p.looping {
 		p.looping = true
-		p.running.Add(1)
-		go p.loop()
+		p.running.Go(p.loop)
 	}
 }
 
@@ -42,20 +42,13 @@ func (p *poller) remove(id Identity) {
 	delete(p.ids, id)
 }
 
-// close ends the goroutine and waits for it.
+// close ends the goroutine and waits for it. It is called once, and add is not called after it.
 func (p *poller) close() {
-	p.mu.Lock()
-	first := !p.closed
-	p.closed = true
-	p.mu.Unlock()
-	if first {
-		close(p.stop)
-	}
+	close(p.stop)
 	p.running.Wait()
 }
 
 func (p *poller) loop() {
-	defer p.running.Done()
 	ticker := time.NewTicker(p.interval)
 	defer ticker.Stop()
 	for {
@@ -84,9 +77,5 @@ func (p *poller) snapshot() ([]Identity, bool) {
 		p.looping = false
 		return nil, false
 	}
-	ids := make([]Identity, 0, len(p.ids))
-	for id := range p.ids {
-		ids = append(ids, id)
-	}
-	return ids, true
+	return slices.Collect(maps.Keys(p.ids)), true
 }

@@ -5,6 +5,9 @@ package proc
 import (
 	"context"
 	"errors"
+	"os"
+	"strconv"
+	"sync"
 	"time"
 )
 
@@ -35,11 +38,30 @@ type Identity struct {
 // IsZero reports whether id names no process.
 func (id Identity) IsZero() bool { return id.PID == 0 }
 
+// String returns the process for a message: "pid 1234 (started 403845)".
+func (id Identity) String() string {
+	if id.IsZero() {
+		return "no process"
+	}
+	return "pid " + strconv.Itoa(id.PID) + " (started " + strconv.FormatUint(id.Start, 10) + ")"
+}
+
+// Self returns the identity of the calling process on this machine, whatever
+// HOST_PROC says. It is zero only where the system's own table can't be read.
+func Self() Identity { return self() }
+
+var self = sync.OnceValue(func() Identity {
+	p, err := openOwn().Find(os.Getpid())
+	if err != nil {
+		return Identity{}
+	}
+	return p.Identity
+})
+
 // Process is one row of the table. Zombies are left out of it: they are dead.
 type Process struct {
 	Identity
 	PPID    int
-	PGID    int       // 0 where not known
 	SID     int       // session id; 0 where not known
 	Comm    string    // name as the system keeps it; Linux cuts it to 15 bytes; no ".exe"
 	Started time.Time // from Start; on Linux only as exact as the clock tick

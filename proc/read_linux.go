@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,4 +66,19 @@ func readAll(path string, limit int) ([]byte, error) {
 // folder is missing, or it ended between open and read.
 func isGone(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) || errors.Is(err, unix.ENOTDIR)
+}
+
+// field returns what follows name, without blanks around it, in a file that has a line for each of its fields.
+func field(file []byte, name string) (value string, ok bool) {
+	for line := range bytes.Lines(file) {
+		if value, ok := bytes.CutPrefix(line, []byte(name)); ok {
+			return string(bytes.TrimSpace(value)), true
+		}
+	}
+	return "", false
+}
+
+// isExhausted reports whether an error is a lack of descriptors or memory, which concerns the whole table.
+func isExhausted(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
 }

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -154,14 +155,10 @@ func FindAll(table Lister, ids []Identity) map[Identity]Process {
 		}
 		return found
 	}
-	wanted := make(map[Identity]bool, len(ids))
-	for _, id := range ids {
-		wanted[id] = true
-	}
 	rows, _ := table.List(context.Background())
-	for i := range rows {
-		if wanted[rows[i].Identity] {
-			found[rows[i].Identity] = rows[i]
+	for _, p := range rows {
+		if slices.Contains(ids, p.Identity) {
+			found[p.Identity] = p
 		}
 	}
 	return found

@@ -20,7 +20,6 @@ const findIsCheap = true
 type procTree struct {
 	table   *Table
 	entries []byte // of the directory, as getdents64 fills it
-	buffer  [4096]byte
 }
 
 // treeOf returns nil for a table that is not a *Table.
@@ -32,19 +31,11 @@ func treeOf(table Lister) *procTree {
 }
 
 func (t *procTree) find(id Identity) (Process, error) {
-	var b [24]byte
-	n, err := readAt(unix.AT_FDCWD, t.table.root+"/"+string(appendPID(b[:0], id.PID))+"/stat", t.buffer[:])
-	if isGone(err) {
-		return Process{}, ErrGone
-	}
-	if err != nil {
+	st, err := readStat(unix.AT_FDCWD, t.table.path(id.PID, "stat"))
+	if err != nil && !isGone(err) {
 		return Process{}, fmt.Errorf("pid %d: %w", id.PID, err)
 	}
-	st, err := parseStat(t.buffer[:n])
-	if err != nil {
-		return Process{}, fmt.Errorf("pid %d: %w", id.PID, err)
-	}
-	if p := st.process(id.Boot, t.table.bootTime()); !st.dead() && p.Identity == id {
+	if p := st.process(id.Boot, t.table.bootTime()); err == nil && !st.dead() && p.Identity == id {
 		return p, nil
 	}
 	return Process{}, ErrGone
@@ -111,40 +102,28 @@ func (s *Scanner) takeEntries(dir int, entries []byte, now time.Time, c *Changes
 // read reads one process. It returns an error only for a failure that concerns the
 // whole table.
 func (s *Scanner) read(dir, pid int, inode uint64, now time.Time, c *Changes) error {
-	t := s.fast
-	var b [24]byte
-	name := append(appendPID(b[:0], pid), "/stat"...)
-	n, err := readAt(dir, string(name), t.buffer[:])
+	t := s.fast.table
+	st, err := readStat(dir, strconv.Itoa(pid)+"/stat")
 	switch {
-	case isGone(err):
-		return nil // it is reported as gone, if it was known
-	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
-		return fmt.Errorf("process table: %s: %w", t.table.root, err)
-	}
-	var st stat
-	if err == nil {
-		st, err = parseStat(t.buffer[:n])
-	}
-	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errStat) {
-		return nil // such as EIO: it is read again by the next look
-	}
-	if err != nil || st.dead() {
+	case isGone(err): // it is reported as gone, if it was known
+	case isExhausted(err):
+		return fmt.Errorf("process table: %s: %w", t.root, err)
+	case err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errStat): // such as EIO: it is read again by the next look
+	case err != nil || st.dead():
 		if k := s.known[pid]; k != nil {
 			c.addGone(k)
 		}
 		s.known[pid] = &seen{inode: inode, round: s.round}
-		return nil
+	default:
+		p := st.process(t.boot(), t.bootTime())
+		s.compare(&p, now, c).inode = inode
 	}
-	p := st.process(t.table.boot(), t.table.bootTime())
-	s.compare(&p, now, c).inode = inode
 	return nil
 }
 
 // parsePID parses the name of a directory entry, which ends with a zero byte.
 func parsePID(name []byte) (int, bool) {
-	if i := bytes.IndexByte(name, 0); i >= 0 {
-		name = name[:i]
-	}
+	name, _, _ = bytes.Cut(name, []byte{0})
 	if len(name) == 0 || len(name) > 10 {
 		return 0, false
 	}
@@ -157,5 +136,3 @@ func parsePID(name []byte) (int, bool) {
 	}
 	return pid, pid > 0
 }
-
-func appendPID(b []byte, pid int) []byte { return strconv.AppendInt(b, int64(pid), 10) }

@@ -83,26 +83,24 @@ func connect(cmd *exec.Cmd, c *Command) (files []io.Closer, err error) {
 	if c.Pipe != "" {
 		in, open = c.Pipe, openPipe
 	}
-	if in != "" {
-		f, err := open(in)
+	for _, one := range []struct {
+		path string
+		open func(path string) (*os.File, error)
+		use  func(f *os.File)
+	}{
+		{in, open, func(f *os.File) { cmd.Stdin = f }},
+		{c.Output, openOutput, func(f *os.File) { cmd.Stdout, cmd.Stderr = f, f }},
+		{c.Errors, openOutput, func(f *os.File) { cmd.Stderr = f }},
+	} {
+		if one.path == "" {
+			continue
+		}
+		f, err := one.open(one.path)
 		if err != nil {
 			return files, err
 		}
-		cmd.Stdin, files = f, append(files, f)
-	}
-	if c.Output != "" {
-		out, err := openOutput(c.Output)
-		if err != nil {
-			return files, err
-		}
-		cmd.Stdout, cmd.Stderr, files = out, out, append(files, out)
-	}
-	if c.Errors != "" {
-		out, err := openOutput(c.Errors)
-		if err != nil {
-			return files, err
-		}
-		cmd.Stderr, files = out, append(files, out)
+		one.use(f)
+		files = append(files, f)
 	}
 	return files, nil
 }

@@ -54,3 +54,7 @@ func exitCode(s *os.ProcessState) int { return s.ExitCode() }
 
 // exitSignal returns "": Windows ends no process by a signal.
 func exitSignal(*os.ProcessState) string { return "" }
+
+func openPipe(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func fill(string, string) error { return errors.ErrUnsupported }

@@ -9,28 +9,38 @@ import (
 
 // stat holds the fields of /proc/PID/stat that Rollcall needs.
 type stat struct {
-	pid     int
-	comm    string
-	state   byte
-	ppid    int
-	pgid    int
-	sid     int
-	threads int
-	start   uint64 // clock ticks since boot
+	pid      int
+	comm     string
+	state    byte
+	ppid     int
+	sid      int
+	terminal int // device number
+	threads  int
+	start    uint64 // clock ticks since boot
 }
 
 // The fields after the comm, by their index. The number of a field in proc(5) is 3
 // more.
 const (
-	fieldState   = 0
-	fieldPPID    = 1
-	fieldPGID    = 2
-	fieldSID     = 3
-	fieldThreads = 17
-	fieldStart   = 19
+	fieldState    = 0
+	fieldPPID     = 1
+	fieldSID      = 3
+	fieldTerminal = 4
+	fieldThreads  = 17
+	fieldStart    = 19
 )
 
 var errStat = errors.New("not in the form of proc(5)")
+
+// readStat reads and parses a stat file.
+func readStat(dir int, path string) (stat, error) {
+	var buffer [4096]byte
+	n, err := readAt(dir, path, buffer[:])
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(buffer[:n])
+}
 
 // parseStat parses the contents of /proc/PID/stat. A comm may contain any character,
 // also spaces, parentheses and line breaks: it ends at the last parenthesis.
@@ -44,51 +54,30 @@ func parseStat(b []byte) (stat, error) {
 	if s.pid, err = strconv.Atoi(string(bytes.TrimSpace(b[:left]))); err != nil || s.pid <= 0 {
 		return stat{}, fmt.Errorf("%w: bad pid", errStat)
 	}
+	numbers := [fieldStart]*int{fieldPPID: &s.ppid, fieldSID: &s.sid, fieldTerminal: &s.terminal, fieldThreads: &s.threads}
 	rest := b[right+1:]
 	for i := 0; i <= fieldStart; i++ {
 		var field []byte
 		if field, rest = nextField(rest); len(field) == 0 {
 			return stat{}, fmt.Errorf("%w: only %d fields after the name", errStat, i)
 		}
-		if err := s.set(i, field); err != nil {
-			return stat{}, err
+		switch {
+		case i == fieldState:
+			if len(field) != 1 || !isLetter(field[0]) {
+				return stat{}, fmt.Errorf("%w: bad state", errStat)
+			}
+			s.state = field[0]
+		case i == fieldStart:
+			if s.start, err = strconv.ParseUint(string(field), 10, 64); err != nil {
+				return stat{}, fmt.Errorf("%w: bad start time", errStat)
+			}
+		case numbers[i] != nil:
+			if *numbers[i], err = strconv.Atoi(string(field)); err != nil {
+				return stat{}, fmt.Errorf("%w: field %d is not a number", errStat, i+3)
+			}
 		}
 	}
 	return s, nil
-}
-
-// set stores the i-th field after the comm.
-func (s *stat) set(i int, field []byte) error {
-	number := func(into *int) error {
-		n, err := strconv.Atoi(string(field))
-		if err != nil {
-			return fmt.Errorf("%w: field %d is not a number", errStat, i+3)
-		}
-		*into = n
-		return nil
-	}
-	switch i {
-	case fieldState:
-		if len(field) != 1 || !isLetter(field[0]) {
-			return fmt.Errorf("%w: bad state", errStat)
-		}
-		s.state = field[0]
-	case fieldPPID:
-		return number(&s.ppid)
-	case fieldPGID:
-		return number(&s.pgid)
-	case fieldSID:
-		return number(&s.sid)
-	case fieldThreads:
-		return number(&s.threads)
-	case fieldStart:
-		start, err := strconv.ParseUint(string(field), 10, 64)
-		if err != nil {
-			return fmt.Errorf("%w: bad start time", errStat)
-		}
-		s.start = start
-	}
-	return nil
 }
 
 func isLetter(c byte) bool { return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' }

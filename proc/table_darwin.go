@@ -15,18 +15,6 @@ const (
 	zombie  = 5 // SZOMB
 )
 
-// Table reads the process table of this machine. It keeps no processes: each
-// answer is read again. The macOS code was compiled and vetted, not run.
-type Table struct{}
-
-var _ Lister = (*Table)(nil)
-
-// Open returns the table of this machine.
-func Open() *Table { return &Table{} }
-
-// hasEvents reports whether the processes of the table can end with an event.
-func (t *Table) hasEvents() bool { return true }
-
 // List implements Lister.
 func (t *Table) List(ctx context.Context) ([]Process, error) {
 	if err := ctx.Err(); err != nil {
@@ -56,7 +44,7 @@ func row(k *unix.KinfoProc) Process {
 	}
 	return Process{
 		Identity: Identity{PID: pid, Start: uint64(started.Sec)*1e6 + uint64(started.Usec)},
-		PPID:     int(k.Eproc.Ppid), PGID: int(k.Eproc.Pgid), SID: sid,
+		PPID:     int(k.Eproc.Ppid), SID: sid,
 		Comm:    unix.ByteSliceToString(k.Proc.P_comm[:]),
 		Started: time.Unix(started.Sec, int64(started.Usec)*1000), Suspended: k.Proc.P_stat == stopped,
 	}
@@ -80,3 +68,7 @@ func (t *Table) Find(pid int) (Process, error) {
 	}
 	return row(k), nil
 }
+
+// check returns nil when the process identified by id is alive, ErrGone when it is not,
+// and another error when that can't be known.
+func (t *Table) check(id Identity) error { return t.checkRow(id) }

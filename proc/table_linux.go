@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +105,6 @@ type lister struct {
 	dir       int
 	bootID    string
 	booted    time.Time
-	buffer    [4096]byte
 	rows      []Process
 	malformed []error
 }
@@ -120,18 +118,11 @@ func (l *lister) add(name string) error {
 	if _, err := strconv.Atoi(name); err != nil {
 		return nil
 	}
-	n, err := readAt(l.dir, name+"/stat", l.buffer[:])
+	s, err := readStat(l.dir, name+"/stat")
 	switch {
 	case isGone(err), errors.Is(err, fs.ErrPermission):
-		return nil
-	case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ENOMEM):
+	case isExhausted(err):
 		return fmt.Errorf("process table: %s: %w", l.table.root, err)
-	}
-	var s stat
-	if err == nil {
-		s, err = parseStat(l.buffer[:n])
-	}
-	switch {
 	case err != nil:
 		l.malformed = append(l.malformed, fmt.Errorf("%s: %w", filepath.Join(l.table.root, name, "stat"), err))
 	case !s.dead():
@@ -153,7 +144,7 @@ func (s *stat) process(bootID string, booted time.Time) Process {
 	const tick = time.Second / ticksPerSecond
 	return Process{
 		Identity: Identity{PID: s.pid, Start: s.start, Boot: bootID},
-		PPID:     s.ppid, PGID: s.pgid, SID: s.sid, Comm: s.comm,
+		PPID:     s.ppid, SID: s.sid, Comm: s.comm,
 		Started:   booted.Add(time.Duration(s.start) * tick),
 		Suspended: s.state == 'T',
 	}
@@ -173,55 +164,35 @@ func (t *Table) stat(pid int) (stat, error) {
 	if pid <= 0 {
 		return stat{}, ErrGone
 	}
-	var buffer [4096]byte
 	path := t.path(pid, "stat")
-	n, err := readAt(unix.AT_FDCWD, path, buffer[:])
-	if isGone(err) {
+	s, err := readStat(unix.AT_FDCWD, path)
+	switch {
+	case isGone(err):
 		return stat{}, ErrGone
-	}
-	if err != nil {
+	case err != nil:
 		return stat{}, fmt.Errorf("%s: %w", path, err)
-	}
-	s, err := parseStat(buffer[:n])
-	if err != nil {
-		return stat{}, fmt.Errorf("%s: %w", path, err)
-	}
-	if s.pid != pid || s.dead() || t.isThread(pid) {
+	case s.pid != pid, s.dead(), t.isThread(pid):
 		return stat{}, ErrGone
 	}
 	return s, nil
 }
 
 // isThread reports whether id is that of a thread other than a process's first:
-// /proc doesn't list those, but opens them.
+// /proc doesn't list those, but opens them. A recorded tree need not have the file.
 func (t *Table) isThread(id int) bool {
 	var buffer [4096]byte
-	n, err := readAt(unix.AT_FDCWD, t.path(id, "status"), buffer[:])
-	if err != nil {
-		return false // a recorded tree need not have it
-	}
-	_, after, found := bytes.Cut(buffer[:n], []byte("\nTgid:"))
-	if !found {
-		return false
-	}
-	leader, _, _ := bytes.Cut(after, []byte("\n"))
-	return string(bytes.TrimSpace(leader)) != strconv.Itoa(id)
+	n, _ := readAt(unix.AT_FDCWD, t.path(id, "status"), buffer[:])
+	leader, found := field(buffer[:n], "Tgid:")
+	return found && leader != strconv.Itoa(id)
 }
 
 // check returns nil when the process identified by id is alive, ErrGone when it is not,
 // and another error when that can't be known.
 func (t *Table) check(id Identity) error {
-	if id.IsZero() || (id.Boot != "" && t.boot() != "" && id.Boot != t.boot()) {
+	if id.Boot != "" && t.boot() != "" && id.Boot != t.boot() {
 		return ErrGone
 	}
-	s, err := t.stat(id.PID)
-	if err != nil {
-		return err
-	}
-	if s.start != id.Start {
-		return ErrGone
-	}
-	return nil
+	return t.checkRow(id)
 }
 
 // Domain implements Lister: the form was read from the registry of Claude Code
@@ -258,4 +229,21 @@ func (t *Table) boot() string {
 
 func (t *Table) path(pid int, name string) string {
 	return t.root + "/" + strconv.Itoa(pid) + "/" + name
+}
+
+// Pressure implements Lister, from the first line of /proc/pressure/cpu:
+// "some avg10=12.34 avg60=… avg300=… total=…", in percent.
+func (t *Table) Pressure() float64 {
+	var buffer [256]byte
+	n, err := readAt(unix.AT_FDCWD, filepath.Join(t.root, "pressure/cpu"), buffer[:])
+	if err != nil {
+		return 0
+	}
+	rest, ok := strings.CutPrefix(string(buffer[:n]), "some avg10=")
+	number, _, _ := strings.Cut(rest, " ")
+	percent, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(percent > 0) {
+		return 0
+	}
+	return min(percent/100, 1)
 }

@@ -72,8 +72,8 @@ func TestChildIsListed(t *testing.T) {
 	if !ok {
 		t.Fatal("child isn't listed")
 	}
-	if got.PPID != os.Getpid() || got.PGID != got.PID || got.SID != got.PID {
-		t.Errorf("ppid %d, pgid %d, sid %d of %d", got.PPID, got.PGID, got.SID, got.PID)
+	if got.PPID != os.Getpid() || got.SID != got.PID {
+		t.Errorf("ppid %d, sid %d of %d", got.PPID, got.SID, got.PID)
 	}
 	if want := filepath.Base(os.Args[0]); got.Comm != want[:min(15, len(want))] {
 		t.Errorf("comm is %q, want %q cut to 15 bytes", got.Comm, want)
@@ -259,7 +259,7 @@ func TestHostVariables(t *testing.T) {
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%v, %v", rows, err)
 	}
-	want := Process{Identity: Identity{PID: 7, Start: 42}, PPID: 1, PGID: 2, SID: 3, Comm: "it", Started: time.Unix(1000, 420_000_000)}
+	want := Process{Identity: Identity{PID: 7, Start: 42}, PPID: 1, SID: 3, Comm: "it", Started: time.Unix(1000, 420_000_000)}
 	if rows[0] != want {
 		t.Errorf("got %+v, want %+v", rows[0], want)
 	}

@@ -5,24 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
-
-// Table reads the process table of this machine. It keeps no processes: each
-// answer is read again. The Windows code was run under Wine 8 only.
-type Table struct{}
-
-var _ Lister = (*Table)(nil)
-
-// Open returns the table of this machine.
-func Open() *Table { return &Table{} }
-
-// hasEvents reports whether the processes of the table can end with an event.
-func (t *Table) hasEvents() bool { return true }
 
 // List implements Lister. One call of NtQuerySystemInformation returns all processes
 // with their start times, also those that may not be opened; the documented snapshot
@@ -126,41 +115,34 @@ func (t *Table) Find(pid int) (Process, error) {
 	if err != nil {
 		return Process{}, err
 	}
-	for _, p := range rows {
-		if p.PID == pid {
-			return p, nil
-		}
+	i := slices.IndexFunc(rows, func(p Process) bool { return p.PID == pid })
+	if i < 0 {
+		return Process{}, ErrGone
 	}
-	return Process{}, ErrGone
+	return rows[i], nil
 }
 
 // check returns nil when the process identified by id is alive, ErrGone when it is not,
 // and another error when that can't be known. It opens the process where that is
 // permitted, and reads the table otherwise.
 func (t *Table) check(id Identity) error {
-	if id.IsZero() {
-		return ErrGone
-	}
-	handle, err := openProcess(id)
-	if err == nil {
-		_ = windows.CloseHandle(handle)
-		return nil
-	}
-	if errors.Is(err, ErrGone) {
+	handle, err := openProcess(id, 0)
+	switch {
+	case err == nil:
+		return windows.CloseHandle(handle)
+	case errors.Is(err, ErrGone):
 		return err
 	}
-	p, err := t.Find(id.PID)
-	if err == nil && p.Start != id.Start {
-		return ErrGone
-	}
-	return err
+	return t.checkRow(id)
 }
 
-// openProcess opens the process identified by id, to query it and to wait for it. The
-// caller closes the handle.
-func openProcess(id Identity) (windows.Handle, error) {
-	const access = windows.SYNCHRONIZE | windows.PROCESS_QUERY_LIMITED_INFORMATION
-	handle, err := windows.OpenProcess(access, false, uint32(id.PID))
+// openProcess opens the process identified by id, to query it and to wait for it, and with the further
+// rights in more. The caller closes the handle.
+func openProcess(id Identity, more uint32) (windows.Handle, error) {
+	if id.IsZero() {
+		return 0, ErrGone
+	}
+	handle, err := windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_QUERY_LIMITED_INFORMATION|more, false, uint32(id.PID))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {
 		return 0, ErrGone // what it returns for an unused pid
 	}

@@ -24,8 +24,8 @@ const pollInterval = time.Second
 // Processes are polled once a second instead where the system gives no event:
 // in a /proc tree other than this pid namespace's own (HOST_PROC), on Linux
 // before 5.3 or under a seccomp filter without pidfd_open, when descriptors run
-// out, for processes that may not be opened, and on other systems. The macOS code
-// was compiled, not run; that of Windows was run under Wine 8.
+// out, and for processes that may not be opened. The macOS code was compiled, not
+// run; that of Windows was run under Wine 8.
 //
 // A Watcher is safe for concurrent use.
 type Watcher struct {

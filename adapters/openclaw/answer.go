@@ -1,6 +1,7 @@
 package openclaw
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/uuid"
@@ -25,12 +25,12 @@ const (
 	scopeWrite     = "operator.write"
 )
 
-// approval is an entry of a list of approvals (2026.9.6).
-type approval struct {
+// asked is an entry of a list of approvals or of questions (2026.9.6).
+type asked struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
-	Created int64  `json:"createdAtMs"`
-	Expires int64  `json:"expiresAtMs"`
+	Created number `json:"createdAtMs"`
+	Expires number `json:"expiresAtMs"`
 	Session string `json:"sessionKey"`
 	Request struct {
 		Session   string   `json:"sessionKey"`
@@ -40,15 +40,6 @@ type approval struct {
 		Title     string   `json:"title"`
 		Decisions []string `json:"allowedDecisions"`
 	} `json:"request"`
-}
-
-// question is an entry of the list of questions (2026.9.6).
-type question struct {
-	ID        string `json:"id"`
-	Status    string `json:"status"`
-	Session   string `json:"sessionKey"`
-	Created   int64  `json:"createdAtMs"`
-	Expires   int64  `json:"expiresAtMs"`
 	Questions []struct {
 		ID      string          `json:"questionId"`
 		Header  string          `json:"header"`
@@ -63,17 +54,33 @@ type question struct {
 	} `json:"questions"`
 }
 
+func readAsked(raw json.RawMessage) (p asked) {
+	_ = json.Unmarshal(raw, &p) // a member of another type leaves the others as they are
+	return p
+}
+
+// session returns the key of the session that waits, and "" if the request waits no longer.
+func (p *asked) session() string {
+	if p.Status != "" && p.Status != "pending" {
+		return ""
+	}
+	return cmp.Or(p.Session, p.Request.Session)
+}
+
+// requestLists are the methods that list requests, and what the session of each waits for.
+var requestLists = []struct {
+	method string
+	what   adapters.WaitingFor
+}{{"exec.approval.list", adapters.ForPermission}, {"plugin.approval.list", adapters.ForPermission},
+	{"openclaw.approval.list", adapters.ForPermission}, {"question.list", adapters.ForQuestion}}
+
 // Pending implements adapters.Answerer. A gateway lists the requests of other clients only to
 // operator.admin, on loopback with its own token.
 func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
 	if s.Status != adapters.Waiting {
 		return nil, nil // each question takes a connection with all rights
 	}
-	t, key, err := a.locate(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.connectToAnswer(ctx, t)
+	c, t, key, err := a.connectToAnswer(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +88,26 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 	return c.requests(ctx, t, s, key)
 }
 
+// connectTo opens a connection with these scopes to the gateway of a session, and returns it with the gateway and the
+// session's key there. Close it after use.
+func (a *Adapter) connectTo(ctx context.Context, s adapters.Session, scopes ...string) (c *client, t *target, key string, err error) {
+	if t, key, err = a.locate(ctx, s); err != nil {
+		return nil, nil, "", err
+	}
+	if c, err = t.connect(ctx, scopes, nil); err != nil {
+		return nil, nil, "", t.problem(err)
+	}
+	return c, t, key, nil
+}
+
+// scopesToAnswer are those with which requests may be seen and decided.
+var scopesToAnswer = []string{scopeRead, scopeApprovals, scopeQuestions, scopeAdmin}
+
 // connectToAnswer opens a connection that may see and decide requests. It is closed as soon
 // as that is done: while it lasts, it counts as a user who decides approvals.
-func (a *Adapter) connectToAnswer(ctx context.Context, t *target) (*client, error) {
-	c, err := t.connect(ctx, a.cfg.AllowPlaintext, []string{scopeRead, scopeApprovals, scopeQuestions, scopeAdmin}, nil)
-	if err != nil {
-		return nil, t.problem(err)
+func (a *Adapter) connectToAnswer(ctx context.Context, s adapters.Session) (c *client, t *target, key string, err error) {
+	if c, t, key, err = a.connectTo(ctx, s, scopesToAnswer...); err != nil {
+		return nil, nil, "", err
 	}
 	switch {
 	case !c.hello.has("exec.approval.resolve"):
@@ -95,36 +116,34 @@ func (a *Adapter) connectToAnswer(ctx context.Context, t *target) (*client, erro
 		err = errors.New("the gateway doesn't grant Rollcall " + scopeAdmin + ", without which it shows no requests of other clients; " +
 			"reach it on loopback with its own token, or answer with: openclaw approvals")
 	default:
-		return c, nil
+		return c, t, key, nil
 	}
 	c.close()
-	return nil, fmt.Errorf("%w: %s: %w", adapters.ErrAnswerElsewhere, t.url, err)
+	return nil, nil, "", fmt.Errorf("%w: %s: %w", adapters.ErrAnswerElsewhere, t.url, err)
 }
 
 // requests returns what the session with this key waits for.
 func (c *client) requests(ctx context.Context, t *target, s adapters.Session, key string) ([]adapters.Request, error) {
 	var out []adapters.Request
-	for _, method := range []string{"exec.approval.list", "plugin.approval.list", "openclaw.approval.list"} {
-		if !c.hello.has(method) {
+	for _, l := range requestLists {
+		if !c.hello.has(l.method) {
 			continue
 		}
 		var list requests
-		if err := c.call(ctx, method, struct{}{}, &list); err != nil {
+		if err := c.call(ctx, l.method, struct{}{}, &list); err != nil {
 			return nil, t.problem(err)
 		}
 		for _, raw := range list {
-			var p approval
-			_ = json.Unmarshal(raw, &p) // a member of another type leaves the others as they are
-			if p.ID != "" && cmp.Or(p.Session, p.Request.Session) == key && (p.Status == "" || p.Status == "pending") {
-				out = append(out, p.request(s, raw, method == "exec.approval.list"))
+			p := readAsked(raw)
+			switch {
+			case p.ID == "" || p.session() != key:
+			case l.what == adapters.ForQuestion:
+				out = append(out, p.question(s))
+			default:
+				out = append(out, p.approval(s, raw, l.method == "exec.approval.list"))
 			}
 		}
 	}
-	questions, err := c.questions(ctx, t, s, key)
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, questions...)
 	for i := range out {
 		out[i].Text, out[i].Reason = t.auth.redact(out[i].Text), t.auth.redact(out[i].Reason)
 	}
@@ -132,32 +151,14 @@ func (c *client) requests(ctx context.Context, t *target, s adapters.Session, ke
 	return out, nil
 }
 
-func (c *client) questions(ctx context.Context, t *target, s adapters.Session, key string) (out []adapters.Request, err error) {
-	if !c.hello.has("question.list") {
-		return nil, nil
-	}
-	var list requests
-	if err := c.call(ctx, "question.list", struct{}{}, &list); err != nil {
-		return nil, t.problem(err)
-	}
-	for _, raw := range list {
-		var q question
-		_ = json.Unmarshal(raw, &q)
-		if q.ID != "" && q.Session == key && (q.Status == "" || q.Status == "pending") {
-			out = append(out, q.request(s))
-		}
-	}
-	return out, nil
-}
-
 // gatewayName is what a gateway is called for the user.
 const gatewayName = "the OpenClaw gateway"
 
-// request returns an approval for the user. One that is not of a command is shown as it came,
+// approval returns an approval for the user. One that is not of a command is shown as it came,
 // and answered in OpenClaw.
-func (p *approval) request(s adapters.Session, raw json.RawMessage, exec bool) adapters.Request {
+func (p *asked) approval(s adapters.Session, raw json.RawMessage, exec bool) adapters.Request {
 	r := adapters.Request{Agent: adapters.OpenClaw, Session: s.ID, ID: p.ID, Kind: adapters.AsksPermission, Text: string(raw),
-		Folder: p.Request.CWD, Options: p.Request.Decisions, AskedAt: since(p.Created), ExpiresAt: since(p.Expires), Where: gatewayName}
+		Folder: p.Request.CWD, Options: p.Request.Decisions, AskedAt: p.Created.time(), ExpiresAt: p.Expires.time(), Where: gatewayName}
 	if !exec || p.Request.Command == "" {
 		return r
 	}
@@ -170,12 +171,13 @@ func (p *approval) request(s adapters.Session, raw json.RawMessage, exec bool) a
 	return r
 }
 
-func (q *question) request(s adapters.Session) adapters.Request {
-	r := adapters.Request{Agent: adapters.OpenClaw, Session: s.ID, ID: q.ID, Kind: adapters.AsksQuestion, CanDeny: true,
-		AskedAt: since(q.Created), ExpiresAt: since(q.Expires), Where: gatewayName}
+// question returns a question for the user.
+func (p *asked) question(s adapters.Session) adapters.Request {
+	r := adapters.Request{Agent: adapters.OpenClaw, Session: s.ID, ID: p.ID, Kind: adapters.AsksQuestion, CanDeny: true,
+		AskedAt: p.Created.time(), ExpiresAt: p.Expires.time(), Where: gatewayName}
 	var texts []string
 	secret := false
-	for _, one := range q.Questions {
+	for _, one := range p.Questions {
 		n := adapters.Question{ID: one.ID, Header: one.Header, Text: one.Text, Several: one.Several, Secret: one.Secret, FreeText: true}
 		for _, o := range one.Options {
 			n.Options = append(n.Options, adapters.Option{Label: o.Label, Says: o.Says})
@@ -190,24 +192,13 @@ func (q *question) request(s adapters.Session) adapters.Request {
 	return r
 }
 
-func since(ms int64) time.Time {
-	if ms <= 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms)
-}
-
 // Answer implements adapters.Answerer. The gateway takes the first answer to an id, and refuses
 // the others.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
 		return adapters.Result{}, err
 	}
-	t, key, err := a.locate(ctx, s)
-	if err != nil {
-		return adapters.Result{}, err
-	}
-	c, err := a.connectToAnswer(ctx, t)
+	c, t, key, err := a.connectToAnswer(ctx, s)
 	if err != nil {
 		return adapters.Result{}, err
 	}
@@ -221,8 +212,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return adapters.Result{}, err
 	}
 	method, params := resolve(&r, d)
-	var done struct{}
-	if err := c.call(ctx, method, params, &done); err != nil {
+	if err := c.call(ctx, method, params, nil); err != nil {
 		return adapters.Result{}, t.notTaken(err)
 	}
 	return adapters.Result{Confirmed: true, Evidence: "the gateway resolved " + r.ID}, nil
@@ -274,18 +264,96 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 
 // Queue implements adapters.Prompter: the gateway itself queues what comes while a run is open.
 func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
-	t, key, err := a.locate(ctx, s)
+	c, t, key, err := a.connectTo(ctx, s, scopeRead, scopeWrite)
 	if err != nil {
 		return err
 	}
-	c, err := t.connect(ctx, a.cfg.AllowPlaintext, []string{scopeRead, scopeWrite}, nil)
-	if err != nil {
-		return t.problem(err)
-	}
 	defer c.close()
-	var done struct{}
-	if err := c.call(ctx, "chat.send", map[string]any{"sessionKey": key, "message": prompt, "idempotencyKey": uuid.New()}, &done); err != nil {
+	if err := c.call(ctx, "chat.send", map[string]any{"sessionKey": key, "message": prompt, "idempotencyKey": uuid.New()}, nil); err != nil {
 		return t.problem(err)
 	}
 	return nil
+}
+
+// pending returns the requests that wait for the user. A gateway lists approvals only
+// to the client that made the request and to operator.admin (2026.9.6), so pending
+// needs a separate connection. It closes the connection soon and requests only lists: a
+// client with the scope for approvals could otherwise count as a user who decides them.
+// whyUnknown is the reason why this gateway hides requests permanently; an error is
+// temporary.
+func (t *target) pending(ctx context.Context, c *client) (found map[string]request, whyUnknown string, err error) {
+	if !c.hello.has(requestLists[0].method) {
+		return nil, "this version of OpenClaw has no list of approvals", nil
+	}
+	admin, err := t.connect(ctx, scopesToAnswer, nil)
+	if err != nil {
+		var r *refusal
+		if errors.As(err, &r) {
+			return nil, t.problem(err).Err.Error(), nil
+		}
+		return nil, "", err
+	}
+	defer admin.close()
+	if !admin.hello.granted(scopeAdmin) {
+		whyUnknown = "the gateway doesn't grant " + scopeAdmin
+	}
+	found = map[string]request{}
+	for _, l := range requestLists {
+		if !c.hello.has(l.method) {
+			continue
+		}
+		var list requests
+		err := admin.call(ctx, l.method, struct{}{}, &list)
+		var r *refusal
+		switch {
+		case errors.As(err, &r):
+			whyUnknown = cmp.Or(whyUnknown, oneLine(r.Error()))
+			continue
+		case err != nil:
+			return nil, "", err
+		}
+		list.enter(found, l.what)
+	}
+	return found, whyUnknown, nil
+}
+
+// requests is the answer to a list of approvals (an array) or of questions (an
+// object with one), in 2026.9.6.
+type requests []json.RawMessage
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *requests) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
+		return json.Unmarshal(b, (*[]json.RawMessage)(l))
+	}
+	var object struct {
+		Questions []json.RawMessage `json:"questions"`
+		Approvals []json.RawMessage `json:"approvals"`
+	}
+	if err := json.Unmarshal(b, &object); err != nil {
+		return err
+	}
+	*l = slices.Concat(object.Questions, object.Approvals)
+	return nil
+}
+
+// enter adds the requests to those of each session.
+func (l requests) enter(found map[string]request, what adapters.WaitingFor) {
+	for _, raw := range l {
+		p := readAsked(raw)
+		key := p.session()
+		if key == "" {
+			continue
+		}
+		w, known := found[key]
+		switch {
+		case known:
+			w.more++
+		case len(p.Questions) > 0:
+			w = request{what: what, text: cmp.Or(p.Questions[0].Text, p.Questions[0].Header)}
+		default:
+			w = request{what: what, text: cmp.Or(p.Request.Command, p.Request.Title)}
+		}
+		found[key] = w
+	}
 }

@@ -85,8 +85,8 @@ type frame struct {
 // connect opens a connection with these scopes. events, if not nil, gets every event
 // that comes after the greeting, on a goroutine of the client; it must return soon.
 // Close the client after use.
-func (t *target) connect(ctx context.Context, allowPlaintext bool, scopes []string, events func(frame)) (*client, error) {
-	hc := t.httpClient(allowPlaintext)
+func (t *target) connect(ctx context.Context, scopes []string, events func(frame)) (*client, error) {
+	hc := t.httpClient()
 	ws, response, err := websocket.Dial(ctx, t.url, &websocket.DialOptions{HTTPClient: hc})
 	if err != nil {
 		hc.CloseIdleConnections()
@@ -118,15 +118,11 @@ func (c *client) handshake(ctx context.Context, auth credentials, scopes []strin
 		"minProtocol": minProtocol, "maxProtocol": maxProtocol, "role": "operator", "scopes": scopes, "caps": []string{},
 		"client": map[string]string{"id": "gateway-client", "version": "1.0.0", "platform": runtime.GOOS, "mode": "backend"},
 	}
-	secret := map[string]string{}
-	if auth.token != "" {
-		secret["token"] = auth.token
-	}
-	if auth.password != "" {
-		secret["password"] = auth.password
-	}
-	if len(secret) > 0 {
-		params["auth"] = secret
+	if !auth.none() {
+		params["auth"] = struct {
+			Token    string `json:"token,omitempty"`
+			Password string `json:"password,omitempty"`
+		}{auth.token, auth.password}
 	}
 	if err := c.write(ctx, "connect", "connect", params); err != nil {
 		return err
@@ -223,7 +219,7 @@ func (c *client) end(err error) {
 	}
 }
 
-// call sends a request and waits for its answer.
+// call sends a request and waits for its answer, which it reads into result unless that is nil.
 func (c *client) call(ctx context.Context, method string, params, result any) error {
 	id := strconv.FormatInt(c.last.Add(1), 10)
 	answer := make(chan frame, 1)
@@ -252,6 +248,9 @@ func (c *client) call(ctx context.Context, method string, params, result any) er
 		}
 		if !f.OK {
 			return refused(method, f.Error)
+		}
+		if result == nil {
+			return nil
 		}
 		if err := json.Unmarshal(f.Payload, result); err != nil {
 			return &peer.FormatError{Err: fmt.Errorf("answer to %s: %w", method, err)}

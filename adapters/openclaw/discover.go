@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -138,9 +139,9 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	}
 	v := gatewayView{target: t, hello: &c.hello, now: a.now(), runs: a.pusher.runsOf(t.id, c), alive: a.alive, outcomes: &a.outcomes}
 	hidden := false
-	if anyActive(rows) {
+	if slices.ContainsFunc(rows, row.isActive) {
 		var err error
-		if v.pending, v.whyPendingUnknown, err = a.pending(ctx, t, c); err != nil {
+		if v.pending, v.whyPendingUnknown, err = t.pending(ctx, c); err != nil {
 			// At the moment working can't be distinguished from waiting: the last known
 			// state is better than a guess.
 			hidden = true
@@ -152,13 +153,14 @@ func (a *Adapter) readSessions(ctx context.Context, t *target, c *client, q adap
 	a.prompts.fill(ctx, t, c, rows)
 	a.usages.fill(ctx, t, c, rows, q.Totals)
 	for i := range rows {
-		if hidden && rows[i].Active != nil && *rows[i].Active {
+		if hidden && rows[i].isActive() {
 			ans.skipped["running session whose approvals could not be queried"]++
 			continue
 		}
 		s := v.session(&rows[i], a.ids.idOf(t, rows[i].Key))
 		s.Parent = a.ids.parent(t, &rows[i], s.ID)
-		s.FirstPrompt, s.LastPrompt = a.prompts.of(t, &rows[i])
+		said, _ := a.prompts.Get(rows[i].place(t))
+		s.FirstPrompt, s.LastPrompt = said.first, said.last
 		s.Tokens, s.CostUSD = a.usages.of(t, &rows[i])
 		t.auth.redactSession(&s)
 		ans.sessions = append(ans.sessions, s)

@@ -11,6 +11,14 @@ import (
 // maxRuns is the largest number of runs that are kept from events.
 const maxRuns = 20_000
 
+// Of a session's run: the states of the event "chat", and the phases of "agent" with the stream "lifecycle".
+var (
+	chatStates = map[string]run{"final": {outcome: adapters.Completed}, "aborted": {outcome: adapters.Interrupted},
+		"error": {outcome: adapters.Failed}}
+	runPhases = map[string]run{"start": {open: true}, "approval-resolved": {open: true}, "waiting-approval": {open: true, waits: true},
+		"end": {outcome: adapters.Completed}, "error": {outcome: adapters.Failed}}
+)
+
 // event handles an event of a gateway. It calls the listeners if the next Discover may
 // answer differently. It ignores events about single words of an answer.
 func (l *link) event(f frame) {
@@ -30,22 +38,14 @@ func (l *link) event(f frame) {
 	case strings.Contains(f.Event, ".approval.") || kind == "question":
 		changed = true
 	case kind == "chat":
-		changed = e.State == "final" || e.State == "aborted" || e.State == "error"
-		if changed {
-			l.note(e.SessionKey, run{outcome: map[string]adapters.Outcome{
-				"final": adapters.Completed, "aborted": adapters.Interrupted, "error": adapters.Failed}[e.State]})
+		var now run
+		if now, changed = chatStates[e.State]; changed {
+			l.note(e.SessionKey, now)
 		}
 	case f.Event == "agent" && e.Stream == "lifecycle":
 		changed = true
-		switch e.Data.Phase {
-		case "start", "approval-resolved":
-			l.note(e.SessionKey, run{open: true})
-		case "waiting-approval":
-			l.note(e.SessionKey, run{open: true, waits: true})
-		case "end":
-			l.note(e.SessionKey, run{outcome: adapters.Completed})
-		case "error":
-			l.note(e.SessionKey, run{outcome: adapters.Failed})
+		if now, known := runPhases[e.Data.Phase]; known {
+			l.note(e.SessionKey, now)
 		}
 	}
 	if changed || l.wasWaiting(e.SessionKey) {

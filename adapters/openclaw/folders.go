@@ -3,8 +3,10 @@ package openclaw
 import (
 	"context"
 	"maps"
-	"sync"
+	"slices"
 	"time"
+
+	"rollcall/adapters/internal/report"
 )
 
 const (
@@ -15,8 +17,7 @@ const (
 // workspaceCache remembers the agents' folders of each gateway, so that a late answer
 // does not lose them.
 type workspaceCache struct {
-	mu   sync.Mutex
-	byID map[string]workspaces
+	report.Memo[string, workspaces]
 }
 
 type workspaces struct {
@@ -27,16 +28,10 @@ type workspaces struct {
 // fill returns the agents' folders. It asks the gateway for them when a row lacks its
 // folder. The folders in the settings have priority: 2026.2.26 reports none.
 func (f *workspaceCache) fill(ctx context.Context, t *target, c *client, rows []row, now time.Time) map[string]string {
-	needed := false
-	for i := range rows {
-		needed = needed || rows[i].cwd() == ""
-	}
-	if !needed {
+	if !slices.ContainsFunc(rows, func(r row) bool { return r.cwd() == "" }) {
 		return nil
 	}
-	f.mu.Lock()
-	was := f.byID[t.id]
-	f.mu.Unlock()
+	was, _ := f.Get(t.id)
 	if age := now.Sub(was.at); age >= 0 && age < foldersFor {
 		return was.agent
 	}
@@ -50,12 +45,7 @@ func (f *workspaceCache) fill(ctx context.Context, t *target, c *client, rows []
 		}
 		return found
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.byID == nil {
-		f.byID = map[string]workspaces{}
-	}
-	f.byID[t.id] = workspaces{now, found}
+	f.Put(t.id, workspaces{now, found})
 	return found
 }
 

@@ -130,6 +130,33 @@ func TestJSON5(t *testing.T) {
 	}
 }
 
+// TestJSON5Escapes: every escape of a text that JSON5 has (https://spec.json5.org, 5.1), and none that it forbids.
+func TestJSON5Escapes(t *testing.T) {
+	for text, want := range map[string]string{
+		`'\x41\x7a\xe9'`:                   "Azé",
+		`'\v|\0|\b|\f|\n|\r|\t'`:           "\v|\x00|\b|\f|\n|\r|\t",
+		`'\u0041\u00E9\ud83d\ude00'`:       "Aé😀",
+		"'a\\\nb\\\r\nc\\\rd'":             "abcd",
+		"'a\\\u2028b\\\u2029c'":            "abc",
+		"'raw\u2028\ttext'":                "raw\u2028\ttext",
+		`'\a\q\'\"\\\/\é'`:                 `aq'"\/é`,
+		`"it's \"quoted\""`:                `it's "quoted"`,
+		`'say "x"'`:                        `say "x"`,
+		"'\\\u00e9\U0001F600\\\U0001F600'": "é😀😀",
+	} {
+		var got struct{ A string }
+		if err := unmarshalJSON5([]byte("{a: "+text+"}"), &got); err != nil || got.A != want {
+			t.Errorf("%s is %q, %v; want %q", text, got.A, err, want)
+		}
+	}
+	for _, text := range []string{`'\1'`, `'\9'`, `'\01'`, `'\x4'`, `'\xg1'`, `'\u00'`, `'\u12g4'`, "'a\nb'", "'a\rb'", `'a`, `'a\`} {
+		var got struct{ A string }
+		if unmarshalJSON5([]byte("{a: "+text+"}"), &got) == nil {
+			t.Errorf("%s is %q, want an error", text, got.A)
+		}
+	}
+}
+
 func TestProfilePort(t *testing.T) {
 	// As the function of 2026.9.6 computes them.
 	for name, want := range map[string]int{"rescue": 23532, "ops": 55291, "wörk": 36544} {

@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func (s *scanner) step() error {
 		s.out.WriteByte(c)
 		s.pos++
 	case c == '"' || c == '\'':
-		return s.quoted(c)
+		return s.quoted(rune(c))
 	case isSpace(c):
 		s.pos++
 		s.out.WriteByte(' ')
@@ -97,66 +98,84 @@ func (s *scanner) skipTo(end string, from int) bool {
 func isSpace(c byte) bool { return c <= ' ' }
 
 // quoted rewrites a string in either kind of quotes.
-func (s *scanner) quoted(quote byte) error {
+func (s *scanner) quoted(quote rune) error {
 	var b strings.Builder
-	for s.pos++; s.pos < len(s.text); {
-		r, n := utf8.DecodeRuneInString(s.text[s.pos:])
-		s.pos += n
-		switch {
-		case r == rune(quote):
-			text, _ := json.Marshal(b.String())
-			s.emit(string(text))
+	for s.pos++; ; {
+		switch r := s.next(); {
+		case r == quote:
+			s.emit(`"` + b.String() + `"`)
 			return nil
-		case r == '\n':
-			return fmt.Errorf("a text in quotes is not closed")
 		case r == '\\':
 			if err := s.escape(&b); err != nil {
 				return err
 			}
+		case r == '\n', r == '\r', r == endOfText:
+			return errNotClosed
 		default:
-			b.WriteRune(r)
+			writeRune(&b, r)
 		}
 	}
-	return fmt.Errorf("a text in quotes is not closed")
 }
 
-func (s *scanner) escape(b *strings.Builder) error {
+const endOfText = -1
+
+var errNotClosed = errors.New("a text in quotes is not closed")
+
+// next returns the next character, and endOfText after the last one.
+func (s *scanner) next() rune {
 	if s.pos >= len(s.text) {
-		return fmt.Errorf("a text in quotes is not closed")
+		return endOfText
 	}
-	c := s.text[s.pos]
-	s.pos++
-	digits := map[byte]int{'u': 4, 'x': 2}[c]
-	if digits > 0 {
+	r, n := utf8.DecodeRuneInString(s.text[s.pos:])
+	s.pos += n
+	return r
+}
+
+// writeRune writes a character as it must be in a text of JSON.
+func writeRune(b *strings.Builder, r rune) {
+	switch {
+	case r == '"' || r == '\\':
+		b.WriteByte('\\')
+	case r < ' ':
+		fmt.Fprintf(b, `\u%04x`, r)
+		return
+	}
+	b.WriteRune(r)
+}
+
+// escape rewrites an escape sequence. Those of four digits stay as they are: two of them can be one character.
+func (s *scanner) escape(b *strings.Builder) error {
+	r := s.next()
+	switch r {
+	case 'u', 'x':
+		digits := map[rune]int{'u': 4, 'x': 2}[r]
 		if s.pos+digits > len(s.text) {
-			return fmt.Errorf("an escape sequence is incomplete")
+			return errors.New("an escape sequence is incomplete")
 		}
-		n, err := strconv.ParseUint(s.text[s.pos:s.pos+digits], 16, 32)
+		n, err := strconv.ParseUint(s.text[s.pos:s.pos+digits], 16, 16)
 		if err != nil {
-			return fmt.Errorf("an escape sequence has a wrong digit")
+			return errors.New("an escape sequence has a wrong digit")
 		}
 		s.pos += digits
-		b.WriteRune(rune(n))
-		return nil
-	}
-	switch c {
-	case 'n':
-		b.WriteByte('\n')
-	case 't':
-		b.WriteByte('\t')
-	case 'r':
-		b.WriteByte('\r')
-	case 'b':
-		b.WriteByte('\b')
-	case 'f':
-		b.WriteByte('\f')
-	case '\r':
-		if s.pos < len(s.text) && s.text[s.pos] == '\n' {
+		fmt.Fprintf(b, `\u%04x`, n)
+	case 'b', 'f', 'n', 'r', 't':
+		b.WriteString(`\` + string(r))
+	case 'v':
+		writeRune(b, '\v')
+	case '\r': // this and the next ones are line breaks, which continue the text
+		if strings.HasPrefix(s.text[s.pos:], "\n") {
 			s.pos++
 		}
-	case '\n': // an escaped line break
+	case '\n', '\u2028', '\u2029':
+	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if r != '0' || s.pos < len(s.text) && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' {
+			return errors.New("an escape sequence is a number")
+		}
+		writeRune(b, 0)
+	case endOfText:
+		return errNotClosed
 	default:
-		b.WriteByte(c)
+		writeRune(b, r)
 	}
 	return nil
 }

@@ -37,7 +37,6 @@ type run struct {
 // pusher keeps one connection per gateway while a caller of Push listens.
 type pusher struct {
 	mu        sync.Mutex
-	adapter   *Adapter
 	listeners map[*func()]bool
 	links     map[string]*link
 }
@@ -61,7 +60,6 @@ type link struct {
 func (a *Adapter) Push(ctx context.Context, changed func()) {
 	p := &a.pusher
 	p.mu.Lock()
-	p.adapter = a
 	if p.listeners == nil {
 		p.listeners, p.links = map[*func()]bool{}, map[string]*link{}
 	}
@@ -73,10 +71,7 @@ func (a *Adapter) Push(ctx context.Context, changed func()) {
 	delete(p.listeners, &changed)
 	var ending []*link
 	if len(p.listeners) == 0 {
-		for id, l := range p.links {
-			ending = append(ending, l)
-			delete(p.links, id)
-		}
+		ending = p.drop(nil)
 	}
 	p.mu.Unlock()
 	for _, l := range ending {
@@ -103,17 +98,22 @@ func (p *pusher) sync(targets []*target) {
 		p.links[t.id] = l
 		go l.keep(ctx)
 	}
-	var ending []*link
+	ending := p.drop(wanted)
+	p.mu.Unlock()
+	for _, l := range ending {
+		l.stop()
+	}
+}
+
+// drop removes the links that are not wanted, and returns them. The caller holds the lock, and stops them after it.
+func (p *pusher) drop(wanted map[string]bool) (ending []*link) {
 	for id, l := range p.links {
 		if !wanted[id] {
 			ending = append(ending, l)
 			delete(p.links, id)
 		}
 	}
-	p.mu.Unlock()
-	for _, l := range ending {
-		l.stop()
-	}
+	return ending
 }
 
 func (p *pusher) link(id string) *link {
@@ -200,14 +200,13 @@ func (l *link) once(ctx context.Context) error {
 	l.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	c, err := t.connect(limited, l.p.adapter.cfg.AllowPlaintext, []string{scopeRead}, l.event)
+	c, err := t.connect(limited, []string{scopeRead}, l.event)
 	if err != nil {
 		return err
 	}
 	defer c.close()
 	if c.hello.has("sessions.subscribe") {
-		var ok struct{}
-		if err := c.call(limited, "sessions.subscribe", struct{}{}, &ok); err != nil {
+		if err := c.call(limited, "sessions.subscribe", struct{}{}, nil); err != nil {
 			return err
 		}
 	}
@@ -277,7 +276,7 @@ func (a *Adapter) borrow(ctx context.Context, t *target) (c *client, release fun
 			}
 		}, nil
 	}
-	c, err = t.connect(ctx, a.cfg.AllowPlaintext, []string{scopeRead}, nil)
+	c, err = t.connect(ctx, []string{scopeRead}, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -34,9 +34,7 @@ func readLock(path string) (l lock, ok bool, err error) {
 		// The lock is half written by a gateway that is starting: treated as no lock.
 		return lock{}, false, nil
 	}
-	if l.Port < 1 || l.Port > 65535 {
-		l.Port = 0
-	}
+	l.Port = validPort(l.Port)
 	return l, true, nil
 }
 

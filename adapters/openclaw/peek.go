@@ -5,8 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rollcall/adapters"
@@ -48,7 +49,7 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 // history is the answer to chat.history.
 type history struct {
 	Messages []json.RawMessage `json:"messages"`
-	Total    *number           `json:"totalMessages"`
+	Total    number            `json:"totalMessages"`
 }
 
 // entry is a message of a conversation, in 2026.9.6 and 2026.2.26.
@@ -75,19 +76,26 @@ type part struct {
 	Arguments map[string]any `json:"arguments"`
 }
 
+// entries yields the entries of the history, each with its key.
+func (h *history) entries() iter.Seq2[string, *entry] {
+	from := max(0, int(h.Total.count())-len(h.Messages))
+	return func(yield func(string, *entry) bool) {
+		for i, raw := range h.Messages {
+			var e entry
+			_ = json.Unmarshal(raw, &e) // members of another type are zero
+			if !yield(cmp.Or(e.Meta.ID, strconv.Itoa(from+i)), &e) {
+				return
+			}
+		}
+	}
+}
+
 // messages returns the messages of the history, each call of a tool together with its
 // result.
 func (h *history) messages() []adapters.Message {
 	var list []adapters.Message
 	calls := map[string]int{}
-	from := 0
-	if h.Total != nil {
-		from = max(0, int(h.Total.count())-len(h.Messages))
-	}
-	for i, raw := range h.Messages {
-		var e entry
-		_ = json.Unmarshal(raw, &e) // members of another type are zero
-		key := cmp.Or(e.Meta.ID, fmt.Sprintf("%d", from+i))
+	for key, e := range h.entries() {
 		if e.Role == "toolResult" {
 			if j, ok := calls[e.CallID]; ok {
 				list[j].State = adapters.ToolDone
@@ -99,8 +107,7 @@ func (h *history) messages() []adapters.Message {
 		}
 		for _, m := range e.split(key) {
 			if m.Role == adapters.FromTool {
-				id := strings.TrimPrefix(m.Key, key+"/")
-				calls[id] = len(list)
+				calls[strings.TrimPrefix(m.Key, key+"/")] = len(list)
 			}
 			list = append(list, m)
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"rollcall/adapters/internal/environ"
 	"rollcall/proc"
 )
 
@@ -75,13 +76,6 @@ func (s *search) isOldLock(path string) bool {
 	}
 	init, err := s.adapter.table.Find(1)
 	return err == nil && fi.ModTime().Before(init.Started)
-}
-
-// join adds the state of the process in the process table.
-func (o *owner) join(g *gatewayProcess) {
-	if g != nil {
-		*o = owner{state: ownerAlive, pid: g.PID}
-	}
 }
 
 // gatewayProcess is a running gateway.
@@ -162,13 +156,7 @@ func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayPr
 			parents[p.PPID] = true
 		}
 	}
-	list := found[:0]
-	for _, g := range found {
-		if !parents[g.PID] {
-			list = append(list, g)
-		}
-	}
-	return list, err
+	return slices.DeleteFunc(found, func(g gatewayProcess) bool { return parents[g.PID] }), err
 }
 
 // read finds the state folder of the process from its environment. A process with
@@ -180,32 +168,18 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 		return
 	}
 	g.env = map[string]string{}
-	for _, e := range entries {
-		name, value, _ := strings.Cut(e, "=")
-		for _, v := range variables {
-			if v == name {
-				g.env[name] = strings.TrimSpace(value)
-			}
-		}
+	for _, name := range variables {
+		g.env[name] = strings.TrimSpace(environ.Get(entries, name))
 	}
 	home := cmp.Or(g.env["OPENCLAW_HOME"], g.env["HOME"], g.env["USERPROFILE"])
 	g.foreign = home != "" && filepath.Clean(home) != filepath.Clean(ours)
-	under := func(path string) string {
-		if strings.HasPrefix(path, "~/") {
-			return filepath.Join(home, path[2:])
-		}
-		return path
-	}
-	g.config = under(g.env["OPENCLAW_CONFIG_PATH"])
+	g.config = expandHome(g.env["OPENCLAW_CONFIG_PATH"], home)
 	g.port, _ = strconv.Atoi(g.env["OPENCLAW_GATEWAY_PORT"])
 	if g.foreign {
 		return
 	}
-	args, err := table.Args(g.Identity)
-	if err != nil {
-		args = nil
-	}
-	switch dir, profile := under(g.env["OPENCLAW_STATE_DIR"]), profileName(cmp.Or(profileArg(args), g.env["OPENCLAW_PROFILE"])); {
+	args, _ := table.Args(g.Identity)
+	switch dir, profile := expandHome(g.env["OPENCLAW_STATE_DIR"], home), profileName(cmp.Or(profileArg(args), g.env["OPENCLAW_PROFILE"])); {
 	case dir != "":
 		g.stateDir = dir
 	case home != "" && profile != "":
@@ -213,18 +187,8 @@ func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	case home != "":
 		g.stateDir = filepath.Join(home, ".openclaw")
 	}
-	if n := portArg(args); n != 0 {
-		g.port = n
-	}
-	if g.port < 1 || g.port > 65535 {
-		g.port = 0
-	}
-}
-
-// portArg returns the value of --port, and 0 without one.
-func portArg(args []string) int {
 	n, _ := strconv.Atoi(argument(args, "--port"))
-	return n
+	g.port = validPort(cmp.Or(n, g.port))
 }
 
 // profileArg returns the profile that a gateway is started with, while its arguments

@@ -3,11 +3,13 @@ package openclaw
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
 const (
@@ -20,8 +22,7 @@ const (
 // prompts caches the first and the last prompt of each session. The first never
 // changes; the last is kept with the row's time of change.
 type prompts struct {
-	mu   sync.Mutex
-	said map[place]prompt
+	report.Memo[place, prompt]
 }
 
 type prompt struct {
@@ -32,7 +33,10 @@ type prompt struct {
 // fill asks for the prompts of the sessions that changed, the newest first. It gives up
 // after a second, so that prompts do not delay the answer.
 func (p *prompts) fill(ctx context.Context, t *target, c *client, rows []row) {
-	wanted := p.wanted(t, rows)
+	wanted := newest(rows, previewKeys, func(r *row) bool {
+		have, ok := p.Get(r.place(t))
+		return !ok || have.updated != r.Updated
+	})
 	if len(wanted) == 0 || !c.hello.has("sessions.preview") {
 		return
 	}
@@ -49,42 +53,29 @@ func (p *prompts) fill(ctx context.Context, t *target, c *client, rows []row) {
 	if err != nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, preview := range answer.Previews {
 		if r := byKey[preview.Key]; r != nil {
-			at := place{t.id, r.promptKey()}
 			said := preview.prompt(r.Updated)
-			said.first = cmp.Or(p.said[at].first, said.first)
-			p.said[at] = said
+			was, _ := p.Get(r.place(t))
+			said.first = cmp.Or(was.first, said.first)
+			p.Put(r.place(t), said)
 		}
 	}
 }
 
-// promptKey returns a key that changes when the session behind the row's key does.
-func (r *row) promptKey() string { return r.Key + "\x00" + r.SessionID }
+// place returns a key for facts of the session, which changes when the session behind the row's key does.
+func (r *row) place(t *target) place { return place{t.id, r.Key + "\x00" + r.SessionID} }
 
-func (p *prompts) wanted(t *target, rows []row) []*row {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.said == nil || len(p.said) > maxRemembered {
-		p.said = map[place]prompt{}
-	}
+// newest returns the wanted ones of the rows, the newest first, and of many the first ones.
+func newest(rows []row, most int, wanted func(*row) bool) []*row {
 	var list []*row
 	for i := range rows {
-		if have, ok := p.said[place{t.id, rows[i].promptKey()}]; !ok || have.updated != rows[i].Updated {
+		if wanted(&rows[i]) {
 			list = append(list, &rows[i])
 		}
 	}
 	slices.SortFunc(list, func(a, b *row) int { return cmp.Compare(b.Updated, a.Updated) })
-	return list[:min(len(list), previewKeys)]
-}
-
-func (p *prompts) of(t *target, r *row) (first, last string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	said := p.said[place{t.id, r.promptKey()}]
-	return said.first, said.last
+	return list[:min(len(list), most)]
 }
 
 // previews is the answer to sessions.preview: the ends of conversations.
@@ -103,19 +94,58 @@ type preview struct {
 // prompt returns the user's prompts in a preview. The first prompt is known only when
 // the conversation is shorter than the requested length.
 func (p *preview) prompt(updated number) prompt {
-	said1 := prompt{updated: updated}
+	said := prompt{updated: updated}
 	for _, item := range p.Items {
 		words := adapters.Cut(userText(item.Text))
 		if item.Role != "user" || words == "" || isGatewayText(words) {
 			continue
 		}
-		if said1.first == "" {
-			said1.first = words
+		if said.first == "" {
+			said.first = words
 		}
-		said1.last = words
+		said.last = words
 	}
 	if len(p.Items) >= previewItems {
-		said1.first = ""
+		said.first = ""
 	}
-	return said1
+	return said
+}
+
+var (
+	// timePrefix matches the time that versions up to 2026.5 put before the user's
+	// text.
+	timePrefix = regexp.MustCompile(`^\[[A-Z][a-z]{2} \d{4}-\d{2}-\d{2} \d{2}:\d{2}[^\]\n]{0,30}\] ?`)
+	// contextPrefix matches the beginning of the context that they put there (the sender,
+	// the group and similar): JSON in a fence. A title has it in one line, cut off.
+	contextPrefix = regexp.MustCompile("^[A-Z][A-Za-z ]{2,60} \\(untrusted[^)\\n]{0,40}\\):\\s+```json\\s")
+	// taskMark separates the instructions of a sub-agent from its task: in a separate
+	// line (2026.9.6), or before a colon (2026.2.26).
+	taskMark = regexp.MustCompile(`\[Subagent Task\](?::|\s*\n)`)
+)
+
+// isGatewayText reports whether a text with the role of the user is from the gateway:
+// after a restart, and at intervals while nothing happens.
+func isGatewayText(s string) bool {
+	return strings.HasPrefix(s, "[System] ") || strings.HasPrefix(s, "[OpenClaw heartbeat")
+}
+
+// userText returns a text of the user without the text that the gateway put before it,
+// and "" when the text was cut off before the user's words. For a sub-agent it returns
+// the task.
+func userText(s string) string {
+	if at := taskMark.FindStringIndex(s); at != nil && strings.Contains(s[:at[0]], "[Subagent Context] ") {
+		s = strings.TrimSuffix(strings.TrimSpace(s[at[1]:]), "Begin. Execute the assigned task to completion.")
+	}
+	for {
+		s = strings.TrimSpace(timePrefix.ReplaceAllString(strings.TrimSpace(s), ""))
+		head := contextPrefix.FindString(s)
+		if head == "" {
+			return s
+		}
+		_, rest, ok := strings.Cut(s[len(head)-1:], "\n```")
+		if !ok {
+			return ""
+		}
+		s = rest
+	}
 }

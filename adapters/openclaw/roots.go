@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/report"
@@ -28,7 +29,9 @@ type target struct {
 	name string // Session.Remote
 	auth credentials
 	from string // where the credentials are from, for messages
-	pin  string // SHA-256 that its certificate must have; "": one that the system trusts
+	// allowPlaintext permits sending auth without TLS to another machine.
+	allowPlaintext bool
+	pin            string // SHA-256 that its certificate must have; "": one that the system trusts
 
 	named    string // the place where the user named it, so that it is expected to run
 	stateDir string // of a local one
@@ -62,7 +65,7 @@ func (a *Adapter) find(ctx context.Context) *search {
 	for _, g := range a.cfg.Gateways {
 		s.addNamed(g.URL, credentials{g.Token, g.Token}, g.Name, "Rollcall's settings")
 	}
-	if u := strings.TrimSpace(a.env("OPENCLAW_GATEWAY_URL")); u != "" {
+	if u := strings.TrimSpace(a.env(envURL)); u != "" {
 		s.addNamed(u, s.envAuth(), "", envURL)
 	}
 	for _, dir := range s.stateDirs() {
@@ -71,15 +74,24 @@ func (a *Adapter) find(ctx context.Context) *search {
 	for _, g := range s.gateways {
 		s.addProcess(g)
 	}
-	if n, ok := s.envPort(); ok && len(s.targets) == 0 { // one in a container, perhaps
+	if n := s.envPort(); n != 0 && len(s.targets) == 0 { // one in a container, perhaps
 		s.addNamed("ws://127.0.0.1:"+strconv.Itoa(n), s.envAuth(), "", "OPENCLAW_GATEWAY_PORT")
 	}
 	return s
 }
 
-func (s *search) envPort() (int, bool) {
-	n, err := strconv.Atoi(strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_PORT")))
-	return n, err == nil && n > 0 && n < 65536
+// envPort returns the port that the environment names, or 0.
+func (s *search) envPort() int {
+	n, _ := strconv.Atoi(strings.TrimSpace(s.adapter.env("OPENCLAW_GATEWAY_PORT")))
+	return validPort(n)
+}
+
+// validPort returns n, and 0 for a number that is not that of a port.
+func validPort(n int) int {
+	if n < 1 || n > 65535 {
+		return 0
+	}
+	return n
 }
 
 func (s *search) envAuth() credentials {
@@ -108,7 +120,7 @@ func (s *search) addNamed(raw string, auth credentials, name, by string) {
 // add adds a target. If one with the same address exists, add completes that one
 // instead.
 func (s *search) add(t *target) {
-	t.name = cmp.Or(t.name, t.url)
+	t.name, t.allowPlaintext = cmp.Or(t.name, t.url), s.adapter.cfg.AllowPlaintext
 	s.answer.LookedIn(t.url)
 	i := slices.IndexFunc(s.targets, func(o *target) bool { return o.id == t.id })
 	if i < 0 {
@@ -144,27 +156,21 @@ func (s *search) stateDirs() []stateDir {
 	byDefault := filepath.Join(s.home, ".openclaw")
 	main := byDefault
 	if dir := strings.TrimSpace(s.adapter.env("OPENCLAW_STATE_DIR")); dir != "" {
-		main = s.expandHome(dir)
+		main = expandHome(dir, s.home)
 	} else if p := profileName(s.adapter.env("OPENCLAW_PROFILE")); p != "" {
 		main = byDefault + "-" + p
 	}
-	config := strings.TrimSpace(s.adapter.env("OPENCLAW_CONFIG_PATH"))
-	if config != "" {
-		config = s.expandHome(config)
-	}
+	config := expandHome(strings.TrimSpace(s.adapter.env("OPENCLAW_CONFIG_PATH")), s.home)
 	dirs := []stateDir{{path: main, main: true, config: config, profile: profileOf(main)}}
 	add := func(d stateDir) {
 		d.path = filepath.Clean(d.path)
-		for i := range dirs {
-			if dirs[i].path == d.path {
-				if d.process != nil {
-					dirs[i].process, dirs[i].config = d.process, cmp.Or(dirs[i].config, d.config)
-				}
-				return
-			}
+		i := slices.IndexFunc(dirs, func(o stateDir) bool { return o.path == d.path })
+		if i < 0 {
+			d.profile = profileOf(d.path)
+			dirs = append(dirs, d)
+		} else if d.process != nil {
+			dirs[i].process, dirs[i].config = d.process, cmp.Or(dirs[i].config, d.config)
 		}
-		d.profile = cmp.Or(d.profile, profileOf(d.path))
-		dirs = append(dirs, d)
 	}
 	add(stateDir{path: byDefault})
 	for _, path := range s.adapter.cfg.Homes() {
@@ -185,9 +191,9 @@ func (s *search) stateDirs() []stateDir {
 	return dirs
 }
 
-func (s *search) expandHome(path string) string {
+func expandHome(path, home string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
-		return filepath.Join(s.home, path[1:])
+		return filepath.Join(home, path[1:])
 	}
 	return path
 }
@@ -235,7 +241,9 @@ func (s *search) addLocal(d stateDir) {
 		}
 	}
 	t := &target{stateDir: d.path, lockPath: path, owner: s.ownerOf(l, locked, path), from: config}
-	t.owner.join(d.process)
+	if d.process != nil {
+		t.owner = owner{state: ownerAlive, pid: d.process.PID}
+	}
 	if set.remote != "" {
 		s.addRemote(set)
 	}
@@ -264,7 +272,7 @@ func (s *search) workspaces(d stateDir, set settings) map[string]string {
 	folders := map[string]string{}
 	for agent, dir := range set.workspaces {
 		if dir != "" {
-			folders[agent] = s.expandHome(dir)
+			folders[agent] = expandHome(dir, s.home)
 		}
 	}
 	if folders[""] == "" {
@@ -295,28 +303,31 @@ func (s *search) addRemote(set settings) {
 // lookup returns a function that resolves variables as the gateway of a state folder
 // would.
 func (s *search) lookup(d stateDir) func(string) string {
-	var file map[string]string
+	file := sync.OnceValue(d.dotenv)
 	return func(name string) string {
-		if d.process != nil && d.process.env[name] != "" {
-			return d.process.env[name]
-		}
-		if v := s.adapter.env(name); v != "" {
+		if v := cmp.Or(d.env(name), s.adapter.env(name)); v != "" {
 			return v
 		}
-		if file == nil {
-			file = dotenv(filepath.Join(d.path, ".env"))
-		}
-		return file[name]
+		return file()[name]
 	}
 }
+
+// env returns a variable of the running gateway's environment, or "".
+func (d stateDir) env(name string) string {
+	if d.process == nil {
+		return ""
+	}
+	return d.process.env[name]
+}
+
+// dotenv returns the variables of the .env file in the folder, which OpenClaw reads.
+func (d stateDir) dotenv() map[string]string { return dotenv(filepath.Join(d.path, ".env")) }
 
 // localAuth returns the credentials for a gateway on this machine: those that the
 // running one was given, then those of the environment, then those of its settings.
 func (s *search) localAuth(d stateDir, set settings) credentials {
-	if d.process != nil {
-		if c := (credentials{d.process.env["OPENCLAW_GATEWAY_TOKEN"], d.process.env["OPENCLAW_GATEWAY_PASSWORD"]}); !c.none() {
-			return c
-		}
+	if c := (credentials{d.env("OPENCLAW_GATEWAY_TOKEN"), d.env("OPENCLAW_GATEWAY_PASSWORD")}); !c.none() {
+		return c
 	}
 	if d.main && s.adapter.env(envURL) == "" {
 		if c := s.envAuth(); !c.none() {
@@ -324,7 +335,7 @@ func (s *search) localAuth(d stateDir, set settings) credentials {
 		}
 	}
 	if set.auth.none() {
-		file := dotenv(filepath.Join(d.path, ".env"))
+		file := d.dotenv()
 		return credentials{file["OPENCLAW_GATEWAY_TOKEN"], file["OPENCLAW_GATEWAY_PASSWORD"]}
 	}
 	return set.auth
@@ -333,24 +344,21 @@ func (s *search) localAuth(d stateDir, set settings) credentials {
 // portOf returns the port of a local gateway, from the most reliable source that has
 // it.
 func (s *search) portOf(d stateDir, set settings, l lock, o owner) int {
-	if o.state == ownerAlive && l.Port != 0 {
-		return l.Port
+	var locked, process, env int
+	if o.state == ownerAlive {
+		locked = l.Port
 	}
-	if d.process != nil && d.process.port != 0 {
-		return d.process.port
+	if d.process != nil {
+		process = d.process.port
 	}
-	if n, ok := s.envPort(); ok && d.main {
-		return n
+	if d.main {
+		env = s.envPort()
 	}
-	switch {
-	case set.port != 0:
-		return set.port
-	case l.Port != 0:
-		return l.Port
-	case d.profile != "":
-		return profilePort(d.profile)
+	byDefault := defaultPort
+	if d.profile != "" {
+		byDefault = profilePort(d.profile)
 	}
-	return defaultPort
+	return cmp.Or(locked, process, env, set.port, l.Port, byDefault)
 }
 
 // profilePort returns the port on which 2026.9.6 lets the gateway of a profile listen
@@ -373,10 +381,7 @@ func (s *search) addProcess(g gatewayProcess) {
 	if g.stateDir != "" || len(s.targets) > 0 {
 		return
 	}
-	n := strconv.Itoa(defaultPort)
-	if g.port != 0 {
-		n = strconv.Itoa(g.port)
-	}
+	n := strconv.Itoa(cmp.Or(g.port, defaultPort))
 	s.add(&target{id: "loopback:" + n, url: "ws://127.0.0.1:" + n, auth: s.envAuth(), from: "the environment",
 		owner: owner{state: ownerAlive, pid: g.PID}})
 }

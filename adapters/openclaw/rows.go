@@ -29,12 +29,10 @@ const (
 type row struct {
 	Key        string `json:"key"`
 	SessionID  string `json:"sessionId"`
-	Kind       string `json:"kind"`
 	AgentID    string `json:"agentId"`
 	Label      string `json:"label"`
 	Display    string `json:"displayName"`
 	Derived    string `json:"derivedTitle"`
-	Last       string `json:"lastMessagePreview"`
 	Status     string `json:"status"`
 	Active     *bool  `json:"hasActiveRun"`
 	Aborted    bool   `json:"abortedLastRun"`

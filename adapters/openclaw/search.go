@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ func (a *Adapter) conversation(s *adapters.Session, t *target, key string) adapt
 				return nil, err
 			}
 		}
-		if h.Total != nil && int(h.Total.count()) > len(h.Messages) {
+		if int(h.Total.count()) > len(h.Messages) {
 			return map[string]int{"conversation of which the gateway gives only the last messages": 1}, nil
 		}
 		return nil, nil
@@ -70,7 +69,7 @@ func (a *Adapter) wholeHistory(ctx context.Context, t *target, key string) (h hi
 	if err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory}, &h); err != nil {
 		return h, a.searchProblem(ctx, t, err)
 	}
-	for h.Total != nil && len(h.Messages) < int(h.Total.count()) {
+	for len(h.Messages) < int(h.Total.count()) {
 		var older history // protocol 3 knows no offset, and gives the end alone
 		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory, "offset": len(h.Messages)}, &older)
 		if err != nil || len(older.Messages) == 0 {
@@ -92,14 +91,7 @@ func (a *Adapter) searchProblem(ctx context.Context, t *target, err error) error
 // answered. Keys are those of messages.
 func (h *history) texts(tools bool) (list []adapters.Message) {
 	calls := map[string]adapters.Message{} // by their ids
-	from := 0
-	if h.Total != nil {
-		from = max(0, int(h.Total.count())-len(h.Messages))
-	}
-	for i, raw := range h.Messages {
-		var e entry
-		_ = json.Unmarshal(raw, &e) // members of another type are zero
-		key := cmp.Or(e.Meta.ID, fmt.Sprintf("%d", from+i))
+	for key, e := range h.entries() {
 		if e.Role == "toolResult" {
 			var words []string
 			for _, p := range e.parts() {

@@ -112,10 +112,11 @@ func text(v any) string {
 }
 
 func port(v any) int {
-	if n, ok := v.(float64); ok && n >= 1 && n <= 65535 && n == float64(int(n)) {
-		return int(n)
+	n, _ := v.(float64)
+	if n != float64(int(n)) {
+		return 0
 	}
-	return 0
+	return validPort(int(n))
 }
 
 var variable = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}`)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -107,7 +106,7 @@ func (v *gatewayView) decide(r *row) report.Verdict {
 	if w, ok := v.pending[r.Key]; ok && (r.Active == nil || *r.Active) {
 		return report.Waiting(w.what, v.says("a run is active and waits: "+w.String()))
 	}
-	if heard, _ := v.runOf(r.Key); v.whyPendingUnknown != "" && heard.waits && r.Active != nil && *r.Active {
+	if heard, _ := v.runOf(r.Key); v.whyPendingUnknown != "" && heard.waits && r.isActive() {
 		return report.Waiting(adapters.ForPermission, v.says("a run is active, and waited for an approval "+report.Span(v.now.Sub(heard.at))+" ago"))
 	}
 	switch {
@@ -115,7 +114,7 @@ func (v *gatewayView) decide(r *row) report.Verdict {
 		return v.decideStored(r)
 	case r.Active == nil:
 		return v.decideByEvents(r)
-	case *r.Active:
+	case r.isActive():
 		text := "hasActiveRun" + v.since(r.Started, ", since ")
 		if v.whyPendingUnknown != "" {
 			text += "; whether it waits for a permission can't be seen: " + v.whyPendingUnknown
@@ -218,6 +217,5 @@ func (w request) String() string {
 	return s
 }
 
-func anyActive(rows []row) bool {
-	return slices.ContainsFunc(rows, func(r row) bool { return r.Active != nil && *r.Active })
-}
+// isActive reports whether the gateway says that a run of the session is active.
+func (r row) isActive() bool { return r.Active != nil && *r.Active }

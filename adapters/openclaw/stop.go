@@ -19,22 +19,15 @@ const stopLimit = 30 * time.Second
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	t, key, err := a.locate(ctx, s)
+	c, t, key, err := a.connectTo(ctx, s, scopeRead, scopeWrite, scopeAdmin)
 	if err != nil {
 		return err
 	}
-	c, err := t.connect(ctx, a.cfg.AllowPlaintext, []string{scopeRead, "operator.write", scopeAdmin}, nil)
-	if err != nil {
-		return t.problem(err)
-	}
 	defer c.close()
-	var done struct {
-		OK bool `json:"ok"`
-	}
 	if c.hello.has("sessions.abort") {
-		err = c.call(ctx, "sessions.abort", map[string]any{"key": key}, &done)
+		err = c.call(ctx, "sessions.abort", map[string]any{"key": key}, nil)
 	} else {
-		err = c.call(ctx, "chat.abort", map[string]any{"sessionKey": key}, &done)
+		err = c.call(ctx, "chat.abort", map[string]any{"sessionKey": key}, nil)
 	}
 	if err == nil {
 		return nil

@@ -123,8 +123,8 @@ func (d dialer) check(conn net.Conn) error {
 
 // httpClient makes the client for one connection. Close its idle connections
 // afterwards.
-func (t *target) httpClient(allowPlaintext bool) *http.Client {
-	d := dialer{plaintext: strings.HasPrefix(t.url, "ws://"), allowed: allowPlaintext, secret: !t.auth.none()}
+func (t *target) httpClient() *http.Client {
+	d := dialer{plaintext: strings.HasPrefix(t.url, "ws://"), allowed: t.allowPlaintext, secret: !t.auth.none()}
 	transport := &http.Transport{DialContext: d.dial, TLSClientConfig: t.tlsConfig(), TLSHandshakeTimeout: 3 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10}
 	if !d.plaintext && !strings.HasPrefix(t.id, "loopback:") {

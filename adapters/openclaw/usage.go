@@ -1,13 +1,11 @@
 package openclaw
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
 // The tokens and the costs in a row of sessions.list are those of the last run only
@@ -23,8 +21,7 @@ const (
 
 // usages caches the totals of sessions, with their rows' time of change.
 type usages struct {
-	mu    sync.Mutex
-	known map[place]total
+	report.Memo[place, total]
 }
 
 type total struct {
@@ -48,7 +45,7 @@ func (u *usages) fill(ctx context.Context, t *target, c *client, rows []row, all
 	defer cancel()
 	for {
 		counting := false
-		for _, r := range u.wanted(t, rows, few) {
+		for _, r := range newest(rows, few, func(r *row) bool { return u.wants(t, r) }) {
 			var answer usage
 			if c.call(limited, "sessions.usage", map[string]any{"key": r.Key, "range": "all"}, &answer) != nil {
 				return
@@ -58,9 +55,7 @@ func (u *usages) fill(ctx context.Context, t *target, c *client, rows []row, all
 				counting = true
 				continue
 			}
-			u.mu.Lock()
-			u.known[place{t.id, r.promptKey()}] = found
-			u.mu.Unlock()
+			u.Put(r.place(t), found)
 		}
 		if !counting || !all {
 			return
@@ -73,34 +68,19 @@ func (u *usages) fill(ctx context.Context, t *target, c *client, rows []row, all
 	}
 }
 
-func (u *usages) wanted(t *target, rows []row, few int) []*row {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.known == nil || len(u.known) > maxRemembered {
-		u.known = map[place]total{}
-	}
-	var list []*row
-	for i := range rows {
-		r := &rows[i]
-		have, ok := u.known[place{t.id, r.promptKey()}]
-		if (r.Input > 0 || r.Output > 0) && (r.Active == nil || !*r.Active) && (!ok || have.updated != r.Updated) {
-			list = append(list, r)
-		}
-	}
-	slices.SortFunc(list, func(a, b *row) int { return cmp.Compare(b.Updated, a.Updated) })
-	return list[:min(len(list), few)]
+// wants reports whether the totals of a row can be asked for and are not known.
+func (u *usages) wants(t *target, r *row) bool {
+	have, ok := u.Get(r.place(t))
+	return (r.Input > 0 || r.Output > 0) && !r.isActive() && (!ok || have.updated != r.Updated)
 }
 
 // of returns the totals of a session, if they are those of its last change.
 func (u *usages) of(t *target, r *row) (*adapters.Tokens, float64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	have, ok := u.known[place{t.id, r.promptKey()}]
+	have, ok := u.Get(r.place(t))
 	if !ok || have.updated != r.Updated {
 		return nil, 0
 	}
-	tokens := have.tokens
-	return &tokens, have.cost
+	return &have.tokens, have.cost
 }
 
 // usage is the answer to sessions.usage for one session.

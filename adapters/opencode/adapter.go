@@ -42,7 +42,7 @@ type Adapter struct {
 	runOwners runOwners
 	named     func() []string // data folders that the user named
 	homes     report.Recent   // data folders, see useOf
-	versions  versions
+	versions  report.Memo[string, string] // of programs that were asked for theirs, by path
 
 	watched report.Watch
 }
@@ -95,18 +95,23 @@ func (a *Adapter) forget() {
 	a.fileHeads.Forget()
 }
 
+// begin reads the processes and finds the data folders. withoutTable is what the user is told if the process table can't be read.
+func (a *Adapter) begin(ctx context.Context, q adapters.Query, withoutTable string) *discovery {
+	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer()}
+	var err error
+	if d.census, err = takeCensus(ctx, a.table, d.now); err != nil {
+		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err, Fix: withoutTable})
+	}
+	d.noTable = err != nil && d.census.processes == 0
+	d.roots = a.roots(d.census, d.now, d.answer)
+	d.absent = len(d.roots) == 0 && len(d.census.hosts) == 0 && len(d.answer.Problems()) == 0
+	return d
+}
+
 // look reads the processes and all stores, once.
 func (a *Adapter) look(ctx context.Context, q adapters.Query) *discovery {
-	d := &discovery{adapter: a, query: q, now: a.now(), answer: report.NewAnswer()}
-	census, err := takeCensus(ctx, a.table, d.now)
-	if err != nil {
-		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, the status of sessions is unknown"})
-	}
-	d.census, d.noTable = census, err != nil && census.processes == 0
-	roots := a.roots(census, d.now, d.answer)
-	d.absent = len(roots) == 0 && len(census.hosts) == 0 && len(d.answer.Problems()) == 0
-	for _, r := range roots {
+	d := a.begin(ctx, q, "without it, the status of sessions is unknown")
+	for _, r := range d.roots {
 		d.root(ctx, r)
 	}
 	d.addUnresponsive()

@@ -3,9 +3,10 @@ package opencode
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,12 +75,9 @@ const creationTime = time.Minute
 // sessions returns the sessions of one database by id, those of the scope or more. With
 // an error they may be those of an earlier read. The caller must not change the map.
 func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[string]*facts, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil, nil // removed at this moment, or not begun
-	}
-	if err != nil {
-		return nil, adapters.AsProblem(path, err)
+	info, err := statDatabase(path)
+	if info == nil {
+		return nil, err
 	}
 	stamp, err := sqlitero.Look(path)
 	if err != nil {
@@ -105,6 +103,18 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 	a.databases.Put(path, now)
 	a.saved.Flush(want.once)
 	return now.sessions, nil
+}
+
+// statDatabase returns nil for a database that can't be read: without an error if it was removed at this moment, or is not begun.
+func statDatabase(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() == 0:
+		return nil, nil
+	case err != nil:
+		return nil, adapters.AsProblem(path, err)
+	}
+	return info, nil
 }
 
 // databaseProblem returns the problem of a failed read, and nil for a database that
@@ -206,27 +216,13 @@ func (r *reading) tables(ctx context.Context) error {
 
 // empty reports whether the database has no table at all: OpenCode has just created it.
 func (r *reading) empty(ctx context.Context) (bool, error) {
-	rows, err := r.db.Query(ctx, "SELECT count(*) FROM sqlite_schema")
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
 	n := 0
-	for rows.Next() {
-		if err := rows.Scan(&n); err != nil {
-			return false, err
-		}
-	}
-	return n == 0, rows.Err()
+	err := r.db.Each(ctx, "SELECT count(*) FROM sqlite_schema", nil, func(scan func(...any) error) error { return scan(&n) })
+	return n == 0, err
 }
 
 func has(columns map[string]bool, names ...string) bool {
-	for _, n := range names {
-		if !columns[n] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(n string) bool { return !columns[n] })
 }
 
 // column returns the SQL for a column of the session, or otherwise in a version that
@@ -241,22 +237,24 @@ func (r *reading) column(name, otherwise string) string {
 // where returns the condition that restricts a query over sessions, called s, to the
 // wanted ones, with its arguments.
 func (r *reading) where() (string, []any) {
-	var args []any
-	in := func(ids map[string]bool) string {
-		var marks []string
-		for id := range ids {
-			marks = append(marks, "?")
-			args = append(args, id)
-		}
-		return "s.id IN (" + strings.Join(marks, ",") + ")"
-	}
 	if r.want.only != nil {
-		return in(r.want.only), args
+		marks, args := idList(slices.Collect(maps.Keys(r.want.only)))
+		return "s.id IN " + marks, args
 	}
 	if r.want.since <= 0 {
 		return "1", nil
 	}
-	clause := in(r.want.also)
-	args = append(args, int64(r.want.since))
-	return fmt.Sprintf("(%s OR s.time_updated >= ?)", clause), args
+	marks, args := idList(slices.Collect(maps.Keys(r.want.also)))
+	return "(s.id IN " + marks + " OR s.time_updated >= ?)", append(args, int64(r.want.since))
 }
+
+// idList returns the SQL for a list of ids, with its arguments.
+func idList(ids []string) (marks string, args []any) {
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	return "(" + strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",") + ")", args
+}
+
+// listLimit is the largest number of ids in the list of one statement.
+const listLimit = 200

@@ -1,10 +1,13 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -21,6 +24,7 @@ type discovery struct {
 	census  census
 	noTable bool // the process table could not be read
 	answer  *report.Answer
+	roots   []*root
 	absent  bool
 }
 
@@ -173,9 +177,7 @@ func (d *discovery) guessLogs(ctx context.Context, r *root, l *links, hosts []*h
 		if one.args != "" {
 			may = slices.DeleteFunc(may, func(h *host) bool { return !h.hasArgs(one.args) })
 		}
-		if len(may) == 1 && l.own[may[0]] == nil {
-			l.own[may[0]] = one.clone()
-		} else if len(may) == 1 {
+		if len(may) == 1 {
 			l.own[may[0]] = l.own[may[0]].join(one)
 		}
 	}
@@ -183,13 +185,10 @@ func (d *discovery) guessLogs(ctx context.Context, r *root, l *links, hosts []*h
 
 // oldest returns when the first of the root's processes began.
 func (r *root) oldest() time.Time {
-	var oldest time.Time
-	for _, h := range r.hosts {
-		if oldest.IsZero() || h.Started.Before(oldest) {
-			oldest = h.Started
-		}
+	if len(r.hosts) == 0 {
+		return time.Time{}
 	}
-	return oldest
+	return r.hosts[0].Started
 }
 
 // scope returns which sessions of a root's stores the query needs.
@@ -210,10 +209,7 @@ func (d *discovery) scope(r *root, l *links) scope {
 		want.live = millis(oldest.Add(-2 * time.Second).UnixMilli())
 		want.since = min(want.since, want.live)
 	}
-	for _, one := range l.own {
-		one.name(want.also, oldest)
-	}
-	for _, one := range l.shared {
+	for _, one := range slices.Concat(slices.Collect(maps.Values(l.own)), slices.Collect(maps.Values(l.shared))) {
 		one.name(want.also, oldest)
 	}
 	if len(d.query.IDs) > 0 {
@@ -314,12 +310,7 @@ func childrenFirst(sessions map[string]*facts) []string {
 	for id := range sessions {
 		ids, depths[id] = append(ids, id), depth(id)
 	}
-	slices.SortFunc(ids, func(a, b string) int {
-		if depths[a] != depths[b] {
-			return depths[b] - depths[a]
-		}
-		return compareIDs(b, a)
-	})
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(depths[b]-depths[a], compareIDs(b, a)) })
 	return ids
 }
 
@@ -363,4 +354,31 @@ func (d *discovery) add(r *root, f *facts, s *adapters.Session) {
 		d.watchSession(r, f)
 	}
 	d.answer.AddOnce(*s, "copy of a session in another folder", (*adapters.Session).Live)
+}
+
+// watchRoot adds the folders of a root that should be watched.
+func (d *discovery) watchRoot(r *root, l *links) {
+	d.answer.Watch(r.path, r.logFolder())
+	for _, path := range append(slices.Clone(r.databases), r.missing...) {
+		d.answer.Watch(filepath.Dir(path))
+	}
+	sessions := filepath.Join(r.storage(), "session")
+	if len(r.databases) > 0 && !slices.ContainsFunc(r.hosts, func(h *host) bool { return !l.usesDatabase(h) }) {
+		return // nothing is written there any more
+	}
+	d.answer.Watch(sessions)
+	entries, err := os.ReadDir(sessions)
+	if err != nil || len(entries) > 100 {
+		return
+	}
+	for _, e := range entries {
+		d.answer.Watch(filepath.Join(sessions, e.Name()))
+	}
+}
+
+// watchSession adds the folder of the messages of a live session in the JSON store.
+func (d *discovery) watchSession(r *root, f *facts) {
+	if len(f.files) > 0 && filepath.Ext(f.files[0]) == ".json" && len(d.answer.Watched()) < 500 {
+		d.answer.Watch(messageFolder(r.storage(), f.id))
+	}
 }

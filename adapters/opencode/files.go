@@ -158,8 +158,8 @@ func (a *Adapter) fileSession(ctx context.Context, storage string, e *fileEntry,
 		return nil, err
 	}
 	a.files.Put(e.path, now)
-	if len(now.sources.list) <= maxSources {
-		a.saved.Store(e.path, now, int64(len(now.sources.list)+now.sums.read)*fileCost)
+	if len(now.sources) <= maxSources {
+		a.saved.Store(e.path, now, int64(len(now.sources)+now.sums.read)*fileCost)
 	}
 	return now.facts, nil
 }
@@ -182,9 +182,8 @@ func readFileSession(ctx context.Context, storage, path, id string, was *fileSes
 		Version   string          `json:"version"`
 		Rules     json.RawMessage `json:"permission"`
 		Time      struct {
-			Created  millis `json:"created"`
-			Updated  millis `json:"updated"`
-			Archived millis `json:"archived"`
+			Created millis `json:"created"`
+			Updated millis `json:"updated"`
 		} `json:"time"`
 	}
 	s := &fileSession{}
@@ -197,7 +196,7 @@ func readFileSession(ctx context.Context, storage, path, id string, was *fileSes
 		return nil, fmt.Errorf("%s: it describes another session", path)
 	}
 	f := &facts{id: id, parent: row.Parent, directory: row.Directory, title: ownTitle(row.Title), version: row.Version,
-		created: row.Time.Created, updated: row.Time.Updated, archived: row.Time.Archived > 0,
+		created: row.Time.Created, updated: row.Time.Updated,
 		byRun: madeByRun(string(row.Rules)), files: []string{path}}
 	m := messageFiles{storage: storage, folder: messageFolder(storage, id), facts: f, sources: &s.sources}
 	s.sources.noteFolder(storage, m.folder)
@@ -222,6 +221,13 @@ type messageFiles struct {
 	known           map[string]message
 	facts           *facts
 	sources         *sources // nil: they are not needed
+}
+
+// filesOf returns the message files of the session with this file.
+func filesOf(path, id string) (*messageFiles, error) {
+	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
+	m := &messageFiles{storage: storage, folder: messageFolder(storage, id), facts: &facts{}}
+	return m, m.list()
 }
 
 func (m *messageFiles) list() error {
@@ -260,3 +266,112 @@ func idTime(id string) (uint64, bool) {
 	t, err := strconv.ParseUint(rest[:12], 16, 64)
 	return t, err == nil
 }
+
+// fileHead holds what shows the age of a session of the JSON store without its messages.
+// It is not changed afterwards.
+type fileHead struct {
+	size     int64
+	changed  time.Time // of the session's file
+	messages time.Time // of the folder of its messages
+	active   millis    // no record of the session is younger
+}
+
+// sameFiles reports whether nothing was added or written since h was read.
+func (h *fileHead) sameFiles(o *fileHead) bool {
+	return h.size == o.size && h.changed.Equal(o.changed) && h.messages.Equal(o.messages)
+}
+
+// longAnswer is the time that an answer may take: its file can have been written
+// that long after it was begun, or be a copy.
+const longAnswer = 24 * time.Hour
+
+// head returns the head of a session, whose file info describes. No record of a session
+// is newer than the times of its file and folder. But in a store that was copied here,
+// these are the times of the copy, and the session's file and the names of its messages
+// show the real times. They are read only for a session that seems to be wanted.
+func (a *Adapter) head(path, folder string, info fs.FileInfo, want scope) *fileHead {
+	now := &fileHead{size: info.Size(), changed: info.ModTime()}
+	if fi, err := os.Stat(folder); err == nil {
+		now.messages = fi.ModTime()
+	}
+	was, _ := a.fileHeads.Get(path)
+	if was != nil && was.sameFiles(now) {
+		return was
+	}
+	changed, messages := millis(now.changed.UnixMilli()), millis(0)
+	if !now.messages.IsZero() {
+		messages = millis(now.messages.UnixMilli())
+	}
+	now.active = max(changed, messages)
+	if want.since <= 0 || now.active < want.since {
+		return now // this head alone decides
+	}
+	updated := changed
+	if changed >= want.since {
+		updated = a.storedUpdate(path, changed)
+	}
+	now.active = max(updated, a.lastMessage(folder, messages, updated))
+	a.fileHeads.Put(path, now)
+	return now
+}
+
+// storedUpdate reads from a session's file when it was last updated, and returns the
+// modification time of a file that can't be read or does not contain the time.
+func (a *Adapter) storedUpdate(path string, changed millis) millis {
+	var row struct {
+		Time struct {
+			Created millis `json:"created"`
+			Updated millis `json:"updated"`
+		} `json:"time"`
+	}
+	if _, _, err := readRecord(path, &row); err != nil || row.Time.Updated <= 0 {
+		return changed
+	}
+	return min(changed, max(row.Time.Created, row.Time.Updated))
+}
+
+// lastMessage returns the latest time at which the last message of a folder can have
+// been written. The name of a message has the time at which it was begun. changed is
+// when the folder changed.
+func (a *Adapter) lastMessage(folder string, changed, updated millis) millis {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return changed
+	}
+	last := ""
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && strings.HasPrefix(id, "msg_") && (last == "" || compareIDs(id, last) > 0) {
+			last = id
+		}
+	}
+	if last == "" {
+		return 0
+	}
+	begun, ok := idMillis(last, updated)
+	if !ok {
+		return changed
+	}
+	fi, err := os.Stat(filepath.Join(folder, last+".json"))
+	if err != nil {
+		return changed
+	}
+	return max(begun, min(millis(fi.ModTime().UnixMilli()), begun+millis(longAnswer.Milliseconds())))
+}
+
+// idMillis returns the time in an id. Ids hold its lower 36 bits, which begin again
+// every two years: idMillis returns the possible time that is nearest to another time.
+func idMillis(id string, near millis) (millis, bool) {
+	n, ok := idTime(id)
+	if !ok {
+		return 0, false
+	}
+	const span = 1 << 36
+	ahead := (millis(n>>12) - near) & (span - 1)
+	if ahead >= span/2 {
+		ahead -= span
+	}
+	return near + ahead, true
+}
+
+// messageFolder returns the folder in which a session's messages are kept.
+func messageFolder(storage, id string) string { return filepath.Join(storage, "message", id) }

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/mod/semver"
@@ -38,7 +37,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	switch {
-	case t.Terminal && t.Answerable && a.versions.knowsPassword(program):
+	case t.Terminal && t.Answerable && a.knowsPassword(program):
 		port, err := freePort()
 		if err != nil {
 			return c, err
@@ -72,21 +71,13 @@ const firstWithPassword = "v1.18.33"
 // versionLimit is how long `opencode --version` may take.
 const versionLimit = 10 * time.Second
 
-// versions holds the versions of programs that were asked for theirs. The zero value is empty.
-type versions struct {
-	mu   sync.Mutex
-	seen map[string]string // by path
-}
-
 var versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$`)
 
 // knowsPassword reports whether the server of a program can ask for a password. It runs the
 // program, once, since not every installation stores its version.
-func (v *versions) knowsPassword(program string) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	version, ok := v.seen[program]
-	if !ok {
+func (a *Adapter) knowsPassword(program string) bool {
+	version, known := a.versions.Get(program)
+	if !known {
 		ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, program, "--version")
@@ -96,10 +87,7 @@ func (v *versions) knowsPassword(program string) bool {
 		if err != nil || !versionPattern.MatchString(version) {
 			return false // it is asked again
 		}
-		if v.seen == nil {
-			v.seen = map[string]string{}
-		}
-		v.seen[program] = version
+		a.versions.Put(program, version)
 	}
 	return semver.Compare("v"+version, firstWithPassword) >= 0
 }

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,14 +11,13 @@ import (
 
 // claim holds the process of a session, or the reason why none is known.
 type claim struct {
-	host        *host
-	why         string  // for evidence
-	doubt       string  // why the process is not known; "" if it is
-	may         []*host // with doubt: the processes that could run it
-	processGone bool    // its last step ran in a process that is gone
-	opensOnly   bool    // host began after the last record of the open turn, which is that of another process
-	run         *run    // of the host, if its log is known
-	over        time.Time
+	host      *host
+	why       string  // for evidence
+	doubt     string  // why the process is not known; "" if it is
+	may       []*host // with doubt: the processes that could run it
+	opensOnly bool    // host began after the last record of the open turn, which is that of another process
+	run       *run    // of the host, if its log is known
+	over      time.Time
 }
 
 // links finds the process of each session of one root.
@@ -86,12 +86,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 	if len(traces) == 0 {
 		return l.byFolder(f)
 	}
-	last := traces[0]
-	for _, t := range traces[1:] {
-		if t.at.After(last.at) {
-			last = t
-		}
-	}
+	last := slices.MaxFunc(traces, func(a, b trace) int { return a.at.Compare(b.at) })
 	open := f.open() == inTurn
 	if open && last.host == nil && !last.knows(f) {
 		if c := l.byFolder(f); c.host != nil || c.doubt != "" {
@@ -112,7 +107,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 			}
 		}
 	}
-	return claim{processGone: true, why: "log run " + last.run.id + " is that of a process that is gone"}
+	return claim{why: "log run " + last.run.id + " is that of a process that is gone"}
 }
 
 // knows reports whether a trace can belong to a session's open turn: each step is
@@ -188,12 +183,8 @@ func (l *links) traces(f *facts) []trace {
 	return list
 }
 
-func (l *links) logOf(h *host) *run {
-	if r := l.own[h]; r != nil {
-		return r
-	}
-	return l.runs.runOf[h]
-}
+// logOf returns the log of a process, if it is known: it would name the process's sessions.
+func (l *links) logOf(h *host) *run { return cmp.Or(l.own[h], l.runs.runOf[h]) }
 
 // byFolder returns the process of a session that no log names, by its folder.
 func (l *links) byFolder(f *facts) claim {
@@ -239,7 +230,7 @@ func (l *links) fits(h *host, f *facts) fit {
 	case h.cwd != "" && h.role != server && !h.at(f.directory):
 		return no
 	}
-	if l.logs(h) || h.role == server && l.serverAnswers[h] != nil {
+	if l.logOf(h) != nil || h.role == server && l.serverAnswers[h] != nil {
 		switch {
 		case l.recent(h, f, logLag):
 		case l.recent(h, f, startLimit) && !l.caughtUp(h, f):
@@ -276,9 +267,6 @@ func (l *links) creator(f *facts) *host {
 func (h *host) canCreate(f *facts) bool {
 	return h.mayHavePrompt(f.lastPrompt) && !f.created.time().Add(startSlack).Before(h.Started)
 }
-
-// logs reports whether a process's log is known, so that it would name its sessions.
-func (l *links) logs(h *host) bool { return l.logOf(h) != nil }
 
 // caughtUp reports whether a process has logged something since the last write to a
 // session.
@@ -326,9 +314,75 @@ func pids(hosts []*host) string {
 	return "processes " + strings.Join(list, ", ")
 }
 
-func clean(path string) string {
-	if path == "" {
-		return ""
+// Processes of several versions may use one data folder at the same time. Each version
+// has its own files: the files that a process has open show what it cannot have
+// written.
+
+// sharesLog reports whether a process has the shared log open: it then has no separate
+// log (1.18.33).
+func (h *host) sharesLog() bool {
+	return slices.ContainsFunc(h.files, func(f string) bool {
+		return filepath.Base(f) == sharedName && filepath.Base(filepath.Dir(f)) == "log"
+	})
+}
+
+// sharedLogHosts returns the processes that can have written to the shared log.
+func (l *links) sharedLogHosts() []*host {
+	return slices.DeleteFunc(slices.Clone(l.hosts), func(h *host) bool { return l.own[h] != nil || l.held[h] || l.isStarting(h) })
+}
+
+// isStarting reports whether a process has not opened its log and its store yet, so
+// that it has written nothing in them. It returns false for a process of which no open
+// file is known.
+func (l *links) isStarting(h *host) bool {
+	return len(h.files) > 0 && !l.held[h] && !l.usesDatabase(h)
+}
+
+// usesDatabase reports whether a process has a database open, or must have one open: a
+// process that uses the shared log always has.
+func (l *links) usesDatabase(h *host) bool {
+	return h.sharesLog() || slices.ContainsFunc(h.files, func(f string) bool {
+		return isDatabase(filepath.Base(f)) || slices.Contains(l.databases, f)
+	})
+}
+
+// canStore reports whether a process can run a session, by the store that contains the
+// session. A process that has a database open doesn't read the JSON store (1.18.33, and
+// 1.2 and later once they have copied it). Versions up to 1.1 have no other store.
+func (l *links) canStore(h *host, f *facts) bool {
+	switch {
+	case len(f.files) == 0:
+		return true
+	case filepath.Ext(f.files[0]) == ".json":
+		return !l.usesDatabase(h)
+	case l.copied[f.id]:
+		return true
 	}
-	return filepath.Clean(path)
+	return !l.held[h] || h.filesHidden || h.db != "" || l.usesDatabase(h)
+}
+
+// doubtGuesses removes the guessed separate logs of processes that can also have
+// written a run of the shared log which belongs to no other process. Neither log is
+// certain then.
+func (l *links) doubtGuesses(can func(*host, *run) bool) {
+	taken := map[*run]bool{}
+	for _, one := range l.runs.runOf {
+		taken[one] = true
+	}
+	for h, own := range l.own {
+		if l.held[h] {
+			continue
+		}
+		doubt := false
+		for _, one := range l.shared {
+			if !taken[one] && can(h, one) {
+				l.runs.may[one] = append(l.runs.may[one], h)
+				doubt = true
+			}
+		}
+		if doubt {
+			delete(l.own, h)
+			l.common = append(l.common, common{own, []*host{h}})
+		}
+	}
 }

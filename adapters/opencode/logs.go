@@ -10,20 +10,21 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/jsonl"
 )
 
 // logState holds what was read of one log file up to an offset. It is not changed afterwards.
 type logState struct {
-	info    fs.FileInfo
-	end     int64
-	partial bool // it was not read from the beginning
-	runs    map[string]*run
+	info fs.FileInfo
+	end  int64
+	runs map[string]*run
 }
 
 // run holds the log lines of one process: a "run=" of the shared log (1.17 and later), or a
@@ -55,7 +56,7 @@ type ask struct {
 
 const (
 	maxLog  = 64 << 20 // how much of a log is read at most, from its end
-	maxLine = 1 << 20
+	maxLine = 1 << 20  // longer lines are left out
 	maxAsks = 64
 )
 
@@ -73,7 +74,7 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, pars
 		if info.Size() == was.end {
 			return was, nil
 		}
-		now.end, now.partial = was.end, was.partial
+		now.end = was.end
 		for id, r := range was.runs {
 			if r.last.Add(time.Minute).After(from) {
 				now.runs[id] = r.clone()
@@ -81,9 +82,11 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, pars
 		}
 	} else {
 		now.end = startOf(f, info.Size(), from)
-		now.partial = now.end > 0
 	}
-	if err := now.parse(ctx, f, parse); err != nil {
+	if now.end, _, err = jsonl.Forward(ctx, f, now.end, maxLine, func(line []byte, _ int64) error {
+		parse(now.runs, line)
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	a.logs.Put(path, now)
@@ -92,50 +95,8 @@ func (a *Adapter) readLog(ctx context.Context, path string, from time.Time, pars
 
 func (r *run) clone() *run {
 	c := *r
-	c.folders, c.sessions = map[string]bool{}, map[string]mention{}
-	for k := range r.folders {
-		c.folders[k] = true
-	}
-	maps.Copy(c.sessions, r.sessions)
-	c.asks = append([]ask(nil), r.asks...)
+	c.folders, c.sessions, c.asks = maps.Clone(r.folders), maps.Clone(r.sessions), slices.Clone(r.asks)
 	return &c
-}
-
-// parse continues reading at the state's end.
-func (s *logState) parse(ctx context.Context, f *os.File, line func(map[string]*run, []byte)) error {
-	buffer := make([]byte, 0, 256<<10)
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if len(buffer) == cap(buffer) {
-			if cap(buffer) >= maxLine { // too long for a line of OpenCode: skip it
-				s.end += int64(len(buffer))
-				buffer = buffer[:0]
-			} else {
-				buffer = append(make([]byte, 0, 2*cap(buffer)), buffer...)
-			}
-		}
-		n, err := f.ReadAt(buffer[len(buffer):cap(buffer)], s.end+int64(len(buffer)))
-		buffer = buffer[:len(buffer)+n]
-		rest := buffer
-		for {
-			i := bytes.IndexByte(rest, '\n')
-			if i < 0 {
-				break
-			}
-			line(s.runs, rest[:i])
-			rest = rest[i+1:]
-		}
-		s.end += int64(len(buffer) - len(rest))
-		buffer = append(buffer[:0], rest...)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // startOf finds by binary search the position in a shared log at which the lines of a

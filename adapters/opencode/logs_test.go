@@ -159,8 +159,8 @@ func TestLongLog(t *testing.T) {
 	var l Adapter
 	from := begin.Add(50_000 * time.Second)
 	state, err := l.readLog(t.Context(), path, from, sharedLine)
-	if err != nil || !state.partial {
-		t.Fatalf("%v, partial %v", err, state.partial)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if n := len(state.runs); n < 100 || n > 120 || state.runs[fmt.Sprintf("%08x", 500)] == nil {
 		t.Errorf("%d runs", n)

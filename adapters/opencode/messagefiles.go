@@ -241,28 +241,16 @@ func readTokens(path string) (one sum, ok bool) {
 	if err != nil {
 		return sum{}, false
 	}
-	var role, used, cost, times []byte
-	failed := false
-	err = jsonl.Top(data, func(key, raw []byte) bool {
-		switch string(key) {
-		case "role":
-			role = jsonl.Text(raw)
-		case "tokens":
-			used = raw
-		case "cost":
-			cost = raw
-		case "time":
-			times = raw
-		case "error":
-			failed = !jsonl.Null(raw)
-		}
-		return true
-	})
+	var role, used, cost, times, problem []byte
+	into := jsonl.Into
+	err = jsonl.Members(data, into("role", &role), into("tokens", &used), into("cost", &cost), into("time", &times), into("error", &problem))
 	if err != nil {
 		return sum{}, false
 	}
+	failed := !jsonl.Null(problem)
 	created, _ := jsonl.Float(jsonl.Get(times, "created"))
 	one.at = millis(created)
+	role = jsonl.Text(role)
 	if string(role) == "user" {
 		one.asks = true
 		return one, true

@@ -158,15 +158,6 @@ func argument(input json.RawMessage, title string) string {
 // errGone reports that the session was removed.
 var errGone = errors.New("no such session any more")
 
-func exists(ctx context.Context, db *sqlitero.DB, session string) (bool, error) {
-	rows, err := db.Query(ctx, "SELECT 1 FROM session WHERE id = ?", session)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	return rows.Next(), rows.Err()
-}
-
 const peekBatch = 20
 
 // peekDatabase reads messages in batches from the end.
@@ -178,7 +169,9 @@ func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) (
 			return nil, sqlitero.ErrTables
 		}
 	}
-	if there, err := exists(ctx, db, session); err != nil || !there {
+	var known int
+	err := db.Each(ctx, "SELECT count(*) FROM session WHERE id = ?", []any{session}, func(scan func(...any) error) error { return scan(&known) })
+	if err != nil || known == 0 {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w", session, errGone))
 	}
 	c := conversation{most: n}
@@ -204,59 +197,46 @@ func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) (
 	return c.result(), nil
 }
 
-func messagesBefore(ctx context.Context, db *sqlitero.DB, session string, offset int) ([]message, error) {
-	rows, err := db.Query(ctx, `SELECT m.id, m.time_created, `+dataOf+` FROM message m WHERE m.session_id = ?
-		ORDER BY m.time_created DESC, m.id DESC LIMIT ? OFFSET ?`, session, peekBatch, offset)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []message
-	for rows.Next() {
-		var id, data string
+func messagesBefore(ctx context.Context, db *sqlitero.DB, session string, offset int) (list []message, err error) {
+	err = db.Each(ctx, `SELECT m.id, m.time_created, `+dataOf+` FROM message m WHERE m.session_id = ?
+		ORDER BY m.time_created DESC, m.id DESC LIMIT ? OFFSET ?`, []any{session, peekBatch, offset}, func(scan func(...any) error) error {
+		var id string
+		var data []byte
 		var created millis
-		if err := rows.Scan(&id, &created, &data); err != nil {
-			return nil, err
+		if err := scan(&id, &created, &data); err != nil {
+			return err
 		}
-		var m message
-		if json.Unmarshal([]byte(data), &m) != nil {
-			m = message{}
-		}
+		m := messageOf(data, created)
 		m.ID = id
-		m.Time.Created = cmp.Or(m.Time.Created, created)
 		list = append(list, m)
-	}
-	return list, rows.Err()
+		return nil
+	})
+	return list, err
 }
 
 // partsOf reads the last parts of a message, oldest first, without the outputs of
 // tools.
-func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) ([]part, error) {
-	rows, err := db.Query(ctx, fmt.Sprintf(`SELECT p.id, CASE WHEN NOT json_valid(p.data) THEN ''
+func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) (list []part, err error) {
+	query := fmt.Sprintf(`SELECT p.id, CASE WHEN NOT json_valid(p.data) THEN ''
 		WHEN length(p.data) <= %d THEN p.data
 		WHEN json_extract(p.data, '$.type') = 'text' THEN json_set(p.data, '$.text', substr(json_extract(p.data, '$.text'), 1, %d))
 		WHEN json_extract(p.data, '$.type') = 'tool' THEN json_remove(p.data, '$.state.output', '$.state.metadata',
 			'$.state.attachments', '$.state.input.content', '$.state.input.newString', '$.state.input.oldString')
-		ELSE '' END FROM part p WHERE p.message_id = ? ORDER BY p.id DESC LIMIT ?`, bigData, 2*adapters.MaxText), message, most+2)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []part
-	for rows.Next() {
+		ELSE '' END FROM part p WHERE p.message_id = ? ORDER BY p.id DESC LIMIT ?`, bigData, 2*adapters.MaxText)
+	err = db.Each(ctx, query, []any{message, most + 2}, func(scan func(...any) error) error {
 		var id, data string
-		if err := rows.Scan(&id, &data); err != nil {
-			return nil, err
-		}
 		var p part
-		if data == "" || json.Unmarshal([]byte(data), &p) != nil {
-			continue
+		if err := scan(&id, &data); err != nil {
+			return err
 		}
-		p.ID = id
-		list = append(list, p)
-	}
+		if json.Unmarshal([]byte(data), &p) == nil {
+			p.ID = id
+			list = append(list, p)
+		}
+		return nil
+	})
 	slices.Reverse(list)
-	return list, rows.Err()
+	return list, err
 }
 
 // peekFiles reads the JSON store.
@@ -264,9 +244,8 @@ func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Mes
 	if _, err := os.Stat(path); err != nil {
 		return nil, adapters.Unreadable(path, err)
 	}
-	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
-	m := messageFiles{storage: storage, folder: messageFolder(storage, session), facts: &facts{}}
-	if err := m.list(); err != nil {
+	m, err := filesOf(path, session)
+	if err != nil {
 		return nil, adapters.Unreadable(m.folder, err)
 	}
 	c := conversation{most: n}
@@ -278,7 +257,7 @@ func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Mes
 			return c.result(), &adapters.Problem{Kind: adapters.ErrTimeout, Path: m.folder, Err: err}
 		}
 		if msg, ok := m.read(id); ok {
-			c.add(msg, readParts(storage, id, maxParts, nil))
+			c.add(msg, readParts(m.storage, id, maxParts, nil))
 		}
 	}
 	return c.result(), nil

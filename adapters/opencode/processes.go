@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -76,15 +77,7 @@ func takeCensus(ctx context.Context, table proc.Lister, now time.Time) (census, 
 		}
 		c.hosts = append(c.hosts, h)
 	}
-	slices.SortFunc(c.hosts, func(a, b *host) int {
-		if a.Start != b.Start {
-			if a.Start < b.Start {
-				return -1
-			}
-			return 1
-		}
-		return a.PID - b.PID
-	})
+	slices.SortFunc(c.hosts, func(a, b *host) int { return cmp.Or(cmp.Compare(a.Start, b.Start), a.PID-b.PID) })
 	return c, err
 }
 
@@ -98,21 +91,15 @@ func isOpenCode(comm string) bool {
 // execTime is the time within which a child of OpenCode has become another program.
 const execTime = 500 * time.Millisecond
 
-// beforeExec reports whether a child of OpenCode is about to become another program:
-// until then it has its parent's name, command line and open files.
-func beforeExec(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
-	if age := now.Sub(h.Started); age < execTime && age > -time.Minute {
+// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not a
+// separate agent. No OpenCode starts a terminal interface, and a child that has not
+// become another program yet has its parent's name, command line and open files.
+func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
+	if age := now.Sub(h.Started); h.role == terminal || age < execTime && age > -time.Minute {
 		return true
 	}
 	args, err := table.Args(parent.Identity)
 	return err == nil && slices.Equal(args, h.args)
-}
-
-// isOwnTool reports whether a child of OpenCode is a tool of its parent, and not a
-// separate agent. No OpenCode starts a terminal interface, and a child that has not
-// become another program yet looks like its parent.
-func isOwnTool(table proc.Lister, h *host, parent proc.Process, now time.Time) bool {
-	return h.role == terminal || beforeExec(table, h, parent, now)
 }
 
 // OwnsProcess implements adapters.ProcessOwner: the native program, as a terminal
@@ -231,10 +218,8 @@ func (h *host) readArgs() bool {
 	case "--version", "--help":
 		return false
 	}
-	if slices.Contains(h.args[1:], "--version") || slices.Contains(h.args[1:], "-v") || slices.Contains(h.args[1:], "--help") {
-		return false
-	}
-	return !notHosts[command]
+	informs := slices.ContainsFunc(h.args[1:], func(arg string) bool { return arg == "--version" || arg == "-v" || arg == "--help" })
+	return !informs && !notHosts[command]
 }
 
 func (h *host) option(name, value string) {

@@ -1,13 +1,16 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
 )
 
 // bigData is the size in bytes above which a message's JSON is read without its large
@@ -30,48 +33,41 @@ func (r *reading) list(ctx context.Context) error {
 	FROM (SELECT s.id, ` + strings.Join([]string{
 		r.column("parent_id", "''"), r.column("directory", "''"),
 		"substr(" + r.column("title", "''") + ", 1, 4096)", r.column("version", "''"),
-		r.column("time_created", "0"), r.column("time_updated", "0"), r.column("time_archived", "0"),
+		r.column("time_created", "0"), r.column("time_updated", "0"),
 		r.column("model", "''"), r.column("cost", "0"), r.column("tokens_input", "-1"), r.column("tokens_output", "0"),
 		r.column("tokens_reasoning", "0"), r.column("tokens_cache_read", "0"), r.column("tokens_cache_write", "0"),
 		"substr(" + r.column("permission", "''") + ", 1, 4096)",
 	}, ", ") + `,
 	(SELECT l.rowid FROM message l WHERE l.session_id = s.id ORDER BY l.time_created DESC, l.id DESC LIMIT 1) AS latest
 	FROM session s WHERE ` + where + `) x LEFT JOIN message m ON m.rowid = x.latest`
-	rows, err := r.db.Query(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	r.sessions = map[string]*facts{}
-	for rows.Next() {
-		f, err := scanSession(rows)
-		if err != nil {
-			return err
+	return r.db.Each(ctx, query, args, func(scan func(...any) error) error {
+		f, err := scanSession(scan)
+		if err == nil {
+			r.sessions[f.id] = f
 		}
-		r.sessions[f.id] = f
-	}
-	return rows.Err()
+		return err
+	})
 }
 
-func scanSession(rows *sql.Rows) (*facts, error) {
+func scanSession(scan func(...any) error) (*facts, error) {
 	f := &facts{partsUnread: true}
-	var archived, created int64
 	var model, permission, lastID, data string
 	var latest sql.NullInt64
 	var t adapters.Tokens
-	var updated millis
-	if err := rows.Scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated, &archived,
+	var updated, created millis
+	if err := scan(&f.id, &f.parent, &f.directory, &f.title, &f.version, &f.created, &f.updated,
 		&model, &f.cost, &t.Input, &t.Output, &t.Reasoning, &t.CacheRead, &t.CacheWrite, &permission, &latest,
 		&lastID, &updated, &created, &data); err != nil {
 		return nil, err
 	}
-	f.title, f.archived, f.model = ownTitle(f.title), archived > 0, rowModel(model)
+	f.title, f.model = ownTitle(f.title), rowModel(model)
 	f.imported, f.byRun = fromFiles(f.version), madeByRun(permission)
 	if t.Input >= 0 {
 		f.tokens = &t
 	}
 	if lastID != "" {
-		f.setLast(lastID, data, updated, millis(created))
+		f.setLast(lastID, data, updated, created)
 	}
 	return f, nil
 }
@@ -83,22 +79,14 @@ func (f *facts) setLast(id, data string, updated, created millis) {
 		f.skip("message in an unknown form")
 		m = message{}
 	}
-	m.ID, m.updated = id, updated
-	if m.Time.Created == 0 {
-		m.Time.Created = created
-	}
+	m.ID, m.updated, m.Time.Created = id, updated, cmp.Or(m.Time.Created, created)
 	f.last = m
 	if m.Role == "assistant" {
 		f.assistant = m
 	}
 }
 
-func (f *facts) skip(reason string) {
-	if f.skipped == nil {
-		f.skipped = map[string]int{}
-	}
-	f.skipped[reason]++
-}
+func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
 
 // fromFiles reports whether a version kept its sessions in files (before 1.2).
 func fromFiles(version string) bool {
@@ -127,13 +115,10 @@ func (r *reading) prompts(ctx context.Context) error {
 		}
 		missing = append(missing, id)
 	}
-	const most = 200 // in one statement
-	for len(missing) > 0 {
-		n := min(most, len(missing))
-		if err := r.promptsOf(ctx, missing[:n]); err != nil {
+	for ids := range slices.Chunk(missing, listLimit) {
+		if err := r.promptsOf(ctx, ids); err != nil {
 			return err
 		}
-		missing = missing[n:]
 	}
 	return nil
 }
@@ -145,21 +130,12 @@ func (r *reading) promptsOf(ctx context.Context, ids []string) error {
 		ORDER BY m.time_created ` + order + `, m.id ` + order + `, p.id LIMIT 1)`
 	}
 	const text = `substr(json_extract(p.data, '$.text'), 1, 4100)`
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	rows, err := r.db.Query(ctx, `SELECT s.id, coalesce(`+prompt(text, "ASC")+`, ''), coalesce(`+prompt(text, "DESC")+`, ''),
-		coalesce(`+prompt("m.time_created", "DESC")+`, 0)
-		FROM session s WHERE s.id IN (`+strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",")+`)`, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	marks, args := idList(ids)
+	return r.db.Each(ctx, `SELECT s.id, coalesce(`+prompt(text, "ASC")+`, ''), coalesce(`+prompt(text, "DESC")+`, ''),
+		coalesce(`+prompt("m.time_created", "DESC")+`, 0) FROM session s WHERE s.id IN `+marks, args, func(scan func(...any) error) error {
 		var id, firstText, lastText string
 		var prompted int64
-		if err := rows.Scan(&id, &firstText, &lastText, &prompted); err != nil {
+		if err := scan(&id, &firstText, &lastText, &prompted); err != nil {
 			return err
 		}
 		if f := r.sessions[id]; f != nil {
@@ -167,8 +143,8 @@ func (r *reading) promptsOf(ctx context.Context, ids []string) error {
 			f.prompted = millis(prompted)
 			r.note(id, promptCost)
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // details reads the facts that are needed only for sessions that may be in a turn, and
@@ -200,24 +176,19 @@ func (r *reading) details(ctx context.Context, f *facts) error {
 
 // lastContext reads the used context at the last answer that states it.
 func (r *reading) lastContext(ctx context.Context, f *facts) error {
-	rows, err := r.db.Query(ctx, `SELECT json_extract(m.data, '$.tokens') FROM message m WHERE m.session_id = ?
+	return r.db.Each(ctx, `SELECT json_extract(m.data, '$.tokens') FROM message m WHERE m.session_id = ?
 		AND CASE WHEN json_valid(m.data) THEN coalesce(json_extract(m.data, '$.tokens.output'), 0) > 0 ELSE 0 END
-		ORDER BY m.time_created DESC, m.id DESC LIMIT 1`, f.id)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+		ORDER BY m.time_created DESC, m.id DESC LIMIT 1`, []any{f.id}, func(scan func(...any) error) error {
 		var data string
 		var t tokens
-		if err := rows.Scan(&data); err != nil {
+		if err := scan(&data); err != nil {
 			return err
 		}
 		if json.Unmarshal([]byte(data), &t) == nil {
 			f.context = t.used()
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // needsParts reports whether only the parts of a finished message show how it ended.
@@ -231,23 +202,18 @@ func (m *message) ended() bool {
 }
 
 func (r *reading) lastAssistant(ctx context.Context, f *facts) error {
-	rows, err := r.db.Query(ctx, `SELECT m.id, `+dataOf+` FROM message m WHERE m.session_id = ?
+	return r.db.Each(ctx, `SELECT m.id, `+dataOf+` FROM message m WHERE m.session_id = ?
 		AND CASE WHEN json_valid(m.data) THEN json_extract(m.data, '$.role') = 'assistant' ELSE 0 END
-		ORDER BY m.time_created DESC, m.id DESC LIMIT 1`, f.id)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+		ORDER BY m.time_created DESC, m.id DESC LIMIT 1`, []any{f.id}, func(scan func(...any) error) error {
 		var id, data string
-		if err := rows.Scan(&id, &data); err != nil {
+		if err := scan(&id, &data); err != nil {
 			return err
 		}
 		if json.Unmarshal([]byte(data), &f.assistant) == nil {
 			f.assistant.ID = id
 		}
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // calls reads the tool parts of the assistant's last message, without their outputs.
@@ -256,26 +222,21 @@ func (r *reading) calls(ctx context.Context, f *facts) error {
 	if r.part["time_updated"] {
 		updated = "coalesce(p.time_updated, 0)"
 	}
-	rows, err := r.db.Query(ctx, `SELECT `+updated+`, CASE WHEN NOT json_valid(p.data) THEN ''
+	return r.db.Each(ctx, `SELECT `+updated+`, CASE WHEN NOT json_valid(p.data) THEN ''
 		WHEN json_extract(p.data, '$.type') IS NOT 'tool' THEN json_object('type', json_extract(p.data, '$.type'))
 		ELSE json_remove(p.data, '$.state.output', '$.state.input', '$.state.attachments', '$.state.metadata.output',
 			'$.state.metadata.diff', '$.state.metadata.filediff', '$.state.metadata.preview', '$.state.raw')
 		END, coalesce(length(json_extract(CASE WHEN json_valid(p.data) THEN p.data END, '$.state.metadata')), 0)
-		FROM part p WHERE p.message_id = ? ORDER BY p.id`, f.assistant.ID)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+		FROM part p WHERE p.message_id = ? ORDER BY p.id`, []any{f.assistant.ID}, func(scan func(...any) error) error {
 		var at millis
 		var data string
 		var metadata int
-		if err := rows.Scan(&at, &data, &metadata); err != nil {
+		if err := scan(&at, &data, &metadata); err != nil {
 			return err
 		}
 		f.addPart(at, data, metadata > len("{}"))
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // addPart adds a part of the assistant's last message to the facts.
@@ -311,24 +272,19 @@ func (r *reading) sum(ctx context.Context, f *facts) error {
 		}
 		limit = sumSession + 1
 	}
-	rows, err := r.db.Query(ctx, `SELECT CASE WHEN json_valid(m.data) AND json_extract(m.data, '$.role') = 'assistant'
-		THEN json_object('tokens', json_extract(m.data, '$.tokens'), 'cost', json_extract(m.data, '$.cost')) ELSE '' END
-		FROM message m WHERE m.session_id = ? LIMIT ?`, f.id, limit)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	sum, cost, n := adapters.Tokens{}, 0.0, 0
-	for rows.Next() {
+	err := r.db.Each(ctx, `SELECT CASE WHEN json_valid(m.data) AND json_extract(m.data, '$.role') = 'assistant'
+		THEN json_object('tokens', json_extract(m.data, '$.tokens'), 'cost', json_extract(m.data, '$.cost')) ELSE '' END
+		FROM message m WHERE m.session_id = ? LIMIT ?`, []any{f.id, limit}, func(scan func(...any) error) error {
 		var data string
-		if err := rows.Scan(&data); err != nil {
+		if err := scan(&data); err != nil {
 			return err
 		}
 		n++
 		r.read++
 		var m message
 		if data == "" || json.Unmarshal([]byte(data), &m) != nil {
-			continue
+			return nil
 		}
 		if m.Tokens != nil {
 			sum.Add(m.Tokens.counts())
@@ -336,12 +292,13 @@ func (r *reading) sum(ctx context.Context, f *facts) error {
 		if m.Cost != nil {
 			cost += *m.Cost
 		}
-	}
-	if n != limit {
+		return nil
+	})
+	if err == nil && n != limit {
 		f.tokens, f.cost = &sum, cost
 		r.note(f.id, int64(n)*promptCost)
 	}
-	return rows.Err()
+	return err
 }
 
 // promptCost is what finding the prompts of a session costs, in bytes of a large file.

@@ -20,7 +20,6 @@ const textLimit = 4096
 type message struct {
 	ID      string `json:"id"` // set only in the JSON store
 	Role    string `json:"role"`
-	Parent  string `json:"parentID"`
 	Finish  string `json:"finish"`
 	ModelID string `json:"modelID"`
 	Provide string `json:"providerID"`
@@ -105,17 +104,16 @@ type part struct {
 		Title    string          `json:"title"`
 		Error    string          `json:"error"`
 		Metadata json.RawMessage `json:"metadata"`
-		Time     struct {
-			Start millis `json:"start"`
-			End   millis `json:"end"`
-		} `json:"time"`
+		Time     begun           `json:"time"`
 	} `json:"state"`
-	Time struct {
-		Start millis `json:"start"`
-		End   millis `json:"end"`
-	} `json:"time"`
+	Time begun `json:"time"`
 
 	updated millis
+}
+
+// begun is when a part began.
+type begun struct {
+	Start millis `json:"start"`
 }
 
 // call is a tool part that has not ended.
@@ -150,7 +148,6 @@ type facts struct {
 	id, parent, directory, title, version string
 
 	created, updated millis
-	archived         bool
 
 	model   string
 	cwd     string

@@ -3,7 +3,6 @@ package opencode
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,7 +44,7 @@ func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root 
 	}
 	own := all.add(filepath.Join(data, "opencode"))
 	if own != nil {
-		all.answer.Problem(own.use(a.env("OPENCODE_DB"))...)
+		all.answer.Problem(own.use(a.env("OPENCODE_DB")))
 	}
 	for _, path := range a.named() {
 		all.add(path)
@@ -57,7 +56,7 @@ func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root 
 			continue
 		}
 		r.hosts = append(r.hosts, h)
-		all.answer.Problem(r.use(h.db)...)
+		all.answer.Problem(r.use(h.db))
 		uses = append(uses, r.path+useMark+h.db)
 	}
 	for _, use := range a.homes.Use(uses, now) {
@@ -69,11 +68,11 @@ func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root 
 			continue
 		}
 		if r := all.add(folder); r != nil {
-			all.answer.Problem(r.use(database)...)
+			all.answer.Problem(r.use(database))
 		}
 	}
 	for _, r := range all.found {
-		all.answer.Problem(r.glob()...)
+		all.answer.Problem(r.glob())
 		all.answer.LookedIn(r.missing...)
 	}
 	return all.found
@@ -210,7 +209,7 @@ func isDatabase(name string) bool {
 
 // use adds the database that OPENCODE_DB names. A relative name is relative to the data
 // folder (by the source code of 1.18.33).
-func (r *root) use(name string) []error {
+func (r *root) use(name string) error {
 	if name == "" || name == ":memory:" {
 		return nil
 	}
@@ -218,7 +217,7 @@ func (r *root) use(name string) []error {
 		name = filepath.Join(r.path, name)
 	}
 	if !bounded.Answers(name) {
-		return []error{adapters.Unresponsive(name)}
+		return adapters.Unresponsive(name)
 	}
 	fi, err := os.Stat(name)
 	switch {
@@ -226,32 +225,31 @@ func (r *root) use(name string) []error {
 		r.missing = report.AppendNew(r.missing, name)
 		return nil
 	case err != nil:
-		return []error{adapters.Unreadable(name, err)}
+		return adapters.Unreadable(name, err)
 	case !fi.Mode().IsRegular():
-		return []error{adapters.Unreadable(name, fmt.Errorf("OPENCODE_DB names no file"))}
+		return adapters.Unreadable(name, errors.New("OPENCODE_DB names no file"))
 	}
-	if target, err := container.EvalSymlinks(name); err == nil {
-		name = target
-	}
-	r.databases = report.AppendNew(r.databases, name)
+	r.addDatabase(name)
 	return nil
 }
 
+func (r *root) addDatabase(path string) {
+	if target, err := container.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	r.databases = report.AppendNew(r.databases, path)
+}
+
 // glob adds the databases in the folder.
-func (r *root) glob() []error {
+func (r *root) glob() error {
 	entries, err := os.ReadDir(r.path)
 	for _, e := range entries {
-		if !isDatabase(e.Name()) || e.IsDir() {
-			continue
+		if isDatabase(e.Name()) && !e.IsDir() {
+			r.addDatabase(filepath.Join(r.path, e.Name()))
 		}
-		path := filepath.Join(r.path, e.Name())
-		if target, err := container.EvalSymlinks(path); err == nil {
-			path = target
-		}
-		r.databases = report.AppendNew(r.databases, path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return []error{adapters.Unreadable(r.path, err)}
+		return adapters.Unreadable(r.path, err)
 	}
 	return nil
 }

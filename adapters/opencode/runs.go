@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -65,7 +66,8 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 		}
 		may := m.edges[h]
 		if len(may) == 0 && fixed[h] == nil {
-			may = lateRuns(h, runs)
+			// It may have begun one later than usual, if it has none from the time of its start.
+			may = sorted(runs, func(r *run) bool { return h.canHaveBegun(r, lateLimit) && h.fitsRun(r, nil) })
 		}
 		for _, r := range may {
 			if !taken[r] && !owned[r] {
@@ -110,18 +112,6 @@ func (h *host) canHaveBegun(r *run, within time.Duration) bool {
 	return !r.first.Add(startSlack).Before(h.Started) && !r.first.After(h.Started.Add(within))
 }
 
-// lateRuns lists the runs that a process can have begun later than usual, if it has
-// none from the time of its start.
-func lateRuns(h *host, runs map[string]*run) []*run {
-	var list []*run
-	for _, r := range runs {
-		if h.canHaveBegun(r, lateLimit) && h.fitsRun(r, nil) {
-			list = append(list, r)
-		}
-	}
-	return list
-}
-
 // fitsRun reports whether the lines of a run fit the role and the folder of a process.
 func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 	isNew := r.last.Sub(r.first) < settled
@@ -140,7 +130,7 @@ func (h *host) fitsRun(r *run, prompts map[string]string) bool {
 			return false
 		}
 	}
-	return len(r.folders) == 0 || r.folders[clean(h.cwd)] || h.cwd == ""
+	return len(r.folders) == 0 || h.cwd == "" || r.folders[filepath.Clean(h.cwd)]
 }
 
 // ranIn compares the arguments of `opencode run` with the sessions of a run.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,25 +35,18 @@ type storedSession struct {
 // at a time, the newest first, in SQL. A session in several stores is searched in the one
 // in which Discover finds it.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
-	answer := report.NewAnswer()
-	now := a.now()
-	census, err := takeCensus(ctx, a.table, now)
-	if err != nil {
-		answer.Problem(&adapters.Problem{Kind: adapters.ErrUnreadable, Path: "process table", Err: err,
-			Fix: "without it, stores that only running sessions use may be missed"})
-	}
-	roots := a.roots(census, now, answer)
-	if len(roots) == 0 && len(census.hosts) == 0 && len(answer.Problems()) == 0 {
+	d := a.begin(ctx, adapters.Query{}, "without it, stores that only running sessions use may be missed")
+	if d.absent {
 		return nil, adapters.ErrAbsent
 	}
 	var list []adapters.Conversation
-	for _, r := range roots {
-		for _, s := range a.storedSessions(ctx, r, answer) {
+	for _, r := range d.roots {
+		for _, s := range a.storedSessions(ctx, r, d.answer) {
 			s = slices.DeleteFunc(s, func(s storedSession) bool { return s.changed.Before(since) })
 			list = append(list, conversations(s)...)
 		}
 	}
-	_, err = answer.Result(ctx, "OpenCode")
+	_, err := d.answer.Result(ctx, "OpenCode")
 	return list, err
 }
 
@@ -69,7 +63,7 @@ func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.An
 			}
 		}
 	}
-	list, problems := listStorage(ctx, r.storage())
+	list, problems := listStorage(r.storage())
 	answer.Problem(problems...)
 	for _, s := range list {
 		if _, there := newest[s.id]; !there {
@@ -85,12 +79,9 @@ func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.An
 
 // listDatabase lists the sessions of a database.
 func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSession, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, adapters.AsProblem(path, err)
+	info, err := statDatabase(path)
+	if info == nil {
+		return nil, err
 	}
 	var list []storedSession
 	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
@@ -99,21 +90,15 @@ func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSessio
 		if err := r.tables(ctx); err != nil || len(r.session) == 0 {
 			return err
 		}
-		rows, err := db.Query(ctx, "SELECT id, coalesce(directory, ''), coalesce(time_updated, time_created, 0) FROM session")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		const query = "SELECT id, coalesce(directory, ''), coalesce(time_updated, time_created, 0) FROM session"
+		return db.Each(ctx, query, nil, func(scan func(...any) error) error {
 			s := storedSession{store: path}
 			var updated millis
-			if err := rows.Scan(&s.id, &s.directory, &updated); err != nil {
-				return err
-			}
+			err := scan(&s.id, &s.directory, &updated)
 			s.changed = updated.time()
 			list = append(list, s)
-		}
-		return rows.Err()
+			return err
+		})
 	})
 	if err != nil {
 		return nil, a.databaseProblem(ctx, path, info, err)
@@ -122,33 +107,14 @@ func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSessio
 }
 
 // listStorage lists the sessions of a JSON store.
-func listStorage(ctx context.Context, storage string) (list []storedSession, problems []error) {
-	dir := filepath.Join(storage, "session")
-	projects, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, []error{adapters.AsProblem(dir, err)}
-	}
-	for _, p := range projects {
-		if !p.IsDir() && p.Type()&fs.ModeSymlink == 0 || ctx.Err() != nil {
-			continue
+func listStorage(storage string) (list []storedSession, problems []error) {
+	entries, problems := listFiles(storage, scope{})
+	for _, e := range entries {
+		s := storedSession{id: e.id, store: e.path, changed: e.info.ModTime()}
+		if info, err := os.Stat(messageFolder(storage, e.id)); err == nil && info.ModTime().After(s.changed) {
+			s.changed = info.ModTime()
 		}
-		project := filepath.Join(dir, p.Name())
-		entries, err := os.ReadDir(project)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, adapters.AsProblem(project, err))
-		}
-		for _, e := range entries {
-			id, ok := strings.CutSuffix(e.Name(), ".json")
-			info, err := e.Info()
-			if !ok || !isSession(id) || err != nil {
-				continue
-			}
-			s := storedSession{id: id, store: filepath.Join(project, e.Name()), changed: info.ModTime()}
-			if info, err := os.Stat(messageFolder(storage, id)); err == nil && info.ModTime().After(s.changed) {
-				s.changed = info.ModTime()
-			}
-			list = append(list, s)
-		}
+		list = append(list, s)
 	}
 	return list, problems
 }
@@ -225,38 +191,26 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 // has only the rows of these sessions read, in the order of the conversation; a part is
 // decoded only where its text can contain the pattern.
 func searchRows(ctx context.Context, db *sqlitero.DB, q *adapters.SearchQuery, finders map[string]*conversationFinder) (long int, err error) {
-	args := make([]any, 0, len(finders))
-	for id := range finders {
-		args = append(args, id)
-	}
-	rows, err := db.Query(ctx, `SELECT m.session_id, m.time_created, p.id,
+	marks, args := idList(slices.Collect(maps.Keys(finders)))
+	err = db.Each(ctx, `SELECT m.session_id, m.time_created, p.id,
 		CASE WHEN octet_length(p.data) <= `+maxPart+` THEN p.data END,
 		CASE WHEN octet_length(m.data) <= `+maxPart+` THEN m.data END
 		FROM message m JOIN part p ON p.message_id = m.id
-		WHERE m.session_id IN (`+strings.TrimSuffix(strings.Repeat("?,", len(args)), ",")+`)
-		ORDER BY m.session_id, m.time_created, m.id, p.id`, args...)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+		WHERE m.session_id IN `+marks+` ORDER BY m.session_id, m.time_created, m.id, p.id`, args, func(scan func(...any) error) error {
 		var session, partID, data, owner sql.RawBytes
 		var created millis
-		if err := rows.Scan(&session, &created, &partID, &data, &owner); err != nil {
-			return long, err
+		if err := scan(&session, &created, &partID, &data, &owner); err != nil {
+			return err
 		}
 		switch {
 		case data == nil:
 			long++
 		case q.Pattern.MayContain(data):
-			if err := finders[string(session)].part(string(partID), data, func() message {
-				return messageOf(owner, created)
-			}); err != nil {
-				return long, err
-			}
+			return finders[string(session)].part(string(partID), data, func() message { return messageOf(owner, created) })
 		}
-	}
-	return long, rows.Err()
+		return nil
+	})
+	return long, err
 }
 
 // maxPart is the size of the largest part that is searched, in bytes.
@@ -319,21 +273,20 @@ func partText(id string, data []byte, of func() message, tools bool) (out adapte
 
 // searchFiles searches a session of the JSON store.
 func searchFiles(ctx context.Context, s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-	storage := filepath.Dir(filepath.Dir(filepath.Dir(s.store)))
 	f := newFinder(s, q, found)
-	m := messageFiles{storage: storage, folder: messageFolder(storage, s.id), facts: &facts{}}
-	if err := m.list(); err != nil {
+	m, err := filesOf(s.store, s.id)
+	if err != nil {
 		return nil, adapters.AsProblem(m.folder, err)
 	}
 	long, unread := 0, 0
 	var buf []byte
 	for _, id := range m.names {
-		for _, partID := range partNames(storage, id) {
+		for _, partID := range partNames(m.storage, id) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			var err error
-			buf, err = readInto(buf, filepath.Join(storage, "part", id, partID+".json"))
+			buf, err = readInto(buf, filepath.Join(m.storage, "part", id, partID+".json"))
 			switch {
 			case errors.Is(err, agentfile.ErrTooLarge):
 				long++
@@ -356,7 +309,7 @@ func searchFiles(ctx context.Context, s storedSession, q *adapters.SearchQuery, 
 	}
 	skipped := search.Skipped(long)
 	if unread > 0 {
-		return skipped, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: filepath.Join(storage, "part"),
+		return skipped, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: filepath.Join(m.storage, "part"),
 			Err: errors.New("some files of session " + s.id + " could not be read"), Fix: "give your user read access"}
 	}
 	return skipped, nil

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -211,7 +212,7 @@ func (c *serverClient) ask(ctx context.Context, folders []string) (*serverAnswer
 		if err := c.get(ctx, "/session/status"+query, &status); err != nil {
 			return nil, err
 		}
-		s.asked[clean(folder)] = true
+		s.asked[filepath.Clean(folder)] = true
 		if len(status) == 0 {
 			continue // a session that isn't busy has no open request
 		}
@@ -335,4 +336,18 @@ func (a *Adapter) serverOf(ctx context.Context, s adapters.Session) (*serverClie
 		return a.client(h, base), nil
 	}
 	return nil, fmt.Errorf("process %d of this session is gone", s.Process.PID)
+}
+
+// Attach implements adapters.Attacher for sessions of a process that serves on a port of this machine: `opencode attach URL
+// --session ID` (1.1.65 to 1.18.33). A password must be in the terminal's environment, OPENCODE_SERVER_PASSWORD.
+func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session) (adapters.Command, error) {
+	c, err := a.serverOf(ctx, s)
+	if err != nil {
+		return adapters.Command{}, fmt.Errorf("%w: %w", adapters.ErrNoAttach, err)
+	}
+	args := []string{"attach", c.base, "--session", s.ID}
+	if s.CWD != "" {
+		args = append(args, "--dir", s.CWD)
+	}
+	return adapters.Command{Path: program, Args: args, Session: s.ID}, nil
 }

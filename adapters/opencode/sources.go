@@ -25,24 +25,20 @@ type source struct {
 
 // sources are all files and folders from which the facts of a session follow, but for those of
 // complete messages that only count for its sums.
-type sources struct {
-	list []source
-	skip bool // nothing is noted
-}
+type sources []source
 
 // note adds a file or folder. stamp was taken before its contents were read: a stamp that is taken
 // later may be that of other contents. A zero stamp stands for a path that does not exist or could
 // not be read.
 func (s *sources) note(storage, path string, stamp agentfile.Stamp) {
-	if s == nil || s.skip {
-		return
+	if s != nil {
+		*s = append(*s, source{path: strings.TrimPrefix(path, storage), stamp: stamp})
 	}
-	s.list = append(s.list, source{path: strings.TrimPrefix(path, storage), stamp: stamp})
 }
 
 // noteFolder adds a folder that is about to be listed.
 func (s *sources) noteFolder(storage, path string) {
-	if s == nil || s.skip {
+	if s == nil {
 		return
 	}
 	var stamp agentfile.Stamp
@@ -53,20 +49,16 @@ func (s *sources) noteFolder(storage, path string) {
 }
 
 // areUnchanged reports whether no file and no folder has changed since it was read.
-func (s *sources) areUnchanged(storage string) bool {
-	for i := range s.list {
-		one := &s.list[i]
+func (s sources) areUnchanged(storage string) bool {
+	for i := range s {
+		one := &s[i]
 		path := filepath.Join(storage, one.path)
 		info, err := os.Stat(path)
-		if err != nil {
-			if one.stamp.IsZero() {
-				continue
-			}
-			return false
-		}
-		if info.Size() != one.stamp.Size || !one.stamp.Unchanged(agentfile.StampOf(path, info)) {
+		switch {
+		case err != nil && one.stamp.IsZero():
+		case err != nil, info.Size() != one.stamp.Size, !one.stamp.Unchanged(agentfile.StampOf(path, info)):
 			return false
 		}
 	}
-	return len(s.list) > 0
+	return len(s) > 0
 }

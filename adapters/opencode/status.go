@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -144,7 +145,7 @@ func (s observation) byServer() (report.Verdict, bool) {
 		return report.Working(by + "busy; " + s.lastTurn()), true
 	case busy && state.Type != "idle":
 		return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)), true
-	case s.server.partial || !s.server.asked[clean(s.facts.cwd)], s.isJustStored():
+	case s.server.partial || !s.server.asked[filepath.Clean(s.facts.cwd)], s.isJustStored():
 		return report.Verdict{}, false
 	}
 	v := report.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/usagelog"
 )
 
-// usageQuery sums up the messages of the sessions %[2]s by steps of %[1]d milliseconds. A turn is an answer whose
+// usageQuery sums up the messages of the sessions in the list %[2]s by steps of %[1]d milliseconds. A turn is an answer whose
 // previous message is the user's. The time within the message is that of the message also where the row was imported
 // later.
 const usageQuery = `SELECT session, at / %[1]d AS step, CAST(total(input) AS INTEGER), CAST(total(output) AS INTEGER), CAST(total(reasoning) AS INTEGER),
@@ -23,7 +22,7 @@ FROM (SELECT *, role = 'assistant' AND (ended AND NOT failed OR coalesce(output,
 			data ->> '$.tokens.input' AS input, data ->> '$.tokens.output' AS output, data ->> '$.tokens.reasoning' AS reasoning,
 			data ->> '$.tokens.cache.read' AS cache_read, data ->> '$.tokens.cache.write' AS cache_write
 		FROM (SELECT m.session_id AS session, m.id AS id, m.time_created AS created, CASE WHEN json_valid(m.data) THEN m.data ELSE '{}' END AS data
-			FROM message m WHERE m.session_id IN (%[2]s))))
+			FROM message m WHERE m.session_id IN %[2]s)))
 GROUP BY session, step ORDER BY session, step`
 
 // keepUsage takes over what this process or an earlier one knew of the usage of sessions that have not changed since. It
@@ -41,28 +40,21 @@ func (r *reading) keepUsage() {
 func (r *reading) usage(ctx context.Context) error {
 	limited, cancel := usagelog.WithMargin(ctx)
 	defer cancel()
-	err := r.readUsage(limited)
-	if limited.Err() != nil && ctx.Err() == nil {
-		r.want.usage = false // the next question reads again
-		return nil
-	}
-	return err
-}
-
-func (r *reading) readUsage(ctx context.Context) error {
 	var missing []string
 	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
 		if !r.sessions[id].logged {
 			missing = append(missing, id)
 		}
 	}
-	const most = 200 // in one statement
-	for len(missing) > 0 {
-		n := min(most, len(missing))
-		if err := r.usageOf(ctx, missing[:n]); err != nil {
+	for ids := range slices.Chunk(missing, listLimit) {
+		err := r.usageOf(limited, ids)
+		if err != nil && limited.Err() != nil && ctx.Err() == nil {
+			r.want.usage = false // the next question reads again
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		missing = missing[n:]
 	}
 	return nil
 }
@@ -71,21 +63,13 @@ func (r *reading) readUsage(ctx context.Context) error {
 const usageCost = 64 << 10
 
 func (r *reading) usageOf(ctx context.Context, ids []string) error {
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	marks := strings.TrimSuffix(strings.Repeat("?,", len(ids)), ",")
-	rows, err := r.db.Query(ctx, fmt.Sprintf(usageQuery, adapters.UsageStep.Milliseconds(), marks), args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	marks, args := idList(ids)
+	query := fmt.Sprintf(usageQuery, adapters.UsageStep.Milliseconds(), marks)
+	err := r.db.Each(ctx, query, args, func(scan func(...any) error) error {
 		var id string
 		var step int64
 		var u adapters.Usage
-		if err := rows.Scan(&id, &step, &u.Tokens.Input, &u.Tokens.Output, &u.Tokens.Reasoning, &u.Tokens.CacheRead, &u.Tokens.CacheWrite,
+		if err := scan(&id, &step, &u.Tokens.Input, &u.Tokens.Output, &u.Tokens.Reasoning, &u.Tokens.CacheRead, &u.Tokens.CacheWrite,
 			&u.CostUSD, &u.Turns); err != nil {
 			return err
 		}
@@ -95,8 +79,9 @@ func (r *reading) usageOf(ctx context.Context, ids []string) error {
 		if f := r.sessions[id]; f != nil {
 			f.log.AddStep(u)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for _, id := range ids {

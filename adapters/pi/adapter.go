@@ -23,14 +23,7 @@ import (
 // own session exists.
 type Adapter struct{ *pistore.Store }
 
-var (
-	_ adapters.Adapter      = (*Adapter)(nil)
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-)
+var _ adapters.Piped = (*Adapter)(nil)
 
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
@@ -44,3 +37,16 @@ var description = adapters.Register(adapters.Description{
 
 // Describe implements adapters.Describer.
 func (a *Adapter) Describe() adapters.Description { return description }
+
+// Program implements adapters.Launcher. The installer of pi_agent_rust may have
+// renamed Pi to legacy-pi.
+func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
+	path, err := pistore.Program(false, look, "legacy-pi", "pi")
+	if err != nil {
+		return "", description.NotInstalled()
+	}
+	return path, nil
+}
+
+// Talk implements adapters.Piped (1.5.2).
+func (a *Adapter) Talk() adapters.Talk { return pistore.NewTalk() }

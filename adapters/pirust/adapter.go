@@ -20,15 +20,6 @@ import (
 // index in its form, whether Pi is installed or not.
 type Adapter struct{ *pistore.Store }
 
-var (
-	_ adapters.Adapter      = (*Adapter)(nil)
-	_ adapters.Describer    = (*Adapter)(nil)
-	_ adapters.Watcher      = (*Adapter)(nil)
-	_ adapters.ProcessOwner = (*Adapter)(nil)
-	_ adapters.Peeker       = (*Adapter)(nil)
-	_ adapters.Searcher     = (*Adapter)(nil)
-)
-
 // New makes the adapter. It reads nothing yet.
 func New(cfg adapters.Config) *Adapter {
 	return &Adapter{pistore.New(adapters.PiRust, cfg)}
@@ -41,3 +32,12 @@ var description = adapters.Register(adapters.Description{
 
 // Describe implements adapters.Describer.
 func (a *Adapter) Describe() adapters.Description { return description }
+
+// Program implements adapters.Launcher.
+func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
+	path, err := pistore.Program(true, look, "pi")
+	if err != nil {
+		return "", &adapters.NotInstalledError{Program: "pi (pi_agent_rust)", Install: description.Install}
+	}
+	return path, nil
+}

@@ -2,6 +2,7 @@ package focus_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -425,12 +426,16 @@ func TestShowSway(t *testing.T) {
 	if err := os.Mkdir(runtime, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	sockets := filepath.Dir(s.swaySocket()) // this user's, as the folder of a socket must be, also where sway runs as another one
+	if err := errors.Join(os.Mkdir(sockets, 0o700), os.Chmod(sockets, 0o777|os.ModeSticky)); err != nil {
+		t.Fatal(err)
+	}
 	config := s.file("config")
 	if err := os.WriteFile(config, []byte("xwayland disable\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	env := []string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + runtime, "WLR_BACKENDS=headless", "WLR_LIBINPUT_NO_DEVICES=1", "WLR_RENDERER=pixman",
-		"LANG=C.UTF-8", "SWAYSOCK=" + s.file("sway.sock")}
+		"LANG=C.UTF-8", "SWAYSOCK=" + s.swaySocket()}
 	start := func(argv ...string) *exec.Cmd {
 		t.Helper()
 		cmd := exec.Command(argv[0], argv[1:]...)
@@ -459,14 +464,14 @@ func TestShowSway(t *testing.T) {
 	}
 	start("sway", "--config", config)
 	s.until("sway", func() bool {
-		_, err := os.Stat(s.file("sway.sock"))
+		_, err := os.Stat(s.swaySocket())
 		names, _ := filepath.Glob(filepath.Join(runtime, "wayland-*.lock"))
 		if len(names) == 1 {
 			env = append(env, "WAYLAND_DISPLAY="+strings.TrimSuffix(filepath.Base(names[0]), ".lock"))
 		}
 		return err == nil && len(names) == 1
 	})
-	if err := os.Chown(s.file("sway.sock"), os.Geteuid(), -1); err != nil {
+	if err := os.Chown(s.swaySocket(), os.Geteuid(), -1); err != nil {
 		t.Fatal(err)
 	}
 	s.showOnSway(start)

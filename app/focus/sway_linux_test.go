@@ -30,11 +30,14 @@ func nobody(t *testing.T, folder string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
+// swaySocket returns the path of sway's socket.
+func (s *screen) swaySocket() string { return s.file(filepath.Join("sockets", "sway.sock")) }
+
 // showOnSway raises two windows of foot in turn, and looks at which one sway reports as focused.
 func (s *screen) showOnSway(start func(argv ...string) *exec.Cmd) {
 	t := s.t
 	t.Helper()
-	d := focus.OnSway(s.file("sway.sock"))
+	d := focus.OnSway(s.swaySocket())
 	one := start("foot", "sh", "-c", s.agent("one"))
 	two := start("foot", "sh", "-c", s.agent("two"))
 	a, b := s.identity("one"), s.identity("two")

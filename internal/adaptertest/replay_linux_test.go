@@ -70,7 +70,7 @@ func TestReplay(t *testing.T) {
 		t.Fatalf("rows %+v, %v; want the codex only", rows, err)
 	}
 	started := time.Unix(1795234905, 0).Add(4277240 * time.Millisecond)
-	want := proc.Process{Identity: proc.Identity{PID: 22, Start: 427724, Boot: bootID}, PPID: 1, PGID: 22, SID: 21, Comm: "codex", Started: started}
+	want := proc.Process{Identity: proc.Identity{PID: 22, Start: 427724, Boot: bootID}, PPID: 1, SID: 21, Comm: "codex", Started: started}
 	if rows[0] != want {
 		t.Errorf("got %+v, want %+v", rows[0], want)
 	}

@@ -1,6 +1,7 @@
 package localsocket
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -49,12 +50,28 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckOfAnotherUser: neither the socket nor its folder may be another user's, who could replace the socket.
 func TestCheckOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give a file away")
 	}
-	path := filepath.Join(t.TempDir(), "s")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s")
 	listen(t, path)
+	for _, mode := range []os.FileMode{0o755, 0o777 | os.ModeSticky} {
+		if err := errors.Join(os.Lchown(dir, 4711, 4711), os.Chmod(dir, mode)); err != nil {
+			t.Fatal(err)
+		}
+		if Check(path) == nil {
+			t.Errorf("a socket in a folder of another user, %v", mode)
+		}
+	}
+	if err := errors.Join(os.Lchown(dir, os.Getuid(), os.Getgid()), os.Chmod(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(path); err != nil {
+		t.Error(err)
+	}
 	if err := os.Lchown(path, 4711, 4711); err != nil {
 		t.Fatal(err)
 	}

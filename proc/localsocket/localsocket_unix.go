@@ -10,10 +10,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
-// Check returns an error unless a socket belongs to this user, in a folder in which no other user can replace it. The error names the path.
+// Check returns an error unless a socket belongs to this user, in a folder in which no other user but root can replace it: the folder's
+// owner can, whatever its mode. The error names the path.
 func Check(path string) error {
 	if !filepath.IsAbs(path) {
 		return fmt.Errorf("%s is no absolute path", path)
@@ -26,12 +28,17 @@ func Check(path string) error {
 	if err != nil {
 		return err
 	}
-	stat, ok := socket.Sys().(*syscall.Stat_t)
-	others := folder.Mode().Perm()&0o022 != 0 && folder.Mode()&fs.ModeSticky == 0
-	if socket.Mode()&fs.ModeSocket == 0 || !ok || int(stat.Uid) != os.Geteuid() || others {
+	othersWrite := folder.Mode().Perm()&0o022 != 0 && folder.Mode()&fs.ModeSticky == 0
+	if socket.Mode()&fs.ModeSocket == 0 || othersWrite || !ownedBy(socket, os.Geteuid()) || !ownedBy(folder, os.Geteuid(), 0) {
 		return fmt.Errorf("%s is not a socket of yours alone", path)
 	}
 	return nil
+}
+
+// ownedBy reports whether the owner of a file is one of the users.
+func ownedBy(info fs.FileInfo, users ...int) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && slices.Contains(users, int(stat.Uid))
 }
 
 // Listener connects to a socket and returns the pid of the process that listens on it. A name that begins with "@" is an abstract one. It

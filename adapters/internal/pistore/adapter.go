@@ -11,6 +11,7 @@ package pistore
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -42,13 +43,18 @@ type Store struct {
 	watch        []string
 	homes        report.Recent // folders that processes named
 	writeCounts  writeCounts
-	// nonWriters holds the sessions into which a process certainly did not write, and
-	// the time until which that is known.
-	notWrittenBy map[processSession]time.Time
+	notWrittenBy map[processSession]time.Time // the time until which a process certainly did not write into a session
 	// hadRust reports that the store contains, or contained, files of pi_agent_rust.
 	hadRust    bool
 	listedOnce bool // all folders were listed before
 }
+
+var (
+	_ adapters.Watcher      = (*Store)(nil)
+	_ adapters.ProcessOwner = (*Store)(nil)
+	_ adapters.Peeker       = (*Store)(nil)
+	_ adapters.Searcher     = (*Store)(nil)
+)
 
 // New makes the store of one agent, adapters.Pi or adapters.PiRust. It reads
 // nothing yet.
@@ -75,8 +81,6 @@ func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, 
 // has no session there.
 func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := s.begin(ctx, q)
-	d.takeCensus()
-	d.findRoots()
 	d.countWritten()
 	if s.name == adapters.Pi && d.absent() {
 		return d.answer.Absent()
@@ -100,11 +104,15 @@ func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, erro
 	return d.finish()
 }
 
+// begin starts a call with what earlier ones left, with the processes and with the folders to look in.
 func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce,
-		answer: report.NewAnswer()}
+	d := &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce, answer: report.NewAnswer(),
+		lastSessions: maps.Clone(s.lastSessions), counted: s.writeCounts, notWrittenBy: maps.Clone(s.notWrittenBy)}
+	s.mu.Unlock()
+	d.takeCensus()
+	d.findRoots()
+	return d
 }
 
 // finish returns the answer.

@@ -79,29 +79,25 @@ func mayExist(path string) bool {
 // headFolder returns the folder with the HEAD of the repository that dir is in. It is
 // zero if dir is in none, or if that can't be read.
 func headFolder(dir string, known map[string]proc.FileID) proc.FileID {
-	if id, there := known[dir]; there {
+	id, there := known[dir]
+	if there || !bounded.Answers(dir) {
 		return id
 	}
-	if !bounded.Answers(dir) {
-		known[dir] = proc.FileID{}
-		return known[dir]
-	}
-	at := filepath.Clean(dir)
-	for filepath.IsAbs(at) {
+	for at := filepath.Clean(dir); filepath.IsAbs(at); at = filepath.Dir(at) {
 		git := filepath.Join(at, ".git")
-		if info, err := os.Stat(git); err == nil {
-			if !info.IsDir() {
-				git = gitDir(git)
-			}
-			known[dir] = identify(git)
+		info, err := os.Stat(git)
+		if err == nil && !info.IsDir() {
+			git = gitDir(git)
+		}
+		if err == nil {
+			id = identify(git)
+		}
+		if err == nil || at == filepath.Dir(at) {
 			break
 		}
-		if at == filepath.Dir(at) {
-			break
-		}
-		at = filepath.Dir(at)
 	}
-	return known[dir]
+	known[dir] = id
+	return id
 }
 
 // gitDir returns the folder that the file .git of a worktree or submodule points to.

@@ -29,7 +29,7 @@ type discovery struct {
 	storeProblems []error // problems of sessions whose agent is not known
 
 	settings  settings
-	roots     []root
+	roots     []string // the folders with sessions, see addRoot
 	files     []file
 	hasRust   bool // the store contains files of pi_agent_rust
 	processes []*process
@@ -47,6 +47,11 @@ type discovery struct {
 	written     map[proc.Identity]uint64 // by each process, before the files were looked at
 	soleWriters map[*process]*session    // the session to which each process alone can have written since the last call
 	grown       map[string]bool          // files that have grown since then
+
+	// What earlier calls left, see Store.
+	lastSessions map[proc.Identity]lastSession
+	counted      writeCounts
+	notWrittenBy map[processSession]time.Time
 
 	before bool // all folders were listed at an earlier question
 	listed bool // and at this one
@@ -169,7 +174,7 @@ func (d *discovery) readRequested() {
 func (d *discovery) readMisnamed() {
 	read := slices.Concat(d.live, d.requested)
 	missing := slices.ContainsFunc(d.query.IDs, func(id string) bool {
-		return !strings.HasPrefix(id, processPrefix) && !slices.ContainsFunc(read, func(s *session) bool { return s.id == id })
+		return !adapters.IsProcessID(id) && !slices.ContainsFunc(read, func(s *session) bool { return s.id == id })
 	})
 	if !missing {
 		return
@@ -201,11 +206,7 @@ func (d *discovery) wants(f *file) bool {
 func (s *Store) transcript(path string) *transcript {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.transcripts.Get(path, func(path string) *transcript {
-		t := newTranscript(path)
-		t.saved = s.saved
-		return t
-	})
+	return s.transcripts.Get(path, func(path string) *transcript { return newTranscript(path, s.saved) })
 }
 
 // read fills in the facts.
@@ -264,21 +265,13 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 		case errors.Is(s.readErr, context.Canceled), errors.Is(s.readErr, context.DeadlineExceeded):
 			d.answer.Skip("session not read in time", 1)
 		case s.readErr != nil:
-			d.answer.Problem(d.unreadable(s))
+			d.answer.Problem(adapters.AsProblem(s.path, s.readErr))
 		case s.info.Size() > 0:
 			d.answer.Skip("file without a session header", 1)
 			d.headerlessIn = s.dir
 		}
 	}
 	return out
-}
-
-func (d *discovery) unreadable(s *session) error {
-	var p *adapters.Problem
-	if errors.As(s.readErr, &p) {
-		return s.readErr
-	}
-	return adapters.Unreadable(s.path, s.readErr)
 }
 
 // addSessions adds the sessions and processes that the query asks for to the answer.
@@ -297,13 +290,8 @@ func (d *discovery) addSessions() {
 		}
 		d.answer.Add(row)
 	}
-	for _, p := range d.sessionless {
+	for _, p := range slices.Concat(d.sessionless, d.unresponsiveProcesses) {
 		if row := d.processRow(p); p.agent == d.store.name && d.queried(row.ID) {
-			d.answer.Add(row)
-		}
-	}
-	for _, p := range d.unresponsiveProcesses {
-		if row := adapters.UnresponsiveProcess(p.agent, p.Process, p.cwd, p.unresponsive); p.agent == d.store.name && d.queried(row.ID) {
 			d.answer.Add(row)
 		}
 	}
@@ -337,22 +325,18 @@ func (d *discovery) row(s *session) adapters.Session {
 	return out
 }
 
-// maxLastSessions is the largest number of ended processes whose last sessions are
-// remembered.
-const maxLastSessions = 1000
-
 func (d *discovery) watchPaths() []string {
 	var watch []string
 	add := func(path string) { watch = report.AppendNew(watch, path) }
 	for _, r := range d.roots {
-		if info, err := os.Stat(r.path); err != nil || !info.IsDir() {
-			add(filepath.Dir(r.path)) // where it will appear
+		if info, err := os.Stat(r); err != nil || !info.IsDir() {
+			add(filepath.Dir(r)) // where it will appear
 			continue
 		}
-		add(r.path)
+		add(r)
 		for _, p := range d.processes {
-			if p.uses(r.path) {
-				add(filepath.Join(r.path, folderName(p.cwd)))
+			if p.uses(r) {
+				add(filepath.Join(r, folderName(p.cwd)))
 			}
 		}
 	}
@@ -363,4 +347,33 @@ func (d *discovery) watchPaths() []string {
 	}
 	slices.Sort(watch)
 	return watch
+}
+
+// maxLastSessions is the largest number of ended processes whose last sessions are
+// remembered.
+const maxLastSessions = 1000
+
+// remember stores the state that the next call and WatchPaths start from.
+func (d *discovery) remember() {
+	watch := d.watchPaths()
+	d.store.mu.Lock()
+	defer d.store.mu.Unlock()
+	d.store.watch = watch
+	d.store.hadRust = d.store.hadRust || d.hasRust
+	d.store.listedOnce = d.store.listedOnce || d.listed
+	d.store.transcripts.Trim()
+	for id := range d.store.seen {
+		if !d.noTable && !slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id }) && !d.store.table.Alive(id) {
+			delete(d.store.seen, id)
+		}
+	}
+	if len(d.store.lastSessions) > maxLastSessions {
+		clear(d.store.lastSessions)
+	}
+	for _, s := range d.live {
+		if s.owner != nil && s.doubt == "" {
+			d.store.lastSessions[s.owner.Identity] = lastSession{s.id, s.active(), s.file}
+		}
+	}
+	d.recordCounts()
 }

@@ -54,11 +54,14 @@ func isNative(path string) (bool, error) {
 	return false, nil
 }
 
-// Launch returns the command for a task, with the options that both programs have. In
-// the background the prompt goes to standard input; in a terminal it must be an
+// Modes implements adapters.Launcher: neither agent asks for permission.
+func (s *Store) Modes() []adapters.Mode { return nil }
+
+// Command implements adapters.Launcher (Pi 0.73.1 and 1.5.2; pi_agent_rust according to its documentation), with the
+// options that both programs have. In the background the prompt goes to standard input; in a terminal it must be an
 // argument. Pi before --session-id, and pi_agent_rust, choose the id of a new session
 // themselves.
-func Launch(program string, t adapters.Task) (adapters.Command, error) {
+func (s *Store) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	switch {
 	case t.Terminal:

@@ -37,45 +37,28 @@ var (
 // list lists one root: <folder of a working directory>/<session> and <session>. Folders
 // and files may be symbolic links; no deeper folder is read, so loops of links don't
 // matter.
-func (d *discovery) list(r root) {
-	entries, err := os.ReadDir(r.path)
+func (d *discovery) list(root string) {
+	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.storeProblems = append(d.storeProblems, adapters.Unreadable(r.path, err))
+		d.storeProblems = append(d.storeProblems, adapters.Unreadable(root, err))
 	}
 	var mu sync.Mutex
 	agentfile.Parallel(len(entries), func(i int) {
-		name := entries[i].Name()
-		t := entries[i].Type()
+		name, kind := entries[i].Name(), entries[i].Type()
+		var found listing
 		switch {
-		case t.IsDir(), t&fs.ModeSymlink != 0 && !isSession(name):
+		case kind.IsDir(), kind&fs.ModeSymlink != 0 && !isSession(name):
 			if strings.HasSuffix(name, ".v2") || strings.HasSuffix(name, ".blobs") {
 				return // indexes and attachments of pi_agent_rust
 			}
-			dir := filepath.Join(r.path, name)
-			found, bad, err := listFolder(r.path, dir)
-			mu.Lock()
-			defer mu.Unlock()
-			d.files = append(d.files, found...)
-			if err != nil {
-				d.storeProblems = append(d.storeProblems, adapters.Unreadable(dir, err))
-			}
-			for _, b := range bad {
-				d.noteUnreadable(b)
-			}
+			found = listFolder(root, filepath.Join(root, name))
 		case isSession(name):
-			f, err := statFile(r.path, r.path, name)
-			mu.Lock()
-			defer mu.Unlock()
-			if f.err = err; err != nil {
-				d.noteUnreadable(f)
-				return
-			}
-			d.files = append(d.files, f)
-		case name == "session-index.sqlite":
-			mu.Lock()
-			defer mu.Unlock()
-			d.hasRust = true
+			found.add(root, root, name)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		d.hasRust = d.hasRust || name == "session-index.sqlite"
+		d.take(&found)
 	})
 	for i := range d.files {
 		d.hasRust = d.hasRust || d.files[i].shortLabel || d.files[i].sqlite
@@ -85,36 +68,26 @@ func (d *discovery) list(r root) {
 // listLive lists the folders in which live processes have their sessions, and the
 // files that they had last.
 func (d *discovery) listLive() {
-	folders := map[string]bool{}
-	folder := func(root, dir string) {
-		if folders[dir] {
-			return
-		}
-		folders[dir] = true
-		found, bad, err := listFolder(root, dir)
-		d.files = append(d.files, found...)
-		if err != nil {
-			d.storeProblems = append(d.storeProblems, adapters.Unreadable(dir, err))
-		}
-		for _, b := range bad {
-			d.noteUnreadable(b)
+	listed := map[string]bool{}
+	list := func(root, dir string) {
+		if !listed[dir] {
+			listed[dir] = true
+			found := listFolder(root, dir)
+			d.take(&found)
 		}
 	}
 	for _, p := range d.processes {
 		for _, r := range d.roots {
-			if p.uses(r.path) {
-				folder(r.path, filepath.Join(r.path, folderName(p.cwd)))
+			if p.uses(r) {
+				list(r, filepath.Join(r, folderName(p.cwd)))
 				if p.oldCWD != "" {
-					folder(r.path, filepath.Join(r.path, folderName(p.oldCWD)))
+					list(r, filepath.Join(r, folderName(p.oldCWD)))
 				}
-				folder(r.path, r.path)
+				list(r, r)
 			}
 		}
-		d.store.mu.Lock()
-		had := d.store.lastSessions[p.Identity].file
-		d.store.mu.Unlock()
-		if had.path != "" {
-			folder(had.root, had.dir)
+		if had := d.lastSessions[p.Identity].file; had.path != "" {
+			list(had.root, had.dir)
 		}
 	}
 }
@@ -123,32 +96,47 @@ func isSession(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".sqlite") && name != "session-index.sqlite"
 }
 
-// noteUnreadable adds the problem of a file that exists and can't be examined.
-func (d *discovery) noteUnreadable(f file) {
-	if f.guess() == d.store.name && !errors.Is(f.err, fs.ErrNotExist) && !errors.Is(f.err, agentfile.ErrNotRegular) {
-		d.answer.Problem(adapters.Unreadable(f.path, f.err))
+// listing holds the files that were found in a folder.
+type listing struct {
+	files    []file
+	bad      []file // those that exist and could not be examined
+	problems []error
+}
+
+// add examines a file and adds it.
+func (l *listing) add(root, dir, name string) {
+	f, err := statFile(root, dir, name)
+	if f.err = err; err != nil {
+		l.bad = append(l.bad, f)
+	} else {
+		l.files = append(l.files, f)
 	}
 }
 
-func listFolder(root, dir string) (files, bad []file, problem error) {
+// take adds a listing, and the problems of files of the agent.
+func (d *discovery) take(l *listing) {
+	d.files = append(d.files, l.files...)
+	d.storeProblems = append(d.storeProblems, l.problems...)
+	for _, f := range l.bad {
+		if f.guess() == d.store.name && !errors.Is(f.err, fs.ErrNotExist) && !errors.Is(f.err, agentfile.ErrNotRegular) {
+			d.answer.Problem(adapters.Unreadable(f.path, f.err))
+		}
+	}
+}
+
+func listFolder(root, dir string) (l listing) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if info, cause := os.Stat(dir); cause != nil || info.IsDir() { // else it is a link to something else
-			problem = err
+			l.problems = []error{adapters.Unreadable(dir, err)}
 		}
 	}
 	for _, e := range entries {
-		if e.IsDir() || !isSession(e.Name()) {
-			continue
+		if !e.IsDir() && isSession(e.Name()) {
+			l.add(root, dir, e.Name())
 		}
-		f, err := statFile(root, dir, e.Name())
-		if f.err = err; err != nil {
-			bad = append(bad, f)
-			continue
-		}
-		files = append(files, f)
 	}
-	return files, bad, problem
+	return l
 }
 
 // statFile examines a file. The error is agentfile.ErrNotRegular for anything but a

@@ -25,6 +25,9 @@ type session struct {
 	doubt string // why it is not known whether a process has it
 }
 
+// busy reports whether the session is in a turn, or about to try again.
+func (s *session) busy() bool { return s.turn.state == open || s.turn.state == retrying }
+
 // active returns when the session was written to last.
 func (s *session) active() time.Time {
 	if s.last.After(s.at) {
@@ -51,18 +54,17 @@ const slack = 1500 * time.Millisecond
 // match finds the process of each session. It depends only on the sessions, the
 // processes, and which were seen together before: both adapters get the same result.
 func (d *discovery) match() {
-	m := matcher{sessions: d.live, has: map[*process]*session{}, before: d.holdersBefore(), at: d.now,
-		nonWriters: d.nonWriters(), soleWriters: d.soleWriters, grown: d.grown, threadStart: d.threadStart, hidden: d.hidden,
-		written: func(p *process) (uint64, error) { return d.store.table.Written(p.Identity) }}
+	m := matcher{discovery: d, sessions: d.live, has: map[*process]*session{}, holders: d.holdersBefore()}
 	slices.SortFunc(m.sessions, func(a, b *session) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id))
 	})
+	d.sessionless = nil
 	for _, p := range d.processes {
 		m.byTool(p)
-		m.byWriting(p, d.lastSessionOf(p))
+		m.byWriting(p)
 	}
 	for _, p := range d.processes {
-		m.byMemory(p, d.lastSessionOf(p))
+		m.byMemory(p)
 	}
 	m.byStart(d.processes)
 	for _, p := range d.processes {
@@ -74,23 +76,14 @@ func (d *discovery) match() {
 		m.doubtMovedOn(p)
 	}
 	m.assignReopened(d.processes)
-	d.sessionless = m.sessionless
 }
 
+// matcher finds the process of each session of a discovery.
 type matcher struct {
-	sessions    []*session
-	has         map[*process]*session
-	before      map[string]holder
-	sessionless []*process // without any session
-	at          time.Time
-
-	nonWriters  map[processSession]time.Time // see Store
-	soleWriters map[*process]*session        // see discovery
-	grown       map[string]bool              // files that have grown since the last question
-	threadStart func(p *process) time.Time   // see discovery.pool
-
-	hidden  func(p *process) bool // see discovery.hidden
-	written func(p *process) (uint64, error)
+	*discovery
+	sessions []*session
+	has      map[*process]*session
+	holders  map[string]holder // the process with which each session was seen at earlier calls
 }
 
 // holder maps each session to its process: it is the inverse of held.
@@ -98,6 +91,18 @@ type holder struct {
 	pid    int
 	alive  bool
 	active time.Time
+}
+
+// holdersBefore returns the process with which each session was seen at earlier calls.
+func (d *discovery) holdersBefore() map[string]holder {
+	before := make(map[string]holder, len(d.lastSessions))
+	for id, h := range d.lastSessions {
+		alive := slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id })
+		if old, there := before[h.session]; !there || alive || !old.alive && h.active.After(old.active) {
+			before[h.session] = holder{pid: id.PID, alive: alive, active: h.active}
+		}
+	}
+	return before
 }
 
 // assign records that a process has a session, and how that is known.
@@ -140,12 +145,13 @@ func (m *matcher) byTool(p *process) {
 // belongsToAnother reports whether a session was seen with another process before, and
 // has not been written to since.
 func (m *matcher) belongsToAnother(s *session, p *process) bool {
-	h, ok := m.before[s.id]
+	h, ok := m.holders[s.id]
 	return ok && h.pid != p.PID && !h.alive && !s.active().After(h.active)
 }
 
 // byMemory assigns the session that the process was seen with before.
-func (m *matcher) byMemory(p *process, id string) {
+func (m *matcher) byMemory(p *process) {
+	id := m.lastSessions[p.Identity].session
 	for _, s := range m.sessions {
 		if m.has[p] == nil && s.id == id && s.isFree() {
 			m.assign(s, p, "it had this session when it was last seen")
@@ -163,13 +169,7 @@ func (m *matcher) followIDs(p *process) {
 	if first == nil || first.owner != p || !p.made(first) {
 		return
 	}
-	now := first
-	for _, s := range m.sessions {
-		if s.isFree() && isSameProcess(first, s) && s.active().After(now.active()) {
-			now = s
-		}
-	}
-	if now != first {
+	if now := m.continued(first); now != first {
 		first.owner, first.how = nil, ""
 		m.assign(now, p, fmt.Sprintf("its id follows that of session %.13s of the process", first.id))
 	}
@@ -181,23 +181,28 @@ func (m *matcher) followSharedIDs() {
 		if len(first.hosts) == 0 {
 			continue
 		}
-		now := first
-		for _, s := range m.sessions {
-			if s.isFree() && isSameProcess(first, s) && s.active().After(now.active()) {
-				now = s
-			}
-		}
-		if now != first {
+		if now := m.continued(first); now != first {
 			now.hosts, first.hosts = first.hosts, nil
 		}
 	}
+}
+
+// continued returns the session that the process of a session used last, by the ids.
+func (m *matcher) continued(first *session) *session {
+	now := first
+	for _, s := range m.sessions {
+		if s.isFree() && isSameProcess(first, s) && s.active().After(now.active()) {
+			now = s
+		}
+	}
+	return now
 }
 
 // doubtMovedOn marks a process's session as doubtful if a session in which the process
 // may have continued was written to later.
 func (m *matcher) doubtMovedOn(p *process) {
 	now := m.has[p]
-	if now == nil || now.owner != p || now.turn.state == open || now.turn.state == retrying {
+	if now == nil || now.owner != p || now.busy() {
 		return // it is busy there
 	}
 	for _, s := range m.sessions {
@@ -229,17 +234,17 @@ func (m *matcher) assignResumed(processes []*process) {
 				old = append(old, s)
 			}
 		}
-		rivals := 0
+		var rivals []*process // p among them
 		for _, o := range processes {
 			if m.has[o] == nil && o.cwd == p.cwd {
-				rivals++
+				rivals = append(rivals, o)
 			}
 		}
 		switch {
-		case len(old) == 1 && rivals == 1:
+		case len(old) == 1 && len(rivals) == 1:
 			m.assign(old[0], p, "it has been prompted since the process began")
 		case len(old) > 0:
-			m.shareHosts(p, old, rivals, processes)
+			m.shareHosts(p, old, rivals)
 		}
 		for _, s := range later {
 			if s.isFree() && m.has[p] == nil {
@@ -256,27 +261,21 @@ func (m *matcher) doubtYoung(p *process, s *session) {
 	case m.maybeSlow(p, s):
 		s.doubt = fmt.Sprintf("process %d began %.1f s before it, and may have it after a slow start, or have stored nothing yet",
 			p.PID, s.at.Sub(p.Started).Seconds())
-	case s.turn.state == open, s.turn.state == retrying, s.turn.state == lost: // only after /new, which is rare: no death is reported for this case
+	case s.busy(), s.turn.state == lost: // only after /new, which is rare: no death is reported for this case
 		s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
 	}
 }
 
 // shareHosts does the same as assignResumed for several sessions or several processes.
-func (m *matcher) shareHosts(p *process, old []*session, rivals int, processes []*process) {
-	var hosts []*process
-	for _, o := range processes {
-		if m.has[o] == nil && o.cwd == p.cwd {
-			hosts = append(hosts, o)
-		}
-	}
+func (m *matcher) shareHosts(p *process, old []*session, hosts []*process) {
 	for _, s := range old {
-		if len(old) <= rivals {
+		if len(old) <= len(hosts) {
 			s.hosts = hosts
 		} else {
 			s.doubt = fmt.Sprintf("process %d has this session or another one of this folder", p.PID)
 		}
 	}
-	if len(old) >= rivals {
+	if len(old) >= len(hosts) {
 		for _, o := range hosts {
 			m.has[o] = old[0]
 		}
@@ -285,7 +284,7 @@ func (m *matcher) shareHosts(p *process, old []*session, rivals int, processes [
 
 // idleTool reports whether a session waits for a command that p does not run.
 func (m *matcher) idleTool(p *process, s *session) bool {
-	return s.turn.state == open && s.turn.calls > 0 && s.turn.tool == "bash" && len(p.children) == 0 && m.at.Sub(s.turn.at) > 3*time.Second
+	return s.turn.state == open && s.turn.calls > 0 && s.turn.tool == "bash" && len(p.children) == 0 && m.now.Sub(s.turn.at) > 3*time.Second
 }
 
 // doubtOtherFolder marks a session of another folder as doubtful if it existed when p

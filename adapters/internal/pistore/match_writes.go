@@ -38,14 +38,12 @@ func (d *discovery) countWritten() {
 // processes have written. It finds the processes that can't have written to a session,
 // and those that alone can have.
 func (d *discovery) attributeWrites() {
-	d.store.mu.Lock()
-	before := d.store.writeCounts
-	d.store.mu.Unlock()
+	before := d.counted
 	d.soleWriters, d.grown = map[*process]*session{}, map[string]bool{}
 	if before.written == nil {
 		return
 	}
-	since := d.writtenSince(before)
+	since := d.writtenSince()
 	for _, s := range d.live {
 		if s.readErr != nil || !s.known {
 			continue
@@ -56,7 +54,7 @@ func (d *discovery) attributeWrites() {
 			continue
 		}
 		d.grown[s.path] = true
-		if p := d.onlyWriter(s, uint64(growth), since, before); p != nil {
+		if p := d.onlyWriter(s, uint64(growth), since); p != nil {
 			if old := d.soleWriters[p]; old == nil || s.active().After(old.active()) {
 				d.soleWriters[p] = s
 			}
@@ -66,12 +64,12 @@ func (d *discovery) attributeWrites() {
 
 // writtenSince returns the largest amount that each process can have written since the
 // last call. It leaves out processes for which that is not known.
-func (d *discovery) writtenSince(before writeCounts) map[*process]uint64 {
+func (d *discovery) writtenSince() map[*process]uint64 {
 	since := make(map[*process]uint64, len(d.processes))
 	for _, p := range d.processes {
-		was, seen := before.written[p.Identity]
+		was, seen := d.counted.written[p.Identity]
 		n, err := d.store.table.Written(p.Identity)
-		if err == nil && (seen || p.Started.After(before.at)) {
+		if err == nil && (seen || p.Started.After(d.counted.at)) {
 			since[p] = n - was
 		}
 	}
@@ -81,17 +79,15 @@ func (d *discovery) writtenSince(before writeCounts) map[*process]uint64 {
 // onlyWriter returns the one process that can have written that much into a session,
 // and records those that can't have. A process that wrote less may still have written
 // the last part.
-func (d *discovery) onlyWriter(s *session, growth uint64, since map[*process]uint64, before writeCounts) *process {
+func (d *discovery) onlyWriter(s *session, growth uint64, since map[*process]uint64) *process {
 	var writers []*process
-	uncounted, ended := false, d.endedWriter(s, before)
+	uncounted, ended := false, d.endedWriter(s)
 	for _, p := range d.processes {
 		switch n, counted := since[p]; {
 		case !p.uses(s.root), d.busyElsewhere(p, s):
 		case counted && n < growth:
-			if !ended && !d.tookOver(p, s, before) {
-				d.store.mu.Lock()
-				d.store.notWrittenBy[processSession{p.Identity, s.id}] = s.active()
-				d.store.mu.Unlock()
+			if !ended && !d.tookOver(p, s) {
+				d.notWrittenBy[processSession{p.Identity, s.id}] = s.active()
 			}
 		default:
 			writers = append(writers, p)
@@ -106,11 +102,10 @@ func (d *discovery) onlyWriter(s *session, growth uint64, since map[*process]uin
 
 // endedWriter reports whether a process that has ended since the last question may
 // have written into a session, or a part of what was written.
-func (d *discovery) endedWriter(s *session, before writeCounts) bool {
-	d.store.mu.Lock()
-	defer d.store.mu.Unlock()
-	for id := range before.written {
-		if _, lives := d.written[id]; !lives && (d.store.lastSessions[id].session == "" || d.store.lastSessions[id].session == s.id) {
+func (d *discovery) endedWriter(s *session) bool {
+	for id := range d.counted.written {
+		had := d.lastSessions[id].session
+		if _, lives := d.written[id]; !lives && (had == "" || had == s.id) {
 			return true
 		}
 	}
@@ -119,13 +114,11 @@ func (d *discovery) endedWriter(s *session, before writeCounts) bool {
 
 // tookOver reports whether a process that began since the last call may have resumed a
 // session to which other processes, which began and ended since, have written.
-func (d *discovery) tookOver(p *process, s *session, before writeCounts) bool {
-	if _, seen := before.written[p.Identity]; seen || !s.stored.Before(p.Started) {
+func (d *discovery) tookOver(p *process, s *session) bool {
+	if _, seen := d.counted.written[p.Identity]; seen || !s.stored.Before(p.Started) {
 		return false
 	}
-	d.store.mu.Lock()
-	defer d.store.mu.Unlock()
-	for id, h := range d.store.lastSessions {
+	for id, h := range d.lastSessions {
 		if _, lives := d.written[id]; lives && h.session == s.id && id != p.Identity {
 			return false // that process wrote
 		}
@@ -136,52 +129,41 @@ func (d *discovery) tookOver(p *process, s *session, before writeCounts) bool {
 // busyElsewhere reports whether a process is in a turn of another session. Such a
 // process writes to its terminal all the time.
 func (d *discovery) busyElsewhere(p *process, s *session) bool {
-	had := d.lastSessionOf(p)
-	return had != "" && had != s.id && slices.ContainsFunc(d.live, func(o *session) bool {
-		return o.id == had && (o.turn.state == open || o.turn.state == retrying)
-	})
-}
-
-// nonWriters returns the sessions into which processes did not write, and until when
-// that is known.
-func (d *discovery) nonWriters() map[processSession]time.Time {
-	d.store.mu.Lock()
-	defer d.store.mu.Unlock()
-	not := make(map[processSession]time.Time, len(d.store.notWrittenBy))
-	maps.Copy(not, d.store.notWrittenBy)
-	return not
+	had := d.lastSessions[p.Identity].session
+	return had != "" && had != s.id && slices.ContainsFunc(d.live, func(o *session) bool { return o.id == had && o.busy() })
 }
 
 // recordCounts stores the counters with which the next call compares. The caller holds
 // the store's lock.
 func (d *discovery) recordCounts() {
-	d.store.writeCounts = writeCounts{at: d.now, written: d.written, sizes: make(map[string]int64, len(d.live)), folders: map[string]bool{}}
+	now := writeCounts{at: d.now, written: d.written, sizes: make(map[string]int64, len(d.live)), folders: map[string]bool{}}
 	for _, p := range d.processes {
 		for _, r := range d.roots {
-			if p.uses(r.path) {
-				d.store.writeCounts.folders[filepath.Join(r.path, folderName(p.cwd))] = true
+			if p.uses(r) {
+				now.folders[filepath.Join(r, folderName(p.cwd))] = true
 			}
 		}
 	}
 	for _, s := range d.live {
-		d.store.writeCounts.sizes[s.path] = s.info.Size()
+		now.sizes[s.path] = s.info.Size()
 	}
 	for _, f := range d.files { // the others that were listed
-		if d.store.writeCounts.folders[f.dir] {
-			d.store.writeCounts.sizes[f.path] = f.info.Size()
+		if now.folders[f.dir] {
+			now.sizes[f.path] = f.info.Size()
 		}
 	}
-	for k := range d.store.notWrittenBy {
-		if _, lives := d.written[k.process]; !lives {
-			delete(d.store.notWrittenBy, k)
-		}
-	}
+	d.store.writeCounts = now
+	maps.Copy(d.store.notWrittenBy, d.notWrittenBy)
+	maps.DeleteFunc(d.store.notWrittenBy, func(k processSession, _ time.Time) bool {
+		_, lives := d.written[k.process]
+		return !lives
+	})
 }
 
 // excluded reports whether a process does not have a session: other processes wrote
 // into it, and no prompt has been added since.
 func (m *matcher) excluded(p *process, s *session) bool {
-	at, ok := m.nonWriters[processSession{p.Identity, s.id}]
+	at, ok := m.notWrittenBy[processSession{p.Identity, s.id}]
 	return ok && !s.prompted.After(at)
 }
 
@@ -193,19 +175,19 @@ func (m *matcher) wroteLess(p *process, s *session) bool {
 	if s.sqlite || s.parent != "" {
 		return false
 	}
-	n, err := m.written(p) // after the file's size was read
+	n, err := m.store.table.Written(p.Identity) // after the file's size was read
 	return err == nil && s.info.Size() > 0 && n < uint64(s.info.Size())
 }
 
 // byWriting assigns the session that no other process can have written to. A process
 // whose earlier session has grown as well may have written to that one.
-func (m *matcher) byWriting(p *process, had string) {
+func (m *matcher) byWriting(p *process) {
 	s := m.soleWriters[p]
 	if s == nil || m.has[p] != nil || !s.isFree() {
 		return
 	}
 	for _, o := range m.sessions {
-		if o.id == had && o != s && m.grown[o.path] {
+		if o.id == m.lastSessions[p.Identity].session && o != s && m.grown[o.path] {
 			return
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // Peek returns the last n messages of a session that Discover answered with. It reads
 // the file from its end. Of a conversation with branches it returns the active one.
 func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
-	if n <= 0 || strings.HasPrefix(session.ID, processPrefix) { // a process that has stored nothing
+	if n <= 0 || adapters.IsProcessID(session.ID) { // a process that has stored nothing
 		return nil, nil
 	}
 	if len(session.Files) == 0 {
@@ -33,17 +33,16 @@ func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]ad
 	} else {
 		err = p.file(ctx, path)
 	}
-	var known *adapters.Problem
-	if err != nil && !errors.As(err, &known) && ctx.Err() == nil {
-		err = adapters.Unreadable(path, err)
-	}
 	slices.Reverse(p.messages)
 	for i := range p.messages {
-		if m := &p.messages[i]; m.State == adapters.ToolRunning && session.Status == adapters.Stopped {
-			m.State = adapters.ToolFailed
+		if m := &p.messages[i]; m.State == adapters.ToolRunning {
+			m.State = conversation.StateWithoutResult(&session, m, false)
 		}
 	}
-	return p.messages, err
+	if err != nil {
+		return p.messages, adapters.AsProblem(path, err)
+	}
+	return p.messages, nil
 }
 
 // peek collects messages from the last to the first.
@@ -86,24 +85,15 @@ func (p *peek) database(ctx context.Context, path string) error {
 	var lines [][]byte
 	_, err := sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		lines = nil
-		rows, err := db.Query(ctx, "SELECT json FROM pi_session_entries ORDER BY seq DESC LIMIT ?", 4*p.n+100)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		const newest = "SELECT json FROM pi_session_entries ORDER BY seq DESC LIMIT ?"
+		return db.Each(ctx, newest, []any{4*p.n + 100}, func(scan func(...any) error) error {
 			var line []byte
-			if err := rows.Scan(&line); err != nil {
-				return err
-			}
+			err := scan(&line)
 			lines = append(lines, line)
-		}
-		return rows.Err()
+			return err
+		})
 	})
 	for _, line := range lines {
-		if p.full() {
-			break
-		}
 		p.line(line)
 	}
 	return err
@@ -112,7 +102,7 @@ func (p *peek) database(ctx context.Context, path string) error {
 // line adds one entry if it is on the active branch.
 func (p *peek) line(line []byte) {
 	var f fields
-	if jsonl.Top(line, f.set) != nil {
+	if f.read(line) != nil {
 		return
 	}
 	id := short(f.id)
@@ -209,10 +199,8 @@ func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
 
 // argument returns the most descriptive argument of a call.
 func argument(raw []byte) string {
-	for _, name := range []string{"command", "path", "file_path", "pattern", "query", "url"} {
-		if text, _ := jsonl.Head(jsonl.Get(raw, name), adapters.MaxText+1); text != "" {
-			return text
-		}
+	if text := conversation.Argument(raw, []string{"command", "path", "file_path", "pattern", "query", "url"}, conversation.Text); text != "" {
+		return text
 	}
 	if !json.Valid(raw) || string(raw) == "{}" {
 		return ""

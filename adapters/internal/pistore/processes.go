@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters"
@@ -48,7 +47,7 @@ type process struct {
 	contained bool
 	moved     bool // cwd follows from that
 
-	threadStart     time.Time // see discovery.pool
+	threadStart     time.Time // see discovery.threadStart
 	threadStartRead bool      // it was asked for
 
 	comm  string // when it was inspected
@@ -166,6 +165,21 @@ func (p *process) keep(before *process) {
 	p.places = before.places
 }
 
+// OwnsProcess implements adapters.ProcessOwner. A child that Pi is about to turn
+// into a tool still has Pi's name; it is not owned.
+func (s *Store) OwnsProcess(p proc.Process) bool {
+	d := discovery{store: s, now: s.now()}
+	own := d.look(p)
+	if own == nil || own.agent != s.name || own.ignore {
+		return false
+	}
+	if d.now.Sub(p.Started) >= forkTime {
+		return true
+	}
+	parent, err := s.table.Find(p.PPID)
+	return err != nil || !d.forked(own, d.look(parent))
+}
+
 // mayBePi reports whether a process can be either agent, by its name. Both are named
 // pi; Pi sets that name itself, on systems with process titles.
 func mayBePi(comm string) bool {
@@ -192,10 +206,8 @@ func (d *discovery) inspect(row proc.Process) *process {
 		return nil
 	}
 	env, envErr := d.store.table.Env(row.Identity)
-	for _, entry := range env {
-		if name, value, _ := strings.Cut(entry, "="); slices.Contains(environment, name) {
-			p.env[name] = value
-		}
+	for _, name := range environment {
+		p.env[name] = environ.Get(env, name)
 	}
 	p.setFolders(envErr)
 	if p.agent == adapters.Pi && isInterpreter(row.Comm) { // not erased yet, or by an old version never
@@ -256,32 +268,19 @@ func (p *process) setFolders(err error) {
 
 // hasStore reports whether one of the folders of a process exists.
 func (p *process) hasStore() bool {
-	if !p.known {
-		return false
-	}
-	for _, dir := range p.places {
-		if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, fs.ErrNotExist) {
-			return true
-		}
-	}
-	return false
+	return p.known && slices.ContainsFunc(p.places, func(dir string) bool { return mayExist(filepath.Dir(dir)) })
 }
 
 // toolProcess reads which session a child works for. A child that hasn't become its
 // program yet has its parent's environment, as has a child that is no tool.
 func (d *discovery) toolProcess(p *process, row proc.Process) toolProcess {
 	k := toolProcess{Process: row}
-	env, err := d.store.table.Env(row.Identity)
-	if err != nil {
-		return k
+	env, _ := d.store.table.Env(row.Identity)
+	if id := environ.Get(env, "PI_SESSION_ID"); id != p.env["PI_SESSION_ID"] {
+		k.session = id
 	}
-	for _, entry := range env {
-		if v, ok := strings.CutPrefix(entry, "PI_SESSION_ID="); ok && v != p.env["PI_SESSION_ID"] {
-			k.session = v
-		}
-		if v, ok := strings.CutPrefix(entry, "PI_SESSION_FILE="); ok && v != p.env["PI_SESSION_FILE"] {
-			k.file = v
-		}
+	if path := environ.Get(env, "PI_SESSION_FILE"); path != p.env["PI_SESSION_FILE"] {
+		k.file = path
 	}
 	return k
 }

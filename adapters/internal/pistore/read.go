@@ -37,8 +37,8 @@ type transcript struct {
 	loaded bool // saved was looked at
 }
 
-func newTranscript(path string) *transcript {
-	return &transcript{File: incremental.NewFile(path)}
+func newTranscript(path string, saved *factcache.Facts[savedTranscript]) *transcript {
+	return &transcript{File: incremental.NewFile(path), saved: saved}
 }
 
 // read brings the facts up to date. With exact, the sums cover the whole file.
@@ -108,9 +108,7 @@ func (t *transcript) reset() {
 
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f io.ReaderAt, size int64) error {
-	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
-		return t.line(line, offset)
-	}, func(long *jsonl.LongLine) error {
+	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, t.line, func(long *jsonl.LongLine) error {
 		t.facts.tooLong(long.Words(0))
 		return nil
 	})
@@ -295,4 +293,39 @@ func (t *transcript) finish(f *os.File, info fs.FileInfo) error {
 		t.now.apply(&r) // a killed Pi leaves the newline out; Pi adds it when it opens the file
 	}
 	return err
+}
+
+// factsFormat is the version of the facts of sessions. It must be raised when the same fields get
+// another meaning. Both agents read the same files and share what is kept of them.
+const (
+	factsFormat = 1
+	factsName   = "pi"
+)
+
+// savedTranscript is what is kept of a session's file between processes.
+type savedTranscript struct {
+	state incremental.State
+	facts facts
+	whole bool
+}
+
+// load takes what an earlier process read, if this one has read nothing yet. The caller checks it
+// against the file.
+func (t *transcript) load() {
+	if t.loaded {
+		return
+	}
+	t.loaded = true
+	if known, ok := t.saved.Load(t.Path); ok {
+		t.State, t.facts, t.now, t.whole = known.state, known.facts, known.facts, known.whole
+		t.now.log = t.facts.log.Clone()
+	}
+}
+
+// save keeps what was read for other processes; read is the number of bytes that were read for
+// it. An unfinished last line is not kept: such a file is read again.
+func (t *transcript) save(read int64) {
+	if !t.unfinished {
+		t.saved.Store(t.Path, &savedTranscript{t.State, t.facts, t.whole}, read)
+	}
 }

@@ -55,7 +55,7 @@ func TestEndsSayWhatTheWholeSays(t *testing.T) {
 		for _, lines := range []int{10, 3000} {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			build(t, path, lines, end)
-			part, whole := newTranscript(path), newTranscript(path)
+			part, whole := newTranscript(path, nil), newTranscript(path, nil)
 			p, w := readFacts(t, part, false), readFacts(t, whole, true)
 			if p.turn.state != w.turn.state || p.turn.errors != w.turn.errors || p.firstPrompt != w.firstPrompt || p.title != w.title ||
 				p.model != w.model || !p.last.Equal(w.last) || p.context != w.context {
@@ -84,7 +84,7 @@ func TestFork(t *testing.T) {
 		if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return readFacts(t, newTranscript(path), true)
+		return readFacts(t, newTranscript(path, nil), true)
 	}
 	if f := write(); f.turn.state != noTurn || f.sums.Input != 0 || f.firstPrompt != "the parent's" || f.model != "mock/mock-1" {
 		t.Errorf("%+v", f)
@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 	if err := os.WriteFile(path, []byte(s.text()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := readFacts(t, newTranscript(path), true)
+	f := readFacts(t, newTranscript(path, nil), true)
 	if want := (adapters.Tokens{Input: 40, Output: 8, CacheRead: 12, CacheWrite: 4}); f.sums.Tokens != want || f.sums.cost != 2 || f.context != 16 {
 		t.Errorf("%+v", f.sums)
 	}

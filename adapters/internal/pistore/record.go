@@ -36,18 +36,16 @@ type record struct {
 	parent string
 	at     time.Time
 
-	text     string // prompt, or an answer's error
-	name     string
-	named    bool // name is set, also if it is empty
-	model    string
-	stop     string
-	calls    int    // tool calls in an answer
-	tool     string // name of the last of them
-	target   string
-	usage    usage
-	hasUsage bool
-	total    int64 // tokens in the context after an answer
-	system   bool  // a system message: only newer versions write them
+	text   string // prompt, or an answer's error
+	name   string
+	named  bool // name is set, also if it is empty
+	model  string
+	stop   string
+	calls  int    // tool calls in an answer
+	tool   string // name of the last of them
+	usage  usage
+	total  int64 // tokens in the context after an answer
+	system bool  // a system message: only newer versions write them
 
 	head header
 }
@@ -78,43 +76,24 @@ var errNotRecord = errors.New("not a session record")
 // fields holds the members of a line that Rollcall reads, as written.
 type fields struct {
 	typ, id, parent, at, message, name, provider, model []byte
-	usage, target, replacement, cwd, version            []byte
+	usage, replacement, cwd, version                    []byte
 	parentSession, branchedFrom, thinking, leaf         []byte
 }
 
-// members maps the name of each JSON member that is read to its field of fields.
-var members = map[string]func(*fields) *[]byte{
-	"type":          func(f *fields) *[]byte { return &f.typ },
-	"id":            func(f *fields) *[]byte { return &f.id },
-	"parentId":      func(f *fields) *[]byte { return &f.parent },
-	"timestamp":     func(f *fields) *[]byte { return &f.at },
-	"message":       func(f *fields) *[]byte { return &f.message },
-	"name":          func(f *fields) *[]byte { return &f.name },
-	"provider":      func(f *fields) *[]byte { return &f.provider },
-	"modelId":       func(f *fields) *[]byte { return &f.model },
-	"usage":         func(f *fields) *[]byte { return &f.usage },
-	"targetId":      func(f *fields) *[]byte { return &f.target },
-	"replacement":   func(f *fields) *[]byte { return &f.replacement },
-	"cwd":           func(f *fields) *[]byte { return &f.cwd },
-	"version":       func(f *fields) *[]byte { return &f.version },
-	"parentSession": func(f *fields) *[]byte { return &f.parentSession },
-	"branchedFrom":  func(f *fields) *[]byte { return &f.branchedFrom },
-	"thinkingLevel": func(f *fields) *[]byte { return &f.thinking },
-	"currentLeaf":   func(f *fields) *[]byte { return &f.leaf },
-}
-
-// set stores the value of a member. It always returns true.
-func (f *fields) set(key, raw []byte) bool {
-	if place := members[string(key)]; place != nil {
-		*place(f) = raw
-	}
-	return true
+// read reads the members of a line.
+func (f *fields) read(line []byte) error {
+	into := jsonl.Into
+	return jsonl.Members(line, into("type", &f.typ), into("id", &f.id), into("parentId", &f.parent), into("timestamp", &f.at),
+		into("message", &f.message), into("name", &f.name), into("provider", &f.provider), into("modelId", &f.model),
+		into("usage", &f.usage), into("replacement", &f.replacement), into("cwd", &f.cwd), into("version", &f.version),
+		into("parentSession", &f.parentSession), into("branchedFrom", &f.branchedFrom), into("thinkingLevel", &f.thinking),
+		into("currentLeaf", &f.leaf))
 }
 
 // parse reads one line. What it returns shares no memory with line.
 func parse(line []byte) (record, error) {
 	var f fields
-	if err := jsonl.Top(line, f.set); err != nil {
+	if err := f.read(line); err != nil {
 		return record{}, err
 	}
 	if jsonl.Text(f.typ) == nil {
@@ -132,7 +111,7 @@ func parse(line []byte) (record, error) {
 	case "model_change":
 		r.model = modelName(f.provider, f.model)
 	case "context_edit":
-		if r.target = short(f.target); jsonl.Null(f.replacement) {
+		if jsonl.Null(f.replacement) {
 			r.kind = omitted
 		}
 	case "branch_summary":
@@ -164,27 +143,10 @@ func (f *fields) header() header {
 
 // message reads a "message" line's message.
 func (r *record) message(raw []byte) {
+	into := jsonl.Into
 	var role, content, stop, problem, provider, model, use []byte
-	err := jsonl.Top(raw, func(key, v []byte) bool {
-		switch string(key) {
-		case "role":
-			role = v
-		case "content":
-			content = v
-		case "stopReason":
-			stop = v
-		case "errorMessage":
-			problem = v
-		case "provider":
-			provider = v
-		case "model":
-			model = v
-		case "usage":
-			use = v
-		}
-		return true
-	})
-	if err != nil {
+	if jsonl.Members(raw, into("role", &role), into("content", &content), into("stopReason", &stop), into("errorMessage", &problem),
+		into("provider", &provider), into("model", &model), into("usage", &use)) != nil {
 		r.kind = unknown
 		return
 	}
@@ -197,7 +159,7 @@ func (r *record) message(raw []byte) {
 		r.model = modelName(provider, model)
 		r.calls, r.tool = toolCalls(content)
 		r.setUsage(use)
-		r.total = contextUsed(use)
+		r.total = count(jsonl.Get(use, "totalTokens"))
 	case "toolResult":
 		r.kind = toolDone
 		r.setUsage(use)
@@ -212,30 +174,18 @@ func (r *record) message(raw []byte) {
 }
 
 func (r *record) setUsage(raw []byte) {
-	r.hasUsage = jsonl.Top(raw, func(key, v []byte) bool {
-		n, _ := jsonl.Int(v)
-		n = max(n, 0)
-		switch string(key) {
-		case "input":
-			r.usage.Input = n
-		case "output":
-			r.usage.Output = n
-		case "cacheRead":
-			r.usage.CacheRead = n
-		case "cacheWrite":
-			r.usage.CacheWrite = n
-		case "reasoning":
-			r.usage.Reasoning = n
-		case "cost":
-			r.usage.cost, _ = jsonl.Float(jsonl.Get(v, "total"))
-		}
-		return true
-	}) == nil
+	into := jsonl.Into
+	var input, output, cacheRead, cacheWrite, reasoning, cost []byte
+	_ = jsonl.Members(raw, into("input", &input), into("output", &output), into("cacheRead", &cacheRead), into("cacheWrite", &cacheWrite),
+		into("reasoning", &reasoning), into("cost", &cost))
+	r.usage.Tokens = adapters.Tokens{Input: count(input), Output: count(output), CacheRead: count(cacheRead), CacheWrite: count(cacheWrite),
+		Reasoning: count(reasoning)}
+	r.usage.cost, _ = jsonl.Float(jsonl.Get(cost, "total"))
 }
 
-// contextUsed returns the number of tokens in the context at an answer.
-func contextUsed(raw []byte) int64 {
-	n, _ := jsonl.Int(jsonl.Get(raw, "totalTokens"))
+// count returns a number of tokens, and 0 for a value that can't be one.
+func count(raw []byte) int64 {
+	n, _ := jsonl.Int(raw)
 	return max(n, 0)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
+	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
@@ -139,9 +140,8 @@ func TestSearchedAllFolders(t *testing.T) {
 			}
 			all = append(slices.Clone(sessions), &session{file: file{info: info}, facts: facts{header: header{id: "unread", cwd: "c", at: before}, last: before}})
 		}
-		m := matcher{sessions: all, has: map[*process]*session{}, hidden: func(*process) bool { return false },
-			threadStart: func(*process) time.Time { return time.Time{} }}
-		m.assignReopened([]*process{{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}, Started: start}, cwd: "own"}})
+		m := matcher{discovery: &discovery{answer: report.NewAnswer()}, sessions: all, has: map[*process]*session{}}
+		m.assignReopened([]*process{{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}, Started: start}, cwd: "own", threadStartRead: true}})
 		for i, s := range sessions {
 			last := i == len(sessions)-1
 			if owned := s.owner != nil; owned != (last && s.cwd == c.owned) {
@@ -199,5 +199,21 @@ func TestConnectedWithoutSession(t *testing.T) {
 	got := w.expect(a, map[string]string{processID(p): "unknown"})
 	if !strings.Contains(got[processID(p)].Evidence, "in a first turn") {
 		t.Error(got[processID(p)].Evidence)
+	}
+}
+
+// blindTable is a table of a system that does not show the connections of processes, such as macOS and Windows.
+type blindTable struct{ ownTable }
+
+func (blindTable) Sockets(proc.Identity) (int, error) { return 0, proc.ErrUnsupported }
+
+// Where connections can't be seen, a process that has stored nothing may be in a first turn.
+func TestConnectionNotKnown(t *testing.T) {
+	w := newFixture(t)
+	p, _ := w.start(adapters.Pi, w.cwd())
+	a := New(adapters.Pi, adapters.Config{Home: w.home, Env: func(string) string { return "" }, Table: blindTable{w.ownTable()}})
+	got := w.expect(a, map[string]string{processID(p): "unknown"})
+	if e := got[processID(p)].Evidence; !strings.Contains(e, "has stored nothing") || !strings.Contains(e, "connections can't be read") {
+		t.Error(e)
 	}
 }

@@ -3,7 +3,6 @@ package pistore
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,50 +13,41 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/container"
+	"rollcall/adapters/internal/report"
 	"rollcall/bounded"
 )
-
-// root is a folder with sessions: the folder of an agent, with one folder for each
-// working directory, or a folder that the settings name, with all sessions directly in
-// it.
-type root struct {
-	path    string // symbolic links resolved
-	missing bool
-}
 
 // settings holds the settings in Pi's settings.json that Rollcall needs.
 type settings struct {
 	SessionDir string `json:"sessionDir"`
 	Retry      struct {
-		Enabled     *bool    `json:"enabled"`
-		MaxRetries  *int     `json:"maxRetries"`
-		BaseDelayMs *float64 `json:"baseDelayMs"`
+		Enabled     bool    `json:"enabled"`
+		MaxRetries  int     `json:"maxRetries"`
+		BaseDelayMs float64 `json:"baseDelayMs"`
 	} `json:"retry"`
+}
+
+// defaultSettings returns the settings of Pi without a settings.json.
+func defaultSettings() (s settings) {
+	s.Retry.Enabled, s.Retry.MaxRetries, s.Retry.BaseDelayMs = true, 3, 2000
+	return s
 }
 
 const maxSettings = 1 << 20
 
-// readSettings returns the settings that could be read. Missing settings are not an
-// error.
+// readSettings returns the settings. Missing ones, and those that can't be read, are the default ones. A missing file is
+// no error.
 func readSettings(path string) (settings, error) {
-	f, _, err := agentfile.OpenUntouched(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return settings{}, nil
+	data, _, err := agentfile.ReadSmall(path, maxSettings)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 { // Pi is writing it
+		return defaultSettings(), nil
 	}
 	if err != nil {
-		return settings{}, adapters.Unreadable(path, err)
+		return defaultSettings(), adapters.Unreadable(path, err)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSettings))
-	if err != nil {
-		return settings{}, adapters.Unreadable(path, err)
-	}
-	if len(data) == 0 { // Pi is writing it
-		return settings{}, nil
-	}
-	var s settings
+	s := defaultSettings()
 	if err := json.Unmarshal(data, &s); err != nil {
-		return settings{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
+		return defaultSettings(), &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err,
 			Fix: "Pi ignores it as well until it is valid JSON"}
 	}
 	return s, nil
@@ -66,36 +56,24 @@ func readSettings(path string) (settings, error) {
 // retryDelay returns the time that the agent waits after so many failed attempts before
 // the next one, and whether there is a next one.
 func (s *settings) retryDelay(attempts int) (time.Duration, bool) {
-	enabled, retries, base := true, 3, 2000.0
-	if s.Retry.Enabled != nil {
-		enabled = *s.Retry.Enabled
-	}
-	if s.Retry.MaxRetries != nil {
-		retries = *s.Retry.MaxRetries
-	}
-	if s.Retry.BaseDelayMs != nil {
-		base = *s.Retry.BaseDelayMs
-	}
-	ms := base
+	ms := s.Retry.BaseDelayMs
 	for range min(max(attempts, 1)-1, 20) {
 		ms *= 2
 	}
-	return time.Duration(min(max(ms, 0), 600_000)) * time.Millisecond, enabled && attempts <= retries
+	return time.Duration(min(max(ms, 0), 600_000)) * time.Millisecond, s.Retry.Enabled && attempts <= s.Retry.MaxRetries
 }
 
 // agentDir returns the folder in which Pi keeps the files of the user that runs
 // Rollcall.
 func (s *Store) agentDir() string {
-	if dir := s.expand(s.env("PI_CODING_AGENT_DIR")); dir != "" {
+	if dir := expandHome(s.env("PI_CODING_AGENT_DIR"), s.home); dir != "" {
 		return dir
 	}
 	return filepath.Join(s.home, ".pi", "agent")
 }
 
-// expand resolves a leading ~, as Pi does. It returns "" for a relative path, since the
+// expandHome resolves a leading ~, as Pi does. It returns "" for a relative path, since the
 // working directory to which it is relative is not known.
-func (s *Store) expand(path string) string { return expandHome(path, s.home) }
-
 func expandHome(path, home string) string {
 	if path == "~" {
 		return home
@@ -114,15 +92,16 @@ func expandHome(path, home string) string {
 // once, whatever symbolic links lead to it.
 func (d *discovery) findRoots() {
 	agent := d.store.agentDir()
-	var err error
-	if !d.answers(agent) {
-		d.settings = settings{}
-	} else if d.settings, err = readSettings(filepath.Join(agent, "settings.json")); err != nil && d.store.name == adapters.Pi {
-		d.answer.Problem(err)
+	d.settings = defaultSettings()
+	if d.answers(agent) {
+		var err error
+		if d.settings, err = readSettings(filepath.Join(agent, "settings.json")); err != nil && d.store.name == adapters.Pi {
+			d.answer.Problem(err)
+		}
 	}
 	d.addRoot(filepath.Join(agent, "sessions"))
 	for _, dir := range []string{d.store.env("PI_CODING_AGENT_SESSION_DIR"), d.store.env("PI_SESSIONS_DIR"), d.settings.SessionDir} {
-		if dir = d.store.expand(dir); dir != "" {
+		if dir = expandHome(dir, d.store.home); dir != "" {
 			d.addRoot(dir)
 		}
 	}
@@ -153,7 +132,7 @@ func (d *discovery) findRoots() {
 			d.unresponsiveProcesses = append(d.unresponsiveProcesses, p)
 			return true
 		}
-		return !slices.ContainsFunc(d.roots, func(r root) bool { return p.uses(r.path) })
+		return !slices.ContainsFunc(d.roots, p.uses)
 	})
 }
 
@@ -170,40 +149,26 @@ func (d *discovery) answers(path string) bool {
 	return false
 }
 
+// addRoot adds a folder with sessions, without symbolic links: the folder of an agent, with one folder for each
+// working directory, or a folder that the settings name, with all sessions directly in it.
 func (d *discovery) addRoot(path string) {
 	d.answer.LookedIn(path)
-	if path = realPath(path); !d.answers(path) {
-		return
+	if path = realPath(path); d.answers(path) {
+		d.roots = report.AppendNew(d.roots, path)
 	}
-	if slices.ContainsFunc(d.roots, func(r root) bool { return r.path == path }) {
-		return
-	}
-	_, err := os.Stat(path)
-	d.roots = append(d.roots, root{path: path, missing: errors.Is(err, fs.ErrNotExist)})
 }
 
 // absent reports whether nothing shows that the agent is installed: for Pi its folder
 // or a process; for pi_agent_rust, which has no separate folder, a session of its form,
 // its index, or a process.
 func (d *discovery) absent() bool {
-	for _, p := range d.processes {
-		if p.agent == d.store.name {
-			return false
-		}
-	}
-	if len(d.unresponsive) > 0 {
+	switch {
+	case slices.ContainsFunc(d.processes, func(p *process) bool { return p.agent == d.store.name }), len(d.unresponsive) > 0:
 		return false
-	}
-	if d.tableErr != nil && d.store.name == adapters.Pi {
-		return false
-	}
-	if d.store.name == adapters.PiRust {
+	case d.store.name == adapters.PiRust:
 		return !d.hasRust
 	}
-	if _, err := os.Stat(d.store.agentDir()); !errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	return !slices.ContainsFunc(d.roots, func(r root) bool { return !r.missing })
+	return d.tableErr == nil && !mayExist(d.store.agentDir()) && !slices.ContainsFunc(d.roots, mayExist)
 }
 
 // realPath resolves symbolic links as far as the path exists. One that does not
@@ -231,8 +196,8 @@ func (d *discovery) hidden(p *process) bool {
 			continue
 		}
 		for _, r := range d.roots {
-			folder := filepath.Join(r.path, folderName(p.cwd))
-			if p.uses(r.path) && (within(problem.Path, folder) || within(folder, problem.Path)) {
+			folder := filepath.Join(r, folderName(p.cwd))
+			if p.uses(r) && (within(problem.Path, folder) || within(folder, problem.Path)) {
 				return true
 			}
 		}

@@ -22,8 +22,6 @@ import (
 // the session's header.
 func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := s.begin(ctx, adapters.Query{Since: since})
-	d.takeCensus()
-	d.findRoots()
 	if s.name == adapters.Pi && d.absent() {
 		return nil, adapters.ErrAbsent
 	}
@@ -129,25 +127,22 @@ func (n *finder) database(ctx context.Context) (map[string]int, error) {
 	long := 0
 	_, err := sqlitero.Read(ctx, n.file.path, func(ctx context.Context, db *sqlitero.DB) error {
 		lines, long = nil, 0
-		rows, err := db.Query(ctx, "SELECT json FROM pi_session_header UNION ALL SELECT json FROM (SELECT json FROM pi_session_entries ORDER BY seq)")
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for i := 0; rows.Next(); i++ {
+		first := true
+		return db.Each(ctx, linesQuery, nil, func(scan func(...any) error) error {
 			var line sql.RawBytes
-			if err := rows.Scan(&line); err != nil {
+			if err := scan(&line); err != nil {
 				return err
 			}
 			switch {
-			case i > 0 && !n.Query.Pattern.MayContain(line):
+			case !first && !n.Query.Pattern.MayContain(line):
 			case len(line) > int(conversation.Whole):
 				long++
 			default:
 				lines = append(lines, slices.Clone(line))
 			}
-		}
-		return rows.Err()
+			first = false
+			return nil
+		})
 	})
 	if err != nil || len(lines) == 0 || !n.takeHeader(lines[0]) {
 		return nil, err

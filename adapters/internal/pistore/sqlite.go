@@ -15,9 +15,12 @@ type database struct {
 	facts facts
 }
 
-// readDatabase reads a session's database: the tables pi_session_header(id, json) and
-// pi_session_entries(seq, json) hold the lines of the JSONL form. Source: the code of
+// linesQuery selects the lines of a session, the header first: the tables pi_session_header(id, json) and
+// pi_session_entries(seq, json) hold those of the JSONL form. Source: the code of
 // pi_agent_rust, which was not run.
+const linesQuery = "SELECT json FROM pi_session_header UNION ALL SELECT json FROM (SELECT json FROM pi_session_entries ORDER BY seq)"
+
+// readDatabase reads a session's database.
 func (d *discovery) readDatabase(f *file) (facts, error) {
 	if d.store.name != adapters.PiRust {
 		return facts{}, nil
@@ -33,43 +36,25 @@ func (d *discovery) readDatabase(f *file) (facts, error) {
 	var now facts
 	stamp, err = sqlitero.Read(d.ctx, f.path, func(ctx context.Context, db *sqlitero.DB) error {
 		now = facts{exact: true}
-		for _, query := range []string{
-			"SELECT json FROM pi_session_header LIMIT 1",
-			"SELECT json FROM pi_session_entries ORDER BY seq",
-		} {
-			if err := now.rows(ctx, db, query); err != nil {
+		return db.Each(ctx, linesQuery, nil, func(scan func(...any) error) error {
+			var line []byte
+			if err := scan(&line); err != nil {
 				return err
 			}
-		}
-		return nil
+			if r, err := parse(line); err == nil {
+				now.apply(&r)
+			} else {
+				now.skip("line that is not JSON")
+			}
+			return nil
+		})
 	})
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, fs.ErrNotExist):
 		return facts{}, err
 	case err != nil:
-		return facts{}, &adapters.Problem{Kind: adapters.ErrFormat, Path: f.path, Err: err, Fix: "a newer version of Rollcall may recognise it"}
+		return facts{}, adapters.Unrecognised(f.path, "%w", err)
 	}
 	d.store.databases.Put(f.path, database{stamp, now})
 	return now, nil
-}
-
-func (f *facts) rows(ctx context.Context, db *sqlitero.DB, query string) error {
-	rows, err := db.Query(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line []byte
-		if err := rows.Scan(&line); err != nil {
-			return err
-		}
-		r, err := parse(line)
-		if err != nil {
-			f.skip("line that is not JSON")
-			continue
-		}
-		f.apply(&r)
-	}
-	return rows.Err()
 }

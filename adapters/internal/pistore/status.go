@@ -74,9 +74,7 @@ func (d *discovery) decideHosted(s *session, host, said string) report.Verdict {
 // process that ended before the session's present process began. A tool that runs for
 // the session belongs to a turn that is not stored yet.
 func (d *discovery) inherited(s *session) bool {
-	switch s.turn.state {
-	case open, retrying, failed:
-	default:
+	if !s.busy() && s.turn.state != failed {
 		return false
 	}
 	if s.owner != nil && slices.ContainsFunc(s.owner.children, func(k toolProcess) bool { return k.session == s.id }) {
@@ -127,12 +125,11 @@ func tools(p *process) string {
 
 // decideStopped returns the verdict on a session that no process has.
 func (d *discovery) decideStopped(s *session, said string) report.Verdict {
-	v := report.Stopped(s.turn.outcome, "no process has it; "+said)
-	switch s.turn.state {
-	case open, retrying:
-		v.Outcome = adapters.Died
+	outcome := s.turn.outcome
+	if s.busy() {
+		outcome = adapters.Died
 	}
-	return v
+	return report.Stopped(outcome, "no process has it; "+said)
 }
 
 // lastTurn describes the last turn, for evidence.
@@ -157,14 +154,13 @@ func (d *discovery) lastTurn(s *session) string {
 		}
 		return "its last entries could not be found"
 	}
-	words := map[adapters.Outcome]string{adapters.Completed: "completed", adapters.Interrupted: "interrupted"}[t.outcome]
-	if words == "" {
-		words = "ended"
-	}
-	if t.outcome == adapters.Interrupted {
+	switch t.outcome {
+	case adapters.Interrupted:
 		return "last turn interrupted " + when
+	case adapters.Completed:
+		return "last turn completed " + when + report.Quoted(t.why)
 	}
-	return "last turn " + words + " " + when + report.Quoted(t.why)
+	return "last turn ended " + when + report.Quoted(t.why)
 }
 
 // spawner returns the session of the Pi that started a process, as extensions for
@@ -185,27 +181,30 @@ func (d *discovery) spawner(p *process) string {
 	return ""
 }
 
-// processPrefix begins the ids of adapters.ProcessSession.
-const processPrefix = "process-"
-
 // processRow returns the row of a process that has no session. Pi 0.74.2 and older
 // store a session with the first answer, 1.5.2 with the first prompt, and neither with
 // --no-session. A process without a connection is not waiting for a model.
 func (d *discovery) processRow(p *process) adapters.Session {
+	if p.unresponsive != "" {
+		return adapters.UnresponsiveProcess(p.agent, p.Process, p.cwd, p.unresponsive)
+	}
 	out := adapters.ProcessSession(p.agent, p.Process, p.cwd)
 	out.Parent = d.spawner(p)
 	sockets, err := d.store.table.Sockets(p.Identity)
-	switch {
+	unknown := ""
+	switch stored := "has stored nothing since it began " + report.Clock(p.Started, d.now); {
 	case p.noSession:
-		out.Status = adapters.Unknown
-		out.Evidence = fmt.Sprintf("process %d was started with --no-session: it stores nothing", p.PID)
+		unknown = "was started with --no-session: it stores nothing"
 	case len(d.storeProblems) > 0:
-		out.Status = adapters.Unknown
-		out.Evidence = fmt.Sprintf("process %d may have a session in a folder that can't be read", p.PID)
+		unknown = "may have a session in a folder that can't be read"
 	case len(p.children) > 0 || err == nil && sockets > 0:
-		out.Status = adapters.Unknown
-		out.Evidence = fmt.Sprintf("process %d has stored nothing since it began %s, and is connected or runs a command: it is in a first turn, which Pi before 0.87 stores with its first answer, or has just started",
-			p.PID, report.Clock(p.Started, d.now))
+		unknown = stored + ", and is connected or runs a command: it is in a first turn, which Pi before 0.87 stores with its first answer, " +
+			"or has just started"
+	case err != nil: // as on macOS and Windows
+		unknown = stored + ", and its connections can't be read: it may wait for its first prompt, or be in a first turn"
+	}
+	if unknown != "" {
+		out.Status, out.Evidence = adapters.Unknown, fmt.Sprintf("process %d %s", p.PID, unknown)
 	}
 	for _, k := range p.children {
 		if k.session != "" {

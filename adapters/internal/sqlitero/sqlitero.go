@@ -82,20 +82,30 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, 
 // Programs change their tables between versions: a caller selects only columns that
 // exist.
 func (db *DB) Columns(ctx context.Context, table string) (map[string]bool, error) {
-	rows, err := db.tx.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	columns := map[string]bool{}
+	err := db.Each(ctx, "SELECT name FROM pragma_table_info(?)", []any{table}, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		columns[name] = true
+		return err
+	})
+	return columns, err
+}
+
+// Each runs one SELECT and calls row for each of its rows, with a function that reads the
+// columns. It ends with the first error of row.
+func (db *DB) Each(ctx context.Context, query string, args []any, row func(scan func(columns ...any) error) error) error {
+	rows, err := db.Query(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
-	columns := map[string]bool{}
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
+		if err := row(rows.Scan); err != nil {
+			return err
 		}
-		columns[name] = true
 	}
-	return columns, rows.Err()
+	return rows.Err()
 }
 
 // ErrTables reports that a database lacks the tables of its agent.

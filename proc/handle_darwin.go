@@ -1,15 +1,9 @@
-//go:build !linux && !windows
-
 package proc
 
 import (
-	"errors"
-	"fmt"
 	"syscall"
 	"time"
 )
-
-var unixSignals = map[Signal]syscall.Signal{Interrupt: syscall.SIGINT, Terminate: syscall.SIGTERM, Kill: syscall.SIGKILL}
 
 // processHandle is a process that is checked before each signal. Compiled, not run.
 type processHandle struct {
@@ -25,14 +19,7 @@ func (h processHandle) send(s Signal) error {
 	if err := h.table.check(h.id); err != nil {
 		return err
 	}
-	err := syscall.Kill(h.id.PID, unixSignals[s])
-	if errors.Is(err, syscall.ESRCH) {
-		return ErrGone
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", s, err)
-	}
-	return nil
+	return signalError(s, syscall.Kill(h.id.PID, unixSignals[s]))
 }
 
 // resume continues a suspended process.

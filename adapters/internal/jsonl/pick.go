@@ -1,0 +1,24 @@
+package jsonl
+
+// Member is a member of an object that Members reads, see Into.
+type Member struct {
+	name string
+	into *[]byte
+}
+
+// Into returns the member with a name, whose value Members puts into the variable.
+func Into(name string, variable *[]byte) Member { return Member{name, variable} }
+
+// Members sets the variables of those of the members that line has, each to the last value with
+// its name, as written. The error is that of Top.
+func Members(line []byte, members ...Member) error {
+	return Top(line, func(key, raw []byte) bool {
+		for _, m := range members {
+			if string(key) == m.name {
+				*m.into = raw
+				break
+			}
+		}
+		return true
+	})
+}
