@@ -199,7 +199,7 @@ func (p *peek) call(block, raw []byte, at time.Time) adapters.Message {
 
 // argument returns the most descriptive argument of a call.
 func argument(raw []byte) string {
-	if text := conversation.Argument(raw, []string{"command", "path", "file_path", "pattern", "query", "url"}, conversation.Text); text != "" {
+	if text := conversation.Argument(raw, []string{"command", "path", "file_path", "pattern", "query", "url"}, conversation.Shown.Text); text != "" {
 		return text
 	}
 	if !json.Valid(raw) || string(raw) == "{}" {
