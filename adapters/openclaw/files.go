@@ -121,7 +121,7 @@ func (v *gatewayView) decideStored(r *row) report.Verdict {
 type opening struct{ cwd, prompt string }
 
 func readOpening(path string) opening {
-	f, err := os.Open(path)
+	f, _, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return opening{}
 	}

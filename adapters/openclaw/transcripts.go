@@ -116,7 +116,7 @@ func (o *runOutcomes) of(path string, info fs.FileInfo) adapters.Outcome {
 	if was, ok := o.Get(path); ok && agentfile.Unchanged(was.info, info) {
 		return was.outcome
 	}
-	f, err := os.Open(path)
+	f, _, err := agentfile.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
