@@ -40,8 +40,8 @@ type Adapter struct {
 	fileHeads report.Memo[string, *fileHead]    // by the same
 	logs      report.Memo[string, *logState]    // by path
 	runOwners runOwners
-	named     func() []string // data folders that the user named
-	homes     report.Recent   // data folders, see useOf
+	named     func() []string             // data folders that the user named
+	homes     report.Recent               // data folders, see useOf
 	versions  report.Memo[string, string] // of programs that were asked for theirs, by path
 
 	watched report.Watch
