@@ -46,7 +46,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok && s.Machine == "" {
 			gone := make(chan struct{})
 			defer func() { cancel(); <-gone }()
-			go func() { defer close(gone); p.Push(ctx, reported.set) }()
+			go func() { defer close(gone); c.push(ctx, p, s.Agent, reported.set) }()
 		}
 	}
 	changed()

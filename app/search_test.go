@@ -215,3 +215,29 @@ func TestSearchProgress(t *testing.T) {
 		}
 	})
 }
+
+// crashingAgent is an adapter whose calls panic, besides the one that lists sessions.
+type crashingAgent struct{ agent }
+
+func (a *crashingAgent) Conversations(context.Context, time.Time) ([]adapters.Conversation, error) {
+	panic("cannot list")
+}
+
+func (a *crashingAgent) Peek(context.Context, adapters.Session, int) ([]adapters.Message, error) {
+	panic("cannot peek")
+}
+
+func (a *crashingAgent) Push(context.Context, func()) { panic("cannot push") }
+
+// A search reports an adapter that panics while it lists conversations, and searches those of the others.
+func TestSearchSurvivesAnAdapterThatPanics(t *testing.T) {
+	bad := &crashingAgent{agent{name: adapters.Codex}}
+	good := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(1, 1)}}
+	hits, r, err := searchFor(t.Context(), searchQuery(t), bad, good)
+	if err != nil || !slices.Equal(hits, []string{"1/0"}) {
+		t.Errorf("hits %v, %v", hits, err)
+	}
+	if lines := r.Missing(); len(lines) != 1 || !strings.Contains(lines[0], "codex: internal error: cannot list") {
+		t.Errorf("missing: %v", lines)
+	}
+}
