@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -379,22 +380,22 @@ type Around struct {
 	At int
 }
 
-// Around returns the session of a hit, and the messages around it. Its errors are
-// ErrNoSession, those of Peek, and ctx's.
+// Around returns the session of a hit, and the messages around it. Its errors wrap ErrNoSession, or name the agent and wrap
+// ErrNoAnswer or an error of Peek, or are ctx's.
 func (c *Core) Around(ctx context.Context, agent adapters.Name, id, key string) (Around, error) {
-	cfg := c.cfg
-	cfg.Since, cfg.Watch, cfg.Totals, cfg.Usage = All, nil, false, false
-	s, err := findExact(New(cfg).RefreshOne(ctx, agent, id), id)
-	if ctx.Err() != nil {
-		return Around{}, ctx.Err()
-	}
-	if err != nil {
+	s, err := c.Current(ctx, agent, id)
+	switch {
+	case errors.Is(err, ErrNoSession):
 		return Around{}, fmt.Errorf("%w any more: %s", ErrNoSession, id)
+	case errors.Is(err, ErrNoAnswer):
+		return Around{}, fmt.Errorf("%s: %w", agent, err)
+	case err != nil:
+		return Around{}, err
 	}
 	for n := 200; ; n *= 4 {
 		list, err := c.Peek(ctx, s, n)
 		if err != nil {
-			return Around{Session: s}, err
+			return Around{Session: s}, fmt.Errorf("%s: %w", agent, err)
 		}
 		i := slices.IndexFunc(list, func(m adapters.Message) bool { return m.Key == key })
 		if i < 0 && len(list) >= n && n < aroundMost {

@@ -241,3 +241,27 @@ func TestSearchSurvivesAnAdapterThatPanics(t *testing.T) {
 		t.Errorf("missing: %v", lines)
 	}
 }
+
+// The error for the surroundings of a hit names the agent that failed, and why: the session is not reported as gone.
+func TestAroundOfAnAgentThatFails(t *testing.T) {
+	a := &crashingAgent{agent{name: adapters.ClaudeCode}}
+	c := New(Config{Adapters: []adapters.Adapter{a}})
+	around := func(cause string) {
+		t.Helper()
+		_, err := c.Around(t.Context(), adapters.ClaudeCode, "s", "1")
+		if err == nil || errors.Is(err, ErrNoSession) || !strings.Contains(err.Error(), "claude-code") || !strings.Contains(err.Error(), cause) {
+			t.Errorf("the error is %v, want one with claude-code and %q", err, cause)
+		}
+	}
+	a.says(adapters.Unreadable("/x", errors.New("busy")))
+	around("busy")
+	a.hook(func(context.Context, adapters.Query) { panic("cannot read") })
+	around("cannot read")
+	a.hook(nil)
+	a.says(nil, on("s", adapters.Idle, 0))
+	around("cannot peek")
+	a.says(nil)
+	if _, err := c.Around(t.Context(), adapters.ClaudeCode, "s", "1"); !errors.Is(err, ErrNoSession) {
+		t.Errorf("without the session the error is %v", err)
+	}
+}
