@@ -33,14 +33,16 @@ type call[T any] struct {
 	err   error
 }
 
-// startCall calls ask in a goroutine, and after once it has returned. A panic of ask
-// becomes the error of the call.
+// startCall calls ask in a goroutine, and after, which may be nil, once it has returned. A panic of ask becomes the error
+// of the call.
 func startCall[T any](ask func() (T, error), after func(*call[T])) *call[T] {
 	k := &call[T]{began: time.Now(), done: make(chan struct{})}
 	go func() {
-		defer after(k)
-		defer close(k.done)
 		k.value, k.err = guarded(ask)
+		close(k.done)
+		if after != nil {
+			after(k)
+		}
 	}()
 	return k
 }

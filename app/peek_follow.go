@@ -43,7 +43,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		t := time.NewTicker(pace(&s))
 		defer t.Stop()
 		step = t.C
-		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok && s.Machine == "" {
+		if p, ok := c.Adapter(s.Agent).(adapters.Pusher); ok && s.Machine == "" {
 			gone := make(chan struct{})
 			defer func() { cancel(); <-gone }()
 			go func() { defer close(gone); c.push(ctx, p, s.Agent, reported.set) }()

@@ -217,11 +217,10 @@ func (s *search) take(ctx context.Context) *searched {
 // work searches conversations until none is left.
 func (s *search) work(ctx context.Context) {
 	for c := s.take(ctx); c != nil; c = s.take(ctx) {
-		k := startCall(func() (map[string]int, error) {
+		skipped, err := guarded(func() (map[string]int, error) {
 			return c.Search(ctx, &s.query.SearchQuery, func(h adapters.Hit) error { return s.add(ctx, c, h) })
-		}, func(*call[map[string]int]) {})
-		<-k.done
-		s.finish(ctx, c, k.value, k.err)
+		})
+		s.finish(ctx, c, skipped, err)
 	}
 }
 
@@ -350,7 +349,7 @@ func (r *SearchReport) Missing() (lines []string) {
 		for _, p := range a.Problems {
 			lines = append(lines, fmt.Sprintf("%s: %s", a.Name, p))
 		}
-		for _, reason := range slices.SortedFunc(maps.Keys(a.Skipped), cmp.Compare[string]) {
+		for _, reason := range slices.Sorted(maps.Keys(a.Skipped)) {
 			lines = append(lines, fmt.Sprintf("%s: %d × %s", a.Name, a.Skipped[reason], reason))
 		}
 	}
