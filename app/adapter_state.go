@@ -99,7 +99,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	}
 	c.publishLocked()
 	c.deliverLocked(evs)
-	c.wake.set()
+	c.wake.Set()
 }
 
 // prune forgets the sessions that ended more than keepEnded ago.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
@@ -91,12 +92,12 @@ type Core struct {
 	unmerged         bool             // own lacks the newest answers; see Config.Once
 	turns            chan struct{}    // holds a token for each adapter that answers; nil: see askInTurn
 	listeners        map[*Events]struct{}
-	readers          map[wakeup]struct{}
+	readers          map[Wakeup]struct{}
 	troubles         []string
 	running          bool
 	exits            map[*source]bool                      // sources whose processes ended, for Run to refresh
 	refreshRequested map[*source]bool                      // that may have changed, for Run to refresh
-	wake             wakeup                                // there is work for Run
+	wake             Wakeup                                // there is work for Run
 	peeks            map[peekKey]*call[[]adapters.Message] // that were left behind
 }
 
@@ -105,19 +106,17 @@ func New(cfg Config) *Core {
 	if cfg.Limit <= 0 {
 		cfg.Limit = defaultLimit
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	c := &Core{
 		cfg:              cfg,
 		began:            time.Now(),
 		clock:            clocks(),
 		onBattery:        onBattery,
 		listeners:        map[*Events]struct{}{},
-		readers:          map[wakeup]struct{}{},
+		readers:          map[Wakeup]struct{}{},
 		exits:            map[*source]bool{},
 		refreshRequested: map[*source]bool{},
-		wake:             newWakeup(),
+		wake:             NewWakeup(),
 		peeks:            map[peekKey]*call[[]adapters.Message]{},
 	}
 	if cfg.Once && cfg.Since == All {
@@ -320,7 +319,7 @@ func (c *Core) publishLocked() {
 	snap.divideHealth(c.leftOut)
 	c.last.Store(snap)
 	for r := range c.readers {
-		r.set()
+		r.Set()
 	}
 }
 
@@ -354,7 +353,7 @@ func (c *Core) deliverLocked(evs []Event) {
 // each other: the next call gets the newest. cancel does not wait for a call that has begun; no other call follows
 // it.
 func (c *Core) Subscribe(f func(*Snapshot)) (cancel func()) {
-	news := newWakeup()
+	news := NewWakeup()
 	ctx, stop := context.WithCancel(context.Background())
 	c.mu.Lock()
 	c.readers[news] = struct{}{}

@@ -131,7 +131,7 @@ func (c *Core) exited(s *source, w *exitWatch) {
 	defer c.mu.Unlock()
 	w.exited = true
 	c.exits[s] = true
-	c.wake.set()
+	c.wake.Set()
 }
 
 // cancelWatches ends the watches of s that are not wanted. It returns the wanted processes
@@ -163,7 +163,7 @@ func (c *Core) requestRefresh(s *source) {
 	defer c.mu.Unlock()
 	if c.running {
 		c.refreshRequested[s] = true
-		c.wake.set()
+		c.wake.Set()
 	}
 }
 

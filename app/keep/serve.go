@@ -50,10 +50,7 @@ func (k *keeper) answer(q *request) answer {
 		}
 		return answer{PID: pid}
 	case verbYield:
-		select {
-		case k.yields <- struct{}{}:
-		default:
-		}
+		k.yields.Set()
 		return answer{Status: k.status()}
 	}
 	return answer{Error: "the keeper does not know this request: it is another version of Rollcall"}
@@ -94,10 +91,7 @@ func (k *keeper) leave(r *instance.Request) {
 	k.mu.Lock()
 	k.attending = slices.DeleteFunc(k.attending, func(a attendant) bool { return a.request == r })
 	k.mu.Unlock()
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
+	k.wake.Set()
 }
 
 // show sends the status to every process that attends: the troubles have changed.

@@ -24,7 +24,7 @@ type Keeper struct {
 	watch    app.ExitWatcher
 	log      *slog.Logger
 
-	wake     chan struct{}
+	wake     app.Wakeup
 	hooks    sync.WaitGroup
 	children sync.WaitGroup // see Start
 	moved    moved
@@ -41,7 +41,7 @@ type watched struct {
 
 // NewKeeper returns a keeper. watch and log must not be nil.
 func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Logger) *Keeper {
-	return &Keeper{Troubles: trouble.NewBook(log, nil), launches: l, core: core, watch: watch, log: log, moved: moved{core: core}, wake: make(chan struct{}, 1),
+	return &Keeper{Troubles: trouble.NewBook(log, nil), launches: l, core: core, watch: watch, log: log, moved: moved{core: core}, wake: app.NewWakeup(),
 		watched: map[string]watched{}, ended: map[string]proc.Identity{}}
 }
 
@@ -50,12 +50,12 @@ func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Log
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.waitForHooks(2 * time.Second)
 	defer k.moved.refreshes.Wait()
-	defer k.unwatch()
+	defer k.cancelWatches(nil)
 	changes, err := k.launches.records.Changes(ctx)
 	if err != nil {
 		k.log.Warn("launches of other processes are noticed on the next refresh", "folder", k.launches.Folder(), "error", err)
 	}
-	cancel := k.core.Subscribe(func(*app.Snapshot) { k.wakeUp() })
+	cancel := k.core.Subscribe(func(*app.Snapshot) { k.wake.Set() })
 	defer cancel()
 	k.Troubles.Loop(ctx, trouble.Task{Part: part, Changes: changes, Wake: k.wake, Do: k.update})
 	return nil
@@ -70,13 +70,6 @@ func (k *Keeper) waitForHooks(limit time.Duration) {
 	select {
 	case <-done:
 	case <-time.After(limit):
-	}
-}
-
-func (k *Keeper) wakeUp() {
-	select {
-	case k.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -183,7 +176,7 @@ func (k *Keeper) watchProcess(r *Record) {
 		k.mu.Lock()
 		k.ended[id] = process
 		k.mu.Unlock()
-		k.wakeUp()
+		k.wake.Set()
 	}
 	cancel, err := k.watch.Watch(process, exited)
 	switch {
@@ -218,8 +211,6 @@ func (k *Keeper) cancelWatches(records []Record) {
 		c()
 	}
 }
-
-func (k *Keeper) unwatch() { k.cancelWatches(nil) }
 
 // runCreateHooks runs the OnCreate hooks of a launch whose session is known, or which is older than Grace.
 func (k *Keeper) runCreateHooks(ctx context.Context, r *Record, now time.Time) error {

@@ -54,7 +54,7 @@ func (k *Keeper) Start(ctx context.Context, id string, starter proc.Identity, c 
 		k.log.Warn("a launch is not recorded in full", "launch", id, "error", w)
 	}
 	k.children.Go(func() { k.reap(ctx, id, child) })
-	k.wakeUp()
+	k.wake.Set()
 	return child.PID(), nil
 }
 
@@ -68,7 +68,7 @@ func (k *Keeper) reap(ctx context.Context, id string, child *proc.Child) {
 	e := exit{child.Identity, code, child.Signal()}
 	fault.Point("launch.exited")
 	k.Troubles.Retry(ctx, part, "the exit code of a launch could not be kept", func() error { return k.storeExit(ctx, id, e) })
-	k.wakeUp()
+	k.wake.Set()
 }
 
 // storeExit stores the exit code of a launch, unless the process that was started has left the agent running.
@@ -119,10 +119,8 @@ func (l *Launches) waitForCode(ctx context.Context, id string) (Record, error) {
 		if err != nil || !soon && !l.codeIsDue(&r) {
 			return r, err
 		}
-		select {
-		case <-ctx.Done():
-			return r, ctx.Err()
-		case <-time.After(codePause):
+		if err := sleep(ctx, codePause); err != nil {
+			return r, err
 		}
 	}
 }

@@ -117,20 +117,7 @@ func (l *Launches) keepPrompt(id string, p *Plan) error {
 
 // writeNew writes a file in the folder of the logs, which is checked, for the user alone. The file must not exist.
 func (l *Launches) writeNew(path, text string) error {
-	return l.inLogs(func(d *owned.Dir) error {
-		f, err := d.Create(filepath.Base(path))
-		if err != nil {
-			return err
-		}
-		_, err = f.WriteString(text)
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-		if err != nil {
-			_ = d.Remove(filepath.Base(path))
-		}
-		return err
-	})
+	return l.inLogs(func(d *owned.Dir) error { return d.WriteNew(filepath.Base(path), []byte(text), 0o600) })
 }
 
 // MaxFile is the largest size of the spec and of each context file.

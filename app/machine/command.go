@@ -139,9 +139,9 @@ const launchLimit = 5 * time.Minute
 // Command runs a command on the machine with this name, with in as its standard input, and returns what it printed, cleaned. The error of a command
 // that failed there is an *app.CommandError, unless its Rollcall does not know the command: that is an *Error with Old.
 func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args ...string) (string, error) {
-	h := m.Find(name)
-	if h == nil {
-		return "", failure("machine %s is no longer configured", name)
+	h, err := m.configured(name)
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchLimit)
 	defer cancel()
@@ -164,6 +164,14 @@ func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args 
 // usageCode is the exit code of Rollcall for a command or flag that it does not know.
 const usageCode = 2
 
+// configured returns the machine with this name, or an error if there is none any more.
+func (m *Machines) configured(name string) (*Host, error) {
+	if h := m.Find(name); h != nil {
+		return h, nil
+	}
+	return nil, failure("machine %s is no longer configured", name)
+}
+
 // wireMessage is one line of peek --json.
 type wireMessage struct {
 	Key   string             `json:"key"`
@@ -176,9 +184,9 @@ type wireMessage struct {
 
 // Peek implements app.Machines.
 func (m *Machines) Peek(ctx context.Context, s app.Session, n int) ([]adapters.Message, error) {
-	h := m.Find(s.Machine)
-	if h == nil {
-		return nil, failure("machine %s is no longer configured", s.Machine)
+	h, err := m.configured(s.Machine)
+	if err != nil {
+		return nil, err
 	}
 	text, err := h.Output(ctx, "peek", "--json", "-n", strconv.Itoa(n), "--", s.IDThere())
 	if err != nil {
@@ -203,10 +211,10 @@ func (m *Machines) Peek(ctx context.Context, s app.Session, n int) ([]adapters.M
 
 // Stop implements app.Machines.
 func (m *Machines) Stop(ctx context.Context, s app.Session) error {
-	h := m.Find(s.Machine)
-	if h == nil {
-		return failure("machine %s is no longer configured", s.Machine)
+	h, err := m.configured(s.Machine)
+	if err != nil {
+		return err
 	}
-	_, err := h.Output(ctx, "stop", "--", s.IDThere())
+	_, err = h.Output(ctx, "stop", "--", s.IDThere())
 	return err
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,9 +151,7 @@ func (r *reader) before(text []byte, l *line) error {
 	if l != nil && l.Schema > schemaKnown {
 		return failure("the Rollcall there is too new for this one (schema %d, this one knows %d): update this one", l.Schema, schemaKnown)
 	}
-	if r.banner == "" {
-		r.banner = excerpt(text)
-	}
+	r.banner = cmp.Or(r.banner, excerpt(text))
 	if r.others++; r.others > maxBanner {
 		return failure("what %s prints is not Rollcall's stream, it begins with: %s; its shell's start files must print nothing", present.Line(r.host.target()), r.banner)
 	}

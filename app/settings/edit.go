@@ -74,8 +74,7 @@ func change(left context.Context, path string, edits []Edit) error {
 // replaceFile replaces a file that has the content before.
 func replaceFile(left context.Context, dir *owned.Dir, name string, before, after []byte, mode fs.FileMode) (err error) {
 	temp := fmt.Sprintf(".%s.%x", name, rand.Uint64())
-	file, err := dir.Create(temp)
-	if err != nil {
+	if err := dir.WriteNew(temp, after, mode); err != nil {
 		return err
 	}
 	defer func() {
@@ -83,16 +82,6 @@ func replaceFile(left context.Context, dir *owned.Dir, name string, before, afte
 			_ = dir.Remove(temp)
 		}
 	}()
-	_, err = file.Write(after)
-	if err == nil {
-		err = errors.Join(file.Chmod(mode), file.Sync())
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
 	now, _, err := dir.Read(name, maxSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -317,7 +306,7 @@ func Mute(path, folder string, on bool) error {
 	}
 	var list []string
 	for _, p := range set.Notifications.Mute {
-		if filepath.Clean(expandHome(p)) != filepath.Clean(folder) && p != literalPattern(folder) {
+		if filepath.Clean(ExpandHome(p)) != filepath.Clean(folder) && p != literalPattern(folder) {
 			list = append(list, p)
 		}
 	}

@@ -117,7 +117,7 @@ func (s *Settings) checkNotifications() (bad []mistake) {
 	}
 	n.Mute = slices.DeleteFunc(n.Mute, func(pattern string) bool {
 		_, err := filepath.Match(pattern, "")
-		wrong := err != nil || !filepath.IsAbs(expandHome(pattern))
+		wrong := err != nil || !filepath.IsAbs(ExpandHome(pattern))
 		if wrong {
 			bad = append(bad, mistake{[]string{"notifications", "mute"}, fmt.Sprintf("notifications.mute: %q is ignored: it must be an absolute path or begin with ~/, and may have * and ?", pattern)})
 		}
@@ -135,7 +135,7 @@ func (n *Notifications) Manners() map[string]*Manner {
 // IsMuted reports whether nothing is told of sessions in a folder.
 func (n *Notifications) IsMuted(folder string) bool {
 	for _, pattern := range n.Mute {
-		pattern = filepath.Clean(expandHome(pattern))
+		pattern = filepath.Clean(ExpandHome(pattern))
 		for dir := filepath.Clean(folder); ; dir = filepath.Dir(dir) {
 			if ok, _ := filepath.Match(pattern, dir); ok {
 				return true
@@ -148,8 +148,8 @@ func (n *Notifications) IsMuted(folder string) bool {
 	return false
 }
 
-// expandHome replaces a leading ~ by the home folder.
-func expandHome(path string) string {
+// ExpandHome replaces a leading ~ by the home folder.
+func ExpandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
 		return path

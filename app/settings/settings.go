@@ -311,13 +311,7 @@ func (s *Settings) readTokens(path string) []error {
 }
 
 func readToken(file, dir string) (string, error) {
-	if rest, ok := strings.CutPrefix(file, "~/"); ok {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		file = filepath.Join(home, rest)
-	} else if !filepath.IsAbs(file) {
+	if file = ExpandHome(file); !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
 	text, err := readFile(file, maxToken)

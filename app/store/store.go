@@ -152,8 +152,7 @@ func (f Folder) replace(left context.Context, d *owned.Dir, name string, data []
 			err = fmt.Errorf("write %s: %w", f.File(name), cause(err))
 		}
 	}()
-	file, err := d.Create(temp)
-	if err != nil {
+	if err := d.WriteNew(temp, data, 0o600); err != nil {
 		return err
 	}
 	defer func() {
@@ -161,17 +160,6 @@ func (f Folder) replace(left context.Context, d *owned.Dir, name string, data []
 			_ = d.Remove(temp)
 		}
 	}()
-	fault.Point("store.write.created")
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
 	fault.Point("store.write.synced")
 	if left.Err() != nil {
 		return bounded.ErrNoAnswer

@@ -3,7 +3,9 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -114,7 +116,7 @@ func (s *scene) left() (messages, running int) {
 		s.t.Fatal(err)
 	}
 	var l sessions
-	if err := s.folder.Read(list, &l); err != nil && !isMissing(err) {
+	if err := s.folder.Read(list, &l); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.t.Fatal(err)
 	}
 	return messages, len(l.Sessions)
