@@ -5,6 +5,7 @@ package model
 import (
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/assets"
@@ -63,7 +64,7 @@ type Asked func(*app.Session) string
 
 // Build returns the menu for a snapshot at the time now. asked may be nil.
 func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
-	counts := countsOf(snapshot.CountAtWork())
+	counts := counts(snapshot.CountAtWork())
 	shown, hidden := pick(snapshot, counts)
 	troubles := troubles(snapshot)
 	own := ownTroubles(snapshot)
@@ -90,7 +91,7 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 		Rows:    rows,
 		Tooltip: tooltip(counts, troubles, empty, len(own) > 0),
 		Icon:    icon(counts, append(troubles, ownAsTrouble(own)...)),
-		Count:   counts.waiting,
+		Count:   counts.of(adapters.Waiting),
 	}
 }
 
@@ -137,11 +138,11 @@ func icon(c counts, troubles []trouble) assets.State {
 		partly = partly || t.failed && !t.away
 	}
 	switch {
-	case c.waiting > 0:
+	case c.of(adapters.Waiting) > 0:
 		return assets.NeedsYou
 	case lost:
 		return assets.Trouble
-	case c.working > 0:
+	case c.of(adapters.Working) > 0:
 		return assets.Working
 	case partly:
 		return assets.Trouble
