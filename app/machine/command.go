@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
 // commandLimit is how long a command without an end of its own may take on another machine.
@@ -30,7 +31,7 @@ const maxOutput = 8 << 20
 func (h *Host) Run(ctx context.Context, in io.Reader, out, errs io.Writer, args ...string) (code int, err error) {
 	name, argv := h.rollcall(false, args...)
 	cmd := h.command(ctx, name, argv)
-	var said tail
+	said := bounded.Tail{Max: maxTail}
 	cleanOut, cleanErr := &cleaner{to: out}, &cleaner{to: errs}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, cleanOut, io.MultiWriter(&said, cleanErr)
 	if h.SSH != "" { // ssh's own messages are translated
@@ -65,8 +66,7 @@ func (h *Host) Output(ctx context.Context, args ...string) ([]byte, error) {
 // output runs a program and returns what it printed.
 func (h *Host) output(ctx context.Context, name string, argv []string, in io.Reader) ([]byte, error) {
 	cmd := h.command(ctx, name, argv)
-	var said tail
-	var out limited
+	said, out := bounded.Tail{Max: maxTail}, bounded.Buffer{Max: maxOutput}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
 	err := cmd.Run()
 	switch {
@@ -76,25 +76,10 @@ func (h *Host) output(ctx context.Context, name string, argv []string, in io.Rea
 		return nil, ctx.Err()
 	case exitCode(err) != 0:
 		return nil, h.reason(err, strings.TrimPrefix(said.String(), "rollcall: "))
-	case out.full:
+	case out.IsFull():
 		return nil, failure("%s printed more than 8 MB", present.Line(h.target()))
 	}
 	return out.Bytes(), nil
-}
-
-// limited keeps the first maxOutput bytes.
-type limited struct {
-	bytes.Buffer
-	full bool
-}
-
-// Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxOutput {
-		l.full = true
-		return len(p), nil
-	}
-	return l.Buffer.Write(p)
 }
 
 // cleaner writes whole lines of untrusted text to a terminal or file. It is not safe for concurrent use.
@@ -145,7 +130,7 @@ func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args 
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchLimit)
 	defer cancel()
-	var out, errs limited
+	out, errs := bounded.Buffer{Max: maxOutput}, bounded.Buffer{Max: maxOutput}
 	code, err := h.Run(ctx, in, &out, &errs, args...)
 	said := strings.TrimPrefix(strings.TrimSpace(errs.String()), "rollcall: ")
 	switch {

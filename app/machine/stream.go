@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
 // The limits of what a machine may send.
@@ -58,7 +59,7 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 	defer cancel(nil)
 	name, argv := h.rollcall(false, args...)
 	cmd := h.command(ctx, name, argv)
-	var said tail
+	said := bounded.Tail{Max: maxTail}
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe() // stays open: the other side ends when it is closed
 	if err != nil {
