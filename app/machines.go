@@ -88,12 +88,12 @@ func (c *Core) HideMachine(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var evs []Event
-	for i := range c.machines.rolls {
-		if c.machines.rolls[i].Name == name {
-			evs = hidden(c.machines.rolls[i].Sessions, time.Now())
+	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool {
+		if r.Name == name {
+			evs = hidden(r.Sessions, time.Now())
 		}
-	}
-	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool { return r.Name == name })
+		return r.Name == name
+	})
 	c.machines.merge()
 	c.divideLocked()
 	c.publishLocked()

@@ -72,7 +72,7 @@ func (s *source) finishUnlisted(a *Answer, hosts map[proc.Identity][]string, now
 			l.answered = false
 		case len(l.processes) == 0 && a.lacksRemote(&l.session.Session):
 			delete(s.lifetimes, id)
-			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: removedSession(l.session), Before: l.session})
+			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: l.session.Removed(l.session.Remote + " answered and no longer lists it"), Before: l.session})
 		case l.stopped:
 			evs = append(evs, s.finish(l, l.stoppedAs, hosts, now)...)
 		default:
@@ -236,14 +236,15 @@ func unlistedSession(x Session, now *liveness) Session {
 	return x
 }
 
-// removedSession returns a session as it is shown when its gateway answered and no longer lists it. The gateway keeps
-// no record of how an open turn ended.
-func removedSession(x Session) Session {
+// Removed returns a session as it is shown when the gateway or machine that ran it no longer lists it, for the reason why.
+// How an open turn ended is not known.
+func (s *Session) Removed(why string) Session {
+	x := *s
 	if x.Status == adapters.Working || x.Status == adapters.Waiting {
 		x.Outcome = ""
 	}
-	x.Status, x.WaitingFor, x.Stale = adapters.Stopped, "", nil
-	x.Evidence = x.Remote + " answered and no longer lists it; before: " + x.Evidence
+	x.Status, x.WaitingFor, x.Stale, x.Suspended = adapters.Stopped, "", nil, false
+	x.Evidence = why + "; before: " + x.Evidence
 	return x
 }
 

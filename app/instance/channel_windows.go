@@ -2,7 +2,6 @@ package instance
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,18 +23,11 @@ const pipeBuffer = 64 << 10
 
 // pipeFile is the content of the file from which clients read the name of a claim's pipe. It is next to the claim's lock.
 type pipeFile struct {
-	Random string `json:"random"` // see newRandom
+	Random string `json:"random"` // random bytes in hexadecimal digits, others at each claim
 }
 
 // randomSize is the number of random bytes in the name of a pipe.
 const randomSize = 16
-
-// newRandom returns the part of a pipe's name that differs at each claim: random bytes in hexadecimal.
-func newRandom() string {
-	b := make([]byte, randomSize)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
 
 // Check implements store.Checker.
 func (f *pipeFile) Check(string) error {
@@ -105,7 +97,7 @@ func listen(dir, name string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	random := newRandom()
+	random := store.NewID("", randomSize)
 	l, err := listenAt(pipePath(name, random), descriptor(user, level))
 	if err != nil {
 		return nil, err

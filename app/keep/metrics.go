@@ -107,12 +107,10 @@ func (e *exporter) listen(m *settings.Metrics) error {
 	}
 	l, err := net.Listen("tcp", m.Listen)
 	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
 			err = op.Err
 		}
-		var call *os.SyscallError
-		if errors.As(err, &call) {
+		if call, ok := errors.AsType[*os.SyscallError](err); ok {
 			err = call.Err
 		}
 		return errors.New("cannot listen on " + m.Listen + ": " + err.Error())

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/fault"
 	"rollcall/app/lock"
+	"rollcall/app/store"
 	"rollcall/proc"
 )
 
@@ -237,7 +238,7 @@ func (l *Launches) newRecord(p *Plan) (Record, error) {
 	}
 	t := &p.Request.Task
 	return Record{
-		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
+		ID: store.NewID("l-", 5), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
 		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true, Pipe: p.Command.Pipe,
 	}, nil
 }

@@ -265,13 +265,7 @@ func (m *mirror) seen(s *app.Session) time.Time {
 
 // endedMeanwhile returns the end of a session that is no longer listed after a time without connection.
 func (m *mirror) endedMeanwhile(was app.Session, now time.Time) app.Event {
-	s := was
-	if was.Status == adapters.Working || was.Status == adapters.Waiting {
-		s.Outcome = ""
-	}
-	s.Status, s.WaitingFor, s.Stale, s.Suspended = adapters.Stopped, "", nil, false
-	s.Evidence = m.name + " no longer lists it after a time without connection; before: " + was.Evidence
-	return m.ended(s, was, now)
+	return m.ended(was.Removed(m.name+" no longer lists it after a time without connection"), was, now)
 }
 
 func (m *mirror) ended(s, was app.Session, now time.Time) app.Event {

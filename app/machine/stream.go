@@ -89,8 +89,7 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 		_ = in.Close()
 		_ = cmd.Wait()
 	}
-	var why *Error
-	if cause := context.Cause(ctx); errors.As(cause, &why) {
+	if why, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
 		return why
 	}
 	return err

@@ -179,8 +179,7 @@ func Load(path string) (Settings, error) {
 }
 
 func explain(err error) string {
-	var pe toml.ParseError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[toml.ParseError](err); ok {
 		return fmt.Sprintf("line %d: %s", pe.Position.Line, pe.Message)
 	}
 	return strings.TrimPrefix(err.Error(), "toml: ")

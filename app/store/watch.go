@@ -66,7 +66,7 @@ func isValue(path string) bool {
 }
 
 func (f Folder) watch(w *fsnotify.Watcher) error {
-	return f.change(f.made, func(context.Context, *owned.Dir) error { return w.Add(f.path) })
+	return f.change(owned.MakeDir, func(context.Context, *owned.Dir) error { return w.Add(f.path) })
 }
 
 // rewatch creates a folder that was removed, and watches it. It tries again until that succeeds or ctx is done: the disk

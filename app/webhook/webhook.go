@@ -78,8 +78,7 @@ func Post(ctx context.Context, client *http.Client, address string, body []byte,
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err
 		}
 		return 0, err

@@ -164,8 +164,7 @@ func errorLine(text string) string {
 
 // exitCode returns the exit code of a git command that failed, or -1 for any other error.
 func exitCode(err error) int {
-	var e *gitError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*gitError](err); ok {
 		return e.code
 	}
 	return -1
