@@ -132,7 +132,6 @@ func (s *source) tooOld(r *Session, cutoff time.Time) bool {
 	return !kept
 }
 
-// withAnswer returns h updated with the answer a to q.
 func (h Health) withAnswer(q question, a answer) Health {
 	switch {
 	case isAbsent(a.Err):

@@ -84,7 +84,6 @@ func (s *source) acquire(ctx context.Context, urgent bool) bool {
 	}
 }
 
-// query returns the adapter's query for q.
 func (c *Core) query(s *source, q question) adapters.Query {
 	totals := c.cfg.Totals && !q.rough
 	if q.live || q.ids != nil && !slices.ContainsFunc(q.ids, func(id string) bool { return !adapters.IsProcessID(id) }) {

@@ -25,7 +25,6 @@ type liveness struct {
 	before *liveness
 }
 
-// liveness returns the process table as it is now.
 func (c *Core) liveness(s *source) *liveness {
 	n := &liveness{table: c.cfg.Table, memo: map[proc.Identity]bool{}}
 	c.mu.Lock()

@@ -108,7 +108,6 @@ func (b *outbox) firstLocked(o order) {
 	}
 }
 
-// done marks an order that was taken as done.
 func (b *outbox) done() {
 	b.mu.Lock()
 	b.taken--

@@ -170,7 +170,6 @@ func (n *Notifier) keepTime(ctx context.Context) {
 	}
 }
 
-// tick does what is due now.
 func (n *Notifier) tick(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()

@@ -325,7 +325,6 @@ func (p *policy) sortedWaits() []string {
 	})
 }
 
-// waitKey returns the key of the wait of s.
 func waitKey(s *app.Session) string {
 	return waitingPrefix + string(s.Agent) + " " + cmp.Or(s.Parent, s.ID)
 }

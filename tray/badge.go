@@ -78,7 +78,6 @@ func drawPlus(out *image.NRGBA, centre int) {
 	}
 }
 
-// drawDigit draws a digit into the disc.
 func drawDigit(out *image.NRGBA, digit int, centre float64) error {
 	width := float64(out.Bounds().Dx())
 	parsed, err := opentype.Parse(gobold.TTF)

@@ -150,7 +150,6 @@ func (m *menu) openSession(r model.Row) {
 	m.openWindow(r.Session)
 }
 
-// setQuiet turns do not disturb on or off.
 func (m *menu) setQuiet(id int32) {
 	if m.opts.SetQuiet == nil {
 		return

@@ -196,7 +196,6 @@ func (a *Agentctl) checkAsked(agents []adapters.Name) error {
 	return nil
 }
 
-// read reads a small regular file.
 func read(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

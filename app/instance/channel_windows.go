@@ -44,7 +44,6 @@ func pipeFileName(name string) string { return "pipe-" + name }
 // foretold could be taken by another user before this one.
 func pipePath(name, random string) string { return `\\.\pipe\rollcall-` + name + "-" + random }
 
-// ownUser returns the user of this process.
 func ownUser() (*windows.SID, error) {
 	u, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

@@ -243,7 +243,6 @@ func (k *keeper) wait(ctx context.Context) (yielded bool) {
 	}
 }
 
-// latest returns the later one of busy and the last request.
 func (k *keeper) latest(busy time.Time) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -269,7 +268,6 @@ func (k *keeper) refuse() {
 	k.over = true
 }
 
-// kept counts what there is to keep.
 func (k *keeper) kept() (Kept, error) {
 	kept, err := ToKeep(k.Launches, k.Fuses)
 	s, _ := k.settings() // those that are understood

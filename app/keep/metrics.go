@@ -69,7 +69,6 @@ func (k *keeper) export(ctx context.Context, events *app.Events) error {
 	}
 }
 
-// count counts the ends of sessions.
 func (e *exporter) count(ctx context.Context, events *app.Events) {
 	for {
 		ev, err := events.Next(ctx)
@@ -191,7 +190,6 @@ func (e *exporter) remove() {
 	_, _ = bounded.In(filepath.Dir(path), bounded.WriteLimit, func(context.Context) (struct{}, error) { return struct{}{}, os.Remove(path) })
 }
 
-// close ends the server.
 func (e *exporter) close() {
 	if e.server != nil {
 		_ = e.server.Close()

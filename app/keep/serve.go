@@ -11,7 +11,6 @@ import (
 	"rollcall/proc"
 )
 
-// handle answers one request.
 func (k *keeper) handle(r *instance.Request) {
 	var q request
 	if err := json.Unmarshal(r.Line, &q); err != nil {
@@ -56,7 +55,6 @@ func (k *keeper) answer(q *request) answer {
 	return answer{Error: "the keeper does not know this request: it is another version of Rollcall"}
 }
 
-// putOff puts off the end of the keeper.
 func (k *keeper) putOff() {
 	k.mu.Lock()
 	k.asked = time.Now()

@@ -314,7 +314,6 @@ func (c *conversation) prompt(ctx context.Context, text string, queue bool) erro
 	return nil
 }
 
-// order writes an order to the process.
 func (x *exchange) order(ctx context.Context, line []byte) error {
 	sent, err := x.write(ctx, line)
 	switch {

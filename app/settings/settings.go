@@ -280,7 +280,6 @@ func (s *Settings) checkTheme() []mistake {
 	return []mistake{bad}
 }
 
-// label returns the name of a gateway for a message.
 func (g *Gateway) label() string {
 	if g.Name != "" {
 		return g.Name

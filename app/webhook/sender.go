@@ -381,7 +381,6 @@ func (s *Sender) close() {
 	}
 }
 
-// isStored reports whether every message that waits is stored.
 func (s *Sender) isStored() bool {
 	for _, m := range s.messages {
 		if !m.stored {

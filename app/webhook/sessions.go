@@ -28,7 +28,6 @@ func (s *Session) is(x *Session) bool {
 	return s.Agent == x.Agent && s.ID == x.ID
 }
 
-// find returns the entry of a session, or nil.
 func (s *Sender) find(x *app.Session) *Session {
 	wanted := newSession(x)
 	for _, e := range s.sessions {

@@ -48,7 +48,6 @@ func (m *message) Check(name string) error {
 	return nil
 }
 
-// newID returns a new id for a message.
 func newID() string { return store.NewID(prefix, 8) }
 
 // Session is a session that ran when it was last seen. It contains no status.

@@ -72,7 +72,6 @@ func (r *Repo) Plan(ctx context.Context, who Occupants, want func(Worktree) bool
 	return plans, nil
 }
 
-// judge returns the plan for one worktree.
 func judge(e Entry, occupants []Occupant, occupantsErr error) Plan {
 	p := Plan{Entry: e, Loses: e.Losses()}
 	if e.Main || e.Bare {
