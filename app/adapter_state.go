@@ -71,7 +71,7 @@ func newSource(a adapters.Adapter) *source {
 // settle shows an answer: it updates the rows, publishes the events and watches the
 // processes.
 func (c *Core) settle(s *source, q question, a answer, now *liveness) {
-	s.prune(a.At)
+	maps.DeleteFunc(s.ended, func(_ string, at time.Time) bool { return a.At.Sub(at) > keepEnded })
 	cutoff := c.cutoff(a.At)
 	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive, IdleOutcomes: s.idleOutcomes})
 	a.addLaunchRecords(rows)
@@ -100,11 +100,6 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	c.publishLocked()
 	c.deliverLocked(evs)
 	c.wake.Set()
-}
-
-// prune forgets the sessions that ended more than keepEnded ago.
-func (s *source) prune(now time.Time) {
-	maps.DeleteFunc(s.ended, func(_ string, at time.Time) bool { return now.Sub(at) > keepEnded })
 }
 
 // forgetEnded forgets the ended sessions that their agent no longer lists.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"log/slog"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -181,11 +180,12 @@ func (c *Core) RefreshOne(ctx context.Context, name adapters.Name, ids ...string
 
 // source returns the source of the adapter with this name; nil if there is none.
 func (c *Core) source(name adapters.Name) *source {
-	i := slices.IndexFunc(c.sources, func(s *source) bool { return s.adapter.Name() == name })
-	if i < 0 {
-		return nil
+	for _, s := range c.sources {
+		if s.adapter.Name() == name {
+			return s
+		}
 	}
-	return c.sources[i]
+	return nil
 }
 
 // Adapter returns the adapter of an agent; nil if the core has none.

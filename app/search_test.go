@@ -249,7 +249,8 @@ func TestAroundOfAnAgentThatFails(t *testing.T) {
 	around := func(cause string) {
 		t.Helper()
 		_, err := c.Around(t.Context(), adapters.ClaudeCode, "s", "1")
-		if err == nil || errors.Is(err, ErrNoSession) || !strings.Contains(err.Error(), "claude-code") || !strings.Contains(err.Error(), cause) {
+		text := fmt.Sprint(err)
+		if errors.Is(err, ErrNoSession) || !strings.Contains(text, "claude-code") || !strings.Contains(text, cause) {
 			t.Errorf("the error is %v, want one with claude-code and %q", err, cause)
 		}
 	}

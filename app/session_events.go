@@ -72,7 +72,8 @@ func (s *source) finishUnlisted(a *Answer, hosts map[proc.Identity][]string, now
 			l.answered = false
 		case len(l.processes) == 0 && a.lacksRemote(&l.session.Session):
 			delete(s.lifetimes, id)
-			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: l.session.Removed(l.session.Remote + " answered and no longer lists it"), Before: l.session})
+			x := l.session.Removed(l.session.Remote + " answered and no longer lists it")
+			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: x, Before: l.session})
 		case l.stopped:
 			evs = append(evs, s.finish(l, l.stoppedAs, hosts, now)...)
 		default:

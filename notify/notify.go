@@ -234,13 +234,6 @@ func (n *Notifier) report(err error) {
 	}
 }
 
-// recovered clears the last error if it is kind.
-func (n *Notifier) recovered(kind error) {
-	if errors.Is(n.LastError(), kind) {
-		n.report(nil)
-	}
-}
-
 // keptFor is how long SendOne stays connected after the desktop has accepted the notification: GNOME Shell removes the notifications
 // of a program that leaves the bus.
 const keptFor = time.Minute

@@ -180,7 +180,7 @@ func (m *menu) view() view {
 		offerTerminals(rows, m.last.Rows)
 	}
 	if m.replaced {
-		offerRestart(rows)
+		rows[idRestart-1] = row{id: idRestart, label: "Restart to finish the update"}
 	}
 	return view{rows: rows, tooltip: m.last.Tooltip, icon: m.last.Icon, count: m.last.Count}
 }

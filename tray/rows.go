@@ -98,9 +98,9 @@ func (m *menu) clicked(id int32) {
 	case id >= idTerminal:
 		m.showTerminal(int(id - idTerminal))
 	case id == idQuit:
-		go m.quitNow()
+		go m.end(m.opts.Quit)
 	case id == idRestart:
-		go m.restartNow()
+		go m.end(m.opts.Restart)
 	case id == idLaunch:
 		if m.opts.Launch != nil {
 			go m.opts.Launch()
@@ -116,21 +116,10 @@ func (m *menu) clicked(id int32) {
 	}
 }
 
-func (m *menu) quitNow() {
-	if m.opts.Quit != nil {
-		m.opts.Quit()
-	}
-	m.quit()
-}
-
-// offerRestart shows the row that finishes an update.
-func offerRestart(rows []row) {
-	rows[idRestart-1] = row{id: idRestart, label: "Restart to finish the update"}
-}
-
-func (m *menu) restartNow() {
-	if m.opts.Restart != nil {
-		m.opts.Restart()
+// end calls a function, which may be nil, and makes Run return.
+func (m *menu) end(before func()) {
+	if before != nil {
+		before()
 	}
 	m.quit()
 }

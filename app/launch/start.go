@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/fault"
 	"rollcall/app/lock"
+	"rollcall/app/owned"
 	"rollcall/app/store"
 	"rollcall/proc"
 )
@@ -212,7 +213,8 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	case errors.Is(unkept, errApart):
 		s.Warnings = append(s.Warnings, unkept)
 	case unkept != nil:
-		s.Warnings = append(s.Warnings, errUnkept(unkept))
+		const text = "its exit code will not be known, and its record is kept by the next process of Rollcall"
+		s.Warnings = append(s.Warnings, fmt.Errorf("%s: %w", text, unkept))
 	}
 	return s, nil
 }
@@ -293,7 +295,7 @@ func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.
 	}
 	if r.Pipe {
 		c.Pipe, c.Errors = l.pipeFile(r.ID), l.errorsFile(r.ID)
-		if err := l.makePipe(r.ID); err != nil {
+		if err := l.inLogs(func(d *owned.Dir) error { return d.MakePipe(filepath.Base(c.Pipe)) }); err != nil {
 			return c, err
 		}
 	}

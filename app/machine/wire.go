@@ -118,8 +118,8 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	s = app.Session{Machine: machine, Session: adapters.Session{
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title),
-		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Remote: cmp.Or(oneLine(w.Remote), machine), Container: oneLine(w.Container),
-		Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
+		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Container: oneLine(w.Container),
+		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}
 	if w.Parent != "" {

@@ -114,7 +114,7 @@ func apply(text []byte, e Edit) ([]byte, error) {
 		return nil, err
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	at := lineOf(text, key)
+	at := lineOf(text, key...)
 	switch {
 	case at > 0:
 		lines, err = replaceLine(lines, at-1, e, value)
@@ -133,12 +133,6 @@ func apply(text []byte, e Edit) ([]byte, error) {
 		return nil, fmt.Errorf("%s cannot be changed here without changing something else: set it in the file", strings.Join(key, "."))
 	}
 	return after, nil
-}
-
-// lineOf returns the number of the line that sets a key; 0: none, or it is not known.
-func lineOf(text []byte, key []string) int {
-	n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line(text, key...), " line "), ":"))
-	return n
 }
 
 // valueLine matches a line that sets a key to a value that ends on it.

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"fmt"
 	"time"
 
 	"rollcall/adapters"
@@ -81,7 +82,7 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 		rows = append(rows, sessionRow(s, asked, now))
 	}
 	if hidden.sum() > 0 {
-		rows = append(rows, moreRow(hidden))
+		rows = append(rows, Row{Kind: More, Text: fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words())})
 	}
 	rows = append(rows, troubleRows(troubles, empty)...)
 	for _, text := range own {
@@ -90,7 +91,7 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	return Menu{
 		Rows:    rows,
 		Tooltip: tooltip(counts, troubles, empty, len(own) > 0),
-		Icon:    icon(counts, append(troubles, ownAsTrouble(own)...)),
+		Icon:    icon(counts, troubles, len(own) > 0),
 		Count:   counts.of(adapters.Waiting),
 	}
 }
@@ -131,8 +132,9 @@ const loading = "Calling the roll…"
 
 // icon returns the state of the icon, in this order: a session waits for the user; the sessions of an adapter are lost; a
 // session works; an adapter answered only in part.
-func icon(c counts, troubles []trouble) assets.State {
-	lost, partly := false, false
+// partly reports trouble with Rollcall's own files, which counts as such an answer.
+func icon(c counts, troubles []trouble, partly bool) assets.State {
+	lost := false
 	for _, t := range troubles {
 		lost = lost || t.lost
 		partly = partly || t.failed && !t.away

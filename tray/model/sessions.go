@@ -126,10 +126,6 @@ func activity(s adapters.Session) string {
 	return status + ": " + topic
 }
 
-func moreRow(hidden counts) Row {
-	return Row{Kind: More, Text: fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words())}
-}
-
 // clock returns the time of day, with the date unless it is today.
 func clock(t, now time.Time) string {
 	t = t.In(now.Location())
