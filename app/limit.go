@@ -38,11 +38,11 @@ type call[T any] struct {
 func startCall[T any](ask func() (T, error), after func(*call[T])) *call[T] {
 	k := &call[T]{began: time.Now(), done: make(chan struct{})}
 	go func() {
-		k.value, k.err = guarded(ask)
-		close(k.done)
 		if after != nil {
-			after(k)
+			defer after(k)
 		}
+		defer close(k.done)
+		k.value, k.err = guarded(ask)
 	}()
 	return k
 }

@@ -93,7 +93,7 @@ func (m *Machines) Follow(ctx context.Context, from Sources) error {
 			unwatched = nil // the folder is watched as soon as there is one
 		}
 	}
-	said := error(nil)
+	var said error
 	for {
 		list, err := Open(from.Settings(), from.Kept)
 		m.Set(list)
