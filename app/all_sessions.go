@@ -83,7 +83,7 @@ func (s *Snapshot) Sessions() []Session {
 	return s.joined()
 }
 
-// join copies two sorted lists into one. What lies between two sessions of own is copied as it is.
+// join copies two sorted lists into one. It copies the sessions between two of own at once.
 func join(own, others []Session) []Session {
 	out := make([]Session, 0, len(own)+len(others))
 	for i := range own {

@@ -58,7 +58,7 @@ func (e Entry) off() (c Change, err error) {
 	if err != nil {
 		return c, err
 	}
-	// The link goes first: it alone is what starts the file, whoever edited that.
+	// The link goes first: the file is started because of the link alone, also a file that was edited by hand.
 	if info, err := os.Lstat(f.link); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if err := os.Remove(f.link); err != nil {
 			return c, err

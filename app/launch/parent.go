@@ -97,7 +97,7 @@ func (k *Keeper) WaitForChildren() {
 	k.hooks.Wait()
 }
 
-// codeUnknown reports whether a launch has ended with an exit code that nobody knows.
+// codeUnknown reports whether a launch has ended with an exit code that will never be known.
 func (l *Launches) codeUnknown(r *Record) bool {
 	return r.Ended() && r.ExitCode == nil && !l.codeIsDue(r)
 }
@@ -110,7 +110,7 @@ func (l *Launches) codeIsDue(r *Record) bool {
 // codePause is the pause between two looks at a record whose exit code is due.
 const codePause = 20 * time.Millisecond
 
-// waitForCode waits until the exit code of a launch is known, or nobody will store it, and returns the record.
+// waitForCode waits until the exit code of a launch is known or will never be, and returns the record.
 func (l *Launches) waitForCode(ctx context.Context, id string) (Record, error) {
 	for {
 		r, err := l.record(id)

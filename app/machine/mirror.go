@@ -35,7 +35,7 @@ type mirror struct {
 
 	// kept are the rows of an earlier connection that stay because their agent could not be read since.
 	kept map[key]bool
-	// waiting are the rows whose wait was told. What ends such a wait is told too.
+	// waiting are the rows whose wait had an event. The end of such a wait always has one too.
 	waiting map[key]bool
 
 	minute time.Time // of which events are counted

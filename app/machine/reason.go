@@ -135,7 +135,7 @@ func (h *Host) sshReason(said string) string {
 	return "the connection to " + h.SSH + " was cut"
 }
 
-// denied tells a server that wants a key from one that asks for a password.
+// denied returns the words for a refused login: the server asks for a password, or accepts none of the keys.
 func (h *Host) denied(lower string) string {
 	_, methods, _ := strings.Cut(lower, "permission denied (")
 	methods, _, _ = strings.Cut(methods, ")")

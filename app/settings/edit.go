@@ -292,7 +292,7 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// Mute adds a folder to those of whose sessions nothing is told, or removes it.
+// Mute adds a folder to those whose sessions have no notifications, or removes it.
 func Mute(path, folder string, on bool) error {
 	set, err := Load(path)
 	if err != nil {

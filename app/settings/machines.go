@@ -27,7 +27,7 @@ func (m *Machine) Equal(o *Machine) bool {
 // maxMachines is more than a person has.
 const maxMachines = 100
 
-// machineName is what a name may be: it stands before the colon of session ids, and after -H.
+// machineName is what a name may be: session ids have it before a colon, and commands after -H.
 var machineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 // Check returns an error for a machine that cannot be used. Its texts reach a command line, never a shell here.

@@ -355,7 +355,7 @@ func (s *Sender) drop(m *message) {
 	}
 }
 
-// show tells the user why messages wait.
+// show shows the user why messages wait.
 func (s *Sender) show() {
 	n := 0
 	for _, m := range s.messages {
