@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -70,7 +71,7 @@ func newSource(a adapters.Adapter) *source {
 // settle shows an answer: it updates the rows, publishes the events and watches the
 // processes.
 func (c *Core) settle(s *source, q question, a answer, now *liveness) {
-	s.prune(a.At)
+	maps.DeleteFunc(s.ended, func(_ string, at time.Time) bool { return a.At.Sub(at) > keepEnded })
 	cutoff := c.cutoff(a.At)
 	rows := Reconcile(Input{Before: s.reportedRows(), Answer: a.Answer, Alive: now.alive, IdleOutcomes: s.idleOutcomes})
 	a.addLaunchRecords(rows)
@@ -98,12 +99,7 @@ func (c *Core) settle(s *source, q question, a answer, now *liveness) {
 	}
 	c.publishLocked()
 	c.deliverLocked(evs)
-	c.wake.set()
-}
-
-// prune forgets the sessions that ended more than keepEnded ago.
-func (s *source) prune(now time.Time) {
-	maps.DeleteFunc(s.ended, func(_ string, at time.Time) bool { return now.Sub(at) > keepEnded })
+	c.wake.Set()
 }
 
 // forgetEnded forgets the ended sessions that their agent no longer lists.
@@ -131,7 +127,6 @@ func (s *source) tooOld(r *Session, cutoff time.Time) bool {
 	return !kept
 }
 
-// withAnswer returns h updated with the answer a to q.
 func (h Health) withAnswer(q question, a answer) Health {
 	switch {
 	case isAbsent(a.Err):
@@ -156,4 +151,39 @@ func (h Health) withAnswer(q question, a answer) Health {
 		h.Format = formatOf(a)
 	}
 	return h
+}
+
+// Format describes whether Rollcall recognised an agent's files. A format that changed
+// shows here before it can make a status wrong.
+type Format string
+
+// The values of Format; empty: no file was read.
+const (
+	Recognised   Format = "recognised"
+	Partly       Format = "partly"       // some records or files were skipped, see Health.Skipped
+	Unrecognised Format = "unrecognised" // whole files were not recognised, see Health.Problems
+)
+
+// String returns the format in words for people.
+func (f Format) String() string {
+	switch f {
+	case Partly:
+		return "recognised in part"
+	case Unrecognised:
+		return "not recognised"
+	}
+	return string(f)
+}
+
+// formatOf returns the format of the files that an answer was read from.
+func formatOf(a answer) Format {
+	switch {
+	case errors.Is(a.Err, adapters.ErrFormat):
+		return Unrecognised
+	case len(a.roll.Skipped) > 0:
+		return Partly
+	case len(a.roll.Sessions) > 0:
+		return Recognised
+	}
+	return ""
 }

@@ -18,16 +18,13 @@ func (s *Session) AtWork() bool {
 
 // CountAtWork returns the numbers of sessions at work. Its cost does not grow with the sessions of other machines.
 func (s *Snapshot) CountAtWork() Counts {
-	n := countAtWork(s.Own)
-	others := s.othersAtWork
-	if others == nil && len(s.Others) > 0 {
+	n, others := countAtWork(s.Own), s.othersAtWork
+	if others == nil {
 		counted := countAtWork(s.Others)
 		others = &counted
 	}
-	if others != nil {
-		for rank := range n {
-			n[rank] += others[rank]
-		}
+	for rank := range n {
+		n[rank] += others[rank]
 	}
 	return n
 }
@@ -39,12 +36,6 @@ func countAtWork(list []Session) (n Counts) {
 		}
 	}
 	return n
-}
-
-// joinedSessions is the list that Snapshot.Sessions returns for two lists that do not change. It is made at the first call.
-type joinedSessions struct {
-	once sync.Once
-	list []Session
 }
 
 // All yields the sessions of this machine and of the others, in the order of Sort: the live sessions come before the stopped ones, and
@@ -87,20 +78,66 @@ func (s *Snapshot) Sessions() []Session {
 	case len(s.Own) == 0:
 		return s.Others
 	case s.joined == nil:
-		return s.join()
+		return join(s.Own, s.Others)
 	}
-	s.joined.once.Do(func() { s.joined.list = s.join() })
-	return s.joined.list
+	return s.joined()
 }
 
-// join copies the sessions into one list. What lies between two sessions of this machine is copied as it is.
-func (s *Snapshot) join() []Session {
-	out := make([]Session, 0, len(s.Own)+len(s.Others))
-	others := s.Others
-	for i := range s.Own {
-		n := before(others, &s.Own[i])
-		out = append(append(out, others[:n]...), s.Own[i])
+// join copies two sorted lists into one. It copies the sessions between two of own at once.
+func join(own, others []Session) []Session {
+	out := make([]Session, 0, len(own)+len(others))
+	for i := range own {
+		n := before(others, &own[i])
+		out = append(append(out, others[:n]...), own[i])
 		others = others[n:]
 	}
 	return append(out, others...)
+}
+
+// joinOnce returns a function that joins two lists at its first call. They must not change.
+func joinOnce(own, others []Session) func() []Session {
+	return sync.OnceValue(func() []Session { return join(own, others) })
+}
+
+// Family contains which sessions of a list are sub-agents of which others. It refers to
+// sessions by their index in the list.
+type Family struct {
+	Parent   []int   // -1: no parent is listed
+	Children [][]int // in the order of the list
+}
+
+// Nest finds the sub-agents of each session. Where sessions are each other's parents by
+// their agents' files, it ignores the parent of one.
+func Nest(sessions []Session) Family {
+	type key struct {
+		agent adapters.Name
+		id    string
+	}
+	f := Family{Parent: make([]int, len(sessions)), Children: make([][]int, len(sessions))}
+	at := make(map[key]int, len(sessions))
+	for i := range sessions {
+		f.Parent[i] = -1
+		k := key{sessions[i].Agent, sessions[i].ID}
+		if _, ok := at[k]; !ok {
+			at[k] = i
+		}
+	}
+	for i := range sessions {
+		s := &sessions[i]
+		if p, ok := at[key{s.Agent, s.Parent}]; ok && s.Parent != "" && !f.isBelow(p, i) {
+			f.Parent[i] = p
+			f.Children[p] = append(f.Children[p], i)
+		}
+	}
+	return f
+}
+
+// isBelow reports whether session i is ancestor or a sub-agent below it.
+func (f *Family) isBelow(i, ancestor int) bool {
+	for ; i >= 0; i = f.Parent[i] {
+		if i == ancestor {
+			return true
+		}
+	}
+	return false
 }

@@ -5,6 +5,7 @@
 package app
 
 import (
+	"slices"
 	"time"
 
 	"rollcall/adapters"
@@ -114,8 +115,8 @@ type Snapshot struct {
 	LeftOut    LeftOut
 	Refreshing bool // some adapter has not answered the current question yet
 
-	joined       *joinedSessions // of Own and Others; nil: Sessions joins them at each call
-	othersAtWork *Counts         // of Others; nil: CountAtWork counts them at each call
+	joined       func() []Session // joins Own and Others at its first call; nil: Sessions joins them at each call
+	othersAtWork *Counts          // of Others; nil: CountAtWork counts them at each call
 }
 
 // Reading returns the agents that have not answered the current question yet, and how many sessions the others answered;
@@ -141,11 +142,9 @@ func (s *Snapshot) Reading() (agents []adapters.Name, sessions int) {
 // be missing from s. Those that the settings leave out count.
 func (s *Snapshot) Incomplete() []adapters.Name {
 	var out []adapters.Name
-	for _, list := range [][]Health{s.Adapters, s.LeftOut.Adapters} {
-		for i := range list {
-			if h := &list[i]; h.State != OK && h.State != Absent {
-				out = append(out, h.Name)
-			}
+	for _, h := range slices.Concat(s.Adapters, s.LeftOut.Adapters) {
+		if h.State != OK && h.State != Absent {
+			out = append(out, h.Name)
 		}
 	}
 	return out

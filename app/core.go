@@ -1,10 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,7 +79,6 @@ type Core struct {
 	onBattery func() bool
 	sources   []*source
 	last      atomic.Pointer[Snapshot]
-	peeks     peeks
 
 	mu               sync.Mutex
 	generation       uint64
@@ -88,16 +87,17 @@ type Core struct {
 	hidden           []Session       // those that the settings leave out, of all machines
 	leftOut          []adapters.Name // the agents that the settings leave out
 	machines         machineRolls
-	joined           *joinedSessions // of own and machines
-	unmerged         bool            // own lacks the newest answers; see Config.Once
-	turns            chan struct{}   // holds a token for each adapter that answers; nil: see askInTurn
+	joined           func() []Session // own and machines
+	unmerged         bool             // own lacks the newest answers; see Config.Once
+	turns            chan struct{}    // holds a token for each adapter that answers; nil: see askInTurn
 	listeners        map[*Events]struct{}
-	readers          map[wakeup]struct{}
+	readers          map[Wakeup]struct{}
 	troubles         []string
 	running          bool
-	exits            map[*source]bool // sources whose processes ended, for Run to refresh
-	refreshRequested map[*source]bool // that may have changed, for Run to refresh
-	wake             wakeup           // there is work for Run
+	exits            map[*source]bool                      // sources whose processes ended, for Run to refresh
+	refreshRequested map[*source]bool                      // that may have changed, for Run to refresh
+	wake             Wakeup                                // there is work for Run
+	peeks            map[peekKey]*call[[]adapters.Message] // that were left behind
 }
 
 // New returns a Core. It asks no adapter yet.
@@ -105,19 +105,18 @@ func New(cfg Config) *Core {
 	if cfg.Limit <= 0 {
 		cfg.Limit = defaultLimit
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	c := &Core{
 		cfg:              cfg,
 		began:            time.Now(),
 		clock:            clocks(),
 		onBattery:        onBattery,
 		listeners:        map[*Events]struct{}{},
-		readers:          map[wakeup]struct{}{},
+		readers:          map[Wakeup]struct{}{},
 		exits:            map[*source]bool{},
 		refreshRequested: map[*source]bool{},
-		wake:             newWakeup(),
+		wake:             NewWakeup(),
+		peeks:            map[peekKey]*call[[]adapters.Message]{},
 	}
 	if cfg.Once && cfg.Since == All {
 		c.turns = make(chan struct{}, 2)
@@ -125,7 +124,7 @@ func New(cfg Config) *Core {
 	for _, a := range cfg.Adapters {
 		c.sources = append(c.sources, newSource(a))
 	}
-	c.publish(nil)
+	c.publish()
 	return c
 }
 
@@ -154,7 +153,7 @@ func (c *Core) refresh(ctx context.Context, fresh bool) *Snapshot {
 	for i, s := range c.sources {
 		flights[i] = c.join(s, fresh)
 	}
-	c.publish(nil)
+	c.publish()
 	for _, f := range flights {
 		c.await(ctx, f)
 	}
@@ -181,19 +180,30 @@ func (c *Core) RefreshOne(ctx context.Context, name adapters.Name, ids ...string
 
 // source returns the source of the adapter with this name; nil if there is none.
 func (c *Core) source(name adapters.Name) *source {
-	i := slices.IndexFunc(c.sources, func(s *source) bool { return s.adapter.Name() == name })
-	if i < 0 {
-		return nil
+	for _, s := range c.sources {
+		if s.adapter.Name() == name {
+			return s
+		}
 	}
-	return c.sources[i]
+	return nil
 }
 
-// adapter returns the adapter with this name; nil if there is none.
-func (c *Core) adapter(name adapters.Name) adapters.Adapter {
+// Adapter returns the adapter of an agent; nil if the core has none.
+func (c *Core) Adapter(name adapters.Name) adapters.Adapter {
 	if s := c.source(name); s != nil {
 		return s.adapter
 	}
 	return nil
+}
+
+// Conversant returns that through which Rollcall answers and prompts a session that it launched to be answered; nil for
+// every other session.
+func (c *Core) Conversant(s *Session) adapters.Conversant {
+	own, ok := c.cfg.Launches.(Conversants)
+	if !ok || s.Launch == nil || s.Launch.Ended {
+		return nil
+	}
+	return own.Conversant(c.Adapter(s.Agent), s)
 }
 
 // flight is one question to one adapter for all sessions, shared by all that wait for
@@ -271,12 +281,11 @@ func (c *Core) await(ctx context.Context, f *flight) {
 	}
 }
 
-// publish makes the next snapshot and delivers the events that led to it.
-func (c *Core) publish(evs []Event) {
+// publish makes the next snapshot.
+func (c *Core) publish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.publishLocked()
-	c.deliverLocked(evs)
 }
 
 func (c *Core) publishLocked() {
@@ -310,7 +319,7 @@ func (c *Core) publishLocked() {
 	snap.divideHealth(c.leftOut)
 	c.last.Store(snap)
 	for r := range c.readers {
-		r.set()
+		r.Set()
 	}
 }
 
@@ -344,7 +353,7 @@ func (c *Core) deliverLocked(evs []Event) {
 // each other: the next call gets the newest. cancel does not wait for a call that has begun; no other call follows
 // it.
 func (c *Core) Subscribe(f func(*Snapshot)) (cancel func()) {
-	news := newWakeup()
+	news := NewWakeup()
 	ctx, stop := context.WithCancel(context.Background())
 	c.mu.Lock()
 	c.readers[news] = struct{}{}

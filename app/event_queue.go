@@ -14,7 +14,7 @@ var ErrClosed = errors.New("subscription is closed")
 type Events struct {
 	mu     sync.Mutex
 	queue  []Event
-	queued wakeup // an event may be queued
+	queued Wakeup // an event may be queued
 	closed bool
 	leave  func()
 }
@@ -22,7 +22,7 @@ type Events struct {
 // Events begins a subscription: every event from now on is delivered to it. Call it
 // before Run to miss none. The subscription holds memory until it is closed.
 func (c *Core) Events() *Events {
-	e := &Events{queued: newWakeup()}
+	e := &Events{queued: NewWakeup()}
 	e.leave = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (e *Events) Close() {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.queued.set()
+	e.queued.Set()
 }
 
 func (e *Events) put(evs []Event) {
@@ -85,15 +85,17 @@ func (e *Events) put(evs []Event) {
 		e.queue = append(e.queue, evs...)
 	}
 	e.mu.Unlock()
-	e.queued.set()
+	e.queued.Set()
 }
 
-// wakeup wakes one goroutine that receives from it. It may be set before that receives.
-type wakeup chan struct{}
+// Wakeup wakes one goroutine that receives from it. It holds one token, so it may be set before that receives.
+type Wakeup chan struct{}
 
-func newWakeup() wakeup { return make(wakeup, 1) }
+// NewWakeup returns a Wakeup that is not set.
+func NewWakeup() Wakeup { return make(Wakeup, 1) }
 
-func (s wakeup) set() {
+// Set wakes the goroutine, now or when it receives next. It does not block.
+func (s Wakeup) Set() {
 	select {
 	case s <- struct{}{}:
 	default:

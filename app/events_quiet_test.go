@@ -109,7 +109,9 @@ func TestSlowSubscriberLosesNothing(t *testing.T) {
 	gone.Close()
 	const n = 10000
 	for i := range n {
-		c.publish([]Event{{Kind: Started, Session: Session{Session: adapters.Session{ID: string(rune(i))}}}})
+		c.mu.Lock()
+		c.deliverLocked([]Event{{Kind: Started, Session: Session{Session: adapters.Session{ID: string(rune(i))}}}})
+		c.mu.Unlock()
 	}
 	for i := range n {
 		e, err := slow.Next(t.Context())

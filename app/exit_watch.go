@@ -25,7 +25,6 @@ type liveness struct {
 	before *liveness
 }
 
-// liveness returns the process table as it is now.
 func (c *Core) liveness(s *source) *liveness {
 	n := &liveness{table: c.cfg.Table, memo: map[proc.Identity]bool{}}
 	c.mu.Lock()
@@ -131,7 +130,7 @@ func (c *Core) exited(s *source, w *exitWatch) {
 	defer c.mu.Unlock()
 	w.exited = true
 	c.exits[s] = true
-	c.wake.set()
+	c.wake.Set()
 }
 
 // cancelWatches ends the watches of s that are not wanted. It returns the wanted processes
@@ -163,7 +162,7 @@ func (c *Core) requestRefresh(s *source) {
 	defer c.mu.Unlock()
 	if c.running {
 		c.refreshRequested[s] = true
-		c.wake.set()
+		c.wake.Set()
 	}
 }
 

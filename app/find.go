@@ -13,6 +13,9 @@ import (
 // ErrNoSession reports that no adapter that answered lists the session.
 var ErrNoSession = errors.New("no such session")
 
+// ErrNoAnswer reports that an agent could not be asked about a session.
+var ErrNoAnswer = errors.New("its agent did not answer")
+
 // AmbiguousError reports that a prefix fits several sessions.
 type AmbiguousError struct {
 	Prefix  string
@@ -98,6 +101,28 @@ func (c *Core) askNamed(ctx context.Context, prefix string) *Snapshot {
 	}
 	group.Wait()
 	return c.Snapshot()
+}
+
+// Current asks the agent for a session as it is now. It does not change the core's snapshot.
+// Its errors wrap ErrNoSession and ErrNoAnswer, or are ctx's.
+func (c *Core) Current(ctx context.Context, agent adapters.Name, id string) (Session, error) {
+	if c.source(agent) == nil {
+		return Session{}, fmt.Errorf("%w: no agent %q", ErrNoSession, agent)
+	}
+	snap := c.separateCore(All).RefreshOne(ctx, agent, id)
+	if err := ctx.Err(); err != nil {
+		return Session{}, err
+	}
+	now, err := findExact(snap, id)
+	if err == nil {
+		return now, nil
+	}
+	for _, h := range snap.Adapters {
+		if h.Name == agent && h.State == Failed {
+			return Session{}, fmt.Errorf("%w: %s", ErrNoAnswer, h.Problems[0])
+		}
+	}
+	return Session{}, err
 }
 
 func findExact(snap *Snapshot, id string) (Session, error) {

@@ -316,7 +316,6 @@ func (f *folders) close() {
 	f.watcher = nil
 }
 
-// clear forgets all watches.
 func (f *folders) clear() {
 	clear(f.watched)
 	clear(f.infos)

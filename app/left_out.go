@@ -45,7 +45,7 @@ func (c *Core) LeaveOut(names []adapters.Name) {
 	var evs []Event
 	for i := range c.hidden {
 		if s := &c.hidden[i]; s.Live() && !s.IsProcess() && !slices.Contains(before, s.Agent) {
-			evs = append(evs, s.leftOutEvent(time.Now()))
+			evs = append(evs, s.notShown(time.Now(), "the settings leave its agent out"))
 		}
 	}
 	c.publishLocked()
@@ -54,11 +54,11 @@ func (c *Core) LeaveOut(names []adapters.Name) {
 	}
 }
 
-// leftOutEvent returns the event for a session whose agent the settings now leave out.
-func (s *Session) leftOutEvent(now time.Time) Event {
+// notShown returns the event for a session that is no longer shown, for the reason why, although it may run on.
+func (s *Session) notShown(now time.Time, why string) Event {
 	after := *s
 	after.Status, after.WaitingFor, after.Stale, after.Suspended = adapters.Unknown, "", nil, false
-	after.Evidence = "the settings leave its agent out; before: " + s.Evidence
+	after.Evidence = why + "; before: " + s.Evidence
 	return Event{Kind: Changed, At: now, Session: after, Before: *s}
 }
 
@@ -68,7 +68,7 @@ func (c *Core) divideLocked() {
 	if len(c.machines.hidden) > 0 {
 		c.hidden = merge([][]Session{c.hidden, c.machines.hidden})
 	}
-	c.joined = &joinedSessions{}
+	c.joined = joinOnce(c.own, c.machines.merged)
 }
 
 // divide returns the sessions that are shown, and those of the agents that are left out. What Rollcall launched is shown with the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -32,20 +33,16 @@ type call[T any] struct {
 	err   error
 }
 
-// startCall calls ask in a goroutine, and after once it has returned. A panic of ask
-// becomes the error of the call.
+// startCall calls ask in a goroutine, and after, which may be nil, once it has returned. A panic of ask becomes the error
+// of the call.
 func startCall[T any](ask func() (T, error), after func(*call[T])) *call[T] {
 	k := &call[T]{began: time.Now(), done: make(chan struct{})}
 	go func() {
-		defer after(k)
+		if after != nil {
+			defer after(k)
+		}
 		defer close(k.done)
-		defer func() {
-			if p := recover(); p != nil {
-				var none T
-				k.value, k.err = none, &crash{value: p, stack: debug.Stack()}
-			}
-		}()
-		k.value, k.err = ask()
+		k.value, k.err = guarded(ask)
 	}()
 	return k
 }
@@ -146,22 +143,35 @@ func errHanging(began time.Time) error {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
+// guarded calls an adapter, and returns its panic as a *crash.
+func guarded[T any](ask func() (T, error)) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &crash{value: p, stack: debug.Stack()}
+		}
+	}()
+	return ask()
+}
+
 // crash is the error of an adapter that panicked.
 type crash struct {
 	value any
 	stack []byte
 }
 
+// LogValue implements slog.LogValuer: a log has the stack too.
+func (e *crash) LogValue() slog.Value { return slog.StringValue(e.Error() + "\n" + string(e.stack)) }
+
 func (e *crash) Error() string {
 	return fmt.Sprintf("internal error: %v (a bug in Rollcall: please report it)", e.value)
 }
 
-// within calls an adapter and returns its answer. It waits no longer than limit.
+// within calls an adapter and returns its answer, or its panic as an error. It waits no longer than limit.
 func within[T any](ctx context.Context, limit time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	inner, cancel := context.WithTimeout(ctx, limit-limit/10)
 	value, err := bounded.Within(ctx, limit, func() (T, error) {
 		defer cancel()
-		return ask(inner)
+		return guarded(func() (T, error) { return ask(inner) })
 	})
 	if errors.Is(err, bounded.ErrNoAnswer) {
 		err = errTimeout(limit)

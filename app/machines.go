@@ -88,12 +88,12 @@ func (c *Core) HideMachine(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var evs []Event
-	for i := range c.machines.rolls {
-		if c.machines.rolls[i].Name == name {
-			evs = hidden(c.machines.rolls[i].Sessions, time.Now())
+	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool {
+		if r.Name == name {
+			evs = hidden(r.Sessions, time.Now())
 		}
-	}
-	c.machines.rolls = slices.DeleteFunc(c.machines.rolls, func(r MachineRoll) bool { return r.Name == name })
+		return r.Name == name
+	})
 	c.machines.merge()
 	c.divideLocked()
 	c.publishLocked()
@@ -112,10 +112,7 @@ func hidden(list []Session, now time.Time) (evs []Event) {
 
 // NoLongerShown returns the event for a session of another machine that is no longer shown although it may run on.
 func (s *Session) NoLongerShown(now time.Time) Event {
-	after := *s
-	after.Status, after.WaitingFor, after.Stale, after.Suspended = adapters.Unknown, "", nil, false
-	after.Evidence = s.Machine + " is no longer asked about it, or no longer lists it; before: " + s.Evidence
-	return Event{Kind: Changed, At: now, Session: after, Before: *s}
+	return s.notShown(now, s.Machine+" is no longer asked about it, or no longer lists it")
 }
 
 // put replaces one roll.
@@ -155,20 +152,12 @@ func (s *Snapshot) WithMachines(rolls []MachineRoll) *Snapshot {
 		m.put(r)
 	}
 	out := *s
-	out.joined = &joinedSessions{}
 	m.addTo(&out)
+	out.joined = joinOnce(out.Own, out.Others)
 	if len(m.hidden) > 0 {
 		out.LeftOut.Sessions = merge([][]Session{s.LeftOut.Sessions, m.hidden})
 	}
 	return &out
-}
-
-// peekMachine returns the last messages of a session of another machine.
-func (c *Core) peekMachine(ctx context.Context, s Session, n int) ([]adapters.Message, error) {
-	if c.cfg.Machines == nil {
-		return nil, ErrMachine
-	}
-	return c.cfg.Machines.Peek(ctx, s, n)
 }
 
 // planMachineStop returns the plan to stop a session of another machine: its own Rollcall does it, with its own checks.
@@ -181,16 +170,5 @@ func (c *Core) planMachineStop(s Session) (*StopPlan, error) {
 	case s.Stale != nil:
 		return nil, fmt.Errorf("%w: %s: %s", ErrCannotStop, s.Machine, s.Stale.Reason)
 	}
-	return &StopPlan{Session: s, Through: "Rollcall on " + s.Machine, stopper: machineStopper{c.cfg.Machines, s}}, nil
-}
-
-// machineStopper stops one session of another machine.
-type machineStopper struct {
-	machines Machines
-	session  Session
-}
-
-// Stop implements adapters.Stopper.
-func (m machineStopper) Stop(ctx context.Context, _ adapters.Session) error {
-	return m.machines.Stop(ctx, m.session)
+	return &StopPlan{Session: s, Through: "Rollcall on " + s.Machine}, nil
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"rollcall/adapters"
@@ -15,16 +15,19 @@ import (
 // ErrNoPeek reports that Rollcall can't show the conversations of an agent.
 var ErrNoPeek = errors.New("its conversations can't be shown")
 
-// peeks contains the calls of Peek that were left behind and still hang: such a session
-// is not asked for again meanwhile. The zero value is ready.
-type peeks struct {
-	mu      sync.Mutex
-	hanging map[peekKey]time.Time // since when
-}
-
+// peekKey identifies a session whose messages are read.
 type peekKey struct {
 	agent adapters.Name
 	id    string
+}
+
+// hangingPeek returns the call of Peek for a session that was left behind and still hangs, or nil. Such a session is not
+// asked for again meanwhile.
+func (c *Core) hangingPeek(key peekKey) *call[[]adapters.Message] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.peeks, func(_ peekKey, k *call[[]adapters.Message]) bool { return k.hasReturned() })
+	return c.peeks[key]
 }
 
 // Peek returns the last n messages of a session of a snapshot or of Find, the oldest
@@ -42,27 +45,31 @@ func (c *Core) Peek(ctx context.Context, s Session, n int) ([]adapters.Message, 
 	if s.IsProcess() {
 		return nil, ctx.Err()
 	}
-	if s.Machine != "" {
-		return c.peekMachine(ctx, s, n)
+	switch {
+	case s.Machine != "" && c.cfg.Machines == nil:
+		return nil, ErrMachine
+	case s.Machine != "":
+		return c.cfg.Machines.Peek(ctx, s, n)
 	}
 	if s.Launch != nil && s.Launch.Unlisted && s.Launch.Log != "" && c.cfg.Launches != nil {
 		return c.peekOutput(&s)
 	}
-	p, ok := c.adapter(s.Agent).(adapters.Peeker)
+	p, ok := c.Adapter(s.Agent).(adapters.Peeker)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", s.Agent, ErrNoPeek)
 	}
 	key := peekKey{s.Agent, s.ID}
-	if since, hangs := c.peeks.since(key); hangs {
-		return nil, errHanging(since)
+	if k := c.hangingPeek(key); k != nil {
+		return nil, errHanging(k.began)
 	}
 	inner, cancel := context.WithTimeout(ctx, c.cfg.Limit-c.cfg.Limit/10)
 	defer cancel()
-	k := startCall(func() ([]adapters.Message, error) { return p.Peek(inner, s.Session, n) },
-		func(k *call[[]adapters.Message]) { c.peeks.end(key, k.began) })
+	k := startCall(func() ([]adapters.Message, error) { return p.Peek(inner, s.Session, n) }, nil)
 	err := k.await(ctx, k.began.Add(c.cfg.Limit), nil, func() error { return errTimeout(c.cfg.Limit) })
 	if err != nil {
-		c.peeks.leave(key, k)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.peeks[key] = k
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -104,34 +111,4 @@ func failLeftTools(s *Session, messages []adapters.Message) []adapters.Message {
 		}
 	}
 	return messages
-}
-
-// since reports whether a call hangs, and since when.
-func (p *peeks) since(k peekKey) (time.Time, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	t, ok := p.hanging[k]
-	return t, ok
-}
-
-// leave records that a call was left behind, unless it has returned by now.
-func (p *peeks) leave(key peekKey, k *call[[]adapters.Message]) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if k.hasReturned() {
-		return
-	}
-	if p.hanging == nil {
-		p.hanging = map[peekKey]time.Time{}
-	}
-	p.hanging[key] = k.began
-}
-
-// end records that the call of that time has returned.
-func (p *peeks) end(k peekKey, began time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.hanging[k].Equal(began) {
-		delete(p.hanging, k)
-	}
 }

@@ -35,7 +35,7 @@ const (
 func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	reported := newWakeup()
+	reported := NewWakeup()
 	w := newFileWatch(s.Files)
 	defer w.close()
 	var step <-chan time.Time
@@ -43,10 +43,10 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 		t := time.NewTicker(pace(&s))
 		defer t.Stop()
 		step = t.C
-		if p, ok := c.adapter(s.Agent).(adapters.Pusher); ok && s.Machine == "" {
+		if p, ok := c.Adapter(s.Agent).(adapters.Pusher); ok && s.Machine == "" {
 			gone := make(chan struct{})
 			defer func() { cancel(); <-gone }()
-			go func() { defer close(gone); p.Push(ctx, reported.set) }()
+			go func() { defer close(gone); c.push(ctx, p, s.Agent, reported.Set) }()
 		}
 	}
 	changed()
@@ -133,7 +133,7 @@ func (w *fileWatch) concerns(e fsnotify.Event) bool {
 }
 
 // settle waits for a pause in the changes.
-func (w *fileWatch) settle(ctx context.Context, reported wakeup) {
+func (w *fileWatch) settle(ctx context.Context, reported Wakeup) {
 	end := time.NewTimer(followBurst)
 	defer end.Stop()
 	pause := time.NewTimer(followQuiet)

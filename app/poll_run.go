@@ -3,14 +3,13 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"syscall"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/bounded"
@@ -100,7 +99,7 @@ func (l *pollRun) scanProcesses(ctx context.Context, f *pollResult) {
 }
 
 // askOwner asks each adapter whether a process is its agent's. An adapter that does not
-// answer is asked again at the next poll.
+// answer is asked again at the next poll; the process is none of an adapter that panics.
 func (l *pollRun) askOwner(p *proc.Process, f *pollResult) {
 	for _, s := range l.sources {
 		o, ok := s.adapter.(adapters.ProcessOwner)
@@ -109,25 +108,19 @@ func (l *pollRun) askOwner(p *proc.Process, f *pollResult) {
 		}
 		k := agentProcess{s, p.Identity}
 		process := *p // the call may outlive the poll
-		mine, answered := bounded.Call(l.calls, k, func() bool { return l.callOwner(o, s, &process) })
+		mine, answered := bounded.Call(l.calls, k, func() bool {
+			mine, err := guarded(func() (bool, error) { return o.OwnsProcess(process), nil })
+			if err != nil {
+				l.log.Error("an adapter cannot judge a process", "agent", s.adapter.Name(), "process", process.PID, "error", err)
+			}
+			return mine
+		})
 		if answered {
 			f.owners[k] = mine
 		} else {
 			f.unjudged[p.Identity] = *p
 		}
 	}
-}
-
-// callOwner asks an adapter whether a process is its agent's. It logs a panic of the
-// adapter and returns false.
-func (l *pollRun) callOwner(o adapters.ProcessOwner, s *source, p *proc.Process) (mine bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			l.log.Error("internal error: an adapter cannot judge a process", "agent", s.adapter.Name(), "process", p.PID,
-				"error", fmt.Sprint(v), "stack", string(debug.Stack()))
-		}
-	}()
-	return o.OwnsProcess(*p)
 }
 
 // isElsewhere reports whether a path leads to another folder than was, or to none. It
@@ -160,4 +153,23 @@ func missingPlaces(p *places) []string {
 		}
 	}
 	return out
+}
+
+// powerEvery is the time for which the system's answer about its battery is used.
+const powerEvery = time.Minute
+
+// battery reports whether the machine runs on its battery. It asks the system at most once a minute.
+type battery struct {
+	ask   func() bool
+	asked time.Time
+	used  bool
+}
+
+// inUse reports whether the machine runs on its battery. It returns false where that is
+// not known.
+func (b *battery) inUse() bool {
+	if now := time.Now(); b.asked.IsZero() || now.Sub(b.asked) >= powerEvery {
+		b.asked, b.used = now, b.ask()
+	}
+	return b.used
 }

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -99,6 +102,38 @@ func TestFailedIsAskedAgain(t *testing.T) {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// An adapter that panics while it reports changes is logged, and its sessions are still listed and followed.
+func TestPushPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &crashingAgent{agent{name: adapters.ClaudeCode}}
+		a.says(nil, on("a", adapters.Idle, 0))
+		var log bytes.Buffer
+		c := New(Config{Adapters: []adapters.Adapter{a}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended, followed := make(chan error, 1), make(chan struct{})
+		go func() { ended <- c.Run(ctx) }()
+		synctest.Wait()
+		if list := c.Snapshot().Sessions(); len(list) != 1 {
+			t.Errorf("sessions %v, want one", list)
+		}
+		changes := 0
+		go func() {
+			defer close(followed)
+			c.Follow(ctx, Session{Session: on("a", adapters.Working, 0)}, func() { changes++ })
+		}()
+		time.Sleep(followStep + followBurst)
+		cancel()
+		<-followed
+		if err := <-ended; err != nil || changes != 2 {
+			t.Errorf("%d changes, %v; want 2 changes", changes, err)
+		}
+		text := log.String()
+		if strings.Count(text, "cannot push") != 2 || !strings.Contains(text, "claude-code") || !strings.Contains(text, "search_test.go") {
+			t.Errorf("the log has no panic of the agent with its place, twice: %s", text)
 		}
 	})
 }

@@ -184,11 +184,11 @@ func keepUnread(b Session, in *Input, why string) Session {
 
 // keepStale returns a session that its adapter should have listed and could not read.
 func keepStale(b Session, in Input, listed []*adapters.Session) Session {
-	if b.Stale == nil {
-		b.Stale = &Stale{Since: in.Answer.At, Reason: Reason(in.Answer.Err)}
-	} else {
-		b.Stale = &Stale{Since: b.Stale.Since, Reason: Reason(in.Answer.Err)}
+	since := in.Answer.At
+	if b.Stale != nil {
+		since = b.Stale.Since
 	}
+	b.Stale = &Stale{Since: since, Reason: Reason(in.Answer.Err)}
 	if gone(&b.Session, in.Alive) {
 		return keepUnread(b, &in, b.Stale.Reason)
 	}

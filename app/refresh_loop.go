@@ -341,7 +341,15 @@ func (c *Core) hasWorkingSession(s *source) bool {
 func (r *runner) listen() {
 	for _, s := range r.core.sources {
 		if p, ok := s.adapter.(adapters.Pusher); ok {
-			r.spawn(func() { p.Push(r.ctx, func() { r.core.requestRefresh(s) }) })
+			r.spawn(func() { r.core.push(r.ctx, p, s.adapter.Name(), func() { r.core.requestRefresh(s) }) })
 		}
+	}
+}
+
+// push lets an adapter report changes until ctx is done. It logs a panic of the adapter, which reports no more changes then.
+func (c *Core) push(ctx context.Context, p adapters.Pusher, agent adapters.Name, changed func()) {
+	_, err := guarded(func() (struct{}, error) { p.Push(ctx, changed); return struct{}{}, nil })
+	if err != nil {
+		c.cfg.Log.Error("an adapter no longer reports changes", "agent", agent, "error", err)
 	}
 }

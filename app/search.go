@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -216,11 +217,10 @@ func (s *search) take(ctx context.Context) *searched {
 // work searches conversations until none is left.
 func (s *search) work(ctx context.Context) {
 	for c := s.take(ctx); c != nil; c = s.take(ctx) {
-		k := startCall(func() (map[string]int, error) {
+		skipped, err := guarded(func() (map[string]int, error) {
 			return c.Search(ctx, &s.query.SearchQuery, func(h adapters.Hit) error { return s.add(ctx, c, h) })
-		}, func(*call[map[string]int]) {})
-		<-k.done
-		s.finish(ctx, c, k.value, k.err)
+		})
+		s.finish(ctx, c, skipped, err)
 	}
 }
 
@@ -349,7 +349,7 @@ func (r *SearchReport) Missing() (lines []string) {
 		for _, p := range a.Problems {
 			lines = append(lines, fmt.Sprintf("%s: %s", a.Name, p))
 		}
-		for _, reason := range slices.SortedFunc(maps.Keys(a.Skipped), cmp.Compare[string]) {
+		for _, reason := range slices.Sorted(maps.Keys(a.Skipped)) {
 			lines = append(lines, fmt.Sprintf("%s: %d × %s", a.Name, a.Skipped[reason], reason))
 		}
 	}
@@ -379,22 +379,22 @@ type Around struct {
 	At int
 }
 
-// Around returns the session of a hit, and the messages around it. Its errors are
-// ErrNoSession, those of Peek, and ctx's.
+// Around returns the session of a hit, and the messages around it. Its errors wrap ErrNoSession, or name the agent and wrap
+// ErrNoAnswer or an error of Peek, or are ctx's.
 func (c *Core) Around(ctx context.Context, agent adapters.Name, id, key string) (Around, error) {
-	cfg := c.cfg
-	cfg.Since, cfg.Watch, cfg.Totals, cfg.Usage = All, nil, false, false
-	s, err := findExact(New(cfg).RefreshOne(ctx, agent, id), id)
-	if ctx.Err() != nil {
-		return Around{}, ctx.Err()
-	}
-	if err != nil {
+	s, err := c.Current(ctx, agent, id)
+	switch {
+	case errors.Is(err, ErrNoSession):
 		return Around{}, fmt.Errorf("%w any more: %s", ErrNoSession, id)
+	case errors.Is(err, ErrNoAnswer):
+		return Around{}, fmt.Errorf("%s: %w", agent, err)
+	case err != nil:
+		return Around{}, err
 	}
 	for n := 200; ; n *= 4 {
 		list, err := c.Peek(ctx, s, n)
 		if err != nil {
-			return Around{Session: s}, err
+			return Around{Session: s}, fmt.Errorf("%s: %w", agent, err)
 		}
 		i := slices.IndexFunc(list, func(m adapters.Message) bool { return m.Key == key })
 		if i < 0 && len(list) >= n && n < aroundMost {

@@ -215,3 +215,54 @@ func TestSearchProgress(t *testing.T) {
 		}
 	})
 }
+
+// crashingAgent is an adapter whose calls panic, besides the one that lists sessions.
+type crashingAgent struct{ agent }
+
+func (a *crashingAgent) Conversations(context.Context, time.Time) ([]adapters.Conversation, error) {
+	panic("cannot list")
+}
+
+func (a *crashingAgent) Peek(context.Context, adapters.Session, int) ([]adapters.Message, error) {
+	panic("cannot peek")
+}
+
+func (a *crashingAgent) Push(context.Context, func()) { panic("cannot push") }
+
+// A search reports an adapter that panics while it lists conversations, and searches those of the others.
+func TestSearchSurvivesAnAdapterThatPanics(t *testing.T) {
+	bad := &crashingAgent{agent{name: adapters.Codex}}
+	good := &searchAgent{name: adapters.ClaudeCode, list: []adapters.Conversation{talk(1, 1)}}
+	hits, r, err := searchFor(t.Context(), searchQuery(t), bad, good)
+	if err != nil || !slices.Equal(hits, []string{"1/0"}) {
+		t.Errorf("hits %v, %v", hits, err)
+	}
+	if lines := r.Missing(); len(lines) != 1 || !strings.Contains(lines[0], "codex: internal error: cannot list") {
+		t.Errorf("missing: %v", lines)
+	}
+}
+
+// The error for the surroundings of a hit names the agent that failed, and why: the session is not reported as gone.
+func TestAroundOfAnAgentThatFails(t *testing.T) {
+	a := &crashingAgent{agent{name: adapters.ClaudeCode}}
+	c := New(Config{Adapters: []adapters.Adapter{a}})
+	around := func(cause string) {
+		t.Helper()
+		_, err := c.Around(t.Context(), adapters.ClaudeCode, "s", "1")
+		text := fmt.Sprint(err)
+		if errors.Is(err, ErrNoSession) || !strings.Contains(text, "claude-code") || !strings.Contains(text, cause) {
+			t.Errorf("the error is %v, want one with claude-code and %q", err, cause)
+		}
+	}
+	a.says(adapters.Unreadable("/x", errors.New("busy")))
+	around("busy")
+	a.hook(func(context.Context, adapters.Query) { panic("cannot read") })
+	around("cannot read")
+	a.hook(nil)
+	a.says(nil, on("s", adapters.Idle, 0))
+	around("cannot peek")
+	a.says(nil)
+	if _, err := c.Around(t.Context(), adapters.ClaudeCode, "s", "1"); !errors.Is(err, ErrNoSession) {
+		t.Errorf("without the session the error is %v", err)
+	}
+}

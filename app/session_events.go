@@ -72,7 +72,8 @@ func (s *source) finishUnlisted(a *Answer, hosts map[proc.Identity][]string, now
 			l.answered = false
 		case len(l.processes) == 0 && a.lacksRemote(&l.session.Session):
 			delete(s.lifetimes, id)
-			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: removedSession(l.session), Before: l.session})
+			x := l.session.Removed(l.session.Remote + " answered and no longer lists it")
+			evs = append(evs, Event{Kind: Ended, At: time.Now(), Session: x, Before: l.session})
 		case l.stopped:
 			evs = append(evs, s.finish(l, l.stoppedAs, hosts, now)...)
 		default:
@@ -236,14 +237,15 @@ func unlistedSession(x Session, now *liveness) Session {
 	return x
 }
 
-// removedSession returns a session as it is shown when its gateway answered and no longer lists it. The gateway keeps
-// no record of how an open turn ended.
-func removedSession(x Session) Session {
+// Removed returns a session as it is shown when the gateway or machine that ran it no longer lists it, for the reason why.
+// How an open turn ended is not known.
+func (s *Session) Removed(why string) Session {
+	x := *s
 	if x.Status == adapters.Working || x.Status == adapters.Waiting {
 		x.Outcome = ""
 	}
-	x.Status, x.WaitingFor, x.Stale = adapters.Stopped, "", nil
-	x.Evidence = x.Remote + " answered and no longer lists it; before: " + x.Evidence
+	x.Status, x.WaitingFor, x.Stale, x.Suspended = adapters.Stopped, "", nil, false
+	x.Evidence = why + "; before: " + x.Evidence
 	return x
 }
 
@@ -295,4 +297,39 @@ func orderEvents(evs []Event) []Event {
 		}
 	}
 	return slices.Concat(changed, started, ended)
+}
+
+// BetweenTurns reports whether the last turn of the session was over before e.
+func (e *Event) BetweenTurns() bool {
+	return e.Before.Status == adapters.Idle && !e.Before.Suspended
+}
+
+// TurnLength returns how long the last turn ran: until e, or, if the turn was over
+// before, until its last record. It returns false where that is not known.
+func (e *Event) TurnLength() (took time.Duration, ok bool) {
+	start, end := e.turnStart(), e.At
+	if e.BetweenTurns() || end.IsZero() {
+		end = e.Session.LastActivityAt
+		if before := e.Before.LastActivityAt; e.BetweenTurns() && !before.IsZero() && before.Before(end) {
+			end = before // agents may store a record of their end
+		}
+	}
+	if start.IsZero() || end.IsZero() || end.Before(start) {
+		return 0, false
+	}
+	return end.Sub(start), true
+}
+
+// turnStart returns when the last turn began. Where the agent does not store that, it
+// returns the session's start, if there was only one prompt.
+func (e *Event) turnStart() time.Time {
+	for _, s := range []*Session{&e.Session, &e.Before} {
+		switch {
+		case !s.TurnStartedAt.IsZero():
+			return s.TurnStartedAt
+		case !s.StartedAt.IsZero() && (s.FirstPrompt == "" || s.LastPrompt == s.FirstPrompt):
+			return s.StartedAt
+		}
+	}
+	return time.Time{}
 }

@@ -10,6 +10,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/fault"
+	"rollcall/app/present"
 	"rollcall/proc"
 )
 
@@ -217,14 +218,14 @@ func (p *StopPlan) readTree(ctx context.Context, table proc.Lister) error {
 func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (StopResult, error) {
 	if p.Session.Machine != "" {
 		began := time.Now()
-		err := p.stopper.Stop(ctx, p.Session.Session)
+		err := c.cfg.Machines.Stop(ctx, p.Session)
 		return StopResult{Took: time.Since(began)}, err
 	}
 	now, err := c.currentSession(ctx, p.Session)
 	if err != nil {
 		return StopResult{}, err
 	}
-	defer c.requestAgentRefresh(now.Agent)
+	defer c.RequestAgentRefresh(now.Agent)
 	if p.stopper != nil {
 		began := time.Now()
 		_, err := within(ctx, c.cfg.Limit, func(ctx context.Context) (struct{}, error) {
@@ -247,7 +248,8 @@ func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (
 	return p.end(ctx, c.cfg.Table, progress)
 }
 
-func (c *Core) requestAgentRefresh(name adapters.Name) {
+// RequestAgentRefresh asks an agent again soon, where the core runs: something was done that its sessions may show.
+func (c *Core) RequestAgentRefresh(name adapters.Name) {
 	if s := c.source(name); s != nil {
 		c.requestRefresh(s)
 	}
@@ -340,4 +342,40 @@ func endRemaining(ctx context.Context, h signaller, tree []proc.Process) []proc.
 		}
 	}
 	return rest
+}
+
+// MayStopIdle reports whether a command that stops all idle sessions may stop s: it is idle and its process hosts no
+// other session. A suspended session is left out, since its turn may be open.
+func (s *Session) MayStopIdle() bool {
+	return s.Status == adapters.Idle && !s.Suspended && s.Parent == "" && s.Remote == "" && !s.Shared
+}
+
+// PlanStopIdle is PlanStop for a command that stops all idle sessions. It returns ErrMoved for a session that
+// is no longer idle, so it is called again right before the session is stopped.
+func (c *Core) PlanStopIdle(ctx context.Context, s Session) (*StopPlan, error) {
+	plan, err := c.PlanStop(ctx, s)
+	if err == nil && !plan.Session.MayStopIdle() {
+		return nil, fmt.Errorf("%w: it isn't idle any more (%s)", ErrMoved, present.Status(plan.Session.Session))
+	}
+	return plan, err
+}
+
+// PlanStopAllIdle returns the plans for all idle sessions of snap that can be stopped,
+// and calls failed for those that cannot. With ctx done it returns nil.
+func (c *Core) PlanStopAllIdle(ctx context.Context, snap *Snapshot, failed func(*Session, error)) (plans []*StopPlan) {
+	for s := range snap.All() {
+		if !s.MayStopIdle() {
+			continue
+		}
+		plan, err := c.PlanStopIdle(ctx, *s)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			plans = append(plans, plan)
+		case !errors.Is(err, ErrMoved):
+			failed(s, err)
+		}
+	}
+	return plans
 }

@@ -79,7 +79,6 @@ func (a *ask) mayAllow() bool {
 	return a.request.CanAllow && len(a.request.Dangers) == 0 && a.isWhole()
 }
 
-// text returns the text of the notification.
 func (a *ask) text(s *app.Session) Text {
 	r := &a.request
 	brief := present.Brief(s.Session)

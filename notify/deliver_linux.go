@@ -64,7 +64,9 @@ func (n *Notifier) deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		if d.link, err = connect(n.opts.Bus); err == nil {
 			backoff = time.Second
-			n.recovered(ErrNoBus)
+			if errors.Is(n.LastError(), ErrNoBus) {
+				n.report(nil)
+			}
 			d.recall()
 			err = d.run(ctx)
 			d.forget()

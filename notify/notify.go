@@ -4,6 +4,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,10 +111,10 @@ type Notifier struct {
 	opts     Options
 	box      *outbox
 	policy   *policy
-	policyMu sync.Mutex    // guards policy, said and wasQuiet
-	said     []order       // of Say, while the user must not be disturbed
-	wasQuiet bool          // something may have been withheld
-	wake     chan struct{} // holds a token if keepTime must look again
+	policyMu sync.Mutex // guards policy, said and wasQuiet
+	said     []order    // of Say, while the user must not be disturbed
+	wasQuiet bool       // something may have been withheld
+	wake     app.Wakeup // set if keepTime must look again
 
 	callbacks sync.WaitGroup // calls of Reported and of the taken functions of Say
 
@@ -125,10 +126,8 @@ type Notifier struct {
 
 // New returns a Notifier. It does not connect to the desktop before Run.
 func New(o Options) *Notifier {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	n := &Notifier{opts: o, box: newOutbox(), policy: newPolicy(o.Rules), wake: make(chan struct{}, 1)}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	n := &Notifier{opts: o, box: newOutbox(), policy: newPolicy(o.Rules), wake: app.NewWakeup()}
 	n.policy.board = o.Board
 	return n
 }
@@ -235,9 +234,42 @@ func (n *Notifier) report(err error) {
 	}
 }
 
-// recovered clears the last error if it is kind.
-func (n *Notifier) recovered(kind error) {
-	if errors.Is(n.LastError(), kind) {
-		n.report(nil)
+// keptFor is how long SendOne stays connected after the desktop has accepted the notification: GNOME Shell removes the notifications
+// of a program that leaves the bus.
+const keptFor = time.Minute
+
+// SendOne sends one notification, as a Notifier with these options does. It returns nil once the desktop has accepted the notification, else
+// the first reason why it could not be delivered, which contains advice. Do not disturb does not hold the notification back if o.Quiet is nil.
+func SendOne(ctx context.Context, o Options, text Text) error {
+	n := New(o)
+	n.troubles = make(chan error, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	taken, ended := make(chan struct{}), make(chan struct{})
+	n.Say("one", text, "", func() { close(taken) })
+	go func() {
+		defer close(ended)
+		_ = n.Run(ctx, noEvents{})
+	}()
+	select {
+	case <-taken:
+		time.AfterFunc(keptFor, cancel)
+		return nil
+	case err := <-n.troubles:
+		cancel()
+		<-ended
+		return err
+	case <-ctx.Done():
+		cancel()
+		<-ended
+		return ctx.Err()
 	}
+}
+
+// noEvents is a source without events.
+type noEvents struct{}
+
+// Next implements Source.
+func (noEvents) Next(ctx context.Context) (app.Event, error) {
+	<-ctx.Done()
+	return app.Event{}, ctx.Err()
 }

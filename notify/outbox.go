@@ -44,11 +44,11 @@ type order struct {
 type outbox struct {
 	mu     sync.Mutex
 	queue  []order
-	taken  int           // orders that were taken, and neither done nor returned
-	signal chan struct{} // holds a token while there may be an order
+	taken  int        // orders that were taken, and neither done nor returned
+	signal app.Wakeup // set while there may be an order
 }
 
-func newOutbox() *outbox { return &outbox{signal: make(chan struct{}, 1)} }
+func newOutbox() *outbox { return &outbox{signal: app.NewWakeup()} }
 
 func (b *outbox) put(orders ...order) {
 	if len(orders) == 0 {
@@ -59,7 +59,7 @@ func (b *outbox) put(orders ...order) {
 		b.putLocked(o)
 	}
 	b.mu.Unlock()
-	b.poke()
+	b.signal.Set()
 }
 
 // putLocked queues an order. An order that takes a place on the screen from another keeps its place in the queue when a
@@ -89,7 +89,7 @@ func (b *outbox) back(o order) {
 	b.taken--
 	b.firstLocked(o)
 	b.mu.Unlock()
-	b.poke()
+	b.signal.Set()
 }
 
 // again queues orders that were done before, except those for which the queue has a newer one with the same key.
@@ -99,7 +99,7 @@ func (b *outbox) again(orders ...order) {
 		b.firstLocked(o)
 	}
 	b.mu.Unlock()
-	b.poke()
+	b.signal.Set()
 }
 
 func (b *outbox) firstLocked(o order) {
@@ -108,7 +108,6 @@ func (b *outbox) firstLocked(o order) {
 	}
 }
 
-// done marks an order that was taken as done.
 func (b *outbox) done() {
 	b.mu.Lock()
 	b.taken--
@@ -139,11 +138,4 @@ func (b *outbox) len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.queue)
-}
-
-func (b *outbox) poke() {
-	select {
-	case b.signal <- struct{}{}:
-	default:
-	}
 }

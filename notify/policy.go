@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -132,13 +133,7 @@ func (p *policy) ended(ev app.Event) string {
 		p.unsaid = append(p.unsaid, ev)
 		return ""
 	}
-	id := ev.Process
-	if id.IsZero() {
-		id = ev.Before.Process
-	}
-	if id.IsZero() {
-		id = ev.Session.Process
-	}
+	id := cmp.Or(ev.Process, ev.Before.Process, ev.Session.Process)
 	key := endKey(ev.Session, id)
 	if ev.MachineProcess != "" {
 		key = "ended on " + ev.MachineProcess

@@ -36,9 +36,13 @@ func (q *DesktopQuiet) Is(ctx context.Context) bool {
 
 // property reports whether a property of the notification service is true. No service is started.
 func property(ctx context.Context, conn *dbus.Conn, iface, name string) bool {
+	return isTrue(conn.Object(serviceName, servicePath).
+		CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, iface, name))
+}
+
+// isTrue reports whether a call returned a variant that is true.
+func isTrue(call *dbus.Call) bool {
 	var v dbus.Variant
-	call := conn.Object(serviceName, servicePath).
-		CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, iface, name)
 	if call.Store(&v) != nil {
 		return false
 	}
@@ -48,14 +52,8 @@ func property(ctx context.Context, conn *dbus.Conn, iface, name string) bool {
 
 // xfceIsQuiet reports whether Xfce's notification service withholds notifications.
 func xfceIsQuiet(ctx context.Context, conn *dbus.Conn) bool {
-	var v dbus.Variant
-	call := conn.Object("org.xfce.Xfconf", "/org/xfce/Xfconf").
-		CallWithContext(ctx, "org.xfce.Xfconf.GetProperty", dbus.FlagNoAutoStart, "xfce4-notifyd", "/do-not-disturb")
-	if call.Store(&v) != nil {
-		return false
-	}
-	on, _ := v.Value().(bool)
-	return on
+	return isTrue(conn.Object("org.xfce.Xfconf", "/org/xfce/Xfconf").
+		CallWithContext(ctx, "org.xfce.Xfconf.GetProperty", dbus.FlagNoAutoStart, "xfce4-notifyd", "/do-not-disturb"))
 }
 
 // desktopSettings are the keys in which desktops store that they show no notifications.

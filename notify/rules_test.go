@@ -244,7 +244,7 @@ func TestClock(t *testing.T) {
 
 // A notification of several waits that an earlier process left is withdrawn, corrected or kept.
 func TestTakeOverSeveral(t *testing.T) {
-	left := wait{Key: "waiting several 1", ID: 3, Agent: adapters.Codex, Members: []member{
+	left := wait{member: member{Key: "waiting several 1", Agent: adapters.Codex}, ID: 3, Members: []member{
 		{Key: "waiting codex a", Agent: adapters.Codex, Session: "a", WaitingFor: adapters.ForPermission},
 		{Key: "waiting codex b", Agent: adapters.Codex, Session: "b", WaitingFor: adapters.ForPermission}}}
 	a, b := session("a", adapters.Waiting, 1), session("b", adapters.Waiting, 2)

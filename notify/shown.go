@@ -33,12 +33,9 @@ type server struct {
 
 // wait is the notification of one wait.
 type wait struct {
-	Key        string              `json:"key"`
-	ID         uint32              `json:"id"` // number of the notification; 0: its service has ended
-	Agent      adapters.Name       `json:"agent"`
-	Session    string              `json:"session"`
-	WaitingFor adapters.WaitingFor `json:"waiting_for,omitempty"`
-	// Members are the waits of a notification that has, or had, several. Then the fields above are those of the first.
+	member
+	ID uint32 `json:"id"` // number of the notification; 0: its service has ended
+	// Members are the waits of a notification that has, or had, several. Then the embedded one is the first of them.
 	Members []member `json:"members,omitempty"`
 }
 
@@ -47,12 +44,11 @@ func (w *wait) all() []member {
 	if len(w.Members) > 0 {
 		return w.Members
 	}
-	return []member{{Key: w.Key, Agent: w.Agent, Session: w.Session, WaitingFor: w.WaitingFor}}
+	return []member{w.member}
 }
 
 func (w wait) equal(o wait) bool {
-	return w.Key == o.Key && w.ID == o.ID && w.Agent == o.Agent && w.Session == o.Session && w.WaitingFor == o.WaitingFor &&
-		slices.Equal(w.Members, o.Members)
+	return w.member == o.member && w.ID == o.ID && slices.Equal(w.Members, o.Members)
 }
 
 // memory stores shownWaits in a folder. The zero value stores nothing.

@@ -84,7 +84,7 @@ func (d *desktop) showsWait(o order, id uint32) {
 	if !strings.HasPrefix(o.key, waitingPrefix) {
 		return
 	}
-	d.waits[o.key] = wait{Key: o.key, ID: id, Agent: o.agent, Session: o.session, WaitingFor: o.waitingFor, Members: o.members}
+	d.waits[o.key] = wait{member{o.key, o.agent, o.session, o.waitingFor}, id, o.members}
 	o.stands, o.replaces, o.sound, o.onlyShown, o.tries = true, "", false, false, 0
 	d.standing[o.key] = o
 	d.remember()

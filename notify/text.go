@@ -2,6 +2,7 @@ package notify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -37,20 +38,32 @@ func EndedText(ended []app.Event) Text {
 			Body:  lines(topic(first), sentence(howEnded(first), ran(ended[0]))),
 		}
 	}
+	body := listed(ended, func(ev *app.Event) string {
+		s := present.Brief(ev.Session.Session)
+		return followed(present.Cut(present.Project(s.CWD), projectCell), howEnded(s))
+	})
+	return Text{Title: fmt.Sprintf("%s ended with %d sessions", agent, len(ended)), Body: body}
+}
+
+// listed returns a line for each of the first listedLines items, and how many more there are.
+func listed[T any](items []T, line func(*T) string) string {
 	var body []string
-	for i, ev := range ended {
+	for i := range items {
 		if i == listedLines {
-			body = append(body, fmt.Sprintf("and %d more", len(ended)-i))
+			body = append(body, fmt.Sprintf("and %d more", len(items)-i))
 			break
 		}
-		s := present.Brief(ev.Session.Session)
-		row := present.Cut(present.Project(s.CWD), projectCell)
-		if how := howEnded(s); how != "" {
-			row += ": " + how
-		}
-		body = append(body, row)
+		body = append(body, line(&items[i]))
 	}
-	return Text{Title: fmt.Sprintf("%s ended with %d sessions", agent, len(ended)), Body: lines(body...)}
+	return lines(body...)
+}
+
+// followed returns a text, with a colon and what follows it unless that is empty.
+func followed(text, by string) string {
+	if by == "" {
+		return text
+	}
+	return text + ": " + by
 }
 
 // Missed is a launch that ended while Rollcall was not running.
@@ -70,28 +83,19 @@ func (r *Rules) WantsMissed(m *Missed) bool {
 
 // MissedText returns the text for launches that ended while Rollcall was not running.
 func MissedText(missed []Missed) Text {
-	var body []string
-	for i, m := range missed {
-		if i == listedLines {
-			body = append(body, fmt.Sprintf("and %d more", len(missed)-i))
-			break
-		}
+	body := listed(missed, func(m *Missed) string {
 		s := present.Brief(m.Session)
 		how := howEnded(s)
 		if how == "" && m.ExitCode != nil {
 			how = fmt.Sprintf("exit code %d", *m.ExitCode)
 		}
-		row := present.AgentName(s.Agent) + place(s)
-		if how != "" {
-			row += ": " + how
-		}
-		body = append(body, row)
-	}
+		return followed(present.AgentName(s.Agent)+place(s), how)
+	})
 	title := "1 launch ended while Rollcall was off"
 	if len(missed) != 1 {
 		title = fmt.Sprintf("%d launches ended while Rollcall was off", len(missed))
 	}
-	return Text{Title: title, Body: lines(body...)}
+	return Text{Title: title, Body: body}
 }
 
 // WaitingText returns the text for a session that waits for the user.
@@ -102,16 +106,11 @@ func WaitingText(waits app.Session) Text {
 
 // SeveralText returns the text for several sessions that wait for the user.
 func SeveralText(waits []app.Session) Text {
-	var body []string
-	for i := range waits {
-		if i == listedLines && len(waits) > listedLines {
-			body = append(body, fmt.Sprintf("and %d more", len(waits)-i))
-			break
-		}
-		s := present.Brief(waits[i].Session)
-		body = append(body, present.AgentName(s.Agent)+place(s)+": "+present.Line(present.Status(s)))
-	}
-	return Text{Title: fmt.Sprintf("%d sessions need you", len(waits)), Body: lines(body...)}
+	body := listed(waits, func(x *app.Session) string {
+		s := present.Brief(x.Session)
+		return present.AgentName(s.Agent) + place(s) + ": " + present.Line(present.Status(s))
+	})
+	return Text{Title: fmt.Sprintf("%d sessions need you", len(waits)), Body: body}
 }
 
 // place returns where a session runs, in words. It omits the address of a gateway without a name: the folder says more.
@@ -163,11 +162,5 @@ func sentence(parts ...string) string {
 func lines(parts ...string) string { return strings.Join(filled(parts), "\n") }
 
 func filled(parts []string) []string {
-	var out []string
-	for _, p := range parts {
-		if p != "" {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" })
 }

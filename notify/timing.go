@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -119,12 +120,7 @@ func mayTell(ev *app.Event) bool {
 // seenSession returns the session of ev with the process that it has, or had before its end.
 func seenSession(ev *app.Event) *app.Session {
 	s := ev.Session
-	if s.Process.IsZero() {
-		s.Process = ev.Process
-	}
-	if s.Process.IsZero() {
-		s.Process = ev.Before.Process
-	}
+	s.Process = cmp.Or(s.Process, ev.Process, ev.Before.Process)
 	return &s
 }
 
@@ -144,10 +140,7 @@ func (n *Notifier) handle(l look, decide func(look) []order) {
 			n.callbacks.Go(func() { n.opts.Away(s) })
 		}
 	}
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
+	n.wake.Set()
 }
 
 // keepTime does what is due, until ctx is done.
@@ -177,7 +170,6 @@ func (n *Notifier) keepTime(ctx context.Context) {
 	}
 }
 
-// tick does what is due now.
 func (n *Notifier) tick(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()

@@ -93,9 +93,7 @@ func (p *policy) waitsForAnother(key string, w *openWait, s app.Session, l *look
 		return p.over(key, w, l)
 	case w.shown == nil:
 		return p.tell(key, w, l)
-	case l.quiet || l.focused[s.ID]:
-		return []order{p.changed(w.shown)}
-	case len(w.shown.waits) == 1:
+	case len(w.shown.waits) == 1 && !l.quiet && !l.focused[s.ID]:
 		return []order{p.orderOf(w.shown)}
 	}
 	return []order{p.changed(w.shown)}
@@ -197,7 +195,6 @@ func (p *policy) orderOf(b *bubble) order {
 	}
 	o := waitOrder(sessions[0])
 	o.key, o.sound = b.key, sound
-	b.asked = ""
 	if len(sessions) == 1 {
 		o.ask = p.ask(p.waits[b.waits[0]])
 	}
@@ -267,16 +264,15 @@ func (p *policy) afterQuiet(l *look) []order {
 }
 
 // remind returns the order that reminds the user of a wait, which the caller has marked as reminded.
-func (p *policy) remind(key string, w *openWait, l *look) order {
+func (p *policy) remind(key string, w *openWait, l *look) (o order) {
 	if w.shown == nil { // the user saw the session, and looks elsewhere now
-		o := p.show([]string{key}, l.now, 0)
-		o.text.Title = reminder + o.text.Title
-		return o
+		o = p.show([]string{key}, l.now, 0)
+	} else {
+		for _, other := range w.shown.waits { // one reminder for all of them
+			p.waits[other].reminded = true
+		}
+		o = p.orderOf(w.shown)
 	}
-	for _, other := range w.shown.waits { // one reminder for all of them
-		p.waits[other].reminded = true
-	}
-	o := p.orderOf(w.shown)
 	o.text.Title = reminder + o.text.Title
 	return o
 }
@@ -329,13 +325,8 @@ func (p *policy) sortedWaits() []string {
 	})
 }
 
-// waitKey returns the key of the wait of s.
 func waitKey(s *app.Session) string {
-	id := s.ID
-	if s.Parent != "" {
-		id = s.Parent
-	}
-	return waitingPrefix + string(s.Agent) + " " + id
+	return waitingPrefix + string(s.Agent) + " " + cmp.Or(s.Parent, s.ID)
 }
 
 // waitOrder returns the order to notify that s waits.

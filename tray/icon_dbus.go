@@ -3,11 +3,21 @@
 package tray
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"math"
 
 	"fyne.io/systray"
 	"github.com/godbus/dbus/v5"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/math/fixed"
 
 	"rollcall/assets"
 )
@@ -60,4 +70,90 @@ func (i *item) setIcon(v view) {
 	if err != nil {
 		i.opts.Log.Warn("tray: cannot show the icon", "error", err)
 	}
+}
+
+// The badge with the number of sessions that wait, as shares of the icon's width.
+const (
+	badgeSize  = 0.62
+	badgeDigit = 0.52
+	mostCount  = 9 // more have no room in 22 pixels
+)
+
+var (
+	badgeColor = color.NRGBA{R: 0xb3, G: 0x26, B: 0x1e, A: 0xff}
+	digitColor = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
+)
+
+// iconOf returns the icon for a state at one of assets.Sizes, with the number of sessions that wait for the user. A number of two
+// digits would not be legible in a panel, so more than 9 are "+". With an error the icon has no number.
+func iconOf(s assets.State, count, size int) (*image.NRGBA, error) {
+	from, err := png.Decode(bytes.NewReader(assets.IconOf(s, size)))
+	if err != nil {
+		return image.NewNRGBA(image.Rect(0, 0, size, size)), fmt.Errorf("read the tray's icon: %w", err)
+	}
+	out := image.NewNRGBA(from.Bounds())
+	draw.Draw(out, out.Bounds(), from, from.Bounds().Min, draw.Src)
+	if s != assets.NeedsYou || count < 1 {
+		return out, nil
+	}
+	return out, drawBadge(out, count)
+}
+
+// drawBadge draws a disc with the number into the lower right corner.
+func drawBadge(out *image.NRGBA, count int) error {
+	width := float64(out.Bounds().Dx())
+	radius := width * badgeSize / 2
+	centre := width - radius
+	for y := range out.Bounds().Dy() {
+		for x := range out.Bounds().Dx() {
+			far := math.Hypot(float64(x)+0.5-centre, float64(y)+0.5-centre)
+			if cover := min(max(radius-far+0.5, 0), 1); cover > 0 {
+				out.SetNRGBA(x, y, mix(out.NRGBAAt(x, y), badgeColor, cover))
+			}
+		}
+	}
+	if count > mostCount {
+		drawPlus(out, int(math.Round(centre)))
+		return nil
+	}
+	return drawDigit(out, count, centre)
+}
+
+// drawPlus draws a plus sign on whole pixels: that of a font is a blot in 16 pixels.
+func drawPlus(out *image.NRGBA, centre int) {
+	width := float64(out.Bounds().Dx())
+	arm, half := int(math.Round(width*0.19)), max(1, int(math.Round(width*0.045)))
+	for _, r := range []image.Rectangle{
+		image.Rect(centre-arm, centre-half, centre+arm, centre+half),
+		image.Rect(centre-half, centre-arm, centre+half, centre+arm),
+	} {
+		draw.Draw(out, r, image.NewUniform(digitColor), image.Point{}, draw.Src)
+	}
+}
+
+func drawDigit(out *image.NRGBA, digit int, centre float64) error {
+	width := float64(out.Bounds().Dx())
+	parsed, err := opentype.Parse(gobold.TTF)
+	if err != nil {
+		return fmt.Errorf("read the font of the tray's number: %w", err)
+	}
+	face, err := opentype.NewFace(parsed, &opentype.FaceOptions{Size: width * badgeDigit, DPI: 72, Hinting: font.HintingFull})
+	if err != nil {
+		return fmt.Errorf("read the font of the tray's number: %w", err)
+	}
+	defer func() { _ = face.Close() }()
+	text := fmt.Sprint(digit)
+	box, _ := font.BoundString(face, text)
+	at := fixed.Point26_6{X: fixed.Int26_6(centre*64) - (box.Min.X+box.Max.X)/2, Y: fixed.Int26_6(centre*64) - (box.Min.Y+box.Max.Y)/2}
+	(&font.Drawer{Dst: out, Src: image.NewUniform(digitColor), Face: face, Dot: at}).DrawString(text)
+	return nil
+}
+
+// mix returns a colour over another one that it covers in part.
+func mix(under, over color.NRGBA, cover float64) color.NRGBA {
+	alpha := float64(under.A)/255*(1-cover) + cover
+	part := func(u, o uint8) uint8 {
+		return uint8((float64(u)*float64(under.A)/255*(1-cover) + float64(o)*cover) / alpha)
+	}
+	return color.NRGBA{R: part(under.R, over.R), G: part(under.G, over.G), B: part(under.B, over.B), A: uint8(alpha * 255)}
 }

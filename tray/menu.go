@@ -55,7 +55,6 @@ func newMenu(ctx context.Context, core Core, opts Options, quit context.CancelFu
 	return &menu{ctx: ctx, core: core, opts: opts, quit: quit, now: time.Now}
 }
 
-// build returns what the menu must show now.
 func (m *menu) build(now time.Time) model.Menu {
 	menu := model.Build(m.core.Snapshot(), m.opts.Asked, now)
 	if m.opts.Ended != nil {
@@ -69,7 +68,6 @@ func (m *menu) build(now time.Time) model.Menu {
 	return menu
 }
 
-// first returns the first view of the tray.
 func (m *menu) first() view {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,7 +180,7 @@ func (m *menu) view() view {
 		offerTerminals(rows, m.last.Rows)
 	}
 	if m.replaced {
-		offerRestart(rows)
+		rows[idRestart-1] = row{id: idRestart, label: "Restart to finish the update"}
 	}
 	return view{rows: rows, tooltip: m.last.Tooltip, icon: m.last.Icon, count: m.last.Count}
 }

@@ -98,9 +98,9 @@ func (m *menu) clicked(id int32) {
 	case id >= idTerminal:
 		m.showTerminal(int(id - idTerminal))
 	case id == idQuit:
-		go m.quitNow()
+		go m.end(m.opts.Quit)
 	case id == idRestart:
-		go m.restartNow()
+		go m.end(m.opts.Restart)
 	case id == idLaunch:
 		if m.opts.Launch != nil {
 			go m.opts.Launch()
@@ -116,21 +116,10 @@ func (m *menu) clicked(id int32) {
 	}
 }
 
-func (m *menu) quitNow() {
-	if m.opts.Quit != nil {
-		m.opts.Quit()
-	}
-	m.quit()
-}
-
-// offerRestart shows the row that finishes an update.
-func offerRestart(rows []row) {
-	rows[idRestart-1] = row{id: idRestart, label: "Restart to finish the update"}
-}
-
-func (m *menu) restartNow() {
-	if m.opts.Restart != nil {
-		m.opts.Restart()
+// end calls a function, which may be nil, and makes Run return.
+func (m *menu) end(before func()) {
+	if before != nil {
+		before()
 	}
 	m.quit()
 }
@@ -150,7 +139,6 @@ func (m *menu) openSession(r model.Row) {
 	m.openWindow(r.Session)
 }
 
-// setQuiet turns do not disturb on or off.
 func (m *menu) setQuiet(id int32) {
 	if m.opts.SetQuiet == nil {
 		return
@@ -191,4 +179,36 @@ func (m *menu) sessionOf(id int32) model.Row {
 		at++
 	}
 	return model.Row{}
+}
+
+// offerTerminals shows the submenu with the sessions of the menu that may have a terminal on this machine.
+func offerTerminals(rows []row, shown []model.Row) {
+	next := idTerminal
+	for _, r := range terminals(shown) {
+		rows[next-1] = row{id: next, label: r.Label(), parent: idTerminals}
+		next++
+	}
+	if next > idTerminal {
+		rows[idTerminals-1] = row{id: idTerminals, label: "Show terminal"}
+	}
+}
+
+// terminals returns the rows of the sessions that may have a terminal on this machine.
+func terminals(shown []model.Row) (list []model.Row) {
+	for _, r := range shown {
+		if r.Kind == model.Session && r.Here && len(list) < model.MaxSessions {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// showTerminal shows the terminal of the i-th session of the submenu.
+func (m *menu) showTerminal(i int) {
+	m.mu.Lock()
+	list := terminals(m.last.Rows)
+	m.mu.Unlock()
+	if i < len(list) && m.opts.ShowTerminal != nil {
+		go m.opts.ShowTerminal(list[i].Session)
+	}
 }

@@ -3,6 +3,8 @@
 package tray
 
 import (
+	"context"
+
 	"fyne.io/systray"
 
 	"rollcall/assets"
@@ -87,3 +89,6 @@ func (n *nativeMenu) set(item *systray.MenuItem, old, now row) {
 		item.Enable()
 	}
 }
+
+// HasHost reports whether the desktop shows tray icons. Here it always does.
+func HasHost(context.Context) (bool, error) { return true, nil }

@@ -2,6 +2,7 @@
 package tray
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -72,12 +73,8 @@ type Options struct {
 // Run shows the tray until ctx is done or the user quits, and then returns nil. It must be called on the main goroutine,
 // as macOS and Windows demand, and at most once in a process. The caller must run the core.
 func Run(ctx context.Context, core Core, opts Options) error {
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	if opts.Grace == 0 {
-		opts.Grace = 3 * time.Second
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.Grace = cmp.Or(opts.Grace, 3*time.Second)
 	if opts.Started.IsZero() {
 		opts.Started = time.Now()
 	}

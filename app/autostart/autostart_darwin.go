@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// launchAgent returns the LaunchAgent of an entry.
-func (e Entry) launchAgent() (*file, error) {
+// file returns the LaunchAgent of an entry.
+func (e Entry) file() (*file, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
@@ -54,31 +54,4 @@ func escape(text string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
 	return b.String()
-}
-
-func (e Entry) on(program string) (c Change, err error) {
-	f, err := e.launchAgent()
-	if err != nil {
-		return c, err
-	}
-	err = f.write(program, &c)
-	return c, err
-}
-
-func (e Entry) off() (c Change, err error) {
-	f, err := e.launchAgent()
-	if err != nil {
-		return c, err
-	}
-	err = f.remove(&c)
-	return c, err
-}
-
-func (e Entry) state() (State, error) {
-	f, err := e.launchAgent()
-	if err != nil {
-		return State{}, err
-	}
-	s, _, err := f.state()
-	return s, err
 }

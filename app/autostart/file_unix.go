@@ -3,10 +3,13 @@
 package autostart
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +23,83 @@ type file struct {
 	program func(text string) string // reads the program from text; empty: it has none
 	// switches are the beginnings of lines with which desktops turn an entry on and off. They are no edit by hand.
 	switches []string
+	// off are the lines with which desktops turn an entry off.
+	off []string
+	// link is the path of a link to the file, without which nothing is started; empty: the file suffices.
+	link string
+	hint string // see Change
+}
+
+func (e Entry) on(program string) (c Change, err error) {
+	if strings.ContainsFunc(program, func(r rune) bool { return r < ' ' }) {
+		return c, fmt.Errorf("the program's path %q has a control character; install it elsewhere", program)
+	}
+	f, err := e.file()
+	if err != nil {
+		return c, err
+	}
+	if err := f.write(program, &c); err != nil || f.link == "" {
+		return c, err
+	}
+	if to, err := os.Readlink(f.link); err != nil || to != f.path {
+		if err == nil {
+			_ = os.Remove(f.link)
+		}
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(f.link), 0o755), os.Symlink(f.path, f.link)); err != nil {
+			return c, err
+		}
+	}
+	c.Paths, c.Hint = append(c.Paths, f.link), f.hint
+	return c, nil
+}
+
+func (e Entry) off() (c Change, err error) {
+	f, err := e.file()
+	if err != nil {
+		return c, err
+	}
+	// The link goes first: the file is started because of the link alone, also a file that was edited by hand.
+	if info, err := os.Lstat(f.link); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if err := os.Remove(f.link); err != nil {
+			return c, err
+		}
+		c.Paths = append(c.Paths, f.link)
+	}
+	err = f.remove(&c)
+	return c, err
+}
+
+func (e Entry) state() (s State, err error) {
+	f, err := e.file()
+	if err != nil {
+		return s, err
+	}
+	text, program, edited, err := f.read()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return s, err
+	default:
+		s = State{On: true, Paths: []string{f.path}, Program: program}
+		if edited {
+			s.Problem = (&EditedError{f.path}).Error()
+		}
+	}
+	if slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return slices.Contains(f.off, line) }) {
+		s.On, s.Problem = false, "the desktop's settings turned it off"
+	}
+	if f.link == "" {
+		return s, nil
+	}
+	if _, linkErr := os.Lstat(f.link); linkErr == nil {
+		s.Paths = append(s.Paths, f.link)
+		if _, err := os.Stat(f.link); err == nil {
+			s.On = true // also a package's unit, which systemctl --user enable links
+		}
+	} else if errors.Is(linkErr, os.ErrNotExist) {
+		s.On = false
+	}
+	return s, nil
 }
 
 // read returns the text of the file and the program that it starts. edited reports that it is not as On writes it, for any
@@ -119,20 +199,4 @@ func (f *file) remove(c *Change) error {
 	}
 	c.Paths = append(c.Paths, f.path)
 	return nil
-}
-
-// state returns what the file does.
-func (f *file) state() (s State, text string, err error) {
-	text, program, edited, err := f.read()
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, "", nil
-	}
-	if err != nil {
-		return s, "", err
-	}
-	s = State{On: true, Paths: []string{f.path}, Program: program}
-	if edited {
-		s.Problem = (&EditedError{f.path}).Error()
-	}
-	return s, text, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rollcall/app"
+	"rollcall/app/autostart"
 	"rollcall/app/instance"
 	"rollcall/app/keep"
 	"rollcall/app/present"
@@ -71,9 +72,9 @@ func (c *keepCommand) run() error {
 	case c.start:
 		return c.deps.Keeper.Ready(c.ctx)
 	case c.install:
-		return c.installed(keep.Install())
+		return c.installed(autostart.Keeper.On())
 	case c.uninstall:
-		return c.uninstalled(keep.Uninstall())
+		return c.uninstalled(autostart.Keeper.Off())
 	}
 	err := c.deps.Keep(c.ctx)
 	if errors.Is(err, keep.ErrRunning) {
@@ -183,7 +184,7 @@ func (c *doctorCommand) keeperCheck() (checkJSON, bool) {
 }
 
 // installed prints what --install wrote.
-func (c *keepCommand) installed(i keep.Installation, err error) error {
+func (c *keepCommand) installed(i autostart.Change, err error) error {
 	c.printPaths("wrote", i.Paths)
 	if err == nil && i.Hint != "" {
 		c.printf("%s\n", i.Hint)
@@ -192,7 +193,7 @@ func (c *keepCommand) installed(i keep.Installation, err error) error {
 }
 
 // uninstalled prints what --uninstall removed.
-func (c *keepCommand) uninstalled(i keep.Installation, err error) error {
+func (c *keepCommand) uninstalled(i autostart.Change, err error) error {
 	c.printPaths("removed", i.Paths)
 	if err == nil && len(i.Paths) == 0 {
 		c.printf("the keeper was not started at login\n")

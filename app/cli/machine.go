@@ -122,7 +122,7 @@ func (c *machineAdd) run(args []string) error {
 			return err
 		}
 	}
-	roll, version, err := h.Test(c.ctx, testLimit)
+	roll, version, err := h.Test(c.ctx, 0, testLimit)
 	if err != nil {
 		return machineError(m.Name, err)
 	}
@@ -148,7 +148,7 @@ func (c *machineAdd) prepare(h *machine.Host) error {
 	if err != nil {
 		return machineError(h.Name, err)
 	}
-	_, version, err := h.Test(c.ctx, testLimit)
+	_, version, err := h.Test(c.ctx, 0, testLimit)
 	var why *machine.Error
 	missing := errors.As(err, &why) && (why.Missing || why.Old && c.update)
 	if !missing && !c.update {
@@ -233,7 +233,7 @@ func newMachineTest(e *env) *cobra.Command {
 			}
 			failed := 0
 			for _, h := range hosts {
-				roll, version, err := h.Test(e.ctx, testLimit)
+				roll, version, err := h.Test(e.ctx, 0, testLimit)
 				if e.ctx.Err() != nil {
 					return e.ctx.Err()
 				}

@@ -1,7 +1,6 @@
 package focus
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rollcall/bounded"
 )
 
 const (
@@ -19,17 +20,6 @@ const (
 	// maxAnswer is far above the length of any answer, in bytes.
 	maxAnswer = 4 << 20
 )
-
-// bounded collects output up to maxAnswer bytes and drops the rest.
-type bounded struct{ bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := maxAnswer - b.Len(); room < len(p) {
-		_, _ = b.Buffer.Write(p[:max(room, 0)])
-		return len(p), nil
-	}
-	return b.Buffer.Write(p)
-}
 
 // run runs a program without a shell, with a time limit, and returns what it printed. Variables of the terminal in which
 // Rollcall itself runs do not reach it; set replaces them. The error has the first line of its error output.
@@ -53,7 +43,7 @@ func runFor(ctx context.Context, limit time.Duration, set map[string]string, nam
 	for name, value := range set {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	var out, failed bounded
+	out, failed := bounded.Buffer{Max: maxAnswer}, bounded.Buffer{Max: maxAnswer}
 	cmd.Stdout, cmd.Stderr = &out, &failed
 	cmd.WaitDelay = answerLimit / 4
 	err = cmd.Run()

@@ -7,9 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -66,4 +68,15 @@ func socketPath(dir, name string) (string, error) {
 		return "", fmt.Errorf("%s: the path is too long for a socket; set TMPDIR to a shorter one", path)
 	}
 	return path, nil
+}
+
+// checkAccess returns an error unless dir belongs to this user and no other can enter it.
+func checkAccess(dir string, info fs.FileInfo) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to another user", dir)
+	}
+	if perm := info.Mode().Perm(); perm&0o077 != 0 {
+		return fmt.Errorf("%s can be entered by others (mode %o)", dir, perm)
+	}
+	return nil
 }

@@ -89,7 +89,7 @@ func TestPipeOfAnotherUser(t *testing.T) {
 		owner string
 		taken bool
 	}{{user.String(), true}, {"BA", false}} {
-		file := pipeFile{Random: newRandom()}
+		file := pipeFile{Random: store.NewID("", randomSize)}
 		if err := store.In(dir).Write(pipeFileName(Window), file); err != nil {
 			t.Fatal(err)
 		}

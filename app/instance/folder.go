@@ -48,6 +48,18 @@ func makePrivate(dir string) (string, error) {
 	return dir, private(dir)
 }
 
+// private returns an error unless dir is a folder of this user's that no other user can enter.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	return checkAccess(dir, info)
+}
+
 // held reports whether a process holds the claim on name. Where none does, held takes
 // the lock shared for an instant: see take.
 func held(dir, name string) (bool, error) {

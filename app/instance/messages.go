@@ -221,7 +221,6 @@ func (i *Instance) serve() {
 	}
 }
 
-// takeMessage takes the message of a connection.
 func (i *Instance) takeMessage(p *peer) {
 	_ = p.conn.SetReadDeadline(time.Now().Add(readLimit))
 	line, err := bufio.NewReader(io.LimitReader(p.conn, maxMessage)).ReadBytes('\n')

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"rollcall/app/autostart"
+	"rollcall/app/executable"
 	"rollcall/app/fuse"
 	"rollcall/app/instance"
 	"rollcall/app/launch"
@@ -224,7 +226,7 @@ func (c *Client) spawnNow(left context.Context) (*attempt, error) {
 	path, args := c.Program, c.Args
 	if path == "" {
 		var err error
-		if path, err = programPath(); err != nil {
+		if path, err = executable.Path(); err != nil {
 			return nil, err
 		}
 		args = []string{"keep"}
@@ -288,6 +290,12 @@ func (c *Client) isOwed(set *settings.Settings) bool {
 	}
 	waiting, err := webhook.Waiting(webhookFolder(c.State))
 	return err == nil && waiting > 0 && set.Webhook.URL != "" || Installed()
+}
+
+// Installed reports whether the system starts the keeper when the user logs in.
+func Installed() bool {
+	s, err := autostart.Keeper.State()
+	return err == nil && s.On
 }
 
 // Attendance configures Client.Attend.

@@ -57,8 +57,8 @@ type keeper struct {
 	launched *launch.Keeper
 	fired    *fuse.Keeper
 	sender   *webhook.Sender
-	wake     chan struct{}
-	yields   chan struct{}
+	wake     app.Wakeup
+	yields   app.Wakeup
 	troubles *trouble.Book
 
 	// ending is held for reading by each request. Once over is set, requests are refused.
@@ -100,7 +100,7 @@ func (k *keeper) settings() (settings.Settings, error) {
 // Run runs the keeper until there has been nothing to keep for Idle, a newer version takes over, or ctx is done. It returns
 // ErrRunning if the user has a keeper already.
 func Run(ctx context.Context, cfg Config) error {
-	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: executable.Running(), around: proc.Surroundings(), wake: make(chan struct{}, 1), yields: make(chan struct{}, 1)}
+	k := &keeper{Config: cfg, since: time.Now(), asked: time.Now(), program: executable.Running(), around: proc.Surroundings(), wake: app.NewWakeup(), yields: app.NewWakeup()}
 	k.troubles = trouble.NewBook(cfg.Log, k.show)
 	watcher, err := proc.NewWatcher(proc.Open())
 	if err != nil {
@@ -243,7 +243,6 @@ func (k *keeper) wait(ctx context.Context) (yielded bool) {
 	}
 }
 
-// latest returns the later one of busy and the last request.
 func (k *keeper) latest(busy time.Time) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -269,7 +268,6 @@ func (k *keeper) refuse() {
 	k.over = true
 }
 
-// kept counts what there is to keep.
 func (k *keeper) kept() (Kept, error) {
 	kept, err := ToKeep(k.Launches, k.Fuses)
 	s, _ := k.settings() // those that are understood

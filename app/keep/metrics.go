@@ -69,7 +69,6 @@ func (k *keeper) export(ctx context.Context, events *app.Events) error {
 	}
 }
 
-// count counts the ends of sessions.
 func (e *exporter) count(ctx context.Context, events *app.Events) {
 	for {
 		ev, err := events.Next(ctx)
@@ -107,12 +106,10 @@ func (e *exporter) listen(m *settings.Metrics) error {
 	}
 	l, err := net.Listen("tcp", m.Listen)
 	if err != nil {
-		var op *net.OpError
-		if errors.As(err, &op) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
 			err = op.Err
 		}
-		var call *os.SyscallError
-		if errors.As(err, &call) {
+		if call, ok := errors.AsType[*os.SyscallError](err); ok {
 			err = call.Err
 		}
 		return errors.New("cannot listen on " + m.Listen + ": " + err.Error())
@@ -193,7 +190,6 @@ func (e *exporter) remove() {
 	_, _ = bounded.In(filepath.Dir(path), bounded.WriteLimit, func(context.Context) (struct{}, error) { return struct{}{}, os.Remove(path) })
 }
 
-// close ends the server.
 func (e *exporter) close() {
 	if e.server != nil {
 		_ = e.server.Close()

@@ -11,7 +11,6 @@ import (
 	"rollcall/proc"
 )
 
-// handle answers one request.
 func (k *keeper) handle(r *instance.Request) {
 	var q request
 	if err := json.Unmarshal(r.Line, &q); err != nil {
@@ -50,16 +49,12 @@ func (k *keeper) answer(q *request) answer {
 		}
 		return answer{PID: pid}
 	case verbYield:
-		select {
-		case k.yields <- struct{}{}:
-		default:
-		}
+		k.yields.Set()
 		return answer{Status: k.status()}
 	}
 	return answer{Error: "the keeper does not know this request: it is another version of Rollcall"}
 }
 
-// putOff puts off the end of the keeper.
 func (k *keeper) putOff() {
 	k.mu.Lock()
 	k.asked = time.Now()
@@ -94,10 +89,7 @@ func (k *keeper) leave(r *instance.Request) {
 	k.mu.Lock()
 	k.attending = slices.DeleteFunc(k.attending, func(a attendant) bool { return a.request == r })
 	k.mu.Unlock()
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
+	k.wake.Set()
 }
 
 // show sends the status to every process that attends: the troubles have changed.

@@ -12,7 +12,6 @@ import (
 // umasks is held while the umask is not the process's own.
 var umasks sync.Mutex
 
-// umask returns the umask of this process.
 func umask() int {
 	umasks.Lock()
 	defer umasks.Unlock()

@@ -83,14 +83,12 @@ func (l *Launches) readable() []Record {
 	list, err := l.list()
 	l.cache.mu.Lock()
 	defer l.cache.mu.Unlock()
-	var unreadable *folderError
-	if errors.As(err, &unreadable) {
+	if _, ok := errors.AsType[*folderError](err); ok {
 		return slices.Clone(l.cache.last)
 	}
 	l.cache.last = slices.Clone(list) // callers change theirs
 	l.talks.forget(list)
-	var damaged *store.DamagedError
-	if errors.As(err, &damaged) {
+	if _, ok := errors.AsType[*store.DamagedError](err); ok {
 		l.cache.damage = errors.Join(l.cache.damage, err)
 	}
 	return list

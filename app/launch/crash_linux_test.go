@@ -38,7 +38,7 @@ func (s *stage) points(role, says string) []string {
 // living owner and no damaged file, and the next start and end go as ever.
 func TestCrashes(t *testing.T) {
 	all := newStage(t, &fake{}).points("starter", "started")
-	for _, want := range []string{"lock.take.guarded", "lock.taken", "store.write.created", "store.write.synced", "store.write.renamed",
+	for _, want := range []string{"lock.take.guarded", "lock.taken", "owned.write.created", "store.write.synced", "store.write.renamed",
 		"launch.recorded", "launch.ready", "launch.started", "launch.booked", "lock.handed-over"} {
 		if !slices.Contains(all, want) {
 			t.Errorf("no fault at %s: %v", want, all)

@@ -28,7 +28,7 @@ type Progress struct {
 	Record Record
 	Code   int    // for Over: the exit code; 128 + its number for a signal
 	Signal string // for Over: the name of the signal that ended it, or empty
-	// Unknown reports for Over that nobody knows the exit code: the process that was the agent's parent has ended, or
+	// Unknown reports for Over that the exit code is not known: the process that was the agent's parent has ended, or
 	// the agent has outlived the process that was started.
 	Unknown bool
 	Output  string // for Over: the end of its output

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,10 +29,7 @@ func PrepareGroup(ctx context.Context, m *Matrix, agents []adapters.Adapter, env
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{Name: m.Request.Group, Members: m.Members}
-	if g.Name == "" {
-		g.Name = worktree.NewGroup()
-	}
+	g := &Group{Name: cmp.Or(m.Request.Group, worktree.NewGroup()), Members: m.Members}
 	if g.repo, err = git.Open(ctx, m.Request.Task.Dir); err != nil {
 		return nil, fmt.Errorf("a group needs a git repository, in which each launch gets a worktree: %w", err)
 	}

@@ -56,11 +56,6 @@ func (l *Launches) apart() error {
 	return fmt.Errorf("the agent runs where this command does, which does not have the keeper's %s: %w", strings.Join(differ, ", "), errApart)
 }
 
-// errUnkept is a warning: see Started.Warnings.
-func errUnkept(why error) error {
-	return fmt.Errorf("its exit code will not be known, and its record is kept by the next process of Rollcall: %w", why)
-}
-
 // handOverTries is how many times a launch is handed to a keeper. A keeper that is killed meanwhile is replaced by another.
 const handOverTries = 3
 

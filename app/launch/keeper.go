@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/trouble"
 	"rollcall/proc"
@@ -24,7 +25,7 @@ type Keeper struct {
 	watch    app.ExitWatcher
 	log      *slog.Logger
 
-	wake     chan struct{}
+	wake     app.Wakeup
 	hooks    sync.WaitGroup
 	children sync.WaitGroup // see Start
 	moved    moved
@@ -41,7 +42,7 @@ type watched struct {
 
 // NewKeeper returns a keeper. watch and log must not be nil.
 func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Logger) *Keeper {
-	return &Keeper{Troubles: trouble.NewBook(log, nil), launches: l, core: core, watch: watch, log: log, moved: moved{core: core}, wake: make(chan struct{}, 1),
+	return &Keeper{Troubles: trouble.NewBook(log, nil), launches: l, core: core, watch: watch, log: log, moved: moved{core: core}, wake: app.NewWakeup(),
 		watched: map[string]watched{}, ended: map[string]proc.Identity{}}
 }
 
@@ -50,12 +51,12 @@ func NewKeeper(l *Launches, core *app.Core, watch app.ExitWatcher, log *slog.Log
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.waitForHooks(2 * time.Second)
 	defer k.moved.refreshes.Wait()
-	defer k.unwatch()
+	defer k.cancelWatches(nil)
 	changes, err := k.launches.records.Changes(ctx)
 	if err != nil {
 		k.log.Warn("launches of other processes are noticed on the next refresh", "folder", k.launches.Folder(), "error", err)
 	}
-	cancel := k.core.Subscribe(func(*app.Snapshot) { k.wakeUp() })
+	cancel := k.core.Subscribe(func(*app.Snapshot) { k.wake.Set() })
 	defer cancel()
 	k.Troubles.Loop(ctx, trouble.Task{Part: part, Changes: changes, Wake: k.wake, Do: k.update})
 	return nil
@@ -70,13 +71,6 @@ func (k *Keeper) waitForHooks(limit time.Duration) {
 	select {
 	case <-done:
 	case <-time.After(limit):
-	}
-}
-
-func (k *Keeper) wakeUp() {
-	select {
-	case k.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -183,7 +177,7 @@ func (k *Keeper) watchProcess(r *Record) {
 		k.mu.Lock()
 		k.ended[id] = process
 		k.mu.Unlock()
-		k.wakeUp()
+		k.wake.Set()
 	}
 	cancel, err := k.watch.Watch(process, exited)
 	switch {
@@ -219,8 +213,6 @@ func (k *Keeper) cancelWatches(records []Record) {
 	}
 }
 
-func (k *Keeper) unwatch() { k.cancelWatches(nil) }
-
 // runCreateHooks runs the OnCreate hooks of a launch whose session is known, or which is older than Grace.
 func (k *Keeper) runCreateHooks(ctx context.Context, r *Record, now time.Time) error {
 	if r.Ended() || r.Process.IsZero() || r.Session == "" && r.isStarting(now) {
@@ -237,4 +229,58 @@ func (k *Keeper) runCompleteHooks(r Record) error {
 	}
 	ctx := context.Background()
 	return errors.Join(k.startHooks(ctx, &r, OnCreate), k.startHooks(ctx, &r, OnComplete))
+}
+
+// Observe refreshes the agents of launches that are new or have moved to another process, until ctx is done. It changes
+// no record: the user's keeper does.
+func (l *Launches) Observe(ctx context.Context, core *app.Core) error {
+	changes, err := l.records.Changes(ctx)
+	m := moved{core: core}
+	defer m.refreshes.Wait()
+	for {
+		m.refresh(ctx, l.readable())
+		select {
+		case <-ctx.Done():
+			return err
+		case <-changes:
+		}
+	}
+}
+
+// moved finds the launches that are new or have moved, probably by another process of Rollcall, and refreshes their
+// agents. The first files of an agent may be in a folder that is not watched yet.
+type moved struct {
+	core      *app.Core
+	known     map[string]place // by launch, at the last call
+	refreshes sync.WaitGroup
+}
+
+// place is the process and the session of a launch.
+type place struct {
+	process proc.Identity
+	session string
+}
+
+func (m *moved) refresh(ctx context.Context, records []Record) {
+	known := make(map[string]place, len(records))
+	agents := map[adapters.Name]bool{}
+	for i := range records {
+		r := &records[i]
+		if r.Ended() {
+			continue
+		}
+		known[r.ID] = place{r.Process, r.Session}
+		if m.known[r.ID] != known[r.ID] {
+			agents[r.Agent] = true
+		}
+	}
+	m.known = known
+	for name := range agents {
+		m.refreshes.Go(func() { m.core.RefreshOne(ctx, name) })
+	}
+}
+
+// Changes returns a channel that receives when a record has changed; see store.Folder.Changes.
+func (l *Launches) Changes(ctx context.Context) (<-chan struct{}, error) {
+	return l.records.Changes(ctx)
 }

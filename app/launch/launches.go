@@ -334,7 +334,6 @@ func (l *Launches) sweepLogs(now time.Time) error {
 	}))
 }
 
-// isOver reports whether a launch has ended.
 func (l *Launches) isOver(id string) bool {
 	r, err := l.record(id)
 	return err == nil && r.Ended()

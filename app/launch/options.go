@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"rollcall/adapters"
 	"rollcall/app/settings"
@@ -118,11 +116,7 @@ func Path(path string) string {
 	if path == "" {
 		return ""
 	}
-	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		if home, err := os.UserHomeDir(); err == nil {
-			return home + rest
-		}
-	}
+	path = settings.ExpandHome(path)
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
 	}

@@ -54,7 +54,7 @@ func (k *Keeper) Start(ctx context.Context, id string, starter proc.Identity, c 
 		k.log.Warn("a launch is not recorded in full", "launch", id, "error", w)
 	}
 	k.children.Go(func() { k.reap(ctx, id, child) })
-	k.wakeUp()
+	k.wake.Set()
 	return child.PID(), nil
 }
 
@@ -68,7 +68,7 @@ func (k *Keeper) reap(ctx context.Context, id string, child *proc.Child) {
 	e := exit{child.Identity, code, child.Signal()}
 	fault.Point("launch.exited")
 	k.Troubles.Retry(ctx, part, "the exit code of a launch could not be kept", func() error { return k.storeExit(ctx, id, e) })
-	k.wakeUp()
+	k.wake.Set()
 }
 
 // storeExit stores the exit code of a launch, unless the process that was started has left the agent running.
@@ -97,7 +97,7 @@ func (k *Keeper) WaitForChildren() {
 	k.hooks.Wait()
 }
 
-// codeUnknown reports whether a launch has ended with an exit code that nobody knows.
+// codeUnknown reports whether a launch has ended with an exit code that will never be known.
 func (l *Launches) codeUnknown(r *Record) bool {
 	return r.Ended() && r.ExitCode == nil && !l.codeIsDue(r)
 }
@@ -110,7 +110,7 @@ func (l *Launches) codeIsDue(r *Record) bool {
 // codePause is the pause between two looks at a record whose exit code is due.
 const codePause = 20 * time.Millisecond
 
-// waitForCode waits until the exit code of a launch is known, or nobody will store it, and returns the record.
+// waitForCode waits until the exit code of a launch is known or will never be, and returns the record.
 func (l *Launches) waitForCode(ctx context.Context, id string) (Record, error) {
 	for {
 		r, err := l.record(id)
@@ -119,10 +119,8 @@ func (l *Launches) waitForCode(ctx context.Context, id string) (Record, error) {
 		if err != nil || !soon && !l.codeIsDue(&r) {
 			return r, err
 		}
-		select {
-		case <-ctx.Done():
-			return r, ctx.Err()
-		case <-time.After(codePause):
+		if err := sleep(ctx, codePause); err != nil {
+			return r, err
 		}
 	}
 }

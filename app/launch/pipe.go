@@ -36,10 +36,6 @@ func (l *Launches) pipeFile(id string) string { return filepath.Join(l.logs, id+
 // output alone is its part of the conversation.
 func (l *Launches) errorsFile(id string) string { return filepath.Join(l.logs, id+".err") }
 
-func (l *Launches) makePipe(id string) error {
-	return l.inLogs(func(d *owned.Dir) error { return d.MakePipe(filepath.Base(l.pipeFile(id))) })
-}
-
 // conversation is a session whose process was launched with a pipe.
 type conversation struct {
 	launches *Launches
@@ -314,7 +310,6 @@ func (c *conversation) prompt(ctx context.Context, text string, queue bool) erro
 	return nil
 }
 
-// order writes an order to the process.
 func (x *exchange) order(ctx context.Context, line []byte) error {
 	sent, err := x.write(ctx, line)
 	switch {

@@ -28,7 +28,6 @@ type reading struct {
 	skip bool   // the line is too long: the rest of it is skipped
 }
 
-// of returns the reading of a launch.
 func (t *talks) of(id string, agent adapters.Piped) *reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()

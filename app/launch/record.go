@@ -4,8 +4,6 @@
 package launch
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"time"
 
@@ -126,10 +124,3 @@ func (r *Record) Check(name string) error {
 // isStarting reports whether the agent may not have stored a session yet. The launch may be in the future, if the clock
 // was set back.
 func (r *Record) isStarting(now time.Time) bool { return now.Sub(r.LaunchedAt).Abs() < Grace }
-
-// newID returns a new id for a launch.
-func newID() string {
-	var b [5]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "l-" + hex.EncodeToString(b[:])
-}

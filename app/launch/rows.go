@@ -124,7 +124,6 @@ func (l *Launches) ExitCode(ctx context.Context, s *app.Session) *int {
 	return r.ExitCode
 }
 
-// launchOf returns the launch of a session, or nil.
 func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
 	for i := range records {
 		r := &records[i]
@@ -137,7 +136,6 @@ func (l *Launches) launchOf(records []Record, s *adapters.Session) *app.Launch {
 	return nil
 }
 
-// shown returns a launch for display.
 func (l *Launches) shown(r *Record) *app.Launch {
 	return &app.Launch{ID: r.ID, Group: r.Group, Spec: r.Spec, Prompt: promptHead(r.Prompt), Log: r.Log, LaunchedAt: r.LaunchedAt,
 		Hooks: l.shownHooks(r), Ended: r.Ended(), ExitCode: r.ExitCode, Signal: r.Signal, CodeUnknown: l.codeUnknown(r)}
@@ -221,7 +219,6 @@ func (l *Launches) survivor(r *Record) (proc.Identity, bool) {
 	return proc.Identity{}, false
 }
 
-// shownHooks returns the hooks of a launch for display.
 func (l *Launches) shownHooks(r *Record) []app.Hook {
 	out := make([]app.Hook, 0, len(r.Hooks))
 	for _, h := range r.Hooks {

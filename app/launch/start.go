@@ -15,6 +15,8 @@ import (
 	"rollcall/adapters"
 	"rollcall/app/fault"
 	"rollcall/app/lock"
+	"rollcall/app/owned"
+	"rollcall/app/store"
 	"rollcall/proc"
 )
 
@@ -211,7 +213,8 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	case errors.Is(unkept, errApart):
 		s.Warnings = append(s.Warnings, unkept)
 	case unkept != nil:
-		s.Warnings = append(s.Warnings, errUnkept(unkept))
+		const text = "its exit code will not be known, and its record is kept by the next process of Rollcall"
+		s.Warnings = append(s.Warnings, fmt.Errorf("%s: %w", text, unkept))
 	}
 	return s, nil
 }
@@ -237,7 +240,7 @@ func (l *Launches) newRecord(p *Plan) (Record, error) {
 	}
 	t := &p.Request.Task
 	return Record{
-		ID: newID(), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
+		ID: store.NewID("l-", 5), Agent: p.Agent, Session: p.Command.Session, Starter: self, Host: proc.Host(), Space: proc.Space(), Dir: t.Dir, Prompt: promptHead(t.Prompt), Model: t.Model, Mode: t.Mode,
 		Group: p.Request.Group, Spec: p.Request.Spec, Branch: p.Request.Branch, Hooks: p.Request.Hooks, LaunchedAt: l.now(), Unreported: true, Pipe: p.Command.Pipe,
 	}, nil
 }
@@ -292,7 +295,7 @@ func (l *Launches) writeRecord(ctx context.Context, p *Plan, r *Record) (c proc.
 	}
 	if r.Pipe {
 		c.Pipe, c.Errors = l.pipeFile(r.ID), l.errorsFile(r.ID)
-		if err := l.makePipe(r.ID); err != nil {
+		if err := l.inLogs(func(d *owned.Dir) error { return d.MakePipe(filepath.Base(c.Pipe)) }); err != nil {
 			return c, err
 		}
 	}

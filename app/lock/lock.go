@@ -275,11 +275,8 @@ func (l *Locks) Named(name string) (Lock, error) {
 
 // Dead reports whether the lock in the file with this name is dead.
 func (l *Locks) Dead(name string) (bool, error) {
-	var k Lock
-	if err := l.folder.Read(name, &k); err != nil {
-		return false, err
-	}
-	return l.isDead(&k), nil
+	k, err := l.Named(name)
+	return err == nil && l.isDead(&k), err
 }
 
 func (l *Locks) remove(ctx context.Context, which func(*Lock) bool) error {

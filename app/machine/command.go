@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
 // commandLimit is how long a command without an end of its own may take on another machine.
@@ -30,7 +31,7 @@ const maxOutput = 8 << 20
 func (h *Host) Run(ctx context.Context, in io.Reader, out, errs io.Writer, args ...string) (code int, err error) {
 	name, argv := h.rollcall(false, args...)
 	cmd := h.command(ctx, name, argv)
-	var said tail
+	said := bounded.Tail{Max: maxTail}
 	cleanOut, cleanErr := &cleaner{to: out}, &cleaner{to: errs}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, cleanOut, io.MultiWriter(&said, cleanErr)
 	if h.SSH != "" { // ssh's own messages are translated
@@ -65,8 +66,7 @@ func (h *Host) Output(ctx context.Context, args ...string) ([]byte, error) {
 // output runs a program and returns what it printed.
 func (h *Host) output(ctx context.Context, name string, argv []string, in io.Reader) ([]byte, error) {
 	cmd := h.command(ctx, name, argv)
-	var said tail
-	var out limited
+	said, out := bounded.Tail{Max: maxTail}, bounded.Buffer{Max: maxOutput}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &said
 	err := cmd.Run()
 	switch {
@@ -76,25 +76,10 @@ func (h *Host) output(ctx context.Context, name string, argv []string, in io.Rea
 		return nil, ctx.Err()
 	case exitCode(err) != 0:
 		return nil, h.reason(err, strings.TrimPrefix(said.String(), "rollcall: "))
-	case out.full:
+	case out.IsFull():
 		return nil, failure("%s printed more than 8 MB", present.Line(h.target()))
 	}
 	return out.Bytes(), nil
-}
-
-// limited keeps the first maxOutput bytes.
-type limited struct {
-	bytes.Buffer
-	full bool
-}
-
-// Write implements io.Writer.
-func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxOutput {
-		l.full = true
-		return len(p), nil
-	}
-	return l.Buffer.Write(p)
 }
 
 // cleaner writes whole lines of untrusted text to a terminal or file. It is not safe for concurrent use.
@@ -139,13 +124,13 @@ const launchLimit = 5 * time.Minute
 // Command runs a command on the machine with this name, with in as its standard input, and returns what it printed, cleaned. The error of a command
 // that failed there is an *app.CommandError, unless its Rollcall does not know the command: that is an *Error with Old.
 func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args ...string) (string, error) {
-	h := m.Find(name)
-	if h == nil {
-		return "", failure("machine %s is no longer configured", name)
+	h, err := m.configured(name)
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, launchLimit)
 	defer cancel()
-	var out, errs limited
+	out, errs := bounded.Buffer{Max: maxOutput}, bounded.Buffer{Max: maxOutput}
 	code, err := h.Run(ctx, in, &out, &errs, args...)
 	said := strings.TrimPrefix(strings.TrimSpace(errs.String()), "rollcall: ")
 	switch {
@@ -164,6 +149,14 @@ func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args 
 // usageCode is the exit code of Rollcall for a command or flag that it does not know.
 const usageCode = 2
 
+// configured returns the machine with this name, or an error if there is none any more.
+func (m *Machines) configured(name string) (*Host, error) {
+	if h := m.Find(name); h != nil {
+		return h, nil
+	}
+	return nil, failure("machine %s is no longer configured", name)
+}
+
 // wireMessage is one line of peek --json.
 type wireMessage struct {
 	Key   string             `json:"key"`
@@ -176,9 +169,9 @@ type wireMessage struct {
 
 // Peek implements app.Machines.
 func (m *Machines) Peek(ctx context.Context, s app.Session, n int) ([]adapters.Message, error) {
-	h := m.Find(s.Machine)
-	if h == nil {
-		return nil, failure("machine %s is no longer configured", s.Machine)
+	h, err := m.configured(s.Machine)
+	if err != nil {
+		return nil, err
 	}
 	text, err := h.Output(ctx, "peek", "--json", "-n", strconv.Itoa(n), "--", s.IDThere())
 	if err != nil {
@@ -203,10 +196,10 @@ func (m *Machines) Peek(ctx context.Context, s app.Session, n int) ([]adapters.M
 
 // Stop implements app.Machines.
 func (m *Machines) Stop(ctx context.Context, s app.Session) error {
-	h := m.Find(s.Machine)
-	if h == nil {
-		return failure("machine %s is no longer configured", s.Machine)
+	h, err := m.configured(s.Machine)
+	if err != nil {
+		return err
 	}
-	_, err := h.Output(ctx, "stop", "--", s.IDThere())
+	_, err = h.Output(ctx, "stop", "--", s.IDThere())
 	return err
 }

@@ -26,6 +26,12 @@ func sessionLine(id, more string) string {
 
 const rollLine = `{"schema":1,"event":"roll","at":"2026-11-22T10:00:01Z"}`
 
+// ask returns what Test returns of the machine.
+func (h *Host) ask(ctx context.Context, since, limit time.Duration) app.MachineRoll {
+	r, _, _ := h.Test(ctx, since, limit)
+	return r
+}
+
 // printing returns a machine that prints these lines and stays.
 func printing(t *testing.T, lines ...string) *Host {
 	t.Helper()

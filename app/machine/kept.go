@@ -93,12 +93,12 @@ func (m *Machines) Follow(ctx context.Context, from Sources) error {
 			unwatched = nil // the folder is watched as soon as there is one
 		}
 	}
-	said := ""
+	var said error
 	for {
 		list, err := Open(from.Settings(), from.Kept)
 		m.Set(list)
-		if err = errors.Join(unwatched, err); errorText(err) != said {
-			said = errorText(err)
+		if err = errors.Join(unwatched, err); fmt.Sprint(err) != fmt.Sprint(said) {
+			said = err
 			from.Report(err)
 		}
 		select {
@@ -108,13 +108,6 @@ func (m *Machines) Follow(ctx context.Context, from Sources) error {
 		case <-from.Changed:
 		}
 	}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // Open returns the machines of the settings and the stored ones; k may be nil. The error says which stored ones are not used; the others are.

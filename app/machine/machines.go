@@ -33,18 +33,15 @@ type Machines struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
-	hosts   []*Host       // by name; replaced as a whole
-	changed chan struct{} // receives when hosts were replaced
+	hosts   []*Host    // by name; replaced as a whole
+	changed app.Wakeup // receives when hosts were replaced
 	// firstPause and maxPause; tests shorten them.
 	firstPause, maxPause time.Duration
 }
 
 // New returns the machines of the settings and of machine add. log may be nil.
 func New(list []settings.Machine, log *slog.Logger) *Machines {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	m := &Machines{log: log, firstPause: firstPause, maxPause: maxPause, changed: make(chan struct{}, 1)}
+	m := &Machines{log: cmp.Or(log, slog.New(slog.DiscardHandler)), firstPause: firstPause, maxPause: maxPause, changed: app.NewWakeup()}
 	m.Set(list)
 	return m
 }
@@ -66,10 +63,7 @@ func (m *Machines) Set(list []settings.Machine) {
 	}
 	slices.SortFunc(hosts, byName)
 	m.hosts = hosts
-	select {
-	case m.changed <- struct{}{}:
-	default:
-	}
+	m.changed.Set()
 }
 
 // Hosts returns the machines, by name. The caller must not change them.
@@ -119,25 +113,15 @@ func (m *Machines) Ask(ctx context.Context, since, limit time.Duration) []app.Ma
 	rolls := make([]app.MachineRoll, len(hosts))
 	var group sync.WaitGroup
 	for i, h := range hosts {
-		group.Go(func() { rolls[i] = h.ask(ctx, since, limit) })
+		group.Go(func() { rolls[i], _, _ = h.Test(ctx, since, limit) })
 	}
 	group.Wait()
 	return rolls
 }
 
-// ask asks one machine once.
-func (h *Host) ask(ctx context.Context, since, limit time.Duration) app.MachineRoll {
-	r, _, _ := h.test(ctx, since, limit)
-	return r
-}
-
-// Test asks the machine for its live sessions, and returns with them the version of the Rollcall there. The error says why there is no
-// complete answer; an *Error may say that there is no Rollcall.
-func (h *Host) Test(ctx context.Context, limit time.Duration) (r app.MachineRoll, version string, err error) {
-	return h.test(ctx, 0, limit)
-}
-
-func (h *Host) test(ctx context.Context, since, limit time.Duration) (app.MachineRoll, string, error) {
+// Test asks the machine once for its live sessions and those that stopped since, and returns with them the version of the
+// Rollcall there. The error says why there is no complete answer; an *Error may say that there is no Rollcall.
+func (h *Host) Test(ctx context.Context, since, limit time.Duration) (r app.MachineRoll, version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var mu sync.Mutex
@@ -154,7 +138,6 @@ func (h *Host) test(ctx context.Context, since, limit time.Duration) (app.Machin
 			return ctx.Err()
 		})
 	}()
-	var err error
 	select {
 	case err = <-ended:
 	case <-ctx.Done(): // its process may take longer to end

@@ -35,7 +35,7 @@ type mirror struct {
 
 	// kept are the rows of an earlier connection that stay because their agent could not be read since.
 	kept map[key]bool
-	// waiting are the rows whose wait was told. What ends such a wait is told too.
+	// waiting are the rows whose wait had an event. The end of such a wait always has one too.
 	waiting map[key]bool
 
 	minute time.Time // of which events are counted
@@ -265,13 +265,7 @@ func (m *mirror) seen(s *app.Session) time.Time {
 
 // endedMeanwhile returns the end of a session that is no longer listed after a time without connection.
 func (m *mirror) endedMeanwhile(was app.Session, now time.Time) app.Event {
-	s := was
-	if was.Status == adapters.Working || was.Status == adapters.Waiting {
-		s.Outcome = ""
-	}
-	s.Status, s.WaitingFor, s.Stale, s.Suspended = adapters.Stopped, "", nil, false
-	s.Evidence = m.name + " no longer lists it after a time without connection; before: " + was.Evidence
-	return m.ended(s, was, now)
+	return m.ended(was.Removed(m.name+" no longer lists it after a time without connection"), was, now)
 }
 
 func (m *mirror) ended(s, was app.Session, now time.Time) app.Event {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os/exec"
 	"strings"
-	"sync"
 
 	"rollcall/app/present"
 )
@@ -136,7 +135,7 @@ func (h *Host) sshReason(said string) string {
 	return "the connection to " + h.SSH + " was cut"
 }
 
-// denied tells a server that wants a key from one that asks for a password.
+// denied returns the words for a refused login: the server asks for a password, or accepts none of the keys.
 func (h *Host) denied(lower string) string {
 	_, methods, _ := strings.Cut(lower, "permission denied (")
 	methods, _, _ = strings.Cut(methods, ")")
@@ -168,27 +167,5 @@ func lastLine(said string) string {
 // maxReason is the width of a reason in cells.
 const maxReason = 300
 
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
+// maxTail is how many bytes are kept of what a command writes to its standard error.
 const maxTail = 8 << 10
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p[max(0, len(p)-maxTail):]...)
-	if over := len(t.text) - maxTail; over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
-}

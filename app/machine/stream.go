@@ -3,6 +3,7 @@ package machine
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/app/present"
+	"rollcall/bounded"
 )
 
 // The limits of what a machine may send.
@@ -57,7 +59,7 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 	defer cancel(nil)
 	name, argv := h.rollcall(false, args...)
 	cmd := h.command(ctx, name, argv)
-	var said tail
+	said := bounded.Tail{Max: maxTail}
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe() // stays open: the other side ends when it is closed
 	if err != nil {
@@ -87,8 +89,7 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 		_ = in.Close()
 		_ = cmd.Wait()
 	}
-	var why *Error
-	if cause := context.Cause(ctx); errors.As(cause, &why) {
+	if why, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
 		return why
 	}
 	return err
@@ -150,9 +151,7 @@ func (r *reader) before(text []byte, l *line) error {
 	if l != nil && l.Schema > schemaKnown {
 		return failure("the Rollcall there is too new for this one (schema %d, this one knows %d): update this one", l.Schema, schemaKnown)
 	}
-	if r.banner == "" {
-		r.banner = excerpt(text)
-	}
+	r.banner = cmp.Or(r.banner, excerpt(text))
 	if r.others++; r.others > maxBanner {
 		return failure("what %s prints is not Rollcall's stream, it begins with: %s; its shell's start files must print nothing", present.Line(r.host.target()), r.banner)
 	}

@@ -3,6 +3,7 @@
 package owned
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"rollcall/app/fault"
 )
 
 // ErrUnsafe is wrapped by every *UnsafeError.
@@ -229,8 +232,28 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 
 // Create creates a file for the user alone. It fails if the file exists.
 func (d *Dir) Create(name string) (*os.File, error) {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, userOnly)
 	return f, named(d.File(name), err)
+}
+
+// userOnly is the mode of a file that Create creates.
+const userOnly fs.FileMode = 0o600
+
+// WriteNew creates a file with these contents and this mode, durably. It fails if the file exists. After any other error
+// there is no file.
+func (d *Dir) WriteNew(name string, data []byte, mode fs.FileMode) error {
+	f, err := d.Create(name)
+	if err != nil {
+		return err
+	}
+	fault.Point("owned.write.created")
+	if _, err = f.Write(data); err == nil && mode != userOnly {
+		err = f.Chmod(mode)
+	}
+	if err = cmp.Or(err, f.Sync(), f.Close()); err != nil {
+		_ = d.Remove(name)
+	}
+	return named(d.File(name), err)
 }
 
 // Rename renames a file within the folder, and replaces the file that has the new name.

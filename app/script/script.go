@@ -2,13 +2,14 @@
 package script
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"time"
+
+	"rollcall/bounded"
 )
 
 // MaxOutput is the size of the output that is kept, from its end.
@@ -36,7 +37,7 @@ func Run(ctx context.Context, command, dir string, env []string, limit time.Dura
 			result += " (its folder was gone; it ran in an empty one)"
 		}()
 	}
-	var said tail
+	said := bounded.Tail{Max: MaxOutput}
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
@@ -53,17 +54,3 @@ func Run(ctx context.Context, command, dir string, env []string, limit time.Dura
 	}
 	return result, said.String()
 }
-
-// tail keeps the end of what is written to it.
-type tail struct{ b bytes.Buffer }
-
-func (t *tail) Write(p []byte) (int, error) {
-	n := len(p)
-	t.b.Write(p[max(0, n-MaxOutput):])
-	if over := t.b.Len() - MaxOutput; over > 0 {
-		t.b.Next(over)
-	}
-	return n, nil
-}
-
-func (t *tail) String() string { return t.b.String() }

@@ -48,7 +48,7 @@ func (s *Settings) checkHomes() (bad []mistake) {
 			continue
 		}
 		s.Homes[name] = slices.DeleteFunc(s.Homes[name], func(path string) bool {
-			wrong := !filepath.IsAbs(expandHome(path)) || strings.ContainsRune(path, 0)
+			wrong := !filepath.IsAbs(ExpandHome(path)) || strings.ContainsRune(path, 0)
 			if wrong {
 				bad = append(bad, mistake{key, fmt.Sprintf("homes.%s: %q is ignored: a folder begins with / or ~/ (on Windows with a drive)", name, path)})
 			}
@@ -62,7 +62,7 @@ func (s *Settings) checkHomes() (bad []mistake) {
 func (s *Settings) HomesOf(name adapters.Name) []string {
 	var out []string
 	for _, path := range s.Homes[name] {
-		out = append(out, filepath.Clean(expandHome(path)))
+		out = append(out, filepath.Clean(ExpandHome(path)))
 	}
 	return out
 }

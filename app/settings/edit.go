@@ -74,8 +74,7 @@ func change(left context.Context, path string, edits []Edit) error {
 // replaceFile replaces a file that has the content before.
 func replaceFile(left context.Context, dir *owned.Dir, name string, before, after []byte, mode fs.FileMode) (err error) {
 	temp := fmt.Sprintf(".%s.%x", name, rand.Uint64())
-	file, err := dir.Create(temp)
-	if err != nil {
+	if err := dir.WriteNew(temp, after, mode); err != nil {
 		return err
 	}
 	defer func() {
@@ -83,16 +82,6 @@ func replaceFile(left context.Context, dir *owned.Dir, name string, before, afte
 			_ = dir.Remove(temp)
 		}
 	}()
-	_, err = file.Write(after)
-	if err == nil {
-		err = errors.Join(file.Chmod(mode), file.Sync())
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
 	now, _, err := dir.Read(name, maxSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -125,7 +114,7 @@ func apply(text []byte, e Edit) ([]byte, error) {
 		return nil, err
 	}
 	lines := strings.SplitAfter(string(text), "\n")
-	at := lineOf(text, key)
+	at := lineOf(text, key...)
 	switch {
 	case at > 0:
 		lines, err = replaceLine(lines, at-1, e, value)
@@ -144,12 +133,6 @@ func apply(text []byte, e Edit) ([]byte, error) {
 		return nil, fmt.Errorf("%s cannot be changed here without changing something else: set it in the file", strings.Join(key, "."))
 	}
 	return after, nil
-}
-
-// lineOf returns the number of the line that sets a key; 0: none, or it is not known.
-func lineOf(text []byte, key []string) int {
-	n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(line(text, key...), " line "), ":"))
-	return n
 }
 
 // valueLine matches a line that sets a key to a value that ends on it.
@@ -309,7 +292,7 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// Mute adds a folder to those of whose sessions nothing is told, or removes it.
+// Mute adds a folder to those whose sessions have no notifications, or removes it.
 func Mute(path, folder string, on bool) error {
 	set, err := Load(path)
 	if err != nil {
@@ -317,7 +300,7 @@ func Mute(path, folder string, on bool) error {
 	}
 	var list []string
 	for _, p := range set.Notifications.Mute {
-		if filepath.Clean(expandHome(p)) != filepath.Clean(folder) && p != literalPattern(folder) {
+		if filepath.Clean(ExpandHome(p)) != filepath.Clean(folder) && p != literalPattern(folder) {
 			list = append(list, p)
 		}
 	}

@@ -82,7 +82,7 @@ func agentNames() string {
 	return strings.Join(names, ", ")
 }
 
-// maxLines is how many mistakes are told with their line: finding one takes as long as reading the file.
+// maxLines is how many mistakes are reported with their line: to find one takes as long as to read the file.
 const maxLines = 20
 
 // errHere stops the decoder at the key that line looks for.
@@ -94,23 +94,33 @@ type here struct{}
 // UnmarshalTOML implements toml.Unmarshaler.
 func (here) UnmarshalTOML(any) error { return errHere }
 
-// line returns " line N:" for a key of the settings, or nothing if its line is not known: the decoder tells lines only
-// of errors, so line lets it fail at the key.
-func line(text []byte, key ...string) string {
-	if len(key) > 10 {
+// line returns " line N:" for a key of the settings, or nothing if its line is not known.
+func line(text []byte, key ...string) string { return inLine(lineOf(text, key...)) }
+
+func inLine(n int) string {
+	if n == 0 {
 		return ""
+	}
+	return fmt.Sprintf(" line %d:", n)
+}
+
+// lineOf returns the number of the line that sets a key; 0: none, or it is not known. The decoder returns lines only with
+// errors, so lineOf lets it fail at the key.
+func lineOf(text []byte, key ...string) int {
+	if len(key) > 10 {
+		return 0
 	}
 	probe := reflect.TypeFor[here]()
 	for _, name := range slices.Backward(key) {
 		if strings.ContainsAny(name, "\"`,\\\n") {
-			return ""
+			return 0
 		}
 		probe = reflect.StructOf([]reflect.StructField{{Name: "Key", Type: probe, Tag: reflect.StructTag(fmt.Sprintf("toml:%q", name))}})
 	}
 	_, err := toml.Decode(string(text), reflect.New(probe).Interface())
 	var at toml.ParseError
 	if !errors.As(err, &at) || at.Message != errHere.Error() { // a ParseError does not unwrap
-		return ""
+		return 0
 	}
-	return fmt.Sprintf(" line %d:", at.Position.Line)
+	return at.Position.Line
 }

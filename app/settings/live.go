@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"sync"
@@ -25,10 +27,7 @@ type Live struct {
 // NewLive reads the settings at path. With mistakes at the start, what could be understood counts. Watch keeps them
 // current. log may be nil.
 func NewLive(path string, log *slog.Logger) *Live {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	l := &Live{path: path, log: log, readers: map[chan struct{}]bool{}}
+	l := &Live{path: path, log: cmp.Or(log, slog.New(slog.DiscardHandler)), readers: map[chan struct{}]bool{}}
 	l.now, l.err = Load(path)
 	l.answers = l.now.Answering
 	return l
@@ -67,18 +66,17 @@ func (l *Live) Read() {
 	now, err := Load(l.path)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, was, answers := l.now, errorText(l.err), l.answers
+	before, was, answers := l.now, fmt.Sprint(l.err), l.answers
 	l.err, l.answers = err, now.Answering
 	if err == nil {
 		l.now = now
 	}
-	if reflect.DeepEqual(before, l.now) && was == errorText(err) && answers == l.answers {
+	if reflect.DeepEqual(before, l.now) && was == fmt.Sprint(err) && answers == l.answers {
 		return
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		l.log.Warn("the settings have a mistake; the last ones without it stay in force", "error", err)
-	default:
+	} else {
 		l.log.Info("the settings have changed", "file", l.path)
 	}
 	for c := range l.readers {
@@ -87,13 +85,6 @@ func (l *Live) Read() {
 		default:
 		}
 	}
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // Watch reads the file whenever it changes, until ctx is done.

@@ -27,7 +27,7 @@ func (m *Machine) Equal(o *Machine) bool {
 // maxMachines is more than a person has.
 const maxMachines = 100
 
-// machineName is what a name may be: it stands before the colon of session ids, and after -H.
+// machineName is what a name may be: session ids have it before a colon, and commands after -H.
 var machineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 // Check returns an error for a machine that cannot be used. Its texts reach a command line, never a shell here.
@@ -58,13 +58,13 @@ func (m *Machine) Check() error {
 // machineHeader is the line that begins a machine.
 var machineHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*machine[ \t]*\]\]`)
 
-// machineLine returns " line N:" for the i-th machine of the settings; nothing if its line is not known.
-func machineLine(text []byte, i int) string {
+// machineLine returns the number of the line that begins the i-th machine of the settings; 0: it is not known.
+func machineLine(text []byte, i int) int {
 	at := machineHeader.FindAllIndex(text, i+1)
 	if len(at) <= i {
-		return ""
+		return 0
 	}
-	return fmt.Sprintf(" line %d:", 1+strings.Count(string(text[:at[i][1]]), "\n"))
+	return 1 + strings.Count(string(text[:at[i][1]]), "\n")
 }
 
 // checkMachines returns what is wrong with the machines, and removes those that cannot be used.
@@ -74,15 +74,15 @@ func (s *Settings) checkMachines(path string, text []byte) (bad []error) {
 	for i, m := range s.Machines {
 		err := m.Check()
 		if before, twice := first[m.Name]; err == nil && twice {
-			other := strings.TrimSuffix(strings.TrimPrefix(machineLine(text, before), " "), ":")
-			err = fmt.Errorf("another machine has this name (%s); give each a name of its own", strings.TrimSpace("see "+other))
+			other := strings.TrimSuffix("see"+inLine(machineLine(text, before)), ":")
+			err = fmt.Errorf("another machine has this name (%s); give each a name of its own", other)
 		}
 		if err == nil && len(kept) == maxMachines {
 			err = fmt.Errorf("there are %d machines before it, and no more are asked", maxMachines)
 		}
 		if err != nil {
 			if len(bad) < maxLines {
-				bad = append(bad, fmt.Errorf("settings: %s:%s machine %q is ignored: %w", path, machineLine(text, i), m.Name, err))
+				bad = append(bad, fmt.Errorf("settings: %s:%s machine %q is ignored: %w", path, inLine(machineLine(text, i)), m.Name, err))
 			}
 			continue
 		}

@@ -18,17 +18,17 @@ type Notifications struct {
 	Failed     Manner `toml:"failed"`
 	Limit      Manner `toml:"limit"`
 	Ended      Manner `toml:"ended"`
-	// ReplyAfter is the shortest turn whose reply is told.
+	// ReplyAfter is the length of the shortest turn whose reply has a notification.
 	ReplyAfter Duration `toml:"reply_after"`
 	// Together is the time within which waits that follow each other share a notification.
 	Together Duration `toml:"together"`
 	// Pause is the shortest time between two notifications of a session whose state changes quickly.
 	Pause Duration `toml:"pause"`
-	// RemindAfter is the time after which a wait is told again.
+	// RemindAfter is the time after which the user is reminded of a wait.
 	RemindAfter Duration `toml:"remind_after"`
-	// WhenFocused tells of sessions whose window has the focus, too.
+	// WhenFocused sends notifications also of sessions whose window has the focus.
 	WhenFocused bool `toml:"when_focused"`
-	// Mute are the folders, with the folders below them, of whose sessions nothing is told.
+	// Mute are the folders, with the folders below them, whose sessions have no notifications.
 	Mute []string `toml:"mute"`
 	// OnWait is a shell command that is run for a session that has waited for OnWaitAfter.
 	OnWait string `toml:"on_wait"`
@@ -58,7 +58,7 @@ const (
 	DefaultOnWaitAfter = 2 * time.Minute
 )
 
-// maxDuration is far above what a setting makes sense with.
+// maxDuration is far above any duration that is useful.
 const maxDuration = 7 * 24 * time.Hour
 
 // Duration is a time that the user wrote, such as "30s", or none.
@@ -117,7 +117,7 @@ func (s *Settings) checkNotifications() (bad []mistake) {
 	}
 	n.Mute = slices.DeleteFunc(n.Mute, func(pattern string) bool {
 		_, err := filepath.Match(pattern, "")
-		wrong := err != nil || !filepath.IsAbs(expandHome(pattern))
+		wrong := err != nil || !filepath.IsAbs(ExpandHome(pattern))
 		if wrong {
 			bad = append(bad, mistake{[]string{"notifications", "mute"}, fmt.Sprintf("notifications.mute: %q is ignored: it must be an absolute path or begin with ~/, and may have * and ?", pattern)})
 		}
@@ -132,10 +132,10 @@ func (n *Notifications) Manners() map[string]*Manner {
 	return map[string]*Manner{"permission": &n.Permission, "question": &n.Question, "reply": &n.Reply, "failed": &n.Failed, "limit": &n.Limit, "ended": &n.Ended}
 }
 
-// IsMuted reports whether nothing is told of sessions in a folder.
+// IsMuted reports whether sessions in a folder have no notifications.
 func (n *Notifications) IsMuted(folder string) bool {
 	for _, pattern := range n.Mute {
-		pattern = filepath.Clean(expandHome(pattern))
+		pattern = filepath.Clean(ExpandHome(pattern))
 		for dir := filepath.Clean(folder); ; dir = filepath.Dir(dir) {
 			if ok, _ := filepath.Match(pattern, dir); ok {
 				return true
@@ -148,8 +148,8 @@ func (n *Notifications) IsMuted(folder string) bool {
 	return false
 }
 
-// expandHome replaces a leading ~ by the home folder.
-func expandHome(path string) string {
+// ExpandHome replaces a leading ~ by the home folder.
+func ExpandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
 		return path

@@ -179,8 +179,7 @@ func Load(path string) (Settings, error) {
 }
 
 func explain(err error) string {
-	var pe toml.ParseError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[toml.ParseError](err); ok {
 		return fmt.Sprintf("line %d: %s", pe.Position.Line, pe.Message)
 	}
 	return strings.TrimPrefix(err.Error(), "toml: ")
@@ -281,7 +280,6 @@ func (s *Settings) checkTheme() []mistake {
 	return []mistake{bad}
 }
 
-// label returns the name of a gateway for a message.
 func (g *Gateway) label() string {
 	if g.Name != "" {
 		return g.Name
@@ -311,13 +309,7 @@ func (s *Settings) readTokens(path string) []error {
 }
 
 func readToken(file, dir string) (string, error) {
-	if rest, ok := strings.CutPrefix(file, "~/"); ok {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		file = filepath.Join(home, rest)
-	} else if !filepath.IsAbs(file) {
+	if file = ExpandHome(file); !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
 	text, err := readFile(file, maxToken)
@@ -335,4 +327,31 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return bounded.In(filepath.Dir(path), bounded.ReadLimit, func(context.Context) ([]byte, error) {
 		return owned.ReadFile(path, limit)
 	})
+}
+
+// Answering is which requests of agents may be answered from Rollcall. Without a value it is AnswerAll.
+type Answering string
+
+// The values of the setting "answering".
+const (
+	AnswerAll  Answering = "on"        // allow once, deny, and answers to questions; the default
+	AnswerDeny Answering = "deny-only" // only deny
+	AnswerNone Answering = "off"       // nothing is answered
+)
+
+// unusable are the settings of a file that can't be read. Nothing is answered and nothing is kept in the cache then: the file
+// may forbid it.
+var unusable = Settings{Answering: AnswerNone, Cache: new(bool)}
+
+// checkAnswering returns what is wrong with the setting "answering". Rollcall then answers nothing: who wrote the
+// setting wanted less than the default.
+func (s *Settings) checkAnswering() []mistake {
+	switch s.Answering {
+	case "", AnswerAll, AnswerDeny, AnswerNone:
+	default:
+		bad := mistake{[]string{"answering"}, fmt.Sprintf("answering is %q; use %q, %q or %q. Until then nothing is answered from here", s.Answering, AnswerAll, AnswerDeny, AnswerNone)}
+		s.Answering = AnswerNone
+		return []mistake{bad}
+	}
+	return nil
 }

@@ -39,8 +39,7 @@ var ErrNewer = errors.New("written by a newer Rollcall; update this one")
 
 // cause returns the error of the system within err, without paths.
 func cause(err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno
 	}
 	return err

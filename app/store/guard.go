@@ -17,7 +17,7 @@ import (
 // Lock waits until neither this process nor another one holds the folder's lock, and takes it. It fails when ctx is done
 // or the holder seems to hang. The kernel releases the lock of a process that dies.
 func (f Folder) Lock(ctx context.Context) (unlock func(), err error) {
-	if err := f.change(f.made, checkGuard); err != nil {
+	if err := f.change(owned.MakeDir, checkGuard); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", f.path, err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, guardLimit, fmt.Errorf("another Rollcall has held the lock for %s; end it if it hangs", guardLimit))
@@ -77,5 +77,5 @@ func checkGuard(_ context.Context, d *owned.Dir) error {
 
 // Make creates the folder, for the user alone.
 func (f Folder) Make() error {
-	return f.change(f.made, func(context.Context, *owned.Dir) error { return nil })
+	return f.change(owned.MakeDir, func(context.Context, *owned.Dir) error { return nil })
 }

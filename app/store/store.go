@@ -6,6 +6,7 @@ package store
 import (
 	"bytes"
 	"context"
+	crand "crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -48,33 +49,34 @@ func NameOf(path string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// NewID returns a prefix followed by n random bytes in hexadecimal digits.
+func NewID(prefix string, n int) string {
+	b := make([]byte, n)
+	_, _ = crand.Read(b) // never fails
+	return prefix + hex.EncodeToString(b)
+}
+
 // Path returns the path of the folder.
 func (f Folder) Path() string { return f.path }
 
 // File returns the path of a value's file.
 func (f Folder) File(name string) string { return filepath.Join(f.path, name+suffix) }
 
-// open opens the folder and checks it.
-func (f Folder) open() (*owned.Dir, error) {
-	if f.top == "" {
-		return owned.OpenDir(f.path)
-	}
-	return owned.OpenDir(f.top, filepath.Base(f.path))
-}
+// opener opens a folder and those below it, and checks them: owned.OpenDir, or owned.MakeDir, which creates them.
+type opener func(path string, below ...string) (*owned.Dir, error)
 
-// made opens the folder, which it creates if it is missing, and checks it.
-func (f Folder) made() (*owned.Dir, error) {
+func (f Folder) open(with opener) (*owned.Dir, error) {
 	if f.top == "" {
-		return owned.MakeDir(f.path)
+		return with(f.path)
 	}
-	return owned.MakeDir(f.top, filepath.Base(f.path))
+	return with(f.top, filepath.Base(f.path))
 }
 
 // look calls do, which must not change anything, with the open folder.
 func look[T any](f Folder, do func(*owned.Dir) (T, error)) (T, error) {
 	return bounded.In(f.path, bounded.ReadLimit, func(context.Context) (T, error) {
 		var none T
-		d, err := f.open()
+		d, err := f.open(owned.OpenDir)
 		if err != nil {
 			return none, err
 		}
@@ -85,9 +87,9 @@ func look[T any](f Folder, do func(*owned.Dir) (T, error)) (T, error) {
 
 // change calls do with the open folder. left is done once change has returned without waiting for do; do must then
 // change nothing more. The errors of change wrap ErrNotWritten.
-func (f Folder) change(open func() (*owned.Dir, error), do func(left context.Context, d *owned.Dir) error) error {
+func (f Folder) change(with opener, do func(left context.Context, d *owned.Dir) error) error {
 	_, err := bounded.In(f.path, bounded.WriteLimit, func(left context.Context) (struct{}, error) {
-		d, err := open()
+		d, err := f.open(with)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -129,7 +131,7 @@ func (f Folder) Write(name string, v any) error {
 		return fmt.Errorf("write %s: %w", f.File(name), err)
 	}
 	data = append(numbered(data), '\n')
-	return f.change(f.made, func(left context.Context, d *owned.Dir) error {
+	return f.change(owned.MakeDir, func(left context.Context, d *owned.Dir) error {
 		err := f.replace(left, d, name, data)
 		for i := 0; i < writeAgain && errors.Is(err, fs.ErrNotExist); i++ {
 			err = f.replace(left, d, name, data)
@@ -152,8 +154,7 @@ func (f Folder) replace(left context.Context, d *owned.Dir, name string, data []
 			err = fmt.Errorf("write %s: %w", f.File(name), cause(err))
 		}
 	}()
-	file, err := d.Create(temp)
-	if err != nil {
+	if err := d.WriteNew(temp, data, 0o600); err != nil {
 		return err
 	}
 	defer func() {
@@ -161,17 +162,6 @@ func (f Folder) replace(left context.Context, d *owned.Dir, name string, data []
 			_ = d.Remove(temp)
 		}
 	}()
-	fault.Point("store.write.created")
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
 	fault.Point("store.write.synced")
 	if left.Err() != nil {
 		return bounded.ErrNoAnswer
@@ -276,7 +266,7 @@ func (f Folder) decode(name string, raw Raw, v any) error {
 func (f Folder) setAside(name string, read fs.FileInfo, why error) error {
 	e := &DamagedError{Path: f.File(name), Err: why}
 	aside := name + suffix + damaged + time.Now().UTC().Format("20060102T150405.000000000")
-	err := f.change(f.open, func(_ context.Context, d *owned.Dir) error {
+	err := f.change(owned.OpenDir, func(_ context.Context, d *owned.Dir) error {
 		if now, err := d.Lstat(name + suffix); err != nil || read == nil || !os.SameFile(now, read) {
 			return errReplaced
 		}
@@ -293,7 +283,7 @@ func (f Folder) setAside(name string, read fs.FileInfo, why error) error {
 
 // Remove removes the value. It returns no error if there is none.
 func (f Folder) Remove(name string) error {
-	err := f.change(f.open, func(_ context.Context, d *owned.Dir) error {
+	err := f.change(owned.OpenDir, func(_ context.Context, d *owned.Dir) error {
 		return retryBusy(func() error { return d.Remove(name + suffix) })
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -349,7 +339,7 @@ func (f Folder) ReadAll(same func(name string, now fs.FileInfo) bool) (map[strin
 
 // Sweep removes the temporary files of writers that died.
 func (f Folder) Sweep(now time.Time) error {
-	err := f.change(f.open, func(_ context.Context, d *owned.Dir) error {
+	err := f.change(owned.OpenDir, func(_ context.Context, d *owned.Dir) error {
 		files, err := d.Names()
 		for _, file := range files {
 			if !strings.Contains(file, temporary) {

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +68,7 @@ func isValue(path string) bool {
 }
 
 func (f Folder) watch(w *fsnotify.Watcher) error {
-	return f.change(f.made, func(context.Context, *owned.Dir) error { return w.Add(f.path) })
+	return f.change(owned.MakeDir, func(context.Context, *owned.Dir) error { return w.Add(f.path) })
 }
 
 // rewatch creates a folder that was removed, and watches it. It tries again until that succeeds or ctx is done: the disk
@@ -83,3 +85,73 @@ func (f Folder) rewatch(ctx context.Context, w *fsnotify.Watcher) {
 
 // rewatchPause is the pause between attempts to watch a folder.
 const rewatchPause = 10 * time.Second
+
+const (
+	// settle is the time that editors take to replace a file.
+	settle = 50 * time.Millisecond
+	// lookAgain is the interval of tokens without an event: a folder may not exist yet, or not be watchable.
+	lookAgain = 30 * time.Second
+)
+
+// FileChanges returns a channel that receives once at the beginning, then whenever a file that the user writes, such as
+// the settings, may have changed, and from time to time. It is closed when ctx is done. A file that is a link counts as
+// changed with what the link leads to, and with every file beside it, which it may name.
+func FileChanges(ctx context.Context, path string) <-chan struct{} {
+	changed := make(chan struct{}, 1)
+	go func() {
+		defer close(changed)
+		var events chan fsnotify.Event
+		var lost chan error
+		w, err := fsnotify.NewWatcher()
+		if err == nil {
+			defer func() { _ = w.Close() }()
+			events, lost = w.Events, w.Errors
+		}
+		timer := time.NewTimer(0)
+		defer timer.Stop()
+		var counting []string
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case e := <-events:
+				if slices.Contains(counting, e.Name) || filepath.Dir(e.Name) == filepath.Dir(path) {
+					timer.Reset(settle)
+				}
+			case _, ok := <-lost: // events
+				if !ok {
+					lost = nil
+				}
+				timer.Reset(settle)
+			case <-timer.C:
+				if w != nil {
+					counting = watchAround(w, path)
+				}
+				select {
+				case changed <- struct{}{}:
+				default:
+				}
+				timer.Reset(lookAgain)
+			}
+		}
+	}()
+	return changed
+}
+
+// watchAround watches the folders of a file and of what it leads to, and returns the paths whose events count. Until a
+// folder exists, the one above it is watched.
+func watchAround(w *fsnotify.Watcher, path string) (counting []string) {
+	files := []string{path}
+	if target, err := filepath.EvalSymlinks(path); err == nil && target != path {
+		files = append(files, target)
+	}
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		counting = append(counting, file, dir)
+		if _, err := os.Stat(dir); os.IsNotExist(err) {
+			dir = filepath.Dir(dir)
+		}
+		_ = w.Add(dir) // what cannot be watched is read from time to time
+	}
+	return counting
+}

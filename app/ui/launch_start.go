@@ -131,12 +131,7 @@ func writePrompt(dir, prompt string) (string, error) {
 		return "", err
 	}
 	defer d.Close()
-	f, err := d.Create("prompt")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(prompt)
-	return d.File("prompt"), errors.Join(err, f.Close())
+	return d.File("prompt"), d.WriteNew("prompt", []byte(prompt), 0o600)
 }
 
 // removeOldPrompts removes the prompts of windows that were closed.

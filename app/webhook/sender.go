@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -101,9 +103,7 @@ func New(cfg Config) *Sender {
 	if cfg.Pauses == nil {
 		cfg.Pauses = pauses
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Show == nil {
 		cfg.Show = func(string) {}
 	}
@@ -132,13 +132,8 @@ func (s *Sender) Run(ctx context.Context, core *app.Core, events *app.Events, ru
 		default:
 		}
 	}()
-	news := make(chan struct{}, 1)
-	defer core.Subscribe(func(*app.Snapshot) {
-		select {
-		case news <- struct{}{}:
-		default:
-		}
-	})()
+	news := app.NewWakeup()
+	defer core.Subscribe(func(*app.Snapshot) { news.Set() })()
 	s.working.Go(func() { takeEnds(ctx, events, ended) })
 	s.working.Go(func() { s.lock(held) })
 	due := time.NewTimer(0)
@@ -232,7 +227,7 @@ func (s *Sender) load(snap *app.Snapshot, running []Session) {
 		}
 	}
 	var left sessions
-	if err := s.cfg.Folder.Read(list, &left); err != nil && !isMissing(err) {
+	if err := s.cfg.Folder.Read(list, &left); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.cfg.Log.Warn("ends that no keeper has noticed are not known", "error", err)
 	}
 	s.listAt = left.At
@@ -360,7 +355,7 @@ func (s *Sender) drop(m *message) {
 	}
 }
 
-// show tells the user why messages wait.
+// show shows the user why messages wait.
 func (s *Sender) show() {
 	n := 0
 	for _, m := range s.messages {
@@ -386,7 +381,6 @@ func (s *Sender) close() {
 	}
 }
 
-// isStored reports whether every message that waits is stored.
 func (s *Sender) isStored() bool {
 	for _, m := range s.messages {
 		if !m.stored {

@@ -1,9 +1,8 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -11,8 +10,6 @@ import (
 	"rollcall/app"
 	"rollcall/app/fault"
 )
-
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // newSession returns a running session as it is stored.
 func newSession(x *app.Session) Session {
@@ -31,7 +28,6 @@ func (s *Session) is(x *Session) bool {
 	return s.Agent == x.Agent && s.ID == x.ID
 }
 
-// find returns the entry of a session, or nil.
 func (s *Sender) find(x *app.Session) *Session {
 	wanted := newSession(x)
 	for _, e := range s.sessions {
@@ -65,10 +61,7 @@ func (s *Sender) inherit(left *sessions, running []Session) {
 		if known(&x) {
 			continue
 		}
-		if x.Delivery == "" {
-			x.Delivery = newID()
-		}
-		x.state = inherited
+		x.Delivery, x.state = cmp.Or(x.Delivery, newID()), inherited
 		s.sessions = append(s.sessions, &x)
 	}
 	s.early = nil
@@ -104,10 +97,7 @@ func (s *Sender) look(snap *app.Snapshot) {
 			continue
 		}
 		now := newSession(x)
-		now.Delivery, now.state = e.Delivery, seenLive
-		if now.Process.IsZero() {
-			now.Process = e.Process
-		}
+		now.Delivery, now.state, now.Process = e.Delivery, seenLive, cmp.Or(now.Process, e.Process)
 		before := *e
 		before.state, before.goneFrom = now.state, now.goneFrom
 		s.dirty = s.dirty || before != now

@@ -1,8 +1,6 @@
 package webhook
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"strings"
@@ -50,12 +48,7 @@ func (m *message) Check(name string) error {
 	return nil
 }
 
-// newID returns a new id for a message.
-func newID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return prefix + hex.EncodeToString(b[:])
-}
+func newID() string { return store.NewID(prefix, 8) }
 
 // Session is a session that ran when it was last seen. It contains no status.
 type Session struct {

@@ -28,7 +28,7 @@ type Created struct {
 // undoLimit is the time limit of Undo, which continues when its context is done.
 const undoLimit = time.Minute
 
-// Wanted holds the user's wishes for the branches of a group's worktrees. Its zero value stands for Rollcall's names of the
+// Wanted holds the user's wishes for the branches of a group's worktrees. Its zero value means Rollcall's names of the
 // branches, and for the commit of the folder from which the repository was opened.
 type Wanted struct {
 	// Branch is the name of the branch. With several worktrees each has its suffix after it.

@@ -1,7 +1,10 @@
+// Package worktree creates, lists and removes git worktrees in which several agents try the same task side by side. Each
+// try has a folder and a branch, named after the launch's group. The package runs the git executable and stores nothing.
+//
+// The names are those of OrgLoop/agentctl, so that its worktrees are found as well.
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/owned"
+	"rollcall/bounded"
 	"rollcall/proc"
 )
 
@@ -90,7 +94,7 @@ func (g *Git) change(ctx context.Context, dir string, args ...string) error {
 
 func (g *Git) run(ctx context.Context, dir string, args []string, command string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.path, append([]string{"-C", dir}, args...)...)
-	out, errs := &limited{max: maxOutput}, &limited{max: 64 << 10}
+	out, errs := &bounded.Buffer{Max: maxOutput}, &bounded.Buffer{Max: 64 << 10}
 	cmd.Env, cmd.Stdout, cmd.Stderr = g.env, out, errs
 	cmd.Cancel = func() error {
 		if cmd.Process.Signal(os.Interrupt) == nil {
@@ -103,7 +107,7 @@ func (g *Git) run(ctx context.Context, dir string, args []string, command string
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case err == nil && out.full:
+	case err == nil && out.IsFull():
 		return nil, fmt.Errorf("git %s in %s: the output is larger than %d MB", command, dir, maxOutput>>20)
 	case err == nil:
 		return out.Bytes(), nil
@@ -160,28 +164,10 @@ func errorLine(text string) string {
 
 // exitCode returns the exit code of a git command that failed, or -1 for any other error.
 func exitCode(err error) int {
-	var e *gitError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*gitError](err); ok {
 		return e.code
 	}
 	return -1
-}
-
-// limited is a buffer that drops what exceeds max bytes.
-type limited struct {
-	bytes.Buffer
-	max  int
-	full bool
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	room := l.max - l.Len()
-	if len(p) > room {
-		l.full = true
-		l.Buffer.Write(p[:max(room, 0)])
-		return len(p), nil
-	}
-	return l.Buffer.Write(p)
 }
 
 // line returns output without the line break at its end. It does not trim more, since a path may contain line breaks.

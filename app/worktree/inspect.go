@@ -88,7 +88,6 @@ func (r *Repo) list(ctx context.Context, want func(Worktree) bool) ([]Entry, err
 	return list, ctx.Err()
 }
 
-// inspect reads the state of one worktree.
 func (r *Repo) inspect(ctx context.Context, w Worktree, base Base) (State, error) {
 	var s State
 	var err error

@@ -1,13 +1,12 @@
 package worktree
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"rollcall/adapters"
+	"rollcall/app/store"
 )
 
 // prefix is the first part of a try's branch: try/<group>/<suffix>.
@@ -20,11 +19,7 @@ type Slot struct {
 }
 
 // NewGroup returns a new name for a launch group: "g-" and six random hexadecimal digits.
-func NewGroup() string {
-	var b [3]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return "g-" + hex.EncodeToString(b[:])
-}
+func NewGroup() string { return store.NewID("g-", 3) }
 
 // Suffixes returns a name for each slot of a group: the agent's short name (cc), with the model's short name if the agent
 // occurs more than once (cc-opus). It numbers duplicates (cc-2, cc-3).

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rollcall/app/lock"
+	"rollcall/bounded"
 )
 
 // checkPlace returns an error unless a worktree is one that a launch created: a folder, not a link, at the path that
@@ -156,4 +157,19 @@ func emptyFolder(parent *os.Root, name string, checked fs.FileInfo) error {
 		return dir.RemoveAll(".git")
 	}
 	return nil
+}
+
+func base(path string) string { return filepath.Base(filepath.Clean(path)) }
+
+// within reports whether folder is root or is inside it. It follows symbolic links. It compares folders by identity, or
+// by name if the file system of folder does not answer.
+func within(folder, root string) bool {
+	if !bounded.Answers(folder) {
+		rel, err := filepath.Rel(root, folder)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = resolved
+	}
+	return lock.Within(root, filepath.Clean(folder))
 }

@@ -129,14 +129,6 @@ func ownTroubles(snapshot *app.Snapshot) []string {
 	return rows
 }
 
-// ownAsTrouble returns one trouble for the icon if Rollcall cannot write its own files, and none otherwise.
-func ownAsTrouble(rows []string) []trouble {
-	if len(rows) == 0 {
-		return nil
-	}
-	return []trouble{{agent: "Rollcall", failed: true}}
-}
-
 // tooltipWidth is the width of the tooltip in cells. Windows holds 127 UTF-16 units.
 const tooltipWidth = 100
 

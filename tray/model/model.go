@@ -3,8 +3,10 @@
 package model
 
 import (
+	"fmt"
 	"time"
 
+	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
 	"rollcall/assets"
@@ -63,7 +65,7 @@ type Asked func(*app.Session) string
 
 // Build returns the menu for a snapshot at the time now. asked may be nil.
 func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
-	counts := countsOf(snapshot.CountAtWork())
+	counts := counts(snapshot.CountAtWork())
 	shown, hidden := pick(snapshot, counts)
 	troubles := troubles(snapshot)
 	own := ownTroubles(snapshot)
@@ -80,7 +82,7 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 		rows = append(rows, sessionRow(s, asked, now))
 	}
 	if hidden.sum() > 0 {
-		rows = append(rows, moreRow(hidden))
+		rows = append(rows, Row{Kind: More, Text: fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words())})
 	}
 	rows = append(rows, troubleRows(troubles, empty)...)
 	for _, text := range own {
@@ -89,8 +91,8 @@ func Build(snapshot *app.Snapshot, asked Asked, now time.Time) Menu {
 	return Menu{
 		Rows:    rows,
 		Tooltip: tooltip(counts, troubles, empty, len(own) > 0),
-		Icon:    icon(counts, append(troubles, ownAsTrouble(own)...)),
-		Count:   counts.waiting,
+		Icon:    icon(counts, troubles, len(own) > 0),
+		Count:   counts.of(adapters.Waiting),
 	}
 }
 
@@ -130,18 +132,19 @@ const loading = "Calling the roll…"
 
 // icon returns the state of the icon, in this order: a session waits for the user; the sessions of an adapter are lost; a
 // session works; an adapter answered only in part.
-func icon(c counts, troubles []trouble) assets.State {
-	lost, partly := false, false
+// partly reports trouble with Rollcall's own files, which counts as such an answer.
+func icon(c counts, troubles []trouble, partly bool) assets.State {
+	lost := false
 	for _, t := range troubles {
 		lost = lost || t.lost
 		partly = partly || t.failed && !t.away
 	}
 	switch {
-	case c.waiting > 0:
+	case c.of(adapters.Waiting) > 0:
 		return assets.NeedsYou
 	case lost:
 		return assets.Trouble
-	case c.working > 0:
+	case c.of(adapters.Working) > 0:
 		return assets.Working
 	case partly:
 		return assets.Trouble

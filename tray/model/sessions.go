@@ -12,45 +12,29 @@ import (
 
 const separator = " · "
 
-// counts are the numbers of sessions in the menu, by status.
-type counts struct{ waiting, working, idle, unknown int }
+// counts are the numbers of sessions in the menu, by the rank of their status.
+type counts app.Counts
 
-func countsOf(n app.Counts) (c counts) {
-	for rank, status := range app.Order {
-		c.add(status, n[rank])
+func (c *counts) of(s adapters.Status) int { return c[app.Rank(s)] }
+
+func (c *counts) sum() (n int) {
+	for _, of := range c {
+		n += of
 	}
-	return c
+	return n
 }
-
-func (c *counts) add(s adapters.Status, n int) {
-	switch s {
-	case adapters.Waiting:
-		c.waiting += n
-	case adapters.Working:
-		c.working += n
-	case adapters.Idle:
-		c.idle += n
-	default:
-		c.unknown += n
-	}
-}
-
-func (c counts) sum() int { return c.waiting + c.working + c.idle + c.unknown }
 
 // words returns the counts as text, such as "2 need you, 3 working".
-func (c counts) words() string {
+func (c *counts) words() string {
 	var parts []string
-	if c.waiting == 1 {
+	if n := c.of(adapters.Waiting); n == 1 {
 		parts = append(parts, "1 needs you")
-	} else if c.waiting > 1 {
-		parts = append(parts, fmt.Sprintf("%d need you", c.waiting))
+	} else if n > 1 {
+		parts = append(parts, fmt.Sprintf("%d need you", n))
 	}
-	for _, p := range []struct {
-		n    int
-		what string
-	}{{c.working, "working"}, {c.unknown, "unknown"}, {c.idle, "idle"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+	for _, s := range []adapters.Status{adapters.Working, adapters.Unknown, adapters.Idle} {
+		if n := c.of(s); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -66,7 +50,7 @@ func pick(snapshot *app.Snapshot, all counts) (shown []*app.Session, hidden coun
 		}
 		if s.AtWork() {
 			shown = append(shown, s)
-			hidden.add(s.Status, -1)
+			hidden[app.Rank(s.Status)]--
 		}
 	}
 	return shown, hidden
@@ -104,8 +88,7 @@ func sessionRow(s *app.Session, asked Asked, now time.Time) Row {
 	if s.Machine != "" {
 		head += present.Cut(present.Line(s.Machine), machineWidth) + separator
 	}
-	head +=
-		present.Cut(present.AgentName(s.Agent), agentWidth) + separator
+	head += present.Cut(present.AgentName(s.Agent), agentWidth) + separator
 	left := width - present.Width(head)
 	if age != "" {
 		left -= present.Width(separator) + present.Width(age)
@@ -143,10 +126,6 @@ func activity(s adapters.Session) string {
 	return status + ": " + topic
 }
 
-func moreRow(hidden counts) Row {
-	return Row{Kind: More, Text: fmt.Sprintf("%d more… (%s)", hidden.sum(), hidden.words())}
-}
-
 // clock returns the time of day, with the date unless it is today.
 func clock(t, now time.Time) string {
 	t = t.In(now.Location())
@@ -154,4 +133,38 @@ func clock(t, now time.Time) string {
 		return t.Format("15:04")
 	}
 	return t.Format("2 Jan 15:04")
+}
+
+// endedMark is the symbol for a session that ended.
+const endedMark = "■"
+
+// EndedRows returns the rows for sessions that ended. Each row shows the outcome and the time of the end.
+func EndedRows(ended []app.Event, now time.Time) []Row {
+	var rows []Row
+	for i := range ended[:min(len(ended), MaxEnded)] {
+		ev := &ended[i]
+		brief := present.Brief(ev.Session.Session)
+		how := present.Outcome(&brief)
+		if how == "" {
+			how = "ended"
+		}
+		if topic := present.Topic(brief); topic != "" {
+			how += ": " + topic
+		}
+		head := endedMark + " " + present.Cut(present.Project(brief.CWD), projectWidth) + separator +
+			present.Cut(present.AgentName(brief.Agent), agentWidth) + separator
+		age := present.Since(ev.At, now)
+		left := width - present.Width(head) - present.Width(separator) - present.Width(age)
+		rows = append(rows, Row{Kind: Session, Text: head + present.Cut(how, max(left, topicLeast)), Age: age, Session: brief.ID})
+	}
+	return rows
+}
+
+// SetQuiet makes the menu show that do not disturb is on until the given time. A zero time means until it is turned off.
+func (m *Menu) SetQuiet(until, now time.Time) {
+	m.Quiet = "End do not disturb"
+	if !until.IsZero() {
+		m.Quiet += " (until " + clock(until, now) + ")"
+	}
+	m.Tooltip = present.Cut(m.Tooltip+"; do not disturb", tooltipWidth)
 }
