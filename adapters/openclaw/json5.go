@@ -101,15 +101,15 @@ func isSpace(c byte) bool { return c <= ' ' }
 func (s *scanner) quoted(quote rune) error {
 	var b strings.Builder
 	for s.pos++; ; {
-		switch r := s.next(); {
-		case r == quote:
+		switch r := s.next(); r {
+		case quote:
 			s.emit(`"` + b.String() + `"`)
 			return nil
-		case r == '\\':
+		case '\\':
 			if err := s.escape(&b); err != nil {
 				return err
 			}
-		case r == '\n', r == '\r', r == endOfText:
+		case '\n', '\r', endOfText:
 			return errNotClosed
 		default:
 			writeRune(&b, r)
