@@ -285,7 +285,7 @@ func icons(d *desktop, t *testing.T) {
 }
 
 var sampleRows = []string{
-	"◆ web__shop · Claude Code · needs permission: Run npm pub… · 4 m",
+	"◆ web__shop · Claude Code · needs permission: Run npm publ… · 4 m",
 	"◐ rollcall · Claude Code · Fix the flaky tray test · 2 m",
 	"◐ api · Codex · Move the client to HTTP/3 · 3 m",
 	"○ notes · Claude Code · Summarise the meeting · 26 m",
