@@ -25,7 +25,7 @@ func (d *desktop) recall() {
 	d.remember()
 }
 
-// owned sets the notification service. The new service shows the waits that the last one had on the screen.
+// owned records which program is the notification service now. The waits that the last one had on the screen are sent to it.
 func (d *desktop) owned(by string) {
 	waits := d.shownWaits()
 	d.link.owner = by

@@ -40,14 +40,14 @@ type Notifications struct {
 // Manner is how notifications of a kind are sent: "on", "sound" or "off". The zero value is On.
 type Manner string
 
-// The manners.
+// The values of the setting of a kind.
 const (
 	On        Manner = "on"    // without a sound
 	WithSound Manner = "sound" // with a sound, where the desktop plays one
 	Off       Manner = "off"
 )
 
-// Manners returns all manners.
+// Manners returns each Manner, in the order in which the settings page lists them.
 func Manners() []Manner { return []Manner{On, WithSound, Off} }
 
 // The defaults of durations.

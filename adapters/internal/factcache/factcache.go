@@ -302,8 +302,7 @@ func (f *file) flush(last bool) {
 	}
 }
 
-// isWorth reports whether a save is worth it that adds some entries, for which read bytes were
-// read, and renews others that have aged.
+// isWorth reports whether a save is worth its cost. It adds a number of entries, which were made from read bytes, and renews aged ones.
 func (f *file) isWorth(added int, read int64, aged int, last bool) bool {
 	if f.cache.eager {
 		return added+aged > 0
