@@ -137,7 +137,7 @@ func (w *Watcher) begin(id Identity) (polled bool, err error) {
 	return true, nil
 }
 
-// end undoes begin.
+// end stops watching a process, in the way in which begin watched it.
 func (w *Watcher) end(id Identity, entry *watched) {
 	delete(w.watched, id)
 	if entry.polled {

@@ -238,8 +238,8 @@ type ranCommand struct {
 	seen time.Time // when the command was seen last
 }
 
-// sinceCommand returns how long ago a command of the process was seen last, for the same
-// calls. If running is set, the command is seen running now.
+// sinceCommand returns how long ago the process was last seen running a command for the calls of which the oldest was made at call. If
+// running is set, it is seen now.
 func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, now time.Time) (ago time.Duration, ran bool) {
 	if running {
 		a.commands.Put(p, ranCommand{call, now})

@@ -299,7 +299,7 @@ func checkOwner(pipe windows.Handle) error {
 	}
 	owner, _, err := sd.Owner()
 	if err != nil {
-		return fmt.Errorf("read whose the pipe is: %w", err)
+		return fmt.Errorf("find the owner of the pipe: %w", err)
 	}
 	user, err := ownUser()
 	if err != nil {
