@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -27,8 +28,8 @@ func (d *discovery) ownersByTime(unregistered []claude) {
 			inFolder[p.cwd] = append(inFolder[p.cwd], p)
 		}
 	}
-	for _, here := range inFolder {
-		d.assignOwners(here, d.candidates(here))
+	for _, cwd := range slices.Sorted(maps.Keys(inFolder)) { // in the same order each time: folders can share a name of transcripts
+		d.assignOwners(inFolder[cwd], d.candidates(inFolder[cwd]))
 	}
 }
 
