@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
@@ -118,6 +119,8 @@ func runDouble(t *testing.T, cmd *exec.Cmd) *codexProcess {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	// No record of it is as old as its start: Codex takes longer to its first turn, and a record has its time in whole milliseconds.
+	time.Sleep(2 * clockError)
 	p := &codexProcess{t, cmd, in, bufio.NewScanner(out)}
 	t.Cleanup(p.kill)
 	return p
