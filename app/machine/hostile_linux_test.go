@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -69,6 +70,21 @@ func TestHostileStreams(t *testing.T) {
 		if r.State != app.Failed || !strings.Contains(text, tt.want) || present.Line(text) != text {
 			t.Errorf("%s: %s %q, want %q", name, r.State, text, tt.want)
 		}
+	}
+}
+
+// TestEndsByInput: the program that connects to a machine ends because its input is closed, and is not terminated, even while it writes: what
+// runs in a container outlives a client that a signal ends.
+func TestEndsByInput(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	row := sessionLine("a", "")
+	h := scripted(t, "trap 'echo terminated >>"+said+"; exit' TERM\necho '"+hello+"'; echo '"+row+"'; echo '"+rollLine+"'\n"+
+		"i=0; while [ $i -lt 2000 ]; do echo '"+row+"'; i=$((i+1)); done\nread line || echo closed >>"+said+"\n")
+	if r := h.ask(t.Context(), 0, 30*time.Second); !isOK(r) {
+		t.Errorf("%+v", r)
+	}
+	if text, err := os.ReadFile(said); string(text) != "closed\n" {
+		t.Errorf("ended by %q, want its closed input; %v", text, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os/exec"
 	"time"
 
 	"rollcall/app/present"
@@ -33,6 +34,7 @@ const (
 	minSilence  = 3 * time.Second
 	maxSilence  = 5 * time.Minute
 	endLimit    = 5 * time.Second // for the process to end after its output did
+	inputGrace  = time.Second     // for the process to end after its input was closed; less than killGrace
 	schemaKnown = 1
 )
 
@@ -69,10 +71,11 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 	if err != nil {
 		return err
 	}
+	ended := endByInput(cmd, in, out)
+	defer ended()
 	if err := cmd.Start(); err != nil {
 		return h.reason(err, "")
 	}
-	context.AfterFunc(ctx, func() { _ = out.Close() }) // something that ssh left may hold the other end
 	r := &reader{host: h, in: bufio.NewReaderSize(out, 64<<10), cancel: cancel}
 	r.watchdog = time.AfterFunc(helloLimit, func() {
 		cancel(failure("%s: connected, and no answer of Rollcall in %s", present.Line(h.target()), present.Age(helloLimit)))
@@ -86,13 +89,35 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 		end.Stop()
 	} else {
 		cancel(err)
-		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out) // a process that cannot write does not see that its input is closed
 		_ = cmd.Wait()
 	}
 	if why, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
 		return why
 	}
 	return err
+}
+
+// endByInput makes the end of cmd's context close the input of cmd, at which the Rollcall on the other side ends, and with it what connects
+// to it. A signal to a container's client would end the client alone: podman 4.3 may then leave the Rollcall in the container running. What
+// runs after inputGrace is terminated, and its output is closed, since something that ssh left may hold the other end. The caller calls ended once it
+// has waited for cmd.
+func endByInput(cmd *exec.Cmd, in, out io.Closer) (ended func()) {
+	done := make(chan struct{})
+	terminate := cmd.Cancel
+	cmd.Cancel = func() error {
+		_ = in.Close()
+		go func() {
+			select {
+			case <-done:
+			case <-time.After(inputGrace):
+				_ = terminate()
+				_ = out.Close()
+			}
+		}()
+		return nil
+	}
+	return func() { close(done) }
 }
 
 // reader reads the lines of one connection.
