@@ -16,7 +16,7 @@ func TestEndOfALaunchThatWasNotListed(t *testing.T) {
 	s.blind.Store(true)
 	r := s.start(nil).Record
 	s.until("the row of the launch", func() bool {
-		list := tr.core.Refresh(t.Context()).Sessions()
+		list := tr.list(t.Context())
 		return len(list) == 1 && list[0].ID == r.ID && list[0].Status == adapters.Working
 	})
 	s.signal(r.Process, proc.Kill)

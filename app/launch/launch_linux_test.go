@@ -130,7 +130,7 @@ func TestNothingStoredYet(t *testing.T) {
 		first := s.start(nil).Child.Identity
 		s.until("the agent's own process", func() bool { r := s.only(); return r.Own && r.Process != first })
 		r := s.only()
-		if list := tr.core.Refresh(t.Context()).Sessions(); len(list) != 1 || list[0].Launch == nil || list[0].Process != r.Process || r.Session != "" || r.Seen {
+		if list := tr.list(t.Context()); len(list) != 1 || list[0].Launch == nil || list[0].Process != r.Process || r.Session != "" || r.Seen {
 			t.Errorf("listed %+v, of the launch %+v", list, r)
 		}
 		if ends {
@@ -143,7 +143,7 @@ func TestNothingStoredYet(t *testing.T) {
 		if x := s.only(); x.Session != fmt.Sprintf("s-%d", r.Process.PID) || x.Process != r.Process {
 			t.Errorf("%+v", x)
 		}
-		if list := tr.core.Refresh(t.Context()).Sessions(); len(list) != 1 || list[0].ID != s.only().Session || list[0].Launch == nil {
+		if list := tr.list(t.Context()); len(list) != 1 || list[0].ID != s.only().Session || list[0].Launch == nil {
 			t.Errorf("listed %+v", list)
 		}
 	}
@@ -158,13 +158,13 @@ func TestProcessOfChosenSession(t *testing.T) {
 	first := s.start(nil).Child.Identity
 	s.until("the agent's own process", func() bool { r := s.only(); return r.Own && r.Process != first })
 	r := s.only()
-	list := tr.core.Refresh(t.Context()).Sessions()
+	list := tr.list(t.Context())
 	if len(list) != 1 || list[0].ID != "chosen" || list[0].Process != r.Process || list[0].Launch == nil || !list[0].Launch.Open || r.Seen {
 		t.Errorf("listed %+v, of the launch %+v", list, r)
 	}
 	s.unsaved.Store(false)
 	s.until("the session", func() bool { tr.core.Refresh(t.Context()); return s.only().Seen })
-	list = tr.core.Refresh(t.Context()).Sessions()
+	list = tr.list(t.Context())
 	if len(list) != 1 || list[0].ID != "chosen" || list[0].Process != r.Process || list[0].Launch == nil || list[0].Launch.Open {
 		t.Errorf("listed %+v", list)
 	}
@@ -351,18 +351,18 @@ func TestStartingRow(t *testing.T) {
 	s.now = func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
 	tr := s.tray()
 	r := s.start(nil).Record
-	s.until("its row", func() bool { return len(tr.core.Refresh(t.Context()).Sessions()) == 1 })
+	s.until("its row", func() bool { return len(tr.list(t.Context())) == 1 })
 	x := tr.core.Snapshot().Sessions()[0]
 	if x.ID != r.ID || x.Status != adapters.Working || !strings.HasPrefix(x.Evidence, "starting: ") || x.Launch == nil || !x.Launch.Unlisted || x.FirstPrompt != r.Prompt {
 		t.Errorf("%+v", x)
 	}
 	late.Store(int64(Grace))
-	if x := tr.core.Refresh(t.Context()).Sessions(); len(x) != 1 || x[0].Status != adapters.Unknown || !strings.Contains(x[0].Evidence, "does not list a session") {
+	if x := tr.list(t.Context()); len(x) != 1 || x[0].Status != adapters.Unknown || !strings.Contains(x[0].Evidence, "does not list a session") {
 		t.Errorf("later: %+v", x)
 	}
 	s.signal(r.Process, proc.Kill)
 	s.until("no live row", func() bool {
-		return !slices.ContainsFunc(tr.core.Refresh(t.Context()).Sessions(), func(x app.Session) bool { return x.Live() })
+		return !slices.ContainsFunc(tr.list(t.Context()), func(x app.Session) bool { return x.Live() })
 	})
 }
 

@@ -349,6 +349,11 @@ func (s *stage) tray() *tray {
 	return tr
 }
 
+// list returns the sessions of an answer that begins after the call. Refresh may wait for an answer that is older.
+func (tr *tray) list(ctx context.Context) []app.Session {
+	return tr.core.RefreshOne(ctx, adapters.ClaudeCode).Sessions()
+}
+
 // ends counts the ends that were reported so far.
 func (tr *tray) ends() int {
 	n := 0

@@ -48,7 +48,7 @@ func TestOthersEndMeanwhile(t *testing.T) {
 	s.dir = t.TempDir()
 	second := s.start(nil).Record
 	s.until("the row of the second", func() bool {
-		for _, x := range tr.core.Refresh(t.Context()).Sessions() {
+		for _, x := range tr.list(t.Context()) {
 			if x.ID == second.ID {
 				return true
 			}
@@ -93,7 +93,7 @@ func TestNoLongerListed(t *testing.T) {
 	if err := os.RemoveAll(s.store); err != nil {
 		t.Fatal(err)
 	}
-	list := tr.core.RefreshOne(t.Context(), adapters.ClaudeCode).Sessions() // Refresh may wait for an answer that is older
+	list := tr.list(t.Context())
 	if len(list) != 1 || list[0].Status == adapters.Working && list[0].Stale == nil || list[0].Process != r.Process {
 		t.Errorf("listed %+v", list)
 	}

@@ -13,7 +13,7 @@ func TestLaunchedSessionGoesStale(t *testing.T) {
 	s.start(nil)
 	s.until("the session", func() bool { return s.only().Seen })
 	s.fail.Store(errors.New("no answer"))
-	list := tr.core.Refresh(t.Context()).Sessions()
+	list := tr.list(t.Context())
 	if len(list) != 1 || list[0].Stale == nil || list[0].Evidence != "its file" {
 		t.Errorf("listed %+v", list)
 	}
