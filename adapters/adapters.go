@@ -1,10 +1,10 @@
-// Package adapters defines the interface to the coding agents: the Adapter interface
-// that each agent's package implements, the Session that it answers with, and the
-// errors that distinguish "not installed" from "could not be read".
+// Package adapters defines the interface to the coding agents: the Adapter interface that each
+// agent's package implements, the Session that it answers with, and the errors that distinguish
+// "not installed" from "could not be read".
 //
-// Adapters own session truth: everything in a Session is derived, at the time
-// of the question, from the agent's own files, processes or gateway. Nothing
-// here is stored.
+// Adapters are the only source of facts about sessions: everything in a Session is derived, at
+// the time of the question, from the agent's own files, processes or gateway. Nothing here is
+// stored.
 package adapters
 
 import (
@@ -98,9 +98,8 @@ type Session struct {
 	Status     Status
 	WaitingFor WaitingFor // with Waiting only
 	Outcome    Outcome
-	// Limited reports, with Outcome Failed, that the provider refused the turn since a limit of the user's was
-	// reached (Codex 0.169.0: usage_limit_exceeded, Claude Code 2.1.329: an API error 429). Other agents record
-	// nothing of it, or try again.
+	// Limited reports, with Outcome Failed, that the provider refused the turn because the user had reached a usage limit (Codex 0.169.0: usage_limit_exceeded,
+	// Claude Code 2.1.329: an API error 429). Other agents do not record this, or try again.
 	Limited bool
 	// Evidence is the reason for Status, in words for the user: "registry 18068.json:
 	// busy, 3 s ago". Never empty.
@@ -125,8 +124,8 @@ type Session struct {
 	// Terminal is the process whose terminal shows the session, where that is not Process but is certain (the interface of
 	// a thread of Codex's daemon). It is zero where Process is in that terminal itself, or none is known.
 	Terminal proc.Identity
-	// Unstored reports that the agent stores nothing of this run (codex exec
-	// --ephemeral). Its row is that of the process, and how it ended can't be known.
+	// Unstored reports that the agent stores nothing of this run (codex exec --ephemeral). The
+	// session is derived from the process alone, and how the run ended can't be known.
 	Unstored bool
 
 	CWD         string // as the agent last recorded it; never decoded from a folder name
@@ -150,9 +149,9 @@ type Session struct {
 
 	StartedAt      time.Time
 	LastActivityAt time.Time
-	// TurnStartedAt is the time at which the last turn began, that of LastPrompt. It is
-	// zero where that is not known. StartedAt of a session that was resumed, or whose
-	// terminal has been open for days, is long before it.
+	// TurnStartedAt is the time at which the last turn began, that of LastPrompt. It is zero
+	// where that is not known. StartedAt is much earlier in a session that was resumed, or
+	// whose terminal has been open for days.
 	TurnStartedAt time.Time
 
 	// Files are the agent's own files that describe this session, the transcript
@@ -164,12 +163,11 @@ type Session struct {
 // session does: it may be at work.
 func (s *Session) Live() bool { return s.Status != Stopped }
 
-// HasLocalFolder reports whether CWD names a folder of this machine. It does not
-// for a session on another machine, nor for one in a container: there a path leads
-// to the container's own files. Container is the number of its mount namespace, as
-// lsns lists it, or its root folder where it has no such namespace. Unlike a
-// remote session it has a Process here, which can be watched, stopped and seen
-// suspended.
+// HasLocalFolder reports whether CWD names a folder of this machine. It returns false for a
+// session on another machine, and for one in a container, whose paths lead to the container's
+// own files. Container is the number of its mount namespace, as lsns lists it, or its root
+// folder where it has no such namespace. Unlike a remote session, a session in a container has
+// a Process here, which can be watched, stopped and seen suspended.
 func (s *Session) HasLocalFolder() bool {
 	return s.CWD != "" && s.Remote == "" && s.Container == ""
 }
@@ -187,12 +185,11 @@ type Query struct {
 	// whole transcript. Without it Tokens may be nil for a session whose totals
 	// are not known yet; they are never wrong.
 	Totals bool
-	// Usage asks for Session.Usage, which has a value together with Totals only. For some
-	// agents it takes reading the whole transcript even where Tokens does not.
+	// Usage asks for Session.Usage. It has an effect only if Totals is set too. For some agents
+	// it takes reading the whole transcript even where Tokens does not.
 	Usage bool
-	// Once is set by a caller that will hardly ask again: the adapter then keeps
-	// nothing of what it read, which with many sessions takes more memory than the
-	// answer.
+	// Once is set by a caller that is unlikely to ask again: the adapter then keeps nothing of
+	// what it read, which with many sessions takes more memory than the answer.
 	Once bool
 }
 
@@ -237,8 +234,8 @@ type Usage struct {
 	At      time.Time
 	Tokens  Tokens
 	CostUSD float64 // only as the agent states it, at the time of the record that states it
-	// Turns is how many prompts of the user were answered: the first answers, in the step
-	// in which they came. Several prompts before one answer are one turn.
+	// Turns counts the prompts of the user that were answered, each in the step of its first
+	// answer. Several prompts before one answer are one turn.
 	Turns int
 }
 

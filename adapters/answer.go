@@ -42,7 +42,7 @@ type Request struct {
 	// Options are the decisions that the agent offers, in its own words, for display.
 	// Only allowing once and denying can be chosen here.
 	Options []string
-	// Questions are those of a question, in the order of their answers.
+	// Questions are the questions of a request for an answer, in the order of their answers.
 	Questions []Question
 	AskedAt   time.Time // zero where it is not known
 	ExpiresAt time.Time // zero if it does not expire, or where that is not known
@@ -68,7 +68,7 @@ type Question struct {
 	Secret bool
 }
 
-// Option is one answer that a question offers. The names in JSON are those that the agents give them.
+// Option is one answer that a question offers. Its JSON names are those that the agents use.
 type Option struct {
 	Label string `json:"label"`
 	Says  string `json:"description"` // what it means; may be empty
@@ -103,8 +103,8 @@ func part(h hash.Hash, texts ...string) {
 // Verdict is the kind of a decision.
 type Verdict string
 
-// The verdicts. There is none that lasts: nothing here allows "always", for a session, or
-// by a rule, and nothing changes a permission mode.
+// The verdicts. Each decides one request and nothing more: no verdict means "always", holds for
+// a whole session or adds a rule, and none changes a permission mode.
 const (
 	AllowOnce Verdict = "allow"
 	Deny      Verdict = "deny"
@@ -115,25 +115,25 @@ const (
 type Decision struct {
 	Verdict Verdict
 	Message string // with Deny: why; may be empty
-	// Answers are, with Reply, those to Request.Questions, in that order: for each the
-	// labels of the options, or the user's own text.
+	// Answers are, with Reply, the answers to Request.Questions, in the same order: for each
+	// the labels of the options, or the user's own text.
 	Answers [][]string
 }
 
-// Result is what the agent said to an answer that it took.
+// Result describes the agent's reaction to an answer that it accepted.
 type Result struct {
-	// Confirmed reports that the agent itself said that the request was decided so. Without
-	// it the answer was delivered, and only the session's status can show whether it counted.
+	// Confirmed reports that the agent itself confirmed the decision. Without it the answer was
+	// delivered, and only the session's status can show whether the answer took effect.
 	Confirmed bool
-	// Evidence is in words what the agent said: "the daemon resolved request 3".
+	// Evidence is the agent's confirmation in words: "the daemon resolved request 3".
 	Evidence string
 }
 
-// The reasons for which nothing was answered. Callers distinguish them with errors.Is.
+// The reasons why a request was not answered. Callers distinguish them with errors.Is.
 var (
 	// ErrAnswerElsewhere: this session can't be answered from outside. The text says why.
 	ErrAnswerElsewhere = errors.New("answer it in its terminal")
-	// ErrNotPending: the request waits no longer: it was answered elsewhere, or withdrawn.
+	// ErrNotPending: the request no longer waits: it was answered elsewhere, or withdrawn.
 	ErrNotPending = errors.New("nothing was answered: the request was answered elsewhere or withdrawn")
 	// ErrRequestChanged: what waits now is not what the user saw.
 	ErrRequestChanged = errors.New("nothing was answered: the request has changed")
@@ -144,21 +144,21 @@ var (
 	// ErrNoSuchAnswer: the decision does not fit the request, such as an option that the
 	// question does not have.
 	ErrNoSuchAnswer = errors.New("nothing was answered: the request has no such answer")
-	// ErrUnconfirmed: the answer was sent, and whether it counted is not known.
+	// ErrUnconfirmed: the answer was sent, but it is not known whether it took effect.
 	ErrUnconfirmed = errors.New("not confirmed")
 )
 
 // Answerer is implemented by adapters whose agent takes answers to its requests from
 // outside.
 type Answerer interface {
-	// Pending returns the requests of s, a session from this adapter, that wait for the
-	// user, the oldest first. An error that is ErrAnswerElsewhere says why this session
-	// can't be answered. Reading answers nothing, and leaves nothing behind.
+	// Pending returns the requests of s, a session from this adapter, that wait for the user,
+	// the oldest first. An error that is ErrAnswerElsewhere says why this session can't be
+	// answered. Pending answers no request and writes no files.
 	Pending(ctx context.Context, s Session) ([]Request, error)
-	// Answer gives the decision to the agent, for the request of s as the user saw it. It
-	// reads the request again and answers only if its Key is the same. It returns no
-	// error only if the agent took the answer, and wraps one of the errors above
-	// otherwise. Of several that answer at the same time at most one succeeds.
+	// Answer gives the decision to the agent, for the request of s as the user saw it. It reads
+	// the request again and answers only if its Key is the same. It returns no error only if
+	// the agent accepted the answer, and wraps one of the errors above otherwise. If several
+	// callers answer a request at the same time, at most one succeeds.
 	Answer(ctx context.Context, s Session, shown Request, d Decision) (Result, error)
 }
 
@@ -168,8 +168,8 @@ type Prompter interface {
 	// Send begins a turn of s, a session from this adapter that is idle, and returns once
 	// the agent has taken the prompt. A session that works gets ErrBusy.
 	Send(ctx context.Context, s Session, prompt string) error
-	// Queue leaves a prompt that the agent takes up when the turn of s is over, or at once
-	// if none is open.
+	// Queue hands over a prompt that the agent starts when the turn of s is over, or at once if
+	// no turn is open.
 	Queue(ctx context.Context, s Session, prompt string) error
 }
 
@@ -191,10 +191,10 @@ func (d *Decision) Check(r *Request) error {
 	case Reply:
 		return d.checkAnswers(r.Questions)
 	default:
-		return fmt.Errorf("%w: %q is no decision", ErrNoSuchAnswer, d.Verdict)
+		return fmt.Errorf("%w: %q is not a decision", ErrNoSuchAnswer, d.Verdict)
 	}
 	if len(d.Answers) > 0 {
-		return fmt.Errorf("%w: it is no question", ErrNoSuchAnswer)
+		return fmt.Errorf("%w: the request is not a question", ErrNoSuchAnswer)
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func (d *Decision) Check(r *Request) error {
 // checkAnswers returns why the answers don't fit the questions.
 func (d *Decision) checkAnswers(questions []Question) error {
 	if len(questions) == 0 {
-		return fmt.Errorf("%w: it is no question", ErrNoSuchAnswer)
+		return fmt.Errorf("%w: the request is not a question", ErrNoSuchAnswer)
 	}
 	if len(d.Answers) != len(questions) {
 		return fmt.Errorf("%w: it has %d questions, and %d answers were given", ErrNoSuchAnswer, len(questions), len(d.Answers))

@@ -10,21 +10,21 @@ import (
 
 // Watcher is implemented by adapters whose sessions change with files.
 type Watcher interface {
-	// WatchPaths returns the existing folders whose direct entries change when
-	// a session starts, ends, waits or takes a turn. It is asked again after
-	// each Discover, since folders come and go.
+	// WatchPaths returns the existing folders whose direct entries change when a session
+	// starts, ends, waits or takes a turn. The caller calls it again after each Discover,
+	// because folders are created and removed.
 	WatchPaths() []string
 }
 
 // ProcessOwner is implemented by adapters whose agents run as processes of this
 // machine.
 type ProcessOwner interface {
-	// OwnsProcess reports whether p is a process of this agent: by its
-	// executable, or by its script and arguments. Wrappers, tools that the agent
-	// starts and processes that host no session by design are not. It is called
-	// on any goroutine, for every new process of the machine, so it decides from
-	// p alone wherever it can and reads the process's details only when p.Comm
-	// makes the agent possible. An unreadable process is not owned.
+	// OwnsProcess reports whether p is a process of this agent: by its executable, or by its
+	// script and arguments. It returns false for wrappers, for tools that the agent starts and
+	// for processes that host no session by design. It is called on any goroutine, for every
+	// new process of the machine, so it decides from p alone wherever it can and reads the
+	// process's details only when p.Comm can be that of this agent. An unreadable process is
+	// not owned.
 	OwnsProcess(p proc.Process) bool
 }
 
@@ -55,8 +55,8 @@ type Stopper interface {
 	Stop(ctx context.Context, s Session) error
 }
 
-// Ender is implemented by adapters whose agents end best by another way than a
-// plain Terminate.
+// Ender is implemented by adapters whose agents should be ended by other signals than a single
+// Terminate.
 type Ender interface {
 	// EndBy returns the signals by which the process of s, a session from this adapter,
 	// is asked to end, the politest first. The caller adds Kill. An error says why no
@@ -106,9 +106,9 @@ const MaxText = 16 << 10
 
 // Peeker is implemented by adapters that can show a conversation.
 type Peeker interface {
-	// Peek returns the last n messages of s, which this adapter answered with,
-	// the oldest first. It reads as little as it can, from the end. Like
-	// Discover it may return messages and an error.
+	// Peek returns the last n messages of s, a session from this adapter, the oldest first. It
+	// reads as little as it can, from the end. Like Discover it may return messages and an
+	// error.
 	Peek(ctx context.Context, s Session, n int) ([]Message, error)
 }
 
@@ -132,7 +132,7 @@ func CutTo(text string, limit int) string {
 }
 
 // ErrNoAttach reports that a running session can't be shown in another terminal than its own. An error that wraps it says why.
-var ErrNoAttach = errors.New("it can't be taken into another terminal")
+var ErrNoAttach = errors.New("it can't be shown in another terminal")
 
 // Attacher is implemented by adapters whose agent can show a running session in another terminal, such as one that runs in the
 // background.

@@ -26,15 +26,16 @@ type Config struct {
 }
 
 // FactsCache keeps what adapters parsed of agents' files in a folder of Rollcall's own. It holds
-// no status, no wait and no process. Each fact is checked against its file at every use.
+// no statuses, no requests for the user and no processes. Each fact is checked against its file
+// at every use.
 type FactsCache = factcache.Cache
 
 // FactsFolder is the open folder of a FactsCache.
 type FactsFolder = factcache.Folder
 
 // NewFactsCache returns the cache in the folder that open opens. With create, open makes a missing
-// folder. version is that of the program: what another version parsed is not used. What is damaged
-// is reported to log. Nothing is opened yet.
+// folder. version is that of the program: what another version parsed is not used. Damaged files
+// are reported to log. Nothing is opened yet.
 func NewFactsCache(open func(create bool) (FactsFolder, error), version string, log *slog.Logger) *FactsCache {
 	return factcache.New(open, version, log)
 }

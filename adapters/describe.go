@@ -57,10 +57,10 @@ type Describer interface {
 // initialised, so readers need no lock.
 var registered []Description
 
-// Register makes an agent known to Describe and Described, and returns its
-// description with the capabilities of its adapter. The package of an adapter calls
-// it to initialise a variable. a may be a nil pointer: only its type matters. A
-// description that is incomplete, or the second of a name, panics.
+// Register makes an agent known to Describe and Described, and returns its description with the
+// capabilities of its adapter. The package of an adapter calls it to initialise a variable. a
+// may be a nil pointer: only its type matters. Register panics if the description is
+// incomplete, or if its name is registered already.
 func Register(d Description, a Adapter) Description {
 	if d.Name == "" || d.Title == "" || d.Short == "" || d.Program == "" || d.Install == "" || len(d.Processes) == 0 {
 		panic(fmt.Sprintf("adapters: the description of %q is incomplete", d.Name))
@@ -89,8 +89,8 @@ func Describe(name Name) (Description, bool) {
 // program, in the order of their names.
 func Described() []Description { return slices.Clone(registered) }
 
-// FindProgram returns the path of the agent's program. look is exec.LookPath or its
-// like. The error says how the agent is installed.
+// FindProgram returns the path of the agent's program. look is exec.LookPath or a function with
+// the same result. The error says how the agent is installed.
 func (d Description) FindProgram(look func(string) (string, error)) (string, error) {
 	path, err := look(d.Program)
 	if err != nil {

@@ -65,8 +65,8 @@ func Unreadable(path string, err error) *Problem {
 	return p
 }
 
-// AsProblem returns the Problem for a failed read of path, or err itself if err is one.
-// A read that the end of a context cut short is a timeout.
+// AsProblem returns the Problem for a failed read of path, or err itself if err is a Problem
+// already. A read that was cut short by the end of a context is a timeout.
 func AsProblem(path string, err error) *Problem {
 	var p *Problem
 	switch {
@@ -85,7 +85,7 @@ func IsOutOfTime(err error) bool {
 
 // Unresponsive returns the Problem for a folder on a file system that does not answer.
 func Unresponsive(path string) *Problem {
-	return &Problem{Kind: ErrTimeout, Path: path, Fix: "is a network folder or an external disk gone?"}
+	return &Problem{Kind: ErrTimeout, Path: path, Fix: "is a network folder or an external disk disconnected?"}
 }
 
 // Unrecognised returns the Problem for a file whose form is not known.

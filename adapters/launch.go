@@ -12,10 +12,9 @@ type Task struct {
 	// Terminal requests the interactive form, for a terminal of the user's; otherwise
 	// the agent works through Prompt on its own and exits.
 	Terminal bool
-	// Answerable requests a form in which Rollcall can answer the session's requests and
-	// send it prompts. In the background the agent then waits for the next prompt after each
-	// turn, until it is stopped. In a terminal it is a wish, which an agent without such a form
-	// ignores.
+	// Answerable requests a form in which Rollcall can answer the session's requests and send
+	// it prompts. In the background the agent then waits for the next prompt after each turn,
+	// until it is stopped. In a terminal, an agent without such a form ignores Answerable.
 	Answerable bool
 }
 
@@ -116,7 +115,7 @@ type Talk interface {
 	// Turns returns how many turns have begun.
 	Turns() int
 	// Prompt returns the line that gives the process a prompt. With queue, a process that works
-	// takes it up after its turn.
+	// starts with the prompt after its turn.
 	Prompt(order, text string, queue bool) []byte
 	// Answer returns the line that gives a decision on the request of Waiting with this id.
 	Answer(id string, d Decision) ([]byte, error)

@@ -10,10 +10,10 @@ import (
 // Searcher is implemented by adapters whose conversations can be searched. They are read
 // as they are on disk at that moment: there is no index and no copy.
 type Searcher interface {
-	// Conversations lists what there is to search of the sessions that changed since a
-	// time (zero: all), in any order, without reading it. Like Discover it may return
-	// conversations and an error, which says what is missing; ErrAbsent alone means that
-	// the agent isn't installed.
+	// Conversations lists the conversations of the sessions that changed since a time (zero:
+	// all), in any order, without reading them. Like Discover it may return conversations and
+	// an error, which says what is missing; ErrAbsent alone means that the agent isn't
+	// installed.
 	Conversations(ctx context.Context, since time.Time) ([]Conversation, error)
 }
 
@@ -30,7 +30,7 @@ type Conversation struct {
 	Search func(ctx context.Context, q *SearchQuery, found func(Hit) error) (skipped map[string]int, err error)
 }
 
-// SearchQuery says what is searched for.
+// SearchQuery describes a search.
 type SearchQuery struct {
 	Pattern *textmatch.Pattern
 	// Tools adds what tools were called with and what they answered. Without it, only

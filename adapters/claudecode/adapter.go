@@ -43,7 +43,7 @@ type Adapter struct {
 	saved           *savedTranscripts
 	history         map[string]*history      // by root
 	indexes         map[string]*projectIndex // by root
-	lastLive        map[string]time.Time     // when sessions were seen live last, for a while
+	lastLive        map[string]time.Time     // when each session was seen live last; old times are dropped
 	paths           map[string]string        // where the transcripts of answered sessions were seen last
 	homesUsed       report.Recent            // homes elsewhere
 	commands        report.Memo[proc.Identity, ranCommand]
@@ -89,7 +89,7 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q, false) })
 }
 
-// ask reads once. It starts again, unless again is set already, if a home was moved while it read.
+// ask answers one query. If a home was moved during the reading, it reads once more, unless again is set.
 func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapters.Roll, error) {
 	d := &discovery{adapter: a, ctx: ctx, query: q, now: a.now(), answer: report.NewAnswer(),
 		sessions: make(map[string]*session), claimed: make(map[int]bool), registered: make(map[int]bool), unreadableEntries: make(map[int]string),
@@ -109,8 +109,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	}
 	unregistered, outdated := d.unregistered(), d.outdatedEntries()
 	if len(unregistered) > 0 || len(outdated) > 0 || !d.byID() {
-		// To find the owner of one transcript, all of them may be needed in their
-		// present state.
+		// Finding the owner of one transcript can require the present state of all transcripts.
 		search := len(unregistered) > 0 || len(outdated) > 0 || t.err != nil
 		for _, root := range roots {
 			d.transcripts(root, search)
@@ -142,7 +141,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 // remember stores the state that the next call and WatchPaths start from.
 func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntry) {
 	watch := registryFolders(homes)
-	for i := range outdated { // history.jsonl shows the sessions that follow
+	for i := range outdated { // history.jsonl shows in which sessions these processes continued
 		watch = report.AppendNew(watch, outdated[i].root)
 	}
 	entries, insiders := make(map[proc.Identity]entry), make(map[string]entry)

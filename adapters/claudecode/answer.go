@@ -39,9 +39,10 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 	return []adapters.Request{p.request}, nil
 }
 
-// Answer implements adapters.Answerer: the terminal presses the number of the option, if the pane
-// still shows the same prompt, in the same step. Enter is never pressed: a number that comes
-// too late is left in the input box. Whether it counted shows in the registry alone.
+// Answer implements adapters.Answerer: the terminal presses the number of the option, if the
+// pane still shows the same prompt, in the same step. Enter is never pressed: a number that
+// comes too late is left in the input box. Only the registry shows whether the key had an
+// effect.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
 		return adapters.Result{}, err
@@ -78,7 +79,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 			adapters.ErrUnconfirmed, p.pane.Name(), number)
 	}
 	if d.Verdict == adapters.AllowOnce && !a.goesOn(ctx, s, p) {
-		return adapters.Result{}, fmt.Errorf("%w: the turn ended, so it may have been denied in its terminal at the same moment; look at it there (%s)",
+		return adapters.Result{}, fmt.Errorf("%w: the turn ended, so the request may have been denied in its terminal at the same moment; look at the session there (%s)",
 			adapters.ErrUnconfirmed, p.pane.Name())
 	}
 	return adapters.Result{Evidence: fmt.Sprintf("%s was given the key %d", p.pane.Name(), number)}, nil
@@ -122,7 +123,7 @@ func succeeded(transcript, call string) bool {
 }
 
 const (
-	// settleTime is how soon a turn ends whose call was denied.
+	// settleTime is the time within which a turn ends after one of its calls was denied.
 	settleTime = 200 * time.Millisecond
 	// searchedEnd is how much of a transcript is searched for a result, in bytes from its end.
 	searchedEnd = 1 << 20
@@ -160,7 +161,7 @@ func denies(option string) bool {
 // readPrompt reads the registry, the pane and the transcript of a session that waits.
 func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissionPrompt, error) {
 	if s.Process.IsZero() || s.Suspended {
-		return nil, fmt.Errorf("%w: no process of it runs", adapters.ErrAnswerElsewhere)
+		return nil, fmt.Errorf("%w: no process runs this session", adapters.ErrAnswerElsewhere)
 	}
 	e, err := a.waitingEntry(ctx, s)
 	if err != nil {
@@ -203,7 +204,7 @@ func (a *Adapter) waitingEntry(ctx context.Context, s adapters.Session) (entry, 
 	case e.id != s.ID || e.status != "waiting":
 		return entry{}, adapters.ErrNotPending
 	case !e.dated:
-		return entry{}, fmt.Errorf("%w: this version does not say since when it waits", adapters.ErrAnswerElsewhere)
+		return entry{}, fmt.Errorf("%w: this version of Claude Code does not record since when the session waits", adapters.ErrAnswerElsewhere)
 	case e.waitingFor != "permission prompt":
 		return entry{}, fmt.Errorf("%w: it waits for %s", adapters.ErrAnswerElsewhere, shorten(e.waitingFor))
 	}
@@ -226,9 +227,9 @@ const (
 // fileTools are the names of the tools that change files.
 var fileTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
 
-// describe completes the request by the call that the prompt is about. Only a command that the
-// prompt shows whole can be allowed: the transcript may lag behind the screen, so that another
-// call could be meant.
+// describe fills in the request from the call that the prompt is about. Only a command that the
+// prompt shows whole can be allowed: the transcript may lag behind the screen, so that the
+// prompt could mean another call.
 func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 	call := -1
 	for i, c := range calls {
@@ -252,7 +253,7 @@ func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 			p.request.Kind = adapters.AsksFileChange
 		}
 	}
-	// Every prompt has another time and another call, also one for the same command.
+	// The id differs for every prompt, even for the same command, since each prompt has its own call and its own time.
 	p.request.ID = fmt.Sprintf("%s@%d", calls[call].id, e.since.UnixMilli())
 	return nil
 }

@@ -156,9 +156,9 @@ func (d *discovery) markUnknown(e *outdatedEntry, why string, sessions ...*sessi
 	e.now = nil
 }
 
-// doubtUnmatchedClear makes the status of sessions unknown after a /clear that matches
-// no entry of the history: the history is late or switched off, or two entries match.
-// s, which began with that /clear, may be the session of any process in its folder that
+// doubtUnmatchedClear makes the status of sessions unknown after a /clear that can't be
+// assigned to one entry of the history: the history is late or switched off, or two entries
+// match. s, which began with that /clear, may be the session of any process in its folder that
 // has done nothing since then.
 func (d *discovery) doubtUnmatchedClear(s *session, l *clearLinks, outdated []outdatedEntry) {
 	at, end := s.facts.cleared, l.end(s)
@@ -299,7 +299,7 @@ func (l *clearLinks) match(c *discovery) {
 			fit[s] = is
 		}
 		for i, by := range claims {
-			if len(by) > 1 { // forks of it begin alike
+			if len(by) > 1 { // forks of a session begin in the same way
 				by = slices.DeleteFunc(by, func(s *session) bool { return len(s.live) > 0 })
 			}
 			if len(by) == 1 {
@@ -338,8 +338,9 @@ func (d *discovery) fits(h *typedClear, s *session) bool {
 	return !old.facts.dequeued.Before(h.at.Add(-historyPrecision)) && after(old.facts.dequeued)
 }
 
-// next returns how a session was left last since a given time, and nil if it was not.
-// lost is the time at which it was left, if the session that follows is not known.
+// next returns the last continuation by which a process left the session since a given time,
+// and nil if there is none. lost is the time at which the session was left for one that is not
+// known.
 func (l *clearLinks) next(s *session, since time.Time) (p *continuation, lost time.Time) {
 	var at time.Time
 	for i := range l.pairs {
@@ -354,7 +355,7 @@ func (l *clearLinks) next(s *session, since time.Time) (p *continuation, lost ti
 			continue
 		}
 		if turn.at.After(h.at) || turn.state == awaitsModel || turn.state == callsTools {
-			continue // it is in the queue, or was withdrawn
+			continue // the /clear is in the queue, or was withdrawn
 		}
 		lost = h.at
 	}

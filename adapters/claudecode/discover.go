@@ -102,7 +102,7 @@ func (d *discovery) registry(root string) {
 func (d *discovery) brokenEntry(b brokenEntry) {
 	p, err := d.table.Find(b.pid)
 	if err != nil { // left behind by a dead process
-		d.answer.Skip("unreadable registry file of no process", 1)
+		d.answer.Skip("unreadable registry file without a process", 1)
 		return
 	}
 	d.answer.Problem(b.err)
@@ -134,7 +134,7 @@ func (d *discovery) entry(e *entry) {
 		d.claimed[p.PID] = true
 		return
 	case maybeWriter:
-		s.unknownBecause = fmt.Sprintf("pid %d may have written registry %s, or it is another claude in the same folder if the clock was not changed since",
+		s.unknownBecause = fmt.Sprintf("pid %d wrote registry %s if the clock was changed since; otherwise it is another claude in the same folder",
 			e.pid, filepath.Base(e.path))
 		return
 	case notWriter:

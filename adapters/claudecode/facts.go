@@ -36,7 +36,7 @@ func (s turnState) over() bool { return s == endedWell || s == endedByUser || s 
 // turn is the last turn of a transcript.
 type turn struct {
 	state     turnState
-	at        time.Time // of the record from which state follows
+	at        time.Time // time of the record that determines state
 	stop      string    // stop_reason
 	apiStatus int64
 	prompt    bool      // the last record of the turn was a prompt
@@ -220,7 +220,7 @@ func (f *facts) times(at time.Time) {
 	}
 }
 
-// set replaces *known by said, unless said is empty.
+// set replaces *known with said, unless said is empty.
 func set(known *string, said string) {
 	if said != "" {
 		*known = said
@@ -280,7 +280,7 @@ func (r *record) first() bool { return r.id != 0 && r.parent == 0 }
 func (t *turn) follows(r *record) bool { return t.command != 0 && r.parent == t.command }
 
 func (t *turn) answer(r *record) {
-	if r.synthetic && !r.failed { // "No response requested." on resume
+	if r.synthetic && !r.failed { // written when a session is resumed: "No response requested."
 		return
 	}
 	pending := t.pending

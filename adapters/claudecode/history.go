@@ -27,8 +27,8 @@ type history struct {
 	next  int64     // all complete lines up to this offset are included
 
 	clears []typedClear            // oldest first
-	last   map[string]historyEntry // into each session, newest
-	prompt map[string]historyEntry // the same without commands
+	last   map[string]historyEntry // the newest input into each session
+	prompt map[string]historyEntry // the newest input that is not a command
 	first  map[string]historyEntry // oldest of those
 }
 

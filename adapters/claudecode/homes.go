@@ -78,9 +78,9 @@ func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, r
 	return homes, roots, absent
 }
 
-// homeWasMoved reports whether a home was renamed, or came back, while it was read: its registry and its transcripts are of two
-// moments then. Either the registry file of a process was not found and exists now, or the transcript of a session with such a
-// file was not found where it was at the last answer.
+// homeWasMoved reports whether a home was renamed, or came back, while it was read, so that its registry and its transcripts were read at different times.
+// Either the registry file of a process was not found and exists now, or the transcript of a session with such a file was not found where it was at the last
+// answer.
 func (d *discovery) homeWasMoved() bool {
 	for _, p := range d.unregistered() {
 		e, known := d.adapter.lastEntry(p.Identity)

@@ -20,16 +20,17 @@ import (
 	"rollcall/adapters/internal/uuid"
 )
 
-// projectIndex holds the contents of the project folders of a root at the last look. A
+// projectIndex holds the contents of the project folders of a root when they were read last. A
 // value is not changed after it was stored.
 //
-// Thousands of transcripts are not examined one by one at every call. Creating,
-// removing or replacing a transcript changes its folder's modification time. Appending
-// to one doesn't. But a process that appends has a registry entry, or it has none, and
-// then every transcript is examined; or its session was live or was written to a moment
-// ago; or the process began and ended since then and left a trace in the root: an entry
-// made and removed in sessions, or, of versions without a registry, a file in todos,
-// debug or statsig. Every transcript is examined once in dirstate.SweepAfter.
+// Examining thousands of transcripts one by one at every call would take too long. Creating,
+// removing or replacing a transcript changes its folder's modification time, but appending to a
+// transcript does not. A transcript in an unchanged folder is examined in these cases: its
+// process has a registry entry; its session was live, or was written to, a moment ago. Every
+// transcript is examined if a process has no registry entry, or if a process began and ended
+// since the last call and left a trace in the root: an entry made and removed in sessions, or,
+// for versions without a registry, a file in todos, debug or statsig. Every transcript is also
+// examined once in dirstate.SweepAfter.
 type projectIndex struct {
 	swept   dirstate.Sweep
 	folders map[string]folder
@@ -155,8 +156,8 @@ func (d *discovery) transcripts(root string, search bool) {
 	d.answer.Skip("file that is no transcript", unexpected)
 }
 
-// liveOnly reports whether only live sessions are asked for: no stopped session is
-// younger than a call that was made just now.
+// liveOnly reports whether the query selects only live sessions: its Since is so recent that no
+// stopped session can be younger.
 func (d *discovery) liveOnly() bool {
 	return len(d.query.IDs) == 0 && !d.query.Since.IsZero() && !d.query.Since.Before(d.now.Add(-time.Second))
 }

@@ -18,9 +18,9 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	return description.FindProgram(look)
 }
 
-// Modes implements adapters.Launcher, with the names of --permission-mode that 2.1.100
-// and 2.1.329 share: the one that asks is "default" in the former and "manual" in the
-// latter, and the default is used without the option.
+// Modes implements adapters.Launcher, with the names of --permission-mode that 2.1.100 and
+// 2.1.329 share. The mode that asks before each action is left out: it is called "default" in
+// 2.1.100 and "manual" in 2.1.329, and Claude Code uses it when the option is not given.
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
 		{Name: "acceptEdits", Says: "edits files without asking"},
@@ -31,9 +31,9 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
-// Command implements adapters.Launcher (2.1.100 to 2.1.329). In the background
-// the prompt goes to standard input; a terminal's needs it as an argument. One that is to be
-// answered asks and is prompted over its standard input and output (2.1.329).
+// Command implements adapters.Launcher (2.1.100 to 2.1.329). A background launch reads the
+// prompt from standard input; a launch in a terminal gets it as an argument. A launch that can
+// be answered exchanges its prompts and its questions over standard input and output (2.1.329).
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{
 		Path:    program,
@@ -67,8 +67,8 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 // jobName matches the short id of a background session, which `claude --bg` prints.
 var jobName = regexp.MustCompile(`^[0-9A-Za-z]{4,40}$`)
 
-// Attach implements adapters.Attacher for sessions of `claude --bg`: `claude attach ID` (2.1.329). Those of another folder of settings
-// than Rollcall's own environment names are left out, since the command would not find them.
+// Attach implements adapters.Attacher for sessions of `claude --bg`: `claude attach ID` (2.1.329). It refuses sessions whose settings folder is not the one
+// that Rollcall's own environment names, since the command would not find them.
 func (a *Adapter) Attach(_ context.Context, program string, s adapters.Session) (adapters.Command, error) {
 	if !background(&s) {
 		return adapters.Command{}, fmt.Errorf("%w: only sessions of claude --bg can", adapters.ErrNoAttach)

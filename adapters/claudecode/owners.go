@@ -13,10 +13,9 @@ import (
 	"rollcall/proc"
 )
 
-// ownersByTime finds the transcripts of processes without a registry entry, as versions
-// up to 2.0.77 are: a transcript belongs to a process in its folder that was running
-// when it was written last. If several processes qualify, the session has several
-// owners.
+// ownersByTime finds the transcripts of processes without a registry entry, which versions up
+// to 2.0.77 do not write: a transcript belongs to a process in its folder that was running when
+// it was written last. If several processes qualify, the session has several owners.
 func (d *discovery) ownersByTime(unregistered []claude) {
 	if d.table.err != nil {
 		d.blindWithoutTable()
@@ -28,7 +27,7 @@ func (d *discovery) ownersByTime(unregistered []claude) {
 			inFolder[p.cwd] = append(inFolder[p.cwd], p)
 		}
 	}
-	for _, cwd := range slices.Sorted(maps.Keys(inFolder)) { // in the same order each time: folders can share a name of transcripts
+	for _, cwd := range slices.Sorted(maps.Keys(inFolder)) { // sorted for a stable result: two folders can share a name of transcripts
 		d.assignOwners(inFolder[cwd], d.candidates(inFolder[cwd]))
 	}
 }

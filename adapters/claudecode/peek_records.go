@@ -14,7 +14,7 @@ import (
 // user reads a record of type user: what the user typed, tool results, an interruption,
 // or a text that a program sent to the model.
 func (p *peek) user(r *raws, m adapters.Message) {
-	if jsonl.True(r.compact) { // in newer versions its boundary comes before it
+	if jsonl.True(r.compact) { // newer versions write its boundary before it
 		p.flush()
 		p.compact = &adapters.Message{Key: m.Key, At: m.At, Text: compacted}
 		return
@@ -194,7 +194,7 @@ func (p *peek) block(block []byte, m adapters.Message, i int, failed bool) (adap
 		m.Text = adapters.Cut(argument(jsonl.Get(block, "input")))
 		return m, true
 	default:
-		p.result(block) // of a tool that runs at the model's
+		p.result(block) // the result of a tool that the provider runs
 	}
 	return m, false
 }

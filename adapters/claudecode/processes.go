@@ -232,8 +232,8 @@ func (t *table) innerPIDs(id proc.Identity) []int {
 // write its registry entry, provided that its start dialogs are answered.
 const entryDelay = time.Minute
 
-// innerProcesses returns the processes of inner pid namespaces that can have written the
-// entry. Before about 2.1.139 it can be several.
+// innerProcesses returns the processes of inner pid namespaces that can have written the entry.
+// Entries of versions before about 2.1.139 can have several such processes.
 func (d *discovery) innerProcesses(e *entry) (found []proc.Process) {
 	for i := range d.table.claudes {
 		p := d.table.claudes[i].Process
@@ -252,9 +252,9 @@ func (d *discovery) innerProcesses(e *entry) (found []proc.Process) {
 // initialDomain is the end of the name of the initial pid namespace, whose number Linux has fixed since 3.8.
 const initialDomain = ":pid:[4026531836]"
 
-// sees reports whether every process of that pid namespace is in the table: the
-// namespace is one of this machine, and the table is that of all namespaces, without a
-// hidepid that leaves out other users' processes.
+// sees reports whether every process of that pid namespace is in the table: the namespace
+// belongs to this machine, the table was read in the initial namespace, and no hidepid option
+// of /proc hides the processes of other users.
 func (t *table) sees(domain string) bool {
 	machine, initial := strings.CutSuffix(t.Domain(), initialDomain)
 	if !initial || !strings.HasPrefix(domain, machine+":pid:") {
@@ -264,10 +264,10 @@ func (t *table) sees(domain string) bool {
 	return err == nil
 }
 
-// sessionless returns the rows of the processes that no session of the answer runs in:
-// before the registry entry of a new version, which it writes after its trust dialog,
-// and before the first prompt of an old one. A process whose entry or whose files can't
-// be seen from here gets none: it may have a session.
+// sessionless returns a row for each process that no session of the answer runs in: a new
+// version writes its registry entry only after its trust dialog, and an old version writes a
+// transcript only at the first prompt. A process whose entry or whose files can't be seen from
+// here gets no row: it may have a session.
 func (d *discovery) sessionless() []adapters.Session {
 	claimed := make(map[proc.Identity]bool)
 	for _, s := range d.sessions {

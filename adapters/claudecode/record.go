@@ -138,8 +138,8 @@ func (r *raws) take(key, raw []byte) bool {
 	return true
 }
 
-// requestDump begins the lines that hold whole requests: they make most of a
-// transcript's bytes and say nothing about the session.
+// requestDump begins the lines that hold whole requests: these make up most of a transcript's
+// bytes and contain nothing about the session.
 var requestDump = []byte(`{"type":"api-request`)
 
 // parse reads one line. It returns an error unless the line is valid JSON.

@@ -19,8 +19,8 @@ import (
 	"rollcall/proc"
 )
 
-// entry is a file sessions/<pid>.json, in which a running Claude Code describes itself.
-// Claude Code writes them since about 2.1.51; it removes its own on a normal exit, and
+// entry is a file sessions/<pid>.json, in which a running Claude Code describes itself. Claude
+// Code writes such files since about 2.1.51. A process removes its file on a normal exit, and
 // leaves it behind when it is killed.
 type entry struct {
 	path     string
@@ -97,10 +97,10 @@ func parseEntry(data []byte, pid int) (entry, error) {
 		return entry{}, err
 	}
 	if said != int64(pid) {
-		return entry{}, fmt.Errorf("says pid %d", said)
+		return entry{}, fmt.Errorf("it names pid %d", said)
 	}
 	if !uuid.Is(e.id) {
-		return entry{}, errors.New("has no sessionId")
+		return entry{}, errors.New("it has no sessionId")
 	}
 	e.pid = pid
 	if nameSource != "user" { // derived from the folder's name
@@ -172,7 +172,7 @@ func readRegistry(ctx context.Context, root string) (entries []entry, broken []b
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		problem = adapters.Unreadable(dir, err)
 	}
-	until := time.Now().Add(entryWait) // for all together
+	until := time.Now().Add(entryWait) // one limit for all entries together
 	for _, d := range names {
 		pid, ok := entryPID(d.Name())
 		if !ok {

@@ -17,8 +17,8 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// Conversations implements adapters.Searcher. A message is what Peek shows as one. A hit's
-// folder is the one in its record.
+// Conversations implements adapters.Searcher. A message is a text that Peek shows as one
+// message. A hit has the folder that its record names.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	answer := report.NewAnswer()
 	t, err := a.readTable(ctx)
@@ -68,8 +68,8 @@ func (f *file) conversation() adapters.Conversation {
 	}}
 }
 
-// joined are marks of records whose message is put together of two texts: of a slash
-// command and of a shell command.
+// joined holds the marks of records whose message is composed of several texts: slash commands
+// and shell commands.
 var joined = [][]byte{[]byte("<command-args>"), []byte("<bash-input>")}
 
 func searchFile(ctx context.Context, path string, s *conversation.Finder) (map[string]int, error) {
@@ -93,7 +93,7 @@ func searchFile(ctx context.Context, path string, s *conversation.Finder) (map[s
 	return skipped, conversation.SearchProblem(ctx, path, err, s.FoundErr)
 }
 
-// messages returns what a record says, in its order, and notes its folder in the hits.
+// messages returns the messages of a record, in its order, and sets the folder of the hits.
 func messages(s *conversation.Finder, line []byte, offset int64) []adapters.Message {
 	line = bytes.TrimLeft(line, "\x00")
 	var r raws
@@ -111,8 +111,7 @@ func messages(s *conversation.Finder, line []byte, offset int64) []adapters.Mess
 	return list
 }
 
-// toolTexts returns the calls of tools and their results in a record, with all that they
-// say.
+// toolTexts returns the tool calls and tool results in a record, with their whole texts.
 func toolTexts(r *raws, offset int64) (list []adapters.Message) {
 	_ = jsonl.Each(jsonl.Get(r.message, "content"), func(block []byte) bool {
 		m := adapters.Message{Role: adapters.FromTool, At: jsonl.Time(r.at)}

@@ -129,8 +129,8 @@ func (s *session) lastSign(e *entry) time.Time {
 	return at
 }
 
-// rank returns the place of an entry among those of processes that share a session: the
-// entry that the user must see first has the lowest.
+// rank returns the rank of an entry among those of processes that share a session: the entry
+// that the user must see first has the lowest rank.
 func rank(e liveEntry) int {
 	order := []string{"waiting", "busy", "shell", "idle"}
 	if i := slices.Index(order, e.status); i >= 0 && e.broken == "" {
@@ -226,8 +226,8 @@ func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 	}
 }
 
-// isPast reports whether an age is more than the agent may take on this machine for what it
-// does within the delay on an idle one.
+// isPast reports whether an age is longer than the agent may need now. delay is what it needs
+// on an idle machine; under load it is allowed more.
 func (d *discovery) isPast(age, delay time.Duration) bool {
 	return age > delay && age > busy.Delay(delay, d.table.Pressure())
 }
@@ -238,8 +238,8 @@ type ranCommand struct {
 	seen time.Time // when the command was seen last
 }
 
-// sinceCommand returns how long ago the process was last seen running a command for the calls of which the oldest was made at call. If
-// running is set, it is seen now.
+// sinceCommand returns how long ago the process was last seen running a command. call is when the oldest call without a result was made: commands of earlier
+// calls do not count. If running is set, a command is running now.
 func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, now time.Time) (ago time.Duration, ran bool) {
 	if running {
 		a.commands.Put(p, ranCommand{call, now})

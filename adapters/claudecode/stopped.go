@@ -71,7 +71,7 @@ func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) 
 	case recordsItsEnd(s.facts.version):
 		return adapters.Died, "the process of its last turn did not record its end"
 	case hasRegistry(s.facts.version) && d.sweptSince(s):
-		return "", "another Claude Code has started since, which removes the entries of killed ones, so it is not known how this one ended"
+		return "", "another Claude Code has started since, which removes the registry entries of killed processes, so it is not known how this one ended"
 	case hasRegistry(s.facts.version):
 		return adapters.Interrupted, "its registry entry was removed: it ended in an orderly way with its turn open"
 	}

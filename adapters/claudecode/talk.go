@@ -164,8 +164,8 @@ func planText(input map[string]json.RawMessage) string {
 	return plan
 }
 
-// isPlainCommand reports whether a call of bashTool is nothing but its command. Another member, such as one that leaves
-// the sandbox, must be seen by who decides.
+// isPlainCommand reports whether a call of bashTool has no other members than its command, its description and its timeout. Another member, such as one that
+// leaves the sandbox, must be seen by the person who decides.
 func isPlainCommand(input map[string]json.RawMessage) bool {
 	for name := range input {
 		if !slices.Contains([]string{"command", "description", "timeout"}, name) {
@@ -175,7 +175,7 @@ func isPlainCommand(input map[string]json.RawMessage) bool {
 	return jsonl.String(input["command"]) != ""
 }
 
-// indented returns JSON over several lines, or as it is.
+// indented returns JSON over several lines, and unchanged if it can't be parsed.
 func indented(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -192,8 +192,8 @@ type question struct {
 	Options []adapters.Option `json:"options"`
 }
 
-// questions returns the questions of a call, and their texts. What is not understood has no questions, and the text
-// other: such a call can only be denied.
+// questions returns the questions of a call, and their texts. For a call that it can't parse it returns no questions and the text other: such a call can only
+// be denied.
 func questions(raw json.RawMessage, other string) (out []adapters.Question, text string) {
 	var list []question
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
@@ -202,7 +202,7 @@ func questions(raw json.RawMessage, other string) (out []adapters.Question, text
 	var texts []string
 	seen := map[string]bool{}
 	for _, q := range list {
-		if q.Text == "" || seen[q.Text] { // its answer is found by its text
+		if q.Text == "" || seen[q.Text] { // the text identifies the question in the answers, so it must be unique
 			return nil, other
 		}
 		seen[q.Text] = true
@@ -253,7 +253,7 @@ func (t *talk) Answer(id string, d adapters.Decision) ([]byte, error) {
 		"subtype": "success", "request_id": id, "response": decision}})
 }
 
-// Prompt implements adapters.Talk. Claude Code takes a prompt up at once, or before its next step if it works (2.1.329).
+// Prompt implements adapters.Talk. Claude Code starts with a prompt at once, or before its next step if it works (2.1.329).
 func (t *talk) Prompt(_, text string, _ bool) []byte { return inputLine(text) }
 
 func inputLine(text string) []byte {

@@ -10,7 +10,7 @@ import (
 	"rollcall/adapters/internal/usagelog"
 )
 
-// totals holds the sums over a whole transcript, all of which must be read for them.
+// totals holds the sums over a whole transcript. They are complete only when the whole file was read.
 type totals struct {
 	next                 int64 // read up to here
 	tokens               adapters.Tokens
@@ -19,7 +19,7 @@ type totals struct {
 	unsure               bool // a line over the cap may have held an answer
 	log                  usagelog.Log
 	answered             time.Time // the time of the last answer
-	command              uint64    // the slash command that was the last of the user's records, if any
+	command              uint64    // the user's last record, if it is a slash command
 	parse                parser    `facts:"-"`
 
 	// Each block of an answer is a separate line that repeats the usage of the whole
@@ -75,8 +75,8 @@ func (t *totals) add(line []byte) {
 	}
 }
 
-// toolResultType is how a tool's result says what it is, near the beginning of its line. Within a text its quotes are
-// escaped.
+// toolResultType marks the result of a tool, near the beginning of its line. It does not occur inside a text, where
+// quotes are escaped.
 var toolResultType = []byte(`"type":"tool_result"`)
 
 // prompt adds a record of type user, if it is a prompt of the user. Nearly all are results of tools.
@@ -132,7 +132,7 @@ func (t *totals) answer(message []byte, at time.Time) {
 func (t *totals) count(id uint64, usage adapters.Tokens, at time.Time) {
 	switch id {
 	case 0:
-	case t.last: // a later block: its usage is the fuller one
+	case t.last: // a later block: its usage is more complete
 		more := usage.Combine(t.lastUsage, func(now, last int64) int64 { return max(now-last, 0) })
 		t.tokens.Add(more)
 		t.log.Add(at, more, 0)
@@ -152,7 +152,7 @@ func (t *totals) count(id uint64, usage adapters.Tokens, at time.Time) {
 	t.log.Add(at, usage, 0)
 }
 
-// clone returns sums to which a line can be added on trial.
+// clone returns a copy to which a line can be added without changing t.
 func (t *totals) clone() totals {
 	c := *t
 	c.log = t.log.Clone()
@@ -160,7 +160,7 @@ func (t *totals) clone() totals {
 	return c
 }
 
-// mayAnswer reports whether a line over the cap can be an answer, from its ends.
+// mayAnswer reports whether a line over the cap can be an answer, as far as its beginning shows.
 func mayAnswer(l *jsonl.LongLine) bool {
 	return !bytes.Contains(l.Head, []byte(`"type":"user"`)) && !bytes.Contains(l.Head, []byte(`"attachment":{`)) &&
 		!bytes.HasPrefix(l.Head, requestDump)

@@ -32,7 +32,7 @@ type transcript struct {
 	parse parser
 
 	saved  *savedTranscripts
-	loaded bool // saved was looked at
+	loaded bool // saved was searched for this transcript
 }
 
 // read brings the facts up to date. It reads a small file whole, and of a large file
@@ -224,8 +224,8 @@ func (n *tailNeeds) note(r *record) {
 	n.prompt = n.prompt || r.human && r.kind == prompted
 }
 
-// settles reports whether no record before r matters to the turn's state. An answer is
-// several records, one for each of its calls: the first one settles.
+// settles reports whether no record before r matters to the turn's state. An answer consists of
+// several records, one for each of its calls: the first of them settles the state.
 func (n *tailNeeds) settles(r *record) bool {
 	switch r.kind {
 	case prompted, answered, toolResult, interrupted, abandoned:

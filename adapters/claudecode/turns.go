@@ -165,7 +165,7 @@ func (t *turn) calling() (k calling, first time.Time) {
 	return k, first
 }
 
-// onlyAsks reports whether nothing but questions to the user is unanswered.
+// onlyAsks reports whether all unanswered calls are questions to the user.
 func (t *turn) onlyAsks() bool {
 	k, _ := t.calling()
 	return t.state == callsTools && k == calling{asks: true}
@@ -218,9 +218,9 @@ func (t *turn) before(p proc.Process) bool { return p.Started.After(t.at.Add(clo
 // a turn runs, a dialog that the user opened leaves the session's status busy (2.1.329).
 const dialogOpen = "dialog open"
 
-// asksInTurn reports whether an open dialog holds up a turn. It does not when the turn
-// is over, or when the user opened it by a command: then the prompt of that turn was
-// taken back.
+// asksInTurn reports whether an open dialog holds up a turn. It returns false when the turn is
+// over, or when the user opened the dialog by a command: then the prompt of that turn was taken
+// back.
 func (d *discovery) asksInTurn(s *session, e *liveEntry) bool {
 	t := &s.facts.turn
 	if t.state != awaitsModel && t.state != callsTools || t.before(e.process) {

@@ -24,7 +24,7 @@ func (rec *record) user(r *raws) {
 	}
 	content := jsonl.Get(r.message, "content")
 	var said string
-	var other bool // something else than text, an image for instance
+	var other bool // something other than text, such as an image
 	if t, ok := stringOf(content); ok {
 		said = t
 	} else {

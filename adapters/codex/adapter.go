@@ -115,10 +115,10 @@ func (a *Adapter) inUse(ctx context.Context, answer *report.Answer, without stri
 	return c, roots, len(roots) == 0 && len(c.hosts) == 0 && len(answer.Problems()) == 0
 }
 
-// WatchPaths implements adapters.Watcher: today's folder of rollouts and those of
-// live sessions, the folders in which the next ones appear, and the writer
-// locks. While a session waits for a permission, its home as well: when the user
-// decides, nothing is written but to databases there.
+// WatchPaths implements adapters.Watcher: today's folder of rollouts and those of live
+// sessions, the folders in which the next ones appear, and the writer locks. It adds the home
+// of a session that waits for a permission: when the user decides, Codex writes only to
+// databases there.
 func (a *Adapter) WatchPaths() []string {
 	return a.watched.Folders()
 }

@@ -32,17 +32,17 @@ type joined struct {
 	rollout  string
 	observer *client // shows what runs; nil: none
 	thread   string
-	asked    []asked            // that wait, in the order in which they were repeated
-	raw      [][]byte           // the same, as they came
+	asked    []asked            // the requests that wait, in the order in which the daemon repeated them
+	raw      [][]byte           // the same requests as they were received
 	resolved map[string]bool    // by the id of the request
 	ended    map[string]itemEnd // by item
 	running  map[string]bool    // items whose commands printed something, or have a process
-	early    map[string]bool    // those whose commands began before the answer, in the sandbox
+	early    map[string]bool    // items whose commands began in the sandbox, before the answer
 }
 
-// Pending implements adapters.Answerer for threads of the shared daemon (0.169.0). The
-// daemon repeats what a thread waits for to everyone who joins it; Pending joins only a
-// thread that the daemon says waits, and leaves it at once.
+// Pending implements adapters.Answerer for threads of the shared daemon (0.169.0). The daemon
+// repeats what a thread waits for to every client that joins the thread. Pending joins a thread
+// only if it waits according to the daemon, and leaves it at once.
 func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
 	if s.Status != adapters.Waiting {
 		return nil, nil
@@ -60,7 +60,7 @@ func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.R
 	return j.requests(ctx, s), nil
 }
 
-// join connects to the daemon of a session and joins its thread, if that waits there.
+// join connects to the daemon of a session and joins its thread, if the thread waits for the user.
 func (a *Adapter) join(ctx context.Context, s adapters.Session) (*joined, error) {
 	if len(s.Files) == 0 {
 		return nil, fmt.Errorf("%w: its rollout isn't known", adapters.ErrAnswerElsewhere)
@@ -79,11 +79,11 @@ func (a *Adapter) join(ctx context.Context, s adapters.Session) (*joined, error)
 	return j, nil
 }
 
-// noDaemon returns the error for a session whose daemon can't be reached: it has none, or one
-// that is not to be trusted.
+// noDaemon returns the error for a session whose daemon can't be reached: no daemon hosts the
+// session, or the daemon's socket is not trusted.
 func noDaemon(socket string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: no Codex daemon hosts it", adapters.ErrAnswerElsewhere)
+		return fmt.Errorf("%w: no Codex daemon hosts this session", adapters.ErrAnswerElsewhere)
 	}
 	return fmt.Errorf("%w: the Codex daemon at %s can't be asked: %w", adapters.ErrAnswerElsewhere, socket, err)
 }
@@ -97,7 +97,7 @@ func (j *joined) follow(ctx context.Context) error {
 	}
 	switch t := threads[j.thread]; {
 	case t.Type == "" || t.Type == "notLoaded":
-		return fmt.Errorf("%w: the Codex daemon does not host it", adapters.ErrAnswerElsewhere)
+		return fmt.Errorf("%w: the Codex daemon does not host this session", adapters.ErrAnswerElsewhere)
 	case !t.has("waitingOnApproval") && !t.has("waitingOnUserInput"):
 		return adapters.ErrNotPending
 	}
@@ -108,18 +108,18 @@ func (j *joined) follow(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, repeatLimit)
 	defer cancel()
 	if err := j.await(limited, func() bool { return len(j.asked) > 0 || len(j.resolved) > 0 }); err != nil {
-		return fmt.Errorf("%w: the daemon says that it waits, and does not repeat for what: %w", adapters.ErrAnswerElsewhere, err)
+		return fmt.Errorf("%w: the Codex daemon reports that the session waits, but did not repeat the request: %w", adapters.ErrAnswerElsewhere, err)
 	}
-	return j.barrier(ctx) // further requests come before the answer to this
+	return j.barrier(ctx) // the daemon sends all further requests before it answers this call
 }
 
-// barrier returns when the daemon has answered a call, and so sent what came before.
+// barrier makes a call and waits for its answer. All messages that the daemon sent before that answer were read then.
 func (j *joined) barrier(ctx context.Context) error {
 	_, err := j.list(ctx, []string{j.thread})
 	return err
 }
 
-// note takes in a message that the daemon sends to all who follow the thread.
+// note records a message that the daemon sends to all clients that follow the thread.
 func (j *joined) note(b []byte) {
 	if a, ok := parseAsked(b); ok {
 		if a.Params.Thread == j.thread {
@@ -152,7 +152,7 @@ func (j *joined) note(b []byte) {
 	}
 }
 
-// requests returns what still waits.
+// requests returns the requests that still wait.
 func (j *joined) requests(ctx context.Context, s adapters.Session) []adapters.Request {
 	var out []adapters.Request
 	for i := range j.asked {
@@ -173,10 +173,10 @@ func (j *joined) leave(ctx context.Context) {
 	_ = j.conn.CloseNow()
 }
 
-// Answer implements adapters.Answerer. The daemon says that a request is resolved, and not by
-// whose answer: it passes over an answer to a request that is over. So the answer counts as
-// taken only if the item was then carried out or refused as decided. If it went the other way,
-// someone else's answer was first.
+// Answer implements adapters.Answerer. The daemon reports that a request is resolved, but not
+// by whose answer, and it ignores an answer to a request that is already resolved. Therefore
+// the answer counts as accepted only if the item was then carried out or refused as decided. If
+// the opposite happened, the answer of another client was first.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
 		return adapters.Result{}, err
@@ -224,8 +224,8 @@ func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (ada
 	return j.awaitOutcome(limited, a).judge(a, d)
 }
 
-// patchOf returns the patch of a call that a rollout has; empty: it has none, or it can't be
-// read.
+// patchOf returns the patch of a call in a rollout. It returns "" if the call has no patch, or
+// if the rollout can't be read.
 func patchOf(ctx context.Context, rollout, call string) string {
 	patch := ""
 	recordsOf(ctx, rollout, call, func(kind string, payload []byte) bool {

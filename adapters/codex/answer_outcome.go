@@ -22,9 +22,9 @@ const (
 	lookLimit = 2 * time.Second
 )
 
-// experimental are the capabilities of a client that may read the items of an open turn.
-// The daemon also hides from clients without them what a command is given beside its usual
-// rights (0.169.0).
+// experimental are the capabilities of a client that may read the items of an open turn. From
+// clients without these capabilities the daemon also hides which rights a command gets in
+// addition to its usual ones (0.169.0).
 var experimental = map[string]any{"experimentalApi": true}
 
 // itemEnd is how an item ended: completed, failed or declined, and the exit code of its
@@ -34,7 +34,7 @@ type itemEnd struct {
 	Exit   *int   `json:"exitCode"`
 }
 
-// requestOutcome is how the item ended that a request was about.
+// requestOutcome is what happened to the item that a request was about.
 type requestOutcome int
 
 // The outcomes of a request.
@@ -44,10 +44,10 @@ const (
 	allowed                         // the item was carried out, at least in part
 )
 
-// outcomeOf returns what the daemon has said of a request's item since the request was resolved.
-// A command that another client's faulty answer refused ends as failed, without an exit code
-// (0.169.0). The item of a request for a part of it says nothing of that part if it was carried
-// out.
+// outcomeOf returns what the daemon reported about a request's item since the request was
+// resolved. A command that another client's faulty answer refused ends as failed, without an
+// exit code (0.169.0). If a request is about a part of an item and the item was carried out, the
+// outcome of that part is not known.
 func (j *joined) outcomeOf(a *asked) requestOutcome {
 	end, over := j.ended[a.Params.Item]
 	switch {
@@ -72,10 +72,11 @@ func (a *asked) whole() bool {
 	return p.Approval == "" && (p.Kind == "" || p.Kind == "command") && jsonl.Null(p.Network)
 }
 
-// awaitOutcome returns how a request ended that is resolved; unsettled if ctx ends before
-// the daemon has said it. An item that was allowed ends when its command does: until then only
-// the process of the command shows it. The end of a command that was refused is told only to
-// those who had joined before it was asked for, but its output is recorded at once (0.169.0).
+// awaitOutcome waits for the outcome of a resolved request. It returns unsettled if ctx ends
+// before the daemon has reported the outcome. An item that was allowed ends when its command
+// does: until then only the process of the command shows that it was allowed. The daemon
+// reports the end of a refused command only to clients that joined before the request was made,
+// but the command's output is recorded at once (0.169.0).
 func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 	pause := firstLook
 	for {
@@ -98,8 +99,8 @@ func (j *joined) awaitOutcome(ctx context.Context, a *asked) requestOutcome {
 	}
 }
 
-// observe opens the connection for commandBegun, and notes whether the command of an item has
-// begun before the answer: Codex asks again for a command that its sandbox stopped, and the
+// observe opens the connection for commandBegun, and records whether the command of an item
+// began before the answer: Codex asks again for a command that its sandbox stopped, and the
 // process of that first attempt is no evidence. The caller closes the connection.
 func (j *joined) observe(ctx context.Context, item string) {
 	limited, cancel := context.WithTimeout(ctx, lookLimit)
@@ -147,8 +148,8 @@ func (j *joined) commandBegun(ctx context.Context, item string) bool {
 	return false
 }
 
-// recordedRefusal reports whether a rollout has the output of a call that the user rejected. A
-// command that began has another one, whose first lines are Codex's own (0.169.0).
+// recordedRefusal reports whether a rollout has the output of a call that the user rejected.
+// The output of a command that began is different: its first lines are Codex's own (0.169.0).
 func recordedRefusal(ctx context.Context, rollout, call string) bool {
 	rejected := false
 	recordsOf(ctx, rollout, call, func(kind string, payload []byte) bool {
@@ -163,8 +164,8 @@ func recordedRefusal(ctx context.Context, rollout, call string) bool {
 	return rejected
 }
 
-// awaitReply returns the result of a reply to questions that are resolved. Codex records the reply that counted as the
-// output of the call that asked (0.169.0); a secret one is not compared.
+// awaitReply returns the result of a reply to questions that are resolved. Codex records the reply that it accepted as
+// the output of the call that asked (0.169.0). Secret replies are not compared.
 func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) (adapters.Result, error) {
 	resolved := "the Codex daemon resolved request " + string(a.ID)
 	if slices.ContainsFunc(a.Params.Questions, func(q askedQuestion) bool { return q.Secret }) {
@@ -179,12 +180,12 @@ func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) 
 			return adapters.Result{}, fmt.Errorf("%w: another reply was given elsewhere at the same moment", adapters.ErrNotPending)
 		}
 		if busy.Wait(ctx, pause) != nil {
-			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it took; look at the session", adapters.ErrUnconfirmed, resolved, settleLimit)
+			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it accepted; look at the session", adapters.ErrUnconfirmed, resolved, settleLimit)
 		}
 	}
 }
 
-// recordedReply returns the answers by question that a rollout has as the output of a call.
+// recordedReply returns the answers, by question, that a rollout has as the output of a call.
 func recordedReply(ctx context.Context, rollout, call string) (answers map[string][]string, recorded bool) {
 	recordsOf(ctx, rollout, call, func(kind string, payload []byte) bool {
 		if kind != "function_call_output" {

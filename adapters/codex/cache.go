@@ -29,7 +29,7 @@ type rolloutFile struct {
 	facts facts
 	usage *usageScan // nil: no query has asked for it
 
-	loaded bool // what an earlier process saved was looked at
+	loaded bool // the facts that an earlier process saved were searched for this rollout
 }
 
 // factsFormat is the version of the facts of rollouts. It must be raised when the same fields get
@@ -94,7 +94,7 @@ func (c *cache) read(ctx context.Context, path string, info fs.FileInfo, q *adap
 	}
 }
 
-// readSince returns about how many bytes were read since the facts were those up to next, and the usage that of scan
+// readSince returns about how many bytes were read after the facts had been read up to next and the usage, by scan,
 // up to scanned.
 func (r *rolloutFile) readSince(next int64, scan *usageScan, scanned int64) int64 {
 	if r.usage != scan { // it began again
@@ -109,7 +109,7 @@ type rolloutFacts struct {
 	usage []adapters.Usage
 }
 
-// now returns what the query asks for of what was read.
+// now returns those of the facts read so far that the query asks for.
 func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
 	out := rolloutFacts{facts: r.facts}
 	if tokens := r.facts.tokenTotals(); q.Usage && r.hasUsage() && tokens != nil {
@@ -118,8 +118,8 @@ func (r *rolloutFile) now(q *adapters.Query) rolloutFacts {
 	return out
 }
 
-// update brings the facts up to date. It returns the facts, with an error as far as
-// they were read, and describes the file that was opened.
+// update brings the facts up to date. It returns the facts and describes the file that was
+// opened. With an error it returns the facts that were read before the error.
 func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFacts, fs.FileInfo, error) {
 	file, info, err := agentfile.OpenRegular(r.Path)
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *rolloutFile) update(ctx context.Context, q *adapters.Query) (rolloutFac
 	return r.now(q), info, nil
 }
 
-// hasUsage reports whether the scan has all that was read.
+// hasUsage reports whether the scan covers everything that was read of the rollout.
 func (r *rolloutFile) hasUsage() bool { return r.usage != nil && r.usage.next >= r.Next }
 
 // readUsage brings the scan up to date, if it is asked for. A scan that is not finished in time continues at the next

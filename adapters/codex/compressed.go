@@ -20,7 +20,7 @@ const compressedLimit = 512 << 20
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 
-// newDecoder returns the reader of what is compressed in r, with bounded memory.
+// newDecoder returns a reader of the decompressed data of r. Its memory is bounded.
 func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 }
@@ -61,8 +61,8 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, err
 	}
 }
 
-// readLine reads a line without its newline; of one that is too long it returns
-// the beginning and the end. A last line without newline is left out.
+// readLine reads a line without its newline. Of a line that is too long it returns the
+// beginning and the end. It leaves out a last line without newline.
 func readLine(r *bufio.Reader) (line []byte, long *jsonl.LongLine, err error) {
 	for {
 		piece, err := r.ReadSlice('\n')

@@ -91,7 +91,7 @@ func daemonProblem(path string, err error, late bool) error {
 }
 
 // errForeign reports that the socket may belong to another user.
-var errForeign = errors.New("the socket or its folder does not belong to you, so it is not connected to")
+var errForeign = errors.New("the socket or its folder does not belong to you, so Rollcall does not connect to it")
 
 // trustedSocket returns the target of the socket, which is a symbolic link into a
 // folder with a short name. It returns errForeign unless both folders on the way belong
@@ -127,14 +127,15 @@ func askSocket(ctx context.Context, path string, ids []string) (map[string]threa
 	if err != nil {
 		return nil, err
 	}
-	// Closed without a closing handshake: waiting for the daemon's reply could take
-	// seconds.
+	// The connection is closed without a closing handshake: waiting for the daemon's reply
+	// could take seconds.
 	defer func() { _ = c.conn.CloseNow() }()
 	return c.list(ctx, ids)
 }
 
-// connect opens the daemon's socket and introduces Rollcall with capabilities, as the daemon calls
-// what a client asks for beside the common calls; nil: none. The caller closes the connection.
+// connect opens the daemon's socket and introduces Rollcall. capabilities are the daemon's term
+// for what a client requests in addition to the common calls; nil: none. The caller closes the
+// connection.
 func connect(ctx context.Context, path string, capabilities map[string]any) (*client, error) {
 	target, err := trustedSocket(path)
 	if err != nil {
@@ -287,8 +288,8 @@ func (c *client) tell(message []byte) {
 	}
 }
 
-// parseAnswer reads a message; mine is false for one that does not answer the
-// request with that id.
+// parseAnswer reads a message. mine is false for a message that does not answer the request
+// with that id.
 func parseAnswer(b []byte, id int) (result []byte, mine bool, err error) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`

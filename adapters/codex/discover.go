@@ -27,7 +27,7 @@ type discovery struct {
 	census      census
 	answer      *report.Answer
 	mainThreads map[*host]int            // the number of main threads, not sub-agents, of each host
-	attended    map[string]bool          // threads of a daemon that a terminal interface shows, or may
+	attended    map[string]bool          // threads of a daemon that a terminal interface shows or may show
 	shownBy     map[string]proc.Identity // the interfaces that certainly show threads of a daemon
 }
 
@@ -75,7 +75,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.watchRoot(r)
 	d.answer.Expect(len(candidates))
 	for _, c := range candidates {
-		// A session of which half was read in time is left out: its earlier state is better.
+		// A session of which only a part was read in time is left out: its earlier state is better.
 		if c.err == nil || c.host != nil && !adapters.IsOutOfTime(c.err) {
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])
 		}
@@ -231,7 +231,7 @@ func folderOrNothing(path string) error {
 // readable returns a problem for a folder that exists and can't be read.
 func readable(path string) error {
 	if fi, err := os.Stat(path); err == nil && !fi.IsDir() {
-		return nil // see folderOrNothing; a pipe would not even open
+		return nil // folderOrNothing reports a file; and opening a named pipe would block
 	}
 	f, err := os.Open(path)
 	if err == nil {

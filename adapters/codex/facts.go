@@ -18,7 +18,7 @@ type turn struct {
 	began   time.Time // start of the turn, kept when it ends; zero if its beginning wasn't read
 	outcome adapters.Outcome
 	why     string // of a failed or aborted one
-	limited bool   // it failed since a limit of the provider's was reached
+	limited bool   // it failed because a limit of the provider was reached
 	// explicit reports that the version writes task_started and the other task records
 	// (after 0.98.0). Without them, only an answer shows the end of a turn.
 	explicit bool
@@ -170,7 +170,7 @@ func (f *facts) applyEnd(r record) {
 	case completed:
 		t.outcome = adapters.Completed
 		switch {
-		case r.silent && was.state == ended && was.outcome == adapters.Failed: // by the error before it (0.125.0)
+		case r.silent && was.state == ended && was.outcome == adapters.Failed: // the error record before this one had already failed the turn (0.125.0)
 			t.outcome, t.why, t.limited = was.outcome, was.why, was.limited
 		case r.silent && was.prompted:
 			t.outcome, t.why = silentOutcome(was)
@@ -178,10 +178,10 @@ func (f *facts) applyEnd(r record) {
 	}
 }
 
-// silentOutcome returns the outcome of a prompted turn that ended without a last
-// message and without a reason. A review always ends so, and records its result before.
-// In other turns 0.142.5 records a failure that way: the turn failed if the model did
-// nothing in it; else its outcome is not known.
+// silentOutcome returns the outcome of a prompted turn that ended without a last message and
+// without a reason. A review always ends in this way, and records its result before its end. In
+// other turns 0.142.5 records a failure in this way: the turn failed if the model did nothing
+// in it; otherwise its outcome is not known.
 func silentOutcome(was turn) (outcome adapters.Outcome, why string) {
 	switch {
 	case was.review == withResult:

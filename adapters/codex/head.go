@@ -50,7 +50,7 @@ func parseHead(line []byte) (head, error) {
 			h.subagent = h.subagent || string(jsonl.Text(raw)) == "subagent"
 		case "subagent_history_start_ordinal":
 			h.inherited, _ = jsonl.Int(raw)
-		case "source": // a word, or, of a sub-agent, an object
+		case "source": // a word; for a sub-agent an object
 			source = raw
 		default:
 			if texts[name] != nil {

@@ -23,9 +23,9 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
-// Command implements adapters.Launcher (0.80.0 to 0.169.0). In the background the
-// prompt goes to standard input; a terminal's needs it as an argument. The id of
-// a new session can't be chosen.
+// Command implements adapters.Launcher (0.80.0 to 0.169.0). A background launch reads the
+// prompt from standard input; a launch in a terminal gets it as an argument. The id of a new
+// session can't be chosen.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	if !t.Terminal {

@@ -70,7 +70,7 @@ func takeCensus(ctx context.Context, table proc.Lister) (census, error) {
 	return c, err
 }
 
-// inspect returns nil for a process that is no host, or is gone.
+// inspect returns the host that a process is. It returns nil for a process that is no host, or that has ended.
 func inspect(table proc.Lister, p proc.Process) *host {
 	args, err := table.Args(p.Identity)
 	if errors.Is(err, proc.ErrGone) {
@@ -142,9 +142,9 @@ func (c census) hostOf(path, id string, lockOwner int) *host {
 	return nil
 }
 
-// turnHost returns the host of a thread's open turn. Before the writer locks
-// (0.142.5) a thread can be open in several processes: the turn is that of the one
-// that started last before it.
+// turnHost returns the host of a thread's open turn. Before the writer locks (0.142.5) a thread
+// can be open in several processes: the turn belongs to the last process that started before
+// the turn.
 func (c census) turnHost(path, id string, begun time.Time, host *host) *host {
 	for _, h := range c.hosts {
 		if h != host && h.holds(path, id) && !h.Started.After(begun) &&

@@ -142,8 +142,8 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	return nil
 }
 
-// collect reads backward from size until it has enough records or reaches from. next is
-// the offset after the last complete line; cut says that reading ended at the window's
+// collect reads backward from size until it has enough records or reaches from. next is the
+// offset after the last complete line; cut reports that reading ended at the window's
 // beginning.
 func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64) (next int64, cut bool, err error) {
 	base := max(from, size-readWindow)
@@ -235,8 +235,8 @@ func (c *collector) add(r record) {
 	c.records = append(c.records, r)
 }
 
-// addTurn records the start or the end of a turn, on which it depends how far back the
-// rollout must be read.
+// addTurn records the start or the end of a turn, which determines how far back the rollout
+// must be read.
 func (c *collector) addTurn(r *record) {
 	c.start = c.start || r.kind == started
 	c.boundary = c.boundary || r.kind != aborted && !r.silent || c.abort

@@ -75,7 +75,7 @@ type rolloutLine struct {
 }
 
 // splitLine returns the members of a line. With an error, as for a line that is cut off, it returns
-// those before the mistake.
+// the members before the error.
 func splitLine(line []byte) (l rolloutLine, err error) {
 	l.ordinal = -1
 	err = jsonl.Top(line, func(key, raw []byte) bool {
@@ -96,8 +96,8 @@ func splitLine(line []byte) (l rolloutLine, err error) {
 	return l, err
 }
 
-// isInherited reports whether the record with that ordinal is a copy of a parent's: of a sub-agent's
-// records, those before first are.
+// isInherited reports whether a sub-agent's record with that ordinal is a copy of its parent's
+// record: these are the records before first.
 func isInherited(ordinal, first int64) bool { return first > 0 && ordinal >= 0 && ordinal < first }
 
 // parse reads one line of a rollout, as Codex 0.45 to 0.169 write it.
@@ -131,7 +131,7 @@ func parse(line []byte) (record, error) {
 	return r, nil
 }
 
-// event reads an event_msg, in the order of how often they come.
+// event reads an event_msg, the most frequent types first.
 func (r *record) event(payload []byte) {
 	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
 	case "token_count":
@@ -222,7 +222,7 @@ func (r *record) itemCompleted(payload []byte) {
 		r.text = userText(contentText(item))
 	case "AgentMessage":
 		r.kind = answer
-	case "CommandExecution", "FileChange": // comes before the output, which waits for those of earlier calls
+	case "CommandExecution", "FileChange": // written before the output, which is written only after the outputs of earlier calls
 		r.kind, r.callID = output, jsonl.String(jsonl.Get(item, "id"))
 	case "ExitedReviewMode":
 		r.kind, r.silent = reviewed, jsonl.Null(jsonl.Get(item, "review_output"))

@@ -12,7 +12,7 @@ import (
 	"rollcall/adapters/internal/jsonl"
 )
 
-// daemonName is what the daemon is called for the user.
+// daemonName is the name of the daemon in texts for the user.
 const daemonName = "the Codex daemon"
 
 // asked is a request of the daemon for a decision (0.169.0).
@@ -32,7 +32,7 @@ type askedParams struct {
 	CWD      string  `json:"cwd"`
 	Reason   string  `json:"reason"`
 	Root     string  `json:"grantRoot"`
-	// Network and More are what a command is given beside its usual rights.
+	// Network and More are the rights that a command gets in addition to its usual ones.
 	Network   json.RawMessage   `json:"networkApprovalContext"`
 	More      json.RawMessage   `json:"additionalPermissions"`
 	Decisions []json.RawMessage `json:"availableDecisions"`
@@ -57,7 +57,7 @@ const (
 	asksTool    = "mcpServer/elicitation/request"
 )
 
-// parseAsked reads a message; ok is false for one that asks for no decision.
+// parseAsked reads a message. ok is false for a message that asks for no decision.
 func parseAsked(b []byte) (a asked, ok bool) {
 	if json.Unmarshal(b, &a) != nil || len(a.ID) == 0 {
 		return asked{}, false
@@ -69,7 +69,7 @@ func parseAsked(b []byte) (a asked, ok bool) {
 	return asked{}, false
 }
 
-// request returns what is asked, for the user. patch returns the patch of a call; empty: it
+// request returns the request as the user sees it. patch returns the patch of a call; empty: it
 // is not known.
 func (a *asked) request(raw []byte, patch func(item string) string) adapters.Request {
 	p := &a.Params
@@ -93,7 +93,7 @@ func (a *asked) request(raw []byte, patch func(item string) string) adapters.Req
 		}
 	case asksFiles:
 		r.Kind, r.CanDeny, r.Text = adapters.AsksFileChange, true, patch(p.Item)
-		r.CanAllow = r.Text != "" && p.Root == "" // a root would be granted for the whole session
+		r.CanAllow = r.Text != "" && p.Root == "" // Codex would allow writes below a root for the whole session
 		if r.Text == "" {
 			r.Text = "a change of files that Codex has not recorded yet"
 		}
@@ -112,13 +112,13 @@ func (a *asked) request(raw []byte, patch func(item string) string) adapters.Req
 	return r
 }
 
-// name returns the request's id for the user, with that of its item: the daemon counts its
-// requests from 0 again when it starts again.
+// name returns the request's id for the user, together with the id of its item: the daemon
+// numbers its requests from 0 again after a restart.
 func (a *asked) name() string {
 	return strings.Trim(string(a.ID), `"`) + "/" + cmp.Or(a.Params.Approval, a.Params.Item)
 }
 
-// extra returns what is asked for beside a command, for the text of a request.
+// extra returns what is requested in addition to a command, for the text of a request.
 func extra(name string, raw json.RawMessage) string {
 	if jsonl.Null(raw) {
 		return ""
@@ -142,7 +142,7 @@ func questions(list []askedQuestion) (text string, out []adapters.Question) {
 	return strings.Join(texts, "\n"), out
 }
 
-// result returns what the daemon is answered. Only decisions that hold once are there.
+// result returns the answer to send to the daemon. It never contains a decision that would hold for more than this request.
 func (a *asked) result(d adapters.Decision) (any, error) {
 	switch {
 	case a.Method == asksUser && d.Verdict == adapters.Reply:

@@ -45,11 +45,10 @@ func threadID(name string) (string, bool) {
 	return rest[stamp:], true
 }
 
-// walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth is
-// fixed, so a loop of symbolic links ends. What can't be read is a problem (they may be nil), and the
-// rest is listed. wanted decides by the thread's id, before a stat; nil: all. A thread
-// for which isRecent is true is examined even if the cached state of the others is used
-// (see folders).
+// walk lists a root's rollouts: sessions/Y/M/D and archived_sessions. The depth is fixed, so a loop
+// of symbolic links ends. Folders and files that can't be read are returned as problems, and the
+// others are listed. wanted decides by the thread's id, before a stat; nil: all. A thread for which
+// isRecent is true is examined even if the cached state of the others is used (see folders).
 func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(id string) bool, search bool) (found []rollout, problems []error) {
 	w := walker{folders: &a.folders, wanted: wanted, isRecent: isRecent, all: true,
 		recentSince: time.Now().Add(-dirstate.RecentTime), seen: map[string]int{}}
@@ -77,7 +76,7 @@ type walker struct {
 	folders          *folders
 	wanted, isRecent func(id string) bool
 	all              bool      // examine every rollout
-	recentSince      time.Time // or at those written to since
+	recentSince      time.Time // else only those that were written to since, or that are recent
 	found            []rollout
 	seen             map[string]int // id: index in found
 	problems         []error
@@ -177,8 +176,8 @@ func (w *walker) file(r rollout) {
 	}
 }
 
-// readProblem returns the problem of a folder or rollout that could not be read; nil for a missing one, or for a
-// folder in whose place is a file.
+// readProblem returns the problem of a folder or rollout that could not be read. It returns nil if the path does
+// not exist, or if a file has the name of a folder on it.
 func readProblem(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
@@ -202,20 +201,21 @@ func (a *Adapter) Named(ctx context.Context, prefix string) ([]string, error) {
 	return ids, errors.Join(answer.Problems()...)
 }
 
-// folders caches the contents of folders until a folder's modification time changes,
-// and the last known state of the rollouts in them. It is safe for concurrent use.
+// folders caches the contents of folders until a folder's modification time changes, and the
+// last known state of the rollouts in them. It is safe for concurrent use.
 //
-// Thousands of rollouts are not examined one by one at every call. Creating, removing,
-// compressing or replacing a rollout changes its folder's modification time. Appending
-// to one doesn't. But a process that appends has the rollout open or owns its writer
-// lock, which is known; or it had it open, or wrote to it, a moment ago; or it began
-// and ended since then and left a trace in the root: the log of a database, a lock, the
-// history. Every rollout is examined once in dirstate.SweepAfter.
+// Examining thousands of rollouts one by one at every call would take too long. Creating,
+// removing, compressing or replacing a rollout changes its folder's modification time, but
+// appending to a rollout does not. A rollout in an unchanged folder is examined if a process
+// has it open or owns its writer lock, or if a process had it open or wrote to it a moment ago.
+// Every rollout is examined if a process began and ended since the last call and left a trace
+// in the root: the log of a database, a lock, the history. Every rollout is also examined once
+// in dirstate.SweepAfter.
 type folders struct {
 	mu       sync.Mutex
 	known    map[string]folder
 	swept    map[string]dirstate.Sweep // by root
-	lastLive map[string]time.Time      // when threads were seen in a process last, for a while
+	lastLive map[string]time.Time      // when a process was last seen to have each thread; old times are dropped
 }
 
 // folder holds the contents of a folder. It is not changed after it was stored.

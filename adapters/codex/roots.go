@@ -85,7 +85,7 @@ func (f *homeSearch) addOf(h *host) {
 		uses = append(uses, f.add(h.home))
 	case filepath.IsAbs(users) && !f.answers(users):
 		uses = append(uses, nil)
-	case filepath.IsAbs(users) && isFolder(users): // not so where it is a container's name for it
+	case filepath.IsAbs(users) && isFolder(users): // it does not exist here if it is a name inside a container
 		uses = append(uses, f.add(users))
 	}
 	for rollout := range h.rollouts {

@@ -18,9 +18,10 @@ import (
 	"rollcall/adapters/internal/report"
 )
 
-// Conversations implements adapters.Searcher. A message is what Peek shows as one; one that
-// the rollout holds as an event and as an item is found once. Of a sub-agent's rollout only
-// its own records are searched. A hit's folder is the one in which the thread began.
+// Conversations implements adapters.Searcher. A message is a text that Peek shows as one
+// message. A message that the rollout holds both as an event and as an item is found once. Of a
+// sub-agent's rollout only its own records are searched. A hit has the folder in which the
+// thread began.
 func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	answer := report.NewAnswer()
 	_, roots, absent := a.inUse(ctx, answer, "without it, homes that only running sessions use may be missed")
@@ -53,7 +54,7 @@ func (r *rollout) conversation() adapters.Conversation {
 // finder finds hits in the records of one rollout.
 type finder struct {
 	conversation.Finder
-	peek peek        // has what the head of the rollout says
+	peek peek        // has the facts from the head of the rollout
 	last peekMessage // the last message with the pattern
 }
 
@@ -116,13 +117,13 @@ func (s *finder) line(line []byte, offset int64) error {
 	return nil
 }
 
-// repeats reports whether a record says what the one before it did, as an item instead of
-// an event or the other way round.
+// repeats reports whether a record has the same message as the record before it, as an item
+// instead of an event or the other way round.
 func (s *finder) repeats(m *peekMessage) bool {
 	return m.Role != adapters.FromTool && m.Role == s.last.Role && !s.last.merged && m.item != s.last.item
 }
 
-// messages returns what a record says.
+// messages returns the messages in a record.
 func (s *finder) messages(line []byte, offset int64) []peekMessage {
 	p := &peek{limit: conversation.Whole, session: &adapters.Session{}, n: math.MaxInt, inherited: s.peek.inherited,
 		implicit: s.peek.implicit, states: map[string]adapters.ToolState{}, seen: map[string]bool{}}
@@ -139,7 +140,7 @@ func (s *finder) messages(line []byte, offset int64) []peekMessage {
 	return list
 }
 
-// toolText returns the call of a tool or its output in a record, with all that it says.
+// toolText returns the tool call or tool output in a record, with its whole text.
 func toolText(line []byte) (m adapters.Message, ok bool) {
 	if string(jsonl.Text(jsonl.Get(line, "type"))) != "response_item" {
 		return m, false

@@ -34,8 +34,9 @@ const (
 	// belong to the same turn.
 	startDelay = 3 * time.Second
 	longWait   = 10 * time.Second
-	// quietLimit is the time without any record after which the evidence for an open
-	// turn names what a version may hide that does not record approvals and failures.
+	// quietLimit is the time without any record after which the evidence for an open turn says
+	// that the session may wait for an approval or have failed, for versions that record
+	// neither.
 	quietLimit = 15 * time.Minute
 )
 
@@ -171,9 +172,9 @@ func (s observation) whyPermission(c toolCall) string {
 	case c.tool == patchTool:
 		return "since " + s.at(c.at) + " without a result, and nothing works on it"
 	case c.escalated:
-		return "asks since " + s.at(c.at) + " to run outside the sandbox, and no process of it runs"
+		return "asks since " + s.at(c.at) + " to run outside the sandbox, and no process of the call runs"
 	}
-	return "since " + s.at(c.at) + " without a result, and no process of it runs: it waits for permission"
+	return "since " + s.at(c.at) + " without a result, and no process of the call runs: it waits for permission"
 }
 
 // userDecides reports whether approvals are asked of the user, and not of a model.

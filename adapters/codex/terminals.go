@@ -120,9 +120,9 @@ func (d *discovery) freeTerminals(r *root) []terminalUI {
 	return list
 }
 
-// locksOld reports whether the process holds the writer lock of a thread that is
-// older than it. A new thread is locked from the interface's start on, and gets
-// its rollout with the first prompt (0.169.0 --no-daemon).
+// locksOld reports whether the process holds the writer lock of a thread that is older than the
+// process. A new thread is locked from the interface's start on, and gets its rollout with the
+// first prompt (0.169.0 --no-daemon).
 func (h *host) locksOld() bool {
 	for id := range h.locks {
 		if begunAt(id, time.Time{}).Before(h.Started.Add(-clockError)) {

@@ -11,8 +11,8 @@ import (
 	"rollcall/adapters/internal/usagelog"
 )
 
-// A rollout's end has its totals. When they were used, and how many prompts were answered, only the whole rollout has:
-// it is read for Query.Usage alone.
+// The end of a rollout has its totals. The times of use and the number of answered prompts take reading the whole
+// rollout, which is done only for Query.Usage.
 
 // usageScan holds what a rollout's records up to next used, by time.
 type usageScan struct {

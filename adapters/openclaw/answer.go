@@ -59,7 +59,7 @@ func readAsked(raw json.RawMessage) (p asked) {
 	return p
 }
 
-// session returns the key of the session that waits, and "" if the request waits no longer.
+// session returns the key of the session that waits, and "" if the request no longer waits.
 func (p *asked) session() string {
 	if p.Status != "" && p.Status != "pending" {
 		return ""
@@ -100,7 +100,7 @@ func (a *Adapter) connectTo(ctx context.Context, s adapters.Session, scopes ...s
 	return c, t, key, nil
 }
 
-// scopesToAnswer are those with which requests may be seen and decided.
+// scopesToAnswer are the scopes that permit a client to list and decide requests.
 var scopesToAnswer = []string{scopeRead, scopeApprovals, scopeQuestions, scopeAdmin}
 
 // connectToAnswer opens a connection that may see and decide requests. It is closed as soon
@@ -151,11 +151,11 @@ func (c *client) requests(ctx context.Context, t *target, s adapters.Session, ke
 	return out, nil
 }
 
-// gatewayName is what a gateway is called for the user.
+// gatewayName returns the name of a gateway for the user.
 const gatewayName = "the OpenClaw gateway"
 
-// approval returns an approval for the user. One that is not of a command is shown as it came,
-// and answered in OpenClaw.
+// approval returns an approval for the user. An approval that is not of a command is shown as
+// it was received, and can only be answered in OpenClaw.
 func (p *asked) approval(s adapters.Session, raw json.RawMessage, exec bool) adapters.Request {
 	r := adapters.Request{Agent: adapters.OpenClaw, Session: s.ID, ID: p.ID, Kind: adapters.AsksPermission, Text: string(raw),
 		Folder: p.Request.CWD, Options: p.Request.Decisions, AskedAt: p.Created.time(), ExpiresAt: p.Expires.time(), Where: gatewayName}
@@ -237,7 +237,7 @@ func resolve(r *adapters.Request, d adapters.Decision) (method string, params an
 	return "exec.approval.resolve", map[string]any{"id": r.ID, "decision": decision}
 }
 
-// notTaken returns the error of an answer that the gateway did not take.
+// notTaken returns the error of an answer that the gateway did not accept.
 func (t *target) notTaken(err error) error {
 	var r *refusal
 	if !errors.As(err, &r) {
@@ -254,7 +254,7 @@ func (t *target) notTaken(err error) error {
 }
 
 // Send implements adapters.Prompter, by chat.send (2026.9.6). A run has the rights of its
-// sender: one that Rollcall sent runs no command that needs an approval.
+// sender: a run for a prompt from Rollcall can't run commands that need an approval.
 func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) error {
 	if s.Status != adapters.Idle {
 		return adapters.ErrBusy
@@ -262,7 +262,7 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 	return a.Queue(ctx, s, prompt)
 }
 
-// Queue implements adapters.Prompter: the gateway itself queues what comes while a run is open.
+// Queue implements adapters.Prompter: the gateway itself queues prompts that arrive while a run is open.
 func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
 	c, t, key, err := a.connectTo(ctx, s, scopeRead, scopeWrite)
 	if err != nil {

@@ -106,10 +106,10 @@ func (t *target) connect(ctx context.Context, scopes []string, events func(frame
 	return c, nil
 }
 
-// handshake asks the gateway for access. It sends no Origin. The client id is one that
-// the gateway knows, since others are refused: the one that every version grants its
-// scopes to when the client connects over loopback with the gateway's token or password
-// and without a device. 2026.3.13 to 2026.5.18 grant a "cli" none.
+// handshake asks the gateway for access. It sends no Origin. A gateway refuses client ids that
+// it does not know. Every version grants scopes to the id used here when the client connects
+// over loopback with the gateway's token or password and without a device. 2026.3.13 to
+// 2026.5.18 grant no scopes to a "cli".
 func (c *client) handshake(ctx context.Context, auth credentials, scopes []string) error {
 	if _, err := c.next(ctx, func(f frame) bool { return f.Event == "connect.challenge" }); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (c *client) handshake(ctx context.Context, auth credentials, scopes []strin
 		return refused("connect", f.Error)
 	}
 	if err := json.Unmarshal(f.Payload, &c.hello); err != nil {
-		return &peer.FormatError{Err: fmt.Errorf("its greeting: %w", err)}
+		return &peer.FormatError{Err: fmt.Errorf("its greeting can't be read: %w", err)}
 	}
 	if p := c.hello.Protocol; p < minProtocol || p > maxProtocol {
 		return &peer.FormatError{Err: fmt.Errorf("it speaks protocol %d; Rollcall supports %d to %d", p, minProtocol, maxProtocol)}
@@ -164,7 +164,7 @@ func (c *client) next(ctx context.Context, wanted func(frame) bool) (frame, erro
 func parseFrame(b []byte) (frame, error) {
 	var f frame
 	if err := json.Unmarshal(b, &f); err != nil {
-		return frame{}, &peer.FormatError{Err: fmt.Errorf("a message from it: %w", err)}
+		return frame{}, &peer.FormatError{Err: fmt.Errorf("a message from it can't be read: %w", err)}
 	}
 	return f, nil
 }

@@ -15,8 +15,7 @@ import (
 const (
 	// answerLimit is the time that one gateway may take. The caller has 5 s for all.
 	answerLimit = 3500 * time.Millisecond
-	// retryLimit is the time that a gateway may take which did not answer the last
-	// time.
+	// retryLimit is the time that a gateway may take if it did not answer the last time.
 	retryLimit = 1500 * time.Millisecond
 	// retryFor is the time for which a missing answer is remembered: a machine under
 	// load answers late, and gets its full time again after it.

@@ -11,7 +11,7 @@ import (
 // maxRuns is the largest number of runs that are kept from events.
 const maxRuns = 20_000
 
-// Of a session's run: the states of the event "chat", and the phases of "agent" with the stream "lifecycle".
+// The states in the event "chat" of a session's run, and the phases in its event "agent" with the stream "lifecycle".
 var (
 	chatStates = map[string]run{"final": {outcome: adapters.Completed}, "aborted": {outcome: adapters.Interrupted},
 		"error": {outcome: adapters.Failed}}

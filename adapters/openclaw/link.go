@@ -26,7 +26,7 @@ const (
 )
 
 // run is the state of a session's last run according to events. It is known only while the
-// connection lasts over which they came.
+// connection that delivered these events lasts.
 type run struct {
 	open    bool
 	waits   bool // for an approval

@@ -66,7 +66,7 @@ func (p *prompts) fill(ctx context.Context, t *target, c *client, rows []row) {
 // place returns a key for facts of the session, which changes when the session behind the row's key does.
 func (r *row) place(t *target) place { return place{t.id, r.Key + "\x00" + r.SessionID} }
 
-// newest returns the wanted ones of the rows, the newest first, and of many the first ones.
+// newest returns the rows that are wanted, the newest first. If there are too many, it returns only the first of them.
 func newest(rows []row, most int, wanted func(*row) bool) []*row {
 	var list []*row
 	for i := range rows {

@@ -70,7 +70,7 @@ func (a *Adapter) wholeHistory(ctx context.Context, t *target, key string) (h hi
 		return h, a.searchProblem(ctx, t, err)
 	}
 	for len(h.Messages) < int(h.Total.count()) {
-		var older history // protocol 3 knows no offset, and gives the end alone
+		var older history // protocol 3 has no offset: the gateway returns only the end
 		err := c.call(limited, "chat.history", map[string]any{"sessionKey": key, "limit": maxHistory, "offset": len(h.Messages)}, &older)
 		if err != nil || len(older.Messages) == 0 {
 			break
@@ -87,8 +87,8 @@ func (a *Adapter) searchProblem(ctx context.Context, t *target, err error) error
 	return t.problem(err)
 }
 
-// texts returns what the messages of a history say, and with tools what was called and
-// answered. Keys are those of messages.
+// texts returns the texts of the messages of a history and, if tools is set, the calls of tools
+// and their results. Keys are those of messages.
 func (h *history) texts(tools bool) (list []adapters.Message) {
 	calls := map[string]adapters.Message{} // by their ids
 	for key, e := range h.entries() {

@@ -162,8 +162,8 @@ func dotenv(path string) map[string]string {
 	return vars
 }
 
-// fingerprint returns the SHA-256 of a certificate as 64 small hexadecimal digits, and
-// "" for another text.
+// fingerprint returns the SHA-256 of a certificate as 64 lowercase hexadecimal digits, and ""
+// for another text.
 func fingerprint(s string) string {
 	s = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), "sha256:"), ":", ""))
 	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {

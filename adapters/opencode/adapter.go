@@ -127,9 +127,9 @@ func (d *discovery) result(ctx context.Context) (adapters.Roll, error) {
 	return d.answer.Result(ctx, "OpenCode")
 }
 
-// WatchPaths implements adapters.Watcher: the folder of the database and its
-// write-ahead log, that of the logs, and for the JSON store the folders of the
-// sessions and the messages of those that live; never the parts.
+// WatchPaths implements adapters.Watcher: the folder of the database and its write-ahead log,
+// that of the logs, and for the JSON store the folders of the sessions and of the messages of
+// live sessions. It never returns the folders of message parts.
 func (a *Adapter) WatchPaths() []string {
 	return a.watched.Folders()
 }

@@ -85,7 +85,7 @@ func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapt
 	return out, nil
 }
 
-// problem returns the error of a server that did not answer as it should. Nothing was
+// problem returns the error of a server that did not respond as it should. No request was
 // answered then.
 func (c *serverClient) problem(err error) error {
 	var listener *peer.ListenerError
@@ -95,7 +95,7 @@ func (c *serverClient) problem(err error) error {
 	return serverProblem(c.base, err)
 }
 
-// serverName returns what a server is called for the user.
+// serverName returns the name of a server for the user.
 const serverName = "OpenCode's server"
 
 func (p *permission) request(s adapters.Session) adapters.Request {
@@ -120,7 +120,7 @@ func (p *permission) request(s adapters.Session) adapters.Request {
 	return r
 }
 
-// readable returns JSON over several lines, or as it is.
+// readable returns JSON over several lines, and unchanged if it can't be parsed.
 func readable(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -220,7 +220,7 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 	return c.prompt(ctx, s, prompt)
 }
 
-// Queue implements adapters.Prompter: OpenCode takes the prompt up when the turn is over, or
+// Queue implements adapters.Prompter: OpenCode starts with the prompt when the turn is over, or
 // before its next step (1.18.33).
 func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) error {
 	c, err := a.prompted(ctx, s)

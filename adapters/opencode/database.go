@@ -29,7 +29,7 @@ type scope struct {
 	live   millis          // those updated no earlier may run: their tool calls are needed
 	runs   bool            // there is a process that may run them
 	totals bool
-	usage  bool // what was used when is needed
+	usage  bool // the times of use are needed
 	once   bool // see Query.Once
 }
 
@@ -105,7 +105,8 @@ func (a *Adapter) sessions(ctx context.Context, path string, want scope) (map[st
 	return now.sessions, nil
 }
 
-// statDatabase returns nil for a database that can't be read: without an error if it was removed at this moment, or is not begun.
+// statDatabase returns nil for a database that can't be read. The error is nil too if the database was removed at this moment, or if OpenCode has not begun to
+// write it.
 func statDatabase(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -142,8 +143,8 @@ type reading struct {
 	costs map[string]int64 // by session: about how many bytes were read for its prompts and sums
 }
 
-// before returns what was read of a session at an earlier time, by this process or another one;
-// nil: nothing. It holds where the last message and the time of the session's update are the same.
+// before returns what this process or another one read of a session earlier, or nil. The result is
+// valid as long as the session's last message and the time of its update are the same.
 func (r *reading) before(f *facts) *facts {
 	var old *facts
 	if r.was != nil {
@@ -159,7 +160,7 @@ func (r *reading) before(f *facts) *facts {
 	return old
 }
 
-// save keeps the sessions of which more than their rows was read.
+// save keeps those sessions of which more than the row was read.
 func (r *reading) save() {
 	for id, cost := range r.costs {
 		if f := r.sessions[id]; f != nil {

@@ -245,8 +245,8 @@ func (r *run) name(to map[string]bool, since time.Time) {
 	}
 }
 
-// stores reads the databases and the JSON store. A session in several is the one
-// of the database that was written last.
+// stores reads the databases and the JSON store. A session that several of them contain is
+// taken from the one that was written last.
 func (d *discovery) stores(ctx context.Context, r *root, l *links) map[string]*facts {
 	want := d.scope(r, l)
 	all := map[string]*facts{}

@@ -30,10 +30,10 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
-// Command implements adapters.Launcher (1.1.65 to 1.18.33). `opencode run` reads
-// the prompt from standard input; the terminal's needs it as an argument. The id
-// of a new session can't be chosen. A terminal interface that is to be answered listens on a
-// port of its own on loopback, with a password.
+// Command implements adapters.Launcher (1.1.65 to 1.18.33). `opencode run` reads the prompt
+// from standard input; the terminal interface gets it as an argument. The id of a new session
+// can't be chosen. A terminal interface that can be answered listens on a separate port on
+// loopback, with a password.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
 	c := adapters.Command{Path: program, Session: t.Resume}
 	switch {
@@ -63,9 +63,9 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	return c, nil
 }
 
-// firstWithPassword is the oldest version of which it is known that its server asks for a
-// password, and that its terminal interface sends it: that of 1.1.65 does not, and ends with
-// "Unauthorized". An older one gets no port.
+// firstWithPassword is the oldest version known to have a server that asks for a password and a
+// terminal interface that sends it. The terminal interface of 1.1.65 does not send it, and ends
+// with "Unauthorized". An older version gets no port.
 const firstWithPassword = "v1.18.33"
 
 // versionLimit is how long `opencode --version` may take.
@@ -110,5 +110,5 @@ func freePort() (int, error) {
 		}
 		last = err
 	}
-	return 0, fmt.Errorf("opencode: no free port was found on 127.0.0.1 for answering it: %w", last)
+	return 0, fmt.Errorf("opencode: no free port was found on 127.0.0.1 for answering the session: %w", last)
 }

@@ -28,7 +28,7 @@ type links struct {
 	runs          assignment
 	own           map[*host]*run // separate logs, each of one process
 	held          map[*host]bool // the processes that have a separate log open
-	common        []common       // logs to which several such processes write, or one may write
+	common        []common       // logs to which several processes write or may write
 	serverAnswers map[*host]*serverAnswer
 	latest        map[string]*host // sessions that --continue in a command line refers to
 
@@ -99,7 +99,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 	case len(last.maybe) == 1 && last.maybe[0].resume == f.id && !last.maybe[0].fork:
 		return claim{host: last.maybe[0], why: "its command line names the session", run: last.run, over: last.over}
 	case len(last.maybe) > 0:
-		return claim{may: last.maybe, doubt: "its log does not say which process wrote it: " + pids(last.maybe) + " or one that is gone"}
+		return claim{may: last.maybe, doubt: "its log does not say which process wrote it: " + pids(last.maybe) + " or one that has ended"}
 	case !open:
 		for _, t := range traces {
 			if t.host != nil { // the turn stayed open there
@@ -107,7 +107,7 @@ func (l *links) choose(f *facts, traces []trace) claim {
 			}
 		}
 	}
-	return claim{why: "log run " + last.run.id + " is that of a process that is gone"}
+	return claim{why: "log run " + last.run.id + " is that of a process that has ended"}
 }
 
 // knows reports whether a trace can belong to a session's open turn: each step is

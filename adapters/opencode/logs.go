@@ -51,7 +51,7 @@ type mention struct {
 type ask struct {
 	at         time.Time
 	permission string
-	call       string // of the model's; "" where the log doesn't say
+	call       string // the model's id of the call; "" where the log doesn't say
 }
 
 const (

@@ -149,13 +149,13 @@ func (m *messageFiles) calls() {
 	}
 }
 
-// messageSums holds what the first messages of a session used. Those that are complete, which OpenCode does not change
-// any more, and from which no other fact follows, are read once.
+// messageSums holds what the first messages of a session used. A message is read only once if it is complete, so that
+// OpenCode does not change it any more, and if no other fact follows from it.
 type messageSums struct {
 	messages int    // the first ones, in the order of their ids
 	names    uint64 // hash of these ids
 	each     []sum  // what each of them used
-	open     []int  // those that may change, by their index: they are read at every change of the session
+	open     []int  // messages that may change, by their index: they are read at every change of the session
 
 	read int `facts:"-"` // message files that were read for it
 }
@@ -220,7 +220,7 @@ func (m *messageFiles) count(i int, s *fileSession) {
 		}
 	}
 	s.sums.open = append(s.sums.open, i)
-	msg, _ := m.read(id) // which notes it: it may change
+	msg, _ := m.read(id) // read also adds the file to the sources, since the message may change
 	one := sum{at: msg.Time.Created, asks: msg.Role == "user"}
 	if msg.Role == "assistant" {
 		if msg.Tokens != nil {
@@ -273,7 +273,7 @@ func readTokens(path string) (one sum, ok bool) {
 	return one, true
 }
 
-// log adds a message to what was used when.
+// log adds what a message used to the log of the session's usage.
 func (m *messageFiles) log(one sum) {
 	m.facts.log.Add(one.at.time(), one.tokens, one.cost)
 	switch {

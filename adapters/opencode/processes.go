@@ -30,10 +30,10 @@ type host struct {
 	role         role
 	args         []string
 	cwd          string
-	fork         bool              // --fork: what it continues it copies
+	fork         bool              // --fork: it continues a copy of the session
 	resume       string            // -s ID
-	latest       bool              // -c: it took the folder's latest session up
-	prompt       string            // run's own words, or --prompt
+	latest       bool              // -c: it resumed the folder's latest session
+	prompt       string            // the prompt in the arguments of run, or --prompt
 	port         int               // --port; 0: none was named
 	listen       bool              // it has an HTTP server
 	name         string            // --hostname
@@ -117,7 +117,7 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	return err != nil || !isOpenCode(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
 }
 
-// inspect returns nil for a process that runs no sessions, or is gone.
+// inspect returns the host that a process is, with its open files. It returns nil for a process that runs no sessions or has ended.
 func inspect(table proc.Lister, p proc.Process) *host {
 	h := identify(table, p)
 	if h == nil {
@@ -136,8 +136,8 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	return h
 }
 
-// identify reads the role of a process from its command line, environment and folder.
-// It returns nil for one that runs no sessions or is gone.
+// identify reads the role of a process from its command line, environment and folder. It
+// returns nil for a process that runs no sessions or has ended.
 func identify(table proc.Lister, p proc.Process) *host {
 	args, err := table.Args(p.Identity)
 	if errors.Is(err, proc.ErrGone) {

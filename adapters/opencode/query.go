@@ -21,8 +21,8 @@ const bigData = 64 << 10
 var dataOf = fmt.Sprintf(`CASE WHEN length(m.data) <= %d THEN m.data
 	WHEN json_valid(m.data) THEN json_remove(m.data, '$.summary', '$.system', '$.tools') ELSE '' END`, bigData)
 
-// list reads the rows of the sessions, each with its last message. One statement
-// over the index of messages by session and time.
+// list reads the rows of the sessions, each with its last message, by one statement over the
+// index of messages by session and time.
 func (r *reading) list(ctx context.Context) error {
 	where, args := r.where()
 	updated := "m.time_created"
@@ -253,7 +253,7 @@ func (f *facts) addPart(updated millis, data string, metadata bool) {
 	f.add(&p, metadata)
 }
 
-// The largest number of messages that are read to sum up tokens without Query.Totals.
+// sumSession and sumAll are the largest numbers of messages that are read to sum up tokens without Query.Totals, for one session and for all.
 const (
 	sumSession = 200
 	sumAll     = 5000

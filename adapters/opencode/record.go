@@ -111,7 +111,7 @@ type part struct {
 	updated millis
 }
 
-// begun is when a part began.
+// begun holds the time at which a part began.
 type begun struct {
 	Start millis `json:"start"`
 }
@@ -154,7 +154,7 @@ type facts struct {
 	tokens  *adapters.Tokens
 	cost    float64
 	context int64
-	log     usagelog.Log // what was used when
+	log     usagelog.Log // usage by time
 	logged  bool         // log has all messages; of a database only with scope.usage
 
 	firstPrompt, lastPrompt string
@@ -287,8 +287,8 @@ func ownTitle(title string) string {
 	return cut(strings.TrimSpace(title))
 }
 
-// unquotePrompt undoes what `opencode run` does to a prompt: it puts one of several
-// words in quotes, and before 1.18 adds a line break.
+// unquotePrompt undoes what `opencode run` does to a prompt: it quotes an argument of several
+// words, and before 1.18 adds a line break.
 func unquotePrompt(text string) string {
 	text = strings.TrimSpace(text)
 	inner, ok := strings.CutPrefix(text, `"`)

@@ -171,10 +171,10 @@ func (h *host) dataFolders() []string {
 	return list
 }
 
-// surelyUses reports whether a process keeps its sessions in a root: it has a file of
-// the root open, which may be removed since (versions up to 1.15 remove each other's
-// logs). The environment alone may name a folder that a container has under the
-// same path. It is used only if open files can't be seen.
+// surelyUses reports whether a process keeps its sessions in a root: it has a file of the root
+// open, which may have been removed since (versions up to 1.15 remove each other's logs). The
+// environment alone may name a folder that a container has under the same path. It is used only
+// if open files can't be seen.
 func (h *host) surelyUses(r *root) bool {
 	if h.filesHidden {
 		return h.knownHome

@@ -18,7 +18,7 @@ const (
 	startLimit = 30 * time.Second
 	// lateLimit is the same time on a very busy machine, on which no match is certain.
 	lateLimit = 5 * time.Minute
-	// sameStart: processes begun within it may log in any order.
+	// sameStart is the time within which processes that begin may log in any order.
 	sameStart = 300 * time.Millisecond
 	// settled is the time after its first line by which a run has shown its kind.
 	settled = 10 * time.Second
@@ -66,7 +66,7 @@ func assign(hosts []*host, runs map[string]*run, fixed map[*host]*run, can func(
 		}
 		may := m.edges[h]
 		if len(may) == 0 && fixed[h] == nil {
-			// It may have begun one later than usual, if it has none from the time of its start.
+			// A process without a run near its start may have begun a later run than usual.
 			may = sorted(runs, func(r *run) bool { return h.canHaveBegun(r, lateLimit) && h.fitsRun(r, nil) })
 		}
 		for _, r := range may {

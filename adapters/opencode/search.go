@@ -126,7 +126,7 @@ const (
 	lastBatch  = 512
 )
 
-// conversations returns what to search of the sessions of one store.
+// conversations returns the conversations of the sessions of one store, for the search.
 func conversations(sessions []storedSession) (list []adapters.Conversation) {
 	slices.SortFunc(sessions, func(a, b storedSession) int {
 		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.id, b.id))
@@ -187,9 +187,9 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 	return search.Skipped(long), nil
 }
 
-// searchRows searches the parts of sessions, and counts those that are too long. SQLite
-// has only the rows of these sessions read, in the order of the conversation; a part is
-// decoded only where its text can contain the pattern.
+// searchRows searches the parts of sessions, and counts those that are too long. The query
+// makes SQLite read only the rows of these sessions, in the order of the conversation; a part
+// is decoded only where its text can contain the pattern.
 func searchRows(ctx context.Context, db *sqlitero.DB, q *adapters.SearchQuery, finders map[string]*conversationFinder) (long int, err error) {
 	marks, args := idList(slices.Collect(maps.Keys(finders)))
 	err = db.Each(ctx, `SELECT m.session_id, m.time_created, p.id,
@@ -245,7 +245,7 @@ func (f *conversationFinder) part(id string, data []byte, of func() message) err
 	return f.err
 }
 
-// partText returns what a part says, as it is stored.
+// partText returns the text of a part, as it is stored.
 func partText(id string, data []byte, of func() message, tools bool) (out adapters.Message, ok bool) {
 	var p part
 	if json.Unmarshal(data, &p) != nil {
@@ -320,7 +320,7 @@ func directoryOf(path string) string {
 	var row struct {
 		Directory string `json:"directory"`
 	}
-	_, _, _ = readRecord(path, &row) // without a folder it is in none
+	_, _, _ = readRecord(path, &row) // a session whose file can't be read has no folder
 	return row.Directory
 }
 

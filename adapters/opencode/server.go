@@ -46,10 +46,10 @@ func (s *serverAnswer) names(id string) bool {
 }
 
 const (
-	askLimit = time.Second // for all that one server is asked
+	askLimit = time.Second // time limit for all questions to one server
 	// orderLimit is how long a server may take over an order: an answer, a prompt, an abort.
 	orderLimit = 10 * time.Second
-	maxFolders = 8 // that one server is asked about
+	maxFolders = 8 // folders that one server is asked about
 	maxAnswer  = 4 << 20
 	// defaultPort is the port that a server without --port uses if it is free
 	// (1.18.33).

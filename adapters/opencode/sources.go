@@ -23,7 +23,7 @@ type source struct {
 	stamp agentfile.Stamp
 }
 
-// sources are all files and folders from which the facts of a session follow, but for those of
+// sources are all files and folders from which the facts of a session follow, except those of
 // complete messages that only count for its sums.
 type sources []source
 

@@ -194,7 +194,7 @@ func (s observation) byMessages() report.Verdict {
 		return report.Working(holder + " was started to continue it; " + s.lastTurn())
 	}
 	if s.claim.opensOnly {
-		return report.Idle(adapters.Died, s.lastTurn()+", of a process that is gone; "+holder+" only has it open")
+		return report.Idle(adapters.Died, s.lastTurn()+", of a process that has ended; "+holder+" only has it open")
 	}
 	if s.loopOver() {
 		return report.Idle(adapters.Interrupted, "its log says that the turn was ended at "+s.at(s.claim.over)+"; "+holder)
@@ -232,9 +232,9 @@ func (s observation) waits(holder string) (report.Verdict, bool) {
 	return report.Verdict{}, false
 }
 
-// waitingChild finds a sub-agent of an open call that waits for the user. Versions up
-// to 1.3 can lose the record of the session that a call began: it is then one that was
-// created since.
+// waitingChild finds a sub-agent of an open call that waits for the user. Versions up to 1.3
+// can lose the record of the session that a call began. For them waitingChild looks for a
+// sub-agent that was created since the answer with the call began.
 func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Session {
 	for _, c := range f.calls {
 		if child := answers[c.child]; child != nil && child.Status == adapters.Waiting {
@@ -275,7 +275,7 @@ func (s observation) needsPermission(c call) string {
 	}
 	age := s.now.Sub(c.since.time())
 	if c.tool == "bash" && !s.runs && age > busy.Delay(callDelay, s.pressure) {
-		return fmt.Sprintf("bash since %s has not begun, and no process of it runs", s.clock(c.since))
+		return fmt.Sprintf("bash since %s has not begun, and no process of the call runs", s.clock(c.since))
 	}
 	return ""
 }

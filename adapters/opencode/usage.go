@@ -35,8 +35,8 @@ func (r *reading) keepUsage() {
 	}
 }
 
-// usage reads what the sessions used when, unless it is known. It returns nil when there was no time for all: the
-// usage of the others is not known then.
+// usage reads the usage of the sessions by time, unless it is known. It returns nil if there was no time for all
+// sessions: the usage of the others is not known then.
 func (r *reading) usage(ctx context.Context) error {
 	limited, cancel := usagelog.WithMargin(ctx)
 	defer cancel()

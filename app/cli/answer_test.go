@@ -100,7 +100,7 @@ func TestAnswerCommand(t *testing.T) {
 		{[]string{"--request", name, "--option", "1"}, Usage, "0 questions"},
 		{[]string{"--allow"}, Usage, "not a terminal"},
 		{[]string{"--request", "other", "--allow"}, Unanswered, "the request has changed"},
-		{[]string{"--request", name, "--text", "x"}, Unanswered, "it is no question"},
+		{[]string{"--request", name, "--text", "x"}, Unanswered, "the request is not a question"},
 	} {
 		if r := run(t, deps(a), append([]string{"answer", "s1"}, tt.args...)...); r.code != tt.code || !strings.Contains(r.err, tt.says) || len(a.answered) > 0 {
 			t.Errorf("%q: %d %s", tt.args, r.code, r.err)

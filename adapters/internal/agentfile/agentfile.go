@@ -22,8 +22,8 @@ var (
 	ErrTooLarge = errors.New("too large")
 )
 
-// OpenRegular opens a file for reading. It returns ErrNotRegular for anything else
-// than a regular file: reading a pipe or a device may never end.
+// OpenRegular opens a file for reading. It returns ErrNotRegular for anything but a regular
+// file: reading a pipe or a device may never end.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) { return regular(Open(path)) }
 
 // OpenUntouched is OpenRegular for files whose time of the last access is evidence:

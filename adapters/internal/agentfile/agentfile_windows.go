@@ -20,7 +20,7 @@ func Open(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// openShared opens a file or folder for the access, and lets other programs do what they want with it.
+// openShared opens a file or folder for the access, and lets other programs read, write, rename and delete it meanwhile.
 func openShared(path string, access uint32) (windows.Handle, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {

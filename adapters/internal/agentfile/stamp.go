@@ -2,9 +2,10 @@ package agentfile
 
 import "time"
 
-// Stamp identifies one state of a file: equal stamps mean equal contents. The time of the last
-// change of the file's attributes is a part of it, since every write sets it and no program can
-// set it back, as it can the time of modification. The zero value is the stamp of no file.
+// Stamp identifies one state of a file: equal stamps mean equal contents. The stamp includes
+// the time of the last change of the file's attributes: every write sets that time, and no
+// program can set it back, while a program can set back the time of modification. The zero
+// value is the stamp of no file.
 type Stamp struct {
 	// Device is the number of the file system, which is compared where both stamps have one. It is
 	// not kept between processes: btrfs, ZFS, NFS and overlays get another number at each mount.

@@ -21,10 +21,10 @@ const (
 )
 
 // Ask returns what look returns, with the sessions of containers marked as such
-// (container.Mark). It calls look again if a session without a process was active
-// since look began: its process may have begun meanwhile. Ask believes the session
-// when the next look, whose process table is newer than what was read before,
-// returns the same. That is seldom needed.
+// (container.Mark). It calls look again if a session without a process was active since look
+// began: its process may have begun meanwhile. Ask believes the session when the next look,
+// whose process table is newer than what was read before, returns the same. A second look is
+// seldom needed.
 func Ask(ctx context.Context, table proc.Lister, look func() (adapters.Roll, error)) (adapters.Roll, error) {
 	var before map[string]time.Time
 	for attempt := 1; ; attempt++ {

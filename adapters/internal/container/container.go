@@ -23,15 +23,15 @@ var variables = []string{"HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_
 	"CLAUDE_CONFIG_DIR", "CODEX_HOME", "CODEX_SQLITE_HOME", "OPENCODE_DB",
 	"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "PI_SESSIONS_DIR", "PI_SESSION_FILE"}
 
-// stores lists the agents' folders in a home. A container whose home contains one of
-// the user's own works with that one, under whatever name.
+// stores lists the agents' folders in a home. A container whose home contains one of the user's
+// own folders works with that folder, whatever name it has in the container.
 var stores = []string{".claude", ".codex", ".pi/agent", ".local/share/opencode"}
 
-// Table returns the table with the paths of contained processes as they are from
-// here: those of the environment that name an agent's home, those of open files,
-// and that of the program. The working folder stays as it is inside, for
-// the agents write it into their sessions. A process whose home is ours, mounted
-// into the container, is left as it is.
+// Table returns the table with the paths of contained processes as this machine names them:
+// those of the environment that name an agent's home, those of open files, and that of the
+// program. The working folder stays as the container names it, because the agents write that
+// name into their sessions. A process whose home is ours, mounted into the container, is left
+// as it is.
 func Table(table proc.Lister, home string) proc.Lister {
 	return &translated{Lister: table, home: home}
 }
@@ -126,8 +126,8 @@ func (t *translated) CWD(id proc.Identity) (string, error) {
 	return within(t, id, t.Lister.CWD, inside)
 }
 
-// within returns what read returns of a process: for a contained one with a separate home, as
-// translate makes it.
+// within returns the result of read for a process. For a contained process with a separate
+// home, it returns the result of translate instead.
 func within[T any](t *translated, id proc.Identity, read func(proc.Identity) (T, error),
 	translate func(root string, value T) T) (T, error) {
 	value, err := read(id)
@@ -169,7 +169,7 @@ func split(path string) (root, rest string) {
 	if m == nil {
 		return "", ""
 	}
-	if _, err := os.Lstat(filepath.Join(filepath.Dir(m[1]), "ns", "mnt")); err != nil { // a folder that is only named like that
+	if _, err := os.Lstat(filepath.Join(filepath.Dir(m[1]), "ns", "mnt")); err != nil { // a folder whose name only looks like that of a process
 		return "", ""
 	}
 	return m[1], m[3]
@@ -223,8 +223,8 @@ func EvalSymlinks(path string) (string, error) {
 	return strings.TrimSuffix(root+at, "/"), nil
 }
 
-// Mark sets Container of the sessions of containers, whose folders have the names
-// of folders here.
+// Mark sets Container of the sessions that run in containers, since the paths in these sessions
+// also look like paths of this machine.
 func Mark(table proc.Lister, sessions []adapters.Session) {
 	for i := range sessions {
 		s := &sessions[i]

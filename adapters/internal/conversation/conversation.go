@@ -58,10 +58,10 @@ func AnyArgument(input []byte) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// StateWithoutResult returns the state of a call that has no result. continued reports
-// that the conversation continued without it. The call has then failed. It has also
-// failed if the session has no process; a message that is newer than the session is
-// from a process that the session does not know of.
+// StateWithoutResult returns the state of a call that has no result. continued reports that the
+// conversation continued without it. The call has then failed. It has also failed if the
+// session has no process, unless the message is newer than the session: then a process wrote it
+// after the session was read.
 func StateWithoutResult(s *adapters.Session, m *adapters.Message, continued bool) adapters.ToolState {
 	if continued || s.Status == adapters.Stopped && !m.At.After(s.LastActivityAt) {
 		return adapters.ToolFailed

@@ -26,7 +26,7 @@ const (
 // Bytes returns the limit in bytes.
 func (l Limit) Bytes() int { return int(cmp.Or(l, Shown)) }
 
-// Text returns what the JSON string raw says, without blanks around it. It is cut a
+// Text returns the text of the JSON string raw, without white space around it. It is cut a
 // little after the limit, so that Cut still marks the cut.
 func (l Limit) Text(raw []byte) string {
 	text, _ := jsonl.Head(raw, l.Bytes()+4)
@@ -96,8 +96,9 @@ func SearchLines(ctx context.Context, r io.Reader, q *adapters.SearchQuery, mark
 	return Skipped(long), err
 }
 
-// SearchProblem returns the error of a search of the file at path: none for a file that
-// vanished meanwhile, ctx's and found's as they are, and any other as a problem.
+// SearchProblem returns the error of a search of the file at path. It returns nil for a file
+// that was removed meanwhile, the errors of ctx and of the callback unchanged, and a Problem
+// for any other error.
 func SearchProblem(ctx context.Context, path string, err, fromFound error) error {
 	switch {
 	case err == nil || errors.Is(err, os.ErrNotExist):
@@ -110,7 +111,7 @@ func SearchProblem(ctx context.Context, path string, err, fromFound error) error
 	return adapters.AsProblem(path, err)
 }
 
-// maxDepth bounds how deep values are looked into.
+// maxDepth is the depth to which values are searched.
 const maxDepth = 40
 
 // Strings returns the texts in a JSON value, one per line, in their order. What is encoded

@@ -1,10 +1,10 @@
-// Package example is the adapter of docs/adding-an-agent.md: a small but complete one,
-// for an agent that exists only in tests. It passes the conformance suite, and is not
-// part of the program.
+// Package example is the adapter of docs/adding-an-agent.md: a small but complete one, for an
+// agent that exists only in tests. It passes the conformance suite, and is not part of the
+// program.
 //
-// The agent keeps one file per session, ~/.example/sessions/<id>.jsonl, and
-// appends one record per line: session, process, prompt, ask, answer. The record
-// "process" has the pid and start time of each process that takes the session up.
+// The agent keeps one file per session, ~/.example/sessions/<id>.jsonl, and appends one record
+// per line: session, process, prompt, ask, answer. The record "process" has the pid and start
+// time of each process that opens or resumes the session.
 package example
 
 import (

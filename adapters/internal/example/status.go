@@ -75,7 +75,7 @@ func (a *Adapter) session(f *file, running map[int]proc.Process) adapters.Sessio
 	return s
 }
 
-// outcome returns how the turn ended of a session whose process is gone.
+// outcome returns the outcome of a session whose process has ended.
 func (f *file) outcome() adapters.Outcome {
 	switch f.last {
 	case "answer":

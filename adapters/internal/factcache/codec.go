@@ -184,7 +184,7 @@ func readString(d *decoder, into unsafe.Pointer) {
 	*(*string)(into) = string(d.take(d.uvarint()))
 }
 
-// The forms of a time: none, and with the zone in which it is.
+// The forms in which a time is written: the zero time, and times by their zone.
 const (
 	zeroTime = iota
 	utcTime

@@ -33,11 +33,11 @@ const (
 	recordLen   = 32
 	maxFileSize = 12 << 20 // four agents have a file, and one more is being written: 60 MB
 	temporary   = ".tmp"
-	tmpAge      = 10 * time.Minute // after which a temporary file is one of a process that died
+	tmpAge      = 10 * time.Minute // after this time a temporary file belongs to a process that died
 )
 
 // openLimit and saveLimit are the times that the file system may take to open the file and read
-// its index, and to save. The answer does without the cache then.
+// its index, and to save. After that the answer is given without the cache.
 const (
 	openLimit = 500 * time.Millisecond
 	saveLimit = 3 * time.Second
@@ -102,7 +102,7 @@ func (v *view) find(path string) (data []byte, used uint32, err error) {
 	entry := make([]byte, r.length)
 	switch _, err := v.f.ReadAt(entry, int64(r.offset)); {
 	case errors.Is(err, os.ErrClosed):
-		return nil, 0, nil // by the end of the question, which no longer waits
+		return nil, 0, nil // closed at the end of the question, which no longer waits for the value
 	case err != nil:
 		return nil, 0, fmt.Errorf("an entry can't be read: %w", err)
 	}
@@ -156,8 +156,8 @@ func parse(f *os.File, size int64, format uint64) (*view, error) {
 	return v, nil
 }
 
-// callKey is the one under which calls of the cache are known to hang: all its files have one
-// folder.
+// callKey is the key by which package bounded identifies the calls of the cache that do not
+// return. One key is enough, since all files of the cache are in one folder.
 const callKey = "cache of facts"
 
 // inFolder calls use with the open folder of the cache, and gives up a file system that does not
@@ -173,8 +173,8 @@ func inFolder[T any](f *file, create bool, limit time.Duration, use func(left co
 	})
 }
 
-// openView opens the file on disk. It returns nil where there is none that can be used, also
-// because the file system does not answer, and what is wrong with a damaged one.
+// openView opens the file on disk. It returns nil if there is no file that can be used, or if
+// the file system does not answer. damage says what is wrong with a damaged file.
 func (f *file) openView() (v *view, damage error) {
 	type opened struct {
 		view   *view
@@ -205,7 +205,7 @@ func (f *file) viewIn(dir Folder) (*view, error) {
 	return v, err
 }
 
-// close closes the file. One whose file system does not answer is closed when it is collected.
+// close closes the file. If the file system does not answer, the garbage collector closes it later.
 func (v *view) close() {
 	_, _ = bounded.In(callKey, openLimit, func(context.Context) (struct{}, error) { return struct{}{}, v.f.Close() })
 }
@@ -264,8 +264,8 @@ func kept(entries []entry) (added int, read int64) {
 }
 
 // merge returns the entries of the next file, sorted by key: those used last, as far as there is
-// room. What the file has and was used in this hour is not replaced by what it does not have: a
-// process that asks for more than fits would write the file again each time.
+// room. New entries do not replace entries of the file that were used in this hour: otherwise a
+// process that needs more entries than fit would write the file again each time.
 func (b *batch) merge(v *view) []entry {
 	now := hour(time.Now())
 	all := make([]entry, 0, len(b.added))

@@ -1,12 +1,12 @@
 // Package factcache keeps what adapters parsed of agents' files in files of Rollcall's own, so
 // that a process that starts need not read thousands of transcripts again. It holds facts of
-// files, never a status, a wait or the identity of a process. Callers check each fact against its
-// file at every use: deleting the cache changes nothing but time.
+// files, never a status, a request for the user or the identity of a process. Callers check each
+// fact against its file at every use: deleting the cache changes nothing but time.
 //
 // Each name of the cache is one file, which is replaced as a whole by renaming. No process waits
-// for another: of two that save at the same time, the entries of one are read again later. Every
-// entry has a checksum, since nothing is synced: after a crash a file may be torn. A file that is
-// damaged, or of another format, counts as empty.
+// for another: if two processes save at the same time, the entries of one are lost, and are read
+// again later. Every entry has a checksum, since nothing is synced: after a crash a file may be
+// torn. A file that is damaged, or of another format, counts as empty.
 package factcache
 
 import (
@@ -48,8 +48,8 @@ type Cache struct {
 }
 
 // New returns the cache in the folder that open opens. With create, open makes a folder that is
-// missing; without, it returns fs.ErrNotExist. version is that of the program: what another one
-// parsed is not used. Nothing is opened yet.
+// missing; without create, open returns fs.ErrNotExist for it. version is that of the program:
+// what another version parsed is not used. Nothing is opened yet.
 func New(open func(create bool) (Folder, error), version string, log *slog.Logger) *Cache {
 	return &Cache{open: open, version: version, log: log, files: map[string]*file{}}
 }
@@ -66,7 +66,7 @@ type Facts[T any] struct {
 }
 
 // Of returns the facts of type T with a name. format is their version: its owner raises it when
-// the same fields get another meaning. Another type is another format without that. c may be nil.
+// the same fields get another meaning. A changed type changes the format by itself. c may be nil.
 // All callers with one name must have the same type.
 func Of[T any](c *Cache, name string, format int) *Facts[T] {
 	if c == nil {
@@ -112,7 +112,8 @@ func (f *Facts[T]) Store(path string, value *T, read int64) {
 }
 
 // Flush must be called at the end of each question to an adapter. It saves what was stored, if
-// that is worth it, and closes the file. last reports that the process hardly asks again.
+// that is worth it, and closes the file. last reports that the process is unlikely to ask
+// again.
 func (f *Facts[T]) Flush(last bool) {
 	if f != nil {
 		f.file.flush(last)
@@ -121,8 +122,8 @@ func (f *Facts[T]) Flush(last bool) {
 
 const (
 	// worthBytes and worthEntries are what a process that ends must have read, in bytes or files,
-	// for the cache to be saved; to read that much takes longer than saving. A process that goes
-	// on has the facts in memory, and waits for more.
+	// for the cache to be saved; reading that much takes longer than saving. A process that
+	// continues has the facts in memory, and saves only after it has read more.
 	worthBytes, worthEntries         = 1 << 20, 32
 	worthBytesLater, worthCountLater = 16 << 20, 256
 	savePause                        = 30 * time.Second // between two saves of one process
@@ -193,7 +194,7 @@ func (f *file) load(path string) []byte {
 	return data
 }
 
-// use notes that an entry is used now, which was last used at the hour before.
+// use records that an entry is used now. before is the hour of its last use.
 func (b *batch) use(key uint64, before, now uint32) {
 	if b.used == nil {
 		b.used = map[uint64]uint32{}
@@ -291,8 +292,8 @@ func (f *file) flush(last bool) {
 	err := f.save(&b)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// Not kept for another try: with a full disk or a folder that is read only, they would
-	// only take memory.
+	// The entries are not kept for another try: with a full disk or a folder that is read only,
+	// they would only take memory.
 	f.saving = nil
 	if f.gaveUp = errors.Is(err, bounded.ErrNoAnswer); f.gaveUp {
 		f.next = batch{}
@@ -302,7 +303,7 @@ func (f *file) flush(last bool) {
 	}
 }
 
-// isWorth reports whether a save is worth its cost. It adds a number of entries, which were made from read bytes, and renews aged ones.
+// isWorth reports whether a save is worth its cost: it would add entries, for which read bytes were read, and renew aged ones.
 func (f *file) isWorth(added int, read int64, aged int, last bool) bool {
 	if f.cache.eager {
 		return added+aged > 0

@@ -14,8 +14,8 @@ const (
 	lastChunk  = 1 << 20
 )
 
-// backwardBuffers holds the buffers of readers that were closed: a list of thousands of
-// files needs a new one for none of them.
+// backwardBuffers holds the buffers of readers that were closed, so that a list of thousands of
+// files needs few new buffers.
 var backwardBuffers sync.Pool // of *[]byte
 
 // BackwardReader reads the lines of a file from its end. Its memory is a few
@@ -42,8 +42,8 @@ func Backward(r io.ReaderAt, size int64, maxLine int) *BackwardReader {
 	}
 }
 
-// WithContext makes Prev return ctx's error once ctx is done, also in the midst
-// of a very long line.
+// WithContext makes Prev return ctx's error once ctx is done, also in the middle of a very long
+// line.
 func (b *BackwardReader) WithContext(ctx context.Context) *BackwardReader {
 	b.ctx = ctx
 	return b

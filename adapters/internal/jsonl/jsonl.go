@@ -33,9 +33,9 @@ type LongLine struct {
 	Length int64 // without the newline
 	Head   []byte
 	Tail   []byte
-	// Endless reports that the line's other end was not found in the searchLimit bytes
-	// that were read, and that reading has ended. Offset and Length are those of the
-	// part that was read; of Head and Tail the one that is in that part is set.
+	// Endless reports that the line's other end was not found in the searchLimit bytes that
+	// were read, and that reading has ended. Offset and Length are those of the part that was
+	// read. Only Head or Tail is set, whichever is in that part.
 	Endless bool
 }
 

@@ -9,8 +9,8 @@ type Member struct {
 // Into returns the member with a name, whose value Members puts into the variable.
 func Into(name string, variable *[]byte) Member { return Member{name, variable} }
 
-// Members sets the variables of those of the members that line has, each to the last value with
-// its name, as written. The error is that of Top.
+// Members sets the variable of each of the members that line has, to the last value with that
+// name, as written. The error is that of Top.
 func Members(line []byte, members ...Member) error {
 	return Top(line, func(key, raw []byte) bool {
 		for _, m := range members {

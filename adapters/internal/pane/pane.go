@@ -1,5 +1,5 @@
-// Package pane reads what the pane of a terminal shows, and presses one key in it if it still shows the same: tmux and kitty, which
-// can do both in one step. WezTerm's commands only read or only press.
+// Package pane reads what the pane of a terminal shows, and presses one key in it if the pane still shows the same. It supports
+// tmux and kitty, which can do both in one step. WezTerm is not supported: its commands only read or only press.
 package pane
 
 import (
@@ -55,7 +55,7 @@ func Find(ctx context.Context, table proc.Lister, id proc.Identity) (Pane, error
 	return t, nil
 }
 
-// isBelow reports whether a process is the one with a pid or below it; false as well if that one has ended.
+// isBelow reports whether a process is the process with that pid, or is below it. It returns false if no process has the pid any more.
 func isBelow(ctx context.Context, table proc.Lister, pid int, id proc.Identity) (bool, error) {
 	list, err := table.List(ctx)
 	if err != nil && len(list) == 0 {

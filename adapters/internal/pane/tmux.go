@@ -143,8 +143,9 @@ func all(conditions []string) string {
 	return "#{&&:" + all(conditions[:half]) + "," + all(conditions[half:]) + "}"
 }
 
-// escape returns a line as a regular expression for itself alone, inside of a format of tmux:
-// first for the expression, then for the format, in which "#", "}" and "," have a meaning.
+// escape returns a regular expression that matches only the line itself, for use in a format of
+// tmux: it escapes first for the expression, then for the format, in which "#", "}" and ","
+// have a meaning.
 func escape(line string) string {
 	var b strings.Builder
 	for _, r := range "^" + regexp.QuoteMeta(line) + "$" {

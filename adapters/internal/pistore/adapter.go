@@ -104,7 +104,7 @@ func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, erro
 	return d.finish()
 }
 
-// begin starts a call with what earlier ones left, with the processes and with the folders to look in.
+// begin starts a call: it copies the state of earlier calls, reads the processes, and finds the folders to look in.
 func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
 	s.mu.Lock()
 	d := &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce, answer: report.NewAnswer(),

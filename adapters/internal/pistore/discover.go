@@ -42,7 +42,7 @@ type discovery struct {
 	sessionless []*process // without any session
 
 	unresponsive          []string   // folders with sessions whose file systems do not answer
-	unresponsiveProcesses []*process // those that use them
+	unresponsiveProcesses []*process // processes that use one of these folders
 
 	written     map[proc.Identity]uint64 // by each process, before the files were looked at
 	soleWriters map[*process]*session    // the session to which each process alone can have written since the last call
@@ -112,7 +112,7 @@ func (d *discovery) readLive() {
 }
 
 // byNewest orders files by the time at which they were written, the newest first: these are read
-// first, in case time runs out, and count if two have the same session.
+// first, in case time runs out, and if two files have the same session, the newer one is used.
 func byNewest(a, b *file) int {
 	return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), strings.Compare(a.path, b.path))
 }

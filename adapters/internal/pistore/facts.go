@@ -33,7 +33,7 @@ const (
 	lost      // its entries could not be found
 )
 
-// facts holds what was read from a session's file. It is a value: but for log, copies share
+// facts holds what was read from a session's file. It is a value: except for log, copies share
 // nothing that is changed.
 type facts struct {
 	header

@@ -82,7 +82,7 @@ func (s *Store) Command(program string, t adapters.Task) (adapters.Command, erro
 	return c, nil
 }
 
-// asMessage returns a prompt that is not read as an option or as the name of a file.
+// asMessage returns the prompt in a form that Pi does not read as an option or as the name of a file.
 func asMessage(prompt string) string {
 	if strings.HasPrefix(prompt, "-") || strings.HasPrefix(prompt, "@") {
 		return " " + prompt

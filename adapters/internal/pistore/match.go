@@ -187,7 +187,7 @@ func (m *matcher) followSharedIDs() {
 	}
 }
 
-// continued returns the session that the process of a session used last, by the ids.
+// continued returns the session that the process of a session used last, according to the ids.
 func (m *matcher) continued(first *session) *session {
 	now := first
 	for _, s := range m.sessions {

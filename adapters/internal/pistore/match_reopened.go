@@ -33,8 +33,8 @@ func (m *matcher) assignReopened(processes []*process) {
 	}
 }
 
-// doubtUnread marks sessions as doubtful whose last entries could not be read and that
-// were written while a process without a session ran in their folder.
+// doubtUnread marks as doubtful the sessions whose last entries could not be read and that were
+// written while a process without a session ran in their folder.
 func (m *matcher) doubtUnread(p *process) {
 	for _, s := range m.sessions {
 		if s.isFree() && s.turn.state == lost && p.mayHave(s) && s.info.ModTime().After(p.Started) && !m.excluded(p, s) {
@@ -63,17 +63,18 @@ func (m *matcher) doubtOpened(p *process) {
 
 const reopenedHow = "it read the session's file when it began"
 
-// reopened returns the session that a process read when it began, as it does with -c
-// and --session; of several the one that was written last, which is what -c opens after
-// it has looked at all of the folder. A process that watches the repository of another
-// folder opened none here; another process that started at the same time did. If the
-// process's own session may be in a file that can't be read now, reopened returns nil:
-// any program may have read the other files.
+// reopened returns the session that a process read when it began, as it does with -c and
+// --session. If it read several sessions of its folder, reopened returns the one that was
+// written last: -c looks at all sessions of the folder and opens the newest. A process that
+// watches the repository of another folder opened no session here; another process that started
+// at the same time did. If the process's own session may be in a file that can't be read now,
+// reopened returns nil: any program may have read the other files.
 //
-// Pi searches the sessions of all folders for an id that it does not find in its own, and
-// forks what it finds: where sessions of several folders were read, none was opened. A read
-// does not always show (see wouldShow), so that one session of another folder was opened by
-// its path for certain only if a search would have left a trace at another one.
+// If Pi does not find an id in its own folder, it searches the sessions of all folders, and
+// forks the session that it finds. So if sessions of several folders were read, the process
+// opened none of them. A read does not always leave a trace (see wouldShow). If only one
+// session, of another folder, was read, the process certainly opened it by its path only if a
+// search would have left a trace at another session.
 func (m *matcher) reopened(p *process) *session {
 	if m.hidden(p) {
 		return nil
@@ -111,9 +112,9 @@ func (m *matcher) readBy(p *process) (own, elsewhere []*session) {
 	return own, elsewhere
 }
 
-// wouldShow reports whether a read of the session's file would have left a trace, and none
-// did: Linux notes the time of a read only where the last one was before the last write, or
-// a day ago.
+// wouldShow reports whether a read of the session's file would have left a trace, and no such
+// trace exists. Linux records the time of a read only if the last recorded read was before the
+// last write, or more than a day ago.
 func wouldShow(s *session) bool { return !agentfile.Accessed(s.info).After(s.info.ModTime()) }
 
 // newestFile returns the session whose file was written last; nil if there is none.

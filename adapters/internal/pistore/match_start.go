@@ -98,9 +98,9 @@ func (m *matcher) beginnings(ps []*process) (ss []*session) {
 	return ss
 }
 
-// inOrder assigns one session to each process, if there are as many of both and their
-// order permits it. Of two processes that start within a second of each other, or two
-// on a busy machine, the later one may be the first to begin a session.
+// inOrder assigns one session to each process, if there are as many sessions as processes and
+// their order permits it. If two processes start within a second of each other, or within two
+// seconds on a busy machine, the later process may be the first to begin a session.
 func (m *matcher) inOrder(ps []*process, ss []*session) bool {
 	if len(ps) != len(ss) {
 		return false
@@ -184,9 +184,9 @@ func (m *matcher) assignAmbiguous(hosts []*process, candidates []*session) {
 	}
 }
 
-// threadStart returns the start of the threads that Node.js creates at the first
-// asynchronous file access or name lookup: of the last group of threads that began
-// together. In Pi 1.5.2 they begin 5 ms to 350 ms after the session is made; in older
+// threadStart returns the start of the threads that Node.js creates at the first asynchronous
+// file access or name lookup. If several groups of threads began, it is the start of the last
+// group. In Pi 1.5.2 the threads begin 5 ms to 350 ms after the session is made; in older
 // versions at the first prompt, if at all. The time is zero where it can't be known.
 func (d *discovery) threadStart(p *process) time.Time {
 	if p.threadStartRead {

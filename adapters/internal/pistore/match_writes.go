@@ -15,7 +15,7 @@ type writeCounts struct {
 	at      time.Time
 	written map[proc.Identity]uint64 // by each process, before the files were looked at
 	sizes   map[string]int64         // of the sessions' files, by path
-	folders map[string]bool          // those of which all files are in sizes
+	folders map[string]bool          // folders whose files are all in sizes
 }
 
 // processSession is a process and the id of a session.

@@ -122,7 +122,7 @@ func (p *peek) line(line []byte) {
 	case "compaction":
 		p.note(id, at, "The conversation was summarised.")
 	case "branch_summary":
-		p.note(id, at, "Went to another branch of the conversation.")
+		p.note(id, at, "The user went to another branch of the conversation.")
 	}
 }
 

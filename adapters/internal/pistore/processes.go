@@ -21,9 +21,9 @@ import (
 type process struct {
 	proc.Process
 	agent        adapters.Name
-	cwd          string   // of the session, as far as it follows from the process's own
+	cwd          string   // the folder of the session, as far as it follows from that of the process
 	oldCWD       string   // cwd before the folder was moved
-	known        bool     // places are known
+	known        bool     // places are set
 	places       []string // the folders that it writes to, as it names them, also in a container
 	folders      []string // places without symbolic links: a home may be moved and linked
 	namedFolders []string // those of places that its environment names itself
@@ -45,13 +45,13 @@ type process struct {
 	watchesElsewhere bool // it watches something, and not the repository of its own folder
 	// contained reports that the process runs in a container, with its own home.
 	contained bool
-	moved     bool // cwd follows from that
+	moved     bool // cwd was derived from watches
 
 	threadStart     time.Time // see discovery.threadStart
-	threadStartRead bool      // it was asked for
+	threadStartRead bool      // threadStart was looked for
 
 	comm  string // when it was inspected
-	final bool   // and the process was old enough that no exec follows
+	final bool   // the process was then old enough that no exec follows
 }
 
 // toolProcess is a child of a process.
@@ -155,8 +155,8 @@ func (d *discovery) look(row proc.Process) *process {
 	return &p
 }
 
-// keep copies the facts that came from the command line of before: Pi erases its
-// command line after a while.
+// keep copies from before the facts that came from its command line: Pi erases its command line
+// after a while.
 func (p *process) keep(before *process) {
 	if before == nil || before.agent != p.agent || p.agent != adapters.Pi || len(p.args) > 1 {
 		return
@@ -260,7 +260,7 @@ func (p *process) setFolders(err error) {
 	}
 	if dir := expandHome(set.SessionDir, home); dir != "" {
 		p.places = append(p.places, dir)
-		if p.env["PI_CODING_AGENT_DIR"] != "" { // else it is the user's own, or another home's
+		if p.env["PI_CODING_AGENT_DIR"] != "" { // otherwise the settings are those of the user's own home, or of another home
 			p.namedFolders = append(p.namedFolders, dir)
 		}
 	}

@@ -34,7 +34,7 @@ type transcript struct {
 	unfinished bool  // now has more than facts
 
 	saved  *factcache.Facts[savedTranscript]
-	loaded bool // saved was looked at
+	loaded bool // saved was searched for this file
 }
 
 func newTranscript(path string, saved *factcache.Facts[savedTranscript]) *transcript {
@@ -160,7 +160,7 @@ func (f *facts) tooLong(line string) {
 
 // readEnds reads a large file's head and tail.
 func (t *transcript) readEnds(ctx context.Context, f io.ReaderAt, size int64) error {
-	head := io.NewSectionReader(f, 0, headLimit+headerLimit) // no more, if there are no lines at all
+	head := io.NewSectionReader(f, 0, headLimit+headerLimit) // the limit for a file without any complete line
 	headEnd, _, err := jsonl.ForwardLong(ctx, head, 0, 0, func(line []byte, offset int64) error {
 		if offset > headLimit || t.facts.firstPrompt != "" {
 			return errEnough

@@ -127,7 +127,7 @@ func (d *discovery) findRoots() {
 			p.unresponsive = p.folders[i]
 		}
 	}
-	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { // those of other homes
+	d.processes = slices.DeleteFunc(d.processes, func(p *process) bool { // drop the processes that use other homes
 		if p.unresponsive != "" {
 			d.unresponsiveProcesses = append(d.unresponsiveProcesses, p)
 			return true
@@ -171,8 +171,8 @@ func (d *discovery) absent() bool {
 	return d.tableErr == nil && !mayExist(d.store.agentDir()) && !slices.ContainsFunc(d.roots, mayExist)
 }
 
-// realPath resolves symbolic links as far as the path exists. One that does not
-// answer stays as it is.
+// realPath resolves symbolic links as far as the path exists. It returns a path on a file
+// system that does not answer unchanged.
 func realPath(path string) string {
 	path = filepath.Clean(path)
 	if !bounded.Answers(path) {

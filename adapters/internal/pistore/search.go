@@ -18,8 +18,8 @@ import (
 )
 
 // Conversations lists the files of the agent's sessions to search. All branches of a
-// conversation are searched, also those that are not active. A hit's folder is the one in
-// the session's header.
+// conversation are searched, also those that are not active. A hit has the folder that the
+// session's header names.
 func (s *Store) Conversations(ctx context.Context, since time.Time) ([]adapters.Conversation, error) {
 	d := s.begin(ctx, adapters.Query{Since: since})
 	if s.name == adapters.Pi && d.absent() {
@@ -165,7 +165,7 @@ func (n *finder) line(line []byte) error {
 	return nil
 }
 
-// messages returns what an entry says, in its order.
+// messages returns the messages of an entry, in their order.
 func (n *finder) messages(line []byte) []adapters.Message {
 	p := &peek{limit: conversation.Whole, n: math.MaxInt, results: map[string]adapters.ToolState{}}
 	p.line(line)
@@ -177,8 +177,7 @@ func (n *finder) messages(line []byte) []adapters.Message {
 	return list
 }
 
-// toolTexts returns the calls of tools and their results in an entry, with all that they
-// say.
+// toolTexts returns the tool calls and tool results in an entry, with their whole texts.
 func toolTexts(line []byte) (list []adapters.Message) {
 	message := jsonl.Get(line, "message")
 	id, at := short(jsonl.Get(line, "id")), jsonl.Time(jsonl.Get(line, "timestamp"))

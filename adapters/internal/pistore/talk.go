@@ -58,7 +58,7 @@ func (t *talk) Replied(order string) (done bool, err error) {
 // Prompt implements adapters.Talk.
 func (t *talk) Prompt(order, text string, queue bool) []byte { return promptLine(order, text, queue) }
 
-// promptLine returns a prompt. Pi refuses one that comes in a turn, unless it is to be queued.
+// promptLine returns the line that sends a prompt. Pi refuses a prompt during a turn, unless the line says that it is to be queued.
 func promptLine(order, text string, queue bool) []byte {
 	prompt := map[string]string{"type": "prompt", "message": text}
 	if order != "" {

@@ -58,8 +58,9 @@ const (
 	maxRecent  = 200
 )
 
-// Use records that processes use folders at a time, and returns all folders that were
-// used in the 24 hours before, sorted. Of very many, Use keeps the newest.
+// Use records that processes used folders at the given time, and returns all folders that were
+// used in the 24 hours before, sorted. If there are too many, Use keeps those that were used
+// last.
 func (r *Recent) Use(folders []string, at time.Time) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

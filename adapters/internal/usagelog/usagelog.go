@@ -12,7 +12,7 @@ import (
 )
 
 // Log holds what the records read so far used. Its zero value is ready for use. A copy shares its steps: add to only
-// one of both, or Clone it.
+// one of the two, or Clone it.
 type Log struct {
 	steps    []adapters.Usage // by time, the one without a time first
 	prompted bool             // a prompt has no answer yet
@@ -125,8 +125,8 @@ func (l *Log) Steps(tokens adapters.Tokens, usd float64, last time.Time) []adapt
 // margin is the part of the caller's time that is reserved for the answer.
 const margin = 300 * time.Millisecond
 
-// WithMargin returns a context that ends a little before ctx: sums, and what was used when, are read that long. A
-// session for which that could not be read in time is answered without.
+// WithMargin returns a context that ends a little before ctx. Sums and the times of use are read within it; a
+// session for which this takes too long is answered without them.
 func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
