@@ -25,7 +25,7 @@ func Batch(cmd *exec.Cmd) error {
 		return nil
 	}
 	var line strings.Builder
-	// Extensions on, delayed expansion and AutoRun off.
+	// The options turn the extensions of cmd.exe on, and delayed expansion and AutoRun off.
 	fmt.Fprintf(&line, `cmd.exe /e:ON /v:OFF /d /c ""%s"`, cmd.Path)
 	for _, arg := range cmd.Args[min(1, len(cmd.Args)):] {
 		if strings.ContainsAny(arg, "\r\n\x00") {

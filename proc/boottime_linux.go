@@ -60,7 +60,7 @@ func bootTimeFrom(running func() (time.Duration, bool), now func() time.Time) (s
 	return since, true
 }
 
-// btime reads the line "btime SECONDS" of <root>/stat; the epoch without it.
+// btime reads the line "btime SECONDS" of <root>/stat. It returns the epoch if there is no such line.
 func (t *Table) btime() time.Time {
 	b, _ := readAll(filepath.Join(t.root, "stat"), 16<<20)
 	value, _ := field(b, "btime ")

@@ -2,10 +2,10 @@ package proc
 
 import "errors"
 
-// Alive implements Lister. Where the table can't be read for another reason than that
-// the process is gone, Alive returns true: a process that may be alive is never
-// reported as dead. An identity without Boot, such as one from an agent's own record of
-// pid and start time, is taken to be of this boot.
+// Alive implements Lister. If the table can't be read, for any reason but that the process has
+// ended, Alive returns true: a process that may be alive is never reported as dead. An identity
+// without Boot, such as one from an agent's own record of pid and start time, is taken to be of
+// this boot.
 func (t *Table) Alive(id Identity) bool { return !errors.Is(t.check(id), ErrGone) }
 
 // detail returns what read returns, or ErrGone if the process is not alive afterwards.

@@ -21,10 +21,10 @@ const lsofLimit = 2 * time.Second
 func procArgs(pid int) (exe string, args, env []string, err error) {
 	b, err := unix.SysctlRaw("kern.procargs2", pid)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EPERM) {
-		return "", nil, nil, fmt.Errorf("pid %d: sysctl kern.procargs2: %w", pid, fs.ErrPermission)
+		return "", nil, nil, fmt.Errorf("pid %d: arguments and environment: %w", pid, fs.ErrPermission)
 	}
 	if err != nil {
-		return "", nil, nil, fmt.Errorf("pid %d: sysctl kern.procargs2: %w", pid, err)
+		return "", nil, nil, fmt.Errorf("pid %d: arguments and environment: %w", pid, err)
 	}
 	exe, args, env, err = parseProcArgs(b)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *Table) OpenFiles(id Identity) ([]string, error) {
 // are further arguments.
 func lsof(pid int, wanted func(descriptor, kind string) bool, narrow ...string) ([]string, error) {
 	output, err := runLsof(append([]string{"-p", strconv.Itoa(pid), "-F", "ftn"}, narrow...)...)
-	// It ends with status 1 when it could not read everything.
+	// lsof ends with status 1 when it could not read everything.
 	if err != nil && output == "" {
 		return nil, fmt.Errorf("pid %d: %w", pid, err)
 	}

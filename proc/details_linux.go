@@ -187,7 +187,7 @@ func (t *Table) statusField(pid int, file, name string) (string, error) {
 }
 
 // Terminal returns the device of the controlling terminal of a process, such as "/dev/pts/3"; empty: it has none, like an
-// agent that was started in the background in a session of its own.
+// agent that was started in the background in its own session.
 func (t *Table) Terminal(id Identity) (string, error) {
 	return detail(t, id, func() (string, error) {
 		s, err := t.stat(id.PID)
@@ -203,7 +203,7 @@ const (
 	consoles      = 64
 )
 
-// terminalName returns the device with a number of /proc/PID/stat; empty: 0.
+// terminalName returns the name of the device with a number from /proc/PID/stat. For 0, which means no terminal, the name is empty.
 func terminalName(number uint64) string {
 	if number == 0 {
 		return ""

@@ -109,7 +109,7 @@ func (k *kernelQueue) wait() ([]Identity, bool) {
 		n, err = unix.Kevent(k.queue, nil, events[:], nil)
 	}
 	if err != nil {
-		return nil, false // the descriptor is ours: it can't happen
+		return nil, false // an error can't happen, since no other code uses the descriptor
 	}
 	ended, ok := k.collect(events[:n])
 	for _, id := range ended {

@@ -99,7 +99,7 @@ func (p *pidfds) wait() ([]Identity, bool) {
 		n, err = unix.EpollWait(p.epoll, events[:], -1)
 	}
 	if err != nil {
-		return nil, false // the descriptor is ours: it can't happen
+		return nil, false // an error can't happen, since no other code uses the descriptor
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

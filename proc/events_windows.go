@@ -25,7 +25,7 @@ var (
 // handleWaits waits for the end of processes: the system's thread pool waits for their
 // handles, 63 with one thread, and calls back. Run under Wine 8 only.
 type handleWaits struct {
-	wake chan struct{} // has room for one
+	wake chan struct{} // holds one value
 
 	mu     sync.Mutex
 	ended  []uintptr // tokens

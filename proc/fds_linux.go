@@ -41,7 +41,7 @@ func (t *Table) eachFD(pid int, do func(fd, target string) error) error {
 	return nil
 }
 
-// targets returns the wanted ones of what the links of a process's descriptors name, each once.
+// targets returns the names to which the links of a process's descriptors lead, each once, as far as they are wanted.
 func (t *Table) targets(id Identity, wanted func(target string) bool) ([]string, error) {
 	return detail(t, id, func() (list []string, err error) {
 		seen := map[string]bool{}

@@ -23,7 +23,7 @@ func openPidfd(t *Table, id Identity) (int, error) {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.ENOENT), errors.Is(err, unix.EINVAL):
 		return 0, ErrGone // EINVAL and ENOENT: the id of a thread
 	case err != nil:
-		return 0, fmt.Errorf("process %d: pidfd_open: %w", id.PID, err)
+		return 0, fmt.Errorf("process %d can't be opened: %w", id.PID, err)
 	}
 	if err := t.check(id); err != nil { // only now is it certain which process has the pid
 		unix.Close(fd)

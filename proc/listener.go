@@ -79,8 +79,8 @@ func checkedListeners(addr netip.AddrPort) ([]listener, error) {
 // trusted reports whether secrets may be sent to the listener of a port.
 func (l *listener) trusted(port uint16) bool { return l.own || l.root && port < privileged }
 
-// accepts reports whether connections to an address can reach the listener. A listener
-// on all addresses of version 6 may accept those of version 4 as well.
+// accepts reports whether connections to an address can reach the listener. A listener on all
+// IPv6 addresses may accept connections to IPv4 addresses too.
 func (l *listener) accepts(addr netip.AddrPort) bool {
 	local, to := l.local.Addr().Unmap(), addr.Addr().Unmap()
 	if l.local.Port() != addr.Port() {

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FileLocks implements Lister. The pid is that of the process that took the lock; a
-// flock may outlive that process in a child that inherited the descriptor, so check
-// that the process is alive. A process that waits for a lock does not hold it. On file
-// systems with separate device numbers (btrfs, overlayfs) the kernel may list another
-// device than stat returns: compare the inode, then.
+// FileLocks implements Lister. The pid is that of the process that took the lock; a flock may
+// outlive that process in a child that inherited the descriptor, so check that the process is
+// alive. A process that waits for a lock does not hold it. On file systems with separate device
+// numbers (btrfs, overlayfs) the kernel may list another device than stat returns: compare only
+// the inode there.
 func (t *Table) FileLocks() (map[FileID]int, error) {
 	b, err := readAll(t.root+"/locks", 64<<20)
 	if err != nil {

@@ -76,8 +76,8 @@ type Details interface {
 	Args(id Identity) ([]string, error)
 	Exe(id Identity) (string, error)
 	CWD(id Identity) (string, error)
-	// InnerPIDs returns the pids of the process in the pid namespaces below this one,
-	// the outermost first; none for a process of this namespace. ErrUnsupported except
+	// InnerPIDs returns the pids of the process in the pid namespaces below this one, the
+	// outermost first; none for a process of this namespace. It returns ErrUnsupported except
 	// on Linux.
 	InnerPIDs(id Identity) ([]int, error)
 	// Env returns the process's own start environment as "KEY=value".
@@ -85,16 +85,17 @@ type Details interface {
 	// OpenFiles returns the paths of the regular files that the process has open, each
 	// once. Files that were removed or replaced since are left out.
 	OpenFiles(id Identity) ([]string, error)
-	// RemovedFiles returns the files that it holds open and that were removed or
-	// replaced since: the path that each had, with one below /proc by which it can
-	// be read while the process holds it. ErrUnsupported except on Linux.
+	// RemovedFiles returns the files that the process has open and that were removed or
+	// replaced since. For each it returns the path that the file had, and a path below /proc by
+	// which the file can be read while the process has it open. It returns ErrUnsupported
+	// except on Linux.
 	RemovedFiles(id Identity) (map[string]string, error)
-	// Appended returns where the last writes to a file ended that it made through
-	// each of its descriptors for appending, the highest first; those that wrote
-	// nothing are left out. The path is that of OpenFiles. ErrUnsupported except
-	// on Linux.
+	// Appended returns the offsets in a file at which the last writes of the process ended, one
+	// for each of its descriptors for appending, the highest first. Descriptors that wrote
+	// nothing are left out. The path is that of OpenFiles. It returns ErrUnsupported except on
+	// Linux.
 	Appended(id Identity, path string) ([]int64, error)
-	// Watched returns the files and folders that the process watches with inotify.
+	// Watched returns the files and folders that the process watches with inotify. It returns
 	// ErrUnsupported except on Linux.
 	Watched(id Identity) ([]FileID, error)
 	// Root returns the folder below which the process's files are found,
@@ -102,15 +103,15 @@ type Details interface {
 	// a container. It returns "" if the process shares ours, and on systems without
 	// these. The contents of the folder disappear with the process.
 	Root(id Identity) (string, error)
-	// Threads returns the start times of the process's live threads, the earliest
-	// first. ErrUnsupported except on Linux.
+	// Threads returns the start times of the process's live threads, the earliest first. It
+	// returns ErrUnsupported except on Linux.
 	Threads(id Identity) ([]time.Time, error)
-	// Written returns the number of bytes that the process has written since its start,
-	// to files, terminals, pipes and sockets. It is at least the number of bytes that
-	// the process added to any one file. ErrUnsupported except on Linux.
+	// Written returns the number of bytes that the process has written since its start, to
+	// files, terminals, pipes and sockets. It is at least the number of bytes that the process
+	// added to any one file. Written returns ErrUnsupported except on Linux.
 	Written(id Identity) (uint64, error)
-	// Sockets returns the number of sockets that the process has open, without its
-	// standard input, output and error. ErrUnsupported except on Linux.
+	// Sockets returns the number of sockets that the process has open, without its standard
+	// input, output and error. It returns ErrUnsupported except on Linux.
 	Sockets(id Identity) (int, error)
 }
 
@@ -128,16 +129,16 @@ type Lister interface {
 	// Alive reports whether the process is alive. It returns true where that is not
 	// known: a process that may be alive is never reported as dead.
 	Alive(id Identity) bool
-	// FileLocks returns, per locked file, the pid that holds a flock or POSIX
-	// lock on it. ErrUnsupported except on Linux.
+	// FileLocks returns, per locked file, the pid that holds a flock or POSIX lock on it. It
+	// returns ErrUnsupported except on Linux.
 	FileLocks() (map[FileID]int, error)
-	// Domain names the machine and pid namespace in the form that Claude Code
-	// writes into its registry: "linux:<machine-id>:pid:[4026531836]". Empty
-	// where it can't be known.
+	// Domain returns the machine and pid namespace in the form that Claude Code writes into its
+	// registry: "linux:<machine-id>:pid:[4026531836]". It returns "" where they can't be known.
 	Domain() string
-	// Pressure returns the share of the last ten seconds, 0 to 1, in which a program of
-	// this machine waited for a processor. 0 where the system does not tell: other than
-	// Linux, kernels before 4.20, and those that have it switched off.
+	// Pressure returns the share of the last ten seconds, 0 to 1, in which a program of this
+	// machine waited for a processor. It returns 0 where the system does not report that: on
+	// systems other than Linux, with kernels before 4.20, and with kernels that have it
+	// switched off.
 	Pressure() float64
 }
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-var errProcArgs = errors.New("not in the form of kern.procargs2")
+var errProcArgs = errors.New("arguments and environment in an unknown form")
 
 // parseProcArgs parses what macOS returns for the sysctl kern.procargs2: the number of
 // arguments (32 bits, little endian), the path that was executed, zero bytes as

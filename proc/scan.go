@@ -140,8 +140,8 @@ func (s *Scanner) compare(p *Process, now time.Time, c *Changes) *seen {
 	return k
 }
 
-// FindAll returns the rows of those of the processes that are alive and can be
-// read, with as few questions to the table as the system allows.
+// FindAll returns the rows of the given processes, as far as they are alive and can be read,
+// with as few questions to the table as the system allows.
 func FindAll(table Lister, ids []Identity) map[Identity]Process {
 	found := make(map[Identity]Process, len(ids))
 	if len(ids) == 0 {

@@ -22,9 +22,9 @@ func Space() string {
 // Host returns the name of this machine or container, or an empty text.
 var Host = sync.OnceValue(func() string { name, _ := os.Hostname(); return name })
 
-// IsElsewhere reports whether what was noted with this Host and Space is of another machine, or of another container, that
-// shares the user's files. Nothing is known here of its processes. After a restart a machine has another space, and after
-// a change of its network maybe another name, but hardly both at once.
+// IsElsewhere reports whether a record with this Host and Space was made on another machine, or in another container, that
+// shares the user's files. Nothing is known here about the processes there. After a restart a machine has another space,
+// and after a change of its network maybe another name, but hardly both at once.
 func IsElsewhere(host, space string) bool {
 	return host != "" && host != Host() && space != "" && space != Space()
 }

@@ -22,7 +22,7 @@ func (t *Table) List(ctx context.Context) ([]Process, error) {
 	}
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
-		return nil, fmt.Errorf("process table: sysctl kern.proc.all: %w", err)
+		return nil, fmt.Errorf("process table: %w", err)
 	}
 	rows := make([]Process, 0, len(all))
 	for i := range all {
@@ -61,7 +61,7 @@ func (t *Table) Find(pid int) (Process, error) {
 		return Process{}, ErrGone
 	}
 	if err != nil {
-		return Process{}, fmt.Errorf("pid %d: sysctl kern.proc.pid: %w", pid, err)
+		return Process{}, fmt.Errorf("pid %d: %w", pid, err)
 	}
 	if int(k.Proc.P_pid) != pid || k.Proc.P_stat == zombie {
 		return Process{}, ErrGone

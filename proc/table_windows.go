@@ -79,7 +79,7 @@ type thread struct {
 	switches, state, waitReason      uint32
 }
 
-// Of KTHREAD_STATE and KWAIT_REASON.
+// Values of KTHREAD_STATE and KWAIT_REASON.
 const (
 	threadWaits   = 5
 	whySuspended  = 5

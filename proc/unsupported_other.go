@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Functions that only Linux supports, or only Linux in this form.
+// The functions in this file return ErrUnsupported or do nothing, because only Linux supports them, or only Linux in this form.
 
 // Table reads the process table of this machine. It keeps no processes: each
 // answer is read again. The macOS code was compiled and vetted, not run; the Windows
@@ -72,7 +72,7 @@ func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }
 // OpenTerminals returns ErrUnsupported: it is only for Linux.
 func (t *Table) OpenTerminals(Identity) ([]string, error) { return nil, ErrUnsupported }
 
-// Surroundings returns nil: only Linux gives processes a network or mounts of their own.
+// Surroundings returns nil: only Linux gives processes a separate network or separate mounts.
 func Surroundings() map[string]string { return nil }
 
 // findIsCheap reports that Find does not read the whole table.

@@ -126,7 +126,7 @@ func TestShowHyprland(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(socket), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Windows(t.Context()); err == nil || !strings.Contains(err.Error(), "is not a socket of yours alone") {
+	if _, err := d.Windows(t.Context()); err == nil || !strings.Contains(err.Error(), "is not a socket that belongs to you") {
 		t.Errorf("a folder in which others can write: %v", err)
 	}
 }

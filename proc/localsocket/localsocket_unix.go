@@ -18,7 +18,7 @@ import (
 // owner can, whatever its mode. The error names the path.
 func Check(path string) error {
 	if !filepath.IsAbs(path) {
-		return fmt.Errorf("%s is no absolute path", path)
+		return fmt.Errorf("%s is not an absolute path", path)
 	}
 	socket, err := os.Lstat(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func Check(path string) error {
 	}
 	othersWrite := folder.Mode().Perm()&0o022 != 0 && folder.Mode()&fs.ModeSticky == 0
 	if socket.Mode()&fs.ModeSocket == 0 || othersWrite || !ownedBy(socket, os.Geteuid()) || !ownedBy(folder, os.Geteuid(), 0) {
-		return fmt.Errorf("%s is not a socket of yours alone", path)
+		return fmt.Errorf("%s is not a socket that belongs to you, in a folder in which no other user can replace it", path)
 	}
 	return nil
 }
