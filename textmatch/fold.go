@@ -6,7 +6,7 @@ import (
 )
 
 // fold returns the one character that represents all cases of r. ASCII letters fold to ASCII
-// only: the Kelvin sign and the long s are letters of their own.
+// only: the Kelvin sign and the long s are separate letters.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
@@ -23,8 +23,8 @@ func fold(r rune) rune {
 	return least
 }
 
-// casesOf returns the characters that fold to the same as r. With all, the Kelvin sign and
-// the long s are cases of k and s, as they are for regular expressions.
+// casesOf returns the characters that fold to the same character as r. With all, the Kelvin
+// sign and the long s are cases of k and s, as they are for regular expressions.
 func casesOf(r rune, all bool) []rune {
 	list := []rune{r}
 	for x := unicode.SimpleFold(r); x != r; x = unicode.SimpleFold(x) {

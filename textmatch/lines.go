@@ -16,12 +16,12 @@ const (
 
 var blocks = sync.Pool{New: func() any { return new([blockSize]byte) }}
 
-// Lines reads r in large blocks and calls fn for each line that can contain the pattern in
-// one of its JSON strings, and for each with one of marks; fn decides. Lines are without their newlines and valid only
-// during fn; the last one needs none. Empty lines are left out.
+// Lines reads r in large blocks and calls fn for each line that can contain the pattern in one of its JSON strings,
+// and for each line with one of marks. fn decides whether the line contains the pattern. Lines are without their
+// newlines and valid only during fn; the last line needs no newline. Empty lines are left out.
 //
-// A line over MaxLine is not held: long counts those that can contain the pattern. Errors
-// are fn's, ctx's, or that of a read.
+// Lines over MaxLine are not held in memory: long counts those that can contain the pattern. Errors are those of fn, of
+// ctx or of a read.
 func (p *Pattern) Lines(ctx context.Context, r io.Reader, marks [][]byte, fn func(line []byte, offset int64) error) (long int, err error) {
 	pooled := blocks.Get().(*[blockSize]byte)
 	defer blocks.Put(pooled)
@@ -73,8 +73,8 @@ type lines struct {
 	finder finder
 }
 
-// grow makes room in a full buffer. Of a line over MaxLine it keeps only as much as an
-// occurrence at the end of what was read needs.
+// grow makes room in a full buffer. If the line is over MaxLine, it keeps only the last bytes,
+// so that an occurrence that continues in the next bytes is found.
 func (l *lines) grow() {
 	if !l.isLong && len(l.buf) < MaxLine {
 		l.buf = append(make([]byte, 0, 2*len(l.buf)), l.buf...)
@@ -88,7 +88,7 @@ func (l *lines) grow() {
 	l.have = copy(l.buf, l.buf[l.have-overlap:l.have])
 }
 
-// complete takes the complete lines off; the last n of the bytes that are waiting are new.
+// complete removes the complete lines from the buffer and handles them. The last n of the buffered bytes are new.
 func (l *lines) complete(n int) error {
 	last := bytes.LastIndexByte(l.buf[l.have-n:l.have], '\n')
 	if last < 0 {

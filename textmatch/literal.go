@@ -249,8 +249,8 @@ func (f *finder) nextEscape(from int) int {
 	return len(f.block)
 }
 
-// Where backslashes follow each other more closely than closely bytes, looking at eight bytes at once is faster than
-// looking for the next one; it is done for a stretch of that many bytes after so many in a row.
+// If the gaps between backslashes are shorter than closely bytes, comparing eight bytes at once is faster than
+// searching for each next backslash. After inARow such gaps in a row it is done for the next aStretch bytes.
 const (
 	closely  = 24
 	inARow   = 8
@@ -285,7 +285,7 @@ func indexEscape(b []byte, from int) int {
 	return -1
 }
 
-// indexEscapeDense does the same, for a stretch with many backslashes.
+// indexEscapeDense does the same as indexEscape, for a stretch with many backslashes.
 func indexEscapeDense(b []byte, from int) int {
 	const (
 		ones  = 0x0101010101010101
@@ -297,7 +297,7 @@ func indexEscapeDense(b []byte, from int) int {
 	for ; i+9 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:]) ^ slash
 		y := binary.LittleEndian.Uint64(b[i+1:]) ^ mark
-		// A byte that is zero sets its highest bit; one above it may do so wrongly.
+		// The highest bit of each zero byte is set. It may also be set in a higher byte that is not zero, so the bytes are compared one by one below.
 		if (x-ones)&^x&(y-ones)&^y&highs == 0 {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern is what is searched for. It is safe for concurrent use.
+// Pattern is a text or a regular expression to search for. It is safe for concurrent use.
 type Pattern struct {
 	needle  []rune // folded; nil for a regular expression
 	re      *regexp.Regexp
@@ -35,7 +35,7 @@ func Regexp(expr string) (*Pattern, error) {
 	if err := check(expr); err != nil {
 		return nil, err
 	}
-	// The expression alone comes first: it must be complete, and the message must not have what is added to it.
+	// The expression alone is compiled first: it must be complete, and an error message must not contain the flags that are added to it.
 	_, err := regexp.Compile(expr)
 	var re *regexp.Regexp
 	if err == nil {
@@ -101,8 +101,8 @@ func (p *Pattern) matchAt(text string, i int) (end int, ok bool) {
 	return i, true
 }
 
-// CanSpan reports whether the pattern can match across a blank, or after an exclamation mark
-// at its beginning: a text that is put together of two in the file.
+// CanSpan reports whether the pattern can match across a blank, or after an exclamation mark at
+// its beginning. Such a text may be composed of two texts in the file.
 func (p *Pattern) CanSpan() bool {
 	return p.re != nil || p.needle[0] == '!' || slices.Contains(p.needle, ' ')
 }
