@@ -43,7 +43,7 @@ func In[T any](folder string, limit time.Duration, f func(left context.Context) 
 }
 
 func noAnswer(folder string, d time.Duration) error {
-	return fmt.Errorf("%s: %w (for %d s so far). Is a network folder or an external disk gone?", folder, ErrNoAnswer, int(d.Seconds()))
+	return fmt.Errorf("%s: %w (for %d s so far). Is a network folder or an external disk disconnected?", folder, ErrNoAnswer, int(d.Seconds()))
 }
 
 const (
