@@ -18,9 +18,9 @@ type Description struct {
 	Program string
 	// Install is a command that installs the agent.
 	Install string
-	// Processes are the names that the system keeps of the agent's processes, cut at
-	// 15 characters as on Linux. They suggest the agent where nothing else of a
-	// process can be read, and prove nothing.
+	// Processes are the names that the system keeps of the agent's processes, cut at 15
+	// characters as on Linux. Where nothing else of a process can be read, such a name suggests
+	// the agent, but does not prove it.
 	Processes []string
 	// Can is set by Register.
 	Can Capabilities

@@ -94,8 +94,8 @@ func (e *NotInstalledError) Error() string {
 func (e *NotInstalledError) Is(target error) bool { return target == ErrAbsent }
 
 // Piped is implemented by a Launcher whose agent takes prompts and answers over its standard
-// input, and prints its requests, line by line. Its command for a task that is to be answered
-// (Task.Answerable) has Command.Pipe set.
+// input, and prints its requests, line by line. Its command for a task with Task.Answerable has
+// Command.Pipe set.
 type Piped interface {
 	// Talk returns a conversation with a process that was started by such a command, as it is
 	// before the process has printed anything.

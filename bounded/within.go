@@ -54,9 +54,9 @@ const (
 	answerRest = 100 * time.Millisecond
 )
 
-// Answers reports whether the file system answers about a path, which need not exist.
-// It must be called before the use of a folder that another program named, and of
-// several folders of which one may hang.
+// Answers reports whether the file system answers about a path, which need not exist. It must
+// be called before the use of a folder that another program named, and before the use of
+// several folders if one of them may hang.
 func Answers(path string) bool {
 	if _, hangs := hanging.hangs(path); hangs {
 		return false

@@ -13,10 +13,10 @@ import (
 // as one: below it, rows of different answers agree on Started to the nanosecond.
 const sameBoot = 5 * time.Millisecond
 
-// bootTime returns the moment from which start times count. Of the running system it is
-// the difference of two clocks, exact and right after a change of the clock; btime in
-// <root>/stat, which other trees have, is cut to seconds, so that Started may be up to
-// a second too early there.
+// bootTime returns the moment from which start times count. For the running system it is the
+// difference of two clocks, which is exact, and right even after a change of the clock. Other
+// trees have only btime in <root>/stat, which is cut to seconds, so that Started may be up to a
+// second too early there.
 func (t *Table) bootTime() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -77,7 +77,7 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
-// connect opens the files of a command. The first one is that of the standard input, if it has one.
+// connect opens the files of a command. The first file is the standard input, if there is one.
 func connect(cmd *exec.Cmd, c *Command) (files []io.Closer, err error) {
 	in, open := c.Stdin, openInput
 	if c.Pipe != "" {

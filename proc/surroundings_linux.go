@@ -6,8 +6,9 @@ import (
 	"syscall"
 )
 
-// Surroundings identifies what this process shares with others besides the process table, by the words for it: its network,
-// its mounts, its users, its names and times, and its root folder. What cannot be read is left out.
+// Surroundings returns identifiers of the resources that this process shares with others besides the process table, each
+// under a word for the resource: its network, its mounts, its users, its shared memory, its host name, its clock and its
+// root folder. What cannot be read is left out.
 func Surroundings() map[string]string {
 	out := map[string]string{}
 	for file, word := range map[string]string{"net": "network", "mnt": "mounts", "user": "users", "ipc": "shared memory", "uts": "host name", "time": "clock"} {

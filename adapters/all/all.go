@@ -26,7 +26,7 @@ type Config struct {
 	Homes func(adapters.Name) []string
 	// Facts keeps what was parsed of files between processes; nil: nothing is kept.
 	Facts *adapters.FactsCache
-	// Password is that of adapters.Config: the passwords that Rollcall chose at launches.
+	// Password returns a password that Rollcall chose at a launch. See adapters.Config.
 	Password func(proc.Identity) string
 	Now      func() time.Time // the clock of all adapters; nil is time.Now
 }

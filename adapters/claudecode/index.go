@@ -96,9 +96,8 @@ func projectFolders(root string) (dirs []string, problems []error) {
 	return dirs, problems
 }
 
-// scanFolder returns the contents of a project folder, given its earlier contents. Of the
-// transcripts that were there before, it examines those in recent, or, with all, every
-// one.
+// scanFolder returns the contents of a project folder, given its earlier contents. It examines
+// those known transcripts that are in recent. With all, it examines every known transcript.
 func scanFolder(dir string, before folder, recent map[string]time.Time, all bool) folder {
 	at := time.Now()
 	info, err := os.Stat(dir)

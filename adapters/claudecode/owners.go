@@ -194,10 +194,10 @@ func (d *discovery) typedInto(here []claude, found []*session) (typed *session) 
 	return typed
 }
 
-// dropSharedOwners removes owners that other sessions need. A process that started
-// after a session's first record doesn't own it if another one started before; it is
-// rarer that the later one resumed the session. The only owner of a session owns no
-// other session.
+// dropSharedOwners removes owners that other sessions need. A process that started after a
+// session's first record does not own the session if another process started before that
+// record: it is less likely that the later process resumed the session. The only owner of a
+// session owns no other session.
 func dropSharedOwners(here []claude, live []*session) {
 	for _, s := range live {
 		begun := func(p claude) bool { return !p.Started.After(s.facts.started.Add(clockSlack)) }

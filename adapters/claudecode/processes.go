@@ -171,16 +171,16 @@ func realPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// startedSince returns the children of a process that were started at or after a given
-// time, which is that of a record.
+// startedSince returns the children of a process that were started at or after the time of a
+// record.
 func (t *table) startedSince(pid int, at time.Time) []proc.Process {
 	return slices.DeleteFunc(slices.Clone(t.children[pid]), func(c proc.Process) bool { return c.Started.Before(at.Add(-startSlack)) })
 }
 
-// OwnsProcess implements adapters.ProcessOwner: a conversation of Claude Code, as
-// the native program or as a script of Node.js or Bun. Its daemon, the hosts of
-// its background terminals, its spare processes, its other sub-commands and the
-// children that it is about to turn into tools are not.
+// OwnsProcess implements adapters.ProcessOwner. It returns true for a conversation of Claude
+// Code, as the native program or as a script of Node.js or Bun. It returns false for its
+// daemon, the hosts of its background terminals, its spare processes, its other sub-commands
+// and the children that it is about to turn into tools.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	if !runsClaude(p) {
 		return false

@@ -149,7 +149,7 @@ func (c *controlRequest) request() adapters.Request {
 // lastingRights is the member of a plan with commands that would be allowed from then on (2.1.329).
 const lastingRights = "allowedPrompts"
 
-// planText returns a plan, and what else the call has, except for lastingRights, which are never granted.
+// planText returns a plan and the other members of the call, except lastingRights, which are never granted.
 func planText(input map[string]json.RawMessage) string {
 	other := maps.Clone(input)
 	delete(other, lastingRights)

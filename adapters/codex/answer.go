@@ -88,8 +88,9 @@ func noDaemon(socket string, err error) error {
 	return fmt.Errorf("%w: the Codex daemon at %s can't be asked: %w", adapters.ErrAnswerElsewhere, socket, err)
 }
 
-// follow joins the thread and gathers what it asks. A thread that the daemon has not loaded
-// is not joined: that would load it, beside the process that has it.
+// follow joins the thread and collects the requests that the thread makes. A thread that the
+// daemon has not loaded is not joined: joining would load it, in addition to the process that
+// has it.
 func (j *joined) follow(ctx context.Context) error {
 	threads, err := j.list(ctx, []string{j.thread})
 	if err != nil {

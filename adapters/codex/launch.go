@@ -56,8 +56,8 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 // attachLimit is how long the daemon may take to say that it has a thread.
 const attachLimit = 2 * time.Second
 
-// Attach implements adapters.Attacher for threads that the shared daemon has loaded: `codex resume ID` joins them (0.169.0). Another
-// process would refuse a thread that it did not open, so nothing else can be attached to.
+// Attach implements adapters.Attacher for threads that the shared daemon has loaded: `codex resume ID` joins them (0.169.0). Other
+// threads can't be attached to: a process refuses a thread that another process has open.
 func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session) (adapters.Command, error) {
 	if len(s.Files) == 0 || !s.Shared {
 		return adapters.Command{}, fmt.Errorf("%w: only threads of Codex's daemon can", adapters.ErrNoAttach)

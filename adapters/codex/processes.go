@@ -218,8 +218,8 @@ func isCodex(comm string) bool {
 		strings.HasPrefix(comm, "codex-aarch64") || strings.HasPrefix(comm, "codex-arm64")
 }
 
-// notHosts lists the names under which the binary runs as something else than a host:
-// the sandbox around a command is such a process, although its name is codex as well.
+// notHosts lists the names under which the binary runs as something other than a host: the
+// sandbox around a command is such a process, although its name is codex as well.
 var notHosts = []string{"codex-linux-sandbox", "apply_patch", "applypatch", "codex-execve-wrapper"}
 
 // hostCommands maps the subcommands of Codex that host threads, or show them in a

@@ -171,8 +171,8 @@ func (r *record) event(payload []byte) {
 	}
 }
 
-// complete reads a task_complete. Since some version after 0.142.5 it says why it
-// failed; in earlier versions, a failed turn is recognised only by its missing last
+// complete reads a task_complete. Since some version after 0.142.5 this record says why the
+// turn failed; in earlier versions a failed turn is recognised only by its missing last
 // message.
 func (r *record) complete(payload []byte) {
 	r.kind = completed

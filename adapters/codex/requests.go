@@ -126,7 +126,7 @@ func extra(name string, raw json.RawMessage) string {
 	return "\nwith " + name + ": " + string(raw)
 }
 
-// offers reports whether the daemon takes a decision. A daemon that lists none takes all.
+// offers reports whether the daemon accepts a decision. A daemon that lists no decisions accepts all.
 func (a *asked) offers(decision string) bool {
 	return a.Params.Decisions == nil || slices.ContainsFunc(a.Params.Decisions, func(d json.RawMessage) bool {
 		return string(d) == `"`+decision+`"`

@@ -153,8 +153,8 @@ func (w *walker) day(dir string) day {
 	return d
 }
 
-// file adds a rollout. Of two rollouts of one thread it keeps the uncompressed one, as
-// Codex does, or else the one that was written last.
+// file adds a rollout. If a thread has two rollouts, it keeps the uncompressed one, as Codex
+// does, or else the one that was written last.
 func (w *walker) file(r rollout) {
 	if r.info.IsDir() {
 		return

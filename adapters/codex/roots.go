@@ -171,8 +171,8 @@ func rootOf(rollout string) string {
 	return filepath.Dir(sessions)
 }
 
-// lockOwners returns, by thread, the pid that holds its writer lock. A lock file
-// without a holder was left behind by a process that was killed, and shows nothing.
+// lockOwners returns the pid that holds the writer lock of each thread. A lock file without a
+// holder was left behind by a process that was killed, and shows nothing.
 func (a *Adapter) lockOwners(r *root) (map[string]int, []error) {
 	dir := filepath.Join(r.path, lockFolder)
 	entries, err := os.ReadDir(dir)

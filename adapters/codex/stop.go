@@ -14,14 +14,14 @@ import (
 	"rollcall/proc"
 )
 
-// EndBy implements adapters.Ender. An interrupted `codex exec` records that its
-// turn was aborted; Terminate leaves no trace and a stale lock (0.169.0).
+// EndBy implements adapters.Ender. An interrupted `codex exec` records that its turn was
+// aborted. A terminated one records nothing and leaves a stale lock (0.169.0).
 func (a *Adapter) EndBy(adapters.Session) ([]proc.Signal, error) {
 	return []proc.Signal{proc.Interrupt, proc.Terminate}, nil
 }
 
-// Stop implements adapters.Stopper for threads of the shared daemon, by
-// turn/interrupt (0.169.0). The daemon and the thread stay.
+// Stop implements adapters.Stopper for threads of the shared daemon, by turn/interrupt
+// (0.169.0). The daemon continues to run, and keeps the thread.
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	if len(s.Files) == 0 {
 		return errors.New("its rollout is not known, so its turn is not known either")

@@ -70,7 +70,7 @@ func (a *Adapter) ask(ctx context.Context, t *target, q adapters.Query) answer {
 	if err == nil {
 		defer func() { release(errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil) }()
 		err = a.readSessions(limited, t, c, q, &ans)
-		full = err == nil // the gateway itself listed them
+		full = err == nil // the gateway itself listed the sessions
 		if isMissingScope(err) && a.files(t, &c.hello, &ans) {
 			err = nil
 		}

@@ -13,8 +13,8 @@ import (
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
-	// optionalPause is the pause between attempts when no gateway runs here. Its start
-	// is noticed earlier by its lock, or by a Discover that reaches it.
+	// optionalPause is the pause between attempts when no gateway runs here. A gateway that
+	// starts is noticed earlier, by its lock or by a Discover that reaches it.
 	optionalPause = 5 * time.Minute
 	// startPause is the pause before the next attempt to reach a gateway that reports
 	// that it is starting.

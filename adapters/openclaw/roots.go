@@ -74,7 +74,7 @@ func (a *Adapter) find(ctx context.Context) *search {
 	for _, g := range s.gateways {
 		s.addProcess(g)
 	}
-	if n := s.envPort(); n != 0 && len(s.targets) == 0 { // one in a container, perhaps
+	if n := s.envPort(); n != 0 && len(s.targets) == 0 { // it may be a gateway in a container
 		s.addNamed("ws://127.0.0.1:"+strconv.Itoa(n), s.envAuth(), "", "OPENCLAW_GATEWAY_PORT")
 	}
 	return s

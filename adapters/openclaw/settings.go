@@ -140,8 +140,7 @@ func secret(v any, lookup func(string) string) string {
 	return ""
 }
 
-// dotenv reads the variables of a .env file, of which OpenClaw reads the one in
-// its state folder.
+// dotenv reads the variables of a .env file. OpenClaw reads the one in its state folder.
 func dotenv(path string) map[string]string {
 	b, _, err := agentfile.ReadSmall(path, 1<<20)
 	if err != nil {

@@ -25,7 +25,7 @@ type snapshot struct {
 type scope struct {
 	since  millis          // those updated no earlier
 	also   map[string]bool // and these
-	only   map[string]bool // when not nil: none but these
+	only   map[string]bool // if not nil: only these
 	live   millis          // those updated no earlier may run: their tool calls are needed
 	runs   bool            // there is a process that may run them
 	totals bool

@@ -28,7 +28,7 @@ type fileSession struct {
 type sum struct {
 	tokens adapters.Tokens
 	cost   float64
-	// Of one message:
+	// The following fields are set for a single message only.
 	at      millis
 	asks    bool // it is the user's
 	answers bool // it is an answer, or a part of one

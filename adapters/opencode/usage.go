@@ -12,8 +12,8 @@ import (
 )
 
 // usageQuery sums up the messages of the sessions in the list %[2]s by steps of %[1]d milliseconds. A turn is an answer whose
-// previous message is the user's. The time within the message is that of the message also where the row was imported
-// later.
+// previous message is the user's. The time in the message's data has priority over the row's time, which can be the time of
+// an import.
 const usageQuery = `SELECT session, at / %[1]d AS step, CAST(total(input) AS INTEGER), CAST(total(output) AS INTEGER), CAST(total(reasoning) AS INTEGER),
 	CAST(total(cache_read) AS INTEGER), CAST(total(cache_write) AS INTEGER), total(cost), count(CASE WHEN answers AND before = 'user' THEN 1 END)
 FROM (SELECT *, role = 'assistant' AND (ended AND NOT failed OR coalesce(output, 0) > 0) AS answers, lag(role) OVER (PARTITION BY session ORDER BY at, id) AS before

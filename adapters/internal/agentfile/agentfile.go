@@ -26,8 +26,8 @@ var (
 // file: reading a pipe or a device may never end.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) { return regular(Open(path)) }
 
-// OpenUntouched is OpenRegular for files whose time of the last access is evidence:
-// where Accessed returns that time, opening the file does not change it.
+// OpenUntouched does the same as OpenRegular, for files whose time of the last access is
+// evidence: where Accessed returns that time, opening the file does not change it.
 func OpenUntouched(path string) (*os.File, fs.FileInfo, error) { return regular(openUntouched(path)) }
 
 func regular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
@@ -52,8 +52,8 @@ func ReadSmall(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	return data, info, err
 }
 
-// ReadStamped is ReadSmall, and also returns the stamp that the file had before its contents were
-// read.
+// ReadStamped does the same as ReadSmall, and also returns the stamp that the file had before its
+// contents were read.
 func ReadStamped(path string, limit int64) ([]byte, fs.FileInfo, Stamp, error) {
 	f, info, err := OpenRegular(path)
 	if err != nil {

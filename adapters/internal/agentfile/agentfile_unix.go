@@ -32,5 +32,5 @@ func StampOf(_ string, info fs.FileInfo) Stamp {
 	return s.settle(time.Now())
 }
 
-// StampOfOpen is StampOf for a file that is open.
+// StampOfOpen returns the stamp of a file that is open.
 func StampOfOpen(_ *os.File, info fs.FileInfo) Stamp { return StampOf("", info) }

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Open opens a file or folder for reading and lets its owner delete, rename and replace
-// it meanwhile. With os.Open, which doesn't, an agent that saves its file at that
-// moment would fail. Its errors are those of os.Open.
+// Open opens a file or folder for reading and lets its owner delete, rename and replace it
+// meanwhile. os.Open does not, so that an agent that saves its file at that moment would fail.
+// The errors of Open are those of os.Open.
 func Open(path string) (*os.File, error) {
 	h, err := openShared(path, windows.GENERIC_READ)
 	if err != nil {
@@ -45,7 +45,7 @@ func StampOf(path string, _ fs.FileInfo) Stamp {
 	return stampOfHandle(h)
 }
 
-// StampOfOpen is StampOf for a file that is open.
+// StampOfOpen returns the stamp of a file that is open.
 func StampOfOpen(f *os.File, _ fs.FileInfo) Stamp { return stampOfHandle(windows.Handle(f.Fd())) }
 
 // basicInfo is the system's FILE_BASIC_INFO.

@@ -114,8 +114,8 @@ func SearchProblem(ctx context.Context, path string, err, fromFound error) error
 // maxDepth is the depth to which values are searched.
 const maxDepth = 40
 
-// Strings returns the texts in a JSON value, one per line, in their order. What is encoded
-// in base64 beside its type, such as an image, is left out.
+// Strings returns the texts in a JSON value, one per line, in their order. Texts in base64 that
+// have a type next to them, such as images, are left out.
 func Strings(raw []byte) string {
 	var b strings.Builder
 	addStrings(&b, raw, 0)

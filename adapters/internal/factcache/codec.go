@@ -106,8 +106,8 @@ func appendLen(to []byte, v reflect.Value) []byte {
 	return binary.AppendUvarint(to, uint64(v.Len())+1)
 }
 
-// count returns the number of elements of a list or a map, of which each takes at least one byte;
-// ok is false for a nil one.
+// count returns the number of elements of a list or a map. Each element takes at least one byte.
+// ok is false for a nil list or map.
 func (d *decoder) count() (n int, ok bool) {
 	switch more := d.uvarint(); {
 	case more == 0:

@@ -26,8 +26,8 @@ type State struct {
 	Stamp agentfile.Stamp // of the file when it was read last; zero: never
 	Next  int64           // the complete lines up to here were read
 	// FirstSum is the hash of the first EdgeLen bytes, and LastSum that of the last EdgeLen bytes
-	// before Next. A file that was written again in place, or that got the inode of a removed one,
-	// may have the same last bytes, and differs at its beginning.
+	// before Next. A file that was written again in place, or that got the inode of a removed
+	// file, may have the same last bytes, but differs at its beginning.
 	EdgeLen           int64
 	FirstSum, LastSum uint64
 }
@@ -63,7 +63,7 @@ func (f *File) IsCurrent(info fs.FileInfo) bool {
 	return !f.Stamp.IsZero() && f.Stamp.Size == info.Size() && f.Stamp.Unchanged(agentfile.StampOf(f.Path, info))
 }
 
-// Begin must be called when the file was opened, right after info was read from it.
+// Begin records the stamp of the file that was opened. It must be called right after info was read from the file.
 func (f *File) Begin(file *os.File, info fs.FileInfo) { f.opened = agentfile.StampOfOpen(file, info) }
 
 // IsOpenedCurrent reports whether nothing changed from the last read to Begin.

@@ -157,8 +157,8 @@ func unit(s []byte) (r rune, ok bool) {
 	return rune(binary.BigEndian.Uint16(b[:])), err == nil
 }
 
-// pair joins the surrogate first with the one that follows in s; alone it is
-// U+FFFD, and nothing of s is used.
+// pair joins the surrogate first with the surrogate that follows in s. If none follows, it
+// returns U+FFFD and uses nothing of s.
 func pair(first rune, s []byte) (rune, int) {
 	if len(s) >= 6 && s[0] == '\\' && s[1] == 'u' {
 		if second, ok := unit(s[2:]); ok {

@@ -88,7 +88,7 @@ func (k *kittyWindow) Press(ctx context.Context, key, name string, screen []stri
 	return err
 }
 
-// ask has kitty run guard.
+// ask makes kitty run guard.
 func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, error) {
 	program, err := exec.LookPath("kitten")
 	if err != nil {

@@ -20,10 +20,10 @@ type Pane interface {
 	// Name returns the pane's name for the user.
 	Name() string
 	// Screen returns the lines that the pane's program shows now, from the top, without the blanks at their ends. The history above
-	// them is not part of it. ErrRefused: the pane shows something else than its program, such as its history.
+	// them is not part of it. Screen returns ErrRefused if the pane shows something other than its program, such as its history.
 	Screen(ctx context.Context) ([]string, error)
 	// Press presses a key if the pane shows all the given rows of a screen where they were, shows no history, and no key was pressed
-	// under this name before. The terminal decides and presses in one step. ErrRefused: it pressed none.
+	// under this name before. The terminal decides and presses in one step. Press returns ErrRefused if no key was pressed.
 	Press(ctx context.Context, key, name string, screen []string, rows []int) error
 }
 

@@ -16,8 +16,8 @@ import (
 	"rollcall/adapters/internal/sqlitero"
 )
 
-// Peek returns the last n messages of a session that Discover answered with. It reads
-// the file from its end. Of a conversation with branches it returns the active one.
+// Peek returns the last n messages of a session that Discover returned. It reads the file from
+// its end. For a conversation with branches it returns the active branch.
 func (s *Store) Peek(ctx context.Context, session adapters.Session, n int) ([]adapters.Message, error) {
 	if n <= 0 || adapters.IsProcessID(session.ID) { // a process that has stored nothing
 		return nil, nil

@@ -34,8 +34,8 @@ func (d *discovery) decide(s *session) report.Verdict {
 	return d.decideStopped(s, said)
 }
 
-// decideHosted returns the verdict on a session that a live process has. host describes
-// the process, said the last turn.
+// decideHosted returns the verdict on a session that a live process has. host describes the
+// process, and said describes the last turn.
 func (d *discovery) decideHosted(s *session, host, said string) report.Verdict {
 	if d.inherited(s) {
 		outcome := adapters.Failed
