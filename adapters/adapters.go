@@ -142,9 +142,9 @@ type Session struct {
 	Tokens  *Tokens // nil where the agent recorded none
 	Context Context
 	CostUSD float64 // only as the agent states it
-	// Usage is what Tokens and CostUSD consist of, by time, the oldest first: the steps add
-	// up to them exactly. It is nil where Query.Usage is not set, where Tokens is nil, and
-	// where the agent does not record when it used what.
+	// Usage is what Tokens and CostUSD consist of, by time, the oldest first: the steps add up
+	// to them exactly. It is nil where Query.Usage is not set, where Tokens is nil, and where
+	// the agent records no times of use.
 	Usage []Usage
 
 	StartedAt      time.Time
@@ -159,8 +159,8 @@ type Session struct {
 	Files []string
 }
 
-// Live reports whether the session belongs on the list of live ones. An Unknown
-// session does: it may be at work.
+// Live reports whether the session belongs on the list of live ones. An Unknown session belongs
+// there too: it may be at work.
 func (s *Session) Live() bool { return s.Status != Stopped }
 
 // HasLocalFolder reports whether CWD names a folder of this machine. It returns false for a
@@ -175,8 +175,8 @@ func (s *Session) HasLocalFolder() bool {
 // Query selects the sessions and the details that the caller needs. An adapter reads only
 // what is asked for, which keeps a refresh cheap, but its answer may hold more.
 type Query struct {
-	// Since leaves out stopped sessions last active before it. Zero: all.
-	// Live sessions are always answered.
+	// Since leaves out stopped sessions that were last active before it. If Since is zero, none
+	// is left out. Live sessions are never left out.
 	Since time.Time
 	// IDs, when set, restricts the answer to these sessions, whatever their age. Such a
 	// query is cheap; the core sends it after an event of one session.
@@ -223,8 +223,8 @@ type Adapter interface {
 	Discover(ctx context.Context, q Query) (Roll, error)
 }
 
-// UsageStep is the length of the time that one Usage covers. Every time zone of today differs from UTC by a multiple
-// of it, so that the steps of a day add up to that day in any of them.
+// UsageStep is the length of the time that one Usage covers. All present time zones differ from UTC by a multiple of
+// UsageStep, so that the steps of a day add up to that day in any time zone.
 const UsageStep = 15 * time.Minute
 
 // Usage is what a session used within one step of time.

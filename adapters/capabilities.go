@@ -92,16 +92,16 @@ type Message struct {
 	// answer. A message that grows, or a call that ends, keeps it.
 	Key  string
 	Role Role
-	// Text is the text of the message; for a tool its most important argument, such as
-	// the command or the file. At most MaxText bytes of it.
+	// Text is the text of the message; for a tool its most important argument, such as the
+	// command or the file. It has at most MaxText bytes.
 	Text  string
 	Tool  string    // with FromTool: its name, as the agent gives it
 	State ToolState // with FromTool
 	At    time.Time // zero where the agent doesn't record it
 }
 
-// MaxText bounds a Message's Text, in bytes. A longer one is cut at a
-// character's boundary and ends with "…".
+// MaxText bounds a Message's Text, in bytes. A longer text is cut at a character's boundary and
+// ends with "…".
 const MaxText = 16 << 10
 
 // Peeker is implemented by adapters that can show a conversation.

@@ -25,7 +25,7 @@ type Command struct {
 	// Stdin is the standard input of the command: the prompt, if the agent accepts it
 	// there, so that no process list shows it.
 	Stdin string
-	// Drop lists variables to remove from the command's environment. WhyDrop is what they would do, for the user.
+	// Drop lists variables to remove from the command's environment. WhyDrop tells the user what they would do.
 	Drop    []string
 	WhyDrop string
 	Session string // the session's id, where it is chosen or known before the start
@@ -108,7 +108,7 @@ type Talk interface {
 	// Read takes one line of the process's output. It ignores lines that it does not know.
 	Read(line []byte)
 	// Waiting returns the requests that the process has printed and not withdrawn, the oldest
-	// first. Their Session and Folder are the caller's to set.
+	// first. The caller sets their Session and Folder.
 	Waiting() []Request
 	// Working reports whether a turn is open.
 	Working() bool

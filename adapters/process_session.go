@@ -45,8 +45,8 @@ func MayBeProcessID(prefix string) bool {
 	return IsProcessID(prefix) || strings.HasPrefix(processPrefix, prefix)
 }
 
-// IsProcess reports whether s is a process without a session, made by
-// ProcessSession or UnresponsiveProcess. Nothing is notified for it.
+// IsProcess reports whether s is a process without a session, made by ProcessSession or
+// UnresponsiveProcess. No notification is sent for it.
 //
 // A row of another machine has that machine's name, which is its Remote, before its id.
 func (s *Session) IsProcess() bool {

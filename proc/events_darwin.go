@@ -23,7 +23,7 @@ type queued struct {
 	mark *byte
 }
 
-// kernelQueue waits for the end of processes with one kqueue. Compiled and
+// kernelQueue waits for the end of processes with one kqueue. This code was compiled and
 // vetted, not run.
 type kernelQueue struct {
 	table *Table

@@ -22,8 +22,8 @@ var (
 	untilCallbacksDone = uintptr(windows.InvalidHandle)
 )
 
-// handleWaits waits for the end of processes: the system's thread pool waits for their
-// handles, 63 with one thread, and calls back. Run under Wine 8 only.
+// handleWaits waits for the end of processes: the system's thread pool waits for their handles,
+// 63 with one thread, and calls back. This code was run under Wine 8 only.
 type handleWaits struct {
 	wake chan struct{} // holds one value
 

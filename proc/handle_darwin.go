@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// processHandle is a process that is checked before each signal. Compiled, not run.
+// processHandle is a process that is checked before each signal. This code was compiled, not run.
 type processHandle struct {
 	table *Table
 	id    Identity

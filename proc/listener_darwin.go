@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// listeners returns the sockets that accept connections on a port, by lsof, which
-// shows those of the own user's processes only unless it runs as root.
+// listeners returns the sockets that accept connections on a port, by lsof. Unless it runs as
+// root, lsof shows only sockets of this user's processes.
 func listeners(port uint16) ([]listener, error) {
 	output, err := runLsof("-a", "-i", "TCP:"+strconv.Itoa(int(port)), "-s", "TCP:LISTEN", "-F", "pun")
 	var exit *exec.ExitError

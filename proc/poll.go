@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// poller checks at an interval which processes are alive. Its goroutine runs only while
-// there are any.
+// poller checks at an interval which processes are alive. Its goroutine runs only while there
+// are processes to check.
 type poller struct {
 	interval time.Duration
 	alive    func(Identity) bool

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// literal is a piece of the pattern that every line of JSON with the pattern in one of its
-// strings contains, byte for byte: each byte is one of a few, for the cases of a letter.
-// A line may also write one of its characters as an escape (\u00e9). Without positions,
-// every line can contain the pattern.
+// literal is a piece of the pattern that occurs, byte for byte, in every line of JSON with the
+// pattern in one of its strings. Each position of the piece allows a few bytes, for the cases
+// of a letter. A line may also write one of its characters as an escape (\u00e9). Without
+// positions, every line can contain the pattern.
 type literal struct {
 	positions []byteSet
 	rare      int    // the position whose bytes are the rarest

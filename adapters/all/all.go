@@ -14,8 +14,8 @@ import (
 	"rollcall/proc"
 )
 
-// Config holds where the adapters read and whom they ask. The zero value is the current
-// user's own folders.
+// Config holds the places that the adapters read and the gateways that they ask. The zero value
+// is the current user's own folders.
 type Config struct {
 	Home string // the user's home folder; empty: that of the user who runs this
 	// Gateways lists the OpenClaw gateways to ask in addition to those that are found.

@@ -75,7 +75,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	}
 	if !a.tookKey(ctx, s, p) {
 		// A second key could reach the next prompt, if Claude Code reads both later.
-		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and Claude Code still waits; answer it there",
+		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and Claude Code still waits; answer the request there",
 			adapters.ErrUnconfirmed, p.pane.Name(), number)
 	}
 	if d.Verdict == adapters.AllowOnce && !a.goesOn(ctx, s, p) {
@@ -127,8 +127,8 @@ const (
 	settleTime = 200 * time.Millisecond
 	// searchedEnd is how much of a transcript is searched for a result, in bytes from its end.
 	searchedEnd = 1 << 20
-	// deafTime is how long a prompt that has just come up takes no keys, so that no one
-	// answers it by accident (2.1.329).
+	// deafTime is how long Claude Code ignores keys after a prompt has appeared, so that no one
+	// answers the prompt by accident (2.1.329).
 	deafTime = time.Second
 	// keyTime is how long Claude Code may take to act on a key.
 	keyTime = 1500 * time.Millisecond
@@ -190,8 +190,8 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 }
 
 // waitingEntry returns the registry's entry of a session that waits for a permission. Before
-// about 2.1.151 an entry does not say since when, so that one prompt can't be told from the
-// next.
+// about 2.1.151 an entry does not record since when the session waits, so that successive
+// prompts can't be distinguished.
 func (a *Adapter) waitingEntry(ctx context.Context, s adapters.Session) (entry, error) {
 	path, pid := entryOf(&s)
 	if path == "" {

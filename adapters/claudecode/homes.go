@@ -110,11 +110,11 @@ func (a *Adapter) hadTranscript(id string) bool {
 // Rollcall runs as root.
 func mayRead(info fs.FileInfo) bool { return os.Geteuid() == 0 || agentfile.OwnedByUser(info) }
 
-// registryFolders returns the folders that change first when a session starts: the
-// registry; before its first entry the home, where older versions also write
-// history.jsonl at each prompt; and for a home that a process has yet to make, the
-// folder above it. The folders have the names by which the homes are used, so that a
-// symbolic link that leads elsewhere later is noticed.
+// registryFolders returns the folders that change first when a session starts: the registry;
+// before its first entry the home, where older versions also write history.jsonl at each
+// prompt; and for a home that a process has not created yet, the folder above it. The folders
+// have the names by which the homes are used, so that a symbolic link that leads elsewhere
+// later is noticed.
 func registryFolders(homes []string) []string {
 	var paths []string
 	for i, home := range homes {

@@ -93,11 +93,11 @@ const minStartTime = 200 * time.Millisecond
 // shows a start dialog. 2.1.100 took 2 s on a busy machine.
 const entryTime = 5 * time.Second
 
-// lostEntry reports whether s, of a version with a registry, can be the session of a
-// process whose entry was removed while it runs. The entry's earlier content decides,
-// then an id in the process's arguments, until /clear, and then the folder. A session
-// whose process left an entry or recorded its end is not a candidate; nor is one that
-// has just begun, in versions that don't record their end.
+// lostEntry reports whether s, of a version with a registry, can be the session of a process
+// whose entry was removed while it runs. It decides by the entry's earlier content; else by an
+// id in the process's arguments, unless a /clear followed; else by the folder. A session whose
+// process left an entry or recorded its end is not a candidate. In versions that don't record
+// their end, a session that has just begun is not a candidate either.
 func (d *discovery) lostEntry(p claude, s *session) bool {
 	f := &s.facts
 	switch named := p.session(); {
@@ -242,7 +242,7 @@ func projectName(cwd string) string {
 	return string(name)
 }
 
-// unseenLimit is the time after its last sign of life for which a session whose process
+// unseenLimit is the time after its last recorded activity for which a session whose process
 // can't be seen may still be running.
 const unseenLimit = 24 * time.Hour
 

@@ -119,8 +119,8 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 	return true
 }
 
-// inspect reads the details of a process. Its start environment and its arguments don't
-// change; its folder does.
+// inspect reads the details of a process. Its start environment and its arguments don't change,
+// but its folder can.
 func (a *Adapter) inspect(p proc.Process) claude {
 	a.mu.Lock()
 	c, known := a.seen[p.Identity]

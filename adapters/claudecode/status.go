@@ -192,8 +192,8 @@ func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
 	return v
 }
 
-// decideCalls completes the verdict on a turn with unanswered tool calls: they run, or
-// wait for a permission, which these versions write nowhere.
+// decideCalls completes the verdict on a turn with unanswered tool calls: they run, or wait for
+// a permission. These versions do not record that a call waits.
 func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
 	k, first := t.calling()
 	age := d.now.Sub(t.at)

@@ -234,8 +234,8 @@ func (d *discovery) asksInTurn(s *session, e *liveEntry) bool {
 // 2.1.329 took 0.2 s. By then the command is in its history.
 const dialogDelay = 5 * time.Second
 
-// isBehind reports whether the turn that ended is not in the transcript yet: it is
-// written up to 0.1 s after the registry says idle.
+// isBehind reports whether the turn that ended is not in the transcript yet: its end is written
+// up to 0.1 s after the registry says idle.
 func (d *discovery) isBehind(s *session, e *liveEntry) bool {
 	t := &s.facts.turn
 	if e.since.IsZero() || d.now.Sub(e.since) > idleDelay || t.state == unreadable {

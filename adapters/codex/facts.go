@@ -23,9 +23,9 @@ type turn struct {
 	// (after 0.98.0). Without them, only an answer shows the end of a turn.
 	explicit bool
 	answered time.Time // implicit: time of the model's last answer, if no record followed
-	// implicit reports that the answer's tokens were counted and that it was added to
-	// the history, so it was complete. Up to 0.63.0 it is added last, together with its
-	// calls after they have run.
+	// For an implicit turn, counted and recorded report that the answer's tokens were counted
+	// and that the answer was added to the history, so that it is complete. Up to 0.63.0 the
+	// answer is added last, together with its calls after they have run.
 	counted, recorded bool
 	prompted          bool   // a user's prompt belongs to it
 	worked            bool   // the model was active in it

@@ -103,8 +103,8 @@ func (a *Adapter) connectTo(ctx context.Context, s adapters.Session, scopes ...s
 // scopesToAnswer are the scopes that permit a client to list and decide requests.
 var scopesToAnswer = []string{scopeRead, scopeApprovals, scopeQuestions, scopeAdmin}
 
-// connectToAnswer opens a connection that may see and decide requests. It is closed as soon
-// as that is done: while it lasts, it counts as a user who decides approvals.
+// connectToAnswer opens a connection that may see and decide requests. Close it as soon as the
+// request is decided: while it is open, it counts as a user who decides approvals.
 func (a *Adapter) connectToAnswer(ctx context.Context, s adapters.Session) (c *client, t *target, key string, err error) {
 	if c, t, key, err = a.connectTo(ctx, s, scopesToAnswer...); err != nil {
 		return nil, nil, "", err
@@ -192,8 +192,8 @@ func (p *asked) question(s adapters.Session) adapters.Request {
 	return r
 }
 
-// Answer implements adapters.Answerer. The gateway takes the first answer to an id, and refuses
-// the others.
+// Answer implements adapters.Answerer. The gateway accepts the first answer to an id, and
+// refuses the others.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
 		return adapters.Result{}, err

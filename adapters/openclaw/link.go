@@ -21,7 +21,7 @@ const (
 	startPause = 2 * time.Second
 	// settled is the time that a connection must last to count as a good one.
 	settled = 30 * time.Second
-	// defaultTick is the interval at which a gateway sends a sign of life (2026.9.6).
+	// defaultTick is the interval at which a gateway sends a heartbeat (2026.9.6).
 	defaultTick = 30 * time.Second
 )
 
@@ -227,8 +227,7 @@ func (l *link) set(c *client) {
 	l.p.notify()
 }
 
-// watch returns when the connection ends. A gateway that sends nothing for two ticks is
-// asked for a sign of life.
+// watch returns when the connection ends. It pings a gateway that sends nothing for two ticks.
 func (l *link) watch(ctx context.Context, c *client) {
 	tick := time.Duration(c.hello.Policy.TickIntervalMs) * time.Millisecond
 	if tick < time.Second || tick > 10*time.Minute {

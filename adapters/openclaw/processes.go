@@ -122,9 +122,9 @@ func runsGateway(args []string) bool {
 	return len(args) == 0 || args[0] == "run" || strings.HasPrefix(args[0], "-")
 }
 
-// OwnsProcess implements adapters.ProcessOwner: a gateway, also one of another
-// home folder. The launcher that 2026.2.26 leaves as the parent of one and the
-// commands that only talk to a gateway are not owned.
+// OwnsProcess implements adapters.ProcessOwner: a gateway, also one of another home folder. The
+// launcher that 2026.2.26 leaves as the parent of a gateway and the commands that only talk to
+// a gateway are not owned.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	if !looksLikeGateway(a.table, p) {
 		return false
@@ -141,9 +141,9 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 var variables = []string{"HOME", "USERPROFILE", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE",
 	"OPENCLAW_GATEWAY_PORT", "OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"}
 
-// processes lists the gateways that run. The launcher that 2026.2.26 leaves as the
-// parent of one (comm "openclaw") has arguments that look like it: of a parent and its
-// child, only the child is listed.
+// processes lists the gateways that run. The launcher that 2026.2.26 leaves as the parent of a
+// gateway (comm "openclaw") has the same arguments as the gateway: of a parent and its child,
+// only the child is listed.
 func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayProcess, error) {
 	rows, err := table.List(ctx)
 	var found []gatewayProcess
@@ -159,8 +159,8 @@ func processes(ctx context.Context, table proc.Lister, home string) ([]gatewayPr
 	return slices.DeleteFunc(found, func(g gatewayProcess) bool { return parents[g.PID] }), err
 }
 
-// read finds the state folder of the process from its environment. A process with
-// another home folder belongs to another user, even if it runs as the same one.
+// read finds the state folder of the process from its environment. A process with another home
+// folder counts as another user's, even if it runs as the same user.
 func (g *gatewayProcess) read(table proc.Lister, ours string) {
 	entries, err := table.Env(g.Identity)
 	if err != nil {

@@ -63,7 +63,7 @@ func (p *prompts) fill(ctx context.Context, t *target, c *client, rows []row) {
 	}
 }
 
-// place returns a key for facts of the session, which changes when the session behind the row's key does.
+// place returns a key for facts of the session. The key changes when another session gets the key of the row.
 func (r *row) place(t *target) place { return place{t.id, r.Key + "\x00" + r.SessionID} }
 
 // newest returns the rows that are wanted, the newest first. If there are too many, it returns only the first of them.

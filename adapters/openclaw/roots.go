@@ -281,7 +281,7 @@ func (s *search) workspaces(d stateDir, set settings) map[string]string {
 	return folders
 }
 
-// addRemote adds the gateway elsewhere that an openclaw.json names.
+// addRemote adds the gateway on another machine that an openclaw.json names.
 func (s *search) addRemote(set settings) {
 	addr, inURL, err := parseURL(set.remote)
 	if err != nil {

@@ -41,7 +41,7 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	return t.problem(err)
 }
 
-// locate finds the gateway and the key of a session that Discover answered with.
+// locate finds the gateway and the key of a session that Discover returned.
 func (a *Adapter) locate(ctx context.Context, s adapters.Session) (*target, string, error) {
 	p, ok := a.ids.find(s.ID)
 	if !ok {

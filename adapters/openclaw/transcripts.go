@@ -96,7 +96,7 @@ const (
 	// endLine is the longest line of a transcript that is read for the outcome of its
 	// run, in bytes.
 	endLine = 4 << 20
-	// endLines is the number of lines that are read for it, from the end.
+	// endLines is the number of lines that are read for that outcome, from the end.
 	endLines = 50
 )
 

@@ -113,7 +113,7 @@ func (p *permission) request(s adapters.Session) adapters.Request {
 	case p.Permission == "edit" && meta.Diff != "":
 		r.Kind, r.Text = adapters.AsksFileChange, strings.TrimSpace(meta.File+"\n"+meta.Diff)
 	default:
-		// The patterns of a command lack what cd and the operators of the shell do (1.1.65): it can only be denied.
+		// The patterns of a command do not show what cd and the operators of the shell do (1.1.65), so the command can only be denied.
 		r.CanAllow = p.Permission != "bash"
 		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(p.Metadata))
 	}
@@ -144,9 +144,9 @@ func (q *question) request(s adapters.Session) adapters.Request {
 	return r
 }
 
-// Answer implements adapters.Answerer. The server takes one answer to an id, and refuses the
-// second. A denial ends the turn unless it has a message; OpenCode denies the session's other
-// requests with it (1.18.33).
+// Answer implements adapters.Answerer. The server accepts one answer to an id, and refuses the
+// second. A denial ends the turn unless it has a message. OpenCode denies the session's other
+// requests together with the denied one (1.18.33).
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
 		return adapters.Result{}, err

@@ -68,7 +68,7 @@ func (l *links) of(f *facts) claim {
 	if c.host != nil || c.doubt != "" || len(own) == len(traces) {
 		return c
 	}
-	// The process of the open turn is gone, and a later one has the session open.
+	// The process of the open turn has ended, and a later one has the session open.
 	c = l.choose(f, traces)
 	c.opensOnly = c.host != nil
 	return c
@@ -290,8 +290,8 @@ func (l *links) recent(h *host, f *facts, within time.Duration) bool {
 	return age < within && age > -time.Minute
 }
 
-// continues reports whether a process was started to continue a session, or a copy of
-// one. Until it does, the session's last prompt is another one.
+// continues reports whether a process was started to continue a session, or a copy of one.
+// Until the process does so, the session's last prompt is an earlier one.
 func (h *host) continues() bool { return h.resume != "" || h.latest || h.fork }
 
 // mayHavePrompt reports whether a prompt can come from the arguments of `opencode run`,
@@ -338,8 +338,8 @@ func (l *links) isStarting(h *host) bool {
 	return len(h.files) > 0 && !l.held[h] && !l.usesDatabase(h)
 }
 
-// usesDatabase reports whether a process has a database open, or must have one open: a
-// process that uses the shared log always has.
+// usesDatabase reports whether a process has a database open, or must have one open: a process
+// that uses the shared log always has a database open.
 func (l *links) usesDatabase(h *host) bool {
 	return h.sharesLog() || slices.ContainsFunc(h.files, func(f string) bool {
 		return isDatabase(filepath.Base(f)) || slices.Contains(l.databases, f)

@@ -126,12 +126,12 @@ func (r *run) oldMention(text string, at time.Time) {
 	}
 }
 
-// ownLog returns the log in which a process names its sessions, the newest of the logs
-// that it has open, and the path to read it by. A terminal interface also has an older
-// log open, which does not name its sessions but perhaps those of another process: log
-// names are precise to the second, and a process whose log exists already appends to it
-// (1.14.41). Each start removes logs until ten are left, also those that other processes
-// write (1.1.65): such a log is read through the descriptor of its process.
+// ownLog returns the log in which a process names its sessions, the newest of the logs that it
+// has open, and the path to read it by. A terminal interface also has an older log open, which
+// names no sessions of this process, but perhaps those of another process: log names are
+// precise to the second, and a process whose log exists already appends to it (1.14.41). Each
+// start removes logs until ten are left, also those that other processes write (1.1.65): such a
+// log is read through the descriptor of its process.
 func (r *root) ownLog(h *host) (log, readable string) {
 	newest := ""
 	for _, f := range h.files {

@@ -12,8 +12,8 @@ import (
 	"rollcall/proc"
 )
 
-// runOwners remembers which process wrote which run of a log, once that was certain,
-// also after the process is gone: it can't change.
+// runOwners remembers which process wrote which run of a log once that is certain, also after
+// the process has ended: the writer of a run can't change.
 type runOwners struct {
 	mu    sync.Mutex
 	runs  map[proc.Identity]ownRun
@@ -40,7 +40,7 @@ func (m *runOwners) known(id proc.Identity, log string) string {
 	return ""
 }
 
-// foreign reports whether a run is known to be of another process.
+// foreign reports whether a run is known to belong to another process.
 func (m *runOwners) foreign(id proc.Identity, log, run string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

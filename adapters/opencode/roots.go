@@ -122,9 +122,9 @@ func (all *homeSearch) answers(path string) bool {
 	return false
 }
 
-// rootOf returns the data folder that a process uses, and nil while the process has yet
-// to create one. A process whose folders don't exist here, such as a container's, may
-// use the user's own folder through a mount.
+// rootOf returns the data folder that a process uses, and nil as long as the process has not
+// created one. A process whose folders don't exist here, such as a container's, may use the
+// user's own folder through a mount.
 func (all *homeSearch) rootOf(h *host, own *root, now time.Time) *root {
 	for _, path := range h.dataFolders() {
 		if !all.answers(path) {
@@ -193,8 +193,8 @@ func (h *host) surelyUses(r *root) bool {
 	return false
 }
 
-// onOneDevice reports whether two files are of one file system. Those of a container are
-// not of the host's.
+// onOneDevice reports whether two files are on the same file system. The files of a container
+// are on another one than those of the host.
 func onOneDevice(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

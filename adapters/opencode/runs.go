@@ -225,7 +225,7 @@ func (m *matching) try(group []*host, i, size int) {
 	m.try(group, i+1, size)
 }
 
-// fits reports whether a run is free, and in the same order as the chosen ones.
+// fits reports whether a run is free, and keeps the order of the chosen runs.
 func (m *matching) fits(before []*host, h *host, r *run) bool {
 	for _, o := range before {
 		c := m.chosen[o]

@@ -148,8 +148,8 @@ func conversations(sessions []storedSession) (list []adapters.Conversation) {
 	return list
 }
 
-// searchDatabase searches sessions of one database. The hits are reported when all of them
-// were read: a writer can spoil the view until then.
+// searchDatabase searches sessions of one database. It reports the hits only after all sessions
+// were read: until then a writer can make the view inconsistent.
 func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
 	path := batch[0].store
 	bySession := map[string][]adapters.Hit{}

@@ -47,7 +47,7 @@ func (s *serverAnswer) names(id string) bool {
 
 const (
 	askLimit = time.Second // time limit for all questions to one server
-	// orderLimit is how long a server may take over an order: an answer, a prompt, an abort.
+	// orderLimit is how long a server may take to carry out an order: an answer, a prompt, an abort.
 	orderLimit = 10 * time.Second
 	maxFolders = 8 // folders that one server is asked about
 	maxAnswer  = 4 << 20

@@ -155,9 +155,9 @@ func (s observation) byServer() (report.Verdict, bool) {
 	return v, true
 }
 
-// hasCall reports whether one of the open calls is of a kind. Servers still list a
-// question whose turn was aborted: it counts only while the session is busy, which it
-// is not in 1.3.2, and with the call that asked it, which is closed in 1.18.33.
+// hasCall reports whether one of the open calls is of a kind. Servers still list a question
+// whose turn was aborted. Such a question counts only while the session is busy (in 1.3.2 it is
+// not) and while the call that asked it is open (in 1.18.33 it is closed).
 func (s observation) hasCall(kind func(call) bool) bool {
 	return slices.ContainsFunc(s.facts.calls, func(c call) bool { return !c.pending && kind(c) })
 }

@@ -90,7 +90,7 @@ func LastLines(ctx context.Context, path string, fn func(line []byte) bool) erro
 	}
 }
 
-// Unchanged reports whether before and now describe one file, with one size and one time of its last change.
+// Unchanged reports whether before and now describe the same file, with the same size and the same time of its last change.
 func Unchanged(before, now fs.FileInfo) bool {
 	return before != nil && os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }

@@ -83,8 +83,8 @@ func (s State) IsSame(before State) bool {
 	return true
 }
 
-// Sweep is the beginning of a look at every file below a folder. Between two sweeps only the files
-// are examined to which a process may write. The zero value is no sweep.
+// Sweep is the beginning of a look at every file below a folder. Between two sweeps only files to
+// which a process may write are examined. The zero value is no sweep.
 type Sweep struct {
 	At    time.Time
 	state State
@@ -94,7 +94,7 @@ type Sweep struct {
 // file and ended has left a trace there.
 func Begin(dir string, more ...string) Sweep { return Sweep{time.Now(), Read(dir, more...)} }
 
-// IsEnough reports whether now need not be done, because s was done and nothing was changed since.
+// IsEnough reports whether the sweep now is unnecessary, because s was done and nothing has changed since.
 func (s Sweep) IsEnough(now Sweep) bool {
 	age := now.At.Sub(s.At)
 	return age >= 0 && age < SweepAfter && (age < SweepPause || now.state.IsSame(s.state))

@@ -62,7 +62,7 @@ func compile(t reflect.Type, depth int) codec {
 
 var errDamaged = errors.New("damaged")
 
-// decoder reads from bytes that may be anything. After the first mistake every further value is
+// decoder reads from bytes that may be anything. After the first error every further value is
 // zero.
 type decoder struct {
 	rest []byte

@@ -140,8 +140,8 @@ func quoted(b []byte, i int) int {
 // structural marks the bytes at which nested has to stop.
 var structural = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
-// nested returns the index after the object or array that begins at i, or -1.
-// It counts brackets instead of recursing: depth costs nothing.
+// nested returns the index after the object or array that begins at i, or -1. It counts
+// brackets instead of recursing, so that deep nesting needs no memory.
 func nested(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {

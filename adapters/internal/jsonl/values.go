@@ -58,8 +58,8 @@ func Head(raw []byte, limit int) (text string, cut bool) {
 	return string([]byte(text[:limit])), true
 }
 
-// Int returns the number raw. It returns false if raw is not a number, or not a whole
-// one within int64.
+// Int returns the number raw. It returns false if raw is not a number, or not an integer that
+// fits into an int64.
 func Int(raw []byte) (int64, bool) {
 	if !isNumber(raw) {
 		return 0, false
@@ -170,7 +170,7 @@ func pair(first rune, s []byte) (rune, int) {
 	return utf8.RuneError, 0
 }
 
-// valid replaces each byte that is no UTF-8 by U+FFFD, as encoding/json does.
+// valid replaces each byte that is not part of valid UTF-8 with U+FFFD, as encoding/json does.
 func valid(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -106,7 +106,7 @@ func dialogAt(screen []string, first, end int, options []string) (*Dialog, bool)
 }
 
 // isTop reports whether a line is the upper edge of a dialog. The dotted rules around a change
-// of files are inside of one.
+// of files are inside a dialog.
 func isTop(line string) bool { return isDrawn(line) && ruleLine.MatchString(line) && !isDotted(line) }
 
 // isDotted reports whether a line is a rule around the body of a dialog.
@@ -114,8 +114,9 @@ func isDotted(line string) bool {
 	return isDrawn(line) && strings.Contains(line, "╌╌╌╌") && strings.Trim(line, "╌ ") == ""
 }
 
-// isDrawn reports whether a line can be one that Claude Code draws: those begin in the first
-// column. What a call contains is indented, so that no command can draw the edge of a dialog.
+// isDrawn reports whether a line can be one that Claude Code draws: such lines begin in the
+// first column. The contents of a call are indented, so that no command can draw the edge of a
+// dialog.
 func isDrawn(line string) bool { return !strings.HasPrefix(line, " ") }
 
 // Choice returns the number of the only option that fits.

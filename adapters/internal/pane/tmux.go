@@ -88,8 +88,8 @@ func (p *tmuxPane) Screen(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// mark is the option of a pane that has the name of the last Press, so that of several callers
-// one presses a key.
+// mark is the option of a pane that has the name of the last Press, so that only one of several
+// callers presses a key.
 const mark = "@rollcall_answered"
 
 // maxGuard bounds the condition of Press, in bytes: tmux takes commands of 16 KB.

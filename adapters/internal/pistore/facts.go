@@ -130,8 +130,8 @@ func (f *facts) describe(r *record) {
 	}
 }
 
-// apply moves the turn on by one entry. jumped reports that the entry continues another
-// branch than the entry before it.
+// apply updates the turn with one entry. jumped reports that the entry continues another branch
+// than the entry before it.
 func (t *turn) apply(r *record, jumped bool) {
 	switch r.kind {
 	case prompted:

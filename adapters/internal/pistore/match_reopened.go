@@ -127,7 +127,7 @@ func newestFile(list []*session) (newest *session) {
 	return newest
 }
 
-// allReopened reports whether every host of a session has read it when it began.
+// allReopened reports whether every host of a session read the session's file when the host began.
 func (m *matcher) allReopened(s *session) bool {
 	return !slices.ContainsFunc(s.hosts, func(p *process) bool { return s.active().After(p.Started) })
 }

@@ -52,8 +52,8 @@ func firstEntryDelay(ss []*session) (longest time.Duration) {
 	return min(longest, 2*time.Second)
 }
 
-// startFit returns the difference between a session's beginning and the usual one after
-// a process's start. ok reports whether the process can have begun with the session.
+// startFit returns how far a session's beginning is from the usual time after a process's
+// start. ok reports whether the process can have begun with the session.
 func (m *matcher) startFit(p *process, s *session) (off time.Duration, ok bool) {
 	gap := s.at.Sub(p.Started)
 	if gap < -startPrecision {

@@ -34,9 +34,9 @@ func (d *discovery) countWritten() {
 	}
 }
 
-// attributeWrites compares what was added to sessions since the last call with what
-// processes have written. It finds the processes that can't have written to a session,
-// and those that alone can have.
+// attributeWrites compares what was added to sessions since the last call with what processes
+// have written. It finds the processes that can't have written to a session, and for a session
+// the process that alone can have written to it.
 func (d *discovery) attributeWrites() {
 	before := d.counted
 	d.soleWriters, d.grown = map[*process]*session{}, map[string]bool{}

@@ -271,8 +271,8 @@ func (p *process) hasStore() bool {
 	return p.known && slices.ContainsFunc(p.places, func(dir string) bool { return mayExist(filepath.Dir(dir)) })
 }
 
-// toolProcess reads which session a child works for. A child that hasn't become its
-// program yet has its parent's environment, as has a child that is no tool.
+// toolProcess reads which session a child works for. A child that hasn't become its program
+// yet, or that is no tool, has its parent's environment.
 func (d *discovery) toolProcess(p *process, row proc.Process) toolProcess {
 	k := toolProcess{Process: row}
 	env, _ := d.store.table.Env(row.Identity)

@@ -12,8 +12,8 @@ import (
 	"rollcall/bounded"
 )
 
-// isInterpreter reports whether a name is one of Node.js or Bun. Pi has it until it
-// sets its own, which takes 0.73.1 seconds.
+// isInterpreter reports whether a name is that of Node.js or Bun. A process of Pi has such a
+// name until Pi sets its own name. This takes Pi 0.73.1 several seconds.
 func isInterpreter(comm string) bool {
 	switch comm {
 	case "node", "bun", "MainThread", "node-MainThread":

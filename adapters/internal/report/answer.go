@@ -98,7 +98,7 @@ func (a *Answer) Watched() []string {
 	return slices.Clone(a.watch)
 }
 
-// Expect makes room for n more sessions, so that adding them copies none.
+// Expect makes room for n more sessions, so that adding them copies no sessions.
 func (a *Answer) Expect(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,10 +128,9 @@ func (a *Answer) CountVersion(version string) {
 	a.roll.Versions[cmp.Or(version, "unknown")]++
 }
 
-// AddOnce adds a session unless the answer has one with its id. Of two with the
-// same id the answer keeps the one that isLive accepts, else the one that was
-// active last, and counts the other as skipped for the reason. AddOnce counts the
-// version of each session once.
+// AddOnce adds a session unless the answer has one with its id. Of two sessions with the same
+// id the answer keeps the one that isLive accepts, else the one that was active last, and
+// counts the other as skipped for the reason. AddOnce counts the version of each session once.
 func (a *Answer) AddOnce(s adapters.Session, reason string, isLive func(*adapters.Session) bool) {
 	a.mu.Lock()
 	i, again := a.index[s.ID]

@@ -38,7 +38,7 @@ func (l *Log) Answer(at time.Time) {
 	}
 }
 
-// Add records tokens and cost of that time. Without a time they belong to the step before.
+// Add records tokens and cost of that time. Without a time they belong to the last step.
 func (l *Log) Add(at time.Time, tokens adapters.Tokens, usd float64) {
 	if tokens == (adapters.Tokens{}) && usd == 0 {
 		return
