@@ -19,8 +19,8 @@ import (
 	"rollcall/app/settings"
 )
 
-// VisibleFor is how long the window or a notification must show a request before a click or key counts for it: what was meant
-// for the request before must not answer this one.
+// VisibleFor is how long the window or a notification must show a request before a click or key answers it: a click that was meant for the previous request
+// must not answer the new one.
 const VisibleFor = 600 * time.Millisecond
 
 const (
@@ -36,7 +36,7 @@ const (
 	atOnce = 8
 )
 
-// Core gives the sessions and their adapters; *app.Core is one.
+// Core provides the sessions and their adapters; *app.Core implements it.
 type Core interface {
 	Adapter(name adapters.Name) adapters.Adapter
 	Current(ctx context.Context, agent adapters.Name, id string) (app.Session, error)
@@ -48,8 +48,8 @@ type conversants interface {
 	Conversant(s *app.Session) adapters.Conversant
 }
 
-// agent returns what answers, prompts and interrupts a session: Rollcall itself where it holds the session's input, or
-// else the agent's adapter. It may implement none of adapters.Answerer, Prompter and Stopper.
+// agent returns what answers, prompts and interrupts a session: Rollcall itself where it holds the session's input, or else the agent's adapter. The value may
+// implement none of adapters.Answerer, Prompter and Stopper.
 func (a *Answers) agent(s *app.Session) any {
 	if c, ok := a.core.(conversants); ok {
 		if own := c.Conversant(s); own != nil {
@@ -88,8 +88,8 @@ type Request struct {
 // maxSummary is the number of bytes of a request's text that its summary reads.
 const maxSummary = 600
 
-// Summary returns what the request asks for as one line: "wants to run: git push". It does not hide what the text
-// hides, marks what looks dangerous, and is not cut to a width.
+// Summary returns what the request asks for as one line: "wants to run: git push". The line shows characters that the text hides, marks what looks dangerous,
+// and is not cut to the width of a screen.
 func (r *Request) Summary() string {
 	text := r.Text
 	if len(text) > maxSummary {
@@ -112,10 +112,9 @@ func (r *Request) Summary() string {
 type Pending struct {
 	Session  app.Session
 	Requests []Request // the oldest first
-	// Err is why the session's requests could not be read, or can't be answered from here
-	// (adapters.ErrAnswerElsewhere); nil if Requests are all.
+	// Err is why the session's requests could not be read, or can't be answered from here (adapters.ErrAnswerElsewhere); nil if Requests is complete.
 	Err error
-	// Place is where the user can answer it instead: its terminal, in words.
+	// Place describes where the user can answer the session instead, for example its terminal.
 	Place string
 }
 
@@ -192,7 +191,7 @@ func (a *Answers) Of(ctx context.Context, s app.Session) Pending {
 	return p
 }
 
-// seen returns a request as the user sees it, with the decisions that the settings leave.
+// seen returns a request as the user sees it, with the decisions that the settings allow.
 func (a *Answers) seen(r adapters.Request) Request {
 	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0}
 	switch r.Kind {

@@ -16,16 +16,16 @@ import (
 // Entry has what one waiting session asks, as far as it is known.
 type Entry struct {
 	Pending
-	// Read reports that the agent was asked. Until then Requests are none.
+	// Read reports that the agent was asked. Until then Requests is empty.
 	Read bool
-	// Nothing reports that the agent said more than once that nothing waits, though its session counts as waiting. Right
-	// after an answer it says so as well, until the session's status follows.
+	// Nothing reports that the agent said several times that nothing waits, although its session counts as waiting. Right after
+	// an answer the agent says so too, until the session's status is updated.
 	Nothing bool
 }
 
-// Board keeps what every waiting session asks, for the surfaces that show it while it changes. An agent is asked when
-// its session begins to wait, when the session changes, and again and again while it waits. Its methods may be called
-// on any goroutine and never wait for an agent.
+// Board keeps what every waiting session asks, for the surfaces that show it while it changes. An agent is asked when its
+// session begins to wait, when the session changes, and at intervals while it waits. Its methods may be called on any
+// goroutine and never wait for an agent.
 type Board struct {
 	answers *Answers
 	changed func()
@@ -41,20 +41,20 @@ type boardKey struct {
 	session string
 }
 
-// boardEntry is an entry with what is needed to keep it current.
+// boardEntry is an entry with the state that is needed to keep it current.
 type boardEntry struct {
 	Entry
-	seen    sign      // when the agent was asked last
-	readAt  time.Time // when it was asked last
-	reading bool      // it is being asked now
+	seen    sign      // the session's sign at the last reading
+	readAt  time.Time // when the agent was asked last
+	reading bool      // the agent is being asked now
 	dirty   bool      // the session changed meanwhile
 	empty   int       // how many readings in a row found nothing that waits
 }
 
-// manyEmpty is the number of readings after which nothing waits for certain.
+// manyEmpty is the number of empty readings in a row after which the board shows that nothing waits.
 const manyEmpty = 3
 
-// sign is compared to find out that a session asks for something else.
+// sign contains the fields of a session that change when it asks for something else.
 type sign struct {
 	waitingFor adapters.WaitingFor
 	active     time.Time
@@ -63,13 +63,14 @@ type sign struct {
 
 func signOf(s *app.Session) sign { return sign{s.WaitingFor, s.LastActivityAt, s.Stale != nil} }
 
-// NewBoard returns a board that reads the requests of a session again after the time again; 0: only when the session
-// changes. changed is called on a goroutine of the board each time that List has changed; it must not wait for it.
+// NewBoard returns a board that reads the requests of a waiting session at the interval again, or only when the session
+// changes if again is 0. changed is called on a goroutine of the board each time that the result of List has changed;
+// changed must not wait for the board.
 func NewBoard(answers *Answers, again time.Duration, changed func()) *Board {
 	return &Board{answers: answers, changed: changed, again: again, entries: map[boardKey]*boardEntry{}}
 }
 
-// Run reads requests until ctx is done. A reading that is under way then is left behind.
+// Run reads requests until ctx is done. It does not wait for readings that have not finished then.
 func (b *Board) Run(ctx context.Context) {
 	b.mu.Lock()
 	b.ctx = ctx
@@ -128,7 +129,7 @@ func (b *Board) SetSessions(snap *app.Snapshot) {
 	}
 }
 
-// Reread asks the agent of a session again, since something was answered.
+// Reread asks the agent of a session for its requests again, after one was answered.
 func (b *Board) Reread(agent adapters.Name, session string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

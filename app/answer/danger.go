@@ -16,12 +16,12 @@ import (
 // length.
 const maxParsed = 32 << 10
 
-// maxDepth bounds how deep commands inside commands (sh -c "…") are looked at.
+// maxDepth limits how deep commands inside commands (sh -c "…") are checked.
 const maxDepth = 8
 
-// Dangers returns why a command looks dangerous, in words, each reason once; nil if it does
-// not. folder is the one in which it would run; empty: not known. It is a help for the eye:
-// a command without a mark may be dangerous as well, so a command is always shown whole.
+// Dangers returns why a command looks dangerous, in words, each reason once; nil if it does not. folder is the one in which
+// it would run; empty: not known. The reasons only draw attention: a command without one may also be dangerous, so a command
+// is always shown in full.
 func Dangers(command, folder string) []string {
 	m := &marks{folder: folder}
 	m.add(hidden(command)...)
@@ -53,7 +53,7 @@ func (m *marks) add(reasons ...string) {
 	}
 }
 
-// script looks at a text for a shell.
+// script checks a shell script.
 func (m *marks) script(text string, depth int) {
 	if len(text) > maxParsed {
 		m.add("is very long: read it to its end")
@@ -85,7 +85,7 @@ func (m *marks) script(text string, depth int) {
 	})
 }
 
-// lines looks at the lines of a text that is not parsed, each as a command.
+// lines checks each line of a text that can't be parsed as one command.
 func (m *marks) lines(text string, depth int) {
 	for line := range strings.Lines(text) {
 		m.call(strings.Fields(line), depth)
@@ -138,8 +138,8 @@ func unescaped(s string) string {
 	return b.String()
 }
 
-// prefixes are commands that run another, given after their own options. Where it begins is
-// not known for every option.
+// prefixes are commands that run another command, which follows their own options. For some of their options it is not known
+// whether they take a value, so the position of the other command is not certain.
 var prefixes = []string{"env", "nohup", "nice", "time", "timeout", "xargs", "command", "exec", "builtin", "setsid", "stdbuf", "ionice", "chronic", "busybox",
 	"sudo", "doas", "su", "pkexec", "runas"}
 
@@ -152,10 +152,11 @@ var interpreters = append([]string{"python", "python3", "perl", "ruby", "node", 
 // downloaders are commands that fetch a file from elsewhere.
 var downloaders = []string{"curl", "wget", "fetch", "http", "aria2c"}
 
-// maxPrefix is how many words of a command that runs another are tried as its beginning.
+// maxPrefix is how many arguments of a prefix command are tried as the start of the command that it runs.
 const maxPrefix = 20
 
-// programs returns the words that a command may run, with their arguments: the first, and each after one that runs another.
+// programs returns the words that may be the program of a command, with their arguments: only the first word, or every word
+// up to maxPrefix if the first is a prefix command.
 func programs(words []string) iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		for i, w := range words {
@@ -167,7 +168,7 @@ func programs(words []string) iter.Seq2[string, []string] {
 	}
 }
 
-// call looks at one command with its arguments.
+// call checks one command with its arguments.
 func (m *marks) call(args []string, depth int) {
 	for len(args) > 0 && isAssignment(args[0]) {
 		args = args[1:]
@@ -178,7 +179,7 @@ func (m *marks) call(args []string, depth int) {
 	}
 }
 
-// shell looks at the script that a shell is given as an argument.
+// shell checks the script that a shell is given as an argument.
 func (m *marks) shell(name string, args []string, depth int) {
 	switch {
 	case name == "eval":
@@ -212,15 +213,15 @@ func fetches(word string) bool {
 	return false
 }
 
-// pipe looks at what is piped into what.
+// pipe checks whether a pipeline feeds a download to an interpreter.
 func (m *marks) pipe(text string, n *syntax.BinaryCmd) {
 	if op := n.Op.String(); (op == "|" || op == "|&") && calls(text, n.X, downloaders) && calls(text, n.Y, interpreters) {
 		m.add("runs what it downloads")
 	}
 }
 
-// calls reports whether a statement calls one of the programs anywhere, also by way of
-// another such as sudo or env.
+// calls reports whether a statement calls one of the programs anywhere, directly or through another program such as sudo or
+// env.
 func calls(text string, n syntax.Node, names []string) (found bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok {
@@ -233,7 +234,7 @@ func calls(text string, n syntax.Node, names []string) (found bool) {
 	return found
 }
 
-// known looks at a command whose meaning is known.
+// known checks a command whose effects are known by its name.
 func (m *marks) known(name string, args []string) {
 	switch name {
 	case "sudo", "doas", "su", "pkexec", "runas":
@@ -284,7 +285,7 @@ func has(args []string, letter rune, long string) bool {
 	return false
 }
 
-// git looks at git's commands that lose work.
+// git checks for git commands that lose work.
 func (m *marks) git(args []string) {
 	for len(args) > 1 && strings.HasPrefix(args[0], "-") { // -C folder, -c key=value
 		if args[0] == "-C" || args[0] == "-c" {
@@ -314,7 +315,7 @@ func (m *marks) git(args []string) {
 	}
 }
 
-// targets looks at the arguments of a command that changes files.
+// targets checks the arguments of a command that changes files.
 func (m *marks) targets(args []string) {
 	options := true
 	for _, a := range args {
@@ -327,7 +328,7 @@ func (m *marks) targets(args []string) {
 	}
 }
 
-// target looks at a file that is written or removed.
+// target checks a file that is written or removed.
 func (m *marks) target(name string) {
 	if name == "" || strings.HasPrefix(name, "/dev/std") || name == "/dev/null" || name == "/dev/tty" || strings.HasPrefix(name, "/dev/fd/") {
 		return

@@ -19,9 +19,8 @@ var ErrNoInterrupt = errors.New("can't be interrupted from here")
 // maxPrompt bounds a prompt, in bytes.
 const maxPrompt = 4 << 20
 
-// Send gives an idle session a prompt. With queue a session that works takes it up after its
-// turn; without, such a session gets adapters.ErrBusy. Send returns once the agent has the
-// prompt.
+// Send gives an idle session a prompt. With queue, a session that works gets the prompt after its turn; without queue, Send
+// returns adapters.ErrBusy for such a session. Send returns once the agent has the prompt.
 func (a *Answers) Send(ctx context.Context, agent adapters.Name, session, prompt string, queue bool) error {
 	switch {
 	case strings.TrimSpace(prompt) == "":
