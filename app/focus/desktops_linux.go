@@ -16,7 +16,7 @@ func Here() Desktop {
 	return cmp.Or(fromSway(), fromHyprland(), fromX11())
 }
 
-// Desktops returns the desktops of the environment on which windows can be raised, the one that knows most first.
+// Desktops returns the desktops of the environment on which windows can be raised, the one that reports most windows first.
 func Desktops() []Desktop {
 	return slices.DeleteFunc([]Desktop{fromSway(), fromHyprland(), fromKWin(), fromX11()}, func(d Desktop) bool { return d == nil })
 }

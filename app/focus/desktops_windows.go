@@ -36,7 +36,7 @@ const (
 // Name implements Desktop.
 func (user32) Name() string { return "Windows" }
 
-// enumeration holds the windows that the callback of EnumWindows has seen. The callback is made once: Windows never frees one.
+// enumeration holds the windows that the callback of EnumWindows has seen. The callback is created only once: Windows never frees one.
 var enumeration struct {
 	mu   sync.Mutex
 	seen []windows.HWND
@@ -89,7 +89,7 @@ func (user32) Active(context.Context) (Window, bool, error) {
 	return Window{ID: uint64(w), PID: pid}, w != 0 && pid != 0, nil
 }
 
-// Windows implements Desktop. Those of the Explorer are left out: it is an ancestor of what the user starts.
+// Windows implements Desktop. It leaves out the windows of the Explorer, which is an ancestor of every program that the user starts.
 func (user32) Windows(context.Context) (list []Window, err error) {
 	all, err := topLevel()
 	if err != nil {
@@ -104,8 +104,7 @@ func (user32) Windows(context.Context) (list []Window, err error) {
 	return list, nil
 }
 
-// Raise implements Desktop. Windows refuses it to a program with which the user does not work at the moment; the window then blinks in
-// the task bar.
+// Raise implements Desktop. Windows refuses to let a program raise a window while the user works with another program; the window then blinks in the task bar.
 func (user32) Raise(ctx context.Context, w Window) error {
 	handle := windows.HWND(w.ID)
 	if ownerOf(handle) != w.PID {

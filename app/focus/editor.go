@@ -16,7 +16,7 @@ import (
 	"rollcall/proc"
 )
 
-// editor is an installation of VS Code or of an editor that was made from it.
+// editor is an installation of VS Code or of an editor that is based on it.
 type editor struct {
 	process proc.Identity // the outermost process of the editor
 	nearest int           // index in the place's chain of its innermost process
@@ -25,7 +25,7 @@ type editor struct {
 	data    string        // name of its folder of settings: "Code"
 }
 
-// product is what product.json of such an editor has.
+// product contains what Rollcall reads from an editor's product.json.
 type product struct {
 	NameLong        string `json:"nameLong"`
 	NameShort       string `json:"nameShort"`
@@ -52,7 +52,7 @@ func (r *request) editorOf(p *Place) (e editor, ok bool) {
 	return e, ok
 }
 
-// editorIn returns the editor that is installed in a folder. Of all these editors, product.json has the names.
+// editorIn returns the editor that is installed in a folder. It reads the editor's names from product.json.
 func editorIn(folder, exe string) (editor, bool) {
 	resources := filepath.Join(folder, "resources", "app")
 	if runtime.GOOS == "darwin" { // NAME.app/Contents/MacOS and Contents/Resources, or Frameworks/NAME Helper.app/…
@@ -89,9 +89,9 @@ func readSmall(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// showEditor adds the step that raises the window of an editor that has the folder of a place open. It reports whether the place
-// is in such an editor, and its window can be named. at is the index in the place's chain of the nearest process that has windows;
-// below 0: none is known. A terminal that was started in the editor is not the editor's.
+// showEditor adds the step that raises the window of an editor that has the folder of a place open. It reports whether the place is in such an editor whose
+// window is known by its folder. at is the index in the place's chain of the nearest process that has windows; below 0: none is known. A terminal that was
+// started in the editor is not the editor's.
 func (r *request) showEditor(p *Place, at int) bool {
 	e, ok := r.editorOf(p)
 	if !ok || at >= 0 && at < e.nearest {
@@ -112,7 +112,7 @@ func (r *request) showEditor(p *Place, at int) bool {
 	return true
 }
 
-// storage returns the file in which an editor keeps which folders its windows have open; empty: the folder of settings is not known.
+// storage returns the file in which an editor records the folders that its windows have open, or "" if the folder of its settings is not known.
 func (e *editor) storage() string {
 	base, err := os.UserConfigDir()
 	if err != nil {
@@ -121,8 +121,8 @@ func (e *editor) storage() string {
 	return filepath.Join(base, e.data, "User", "globalStorage", "storage.json")
 }
 
-// openFolder returns the innermost folder that a window of an editor has open, and that is or contains a folder; empty: there is
-// none. A folder that no window has open would open a new window (VS Code 1.60 and later).
+// openFolder returns the innermost folder that a window of an editor has open and that is folder or contains it, or "" if there is none. For a folder that no
+// window has open the editor would open a new window (VS Code 1.60 and later).
 func openFolder(storage, folder string) string {
 	text, err := readSmall(storage, maxAnswer)
 	if err != nil || !filepath.IsAbs(folder) {

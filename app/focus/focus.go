@@ -21,26 +21,25 @@ type State int
 
 // The states.
 const (
-	Unknown State = iota // it cannot be known here
+	Unknown State = iota // the focus can't be determined on this system
 	Elsewhere
 	Focused
 )
 
-// Place is where a process runs: what leads from it to the window that shows it. It stays valid when the process ends.
+// Place describes where a process runs: its ancestors and variables, from which its window is found. It stays valid when the process ends.
 type Place struct {
 	Process proc.Identity
-	// SID is the session of the process. What a terminal shows has the session of what the terminal started; an agent in
-	// the background has one of its own.
+	// SID is the session of the process. A process that a terminal shows is in the session of the program that the terminal started; an agent in the background
+	// has its own session.
 	SID int
-	// Ancestors are its parent, the parent's parent and so on, without the first process of the system.
+	// Ancestors are the parent of the process, the parent's parent and so on, without the first process of the system.
 	Ancestors []proc.Identity
-	// Window is the X11 window that its environment names; 0: none. It may be that of another terminal.
+	// Window is the X11 window that the environment of the process names; 0: none. It may be the window of another terminal.
 	Window uint64
-	// Tmux is the socket of the tmux server in its environment; empty: none. It counts only if the server is an
-	// ancestor.
+	// Tmux is the socket of the tmux server that the environment of the process names; empty: none. It counts only if the server is an ancestor.
 	Tmux       string
 	TmuxServer int // pid of that server
-	// vars are the variables of its environment that lead to its terminal. They may be inherited from another terminal.
+	// vars are the variables of the process that identify its terminal. They may be inherited from another terminal.
 	vars map[string]string
 }
 
@@ -50,7 +49,7 @@ func (p *Place) chain() []proc.Identity { return append([]proc.Identity{p.Proces
 // has reports whether the process, or an ancestor, has this identity.
 func (p *Place) has(id proc.Identity) bool { return slices.Contains(p.chain(), id) }
 
-// isShownBy reports whether the process is in the session that a child of this one leads, as in a terminal.
+// isShownBy reports whether a terminal, or a multiplexer, shows the process: the process is in the session that a child of the terminal leads.
 func (p *Place) isShownBy(terminal proc.Identity) bool {
 	chain := p.chain()
 	i := slices.Index(chain, terminal)
@@ -69,7 +68,7 @@ type Table interface {
 
 // Desktop reports and raises windows. Its methods are safe for concurrent use.
 type Desktop interface {
-	// Name returns what the desktop is called, for the user: "X11", "sway".
+	// Name returns the desktop's name for the user: "X11", "sway".
 	Name() string
 	// Active returns the window that has the focus. ok is false if none has it, or none whose process is known.
 	Active(ctx context.Context) (w Window, ok bool, err error)
@@ -102,8 +101,9 @@ func New(table Table, desktop Desktop) *Finder {
 	return &Finder{table: table, desktop: desktop, places: map[proc.Identity]Place{}}
 }
 
-// Remember keeps the places of these processes, which must be all of interest: it forgets those of others, except that
-// of each process that has just left the list, about whose end the user may have to be notified.
+// Remember keeps the places of these processes, which must be all that a caller may ask about. It forgets the places of other
+// processes only when it keeps many more places than there are ids: the place of a process that has just left the list may be
+// needed for the notification of its end.
 func (f *Finder) Remember(ids []proc.Identity) {
 	now := map[proc.Identity]bool{}
 	for _, id := range ids {
@@ -147,7 +147,7 @@ func (f *Finder) find(x proc.Process) Place {
 	p := Place{Process: x.Identity, SID: x.SID}
 	for child := x; child.PPID > 1 && len(p.Ancestors) < maxAncestors; {
 		next, err := f.table.Find(child.PPID)
-		if err != nil || next.Start > child.Start { // Windows keeps the number of a parent that has ended, and uses it again
+		if err != nil || next.Start > child.Start { // Windows keeps the number of a parent that has ended, and may give the number to another process
 			break
 		}
 		p.Ancestors = append(p.Ancestors, next.Identity)
@@ -214,9 +214,9 @@ func (f *Finder) shows(ctx context.Context, p *Place, active Window, nested int)
 	return f.ofSeveral(ctx, p, active)
 }
 
-// showsPane reports whether the active window shows the pane of a place: that of a client whose active pane it is.
+// showsPane reports whether the active window is that of a tmux client whose active pane is the pane of a place.
 func (f *Finder) showsPane(ctx context.Context, p *Place, server proc.Identity, active Window, nested int) State {
-	if !p.isShownBy(server) { // it left its pane
+	if !p.isShownBy(server) { // the process left its pane
 		return Elsewhere
 	}
 	pane, err := f.paneOf(ctx, p, server)
@@ -237,8 +237,8 @@ func (f *Finder) showsPane(ctx context.Context, p *Place, server proc.Identity, 
 	return state
 }
 
-// ofSeveral reports whether the active window is the one of a place, if its terminal has several windows or tabs. Tabs
-// of one window cannot be distinguished.
+// ofSeveral reports whether the active window is the window of a place, whose terminal may have several windows or tabs. Tabs of one window cannot be
+// distinguished.
 func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
 	windows, err := f.desktop.Windows(ctx)
 	if err != nil {
@@ -259,8 +259,8 @@ func (f *Finder) ofSeveral(ctx context.Context, p *Place, active Window) State {
 	return Focused
 }
 
-// hasTabs reports whether the window of a place may show something else: its terminal has another child that leads a session.
-// window is the X11 window of the place, 0 if it is not known; several reports that the terminal has more than one.
+// hasTabs reports whether the window of a place may show something else: its terminal has another child that leads a session. window is the X11 window of the
+// place, 0 if it is not known; several reports that the terminal has more than one window.
 func (f *Finder) hasTabs(ctx context.Context, p *Place, terminal int, window uint64, several bool) (bool, error) {
 	all, err := f.table.List(ctx)
 	if err != nil {
@@ -271,9 +271,9 @@ func (f *Finder) hasTabs(ctx context.Context, p *Place, terminal int, window uin
 	}), nil
 }
 
-// isTab reports whether a child of a terminal may be what another tab of the same window shows.
+// isTab reports whether a child of a terminal may run in another tab of the same window.
 func (f *Finder) isTab(x proc.Process, window uint64, several bool) bool {
-	if x.SID != x.PID && runtime.GOOS != "windows" { // what a terminal shows leads a session
+	if x.SID != x.PID && runtime.GOOS != "windows" { // the program that a terminal starts leads a session
 		return false
 	}
 	if runtime.GOOS == "windows" && (strings.EqualFold(x.Comm, "OpenConsole") || strings.EqualFold(x.Comm, "conhost")) {

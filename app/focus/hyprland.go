@@ -16,7 +16,7 @@ import (
 // with Hyprland: the tests use a recorded conversation.
 type hyprland struct{ socket string }
 
-// OnHyprland returns the desktop of a Hyprland with this socket. It connects when it is asked.
+// OnHyprland returns the desktop of a Hyprland with this socket. The desktop connects at each question.
 func OnHyprland(socket string) Desktop { return &hyprland{socket} }
 
 // hyprlandSocket returns the socket of an instance. An instance with a separator in its name has none.

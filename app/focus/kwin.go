@@ -18,16 +18,16 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// kwin reports and raises the windows of KWin, by scripts that KWin loads over D-Bus, runs once and drops (KWin 5.27 and 6). It was
-// not run with KWin: the tests use a recorded conversation over a real bus.
+// kwin reports and raises the windows of KWin, by scripts that KWin loads over D-Bus, runs once and unloads (KWin 5.27 and 6). It was not run with KWin: the
+// tests use a recorded conversation over a real bus.
 type kwin struct {
-	address string // of the bus; empty: that of the session
+	address string // of the bus; empty: the session's bus
 
 	mu    sync.Mutex
 	known map[uint64]string // KWin's own ids of windows
 }
 
-// fromKWin returns the desktop of KDE Plasma on Wayland; nil: the environment is that of another one.
+// fromKWin returns the desktop of KDE Plasma on Wayland, or nil if the environment is that of another desktop.
 func fromKWin() Desktop {
 	if os.Getenv("WAYLAND_DISPLAY") != "" && slices.Contains(strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":"), "KDE") {
 		return OnKWin("")
@@ -35,7 +35,7 @@ func fromKWin() Desktop {
 	return nil
 }
 
-// OnKWin returns the desktop of the KWin on a bus; empty: on that of the session. It connects when it is asked.
+// OnKWin returns the desktop of the KWin on a bus; an empty address means the session's bus. The desktop connects at each question.
 func OnKWin(address string) Desktop { return &kwin{address: address, known: map[uint64]string{}} }
 
 // Name implements Desktop.
@@ -96,7 +96,7 @@ func (a *kwinAnswers) Answer(sender dbus.Sender, word, list string) *dbus.Error 
 	return nil
 }
 
-// ask runs the script, which raises the window with the id wanted unless that is empty, and lists the windows.
+// ask runs the script, which lists the windows and raises the one with the id wanted, if wanted is not empty.
 func (k *kwin) ask(ctx context.Context, wanted string) (windows []kwinWindow, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
@@ -122,7 +122,7 @@ func (k *kwin) ask(ctx context.Context, wanted string) (windows []kwinWindow, er
 		return nil, err
 	}
 	name := "rollcall-" + answers.word
-	defer k.drop(ctx, conn, name) // not before the answer: KWin may still read the file when it has replied to run
+	defer k.drop(ctx, conn, name) // only after the answer: KWin may still read the file after it has replied to run
 	if err := k.run(ctx, conn, file, name); err != nil {
 		return nil, fmt.Errorf("KWin did not run the script: %w", err)
 	}
@@ -163,7 +163,7 @@ func (k *kwin) run(ctx context.Context, conn *dbus.Conn, file, name string) erro
 	return err
 }
 
-// drop makes KWin forget a script.
+// drop makes KWin unload a script.
 func (k *kwin) drop(ctx context.Context, conn *dbus.Conn, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerLimit/2)
 	defer cancel()
@@ -171,11 +171,11 @@ func (k *kwin) drop(ctx context.Context, conn *dbus.Conn, name string) {
 }
 
 func asJSON(text string) []byte {
-	b, _ := json.Marshal(text) // of a string: it cannot fail
+	b, _ := json.Marshal(text) // encoding a string never fails
 	return b
 }
 
-// window returns a window as other desktops have it, and keeps its id.
+// window returns a window in the form of package focus, and keeps KWin's id of it.
 func (k *kwin) window(w *kwinWindow) Window {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(w.ID))

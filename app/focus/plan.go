@@ -13,7 +13,7 @@ import (
 	"rollcall/proc"
 )
 
-// Kind is what a step of a plan acts on.
+// Kind is the kind of thing that a step of a plan acts on.
 type Kind string
 
 // The kinds of steps.
@@ -36,7 +36,7 @@ type Step struct {
 // stepLimit is how long a step may take. It may ask a program twice.
 const stepLimit = 2 * answerLimit
 
-// Run does the step. It returns nil only if what it acts on reports that it was done.
+// Run does the step. It returns nil only if the window, pane or tab is reported to be shown.
 func (s *Step) Run(ctx context.Context) error {
 	limit := s.limit
 	if limit == 0 {
@@ -47,16 +47,15 @@ func (s *Step) Run(ctx context.Context) error {
 	return s.run(ctx)
 }
 
-// Plan is how the terminal of a process can be shown.
+// Plan describes how the terminal of a process can be shown.
 type Plan struct {
-	// Steps are done in this order. Without any nothing can be done.
+	// Steps are done in this order. If there are none, nothing can be done.
 	Steps []Step
-	// Note is why nothing can be shown, or what the steps leave to the user; one sentence, or empty.
+	// Note is one sentence: why nothing can be shown, or what the steps leave to the user. It may be empty.
 	Note string
-	// Attach is the command that shows the process in another terminal, if it is in a multiplexer to which none is attached.
+	// Attach is the command that shows the process in another terminal, if the process is in a multiplexer to which no terminal is attached.
 	Attach []string
-	// Seen reports that the steps bring the process before the user. It is false without steps, and where they only prepare
-	// what Attach shows.
+	// Seen reports that the user sees the process after the steps. It is false without steps, and where they only prepare what Attach shows.
 	Seen bool
 }
 
@@ -66,7 +65,7 @@ const prepareLimit = 4 * time.Second
 // errGone reports that the process of a plan has ended.
 var errGone = errors.New("its process has ended")
 
-// request is what a plan is made for, and what was learned for it.
+// request contains the parameters of a plan, and what was found out for it.
 type request struct {
 	*Finder
 	desktops []Desktop
@@ -74,11 +73,11 @@ type request struct {
 	plan     *Plan
 
 	asked   bool
-	windows []windowOn // of all desktops, once asked
-	failed  error      // why they are not known
+	windows []windowOn // windows of all desktops, once they were asked
+	failed  error      // why the windows are not known
 }
 
-// windowOn is a window of a desktop.
+// windowOn is a window and its desktop.
 type windowOn struct {
 	Window
 	desktop Desktop
@@ -103,7 +102,7 @@ func (r *request) add(kind Kind, text string, run func(ctx context.Context) erro
 	r.plan.Steps = append(r.plan.Steps, Step{Kind: kind, Text: text, run: run})
 }
 
-// show adds to the plan what shows a place.
+// show adds the steps that show a place.
 func (r *request) show(ctx context.Context, p *Place, nested int) {
 	if nested == maxNested {
 		r.plan.Note = "too many terminals run inside each other"
@@ -150,8 +149,8 @@ func (r *request) list(ctx context.Context) {
 	}
 }
 
-// terminalOf returns the nearest process of a place's chain that has windows, and these. A pid of a window counts only if the
-// process that was an ancestor still has it. All windows are on one desktop, the first that has some.
+// terminalOf returns the index of the nearest process of a place's chain that has windows, and its windows; -1 if there is none. A pid of a window counts only
+// if the process that was an ancestor still has it. All windows are on one desktop, the first that has some.
 func (r *request) terminalOf(ctx context.Context, p *Place) (at int, windows []windowOn) {
 	r.list(ctx)
 	for i, id := range p.chain() {
@@ -171,8 +170,8 @@ func (r *request) terminalOf(ctx context.Context, p *Place) (at int, windows []w
 	return -1, nil
 }
 
-// isDetached reports whether a place left the terminal that an ancestor, its i-th, shows: the process has no terminal, but one
-// between the two has.
+// isDetached reports whether a place left the terminal that is the i-th process of its chain: the process itself has no terminal, but a process between the two
+// has one.
 func (r *request) isDetached(p *Place, i int) bool {
 	chain := p.chain()
 	if own, err := r.table.Terminal(chain[0]); err != nil || own != "" {
@@ -184,7 +183,7 @@ func (r *request) isDetached(p *Place, i int) bool {
 	})
 }
 
-// showWindow adds what raises the window of a place, and selects its tab.
+// showWindow adds the steps that raise the window of a place and select its tab.
 func (r *request) showWindow(ctx context.Context, p *Place) {
 	at, windows := r.terminalOf(ctx, p)
 	if at >= 0 && r.isDetached(p, at) {
@@ -232,7 +231,7 @@ func (r *request) showWindow(ctx context.Context, p *Place) {
 	}
 }
 
-// chooseWindow returns the window of a place, of those of its terminal.
+// chooseWindow returns the window of a place among the windows of its terminal, and whether the choice is certain.
 func chooseWindow(p *Place, windows []windowOn) (windowOn, bool) {
 	if len(windows) == 1 {
 		return windows[0], true
@@ -245,7 +244,7 @@ func chooseWindow(p *Place, windows []windowOn) (windowOn, bool) {
 	return windowOn{}, false
 }
 
-// x11Name is the name of the desktop whose windows WINDOWID names.
+// x11Name is the name of the desktop to whose windows the variable WINDOWID refers.
 const x11Name = "X11"
 
 const (
@@ -274,7 +273,7 @@ func (r *request) whyNoWindow(p *Place) string {
 	return r.whyNotListed()
 }
 
-// whyNotListed returns why the desktop does not list a window that is there.
+// whyNotListed returns why the desktop does not list the window of a place.
 func (r *request) whyNotListed() string {
 	if runtime.GOOS != "linux" || os.Getenv("WAYLAND_DISPLAY") == "" {
 		return "no window of its terminal is known here"

@@ -21,8 +21,9 @@ const (
 	maxAnswer = 4 << 20
 )
 
-// run runs a program without a shell, with a time limit, and returns what it printed. Variables of the terminal in which
-// Rollcall itself runs do not reach it; set replaces them. The error has the first line of its error output.
+// run runs a program without a shell, with a time limit, and returns what it printed. The program does not get the variables
+// of the terminal in which Rollcall itself runs; set replaces them. The error contains the first line of the program's error
+// output.
 func run(ctx context.Context, set map[string]string, name string, args ...string) ([]byte, error) {
 	return runFor(ctx, answerLimit, set, name, args...)
 }

@@ -15,7 +15,7 @@ import (
 // screenSession matches the name of a session of GNU screen, as STY has it: "4711.pts-3.host".
 var screenSession = regexp.MustCompile(`^([0-9]{1,10})\.[A-Za-z0-9._-]{1,80}$`)
 
-// screenServer returns the pid of the server of a session of screen; 0: the name is none.
+// screenServer returns the pid of the server of a session of screen, or 0 if name is not the name of a session.
 func screenServer(session string) int {
 	m := screenSession.FindStringSubmatch(session)
 	if m == nil {
@@ -25,7 +25,7 @@ func screenServer(session string) int {
 	return pid
 }
 
-// showInScreen adds what shows the window of screen in which a place is (screen 4.9).
+// showInScreen adds the steps that show the window of screen in which a place is (screen 4.9).
 func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identity, nested int) {
 	session, window := p.vars["STY"], p.vars["WINDOW"]
 	if _, err := strconv.ParseUint(window, 10, 16); err != nil {
@@ -58,14 +58,14 @@ func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identi
 	}
 }
 
-// screenClient returns the process that shows a screen in a terminal, the youngest if there are several, and that terminal. The
-// server has open the terminals of those that are attached.
+// screenClient returns the process that shows a screen in a terminal, the youngest if there are several, and that terminal. The server keeps open the terminals
+// of the clients that are attached to it.
 func (r *request) screenClient(ctx context.Context, server proc.Identity) (found proc.Process, on string) {
 	shown, err := r.table.OpenTerminals(server)
 	if err != nil {
 		return found, ""
 	}
-	all, _ := r.table.List(ctx) // what can be read
+	all, _ := r.table.List(ctx) // an error is ignored: the processes that could be read suffice
 	for _, x := range all {
 		if x.Identity == server || !strings.EqualFold(x.Comm, "screen") || x.Started.Before(found.Started) {
 			continue

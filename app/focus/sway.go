@@ -14,7 +14,7 @@ import (
 // sway reports and raises the windows of sway, over the socket that swaymsg uses (sway-ipc(7), sway 1.7).
 type sway struct{ socket string }
 
-// OnSway returns the desktop of a sway with this socket. It connects when it is asked.
+// OnSway returns the desktop of a sway with this socket. The desktop connects at each question.
 func OnSway(socket string) Desktop { return &sway{socket} }
 
 // Name implements Desktop.
@@ -63,7 +63,7 @@ func (s *sway) ask(ctx context.Context, kind uint32, payload string, into any) e
 	return json.Unmarshal(body, into)
 }
 
-// maxDepth bounds how deep containers are inside each other.
+// maxDepth limits how deep containers may be nested.
 const maxDepth = 64
 
 // windows calls add for each window below a node.

@@ -12,8 +12,8 @@ import (
 	"rollcall/proc/localsocket"
 )
 
-// selectTab adds the step that selects the tab of a place, in a terminal that takes orders (kitty, WezTerm). It reports whether there
-// is one, and whether the terminal has tabs that can't be selected. at is the place in the chain of the process that has windows; -1: none is known.
+// selectTab adds the step that selects the tab of a place, in a terminal that can be controlled from outside (kitty, WezTerm). It reports whether there is one,
+// and whether the terminal has tabs that can't be selected. at is the place in the chain of the process that has windows; -1: none is known.
 func (r *request) selectTab(ctx context.Context, p *Place, at int) (tab, ambiguous bool) {
 	for _, t := range []func(context.Context, *Place) (proc.Identity, string, func(context.Context) error){r.inKitty, r.inWezTerm} {
 		terminal, text, run := t(ctx, p)
@@ -29,7 +29,7 @@ func (r *request) selectTab(ctx context.Context, p *Place, at int) (tab, ambiguo
 	return false, false
 }
 
-// ancestorAt returns the ancestor of a place with a pid; zero: it has none.
+// ancestorAt returns the ancestor of a place that has a pid, or the zero Identity if there is none.
 func (p *Place) ancestorAt(pid int) proc.Identity {
 	for _, id := range p.Ancestors {
 		if id.PID == pid {
@@ -39,11 +39,11 @@ func (p *Place) ancestorAt(pid int) proc.Identity {
 	return proc.Identity{}
 }
 
-// errOther reports that a socket leads to another process than the terminal.
+// errOther reports that a socket belongs to another process than the terminal.
 var errOther = errors.New("its socket leads to another program")
 
-// inKitty returns the kitty that shows a place, and how its window (a pane, as kitty calls it) is selected; nil: its remote
-// control is off. Kitty sets the variables of what it starts (0.26 to 0.43).
+// inKitty returns the kitty that shows a place, and how its window (a pane, as kitty calls it) is selected; nil: its remote control is off. Kitty sets the
+// variables in the programs that it starts (0.26 to 0.43).
 func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string, func(context.Context) error) {
 	pid, _ := strconv.Atoi(p.vars["KITTY_PID"])
 	terminal := p.ancestorAt(pid)

@@ -30,7 +30,7 @@ type tmuxClient struct {
 	control  bool // another program shows the panes (iTerm2)
 }
 
-// showInTmux adds what shows the pane of a place: a client is switched to the pane, and its window is raised.
+// showInTmux adds the steps that show the pane of a place: they switch a client to the pane, and raise the client's window.
 func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity, nested int) {
 	const noAnswer = "it runs in tmux, which can't be asked: "
 	pane, err := r.paneOf(ctx, p, server)
@@ -90,7 +90,8 @@ func attachTmux(socket string, pane *tmuxPane) []string {
 	return append(argv, "attach-session", "-t", pane.session)
 }
 
-// paneOf returns the pane of a place: the one whose program is the ancestor right below the server. nil: there is none.
+// paneOf returns the pane of a place: the one whose program is the ancestor directly below the server. It returns nil if
+// there is none.
 func (f *Finder) paneOf(ctx context.Context, p *Place, server proc.Identity) (*tmuxPane, error) {
 	chain := p.chain()
 	program := chain[slices.Index(chain, server)-1].PID
@@ -109,7 +110,7 @@ func (f *Finder) paneOf(ctx context.Context, p *Place, server proc.Identity) (*t
 	return nil, nil
 }
 
-// printable returns a name of at most 60 characters without those that a terminal may obey.
+// printable returns a name, cut to 60 characters, without the characters that a terminal may interpret.
 func printable(name string) string {
 	name = strings.Map(func(c rune) rune {
 		if strconv.IsPrint(c) {

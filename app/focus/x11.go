@@ -14,7 +14,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-func init() { xgb.Logger = log.New(io.Discard, "", 0) } // it reports what its callers handle
+func init() { xgb.Logger = log.New(io.Discard, "", 0) } // xgb logs errors that the callers handle
 
 // x11 reports and raises the windows of an X server.
 type x11 struct {
@@ -29,11 +29,11 @@ type xconn struct {
 	atoms map[string]xproto.Atom
 }
 
-// OnX11 returns the desktop of an X server. It connects when it is asked.
+// OnX11 returns the desktop of an X server. The desktop connects at each question.
 func OnX11(display string) Desktop { return &x11{display, make(chan struct{}, 1)} }
 
-// ask calls f with a new connection, on a goroutine of its own. A server that hangs holds up one goroutine at most. No connection
-// is kept: an X server bounds its clients, and each is sent events that this one never reads.
+// ask calls f with a new connection, on its own goroutine. A server that hangs blocks one goroutine at most. No connection is kept: an X server limits the
+// number of its clients, and sends each of them events, which Rollcall never reads.
 func ask[T any](ctx context.Context, x *x11, f func(*xconn) (T, error)) (T, error) {
 	var none T
 	select {
@@ -54,7 +54,7 @@ func ask[T any](ctx context.Context, x *x11, f func(*xconn) (T, error)) (T, erro
 			return
 		}
 		defer conn.Close()
-		defer context.AfterFunc(ctx, conn.Close)() // so that f ends, if the server hangs
+		defer context.AfterFunc(ctx, conn.Close)() // so that f ends if the server hangs
 		v, err := f(&xconn{conn, xproto.Setup(conn).DefaultScreen(conn).Root, map[string]xproto.Atom{}})
 		answers <- answer{v, err}
 	}()
@@ -96,12 +96,12 @@ func (x *xconn) numbers(w xproto.Window, name string) ([]uint32, error) {
 	value, err := x.property(w, name)
 	var out []uint32
 	for ; len(value) >= 4; value = value[4:] {
-		out = append(out, binary.LittleEndian.Uint32(value)) // xgb asks for this order
+		out = append(out, binary.LittleEndian.Uint32(value)) // xgb asks the server for this byte order
 	}
 	return out, err
 }
 
-// owner returns the pid of the process that has a window; 0: none of this machine that is known.
+// owner returns the pid of the process that has a window; 0 if it is not known or the process is on another machine.
 func (x *xconn) owner(w xproto.Window) (int, error) {
 	pids, err := x.numbers(w, "_NET_WM_PID")
 	if err != nil || len(pids) == 0 {
@@ -133,7 +133,7 @@ func (x *x11) Active(ctx context.Context) (Window, bool, error) {
 	return w, w.PID != 0, err
 }
 
-// maxWindows is far above the number of windows that people have. The rest is not looked at.
+// maxWindows is far above the number of windows that people have. The windows beyond it are ignored.
 const maxWindows = 4096
 
 // Windows implements Desktop.
@@ -149,7 +149,7 @@ func (x *x11) Windows(ctx context.Context) ([]Window, error) {
 				return nil, ctx.Err()
 			}
 			pid, err := x.owner(xproto.Window(w))
-			if err == nil && pid != 0 && !x.isPanelOrDesktop(xproto.Window(w)) { // a window may be gone meanwhile
+			if err == nil && pid != 0 && !x.isPanelOrDesktop(xproto.Window(w)) { // a window may have been closed meanwhile
 				out = append(out, Window{ID: uint64(w), PID: pid})
 			}
 		}
@@ -157,7 +157,8 @@ func (x *x11) Windows(ctx context.Context) ([]Window, error) {
 	})
 }
 
-// isPanelOrDesktop reports whether a window is a panel or the background of the desktop. What they start has them as ancestors.
+// isPanelOrDesktop reports whether a window is a panel or the background of the desktop. Their windows do not count, since the programs that the user starts
+// from them have them as ancestors.
 func (x *xconn) isPanelOrDesktop(w xproto.Window) bool {
 	kinds, err := x.numbers(w, "_NET_WM_WINDOW_TYPE")
 	if err != nil {

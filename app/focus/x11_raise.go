@@ -37,7 +37,7 @@ func (x *x11) Raise(ctx context.Context, w Window) error {
 }
 
 func (x *xconn) raise(ctx context.Context, w Window) error {
-	if pid, err := x.owner(xproto.Window(w.ID)); err != nil || pid != w.PID { // its number may be another window's now
+	if pid, err := x.owner(xproto.Window(w.ID)); err != nil || pid != w.PID { // its number may belong to another window now
 		return errors.New("the window was closed")
 	}
 	kind, err := x.atom("_NET_ACTIVE_WINDOW")
@@ -85,8 +85,8 @@ func (x *xconn) waitActive(ctx context.Context, w Window) error {
 	}
 }
 
-// serverTime returns the current time of the X server: that of a change of a property on an invisible window. Window
-// managers ignore requests that are older than what the user did last.
+// serverTime returns the current time of the X server. The server reports it when a property of an invisible window is
+// changed. Window managers ignore requests that are older than the user's last action.
 func (x *xconn) serverTime(ctx context.Context) (xproto.Timestamp, error) {
 	own, err := xproto.NewWindowId(x.Conn)
 	if err != nil {
