@@ -16,7 +16,7 @@ import (
 type cache struct {
 	mu     sync.Mutex
 	read   map[string]cached // by launch
-	last   []Record          // what readable returned when the folder could be read last
+	last   []Record          // what readable returned when the folder could last be read
 	damage error             // damage that no call has returned yet
 }
 
@@ -71,7 +71,7 @@ func (l *Launches) all() ([]Record, error) {
 	return list, err
 }
 
-// is reports whether the file has not changed since the record was read.
+// is reports whether info describes the file as it was when the record was read.
 func (c cached) is(info fs.FileInfo) bool {
 	return c.info != nil && os.SameFile(info, c.info) && info.Size() == c.info.Size() && info.ModTime().Equal(c.info.ModTime())
 }
@@ -86,7 +86,7 @@ func (l *Launches) readable() []Record {
 	if _, ok := errors.AsType[*folderError](err); ok {
 		return slices.Clone(l.cache.last)
 	}
-	l.cache.last = slices.Clone(list) // callers change theirs
+	l.cache.last = slices.Clone(list) // a copy, since callers change their records
 	l.talks.forget(list)
 	if _, ok := errors.AsType[*store.DamagedError](err); ok {
 		l.cache.damage = errors.Join(l.cache.damage, err)

@@ -16,10 +16,10 @@ import (
 // startTolerance is the difference that the times of a launch and of its agent may have.
 const startTolerance = time.Second
 
-// sessionsOfEnded returns the sessions of launches that are over and whose session id is not known, by launch. Some agents
-// store a session at its end only, when no process leads to it any more. Such a session has stopped, it began in the
-// launch's folder, with its prompt, while the launch ran, and belongs to no other launch. A launch that several sessions
-// fit has none, and so has a session that fits several launches.
+// sessionsOfEnded returns the sessions, by launch, of launches that are over and whose session id is not known. Some agents
+// store a session only at its end, when it can no longer be found through a process. A session matches a launch if it has
+// stopped, began while the launch ran, in the launch's folder and with its prompt, and belongs to no other launch. If
+// several sessions match a launch, or a session matches several launches, none is returned for them.
 func sessionsOfEnded(over []*Record, records []Record, listed []adapters.Session, now time.Time) map[string]string {
 	found, taken := map[string]string{}, map[string]string{}
 	for _, r := range over {
@@ -88,9 +88,9 @@ func samePrompt(first, launched string) bool {
 		(n == compared || len(a) == len(b) || len(a) > len(b) && (!whole || strings.HasPrefix(string(a[n:]), " --- ")))
 }
 
-// learnEnded stores the session of a launch that is over, if the snapshot has one that its agent lists. Of a launch whose
-// session id is known it stores that the agent has listed it, which a short launch may have missed. done reports whether
-// nothing else can be learned of the launch.
+// learnEnded stores the session of a launch that is over, if the snapshot has one that its agent lists. For a launch whose
+// session id is known it stores that the agent has listed the session, which Follow may have missed during a short launch.
+// done reports that nothing else can be found out about the launch.
 func (l *Launches) learnEnded(ctx context.Context, r Record, snap *app.Snapshot) (_ Record, done bool, err error) {
 	if r.Seen || !r.Ended() && (r.Session != "" || l.isAlive(&r, l.now())) {
 		return r, r.Ended(), nil

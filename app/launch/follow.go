@@ -54,7 +54,7 @@ func (l *Launches) Follow(ctx context.Context, s *Started, ask func(context.Cont
 	}
 	ended := make(chan int, 1)
 	go func() {
-		if code, err := s.Child.Wait(); err == nil { // also removes the process from the process table
+		if code, err := s.Child.Wait(); err == nil { // Wait also removes the process from the process table
 			ended <- code
 		}
 	}()
@@ -86,7 +86,7 @@ func (l *Launches) Follow(ctx context.Context, s *Started, ask func(context.Cont
 		}
 		switch {
 		case listed || ctx.Err() != nil:
-			continue // only the end is left to be reported
+			continue // only the end remains to be reported
 		case r.Seen:
 			listed = true
 			report(Progress{Stage: Listed, Record: r})
@@ -125,9 +125,9 @@ func (l *Launches) over(ctx context.Context, r Record, code int, signal string) 
 	return Progress{Stage: Over, Record: r, Code: code, Signal: signal, Output: out, Err: errors.Join(err, endErr)}
 }
 
-// followKept is Follow for a launch whose process the keeper started. It reads the record, which the keeper keeps.
+// followKept is Follow for a launch whose process the keeper started. It reads the record, which the keeper updates.
 func (l *Launches) followKept(ctx context.Context, s *Started, ask func(context.Context, adapters.Name) *app.Snapshot, report func(Progress)) {
-	// Changes that are not noticed cost time only: the record is read after each pause as well.
+	// A missed change only costs time, because the record is also read after each pause.
 	changes, _ := l.records.Changes(ctx)
 	r, listed, continues := s.Record, false, false
 	late, pause := r.LaunchedAt.Add(Grace), firstPause
@@ -136,7 +136,7 @@ func (l *Launches) followKept(ctx context.Context, s *Started, ask func(context.
 	for {
 		now, err := l.record(r.ID)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // removed: the user did that, or the clock was set
+		case errors.Is(err, fs.ErrNotExist): // the record was removed: by the user, or because the clock was changed
 			report(Progress{Stage: Over, Record: r, Unknown: true})
 			return
 		case err != nil:

@@ -57,8 +57,8 @@ func PrepareGroup(ctx context.Context, m *Matrix, agents []adapters.Adapter, env
 	return g, nil
 }
 
-// Warnings returns what the worktrees of a group lack, and who else works in the repository, one line each: changes in
-// the source repository that are not committed, and a live session of the snapshot there.
+// Warnings returns the warnings about a group, one line each: changes in the source repository that are not committed, which
+// its worktrees lack, and a live session of the snapshot that works in the repository.
 func (g *Group) Warnings(ctx context.Context, snap *app.Snapshot) (out []string) {
 	changed, untracked, err := g.repo.Uncommitted(ctx)
 	switch {

@@ -19,8 +19,9 @@ import (
 // hookLimit is the longest time that a hook may run.
 const hookLimit = 300 * time.Second
 
-// startHooks runs the hooks for one moment that have not run, one after the other, in the background. It records the
-// start of a hook before it starts it, so that no hook runs twice, unless the user allows that with Again.
+// startHooks runs those hooks for one event (OnCreate or OnComplete) that have not run, one after the other, in the
+// background. It records the start of a hook before it starts it, so that no hook runs twice, unless the user allows that
+// with Again.
 func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 	var mine []int
 	for i, h := range r.Hooks {
@@ -87,7 +88,7 @@ func (l *Launches) writeResult(id string, i int, result, output string) error {
 	return err
 }
 
-// pending reports whether a hook must be started: it never was, or its result is unknown and the user set Again.
+// pending reports whether a hook must be started: it was never started, or its result is unknown and the user set Again.
 func (l *Launches) pending(h *Hook) bool {
 	return h.RanAt.IsZero() || h.Again && l.resultUnknown(h)
 }
@@ -100,7 +101,7 @@ func (l *Launches) resultUnknown(h *Hook) bool {
 // ErrNoRetry is returned for a launch none of whose hooks has an unknown result.
 var ErrNoRetry = errors.New("none of its hooks was interrupted, so there is nothing to retry")
 
-// RetryHooks makes the hooks of a launch pending again whose result is unknown because the process that ran them died.
+// RetryHooks marks those hooks of a launch as pending again whose result is unknown because the process that ran them died.
 // The Keeper then runs them.
 func (l *Launches) RetryHooks(ctx context.Context, id string) error {
 	found := false
@@ -123,7 +124,7 @@ func (l *Launches) RetryHooks(ctx context.Context, id string) error {
 	return err
 }
 
-// hookEnv returns the environment variables of a hook. It leaves out those without a value.
+// hookEnv returns the environment variables of a hook. It leaves out variables without a value.
 func hookEnv(r *Record, branch, model string) map[string]string {
 	env := map[string]string{
 		"ROLLCALL_SESSION_ID": r.Session, "ROLLCALL_CWD": r.Dir, "ROLLCALL_AGENT": string(r.Agent),

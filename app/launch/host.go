@@ -11,24 +11,24 @@ import (
 	"rollcall/proc"
 )
 
-// Host is the user's keeper, as the process that launches sees it.
+// Host is the user's keeper, as seen by the process that launches.
 type Host interface {
 	// Ready starts the keeper if none runs. It returns once a keeper runs that will not end within the next minute.
 	Ready(ctx context.Context) error
-	// Apart returns in words what of this process's surroundings is not the keeper's, such as the network, once Ready has
-	// returned.
+	// Apart returns in words how the surroundings of this process, such as the network, differ from the keeper's. It is valid
+	// once Ready has returned.
 	Apart() []string
 	// Start has the keeper start the process of a launch, and returns the pid. The keeper takes the record over from
 	// starter. The error wraps instance.ErrUnanswered or instance.ErrNotRunning if it is not known what the keeper did.
 	Start(ctx context.Context, id string, starter proc.Identity, c proc.Command) (pid int, err error)
 }
 
-// KeptBy makes the user's keeper the parent of what Start starts. It must be called before every other method. Without
-// it, the process that calls Start is the parent.
+// KeptBy makes the user's keeper the parent of the processes that Start starts. It must be called before every other method.
+// Without it, the process that calls Start is the parent.
 func (l *Launches) KeptBy(h Host) { l.host = h }
 
 // ready starts the keeper for a launch with these hooks. It returns an error if the hooks would not run. unkept is the
-// reason why no keeper runs, for a launch that can do without.
+// reason why no keeper runs, for a launch that does not need one.
 func (l *Launches) ready(ctx context.Context, hooks []Hook) (unkept, err error) {
 	if l.host == nil {
 		return nil, nil
@@ -46,8 +46,8 @@ func (l *Launches) ready(ctx context.Context, hooks []Hook) (unkept, err error) 
 // errApart is wrapped by a warning: see Started.Warnings.
 var errApart = errors.New("its exit code is known only to a command that waits for it (--wait), and its hooks run where the keeper is")
 
-// apart returns the reason why this process must start an agent itself although a keeper runs, or nil: what the keeper
-// starts would be in another network, or see other files.
+// apart returns the reason why this process must start an agent itself although a keeper runs, or nil: an agent that the
+// keeper started would be in another network, or see other files.
 func (l *Launches) apart() error {
 	differ := l.host.Apart()
 	if len(differ) == 0 {
@@ -87,8 +87,8 @@ func (l *Launches) startKept(ctx context.Context, r Record, c proc.Command) (*St
 	}
 }
 
-// takeBack ends the record of a launch that no keeper has taken over, so that none takes it over later. It reports
-// whether it did.
+// takeBack marks the record of a launch that no keeper has taken over as ended, so that no keeper takes it over later. It
+// reports whether it did so.
 func (l *Launches) takeBack(ctx context.Context, id string, starter proc.Identity) bool {
 	done := false
 	_, err := l.update(context.WithoutCancel(ctx), id, func(r *Record) bool {
@@ -100,7 +100,7 @@ func (l *Launches) takeBack(ctx context.Context, id string, starter proc.Identit
 	return err == nil && done
 }
 
-// startedBy returns a launch that a keeper has started. lost is the error with which the keeper was lost.
+// startedBy returns a launch that a keeper has started. lost is the error with which the connection to the keeper ended.
 func (l *Launches) startedBy(r Record, pid int, lost error) *Started {
 	s := &Started{Record: r, PID: pid}
 	now, err := l.record(r.ID)

@@ -62,7 +62,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return nil
 }
 
-// part names the launches in a trouble.Book.
+// part is the name under which a trouble.Book lists the troubles of launches.
 const part = "launches"
 
 func (k *Keeper) waitForHooks(limit time.Duration) {
@@ -90,7 +90,7 @@ func (k *Keeper) update(ctx context.Context) (again time.Duration, err error) {
 			continue
 		}
 		if r.Ended() {
-			failed(k.runCompleteHooks(*r)) // also if another process, which runs no hooks, ended the launch
+			failed(k.runCompleteHooks(*r)) // necessary if another process, which runs no hooks, ended the launch
 		}
 		k.watchProcess(r)
 		failed(k.runCreateHooks(ctx, r, now))
@@ -156,7 +156,7 @@ func (k *Keeper) learn(ctx context.Context) (err error) {
 	return err
 }
 
-// successor returns the process of the agent whose wrapper has ended.
+// successor returns the agent's process after its wrapper has ended.
 func (k *Keeper) successor(r Record) (proc.Identity, bool) {
 	return k.launches.Successor(k.core.Snapshot())(r)
 }
@@ -251,7 +251,7 @@ func (l *Launches) Observe(ctx context.Context, core *app.Core) error {
 // agents. The first files of an agent may be in a folder that is not watched yet.
 type moved struct {
 	core      *app.Core
-	known     map[string]place // by launch, at the last call
+	known     map[string]place // the place of each launch at the last call
 	refreshes sync.WaitGroup
 }
 

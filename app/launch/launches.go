@@ -31,7 +31,7 @@ type Launches struct {
 	now     func() time.Time
 	cache   cache
 	talks   talks
-	host    Host // nil: this process is the parent of what it starts
+	host    Host // nil: this process is the parent of the processes that it starts
 }
 
 // In returns the launches and locks in Rollcall's state folder.
@@ -93,7 +93,7 @@ func (l *Launches) End(ctx context.Context, id string, code *int) (r Record, don
 	return l.endWith(ctx, id, code, "")
 }
 
-// endWith is End with the name of the signal that ended the process.
+// endWith does what End does, and also stores the name of the signal that ended the process.
 func (l *Launches) endWith(ctx context.Context, id string, code *int, signal string) (r Record, done bool, err error) {
 	r, err = l.update(ctx, id, func(r *Record) bool {
 		changed := false
@@ -159,7 +159,7 @@ func (l *Launches) Sweep(ctx context.Context, successor func(Record) (proc.Ident
 // isAlive reports whether the process of a launch runs, or is being started.
 func (l *Launches) isAlive(r *Record, now time.Time) bool {
 	if r.Foreign() {
-		return true // nothing is known of it here
+		return true // this machine or container knows nothing about the process
 	}
 	if r.Process.IsZero() {
 		return l.table.Alive(r.Starter) && r.isStarting(now)
@@ -175,8 +175,8 @@ func (l *Launches) remove(r Record) error {
 	return l.removeLogs(r.ID)
 }
 
-// Move gives a launch and its lock to another process of the launch. A session that is not empty is one that the agent
-// lists for that process. Move does nothing if the record has both already.
+// Move assigns a launch and its lock to another process of the launch. session, if not empty, is the session that the agent
+// lists for that process. Move does nothing if the record already has both.
 func (l *Launches) Move(ctx context.Context, id string, to proc.Identity, session string) (Record, error) {
 	return l.move(ctx, id, to, func(r *Record) bool {
 		if session == "" || r.Session == session && r.Seen {
@@ -187,7 +187,8 @@ func (l *Launches) Move(ctx context.Context, id string, to proc.Identity, sessio
 	})
 }
 
-// move gives a launch to a process and calls note to change its record further. note returns whether it did.
+// move assigns a launch to a process, and calls note to make further changes to its record. note returns whether it made
+// any.
 func (l *Launches) move(ctx context.Context, id string, to proc.Identity, note func(*Record) bool) (Record, error) {
 	changed := false
 	r, err := l.update(ctx, id, func(r *Record) bool {
@@ -210,8 +211,8 @@ func (l *Launches) move(ctx context.Context, id string, to proc.Identity, note f
 	return l.handOver(ctx, r)
 }
 
-// handOver gives the lock of a launch to the process of its record. A process that moves a launch writes the record
-// first, so the last process that writes the lock sees the latest record.
+// handOver assigns the lock of a launch to the process of its record. A process that moves a launch writes the record first,
+// so the last process that writes the lock sees the latest record.
 func (l *Launches) handOver(ctx context.Context, r Record) (Record, error) {
 	for {
 		if _, err := l.locks.HandOver(ctx, lockOf(&r), r.Process, r.Session); err != nil {
@@ -231,8 +232,8 @@ func (l *Launches) handOver(ctx context.Context, r Record) (Record, error) {
 	}
 }
 
-// Learn finds the session of a launch in a snapshot, and moves the launch to that session's id and process. The process
-// is the agent's own instead of a wrapper's. For a launch that is over Learn stores the session alone.
+// Learn finds the session of a launch in a snapshot, and moves the launch to that session's id and process. Learn replaces
+// the process of a wrapper by the agent's own process. For a launch that is over Learn stores the session alone.
 func (l *Launches) Learn(ctx context.Context, r Record, snap *app.Snapshot) (Record, error) {
 	if learned, done, err := l.learnEnded(ctx, r, snap); done {
 		return learned, err

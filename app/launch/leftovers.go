@@ -19,9 +19,9 @@ import (
 	"rollcall/proc"
 )
 
-// Leftovers offers the files of launches that have ended to a cleanup: records, logs, dead locks, and damaged files that
-// were set aside. It keeps the files of a launch with a hook that has not run yet. Rollcall removes them itself a day
-// after the end. A launch of another machine or container that shares the folder is offered once nothing was heard of it for abandonedAfter.
+// Leftovers offers the files of launches that have ended to a cleanup: records, logs, dead locks, and damaged files that were set aside. It keeps the files of
+// a launch with a hook that has not run yet. Rollcall removes them itself a day after the end. A launch of another machine or container that shares the folder
+// is offered once its files have not been written for abandonedAfter.
 type Leftovers struct{ *Launches }
 
 var _ cleanup.Source = Leftovers{}
@@ -43,7 +43,7 @@ func (l Leftovers) Owns(path string) (anchor string, ok bool) {
 func (l Leftovers) Scan(ctx context.Context) ([]cleanup.Item, error) {
 	var items []cleanup.Item
 	var errs []error
-	// The records come last, since the check of a log reads its record.
+	// The records are last, since the check of a log reads its record.
 	for _, dir := range []string{l.logs, l.locks.Folder(), l.records.Path()} {
 		names, err := l.files(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +138,8 @@ func (l Leftovers) Check(_ context.Context, path string) (cleanup.Item, error) {
 	return cleanup.NewItem(path, logKind(name), l.ended(&r), info), nil
 }
 
-// abandonedAfter is how long nothing was heard of a launch of another machine or container before its files are offered. Nothing is known here of its
-// processes, so the user decides.
+// abandonedAfter is the time without any write by a launch of another machine or container after which its files are offered. The state of its processes is not
+// known here, so the user decides.
 const abandonedAfter = 30 * 24 * time.Hour
 
 // isAbandoned reports whether neither the record nor the log of a launch of another machine or container was written for abandonedAfter.

@@ -54,8 +54,8 @@ func (d *Defaults) Member(agent adapters.Name) Member {
 	return Member{agent, a.Model, a.Mode}
 }
 
-// Environment returns the environment of a launch, made of the caller's without the variables that launches do not
-// inherit, and the names of those that it had.
+// Environment returns the environment of a launch: the caller's without the variables that launches do not inherit. It also
+// returns the names of the variables that it left out.
 func (d *Defaults) Environment(env []string) (kept, left []string) {
 	for _, name := range d.leaveOut {
 		if isSet(env, name) {
@@ -80,7 +80,7 @@ func (o *Options) Request(ctx context.Context) (req Request, err error) {
 	return req, err
 }
 
-// checkAnswerable returns an error for a launch that is to be answered, and would not be.
+// checkAnswerable returns an error for a launch that asks to be answerable although it can't be.
 func (o *Options) checkAnswerable(req *Request) error {
 	switch {
 	case !o.Answerable && !req.Task.Answerable || req.Task.Terminal && !o.Answerable:

@@ -48,7 +48,7 @@ func (k *Keeper) Start(ctx context.Context, id string, starter proc.Identity, c 
 	if err != nil {
 		return 0, errors.Join(err, k.launches.undo(ctx, id))
 	}
-	// The end is stored by update, which needs the record as recordStart leaves it.
+	// update stores the end; it needs the record that recordStart has written.
 	s := k.launches.recordStart(ctx, r, child)
 	for _, w := range s.Warnings {
 		k.log.Warn("a launch is not recorded in full", "launch", id, "error", w)
@@ -90,8 +90,8 @@ func (k *Keeper) storeExit(ctx context.Context, id string, e exit) error {
 	return err
 }
 
-// WaitForChildren waits until every process that Start has started has ended, every hook that runs as well, and their
-// results are stored.
+// WaitForChildren waits until every process that Start has started and every running hook has ended, and their results are
+// stored.
 func (k *Keeper) WaitForChildren() {
 	k.children.Wait()
 	k.hooks.Wait()
@@ -114,7 +114,7 @@ const codePause = 20 * time.Millisecond
 func (l *Launches) waitForCode(ctx context.Context, id string) (Record, error) {
 	for {
 		r, err := l.record(id)
-		// The agent may be seen to end before Rollcall's record says so.
+		// The agent may be seen to have ended before Rollcall's record is updated.
 		soon := !r.Ended() && !r.Parent.IsZero() && !l.table.Alive(r.Process) && l.table.Alive(r.Parent)
 		if err != nil || !soon && !l.codeIsDue(&r) {
 			return r, err

@@ -19,21 +19,21 @@ import (
 const (
 	// writeLimit is how long a process may take to read a line from its input.
 	writeLimit = 10 * time.Second
-	// replyLimit is how long a process may take to reply to an order.
+	// replyLimit is how long a process may take to reply to a command.
 	replyLimit = 8 * time.Second
-	// withdrawTime is how soon after an answer the process says that it had withdrawn the request.
+	// withdrawTime is the time after an answer within which the process reports that it had withdrawn the request.
 	withdrawTime = 200 * time.Millisecond
-	// outputPause is the pause between two looks at the output.
+	// outputPause is the pause between two reads of the output.
 	outputPause = 10 * time.Millisecond
 	// maxAnswered is how many answered requests a record keeps.
 	maxAnswered = 200
 )
 
-// pipeFile returns the path of the pipe that is a process's input.
+// pipeFile returns the path of the pipe that is the input of a process.
 func (l *Launches) pipeFile(id string) string { return filepath.Join(l.logs, id+".pipe") }
 
-// errorsFile returns the path of the file with what a process with a pipe prints to its standard error. Its standard
-// output alone is its part of the conversation.
+// errorsFile returns the path of the file with what a process with a pipe prints to its standard error. Only its standard
+// output belongs to the conversation.
 func (l *Launches) errorsFile(id string) string { return filepath.Join(l.logs, id+".err") }
 
 // conversation is a session whose process was launched with a pipe.
@@ -150,8 +150,8 @@ func (x *exchange) write(ctx context.Context, line []byte) (sent bool, err error
 	return n > 0, errors.Join(err, pipe.Close())
 }
 
-// until reads the output until ok, or limit is over. It reports whether ok was true. It is called after something was
-// written: its error does not claim that nothing was.
+// until reads the output until ok returns true, or limit has passed. It reports whether ok was true. It is called after a
+// write, so its error does not claim that nothing was written.
 func (x *exchange) until(ctx context.Context, limit time.Duration, ok func() bool) (bool, error) {
 	for end := time.Now().Add(limit); ; {
 		if err := x.reading.advance(x.out); err != nil {
@@ -192,8 +192,8 @@ func (c *conversation) Pending(ctx context.Context, s adapters.Session) ([]adapt
 	return x.pending(&s)
 }
 
-// Answer implements adapters.Answerer. The request's id is stored before the answer is written: of several that answer,
-// and after a crash, no request gets two answers.
+// Answer implements adapters.Answerer. The request's id is stored before the answer is written, so that a request never gets
+// two answers, even if several processes answer it or one crashes.
 func (c *conversation) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
 		return adapters.Result{}, err
@@ -226,7 +226,7 @@ func (c *conversation) Answer(ctx context.Context, s adapters.Session, shown ada
 	case err != nil:
 		return adapters.Result{}, fmt.Errorf("%w: the answer was written in part: %w; stop the session if it goes on waiting", adapters.ErrUnconfirmed, err)
 	}
-	// What the process withdrew before it read the answer was not answered.
+	// A request that the process withdrew before it read the answer counts as not answered.
 	withdrawn, err := x.until(ctx, withdrawTime, func() bool { return x.talk.Withdrawn(r.ID) })
 	switch {
 	case err != nil:
@@ -291,7 +291,7 @@ func (c *conversation) prompt(ctx context.Context, text string, queue bool) erro
 		return err
 	}
 	if working {
-		return nil // it takes the prompt up later
+		return nil // the agent handles the prompt later
 	}
 	var refused error
 	begun, err := x.until(ctx, replyLimit, func() bool {

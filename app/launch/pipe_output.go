@@ -19,11 +19,11 @@ type talks struct {
 	list map[string]*reading
 }
 
-// reading is the output of one process as far as it was read.
+// reading is the part of a process's output that was read.
 type reading struct {
 	mu   sync.Mutex
 	talk adapters.Talk
-	read int64  // how much of the output was taken
+	read int64  // number of bytes of the output that were read
 	part []byte // the beginning of a line that is not finished yet
 	skip bool   // the line is too long: the rest of it is skipped
 }
@@ -69,7 +69,7 @@ func (r *reading) advance(f io.ReaderAt) error {
 	}
 }
 
-// take takes a block of the output.
+// take processes a block of the output.
 func (r *reading) take(block []byte) {
 	for len(block) > 0 {
 		line, rest, whole := bytes.Cut(block, []byte{'\n'})

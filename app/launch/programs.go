@@ -200,7 +200,7 @@ func isOnPath(path, program string) bool {
 	})
 }
 
-// variable returns the value of an environment variable. On Windows the case of its name does not count.
+// variable returns the value of an environment variable. On Windows the letter case of the name is ignored.
 func variable(env []string, name string) string {
 	value := ""
 	for _, e := range env {

@@ -86,7 +86,7 @@ func (f *lateFile) Read(p []byte) (n int, err error) {
 // promptShown is the number of characters of a prompt that a record keeps.
 const promptShown = 200
 
-// promptHead returns the first promptShown characters of a prompt. What is no UTF-8 is replaced, as JSON has it.
+// promptHead returns the first promptShown characters of a prompt. It replaces invalid UTF-8, as the JSON encoder does.
 func promptHead(prompt string) string {
 	n := 0
 	for i := range prompt {
@@ -179,7 +179,8 @@ func readText(path string) (string, error) {
 // secretFile returns the path of the file with the password of a launch's process. It is removed with the process.
 func (l *Launches) secretFile(id string) string { return filepath.Join(l.logs, id+".key") }
 
-// keepSecret writes the password of a plan, if it has one, to a file of the user's alone, and notes it in the record.
+// keepSecret writes the password of a plan, if it has one, to a file that only the user can read, and notes it in the
+// record.
 func (l *Launches) keepSecret(r *Record, p *Plan) error {
 	secret := p.Command.Secret
 	if secret.IsZero() {
@@ -192,8 +193,8 @@ func (l *Launches) keepSecret(r *Record, p *Plan) error {
 // maxSecret is far above the length of a password.
 const maxSecret = 1 << 10
 
-// Password returns the password with which Rollcall launched a process, or an empty string. The process must belong to
-// a launch that has not ended. What can't be read counts as none: the process then refuses what it is asked.
+// Password returns the password with which Rollcall launched a process, or an empty string. The process must belong to a
+// launch that has not ended. A password that can't be read counts as none; the process then refuses all requests.
 func (l *Launches) Password(process proc.Identity) string {
 	for _, r := range l.readable() {
 		if !r.Password || r.Ended() || r.Foreign() || r.Process != process && !l.member(&r, process) {

@@ -52,11 +52,11 @@ type Record struct {
 
 	LaunchedAt time.Time `json:"launched_at"`
 	EndedAt    time.Time `json:"ended_at,omitzero"`
-	// Parent is the process of Rollcall that is the parent of the process that was started. It is zero if no code can come
-	// from there: the process that was started has ended and the agent has not.
+	// Parent is the process of Rollcall that is the parent of the process that was started. It is zero if Parent can't learn the exit code, because the process
+	// that was started has ended and the agent has not.
 	Parent proc.Identity `json:"parent,omitzero"`
-	// ExitCode and Signal, the name of the signal that ended the process, are set only by Parent. A process that a signal
-	// ended has an exit code as well: 128 + the signal's number.
+	// ExitCode and Signal, the name of the signal that ended the process, are set only by Parent. A process that a signal ended also has an exit code: 128 + the
+	// signal's number.
 	ExitCode *int   `json:"exit_code,omitempty"`
 	Signal   string `json:"signal,omitempty"`
 }
@@ -67,8 +67,8 @@ const (
 	Grace = 30 * time.Second
 	// Keep is the time for which a record is kept after the end of the launch.
 	Keep = 24 * time.Hour
-	// codeLimit is the time after the end of the agent within which its parent stores the exit code. A parent that runs does
-	// so at once, and on a machine that is overloaded after some seconds: longer than hooks should wait for a parent that hangs.
+	// codeLimit is the time after the end of the agent within which its parent stores the exit code. A running parent stores it at once, or after some seconds on
+	// an overloaded machine. The limit is as long as hooks should wait at most for a parent that hangs.
 	codeLimit = 30 * time.Second
 )
 
@@ -97,8 +97,8 @@ type Hook struct {
 	Output     string        `json:"output,omitempty"` // end of its output
 }
 
-// Foreign reports whether the launch runs on another machine, or in another container, that shares the folder. Nothing is
-// known of it here, so it is left alone until it has ended.
+// Foreign reports whether the launch runs on another machine, or in another container, that shares the folder. Its state is not known here, so its record is
+// not changed until it has ended.
 func (r *Record) Foreign() bool {
 	return !r.Ended() && proc.IsElsewhere(r.Host, r.Space)
 }

@@ -50,8 +50,8 @@ func (l *Launches) Complete(agent adapters.Name, listed []adapters.Session) ([]a
 	}
 }
 
-// runs reports whether a process of a launch runs or is being started. If it is another process than the record's, runs
-// sets the record's; the keeper is about to store that.
+// runs reports whether a process of a launch runs or is being started. If another process than the record's runs, runs
+// writes that process to r; the keeper is about to store it.
 func (l *Launches) runs(r *Record, now time.Time) bool {
 	if r.Ended() {
 		return false
@@ -75,7 +75,7 @@ func (l *Launches) listed(r *Record, list []adapters.Session) bool {
 	return slices.ContainsFunc(list, func(s adapters.Session) bool { return s.Live() && l.matches(r, &s) })
 }
 
-// recorded returns the session of a launch, made of its record.
+// recorded returns a session that is made from the record of a launch.
 func recorded(r *Record, status adapters.Status) adapters.Session {
 	return adapters.Session{
 		ID: cmp.Or(r.Session, r.ID), Agent: r.Agent, Status: status, CWD: r.Dir, Branch: r.Branch, Model: r.Model,
@@ -83,7 +83,8 @@ func recorded(r *Record, status adapters.Status) adapters.Session {
 	}
 }
 
-// endedRow returns the row of a launch that is over and of which the agent lists no session. How it ended is not known.
+// endedRow returns the row of a launch that is over and for which the agent lists no session. The outcome of its last turn
+// is not known.
 func endedRow(r *Record, now time.Time) adapters.Session {
 	s := recorded(r, adapters.Stopped)
 	s.Evidence = "its process has ended"
@@ -105,7 +106,7 @@ func (l *Launches) row(r *Record, now time.Time) adapters.Session {
 	if r.isStarting(now) && !r.Seen {
 		s.Evidence = fmt.Sprintf("starting: launched %s ago, not in the agent's storage yet", age)
 	} else {
-		s.Status = adapters.Unknown // the agent may be waiting, or its storage could not be read
+		s.Status = adapters.Unknown // the agent may wait for the user, or its storage could not be read
 		s.Evidence = fmt.Sprintf("process %d, launched %s ago, is running; the agent does not list a session for it", r.Process.PID, age)
 	}
 	return s

@@ -45,7 +45,7 @@ type Plan struct {
 	Request Request
 	Command adapters.Command
 	Env     []string // the whole environment except Variable
-	Dropped []string // variables of the caller's environment that Env lacks
+	Dropped []string // variables of the caller's environment that are missing from Env
 }
 
 // Prepare finds the agent's program and builds the command. env is the caller's environment. It writes nothing.
@@ -104,7 +104,7 @@ func prepare(a adapters.Adapter, req Request, env []string) (_ *Plan, err error)
 	return p, nil
 }
 
-// checkPiped returns an error for a launch in the background that is to be answered, of an agent that can't be.
+// checkPiped returns an error for a launch in the background that asks to be answerable, if the agent does not support that.
 func checkPiped(a adapters.Adapter, t *adapters.Task) error {
 	if t.Terminal || !t.Answerable {
 		return nil
@@ -165,9 +165,10 @@ type Started struct {
 // attempts is the number of attempts to write each part of the record after the start.
 const attempts = 3
 
-// Start carries out a plan in the background. It first locks the folder, for this process until the agent's exists.
-// Unless the plan is forced, it calls occupied with the folder's real path; an error of occupied makes it fail. A failure
-// before the process runs undoes everything. After that Start never ends the process, and reports failures as warnings.
+// Start carries out a plan in the background. It first locks the folder; this process owns the lock until the agent's
+// process exists. Unless the plan is forced, it calls occupied with the folder's real path; an error of occupied makes it
+// fail. A failure before the process runs undoes everything. After that Start never ends the process, and reports failures
+// as warnings.
 func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string) error) (*Started, error) {
 	if p.Request.Task.Terminal {
 		return nil, errors.New("a launch in a terminal cannot be started in the background")
@@ -185,7 +186,7 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	}
 	self := r.Starter
 	if unkept != nil {
-		r.Parent = self // the keeper's hooks wait for the exit code while this process lives
+		r.Parent = self // while this process lives, the keeper's hooks wait for the exit code
 	}
 	r.Log = l.logFile(r.ID)
 	if p.Request.Force {
@@ -263,7 +264,7 @@ func (l *Launches) Here(ctx context.Context, p *Plan, occupied func(path string)
 	if p.Request.Force {
 		occupied = nil
 	}
-	r.Process = r.Starter // an exec keeps pid and start time
+	r.Process = r.Starter // exec does not change pid and start time
 	if _, err = l.locks.Take(ctx, lockOf(&r), p.Request.Force, occupied); err != nil {
 		return r, nil, nil, err
 	}
@@ -316,12 +317,12 @@ func (l *Launches) recordStart(ctx context.Context, r Record, child *proc.Child)
 		}
 		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but %s: %w", what, err))
 	}
-	_ = os.Remove(l.inputFile(r.ID)) // the child has it open, or has read it
+	_ = os.Remove(l.inputFile(r.ID)) // the child has the file open, or has read it
 	if child.Input != nil {
 		s.Warnings = append(s.Warnings, fmt.Errorf("the agent was started, but its prompt was not given to it: %w", child.Input))
 	}
 	process := child.Identity
-	if process.IsZero() { // it ended at once; a wrapper may have left an agent
+	if process.IsZero() { // the child ended at once; if it was a wrapper, the agent may still run
 		process, _ = l.survivor(&r)
 	}
 	if process.IsZero() {

@@ -35,8 +35,8 @@ func (l *Launches) EndedUnreported() ([]Record, error) {
 }
 
 // Missed returns those launches of EndedUnreported of which the user must be notified, with their sessions. It marks the
-// others as reported: those that ended more than a day ago, and those whose session continues in another process. live
-// has the running sessions. core is asked for single sessions; it must list stopped sessions of any age.
+// others as reported: those that ended more than a day ago, and those whose session continues in another process. live has
+// the running sessions. Missed asks core for single sessions; core must list stopped sessions of any age.
 func (l *Launches) Missed(ctx context.Context, ended []Record, live *app.Snapshot, core *app.Core) ([]Missed, error) {
 	_, err := l.Sweep(ctx, l.Successor(live))
 	if ctx.Err() != nil {
@@ -88,8 +88,8 @@ func sessionOf(r *Record, sessions []app.Session) adapters.Session {
 	return adapters.Session{}
 }
 
-// endedAt returns the best known time at which the launch ended. was is its record before this run. If that has no end,
-// the launch may have ended long ago, and endedAt returns the time of its last activity.
+// endedAt returns the best known time at which the launch ended. was is its record before this run. If that record has no
+// end, the launch may have ended long ago, and endedAt returns the time of its last activity.
 func (m *Missed) endedAt(was *Record) time.Time {
 	if was.Ended() {
 		return was.EndedAt
