@@ -19,15 +19,14 @@ import (
 	"rollcall/bounded"
 )
 
-// commandLimit is how long a command without an end of its own may take on another machine.
+// commandLimit is how long a command that has no other limit may take on another machine.
 const commandLimit = 60 * time.Second
 
-// maxOutput is the most bytes that are read of such a command.
+// maxOutput is the largest number of bytes that are read from such a command.
 const maxOutput = 8 << 20
 
-// Run runs a command of Rollcall there, with in as its standard input, and copies what it prints to out and errs, a line at a time and
-// cleaned: escape sequences of another machine never reach a terminal. It returns the command's own exit code. The error says why it
-// could not be run.
+// Run runs a command of Rollcall on the machine, with in as its standard input, and copies what it prints to out and errs, a line at a time and cleaned: escape
+// sequences of another machine never reach a terminal. It returns the command's own exit code. The error says why the command could not be run.
 func (h *Host) Run(ctx context.Context, in io.Reader, out, errs io.Writer, args ...string) (code int, err error) {
 	name, argv := h.rollcall(false, args...)
 	cmd := h.command(ctx, name, argv)
@@ -52,10 +51,10 @@ func (h *Host) Run(ctx context.Context, in io.Reader, out, errs io.Writer, args 
 	return code, nil
 }
 
-// Terminal returns the program and arguments that run a command of Rollcall there on this terminal.
+// Terminal returns the program and arguments that run a command of Rollcall on the machine, on this terminal.
 func (h *Host) Terminal(args ...string) (string, []string) { return h.rollcall(true, args...) }
 
-// Output runs a command of Rollcall there and returns what it printed. A command that fails is an error with its message.
+// Output runs a command of Rollcall on the machine and returns what it printed. If the command fails, the error contains its message.
 func (h *Host) Output(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -110,7 +109,7 @@ func (c *cleaner) line(text string) {
 	}
 }
 
-// end writes what is left without an end of line.
+// end writes the last line if it has no end of line.
 func (c *cleaner) end() {
 	if len(c.rest) > 0 {
 		c.line(string(c.rest))
@@ -121,8 +120,8 @@ func (c *cleaner) end() {
 // launchLimit is how long a launch on another machine may take.
 const launchLimit = 5 * time.Minute
 
-// Command runs a command on the machine with this name, with in as its standard input, and returns what it printed, cleaned. The error of a command
-// that failed there is an *app.CommandError, unless its Rollcall does not know the command: that is an *Error with Old.
+// Command runs a command on the machine with this name, with in as its standard input, and returns what it printed, cleaned. The error of a command that failed
+// there is an *app.CommandError, unless the Rollcall there does not know the command: then it is an *Error with Old set.
 func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args ...string) (string, error) {
 	h, err := m.configured(name)
 	if err != nil {
@@ -149,7 +148,7 @@ func (m *Machines) Command(ctx context.Context, name string, in io.Reader, args 
 // usageCode is the exit code of Rollcall for a command or flag that it does not know.
 const usageCode = 2
 
-// configured returns the machine with this name, or an error if there is none any more.
+// configured returns the machine with this name, or an error if it is no longer configured.
 func (m *Machines) configured(name string) (*Host, error) {
 	if h := m.Find(name); h != nil {
 		return h, nil

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// detach puts the command into a session of its own: it has no terminal, and ends with all that it started.
+// detach puts the command into its own session: it then has no terminal, and ends together with all processes that it
+// started.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error {

@@ -20,7 +20,7 @@ import (
 const (
 	// connectLimit is how long ssh may take to connect and to agree on keys.
 	connectLimit = 10 * time.Second
-	// killGrace is how long a connection that is ended has to leave before it is killed.
+	// killGrace is the time after which a connection that was told to end is killed.
 	killGrace = 2 * time.Second
 )
 
@@ -29,11 +29,11 @@ type Host struct {
 	settings.Machine
 	// Environ is the environment of ssh or the command; nil: that of this process.
 	Environ []string
-	// Heartbeat is how often a sign of life is asked for; 0: every 15 s.
+	// Heartbeat is the interval at which the other side shall send heartbeats; 0: 15 s.
 	Heartbeat time.Duration
 }
 
-// target is the machine as messages name it to the user: what the user would type.
+// target returns the machine's name in messages to the user: what the user would type.
 func (h *Host) target() string {
 	if h.SSH != "" {
 		return h.SSH
@@ -41,9 +41,9 @@ func (h *Host) target() string {
 	return strings.Join(h.Exec, " ")
 }
 
-// sshOptions keep ssh from asking for anything, from forwarding anything, and from waiting for ever. They also keep it from
-// becoming the master of a shared connection (ControlMaster auto), because the user's own sessions would then end with Rollcall's; it still uses
-// a master that runs. All else is as the user's configuration says: keys, agent, ports, ProxyJump, ControlPath.
+// sshOptions returns options that keep ssh from asking for input, from forwarding anything, and from waiting forever. They also keep it from becoming the
+// master of a shared connection (ControlMaster auto), because the user's own sessions would then end with Rollcall's; it still uses a master that runs. All
+// else is as the user's configuration says: keys, agent, ports, ProxyJump, ControlPath.
 func sshOptions() []string {
 	seconds := strconv.Itoa(int(connectLimit / time.Second))
 	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=" + seconds, "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
@@ -51,13 +51,13 @@ func sshOptions() []string {
 		"-o", "ControlMaster=no", "-o", "LogLevel=ERROR"}
 }
 
-// noRollcall is the exit code of a shell that finds no such program.
+// noRollcall is the exit code of a shell that does not find the program.
 const noRollcall = 127
 
-// unpack is the shell script that runs the script that its first argument holds, encoded by printfWord.
+// unpack is a shell script that runs the script in its first argument, which printfWord has encoded.
 const unpack = `eval "$(printf %b "$1")"`
 
-// sshCommand returns the program and arguments that run a shell script on the other side, with arguments of its own.
+// sshCommand returns the program and arguments that run a shell script with arguments on the other machine.
 func (h *Host) sshCommand(terminal bool, script string, args ...string) (string, []string) {
 	var whole strings.Builder
 	whole.WriteString("set --")
@@ -74,7 +74,7 @@ func (h *Host) sshCommand(terminal bool, script string, args ...string) (string,
 	return "ssh", append(append([]string{tty}, sshOptions()...), "--", h.SSH, words)
 }
 
-// program returns the script that becomes Rollcall on the other side. A shell that is no login shell seldom has ~/.local/bin in its PATH.
+// program returns the shell script that executes Rollcall on the other machine. A shell that is not a login shell seldom has ~/.local/bin in its PATH.
 func (h *Host) program() string {
 	path := h.Path
 	switch {
@@ -86,7 +86,7 @@ func (h *Host) program() string {
 	return "exec " + shellWord(path) + ` "$@"`
 }
 
-// rollcall returns the program and arguments that run a command of Rollcall there.
+// rollcall returns the program and arguments that run a command of Rollcall on the machine.
 func (h *Host) rollcall(terminal bool, args ...string) (string, []string) {
 	if h.SSH == "" {
 		return h.Exec[0], append(append([]string{}, h.Exec[1:]...), args...)
@@ -94,7 +94,7 @@ func (h *Host) rollcall(terminal bool, args ...string) (string, []string) {
 	return h.sshCommand(terminal, h.program(), args...)
 }
 
-// command returns a process that ends with ctx, and its whole group with it. It has no terminal, so nothing can ask for a password there.
+// command returns a command that is killed with its process group when ctx is done. It has no terminal, so that nothing can ask for a password on it.
 func (h *Host) command(ctx context.Context, name string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = h.environ()
@@ -114,9 +114,9 @@ func (h *Host) environ() []string {
 // shellWord quotes s as one word of a POSIX shell.
 func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// printfWord encodes s for printf %b, so that the result between single quotes is one word with the same meaning in every shell. csh gives a meaning to
-// line ends and exclamation marks even there, fish to a backslash before a quote or another backslash, and csh may not take bytes
-// that its locale does not know.
+// printfWord encodes s for printf %b, so that the result between single quotes is one word with the same meaning in every shell. csh interprets line ends and
+// exclamation marks even between single quotes, fish to a backslash before a quote or another backslash, and csh may not take bytes that its locale does not
+// know.
 func printfWord(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

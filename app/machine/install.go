@@ -22,13 +22,13 @@ type System struct{ OS, Arch string }
 
 func (s System) String() string { return s.OS + "/" + s.Arch }
 
-// goNames are the names that uname prints, and Go's.
+// goNames maps the names that uname prints to those of Go.
 var goNames = map[string]string{
 	"linux": "linux", "darwin": "darwin", "freebsd": "freebsd",
 	"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64", "armv7l": "arm", "armv6l": "arm", "i686": "386", "i386": "386", "riscv64": "riscv64",
 }
 
-// System asks a machine behind ssh for its system. It is also the test of the connection.
+// System asks a machine behind ssh for its system. It also tests the connection.
 func (h *Host) System(ctx context.Context) (System, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -82,8 +82,8 @@ func FindBinary(file string, want System) (Binary, error) {
 // elfMachines are the architectures of ELF programs.
 var elfMachines = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_ARM: "arm", elf.EM_386: "386", elf.EM_RISCV: "riscv64"}
 
-// fits reports why a program does not run on a system; nil: it does, as far as that can be seen here. Where programs are ELF files it needs
-// no library of the other machine.
+// fits returns the reason why a program does not run on a system, or nil if it seems to run there. If programs are ELF files, it must need no library of the
+// other machine.
 func fits(path string, want System) error {
 	if want.OS == "darwin" {
 		if runtime.GOOS != "darwin" || runtime.GOARCH != want.Arch {
@@ -122,7 +122,7 @@ func sum(path string) (Binary, error) {
 	return Binary{Path: path, Size: n, Sum: hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
-// installScript puts its standard input in place as ~/.local/bin/rollcall, if its sum is the first argument and it runs there.
+// installScript installs its standard input as ~/.local/bin/rollcall, if its SHA-256 sum is the first argument and the program runs there.
 const installScript = `set -eu
 dir=$HOME/.local/bin
 mkdir -p "$dir"
@@ -140,7 +140,7 @@ mv -f "$new" "$dir/rollcall"`
 // installLimit is how long a copy may take.
 const installLimit = 15 * time.Minute
 
-// Install copies a program to ~/.local/bin/rollcall on the other side, which replaces the one there as a whole, or not at all.
+// Install copies a program to ~/.local/bin/rollcall on the other machine. If it fails, the program there is unchanged.
 func (h *Host) Install(ctx context.Context, b Binary) error {
 	f, err := os.Open(b.Path)
 	if err != nil {

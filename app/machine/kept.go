@@ -30,7 +30,7 @@ func (s *stored) Check(name string) error {
 	return s.Machine.Check()
 }
 
-// List returns the stored machines, by name, and what is wrong with the others.
+// List returns the stored machines, by name, and an error that describes the files that could not be used.
 func (k *Kept) List() ([]settings.Machine, error) {
 	all, err := store.All[stored](k.folder)
 	var out []settings.Machine
@@ -77,20 +77,20 @@ type Sources struct {
 	Settings func() []settings.Machine
 	// Changed receives when the result of Settings may have changed; nil: never.
 	Changed <-chan struct{}
-	// Kept are those of machine add; nil: they are not known.
+	// Kept are the machines that machine add has stored; nil: they are not known.
 	Kept *Kept
-	// Report is called with what is wrong with the machines whenever that changes; nil: nothing is. It must not block.
+	// Report is called with an error that describes what is wrong with the machines whenever it changes, and with nil if nothing is. It must not block.
 	Report func(error)
 }
 
-// Follow replaces the machines with those of the sources at once, and whenever these change, until ctx is done.
+// Follow replaces the machines with those of the sources at once, and again whenever the sources change, until ctx is done.
 func (m *Machines) Follow(ctx context.Context, from Sources) error {
 	var changes <-chan struct{}
 	var unwatched error
 	if from.Kept != nil {
 		changes, unwatched = from.Kept.folder.Changes(ctx)
 		if changes != nil {
-			unwatched = nil // the folder is watched as soon as there is one
+			unwatched = nil // the folder is watched as soon as it exists
 		}
 	}
 	var said error

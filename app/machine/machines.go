@@ -17,8 +17,8 @@ import (
 	"rollcall/app/settings"
 )
 
-// The pauses before a machine that did not answer is asked again: each is twice the one before. A connection that lasted steady begins
-// them again.
+// The pauses before a machine that did not answer is asked again: each is twice the one before. After a connection that lasted longer than steady, the pauses
+// begin with the first one again.
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
@@ -48,7 +48,7 @@ func New(list []settings.Machine, log *slog.Logger) *Machines {
 
 func byName(a, b *Host) int { return strings.Compare(a.Name, b.Name) }
 
-// Set replaces the machines. Run goes on with those that stay as they are.
+// Set replaces the machines. Run keeps the connections to those that did not change.
 func (m *Machines) Set(list []settings.Machine) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +83,7 @@ func (m *Machines) Find(name string) *Host {
 	return nil
 }
 
-// Split returns the machine of an id such as devbox:0198, and the id there; nil: the id is one of this machine.
+// Split returns the machine of an id such as devbox:0198, and the id on that machine. It returns nil for the id of a session of this machine.
 func (m *Machines) Split(id string) (*Host, string) {
 	name, rest, found := strings.Cut(id, ":")
 	if !found {
@@ -95,7 +95,7 @@ func (m *Machines) Split(id string) (*Host, string) {
 	return nil, id
 }
 
-// streamArgs returns the command that streams the sessions of a machine: the live ones, and those that stopped since.
+// streamArgs returns the command that streams the sessions of a machine: the live ones, and those that stopped within since.
 func (h *Host) streamArgs(since time.Duration) []string {
 	args := []string{"watch", "--json", "--snapshot", "--end-with-stdin", "--heartbeat", cmp.Or(h.Heartbeat, heartbeat).String()}
 	switch {
@@ -107,7 +107,8 @@ func (h *Host) streamArgs(since time.Duration) []string {
 	return args
 }
 
-// Ask asks every machine once, and returns after limit with what has come. A machine that has not answered is Failed, with the reason.
+// Ask asks every machine once, and returns after limit at the latest with what the machines have reported. A machine that has not answered is Failed, with the
+// reason.
 func (m *Machines) Ask(ctx context.Context, since, limit time.Duration) []app.MachineRoll {
 	hosts := m.Hosts()
 	rolls := make([]app.MachineRoll, len(hosts))
@@ -119,8 +120,8 @@ func (m *Machines) Ask(ctx context.Context, since, limit time.Duration) []app.Ma
 	return rolls
 }
 
-// Test asks the machine once for its live sessions and those that stopped since, and returns with them the version of the
-// Rollcall there. The error says why there is no complete answer; an *Error may say that there is no Rollcall.
+// Test asks the machine once for its live sessions and those that stopped since, and returns with them the version of the Rollcall there. The error says why
+// there is no complete answer, for example that Rollcall is not installed there (*Error).
 func (h *Host) Test(ctx context.Context, since, limit time.Duration) (r app.MachineRoll, version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -140,7 +141,7 @@ func (h *Host) Test(ctx context.Context, since, limit time.Duration) (r app.Mach
 	}()
 	select {
 	case err = <-ended:
-	case <-ctx.Done(): // its process may take longer to end
+	case <-ctx.Done(): // the connection's process may take longer to end
 		err = ctx.Err()
 	}
 	mu.Lock()
@@ -155,16 +156,17 @@ func (h *Host) Test(ctx context.Context, since, limit time.Duration) (r app.Mach
 	return seen.partial(now, present.Line(err.Error())), seen.version, err
 }
 
-// Shown is where Run shows the machines; *app.Core is one.
+// Shown receives what Run has to show of the machines; *app.Core implements it.
 type Shown interface {
 	ShowMachine(r app.MachineRoll, evs []app.Event)
 	HideMachine(name string)
 }
 
-// Run keeps a connection to every machine until ctx is done, also to those that Set adds, and shows what it reports: the live sessions, and those that stopped since. A
-// machine that does not answer is asked again with growing pauses. Machines do not wait for each other, and the rows of one that Set leaves out go at once.
+// Run keeps a connection to every machine until ctx is done, also to machines that Set adds. It shows what they report: the live sessions, and those that
+// stopped within since. It connects again to a machine that does not answer, with growing pauses. Machines do not wait for each other. The rows of a machine
+// that Set removes are no longer shown at once.
 func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
-	running := map[*Host]func(){} // each ends the connection, and what is shown of it
+	running := map[*Host]func(){} // each function ends a connection, and stops showing its machine
 	var group sync.WaitGroup
 	defer group.Wait()
 	for {
@@ -182,7 +184,7 @@ func (m *Machines) Run(ctx context.Context, since time.Duration, to Shown) {
 			}
 			one, cancel := context.WithCancel(ctx)
 			s := &show{seen: newMirror(h.Name), to: to}
-			running[h] = func() { s.stop(); cancel() } // its process may take longer to end
+			running[h] = func() { s.stop(); cancel() } // the connection's process may take longer to end
 			group.Go(func() {
 				defer cancel()
 				m.follow(one, h, since, s)
@@ -229,7 +231,7 @@ func (m *Machines) follow(ctx context.Context, h *Host, since time.Duration, s *
 	s.stop()
 }
 
-// show shows the changes of one machine, with showPause between them.
+// show passes on the changes of one machine, with pauses of at least showPause.
 type show struct {
 	to Shown
 
@@ -241,7 +243,7 @@ type show struct {
 	over  bool
 }
 
-// change changes what is known of the machine, and shows it soon.
+// change applies do to what is known of the machine, and shows the result soon.
 func (s *show) change(do func(*mirror) []app.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +253,7 @@ func (s *show) change(do func(*mirror) []app.Event) {
 	}
 }
 
-// heard records that the machine lives, which changes nothing that is shown.
+// heard records that the machine has sent a heartbeat, which changes nothing that is shown.
 func (s *show) heard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +275,7 @@ func (s *show) flush() {
 	s.evs, s.last = nil, time.Now()
 }
 
-// stop makes sure that nothing of the machine is shown from now on.
+// stop ensures that nothing of the machine is shown from now on.
 func (s *show) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,7 +285,7 @@ func (s *show) stop() {
 	}
 }
 
-// Of returns these machines alone.
+// Of returns Machines with only these hosts.
 func Of(hosts ...*Host) *Machines {
 	m := New(nil, nil)
 	m.hosts = slices.Clone(hosts)

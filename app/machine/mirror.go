@@ -24,7 +24,7 @@ type answer struct {
 	err   string
 }
 
-// mirror is what is known of one machine. It is not safe for concurrent use.
+// mirror contains what is known of one machine. It is not safe for concurrent use.
 type mirror struct {
 	name string
 
@@ -33,23 +33,23 @@ type mirror struct {
 	// incoming are the rows of a connection whose roll is not complete; nil: rows are those of the connection.
 	incoming map[key]app.Session
 
-	// kept are the rows of an earlier connection that stay because their agent could not be read since.
+	// kept are the rows of an earlier connection that stay because their agent could not be read since then.
 	kept map[key]bool
 	// waiting are the rows whose wait had an event. The end of such a wait always has one too.
 	waiting map[key]bool
 
-	minute time.Time // of which events are counted
+	minute time.Time // the minute in which events are counted
 	events int
 	spared int // events that were left out
 
 	connected bool // the roll of this connection is complete
-	known     bool // a roll was complete once
+	known     bool // a roll has been complete once
 	skew      time.Duration
-	version   string // of the Rollcall there
+	version   string // version of the Rollcall on the machine
 	skipped   int    // rows that could not be used
 	full      bool
 	heard     time.Time
-	began     time.Time // of this connection
+	began     time.Time // when this connection began
 	took      time.Duration
 	failed    string // why there is no connection
 }
@@ -58,7 +58,7 @@ func newMirror(name string) *mirror {
 	return &mirror{name: name, rows: map[key]app.Session{}, kept: map[key]bool{}, waiting: map[key]bool{}, adapters: map[adapters.Name]answer{}}
 }
 
-// begin prepares the mirror for a new connection. The rows stay, stale, until the roll is complete.
+// begin prepares the mirror for a new connection. The rows stay, as stale ones, until the roll is complete.
 func (m *mirror) begin(now time.Time) {
 	m.incoming, m.connected, m.skipped, m.full, m.began = map[key]app.Session{}, false, 0, false, now
 	m.adapters = map[adapters.Name]answer{}
@@ -69,7 +69,7 @@ func (m *mirror) lose(err error) {
 	m.incoming, m.connected, m.failed = nil, false, present.Line(err.Error())
 }
 
-// maxSkew is how far apart two clocks may be without a correction: times come in seconds, and lines take time.
+// maxSkew is how far apart two clocks may be without a correction: times are sent in whole seconds, and lines take time to arrive.
 const maxSkew = 5 * time.Second
 
 // take applies a line, and returns the events that follow from it.
@@ -105,7 +105,8 @@ func (m *mirror) take(l *line, now time.Time) (evs []app.Event) {
 	return evs
 }
 
-// tell returns the event, unless there were too many. The end of a wait that was told is never left out: the wait would be shown for ever.
+// tell returns the event, unless there were too many. It never omits the event that ends a wait which an earlier event reported, since the wait would otherwise
+// be shown forever.
 func (m *mirror) tell(e app.Event, now time.Time) []app.Event {
 	k := keyOf(&e.Session)
 	waits := e.Kind != app.Ended && e.Session.Status == adapters.Waiting
@@ -121,7 +122,7 @@ func (m *mirror) tell(e app.Event, now time.Time) []app.Event {
 	return []app.Event{e}
 }
 
-// remove removes a row. If its wait was told, the event ends the wait.
+// remove removes a row. If an event has reported that the session waits, remove returns the event that ends the wait.
 func (m *mirror) remove(k key, now time.Time) (evs []app.Event) {
 	was, listed := m.current()[k]
 	delete(m.current(), k)
@@ -132,7 +133,7 @@ func (m *mirror) remove(k key, now time.Time) (evs []app.Event) {
 	return evs
 }
 
-// dropKept removes the rows that stayed while an agent could not be read, and that it does not list now that it can.
+// dropKept removes the rows that were kept while an agent could not be read, if the agent does not list them now that it can be read.
 func (m *mirror) dropKept(agent adapters.Name, now time.Time) (evs []app.Event) {
 	if !m.connected || m.adapters[agent].state == app.Failed {
 		return nil
@@ -151,10 +152,10 @@ func (m *mirror) dropKept(agent adapters.Name, now time.Time) (evs []app.Event) 
 	return evs
 }
 
-// maxEvents is how many events of one machine are told a minute.
+// maxEvents is the largest number of events of one machine that are delivered in a minute.
 const maxEvents = 300
 
-// mayTell counts an event, and reports whether there were few enough.
+// mayTell counts an event, and reports whether it may be delivered.
 func (m *mirror) mayTell(now time.Time) bool {
 	if now.Sub(m.minute) > time.Minute {
 		m.minute, m.events, m.spared = now, 0, 0
@@ -166,10 +167,10 @@ func (m *mirror) mayTell(now time.Time) bool {
 	return true
 }
 
-// maxAdapters is more than there are agents.
+// maxAdapters is larger than the number of agents.
 const maxAdapters = 50
 
-// current returns the rows that lines change.
+// current returns the rows that the lines of the stream change.
 func (m *mirror) current() map[key]app.Session {
 	if m.incoming != nil {
 		return m.incoming
@@ -196,7 +197,7 @@ func (m *mirror) put(w *SessionJSON) (s app.Session, ok bool) {
 	return s, true
 }
 
-// event returns an event of the machine. Before the roll is complete there are none: complete finds what happened meanwhile.
+// event returns an event of the machine. Until the roll is complete there are no events: complete determines what happened meanwhile.
 func (m *mirror) event(l *line, now time.Time) (app.Event, bool) {
 	s, ok := m.put(l.Session)
 	if !ok || !m.connected {
@@ -214,8 +215,8 @@ func (m *mirror) event(l *line, now time.Time) (app.Event, bool) {
 	return e, true
 }
 
-// complete replaces the rows with those of the new connection. What differs from the last connection happened meanwhile; a first roll is no
-// event. Rows of an agent that could not be read there now stay, stale.
+// complete replaces the rows with those of the new connection. It returns events for the differences from the last connection; the first roll causes no events.
+// Rows of an agent that could not be read on the machine this time are kept as stale.
 func (m *mirror) complete(now time.Time) (evs []app.Event) {
 	if m.incoming == nil {
 		return nil
@@ -255,7 +256,7 @@ func (m *mirror) complete(now time.Time) (evs []app.Event) {
 	return evs
 }
 
-// seen returns when a row was right last.
+// seen returns when a row was last known to be correct.
 func (m *mirror) seen(s *app.Session) time.Time {
 	if s.Stale != nil {
 		return s.Stale.Since
@@ -276,7 +277,7 @@ func (m *mirror) ended(s, was app.Session, now time.Time) app.Event {
 	return e
 }
 
-// roll returns what is shown of the machine.
+// roll returns the roll of the machine as it is to be shown.
 func (m *mirror) roll() app.MachineRoll {
 	r := app.MachineRoll{MachineHealth: app.MachineHealth{Name: m.name, State: app.OK, Answered: m.heard, Elapsed: m.took}}
 	switch {
@@ -301,7 +302,7 @@ func (m *mirror) roll() app.MachineRoll {
 	return r
 }
 
-// partial returns what has come of a roll that is not complete, and why it is shown so.
+// partial returns the rows received of a roll that is not complete. why becomes the machine's problem.
 func (m *mirror) partial(now time.Time, why string) app.MachineRoll {
 	if m.incoming != nil {
 		m.rows, m.incoming = m.incoming, nil

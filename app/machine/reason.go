@@ -10,12 +10,12 @@ import (
 	"rollcall/app/present"
 )
 
-// Error is why a machine could not be asked, in words for the user.
+// Error describes for the user why a machine could not be asked.
 type Error struct {
 	Text string
 	// Missing reports that the machine answered and has no Rollcall.
 	Missing bool
-	// Old reports that the Rollcall there does not know what this one needs.
+	// Old reports that the Rollcall there lacks a function which this one needs.
 	Old bool
 }
 
@@ -23,7 +23,7 @@ func (e *Error) Error() string { return e.Text }
 
 func failure(format string, args ...any) error { return &Error{Text: fmt.Sprintf(format, args...)} }
 
-// sshFailure is the exit code of ssh for what went wrong before the command ran.
+// sshFailure is the exit code of ssh if it failed before the command ran.
 const sshFailure = 255
 
 // sshReasons are ssh's own messages (OpenSSH 7.6 to 10), in lower case, and what they mean. The first that fits counts.
@@ -57,7 +57,7 @@ var containerReasons = []struct{ message, text string }{
 	{"no container with name or id", "there is no such container"},
 }
 
-// containerReason returns the words for what a command that is not ssh said; empty: it has none.
+// containerReason returns a message that explains what a command other than ssh printed, or "" if the output is not known.
 func (h *Host) containerReason(said string) string {
 	if h.SSH != "" {
 		return ""
@@ -71,7 +71,7 @@ func (h *Host) containerReason(said string) string {
 	return ""
 }
 
-// reason returns why a command on a machine failed: err is that of its process, said what it wrote to its standard error.
+// reason returns why a command on a machine failed. err is the error of its process, said is what it wrote to its standard error.
 func (h *Host) reason(err error, said string) error {
 	var start *fs.PathError
 	switch {
@@ -106,7 +106,7 @@ func (h *Host) reason(err error, said string) error {
 	return failure("the connection was closed")
 }
 
-// tooOld returns the error of a Rollcall that does not know what this one needs.
+// tooOld returns the error for a Rollcall that lacks a function which this one needs.
 func (h *Host) tooOld() error {
 	text := "the Rollcall there is too old for this one: update it"
 	if h.SSH != "" {
@@ -115,7 +115,7 @@ func (h *Host) tooOld() error {
 	return &Error{Text: text, Old: true}
 }
 
-// sshReason returns the words for what ssh said.
+// sshReason returns a message for the user that explains what ssh printed.
 func (h *Host) sshReason(said string) string {
 	lower := strings.ToLower(said)
 	for _, r := range sshReasons {
@@ -135,7 +135,7 @@ func (h *Host) sshReason(said string) string {
 	return "the connection to " + h.SSH + " was cut"
 }
 
-// denied returns the words for a refused login: the server asks for a password, or accepts none of the keys.
+// denied returns the message for a refused login: the server asks for a password, or accepts none of the keys.
 func (h *Host) denied(lower string) string {
 	_, methods, _ := strings.Cut(lower, "permission denied (")
 	methods, _, _ = strings.Cut(methods, ")")
@@ -145,8 +145,8 @@ func (h *Host) denied(lower string) string {
 	return fmt.Sprintf("permission denied: %[1]s accepts none of your keys; is the right one loaded (ssh-add -l)?", h.SSH)
 }
 
-// exitCode returns the exit code of a process that ended with err; -1: it has none. With exec.ErrWaitDelay the process succeeded, and something
-// that it left behind holds its output open.
+// exitCode returns the exit code of a process that ended with err; -1: it has none. exec.ErrWaitDelay means that the process succeeded, and that a process it
+// left behind keeps its output open.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	switch {
@@ -167,5 +167,5 @@ func lastLine(said string) string {
 // maxReason is the width of a reason in cells.
 const maxReason = 300
 
-// maxTail is how many bytes are kept of what a command writes to its standard error.
+// maxTail is the number of bytes that are kept from the end of a command's standard error.
 const maxTail = 8 << 10

@@ -21,20 +21,20 @@ const (
 	maxBanner   = 64      // lines that a shell's start files print before the stream
 	maxSessions = 5000    // rows
 	maxRate     = 5000    // lines a second, once the roll is complete
-	// maxRoll is the most lines before the roll is complete: each row, more than maxSessions of them, and those that change while the
-	// agents there answer. An honest machine has less by far; another one would never come to its roll.
+	// maxRoll is the largest number of lines before the roll is complete: each row, which may be more than maxSessions, and the rows that change while the agents
+	// there answer. A real Rollcall sends far fewer; the limit is for a machine that would never send its roll.
 	maxRoll = 20 * maxSessions
 )
 
 // The limits of waiting.
 const (
-	helloLimit  = 30 * time.Second // for the first line
-	heartbeat   = 15 * time.Second // that is asked for
-	lostBeats   = 3                // so many heartbeats late, a connection is dead
+	helloLimit  = 30 * time.Second // limit for the first line
+	heartbeat   = 15 * time.Second // interval that is requested from the other side
+	lostBeats   = 3                // a connection is dead when a heartbeat is this many intervals late
 	minSilence  = 3 * time.Second
 	maxSilence  = 5 * time.Minute
-	endLimit    = 5 * time.Second // for the process to end after its output did
-	inputGrace  = time.Second     // for the process to end after its input was closed; less than killGrace
+	endLimit    = 5 * time.Second // limit for the process to end after its output has ended
+	inputGrace  = time.Second     // limit for the process to end after its input was closed; less than killGrace
 	schemaKnown = 1
 )
 
@@ -54,8 +54,8 @@ type line struct {
 	Hello   *HelloJSON   `json:"hello"`
 }
 
-// stream reads one connection to its end. take gets each line on this goroutine; the first is the hello.
-// The error is never nil: it says why the connection ended. With errDone of take it is errDone.
+// stream reads one connection to its end. take gets each line on this goroutine; the first is the hello. The error is never nil: it says why the connection
+// ended. If take returns errDone, the error is errDone.
 func (h *Host) stream(ctx context.Context, args []string, take func(l *line) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -63,7 +63,7 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 	cmd := h.command(ctx, name, argv)
 	said := bounded.Tail{Max: maxTail}
 	cmd.Stderr = &said
-	in, err := cmd.StdinPipe() // stays open: the other side ends when it is closed
+	in, err := cmd.StdinPipe() // stays open, because the other side ends when its input is closed
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 	})
 	err = r.read(ctx, take)
 	r.watchdog.Stop()
-	if errors.Is(err, io.EOF) { // the process ends by itself and says why
+	if errors.Is(err, io.EOF) { // the process ends by itself, and its exit code and messages give the reason
 		_ = in.Close()
 		end := time.AfterFunc(endLimit, func() { cancel(failure("the connection was closed")) })
 		err = h.reason(cmd.Wait(), said.String())
@@ -100,8 +100,8 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 
 // endByInput makes the end of cmd's context close the input of cmd, at which the Rollcall on the other side ends, and with it what connects
 // to it. A signal to a container's client would end the client alone: podman 4.3 may then leave the Rollcall in the container running. What
-// runs after inputGrace is terminated, and its output is closed, since something that ssh left may hold the other end. The caller calls ended once it
-// has waited for cmd.
+// runs after inputGrace is terminated, and its output is closed, since a process that ssh left behind may keep the other end open. The caller calls
+// ended once it has waited for cmd.
 func endByInput(cmd *exec.Cmd, in, out io.Closer) (ended func()) {
 	done := make(chan struct{})
 	terminate := cmd.Cancel
@@ -126,12 +126,12 @@ type reader struct {
 	in       *bufio.Reader
 	watchdog *time.Timer
 	cancel   context.CancelCauseFunc
-	silence  time.Duration // after which the connection is dead; 0: before the hello
+	silence  time.Duration // the time without a line after which the connection counts as dead; 0: before the hello
 	banner   string        // the first line before the hello
 	others   int           // lines before the hello
 	rolled   bool
 	unrolled int       // lines between the hello and the roll
-	second   time.Time // of which lines are counted
+	second   time.Time // the second in which lines are counted
 	count    int
 }
 
@@ -170,8 +170,8 @@ func (r *reader) read(ctx context.Context, take func(l *line) error) error {
 	}
 }
 
-// before passes over a line that a shell's start files printed before the stream, unless there are too many. l is nil if the line is no
-// line of a stream.
+// before skips a line that a shell's start files printed before the stream, and returns an error after too many. l is nil if the line is not a line of a
+// stream.
 func (r *reader) before(text []byte, l *line) error {
 	if l != nil && l.Schema > schemaKnown {
 		return failure("the Rollcall there is too new for this one (schema %d, this one knows %d): update this one", l.Schema, schemaKnown)
@@ -183,7 +183,7 @@ func (r *reader) before(text []byte, l *line) error {
 	return nil
 }
 
-// greeted begins to wait for signs of life as often as the hello says.
+// greeted starts to wait for heartbeats at the interval that the hello contains.
 func (r *reader) greeted(l *line) {
 	r.silence = min(max(time.Duration(l.Hello.Heartbeat)*time.Second*lostBeats, minSilence), maxSilence)
 	r.watchdog.Stop()
@@ -230,7 +230,8 @@ func (r *reader) untilRoll(l *line) error {
 	return nil
 }
 
-// pace waits where a machine sends more lines than a Rollcall would: they cost time here, and the others must not wait for it.
+// pace slows down the reading if a machine sends more lines than a real Rollcall would: handling them takes time, and other machines must not have to wait for
+// it.
 func (r *reader) pace(ctx context.Context) error {
 	if !r.rolled {
 		return nil

@@ -57,7 +57,7 @@ type LaunchJSON struct {
 	CodeUnknown bool   `json:"exit_code_unknown,omitempty"`
 }
 
-// StaleJSON is why a session is as it was seen last.
+// StaleJSON describes since when and why a session could not be read.
 type StaleJSON struct {
 	Since  string `json:"since"`
 	Reason string `json:"reason"`
@@ -73,20 +73,20 @@ type AdapterJSON struct {
 	LookedIn  []string         `json:"looked_in,omitempty"`
 }
 
-// RemovedJSON names a row of a stream that is gone.
+// RemovedJSON names a row of a stream that was removed.
 type RemovedJSON struct {
 	Agent adapters.Name `json:"agent"`
 	ID    string        `json:"id"`
 }
 
-// HelloJSON is what the first line of a stream says of its writer.
+// HelloJSON is the part of a stream's first line that describes its writer.
 type HelloJSON struct {
 	Version   string `json:"version"`
 	Host      string `json:"host,omitempty"`
 	Heartbeat int    `json:"heartbeat"` // seconds
 }
 
-// agentName is what an agent of a later version may be called too.
+// agentName matches valid names of agents, also of agents that only a later version knows.
 var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 // maxID is longer than the id of any agent.
@@ -97,7 +97,7 @@ func validID(id string) bool {
 	return id != "" && len(id) <= maxID && present.Line(id) == id
 }
 
-// oneLine and someLines return a text of another machine as it may be shown.
+// oneLine and someLines return a text of another machine in a form that is safe to show.
 func oneLine(s string) string   { return present.Line(present.Head(s)) }
 func someLines(s string) string { return present.Text(present.Head(s)) }
 
@@ -110,7 +110,7 @@ func clockOf(text string, skew time.Duration) time.Time {
 	return t.Add(-skew)
 }
 
-// session returns the row as it is shown here. ok is false for one that cannot be named: its agent or id is no such thing.
+// session returns the row as it is shown here. ok is false if its agent or id is not valid, since such a row can't be named.
 func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session, ok bool) {
 	if !agentName.MatchString(string(w.Agent)) || !validID(w.ID) || w.Parent != "" && !validID(w.Parent) {
 		return app.Session{}, false
@@ -140,7 +140,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	return s, true
 }
 
-// setStatus sets what the session does. A word that this version does not know is not guessed at.
+// setStatus sets what the session does. A status that this version does not know is shown as Unknown.
 func (w *SessionJSON) setStatus(s *app.Session) {
 	switch w.Status {
 	case adapters.Working, adapters.Waiting, adapters.Idle, adapters.Stopped, adapters.Unknown:
