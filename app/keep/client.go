@@ -68,7 +68,7 @@ var ErrNoKeeper = errors.New("the keeper (rollcall keep) could not be started")
 
 const (
 	answerLimit = 10 * time.Second
-	startLimit  = 2 * time.Minute // above what the keeper waits for locks and disks; one that is killed breaks the connection
+	startLimit  = 2 * time.Minute // longer than the keeper waits for locks and disks; if the keeper is killed, the connection breaks at once
 	readyLimit  = 20 * time.Second
 	readyPause  = 20 * time.Millisecond
 )
@@ -94,7 +94,7 @@ func (c *Client) Status(ctx context.Context) (*Status, error) {
 	a, err := c.ask(ctx, request{Verb: verbStatus}, answerLimit)
 	if errors.Is(err, instance.ErrUnanswered) {
 		if running, runErr := c.Running(); runErr == nil && !running {
-			err = instance.ErrNotRunning // it was killed meanwhile
+			err = instance.ErrNotRunning // the keeper was killed meanwhile
 		}
 	}
 	return a.Status, err
@@ -195,7 +195,7 @@ func (a *attempt) over() bool {
 	}
 }
 
-// failure returns the reason why the keeper that was started has failed, or nil.
+// failure returns the reason why the started keeper has failed, or nil.
 func (a *attempt) failure() error {
 	if a == nil || a.code == 0 {
 		return nil
@@ -283,7 +283,7 @@ func (c *Client) Revive(launches *launch.Launches, fuses *fuse.Fuses, set *setti
 }
 
 // isOwed reports whether a keeper has to run for the settings, although no tray and no watch runs: the webhook has not
-// taken all messages, or the keeper is installed.
+// accepted all messages, or the keeper is installed.
 func (c *Client) isOwed(set *settings.Settings) bool {
 	if !asks(set) {
 		return false
@@ -313,7 +313,7 @@ type Attendance struct {
 
 // asks reports whether the settings need a keeper although there is nothing to keep.
 func (a *Attendance) asks() bool {
-	s, _ := a.Settings() // what can be understood
+	s, _ := a.Settings() // settings that could not be understood are left out
 	return asks(&s)
 }
 

@@ -27,7 +27,7 @@ import (
 	"rollcall/proc"
 )
 
-// Idle is the time after which a keeper ends that has nothing to keep and was asked nothing.
+// Idle is the time after which a keeper ends if it has nothing to keep and received no request.
 const Idle = time.Minute
 
 // ErrRunning reports that the user has a keeper already.
@@ -66,10 +66,10 @@ type keeper struct {
 	over   bool
 
 	mu        sync.Mutex
-	asked     time.Time // when the last request came that puts off the end
+	asked     time.Time // when the last request came that delays the end of the keeper
 	attending []attendant
 	shown     []string
-	setErr    error // of the settings, when they were last read
+	setErr    error // the error with which the settings were last read
 }
 
 // attendant is a process that called Attend. Its webhook, if it has one, replaces that of the keeper's settings.
@@ -78,8 +78,8 @@ type attendant struct {
 	webhook *webhookRequest
 }
 
-// settings returns the user's settings as they are now. Of the attendants that have a webhook, the newest one's replaces
-// that of the settings. With an error, settings returns the settings that could be understood.
+// settings returns the user's settings as they are now. The webhook of the newest attendant that has one replaces the
+// webhook of the settings. With an error, settings returns the settings that could be understood.
 func (k *keeper) settings() (settings.Settings, error) {
 	s, err := k.Settings()
 	k.mu.Lock()
@@ -145,7 +145,7 @@ func Run(ctx context.Context, cfg Config) error {
 	cancel()
 	sending.Close()
 	if !yielded {
-		err := own.Close() // the next keeper must not wait for messages that are on their way
+		err := own.Close() // the next keeper must not have to wait for messages that are being sent
 		parts.Wait()
 		cfg.Log.Info("the keeper ends", "pid", os.Getpid())
 		return err
@@ -184,7 +184,7 @@ func (k *keeper) target() (webhook.Target, error) {
 	return webhook.Target{URL: s.Webhook.URL, Secret: s.Webhook.Secret}, err
 }
 
-// leftOut returns the agents whose sessions are not shown, and of whose ends nothing is sent.
+// leftOut returns the agents whose sessions are not shown. No messages are sent about the ends of their sessions.
 func (k *keeper) leftOut() []adapters.Name {
 	s, _ := k.settings()
 	return s.LeftOutAgents
@@ -195,7 +195,7 @@ func webhookFolder(state string) store.Folder { return store.Below(state, store.
 
 // running returns the launches that ran when they were last seen.
 func running(launches *launch.Launches) (out []webhook.Session) {
-	list, _ := launches.List() // what cannot be read is reported by the launches' keeper
+	list, _ := launches.List() // the launches' own keeper reports the records that can't be read
 	for i := range list {
 		if r := &list[i]; !r.Ended() && !r.Foreign() && !r.Process.IsZero() {
 			out = append(out, webhook.Session{Agent: r.Agent, ID: cmp.Or(r.Session, r.ID), Launch: r.ID, CWD: r.Dir, Process: r.Process})
@@ -206,7 +206,7 @@ func running(launches *launch.Launches) (out []webhook.Session) {
 
 // wait waits until the keeper must end. It reports whether a newer version takes over.
 func (k *keeper) wait(ctx context.Context) (yielded bool) {
-	// Without events, what is left to keep is looked at after each Idle.
+	// Without events, the keeper checks after each Idle what is left to keep.
 	launches, err := k.Launches.Changes(ctx)
 	if err != nil {
 		k.Log.Warn("changes of launches are noticed late", "error", err)
@@ -270,7 +270,7 @@ func (k *keeper) refuse() {
 
 func (k *keeper) kept() (Kept, error) {
 	kept, err := ToKeep(k.Launches, k.Fuses)
-	s, _ := k.settings() // those that are understood
+	s, _ := k.settings() // the settings that are understood are used
 	if s.Webhook.URL != "" {
 		kept.Messages = k.sender.Waiting()
 		kept.Webhook = k.isAttended() || Installed()

@@ -16,7 +16,7 @@ func claimName() string {
 	// The name of the host may change while the keeper runs, as on another network.
 	machine := proc.Space()
 	if machine == "" {
-		machine, _ = os.Hostname() // without one there is nothing to tell apart
+		machine, _ = os.Hostname() // without an identification, machines and containers can't be distinguished
 	}
 	sum := sha256.Sum256([]byte(machine))
 	name := []byte(instance.Keeper + "-")
@@ -32,7 +32,7 @@ const (
 	verbHold   = "hold"   // returns the status; the keeper does not end within the next minute
 	verbAttend = "attend" // the keeper sends its status, and again when it changes, until one of the two ends
 	verbStart  = "start"  // starts the process of a launch
-	verbYield  = "yield"  // makes way for a newer version
+	verbYield  = "yield"  // the keeper ends so that a newer version can replace it
 )
 
 // request is a request of a process to the keeper.
@@ -48,7 +48,7 @@ type webhookRequest struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// startRequest is the process of a launch. Its texts are bytes, since JSON would change those that are not UTF-8.
+// startRequest describes the process of a launch. Its texts are bytes, since JSON would change those that are not UTF-8.
 type startRequest struct {
 	ID      string        `json:"id"`
 	Starter proc.Identity `json:"starter"`
@@ -60,7 +60,7 @@ type startRequest struct {
 	Pipe    []byte        `json:"pipe,omitempty"`
 	Output  []byte        `json:"output"`
 	Errors  []byte        `json:"errors,omitempty"`
-	Umask   int           `json:"umask"` // of the process that launches; negative: the keeper's
+	Umask   int           `json:"umask"` // of the process that launches; negative: use the keeper's
 }
 
 func newStartRequest(id string, starter proc.Identity, c *proc.Command) *startRequest {
@@ -98,7 +98,7 @@ type answer struct {
 	Ending bool `json:"ending,omitempty"`
 }
 
-// Status describes a keeper and counts what it keeps.
+// Status describes a keeper and the number of things that it keeps.
 type Status struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
@@ -114,9 +114,9 @@ type Status struct {
 // Kept counts what there is to keep.
 type Kept struct {
 	Launches int `json:"launches"` // that run
-	Hooks    int `json:"hooks"`    // that have no result yet
-	Fuses    int `json:"fuses"`    // that have not fired
-	Records  int `json:"records"`  // of launches and fuses that are over, to be removed after a day
+	Hooks    int `json:"hooks"`    // launches that have no result yet
+	Fuses    int `json:"fuses"`    // fuses that have not fired
+	Records  int `json:"records"`  // records of launches and fuses that are over, to be removed after a day
 	// Webhook reports that ends of sessions are sent, for the processes that asked for that.
 	Webhook bool `json:"webhook,omitempty"`
 	// Metrics reports that metrics are served or written, for the processes that attend or because the keeper is installed.

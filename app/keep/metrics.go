@@ -42,7 +42,7 @@ type exporter struct {
 	ends map[adapters.Outcome]int
 }
 
-// export exports metrics until ctx is done. It counts the ends that events has.
+// export exports metrics until ctx is done. It counts the ends of sessions that events reports.
 func (k *keeper) export(ctx context.Context, events *app.Events) error {
 	e := &exporter{k: k, scrapes: make(chan struct{}, maxScrapes), ends: map[adapters.Outcome]int{}}
 	var counting sync.WaitGroup
@@ -123,8 +123,8 @@ func (e *exporter) listen(m *settings.Metrics) error {
 	return nil
 }
 
-// handler answers requests for the metrics. local refuses those for another host's name: a page in a browser could have
-// made the name of its own host resolve to this machine.
+// handler answers requests for the metrics. local makes it refuse requests for another host's name: a web page could let the
+// name of its own host resolve to this machine.
 func (e *exporter) handler(local bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
@@ -183,7 +183,7 @@ func (e *exporter) write(ctx context.Context, path string) error {
 	return err
 }
 
-// remove removes the file, whose metrics would soon be wrong.
+// remove removes the metrics file, since its metrics would soon be out of date.
 func (e *exporter) remove() {
 	path := e.written
 	e.written = ""

@@ -9,7 +9,7 @@ import (
 	"rollcall/proc"
 )
 
-// umasks is held while the umask is not the process's own.
+// umasks is locked while the process temporarily has another umask.
 var umasks sync.Mutex
 
 func umask() int {
