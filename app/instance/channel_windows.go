@@ -40,8 +40,8 @@ func (f *pipeFile) Check(string) error {
 // pipeFileName returns the name of the file of a claim's pipe in the store.
 func pipeFileName(name string) string { return "pipe-" + name }
 
-// pipePath returns the name of a claim's pipe. All users of the system share the names of pipes, so a name that can be
-// foretold could be taken by another user before this one.
+// pipePath returns the name of a claim's pipe. All users of the system share the names of pipes, so another user could
+// create a pipe with a predictable name first.
 func pipePath(name, random string) string { return `\\.\pipe\rollcall-` + name + "-" + random }
 
 func ownUser() (*windows.SID, error) {
@@ -86,7 +86,7 @@ func descriptor(user *windows.SID, level uint32) string {
 }
 
 // listen opens the pipe of a claim that this process holds, for this user alone, and writes its name to the file that
-// clients read. A named pipe, and no socket: Unix sockets are missing before Windows 10 1803, and under Wine.
+// clients read. It uses a named pipe because Unix sockets are missing before Windows 10 1803 and under Wine.
 func listen(dir, name string) (net.Listener, error) {
 	user, err := ownUser()
 	if err != nil {
@@ -165,7 +165,7 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	h := l.next
-	l.next, _ = l.create(0) // Accept tries it again if that failed
+	l.next, _ = l.create(0) // Accept tries again if this failed
 	return pipe(h, l.path), nil
 }
 
@@ -212,12 +212,12 @@ func (l *pipeListener) drop() {
 func (l *pipeListener) Close() (err error) {
 	l.ending.Do(func() {
 		err = windows.SetEvent(l.closed)
-		l.mu.Lock() // until Accept has ended
+		l.mu.Lock() // waits until Accept has ended
 		defer l.mu.Unlock()
 		if l.next != 0 {
 			l.drop()
 		}
-		// The event stays: a later Accept asks it.
+		// The event is not closed, because a later Accept checks it.
 	})
 	return err
 }
@@ -245,7 +245,7 @@ func (c pipeConn) LocalAddr() net.Addr { return pipeAddr(c.Name()) }
 // RemoteAddr implements net.Conn.
 func (c pipeConn) RemoteAddr() net.Addr { return pipeAddr(c.Name()) }
 
-// busyPause is the time after which a pipe is tried again that has no free instance at the moment.
+// busyPause is the time after which a client tries again to connect to a pipe that had no free instance.
 const busyPause = 5 * time.Millisecond
 
 // connect connects to the pipe of a claim until end, and refuses one that another user made. Its error is ErrElevated if
@@ -261,7 +261,7 @@ func connect(dir, name string, end time.Time) (net.Conn, error) {
 		return nil, err
 	}
 	for {
-		// Anonymous: whoever has made the pipe must not act as this user.
+		// Anonymous: the process that created the pipe must not act as this user.
 		h, err := windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.OPEN_EXISTING,
 			windows.FILE_FLAG_OVERLAPPED|windows.SECURITY_SQOS_PRESENT|windows.SECURITY_ANONYMOUS, 0)
 		if errors.Is(err, windows.ERROR_PIPE_BUSY) && time.Now().Before(end) {
@@ -280,7 +280,7 @@ func connect(dir, name string, end time.Time) (net.Conn, error) {
 	}
 }
 
-// refusal returns ErrElevated if err, which a process of this integrity level got, is that the pipe refused it. The access
+// refusal returns ErrElevated if err reports that the pipe refused this process, which has this integrity level. The access
 // list admits every process of the user, so only the label can have refused it. It returns other errors as they are.
 func refusal(err error, level uint32) error {
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) && level < highIntegrity {
@@ -289,9 +289,9 @@ func refusal(err error, level uint32) error {
 	return err
 }
 
-// checkOwner returns an error unless a pipe belongs to this user, as descriptor has it. Only who may restore files of
-// others, an administrator, can make a pipe that belongs to another user. The pid of the process that made the pipe is
-// not asked: it may belong to a process that began since.
+// checkOwner returns an error unless a pipe belongs to this user, as descriptor requires. Only an administrator, who may
+// restore files of others, can create a pipe that belongs to another user. checkOwner does not use the pid of the process
+// that created the pipe, since the system may have given the pid to another process.
 func checkOwner(pipe windows.Handle) error {
 	sd, err := windows.GetSecurityInfo(pipe, windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
@@ -311,8 +311,8 @@ func checkOwner(pipe windows.Handle) error {
 	return nil
 }
 
-// checkAccess returns nil: folders in %LOCALAPPDATA% are the user's own by their inherited access lists.
+// checkAccess returns nil: the access lists that folders in %LOCALAPPDATA% inherit admit only the user.
 func checkAccess(string, fs.FileInfo) error { return nil }
 
-// checkPeer returns nil: the pipe admits the user's own processes only, and whoever connects to it checks whose it is.
+// checkPeer returns nil: the pipe admits only the user's own processes, and each client checks whose pipe it is.
 func checkPeer(net.Conn) error { return nil }

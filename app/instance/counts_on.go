@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// countsFor returns what the process uses, as a line of JSON, for the message
-// "counts", and for "stacks" where its goroutines are. It returns nil for every
+// countsFor returns what the process uses, as a line of JSON, for the message "counts",
+// and the stacks of its goroutines for the message "stacks". It returns nil for every
 // other message.
 func countsFor(line []byte) []byte {
 	switch strings.TrimSpace(string(line)) {

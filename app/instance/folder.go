@@ -48,7 +48,7 @@ func makePrivate(dir string) (string, error) {
 	return dir, private(dir)
 }
 
-// private returns an error unless dir is a folder of this user's that no other user can enter.
+// private returns an error unless dir is a folder that belongs to this user and that no other user can enter.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {

@@ -20,7 +20,7 @@ import (
 const (
 	Tray   = "tray"
 	Window = "window"
-	Keeper = "keep" // followed by what identifies the machine
+	Keeper = "keep" // followed by the identification of the machine
 )
 
 // ErrRunning reports that another process holds the claim.
@@ -54,7 +54,7 @@ type Instance struct {
 	once     sync.Once
 	handlers sync.WaitGroup
 	peers    peers
-	handle   func(*Request) // nil: messages are passed on
+	handle   func(*Request) // nil: messages are sent to the channel of Messages
 }
 
 // Claim claims name for this process, until Close or the end of the process, however it

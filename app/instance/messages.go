@@ -131,11 +131,11 @@ const maxPeers = 64
 type peers struct {
 	mu     sync.Mutex
 	list   []*peer
-	held   int // of list; see Request.Hold
+	held   int // the number of connections in list that are held; see Request.Hold
 	closed bool
 }
 
-// peer is one connection. gone is closed when it was given up.
+// peer is one connection. gone is closed when the connection is dropped.
 type peer struct {
 	conn net.Conn
 	gone chan struct{}
@@ -202,7 +202,7 @@ func (i *Instance) serve() {
 		default:
 		}
 		if err != nil {
-			// Most likely out of descriptors. The claim is still valid, so go on.
+			// The process has most likely run out of file descriptors. The claim is still valid, so Accept is tried again.
 			select {
 			case <-time.After(dialPause):
 			case <-i.closed:

@@ -26,9 +26,8 @@ type Request struct {
 	mu sync.Mutex
 }
 
-// Serve claims name in a folder of the user's, which it creates if it is missing, and otherwise as Claim does. It calls
-// handle for each request, on a separate goroutine, instead of passing messages on. The connection is closed when
-// handle returns.
+// Serve claims name as Claim does, but in a folder of the user's, which it creates if it is missing. It calls handle for
+// each request, on a separate goroutine, instead of sending it to Messages. The connection is closed when handle returns.
 func Serve(dir, name string, handle func(*Request)) (*Instance, error) {
 	return claim(func() (string, error) { return makePrivate(dir) }, name, handle)
 }
@@ -46,17 +45,18 @@ func (r *Request) Answer(v any) error {
 	return err
 }
 
-// Hold waits until the other process has closed the connection or ended, or this one closes the instance.
+// Hold waits until the other process has closed the connection or ended, or until this process closes the instance.
 func (r *Request) Hold() {
 	_ = r.peer.conn.SetReadDeadline(time.Time{})
 	_, _ = io.Copy(io.Discard, r.peer.conn)
 }
 
-// maxHeld is the largest number of requests that are answered at the same time. The connections of others are closed.
+// maxHeld is the largest number of requests that are answered at the same time. The connections of further requests are
+// closed.
 const maxHeld = 256
 
-// hold takes the connection of a whole request out of those that are closed when there are too many. It reports whether
-// it did.
+// hold protects the connection of a complete request from being closed when there are too many connections. It reports
+// whether it did so.
 func (s *peers) hold(p *peer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *peers) hold(p *peer) bool {
 	return true
 }
 
-// serveRequest takes a request and has it answered.
+// serveRequest reads a request and passes it to the handler.
 func (i *Instance) serveRequest(p *peer, handle func(*Request)) {
 	if err := checkPeer(p.conn); err != nil {
 		return
@@ -94,7 +94,7 @@ type Answers struct {
 	stop func() bool
 }
 
-// ErrUnanswered reports that the other process took the request, or may have taken it, and did not answer it.
+// ErrUnanswered reports that the other process received the request, or may have received it, and did not answer.
 var ErrUnanswered = errors.New("it did not answer")
 
 // Ask sends a request to the process that holds the claim on name in a folder. Its error is ErrNotRunning if there is
