@@ -14,14 +14,14 @@ import (
 type source struct {
 	adapter adapters.Adapter
 	turn    chan struct{} // holds a token while a question is under way
-	urgent  chan struct{} // receives when the end of a process waits for the question under way
+	urgent  chan struct{} // receives a value when a question about an ended process waits for the current question
 
 	// Owned by the holder of turn.
 	last         *call[discovery] // the newest call; it may still hang
 	shown        []Session
 	lifetimes    map[string]*lifetime
 	ended        map[string]time.Time     // when sessions ended, while the core was running
-	reported     map[string]adapterReport // rows that are shown differently, as the adapter reported them
+	reported     map[string]adapterReport // what the adapter reported of the sessions that are shown differently
 	idleOutcomes map[string]idleOutcome   // sessions whose turn was over when they were seen last
 	// atWork maps a session to the process to which its open turn is known to belong.
 	atWork map[string]proc.Identity
@@ -35,8 +35,8 @@ type source struct {
 	// Guarded by Core.mu.
 	health  Health
 	public  []Session // shown, as the snapshot has it
-	changed bool      // public is newer than the snapshot
-	limits  []string  // what can't be watched
+	changed bool      // public has changed since the snapshot was made
+	limits  []string  // describe what can't be watched
 	// unreadable are the problems of the last answer with places that the poller tries
 	// to open.
 	unreadable     []*adapters.Problem
@@ -45,7 +45,7 @@ type source struct {
 	watches        map[proc.Identity]*exitWatch
 	agentProcesses map[proc.Identity]bool // processes of its agent, whose end is watched
 	places         *places                // for Run to watch; nil: nothing new
-	totalsKnown    bool                   // exact tokens cost little by now: see Core.addTotals
+	totalsKnown    bool                   // exact tokens are cheap to read now: see Core.addTotals
 }
 
 // places holds the folders that an adapter wants to be watched, the places where it
@@ -157,7 +157,7 @@ func (h Health) withAnswer(q question, a answer) Health {
 // shows here before it can make a status wrong.
 type Format string
 
-// The values of Format; empty: no file was read.
+// The values of Format. An empty Format reports that no file was read.
 const (
 	Recognised   Format = "recognised"
 	Partly       Format = "partly"       // some records or files were skipped, see Health.Skipped

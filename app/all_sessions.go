@@ -11,7 +11,7 @@ import (
 // Counts are numbers of sessions, by the Rank of their status.
 type Counts [len(Order)]int
 
-// AtWork reports whether a session counts as at work: it is live, and not a sub-agent, unless that waits for the user.
+// AtWork reports whether a session counts as at work: it is live, and it is either not a sub-agent or waits for the user.
 func (s *Session) AtWork() bool {
 	return s.Live() && (s.Parent == "" || s.Status == adapters.Waiting)
 }
@@ -54,12 +54,12 @@ func (s *Snapshot) All() iter.Seq[*Session] {
 	}
 }
 
-// before returns how many sessions of a sorted list come before or with s. The list may be very long, so it is not read from its start.
+// before returns how many sessions of a sorted list sort before s or equal to it. It uses a binary search, since the list may be very long.
 func before(sorted []Session, s *Session) int {
 	return sort.Search(len(sorted), func(i int) bool { return compareSessions(&sorted[i], s) > 0 })
 }
 
-// yieldEach reports whether yield wants more.
+// yieldEach calls yield for each session of a list. It returns false once yield has returned false.
 func yieldEach(list []Session, yield func(*Session) bool) bool {
 	for i := range list {
 		if !yield(&list[i]) {
@@ -83,7 +83,7 @@ func (s *Snapshot) Sessions() []Session {
 	return s.joined()
 }
 
-// join copies two sorted lists into one. It copies the sessions between two of own at once.
+// join merges two sorted lists into a new one. All sessions of others that sort between two sessions of own are copied by one append.
 func join(own, others []Session) []Session {
 	out := make([]Session, 0, len(own)+len(others))
 	for i := range own {
@@ -94,7 +94,7 @@ func join(own, others []Session) []Session {
 	return append(out, others...)
 }
 
-// joinOnce returns a function that joins two lists at its first call. They must not change.
+// joinOnce returns a function that joins two lists at its first call. The lists must not change.
 func joinOnce(own, others []Session) func() []Session {
 	return sync.OnceValue(func() []Session { return join(own, others) })
 }

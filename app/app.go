@@ -31,7 +31,7 @@ type Session struct {
 // nothing.
 func (s *Session) IsEmptyProcess() bool { return s.IsProcess() && s.Launch == nil && !s.Unstored }
 
-// Launch contains what Rollcall recorded of a launch, and the agent does not know.
+// Launch contains what Rollcall recorded of a launch and the agent does not store.
 type Launch struct {
 	ID         string
 	Group      string
@@ -67,8 +67,7 @@ type Hook struct {
 	RanAt   time.Time // zero: not yet
 	Result  string    // "exit 0", or why it failed; empty: it runs, or has not run
 	Output  string    // the end of its output
-	// Lost reports that it was started and that its result is not known, because the
-	// process that ran it died.
+	// Lost reports that the hook was started and that its result is not known, because the process that ran it died.
 	Lost bool
 }
 
@@ -119,8 +118,8 @@ type Snapshot struct {
 	othersAtWork *Counts          // of Others; nil: CountAtWork counts them at each call
 }
 
-// Reading returns the agents that have not answered the current question yet, and how many sessions the others answered;
-// 0 once all have answered before, since their sessions are shown meanwhile.
+// Reading returns the agents that have not answered the current question yet, and how many sessions the others returned. The
+// number is 0 once every agent has answered at least once, since the earlier sessions are then shown.
 func (s *Snapshot) Reading() (agents []adapters.Name, sessions int) {
 	first := false
 	for i := range s.Adapters {
@@ -138,8 +137,8 @@ func (s *Snapshot) Reading() (agents []adapters.Name, sessions int) {
 	return agents, sessions
 }
 
-// Incomplete returns the adapters that did not answer in full: some of their sessions may
-// be missing from s. Those that the settings leave out count.
+// Incomplete returns the adapters that did not answer in full: some of their sessions may be missing from s. Adapters that
+// the settings leave out are included.
 func (s *Snapshot) Incomplete() []adapters.Name {
 	var out []adapters.Name
 	for _, h := range slices.Concat(s.Adapters, s.LeftOut.Adapters) {
@@ -157,15 +156,12 @@ type EventKind string
 const (
 	// Started: first seen live, or live again; not on the adapter's first scan.
 	Started EventKind = "started"
-	// Changed: the status, what the session waits for or whether its process is
-	// suspended has changed, or a session waits for another request than before it could
-	// not be read (Before.Stale). A session that stopped while its process lives on (Claude
-	// Code's /clear, a thread that Codex's daemon unloaded) is Changed to Stopped, and
-	// never Ended.
+	// Changed: the status, what the session waits for or whether its process is suspended has changed, or a session that could
+	// not be read for a while (Before.Stale) now waits for another request. A session that stopped while its process lives on
+	// (Claude Code's /clear, a thread that Codex's daemon unloaded) is Changed to Stopped, and never Ended.
 	Changed EventKind = "status"
-	// Ended: the agent's own process ended, or the session of a gateway is gone: the
-	// gateway answered and no longer lists it. Its Session has no outcome where the last
-	// turn had died in an earlier process: no turn died this time.
+	// Ended: the agent's own process ended, or the session of a gateway is gone: the gateway answered and no longer lists it.
+	// Its Session has no outcome if the last turn died in an earlier process, since this process ended no turn.
 	Ended EventKind = "ended"
 )
 
@@ -185,7 +181,7 @@ type Event struct {
 	// process hosted (Codex's daemon, a session and its sub-agents) end in one
 	// event each, delivered one after the other, with the same Process.
 	Process proc.Identity
-	// MachineProcess names the process that ended on another machine, with Ended: a text that no other process has.
+	// MachineProcess is a unique name of the process that ended on another machine; set with Ended only.
 	MachineProcess string
 	// With lists the other sessions that ended with Process, in the order of Sort. For
 	// one message per process, use the first event of a Process and count these.

@@ -50,7 +50,7 @@ func (c *Core) ask(ctx context.Context, s *source, q question) {
 		c.addLaunches(s, &a)
 		now = c.liveness(s)
 		now.before = known
-		missing := s.missingFolders(&a.Answer, now) // they may be back after the second question, which did not find them
+		missing := s.missingFolders(&a.Answer, now) // folders that are missing now may exist again when the second question is asked
 		if ids := append(s.sessionsToAskAgain(&a.Answer, known, now), a.endedLaunches()...); len(ids) > 0 && ctx.Err() == nil {
 			a.Sessions = listed
 			a.add(c.call(ctx, s, adapters.Query{IDs: ids, Totals: c.query(s, q).Totals, Usage: c.query(s, q).Usage}, q.limit, deadline))
@@ -204,10 +204,9 @@ func joinErrors(a, b error) error {
 // other questions don't wait long.
 const totalsPerQuestion = 50
 
-// addTotals asks for the exact tokens of the listed sessions, a few sessions at a time, in
-// the order in which they are shown. The first refresh of Run leaves tokens out, since
-// for some agents every transcript must be read as a whole for them. After that, adapters
-// read only what was added.
+// addTotals asks for the exact tokens of the listed sessions, a few sessions at a time, in the order in which they are
+// shown. The first refresh of Run leaves tokens out, since for some agents every transcript must be read as a whole for
+// them. Later questions are cheap, since adapters then read only what was added.
 func (c *Core) addTotals(ctx context.Context, s *source) {
 	tried := map[string]bool{}
 	for {

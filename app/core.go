@@ -44,17 +44,16 @@ type Config struct {
 	Once bool
 	// Launches adds to the answers what Rollcall itself launched; nil: nothing.
 	Launches Launches
-	// Machines does what is asked of sessions of other machines; nil: they can only be looked at.
+	// Machines performs actions on sessions of other machines. If it is nil, such sessions can only be shown.
 	Machines Machines
 	Log      *slog.Logger // nil: discard
 }
 
 // Launches provides the records of Rollcall's own launches to a core.
 type Launches interface {
-	// Complete takes the sessions that an agent listed. It returns the launches, by
-	// Rollcall's own records, that the agent does not list, or not yet; those that are
-	// over as stopped; and a function that returns the launch of a session, or nil. Any goroutine may call
-	// it. It must return quickly.
+	// Complete takes the sessions that an agent listed. It returns a session for each launch in Rollcall's own records that the agent does not list, or not yet; a
+	// launch that is over is returned as stopped. It also returns a function that returns the launch of a session, or nil. Any goroutine may call it. It must
+	// return quickly.
 	Complete(agent adapters.Name, listed []adapters.Session) (more []adapters.Session, of func(*adapters.Session) *Launch)
 	// Output returns the last n bytes of what a launch printed, by the launch's id.
 	Output(id string, n int64) (string, error)
@@ -62,7 +61,7 @@ type Launches interface {
 
 // Conversants is implemented by Launches that hold the input of sessions.
 type Conversants interface {
-	// Conversant returns what gives a session of an adapter answers and prompts; nil if Rollcall does not hold its input.
+	// Conversant returns the means to answer and prompt a session; nil if Rollcall does not hold its input.
 	Conversant(a adapters.Adapter, s *Session) adapters.Conversant
 }
 
@@ -83,11 +82,11 @@ type Core struct {
 	mu               sync.Mutex
 	generation       uint64
 	known            []Session       // of this machine, also those that are not shown
-	own              []Session       // of last, shared with it: those of known that are shown
-	hidden           []Session       // those that the settings leave out, of all machines
+	own              []Session       // the sessions of known that are shown; shared with the last snapshot
+	hidden           []Session       // the sessions that the settings leave out, of all machines
 	leftOut          []adapters.Name // the agents that the settings leave out
 	machines         machineRolls
-	joined           func() []Session // own and machines
+	joined           func() []Session // returns own and the sessions of machines as one list
 	unmerged         bool             // own lacks the newest answers; see Config.Once
 	turns            chan struct{}    // holds a token for each adapter that answers; nil: see askInTurn
 	listeners        map[*Events]struct{}
@@ -95,7 +94,7 @@ type Core struct {
 	troubles         []string
 	running          bool
 	exits            map[*source]bool                      // sources whose processes ended, for Run to refresh
-	refreshRequested map[*source]bool                      // that may have changed, for Run to refresh
+	refreshRequested map[*source]bool                      // sources that may have changed, for Run to refresh
 	wake             Wakeup                                // there is work for Run
 	peeks            map[peekKey]*call[[]adapters.Message] // that were left behind
 }
@@ -196,8 +195,7 @@ func (c *Core) Adapter(name adapters.Name) adapters.Adapter {
 	return nil
 }
 
-// Conversant returns that through which Rollcall answers and prompts a session that it launched to be answered; nil for
-// every other session.
+// Conversant returns the means to answer and prompt a session that Rollcall launched with its input held open; nil for every other session.
 func (c *Core) Conversant(s *Session) adapters.Conversant {
 	own, ok := c.cfg.Launches.(Conversants)
 	if !ok || s.Launch == nil || s.Launch.Ended {
@@ -212,7 +210,7 @@ type flight struct {
 	done     chan struct{}
 	cancel   context.CancelFunc
 	waiting  int  // guarded by Core.mu
-	finished bool // guarded by Core.mu: it is no longer under way
+	finished bool // guarded by Core.mu: the question has ended
 }
 
 // join joins the question under way. It begins a new one if there is none, or if fresh
@@ -234,7 +232,7 @@ func (c *Core) join(s *source, fresh bool) *flight {
 		c.askInTurn(ctx, s, question{limit: c.cfg.Limit, flight: f})
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if !f.finished { // cancelled: nothing was learned
+		if !f.finished { // cancelled: there is no result
 			c.finishFlightLocked(s, f)
 			c.publishLocked()
 		}
@@ -242,11 +240,10 @@ func (c *Core) join(s *source, fresh bool) *flight {
 	return f
 }
 
-// askInTurn asks two adapters at a time when a core with Config.Once lists the sessions
-// of all time: to read ten thousands of sessions an adapter needs more memory than they
-// do, and most adapters use all processors by themselves, but databases are read by one
-// goroutine. An adapter waits for the others no longer than its own limit, since one may
-// hang.
+// askInTurn asks only two adapters at a time when a core with Config.Once lists the sessions of all time. This saves memory,
+// since an adapter needs more memory to read ten thousand sessions than the sessions take afterwards. It costs little time,
+// since most adapters use all processors; two run, and not one, since databases are read by one goroutine. An adapter waits
+// for the others no longer than its own limit, since one of them may hang.
 func (c *Core) askInTurn(ctx context.Context, s *source, q question) {
 	if c.turns != nil {
 		patience := time.NewTimer(q.limit)
@@ -281,7 +278,7 @@ func (c *Core) await(ctx context.Context, f *flight) {
 	}
 }
 
-// publish makes the next snapshot.
+// publish creates and publishes the next snapshot.
 func (c *Core) publish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

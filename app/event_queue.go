@@ -88,7 +88,7 @@ func (e *Events) put(evs []Event) {
 	e.queued.Set()
 }
 
-// Wakeup wakes one goroutine that receives from it. It holds one token, so it may be set before that receives.
+// Wakeup wakes one goroutine that receives from it. It holds one token, so it may be set before the goroutine receives.
 type Wakeup chan struct{}
 
 // NewWakeup returns a Wakeup that is not set.

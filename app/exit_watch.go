@@ -65,7 +65,7 @@ func (n *liveness) dead(id proc.Identity) bool {
 func (n *liveness) wasDead(id proc.Identity) bool { return n.before != nil && n.before.dead(id) }
 
 // notEnded reports whether the process has not ended. For a watched process it asks only
-// the watcher, which holds the process, where the table can fail to read it.
+// the watcher, since the table may fail to read a process that the watcher has open.
 func (n *liveness) notEnded(id proc.Identity) bool {
 	if fired, watched := n.watch[id]; watched {
 		return !fired

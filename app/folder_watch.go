@@ -23,15 +23,15 @@ import (
 type folders struct {
 	mu      sync.Mutex
 	watcher *folderWatcher // nil: there is none
-	// replaced is called, with mu held, when a watcher was left behind with a call that
-	// hangs. All its watches are gone. now is the new one, or nil with the reason.
+	// replaced is called, with mu held, when a watcher was given up because a call of it hangs. All its watches are lost. now
+	// is the new watcher, or nil with the reason why there is none.
 	replaced func(now *folderWatcher, err error)
 	// watched are the folders that notify watches, with the interest of each source.
 	watched map[string]map[*source]interest
 	// infos are the folders as they were when their watch began.
 	infos map[string]os.FileInfo
-	// sameAs maps a watched path to another watched path of the same folder, as through a
-	// symbolic link. The system has one watch for both, and its events have the latter's name.
+	// sameAs maps a watched path to another watched path of the same folder, as through a symbolic link. The system has one
+	// watch for both, and its events contain the second path.
 	sameAs map[string]string
 	// late counts how often in a row the watch of a folder took longer than watchLimit.
 	late map[string]int
@@ -58,10 +58,9 @@ func newFolders() (*folders, error) {
 		watched: map[string]map[*source]interest{}, infos: map[string]os.FileInfo{}, sameAs: map[string]string{}, late: map[string]int{}}, nil
 }
 
-// sync watches the folders that a source wants now (see wantedBy), and no longer those it
-// wanted before. It returns the sources to refresh, because a folder of theirs was not
-// watched for a moment, and limits, which describes the folders that can't be watched.
-// Both are empty after the watcher was replaced: then all sources are refreshed.
+// sync watches the folders that a source wants now (see wantedBy), and ends the watches that it no longer wants. It returns
+// the sources to refresh, because a folder of theirs was not watched for a moment, and limits, which describes the folders
+// that can't be watched. Both are empty after the watcher was replaced: then all sources are refreshed.
 func (f *folders) sync(s *source, wanted map[string]interest) (again []*source, limits []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +84,7 @@ func (f *folders) sync(s *source, wanted map[string]interest) (again []*source, 
 		fresh, err := f.add(path, in.info)
 		switch {
 		case errors.Is(err, bounded.ErrNoAnswer): // the watcher was replaced
-		case errors.Is(err, fs.ErrNotExist): // removed meanwhile: the next answer names other folders
+		case errors.Is(err, fs.ErrNotExist): // the folder was removed meanwhile: the next answer names other folders
 		case err != nil:
 			limits = append(limits, explainWatch(path, err))
 		default:
@@ -254,7 +253,7 @@ func (f *folders) remove(path string) (disturbed []*source) {
 	for _, alias := range aliases {
 		f.sameAs[alias] = next
 		disturbed = slices.AppendSeq(disturbed, maps.Keys(f.watched[alias]))
-		if err != nil { // mostly the path is gone too; its sources name it again if not
+		if err != nil { // usually the path was removed too; if not, its sources name it again
 			delete(f.watched, alias)
 			delete(f.infos, alias)
 			delete(f.sameAs, alias)
@@ -271,9 +270,8 @@ func (f *folders) watches() map[string]os.FileInfo {
 	return maps.Clone(f.infos)
 }
 
-// forget ends the watch of a folder whose path no longer leads to it, and the watches of
-// that folder by other paths. It returns the sources that wanted it, which watch it again
-// once they are refreshed.
+// forget ends the watch of a folder whose path no longer leads to it, and the watches of that folder by other paths. It
+// returns the sources that wanted the folder; they watch it again once they are refreshed.
 func (f *folders) forget(path string, was os.FileInfo) []*source {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -307,7 +305,7 @@ func (f *folders) forgetAll() {
 	f.clear()
 }
 
-// close ends the watcher. There is no other afterwards.
+// close ends the watcher. folders must not be used afterwards.
 func (f *folders) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -325,7 +323,7 @@ func (f *folders) clear() {
 // changedSources returns the sources that want the change in an event.
 func (f *folders) changedSources(e fsnotify.Event) []*source {
 	if e.Op == fsnotify.Chmod {
-		return nil // times and modes; also what reading a database does to its files
+		return nil // only times or modes changed; reading a database has this effect on its files too
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -346,7 +344,7 @@ func (f *folders) changedSources(e fsnotify.Event) []*source {
 	return out
 }
 
-// explainWatch describes what it means that a folder can't be watched, and what to do.
+// explainWatch describes the consequence when a folder can't be watched, and what to do.
 func explainWatch(path string, err error) string {
 	what := "changes show only when the list is refreshed"
 	fix := ""

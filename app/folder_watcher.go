@@ -54,7 +54,7 @@ func (w *folderWatcher) close() {
 	}
 }
 
-// leave ends the watcher once the call that hangs has returned.
+// leave closes the watcher once the call that hangs has returned.
 func (w *folderWatcher) leave() { go func() { _ = w.notify.Close() }() }
 
 // startFolderWatcher creates the folder watcher, if an adapter wants one.
@@ -101,14 +101,13 @@ func (r *runner) handleEvents(w *folderWatcher) {
 // handleWatchError reports to Run that events were lost.
 func (r *runner) handleWatchError(err error) {
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
-		r.folders.forgetAll() // also the removal of a folder may be among the lost events
+		r.folders.forgetAll() // the removal of a folder may be among the lost events
 	}
 	send(r.ctx, r.lost, lostEvents{err: err})
 }
 
-// watcherReplaced reports to Run that a watcher was left behind with all its watches, and
-// takes the events of the new one, if there is one. The watches begin again as the
-// sources are refreshed.
+// watcherReplaced reports to Run that a watcher was given up with all its watches, and starts to handle the events of the
+// new one, if there is one. The watches begin again as the sources are refreshed.
 func (r *runner) watcherReplaced(now *folderWatcher, err error) {
 	if now != nil {
 		go r.handleEvents(now)
@@ -146,7 +145,7 @@ func (r *runner) findPlaces(s *source, p *places) {
 	}
 	r.findingPlaces[s] = true
 	delete(r.newPlaces, s)
-	go func() { // not in the group, since it may never end
+	go func() { // outside the runner's group, since it may never end
 		wanted := wantedBy(p)
 		found := foundPlaces{source: s, missing: missingPlaces(p)}
 		found.appeared = slices.ContainsFunc(p.missing, func(path string) bool { return !slices.Contains(found.missing, path) })

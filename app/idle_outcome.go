@@ -9,9 +9,8 @@ import (
 	"rollcall/proc"
 )
 
-// idleOutcome is the outcome of a session's last turn, as an answer listed it while the
-// session was idle. It decides one thing only: how that turn ended, where the agent's
-// files leave the turn open and the process is gone.
+// idleOutcome is the outcome of a session's last turn, as an answer listed it while the session was idle. It is used for one
+// purpose: to determine how that turn ended if the agent's files leave the turn open and the process has ended.
 type idleOutcome struct {
 	outcome adapters.Outcome
 	process proc.Identity
@@ -25,8 +24,8 @@ type idleOutcome struct {
 // isNewer reports whether x has a record that the answer did not contain.
 func (r *idleOutcome) isNewer(x *adapters.Session) bool { return x.LastActivityAt.After(r.activity) }
 
-// restore returns x with the outcome of its last turn, where x is listed as died and has
-// no record since the turn was over. With a newer record, the turn that died is another.
+// restore returns x with the outcome of its last turn, where x is listed as died and has no record since the turn was over.
+// If there is a newer record, another turn died.
 func (r *idleOutcome) restore(x Session) Session {
 	if x.Status != adapters.Stopped || x.Outcome != adapters.Died || r.outcome == adapters.Died || r.isNewer(&x.Session) {
 		return x
@@ -61,9 +60,9 @@ func (s *source) recordIdle(a *Answer, began time.Time) {
 	}
 }
 
-// diedBefore reports whether the last turn of x had died before its last process ended:
-// no turn ended with that process. A process that only opened the session may have stored a record of its own (Claude Code
-// 2.1.329: /exit): the turn is still the one that had died while no other began.
+// diedBefore reports whether the last turn of x had died before its last process ended: the end of that process ended no
+// turn. A process that only opened the session may have stored a record (Claude Code 2.1.329: /exit); as long as no other
+// turn has begun, the last turn is still the one that died.
 func (s *source) diedBefore(x *Session) bool {
 	r, ok := s.idleOutcomes[x.ID]
 	if !ok || r.outcome != adapters.Died || x.Outcome != adapters.Died {

@@ -33,9 +33,9 @@ func (c *Core) addLaunches(s *source, a *answer) {
 	}
 }
 
-// endedLaunches returns the sessions of launches that are over and that the answer does not
-// contain, although they have ids of their own. The agent may have left them out of an
-// answer about all sessions because they are older than the question asked for.
+// endedLaunches returns the sessions of launches that are over and that the answer does not contain, although the ids of
+// their sessions are known. The agent may have left them out of an answer about all sessions because they are older than the
+// question asked for.
 func (a *answer) endedLaunches() (ids []string) {
 	if a.IDs != nil || !a.complete() {
 		return nil
@@ -59,8 +59,8 @@ func (a *answer) addLaunchRecords(rows []Session) {
 	}
 }
 
-// addLaunchesOfUnlisted sets the launch of sessions that are no longer listed, and about to be reported as over. The records
-// could not be read, or had no more than a process, when they were listed last.
+// addLaunchesOfUnlisted sets the launch of sessions that are no longer listed, and about to be reported as over. When these
+// sessions were last listed, the records could not be read, or contained only a process.
 func (a *answer) addLaunchesOfUnlisted(rows []Session, lifetimes map[string]*lifetime) {
 	if a.launch == nil {
 		return

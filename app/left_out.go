@@ -8,11 +8,11 @@ import (
 	"rollcall/adapters"
 )
 
-// LeftOut is what a snapshot knows and does not show, because the user's settings leave the agents out. What must not depend on what is
-// shown, such as whether a folder is in use, counts it: see Snapshot.Known.
+// LeftOut contains what a snapshot knows and does not show, because the user's settings leave the agents out. Decisions that must not depend on what is shown,
+// such as whether a folder is in use, must include it: see Snapshot.Known.
 type LeftOut struct {
 	Agents   []adapters.Name
-	Adapters []Health  // those of the agents
+	Adapters []Health  // the health of these agents
 	Sessions []Session // in the order of Sort
 }
 
@@ -28,9 +28,9 @@ func (s *Snapshot) Known() iter.Seq[*Session] {
 	}
 }
 
-// LeaveOut replaces the agents whose sessions are left out of the next snapshots and events. They are still asked, and what Rollcall launched
-// stays shown. For each live session that is no longer shown LeaveOut delivers that its status is not known: a listener that
-// shows a wait of it withdraws that.
+// LeaveOut replaces the agents whose sessions are left out of the next snapshots and events. They are still asked, and what Rollcall launched stays shown. For
+// each live session that is no longer shown, LeaveOut delivers an event with the status Unknown, so that listeners remove a notification that the session
+// waits.
 func (c *Core) LeaveOut(names []adapters.Name) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *Core) LeaveOut(names []adapters.Name) {
 	}
 }
 
-// notShown returns the event for a session that is no longer shown, for the reason why, although it may run on.
+// notShown returns the event for a session that is no longer shown although it may run on. why is the reason.
 func (s *Session) notShown(now time.Time, why string) Event {
 	after := *s
 	after.Status, after.WaitingFor, after.Stale, after.Suspended = adapters.Unknown, "", nil, false
@@ -90,7 +90,7 @@ func divide(all []Session, leftOut []adapters.Name) (shown, hidden []Session) {
 		}
 	}
 	isLaunched := func(k key) bool {
-		for range len(parents) { // parents may name each other
+		for range len(parents) { // parents may form a cycle
 			if launched[k] {
 				return true
 			}

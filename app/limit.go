@@ -21,8 +21,8 @@ const (
 	exitLimit = time.Second
 )
 
-// call is one call of an adapter, in a goroutine that can be left behind: no context ends
-// a call into a file system that does not answer.
+// call is one call of an adapter, in a goroutine for which nobody has to wait: no context ends a call into a file system
+// that does not answer.
 type call[T any] struct {
 	began     time.Time
 	done      chan struct{}
@@ -57,8 +57,8 @@ func (k *call[T]) hasReturned() bool {
 	}
 }
 
-// await waits for the call until the deadline, and for exitLimit at most once urgent
-// delivers. Its error is ctx's, or timeout's.
+// await waits for the call until the deadline, or for at most exitLimit after urgent delivers a value. It returns the error
+// of ctx, or that of timeout after the deadline.
 func (k *call[T]) await(ctx context.Context, deadline time.Time, urgent <-chan struct{}, timeout func() error) error {
 	t := time.NewTimer(time.Until(deadline))
 	defer t.Stop()
@@ -87,8 +87,8 @@ type discovery struct {
 	places *places
 }
 
-// awaitHanging waits for a call that was left behind, for the rest of its limit and no
-// longer than patience. An adapter that hangs even then is not asked again.
+// awaitHanging waits for an earlier call that has not returned, for the rest of its limit and no longer than patience. An
+// adapter that still hangs after that is not asked again.
 func (s *source) awaitHanging(ctx context.Context, limit, patience time.Duration) error {
 	if s.last == nil || s.last.hasReturned() {
 		return nil
@@ -100,8 +100,8 @@ func (s *source) awaitHanging(ctx context.Context, limit, patience time.Duration
 	return s.last.await(ctx, deadline, s.urgent, func() error { return errHanging(s.last.began) })
 }
 
-// call calls the adapter and leaves the call behind at the deadline. The adapter's own
-// deadline is a little earlier, so that it can return a part of the answer.
+// call calls the adapter, and stops waiting for the call at the deadline. The adapter's own deadline is a little earlier, so
+// that it can return a part of the answer.
 func (c *Core) call(ctx context.Context, s *source, q adapters.Query, limit time.Duration, deadline time.Time) answer {
 	inner, cancel := context.WithDeadline(ctx, deadline.Add(-limit/10))
 	watching := c.isRunning()
@@ -115,7 +115,7 @@ func (c *Core) call(ctx context.Context, s *source, q adapters.Query, limit time
 	}, func(k *call[discovery]) {
 		cancel()
 		if k.abandoned.Load() {
-			c.requestRefresh(s) // it can be asked again
+			c.requestRefresh(s) // the adapter can be asked again
 		}
 	})
 	s.last = k
@@ -159,7 +159,7 @@ type crash struct {
 	stack []byte
 }
 
-// LogValue implements slog.LogValuer: a log has the stack too.
+// LogValue implements slog.LogValuer: it adds the stack to logs.
 func (e *crash) LogValue() slog.Value { return slog.StringValue(e.Error() + "\n" + string(e.stack)) }
 
 func (e *crash) Error() string {

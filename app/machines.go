@@ -30,7 +30,7 @@ type MachineHealth struct {
 	Elapsed  time.Duration
 }
 
-// Machines does on other machines what a core does on its own. Its methods take a row of theirs.
+// Machines provides on other machines what a core does on its own. Its methods take sessions of other machines.
 type Machines interface {
 	// Peek returns the last n messages of a session.
 	Peek(ctx context.Context, s Session, n int) ([]adapters.Message, error)
@@ -49,7 +49,7 @@ func (e *CommandError) Error() string { return e.Text }
 // FolderInUse is the exit code of a launch whose folder is locked, or in use.
 const FolderInUse = 10
 
-// ErrMachine reports that a session is another machine's, for what can only be done there.
+// ErrMachine reports that an action is possible only on the machine that runs the session.
 var ErrMachine = errors.New("it runs on another machine")
 
 // MachineID returns the id under which a session of another machine is shown.
@@ -63,8 +63,8 @@ func (s *Session) IDThere() string { return strings.TrimPrefix(s.ID, s.Machine+m
 // machineRolls are the rolls of other machines.
 type machineRolls struct {
 	rolls  []MachineRoll // by name
-	merged []Session     // those that are shown
-	hidden []Session     // those of agents that the settings leave out
+	merged []Session     // the sessions that are shown
+	hidden []Session     // the sessions of agents that the settings leave out
 	atWork *Counts       // of merged
 
 	leftOut []adapters.Name // the agents that the settings leave out
@@ -82,8 +82,8 @@ func (c *Core) ShowMachine(r MachineRoll, evs []Event) {
 	c.deliverLocked(evs)
 }
 
-// HideMachine removes a machine from the next snapshots, and delivers for each of its live sessions that its status is no longer known: a
-// listener that shows a wait of it withdraws that.
+// HideMachine removes a machine from the next snapshots, and delivers for each of its live sessions an event with the status Unknown, so that listeners remove
+// a notification that the session waits.
 func (c *Core) HideMachine(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +100,7 @@ func (c *Core) HideMachine(name string) {
 	c.deliverLocked(evs)
 }
 
-// hidden returns the events for the live ones of sessions that are no longer shown.
+// hidden returns the events for those sessions of a list that are live and no longer shown.
 func hidden(list []Session, now time.Time) (evs []Event) {
 	for i := range list {
 		if s := &list[i]; s.Live() && !s.IsProcess() {
@@ -126,8 +126,8 @@ func (m *machineRolls) put(r MachineRoll) {
 	m.merge()
 }
 
-// merge joins and counts the sessions of all rolls once, so that a snapshot with new answers of this machine's agents costs no more with many
-// machines.
+// merge joins and counts the sessions of all rolls once, so that the cost of a snapshot with new answers of this machine's agents does not grow with the number
+// of machines.
 func (m *machineRolls) merge() {
 	lists := make([][]Session, len(m.rolls))
 	m.health = nil
@@ -160,7 +160,7 @@ func (s *Snapshot) WithMachines(rolls []MachineRoll) *Snapshot {
 	return &out
 }
 
-// planMachineStop returns the plan to stop a session of another machine: its own Rollcall does it, with its own checks.
+// planMachineStop returns the plan to stop a session of another machine: the Rollcall there stops it, with its own checks.
 func (c *Core) planMachineStop(s Session) (*StopPlan, error) {
 	switch {
 	case c.cfg.Machines == nil:

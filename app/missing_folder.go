@@ -14,9 +14,8 @@ import (
 // errFolderMissing is the cause of the problem with a folder that vanished while sessions in it run.
 var errFolderMissing = errors.New("the folder is missing, and sessions in it still run")
 
-// missingFolders returns the live sessions that a does not list because the folder of their file was renamed or deleted, with
-// that folder: an adapter finds nothing there, and reports no problem. A session whose own file was deleted is not one of
-// them: its folder exists.
+// missingFolders returns the live sessions that a does not list because the folder of their file was renamed or deleted, with that folder. An adapter that
+// finds nothing there reports no problem. A session whose own file was deleted is not one of them: its folder exists.
 func (s *source) missingFolders(a *Answer, now *liveness) map[string]string {
 	folders := map[string]string{}
 	for id, l := range s.lifetimes {
@@ -44,8 +43,8 @@ func (a *Answer) lists(id string) bool {
 	return slices.ContainsFunc(a.Sessions, func(x adapters.Session) bool { return x.ID == id })
 }
 
-// addMissingFolders makes a complete answer incomplete if it does not list one of the sessions of folders, which
-// missingFolders returned: nothing is known of them.
+// addMissingFolders makes a complete answer incomplete if it does not list one of the sessions of folders, which missingFolders returned, since the state of
+// these sessions is not known.
 func (a *Answer) addMissingFolders(folders map[string]string) {
 	if !a.complete() {
 		return

@@ -21,8 +21,8 @@ type peekKey struct {
 	id    string
 }
 
-// hangingPeek returns the call of Peek for a session that was left behind and still hangs, or nil. Such a session is not
-// asked for again meanwhile.
+// hangingPeek returns a call of Peek for a session that has not returned after its limit, or nil. The session is not asked
+// for again until that call returns.
 func (c *Core) hangingPeek(key peekKey) *call[[]adapters.Message] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -30,17 +30,15 @@ func (c *Core) hangingPeek(key peekKey) *call[[]adapters.Message] {
 	return c.peeks[key]
 }
 
-// Peek returns the last n messages of a session of a snapshot or of Find, the oldest
-// first, asking its adapter under the core's limit. Messages and an error may come
-// together: the messages are right, the error describes what is missing. Errors are
-// ErrNoPeek, where the agent's adapter can't peek, the adapter's own,
-// adapters.ErrTimeout, and ctx's. Peek changes no snapshot.
+// Peek returns the last n messages of a session of a snapshot or of Find, the oldest first, asking its adapter under the
+// core's limit. Messages and an error may come together: the messages are right, the error describes what is missing. Errors
+// are ErrNoPeek, where the agent's adapter can't peek, the adapter's own, adapters.ErrTimeout, and ctx's. Peek changes no
+// snapshot.
 //
-// A process without a session (IsProcess) has no messages, and no error. Of a launch that
-// its agent does not list, Peek returns the end of its output.
+// A process without a session (IsProcess) has no messages, and no error. For a launch that its agent does not list, Peek
+// returns the end of its output.
 //
-// A tool call that a session without a process left open has failed, whatever the
-// agent's files contain: process truth wins.
+// A tool call that a session without a process left open has failed, whatever the agent's files contain: process truth wins.
 func (c *Core) Peek(ctx context.Context, s Session, n int) ([]adapters.Message, error) {
 	if s.IsProcess() {
 		return nil, ctx.Err()

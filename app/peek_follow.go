@@ -23,7 +23,8 @@ const (
 	// one that is not at work.
 	followStep = 3 * time.Second
 	followRest = 20 * time.Second
-	// followMachine is how often a session of another machine is reported as changed while it works: each look is a connection.
+	// followMachine is how often a session of another machine is reported as changed while it works. The interval is long
+	// because each call of Peek needs a connection.
 	followMachine = 10 * time.Second
 )
 
@@ -60,7 +61,7 @@ func (c *Core) Follow(ctx context.Context, s Session, changed func()) {
 			if !ok || !w.concerns(e) {
 				continue
 			}
-		case err := <-w.errors(): // too much at once
+		case err := <-w.errors(): // for example too many changes at once
 			c.cfg.Log.Debug("changes of a session's files were lost", "session", s.ID, "error", err)
 		}
 		w.settle(ctx, reported)

@@ -13,9 +13,8 @@ const (
 	// a machine that runs on its battery.
 	pollInterval          = 2 * time.Second
 	pollIntervalOnBattery = 10 * time.Second
-	// maxAsks is how many times an adapter is refreshed for a process of its agent that has no session, or none any
-	// more, with pauses that double from pollInterval on: an agent takes a moment to open its files, and its user a
-	// moment to type.
+	// maxAsks is how many times an adapter is refreshed for a process of its agent that has no session, or no longer has one.
+	// The pauses double, starting at pollInterval: an agent takes a moment to open its files, and its user a moment to type.
 	maxAsks = 5
 	// The machine counts as having been suspended when the wall clock differs by clockJump from the time that passed,
 	// or when a poll starts maxDelay later than planned.
@@ -23,10 +22,10 @@ const (
 	maxDelay  = 15 * time.Second
 )
 
-// poller notices what no event reports: agents that start where no folder is watched, folders that were replaced,
-// places that can be read again, processes that were suspended, a machine that was suspended. It belongs to Run's
-// goroutine; its polls run on another goroutine, one at a time. Calls into a file system that hangs are left behind:
-// see bounded.Calls.
+// poller notices what no event reports: agents that start where no folder is watched, folders that were replaced, places
+// that can be read again, processes that were suspended, a machine that was suspended. It belongs to Run's goroutine; its
+// polls run on another goroutine, one at a time. It does not wait for calls into a file system that hangs: see
+// bounded.Calls.
 type poller struct {
 	scanner *proc.Scanner // nil: there is no process table
 	battery *battery
@@ -39,7 +38,7 @@ type poller struct {
 	missing map[*source][]string
 	// unreadable are the places that a source could not read.
 	unreadable unreadablePlaces
-	// unjudged are the processes about which an adapter has not answered yet.
+	// unjudged are the processes for which an adapter has not yet answered whether they are its agent's.
 	unjudged map[proc.Identity]proc.Process
 	calls    *bounded.Calls
 
@@ -55,11 +54,11 @@ type agentProcess struct {
 	process proc.Identity
 }
 
-// unclaimed counts the refreshes of an adapter for a process without a session.
+// unclaimed counts the refreshes of an adapter because of a process without a session.
 type unclaimed struct {
 	asked int
 	next  time.Time
-	had   bool // it had a session at the last poll
+	had   bool // the process had a session at the last poll
 }
 
 func newPoller(c *Core) *poller {
@@ -90,7 +89,7 @@ func (r *runner) startPoll() {
 	job := pollRun{scanner: n.scanner, battery: n.battery, sources: r.core.sources, folders: r.folders, log: r.core.cfg.Log,
 		missing: n.missing, processes: r.core.shownProcesses(),
 		unreadable: r.core.unreadablePlaces(n.unreadable), unjudged: n.unjudged, calls: n.calls}
-	n.missing = map[*source][]string{} // the poll has the map until it ends
+	n.missing = map[*source][]string{} // the map belongs to the poll until it ends
 	go func() {
 		send(r.ctx, n.results, job.run(r.ctx))
 	}()
@@ -156,13 +155,13 @@ func (r *runner) trackProcesses(f pollResult) {
 	}
 	for k, mine := range f.owners {
 		switch known := n.claims[k] != nil; {
-		case known && !mine: // a fork of the agent that became another program
+		case known && !mine: // a process forked by the agent that has become another program
 			delete(n.claims, k)
 			r.core.unwatchAgentProcess(k.source, k.process)
 		case mine && !known:
 			n.claims[k] = &unclaimed{next: now.Add(pollInterval)}
 			r.core.watchAgentProcess(k.source, k.process)
-			if !n.first { // during the first poll, the first question is under way
+			if !n.first { // during the first poll, the first question is still being answered
 				r.markChanged(k.source)
 			}
 		}
@@ -172,7 +171,7 @@ func (r *runner) trackProcesses(f pollResult) {
 		case claimed:
 			*c = unclaimed{had: true}
 			continue
-		case c.had: // its session is no longer listed, and the end of the cause may go unnoticed
+		case c.had: // its session is no longer listed, and the cause may end unnoticed
 			*c = unclaimed{next: now}
 		}
 		if c.asked == maxAsks || now.Before(c.next) {
@@ -207,7 +206,7 @@ func (c *Core) claimed(s *source, id proc.Identity) bool {
 	defer c.mu.Unlock()
 	for i := range s.public {
 		x := &s.public[i]
-		if x.Status == adapters.Stopped { // sorted: no live one follows
+		if x.Status == adapters.Stopped { // the list is sorted: no live session follows
 			return false
 		}
 		if x.Process == id && !x.IsProcess() {
@@ -221,7 +220,7 @@ func (c *Core) claimed(s *source, id proc.Identity) bool {
 type shownProcess struct {
 	source    *source
 	id        proc.Identity
-	suspended bool // as the sessions are shown
+	suspended bool // whether the sessions are shown as suspended
 }
 
 // shownProcesses lists the processes of the live sessions.

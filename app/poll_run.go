@@ -98,8 +98,8 @@ func (l *pollRun) scanProcesses(ctx context.Context, f *pollResult) {
 	}
 }
 
-// askOwner asks each adapter whether a process is its agent's. An adapter that does not
-// answer is asked again at the next poll; the process is none of an adapter that panics.
+// askOwner asks each adapter whether a process belongs to its agent. An adapter that does not answer is asked again at the
+// next poll. The answer of an adapter that panics counts as no.
 func (l *pollRun) askOwner(p *proc.Process, f *pollResult) {
 	for _, s := range l.sources {
 		o, ok := s.adapter.(adapters.ProcessOwner)
@@ -143,8 +143,8 @@ func isAbsentPath(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// missingPlaces returns the places of a source that do not exist, or that are on a file
-// system that does not answer: their folders are watched once it does.
+// missingPlaces returns the places of a source that do not exist, or that are on a file system that does not answer: their
+// folders are watched once the file system answers.
 func missingPlaces(p *places) []string {
 	var out []string
 	for _, path := range slices.Concat(p.watch, p.lookedIn) {

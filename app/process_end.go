@@ -15,27 +15,26 @@ import (
 // have the session.
 const keepProcessEnd = time.Minute
 
-// processEnd is the end of a process that was shown without a session. Pi before 0.87
-// stores a session with its first answer, which with -p is the last thing it does: such a
-// session has stopped when it is seen first.
+// processEnd is the end of a process that was shown without a session. Pi before 0.87 stores a session with its first
+// answer, and with -p it ends right afterwards: such a session has already stopped when it is first seen.
 type processEnd struct {
 	row     Session // of the process, as it was shown last
 	process proc.Identity
-	at      time.Time // when the end was noticed
+	at      time.Time // when the end of the process was noticed
 	// final reports that the current answer was read after the end.
 	final bool
 	// others is the process's lifetime.otherSessions.
 	others map[string]otherSession
 }
 
-// storedBeforeEnd is the longest time before its end at which a process may store its session: Pi 0.73.1 takes up to
-// 2 s, and longer on a very busy machine.
+// storedBeforeEnd is the longest time between the storing of a session and the end of its process: Pi 0.73.1 takes up to 2
+// s, and longer on a very busy machine.
 const storedBeforeEnd = 10 * time.Second
 
-// otherSession is a session that was stopped while a process without a session lived.
+// otherSession is a session that was stopped while a process without a session was running.
 type otherSession struct {
 	active time.Time // when it was written last
-	seen   time.Time // since when it has been seen so
+	seen   time.Time // when it was first seen like this
 }
 
 // noteOtherSessions records which sessions are stopped while l's process, which has no session, runs. If the process
@@ -55,10 +54,9 @@ func (l *lifetime) noteOtherSessions(shown []Session) {
 	}
 }
 
-// finishProcess handles a process without a session whose row is no longer shown:
-// a session is shown in the process by now, or the process has ended, or will end soon.
-// None of these is an event. It keeps the end, since the process may have stored a
-// session right before.
+// finishProcess handles a process without a session whose row is no longer shown: the process now has a session that is
+// shown, or it has ended or will end soon. Neither causes an event. finishProcess records an end, since the process may have
+// stored a session right before.
 func (s *source) finishProcess(l *lifetime, now *liveness) {
 	switch {
 	case s.hasSession(l.session.Process):
@@ -90,8 +88,8 @@ func (s *source) storedAtTheEnd(shown []Session, a *Answer) []Event {
 	}
 	m := endMatcher{source: s, shown: shown, matched: map[string]bool{}}
 	slices.SortStableFunc(s.processEnds, func(a, b processEnd) int { return b.row.StartedAt.Compare(a.row.StartedAt) })
-	// Of several processes that end together, one in which the session may have started
-	// is preferred to one that may have resumed it.
+	// If several processes end together, a process in which the session may have started is preferred to one that may have
+	// resumed it.
 	for _, fresh := range []bool{true, false} {
 		s.processEnds = slices.DeleteFunc(s.processEnds, func(e processEnd) bool { return e.final && m.findSession(&e, fresh) })
 	}

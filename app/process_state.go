@@ -14,10 +14,10 @@ import (
 // count as another process's. Start times that a program stored are known to the second only.
 const startTolerance = 2 * time.Second
 
-// adapterReport is a session as its adapter reported it, where it is shown differently.
+// adapterReport is a session as its adapter reported it. It is kept if the session is shown differently.
 type adapterReport struct {
 	session  adapters.Session
-	openTurn bool // its turn is open, in a suspended process
+	openTurn bool // its turn is open, and its process is suspended
 }
 
 // addProcessState adds the state of live processes to reconciled rows, in place. It keeps
@@ -53,9 +53,8 @@ func (s *source) addProcessState(rows []Session, processes map[proc.Identity]pro
 	}
 }
 
-// checkTurnOwner shows x as idle if its open turn does not belong to its process p. A
-// turn that belonged to p once keeps doing so: a clock that is set forward moves the
-// start of the process and not the time of the record.
+// checkTurnOwner shows x as idle if its open turn does not belong to its process p. A turn that once belonged to p always
+// does, since setting the clock forward moves the start time of the process but not the time of the record.
 func (s *source) checkTurnOwner(x *Session, p *proc.Process) {
 	if s.atWork[x.ID] == p.Identity {
 		return
@@ -81,7 +80,7 @@ func markSuspended(x *Session) {
 	x.Evidence = fmt.Sprintf("process %d is suspended (Ctrl-Z or SIGSTOP); before: %s", x.Process.PID, x.Evidence)
 }
 
-// hasProcess reports whether x is live in a process of this machine.
+// hasProcess reports whether x is live and its process runs on this machine.
 func hasProcess(x *Session) bool { return x.Live() && x.Remote == "" && !x.Process.IsZero() }
 
 // reportedRows returns the shown rows as their adapter reported them.

@@ -46,7 +46,7 @@ type State struct {
 	On      bool     // the entry exists, and is not turned off
 	Paths   []string // that exist
 	Program string   // that is started; empty: not known
-	// Problem says why nothing useful is started although the entry exists, as a sentence without a full stop.
+	// Problem describes why the entry starts nothing useful although it exists, as a sentence without a full stop.
 	Problem string
 }
 

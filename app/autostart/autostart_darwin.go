@@ -52,6 +52,6 @@ func (e Entry) file() (*file, error) {
 
 func escape(text string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(text)) // a buffer takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // writing to a buffer never fails
 	return b.String()
 }

@@ -58,7 +58,7 @@ func quoteExec(path string) string {
 // unit names the systemd user unit of the keeper.
 const unit = "rollcall-keep.service"
 
-// keeperUnit returns the unit of the keeper. `systemctl --user enable` makes the same link.
+// keeperUnit returns the unit of the keeper. Its link is the one that `systemctl --user enable` creates.
 func keeperUnit(dir string) *file {
 	return &file{
 		path: filepath.Join(dir, unit),

@@ -21,11 +21,11 @@ type file struct {
 	path    string
 	text    func(program string) string
 	program func(text string) string // reads the program from text; empty: it has none
-	// switches are the beginnings of lines with which desktops turn an entry on and off. They are no edit by hand.
+	// switches are the beginnings of lines with which desktops turn an entry on and off. A change of such a line does not count as an edit by hand.
 	switches []string
 	// off are the lines with which desktops turn an entry off.
 	off []string
-	// link is the path of a link to the file, without which nothing is started; empty: the file suffices.
+	// link is the path of a link to the file, without which nothing is started; empty if no link is needed.
 	link string
 	hint string // see Change
 }
@@ -58,7 +58,7 @@ func (e Entry) off() (c Change, err error) {
 	if err != nil {
 		return c, err
 	}
-	// The link goes first: the file is started because of the link alone, also a file that was edited by hand.
+	// The link is removed first, also if the file was edited by hand, since the link alone makes systemd start the file.
 	if info, err := os.Lstat(f.link); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if err := os.Remove(f.link); err != nil {
 			return c, err
@@ -109,10 +109,10 @@ func (f *file) read() (text, program string, edited bool, err error) {
 	if err != nil {
 		return "", "", false, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile { // a link is the user's own arrangement
+	if !info.Mode().IsRegular() || info.Size() > maxFile { // a link was made by the user
 		return "", "", true, nil
 	}
-	// Its folder is the desktop's: who else may write there is not Rollcall's to judge, and nothing that is read is executed.
+	// Rollcall does not check who else may write to the desktop's folder, since nothing that is read here is executed.
 	data, err := os.ReadFile(f.path)
 	if err != nil {
 		return "", "", false, err
@@ -175,7 +175,7 @@ func replace(path, text string) error {
 	return of(path, err)
 }
 
-// of returns an error of the temporary file as one of the file that it would have replaced.
+// of returns an error of the temporary file with the path of the file that it should have replaced.
 func of(path string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: e.Op, Path: path, Err: e.Err}

@@ -114,7 +114,7 @@ func (e *unknownError) Error() string {
 	return fmt.Sprintf("the live sessions of %s are not all known", e.agent)
 }
 
-// files returns the paths of all candidates by their names alone.
+// files returns the paths of all candidates, which it selects by name alone.
 func (a *Agentctl) files(errs *[]error) []string {
 	var paths []string
 	for _, r := range records {
@@ -274,8 +274,8 @@ func parseStart(text string) time.Time {
 }
 
 const (
-	// sameStart is the largest difference between a start time of ps and ours. ps counts whole seconds from an estimated
-	// boot time.
+	// sameStart is the largest difference between a start time of ps and the one that Rollcall determines. ps counts whole
+	// seconds from an estimated boot time.
 	sameStart = time.Minute
 	// zoneStep is the smallest difference between two time zones.
 	zoneStep = 15 * time.Minute

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Path returns the path of this program. It is the new file's if the program was replaced while it runs.
+// Path returns the path of this program. If the program was replaced while it runs, Path returns the path of the new file.
 func Path() (string, error) {
 	path, err := os.Executable()
 	return strings.TrimSuffix(path, " (deleted)"), err // Linux adds that
 }
 
 // StablePath returns the path under which the program is still found after an update. It is Path, unless PATH has a link to
-// that file: package managers that install each version in a folder of its own (Homebrew, Scoop) keep such a link.
+// that file: package managers that install each version in its own folder (Homebrew, Scoop) keep such a link.
 func StablePath() (string, error) {
 	path, err := Path()
 	if err != nil {
@@ -44,7 +44,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// File is the file of a running program. The zero value is not known, and never replaced.
+// File is the file of a running program. The zero value stands for an unknown file; it is never reported as replaced.
 type File struct {
 	path string
 	info os.FileInfo
@@ -62,7 +62,7 @@ func Running() File {
 		return File{}
 	}
 	if runtime.GOOS == "windows" {
-		_ = os.SameFile(info, info) // reads the file's number, which os.Stat puts off there
+		_ = os.SameFile(info, info) // reads the file's number, which os.Stat defers on Windows
 	}
 	return File{path, info}
 }

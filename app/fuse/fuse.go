@@ -35,15 +35,15 @@ type Fuse struct {
 	// Again fires the fuse again if its result is unknown. Its script then runs at least once; without Again it runs at
 	// most once.
 	Again bool `json:"again,omitempty"`
-	// FiredAt and Runner, the process that fires the fuse, are set before the script starts. FinishedAt, Outcome and
-	// Results, one line each, are set at the end.
+	// FiredAt and Runner are set before the script starts. Runner is the process that fires the fuse. FinishedAt, Outcome and
+	// Results (one line each) are set at the end.
 	FiredAt    time.Time     `json:"fired_at,omitzero"`
 	Runner     proc.Identity `json:"runner,omitzero"`
 	FinishedAt time.Time     `json:"finished_at,omitzero"`
 	Outcome    Outcome       `json:"outcome,omitempty"`
 	Results    []string      `json:"results,omitempty"`
 	Output     string        `json:"output,omitempty"` // end of the script's output
-	// Host and Space tell where the fuse was set. Only the keeper there fires it.
+	// Host and Space identify the machine and the container in which the fuse was set. Only the keeper there fires it.
 	Host  string `json:"host,omitempty"`
 	Space string `json:"space,omitempty"`
 
@@ -62,7 +62,7 @@ const (
 )
 
 // Foreign reports whether the fuse was set on another machine, or in another container, that shares the folder: its script
-// belongs there. Once it fired Keep ago, any keeper removes it.
+// belongs there. Any keeper removes such a fuse when Keep has passed since it fired.
 func (f *Fuse) Foreign() bool {
 	return proc.IsElsewhere(f.Host, f.Space) && (f.FiredAt.IsZero() || time.Since(f.FiredAt) < Keep)
 }
@@ -78,7 +78,7 @@ func (f *Fuse) Check(name string) error {
 // Fired reports whether the fuse has expired and its actions were started.
 func (f *Fuse) Fired() bool { return !f.FiredAt.IsZero() }
 
-// Finished reports whether the actions of the fuse have ended. Results then has their results.
+// Finished reports whether the actions of the fuse have ended. The field Results then has their results.
 func (f *Fuse) Finished() bool { return f.Fired() && (!f.FinishedAt.IsZero() || len(f.Results) > 0) }
 
 // ResultUnknown reports whether the process that fired the fuse died before it wrote the results. Only List sets this.
@@ -93,7 +93,7 @@ const (
 	Most = 30 * 24 * time.Hour
 )
 
-// The errors that callers can tell apart.
+// The errors that callers can distinguish.
 var (
 	ErrNone   = errors.New("no fuse is set for this folder")
 	ErrExists = errors.New("a fuse is already set for this folder")
@@ -155,8 +155,8 @@ func (f *Fuses) List() ([]Fuse, error) {
 	return list, err
 }
 
-// Near returns the fuses that have not fired of a folder, of those above it and of those below it. It leaves out fuses on
-// a file system that does not answer.
+// Near returns the fuses that have not fired of a folder, of the folders above it and of those below it. It leaves out fuses
+// on a file system that does not answer.
 func (f *Fuses) Near(path string) ([]Fuse, error) {
 	list, err := f.List()
 	return slices.DeleteFunc(list, func(x Fuse) bool { return x.Fired() || !bounded.Answers(x.Path) || !lock.Overlap(x.Path, path) }), err
@@ -228,7 +228,7 @@ func (f *Fuses) Extend(ctx context.Context, path string, d time.Duration) (Fuse,
 	return x, f.folder.Write(x.name, x)
 }
 
-// Cancel removes the fuse of a folder, which does not fire then.
+// Cancel removes the fuse of a folder, so that it does not fire.
 func (f *Fuses) Cancel(ctx context.Context, path string) (Fuse, error) {
 	unlock, err := f.folder.Lock(ctx)
 	if err != nil {
@@ -279,7 +279,7 @@ func (f *Fuses) find(path string) (Fuse, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return Fuse{}, err
 	}
-	// The path of the same folder may differ in letter case, or by another mount.
+	// The same folder may have been named by a path in other letter case or by another mount.
 	list, err := f.List()
 	for _, x := range list {
 		if !x.Fired() && lock.Same(x.Path, resolved) {

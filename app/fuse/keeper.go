@@ -34,8 +34,8 @@ type Keeper struct {
 	watch  func(context.Context) (<-chan struct{}, error)
 }
 
-// NewKeeper returns a keeper. It calls fired, which may be nil, for each fuse that has fired, with the results and on a
-// goroutine of its own.
+// NewKeeper returns a keeper. It calls fired, which may be nil, for each fuse that has fired, with the results, on a
+// separate goroutine.
 func NewKeeper(f *Fuses, log *slog.Logger, fired func(Fuse)) *Keeper {
 	if fired == nil {
 		fired = func(Fuse) {}
@@ -43,7 +43,7 @@ func NewKeeper(f *Fuses, log *slog.Logger, fired func(Fuse)) *Keeper {
 	return &Keeper{Troubles: trouble.NewBook(log, nil), fuses: f, client: webhook.Client(webhookLimit), log: log, fired: fired, watch: f.Changes}
 }
 
-// part names the fuses in a trouble.Book.
+// part is the name under which a trouble.Book lists the troubles of fuses.
 const part = "timers"
 
 // RunUntil fires fuses until ctx is done. It returns when the scripts that still run then have ended; it kills them once

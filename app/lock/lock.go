@@ -40,7 +40,7 @@ type Lock struct {
 	By      string        `json:"by,omitempty"` // owner of a manual lock
 	Reason  string        `json:"reason,omitempty"`
 	Since   time.Time     `json:"since"`
-	// Host and Space tell where the owner of an automatic lock runs; see proc.IsElsewhere.
+	// Host and Space identify where the owner of an automatic lock runs; see proc.IsElsewhere.
 	Host  string `json:"host,omitempty"`
 	Space string `json:"space,omitempty"`
 
@@ -136,8 +136,8 @@ func (l *Locks) read() (live, dead []Lock, err error) {
 	return live, dead, err
 }
 
-// isDead reports whether the owner of an automatic lock has ended. Nothing is known of one on another machine that shares the
-// folder of the locks.
+// isDead reports whether the owner of an automatic lock has ended. It returns false for an owner on another machine that shares the folder of the locks, since
+// nothing is known about it.
 func (l *Locks) isDead(k *Lock) bool {
 	return k.Kind != Manual && !proc.IsElsewhere(k.Host, k.Space) && !l.table.Alive(k.Owner)
 }
@@ -238,8 +238,8 @@ func (l *Locks) Release(ctx context.Context, launch string) error {
 	return l.remove(ctx, func(k *Lock) bool { return k.Kind == Auto && k.Launch == launch })
 }
 
-// Unlock removes the manual lock of a folder, and the automatic locks whose owner runs on another machine or in another container: only the user
-// knows whether it is gone. It returns ErrNotLocked if there is none.
+// Unlock removes the manual lock of a folder, and the automatic locks whose owner runs on another machine or in another container: only the user knows whether
+// the owner has ended. It returns ErrNotLocked if there is none.
 func (l *Locks) Unlock(ctx context.Context, path string) error {
 	resolved, found := FormerPath(path), false // a lock may outlive its folder
 	err := l.remove(ctx, func(k *Lock) bool {
@@ -253,7 +253,7 @@ func (l *Locks) Unlock(ctx context.Context, path string) error {
 	return err
 }
 
-// Sweep removes the dead locks and returns them. It also removes the temporary files of writers that died.
+// Sweep removes the dead locks and returns them. It also removes the temporary files of processes that died while they wrote.
 func (l *Locks) Sweep(ctx context.Context) ([]Lock, error) {
 	var gone []Lock
 	err := l.remove(ctx, func(k *Lock) bool {

@@ -56,8 +56,8 @@ func FormerPath(path string) string {
 	}
 }
 
-// Below returns a function that reports whether a folder is dir or below it. It compares folders as the file system does,
-// where that answers, so that links make no difference. The function is safe for concurrent use, and remembers its answers.
+// Below returns a function that reports whether a folder is dir or below it. If the file system answers, it compares folders
+// by identity, so that links make no difference. The function is safe for concurrent use, and remembers its answers.
 func Below(dir string) func(folder string) bool {
 	realPath := func(dir string) string {
 		if !bounded.Answers(dir) {

@@ -41,7 +41,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 // collection sends the metrics of one look to Prometheus' library.
 type collection chan<- prometheus.Metric
 
-// gauge adds a value. Labels come from agents' names and fixed words, which are valid always; a version may not be.
+// gauge adds a value. Labels are names of agents and fixed words, which are always valid, or a version, which may not be.
 func (c collection) gauge(d *prometheus.Desc, value float64, labels ...string) {
 	m, err := prometheus.NewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	if err != nil {
@@ -82,7 +82,7 @@ func each[K ~string](c collection, d *prometheus.Desc, count map[K]int) {
 	}
 }
 
-// adapters adds how the agents answered. One that has not answered yet has no metrics.
+// adapters adds how each agent answered. An agent that has not answered yet has no metrics.
 func (c collection) adapters(snap *app.Snapshot) {
 	for _, h := range snap.Adapters {
 		if h.State == app.Pending {

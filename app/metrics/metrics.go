@@ -21,8 +21,8 @@ import (
 	"rollcall/app/lock"
 )
 
-// Look contains the sessions and what Rollcall owns at one moment. A nil list of locks, fuses or launches is not known, and has no metrics; an empty
-// one is known to be empty.
+// Look contains the sessions and what Rollcall owns at one moment. A nil list of locks, fuses or launches means that they are not known; it has no metrics. An
+// empty list means that there are none.
 type Look struct {
 	Version  string // of Rollcall
 	Build    string // "desktop" or "headless"
@@ -46,7 +46,7 @@ func NewKeeper(since time.Time, ends map[adapters.Outcome]int) *Keeper {
 	k := &Keeper{Since: since, Ends: ends}
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	families, _ := r.Gather() // without them the values are not known
+	families, _ := r.Gather() // if they can't be read, the values are not known
 	for _, f := range families {
 		if len(f.GetMetric()) != 1 {
 			continue
@@ -118,11 +118,11 @@ func (l *Look) WriteFile(path string) error {
 // registry returns a registry with the metrics of the look alone.
 func (l *Look) registry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(l) // never fails: it is the only collector
+	r.MustRegister(l) // Register never fails, since this is the only collector
 	return r
 }
 
-// Describe implements prometheus.Collector. It describes nothing, since which metrics there are depends on the look.
+// Describe implements prometheus.Collector. It describes nothing, since the set of metrics depends on the look.
 func (l *Look) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.

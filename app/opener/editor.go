@@ -12,7 +12,7 @@ import (
 	"rollcall/bounded"
 )
 
-// windowed are editors with windows of their own: one that VISUAL or EDITOR names needs no terminal.
+// windowed are editors with their own windows: if VISUAL or EDITOR names one of them, it needs no terminal.
 var windowed = []string{"code", "code-insiders", "codium", "cursor", "windsurf", "zed", "zeditor", "subl", "kate", "gedit", "gnome-text-editor", "gvim", "idea", "goland", "pycharm", "webstorm", "rustrover", "clion", "emacs"}
 
 // defaultEditors are the editors that are looked for if the user named none.
@@ -20,8 +20,8 @@ var defaultEditors = []string{"code", "codium", "cursor", "windsurf", "zed", "ze
 
 var errNoEditor = errors.New("no editor found; set editor in config.toml, or VISUAL in the environment")
 
-// Editor opens a folder in the user's editor, and returns the editor's name: that of the settings, else that of VISUAL or EDITOR,
-// in a terminal unless it has windows of its own, else one that is installed.
+// Editor opens a folder in the user's editor, and returns the editor's name. It uses the editor of the settings, or else that of VISUAL or EDITOR, or else one
+// that is installed. An editor of VISUAL or EDITOR runs in a terminal unless it has its own windows.
 func (o *Opener) Editor(folder string) (string, error) {
 	return bounded.In(folder, bounded.WriteLimit, func(left context.Context) (string, error) {
 		argv, inTerminal, err := o.editor(folder)
@@ -43,7 +43,7 @@ func (o *Opener) editor(folder string) (argv []string, inTerminal bool, err erro
 		return set, false, err
 	}
 	for _, name := range []string{"VISUAL", "EDITOR"} {
-		words := strings.Fields(o.Getenv(name)) // as programs that run it with a shell expect, without quotes
+		words := strings.Fields(o.Getenv(name)) // split without regard to quotes, as programs that run it with a shell expect
 		if len(words) == 0 {
 			continue
 		}
@@ -71,7 +71,7 @@ func (o *Opener) Folder(folder string) error {
 	return err
 }
 
-// start starts a program with windows of its own, and returns its name.
+// start starts a program that has its own windows, and returns its name.
 func (o *Opener) start(left context.Context, folder string, argv []string) (string, error) {
 	if err := checkFolder(folder); err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-// Package opener opens terminals, editors and folders for the user. No command passes a shell.
+// Package opener opens terminals, editors and folders for the user. No command is run by a shell.
 package opener
 
 import (
@@ -88,7 +88,7 @@ func (o *Opener) terminals(folder string, program []string) []terminal {
 	}
 	first := terminal{filepath.Base(own), with(own, "-e")}
 	for _, t := range list {
-		if t.name == first.name { // it has its own flags
+		if t.name == first.name { // a terminal of the list gets its own flags
 			first.argv = append([]string{own}, t.argv[1:]...)
 		}
 	}
@@ -161,7 +161,7 @@ func (o *Opener) run(path string, args []string, folder string) error {
 	select {
 	case err := <-ended:
 		if err == nil {
-			return nil // a terminal that was running opens the window
+			return nil // a terminal that was already running opens the window
 		}
 		return withOutput(err, stderr)
 	case <-time.After(o.FailTime):

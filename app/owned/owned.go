@@ -213,7 +213,7 @@ func (d *Dir) Read(name string, limit int64) ([]byte, fs.FileInfo, error) {
 	return data, info, err
 }
 
-// ErrTooLarge is returned for a file that is larger than what Rollcall reads.
+// ErrTooLarge is returned for a file that is larger than the limit.
 var ErrTooLarge = errors.New("it is too large")
 
 func readAll(f *os.File, limit int64) ([]byte, error) {
@@ -330,7 +330,7 @@ func named(path string, err error) error {
 	var l *os.LinkError
 	switch {
 	case errors.Is(err, ErrUnsafe), errors.Is(err, ErrNotRegular):
-		return err // it names the path
+		return err // the error names the path
 	case errors.As(err, &p):
 		err = p.Err
 	case errors.As(err, &l):

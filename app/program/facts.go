@@ -11,7 +11,7 @@ import (
 	"rollcall/app/store"
 )
 
-// facts decides whether the adapters keep what they parsed of agents' files between processes.
+// facts decides whether the adapters store what they parsed from agents' files for later processes.
 type facts struct {
 	version cli.Version
 	off     bool // by --no-cache
@@ -19,8 +19,8 @@ type facts struct {
 
 func (f *facts) turnOff() { f.off = true }
 
-// cache returns the cache of this process, and nil where the user wants none or the system has no folder for caches.
-// It creates nothing on disk.
+// cache returns the cache of this process, or nil if the user wants no cache or the system has no folder for caches. It
+// creates nothing on disk.
 func (f *facts) cache(set *settings.Settings) *adapters.FactsCache {
 	if f.off || !set.UsesCache() {
 		return nil
@@ -38,7 +38,7 @@ func (f *facts) cache(set *settings.Settings) *adapters.FactsCache {
 	return adapters.NewFactsCache(open, f.version.Version+" "+f.version.Commit, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }
 
-// folder returns no folder, in place of a nil *owned.Dir, with an error.
+// folder returns the cache's folder, or nil with an error. It never returns an interface that contains a nil *owned.Dir.
 func folder(d *owned.Dir, err error) (adapters.FactsFolder, error) {
 	if err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func revive(deps *cli.Deps) {
 	if err != nil {
 		return
 	}
-	set, _ := loadSettings() // each command reports what is wrong
+	set, _ := loadSettings() // each command reports the errors itself
 	deps.Keeper.Revive(launches, fuses, &set)
 }
 
