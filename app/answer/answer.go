@@ -279,7 +279,7 @@ func find(ctx context.Context, answerer adapters.Answerer, s *app.Session, key s
 		}
 	}
 	if len(list) > 0 {
-		return adapters.Request{}, fmt.Errorf("%w: another one waits now", adapters.ErrRequestChanged)
+		return adapters.Request{}, fmt.Errorf("%w: another request waits now", adapters.ErrRequestChanged)
 	}
 	return adapters.Request{}, adapters.ErrNotPending
 }
@@ -310,7 +310,7 @@ func (a *Answers) confirm(ctx context.Context, answerer adapters.Answerer, s app
 			if ctx.Err() != nil {
 				return last, ctx.Err()
 			}
-			return last, fmt.Errorf("%w: the answer was sent, and the session still waits after %s; look at it in its terminal (%s)",
+			return last, fmt.Errorf("%w: the answer was sent, and the session still waits after %s; check the session in its terminal (%s)",
 				adapters.ErrUnconfirmed, confirmLimit, Place(&last))
 		}
 	}

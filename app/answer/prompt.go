@@ -60,9 +60,9 @@ func ready(s *app.Session, queue bool) error {
 	case queue || s.Status == adapters.Idle:
 		return nil
 	case s.Status == adapters.Waiting:
-		return fmt.Errorf("%w: it waits for an answer: give it one (rollcall pending), or leave the prompt for later with --queue", adapters.ErrBusy)
+		return fmt.Errorf("%w: it waits for an answer: answer it first (rollcall pending), or use --queue to send the prompt after its turn", adapters.ErrBusy)
 	}
-	return fmt.Errorf("%w: leave the prompt for later with --queue", adapters.ErrBusy)
+	return fmt.Errorf("%w: use --queue to send the prompt after its turn", adapters.ErrBusy)
 }
 
 // Interrupt ends the open turn of a session; the session stays. It does nothing if no turn is
