@@ -129,7 +129,7 @@ func (k *kwin) ask(ctx context.Context, wanted string) (windows []kwinWindow, er
 	select {
 	case text := <-answers.list:
 		if err := json.Unmarshal([]byte(text), &windows); err != nil {
-			return nil, errors.New("KWin answered in a form that is not known")
+			return nil, errors.New("the format of KWin's answer is not known")
 		}
 		return windows, nil
 	case <-ctx.Done():

@@ -209,7 +209,7 @@ func (r *request) showWindow(ctx context.Context, p *Place) {
 	w, certain := chooseWindow(p, windows)
 	if !certain {
 		r.plan.Seen = tab
-		r.plan.Note = fmt.Sprintf("%s has %d windows, and which of them shows it can't be known", terminal.Comm, len(windows))
+		r.plan.Note = fmt.Sprintf("%s has %d windows, and it is not known which of them shows it", terminal.Comm, len(windows))
 		return
 	}
 	r.plan.Seen = true
@@ -227,7 +227,7 @@ func (r *request) showWindow(ctx context.Context, p *Place) {
 		ambiguous, _ = r.hasTabs(ctx, p, terminal.PID, window, len(windows) > 1)
 	}
 	if !tab && ambiguous {
-		r.plan.Note = "its window may have several tabs, and which of them shows it can't be chosen from here"
+		r.plan.Note = "its window may have several tabs, and Rollcall can't select the one that shows it"
 	}
 }
 
@@ -249,7 +249,7 @@ const x11Name = "X11"
 
 const (
 	noteBackground = "it runs in the background: no terminal shows it"
-	noteGNOME      = "GNOME on Wayland lets no program raise another one's window"
+	noteGNOME      = "GNOME on Wayland does not let a program raise the window of another program"
 )
 
 // whyNoWindow returns why no window of a place is known.
@@ -283,7 +283,7 @@ func (r *request) whyNotListed() string {
 	case strings.Contains(desktop, "GNOME"):
 		return noteGNOME
 	case len(r.desktops) == 0 || len(r.desktops) == 1 && r.desktops[0].Name() == x11Name:
-		return "this Wayland desktop lets no program raise another one's window"
+		return "this Wayland desktop does not let a program raise the window of another program"
 	}
 	return "no window of its terminal is known here"
 }

@@ -54,7 +54,7 @@ func (s *sway) ask(ctx context.Context, kind uint32, payload string, into any) e
 	}
 	length := binary.NativeEndian.Uint32(head[len(swayMagic):])
 	if string(head[:len(swayMagic)]) != swayMagic || length > maxAnswer {
-		return errors.New("sway answered in a form that is not known")
+		return errors.New("the format of sway's answer is not known")
 	}
 	body := make([]byte, length)
 	if _, err := io.ReadFull(conn, body); err != nil {

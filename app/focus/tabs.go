@@ -40,7 +40,7 @@ func (p *Place) ancestorAt(pid int) proc.Identity {
 }
 
 // errOther reports that a socket belongs to another process than the terminal.
-var errOther = errors.New("its socket leads to another program")
+var errOther = errors.New("its socket belongs to another program")
 
 // inKitty returns the kitty that shows a place, and how its window (a pane, as kitty calls it) is selected; nil: its remote control is off. Kitty sets the
 // variables in the programs that it starts (0.26 to 0.43).
