@@ -63,7 +63,7 @@ func (g *Group) Warnings(ctx context.Context, snap *app.Snapshot) (out []string)
 	changed, untracked, err := g.repo.Uncommitted(ctx)
 	switch {
 	case err != nil:
-		out = append(out, fmt.Sprintf("whether %s has changes that are not committed is not known: %v", lock.Shown(g.repo.Main), err))
+		out = append(out, fmt.Sprintf("it is not known whether %s has uncommitted changes: %v", lock.Shown(g.repo.Main), err))
 	case changed+untracked > 0:
 		out = append(out, fmt.Sprintf("%s has work that is not committed (%s): the agent does not get it; commit it first if it is needed",
 			lock.Shown(g.repo.Main), counted(changed, untracked)))

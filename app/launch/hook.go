@@ -64,7 +64,7 @@ func (k *Keeper) startHooks(ctx context.Context, r *Record, when When) error {
 				k.log.Warn("a hook failed", "launch", id, "hook", list[i].Command, "result", result)
 			}
 			// Without the stored result, a later process could not know whether the hook ended.
-			k.Troubles.Retry(ctx, part, "the result of a hook could not be kept", func() error {
+			k.Troubles.Retry(ctx, part, "the result of a hook could not be stored", func() error {
 				return k.launches.writeResult(id, i, result, output)
 			})
 		}

@@ -44,7 +44,7 @@ func (l *Launches) ready(ctx context.Context, hooks []Hook) (unkept, err error) 
 }
 
 // errApart is wrapped by a warning: see Started.Warnings.
-var errApart = errors.New("its exit code is known only to a command that waits for it (--wait), and its hooks run where the keeper is")
+var errApart = errors.New("its exit code is known only to a command that waits for it (--wait), and its hooks run in the keeper's environment")
 
 // apart returns the reason why this process must start an agent itself although a keeper runs, or nil: an agent that the
 // keeper started would be in another network, or see other files.
@@ -53,7 +53,7 @@ func (l *Launches) apart() error {
 	if len(differ) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the agent runs where this command does, which does not have the keeper's %s: %w", strings.Join(differ, ", "), errApart)
+	return fmt.Errorf("this command started the agent itself, because the keeper has another %s: %w", strings.Join(differ, ", "), errApart)
 }
 
 // handOverTries is how many times a launch is handed to a keeper. A keeper that is killed meanwhile is replaced by another.

@@ -171,7 +171,7 @@ func (l *Launches) abandonedLock(name string) string {
 }
 
 func abandonedText(host string) string {
-	return "nothing was heard for 30 days of its launch on " + present.Line(host) + ", a machine or container with the same folder: remove it only if that is gone"
+	return "its launch has written nothing for 30 days; it ran on " + present.Line(host) + ", a machine or container that shares this folder: remove it only if that machine or container no longer exists"
 }
 
 // logKind returns the kind of a file in the folder of the logs, in words.

@@ -178,7 +178,7 @@ func TestAbandonedElsewhere(t *testing.T) {
 		if strings.Contains(it.Path, quiet.ID) || strings.Contains(it.Path, fresh.ID) {
 			t.Errorf("offered too early: %s", it.Path)
 		}
-		if !strings.Contains(it.Why, "nothing was heard for 30 days of its launch on gone") {
+		if !strings.Contains(it.Why, "its launch has written nothing for 30 days; it ran on gone") {
 			t.Errorf("%s: %s", it.Path, it.Why)
 		}
 	}

@@ -67,7 +67,7 @@ func (k *Keeper) reap(ctx context.Context, id string, child *proc.Child) {
 	}
 	e := exit{child.Identity, code, child.Signal()}
 	fault.Point("launch.exited")
-	k.Troubles.Retry(ctx, part, "the exit code of a launch could not be kept", func() error { return k.storeExit(ctx, id, e) })
+	k.Troubles.Retry(ctx, part, "the exit code of a launch could not be stored", func() error { return k.storeExit(ctx, id, e) })
 	k.wake.Set()
 }
 

@@ -301,11 +301,11 @@ func (c *conversation) prompt(ctx context.Context, text string, queue bool) erro
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: the prompt was given to the agent, and whether a turn began is not known: %w", adapters.ErrUnconfirmed, err)
+		return fmt.Errorf("%w: the prompt was given to the agent, but it is not known whether a turn began: %w", adapters.ErrUnconfirmed, err)
 	case refused != nil:
 		return fmt.Errorf("the agent did not take the prompt: %w", refused)
 	case !begun:
-		return fmt.Errorf("%w: the prompt was given to the agent, and no turn has begun within %s", adapters.ErrUnconfirmed, replyLimit)
+		return fmt.Errorf("%w: the prompt was given to the agent, but no turn has begun within %s", adapters.ErrUnconfirmed, replyLimit)
 	}
 	return nil
 }
@@ -346,11 +346,11 @@ func (c *conversation) Stop(ctx context.Context, _ adapters.Session) error {
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: the agent was asked to end the turn, and whether it did is not known: %w", adapters.ErrUnconfirmed, err)
+		return fmt.Errorf("%w: the agent was asked to end the turn, but it is not known whether it did: %w", adapters.ErrUnconfirmed, err)
 	case refused != nil:
 		return refused
 	case !replied:
-		return fmt.Errorf("%w: the agent was asked to end the turn, and did not reply within %s", adapters.ErrUnconfirmed, replyLimit)
+		return fmt.Errorf("%w: the agent was asked to end the turn, but did not reply within %s", adapters.ErrUnconfirmed, replyLimit)
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (l *Launches) Start(ctx context.Context, p *Plan, occupied func(path string
 	case errors.Is(unkept, errApart):
 		s.Warnings = append(s.Warnings, unkept)
 	case unkept != nil:
-		const text = "its exit code will not be known, and its record is kept by the next process of Rollcall"
+		const text = "its exit code will not be known, and its record is updated only by the next process of Rollcall"
 		s.Warnings = append(s.Warnings, fmt.Errorf("%s: %w", text, unkept))
 	}
 	return s, nil
