@@ -103,7 +103,7 @@ func TestAdd(t *testing.T) {
 		{[]string{"add", "-oProxyCommand=x"}, 2, ""},
 		{[]string{"add", "--", "-oProxyCommand=x"}, 2, "ssh must be user@host"},
 		{[]string{"add", "root@empty"}, 2, "not a terminal: use --yes"},
-		{[]string{"add", "empty", "--yes", "--binary", text}, 1, "it is no program for linux/"},
+		{[]string{"add", "empty", "--yes", "--binary", text}, 1, "it is not a program for linux/"},
 		{[]string{"test"}, 0, ""},
 		{[]string{"add", "root@empty", "--yes"}, 0, "empty: Rollcall 1.2.3, 1 live session"},
 		{[]string{"add", "root@empty", "--yes"}, 0, "empty: Rollcall 1.2.3"}, // again

@@ -182,7 +182,7 @@ func (m *Machines) Peek(ctx context.Context, s app.Session, n int) ([]adapters.M
 	for scan.Scan() && len(out) < n {
 		var w wireMessage
 		if err := json.Unmarshal(scan.Bytes(), &w); err != nil {
-			return out, failure("%s printed something else than messages: %s", s.Machine, present.Cut(oneLine(scan.Text()), 80))
+			return out, failure("%s printed something other than messages: %s", s.Machine, present.Cut(oneLine(scan.Text()), 80))
 		}
 		if len(w.Text) > adapters.MaxText {
 			w.Text = strings.ToValidUTF8(w.Text[:adapters.MaxText], "") + "…"

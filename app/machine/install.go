@@ -76,7 +76,7 @@ func FindBinary(file string, want System) (Binary, error) {
 			return sum(path)
 		}
 	}
-	return Binary{}, fmt.Errorf("this program is no static build for %s: build or download that one (make headless), and name it with --binary FILE", want)
+	return Binary{}, fmt.Errorf("this program is not a static build for %s: build one (make headless) or download it, and name it with --binary FILE", want)
 }
 
 // elfMachines are the architectures of ELF programs.
@@ -93,7 +93,7 @@ func fits(path string, want System) error {
 	}
 	f, err := elf.Open(path)
 	if err != nil {
-		return fmt.Errorf("it is no program for %s", want)
+		return fmt.Errorf("it is not a program for %s", want)
 	}
 	defer func() { _ = f.Close() }()
 	if arch := elfMachines[f.Machine]; arch != want.Arch {

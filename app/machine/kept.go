@@ -119,7 +119,7 @@ func Open(set []settings.Machine, k *Kept) ([]settings.Machine, error) {
 	list, err := k.List()
 	for _, m := range list {
 		if slices.ContainsFunc(set, func(s settings.Machine) bool { return s.Name == m.Name }) {
-			err = errors.Join(err, fmt.Errorf("machine %s of machine add is not used: config.toml has one of this name; remove one of them (rollcall machine remove %s)", m.Name, m.Name))
+			err = errors.Join(err, fmt.Errorf("machine %s, which machine add stored, is not used: config.toml has a machine of this name; remove one of the two (rollcall machine remove %s)", m.Name, m.Name))
 			continue
 		}
 		out = append(out, m)

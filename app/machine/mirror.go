@@ -321,7 +321,7 @@ func (m *mirror) problems() (out []string) {
 		out = append(out, fmt.Sprintf("more than %d sessions: the others are left out", maxSessions))
 	}
 	if m.spared > 0 {
-		out = append(out, fmt.Sprintf("more than %d events in a minute: %d are not notified", maxEvents, m.spared))
+		out = append(out, fmt.Sprintf("more than %d events in a minute: there were no notifications for %d of them", maxEvents, m.spared))
 	}
 	if m.skipped > 0 {
 		out = append(out, fmt.Sprintf("%d rows could not be used: their agent or id is not valid", m.skipped))

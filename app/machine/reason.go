@@ -45,8 +45,8 @@ var sshReasons = []struct{ message, text string }{
 	{"connection reset", "%[1]s closed the connection"},
 	{"closed by remote host", "%[1]s closed the connection"},
 	{"broken pipe", "the connection to %[1]s was cut"},
-	{"kex_exchange_identification", "%[1]s answers, and not as an ssh server"},
-	{"ssh_exchange_identification", "%[1]s answers, and not as an ssh server"},
+	{"kex_exchange_identification", "%[1]s answers, but not as an ssh server"},
+	{"ssh_exchange_identification", "%[1]s answers, but not as an ssh server"},
 }
 
 // containerReasons are the messages of docker (20 to 28) and podman (3 to 5) for exec, in lower case, and what they mean.

@@ -82,7 +82,7 @@ func TestConnectionCut(t *testing.T) {
 	s := run(t, host("devbox"))
 	s.await(t, "devbox", "ok", isOK)
 	w.Freeze(true)
-	s.await(t, "devbox", "silent", failedWith("no sign of life from devbox"))
+	s.await(t, "devbox", "silent", failedWith("no data from devbox"))
 	w.Freeze(false)
 	r := s.await(t, "devbox", "ok again", isOK)
 	if len(r.Sessions) != 1 || r.Sessions[0].Stale != nil || len(s.kinds(app.Ended))+len(s.kinds(app.Started)) != 0 {

@@ -78,7 +78,7 @@ func (h *Host) stream(ctx context.Context, args []string, take func(l *line) err
 	}
 	r := &reader{host: h, in: bufio.NewReaderSize(out, 64<<10), cancel: cancel}
 	r.watchdog = time.AfterFunc(helloLimit, func() {
-		cancel(failure("%s: connected, and no answer of Rollcall in %s", present.Line(h.target()), present.Age(helloLimit)))
+		cancel(failure("%s: connected, but Rollcall did not answer within %s", present.Line(h.target()), present.Age(helloLimit)))
 	})
 	err = r.read(ctx, take)
 	r.watchdog.Stop()
@@ -188,7 +188,7 @@ func (r *reader) greeted(l *line) {
 	r.silence = min(max(time.Duration(l.Hello.Heartbeat)*time.Second*lostBeats, minSilence), maxSilence)
 	r.watchdog.Stop()
 	r.watchdog = time.AfterFunc(r.silence, func() {
-		r.cancel(failure("no sign of life from %s for %s", present.Line(r.host.target()), present.Age(r.silence)))
+		r.cancel(failure("no data from %s for %s", present.Line(r.host.target()), present.Age(r.silence)))
 	})
 }
 

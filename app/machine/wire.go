@@ -147,7 +147,7 @@ func (w *SessionJSON) setStatus(s *app.Session) {
 		s.Status = w.Status
 	default:
 		s.Status = adapters.Unknown
-		s.Evidence = "its Rollcall reports a status that this version does not know: " + oneLine(string(w.Status)) + "; " + s.Evidence
+		s.Evidence = "the Rollcall on its machine reports a status that this version does not know: " + oneLine(string(w.Status)) + "; " + s.Evidence
 	}
 	if s.Status == adapters.Waiting {
 		switch w.WaitingFor {
