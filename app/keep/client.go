@@ -356,7 +356,7 @@ func (c *Client) Attend(ctx context.Context, a Attendance) error {
 			continue
 		}
 		if err != nil && ctx.Err() == nil {
-			a.Show([]string{"launches, timers and hooks are not kept: " + err.Error()})
+			a.Show([]string{"launches, timers and hooks are not handled: " + err.Error()})
 		}
 		pause.Failed(time.Now())
 		select {

@@ -155,7 +155,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 // yield lets a newer version become the keeper. It waits for the processes that this process is the parent of.
 func (k *keeper) yield(ctx context.Context, own *instance.Instance, parts *sync.WaitGroup) error {
-	k.Log.Info("the keeper makes way for a newer version", "pid", os.Getpid())
+	k.Log.Info("the keeper ends because a newer version replaces it", "pid", os.Getpid())
 	fault.Point("keep.yield")
 	done := make(chan struct{})
 	go func() {
