@@ -306,7 +306,7 @@ func checkOwner(pipe windows.Handle) error {
 		return err
 	}
 	if owner == nil || !owner.Equals(user) {
-		return errors.New("what answers in the place of Rollcall belongs to another user")
+		return errors.New("the process that answers instead of Rollcall belongs to another user")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func checkPeer(conn net.Conn) error {
 	}
 	switch {
 	case uidErr != nil:
-		return fmt.Errorf("cannot tell whose process is at the other end: %w", uidErr)
+		return fmt.Errorf("cannot determine the user of the process at the other end: %w", uidErr)
 	case int(uid) != os.Geteuid():
 		return fmt.Errorf("the process at the other end belongs to another user (uid %d)", uid)
 	}
