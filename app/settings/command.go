@@ -11,13 +11,13 @@ import (
 // separated by spaces, and quotes keep a word together.
 type Command string
 
-// The placeholders of commands.
+// The placeholders in commands.
 const (
 	FolderPlaceholder  = "{folder}"  // the folder, as a word or a part of one
-	CommandPlaceholder = "{command}" // the program with its arguments, as words of their own
+	CommandPlaceholder = "{command}" // the program with its arguments, as separate words
 )
 
-// Words returns the words of the command, which may be none. Within quotes, of either kind, every character stands for itself.
+// Words returns the words of the command, which may be none. Within single or double quotes no character has a special meaning.
 func (c Command) Words() (words []string, err error) {
 	var word strings.Builder
 	begun, quote := false, rune(0)
@@ -101,7 +101,7 @@ func (s *Settings) checkCommands() (bad []mistake) {
 func checkPlaceholders(words, known []string) error {
 	for _, w := range words {
 		if strings.Contains(w, CommandPlaceholder) && w != CommandPlaceholder {
-			return fmt.Errorf("%s must be a word of its own", CommandPlaceholder)
+			return fmt.Errorf("%s must be a separate word", CommandPlaceholder)
 		}
 		for rest := w; ; {
 			_, after, found := strings.Cut(rest, "{")

@@ -34,7 +34,7 @@ func TestCommandMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		`terminal = "kitty 'x"`:              "terminal is ignored: a quotation mark ' is not closed",
 		`terminal = "{command}"`:             "terminal is ignored: it must begin with a program",
-		`terminal = "kitty x{command}"`:      "terminal is ignored: {command} must be a word of its own",
+		`terminal = "kitty x{command}"`:      "terminal is ignored: {command} must be a separate word",
 		`editor = "code {file}"`:             "editor is ignored: it has no placeholder {file}; there is {folder}",
 		`editor = "   "`:                     "editor is ignored: it must begin with a program",
 		"editor = \"code \\u001b[31m\"":      "editor is ignored: it contains a control character",

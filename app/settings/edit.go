@@ -28,12 +28,12 @@ type Edit struct {
 	Value any // a string, a bool or a list of strings; nil: the default, for which the setting is removed
 }
 
-// Change changes settings in the file at path, which it creates if it is missing. All other settings, also those that
-// this version does not know, and all comments stay as they are. Where it can't change a setting without that, it
-// changes nothing, and the error says why.
+// Change changes settings in the file at path, which it creates if it is missing. All other settings, also those that this
+// version does not know, and all comments stay as they are. If it can't change a setting without changing more, it changes
+// nothing, and the error says why.
 func Change(path string, edits ...Edit) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // a link, as users of dotfiles have it, stays
+		path = target // a symbolic link, such as users of dotfiles create, is kept
 	}
 	_, err := bounded.In(filepath.Dir(path), bounded.WriteLimit, func(left context.Context) (struct{}, error) {
 		return struct{}{}, change(left, path, edits)

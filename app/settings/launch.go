@@ -29,7 +29,7 @@ func (s *Settings) checkLaunches() (bad []mistake) {
 	s.LeaveOut = slices.DeleteFunc(s.LeaveOut, func(name string) bool {
 		wrong := name == "" || strings.ContainsAny(name, "=\x00 \t\r\n")
 		if wrong {
-			bad = append(bad, mistake{[]string{"leave_out_environment"}, fmt.Sprintf("leave_out_environment: %q is no name of a variable", name)})
+			bad = append(bad, mistake{[]string{"leave_out_environment"}, fmt.Sprintf("leave_out_environment: %q is not the name of a variable", name)})
 		}
 		return wrong
 	})
@@ -119,7 +119,7 @@ func lineOf(text []byte, key ...string) int {
 	}
 	_, err := toml.Decode(string(text), reflect.New(probe).Interface())
 	var at toml.ParseError
-	if !errors.As(err, &at) || at.Message != errHere.Error() { // a ParseError does not unwrap
+	if !errors.As(err, &at) || at.Message != errHere.Error() { // toml.ParseError has no method Unwrap
 		return 0
 	}
 	return at.Position.Line

@@ -11,8 +11,8 @@ import (
 	"rollcall/app/store"
 )
 
-// Live has the settings as they are now. A file with a mistake does not replace the last settings without one. It is safe
-// for concurrent use.
+// Live holds the current settings. After a change that brings a mistake into the file, it keeps the last settings without
+// mistakes. It is safe for concurrent use.
 type Live struct {
 	path string
 	log  *slog.Logger
@@ -20,12 +20,12 @@ type Live struct {
 	mu      sync.Mutex
 	now     Settings
 	err     error     // what is wrong with the file
-	answers Answering // of the file as it is, also with a mistake
+	answers Answering // the setting of the file as it is now, even if the file has a mistake
 	readers map[chan struct{}]bool
 }
 
-// NewLive reads the settings at path. With mistakes at the start, what could be understood counts. Watch keeps them
-// current. log may be nil.
+// NewLive reads the settings at path. If the file has mistakes at the start, NewLive uses the settings that could be
+// understood. Watch keeps them current. log may be nil.
 func NewLive(path string, log *slog.Logger) *Live {
 	l := &Live{path: path, log: cmp.Or(log, slog.New(slog.DiscardHandler)), readers: map[chan struct{}]bool{}}
 	l.now, l.err = Load(path)
@@ -36,16 +36,15 @@ func NewLive(path string, log *slog.Logger) *Live {
 // Path returns the path of the file.
 func (l *Live) Path() string { return l.path }
 
-// Get returns the settings that count, and what is wrong with the file.
+// Get returns the settings in force, and what is wrong with the file.
 func (l *Live) Get() (Settings, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now, l.err
 }
 
-// Answering returns the setting "answering" of the file as it is now. Unlike the other settings it does not stay in force
-// when the file gets a mistake: a file that forbids answers must not be passed over, and one that can't be read allows
-// none.
+// Answering returns the setting "answering" of the file as it is now. Unlike the other settings, it also changes when the
+// file has a mistake: a file that forbids answers must not be ignored, and a file that can't be read allows none.
 func (l *Live) Answering() Answering {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +74,7 @@ func (l *Live) Read() {
 		return
 	}
 	if err != nil {
-		l.log.Warn("the settings have a mistake; the last ones without it stay in force", "error", err)
+		l.log.Warn("the settings have a mistake; the last settings without a mistake stay in force", "error", err)
 	} else {
 		l.log.Info("the settings have changed", "file", l.path)
 	}

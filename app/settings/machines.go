@@ -13,7 +13,7 @@ type Machine struct {
 	Name string `toml:"name" json:"name"`
 	// SSH is what the user would write after ssh: user@host, or a host of ~/.ssh/config.
 	SSH string `toml:"ssh" json:"ssh,omitempty"`
-	// Exec is the command that starts Rollcall there, an alternative to SSH: ["docker", "exec", "-i", "dev", "rollcall"].
+	// Exec is the command that starts Rollcall there; it is used instead of SSH: ["docker", "exec", "-i", "dev", "rollcall"].
 	Exec []string `toml:"exec" json:"exec,omitempty"`
 	// Path is Rollcall's path on the other side of SSH; empty: the one in PATH or in ~/.local/bin.
 	Path string `toml:"path" json:"path,omitempty"`
@@ -24,13 +24,14 @@ func (m *Machine) Equal(o *Machine) bool {
 	return m.Name == o.Name && m.SSH == o.SSH && m.Path == o.Path && slices.Equal(m.Exec, o.Exec)
 }
 
-// maxMachines is more than a person has.
+// maxMachines is larger than the number of machines that a person has.
 const maxMachines = 100
 
-// machineName is what a name may be: session ids have it before a colon, and commands after -H.
+// machineName matches valid names: they appear in session ids before a colon, and in commands after -H.
 var machineName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
-// Check returns an error for a machine that cannot be used. Its texts reach a command line, never a shell here.
+// Check returns an error for a machine that cannot be used. The texts of a machine become arguments of a command; no shell
+// of this machine interprets them.
 func (m *Machine) Check() error {
 	switch {
 	case m.Name == "":
@@ -48,7 +49,7 @@ func (m *Machine) Check() error {
 	case len(m.Exec) > 0 && (m.Exec[0] == "" || strings.ContainsRune(strings.Join(m.Exec, ""), 0)):
 		return errors.New("exec must begin with a program")
 	case m.Path != "" && m.SSH == "":
-		return errors.New("path goes with ssh; exec names the program itself")
+		return errors.New("path can be used only with ssh; exec names the program itself")
 	case strings.HasPrefix(m.Path, "-") || strings.ContainsAny(m.Path, "\x00\r\n"):
 		return errors.New("path must be a path on one line that does not begin with a hyphen")
 	}
@@ -75,10 +76,10 @@ func (s *Settings) checkMachines(path string, text []byte) (bad []error) {
 		err := m.Check()
 		if before, twice := first[m.Name]; err == nil && twice {
 			other := strings.TrimSuffix("see"+inLine(machineLine(text, before)), ":")
-			err = fmt.Errorf("another machine has this name (%s); give each a name of its own", other)
+			err = fmt.Errorf("another machine has this name (%s); give each its own name", other)
 		}
 		if err == nil && len(kept) == maxMachines {
-			err = fmt.Errorf("there are %d machines before it, and no more are asked", maxMachines)
+			err = fmt.Errorf("only the first %d machines are used", maxMachines)
 		}
 		if err != nil {
 			if len(bad) < maxLines {

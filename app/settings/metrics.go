@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Metrics is what the keeper does with metrics for Prometheus: nothing, unless Listen or Textfile is set.
+// Metrics configures the metrics for Prometheus that the keeper provides. There are none unless Listen or Textfile is set.
 type Metrics struct {
 	// Listen is the address at which they are served over HTTP, such as 127.0.0.1:9417. It must be one of this machine
 	// alone, unless AllowRemote is set.
@@ -20,7 +20,7 @@ type Metrics struct {
 	Textfile string `toml:"textfile"`
 }
 
-// IsSet reports whether there is anything to do.
+// IsSet reports whether the settings ask for metrics.
 func (m *Metrics) IsSet() bool { return m.Listen != "" || m.Textfile != "" }
 
 // check returns what is wrong, and removes those values.
@@ -54,7 +54,7 @@ func (m *Metrics) checkListen() error {
 	return nil
 }
 
-// IsLoopback reports whether a host is this machine, and cannot be reached from others.
+// IsLoopback reports whether a host is an address of this machine that other machines can't reach.
 func IsLoopback(host string) bool {
 	if host == "localhost" {
 		return true

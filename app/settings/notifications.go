@@ -58,7 +58,7 @@ const (
 	DefaultOnWaitAfter = 2 * time.Minute
 )
 
-// maxDuration is far above any duration that is useful.
+// maxDuration is far above any useful duration.
 const maxDuration = 7 * 24 * time.Hour
 
 // Duration is a time that the user wrote, such as "30s", or none.
@@ -67,7 +67,7 @@ type Duration struct {
 	time time.Duration
 }
 
-// Or returns the duration, or otherwise if the user wrote none.
+// Or returns the duration, or the value of otherwise if the user wrote none.
 func (d Duration) Or(otherwise time.Duration) time.Duration {
 	if d.text == "" {
 		return otherwise

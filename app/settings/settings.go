@@ -36,26 +36,25 @@ type Settings struct {
 	Webhook  Webhook                    `toml:"webhook"`
 	Metrics  Metrics                    `toml:"metrics"`
 	Launch   Launch                     `toml:"launch"`
-	// Prices are the user's prices by model, as the sessions name it, for the cost of sessions
-	// whose agent states none.
+	// Prices are the user's prices by model, as the sessions name it. They give the cost of sessions whose agent states none.
 	Prices map[string]Price `toml:"prices"`
-	// Answering is which requests of agents may be answered from Rollcall.
+	// Answering determines which requests of agents may be answered from Rollcall.
 	Answering Answering `toml:"answering"`
 	Updates   Updates   `toml:"updates"`
 	// Notifications are the settings of notifications on the desktop.
 	Notifications Notifications `toml:"notifications"`
 	// Theme is the theme of the window: "light", "dark", or "desktop" for that of the desktop.
 	Theme Theme `toml:"theme"`
-	// Cache is whether what was parsed of agents' files is kept between processes; nil: yes.
+	// Cache reports whether data parsed from agents' files is stored for later processes; nil: yes.
 	Cache *bool `toml:"cache"`
-	// Terminal and Editor are the commands that open a terminal and a folder in an editor; empty: one is found.
+	// Terminal and Editor are the commands that open a terminal and a folder in an editor; empty: Rollcall finds one.
 	Terminal Command `toml:"terminal"`
 	Editor   Command `toml:"editor"`
 	// Machines are the other machines whose sessions are shown.
 	Machines []Machine `toml:"machine"`
 }
 
-// UsesCache reports whether what was parsed of agents' files may be kept between processes.
+// UsesCache reports whether data parsed from agents' files may be stored for later processes.
 func (s *Settings) UsesCache() bool { return s.Cache == nil || *s.Cache }
 
 // Price is what a model costs, in USD per million tokens.
@@ -66,7 +65,7 @@ type Price struct {
 	CacheWrite float64 `toml:"cache_write"`
 }
 
-// Updates is where the newest version can be asked for. Nothing is asked unless the user calls for it.
+// Updates contains the address of the feed that names the newest version. Rollcall asks it only when the user calls for it.
 type Updates struct {
 	Feed string `toml:"feed"` // https://; empty: none
 }
@@ -84,8 +83,7 @@ const (
 // Themes returns all themes.
 func Themes() []Theme { return []Theme{DesktopTheme, LightTheme, DarkTheme} }
 
-// Agent are the settings of one agent: the model and permission mode of a launch that names none, as the agent names
-// them.
+// Agent contains the settings of one agent: the model and the permission mode, as the agent names them, of a launch that names none.
 type Agent struct {
 	Model string `toml:"model"`
 	Mode  string `toml:"mode"`
@@ -185,7 +183,7 @@ func explain(err error) string {
 	return strings.TrimPrefix(err.Error(), "toml: ")
 }
 
-// checkUpdates removes a feed that cannot be asked, and returns the reason.
+// checkUpdates removes a feed with an invalid address, and returns the reason.
 func (s *Settings) checkUpdates() error {
 	if s.Updates.Feed == "" {
 		return nil
@@ -241,7 +239,7 @@ func (w *Webhook) check(dir string) error {
 	return err
 }
 
-// WebhookInEnvironment reports whether the environment has a part of the webhook.
+// WebhookInEnvironment reports whether the environment contains a part of the webhook.
 func WebhookInEnvironment() bool {
 	return os.Getenv(WebhookURL) != "" || os.Getenv(WebhookSecret) != ""
 }
@@ -329,7 +327,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	})
 }
 
-// Answering is which requests of agents may be answered from Rollcall. Without a value it is AnswerAll.
+// Answering determines which requests of agents may be answered from Rollcall. Without a value it is AnswerAll.
 type Answering string
 
 // The values of the setting "answering".
@@ -339,12 +337,11 @@ const (
 	AnswerNone Answering = "off"       // nothing is answered
 )
 
-// unusable are the settings of a file that can't be read. Nothing is answered and nothing is kept in the cache then: the file
-// may forbid it.
+// unusable are the settings of a file that can't be read. With them no request is answered and nothing is stored in the cache, since the file may forbid both.
 var unusable = Settings{Answering: AnswerNone, Cache: new(bool)}
 
-// checkAnswering returns what is wrong with the setting "answering". Rollcall then answers nothing: who wrote the
-// setting wanted less than the default.
+// checkAnswering returns what is wrong with the setting "answering". After a mistake Rollcall answers nothing, since a user who writes the setting wants less
+// than the default.
 func (s *Settings) checkAnswering() []mistake {
 	switch s.Answering {
 	case "", AnswerAll, AnswerDeny, AnswerNone:
