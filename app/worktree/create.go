@@ -209,7 +209,7 @@ func (r *Repo) deleteBranch(ctx context.Context, branch, commit string) error {
 	if err := r.git.change(ctx, r.at, "update-ref", "-d", "refs/heads/"+branch, commit); err != nil {
 		return err
 	}
-	// Remove the branch's settings as well, as git branch -D does.
+	// Remove the branch's settings too, as git branch -D does.
 	_ = r.git.change(ctx, r.at, "config", "--local", "--remove-section", "branch."+branch)
 	return nil
 }
