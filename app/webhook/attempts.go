@@ -47,7 +47,7 @@ func (s *Sender) startDue(now time.Time) time.Duration {
 		}
 		return min(next, s.cfg.Pauses[len(s.cfg.Pauses)-1])
 	}
-	// A new message goes before one that has failed often.
+	// A new message is sent before one that has failed often.
 	slices.SortFunc(list, func(a, b *message) int { return cmp.Or(a.tries-b.tries, a.At.Compare(b.At)) })
 	for _, m := range list[:min(len(list), maxSending-s.sending)] {
 		m.sending = true

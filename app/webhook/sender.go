@@ -48,9 +48,9 @@ var pauses = []time.Duration{time.Second, 5 * time.Second, 25 * time.Second, 2 *
 
 const (
 	maxSending = 8 // at once
-	// shownFrom is the number of failed attempts from which the user is told.
+	// shownFrom is the number of failed attempts after which the user is notified.
 	shownFrom = 3
-	// restPause is the longest pause between two looks at what is due.
+	// restPause is the longest pause between two checks of what is due.
 	restPause = time.Hour
 	// goneLimit is the time within which the end of a process is reported after it was seen. A session without a report
 	// has stopped for another reason.
@@ -64,7 +64,7 @@ type Sender struct {
 	client  *http.Client
 	waiting atomic.Int64
 
-	// What follows belongs to the goroutine of Run.
+	// The following fields belong to the goroutine of Run.
 	ctx       context.Context
 	working   sync.WaitGroup
 	ready     chan made
@@ -77,8 +77,8 @@ type Sender struct {
 	closing   bool
 	sessions  []*Session
 	done      []string  // the latest launches whose message was made
-	early     []Session // that ended before this process had the folder's lock
-	dirty     bool      // sessions are to be written
+	early     []Session // sessions that ended before this process had the folder's lock
+	dirty     bool      // sessions must be written
 	writing   trouble.Pause
 	listAt    time.Time // when sessions were last written
 	loggedAt  time.Time
@@ -110,7 +110,7 @@ func New(cfg Config) *Sender {
 	return &Sender{cfg: cfg, client: Client(limit), ready: make(chan made), results: make(chan result), messages: map[string]*message{}}
 }
 
-// Waiting returns the number of messages that have not been delivered. It may be called by any goroutine.
+// Waiting returns the number of messages that have not been delivered. Any goroutine may call it.
 func (s *Sender) Waiting() int { return int(s.waiting.Load()) }
 
 // Run posts a message for each session of core that ends. It also posts late messages for sessions that an earlier process
@@ -228,7 +228,7 @@ func (s *Sender) load(snap *app.Snapshot, running []Session) {
 	}
 	var left sessions
 	if err := s.cfg.Folder.Read(list, &left); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.cfg.Log.Warn("ends that no keeper has noticed are not known", "error", err)
+		s.cfg.Log.Warn("it is not known which sessions ended while no keeper ran", "error", err)
 	}
 	s.listAt = left.At
 	s.inherit(&left, running)
@@ -245,7 +245,7 @@ func (s *Sender) ended(e *app.Event) {
 		return
 	}
 	if x != nil && x.state == ending && x.Process == e.Process {
-		return // it was sent late
+		return // this message is sent late
 	}
 	if x == nil || x.state == ending {
 		entry := newSession(&e.Session)
@@ -260,7 +260,7 @@ func (s *Sender) ended(e *app.Event) {
 	s.make(x, func(ctx context.Context) Payload { return s.payload(ctx, &ev) })
 }
 
-// make makes the message about a session, in the background: the exit code may have to be waited for.
+// make makes the message about a session, in the background, since it may have to wait for the exit code.
 func (s *Sender) make(x *Session, payload func(context.Context) Payload) {
 	x.state = ending
 	s.making++

@@ -38,7 +38,7 @@ func (s *Sender) find(x *app.Session) *Session {
 	return nil
 }
 
-// inherit adds the sessions that an earlier process has stored, and the launches that ran when they were last seen.
+// inherit adds the sessions that an earlier process has stored, and the launches that were running when they were last seen.
 func (s *Sender) inherit(left *sessions, running []Session) {
 	for _, x := range left.Sessions {
 		if s.messages[x.Delivery] != nil { // the keeper was killed after it had stored the message
@@ -136,7 +136,7 @@ func (s *Sender) stopped(e *Session, snap *app.Snapshot) {
 	runs := !e.Process.IsZero() && s.cfg.Alive(e.Process)
 	switch {
 	case runs && (e.state == seenLive || hosts(snap, e)), e.state == seenLive && e.Process.IsZero() && i >= 0:
-		s.forget(e) // it stopped, and its process or gateway goes on
+		s.forget(e) // the session stopped, and its process or gateway runs on
 	case runs:
 	case e.state == inherited && i >= 0:
 		x := list[i]
@@ -168,8 +168,8 @@ func (s *Sender) forget(e *Session) {
 	s.dirty = true
 }
 
-// answered reports whether an agent's latest answer is complete. The answer of an agent that is no longer installed is: it
-// has no session.
+// answered reports whether an agent's latest answer is complete. The answer of an agent that is no longer installed counts
+// as complete, since it has no sessions.
 func answered(snap *app.Snapshot, agent adapters.Name) bool {
 	return slices.ContainsFunc(snap.Adapters, func(h app.Health) bool {
 		return h.Name == agent && (h.State == app.OK || h.State == app.Absent)

@@ -37,7 +37,7 @@ type message struct {
 	size    int
 	sending bool
 	stored  bool
-	last    bool // it is not stored, and there is no time for another attempt
+	last    bool // the message is not stored, and there is no time for another attempt
 }
 
 // Check implements store.Checker.
@@ -70,11 +70,11 @@ type sessionState int
 const (
 	inherited sessionState = iota // not seen live by this process since there has been a webhook
 	seenLive
-	ending // its message is being made
+	ending // the message about its end is being made
 )
 
-// sessions is the content of the file with the sessions whose end is to be sent. From it a keeper learns of the ends that
-// no keeper noticed because the one before was killed.
+// sessions is the content of the file with the sessions whose end is to be sent. A keeper reads it to find the ends that
+// were not noticed because the previous keeper was killed.
 type sessions struct {
 	At       time.Time `json:"at"`
 	Sessions []Session `json:"sessions"`
