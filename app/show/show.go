@@ -1,5 +1,5 @@
-// Package show brings a session before the user: its terminal, its folder or an editor, for the command line, the window, the
-// tray and notifications. Where its terminal can't be shown, a plan says why, and offers the next best.
+// Package show shows a session to the user: its terminal, its folder or an editor, for the command line, the window, the tray and notifications. If its
+// terminal can't be shown, a plan says why, and offers an alternative.
 package show
 
 import (
@@ -20,7 +20,7 @@ import (
 	"rollcall/app/settings"
 )
 
-// Core gives the sessions and their adapters; *app.Core is one.
+// Core provides the sessions and their adapters; *app.Core implements it.
 type Core interface {
 	Adapter(name adapters.Name) adapters.Adapter
 	Current(ctx context.Context, agent adapters.Name, id string) (app.Session, error)
@@ -30,7 +30,7 @@ type Core interface {
 type Shower struct {
 	core     Core
 	finder   *focus.Finder
-	desktops func() []focus.Desktop   // always the same: a desktop that hangs holds up one goroutine at most
+	desktops func() []focus.Desktop   // always the same ones, so that a desktop that hangs blocks one goroutine at most
 	settings func() settings.Settings // called at every use, so that a changed setting counts at once
 	look     func(string) (string, error)
 }
@@ -49,7 +49,7 @@ type OfferKind string
 // The kinds of offers.
 const (
 	OfferAttach OfferKind = "attach" // a terminal that shows the session: Attach
-	OfferResume OfferKind = "resume" // it has stopped, and can be continued
+	OfferResume OfferKind = "resume" // the session has stopped, and can be resumed
 	OfferFolder OfferKind = "folder" // its folder: Folder, Editor
 )
 
@@ -70,16 +70,16 @@ func (o *Offer) Shell() string {
 	return strings.Join(words, " ")
 }
 
-// Plan is how a session can be shown.
+// Plan describes how a session can be shown.
 type Plan struct {
 	Session app.Session
 	Steps   []focus.Step
 	Note    string // why it can't be shown, or what the steps leave to the user; one sentence, or empty
-	Seen    bool   // the steps bring the session before the user
+	Seen    bool   // after the steps the user sees the session
 	Offers  []Offer
 }
 
-// NotShownError reports that a session was not brought before the user.
+// NotShownError reports that a session could not be shown to the user.
 type NotShownError struct {
 	Plan *Plan
 	Err  error // the step that failed; nil: Plan.Note says why nothing was tried
@@ -87,7 +87,7 @@ type NotShownError struct {
 
 func (e *NotShownError) Error() string { return "its terminal can't be shown: " + e.Reason() }
 
-// Reason returns why, in one sentence.
+// Reason returns in one sentence why the session was not shown.
 func (e *NotShownError) Reason() string {
 	if e.Err != nil {
 		return e.Err.Error()
@@ -126,7 +126,7 @@ func elsewhere(x *app.Session) string {
 	case x.Machine != "":
 		return "it runs on " + present.Line(x.Machine)
 	case x.Remote != "":
-		return "it runs on " + present.Line(x.Remote) + ", without a terminal of its own"
+		return "it runs on " + present.Line(x.Remote) + ", without its own terminal"
 	case !x.Live():
 		return "it has stopped"
 	case !x.Terminal.IsZero():
@@ -139,7 +139,7 @@ func elsewhere(x *app.Session) string {
 	return ""
 }
 
-// place adds what shows the terminal of the session's process.
+// place adds the steps that show the terminal of the session's process.
 func (s *Shower) place(ctx context.Context, p *Plan) {
 	id := p.Session.Terminal
 	if id.IsZero() {
@@ -163,7 +163,7 @@ func (s *Shower) place(ctx context.Context, p *Plan) {
 	}
 }
 
-// offer adds what can be done instead.
+// offer adds what can be done instead of showing the terminal.
 func (s *Shower) offer(ctx context.Context, p *Plan) {
 	x := &p.Session
 	if len(p.Offers) == 0 && x.Live() && x.Machine == "" && x.Remote == "" {
@@ -200,8 +200,7 @@ func (s *Shower) attachCommand(ctx context.Context, x *app.Session) ([]string, e
 	return append([]string{c.Path}, c.Args...), nil
 }
 
-// Show shows a session, and returns what was done. The error is a *NotShownError if nothing brings it before the user, or a step
-// failed; else it is that of Plan.
+// Show shows a session, and returns what was done. The error is a *NotShownError if no step shows the session or a step failed; otherwise it is that of Plan.
 func (s *Shower) Show(ctx context.Context, agent adapters.Name, id string) (*Plan, error) {
 	p, err := s.Plan(ctx, agent, id)
 	if err != nil {
@@ -210,7 +209,7 @@ func (s *Shower) Show(ctx context.Context, agent adapters.Name, id string) (*Pla
 	return p, s.Run(ctx, p)
 }
 
-// Run does what a plan says. The steps after one that fails are left out.
+// Run carries out the steps of a plan. It omits the steps after one that fails.
 func (s *Shower) Run(ctx context.Context, p *Plan) error {
 	done := ""
 	for i := range p.Steps {

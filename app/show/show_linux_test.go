@@ -72,7 +72,7 @@ func TestNotShown(t *testing.T) {
 		offers []string
 	}{
 		"machine": {func(s *app.Session) { s.Machine, s.Remote = "box", "box" }, "it runs on box", []string{"attach: rollcall focus machine"}},
-		"gateway": {func(s *app.Session) { s.Remote = "gate" }, "it runs on gate, without a terminal of its own", nil},
+		"gateway": {func(s *app.Session) { s.Remote = "gate" }, "it runs on gate, without its own terminal", nil},
 		"stopped": {func(s *app.Session) { s.Status, s.Process = adapters.Stopped, proc.Identity{} }, "it has stopped", []string{"resume: rollcall resume stopped --terminal", "folder: "}},
 		"unknown": {func(s *app.Session) { s.Process = proc.Identity{} }, "its process is not known", []string{attach + "unknown", "folder: "}},
 		"closed":  {func(s *app.Session) { s.Unattended = true }, "its terminal was closed, and it goes on in the background", []string{attach + "closed", "folder: "}},

@@ -22,8 +22,8 @@ func (f Folder) Lock(ctx context.Context) (unlock func(), err error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, guardLimit, fmt.Errorf("another Rollcall has held the lock for %s; end it if it hangs", guardLimit))
 	defer cancel()
-	// One lock object per call: the kernel's locks belong to the open file, so
-	// goroutines of one process exclude each other as processes do.
+	// One lock object per call: the kernel's locks belong to the open file, so goroutines of one process exclude each other
+	// like processes.
 	l := flock.New(filepath.Join(f.path, guard), flock.SetPermissions(0o600), flock.SetFlag(owned.LockFlags))
 	for {
 		got, err := bounded.In(f.path, bounded.WriteLimit, func(left context.Context) (bool, error) {
@@ -34,7 +34,7 @@ func (f Folder) Lock(ctx context.Context) (unlock func(), err error) {
 			return got, err
 		})
 		switch {
-		case errors.Is(err, bounded.ErrNoAnswer): // l is left behind as well
+		case errors.Is(err, bounded.ErrNoAnswer): // l is not used any more either
 			return nil, fmt.Errorf("lock %s: %w", f.path, &notWritten{err})
 		case err != nil:
 			_ = l.Close()

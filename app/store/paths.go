@@ -17,9 +17,9 @@ const (
 	Locks         = "locks"
 	Worktrees     = "worktrees"
 	Fuses         = "fuses"
-	Webhook       = "webhook"       // its messages that have not been delivered
-	Machines      = "machines"      // those of machine add
-	Notifications = "notifications" // those that are on the screen
+	Webhook       = "webhook"       // messages of the webhook that have not been delivered
+	Machines      = "machines"      // the machines of machine add
+	Notifications = "notifications" // the notifications that are on the screen
 	Quiet         = "quiet"         // do not disturb
 	Window        = "window.json"   // its size
 )
@@ -57,8 +57,8 @@ func SettingsPath() (string, error) {
 	return filepath.Join(dir, program, "config.toml"), nil
 }
 
-// FactsPath returns the path of the cache of what was parsed of agents' files: rollcall/facts in the user's folder for
-// caches. The folder may not exist yet.
+// FactsPath returns the path of the cache of data parsed from agents' files: rollcall/facts in the user's folder for caches.
+// The folder may not exist yet.
 func FactsPath() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {

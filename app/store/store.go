@@ -85,8 +85,8 @@ func look[T any](f Folder, do func(*owned.Dir) (T, error)) (T, error) {
 	})
 }
 
-// change calls do with the open folder. left is done once change has returned without waiting for do; do must then
-// change nothing more. The errors of change wrap ErrNotWritten.
+// change calls do with the open folder. If change returns before do has finished, the context left is done, and do must not change anything from then on. The
+// errors of change wrap ErrNotWritten.
 func (f Folder) change(with opener, do func(left context.Context, d *owned.Dir) error) error {
 	_, err := bounded.In(f.path, bounded.WriteLimit, func(left context.Context) (struct{}, error) {
 		d, err := f.open(with)
@@ -113,7 +113,7 @@ const (
 	// which that process is taken to hang: no one holds the lock that long.
 	guardPause = 5 * time.Millisecond
 	guardLimit = 30 * time.Second
-	// tmpAge is the age from which a temporary file counts as left behind by a writer that died.
+	// tmpAge is the age from which a temporary file counts as left behind by a process that died.
 	tmpAge = time.Hour
 )
 
@@ -140,8 +140,7 @@ func (f Folder) Write(name string, v any) error {
 	})
 }
 
-// writeAgain is how often a write is begun again whose temporary file is gone: where the clock jumps by tmpAge, a Sweep takes the
-// writer for dead.
+// writeAgain is how often a write is repeated if its temporary file was removed: if the clock jumps by tmpAge, a Sweep assumes that the writer is dead.
 const writeAgain = 10
 
 // replace writes a temporary file and renames it to the value's file. Its errors name the value's file instead of the
@@ -337,7 +336,7 @@ func (f Folder) ReadAll(same func(name string, now fs.FileInfo) bool) (map[strin
 	return all, err
 }
 
-// Sweep removes the temporary files of writers that died.
+// Sweep removes the temporary files of processes that died while they wrote.
 func (f Folder) Sweep(now time.Time) error {
 	err := f.change(owned.OpenDir, func(_ context.Context, d *owned.Dir) error {
 		files, err := d.Names()

@@ -2,5 +2,6 @@
 
 package store
 
-// retryBusy calls do once: on Unix an open file can be renamed and removed.
+// retryBusy calls do once, since on Unix a file can be renamed and removed while it is
+// open.
 func retryBusy(do func() error) error { return do() }

@@ -61,7 +61,7 @@ func (f Folder) Changes(ctx context.Context) (<-chan struct{}, error) {
 	return changed, err
 }
 
-// isValue reports whether a file holds a value. Temporary files and the lock do not.
+// isValue reports whether a file contains a value: it is neither a temporary file nor the lock.
 func isValue(path string) bool {
 	name, ok := strings.CutSuffix(filepath.Base(path), suffix)
 	return ok && !strings.Contains(name, temporary)
@@ -71,8 +71,8 @@ func (f Folder) watch(w *fsnotify.Watcher) error {
 	return f.change(owned.MakeDir, func(context.Context, *owned.Dir) error { return w.Add(f.path) })
 }
 
-// rewatch creates a folder that was removed, and watches it. It tries again until that succeeds or ctx is done: the disk
-// may be full or gone.
+// rewatch creates a folder that was removed, and watches it. It tries again until that succeeds or ctx is done: the disk may
+// be full or not mounted.
 func (f Folder) rewatch(ctx context.Context, w *fsnotify.Watcher) {
 	for f.watch(w) != nil {
 		select {
@@ -89,13 +89,13 @@ const rewatchPause = 10 * time.Second
 const (
 	// settle is the time that editors take to replace a file.
 	settle = 50 * time.Millisecond
-	// lookAgain is the interval of tokens without an event: a folder may not exist yet, or not be watchable.
+	// lookAgain is the interval of tokens without an event: a folder may not exist yet, or it may be impossible to watch it.
 	lookAgain = 30 * time.Second
 )
 
-// FileChanges returns a channel that receives once at the beginning, then whenever a file that the user writes, such as
-// the settings, may have changed, and from time to time. It is closed when ctx is done. A file that is a link counts as
-// changed with what the link leads to, and with every file beside it, which it may name.
+// FileChanges returns a channel that receives once at the beginning, then whenever a file that the user writes, such as the
+// settings, may have changed, and at intervals. It is closed when ctx is done. A file that is a link also counts as
+// changed when its target changes. So does a change of any other file in the same folder, since the file may name it.
 func FileChanges(ctx context.Context, path string) <-chan struct{} {
 	changed := make(chan struct{}, 1)
 	go func() {
@@ -151,7 +151,7 @@ func watchAround(w *fsnotify.Watcher, path string) (counting []string) {
 		if _, err := os.Stat(dir); os.IsNotExist(err) {
 			dir = filepath.Dir(dir)
 		}
-		_ = w.Add(dir) // what cannot be watched is read from time to time
+		_ = w.Add(dir) // a folder that cannot be watched is read at intervals
 	}
 	return counting
 }

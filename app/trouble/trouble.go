@@ -1,5 +1,5 @@
-// Package trouble retries work on Rollcall's own files and reports why it fails. A full disk must cost neither a busy
-// core nor a log of megabytes.
+// Package trouble retries work on Rollcall's own files and reports why it fails. A full disk must neither keep a processor
+// busy nor fill megabytes of log.
 package trouble
 
 import (
@@ -82,14 +82,15 @@ func (b *Book) Failed(part, what string, err error) {
 	b.set(part, cause+": "+part+" can't be kept")
 }
 
-// Say records a trouble of a part in the caller's words; with an empty text that it has none any more. It logs nothing.
+// Say records a trouble of a part in the caller's words, or, with an empty text, that the part no longer has one. It logs
+// nothing.
 func (b *Book) Say(part, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.set(part, text)
 }
 
-// Succeeded records that a part has no trouble any more.
+// Succeeded records that a part no longer has a trouble.
 func (b *Book) Succeeded(part string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -31,7 +31,7 @@ type Item struct {
 // toolkitID names the folders that the window's toolkit makes for Rollcall.
 const toolkitID = "io.github.rollcall.Rollcall"
 
-// Plan returns what exists, what starts at login first. The error says what could not be looked at.
+// Plan returns the items that exist; what starts at login comes first. The error says what could not be checked.
 func Plan() (items []Item, err error) {
 	var errs []error
 	for _, e := range []autostart.Entry{autostart.Tray, autostart.Keeper} {
@@ -56,7 +56,7 @@ func Plan() (items []Item, err error) {
 	return items, errors.Join(errs...)
 }
 
-// folders returns the folders that Rollcall may have made, each once.
+// folders returns the folders that Rollcall may have created, each once.
 func folders() (list []Item, err error) {
 	state, err := store.StatePath()
 	if err != nil {
@@ -128,7 +128,7 @@ func (i *Item) Remove() error {
 	return err
 }
 
-// Running returns the names of Rollcall's own processes that run: the tray or the window. They would write their files again.
+// Running returns the names of Rollcall's own processes that run: the tray or the window. They would recreate files that were removed.
 func Running() (names []string, err error) {
 	state, err := store.StatePath()
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 const (
 	limit   = 15 * time.Second
 	maxFeed = 1 << 20
-	// maxRedirects is how often a feed may lead elsewhere.
+	// maxRedirects is the number of redirects of a feed that are followed.
 	maxRedirects = 5
 )
 
@@ -68,7 +68,7 @@ func Newest(ctx context.Context, feed string) (Release, error) {
 	defer cancel()
 	r, err := ask(ctx, feed)
 	if err != nil {
-		return Release{}, fmt.Errorf("the feed %s did not tell the newest version: %w", feed, plain(err))
+		return Release{}, fmt.Errorf("the feed %s did not report the newest version: %w", feed, plain(err))
 	}
 	return r, nil
 }
@@ -82,7 +82,7 @@ func ask(ctx context.Context, feed string) (Release, error) {
 	req.Header.Set("User-Agent", "rollcall")
 	client := http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if len(via) >= maxRedirects {
-			return errors.New("it leads elsewhere too often")
+			return errors.New("it redirects too often")
 		}
 		next.Header.Del("Referer")
 		return CheckFeed(next.URL.String())
@@ -125,7 +125,7 @@ func parse(text []byte) (Release, error) {
 	return r, nil
 }
 
-// plain returns the error of a request without the address, which the caller names, and in words where a limit ended it.
+// plain returns the error of a request without the address, which the caller names, and with a text that is easy to understand if a limit ended the request.
 func plain(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("no answer in %s", limit)
@@ -136,8 +136,8 @@ func plain(err error) error {
 	return err
 }
 
-// IsNewer reports whether a release follows the version of this program. known is false for a program that was built from
-// a commit without a version: then nothing can be said. A build between two releases (v0.1.0-3-gabcdef0) follows the first.
+// IsNewer reports whether a release follows the version of this program. known is false for a program that was built from a commit without a version, since
+// such a program can't be compared. A build between two releases (v0.1.0-3-gabcdef0) follows the first.
 func (r Release) IsNewer(current string) (newer, known bool) {
 	v := canonical(betweenReleases.ReplaceAllString(strings.TrimSuffix(current, "-dirty"), ""))
 	if v == "" {
@@ -162,7 +162,7 @@ func (r Release) Describe(current string) string {
 // betweenReleases is what `git describe` appends to the tag of the last release.
 var betweenReleases = regexp.MustCompile(`-\d+-g[0-9a-f]+$`)
 
-// canonical returns a version in the form v0.2.0, or nothing if it is none of three numbers.
+// canonical returns a version in the form v0.2.0, or an empty string if it does not consist of three numbers.
 func canonical(version string) string {
 	v := "v" + strings.TrimPrefix(version, "v")
 	if strings.Count(strings.SplitN(v, "-", 2)[0], ".") != 2 || !semver.IsValid(v) {

@@ -14,7 +14,7 @@ import (
 	"rollcall/app/settings"
 )
 
-// By is what the rows of a table stand for.
+// By is what each row of a table sums up.
 type By string
 
 // The ways to group what was used.
@@ -55,9 +55,9 @@ type Table struct {
 	Untimed int
 }
 
-// Start returns the time from which on usage counts, given now and how far back the user looks. It is the beginning
-// of the local day on which the period begins, so that no day counts in part; of a period of less than a day it is the
-// beginning of its first quarter of an hour. For app.All it is zero.
+// Start returns the time from which usage counts, for the current time and the period that the user asks for. It returns the
+// beginning of the local day on which the period begins, so that no day counts in part. For a period of less than a day it
+// returns the beginning of the period's first quarter of an hour, and for app.All the zero time.
 func Start(now time.Time, period time.Duration) time.Time {
 	if period == app.All {
 		return time.Time{}
@@ -75,7 +75,7 @@ func Period(now, start time.Time) time.Duration {
 	if start.IsZero() {
 		return app.All
 	}
-	return now.Sub(start) + time.Minute // the sessions are read a moment later
+	return now.Sub(start) + time.Minute // an extra minute, since the sessions are read a moment later
 }
 
 // Of sums up what sessions used from since on; zero: ever. Rows of processes without a session are left out.
@@ -107,7 +107,7 @@ func (r *Row) All() int64 {
 	return t.Input + t.Output + t.CacheRead + t.CacheWrite
 }
 
-// round drops what adding fractions leaves in the cost.
+// round removes the rounding errors that adding fractions leaves in the cost.
 func (r *Row) round() { r.CostUSD = math.Round(r.CostUSD*1e6) / 1e6 }
 
 // tally is a table that is being summed up.
@@ -118,7 +118,8 @@ type tally struct {
 	rows   map[string]*Row
 }
 
-// add adds one session: what it used since, or, where it is not known when that was, all of it if it was active since.
+// add adds one session: what it used since, or, if the times of its usage are not known, all of its usage if it was active
+// since then.
 func (t *tally) add(s *app.Session) {
 	steps := s.Usage
 	if steps == nil {
@@ -160,7 +161,7 @@ func (t *tally) row(key string) *Row {
 	return t.rows[key]
 }
 
-// count counts a session, and what is known of it.
+// count counts a session, and whether its totals and its cost are known.
 func (r *Row) count(s *app.Session, prices map[string]settings.Price) {
 	r.Sessions++
 	if s.Tokens == nil {
@@ -199,7 +200,7 @@ type dayOf struct {
 	start, end time.Time
 }
 
-// dayAt returns the local day of a time; for no time it is the day without a name.
+// dayAt returns the local day of a time; for the zero time it returns the zero dayOf.
 func dayAt(at time.Time) dayOf {
 	if at.IsZero() {
 		return dayOf{}
