@@ -40,7 +40,7 @@ type folders struct {
 // maxLate is how many times the watcher is replaced because of one folder. A replacement loses all other watches.
 const maxLate = 3
 
-var errLate = fmt.Errorf("its watch takes longer than %v", watchLimit)
+var errLate = fmt.Errorf("starting to watch it took longer than %v", watchLimit)
 
 // interest describes the changes of a folder that a source wants.
 type interest struct {

@@ -111,7 +111,7 @@ func (l *pollRun) askOwner(p *proc.Process, f *pollResult) {
 		mine, answered := bounded.Call(l.calls, k, func() bool {
 			mine, err := guarded(func() (bool, error) { return o.OwnsProcess(process), nil })
 			if err != nil {
-				l.log.Error("an adapter cannot judge a process", "agent", s.adapter.Name(), "process", process.PID, "error", err)
+				l.log.Error("an adapter cannot determine whether a process belongs to its agent", "agent", s.adapter.Name(), "process", process.PID, "error", err)
 			}
 			return mine
 		})

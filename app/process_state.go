@@ -67,7 +67,7 @@ func (s *source) checkTurnOwner(x *Session, p *proc.Process) {
 	if r, ok := s.idleOutcomes[x.ID]; ok && !r.isNewer(&x.Session) {
 		x.Outcome = r.outcome
 	}
-	x.Evidence = fmt.Sprintf("its last record (%s) is older than process %d (started %s), so its open turn was another process's; its agent's files: %s",
+	x.Evidence = fmt.Sprintf("its last record (%s) is older than process %d (started %s), so its open turn belonged to another process; its agent's files: %s",
 		x.LastActivityAt.Format(time.DateTime), p.PID, p.Started.Format(time.DateTime), x.Evidence)
 }
 

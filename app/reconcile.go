@@ -22,7 +22,7 @@ type Answer struct {
 	Remotes []string
 }
 
-// complete reports whether a session that isn't listed does not exist.
+// complete reports whether a session that the answer does not list does not exist.
 func (a *Answer) complete() bool { return a.Err == nil || isAbsent(a.Err) }
 
 // lacksRemote reports whether x, which the answer does not list, is a session of a machine
@@ -116,7 +116,7 @@ func onePerID(list []adapters.Session, alive func(proc.Identity) bool) []*adapte
 	return out
 }
 
-// better reports whether a is the better row of the session that both are of.
+// better reports whether a is a better row than b of the same session.
 func better(a, b *adapters.Session, alive func(proc.Identity) bool) bool {
 	ra, rb := Rank(a.Status), Rank(b.Status)
 	if gone(a, alive) {
@@ -137,7 +137,7 @@ func gone(s *adapters.Session, alive func(proc.Identity) bool) bool {
 	return s.Live() && s.Remote == "" && !s.Process.IsZero() && !alive(s.Process)
 }
 
-// applyProcess returns s as it is shown, with regard to its process.
+// applyProcess returns s as it is shown in view of the state of its process.
 func applyProcess(s Session, in *Input) Session {
 	if gone(&s.Session, in.Alive) {
 		s = stoppedSession(s)
@@ -148,10 +148,9 @@ func applyProcess(s Session, in *Input) Session {
 	return s
 }
 
-// stoppedSession returns s as it is shown after the end of its process. The files of a
-// container can't be read without a process in it, so how an open turn ended there is not
-// known. Neither is it known of a launch that its agent has not listed, which counts as
-// working.
+// stoppedSession returns s as it is shown after the end of its process. The files of a container can't be read without a
+// process in it, so how an open turn ended there is not known. It is also not known for a launch that its agent has not
+// listed, which counts as working.
 func stoppedSession(s Session) Session {
 	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
 	inTurn = inTurn && (s.Launch == nil || !s.Launch.Unlisted)
@@ -171,8 +170,8 @@ func stoppedSession(s Session) Session {
 	return s
 }
 
-// keepUnread returns a session that the answer does not contain: stopped if its process
-// is gone. How an open turn ended is in the agent's files, which were not read since.
+// keepUnread returns a session that the answer does not contain, as stopped if its process has ended. It leaves open how an
+// open turn ended, since the agent's files, which contain that, were not read since.
 func keepUnread(b Session, in *Input, why string) Session {
 	open := gone(&b.Session, in.Alive) && (b.Status == adapters.Working || b.Status == adapters.Waiting)
 	if b = applyProcess(b, in); open && b.Outcome == adapters.Died {
@@ -182,7 +181,7 @@ func keepUnread(b Session, in *Input, why string) Session {
 	return b
 }
 
-// keepStale returns a session that its adapter should have listed and could not read.
+// keepStale returns a session that its adapter should have listed and could not read, marked as stale.
 func keepStale(b Session, in Input, listed []*adapters.Session) Session {
 	since := in.Answer.At
 	if b.Stale != nil {
@@ -200,8 +199,8 @@ func keepStale(b Session, in Input, listed []*adapters.Session) Session {
 	return b
 }
 
-// successorOf returns the id of the session that now has the process of s; empty if none
-// has. A process that isn't shared has one conversation, besides its sub-agents.
+// successorOf returns the id of the session that now runs in the process of s, or "" if there is none. A process that isn't
+// shared has one conversation, besides its sub-agents.
 func successorOf(s *adapters.Session, listed []*adapters.Session) string {
 	if !s.Live() || s.Shared || s.Process.IsZero() || s.Parent != "" {
 		return ""

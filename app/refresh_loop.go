@@ -27,8 +27,8 @@ const (
 	// never costs more than a tenth of a core. Exits never wait.
 	pauseFactor = 9
 	maxPause    = 2 * time.Second
-	// A source that failed is asked again after retryMin, and then after twice the time
-	// before, up to retryMax: the cause may be gone although no change was noticed.
+	// A source that failed is asked again after retryMin, and then after twice the time before, up to retryMax: the cause may
+	// have been removed although no change was noticed.
 	retryMin = 5 * time.Second
 	retryMax = 2 * time.Minute
 )
@@ -36,16 +36,14 @@ const (
 // ErrRunning reports that the core runs already.
 var ErrRunning = errors.New("the core is running already")
 
-// Run asks all adapters, and then keeps the snapshot true until ctx is done. It refreshes
-// one adapter after the end of a session's process, after a change in a folder that the
-// adapter named (adapters.Watcher), when a place appears that the adapter found missing,
-// and when the agent reports a change itself (adapters.Pusher). It refreshes all after
-// the machine was suspended and after events were lost.
+// Run asks all adapters, and then keeps the snapshot current until ctx is done. It refreshes one adapter after the end of a
+// session's process, after a change in a folder that the adapter named (adapters.Watcher), when a place appears that the
+// adapter found missing, and when the agent reports a change itself (adapters.Pusher). It refreshes all after the machine
+// was suspended and after events were lost.
 //
-// For what no event reports, Run polls every 2 s, 10 s on battery: for new processes
-// (adapters.ProcessOwner), for shown processes that were suspended, for watched folders
-// that were replaced, and for places that an adapter could not read. While nothing
-// changes, Run does nothing else.
+// For what no event reports, Run polls every 2 s, 10 s on battery: for new processes (adapters.ProcessOwner), for shown
+// processes that were suspended, for watched folders that were replaced, and for places that an adapter could not read.
+// While nothing changes, Run does nothing else.
 //
 // Run returns nil when ctx is done, ErrRunning when the core runs already.
 func (c *Core) Run(ctx context.Context) error {
@@ -88,9 +86,8 @@ func (c *Core) Run(ctx context.Context) error {
 	}
 }
 
-// firstRefresh asks every adapter once, and then starts to add totals. It does not wait
-// for the answer to a question that began before Run: only the answer to a running core
-// names the folders to watch.
+// firstRefresh asks every adapter once, and then starts to add totals. It does not use the answer to a question that began
+// before Run, since an answer names the folders to watch only while the core is running.
 func (r *runner) firstRefresh() {
 	c := r.core
 	c.refresh(r.ctx, true)
@@ -137,19 +134,19 @@ type runner struct {
 	lost          chan lostEvents
 	noWatcher     bool // folders can't be watched
 	foundPlaces   chan foundPlaces
-	findingPlaces map[*source]bool // sources for which findPlaces is under way
-	// newPlaces are the places that a source named meanwhile.
+	findingPlaces map[*source]bool // sources for which findPlaces is running
+	// newPlaces are the places that a source named while findPlaces was running.
 	newPlaces map[*source]*places
 	group     sync.WaitGroup
 }
 
 // pendingChanges contains when a source is to be refreshed.
 type pendingChanges struct {
-	first, last time.Time // of the changes since the last refresh; zero: none
+	first, last time.Time // times of the changes since the last refresh; zero: none
 	timer       *time.Timer
 	rechecking  bool          // the timer is for a recheck or a retry
-	running     bool          // a refresh is under way
-	rechecks    int           // since the last change
+	running     bool          // a refresh is running
+	rechecks    int           // number of rechecks since the last change
 	notBefore   time.Time     // no refresh before this
 	retry       time.Duration // the pause before the next try after a failure; 0: no failure
 }
@@ -165,7 +162,7 @@ func newRunner(c *Core) *runner {
 
 func (r *runner) spawn(f func()) { r.group.Go(f) }
 
-// stop ends all that Run started. Its context is done.
+// stop ends everything that Run started. Its context is done.
 func (r *runner) stop() {
 	r.core.mu.Lock()
 	r.core.running = false
@@ -262,7 +259,7 @@ func (r *runner) setTimer(s *source, b *pendingChanges, at time.Time) {
 func (r *runner) refresh(s *source) {
 	b := r.pending[s]
 	if b.running || b.first.IsZero() && !b.rechecking {
-		return // a timer that was stopped too late
+		return // the timer expired before it could be stopped
 	}
 	b.running = true
 	b.first, b.rechecking = time.Time{}, false
@@ -291,8 +288,8 @@ func (r *runner) refreshed(s *source) {
 	}
 }
 
-// scheduleRetry schedules a refresh of a source that failed, and reports whether it did.
-// It does not where a change causes a refresh anyway.
+// scheduleRetry schedules a refresh of a source that failed, and reports whether it did. It schedules none if a change
+// causes a refresh anyway.
 func (r *runner) scheduleRetry(s *source) bool {
 	b := r.pendingOf(s)
 	b.retry = r.core.retryPause(s, b.retry)
@@ -330,7 +327,7 @@ func (c *Core) hasWorkingSession(s *source) bool {
 		switch s.public[i].Status {
 		case adapters.Working:
 			return true
-		case adapters.Idle, adapters.Stopped: // sorted: none follows
+		case adapters.Idle, adapters.Stopped: // the list is sorted: no working session follows
 			return false
 		}
 	}
@@ -346,7 +343,8 @@ func (r *runner) listen() {
 	}
 }
 
-// push lets an adapter report changes until ctx is done. It logs a panic of the adapter, which reports no more changes then.
+// push lets an adapter report changes until ctx is done. If the adapter panics, push logs the panic, and the adapter reports
+// no more changes.
 func (c *Core) push(ctx context.Context, p adapters.Pusher, agent adapters.Name, changed func()) {
 	_, err := guarded(func() (struct{}, error) { p.Push(ctx, changed); return struct{}{}, nil })
 	if err != nil {

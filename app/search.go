@@ -13,34 +13,33 @@ import (
 	"rollcall/adapters"
 )
 
-// SearchQuery says what is searched for, and where.
+// SearchQuery describes what is searched for, and where.
 type SearchQuery struct {
 	adapters.SearchQuery
-	// Since leaves out sessions that changed last before it. Zero: all.
+	// Since leaves out sessions that were last changed before this time. Zero: none are left out.
 	Since time.Time
 	// Within leaves out sessions whose folder it does not accept; nil: none. Any goroutine
 	// may call it.
 	Within func(folder string) bool
-	// Limit is after how many hits the search ends; 0: never.
+	// Limit is the number of hits after which the search ends; 0: no limit.
 	Limit int
 }
 
-// SearchHit is a message with what was searched for.
+// SearchHit is a message that contains the search text.
 type SearchHit struct {
 	Agent adapters.Name
 	adapters.Hit
 }
 
-// maxSearchProblems bounds the problems of one agent that a report has.
+// maxSearchProblems limits the number of problems of one agent in a report.
 const maxSearchProblems = 20
 
-// Search searches the conversations of all adapters and calls found for each hit, those of
-// the newest session first, and of one session in the order of the conversation. It ends
-// when all was searched, when ctx is done, when found returns false, or at the limit. It
-// calls found, and progress now and then, one at a time, in its own goroutine.
+// Search searches the conversations of all adapters and calls found for each hit, those of the newest session first, and of
+// one session in the order of the conversation. It ends when all was searched, when ctx is done, when found returns false,
+// or at the limit. It calls found for each hit and progress at intervals, one after the other, on its own goroutine.
 //
-// The report says what could not be searched: an answer without hits and with a problem
-// does not mean that there are none. The error is ctx's.
+// The report says what could not be searched: an answer without hits and with a problem does not mean that there are none.
+// The error is ctx's.
 func (c *Core) Search(ctx context.Context, q SearchQuery, found func(SearchHit) bool, progress func(SearchReport)) (SearchReport, error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -75,21 +74,21 @@ func (c *Core) Search(ctx context.Context, q SearchQuery, found func(SearchHit) 
 	}
 }
 
-// progressPause is how often a search reports how far it is.
+// progressPause is the interval at which a search reports its progress.
 const progressPause = 100 * time.Millisecond
 
-// search is one search under way. Workers take the conversations in their order; each
-// has a queue of hits, of which next takes the newest.
+// search is one running search. Workers take the conversations in their order; each conversation has a queue of hits. next
+// takes the newest hit of all queues.
 type search struct {
 	core  *Core
 	query SearchQuery
 	began time.Time
 
-	changed *sync.Cond // guards all below
+	changed *sync.Cond // guards all fields below
 	listing int        // adapters that list their conversations
 	lists   int        // adapters that have listed them
 	waiting []*searched
-	active  []*searched // taken by a worker, or with hits that were not taken
+	active  []*searched // conversations that a worker has taken, or that have hits that were not taken
 	agents  []SearchedAgent
 	found   int
 	done    int
@@ -101,13 +100,13 @@ type searched struct {
 	adapters.Conversation
 	agent   int       // index of the adapter
 	listed  int       // how many adapters had listed their conversations before
-	changed time.Time // Changed, as the adapter said it
+	changed time.Time // Changed as the adapter reported it
 	hits    []adapters.Hit
 	over    bool
 }
 
-// maxQueued is how many hits of a conversation wait to be shown before its worker waits. A
-// conversation of several sessions is not bounded: see search.add.
+// maxQueued is how many hits of a conversation may wait to be shown before its worker waits. It does not limit a
+// conversation of several sessions: see search.add.
 const maxQueued = 1000
 
 // list asks all adapters for their conversations.
@@ -132,8 +131,8 @@ func (s *search) list(ctx context.Context) {
 	}
 }
 
-// listed adds the conversations of an adapter to those that wait. One that is newer than
-// what is searched already comes next: hits that were shown stay where they are.
+// listed adds the conversations of an adapter to those that wait to be searched. A conversation that is newer than those
+// being searched comes next after them, so that hits which were shown keep their places.
 func (s *search) listed(agent int, list []adapters.Conversation, err error) {
 	s.changed.L.Lock()
 	defer s.changed.L.Unlock()
@@ -195,9 +194,9 @@ func (s *search) work(ctx context.Context) {
 	}
 }
 
-// add queues a hit. It waits while a conversation of one session has very many hits that
-// were not shown: it is its turn before that of all conversations that no worker has
-// taken, so that waiting ends. A later session of a database may come after those.
+// add queues a hit. It waits while a conversation of one session has very many hits that were not shown. The wait ends,
+// because the hits of this conversation are shown before those of all conversations that no worker has taken. It never waits
+// for a database with several sessions, since hits of its later sessions may be shown after those conversations.
 func (s *search) add(ctx context.Context, c *searched, h adapters.Hit) error {
 	if s.query.Within != nil && (h.CWD == "" || !s.query.Within(h.CWD)) {
 		return ctx.Err()
@@ -238,7 +237,7 @@ func (s *search) wake() {
 	s.changed.Broadcast()
 }
 
-// What next returns beside a hit.
+// The results of next: a hit, none yet, or the end.
 type nextState uint8
 
 const (
@@ -247,8 +246,8 @@ const (
 	nextOver
 )
 
-// next returns the hit of the newest session, as soon as no newer one can come. It returns
-// nextWait when it was woken.
+// next returns the hit of the newest session, as soon as no hit of a newer session can follow. It returns nextWait after a
+// call of wake.
 func (s *search) next(ctx context.Context) (SearchHit, nextState) {
 	s.changed.L.Lock()
 	defer s.changed.L.Unlock()
@@ -281,16 +280,16 @@ func (s *search) next(ctx context.Context) (SearchHit, nextState) {
 	}
 }
 
-// compare returns a negative number if the next hit of c comes before that of d. Hits come by the time that their
-// conversations have in this search. Of conversations that were listed too late for their own time, those that were listed
-// first come first, and of one list the newest.
+// compare returns a negative number if the next hit of c comes before that of d. Hits are ordered by the time that their
+// conversations have in this search. Conversations that were listed too late for the place of their own time are ordered by
+// when they were listed, and those of one list by their own time.
 func (c *searched) compare(d *searched) int {
 	at, own := c.bound()
 	otherAt, otherOwn := d.bound()
 	return cmp.Or(otherAt.Compare(at), cmp.Compare(c.listed, d.listed), otherOwn.Compare(own))
 }
 
-// bound returns the newest time that the next hit of a conversation can have in this search, and by itself.
+// bound returns the newest time that the next hit of a conversation can have: its place in this search, and its own time.
 func (c *searched) bound() (inSearch, own time.Time) {
 	if len(c.hits) == 0 {
 		return c.Changed, c.changed
@@ -306,7 +305,7 @@ const (
 	// aroundBefore and aroundAfter are how many messages are shown before and after a hit.
 	aroundBefore = 30
 	aroundAfter  = 100
-	// aroundMost is how many messages back a hit is looked for.
+	// aroundMost is the number of messages at the end of a conversation among which a hit is looked for.
 	aroundMost = 20_000
 )
 
@@ -314,9 +313,9 @@ const (
 type Around struct {
 	Session  Session
 	Messages []adapters.Message // the oldest first
-	// At is the index of the hit's message. It is -1 if the message is not in the part of the
-	// conversation that is shown: it is further back than 20,000 messages, or in a branch
-	// that was left. Messages are then the last ones.
+	// At is the index of the hit's message. It is -1 if the message is not in the part of the conversation that is shown: it is
+	// not among the last 20,000 messages, or it is in a branch of the conversation that was abandoned. Messages are then the
+	// last ones.
 	At int
 }
 

@@ -8,17 +8,18 @@ import (
 	"rollcall/adapters"
 )
 
-// SearchReport is what is known of a search so far, or of one that is over.
+// SearchReport describes the progress of a running search, or the result of one that has
+// ended.
 type SearchReport struct {
 	Agents   []SearchedAgent // in the order of the core's adapters
 	Hits     int
 	Searched int // conversations that were searched
 	Found    int // conversations that are known: those that were searched, and those to come
-	// Limited reports that the search ended because there are SearchQuery.Limit hits.
+	// Limited reports that the search ended because it found SearchQuery.Limit hits.
 	Limited bool
 }
 
-// SearchedAgent says what of an agent was searched.
+// SearchedAgent describes how far an agent's conversations were searched.
 type SearchedAgent struct {
 	Name     adapters.Name
 	State    AdapterState // Pending: its conversations are being listed

@@ -36,7 +36,7 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 			l.answered = true
 		}
 		if !x.Live() || s.hasEnded(x, l, now) {
-			if l != nil && a.asked(x.ID) { // without it, a question about the session follows
+			if l != nil && a.asked(x.ID) { // otherwise a question about the session follows
 				evs = append(evs, s.finish(l, *x, hosts, now)...)
 			}
 			continue
@@ -83,15 +83,15 @@ func (s *source) finishUnlisted(a *Answer, hosts map[proc.Identity][]string, now
 	return evs
 }
 
-// adoptLaunches moves the lifetimes of launches to the sessions that their agent now
-// lists under ids of their own, without an event. A session that has a lifetime keeps it.
+// adoptLaunches moves the lifetimes of launches to the sessions that their agent now lists under their own ids, without an
+// event. A session that has a lifetime keeps it.
 func (s *source) adoptLaunches(shown []Session) {
 	for id, l := range s.lifetimes {
 		own := l.session.Launch
 		if own == nil || !own.Unlisted || slices.ContainsFunc(shown, func(x Session) bool { return x.ID == id }) {
 			continue
 		}
-		i := slices.IndexFunc(shown, func(x Session) bool { return x.Launch != nil && x.Launch.ID == own.ID }) // sorted: a live one first
+		i := slices.IndexFunc(shown, func(x Session) bool { return x.Launch != nil && x.Launch.ID == own.ID }) // shown is sorted: a live session comes first
 		if i < 0 {
 			continue
 		}
@@ -101,7 +101,7 @@ func (s *source) adoptLaunches(shown []Session) {
 			continue
 		}
 		if s.lifetimes[x.ID] = l; hasProcess(x) {
-			l.processes = nil // they may be a wrapper's
+			l.processes = nil // they may include a wrapper's process
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (l *lifetime) markLive(x Session, quiet bool) (e Event, ok bool) {
 		e.Kind, e.Before = Changed, before
 		return e, true
 	case x.Status == adapters.Waiting && before.Stale != nil && x.Stale == nil && x.LastActivityAt.After(before.LastActivityAt):
-		e.Kind, e.Before = Changed, before // it waits for another request than before it could not be read
+		e.Kind, e.Before = Changed, before // while it could not be read, the session began to wait for another request
 		return e, true
 	}
 	return e, false
@@ -165,7 +165,7 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 		}
 		return []Event{e}
 	case !slices.ContainsFunc(l.processes, now.alive):
-		return nil // the exit watcher is about to report it
+		return nil // the exit watcher will soon report the end
 	case l.session.Shared || slices.ContainsFunc(l.processes, func(p proc.Identity) bool { return hostsAnother(&l.session, hosts[p]) }):
 		drop()
 	}
@@ -176,8 +176,8 @@ func (s *source) finish(l *lifetime, x Session, hosts map[proc.Identity][]string
 	return []Event{e}
 }
 
-// keepFacts sets what is known of a session from when it was live and no longer listed: the folder of a session without a
-// record can come from its process alone.
+// keepFacts copies to x, a session that is no longer listed, what was known of it while it was live: for example, the folder
+// of a session without a record is known only from its process.
 func keepFacts(x, live *Session) {
 	x.CWD = cmp.Or(x.CWD, live.CWD)
 	if x.FirstPrompt == "" && x.LastPrompt == "" && x.Title == "" {
@@ -185,13 +185,13 @@ func keepFacts(x, live *Session) {
 	}
 }
 
-// hostsAnother reports whether a process with these sessions has one other than x.
+// hostsAnother reports whether hosted, the sessions of a process, contains a session other than x.
 func hostsAnother(x *Session, hosted []string) bool {
 	return slices.ContainsFunc(hosted, func(id string) bool { return id != x.ID })
 }
 
-// keepProcesses returns the processes of a session that is listed in these: it keeps the
-// earlier processes that live and have no other session.
+// keepProcesses returns the processes of a session that is listed with the processes listed. It also keeps earlier processes
+// that still run and have no other session.
 func (l *lifetime) keepProcesses(listed []proc.Identity, hosts map[proc.Identity][]string, now *liveness) []proc.Identity {
 	out := make([]proc.Identity, 0, len(listed))
 	for _, p := range l.processes {
@@ -215,8 +215,7 @@ func hostsOf(shown []Session) map[proc.Identity][]string {
 	return out
 }
 
-// processesOf returns the processes of each session that is listed live. A session can
-// be open in two.
+// processesOf returns the processes of each session that is listed live. A session can be open in two processes.
 func processesOf(list []adapters.Session) map[string][]proc.Identity {
 	out := map[string][]proc.Identity{}
 	for i := range list {
@@ -237,7 +236,7 @@ func unlistedSession(x Session, now *liveness) Session {
 	return x
 }
 
-// Removed returns a session as it is shown when the gateway or machine that ran it no longer lists it, for the reason why.
+// Removed returns a session as it is shown when the gateway or machine that ran it no longer lists it. why is the reason.
 // How an open turn ended is not known.
 func (s *Session) Removed(why string) Session {
 	x := *s
@@ -249,8 +248,8 @@ func (s *Session) Removed(why string) Session {
 	return x
 }
 
-// recovering reports whether a may contain more than the answer before it because a file
-// can be read again: its sessions did not start now.
+// recovering reports whether a may contain sessions that the answer before it lacked because a file could not be read. Such
+// sessions did not start now.
 func (s *source) recovering(a *Answer) bool {
 	return s.lastErr != "" && (a.Err == nil || a.Err.Error() != s.lastErr)
 }

@@ -25,8 +25,8 @@ var (
 	ErrMoved = errors.New("changed meanwhile")
 )
 
-// The time that a process has after each signal. A coding agent that is interrupted stores its work; after Kill only
-// the kernel has work to do.
+// The time that a process has after each signal. An agent that is interrupted stores its work first; after Kill only the
+// kernel has to remove the process.
 const (
 	politeGrace = 5 * time.Second
 	killGrace   = 2 * time.Second
@@ -44,8 +44,8 @@ type StopPlan struct {
 	// Through names the gateway or server that is asked to end the session's turn;
 	// empty: the process is signalled.
 	Through string
-	// Process is the agent's own process. Tree contains the processes below it, parents
-	// first: those that are left once the agent has ended are ended as well.
+	// Process is the agent's own process. Tree contains the processes below it, parents first: those that still run after the
+	// agent has ended are ended too.
 	Process proc.Process
 	Tree    []proc.Process
 	Steps   []StopStep // in this order, until the process has ended
@@ -94,7 +94,7 @@ func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
 		}
 	}
 	for _, s := range signals {
-		if s.Sendable() { // the plan contains no signal that can't be sent
+		if s.Sendable() { // the plan must not contain a signal that can't be sent
 			p.Steps = append(p.Steps, StopStep{s, politeGrace})
 		}
 	}
@@ -115,7 +115,7 @@ func (c *Core) mayBeSignalled(ctx context.Context, s *Session, p proc.Process) e
 	if owner, ok := c.source(s.Agent).adapter.(adapters.ProcessOwner); ok && (s.Launch == nil || !s.Launch.Unlisted) {
 		switch mine, err := within(ctx, c.cfg.Limit, func(context.Context) (bool, error) { return owner.OwnsProcess(p), nil }); {
 		case err != nil:
-			return fmt.Errorf("%w: whether process %d is one of %s is not known: %w", ErrCannotStop, p.PID, s.Agent, err)
+			return fmt.Errorf("%w: it is not known whether process %d belongs to %s: %w", ErrCannotStop, p.PID, s.Agent, err)
 		case !mine:
 			return fmt.Errorf("%w: %s names process %d, which is %q and no process of %s; end it yourself if you know what it is",
 				ErrCannotStop, s.ID, p.PID, p.Comm, s.Agent)
@@ -154,13 +154,13 @@ func stoppable(s *Session) error {
 	case s.Status == adapters.Stopped:
 		return ErrNotRunning
 	case s.Parent != "":
-		return fmt.Errorf("%w: it is a sub-agent of %s, which has the process: stop that one", ErrCannotStop, s.Parent)
+		return fmt.Errorf("%w: it is a sub-agent of %s and runs in its process: stop that session", ErrCannotStop, s.Parent)
 	case s.Remote != "":
 		return fmt.Errorf("%w: it runs on %s", ErrCannotStop, s.Remote)
 	case s.Shared:
 		return fmt.Errorf("%w: process %d hosts other sessions too; stop it in the agent itself", ErrCannotStop, s.Process.PID)
 	case s.Process.IsZero():
-		return fmt.Errorf("%w: no process is known to be its own: %s", ErrCannotStop, s.Evidence)
+		return fmt.Errorf("%w: its process is not known: %s", ErrCannotStop, s.Evidence)
 	case s.Stale != nil:
 		return fmt.Errorf("%w: its last known status is old: %s", ErrCannotStop, s.Stale.Reason)
 	}
@@ -255,7 +255,7 @@ func (c *Core) RequestAgentRefresh(name adapters.Name) {
 	}
 }
 
-// end ends the agent's process step by step, and then the processes that it left.
+// end ends the agent's process step by step, and then the processes that it left behind.
 func (p *StopPlan) end(ctx context.Context, table proc.Lister, progress func(StopStep)) (StopResult, error) {
 	h, ok := table.(signaller)
 	if !ok {
@@ -296,8 +296,8 @@ func (p *StopPlan) end(ctx context.Context, table proc.Lister, progress func(Sto
 	return r, fmt.Errorf("process %d still exists %s after it was killed: the kernel has not released it", p.Session.Process.PID, seconds(killGrace))
 }
 
-// withNewDescendants returns tree with the processes that have joined it since. A process
-// whose parent has ended stays in it.
+// withNewDescendants returns tree with the processes that have joined it since it was read. A process stays in it when its
+// parent has ended.
 func withNewDescendants(ctx context.Context, table proc.Lister, root proc.Identity, tree []proc.Process) []proc.Process {
 	list, _ := table.List(ctx)
 	for _, d := range proc.Descendants(list, root) {

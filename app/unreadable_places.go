@@ -23,7 +23,7 @@ const (
 	unanswered        // the file system did not answer
 	opened
 	denied
-	failed // for another reason
+	failed // the place can't be opened for another reason
 )
 
 // maxUnreadable is the largest number of unreadable places of a source that are tried.
@@ -47,8 +47,8 @@ func (s *source) noteUnreadable(q question, err error) {
 }
 
 // unreadablePlaces returns the places that can't be read now. A place that is in before
-// keeps its result: a source whose problem remains although the place can be opened is
-// not refreshed because of it.
+// keeps its result, so that a source is not refreshed repeatedly if its problem remains
+// although the place can be opened.
 func (c *Core) unreadablePlaces(before unreadablePlaces) unreadablePlaces {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +71,8 @@ func (c *Core) unreadablePlaces(before unreadablePlaces) unreadablePlaces {
 	return out
 }
 
-// retry tries to open each place, and adds to changed the sources of those with another
-// result than before. A place that does not answer keeps its result.
+// retry tries to open each place, and adds to changed the sources of the places whose
+// result has changed. A place that does not answer keeps its result.
 func (p unreadablePlaces) retry(changed map[*source]bool, calls *bounded.Calls) unreadablePlaces {
 	for s, places := range p {
 		for path, was := range places {
@@ -114,8 +114,8 @@ func tryToOpen(path string) access {
 	return failed
 }
 
-// canEnter reports whether the files of a folder can be opened. A folder whose files can
-// be listed may deny that.
+// canEnter reports whether the files of a folder can be opened. This may be denied
+// although the files of the folder can be listed.
 func canEnter(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "no such file"))
 	return !errors.Is(err, fs.ErrPermission)

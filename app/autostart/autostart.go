@@ -83,11 +83,11 @@ func (e Entry) Off() (Change, error) {
 func (e Entry) State() (State, error) {
 	s, err := e.state()
 	if err != nil {
-		return s, fmt.Errorf("look whether %s starts at login: %w", e, plain(err))
+		return s, fmt.Errorf("check whether %s starts at login: %w", e, plain(err))
 	}
 	if s.On && s.Problem == "" && s.Program != "" {
 		if _, err := os.Stat(s.Program); err != nil {
-			s.Problem = fmt.Sprintf("the program that it starts, %s, cannot be found; rollcall autostart on writes this one's path", s.Program)
+			s.Problem = fmt.Sprintf("the program that it starts, %s, cannot be found; run rollcall autostart on to start this program instead", s.Program)
 		}
 	}
 	return s, nil

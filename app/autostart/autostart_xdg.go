@@ -72,7 +72,7 @@ func keeperUnit(dir string) *file {
 			return strings.NewReplacer(`\\`, `\`, `\"`, `"`, "%%", "%", "$$", "$").Replace(quoted)
 		},
 		link: filepath.Join(dir, "default.target.wants", unit),
-		hint: "It starts at your next login. To have it run without one, also after a restart: loginctl enable-linger",
+		hint: "It starts at your next login. To start it without a login too, also after a restart, run: loginctl enable-linger",
 	}
 }
 

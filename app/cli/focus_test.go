@@ -15,11 +15,11 @@ func TestFocus(t *testing.T) {
 		t.Errorf("exit code %d, %s, %s", r.code, r.out, r.err)
 	}
 	r = run(t, d, "focus", "9830")
-	if r.code != 1 || r.out != "" || !strings.Contains(r.err, ": its terminal can't be shown: it runs on gw, without a terminal of its own\n") {
+	if r.code != 1 || r.out != "" || !strings.Contains(r.err, ": its terminal can't be shown: it runs on gw, without its own terminal\n") {
 		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.err)
 	}
 	r = run(t, d, "focus", "9830", "--print")
-	if r.code != 0 || !strings.HasPrefix(r.out, "its terminal can't be shown: it runs on gw, without a terminal of its own\n") {
+	if r.code != 0 || !strings.HasPrefix(r.out, "its terminal can't be shown: it runs on gw, without its own terminal\n") {
 		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.err)
 	}
 	if r = run(t, d, "focus", "9830", "--attach", "--print"); r.code != 2 {

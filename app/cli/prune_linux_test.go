@@ -114,7 +114,7 @@ func TestPruneFails(t *testing.T) {
 	home, d := leftovers(t)
 	put(t, home+"/.local/share/Trash", "a file")
 	r := run(t, d, "prune", "-y")
-	if r.code != Failure || !strings.Contains(r.err, "not a folder of your own") || !strings.Contains(r.err, "1 of 1 file not removed") || records(t, home) != "dead live runs" {
+	if r.code != Failure || !strings.Contains(r.err, "not a folder that belongs to you") || !strings.Contains(r.err, "1 of 1 file not removed") || records(t, home) != "dead live runs" {
 		t.Errorf("%+v", r)
 	}
 	if r := run(t, d, "prune", "-y", "--json"); r.code != Failure || !strings.Contains(r.out, `"error":`) {

@@ -87,7 +87,7 @@ func (k *Keeper) fire(ctx context.Context, x Fuse) {
 	}
 	x.FinishedAt = k.fuses.now()
 	// Without the stored result, a later process could not know whether the fuse fired.
-	k.Troubles.Retry(ctx, part, "the result of a fuse could not be kept", func() error { return k.fuses.writeResult(context.WithoutCancel(ctx), x) })
+	k.Troubles.Retry(ctx, part, "the result of a fuse could not be stored", func() error { return k.fuses.writeResult(context.WithoutCancel(ctx), x) })
 	k.fired(x)
 }
 

@@ -26,13 +26,12 @@ import (
 	"rollcall/proc"
 )
 
-// Run runs the program with this process's arguments and returns its exit code.
-// version is the one that the linker set, or empty; build is "desktop" or "headless";
-// addDesktop adds the tray and the window, where this build has them.
+// Run runs the program with this process's arguments and returns its exit code. version is the version that the linker set, or empty; build is "desktop" or
+// "headless"; addDesktop adds the tray and the window, if this build has them.
 func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not end by itself
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process even if it does not end by itself
 	facts := &facts{}
 	deps := cli.Deps{Open: func() ([]adapters.Adapter, proc.Lister) { return openAdapters(facts) }, WithoutCache: facts.turnOff, Launches: openLaunches, Fuses: openFuses, Settings: loadSettings, Live: liveSettings, Quiet: openQuiet, Machines: openMachines,
 		Version: cli.BuildVersion(version, build), Getenv: os.Getenv, Leave: os.Exit}
@@ -46,8 +45,8 @@ func Run(version, build string, addDesktop func(*cli.Deps)) int {
 	return code
 }
 
-// kept makes the user's keeper the parent of launches, and the one that fires fuses. It does nothing where Rollcall's
-// state folder is not known, which every other command reports.
+// kept makes the user's keeper the parent of launches and the process that fires fuses. It does nothing if the path of Rollcall's state folder is not known,
+// which every other command reports.
 func kept(deps *cli.Deps, build string, facts *facts) {
 	state, err := store.StatePath()
 	if err != nil {
@@ -113,7 +112,7 @@ func openAdapters(facts *facts) ([]adapters.Adapter, proc.Lister) {
 	set, _ := loadSettings()
 	cfg := all.Config{AllowPlaintext: set.OpenClaw.AllowPlaintext, Facts: facts.cache(&set)}
 	if live, err := liveSettings(); err == nil {
-		cfg.Homes = func(agent adapters.Name) []string { // at each question: as the settings were when they were last read
+		cfg.Homes = func(agent adapters.Name) []string { // called at each question; uses the settings as they were last read
 			now, _ := live.Get()
 			return now.HomesOf(agent)
 		}
@@ -136,8 +135,7 @@ var liveSettings = sync.OnceValues(func() (*settings.Live, error) {
 	return settings.NewLive(path, slog.New(slog.NewTextHandler(os.Stderr, nil))), nil
 })
 
-// loadSettings reads the user's settings as they are now: tray, watch and keeper run for days. With an error, it returns
-// those that count.
+// loadSettings reads the user's settings as they are now: tray, watch and keeper run for days. With an error, it returns the settings that could be understood.
 func loadSettings() (settings.Settings, error) {
 	live, err := liveSettings()
 	if err != nil {
@@ -156,7 +154,7 @@ func openQuiet() (*quiet.Quiet, error) {
 	return quiet.In(state), nil
 }
 
-// openMachines opens the user's other machines, and those that machine add keeps. With an error they are those that can be used.
+// openMachines opens the machines of the settings and those that machine add has stored. With an error it returns those that can be used.
 func openMachines() (*machine.Machines, *machine.Kept, error) {
 	state, err := store.StatePath()
 	if err != nil {

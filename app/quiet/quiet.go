@@ -1,4 +1,4 @@
-// Package quiet keeps whether the user wants not to be disturbed, and until when. The state is in a file, so that it
+// Package quiet stores the state of do not disturb: whether it is on, and until when. The state is in a file, so that it
 // survives the tray's end and every process of Rollcall sees it.
 package quiet
 
@@ -33,7 +33,7 @@ type Quiet struct{ folder store.Folder }
 // In returns the state in Rollcall's state folder.
 func In(state string) *Quiet { return &Quiet{store.Below(state, store.Quiet)} }
 
-// Get returns the state. With an error, it is off.
+// Get returns the state. With an error, it returns the state off.
 func (q *Quiet) Get() (State, error) {
 	var s State
 	err := q.folder.Read(name, &s)
@@ -46,11 +46,11 @@ func (q *Quiet) Get() (State, error) {
 	return s, nil
 }
 
-// On turns it on, until a time or, with a zero one, until it is turned off.
+// On turns do not disturb on, until a time or, if the time is zero, until it is turned off.
 func (q *Quiet) On(now, until time.Time) (State, error) {
 	s := State{On: true, Since: now, Until: until}
 	if !until.IsZero() && !until.After(now) {
-		return State{}, fmt.Errorf("do not disturb: %s is over already: choose a later time", until.Format(time.DateTime))
+		return State{}, fmt.Errorf("do not disturb: %s has already passed: choose a later time", until.Format(time.DateTime))
 	}
 	if err := q.folder.Write(name, s); err != nil {
 		return State{}, fmt.Errorf("do not disturb: %w", err)
@@ -58,7 +58,7 @@ func (q *Quiet) On(now, until time.Time) (State, error) {
 	return s, nil
 }
 
-// Off turns it off.
+// Off turns do not disturb off.
 func (q *Quiet) Off() error {
 	if err := q.folder.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("do not disturb: %w", err)
@@ -85,7 +85,7 @@ func ParseUntil(text string, now time.Time) (time.Time, error) {
 	}
 	clock, err := time.Parse("15:04", text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is no time: use one such as 18:00, or \"2026-11-24 09:00\"", text)
+		return time.Time{}, fmt.Errorf("%q is not a time: use for example 18:00, or \"2026-11-24 09:00\"", text)
 	}
 	at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
 	if !at.After(now) {

@@ -18,10 +18,10 @@ const MaxOutput = 16 << 10
 // Succeeded is the result of a script that ended with exit code 0.
 const Succeeded = "exit 0"
 
-// Run runs a command in the system's shell, in dir and with env as its whole environment. If dir does not exist, it runs
-// the command in a new empty folder, since it must not affect any other folder, and result reports that. After limit it
-// kills the command and the processes that the command started. result is how the command ended, in words. output is
-// the end of its output.
+// Run runs a command in the system's shell, in dir and with env as its whole environment. If dir does not exist, it runs the
+// command in a new empty folder, since it must not affect any other folder, and result reports that. After limit it kills
+// the command and the processes that the command started. result describes how the command ended. output is the end of its
+// output.
 func Run(ctx context.Context, command, dir string, env []string, limit time.Duration) (result, output string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -34,7 +34,7 @@ func Run(ctx context.Context, command, dir string, env []string, limit time.Dura
 		empty := cmd.Dir
 		defer func() {
 			_ = os.RemoveAll(empty)
-			result += " (its folder was gone; it ran in an empty one)"
+			result += " (its folder did not exist; it ran in an empty folder)"
 		}()
 	}
 	said := bounded.Tail{Max: MaxOutput}

@@ -158,7 +158,7 @@ func TestCheckForUpdates(t *testing.T) {
 	}
 	answer = "<html>"
 	test.Tap(page.newest.button)
-	w.shows("did not tell the newest version")
+	w.shows("did not report the newest version")
 	w.shoot("settings-updates-failed")
 	if len(asked) != 3 || page.newest.button.Disabled() {
 		t.Errorf("asked %d times, disabled: %v", len(asked), page.newest.button.Disabled())

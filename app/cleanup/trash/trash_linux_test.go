@@ -116,7 +116,7 @@ func TestRefused(t *testing.T) {
 	// A trash that can't be made: the file stays.
 	from := write(t, filepath.Join(home, "f"), "x")
 	write(t, filepath.Join(home, ".local/share/Trash"), "a file")
-	if _, err := trash.Put(from); err == nil || !strings.Contains(err.Error(), "not a folder of your own") {
+	if _, err := trash.Put(from); err == nil || !strings.Contains(err.Error(), "not a folder that belongs to you") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(from); err != nil {

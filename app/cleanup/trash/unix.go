@@ -53,7 +53,7 @@ func private(dir string) error {
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || !ok || int(owner.Uid) != os.Getuid() {
-		return fmt.Errorf("%s is not a folder of your own", dir)
+		return fmt.Errorf("%s is not a folder that belongs to you", dir)
 	}
 	return nil
 }
