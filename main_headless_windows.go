@@ -16,8 +16,8 @@ import (
 const build = "headless"
 
 // addDesktop adds the tray and the window of the desktop program, if its file is next to this one: the installer puts this
-// program, which has a console, into the same folder as rollcall.com. A command prompt finds it first, waits for it and
-// shows what it prints, which is not so for a program that has a window.
+// program, which has a console, into the same folder as rollcall.com. A command prompt finds rollcall.com before
+// rollcall.exe, waits for it and shows what it prints, as it does not for a program that has a window.
 func addDesktop(deps *cli.Deps) {
 	self, err := os.Executable()
 	if err != nil || !strings.EqualFold(filepath.Ext(self), ".com") {

@@ -161,11 +161,11 @@ func TestStaleNotification(t *testing.T) {
 		t.Errorf("told %+v, answered %q", told, a.answers.got())
 	}
 	a.answers.mu.Lock()
-	a.answers.err = fmt.Errorf("%w: another one waits now", adapters.ErrRequestChanged)
+	a.answers.err = fmt.Errorf("%w: another request waits now", adapters.ErrRequestChanged)
 	a.answers.mu.Unlock()
 	time.Sleep(answer.VisibleFor)
 	a.server.click(t, n.ID, "allow:"+key)
-	if told, _ = a.last(t, 5); told.Body != "nothing was answered: the request has changed: another one waits now" {
+	if told, _ = a.last(t, 5); told.Body != "nothing was answered: the request has changed: another request waits now" {
 		t.Errorf("told %+v", told)
 	}
 	if got := a.answers.got(); len(got) != 1 || got[0] != "a "+key+" allow" {
