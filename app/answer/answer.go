@@ -130,7 +130,7 @@ func (p *Pending) Ref(r *Request) Ref {
 	return Ref{Agent: p.Session.Agent, Session: p.Session.ID, Key: r.Key}
 }
 
-// Result is the result of an answer that was taken.
+// Result is the result of an answer that the agent accepted.
 type Result struct {
 	Session  app.Session   // as it is after the answer
 	Evidence string        // what the agent said, in words

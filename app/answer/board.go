@@ -200,7 +200,7 @@ func (b *Board) readDue(now time.Time) {
 	}
 }
 
-// read asks the agent of an entry, and takes the answer. One reading of a session runs at a time, so that an agent that
+// read asks the agent of an entry, and stores the answer. One reading of a session runs at a time, so that an agent that
 // ignores its time limit costs one goroutine; its session is then shown with an error.
 func (b *Board) read(ctx context.Context, k boardKey, e *boardEntry) {
 	b.mu.Lock()
@@ -230,7 +230,7 @@ func (b *Board) take(ctx context.Context, k boardKey, e *boardEntry, p Pending, 
 		}
 		nothing := e.empty >= manyEmpty
 		moved = !e.Read || !sameAsked(&e.Pending, &p) || nothing != e.Nothing
-		p.Session = e.Session // a later snapshot may have another
+		p.Session = e.Session // a later snapshot may have updated the session
 		e.Pending, e.Read, e.Nothing = p, true, nothing
 		b.readDue(time.Now())
 	}
