@@ -53,7 +53,7 @@ func (l *Launches) apart() error {
 	if len(differ) == 0 {
 		return nil
 	}
-	return fmt.Errorf("this command started the agent itself, because the keeper has another %s: %w", strings.Join(differ, ", "), errApart)
+	return fmt.Errorf("this command started the agent itself, because it does not share the keeper's %s: %w", strings.Join(differ, ", "), errApart)
 }
 
 // handOverTries is how many times a launch is handed to a keeper. A keeper that is killed meanwhile is replaced by another.
