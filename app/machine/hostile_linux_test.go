@@ -247,7 +247,7 @@ func TestKeptMachines(t *testing.T) {
 	if err := k.Add(ctx, settings.Machine{Name: "dev", SSH: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-troubles; err == nil || !strings.Contains(err.Error(), "config.toml has one of this name") {
+	if err := <-troubles; err == nil || !strings.Contains(err.Error(), "config.toml has a machine of this name") {
 		t.Error(err)
 	}
 	if list, err := Open([]settings.Machine{own}, k); len(list) != 1 || err == nil {

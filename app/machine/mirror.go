@@ -35,7 +35,7 @@ type mirror struct {
 
 	// kept are the rows of an earlier connection that stay because their agent could not be read since then.
 	kept map[key]bool
-	// waiting are the rows whose wait had an event. The end of such a wait always has one too.
+	// waiting are the rows for which an event has reported that the session waits. The end of such a wait is always reported too.
 	waiting map[key]bool
 
 	minute time.Time // the minute in which events are counted
