@@ -339,7 +339,7 @@ func TestOtherNetwork(t *testing.T) {
 			t.Fatalf("%s", out)
 		}
 		there := strings.TrimSpace(w.read("/tmp/network"))
-		if apart := flags != 0; apart == (there == own) || apart != strings.Contains(string(out), "which does not have the keeper's") {
+		if apart := flags != 0; apart == (there == own) || apart != strings.Contains(string(out), "it does not share the keeper's") {
 			t.Errorf("in %s, the keeper in %s: %s", there, own, out)
 		}
 		w.until("hook", func() bool { return strings.Count(w.read("/tmp/hook"), "\n") == i+1 })
