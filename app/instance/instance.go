@@ -33,7 +33,7 @@ var ErrNotRunning = errors.New("not running")
 const (
 	Show   = "show"   // raise the window, at Session if that is set
 	Launch = "launch" // raise the window at its launch page
-	Queue  = "queue"  // raise the window at what waits, at the request of Session if that is set
+	Queue  = "queue"  // raise the window at the waiting requests, at that of Session if that is set
 )
 
 // verbs contains the verbs that a receiver accepts; it refuses others.
