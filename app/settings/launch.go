@@ -82,7 +82,7 @@ func agentNames() string {
 	return strings.Join(names, ", ")
 }
 
-// maxLines is how many mistakes are reported with their line: to find one takes as long as to read the file.
+// maxLines is how many mistakes are reported with their line: finding a line takes as long as reading the file.
 const maxLines = 20
 
 // errHere stops the decoder at the key that line looks for.

@@ -130,9 +130,9 @@ const (
 	WebhookSecret = "ROLLCALL_WEBHOOK_SECRET"
 )
 
-// Load reads the settings at path, and those of the environment. A missing file is not an error. The error names the file
-// or the variables and, where possible, the line; the settings beside it are those that could be understood. With a file
-// that cannot be used Load ignores the environment too, since the file may have the secret of the webhook.
+// Load reads the settings at path, and those of the environment. A missing file is not an error. The error names the file or the variables and, where possible,
+// the line; the settings returned with it are those that could be understood. With a file that cannot be used Load ignores the environment too, since the file
+// may have the secret of the webhook.
 func Load(path string) (Settings, error) {
 	var s Settings
 	text, err := readFile(path, maxSize)
