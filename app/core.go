@@ -96,7 +96,7 @@ type Core struct {
 	exits            map[*source]bool                      // sources whose processes ended, for Run to refresh
 	refreshRequested map[*source]bool                      // sources that may have changed, for Run to refresh
 	wake             Wakeup                                // there is work for Run
-	peeks            map[peekKey]*call[[]adapters.Message] // that were left behind
+	peeks            map[peekKey]*call[[]adapters.Message] // calls that have not returned after their limit
 }
 
 // New returns a Core. It asks no adapter yet.

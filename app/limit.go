@@ -21,8 +21,8 @@ const (
 	exitLimit = time.Second
 )
 
-// call is one call of an adapter, in a goroutine for which nobody has to wait: no context ends a call into a file system
-// that does not answer.
+// call is one call of an adapter. It runs in its own goroutine, for which the caller need not wait, since no context ends a call
+// into a file system that does not answer.
 type call[T any] struct {
 	began     time.Time
 	done      chan struct{}

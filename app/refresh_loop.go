@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// debounce is the time for which a source must be without changes before it is refreshed. maxDebounce is the
-	// longest time by which changes can delay that.
+	// debounce is the time for which a source must be without changes before it is refreshed. maxDebounce is the longest time
+	// by which further changes can delay the refresh.
 	debounce    = 50 * time.Millisecond
 	maxDebounce = 500 * time.Millisecond
 	// recheckAfter is the time after a change at which a source with a working session is asked again: not everything

@@ -178,10 +178,10 @@ func TestStopRefused(t *testing.T) {
 		says   string
 	}{
 		"stopped":    {func(s *adapters.Session) { s.Status, s.Process = adapters.Stopped, proc.Identity{} }, nil, ErrNotRunning, ""},
-		"sub-agent":  {func(s *adapters.Session) { s.Parent = "mother" }, nil, ErrCannotStop, "stop that one"},
+		"sub-agent":  {func(s *adapters.Session) { s.Parent = "mother" }, nil, ErrCannotStop, "stop that session"},
 		"shared":     {func(s *adapters.Session) { s.Shared = true }, nil, ErrCannotStop, "hosts other sessions"},
 		"remote":     {func(s *adapters.Session) { s.Remote = "office" }, nil, ErrCannotStop, "runs on office"},
-		"no process": {func(s *adapters.Session) { s.Status, s.Process = adapters.Unknown, proc.Identity{} }, nil, ErrCannotStop, "no process"},
+		"no process": {func(s *adapters.Session) { s.Status, s.Process = adapters.Unknown, proc.Identity{} }, nil, ErrCannotStop, "its process is not known"},
 		"gone":       {func(s *adapters.Session) { s.Process.Start-- }, nil, ErrNotRunning, ""},
 		"own way":    {func(*adapters.Session) {}, errors.New("use claude stop a"), ErrCannotStop, "use claude stop a"},
 	} {

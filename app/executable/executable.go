@@ -44,7 +44,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// File is the file of a running program. The zero value stands for an unknown file; it is never reported as replaced.
+// File is the file of a running program. The zero value is an unknown file, which Replaced never reports as replaced.
 type File struct {
 	path string
 	info os.FileInfo

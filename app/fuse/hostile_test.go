@@ -111,7 +111,7 @@ func TestFolderIsGone(t *testing.T) {
 	b.until("its result", func() bool { return len(b.only().Results) > 0 })
 	x := b.only()
 	here, err := os.Getwd()
-	if err != nil || strings.TrimSpace(x.Output) == here || strings.Count(x.Output, "\n") != 1 || !strings.Contains(x.Results[0], "gone") {
+	if err != nil || strings.TrimSpace(x.Output) == here || strings.Count(x.Output, "\n") != 1 || !strings.Contains(x.Results[0], "its folder did not exist") {
 		t.Errorf("%q, %q, %v", x.Results, x.Output, err)
 	}
 }
