@@ -16,7 +16,7 @@ func claimName() string {
 	// The name of the host may change while the keeper runs, as on another network.
 	machine := proc.Space()
 	if machine == "" {
-		machine, _ = os.Hostname() // without an identification, machines and containers can't be distinguished
+		machine, _ = os.Hostname() // an error is ignored: without a host name, machines can't be distinguished
 	}
 	sum := sha256.Sum256([]byte(machine))
 	name := []byte(instance.Keeper + "-")
