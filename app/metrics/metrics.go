@@ -118,7 +118,7 @@ func (l *Look) WriteFile(path string) error {
 // registry returns a registry with the metrics of the look alone.
 func (l *Look) registry() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(l) // Register never fails, since this is the only collector
+	r.MustRegister(l) // never panics, since l is the only collector
 	return r
 }
 
