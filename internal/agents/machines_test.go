@@ -217,7 +217,7 @@ func TestMachines(t *testing.T) {
 	here.Signal(window, unix.SIGKILL)
 
 	tr.waits(90*time.Second, "the cut connection", func(labels []string) bool {
-		return slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(l, "⚠ server: no sign of life from server for 45 s") })
+		return slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(l, "⚠ server: no data from server for 45 s") })
 	})
 	devbox.Down()
 	tr.Shows("⚠ devbox: connection refused: no ssh server listens on devbox")
