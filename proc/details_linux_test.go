@@ -88,6 +88,27 @@ func TestDetailsOfChild(t *testing.T) {
 	}
 }
 
+// TestFileInSharedMemory: /dev/shm holds ordinary files, such as an agent's home in memory.
+func TestFileInSharedMemory(t *testing.T) {
+	f, err := os.CreateTemp("/dev/shm", "rollcall-test-")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("no /dev/shm: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	table := OpenAt("/proc", "/etc")
+	self, err := table.Find(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, err := table.OpenFiles(self.Identity); err != nil || !slices.Contains(files, f.Name()) {
+		t.Errorf("open files %q, %v; want %q among them", files, err, f.Name())
+	}
+}
+
 func TestOtherUsersProcess(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can play another user")

@@ -71,10 +71,12 @@ func (t *Table) OpenTerminals(id Identity) ([]string, error) {
 const deletedSuffix = " (deleted)"
 
 // isFile reports whether the target of a descriptor's link is a file. Pipes and sockets
-// read "pipe:[7]", memory files "/memfd:name (deleted)".
+// read "pipe:[7]", memory files "/memfd:name (deleted)". /dev/shm holds ordinary files.
 func isFile(target string) bool {
-	return strings.HasPrefix(target, "/") && !strings.HasSuffix(target, deletedSuffix) &&
-		!strings.HasPrefix(target, "/dev/") && !strings.HasPrefix(target, "/proc/")
+	if !strings.HasPrefix(target, "/") || strings.HasSuffix(target, deletedSuffix) || strings.HasPrefix(target, "/proc/") {
+		return false
+	}
+	return !strings.HasPrefix(target, "/dev/") || strings.HasPrefix(target, "/dev/shm/")
 }
 
 // RemovedFiles implements Details.
