@@ -30,8 +30,8 @@ type Pane interface {
 var (
 	// ErrNoPane reports that a process does not run in a pane that can be used.
 	ErrNoPane = errors.New("it runs in no pane of tmux or kitty")
-	// ErrRefused reports that no key was pressed: the pane shows something else now.
-	ErrRefused = errors.New("the pane shows something else now")
+	// ErrRefused reports that no key was pressed because of what the pane shows now. The reason follows.
+	ErrRefused = errors.New("no key can be pressed in the pane now")
 )
 
 // Find returns the pane in which a process runs, by its environment. The process must be below the program of that pane, and the

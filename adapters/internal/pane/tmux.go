@@ -107,7 +107,7 @@ func (p *tmuxPane) Press(ctx context.Context, key, name string, screen []string,
 		return err
 	}
 	if strings.TrimSpace(out) != "pressed" {
-		return ErrRefused
+		return fmt.Errorf("%w: it shows something else", ErrRefused)
 	}
 	return nil
 }
