@@ -93,8 +93,8 @@ func (c *answerCommand) run(id string) error {
 	return nil
 }
 
-// choose returns the request that is answered: the one that --request names, or the only one
-// once the user has seen it.
+// choose returns the request to answer: the one that --request names, or the only one after the
+// user has seen it.
 func (c *answerCommand) choose(p *answer.Pending) (*answer.Request, error) {
 	if c.request != "" {
 		for i := range p.Requests {
@@ -157,6 +157,6 @@ func (e *env) wrapAnswer(s *app.Session, err error) error {
 	return e.sessionError(code, s, err)
 }
 
-// unanswered are the errors after which the agent has nothing of what the user wanted to say.
+// unanswered lists the errors that mean that nothing of the user's answer reached the agent.
 var unanswered = []error{adapters.ErrAnswerElsewhere, adapters.ErrNotPending, adapters.ErrRequestChanged, adapters.ErrRequestExpired,
 	adapters.ErrNotAllowed, adapters.ErrNoSuchAnswer, adapters.ErrBusy, answer.ErrNoPrompts, answer.ErrNoInterrupt}

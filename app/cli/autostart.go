@@ -38,12 +38,12 @@ func newAutostart(e *env) *cobra.Command {
 	jsonFlag(status, &asJSON)
 	return newGroup("autostart", "Start the tray when you log in, or not", `Start the tray when you log in. It starts only if you ask for it here. The file or
 registry value for it is shown, survives updates of the program, and is
-removed by off. One that was changed by hand is left as it is.
+removed by off. A file or value that was changed by hand stays as it is.
 
 rollcall keep --install does the same for the keeper, on servers.`, on, off, status)
 }
 
-// autostartChanged carries out a change of what starts at login, and shows it.
+// autostartChanged calls change, which changes what starts at login, and prints the paths that it changed.
 func (e *env) autostartChanged(verb string, change func() (autostart.Change, error)) error {
 	c, err := change()
 	e.printPaths(verb, c.Paths)

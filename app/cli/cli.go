@@ -1,6 +1,6 @@
-// Package cli is the command line: it prints for people (text that fits the terminal) and for scripts (--json, schema
-// 1). What it prints as JSON, and its exit codes, are promises. A sub-command is in the file of its name, or in that of a
-// related one.
+// Package cli is the command line: it prints for people (text that fits the terminal) and for scripts (--json, schema 1).
+// The JSON output and the exit codes are a stable interface. Each sub-command is in a file with its name, or in the file
+// of a related sub-command.
 package cli
 
 import (
@@ -50,7 +50,7 @@ type Deps struct {
 	// the commands that need them.
 	Open    func() ([]adapters.Adapter, proc.Lister)
 	Version Version
-	// WithoutCache makes Open return adapters that keep nothing of what they read; nil: they keep nothing anyway.
+	// WithoutCache makes Open return adapters that do not store what they read; nil: they never store it.
 	WithoutCache func()
 	Getenv       func(string) string
 	// Launches opens the records of Rollcall's launches; nil: there are none.
@@ -91,7 +91,7 @@ type Deps struct {
 // commands stop and Execute returns Interrupted, or Done for a tray or window.
 func Execute(ctx context.Context, args []string, streams Streams, deps Deps) int {
 	e := newEnv(ctx, streams, deps)
-	cobra.MousetrapHelpText = "" // Windows: a click on the program starts the tray, not a lecture
+	cobra.MousetrapHelpText = "" // on Windows, a click on the program starts the tray: cobra must not show its notice about command line tools
 	root := newRoot(e)
 	root.SetArgs(args)
 	stop := e.leaveWhenInterrupted()
@@ -125,7 +125,7 @@ Without a command it starts the tray icon.`,
 		SuggestionsMinimumDistance: 2,
 		Args:                       noCommand,
 	}
-	// Not cobra's own flag: its template would link text/template, with which the linker drops no unused method.
+	// Cobra's own version flag is not used: its template links text/template, which keeps the linker from dropping unused methods.
 	version := root.Flags().Bool("version", false, "show the version")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *version {
@@ -160,11 +160,11 @@ Without a command it starts the tray icon.`,
 	return root
 }
 
-// refuseUnknownTopics makes `rollcall help` fail for a command that does not exist.
-// Cobra's own shows the help of the program and succeeds.
+// refuseUnknownTopics makes `rollcall help` fail for a command that does not exist. Cobra's default
+// help command shows the help of the program and succeeds.
 func refuseUnknownTopics(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	cmd, _, _ := root.Find([]string{"help"}) // it was just made
+	cmd, _, _ := root.Find([]string{"help"}) // no error: the line above created the command
 	cmd.Short = "Show the help of a command"
 	cmd.Long, cmd.Run = "", nil
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -191,8 +191,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usageError("%s\n  see: %s --help", msg, cmd.CommandPath())
 }
 
-// suggestions returns the sub-commands of cmd that a user may have meant with typed. Those that other programs call so
-// come first.
+// suggestions returns the sub-commands of cmd that a user may have meant with typed. The first ones are those that
+// have the name typed in other programs.
 func suggestions(cmd *cobra.Command, typed string) []string {
 	var out []string
 	for _, sub := range cmd.Commands() {

@@ -61,10 +61,10 @@ func addCompletions(e *env, root *cobra.Command) {
 	}
 }
 
-// addCompletionCommand adds cobra's command that prints the scripts for shells, with our answers to wrong usage.
+// addCompletionCommand adds cobra's command that prints the completion scripts for shells. Wrong usage gets this program's error messages.
 func addCompletionCommand(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
-	cmd, _, _ := root.Find([]string{"completion"}) // it was just made
+	cmd, _, _ := root.Find([]string{"completion"}) // no error: the line above created the command
 	cmd.Short = "Print a script with which a shell completes commands, ids, agents and folders"
 	cmd.Args = noCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -100,7 +100,7 @@ func words(list ...cobra.Completion) completer {
 	return func([]string) ([]cobra.Completion, cobra.ShellCompDirective) { return slices.Clone(list), noFiles }
 }
 
-// several returns a completer for each of any number of arguments, without those that are there already.
+// several returns a completer for a command with any number of arguments. It leaves out the values that are already among the arguments.
 func several(list func() []cobra.Completion) completer {
 	return func(args []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return slices.DeleteFunc(list(), func(x cobra.Completion) bool {
@@ -156,13 +156,13 @@ func (c *completions) modes(args []string) (out []cobra.Completion, _ cobra.Shel
 	return out, noFiles
 }
 
-// sessions returns what lists the sessions that are live or were active since then.
+// sessions returns a function that lists the sessions that are live or were active within since.
 func (c *completions) sessions(since time.Duration) func() []cobra.Completion {
 	return func() []cobra.Completion { return c.list(since) }
 }
 
 func (c *completions) list(since time.Duration) (out []cobra.Completion) {
-	cfg, _ := c.config(since, false, "") // no error: all agents are wanted
+	cfg, _ := c.config(since, false, "") // no error: no agent is named
 	if cfg.Limit == 0 || cfg.Limit > completionLimit {
 		cfg.Limit = completionLimit
 	}

@@ -14,7 +14,7 @@ import (
 	"rollcall/proc"
 )
 
-// agentProcesses are the processes of agents on a machine, by their agent's program: "claude".
+// agentProcesses maps the program of an agent, such as "claude", to the processes of that agent on this machine.
 type agentProcesses map[string][]proc.Process
 
 // findAgentProcesses returns those of list that have an agent's name, or that belong to an agent as an adapter judges. Some agents
@@ -32,8 +32,8 @@ func findAgentProcesses(list []proc.Process, agents []adapters.Adapter) agentPro
 	return found
 }
 
-// programOf returns the program of an agent's process; empty: it is none, or no adapter answers in time. A process whose name is
-// that of several agents is the first one's: the name is known where nothing else of a process can be read.
+// programOf returns the program of an agent's process; empty: p is no agent's process, or no adapter answers in time. A process
+// whose name fits several agents counts for the first of them: where nothing else of a process can be read, its name still can.
 func programOf(p proc.Process, agents []adapters.Adapter, calls *bounded.Calls) string {
 	for _, d := range adapters.Described() {
 		if slices.Contains(d.Processes, p.Comm) {

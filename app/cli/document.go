@@ -33,7 +33,7 @@ func newDocument(at time.Time, sessions []app.Session, health []app.Health) docu
 		d.Sessions = append(d.Sessions, sessionAsJSON(&sessions[i]))
 	}
 	for _, h := range health {
-		if h.State != app.Pending { // the session was found before this one answered
+		if h.State != app.Pending { // a pending adapter has not answered yet: the session was found without it
 			d.Adapters = append(d.Adapters, adapterAsJSON(h))
 		}
 	}
@@ -88,11 +88,11 @@ func (o *output) printSessions(d document, sessions []app.Session) error {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(d); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
+		return fmt.Errorf("cannot write JSON: %w", err)
 	}
 	before, after, found := strings.Cut(b.String(), none)
 	if !found {
-		return errors.New("write JSON: no place for the sessions")
+		return errors.New("cannot write JSON: the document has no list of sessions")
 	}
 	escapeInvisible(&o.out, []byte(before+none[:len(none)-1]))
 	for i := range sessions {
@@ -101,7 +101,7 @@ func (o *output) printSessions(d document, sessions []app.Session) error {
 			b.WriteByte(',')
 		}
 		if err := e.Encode(sessionAsJSON(&sessions[i])); err != nil {
-			return fmt.Errorf("write JSON: %w", err)
+			return fmt.Errorf("cannot write JSON: %w", err)
 		}
 		escapeInvisible(&o.out, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 		if o.out.Len() >= chunk {

@@ -35,7 +35,7 @@ type env struct {
 	launches func() (*launch.Launches, error)
 	settings func() settings.Settings
 	machines func() *machine.Machines
-	undoes   atomic.Bool // the command takes back what is half done when it is interrupted
+	undoes   atomic.Bool // the command undoes unfinished changes when it is interrupted
 }
 
 func newEnv(ctx context.Context, streams Streams, deps Deps) *env {
@@ -53,7 +53,7 @@ func newEnv(ctx context.Context, streams Streams, deps Deps) *env {
 // openLaunches opens the records of the launches and reports those that can't be read.
 func (e *env) openLaunches() (*launch.Launches, error) {
 	if e.deps.Launches == nil {
-		return nil, errors.New("this build has no launches")
+		return nil, errors.New("this build cannot launch agents")
 	}
 	l, err := e.deps.Launches()
 	if err != nil {
@@ -85,7 +85,7 @@ func (e *env) fuses() (*fuse.Fuses, error) {
 
 func (e *env) quiet() (*quiet.Quiet, error) {
 	if e.deps.Quiet == nil {
-		return nil, errors.New("do not disturb is not known here")
+		return nil, errors.New("this build cannot turn on do not disturb")
 	}
 	return e.deps.Quiet()
 }
@@ -126,7 +126,8 @@ func (e *env) config(since time.Duration, totals bool, only adapters.Name) (app.
 	return cfg, nil
 }
 
-// shownCore returns a core that leaves out what the settings leave out, unless only one agent is asked: what is named is shown.
+// shownCore returns a core that leaves out what the settings leave out. If only names an agent, the core leaves out nothing, since the user asked for
+// this agent.
 func (e *env) shownCore(cfg app.Config, only string) *app.Core {
 	core := app.New(cfg)
 	if only == "" {
@@ -137,7 +138,7 @@ func (e *env) shownCore(cfg app.Config, only string) *app.Core {
 
 // core returns a core over all adapters.
 func (e *env) core(since time.Duration, totals bool) *app.Core {
-	cfg, _ := e.config(since, totals, "") // no error: all are wanted
+	cfg, _ := e.config(since, totals, "") // no error: no agent is named
 	return app.New(cfg)
 }
 
@@ -149,7 +150,7 @@ func (e *env) refresh(since time.Duration, totals bool) (*app.Core, *app.Snapsho
 
 // refreshShown asks all adapters for live sessions, and leaves out what the settings leave out. Its error is the context's.
 func (e *env) refreshShown() (*app.Core, *app.Snapshot, error) {
-	cfg, _ := e.config(0, false, "") // no error: all are wanted
+	cfg, _ := e.config(0, false, "") // no error: no agent is named
 	core := e.shownCore(cfg, "")
 	return core, core.Refresh(e.ctx), e.ctx.Err()
 }
@@ -186,7 +187,7 @@ func (e *env) find(id string, totals bool) (app.Session, *app.Snapshot, *app.Cor
 	if e.ctx.Err() != nil {
 		return s, snap, core, e.ctx.Err()
 	}
-	e.warnFailed(snap) // a session that was found counts even so
+	e.warnFailed(snap) // a session that was found is returned even if an adapter failed
 	many, ambiguous := errors.AsType[*app.AmbiguousError](err)
 	switch {
 	case ambiguous:

@@ -23,9 +23,9 @@ const (
 	Locked      = 10 // the folder is locked, or in use
 	AgentFailed = 11 // launch --wait or --follow: the agent ended with another exit code than 0, or by a signal
 	AgentUnseen = 12 // launch --wait or --follow: the agent ended, and its exit code is not known
-	// Unanswered: the request changed, was answered elsewhere or has expired, may not be answered, or only in its terminal.
+	// Unanswered: the request has changed, was answered elsewhere or has expired; or it may not be answered, or only in its terminal.
 	Unanswered  = 13
-	Unconfirmed = 14 // an answer was sent, and the session did not go on within 2 s
+	Unconfirmed = 14 // an answer was sent, and the session did not continue within 2 s
 	Interrupted = 130
 )
 
@@ -43,7 +43,7 @@ func usageError(format string, args ...any) error {
 	return &exitError{Usage, fmt.Errorf(format, args...)}
 }
 
-// incomplete returns the error of a command with --strict that printed what it has, and that some adapter failed.
+// incomplete writes what a command with --strict has printed, and returns the error for a failed adapter.
 func (e *env) incomplete() error { return cmp.Or(e.flush(), error(&exitError{code: Incomplete})) }
 
 // folderError adds the exit code Locked to the error of a folder that is locked or in
@@ -56,7 +56,7 @@ func folderError(err error) error {
 	return err
 }
 
-// sessionError adds a session's id, and an exit code, to the error of what was done with the session. It returns the context's error if
+// sessionError adds a session's id and an exit code to err, the error of an action on the session. It returns the context's error if
 // the command was interrupted.
 func (e *env) sessionError(code int, s *app.Session, err error) error {
 	if e.ctx.Err() != nil {

@@ -29,7 +29,7 @@ func oneOf(flags ...string) cobra.PositionalArgs {
 	}
 }
 
-// count returns how many of several ways were given.
+// count returns how many of ways are true.
 func count(ways ...bool) (n int) {
 	for _, given := range ways {
 		if given {
@@ -86,7 +86,7 @@ func newGroup(use, short, long string, sub ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// agentNames returns the names of the agents that are wanted, for help texts and
+// agentNames returns the names of the agents for which wanted returns true, for help texts and
 // messages.
 func agentNames(wanted func(adapters.Description) bool) string {
 	var names []string

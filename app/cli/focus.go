@@ -27,10 +27,10 @@ func newFocus(e *env) *cobra.Command {
 		Use:        "focus ID",
 		SuggestFor: []string{"show", "goto", "jump", "raise", "open"},
 		Short:      "Show the terminal of a session: raise its window, select its pane or tab",
-		Long: `Raise the window of the terminal in which the session with this id, or with the only
-id that begins so, runs, and select its pane or tab: tmux, screen, kitty and WezTerm,
-on X11, sway, Hyprland, KDE Plasma, macOS and Windows; windows of VS Code and its
-relatives by their folder.
+		Long: `Raise the window of the terminal that shows the session with this id, or with the only
+id that begins so, and select its pane or tab: tmux, screen, kitty and WezTerm,
+on X11, sway, Hyprland, KDE Plasma, macOS and Windows. A window of VS Code or a similar
+editor is found by its folder.
 
 Where that can't be done, the reason is printed with what can be done instead, and the
 exit code is 1. With --attach, a session that no terminal shows is shown in this one,
@@ -102,7 +102,7 @@ func (c *focusCommand) printFocus(p *show.Plan, err error) {
 	}
 }
 
-// offersText returns what can be done instead, one line each.
+// offersText returns what the user can do instead of showing the session, one line each.
 func offersText(p *show.Plan) string {
 	var b strings.Builder
 	for i := range p.Offers {
@@ -138,7 +138,7 @@ func (c *focusCommand) attachHere(shower *show.Shower, p *show.Plan) error {
 	return errors.New(p.Session.ID + ": it can't be shown in this terminal: " + p.Note)
 }
 
-// focusJSON is the document of focus.
+// focusJSON is the JSON document of focus.
 type focusJSON struct {
 	Schema  int                 `json:"schema"`
 	Session machine.SessionJSON `json:"session"`
@@ -160,7 +160,7 @@ type offerJSON struct {
 	Command []string `json:"command,omitempty"`
 }
 
-// focusAsJSON returns the document for a plan. done reports that its steps were tried, and err is with what result.
+// focusAsJSON returns the document for a plan. done reports that the steps of the plan were tried, and err is the error with which they failed, if they did.
 func focusAsJSON(p *show.Plan, done bool, err error) focusJSON {
 	d := focusJSON{Schema: schema, Session: sessionAsJSON(&p.Session), Shown: done && err == nil, Steps: []focusStepJSON{}, Note: p.Note}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 func newFuse(e *env) *cobra.Command {
-	return newGroup("fuse", "Set timers of folders, for what a session left running there",
+	return newGroup("fuse", "Set timers for folders, to clean up what a session left running there",
 		`A fuse is a timer of a folder. When it expires, a script of yours runs in the
 folder, a webhook is called, or both. The keeper does this (rollcall keep).
 There is one fuse per folder, and it is never overwritten.`,
@@ -168,8 +168,8 @@ type fuseJSON struct {
 	SetAt   string `json:"set_at"`
 	Expires string `json:"expires"`
 	FiredAt string `json:"fired_at,omitempty"`
-	// FinishedAt is missing while the script runs, and where Unknown reports that its
-	// result is not known.
+	// FinishedAt is missing while the script runs. It is also missing if Unknown reports that the
+	// result of the script is not known.
 	FinishedAt string   `json:"finished_at,omitempty"`
 	Unknown    bool     `json:"result_unknown,omitempty"`
 	Results    []string `json:"results,omitempty"`

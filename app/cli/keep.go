@@ -24,9 +24,9 @@ type keeperJSON struct {
 	Version  string   `json:"version,omitempty"`
 	Since    string   `json:"since,omitempty"`
 	Launches int      `json:"launches"` // that run
-	Hooks    int      `json:"hooks"`    // without a result
+	Hooks    int      `json:"hooks"`    // without a result yet
 	Fuses    int      `json:"fuses"`    // that have not fired
-	Records  int      `json:"records"`  // of launches and fuses that are over, to be removed after a day
+	Records  int      `json:"records"`  // of ended launches and finished fuses, removed after a day
 	Webhook  bool     `json:"webhook,omitempty"`
 	Metrics  bool     `json:"metrics,omitempty"`
 	Messages int      `json:"messages,omitempty"` // of the webhook, not delivered yet
@@ -84,7 +84,7 @@ func (c *keepCommand) run() error {
 	return endError(c.ctx, err)
 }
 
-// keeperStatus returns the status of the keeper. Without one it returns what there is to keep.
+// keeperStatus returns the status of the keeper. If no keeper runs, it returns the launches, hooks, fuses and records that a keeper would attend to.
 func (e *env) keeperStatus(ctx context.Context) (s *keep.Status, running bool, err error) {
 	s, err = e.deps.Keeper.Status(ctx)
 	if err == nil {
@@ -137,7 +137,7 @@ func keeperText(s *keep.Status, running bool, now time.Time) string {
 		present.Line(s.Version), kept)
 }
 
-// keptText lists what there is to keep.
+// keptText lists the launches, hooks, fuses and records that the keeper attends to.
 func keptText(k *keep.Kept) string {
 	var parts []string
 	for _, p := range []struct {
@@ -159,7 +159,7 @@ func keptText(k *keep.Kept) string {
 		parts = append(parts, "the metrics")
 	}
 	if k.Messages > 0 {
-		parts = append(parts, plural(k.Messages, "message")+" that the webhook has not taken")
+		parts = append(parts, plural(k.Messages, "message")+" that the webhook has not accepted")
 	}
 	return strings.Join(parts, ", ")
 }

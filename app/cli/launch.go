@@ -24,7 +24,7 @@ type launchCommand struct {
 	worktree            bool
 	dryRun, yes, wait   bool
 	talk                bool // show the conversation while waiting
-	// ownModel and ownMode report that the flags were given, be it as empty: the defaults of the settings don't count.
+	// ownModel and ownMode report that the flags were given, even with an empty value: the defaults of the settings then do not apply.
 	ownModel, ownMode bool
 }
 
@@ -67,7 +67,7 @@ Agents: ` + agentNames(canLaunch) + ".",
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.matrix != "" && !cmd.Flags().Changed("cwd") {
-				c.Dir = "" // the file's is used
+				c.Dir = "" // the folder in the matrix file is used
 			}
 			if c.worktree = c.worktree || c.branch != "" || c.baseBranch != ""; len(args) > 1 || c.matrix != "" || c.worktree {
 				if c.talk {
@@ -78,9 +78,9 @@ Agents: ` + agentNames(canLaunch) + ".",
 			return c.launch(c.members(args)[0])
 		},
 	}
-	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group one in the repository")
+	cmd.Flags().StringVar(&c.Dir, "cwd", ".", "the `folder` to work in; for a group, a folder in the repository")
 	cmd.Flags().StringVar(&c.matrix, "matrix", "", "a YAML `file` that describes what to launch")
-	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "start also a single agent in a new git worktree, next to the repository")
+	cmd.Flags().BoolVar(&c.worktree, "worktree", false, "use a new git worktree, next to the repository, for a single agent too")
 	cmd.Flags().StringVar(&c.branch, "branch", "", "the `name` of the worktree's new branch; implies --worktree")
 	cmd.Flags().StringVar(&c.baseBranch, "base-branch", "", "the `branch`, tag or commit at which the worktree begins; implies --worktree")
 	c.addFlags(cmd)
@@ -147,7 +147,7 @@ func (c *launchCommand) resume(id string) error {
 // launch starts one agent.
 func (c *launchCommand) launch(m launch.Member) error {
 	if c.wait = c.wait || c.talk; c.wait && c.Terminal {
-		return usageError("use %s or --terminal, not both: an agent in a terminal is waited for anyway", ifelse(c.talk, "--follow", "--wait"))
+		return usageError("use %s or --terminal, not both: --terminal always waits for the agent", ifelse(c.talk, "--follow", "--wait"))
 	}
 	list, _ := c.open()
 	a := launch.Find(list, m.Agent)
@@ -180,7 +180,7 @@ func (c *launchCommand) launch(m launch.Member) error {
 	if err != nil {
 		return err
 	}
-	c.warnFailed(snap) // whether a folder is free is not known of an agent that did not answer
+	c.warnFailed(snap) // an agent that did not answer may have a session in the folder
 	occupied := launch.Occupied(snap, c.Resume)
 	if c.Terminal {
 		return c.launchHere(l, plan, occupied)
@@ -215,7 +215,7 @@ func (c *launchCommand) check(list []adapters.Adapter, req *launch.Request, memb
 		if c.matrix != "" {
 			return usageError("the matrix has no prompt; add prompt or prompt_file")
 		}
-		other := ifelse(len(members) > 1, "", " or --terminal") // which starts one agent only
+		other := ifelse(len(members) > 1, "", " or --terminal") // --terminal starts one agent only
 		return usageError("a background launch needs a prompt: use -p TEXT, --prompt-file FILE%s", other)
 	}
 	for _, m := range members {
@@ -300,7 +300,7 @@ func (c *launchCommand) confirmUnsafe(list []adapters.Adapter, m launch.Member) 
 		return nil
 	}
 	for _, mode := range launch.UnsafeModes(list, []launch.Member{m}) {
-		c.warn(fmt.Sprintf("warning: in mode %s it %s", mode.Name, mode.Says))
+		c.warn(fmt.Sprintf("warning: in mode %s the agent %s", mode.Name, mode.Says))
 		return c.confirm("Start it in this mode?", c.yes, "nothing was done")
 	}
 	return nil

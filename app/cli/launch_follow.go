@@ -72,7 +72,7 @@ func (c *launchCommand) follow(l *launch.Launches, core *app.Core, s *launch.Sta
 	return failed
 }
 
-// shownConversation is what launch --follow shows of a session.
+// shownConversation shows the conversation of a launched session, for launch --follow.
 type shownConversation struct {
 	*launchCommand
 	core  *app.Core
@@ -88,7 +88,7 @@ func (t *shownConversation) begin(r *launch.Record) {
 	of := func(s app.Session) bool {
 		return s.Agent == r.Agent && (s.ID == r.Session || s.Launch != nil && s.Launch.ID == r.ID && !s.Launch.Unlisted)
 	}
-	if t.snap == nil || !slices.ContainsFunc(t.snap.Sessions(), of) { // the keeper has learned the session
+	if t.snap == nil || !slices.ContainsFunc(t.snap.Sessions(), of) { // the keeper may have found the session meanwhile
 		t.snap = t.core.RefreshOne(t.ctx, r.Agent)
 	}
 	list := t.snap.Sessions()
@@ -106,8 +106,8 @@ func (t *shownConversation) begin(r *launch.Record) {
 	}()
 }
 
-// last shows what is left when the agent has ended: all of it if that was too fast, or the end of its output if it has
-// listed no session.
+// last shows what was not shown before the agent ended: the whole conversation if the agent ended before the
+// conversation could be shown, or the end of the agent's output if the agent listed no session.
 func (t *shownConversation) last(p *launch.Progress) {
 	if t.talk && !t.began {
 		t.begin(&p.Record)
@@ -145,17 +145,17 @@ func (c *launchCommand) ended(l *launch.Launches, p launch.Progress) error {
 	}
 	switch {
 	case p.Unknown:
-		c.printf("it has ended already, and its exit code is not known; its log is %s\n", c.path(p.Record.Log))
+		c.printf("the agent has ended already, and its exit code is not known; its log is %s\n", c.path(p.Record.Log))
 		return nil
 	case p.Code == 0:
-		c.printf("it is done already; its log is %s\n", c.path(p.Record.Log))
+		c.printf("the agent has finished already; its log is %s\n", c.path(p.Record.Log))
 		return nil
 	}
-	return fmt.Errorf("it ended at once with exit code %d: %s", p.Code, present.Cut(present.Line(p.Output), 1500))
+	return fmt.Errorf("the agent ended at once with exit code %d: %s", p.Code, present.Cut(present.Line(p.Output), 1500))
 }
 
-// goesOn returns the error of a launch whose end --wait did not see: it was interrupted, or no keeper runs and the agent
-// has outlived the process that was started.
+// goesOn returns the error of a launch whose end --wait did not see: the command was interrupted, or no keeper runs and
+// the agent continues in another process than the one that was started.
 func (c *launchCommand) goesOn(r *launch.Record) error {
 	if err := c.ctx.Err(); err != nil {
 		return err

@@ -150,7 +150,7 @@ func (c *launchCommand) started(l *launch.Launches, group string, results []laun
 	if c.wait {
 		failed := launch.Failed(results)
 		if failed != nil {
-			c.warn(failed.Error()) // now, and whatever exit code follows
+			c.warn(failed.Error()) // printed here, since the error below may replace it
 		}
 		if err := c.waitForAll(l, results); err != nil || failed == nil {
 			return err

@@ -181,7 +181,7 @@ func TestLaunchUsage(t *testing.T) {
 		{[]string{"launch", "codex", "-p", "x", "--model", "--json", "--cwd", dir}, Usage, "--model must be the name of a model"},
 		{[]string{"launch", "codex", "-p", "x", "--prompt-file", "y"}, Usage, "not both"},
 		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--mode", "z"}, Usage, `--mode of codex must be careful, yolo, not "z"`},
-		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--mode", "yolo"}, Usage, "warning: in mode yolo it does everything without asking"},
+		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--mode", "yolo"}, Usage, "warning: in mode yolo the agent does everything without asking"},
 		{[]string{"launch", "codex", "-p", "x", "--cwd", dir, "--terminal"}, Usage, "needs a terminal"},
 		{[]string{"resume", "nobody"}, NoSession, "no such session"},
 	} {

@@ -49,14 +49,14 @@ column, and nothing is cut.`,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&c.all, "all", "a", false, "stopped sessions as well")
+	f.BoolVarP(&c.all, "all", "a", false, "list stopped sessions too")
 	f.StringVar(&c.since, "since", "", "how far back stopped sessions go: 12h, 7d, 4w, all; implies --all (default 7d)")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.StringVar(&c.status, "status", "", "only sessions with this `status`: working, waiting, idle, stopped (implies --all), unknown")
 	f.StringVar(&c.group, "group", "", "only sessions launched in this `group`")
 	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` of this machine or below it")
 	f.StringVarP(&c.machine, "machine", "H", "", "only sessions of this other `machine`")
-	f.BoolVar(&c.here, "here", false, "only sessions of this machine: no other is asked")
+	f.BoolVar(&c.here, "here", false, "only sessions of this machine; no other machine is asked")
 	jsonFlag(cmd, &c.asJSON)
 	strictFlag(cmd, &c.strict)
 	return cmd
@@ -66,8 +66,8 @@ column, and nothing is cut.`,
 // agents all files must be read.
 const wholeLimit = time.Minute
 
-// listMemory is the memory in bytes above which the garbage collector works harder: the
-// list of very many sessions takes less.
+// listMemory is the memory limit in bytes above which the garbage collector runs more often. A list
+// of very many sessions needs less memory than that.
 const listMemory = 180 << 20
 
 func (c *listCommand) run() error {
@@ -186,7 +186,7 @@ func (c *listCommand) filter(all []app.Session, since time.Duration) []app.Sessi
 	return out
 }
 
-// warnNone reports in one line that there is nothing to list, and of which agents that is known.
+// warnNone reports in one line that no session is listed, which agents and machines answered, and which failed.
 func (c *listCommand) warnNone(snap *app.Snapshot) {
 	var asked, failed []string
 	for _, h := range snap.Adapters {
@@ -229,7 +229,7 @@ func (c *listCommand) warnNone(snap *app.Snapshot) {
 	c.warn(text)
 }
 
-// nothing describes the sessions for which the flags asked and which were not found, and where.
+// nothing describes, for a message, the sessions that the flags ask for and that were not found, and the place where they were searched.
 func (c *listCommand) nothing() (what, where string) {
 	what = "no live sessions"
 	if c.all || c.since != "" {

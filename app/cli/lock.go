@@ -49,8 +49,8 @@ func newUnlock(e *env) *cobra.Command {
 		Short: "Remove a lock that was made by hand",
 		Long: `Remove the lock of a folder that was made by hand. The lock of a launch ends with
 the launch: stop the session to remove it. If the launch ran on another machine or
-in another container with the same home, which may be gone, unlock removes its lock
-too: first make sure that it has ended.`,
+in another container with the same home folder, unlock removes its lock too, since that
+machine may not exist any more: first make sure that the launch has ended.`,
 		Args: oneFolder,
 		RunE: with(e.launches, func(l *launch.Launches, args []string) error {
 			if err := l.Locks().Unlock(e.ctx, args[0]); err != nil {

@@ -61,10 +61,10 @@ func (c *logsCommand) run(l *launch.Launches, id string) error {
 	}
 	file, err := openLog(r.Log)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the log of launch %s is gone: %s does not exist; logs are removed 24 hours after the end of a launch", r.ID, c.path(r.Log))
+		return fmt.Errorf("cannot read the log of launch %s: %s does not exist; logs are removed 24 hours after the end of a launch", r.ID, c.path(r.Log))
 	}
 	if err != nil {
-		return fmt.Errorf("the log of launch %s: %w", r.ID, err)
+		return fmt.Errorf("cannot read the log of launch %s: %w", r.ID, err)
 	}
 	defer file.Close()
 	p := &logPrinter{output: c.output, file: file, raw: c.raw || c.streams.Width == 0}
@@ -107,7 +107,7 @@ func (c *logsCommand) launchOf(l *launch.Launches, id string) (launch.Record, er
 	return findLaunch(l, s.Launch.ID)
 }
 
-// errNoLaunch reports that no record has an id.
+// errNoLaunch is the error for an id that no launch record has.
 var errNoLaunch = errors.New("launches are forgotten 24 hours after their end")
 
 // findLaunch returns the launch with this id or session id, or with the only one that begins so. Where some records can't be read,
@@ -156,7 +156,7 @@ func (c *logsCommand) followLog(l *launch.Launches, r *launch.Record, p *logPrin
 	defer status.Stop()
 	for {
 		over := c.isOver(l, r)
-		if err := p.print(ctx); err != nil { // after the check whether the launch is over, so that nothing is missed
+		if err := p.print(ctx); err != nil { // printed after isOver was called, so that no output before the end is missed
 			return ignoreReaderGone(err)
 		}
 		if over {
@@ -171,12 +171,12 @@ func (c *logsCommand) followLog(l *launch.Launches, r *launch.Record, p *logPrin
 	}
 }
 
-// isOver reports whether a launch has ended. If its process has, and no other process of Rollcall has noticed, isOver
-// asks the agent whether another process continues it, as a launch does.
+// isOver reports whether a launch has ended. If its process has ended and its record does not say so yet, isOver asks
+// the agent whether another process continues the launch.
 func (c *logsCommand) isOver(l *launch.Launches, r *launch.Record) bool {
 	ended := func() (now launch.Record, ended bool) {
 		now, err := findLaunch(l, r.ID)
-		return now, err == nil && now.Ended() || errors.Is(err, errNoLaunch) // with another error the record is not known
+		return now, err == nil && now.Ended() || errors.Is(err, errNoLaunch) // any other error does not show that the launch ended
 	}
 	record, over := ended()
 	if over {
@@ -274,7 +274,7 @@ because Rollcall ended meanwhile (rollcall status shows them). They may then run
 			if err := l.RetryHooks(e.ctx, r.ID); err != nil {
 				return err
 			}
-			e.printf("its hooks run again now\n")
+			e.printf("the hooks of the launch run again now\n")
 			return nil
 		}),
 	})

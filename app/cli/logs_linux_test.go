@@ -99,7 +99,7 @@ func TestLogs(t *testing.T) {
 	if err := os.Remove(filepath.Join(filepath.Dir(l.Folder()), "logs", id+".log")); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, d, "logs", id); r.code != Failure || !strings.Contains(r.err, "the log of launch "+id+" is gone") {
+	if r := run(t, d, "logs", id); r.code != Failure || !strings.Contains(r.err, "cannot read the log of launch "+id+": ") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -23,10 +23,11 @@ const testLimit = 30 * time.Second
 
 func newMachine(e *env) *cobra.Command {
 	return newGroup("machine", "Show the sessions of other machines beside those of this one",
-		`Other machines, containers and users whose sessions are listed, watched and
-notified beside those of this machine. Rollcall reaches a machine by your own ssh,
-with its configuration, agent, ProxyJump and ControlPath; it never asks for a
-password and stores none. It needs a Rollcall there, which add can copy.
+		`Manage the other machines, containers and users whose sessions are listed and
+watched, and appear in notifications, like those of this machine. Rollcall reaches
+a machine by your own ssh, with its configuration, agent, ProxyJump and ControlPath;
+it never asks for a password and stores none. It needs Rollcall on that machine; add
+can copy it there.
 
 Machines are those that add keeps, and each [[machine]] of config.toml:
 
@@ -38,7 +39,7 @@ Machines are those that add keeps, and each [[machine]] of config.toml:
   name = "dev"
   exec = ["docker", "exec", "-i", "dev", "rollcall"]
 
-A session of theirs is named devbox:ID, and -H devbox runs a command there.`,
+A session of such a machine is named devbox:ID, and -H devbox runs a command there.`,
 		newMachineAdd(e), newMachineList(e), newMachineTest(e), newMachineRemove(e))
 }
 
@@ -54,10 +55,10 @@ func newMachineAdd(e *env) *cobra.Command {
 		Use:   "add USER@HOST | add --name NAME -- COMMAND…",
 		Short: "Add a machine: test the connection, and copy Rollcall there if it has none",
 		Long: `Add a machine that ssh reaches, or one that a command leads to. The connection is
-tested first. Where there is no Rollcall, or with --update an older one, this
-program is copied to ~/.local/bin/rollcall there after asking, if it is the static
-build for that system; else name one with --binary. The copy is checked by its
-SHA-256 there before it replaces anything.`,
+tested first. If the machine has no Rollcall, or with --update an older one, you are
+asked, and this program is copied to ~/.local/bin/rollcall on it. That needs the static
+build for that system; if this program is another build, name one with --binary. The
+SHA-256 of the copy is checked on the machine before the copy replaces anything.`,
 		Example: `  rollcall machine add user@devbox
   rollcall machine add --name dev -- docker exec -i dev rollcall
   rollcall machine add --name wsl -- wsl.exe -d Debian -- rollcall`,
@@ -129,7 +130,7 @@ func (c *machineAdd) run(args []string) error {
 	if !known {
 		_, kept, err := c.deps.Machines()
 		if kept == nil {
-			return errors.Join(errors.New("this build keeps no machines"), err)
+			return errors.Join(errors.New("this build cannot store machines"), err)
 		}
 		if err := kept.Add(c.ctx, m); err != nil {
 			return err
@@ -142,7 +143,7 @@ func (c *machineAdd) run(args []string) error {
 // machineError names the machine in an error.
 func machineError(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
-// prepare sees to it that a Rollcall is on the other side.
+// prepare installs Rollcall on the machine if the machine has no usable one.
 func (c *machineAdd) prepare(h *machine.Host) error {
 	system, err := h.System(c.ctx)
 	if err != nil {
@@ -218,7 +219,7 @@ func (e *env) hasInSettings(name string) bool {
 func newMachineTest(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test [NAME…]",
-		Short: "Ask the machines, or those with these names, and show how each answers",
+		Short: "Test the connection to all machines, or to those named, and show how each answers",
 		RunE: func(_ *cobra.Command, args []string) error {
 			hosts := e.machines().Hosts()
 			if len(args) > 0 {
@@ -255,11 +256,11 @@ func newMachineTest(e *env) *cobra.Command {
 func newMachineRemove(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
-		Short: "Forget a machine of machine add; what is on the machine stays",
+		Short: "Remove a machine that machine add stored; Rollcall stays installed on it",
 		Args:  exactlyOne("the name of one machine"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if e.deps.Machines == nil {
-				return errors.New("this build keeps no machines")
+				return errors.New("this build cannot store machines")
 			}
 			_, kept, err := e.deps.Machines()
 			if kept == nil {
@@ -270,7 +271,7 @@ func newMachineRemove(e *env) *cobra.Command {
 			case err != nil:
 				return err
 			case found:
-				e.printf("removed %s; the Rollcall there stays\n", args[0])
+				e.printf("removed %s; Rollcall stays installed on it\n", args[0])
 				return nil
 			}
 			if e.hasInSettings(args[0]) {

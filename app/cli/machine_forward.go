@@ -32,7 +32,7 @@ func (e *env) openMachines() *machine.Machines {
 	return m
 }
 
-// findMachine returns the machine with this name. Its error lists those that there are.
+// findMachine returns the machine with this name. If there is none, the error lists the names of all machines.
 func (e *env) findMachine(name string) (*machine.Host, error) {
 	if h := e.machines().Find(name); h != nil {
 		return h, nil
@@ -47,7 +47,7 @@ func (e *env) findMachine(name string) (*machine.Host, error) {
 	return nil, usageError("no machine %q; machines: %s", name, strings.Join(names, ", "))
 }
 
-// asked returns the machines whose sessions are to be listed.
+// asked returns the machines whose sessions the flags ask for.
 func (c *listCommand) asked() (*machine.Machines, error) {
 	switch {
 	case c.here && c.machine != "":
@@ -91,19 +91,20 @@ func machinesAsJSON(list []app.MachineHealth) (out []machineJSON) {
 	return out
 }
 
-// forwarded are the commands that can be run on another machine, and whether their argument is an id that may name it (devbox:0198).
+// forwarded has the commands that can be run on another machine. The value is true for a command whose argument is a session id that may name the
+// machine (devbox:0198).
 var forwarded = map[string]bool{
 	"status": true, "peek": true, "stop": true, "resume": true, "logs": true, "focus": true, "compare": false, "launch": false, "lock": false, "unlock": false, "locks": false,
 }
 
-// forwardCommands lets commands run on another machine: each is then the same command there, and what it prints is printed here.
+// forwardCommands lets commands run on another machine: the same command runs there, and its output is printed here.
 func forwardCommands(e *env, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		byID, can := forwarded[cmd.Name()]
 		if !can {
 			continue
 		}
-		name := cmd.Flags().StringP("machine", "H", "", "on this other `machine`; paths are paths there")
+		name := cmd.Flags().StringP("machine", "H", "", "run the command on this other `machine`; paths are paths on that machine")
 		check, run := cmd.Args, cmd.RunE
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if h, _, err := e.forwardedTo(*name, byID, args); h != nil || err != nil {

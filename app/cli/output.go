@@ -20,8 +20,8 @@ import (
 	"rollcall/app/present"
 )
 
-// output collects what a command prints. It is written at once, so that a command that
-// fails prints no half result.
+// output collects what a command prints. The text is written in one piece at the end, so that a
+// command that fails prints no half result.
 type output struct {
 	streams Streams
 	getenv  func(string) string
@@ -29,7 +29,7 @@ type output struct {
 }
 
 // errReaderGone reports that the reader of the output has closed it.
-var errReaderGone = errors.New("the output's reader is gone")
+var errReaderGone = errors.New("the output is no longer read")
 
 func (o *output) printf(format string, args ...any) { fmt.Fprintf(&o.out, format, args...) }
 
@@ -50,7 +50,7 @@ func (o *output) write() error {
 // flush is write for commands that continue without a reader.
 func (o *output) flush() error { return ignoreReaderGone(o.write()) }
 
-// ignoreReaderGone returns err, unless it is that the reader of the output has read enough, such as head: that is no failure.
+// ignoreReaderGone returns err, or nil for errReaderGone: a reader such as head may stop reading, and that is no failure.
 func ignoreReaderGone(err error) error {
 	if errors.Is(err, errReaderGone) {
 		return nil
@@ -126,7 +126,7 @@ func (o *output) encode(v any, indented bool) error {
 		e.SetIndent("", "  ")
 	}
 	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("write JSON: %w", err)
+		return fmt.Errorf("cannot write JSON: %w", err)
 	}
 	escapeInvisible(&o.out, b.Bytes())
 	return nil

@@ -130,7 +130,7 @@ func (p *peekPrinter) message(m adapters.Message) error {
 	return nil
 }
 
-// forget forgets the messages that are older than these, which do not change any more.
+// forget removes the printed messages that are not in messages from shown, once shown is large: such older messages do not change any more.
 func (p *peekPrinter) forget(messages []adapters.Message) {
 	if len(p.shown) < 4*len(messages)+1000 {
 		return

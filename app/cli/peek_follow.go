@@ -26,7 +26,7 @@ type follower struct {
 	printer *peekPrinter
 	first   int // messages to show at first; 0: they were shown
 
-	over      <-chan struct{} // closed when what is left is to be printed; nil: the session's own end counts
+	over      <-chan struct{} // closed when the launch is over and the last messages are to be printed; nil: the follower ends with the session
 	changed   <-chan struct{}
 	stopWatch func()
 	problem   string           // reported last
@@ -34,22 +34,22 @@ type follower struct {
 	since     time.Time        // when growing was last changed
 }
 
-// followSession prints messages as they come, the last n first. It returns nil when the
-// session ends or the reader is gone, and ctx's error when ctx is done.
+// followSession prints the last n messages and then each new message. It returns nil when the
+// session ends or the output is no longer read, and ctx's error when ctx is done.
 func followSession(e *env, core *app.Core, s app.Session, p *peekPrinter, n int) error {
 	f := &follower{env: e, core: core, session: s, printer: p, first: n}
 	return ignoreReaderGone(f.run())
 }
 
-// launchedMessages is how many messages of a launch are read at first: those of a resumed session are mostly older.
+// launchedMessages is the number of messages of a launched session that are read at first. Most messages of a resumed session are older than the launch.
 const launchedMessages = 200
 
 // followLaunch prints the messages of a launched session as they come, until over is closed. It then prints the last ones.
 func followLaunch(e *env, core *app.Core, s app.Session, p *peekPrinter, over <-chan struct{}) {
 	f := &follower{env: e, core: core, session: s, printer: p, first: launchedMessages, over: over}
-	defer func() { f.stopWatch() }() // update may watch again
+	defer func() { f.stopWatch() }() // a function, since update may replace stopWatch
 	if f.run() != nil {
-		return // the reader is gone, or the user interrupted it
+		return // the output is no longer read, or the user interrupted the command
 	}
 	<-over
 	if f.update() == "" {
@@ -100,8 +100,8 @@ func (f *follower) run() error {
 	}
 }
 
-// update asks the agent for the session. gone is a message, if the agent no longer lists
-// it.
+// update asks the agent for the session. If the agent no longer lists the session, gone is a
+// message that says so.
 func (f *follower) update() (gone string) {
 	snap := f.core.RefreshOne(f.ctx, f.session.Agent, f.session.ID)
 	for _, h := range snap.Adapters {
@@ -136,7 +136,7 @@ func answered(snap *app.Snapshot, name adapters.Name) bool {
 // watch starts to watch the files of the session.
 func (f *follower) watch() { f.changed, f.stopWatch = followFiles(f.ctx, f.core, f.session) }
 
-// followFiles returns a channel that receives when Peek may return something new of a session, until stop is called.
+// followFiles returns a channel that receives when Peek may return new messages of a session, until stop is called.
 func followFiles(ctx context.Context, core *app.Core, s app.Session) (changed <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done, signal := make(chan struct{}), newWakeup()

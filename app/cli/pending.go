@@ -37,7 +37,7 @@ nothing of the request changes: answer it with "rollcall answer ID --request NAM
 	return cmd
 }
 
-// printAllPending prints what the session asks that args name, or what every session asks that waits.
+// printAllPending prints the requests of the session that args name. Without args it prints the requests of all sessions that wait.
 func printAllPending(e *env, args []string, asJSON bool) error {
 	var list []answer.Pending
 	var at time.Time
@@ -73,7 +73,7 @@ func printAllPending(e *env, args []string, asJSON bool) error {
 	return nil
 }
 
-// answers returns what answers the requests of sessions, as the user's settings allow.
+// answers returns the Answers that answer the requests of sessions, as far as the user's settings allow.
 func (e *env) answers(core *app.Core) *answer.Answers {
 	return answer.New(core, func() settings.Answering { return e.settings().Answering })
 }
@@ -88,7 +88,7 @@ func (e *env) printPending(p *answer.Pending) {
 	switch {
 	case p.Err != nil:
 		e.printf("  %s\n", present.Line(p.Err.Error()))
-		e.printf("  it is here: %s\n", present.Line(p.Place))
+		e.printf("  where the session is: %s\n", present.Line(p.Place))
 	case len(p.Requests) == 0:
 		e.printf("  nothing waits any more\n")
 	}

@@ -37,8 +37,8 @@ text, regardless of case. Hits are printed as they are found, those of the
 newest session first, one for each message: the session, the time, who said it,
 and the line with the first match.
 
-What you and the agent said is searched; with --tools also what tools were called
-with and what they answered. There is no index and no copy: the agents' own files
+The search covers what you and the agent said; with --tools also the input and the
+output of tool calls. There is no index and no copy: the agents' own files
 are read each time.
 
 The exit code is 0 when something was found, 5 when all was searched and nothing
@@ -52,7 +52,7 @@ was found, and 3 when nothing was found and not everything could be searched.`,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&c.regex, "regex", "e", false, "TEXT is a regular expression (RE2 syntax)")
-	f.BoolVar(&c.tools, "tools", false, "search the calls of tools and their output as well")
+	f.BoolVar(&c.tools, "tools", false, "also search the calls of tools and their output")
 	f.StringVar(&c.agent, "agent", "", "only sessions of this `agent`: "+agentNames(func(adapters.Description) bool { return true }))
 	f.StringVar(&c.since, "since", "all", "only sessions that were active since: 12h, 7d, 4w, all")
 	f.StringVar(&c.dir, "cwd", "", "only sessions in this `folder` or below it")
@@ -62,7 +62,7 @@ was found, and 3 when nothing was found and not everything could be searched.`,
 	return cmd
 }
 
-// searchQuery returns the query that the flags and the text make.
+// searchQuery returns the query for text and the flags.
 func (c *searchCommand) searchQuery(text string) (q app.SearchQuery, err error) {
 	compile := textmatch.Text
 	if c.regex {
@@ -79,7 +79,7 @@ func (c *searchCommand) searchQuery(text string) (q app.SearchQuery, err error) 
 		q.Since = time.Now().Add(-since)
 	}
 	if c.limit < 0 {
-		return q, usageError("--limit is 0 or more, not %d", c.limit)
+		return q, usageError("--limit must be 0 or more, not %d", c.limit)
 	}
 	if c.dir != "" {
 		q.Within = lock.Below(launch.Path(c.dir))
@@ -119,7 +119,7 @@ func (c *searchCommand) run(text string) error {
 	return c.end(&report)
 }
 
-// end prints what is known after the last hit, and returns the exit code.
+// end prints what was not searched and, without a hit, that nothing was found. Its error has the exit code of the search.
 func (c *searchCommand) end(r *app.SearchReport) error {
 	if c.asJSON {
 		if err := cmp.Or(c.encode(searchEndAsJSON(r), false), c.flush()); err != nil {
@@ -181,8 +181,8 @@ func searchEndAsJSON(r *app.SearchReport) searchEndJSON {
 	return j
 }
 
-// print prints a hit. On a terminal, and for a reader, each session has a line of its own
-// above its hits.
+// print prints a hit. On a terminal, and for a reader, each session has its own line above its
+// hits.
 func (c *searchCommand) print(h *app.SearchHit) error {
 	if c.asJSON {
 		return c.encode(hitJSON{Schema: schema, Session: h.Session, Agent: h.Agent, CWD: h.CWD, Key: h.Key, Role: h.Role, Tool: h.Tool,
@@ -216,8 +216,8 @@ func (c *searchCommand) print(h *app.SearchHit) error {
 // markWidth is the width of the marks around a match without colours.
 const markWidth = 2
 
-// mark marks a match: in colour, and without colours between marks of its own on a
-// terminal only.
+// mark highlights a match: by its colour or, on a terminal without colours, by marks around it.
+// Elsewhere it returns text as it is.
 func (c *searchCommand) mark(text string) string {
 	if !c.streams.Color && c.streams.Width > 0 {
 		return "»" + text + "«"

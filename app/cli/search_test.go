@@ -68,7 +68,7 @@ func TestSearch(t *testing.T) {
 		{newSearchable(), "search", Usage, nil, "takes a text to search for"},
 		{newSearchable(), "search --regex (", Usage, nil, "regular expression can't be read"},
 		{newSearchable(), "search --regex a*", Usage, nil, "matches every text"},
-		{newSearchable(), "search x --limit -1", Usage, nil, "--limit is 0 or more"},
+		{newSearchable(), "search x --limit -1", Usage, nil, "--limit must be 0 or more"},
 		{newSearchable(), "search x --since never", Usage, nil, "--since must be a time"},
 		{newSearchable(), "search x --agent clod", Usage, nil, "--agent must be one of"},
 		{newSearchable(), "grep x", Usage, nil, `did you mean "search"?`},
@@ -172,7 +172,7 @@ func TestUsage(t *testing.T) {
 		!strings.Contains(r.err, "1 session counted as a whole") || !strings.Contains(r.out, "TURNS") {
 		t.Errorf("%q, %q", r.out, r.err)
 	}
-	for args, want := range map[string]string{"usage --by week": "--by is day", "usage --json --csv": "use --json or --csv", "usage --since x": "--since must be a time"} {
+	for args, want := range map[string]string{"usage --by week": "--by must be day", "usage --json --csv": "use --json or --csv", "usage --since x": "--since must be a time"} {
 		if r := run(t, d, strings.Fields(args)...); r.code != Usage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: %d %q", args, r.code, r.err)
 		}

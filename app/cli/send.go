@@ -33,16 +33,16 @@ continued with "rollcall resume".`,
 		},
 	}
 	cmd.Flags().StringVarP(&prompt, "prompt", "p", "", "the prompt's `TEXT`")
-	cmd.Flags().BoolVar(&queue, "queue", false, "leave it for after the turn that is open")
+	cmd.Flags().BoolVar(&queue, "queue", false, "if a turn is open, send the prompt after it")
 	return cmd
 }
 
 func newInterrupt(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "interrupt ID",
-		Short: "End the turn of a session; the session stays",
+		Short: "End the turn of a session; the session continues to run",
 		Long: `Ask the agent of the session with this id, or with the only id that begins so, to
-end the turn that is open. The session and its process stay; no process is
+end the turn that is open. The session and its process continue to run; no process is
 signalled. "rollcall stop" ends a session.`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error {

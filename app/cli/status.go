@@ -48,7 +48,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	line("session", present.Line(s.ID))
 	line("agent", strings.TrimSpace(present.AgentName(s.Agent)+" "+present.Line(s.Version)))
 	line("status", paint(o, s, sign(s)+" "+present.Status(s.Session)))
-	if s.Status == adapters.Idle { // of a stopped one it is the status
+	if s.Status == adapters.Idle { // the status of a stopped session already says how its last turn ended
 		line("last turn", present.Outcome(&s.Session))
 	}
 	line("evidence", present.Evidence(s.Session))
@@ -116,7 +116,7 @@ func exitText(code *int, signal string, unknown bool) string {
 	case code != nil:
 		return fmt.Sprint(*code)
 	case unknown:
-		return "not known: no process of Rollcall was its parent to the end"
+		return "not known: Rollcall was not its parent process when it ended"
 	}
 	return ""
 }

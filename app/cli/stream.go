@@ -17,14 +17,14 @@ import (
 	"rollcall/proc"
 )
 
-// The events of watch --snapshot beside those of every watch.
+// The events of watch --snapshot that other calls of watch do not print.
 const (
-	streamHello     = "hello"     // the first line: who speaks
+	streamHello     = "hello"     // the first line: version and host of the writer
 	streamSession   = "session"   // a row is new or has changed
-	streamRemoved   = "removed"   // a row is gone
+	streamRemoved   = "removed"   // a row was removed
 	streamAdapter   = "adapter"   // how an adapter answered is new or has changed
-	streamRoll      = "roll"      // every adapter has answered or failed: the rows so far are the whole roll
-	streamHeartbeat = "heartbeat" // nothing happened; the writer lives
+	streamRoll      = "roll"      // every adapter has answered or failed: the rows so far are complete
+	streamHeartbeat = "heartbeat" // nothing happened; the writer still runs
 )
 
 // streamOptions are the flags of watch that make a stream for another Rollcall.
@@ -39,12 +39,12 @@ type streamOptions struct {
 func (o *streamOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.snapshot, "snapshot", false, "with --json: begin with all sessions, then print each change")
-	f.StringVar(&o.sinceFlag, "since", "", "with --snapshot: stopped sessions as well, how far back: 12h, 7d, 4w, all")
-	f.DurationVar(&o.heartbeat, "heartbeat", 15*time.Second, "with --snapshot: how often a sign of life is printed, from 1s to 10m")
+	f.StringVar(&o.sinceFlag, "since", "", "with --snapshot: also print stopped sessions, how far back: 12h, 7d, 4w, all")
+	f.DurationVar(&o.heartbeat, "heartbeat", 15*time.Second, "with --snapshot: how often a heartbeat is printed, from 1s to 10m")
 	f.BoolVar(&o.endWithStdin, "end-with-stdin", false, "end when the standard input is closed")
 }
 
-// check returns an error for flags that do not go together. It sets since.
+// check returns an error for flags that contradict each other or need another flag. It also sets since.
 func (o *streamOptions) check(asJSON bool) (err error) {
 	switch {
 	case o.snapshot && !asJSON:
@@ -52,14 +52,14 @@ func (o *streamOptions) check(asJSON bool) (err error) {
 	case !o.snapshot && o.sinceFlag != "":
 		return usageError("--since needs --snapshot: without it watch prints only what happens from now on")
 	case o.heartbeat < time.Second || o.heartbeat > 10*time.Minute:
-		return usageError("--heartbeat is from 1s to 10m, not %s", o.heartbeat)
+		return usageError("--heartbeat must be from 1s to 10m, not %s", o.heartbeat)
 	case o.sinceFlag != "":
 		o.since, err = parseSince(o.sinceFlag)
 	}
 	return err
 }
 
-// streamTo writes the roll, and then what changes, until ctx is done. An event comes before the rows that it led to.
+// streamTo prints all sessions, and then each change, until ctx is done. An event is printed before the rows that changed with it.
 func (c *watchCommand) streamTo(ctx context.Context, core *app.Core, events *app.Events, emit func(eventJSON)) {
 	host, _ := os.Hostname()
 	hello := streamLine(streamHello)
@@ -96,7 +96,7 @@ func streamLine(event string) eventJSON {
 	return eventJSON{Schema: schema, Event: event, At: timestamp(time.Now())}
 }
 
-// streamEvent returns the line of an event. Unlike that of a plain watch it has the whole session as it was before.
+// streamEvent returns the line of an event. Unlike the line of a plain watch, it contains the whole session as it was before the event.
 func streamEvent(e *app.Event) eventJSON {
 	s := streamedSession(&e.Session)
 	j := eventAsJSON(e)
@@ -108,7 +108,7 @@ func streamEvent(e *app.Event) eventJSON {
 	return j
 }
 
-// processKey returns a text that no other process of a machine has; empty for none.
+// processKey returns a text that identifies a process among all processes of a machine; empty for a zero p.
 func processKey(p proc.Identity) string {
 	if p.IsZero() {
 		return ""
@@ -125,7 +125,7 @@ func streamedSession(s *app.Session) machine.SessionJSON {
 	return j
 }
 
-// streamState is what a stream has said so far.
+// streamState holds what a stream has reported so far.
 type streamState struct {
 	list     []app.Session // of the last snapshot
 	sessions map[machine.RemovedJSON][]byte
@@ -137,14 +137,14 @@ func newStreamState() *streamState {
 	return &streamState{sessions: map[machine.RemovedJSON][]byte{}, adapters: map[adapters.Name]machine.AdapterJSON{}}
 }
 
-// changes returns the lines for what differs from what was said.
+// changes returns the lines for the differences between snap and what was reported before.
 func (s *streamState) changes(snap *app.Snapshot) []eventJSON {
 	var out []eventJSON
 	if list := snap.Sessions(); !sameList(s.list, list) {
 		out = s.sessionLines(list)
 		s.list = list
 	}
-	out = append(out, s.adapterLines(snap)...) // after its rows: an agent that answers lists all of them
+	out = append(out, s.adapterLines(snap)...) // after the lines of its sessions: an agent that has answered has all of them reported
 	if !s.rolled && !snap.Refreshing && len(s.adapters) == len(snap.Adapters) {
 		s.rolled = true
 		out = append(out, streamLine(streamRoll))
@@ -152,7 +152,7 @@ func (s *streamState) changes(snap *app.Snapshot) []eventJSON {
 	return out
 }
 
-// sameList reports whether two snapshots share their list, which does not change then.
+// sameList reports whether a and b are the same list. Snapshots share a list that has not changed.
 func sameList(a, b []app.Session) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -167,10 +167,11 @@ func sign(s *app.Session) string {
 	return "?"
 }
 
-// columnWidths returns the width of each column in a terminal of total cells: what its cells need, less where that is more
-// than the terminal has. Without a terminal (0) nothing is cut and every column is there, for programs that read the
-// table; in one, a model and a group have a column if a session has one. A
-// machine has one only then everywhere: with no other machine nothing changes.
+// columnWidths returns the width of each column in a terminal of total cells: the width of its longest cell, or less if
+// the terminal is too narrow. Without a terminal (total is 0) nothing is cut and every column but that of the machine is
+// shown, for programs that read the table. In a terminal the columns of model and group are shown only if a session has a
+// value for them. The column of the machine is always shown only under this condition, so that a user without other
+// machines sees no change.
 func columnWidths(rows []row, total int) [columns]int {
 	var w [columns]int
 	for col := range w {
@@ -206,7 +207,7 @@ func fit(full [columns]int, total int) [columns]int {
 		left += w[step.column] - width
 		w[step.column] = width
 	}
-	// What a column that was left out needed is more than was missing.
+	// A column that was left out frees more cells than were missing.
 	for _, col := range []int{colStatus, colAgent, colProject, colID, colTopic, colModel, colGroup} {
 		if w[col] != leaveOut && left > 0 {
 			more := min(left, full[col]-w[col])

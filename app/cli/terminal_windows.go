@@ -40,7 +40,7 @@ func enableColor(fd int) bool {
 	return windows.SetConsoleMode(console, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }
 
-// readerGone returns ctx: a reader that is gone shows at the next write.
+// readerGone returns ctx: on Windows only the next write fails when the output is no longer read.
 func readerGone(ctx context.Context, _ io.Writer) context.Context { return ctx }
 
 // replace runs a program as this process's only task, since Windows has no exec,

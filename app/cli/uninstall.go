@@ -43,7 +43,7 @@ starts it at login. It shows everything and asks first. Sessions of agents, thei
 files and the worktrees of launches are not touched. It removes nothing while a
 launch or a timer of another machine or container with the same home folder is kept.
 
-The program itself is removed by the package manager or installer that brought it.`,
+The program itself is removed by the package manager or installer that installed it.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
 	}
@@ -59,7 +59,7 @@ The program itself is removed by the package manager or installer that brought i
 func (c *uninstallCommand) run() error {
 	if !c.purge {
 		return usageError("uninstall needs --purge, which removes settings, state and login entries (--dry-run shows them)\n" +
-			"  the program itself is removed by the package manager or installer that brought it")
+			"  the program itself is removed by the package manager or installer that installed it")
 	}
 	items, err := uninstall.Plan()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *uninstallCommand) run() error {
 	})
 }
 
-// busy returns why nothing may be removed now: a process of Rollcall would lose what it keeps, or write it again.
+// busy returns an error that gives the reason why nothing may be removed now: a process of Rollcall would lose its files, or write them again.
 func (c *uninstallCommand) busy() error {
 	running, err := uninstall.Running()
 	if err != nil {
@@ -128,13 +128,13 @@ func (c *uninstallCommand) busy() error {
 	case s.Fuses > 0 || s.Hooks > 0:
 		return errors.New("timers are set or hooks are due: rollcall fuse list shows timers, rollcall fuse cancel FOLDER removes one")
 	case isRunning:
-		return fmt.Errorf("the keeper runs as process %d: it ends a minute after nothing is left to keep; one with a webhook, or started by systemd, must be ended first", s.PID)
+		return fmt.Errorf("the keeper runs as process %d: it ends one minute after its last task; if a webhook is set, or systemd started the keeper, stop it first", s.PID)
 	}
 	return nil
 }
 
-// keptElsewhere returns an error if another machine or container, which shares the home folder, keeps a launch or a timer there. No process of it can
-// be seen here. Records that can't be read are keeperStatus's to report.
+// keptElsewhere returns an error if a launch or a timer belongs to another machine or container that shares the home folder. The processes of that
+// machine are not visible here. It ignores records that can't be read, since keeperStatus reports them.
 func (c *uninstallCommand) keptElsewhere() error {
 	if l, err := c.launches(); err == nil {
 		list, _ := l.List()

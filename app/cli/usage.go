@@ -31,16 +31,17 @@ func newUsage(e *env) *cobra.Command {
 		SuggestFor: []string{"tokens", "cost", "stats"},
 		Short:      "Sum up the tokens, turns and cost of sessions",
 		Long: `Sum up what sessions used: tokens, turns and cost, by day, project, agent, model,
-branch or group of launches. What was used since the beginning of the day on which
---since begins counts, on the day on which it was used, in local time; with less
-than a day, since the beginning of the quarter of an hour. With --since all the
-totals are those of "rollcall list --all --since all". OpenClaw's gateways do not
-say when a session used what: such a session counts as a whole, on the day on
-which it was last active, and without turns.
+branch or group of launches. The period of --since begins at the start of a day or,
+if it is shorter than a day, of a quarter of an hour. Usage counts on the day, in
+local time, on which it happened. With --since all the totals are those of
+"rollcall list --all --since all". OpenClaw's gateways do not report when a session
+used its tokens: such a session counts as a whole, on the day on which it was last
+active, and without turns.
 
-A turn is a prompt of yours that the agent answered. The cost is what the agents state. For sessions whose agent states none, it
-follows from your prices ([prices."MODEL"] in the settings), and is left empty
-without them. Not all agents state reasoning tokens; they are part of the output.`,
+A turn is a prompt of yours that the agent answered. The cost is the one that the
+agents report. For sessions whose agent reports none, it is computed from your prices
+([prices."MODEL"] in the settings); without prices it is empty. Not all agents report
+reasoning tokens; they are part of the output.`,
 		Example: `  rollcall usage
   rollcall usage --by model --since 30d
   rollcall usage --by project --since all --csv`,
@@ -60,7 +61,7 @@ without them. Not all agents state reasoning tokens; they are part of the output
 func (c *usageCommand) run() error {
 	by := usage.By(c.by)
 	if !slices.Contains(usage.Ways, by) {
-		return usageError("--by is day, project, agent, model, branch or group, not %q", c.by)
+		return usageError("--by must be day, project, agent, model, branch or group, not %q", c.by)
 	}
 	if c.asJSON && c.asCSV {
 		return usageError("use --json or --csv, not both")
@@ -137,8 +138,8 @@ func usageRowAsJSON(r *usage.Row) usageRowJSON {
 	return usageRowJSON{Key: r.Key, Sessions: r.Sessions, Turns: r.Turns, Tokens: r.Tokens, WithoutTokens: r.Unknown, CostUSD: r.CostUSD, CostSessions: r.Costed}
 }
 
-// printCSV prints the rows with a header. A spreadsheet takes a text that begins with =,
-// +, - or @ for a formula: such a key gets an apostrophe in front.
+// printCSV prints the rows with a header. A spreadsheet would evaluate a text that begins with =,
+// +, - or @ as a formula, so such a key gets an apostrophe in front.
 func (c *usageCommand) printCSV(t *usage.Table) error {
 	w := csv.NewWriter(&c.out)
 	_ = w.Write([]string{string(t.By), "sessions", "turns", "input", "output", "cache_read", "cache_write", "reasoning", "cost_usd"})
@@ -157,7 +158,7 @@ func (c *usageCommand) printCSV(t *usage.Table) error {
 	}
 	w.Flush()
 	if err := w.Error(); err != nil {
-		return fmt.Errorf("write CSV: %w", err)
+		return fmt.Errorf("cannot write CSV: %w", err)
 	}
 	return nil
 }
@@ -218,6 +219,6 @@ func (c *usageCommand) explain(t *usage.Table) {
 		c.warn(plural(n, "session") + " counted as a whole: the agent does not say when it used what")
 	}
 	if t.Total.Costed > 0 && t.Total.Costed < t.Total.Sessions {
-		c.warn(fmt.Sprintf("the cost is that of %d of %s; the others' agents state none, and the settings have no price of their models", t.Total.Costed, plural(t.Total.Sessions, "session")))
+		c.warn(fmt.Sprintf("the cost is known for only %d of %s; the agents of the others report none, and the settings have no price for their models", t.Total.Costed, plural(t.Total.Sessions, "session")))
 	}
 }

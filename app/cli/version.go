@@ -31,14 +31,15 @@ func newVersion(e *env) *cobra.Command {
 	var asJSON, check bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Show the version, or ask for a newer one",
-		Long: `Show the version of this program. With --check the feed of the settings is asked for
-the newest one:
+		Short: "Show the version, or check for a newer one",
+		Long: `Show the version of this program. With --check, also read the newest version from the
+feed in the settings:
 
   [updates]
   feed = "https://…"
 
-Rollcall asks for updates only here, and sends the feed nothing about this machine.`,
+Only this command and the button on the window's page of settings read the feed. They
+send nothing about this machine.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := versionAsJSON(e.deps.Version)
@@ -57,7 +58,7 @@ Rollcall asks for updates only here, and sends the feed nothing about this machi
 		},
 	}
 	jsonFlag(cmd, &asJSON)
-	cmd.Flags().BoolVar(&check, "check", false, "ask the feed of the settings for the newest version")
+	cmd.Flags().BoolVar(&check, "check", false, "read the newest version from the feed in the settings")
 	return cmd
 }
 

@@ -55,8 +55,8 @@ func newWatch(e *env) *cobra.Command {
 when a session starts, when its status changes and when its process ends, and one
 when a fuse is set, changed, fired or cancelled.
 
-With --json --snapshot it begins with every session and agent as they are now, and
-goes on with each row that changes and with a sign of life, so that a reader knows
+With --json --snapshot it begins with the present state of every session and agent,
+and continues with each row that changes and with heartbeats, so that a reader knows
 at any time what list shows. Another machine's Rollcall reads this over ssh.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return c.run() },
@@ -88,7 +88,7 @@ func (c *watchCommand) run() error {
 		lines.Lock()
 		defer lines.Unlock()
 		if c.print(e, text) != nil {
-			cancel() // the reader is gone
+			cancel() // the output is no longer read
 		}
 	}
 	running.Go(func() { _ = core.Run(ctx) })
@@ -105,7 +105,7 @@ func (c *watchCommand) run() error {
 			cancel()
 		}()
 	}
-	if c.stream.snapshot { // it has the sessions of its own machine only
+	if c.stream.snapshot { // a stream lists the sessions of its own machine only
 		c.streamTo(ctx, core, events, func(e eventJSON) { emit(e, "") })
 		return c.ctx.Err()
 	}
@@ -115,14 +115,14 @@ func (c *watchCommand) run() error {
 	return c.ctx.Err()
 }
 
-// leaveOut leaves out what the settings leave out, unless one agent is asked for.
+// leaveOut makes the core leave out the agents that the settings leave out, unless one agent was requested.
 func (c *watchCommand) leaveOut(core *app.Core, set func() settings.Settings) {
 	if c.agent == "" {
 		core.LeaveOut(set().LeftOutAgents)
 	}
 }
 
-// followLeftOut leaves out what the settings leave out as they change, until ctx is done.
+// followLeftOut calls leaveOut at each change of the settings, until ctx is done.
 func (c *watchCommand) followLeftOut(ctx context.Context, core *app.Core, set func() settings.Settings, changed <-chan struct{}) {
 	for {
 		select {
@@ -130,7 +130,7 @@ func (c *watchCommand) followLeftOut(ctx context.Context, core *app.Core, set fu
 			return
 		case <-changed:
 			c.leaveOut(core, set)
-			core.Refresh(ctx) // there may be other homes
+			core.Refresh(ctx) // the settings may name other home folders of agents
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (c *watchCommand) printEvents(ctx context.Context, events *app.Events, emit
 		if err != nil {
 			return
 		}
-		if c.agent != "" && string(e.Session.Agent) != c.agent { // another machine's
+		if c.agent != "" && string(e.Session.Agent) != c.agent { // an event of an agent on another machine
 			continue
 		}
 		emit(eventAsJSON(&e), eventLine(&e, c.streams.Width))
@@ -158,13 +158,14 @@ func eventAsJSON(e *app.Event) eventJSON {
 	return j
 }
 
-// liveSettings returns the settings as they are at each call, what makes channels that receive when they have changed, and what follows
-// them until its context is done. Where they can't be followed they are those that were read first.
+// liveSettings returns three functions: set returns the current settings, changes returns a channel that receives when the settings
+// have changed, and watch follows the settings file until its context is done. If the file can't be followed, set always returns the
+// settings that were read first.
 func (c *watchCommand) liveSettings() (set func() settings.Settings, changes func() <-chan struct{}, watch func(context.Context)) {
 	if c.deps.Live != nil {
 		if live, err := c.deps.Live(); err == nil { // the settings were read before, which reports an error
 			return func() settings.Settings {
-				now, _ := live.Get() // it logs mistakes
+				now, _ := live.Get() // Get logs mistakes in the file
 				return now
 			}, live.Changes, live.Watch
 		}
@@ -172,7 +173,7 @@ func (c *watchCommand) liveSettings() (set func() settings.Settings, changes fun
 	return c.settings, func() <-chan struct{} { return nil }, func(context.Context) {}
 }
 
-// followMachines keeps the machines as the settings and machine add have them, until ctx is done.
+// followMachines connects to the machines that the settings or machine add name, and follows changes of both, until ctx is done.
 func (c *watchCommand) followMachines(ctx context.Context, set func() settings.Settings, changed <-chan struct{}) {
 	if c.deps.Machines == nil {
 		return
@@ -180,7 +181,7 @@ func (c *watchCommand) followMachines(ctx context.Context, set func() settings.S
 	said := ""
 	_, kept, err := c.deps.Machines()
 	if err != nil {
-		said = err.Error() // openMachines has reported it
+		said = err.Error() // openMachines has reported err
 	}
 	list := func() []settings.Machine { return set().Machines }
 	_ = c.machines().Follow(ctx, machine.Sources{Settings: list, Changed: changed, Kept: kept, Report: func(err error) {
@@ -245,7 +246,8 @@ func eventLine(e *app.Event, width int) string {
 }
 
 // watchLine returns a line of aligned columns for a terminal of width cells; 0: there is no terminal, and nothing is cut.
-// The widths are fixed, since the events to come are not known. A longer text moves the rest of its own line only.
+// The widths are fixed, since later events are not known. A text that is longer than its column shifts the rest of its
+// line.
 func watchLine(width int, at time.Time, what, agent, project, topic string) string {
 	if width > 0 {
 		project = present.Cut(project, watchProject)

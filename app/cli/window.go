@@ -6,7 +6,7 @@ import "github.com/spf13/cobra"
 type WindowOptions struct {
 	Session string // id of the session to show; empty: none
 	Launch  bool   // open at the launch page
-	Queue   bool   // open at what waits for the user, at the request of Session if that is set
+	Queue   bool   // open at the queue of what waits for the user, at the request of Session if Session is set
 }
 
 func newWindow(e *env) *cobra.Command {

@@ -34,8 +34,8 @@ type worktreeJSON struct {
 	Changed    int    `json:"changed"`
 	Conflicts  int    `json:"conflicts,omitempty"`
 	Untracked  int    `json:"untracked"`
-	Commits    int    `json:"commits"`        // neither in the base nor in a remote
-	Lost       int    `json:"lost,omitempty"` // of these, in no branch that would stay
+	Commits    int    `json:"commits"`        // commits that are neither in the base nor in a remote
+	Lost       int    `json:"lost,omitempty"` // those of Commits that no other branch has
 	Operation  string `json:"operation,omitempty"`
 	Files      int    `json:"files"`
 	Insertions int    `json:"insertions"`
@@ -111,7 +111,7 @@ func printWorktree(o *output, e *worktree.Entry) {
 		o.printf("  not known: %s\n", present.Line(e.Err.Error()))
 		return
 	case e.Gone:
-		o.printf("  its folder is gone; git still has a record of it\n")
+		o.printf("  its folder does not exist; git still has a record of it\n")
 	case e.Base.Name != "":
 		o.printf("  against %s: %s, %s, %s\n", present.Line(e.Base.Name),
 			plural(e.Stat.Files, "file"), plural(e.Stat.Insertions, "insertion"), plural(e.Stat.Deletions, "deletion"))

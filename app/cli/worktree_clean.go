@@ -37,7 +37,7 @@ it, while it is locked, or if its folder is not where its launch made it.`,
 	cmd.Flags().StringVar(&c.group, "group", "", "all worktrees of this launch `group`")
 	cmd.Flags().BoolVar(&c.all, "all", false, "all worktrees of launches")
 	dryRunFlag(cmd, &c.dryRun)
-	cmd.Flags().BoolVar(&c.force, "force", false, "also those with work that would be lost")
+	cmd.Flags().BoolVar(&c.force, "force", false, "also remove worktrees with work that would be lost")
 	yesFlag(cmd, &c.yes)
 	return cmd
 }
@@ -71,7 +71,7 @@ func (c *cleanCommand) run(names []string) error {
 	if i := slices.Index(found, false); i >= 0 {
 		return fmt.Errorf("no worktree of a launch is named %s\n  see: rollcall worktree list", names[i])
 	}
-	// A user who is asked decides about the doubtful ones.
+	// Without --yes the user is asked, and decides about the doubtful worktrees.
 	agreed := worktree.Consent{Losing: c.force, Unsure: c.force || !c.yes}
 	var remove []*worktree.Plan
 	for i := range plans {
@@ -131,7 +131,7 @@ func (c *cleanCommand) print(p *worktree.Plan, agreed worktree.Consent) {
 		}
 		return
 	}
-	what := ifelse(p.Gone, "git's record of it (its folder is gone already)", "its folder")
+	what := ifelse(p.Gone, "git's record of the worktree (its folder does not exist)", "its folder")
 	if p.OwnCommit != "" {
 		what += " and the branch " + present.Line(p.Own)
 	}

@@ -125,7 +125,7 @@ func TestWorktreeList(t *testing.T) {
   against main: 0 files, 0 insertions, 0 deletions
   locked mine
 ~/proj-try-g-000002-cc  try/g-000002/cc
-  its folder is gone; git still has a record of it
+  its folder does not exist; git still has a record of it
 ~/proj-try-g-000002-pi  try/g-000002/pi
   not known: ` + home + "/proj-try-g-000002-pi exists, but is no longer a worktree (its .git is missing): save what you need, then run git worktree prune\n"
 	if diff := cmp.Diff(want, r.out); diff != "" || r.code != Done {
