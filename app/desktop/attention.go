@@ -40,17 +40,17 @@ type attention struct {
 	away  settings.Notifications
 	hook  settings.Webhook
 
-	slots chan struct{} // one for each callAway that runs
+	slots chan struct{} // has an entry for each callAway that runs
 }
 
-// newAttention returns what the tray needs.
+// newAttention returns an attention for the tray.
 func (p *parts) newAttention() *attention {
 	a := &attention{current: p.settings, log: p.log, desktop: notify.NewDesktopQuiet(""), told: make(chan struct{}, 1), redraw: make(chan struct{}, 1),
 		slots: make(chan struct{}, awayAtOnce), finder: focus.New(proc.Open(), focus.Here())}
 	if p.deps.Quiet != nil {
 		var err error
 		if a.quiet, err = p.deps.Quiet(); err != nil {
-			p.log.Warn("do not disturb is not known", "error", err)
+			p.log.Warn("the state of do not disturb is not known", "error", err)
 		}
 	}
 	a.readSettings()
@@ -64,10 +64,10 @@ func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {
 	if a.quiet != nil {
 		var err error
 		if dnd, err = a.quiet.Changes(ctx); err != nil {
-			a.log.Warn("do not disturb is noticed late", "error", err)
+			a.log.Warn("changes of do not disturb are noticed late", "error", err)
 		}
 	}
-	a.readQuiet() // it may have changed meanwhile
+	a.readQuiet() // the state may have changed before the watch began
 	for {
 		select {
 		case <-ctx.Done():
@@ -83,8 +83,8 @@ func (a *attention) follow(ctx context.Context, changes <-chan struct{}) {
 	}
 }
 
-// ending returns a channel that receives when do not disturb ends by itself, or earlier: timers stand still while the
-// machine is suspended.
+// ending returns a channel that receives when do not disturb ends by itself, and at least once a minute: timers do
+// not run while the machine is suspended.
 func (a *attention) ending() <-chan time.Time {
 	state := a.get()
 	if !state.Active(time.Now()) || state.Until.IsZero() {
@@ -93,7 +93,7 @@ func (a *attention) ending() <-chan time.Time {
 	return time.After(min(time.Until(state.Until)+time.Millisecond, time.Minute))
 }
 
-// poke makes the tray and the notifier look again.
+// poke makes the tray and the notifier read the rules and the state again.
 func (a *attention) poke() {
 	poke(a.told)
 	poke(a.redraw)
@@ -199,7 +199,7 @@ func (a *attention) hasFocus(ctx context.Context, s *app.Session) bool {
 	return a.finder.HasFocus(ctx, s.Process) == focus.Focused
 }
 
-// remember stores where the processes of a snapshot run on this machine. hasFocus needs that when they have ended.
+// remember stores in which window or terminal the processes of a snapshot run on this machine. hasFocus needs that after a process has ended.
 func (a *attention) remember(snap *app.Snapshot) {
 	var ids []proc.Identity
 	for i := range snap.Own {
@@ -222,7 +222,7 @@ func (a *attention) callAway(ctx context.Context, s app.Session) {
 	case a.slots <- struct{}{}:
 		defer func() { <-a.slots }()
 	default:
-		a.log.Warn("on_wait is left out: too many run already", "session", s.ID)
+		a.log.Warn("on_wait was not run: too many of its commands run already", "session", s.ID)
 		return
 	}
 	a.mu.Lock()
@@ -275,7 +275,7 @@ type troubles struct {
 	joined string
 }
 
-// The parts of troubles.
+// The sources of troubles.
 const (
 	ofSettings = iota
 	ofKeeper
@@ -309,14 +309,14 @@ func (p *parts) applySettings() {
 	p.troubles.set(ofSettings, strings.Split(strings.ReplaceAll(text, "settings: config.toml: ", "config.toml: "), "\n"))
 }
 
-// followSettings does what applySettings does as the settings change, until ctx is done. The agents are asked again where homes of theirs
+// followSettings calls applySettings at each change of the settings, until ctx is done. It asks the agents again if their home folders
 // have changed.
 func (p *parts) followSettings(ctx context.Context) {
 	if p.live == nil {
 		return
 	}
 	changes := p.live.Changes()
-	p.applySettings() // they may have changed meanwhile
+	p.applySettings() // the settings may have changed since they were read
 	before, _ := p.live.Get()
 	for {
 		select {

@@ -15,7 +15,7 @@ import (
 // reportLimit is the longest time for recording that the user was notified of an end.
 const reportLimit = 5 * time.Second
 
-// markReported records that the user was notified of the end of launches.
+// markReported records that the user was notified that these launches ended.
 func (p *parts) markReported(ids ...string) {
 	if p.launches == nil || len(ids) == 0 {
 		return
@@ -23,12 +23,12 @@ func (p *parts) markReported(ids ...string) {
 	ctx, cancel := context.WithTimeout(context.Background(), reportLimit)
 	defer cancel()
 	if err := p.launches.MarkReported(ctx, ids...); err != nil {
-		p.log.Warn("the end of a launch may be notified of again at the next start", "error", err)
+		p.log.Warn("the user may be notified of the end of a launch again at the next start", "error", err)
 	}
 }
 
-// markEndsReported returns a function for the notifier to call once it has notified of ends.
-// It records the ends of launches.
+// markEndsReported returns a function that the notifier calls after it has notified of ends. The
+// function records which launches ended.
 func (p *parts) markEndsReported() func([]app.Event) {
 	return func(ended []app.Event) {
 		var ids []string
@@ -57,9 +57,9 @@ func (p *parts) endedMeanwhile() []launch.Record {
 	return ended
 }
 
-// notifyMissed notifies the user once of the launches that ended meanwhile, except those that rules exclude. It records that
-// once the desktop has accepted the notification: no end is lost, and after a crash before then the notification is
-// repeated at the next start.
+// notifyMissed notifies the user once of the launches in ended, except those that rules exclude. It records the notification
+// once the desktop has accepted it: no end is lost, and after a crash before that time the notification is repeated at the
+// next start.
 func (p *parts) notifyMissed(ctx context.Context, n *notify.Notifier, ended []launch.Record, rules func() notify.Rules) error {
 	if len(ended) == 0 {
 		return nil

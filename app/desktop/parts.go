@@ -41,7 +41,7 @@ type parts struct {
 	live     *settings.Live   // nil: there are no settings
 	troubles *troubles
 	machines *machine.Machines
-	kept     *machine.Kept // those of machine add; nil: not known
+	kept     *machine.Kept // the machines of machine add; nil: not known
 }
 
 // newParts returns the parts. The caller closes them.
@@ -79,7 +79,7 @@ func newParts(deps *cli.Deps, since time.Duration, totals bool) parts {
 	return p
 }
 
-// answers returns what answers the requests of sessions, as the user's settings allow at the time of each use.
+// answers returns the Answers that answer the requests of sessions. Each answer must be allowed by the user's settings at that time.
 func (p *parts) answers() *answer.Answers {
 	return answer.New(p.core, func() settings.Answering {
 		if p.live != nil {
@@ -105,8 +105,8 @@ func (p *parts) close() {
 	}
 }
 
-// serve runs what a long-running process needs until ctx is done: it notices the launches of other processes, and starts a
-// keeper whenever there is something to keep.
+// serve does the background work of a long-running process until ctx is done: it refreshes the agents of launches that
+// other processes made, and starts a keeper whenever a launch, hook or fuse needs one.
 func (p *parts) serve(ctx context.Context, running *sync.WaitGroup) {
 	if p.launches == nil {
 		return
@@ -115,7 +115,8 @@ func (p *parts) serve(ctx context.Context, running *sync.WaitGroup) {
 	running.Go(func() { report(p.log, p.attend(ctx)) })
 }
 
-// followMachines shows the other machines until ctx is done, as the settings and machine add have them at each time.
+// followMachines shows the sessions of the other machines until ctx is done. It connects to the machines that the settings or machine add name, and
+// follows changes of both.
 func (p *parts) followMachines(ctx context.Context, running *sync.WaitGroup, since time.Duration) {
 	changed := p.settingsChanges()
 	running.Go(func() { p.machines.Run(ctx, since, p.core) })

@@ -20,6 +20,6 @@ func restart() error {
 	return fmt.Errorf("the updated program could not be started: %w. Start Rollcall again by hand", err)
 }
 
-// detached returns attributes that put the window's process into a session of its own: it
-// outlives the tray and gets none of its signals.
+// detached returns attributes that start the window's process in its own session: it outlives the
+// tray and gets none of the tray's signals.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

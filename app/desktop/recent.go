@@ -17,7 +17,7 @@ type recentEnds struct {
 	list []app.Event // the last one first
 }
 
-// follow keeps the ends among events until ctx is done. changed is called after each.
+// follow adds the sessions that end to the list, until ctx is done. It calls changed after each change of the list.
 func (r *recentEnds) follow(ctx context.Context, events *app.Events, changed func()) error {
 	for {
 		ev, err := events.Next(ctx)

@@ -15,7 +15,7 @@ import (
 	"rollcall/proc"
 )
 
-// shower returns what shows sessions outside of Rollcall's own windows.
+// shower returns the Shower that shows sessions outside of Rollcall's own windows, such as in their terminals.
 func (p *parts) shower() *show.Shower {
 	return show.New(p.core, proc.Open(), p.settings)
 }

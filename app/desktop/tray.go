@@ -88,7 +88,7 @@ func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
 	return err
 }
 
-// serveAttention follows the settings, do not disturb and the last ends until ctx is done.
+// serveAttention follows the settings, the state of do not disturb and the ends of sessions until ctx is done.
 func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recentEnds, ends *app.Events, running *sync.WaitGroup) {
 	changes := p.settingsChanges()
 	if p.live != nil {
@@ -99,7 +99,7 @@ func (p *parts) serveAttention(ctx context.Context, a *attention, recent *recent
 	running.Go(func() { report(p.log, recent.follow(ctx, ends, func() { poke(a.redraw) })) })
 }
 
-// notifications returns the options of the tray's notifier. The waits that it shows stay if the user asked for the update u.
+// notifications returns the options of the tray's notifier. When the tray ends, notifications of waits stay on the screen if the user asked for the update u.
 func (p *parts) notifications(ctx context.Context, a *attention, u *update) notify.Options {
 	log := p.log
 	o := notify.Options{Icon: assets.App, Log: log, Sessions: p.core, Reported: p.markEndsReported(), Open: func(id string) { openWindow(log, instance.Show, id) },
@@ -114,8 +114,8 @@ func (p *parts) notifications(ctx context.Context, a *attention, u *update) noti
 	return o
 }
 
-// askAgain is how often the tray asks the agent of a session that goes on waiting what it asks. The window, which
-// answers, asks more often.
+// askAgain is the interval at which the tray reads again what a waiting session asks. The window, in which the
+// user answers, reads it more often.
 const askAgain = 15 * time.Second
 
 // whatIsAsked returns what a session asks, for a row of the menu; empty: that is not known.
@@ -155,7 +155,7 @@ func (p *parts) startBoard(ctx context.Context, changed func(), running *sync.Wa
 	return board, stop
 }
 
-// answering adds to the options of the notifier what shows and answers requests.
+// answering adds to the options of the notifier the functions that show and answer requests.
 func (p *parts) answering(o notify.Options, board *answer.Board) notify.Options {
 	answers := p.answers()
 	o.Board, o.OpenRequest = board, func(id string) { openWindow(p.log, instance.Queue, id) }
@@ -173,13 +173,13 @@ func report(log *slog.Logger, err error) {
 	}
 }
 
-// serveRequests does what other processes of Rollcall ask the tray for, and notices an update, until ctx is done.
+// serveRequests handles messages from other processes of Rollcall, and notices an update, until ctx is done.
 func serveRequests(ctx context.Context, log *slog.Logger, own *instance.Instance, u *update, running *sync.WaitGroup) {
 	running.Go(func() { handleMessages(ctx, log, own) })
 	running.Go(func() { u.watch(ctx) })
 }
 
-// handleMessages does what other processes of Rollcall ask the tray for.
+// handleMessages handles messages from other processes of Rollcall until ctx is done.
 func handleMessages(ctx context.Context, log *slog.Logger, own *instance.Instance) {
 	for {
 		select {

@@ -17,7 +17,7 @@ const lookForUpdate = 30 * time.Second
 // update notices that a package manager replaced the program of the running tray.
 type update struct {
 	program  executable.File
-	replaced chan struct{} // closed when it was
+	replaced chan struct{} // closed when the program was replaced
 	wanted   atomic.Bool   // the user asked for the restart
 }
 
@@ -25,7 +25,7 @@ func newUpdate() *update {
 	return &update{program: executable.Running(), replaced: make(chan struct{})}
 }
 
-// watch closes replaced when the program was replaced. It returns then, or when ctx is done.
+// watch closes replaced and returns when the program was replaced. It also returns when ctx is done.
 func (u *update) watch(ctx context.Context) {
 	ticker := time.NewTicker(lookForUpdate)
 	defer ticker.Stop()

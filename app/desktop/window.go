@@ -24,8 +24,9 @@ import (
 // windowDays is how far back the window lists stopped sessions.
 const windowDays = 7
 
-// runWindow runs the window process. Where one is running already, it raises that one.
-// alone reports that there can be no tray, whose work this process then does: see serve.
+// runWindow runs the window process. If another window process runs already, runWindow raises that
+// window. alone reports that this desktop can have no tray, so that this process does the tray's
+// work too: see serve.
 func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone bool) error {
 	open := instance.Message{Verb: instance.Show, Session: o.Session}
 	switch {
@@ -74,7 +75,7 @@ func (p *parts) content() ui.Options {
 	var err error
 	if p.deps.Quiet != nil {
 		if o.Quiet, err = p.deps.Quiet(); err != nil {
-			p.log.Warn("do not disturb is not known", "error", err)
+			p.log.Warn("the state of do not disturb is not known", "error", err)
 		}
 	}
 	if o.Fuses, err = p.deps.Fuses(); err != nil {
@@ -95,7 +96,7 @@ func trayHint(ctx context.Context) string {
 	return missingPanel(os.Getenv, err)
 }
 
-// missingPanel returns what the user can do where no panel shows icons.
+// missingPanel returns what the user can do if no panel shows tray icons.
 func missingPanel(getenv func(string) string, err error) string {
 	switch {
 	case err != nil:

@@ -12,14 +12,14 @@ import (
 	"rollcall/notify"
 )
 
-// windowFailures passes on why the window could not be opened. A process has one tray, and so one receiver.
+// windowFailures lets the tray receive the reason why its window could not be opened. A process has one tray, and so one receiver.
 var windowFailures struct {
 	mu   sync.Mutex
 	tell func(notify.Text) // nil: there is no tray
 }
 
-// tellOfWindows makes the notifier notify the user when a window that the tray started ends with an error. It returns the
-// notifier. The tray stays.
+// tellOfWindows makes n notify the user when a window that the tray started ends with an error; the tray continues to
+// run. It returns n.
 func tellOfWindows(n *notify.Notifier) *notify.Notifier {
 	windowFailures.mu.Lock()
 	defer windowFailures.mu.Unlock()
@@ -30,7 +30,7 @@ func tellOfWindows(n *notify.Notifier) *notify.Notifier {
 // awaitWindow waits for the end of a window's process, and notifies the user if it failed. The process's messages are on standard error.
 func awaitWindow(cmd *exec.Cmd) {
 	exit, ok := errors.AsType[*exec.ExitError](cmd.Wait())
-	if !ok || !exit.Exited() { // closed, or ended by a signal: whoever sent it knows
+	if !ok || !exit.Exited() { // the user closed the window, or sent a signal to its process
 		return
 	}
 	windowFailures.mu.Lock()
@@ -43,8 +43,8 @@ func awaitWindow(cmd *exec.Cmd) {
 // exitPanic is the exit code of a Go program that panics.
 const exitPanic = 2
 
-// windowFailure returns what the user is told when the window's process has ended with an exit code: what is missing, and which
-// package brings it. Without working OpenGL the toolkit ends the process with 1.
+// windowFailure returns the notification for a window process that ended with an exit code: what is missing, and which package
+// has it. Without working OpenGL the toolkit ends the process with exit code 1.
 func windowFailure(goos string, getenv func(string) string, code int) notify.Text {
 	const rest = "\nThe tray and “rollcall list” work without the window."
 	text := notify.Text{Title: "The window could not be opened"}
