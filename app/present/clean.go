@@ -34,7 +34,7 @@ func clean(s string, breaks bool) string {
 		switch {
 		case r == '\n' && breaks, r == '\t' && breaks:
 			b.WriteRune(r)
-		case r == '\r' && breaks: // half of a line break, or a way to overwrite the line
+		case r == '\r' && breaks: // a part of a line break, or a character that lets later text overwrite the line
 		case unicode.IsSpace(r):
 			b.WriteByte(' ')
 		case unicode.IsControl(r), !visible(r):
@@ -104,9 +104,9 @@ func csiLen(s string) int {
 	return len(s)
 }
 
-// stringLen returns the length of a control string up to its BEL or ST, or 0 if the string does not end on its line: the
-// text after a stray introducer is shown, so that it can hide nothing. The next introducer ends the search, as it ends
-// the string in a terminal. So the time is linear in the length.
+// stringLen returns the length of a control string up to its BEL or ST. It returns 0 if the string does not end on its
+// line: the text after an introducer without an end is shown, so that an introducer can hide nothing. The next
+// introducer ends the search, as it ends the string in a terminal, so the time is linear in the length.
 func stringLen(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -123,8 +123,8 @@ func stringLen(s string) int {
 	return 0
 }
 
-// Hidden reports whether r must never reach a terminal or a label: it is a control character, or one that is invisible
-// or reorders its line, such as the tag U+E0041. The joiner and variation selectors of emoji are not hidden.
+// Hidden reports whether r must never reach a terminal or a label: r is a control character, or is invisible, or
+// reorders its line, such as the tag U+E0041. The joiner and variation selectors of emoji are not hidden.
 func Hidden(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || !visible(r)
 }
@@ -165,7 +165,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// blank are characters that have a width and no ink, besides those that Unicode calls spaces.
+// blank lists the characters that have a width but show nothing, besides those that Unicode calls spaces.
 const blank = "\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5"
 
 // Invisible reports whether a reader can't distinguish r from nothing, or from a plain space. Hidden does not count the

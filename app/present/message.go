@@ -98,8 +98,8 @@ func breakWord(word string, room, width int) []string {
 	return append(pieces, word[start:])
 }
 
-// Match returns a line with a match as safe text of at most width cells, without cutting the match more than needed; 0:
-// as wide as it is. A match with line breaks becomes one line.
+// Match returns a line with a match as safe text of at most width cells, and cuts the match only if it is wider than
+// that; 0: no limit. A match with line breaks becomes one line.
 func Match(p textmatch.Part, width int) textmatch.Part {
 	p = textmatch.Part{Before: piece(p.Before), Match: piece(p.Match), After: piece(p.After)}
 	if width <= 0 || Width(p.Before)+Width(p.Match)+Width(p.After) <= width {

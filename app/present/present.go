@@ -32,7 +32,7 @@ func agentNames(list []adapters.Name) string {
 	return strings.Join(names, ", ")
 }
 
-// LeftOut returns which agents the settings leave out of what is shown; empty: none.
+// LeftOut returns a text with the agents that the settings leave out; empty: there are none.
 func LeftOut(agents []adapters.Name) string {
 	if len(agents) == 0 {
 		return ""
@@ -40,11 +40,11 @@ func LeftOut(agents []adapters.Name) string {
 	return "left out by the settings: " + agentNames(agents)
 }
 
-// ReadingAfter is how long a question may take before Reading is shown.
+// ReadingAfter is how long the agents may take to answer before Reading is shown.
 const ReadingAfter = 300 * time.Millisecond
 
-// Reading returns how far a question to the agents is: which have not answered yet, and how many sessions the others
-// have.
+// Reading returns a text for the time until all agents have answered: which have not answered yet, and how many
+// sessions the others have.
 func Reading(agents []adapters.Name, sessions int) string {
 	line := strings.TrimSpace("reading "+agentNames(agents)) + "…"
 	switch {
@@ -106,7 +106,7 @@ func waitingFor(w adapters.WaitingFor) string {
 	return "needs you"
 }
 
-// limited says that a turn failed since a limit of the provider's was reached.
+// limited is the text for a turn that failed because a limit of the provider was reached.
 const limited = "rate limit reached"
 
 // afterTurn returns the suffix of an idle session's status for a last turn that failed or was interrupted.
@@ -230,8 +230,8 @@ func Evidence(s adapters.Session) string { return Line(s.Evidence) }
 // Count returns a number of tokens with a comma between thousands: "1,234,567".
 func Count(n int64) string { return humanize.Comma(n) }
 
-// Cost returns the cost of those of several sessions of which it is known: nothing if it is known of none, and with a
-// plus sign if it is not known of all.
+// Cost returns the cost of a number of sessions, of which only some have a known cost. It returns an empty string if
+// none has, and adds a plus sign if not all have.
 func Cost(usd float64, known, all int) string {
 	switch {
 	case known == 0:
@@ -242,7 +242,7 @@ func Cost(usd float64, known, all int) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// UsageKey returns the name of a row of a usage table: of an agent its makers' name, and of what is not known so.
+// UsageKey returns the name of a row in a usage table. An agent has the name that its makers use, and an empty key the text that it is not known.
 func UsageKey(by, key string) string {
 	switch {
 	case key == "" && by == "group":
