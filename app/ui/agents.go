@@ -26,7 +26,7 @@ type agentsPage struct {
 	ui      *UI
 	content *fyne.Container
 	cards   []*agentCard
-	notes   map[string]string // by place, as far as known: see machine.placeNote
+	notes   map[string]string // notes by place; a place that was not checked has none: see machine.placeNote
 	looked  []string
 }
 
@@ -54,7 +54,7 @@ func (p *agentsPage) apply(s *app.Snapshot) {
 	p.look(all)
 }
 
-// answerers returns how each agent, also one that the settings leave out, and each other machine answered.
+// answerers returns the health of each agent, also of those that the settings leave out, and of each other machine.
 func answerers(s *app.Snapshot) []app.Health {
 	all := slices.Concat(s.Adapters, s.LeftOut.Adapters)
 	rows := map[string]int{}
@@ -123,7 +123,7 @@ func stateText(h app.Health) (icon, text string, color fyne.ThemeColorName) {
 // maxProblems is the largest number of problems that are listed.
 const maxProblems = 20
 
-// linesOf returns the first lines, each cleaned and cut to a width in cells, and how many of lines there are beyond them.
+// linesOf returns the first lines, at most most of them, each cleaned and cut to width cells. It adds the number of lines that were left out.
 func linesOf(lines []string, most, width int) string {
 	var out []string
 	for _, l := range lines[:min(len(lines), most)] {
@@ -189,7 +189,7 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// counted lists counts, the largest first: "2.1.329 (3)" if behind is set, else "3 × 2.1.329".
+// counted lists the keys of counts with their numbers, the largest number first: "2.1.329 (3)" if behind is set, else "3 × 2.1.329".
 func counted(counts map[string]int, behind bool) string {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], strings.Compare(b, a))
@@ -294,7 +294,7 @@ func failedMachines(s *app.Snapshot) (names []string) {
 	return names
 }
 
-// maxMachineLines is how many machines are named that did not answer.
+// maxMachineLines is the largest number of machines that are listed because they did not answer in full.
 const maxMachineLines = 4
 
 // machineLines returns why machines did not answer in full.

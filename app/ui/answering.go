@@ -13,16 +13,16 @@ import (
 	"rollcall/app/settings"
 )
 
-// answering is what the pages share of the requests that wait. It is used on Fyne's goroutine only, except the board.
+// answering holds the state of the requests that wait, for all pages. It is used on Fyne's goroutine only, except the board.
 type answering struct {
 	answers *answer.Answers
 	board   *answer.Board
-	deliver *latest[struct{}]        // delivers that the board changed
-	asked   []asked                  // what waits, that which waits longest first
-	loaded  bool                     // the board has delivered
-	running map[answer.Ref]bool      // answers that are on their way
-	done    map[answer.Ref]time.Time // answered from here, until the agent no longer lists them
-	last    answer.Ref               // was answered last
+	deliver *latest[struct{}]        // receives when the board has changed
+	asked   []asked                  // what waits for the user, the longest wait first
+	loaded  bool                     // the board has delivered its list once
+	running map[answer.Ref]bool      // answers that were sent and have no result yet
+	done    map[answer.Ref]time.Time // when a request was answered here, until the agent no longer lists it
+	last    answer.Ref               // the request that was answered last
 	quit    func()
 }
 
@@ -30,13 +30,13 @@ const (
 	// askAgain is how often an agent is asked while its session waits: a request may be replaced by another that no
 	// watched file shows.
 	askAgain = 2 * time.Second
-	// doneFor is how long a request that was answered may still be listed before it is shown again.
+	// doneFor is the time after which an answered request that the agent still lists is shown again.
 	doneFor = 5 * time.Second
 	// answerWait is how long an answer may take altogether.
 	answerWait = 30 * time.Second
 )
 
-// noCore is the core of a window that offers no answers. It knows no agent.
+// noCore is the core of a window that cannot answer requests. It knows no agent.
 type noCore struct{}
 
 func (noCore) Adapter(adapters.Name) adapters.Adapter { return nil }
@@ -56,8 +56,8 @@ func (u *UI) startAnswering() {
 	if u.options.Answers != nil {
 		a.answers = u.options.Answers
 	}
-	// The list is read when it is shown: changes are reported by several goroutines, and one that read it earlier could
-	// deliver it later.
+	// The list is read on Fyne's goroutine: several goroutines report changes, and a list that was read earlier could
+	// otherwise be delivered later.
 	a.deliver = &latest[struct{}]{do: u.do, deliver: func(*struct{}) { u.showAsked(a.board.List()) }}
 	a.board = answer.NewBoard(a.answers, askAgain, func() { a.deliver.set(&struct{}{}) })
 	go a.board.Run(u.ctx)
@@ -97,7 +97,7 @@ func (u *UI) showAsked(entries []answer.Entry) {
 	u.showQueueTab()
 }
 
-// showQueueTab shows on the tab how much waits.
+// showQueueTab shows on the tab how many requests wait.
 func (u *UI) showQueueTab() {
 	text := "Needs you"
 	if n := len(u.asking.asked); n > 0 {
@@ -106,7 +106,7 @@ func (u *UI) showQueueTab() {
 	u.tabs[pageQueue].SetText(text)
 }
 
-// askedBy returns what a session asks first; nil: nothing that is known.
+// askedBy returns the first request of a session, or the wait of a session whose request is not known; nil: the session does not wait.
 func (u *UI) askedBy(s *app.Session) *asked {
 	for i := range u.asking.asked {
 		if a := &u.asking.asked[i]; a.entry.Session.Agent == s.Agent && a.entry.Session.ID == s.ID {
@@ -116,7 +116,7 @@ func (u *UI) askedBy(s *app.Session) *asked {
 	return nil
 }
 
-// answer gives a decision on what the user saw. It returns at once; the result is shown by answered.
+// answer sends the user's decision on item. It returns at once; answered shows the result.
 func (u *UI) answer(item asked, d adapters.Decision) {
 	ref := item.ref()
 	a := &u.asking
@@ -134,7 +134,7 @@ func (u *UI) answer(item asked, d adapters.Decision) {
 	}()
 }
 
-// answered shows how an answer ended. What was answered is no longer shown, and what waits next is.
+// answered shows the result of an answer. It removes the answered request, and shows the next one.
 func (u *UI) answered(item asked, d adapters.Decision, result answer.Result, err error) {
 	a, ref := &u.asking, item.ref()
 	delete(a.running, ref)
@@ -165,14 +165,14 @@ const (
 
 func (u *UI) showResult(kind int, text string) { u.queue.showResult(kind, text) }
 
-// enableRequests enables on every page what can be answered now.
+// enableRequests enables or disables the buttons of each request on every page.
 func (u *UI) enableRequests() {
 	u.queue.request.enable()
 	u.sessions.detail.request.enable()
 }
 
-// goTo leads to a session that can't be answered here: to its terminal, or else to its details, with its conversation and where
-// it runs.
+// goTo shows the terminal of a session that can't be answered here. If the terminal can't be shown, it shows the details of the
+// session, which include its conversation and where it runs.
 func (u *UI) goTo(s *app.Session) {
 	if u.canShowTerminal(s) {
 		u.showTerminal(*s, nil)
@@ -181,8 +181,8 @@ func (u *UI) goTo(s *app.Session) {
 	u.Show(s.ID)
 }
 
-// ShowRequest opens the page of what waits, at the first request of a session; with an empty id at the one that waits
-// longest. A session that does not wait is shown among the sessions.
+// ShowRequest opens the page of waiting requests at the first request of a session; with an empty id, at the request
+// that waits longest. A session that does not wait is shown in the list of sessions.
 func (u *UI) ShowRequest(id string) {
 	u.queue.wanted = id
 	u.open(pageQueue)

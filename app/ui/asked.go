@@ -19,11 +19,11 @@ import (
 // asked is one thing that waits for the user: a request, or a session whose request is not known.
 type asked struct {
 	entry   answer.Entry
-	request *answer.Request // nil: it is not known, or not known yet
-	number  int             // of the request among those of its session, from 1
+	request *answer.Request // nil: not known, or not read yet
+	number  int             // of request among the requests of its session, from 1
 }
 
-// ref returns the name of what waits. Its key is empty for a session whose request is not known.
+// ref returns what identifies a. Its key is empty for a session whose request is not known.
 func (a *asked) ref() answer.Ref {
 	r := answer.Ref{Agent: a.entry.Session.Agent, Session: a.entry.Session.ID}
 	if a.request != nil {
@@ -37,8 +37,8 @@ func (a *asked) ofSession(ref answer.Ref) bool {
 	return a.entry.Session.Agent == ref.Agent && a.entry.Session.ID == ref.Session
 }
 
-// listAsked returns what waits, in the order of entries. A session that asks nothing itself is left out if its parent
-// or a sub-agent asks: both wait for the same.
+// listAsked returns what waits, in the order of entries. It leaves out a session without a request if its parent or a
+// sub-agent has one: both wait for the same answer.
 func listAsked(entries []answer.Entry) (list []asked) {
 	type family struct {
 		agent adapters.Name
@@ -60,7 +60,7 @@ func listAsked(entries []answer.Entry) (list []asked) {
 		for i := range e.Requests {
 			list = append(list, asked{entry: e, request: &e.Requests[i], number: i + 1})
 		}
-		answered := e.Read && e.Err == nil && !e.Nothing // its status has yet to follow
+		answered := e.Read && e.Err == nil && !e.Nothing // the request was answered, but the session's status does not show it yet
 		if len(e.Requests) == 0 && !answered && (!asking[familyOf(&e)] || e.Err != nil) {
 			list = append(list, asked{entry: e})
 		}
@@ -68,7 +68,7 @@ func listAsked(entries []answer.Entry) (list []asked) {
 	return list
 }
 
-// title returns who asks for what.
+// title returns a line that names the agent, its folder and what the agent asks for.
 func (a *asked) title() string {
 	s := &a.entry.Session
 	text := present.AgentName(s.Agent) + " in " + present.Cut(present.Project(tail(s.CWD, maxRowText)), 40) + " "
@@ -85,7 +85,7 @@ func (a *asked) title() string {
 	return text
 }
 
-// since returns since when it waits; zero: that is not known.
+// since returns when the wait began; zero: that is not known.
 func (a *asked) since() time.Time {
 	if a.request != nil && !a.request.AskedAt.IsZero() {
 		return a.request.AskedAt
@@ -136,8 +136,8 @@ func (a *asked) bytes() int {
 // partTitles are the titles of a request's text, by its kind.
 var partTitles = map[adapters.RequestKind]string{adapters.AsksCommand: "Command", adapters.AsksFileChange: "Change", adapters.AsksPlan: "Plan", adapters.AsksPermission: "For"}
 
-// codeParts returns all that the user decides on, whole and with nothing hidden. It takes time in proportion to the
-// texts.
+// codeParts returns everything that the user decides on, complete and with nothing hidden. It takes time in
+// proportion to the length of the texts.
 func codeParts(r *answer.Request) []widgets.CodePart {
 	var parts []widgets.CodePart
 	var questions []string
@@ -195,7 +195,7 @@ func (a *asked) whyNot(policy settings.Answering) string {
 	case !a.entry.Read:
 		return ""
 	case r == nil && a.entry.Err == nil:
-		return "Its agent says that nothing waits any more. If it still does, answer it in its terminal" + place + "."
+		return "The agent reports that nothing waits any more. If the session still waits, answer it in its terminal" + place + "."
 	case r == nil:
 		return sentence(errorText(a.entry.Err)) + place + "."
 	case policy == settings.AnswerNone:

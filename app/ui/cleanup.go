@@ -17,7 +17,7 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// cleaner returns a Cleaner for all files that may be removed. It spares those of sessions that are live now.
+// cleaner returns a Cleaner for all files that may be removed. The files of sessions that are live now are not among them.
 func (u *UI) cleaner(ctx context.Context) (*cleanup.Cleaner, error) {
 	snap := u.core.Refresh(ctx)
 	if err := ctx.Err(); err != nil {
@@ -46,7 +46,7 @@ type cleanupSheet struct {
 	ui       *UI
 	items    []cleanup.Item
 	problems error
-	keep     []bool // by index of items: not checked
+	keep     []bool // by index of items: the file is not checked
 	remove   *widgets.Button
 }
 

@@ -49,7 +49,7 @@ type detailPane struct {
 
 	session *app.Session
 	key     key
-	message string // shown instead of a session
+	message string // shown if no session is
 }
 
 // requestRows is the number of rows of a request that the details show without scrolling.
@@ -76,7 +76,7 @@ func newDetailPane(u *UI) *detailPane {
 	d.scroll = container.NewVScroll(widgets.Pad(0, 16, 4, 12, d.facts.content))
 	d.below = container.NewStack(d.conversation.content)
 	d.request = newRequestView(u, requestRows, d.layOut)
-	d.request.goTo.Hide() // the user is there
+	d.request.goTo.Hide() // the details already show the session
 	headline := widgets.Border(nil, widgets.TopOf(7, 0, 10, 0, d.icon), nil, widgets.Rows(-6, d.title, widgets.Pad(0, 4, 6, 8, d.status)))
 	buttons := widgets.Flow(d.goTo.show, d.send, d.interrupt, d.stop, d.resume, d.retryHooks, d.goTo.open, d.copy, d.details)
 	top := widgets.Pad(6, 4, 4, 12, widgets.Rows(6, headline, widgets.Pad(0, 0, 8, 4, d.stale.Content),
@@ -88,7 +88,7 @@ func newDetailPane(u *UI) *detailPane {
 	return d
 }
 
-// leastBelow is the share of the height that the conversation has at least.
+// leastBelow is the smallest share of the height that the conversation gets.
 const leastBelow = 0.3
 
 // overConversation gives the first object the height that it needs, and the second the rest. In a low window the first
@@ -122,8 +122,8 @@ func (d *detailPane) showFacts(on bool) {
 	d.content.Refresh()
 }
 
-// focus moves the focus to the action that the session most likely needs; to none that ends something or answers a
-// request: the Enter key that brought the focus here may be repeated.
+// focus moves the focus to the action that the session most likely needs. It never chooses an action that ends
+// something or answers a request: the Enter key that moved the focus here may be repeated.
 func (d *detailPane) focus() {
 	likely := d.send
 	if d.request.has {
@@ -189,7 +189,7 @@ func (d *detailPane) showMessage(title, text string) {
 	d.content.Refresh()
 }
 
-// show shows a session as it is in v.
+// show shows session s with the key k. v holds the other sessions, to which the facts refer.
 func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	fresh := d.session == nil || d.key != k
 	d.session, d.key, d.message = s, k, ""
@@ -200,7 +200,7 @@ func (d *detailPane) show(s *app.Session, k key, v *view, now time.Time) {
 	d.showActions(s)
 	retry := d.ui.canRetryHooks(s)
 	if shown := d.retryHooks.Visible(); fresh || retry != shown {
-		d.retryHooks.SetEnabled(true) // a retry disabled it
+		d.retryHooks.SetEnabled(true) // an earlier click disabled the button
 		d.retryHooks.Hidden = !retry
 		moved = moved || retry != shown
 	}

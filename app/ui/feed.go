@@ -20,7 +20,7 @@ type feed struct {
 	snapshot  *app.Snapshot
 	filter    string
 	open      map[key]bool
-	pinned    map[key]bool // shown at any age
+	pinned    map[key]bool // sessions that are shown even if they stopped long ago
 	dirty     bool
 	sortAgain bool // the next view sorts the sessions again
 	closed    bool
@@ -49,7 +49,7 @@ func (f *feed) setOpen(k key, open bool) {
 	f.change(func() { f.open[k] = open })
 }
 
-// reveal makes k listed: it unfolds the parents of k and ignores the age of k.
+// reveal puts k into the list: it unfolds the parents of k and ignores the age of k.
 func (f *feed) reveal(k key, parents []key) {
 	f.change(func() {
 		f.pinned[k] = true
@@ -135,10 +135,10 @@ func (f *feed) next() (*app.Snapshot, selection, bool) {
 // latest delivers values on Fyne's goroutine. A value that waits there is replaced by the next one.
 type latest[T any] struct {
 	do      func(func())
-	deliver func(*T) // is called on Fyne's goroutine
+	deliver func(*T) // called on Fyne's goroutine
 
 	mu     sync.Mutex
-	value  *T // passed to do, and not delivered yet
+	value  *T // not delivered yet; nil: none
 	closed bool
 }
 

@@ -42,7 +42,7 @@ func newFieldView(f field, u *UI) *fieldView {
 	return v
 }
 
-// set shows the field as it is now. Its shape must be that of the field before: see sameShape.
+// set shows the field as it is now. The field must have the same shape as the field that was shown before: see sameShape.
 func (v *fieldView) set(f field) {
 	v.field = f
 	if v.link != nil {
@@ -58,7 +58,7 @@ func (v *fieldView) set(f field) {
 	}
 }
 
-// fieldList shows the fields of sections. It keeps the views of fields that stay, and with them what the user selected.
+// fieldList shows the fields of sections. It keeps the views of fields that do not change, so that a selection in them stays.
 type fieldList struct {
 	ui      *UI
 	content *fyne.Container

@@ -19,9 +19,9 @@ import (
 type field struct {
 	name, value string
 	mono        bool    // ids and paths
-	bar         float64 // with hasBar: how full, 0 to 1
+	bar         float64 // if hasBar is set: the filled share of the bar, 0 to 1
 	hasBar      bool
-	rest        string // follows value, shown on demand
+	rest        string // the rest of a long value, shown on demand
 	link        *key   // the session that the value names
 }
 
@@ -62,7 +62,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 	}, func(sec section) bool { return len(sec.fields) == 0 })
 }
 
-// machineOf returns what runs a session, where that is not this machine: another machine, a gateway, or a gateway of another machine.
+// machineOf returns the machine or gateway that runs a session, or both if it is a gateway of another machine; empty: this machine.
 func machineOf(s *app.Session) string {
 	if s.Machine != "" && s.Remote != s.Machine {
 		return s.Machine + ", " + s.Remote
@@ -102,7 +102,7 @@ func statusLine(s *app.Session) string {
 		switch {
 		case s.IsProcess():
 			line = "idle: open, no session yet"
-		case !s.Suspended: // else its turn may not be over
+		case !s.Suspended: // the turn of a suspended session may not be over
 			line = "idle: running, its turn is over"
 		}
 	case adapters.Stopped:
@@ -231,7 +231,7 @@ func identityFields(s *app.Session, k key, v *view) []field {
 	return withValue(append(fields, list(plural(len(s.Files), "File", "Files"), files, len(s.Files))...)...)
 }
 
-// list returns the first fields, named by the first one, and how many of total there are beyond them.
+// list returns the first fields, at most maxLinks of them. The first one gets the name. If total is larger, a last field has the number of those left out.
 func list(name string, fields []field, total int) []field {
 	if total == 0 {
 		return nil
@@ -299,5 +299,5 @@ func moment(t, now time.Time) string {
 	return t.Local().Format("2 Jan 2006, 15:04:05") + " (" + age + ")"
 }
 
-// count returns a number with what it counts.
+// count returns a number followed by the noun that it counts.
 func count(n int, one, many string) string { return fmt.Sprintf("%d %s", n, plural(n, one, many)) }

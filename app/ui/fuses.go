@@ -105,7 +105,7 @@ func newDurationField(h *widgets.Host, f *widgets.Form) *widgets.SuggestEntry {
 	return e
 }
 
-// changeTimer returns what a form does: it reads a duration, calls do with it and shows the timers again.
+// changeTimer returns the function that a form calls: it parses duration, calls do with the result, and reads the timers again.
 func (u *UI) changeTimer(duration string, do func(context.Context, time.Duration) (fuse.Fuse, error)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		defer u.locks.look()
@@ -133,7 +133,7 @@ func (u *UI) showFuse(dir string) {
 		x := fuse.Fuse{Path: folder.path(), Note: strings.TrimSpace(note.Text), Script: strings.TrimSpace(script.Text), Webhook: strings.TrimSpace(hook.Text), Again: again.Checked}
 		return u.changeTimer(in.Text, func(ctx context.Context, d time.Duration) (fuse.Fuse, error) { return u.options.Fuses.Set(ctx, x, d) })
 	}
-	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. It does so without tray and window too. If the computer is off then, it follows at the next use of Rollcall."),
+	f.Open(widgets.Hint("When the timer expires, Rollcall runs the script in the folder (for at most 2 minutes), calls the webhook, or both. This needs neither the tray nor the window. If the computer is off at that time, the timer runs at the next use of Rollcall."),
 		widgets.Named("Folder", folder.content), widgets.Named("Duration", in), widgets.Named("Script", script),
 		widgets.Named("Webhook", hook), widgets.Named("Note", note), again)
 	f.Focus(folder.entry)

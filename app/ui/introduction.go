@@ -20,14 +20,14 @@ type introduction struct {
 	content *fyne.Container
 	scroll  *container.Scroll
 	found   *fyne.Container
-	shown   string // what found shows
+	shown   string // the text that found shows
 	test    *widgets.Button
 	result  *fyne.Container // of the test notification
 	hint    *fyne.Container // how the tray's icon becomes visible
 	done    *widgets.Button
 }
 
-// neverTouched is what people ask before they let a program read their agents' files.
+// neverTouched answers what users ask before they let a program read the files of their agents.
 var neverTouched = []string{
 	"The files and settings of your agents are read, never written, and no hooks are needed.",
 	"Sessions are not copied: the agents are asked each time.",
@@ -51,7 +51,7 @@ func newIntroduction(u *UI) *introduction {
 	if u.options.TestNotification != nil {
 		p.test = u.host.NewButton("Send a test notification", nil, p.try)
 		rows = append(rows, widgets.NewHeading("Notifications"),
-			widgets.Paragraph("You are told when an agent needs you, and when its process really ends. The settings say what else, and when not.", widget.MediumImportance),
+			widgets.Paragraph("Rollcall notifies you when an agent needs you, and when its process really ends. The settings add other notifications, or turn some off.", widget.MediumImportance),
 			widgets.Flow(p.test), p.result)
 	}
 	p.done = u.host.NewPrimaryButton("Show my sessions", widget.HighImportance, func() { u.open(pageSessions) })
@@ -62,10 +62,10 @@ func newIntroduction(u *UI) *introduction {
 	return p
 }
 
-// ShowIntroduction opens the page for those who start Rollcall for the first time.
+// ShowIntroduction opens the page for users who start Rollcall for the first time.
 func (u *UI) ShowIntroduction() { u.open(pageIntroduction) }
 
-// opened reads what the page shows beside the agents.
+// opened shows the agents, and reads how the tray's icon becomes visible.
 func (p *introduction) opened() {
 	p.apply(p.ui.sessions.view.snapshot)
 	if p.ui.options.TrayHint == nil {
@@ -141,7 +141,7 @@ func (p *introduction) try() {
 				p.say(widgets.Failure(sentence(errorText(err))))
 				return
 			}
-			p.say(widgets.Success("The desktop has taken it. If you don't see it, “do not disturb” may be on."))
+			p.say(widgets.Success("The desktop has accepted the notification. If you don't see it, “do not disturb” may be on."))
 		})
 	}()
 }

@@ -75,7 +75,7 @@ func TestIntroductionTries(t *testing.T) {
 			w.shoot("introduction-failed")
 		}
 	}
-	shows(t, w.ui.welcome.content, "The desktop has taken it.")
+	shows(t, w.ui.welcome.content, "The desktop has accepted the notification.")
 }
 
 // TestIntroductionIsLeft: Enter, Escape and each tab lead to what people came for.

@@ -78,7 +78,7 @@ func (u *UI) addShortcuts() {
 	c := u.window.Canvas()
 	c.SetOnTypedKey(u.typedKey)
 	c.SetOnTypedRune(u.typedRune)
-	if d, ok := c.(desktop.Canvas); ok { // called while no widget has the focus
+	if d, ok := c.(desktop.Canvas); ok { // these handlers are called only while no widget has the focus
 		d.SetOnKeyDown(u.queue.keys.KeyDown)
 		d.SetOnKeyUp(u.queue.keys.KeyUp)
 	}

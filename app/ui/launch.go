@@ -31,7 +31,7 @@ type launchPage struct {
 	agents  *fyne.Container
 	choices []*agentChoice
 	prompt  *widgets.Entry
-	file    *fileField // a file that contains the prompt instead
+	file    *fileField // a file with the prompt, instead of the field
 	where   *widgets.Radio
 	more    *advanced
 	preview *preview
@@ -39,16 +39,16 @@ type launchPage struct {
 	refused *refusal
 	runs    *fyne.Container
 
-	asked   bool                     // the installed agents are known
-	found   map[adapters.Name]string // how to install each agent; empty: it is installed
-	folders []string                 // recent ones
+	asked   bool                     // it is known which agents are installed
+	found   map[adapters.Name]string // the command that installs each agent; empty: it is installed
+	folders []string                 // folders of recent sessions
 	touched bool                     // the user chose the folder
-	filling bool                     // the page itself changes its fields
-	busy    bool                     // a launch is being made
+	filling bool                     // set while the page itself changes a field
+	busy    bool                     // a launch is being started
 	group   string                   // the name of the next group
 }
 
-// Where an agent is launched.
+// The places where an agent can be launched.
 const (
 	inBackground = "In the background"
 	inTerminal   = "In a terminal"
@@ -102,7 +102,7 @@ func (p *launchPage) bar() fyne.CanvasObject {
 		widgets.Rows(8, p.preview.caution, p.refused.content, widgets.Inset(widgets.Flow(p.start, p.preview.copy))))))
 }
 
-// layOut gives the bar its height: in a first step what is wrapped gets its width, in a second one its height.
+// layOut lays the bar out twice: the first call gives wrapped texts their width, from which the second one takes the height of the bar.
 func (p *launchPage) layOut() {
 	p.content.Refresh()
 	p.content.Refresh()
@@ -128,7 +128,7 @@ func (p *launchPage) showAgents(found map[adapters.Name]string) {
 	p.content.Refresh()
 }
 
-// showInstalled shows which agents can be launched. What is installed on another machine is known only there.
+// showInstalled shows which agents can be launched. On another machine all can be chosen, since only that machine knows which are installed.
 func (p *launchPage) showInstalled() {
 	for _, c := range p.choices {
 		if p.machine.name() == "" {
@@ -139,7 +139,7 @@ func (p *launchPage) showInstalled() {
 	}
 }
 
-// machineChanged shows the fields that the machine has, and suggests a folder there.
+// machineChanged shows the fields that apply to the chosen machine, and suggests a folder on it.
 func (p *launchPage) machineChanged() {
 	away := p.machine.name() != ""
 	p.browse.Hidden, p.more.content.Hidden = away, away
@@ -154,8 +154,8 @@ func (p *launchPage) machineChanged() {
 	p.content.Refresh()
 }
 
-// firstChoice returns the agent that is chosen at first: the default agent if it is installed, or else the first that is;
-// nil: none is.
+// firstChoice returns the agent that is chosen at first: the default agent if it is installed, or else the first
+// installed one; nil: none is installed.
 func (p *launchPage) firstChoice() (found *agentChoice) {
 	for _, c := range p.choices {
 		switch {
@@ -183,7 +183,7 @@ func (p *launchPage) showPrompt() {
 	p.content.Refresh()
 }
 
-// apply offers the machines, and suggests the folders of the latest sessions.
+// apply lists the machines that can be chosen, and suggests the folders of the latest sessions.
 func (p *launchPage) apply(s *app.Snapshot) {
 	if p.ui.options.Machines != nil && p.machine.show(s.Machines) {
 		p.content.Refresh()
@@ -195,7 +195,7 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	p.folders = folders
 	shown := make([]string, 0, len(folders))
 	for _, f := range folders {
-		if present.Line(f) == f { // a name that cannot be shown cannot be chosen
+		if present.Line(f) == f { // a folder whose name is shown changed could not be chosen
 			shown = append(shown, f)
 		}
 	}
@@ -207,7 +207,7 @@ func (p *launchPage) apply(s *app.Snapshot) {
 	}
 }
 
-// foldersOn returns at most that many folders of sessions on a machine, the latest first; an empty name is this machine.
+// foldersOn returns at most most folders of sessions on a machine, the latest first; an empty name is this machine.
 func foldersOn(s *app.Snapshot, machine string, most int) []string {
 	latest := make(map[string]time.Time)
 	for x := range s.All() {
@@ -243,7 +243,7 @@ func (p *launchPage) read() launchForm {
 	return f
 }
 
-// changed hides the refusal of the form as it was, and shows the command for the fields as they are now.
+// changed hides the error of the last attempt to launch, and shows the command for the fields as they are now.
 func (p *launchPage) changed() {
 	p.refused.hide()
 	p.update()

@@ -79,7 +79,7 @@ type agentChoice struct {
 	check   *widgets.CheckBox
 	model   *widgets.Entry
 	mode    *modeField
-	missing *widgets.SelectText // how to install it
+	missing *widgets.SelectText // text that tells the user how to install the agent
 	copy    *widgets.Button
 	fields  *fyne.Container
 	absent  *fyne.Container
@@ -111,7 +111,7 @@ func newAgentChoice(u *UI, a adapters.Adapter, l adapters.Launcher, changed func
 	return c
 }
 
-// showFields shows the model and the mode if the agent is chosen.
+// showFields shows the fields of model and mode while the agent is chosen.
 func (c *agentChoice) showFields() {
 	c.fields.Hidden = !c.check.Checked || c.install != ""
 	c.mode.explanation.Hidden = c.fields.Hidden || c.mode.explanation.Text == ""

@@ -71,12 +71,12 @@ func newAdvanced(u *UI, changed func()) *advanced {
 	a.group = h.NewEntry("parser-port (a name that several launches share)", typed)
 	a.onCreate = h.NewEntry("notify-send started (runs when the session is listed)", typed)
 	a.onComplete = h.NewEntry("make test (runs when the agent's process has ended)", typed)
-	a.answerable = h.NewCheckBox("Answer and prompt it from Rollcall (in the background: Claude Code, Pi; it then waits until you stop it)", checked)
+	a.answerable = h.NewCheckBox("Answer and prompt the agent from Rollcall (in the background: Claude Code, Pi; the agent then waits until you stop it)", checked)
 	a.retryHooks = h.NewCheckBox("Run a hook again if Rollcall ended while it ran (a hook can then run twice)", checked)
 	a.keepEnv = h.NewCheckBox("Keep the environment variables that are removed by default", checked)
 	if u.options.KeepEnv {
 		a.keepEnv.Checked = true
-		a.keepEnv.Disable() // the settings say so
+		a.keepEnv.Disable() // the settings keep the variables of all launches
 	}
 	a.body = widgets.Rows(6, widgets.Named("Specification", a.spec), widgets.Named("Files", a.files), widgets.Named("Group", a.group),
 		widgets.Named("Start hook", a.onCreate), widgets.Named("End hook", a.onComplete), a.answerable, a.retryHooks, a.keepEnv)
@@ -100,7 +100,7 @@ func (a *advanced) toggle() {
 func (a *advanced) fill(f *launchForm) {
 	f.Spec, f.Group = strings.TrimSpace(a.spec.Text), strings.TrimSpace(a.group.Text)
 	f.OnCreate, f.OnComplete = strings.TrimSpace(a.onCreate.Text), strings.TrimSpace(a.onComplete.Text)
-	f.Answerable = a.answerable.Checked && !f.Terminal // in a terminal it is answerable anyway, where it can be
+	f.Answerable = a.answerable.Checked && !f.Terminal // an agent in a terminal is answerable in any case, if it can be at all
 	f.RetryHooks, f.KeepEnv = a.retryHooks.Checked, a.keepEnv.Checked
 	f.Files = nonEmptyLines(a.files.Text)
 }

@@ -18,7 +18,7 @@ type launchForm struct {
 	launch.Options
 	members      []launch.Member
 	defaultGroup string // the group's name if the user gave none
-	machine      string // the other machine on which it is launched; empty: this one
+	machine      string // the other machine for the launch; empty: this one
 }
 
 // missing returns what the user has to do before the form can be prepared; empty: nothing.
@@ -41,9 +41,9 @@ type prepared struct {
 	form  launchForm
 	plan  *launch.Plan
 	group *launch.Group
-	there *there   // on another machine
+	there *there   // the launch on another machine; nil: on this one
 	left  []string // variables that the settings leave out
-	// warnings are what may go wrong in the folder, one sentence each. timers are the timers among it.
+	// warnings are sentences about what may go wrong in the folder. timers are the timers that the warnings are about.
 	warnings []string
 	timers   []fuse.Fuse
 }
@@ -70,7 +70,7 @@ func (u *UI) prepare(ctx context.Context, f launchForm) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Terminal { // the Rollcall in the terminal decides, and chooses what that takes
+	if f.Terminal { // Rollcall in the terminal decides whether the agent is answerable
 		req.Task.Answerable = false
 	}
 	env, left := u.options.Defaults.Environment(u.environ())
@@ -109,7 +109,7 @@ func (p *prepared) warn(err error) {
 	}
 }
 
-// findTimers finds the timers that may fire while an agent works in a folder.
+// findTimers adds the timers that may expire while an agent works in folder.
 func (p *prepared) findTimers(u *UI, folder string) {
 	if u.options.Fuses == nil {
 		return
@@ -144,7 +144,7 @@ func terminalCommand(program string, f *launchForm, promptFile string) []string 
 	}
 	add := func(name, value string) { flag(name+"="+value, value != "") }
 	add("--prompt-file", promptFile)
-	// Also where they are empty: the form has its own values, and the defaults of the settings do not count any more.
+	// Empty values are passed too: the form has its own values, and the defaults of the settings must not replace them.
 	flag("--model="+m.Model, m.Model != "" || f.Resume == "")
 	flag("--mode="+m.Mode, m.Mode != "" || f.Resume == "")
 	add("--spec", launch.Path(f.Spec))
@@ -157,6 +157,6 @@ func terminalCommand(program string, f *launchForm, promptFile string) []string 
 	flag("--retry-hooks", f.RetryHooks)
 	flag("--keep-env", f.KeepEnv)
 	flag("--force", f.Force)
-	flag("--yes", m.Mode != "") // the window has asked
+	flag("--yes", m.Mode != "") // the window has already asked
 	return argv
 }

@@ -26,15 +26,15 @@ type preview struct {
 	warning *widgets.SelectText
 	notes   *widgets.SelectText
 	copy    *widgets.Button
-	extend  *widgets.Button // the timers of the folder
+	extend  *widgets.Button // extends the timers of the folder
 
 	extending fyne.CanvasObject // contains extend
 
-	resized  func()      // is called when the height may have changed
-	wanted   *launchForm // what is prepared next; nil: nothing
+	resized  func()      // called when the height may have changed
+	wanted   *launchForm // the form that is prepared next; nil: none
 	asking   bool        // a form is being prepared, or is about to be
-	commands string      // what is copied
-	shown    *prepared   // nil: there is no command
+	commands string      // the text that the copy button copies
+	shown    *prepared   // the form whose command is shown; nil: there is no command
 }
 
 // pause is the time for which the preview waits for the next key.
@@ -86,7 +86,7 @@ func (p *preview) set(text, notes, commands string, importance widget.Importance
 	p.resized()
 }
 
-// showWarnings shows the warnings of what is shown, or none.
+// showWarnings shows the warnings of the form whose command is shown, or none if there is no command.
 func (p *preview) showWarnings(isCommand bool) {
 	if !isCommand {
 		p.shown = nil
@@ -103,7 +103,7 @@ func (p *preview) showWarnings(isCommand bool) {
 	p.caution.Refresh()
 }
 
-// extendTimers gives the timers of the folder another hour, on another goroutine, and then shows the form again.
+// extendTimers extends the timers of the folder by an hour, on another goroutine, and then shows the form again.
 func (p *preview) extendTimers() {
 	if p.shown == nil {
 		return
@@ -140,7 +140,7 @@ func (p *preview) show(f launchForm) {
 	time.AfterFunc(pause, func() { p.ui.post(p.ask) })
 }
 
-// ask prepares the form that is wanted now, one at a time.
+// ask prepares the form that is in wanted. It prepares one form at a time.
 func (p *preview) ask() {
 	if p.wanted == nil {
 		p.asking = false
@@ -155,7 +155,7 @@ func (p *preview) ask() {
 }
 
 func (p *preview) answer(got *prepared, err error) {
-	if p.wanted != nil { // the form has changed
+	if p.wanted != nil { // the form has changed meanwhile
 		time.AfterFunc(pause, func() { p.ui.post(p.ask) })
 		return
 	}

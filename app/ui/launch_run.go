@@ -21,8 +21,8 @@ type launchRun struct {
 	actions *fyne.Container
 	output  *fyne.Container // the end of the log, or the launches of a group
 	close   *widgets.Button // removes the card from the launch page
-	session string          // empty: not known yet
-	resized func()          // is called when the height may have changed
+	session string          // id of the session; empty: not known yet
+	resized func()          // called when the height may have changed
 }
 
 func newLaunchRun(u *UI, title, text string) *launchRun {
@@ -57,7 +57,7 @@ func (r *launchRun) quote(text string) {
 	r.resized()
 }
 
-// newOpenedRun shows a launch that another process of Rollcall keeps: one in a terminal, or on another machine.
+// newOpenedRun shows a launch that another process of Rollcall follows: a launch in a terminal, or on another machine.
 func newOpenedRun(u *UI, title, text, said string) *launchRun {
 	r := newLaunchRun(u, title, "")
 	r.show("done", widgets.ColorGood, text, u.host.NewButton("Show sessions", nil, func() { u.host.CloseSheet(); u.open(pageSessions) }))
@@ -109,7 +109,7 @@ func (r *launchRun) progress(p launch.Progress) {
 	}
 }
 
-// refreshOne reads one agent again, where the core can do that.
+// refreshOne reads one agent again, or all agents if the core cannot read a single one.
 func (u *UI) refreshOne(ctx context.Context, agent adapters.Name) *app.Snapshot {
 	if c, ok := u.core.(oneRefresher); ok {
 		return c.RefreshOne(ctx, agent)

@@ -15,14 +15,14 @@ import (
 	"rollcall/app/present"
 )
 
-// formHandlers contains functions that are called on Fyne's goroutine: launched or refused, then ended.
+// formHandlers contains functions that are called on Fyne's goroutine: first launched or refused, then ended.
 type formHandlers struct {
 	launched func(*launchRun)
 	refused  func(error)
 	ended    func()
 }
 
-// errNoState means that Rollcall cannot store launches, locks and timers.
+// errNoState is the error for a Rollcall without a folder in which it can store launches, locks and timers.
 var errNoState = errors.New("there is no folder for Rollcall's own files; check that your home folder is set, and start Rollcall again")
 
 // runForm launches a form, on another goroutine.
@@ -40,7 +40,7 @@ func (u *UI) runForm(f launchForm, then formHandlers) {
 	}()
 }
 
-// launchNow launches a form. It returns a function that makes what shows the launch, for Fyne's goroutine.
+// launchNow launches a form. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
 func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, error) {
 	if f.machine != "" {
 		return u.launchThere(ctx, &f)
@@ -71,7 +71,7 @@ func (u *UI) launchNow(ctx context.Context, f launchForm) (func() *launchRun, er
 }
 
 // launchInTerminal opens a terminal that runs Rollcall, which checks everything again. launchInTerminal also checks
-// whether the folder is free: an error in a terminal that closes at once could not be read.
+// whether the folder is free: a terminal that closes at once would not let the user read the error.
 func (u *UI) launchInTerminal(p *prepared, occupied func(string) error) (string, error) {
 	if u.options.Program == "" {
 		return "", errors.New("the program of Rollcall was not found; copy the command and run it in a terminal")
@@ -99,8 +99,8 @@ const promptFolder = "rollcall-prompt-"
 // promptWait is the time after which a prompt is removed. A terminal must have started by then.
 const promptWait = time.Minute
 
-// storePrompt writes a prompt to a file that only the user can read, and removes it after promptWait. It returns the
-// path; empty: the prompt is empty.
+// storePrompt writes a prompt to a file that only the user can read, and removes the file after promptWait. It
+// returns the path of the file, or an empty path for an empty prompt.
 func (u *UI) storePrompt(prompt string) (string, error) {
 	removeOldPrompts(time.Now())
 	if prompt == "" {
@@ -116,7 +116,7 @@ func (u *UI) storePrompt(prompt string) (string, error) {
 	}
 	go func() {
 		select {
-		case <-u.ctx.Done(): // the terminal may still be starting: the next launch removes the file
+		case <-u.ctx.Done(): // the file stays, since the terminal may still be starting; the next launch removes it
 		case <-time.After(promptWait):
 			_ = os.RemoveAll(dir)
 		}
@@ -134,7 +134,7 @@ func writePrompt(dir, prompt string) (string, error) {
 	return d.File("prompt"), d.WriteNew("prompt", []byte(prompt), 0o600)
 }
 
-// removeOldPrompts removes the prompts of windows that were closed.
+// removeOldPrompts removes the prompts that windows left when they were closed.
 func removeOldPrompts(now time.Time) {
 	old, _ := filepath.Glob(filepath.Join(os.TempDir(), promptFolder+"*"))
 	for _, dir := range old {

@@ -25,19 +25,19 @@ type Machines interface {
 	Command(ctx context.Context, name string, in io.Reader, args ...string) (string, error)
 }
 
-// there is a launch on another machine, which is the same command there.
+// there is a launch on another machine, which runs the same command of Rollcall.
 type there struct {
 	machine string
 	prompt  string
 	verb    string
 	flags   []string // without the prompt
-	target  string   // the agent, or the session
+	target  string   // the agent of a launch, or the id of a session to resume
 }
 
 // maxTerminalPrompt is the largest prompt for a terminal on another machine: it is part of the command line.
 const maxTerminalPrompt = 64 << 10
 
-// prepareThere returns the launch of a form on its machine. What can be checked only there is checked there, when it is launched.
+// prepareThere returns the launch of a form on its machine. Facts that only that machine knows are checked there, at the launch.
 func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error) {
 	if u.options.Machines == nil {
 		return nil, errors.New("other machines are not known here; start Rollcall again")
@@ -66,7 +66,7 @@ func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error)
 	flag("--mode="+m.Mode, m.Mode != "")
 	flag("--keep-env", f.KeepEnv)
 	flag("--force", f.Force)
-	flag("--yes", m.Mode != "") // the window has asked
+	flag("--yes", m.Mode != "") // the window has already asked
 	p := &prepared{form: *f, there: t}
 	for _, x := range u.core.Snapshot().Machines {
 		if x.Name == f.machine && x.State == app.Failed && len(x.Problems) > 0 {
@@ -76,7 +76,7 @@ func (u *UI) prepareThere(ctx context.Context, f *launchForm) (*prepared, error)
 	return p, nil
 }
 
-// shell returns the command that does the same in a shell of this machine.
+// shell returns the command that starts the same launch from a shell of this machine.
 func (t *there) shell(terminal bool) string {
 	words := []string{"rollcall"}
 	for _, word := range t.command(terminal) {
@@ -97,7 +97,7 @@ func (t *there) command(terminal bool) []string {
 	return append(words, "--", t.target)
 }
 
-// launchThere launches a form on its machine. It returns a function that makes what shows the launch, for Fyne's goroutine.
+// launchThere launches a form on its machine. It returns a function that creates the card of the launch and must be called on Fyne's goroutine.
 func (u *UI) launchThere(ctx context.Context, f *launchForm) (func() *launchRun, error) {
 	p, err := u.prepareThere(ctx, f)
 	if err != nil {
@@ -130,7 +130,7 @@ func isInUse(err error) bool {
 	return errors.As(err, &failed) && failed.Code == app.FolderInUse
 }
 
-// thisMachine is the first choice of where to launch.
+// thisMachine is the first option in the list of machines.
 const thisMachine = "This machine"
 
 // machineField selects the machine on which an agent is launched. It is hidden while there is only this one.
@@ -156,7 +156,7 @@ func (f *machineField) name() string {
 	return f.choice.Selected
 }
 
-// show offers these machines. One that is no longer there is no longer selected. It reports whether something changed.
+// show offers these machines and selects this machine if the selected one is missing from list. It reports whether something changed.
 func (f *machineField) show(list []app.MachineHealth) bool {
 	options := []string{thisMachine}
 	for _, m := range list {
@@ -174,7 +174,7 @@ func (f *machineField) show(list []app.MachineHealth) bool {
 	return true
 }
 
-// folderThere returns the folder that a form names: on another machine it is as the user wrote it.
+// folderThere returns the folder that a form names. A folder on another machine stays as the user wrote it.
 func folderThere(machine, text string) string {
 	if text = strings.TrimSpace(text); machine != "" {
 		return text
@@ -182,7 +182,7 @@ func folderThere(machine, text string) string {
 	return launch.Path(text)
 }
 
-// whyNoResumeThere returns why the window cannot resume a session of another machine; nil: it can.
+// whyNoResumeThere returns the reason why the window cannot resume a session of another machine; nil: it can.
 func (u *UI) whyNoResumeThere(s *app.Session) error {
 	switch {
 	case u.options.Machines == nil:
@@ -192,7 +192,7 @@ func (u *UI) whyNoResumeThere(s *app.Session) error {
 	case s.Remote != s.Machine || s.Container != "":
 		return fmt.Errorf("it runs on %s", present.Line(machineOf(s)))
 	}
-	there := *s // as the Rollcall there has it
+	there := *s // as Rollcall on that machine lists it
 	there.Machine, there.Remote, there.ID = "", "", s.IDThere()
 	return launch.CheckResume(&there)
 }

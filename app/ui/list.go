@@ -15,7 +15,7 @@ type rowList struct {
 	focused bool
 }
 
-// setUp prepares the list, which is a part of whole. show fills a visible row.
+// setUp prepares the list, which is a part of the widget whole. show fills a visible row.
 func (l *rowList) setUp(whole fyne.Widget, length func() int, show func(i int, v *rowView), tapped func(i int)) {
 	l.HideSeparators = true
 	l.Length = length
@@ -44,9 +44,9 @@ func (l *rowList) FocusLost() {
 	l.Refresh()
 }
 
-// sessionList is a list with two differences to Fyne's. It selects sessions instead of positions, so that the selection
-// stays when rows come and go. And it has keys: arrows, Page, Home and End select, Enter opens, Left and Right fold,
-// and typing starts the filter.
+// sessionList is a list that differs from Fyne's in two points. It selects sessions instead of positions, so that the
+// selection stays when rows are added or removed. It also handles keys: arrows, Page, Home and End select, Enter opens,
+// Left and Right fold, and typing starts the filter.
 type sessionList struct {
 	rowList
 	page *sessionsPage

@@ -54,7 +54,7 @@ func newLocksPage(u *UI) *locksPage {
 // look reads the files again. It returns at once, and may be called from any goroutine.
 func (p *locksPage) look() { wake(p.wake) }
 
-// wake makes the receiver of c run once more. It does not block.
+// wake makes the receiver of c run again. It does not block.
 func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -106,7 +106,7 @@ func (p *locksPage) read() *folderState {
 			s.problems = append(s.problems, "Not all locks could be read: "+errorText(err))
 		}
 	} else {
-		s.problems = append(s.problems, "There are no locks and timers: "+errNoState.Error()+".")
+		s.problems = append(s.problems, "Locks and timers are not available: "+errNoState.Error()+".")
 	}
 	if f := p.ui.options.Fuses; f != nil {
 		if s.fuses, err = f.List(); err != nil {
@@ -134,7 +134,7 @@ func (p *locksPage) show(s *folderState) {
 	}
 }
 
-// build makes all cards again. The first texts are those of locks.
+// build creates all cards again. The first locks texts are those of locks, the others those of timers.
 func (p *locksPage) build(texts []folderText, locks int) {
 	p.cards, p.locks = make([]*folderCard, 0, len(texts)), locks
 	p.body.Objects = nil
@@ -180,7 +180,8 @@ func (p *locksPage) lockText(k *lock.Lock, now time.Time) folderText {
 	return t
 }
 
-// change runs do on another goroutine, once however often b is pressed. An error is shown after the text failed.
+// change runs do on another goroutine. It disables b, so that do runs once however often the user presses b, and enables b again if do fails. It shows
+// the error after the text failed.
 func (u *UI) change(b *widgets.Button, failed string, do func(ctx context.Context) error) {
 	if b.Disabled() {
 		return
@@ -193,7 +194,7 @@ func (u *UI) change(b *widgets.Button, failed string, do func(ctx context.Contex
 			switch {
 			case err == nil:
 				return
-			case u.host.Sheet != nil: // the user is filling it in: it stays
+			case u.host.Sheet != nil: // an open sheet stays, since the user is filling it in
 				u.notify(failed + errorText(err))
 			default:
 				u.host.NewSheet("The change failed", widgets.SheetWidth).Fail(failed + errorText(err))
@@ -235,7 +236,7 @@ type folderText struct {
 	icon    *widgets.Icon
 	path    string
 	text    string
-	output  string // of the timer's script
+	output  string // output of the timer's script
 	actions []folderAction
 }
 
@@ -266,8 +267,8 @@ func newFolderCard(h *widgets.Host, f *folderText) *folderCard {
 	return c
 }
 
-// set shows the lock or timer as it is now. It keeps the focus and the selected text. It returns false if f needs
-// another card.
+// set shows the lock or timer as it is now. It keeps the focus and the selected text. It returns false if another
+// card must be created for f.
 func (c *folderCard) set(f folderText) bool {
 	same := func(a, b folderAction) bool { return a.name == b.name && a.target == b.target }
 	if c.shown.path != f.path || c.shown.output != f.output || !slices.EqualFunc(c.shown.actions, f.actions, same) {

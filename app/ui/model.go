@@ -11,10 +11,10 @@ import (
 	"rollcall/app/present"
 )
 
-// group is a heading of the list: the rank of its sessions' status in app.Order.
+// group is a heading of the list. Its value is the index in app.Order of the status that its sessions have.
 type group int
 
-const groups = len(app.Order) // how many there are
+const groups = len(app.Order) // number of groups
 
 // stopped is the group of stopped sessions.
 var stopped = groupOf(adapters.Stopped)
@@ -48,20 +48,20 @@ const (
 type row struct {
 	kind    rowKind
 	group   group        // of a header
-	count   int          // headers: families; moreRow: sessions folded or unfolded
-	agents  int          // headers: sub-agents within
+	count   int          // of a header: its families; of a moreRow: the sessions that it folds or unfolds
+	agents  int          // of a header: the sub-agents in its families
 	session *app.Session // of a sessionRow
 	key     key          // of a sessionRow, or the parent's for a moreRow
 	depth   int
-	open    bool // moreRow: unfolded
+	open    bool // of a moreRow: its sessions are unfolded
 }
 
-// view holds the rows that the list shows of a snapshot. It is immutable.
+// view holds the rows of the list for one snapshot. It is immutable.
 type view struct {
 	snapshot  *app.Snapshot
 	rows      []row
-	at        map[key]int // indexes in rows, of sessions
-	more      map[key]int // indexes in rows, of the rows for their finished sub-agents
+	at        map[key]int // indexes in rows of the sessions
+	more      map[key]int // indexes in rows of the rows for the finished sub-agents of a session
 	byKey     map[key]*app.Session
 	children  map[key][]key
 	parent    map[key]key
@@ -71,10 +71,10 @@ type view struct {
 	positions map[key]position
 }
 
-// index contains the keys of a snapshot's sessions, and which session started which.
+// index contains the keys of a snapshot's sessions, and the parent of each session.
 type index struct {
 	app.Family
-	keys []key // parallel to the snapshot's sessions
+	keys []key // one key per session of the snapshot
 }
 
 func newIndex(sessions []app.Session) *index {
@@ -91,17 +91,17 @@ func newIndex(sessions []app.Session) *index {
 // selection decides which sessions of a snapshot are shown, and in which order.
 type selection struct {
 	filter string
-	// since hides sessions that stopped before it, except those in seen. Adapters may return more than was asked for.
+	// since hides sessions that stopped before it, except those in seen. Adapters may return more sessions than were requested.
 	since time.Time
 	seen  map[key]bool
 	open  map[key]bool // parents whose finished sub-agents are unfolded
-	// positions are those of the view before. They may be nil.
+	// positions are those of the previous view; may be nil.
 	positions map[key]position
-	sortAgain bool // ignore positions
+	sortAgain bool // sort by activity, as if positions were nil
 }
 
-// newView builds the list from a snapshot. texts are those that the filter searches. newView takes time in proportion
-// to the snapshot, so it must not be called on Fyne's goroutine.
+// newView builds the list from a snapshot. texts are the texts that the filter searches, one per session. newView
+// takes time in proportion to the snapshot, so it must not be called on Fyne's goroutine.
 func newView(snap *app.Snapshot, x *index, texts []string, s selection) *view {
 	list := snap.Sessions()
 	n := len(list)
@@ -111,7 +111,7 @@ func newView(snap *app.Snapshot, x *index, texts []string, s selection) *view {
 		b.match[i] = b.recent(i) && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(texts[i], w) })
 		if b.match[i] {
 			b.matching++
-			// A sub-agent that matches brings its parents along.
+			// If a sub-agent matches, its parents are shown too.
 			for p := i; p >= 0 && !b.shown[p]; p = x.Parent[p] {
 				b.shown[p] = true
 			}
@@ -128,7 +128,7 @@ type builder struct {
 	shown, match []bool
 	matching     int
 	filtering    bool
-	positions    []position // parallel to the sessions
+	positions    []position // one entry per session of the snapshot
 	v            *view
 }
 
@@ -175,8 +175,8 @@ func (b *builder) view(filtering bool) *view {
 	return b.v
 }
 
-// urgency returns the group of a whole family: that of its most urgent member, so that a sub-agent that needs the user
-// is not listed under a parent that works.
+// urgency returns the group of a whole family, which is the group of its most urgent member: a sub-agent that needs
+// the user must not be listed under a parent that works.
 func (b *builder) urgency(i int) group {
 	g := groupOf(b.list[i].Status)
 	for _, c := range b.x.Children[i] {
@@ -271,15 +271,16 @@ func head(s string, n int) string {
 	return s[:n]
 }
 
-// position is the place of a session in its group of the list. A session gets it when it comes into the group, and
-// keeps it: if a dozen working agents were always sorted by their last activity, rows would move under the pointer.
+// position is the place of a session in its group of the list. A session gets its position when it enters the
+// group, and keeps it: if a dozen working agents were always sorted by their last activity, rows would move under
+// the pointer.
 type position struct {
-	own, family group     // of the session, and of its family
-	at          time.Time // its last activity then
-	seq         int       // its index in the snapshot then; breaks ties
+	own, family group     // the groups of the session and of its family
+	at          time.Time // last activity of the session when it entered the group
+	seq         int       // index of the session in the snapshot at that time, for sessions with an equal activity
 }
 
-// arrange sets the position of each session: the one it has while it stays in its group, else a new one.
+// arrange sets the position of each session. A session that stays in its group keeps its position; the others get a new one.
 func (b *builder) arrange() {
 	b.positions = make([]position, len(b.list))
 	b.v.positions = make(map[key]position, len(b.list))
@@ -298,7 +299,7 @@ func (b *builder) inOrder(sessions []int) []int {
 	if len(sessions) < 2 {
 		return sessions
 	}
-	out := slices.Clone(sessions) // the builder reuses the index
+	out := slices.Clone(sessions) // a copy, since the index is used again for the next view
 	slices.SortStableFunc(out, func(i, j int) int {
 		p, q := &b.positions[i], &b.positions[j]
 		return cmp.Or(cmp.Compare(p.own, q.own), q.at.Compare(p.at), cmp.Compare(p.seq, q.seq))

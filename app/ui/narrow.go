@@ -10,8 +10,8 @@ import (
 // narrow is the width below which two panes side by side are hard to read.
 const narrow = 600
 
-// newResponsiveSplit lays two panes out side by side, or one above the other if the window is narrow. Each layout keeps the
-// share of the first pane that the user gave it.
+// newResponsiveSplit arranges two panes side by side, or one above the other if the window is narrow. Each arrangement
+// keeps the share of the first pane that the user gave it.
 func newResponsiveSplit(first, second fyne.CanvasObject, beside, above float64) *fyne.Container {
 	split, share := container.NewHSplit(first, second), map[bool]float64{true: beside, false: above}
 	split.SetOffset(beside)
@@ -22,7 +22,7 @@ func newResponsiveSplit(first, second fyne.CanvasObject, beside, above float64) 
 			split.SetOffset(share[horizontal])
 		}
 		split.Resize(size)
-	}, Least: func([]fyne.CanvasObject) fyne.Size { // the larger one of the panes' sizes, so that the window can become narrow
+	}, Least: func([]fyne.CanvasObject) fyne.Size { // not the sum of both panes, so that the window can become narrow
 		return first.MinSize().Max(second.MinSize())
 	}}, split)
 }
@@ -50,7 +50,7 @@ func newTopBar(tabs fyne.CanvasObject, asOf *widgets.Line, refresh *widgets.Butt
 		widgets.Place(refresh, x, 4, button, topHeight-6)
 		asOf.Hidden = x-topGap-left < 60
 		widgets.Place(asOf, left, 1, max(x-topGap-left, 0), topHeight)
-	}, Least: func([]fyne.CanvasObject) fyne.Size { // some of the tabs and the button's icon
+	}, Least: func([]fyne.CanvasObject) fyne.Size { // room for some of the tabs and for the icon of the button
 		return fyne.NewSize(topLeft+min(tabs.MinSize().Width, leastTabs)+topGap+topHeight+topGap, topHeight+2)
 	}}, scroll, asOf, refresh)
 }

@@ -20,19 +20,19 @@ type conversation struct {
 	total   *widgets.Line
 	problem *widgets.Banner
 	top     *fyne.Container // heading and banner
-	body    *widgets.Stage  // the messages, or a text in their place
+	body    *widgets.Stage  // the messages, or a text instead of them
 	scroll  *container.Scroll
 	rows    *fyne.Container
 	stack   *stack
 	earlier *widgets.Button
 
-	feed         *messageFeed // nil: no session, or one without a conversation
+	feed         *messageFeed // nil: no session is shown, or it has no conversation that can be read
 	views        []*messageView
 	phase        string
 	asked        int  // how many messages are read
-	userScrolled bool // since the messages are shown
+	userScrolled bool // the user has scrolled since the messages appeared
 	scrolling    bool
-	found        string // the key of a message that was searched for; empty: none was
+	found        string // the key of a message that the user searched for; empty: none
 }
 
 func newConversation(u *UI) *conversation {
@@ -69,7 +69,7 @@ func (c *conversation) follow(s app.Session) {
 	c.feed = newMessageFeed(c.ui.ctx, p, c.ui.post, s, c.take)
 }
 
-// update passes on the followed session as it is now.
+// update passes the current state of the followed session to the feed.
 func (c *conversation) update(s app.Session) {
 	if c.feed != nil {
 		c.feed.update(s)
@@ -89,8 +89,8 @@ func (c *conversation) leave() {
 	c.total.Set("", widgets.ColorMuted)
 }
 
-// showAround shows messages that do not change, and scrolls to the one with the key found; empty: to the last one. The
-// text of that message is shown whole.
+// showAround shows messages that do not change. It scrolls to the message with the key found and shows its text whole;
+// an empty key means the last message.
 func (c *conversation) showAround(m *messages, found string) {
 	c.leave()
 	c.found, c.stack.end = found, found == ""
@@ -106,18 +106,18 @@ func (c *conversation) showAround(m *messages, found string) {
 	c.scrollToFound()
 }
 
-// scrollToFound scrolls to the message that was searched for, until the user scrolls.
+// scrollToFound scrolls to the message that the user searched for, until the user scrolls.
 func (c *conversation) scrollToFound() {
 	for _, v := range c.views {
 		if c.found != "" && v.message.key == c.found {
-			c.scrolling = true // by the window, not by the user
+			c.scrolling = true // the window scrolls, not the user
 			c.scroll.ScrollToOffset(fyne.NewPos(0, max(v.content.Position().Y-foundMargin, 0)))
 			c.scrolling = false
 		}
 	}
 }
 
-// foundMargin is how much is visible above a message that was searched for.
+// foundMargin is how much is visible above a message that the user searched for.
 const foundMargin = 90
 
 func (c *conversation) showEarlier() {
@@ -131,7 +131,7 @@ func (c *conversation) showEarlier() {
 const (
 	phaseUnsupported = "unsupported"
 	phaseMessages    = "messages"
-	phaseOpen        = "open" // a process without a session
+	phaseOpen        = "open" // the row is a process without a session
 )
 
 // take shows messages that were read.
@@ -152,14 +152,14 @@ func (c *conversation) take(t *messages) {
 	if c.problem.Set(note) {
 		c.top.Refresh()
 	}
-	if phase == phaseMessages && len(t.list) == 0 { // the messages shown so far stay
+	if phase == phaseMessages && len(t.list) == 0 { // the messages that are already visible stay
 		return
 	}
 	c.fill(c.withOlder(t))
 	c.show(phase, t)
 }
 
-// withOlder adds the messages that are shown and no longer among the last ones, while the user reads there.
+// withOlder adds the messages that are visible and older than those in t, while the user reads older messages.
 func (c *conversation) withOlder(t *messages) *messages {
 	if c.stack.end || len(t.list) == 0 {
 		return t
@@ -321,7 +321,7 @@ func (c *conversation) phaseContent(phase string, t *messages) fyne.CanvasObject
 // stack lays rows out below one another, each as high as its wrapped text.
 type stack struct {
 	height  float32
-	end     bool // the end stays visible
+	end     bool // the user is at the end, which stays visible
 	width   float32
 	laidOut func()
 }
@@ -329,7 +329,7 @@ type stack struct {
 func (s *stack) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	y := float32(4)
 	for _, o := range objects {
-		// Twice: a wrapped text knows its height once it knows its width.
+		// Resize twice: the height of a wrapped text is right only after its width was set.
 		if o.Size().Width != size.Width {
 			o.Resize(fyne.NewSize(size.Width, o.MinSize().Height))
 		}

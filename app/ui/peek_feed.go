@@ -25,10 +25,10 @@ const (
 	// peekPause is the time for which a session must be selected before its conversation is read, and for which
 	// changes are combined.
 	peekPause = 120 * time.Millisecond
-	firstPeek = 50  // messages at first
-	morePeek  = 150 // with each press of “Show earlier messages”
+	firstPeek = 50  // number of messages at first
+	morePeek  = 150 // number of messages that each press of “Show earlier messages” adds
 	mostPeek  = 500
-	// refreshStep is the least time between two refreshes of a session whose conversation continues.
+	// refreshStep is the least time between two refreshes of a session whose conversation grows.
 	refreshStep = 2 * time.Second
 )
 
@@ -38,8 +38,8 @@ type messageFeed struct {
 	deliver *latest[messages]
 	ctx     context.Context
 	stop    context.CancelFunc
-	read    chan struct{} // the conversation must be read
-	grown   chan struct{} // the conversation has changed
+	read    chan struct{} // receives when the conversation must be read
+	grown   chan struct{} // receives when the conversation has changed
 
 	mu      sync.Mutex
 	session app.Session
@@ -81,7 +81,7 @@ func (f *messageFeed) setCount(n int) {
 	f.again()
 }
 
-// again reads the conversation again.
+// again makes the feed read the conversation again.
 func (f *messageFeed) again() { wake(f.read) }
 
 func (f *messageFeed) run() {
@@ -99,7 +99,7 @@ func (f *messageFeed) run() {
 			return
 		case <-time.After(peekPause):
 		}
-		select { // the changes until now are read now
+		select { // this read includes the changes until now
 		case <-f.read:
 		default:
 		}
@@ -130,14 +130,14 @@ func (f *messageFeed) follow(s app.Session) (cancel func()) {
 	var watched atomic.Bool
 	go f.core.Follow(ctx, s, func() {
 		f.again()
-		if watched.Swap(true) { // the first call reports no change
+		if watched.Swap(true) { // the first call is not a change
 			wake(f.grown)
 		}
 	})
 	return cancel
 }
 
-// refresh reads the session again when its conversation continues: not every agent changes a watched folder then.
+// refresh reads the session again when its conversation grows: not every agent then changes a folder that is watched.
 func (f *messageFeed) refresh(agent adapters.Name, id string) {
 	for {
 		select {
@@ -157,12 +157,12 @@ func (f *messageFeed) refresh(agent adapters.Name, id string) {
 // messages is the result of reading a conversation.
 type messages struct {
 	list      []messageText
-	problem   string // why messages are missing; empty: none are
+	problem   string // the reason why messages are missing; empty: none is missing
 	supported bool   // the agent's conversations can be read
-	n         int    // how many messages were to be read
+	n         int    // how many messages were requested
 }
 
-// messageText is a message as it is shown.
+// messageText is a message with the texts that the window shows.
 type messageText struct {
 	key     string
 	role    adapters.Role
@@ -170,7 +170,7 @@ type messageText struct {
 	tool    string
 	state   adapters.ToolState
 	text    string
-	rest    string // of a long text, shown on demand
+	rest    string // the rest of a long text, shown on demand
 	at      time.Time
 }
 
@@ -207,7 +207,7 @@ func fold(text string) (first, rest string) {
 			}
 		}
 	}
-	if len(text)-end < 80 && strings.Count(text[end:], "\n") < 3 { // not worth a click
+	if len(text)-end < 80 && strings.Count(text[end:], "\n") < 3 { // so short a rest is shown at once
 		return text, ""
 	}
 	return text[:end], text[end:]

@@ -18,7 +18,7 @@ type messageView struct {
 	message messageText
 	content fyne.CanvasObject
 
-	text *widgets.LongText // of a message or a note
+	text *widgets.LongText // text of a message or a note
 	icon *canvas.Image     // of a tool call
 	line *widgets.Line     // of a tool call
 }
@@ -44,7 +44,7 @@ func newMessageView(h *widgets.Host, m messageText, now time.Time, resized func(
 	return v
 }
 
-// turn shows a text below its author and time. What the user wrote is on a panel, because users search for that.
+// turn shows a text below its author and time. The user's own messages are on a panel, because users search for them.
 func (v *messageView) turn(now time.Time) fyne.CanvasObject {
 	who := widgets.NewLine(v.message.speaker, theme.ColorNameForeground, theme.SizeNameCaptionText, fyne.TextStyle{Bold: true})
 	body := widgets.Rows(-4, widgets.Pad(4, 0, 6, 6, widgets.Border(nil, nil, newTime(v.message.at, now), who)), v.text.Content)
@@ -102,7 +102,7 @@ func timeText(at, now time.Time) (text string) {
 	return text
 }
 
-// set shows the message as it is now. It returns false if m needs another view.
+// set shows the message as it is now. It returns false if another view must be created for m.
 func (v *messageView) set(m messageText) bool {
 	was := v.message
 	if was == m {

@@ -14,15 +14,16 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// The limits of what has a button. Requests beyond them, which no agent makes, are answered in the terminal.
+// The limits for requests that have buttons. Requests beyond them, which no agent makes, are answered in the terminal.
 const (
 	maxQuestions = 8
 	maxOptions   = 20
 	optionCells  = 48
 )
 
-// questionForm has the buttons and fields for the questions of a request. One question that takes one answer is
-// answered by the click on an option; others by "Send answers". It is used on Fyne's goroutine only.
+// questionForm has the buttons and fields for the questions of a request. A single question that takes one
+// answer is answered by the click on an option; all other questions by "Send answers". It is used on Fyne's
+// goroutine only.
 type questionForm struct {
 	view    *requestView
 	content *fyne.Container
@@ -30,7 +31,7 @@ type questionForm struct {
 	rows    *fyne.Container
 	fields  []*questionField
 	send    *widgets.Button
-	quick   bool // the click on an option answers
+	quick   bool // a click on an option answers the request
 	tooMany bool
 }
 
@@ -39,7 +40,7 @@ type questionField struct {
 	question *adapters.Question
 	boxes    []*widgets.CheckBox
 	buttons  []*widgets.Button
-	text     *widgets.Entry // nil: it takes no text
+	text     *widgets.Entry // nil: the question takes no text
 }
 
 func newQuestionForm(v *requestView) *questionForm {
@@ -62,7 +63,7 @@ func (f *questionForm) set(r *answer.Request) {
 	}
 	f.tooMany = len(r.Questions) > maxQuestions || slices.ContainsFunc(r.Questions, func(q adapters.Question) bool { return len(q.Options) > maxOptions })
 	if f.tooMany {
-		f.rows.Add(widgets.Hint("It has more questions or options than have room here: answer it in its terminal."))
+		f.rows.Add(widgets.Hint("The request has more questions or options than fit here: answer it in its terminal."))
 		return
 	}
 	f.quick = len(r.Questions) == 1 && !r.Questions[0].Several
@@ -120,7 +121,7 @@ func (f *questionForm) checked(field *questionField, box *widgets.CheckBox, on b
 	f.view.enable()
 }
 
-// enable enables what can be used now.
+// enable enables or disables the buttons and fields. ready reports that the request can be answered now.
 func (f *questionForm) enable(ready bool) {
 	for _, field := range f.fields {
 		for _, b := range field.buttons {
@@ -148,8 +149,8 @@ func (f *questionForm) reply(answers [][]string) {
 	f.view.decide(adapters.Decision{Verdict: adapters.Reply, Answers: answers})
 }
 
-// answers returns the answers to all questions; nil if one is missing. A text of the user's own counts before a choice
-// of one option, and is added to a choice of several.
+// answers returns the answers to all questions; nil if an answer is missing. A text that the user typed replaces the
+// chosen option of a question with one answer, and is added to the chosen options of a question with several.
 func (f *questionForm) answers() (all [][]string) {
 	for _, field := range f.fields {
 		var given []string

@@ -16,8 +16,8 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// queuePage shows all that waits for the user, that which waits longest first, beside the request that is selected.
-// Once that is answered, the next one is selected. It is used on Fyne's goroutine only.
+// queuePage lists everything that waits for the user, the longest wait first, beside the selected request. After an
+// answer it selects the next request. It is used on Fyne's goroutine only.
 type queuePage struct {
 	ui      *UI
 	content fyne.CanvasObject
@@ -34,11 +34,11 @@ type queuePage struct {
 	keys    presses
 
 	selected answer.Ref
-	chosen   bool   // something is selected
+	chosen   bool   // an item is selected
 	at       int    // index of the selection
-	wanted   string // id of a session that is to be shown once it is known
-	outcome  string // the text of result
-	kind     int    // of result
+	wanted   string // id of a session to select once it is known whether it waits
+	outcome  string // text of the result
+	kind     int    // kind of the result
 }
 
 func newQueuePage(u *UI) *queuePage {
@@ -56,10 +56,10 @@ func newQueuePage(u *UI) *queuePage {
 	return q
 }
 
-// items returns what waits.
+// items returns the list of what waits for the user.
 func (q *queuePage) items() []asked { return q.ui.asking.asked }
 
-// apply shows what waits now.
+// apply shows the current list of what waits for the user.
 func (q *queuePage) apply() {
 	q.find()
 	q.showPhase()
@@ -72,7 +72,7 @@ func (q *queuePage) apply() {
 
 func (q *queuePage) snapshot() *app.Snapshot { return q.ui.sessions.view.snapshot }
 
-// find decides what is selected after the list changed.
+// find determines which item is selected after the list has changed.
 func (q *queuePage) find() {
 	items := q.items()
 	if q.wanted != "" {
@@ -96,8 +96,9 @@ func (q *queuePage) find() {
 	q.selectAt(items, at)
 }
 
-// replaced returns the index of what took the place of the selected request, which waits no longer; below 0: nothing. It
-// shows the user why the window shows something else, unless the user answered it or its text was only read.
+// replaced returns the index of another request of the session whose selected request no longer waits; -1: there is
+// none. It shows the user why the selection changes, unless the user answered the request, or the request was not known
+// before.
 func (q *queuePage) replaced(items []asked) int {
 	answered := q.ui.asking.last == q.selected
 	at := slices.IndexFunc(items, func(a asked) bool { return a.ofSession(q.selected) })
@@ -106,15 +107,15 @@ func (q *queuePage) replaced(items []asked) int {
 	case at >= 0:
 		q.showResult(resultFailed, present.AgentName(q.selected.Agent)+" asks for something else now. Nothing was answered; read it again.")
 	case was.has():
-		q.showResult(resultFailed, was.title()+": it waits no longer. It was answered elsewhere, or withdrawn.")
+		q.showResult(resultFailed, was.title()+": this no longer waits. It was answered elsewhere, or withdrawn.")
 	}
 	return at
 }
 
-// has reports whether a is more than the zero value.
+// has reports whether a holds a request or session.
 func (a *asked) has() bool { return a.entry.Session.ID != "" }
 
-// findWanted selects the session that is to be shown, as soon as it is known whether it waits.
+// findWanted selects the session that the user wants to see, as soon as it is known whether the session waits.
 func (q *queuePage) findWanted(items []asked) {
 	at := slices.IndexFunc(items, func(a asked) bool {
 		s := &a.entry.Session
@@ -135,8 +136,8 @@ func (q *queuePage) findWanted(items []asked) {
 	}
 }
 
-// isWaiting reports whether a session of the snapshot waits; with an empty id, whether any does. The board may still be
-// behind.
+// isWaiting reports whether a session of the snapshot waits; with an empty id, whether any session does. The board may
+// not list the session yet.
 func isWaiting(s *app.Snapshot, id string) bool {
 	for x := range s.All() {
 		if (id == "" || x.ID == id) && x.Status == adapters.Waiting {
@@ -146,7 +147,7 @@ func isWaiting(s *app.Snapshot, id string) bool {
 	return false
 }
 
-// selectAt selects what waits at an index of items.
+// selectAt selects the item with an index.
 func (q *queuePage) selectAt(items []asked, at int) {
 	q.at, q.selected, q.chosen = at, items[at].ref(), true
 }
@@ -226,7 +227,7 @@ func (q *queuePage) focus() fyne.Focusable {
 
 func anyWaits(s *app.Snapshot) bool { return isWaiting(s, "") }
 
-// message returns what fills the page while nothing waits.
+// message returns the text that fills the page while nothing waits.
 func (q *queuePage) message(phase string) fyne.CanvasObject {
 	switch phase {
 	case phaseLoading:
@@ -243,7 +244,7 @@ func (q *queuePage) message(phase string) fyne.CanvasObject {
 	return widgets.NewMessage(widgets.Sign("done", widgets.ColorGood), "Nothing waits for you", text)
 }
 
-// showMenu opens the menu of how the user is left alone.
+// showMenu opens the menu with the choices for do not disturb and muted projects.
 func (q *queuePage) showMenu() {
 	u := q.ui
 	if u.options.Quiet == nil {

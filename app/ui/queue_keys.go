@@ -7,18 +7,18 @@ import (
 	"rollcall/adapters"
 )
 
-// presses distinguishes the press of a key from its repeats, which Fyne reports as further characters: the first repeat
-// comes later than answer.VisibleFor on some desktops.
+// presses distinguishes the press of a key from its repeats. Fyne reports repeats as further characters, and on some
+// desktops the first repeat comes later than answer.VisibleFor.
 type presses struct {
-	down fyne.KeyName // the key that was pressed last; empty: it was released
-	used bool         // it had its effect
+	down fyne.KeyName // the key that was pressed last; empty: it has been released
+	used bool         // the key press was reported as a character once
 }
 
 // KeyDown is called when a key is pressed, and not for its repeats.
 func (p *presses) KeyDown(ev *fyne.KeyEvent) {
 	switch ev.Name {
 	case desktop.KeyShiftLeft, desktop.KeyShiftRight, desktop.KeyControlLeft, desktop.KeyControlRight, desktop.KeyAltLeft, desktop.KeyAltRight:
-		return // does not end the repeats of another key
+		return // a modifier key does not end the repeats of another key
 	}
 	p.down, p.used = ev.Name, false
 }
@@ -50,7 +50,7 @@ func (q *queuePage) typed(r rune) {
 	}
 }
 
-// key handles a key of the page, and reports whether it is one.
+// key handles a key of the page. It reports whether the page has a function for this key.
 func (q *queuePage) key(ev *fyne.KeyEvent) bool {
 	switch ev.Name {
 	case fyne.KeyDown:
@@ -71,7 +71,7 @@ func (q *queuePage) key(ev *fyne.KeyEvent) bool {
 	return true
 }
 
-// queueList is the list of what waits. It has the focus of the page, so that its keys answer.
+// queueList is the list on the page of waiting requests. It has the focus of the page, so that its keys answer.
 type queueList struct {
 	rowList
 	page *queuePage

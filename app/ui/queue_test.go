@@ -303,7 +303,7 @@ func TestQueueAnsweredElsewhere(t *testing.T) {
 	w.armed("make")
 	w.publish(snapshotOf())
 	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
-	shows(t, w.ui.content, "Claude Code in b wants to run a command: it waits no longer. It was answered elsewhere, or withdrawn.")
+	shows(t, w.ui.content, "Claude Code in b wants to run a command: this no longer waits. It was answered elsewhere, or withdrawn.")
 	if got := a.got(); len(got) != 0 {
 		t.Errorf("the agent got %q", got)
 	}
@@ -405,7 +405,7 @@ func TestQueueElsewhere(t *testing.T) {
 	a.elsewise["a"] = fmt.Errorf("%w: it is in no pane of tmux\x1b[31m", adapters.ErrAnswerElsewhere)
 	a.requests["a"] = nil
 	w := openQueue(t, a, waiters(map[string]int{"a": 1}))
-	shows(t, w.ui.content, "Answer it in its terminal: it is in no pane of tmux (process 4711, in /home/dev/projects/a).", "Work on a", "Go to it (Enter)")
+	shows(t, w.ui.content, "Answer it in its terminal: it is in no pane of tmux (process 4711, in /home/dev/projects/a).", "Work on a", "Go to the session (Enter)")
 	w.shoot("queue-elsewhere")
 	w.key(fyne.KeyReturn)
 	if w.ui.page != pageSessions || w.ui.sessions.selected.id != "a" {

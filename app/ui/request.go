@@ -13,9 +13,9 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// requestView shows one thing that waits, whole, with what can be answered. Its buttons do nothing for a moment after
-// another request appeared: a click or key that was meant for the one before must not answer it. It is used on Fyne's
-// goroutine only.
+// requestView shows one request, or a session whose request is not known, whole, with the buttons that answer. The
+// buttons do nothing for a moment after the request has changed: a click or key that was meant for the previous
+// request must not answer the new one. It is used on Fyne's goroutine only.
 type requestView struct {
 	ui      *UI
 	content *fyne.Container
@@ -23,11 +23,11 @@ type requestView struct {
 	age     *widgets.Line
 	topic   *widgets.Line // of the session
 	dangers *widget.Label
-	marks   *fyne.Container // dangers with their icon
+	marks   *fyne.Container // shows dangers with an icon
 	code    *widgets.Code
 	panel   *fyne.Container // has code
 	size    *widgets.Line
-	why     *widget.Label // why it can't be answered
+	why     *widget.Label // why the request can't be answered
 	buttons *fyne.Container
 	allow   *widgets.Button
 	deny    *widgets.Button
@@ -35,8 +35,8 @@ type requestView struct {
 	form    *questionForm
 	formBox *fyne.Container
 	goTo    *widgets.Button
-	most    int    // rows that are visible without scrolling; 0: as many as there is room for
-	laidOut func() // lays the surroundings out after the height changed
+	most    int    // rows that are visible without scrolling; 0: as many as fit
+	laidOut func() // called when the height has changed, to lay out what is around the view
 
 	item  asked
 	has   bool
@@ -45,7 +45,7 @@ type requestView struct {
 }
 
 // newRequestView returns an empty view. most is the number of rows of the text that are visible without scrolling; 0:
-// as many as there is room for.
+// as many as fit.
 func newRequestView(u *UI, most int, laidOut func()) *requestView {
 	v := &requestView{ui: u, most: most, laidOut: laidOut}
 	v.title = widgets.Paragraph("", widget.MediumImportance)
@@ -59,15 +59,15 @@ func newRequestView(u *UI, most int, laidOut func()) *requestView {
 	v.size = widgets.NewCaption("")
 	v.why = widgets.Hint("")
 	allow, deny := "Allow once", "Deny"
-	if most == 0 { // the keys are those of the page
+	if most == 0 { // the view is the one of the page that handles the keys
 		allow, deny = "Allow once (A)", "Deny (D)"
 	}
 	v.allow = u.host.NewPrimaryButton(allow, widget.HighImportance, func() { v.decide(adapters.Decision{Verdict: adapters.AllowOnce}) })
 	v.deny = u.host.NewButton(deny, nil, v.denyIt)
 	v.allow.Early, v.deny.Early = v.delayEarly, v.delayEarly
-	v.message = u.host.NewEntry("Why not, for the agent (optional)", nil)
+	v.message = u.host.NewEntry("Reason for the agent (optional)", nil)
 	v.message.OnSubmitted = func(string) { v.denyIt() }
-	v.goTo = u.host.NewButton("Go to it (Enter)", nil, v.goThere)
+	v.goTo = u.host.NewButton("Go to the session (Enter)", nil, v.goThere)
 	v.form = newQuestionForm(v)
 	v.formBox = container.NewStack(v.form.content)
 	v.buttons = widgets.Flow(v.allow, v.deny, v.goTo)
@@ -83,7 +83,7 @@ func newRequestView(u *UI, most int, laidOut func()) *requestView {
 	return v
 }
 
-// show shows what waits. It keeps what the user typed while that is the same.
+// show shows a. It keeps what the user typed if a is the same request as before.
 func (v *requestView) show(a *asked, now time.Time) {
 	fresh := !v.has || v.item.ref() != a.ref() || v.item.entry.Read != a.entry.Read
 	v.item, v.has = *a, true
@@ -91,7 +91,7 @@ func (v *requestView) show(a *asked, now time.Time) {
 	v.showAge(now)
 	topic := present.Topic(present.Brief(a.entry.Session.Session))
 	v.topic.Set(topic, widgets.ColorMuted)
-	v.topic.Hidden = v.most > 0 || topic == "" || a.request == nil // the details have it as their title
+	v.topic.Hidden = v.most > 0 || topic == "" || a.request == nil // the details show the topic as their title
 	if fresh {
 		v.message.SetText("")
 		v.form.set(a.request)
@@ -147,7 +147,7 @@ func (v *requestView) showText() {
 			return []widgets.CodePart{{Title: "What it asks is not known here. The session", Text: topic}}
 		})
 	}
-	v.panel.Hidden = v.most > 0 && r == nil && v.item.entry.Read // the details show the session below
+	v.panel.Hidden = v.most > 0 && r == nil && v.item.entry.Read // the details show the session below the request
 	v.codeChanged()
 }
 
@@ -167,7 +167,7 @@ func (v *requestView) codeChanged() {
 	}
 }
 
-// hide shows nothing.
+// hide removes the request from the view.
 func (v *requestView) hide() {
 	if !v.has {
 		return
@@ -193,7 +193,7 @@ func (v *requestView) arm() {
 	})
 }
 
-// enable shows and enables what can be done with the request now.
+// enable shows the buttons that the request has, and enables those that can be used now.
 func (v *requestView) enable() {
 	r := v.item.request
 	ready := r != nil && v.isReady()
@@ -231,13 +231,14 @@ func (v *requestView) opened() {
 	}
 }
 
-// isReady reports whether what is shown has been visible long enough to be answered, and is not being answered.
+// isReady reports whether the request has been visible long enough to be answered, and is not being answered.
 func (v *requestView) isReady() bool {
 	return v.has && v.armed && v.code.IsReady() && !v.ui.isAnswering(v.item.ref())
 }
 
 // delayEarly starts armDelay again if the request can't be answered yet. It is called for each key and click that would
-// answer: without it, the repeats of a key that is held would answer the request once it can be.
+// answer: without it, the repeats of a key that the user holds down would answer the request as soon as it can be
+// answered.
 func (v *requestView) delayEarly() {
 	if v.has && !v.isReady() {
 		v.arm()
@@ -270,14 +271,14 @@ func (v *requestView) goThere() {
 // codeFrame is the height of the space around a text.
 const codeFrame = 4
 
-// fitting lays out what is above the text, the text and what is below it. The text is as high as it needs, within the
-// room that is left.
+// fitting arranges three objects below one another: the part above the text, the text, and the part below it. The
+// text is as high as it needs, within the room that the others leave.
 func fitting(code *widgets.Code) widgets.Layout {
 	return widgets.Layout{Arrange: func(objects []fyne.CanvasObject, size fyne.Size) {
 		var heights [3]float32
 		for i, o := range objects {
 			o.Resize(fyne.NewSize(size.Width, o.MinSize().Height))
-			heights[i] = o.MinSize().Height // a wrapped text knows its height once it knows its width
+			heights[i] = o.MinSize().Height // the height of a wrapped text is right only after its width was set
 		}
 		heights[1] = max(min(code.Height()+codeFrame, size.Height-heights[0]-heights[2]), heights[1])
 		y := float32(0)

@@ -33,7 +33,7 @@ type resumeSheet struct {
 	message *widgets.Entry
 	where   *widgets.Radio
 	mode    *modeField
-	anyway  *widgets.CheckBox // resumes a session that is still running
+	anyway  *widgets.CheckBox // resume even if the session is still running
 	preview *preview
 	start   *widgets.Button
 	back    *widgets.Button
@@ -41,7 +41,7 @@ type resumeSheet struct {
 	busy    bool
 }
 
-// showResume lets the user send a message to a session that is over, in the background or in a terminal.
+// showResume lets the user resume a stopped session with a message, in the background or in a terminal.
 func (u *UI) showResume(s app.Session) {
 	r := &resumeSheet{Sheet: u.host.NewSheet("Resume this session", widgets.SheetWidth), ui: u, session: s, preview: newPreview(u), refused: newRefusal(u)}
 	changed := func(string) { r.changed() }

@@ -74,7 +74,7 @@ func headerText(r row, days int) rowText {
 	return w
 }
 
-// maxRowText is the number of bytes of a text that a row reads.
+// maxRowText is the number of bytes of a text that a row uses.
 const maxRowText = 600
 
 func sessionText(s *app.Session, nested bool, now time.Time) rowText {
@@ -105,7 +105,7 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	}
 	switch {
 	case nested && topic != "":
-		// The row of its parent shows the project.
+		// The row of the parent shows the project.
 		w.first, w.bold = topic, false
 	case topic != "":
 		second = append(second, topic)
@@ -114,7 +114,7 @@ func sessionText(s *app.Session, nested bool, now time.Time) rowText {
 	return w
 }
 
-// onMachine returns what runs a session, where that is not this machine, as in "on devbox".
+// onMachine returns the machine or gateway that runs a session, as in "on devbox".
 func onMachine(s *app.Session) string {
 	return "on " + present.Cut(present.Line(head(machineOf(s), maxRowText)), 30)
 }
@@ -163,7 +163,7 @@ func (v *rowView) AccessibilityLabel() string {
 	return strings.Join([]string{v.text.first, v.text.status, v.text.second, v.text.right}, ", ")
 }
 
-// AccessibilityRole returns that of text.
+// AccessibilityRole returns the role of a text.
 func (v *rowView) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
 
 // CreateRenderer implements fyne.Widget.
@@ -270,7 +270,7 @@ func (r *rowParts) layoutHeader(size fyne.Size) {
 	widgets.Place(r.rule, rowLeft, size.Height, size.Width-rowLeft-rowRight, 1)
 }
 
-// place puts text between left and right and returns where it ends.
+// place draws text between left and right and returns the position of its end.
 func (r *rowParts) place(t *canvas.Text, text string, left, right, y float32) float32 {
 	t.Text = widgets.Truncate(text, right-left, t.TextSize, t.TextStyle)
 	s := t.MinSize()

@@ -23,16 +23,16 @@ type searchPage struct {
 	entry   *widgets.Entry
 	regex   *widgets.CheckBox
 	tools   *widgets.CheckBox
-	since   *widgets.Choice[int] // in days; 0: any time
+	since   *widgets.Choice[int] // number of days; 0: any time
 	found   *widgets.Line
 	problem *widgets.Banner
 	top     *fyne.Container
-	body    *widgets.Stage // the hits, or a message
+	body    *widgets.Stage // the list of hits, or a message
 	list    *widgets.List
 	hit     *hitPane
 
 	terms    searchTerms
-	stop     context.CancelFunc // ends the search; nil: nothing is searched for
+	stop     context.CancelFunc // ends the search; nil: no search was started
 	result   *searchResult
 	phase    string
 	selected int // index of the selected hit; -1: none is
@@ -65,7 +65,7 @@ func newSearchPage(u *UI) *searchPage {
 	return p
 }
 
-// start searches for what the fields say now, instead of what was searched for before.
+// start starts a search with the current values of the fields. It ends an earlier search.
 func (p *searchPage) start() {
 	terms := searchTerms{text: p.entry.Text, regex: p.regex.Checked, tools: p.tools.Checked, days: p.since.Value()}
 	if terms == p.terms && p.stop != nil {
@@ -100,14 +100,14 @@ func (p *searchPage) take(r *searchResult) {
 	if r.terms != p.terms {
 		return
 	}
-	if !r.over && r.report.Found == 0 { // a delivery between two reports
+	if !r.over && r.report.Found == 0 { // a delivery of hits before the next report: the counts of the last report stay
 		r.report.Searched, r.report.Found = p.result.report.Searched, p.result.report.Found
 	}
 	p.result = r
 	p.show()
 }
 
-// What the page shows beside the phases of the other pages.
+// The phases of the search page, in addition to those of the other pages.
 const (
 	phaseMistake = "mistake"
 	phaseUnable  = "unable"
@@ -152,7 +152,7 @@ func (p *searchPage) show() {
 	p.body.Show(strings.Join([]string{phase, r.mistake, r.terms.text, missingText(&r.report)}, "\n"), func() fyne.CanvasObject { return p.phaseContent(phase) })
 }
 
-// counts returns how many hits there are, and how far the search is.
+// counts returns a text with the number of hits and the progress of the search.
 func (p *searchPage) counts(phase string) string {
 	r := p.result
 	var parts []string
@@ -176,7 +176,7 @@ func (p *searchPage) counts(phase string) string {
 	return strings.Join(parts, " · ")
 }
 
-// missingText returns what could not be searched, cleaned and bounded.
+// missingText returns a text about what could not be searched, cleaned and limited in length.
 func missingText(r *app.SearchReport) string { return linesOf(r.Missing(), 6, 220) }
 
 func (p *searchPage) phaseContent(phase string) fyne.CanvasObject {
@@ -218,7 +218,7 @@ func (p *searchPage) focusHits() {
 	}
 }
 
-// newHitView returns a view of one hit: the line with the match, and below who said it, where and when.
+// newHitView returns a view of one hit: the line with the match, and below it the author, the place and the time.
 func newHitView() *fyne.Container {
 	plain := fyne.TextStyle{}
 	line := func(color fyne.ThemeColorName, style fyne.TextStyle) *widgets.Line {
@@ -320,7 +320,7 @@ func (p *hitPane) take(core searcher, h hitText, a *app.Around, m *messages, err
 	p.list.Hidden = !listed
 	note := ""
 	if a.At < 0 {
-		note = "The message is in a part of the conversation that cannot be shown: very far back, or in a branch that was left. These are the last messages."
+		note = "The message is in a part of the conversation that cannot be shown: very far back, or in an abandoned branch. These are the last messages."
 	}
 	p.note.Set(note)
 	p.stage.Show(phaseList, func() fyne.CanvasObject { return p.whole })

@@ -19,9 +19,9 @@ type searcher interface {
 }
 
 const (
-	// searchPause is how long the user must not type before a search begins.
+	// searchPause is the time after the last change of the fields at which a search begins.
 	searchPause = 200 * time.Millisecond
-	// mostHits is how many hits the page shows.
+	// mostHits is the largest number of hits that the page shows.
 	mostHits = 2000
 	// deliverPause is the least time between two deliveries of a search.
 	deliverPause = 100 * time.Millisecond
@@ -50,7 +50,7 @@ func (t *searchTerms) query(now time.Time) (q app.SearchQuery, err error) {
 	return q, nil
 }
 
-// hitText is a hit as it is shown.
+// hitText is a hit with the texts that the window shows.
 type hitText struct {
 	agent        adapters.Name
 	session, key string
@@ -65,11 +65,11 @@ type searchResult struct {
 	hits    []hitText
 	report  app.SearchReport
 	over    bool
-	mistake string // why the terms can't be searched for; empty: they can
+	mistake string // why the search is not possible with these terms; empty: it is
 }
 
-// startSearch begins a search after searchPause, on a goroutine of its own, and delivers what was found on Fyne's goroutine
-// now and then. It ends with stop, or with ctx; after that nothing is delivered.
+// startSearch begins a search after searchPause, on its own goroutine. It delivers the hits so far on Fyne's goroutine, at
+// most once per deliverPause. The search ends with stop or with ctx; after that nothing is delivered.
 func startSearch(ctx context.Context, core searcher, post func(func()), now func() time.Time, terms searchTerms, deliver func(*searchResult)) (stop context.CancelFunc) {
 	ctx, stop = context.WithCancel(ctx)
 	out := &latest[searchResult]{do: post, deliver: func(r *searchResult) {
@@ -94,7 +94,7 @@ func runSearch(ctx context.Context, core searcher, now func() time.Time, terms s
 		out.set(&searchResult{terms: terms, over: true, mistake: errorText(err)})
 		return
 	}
-	var mu sync.Mutex // found and progress are called one at a time; the compiler does not know
+	var mu sync.Mutex // found and progress are called one at a time, which the race detector cannot know
 	var hits []hitText
 	delivered := time.Now()
 	set := func(r app.SearchReport, over bool) {
@@ -119,7 +119,7 @@ func runSearch(ctx context.Context, core searcher, now func() time.Time, terms s
 	set(report, true)
 }
 
-// hitCells is how many cells of a hit's line are shown at most, before it is cut to the window.
+// hitCells is the largest number of cells of a hit's line, before the line is cut to the width of the window.
 const hitCells = 160
 
 // newHitText cleans a hit for the screen. It must not be called on Fyne's goroutine.
@@ -129,7 +129,7 @@ func newHitText(h *app.SearchHit) hitText {
 		who = present.Tool(adapters.Message{Tool: h.Tool})
 	}
 	line := present.Match(h.Part, hitCells)
-	if over := present.Width(line.Before) - hitCells/5; over > 0 { // the match must be visible in a narrow list
+	if over := present.Width(line.Before) - hitCells/5; over > 0 { // shortened before the match, so that the match is visible in a narrow list
 		line = present.Match(textmatch.Part{Before: line.Before[cutAt(line.Before, over):], Match: line.Match, After: line.After}, hitCells)
 		line.Before = "…" + line.Before
 	}
@@ -140,7 +140,7 @@ func newHitText(h *app.SearchHit) hitText {
 	return hitText{agent: h.Agent, session: h.Session, key: h.Key, line: line, who: who, where: where, at: h.At}
 }
 
-// cutAt returns the index in a clean text after its first cells.
+// cutAt returns the index in a clean text after its first cells terminal cells.
 func cutAt(text string, cells int) int {
 	for i := range text {
 		if present.Width(text[:i]) >= cells {

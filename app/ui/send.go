@@ -11,28 +11,28 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// canSend reports whether a prompt is offered for a session. Whether its agent takes it is known once it is sent.
+// canSend reports whether the window offers to send a prompt to a session. Only the attempt shows whether the agent accepts it.
 func (u *UI) canSend(s *app.Session) bool {
 	_, ok := u.adapter(s.Agent).(adapters.Prompter)
 	return ok && u.options.Answers != nil && s.Live() && s.Machine == "" && s.Stale == nil && !s.IsProcess() && !s.Suspended
 }
 
-// canInterrupt reports whether an interrupt is offered for a session. Whether it is possible is known once it is asked
-// for.
+// canInterrupt reports whether the window offers to interrupt a session. Only the attempt shows whether it is
+// possible.
 func (u *UI) canInterrupt(s *app.Session) bool {
 	_, ok := u.adapter(s.Agent).(adapters.Stopper)
 	inTurn := s.Status == adapters.Working || s.Status == adapters.Waiting
 	return ok && inTurn && u.options.Answers != nil && s.Machine == "" && s.Stale == nil && !s.Suspended
 }
 
-// showSend lets the user give an idle session a prompt, or leave one for a session that works.
+// showSend lets the user send a prompt to an idle session, or queue a prompt for a session that works.
 func (u *UI) showSend(s app.Session) {
 	queue := s.Status != adapters.Idle
 	title, verb, doing := "Send a prompt", "Send", "Sending…"
-	hint := "The session begins a turn with it. Its terminal shows it."
+	hint := "The prompt begins a turn of the session, and its terminal shows the prompt."
 	if queue {
-		title, verb, doing = "Queue a prompt", "Queue", "Leaving the prompt…"
-		hint = "The session takes it up when its turn is over."
+		title, verb, doing = "Queue a prompt", "Queue", "Queueing the prompt…"
+		hint = "The session begins a turn with the prompt when its current turn is over."
 	}
 	sheet := u.host.NewSheet(title, widgets.SheetWidth)
 	var send *widgets.Button
@@ -42,12 +42,12 @@ func (u *UI) showSend(s app.Session) {
 			return
 		}
 		text := prompt.Text
-		widgets.Run(sheet, doing, "The prompt was not taken: ", func(ctx context.Context, _ func(string)) (struct{}, error) {
+		widgets.Run(sheet, doing, "The prompt was not accepted: ", func(ctx context.Context, _ func(string)) (struct{}, error) {
 			return struct{}{}, u.answers().Send(ctx, s.Agent, s.ID, text, queue)
 		}, func(struct{}) {
 			done := "The session has the prompt."
 			if queue {
-				done = "The agent has the prompt, and takes it up when the turn is over."
+				done = "The agent has the prompt, and begins with it when the turn is over."
 			}
 			if sheet.IsOpen() {
 				sheet.ShowResult([]fyne.CanvasObject{sessionLine(&s), widgets.Success(done)})
@@ -62,7 +62,7 @@ func (u *UI) showSend(s app.Session) {
 	sheet.Focus(prompt)
 }
 
-// showInterrupt asks before the turn of a session is ended, and ends it. The session stays.
+// showInterrupt asks for confirmation, and then ends the turn of a session. The session continues to run.
 func (u *UI) showInterrupt(s app.Session) {
 	sheet := u.host.NewSheet("Interrupt this turn?", widgets.SheetWidth)
 	sheet.Confirm([]fyne.CanvasObject{sessionLine(&s), widgets.Paragraph("The agent stops what it does, and the session waits for your next prompt. No process is ended.", widget.MediumImportance)},

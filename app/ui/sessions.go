@@ -22,26 +22,26 @@ type sessionsPage struct {
 	matches *widgets.Line
 	problem *widgets.Banner
 	list    *sessionList
-	body    *widgets.Stage // the list, or a message in its place
+	body    *widgets.Stage // the list, or a message instead of it
 	detail  *detailPane
 	left    *fyne.Container   // filter, banner and list
 	main    fyne.CanvasObject // left and detail
 	whole   *widgets.Stage    // main, or a message that fills the page
 	phase   string            // what the page shows
 
-	reading  string      // how far a question is that takes long; empty: none does
-	slow     *time.Timer // ends when the question under way takes long; nil: none is
+	reading  string      // progress of a refresh that takes long; empty: there is none
+	slow     *time.Timer // fires when the refresh that runs has taken long; nil: no refresh runs
 	view     *view
 	warning  string          // about the window itself
 	notice   string          // about something the user did
 	details  *widgets.Button // on the banner
 	dismiss  *widgets.Button // on the banner
 	selected key
-	onMore   bool   // the row of its finished sub-agents is selected
-	chosen   bool   // the user selected it
-	settled  bool   // the window selected it, from a complete snapshot
-	scroll   bool   // scroll to it once it is listed
-	wanted   string // the id, or its start, of a session to show once it is listed
+	onMore   bool   // the row of the finished sub-agents of selected is selected
+	chosen   bool   // the user chose the selection
+	settled  bool   // the window chose the selection when every agent had been read
+	scroll   bool   // scroll to the selection once it is listed
+	wanted   string // the id, or the beginning of the id, of a session to show once it is listed
 }
 
 func newSessionsPage(u *UI) *sessionsPage {
@@ -99,7 +99,7 @@ func (p *sessionsPage) apply(v *view) {
 	p.showSelected()
 }
 
-// What the page shows: the list, or one of the messages.
+// The phases of the page: the list, or one of the messages instead.
 const (
 	phaseLoading = "loading"
 	phaseEmpty   = "empty"
@@ -108,8 +108,8 @@ const (
 	phaseList    = "list"
 )
 
-// find decides which session is selected after the view changed. Until the user selects one, it is the session that was
-// most urgent when every agent had been read.
+// find determines which session is selected after the view has changed. Until the user selects a session, the selection
+// is the most urgent one at the time when every agent had been read.
 func (p *sessionsPage) find(complete bool) {
 	if p.wanted != "" {
 		if k, ok := match(p.view, p.wanted); ok {
@@ -180,7 +180,7 @@ func (p *sessionsPage) showAges() {
 	p.showDetail()
 }
 
-// showSelected shows the selection in the list, and its details.
+// showSelected selects the session's row in the list, and shows its details.
 func (p *sessionsPage) showSelected() {
 	if at, ok := p.view.at[p.selected]; ok && p.scroll {
 		p.scroll = false
@@ -283,7 +283,7 @@ func (p *sessionsPage) clearFilter() {
 	}
 }
 
-// followReading notes how far the question under way is, once it takes long.
+// followReading updates the text about agents that have not answered yet, once a refresh takes longer than present.ReadingAfter.
 func (p *sessionsPage) followReading() {
 	snap := p.view.snapshot
 	switch {
@@ -308,8 +308,8 @@ func (p *sessionsPage) followReading() {
 	}
 }
 
-// showCounts shows how many sessions match the filter, and how far the reading is. It reports whether the line has
-// appeared or gone.
+// showCounts shows how many sessions match the filter, and which agents have not answered yet. It reports whether
+// the line has appeared or disappeared.
 func (p *sessionsPage) showCounts() (moved bool) {
 	text := strings.TrimSpace(sentence(p.reading) + " " + sentence(present.LeftOut(p.view.snapshot.LeftOut.Agents)))
 	if p.view.filter != "" {

@@ -22,15 +22,15 @@ type settingsPage struct {
 	problem *widgets.Banner
 	saved   *widgets.Line
 	fields  []settingsField
-	filling bool // the page shows the file, and changes nothing
+	filling bool // set while the page fills its fields from the file, which must not write them back
 	watched bool
-	login   *loginSwitch // nil: nothing is offered to start at login
+	login   *loginSwitch // nil: the start at login cannot be set here
 	newest  *updatesCheck
 
 	wake  chan struct{}
 	mu    sync.Mutex
-	edits []settings.Edit // those that are not written yet
-	start *bool           // what the user wants at login; nil: nothing new
+	edits []settings.Edit // changes that are not written yet
+	start *bool           // whether the user wants the start at login; nil: not changed
 }
 
 func newSettingsPage(u *UI) *settingsPage {
@@ -77,7 +77,7 @@ func (p *settingsPage) changeLogin(on bool) {
 	wake(p.wake)
 }
 
-// look shows the file. It returns at once.
+// look reads the file and shows it. It returns at once.
 func (p *settingsPage) look() {
 	if p.ui.options.Live == nil {
 		return
@@ -89,7 +89,7 @@ func (p *settingsPage) look() {
 	wake(p.wake)
 }
 
-// watch writes the changes of the user, and shows those of the file, until ctx is done.
+// watch writes the user's changes to the file, and shows changes of the file, until ctx is done.
 func (p *settingsPage) watch(ctx context.Context) {
 	live := p.ui.options.Live
 	changed := live.Changes()
@@ -123,7 +123,8 @@ func (p *settingsPage) watch(ctx context.Context) {
 	}
 }
 
-// show shows the settings. mistake is what is wrong with the file, failed why it could not be changed.
+// show shows the settings. mistake is the error in the file, and failed is the error of the last change; both may be nil. written reports that a
+// change was written.
 func (p *settingsPage) show(set *settings.Settings, mistake, failed error, written bool) {
 	p.filling = true
 	for _, f := range p.fields {
@@ -132,7 +133,7 @@ func (p *settingsPage) show(set *settings.Settings, mistake, failed error, writt
 	p.filling = false
 	text := errorText(failed)
 	if mistake != nil {
-		text = strings.TrimSpace(text + "\nThe file has a mistake, and the last settings without it stay in force: " + errorText(mistake))
+		text = strings.TrimSpace(text + "\nThe file has a mistake, and the last valid settings stay in force: " + errorText(mistake))
 	}
 	p.problem.Set(text)
 	switch {

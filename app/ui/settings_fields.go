@@ -19,15 +19,15 @@ type settingsField struct {
 	fill func(set *settings.Settings) // shows the value of the settings
 }
 
-// notification returns the edit of a setting of notifications, without a value.
+// notification returns the edit for a key of the table notifications, without a value.
 func notification(key string) settings.Edit { return settings.Edit{Table: "notifications", Key: key} }
 
-// field adds a field, which fill shows.
+// field adds a field to the page. fill shows the value of the settings in it.
 func (p *settingsPage) field(e settings.Edit, fill func(*settings.Settings)) {
 	p.fields = append(p.fields, settingsField{e, fill})
 }
 
-// set writes a value; an empty text is the default.
+// set writes a value; an empty text means the default.
 func (p *settingsPage) set(e settings.Edit, value any) {
 	if value != "" {
 		e.Value = value
@@ -35,7 +35,7 @@ func (p *settingsPage) set(e settings.Edit, value any) {
 	p.change(e)
 }
 
-// setList writes a list of texts; an empty one is the default.
+// setList writes a list of texts; an empty list means the default.
 func (p *settingsPage) setList(e settings.Edit, list []string) {
 	if len(list) > 0 {
 		e.Value = list
@@ -43,7 +43,7 @@ func (p *settingsPage) setList(e settings.Edit, list []string) {
 	p.change(e)
 }
 
-// option is a choice of a field: what it is called, and its value.
+// option is an option of a field: its name on the page, and its value in the file.
 type option struct{ name, value string }
 
 // choice returns a field with a choice. The first option is the default.
@@ -57,7 +57,7 @@ func (p *settingsPage) choice(name string, e settings.Edit, options []option, ge
 		if p.filling {
 			return
 		}
-		value := chosen // one that the user wrote into the file
+		value := chosen // a name without an option is a value that the user wrote into the file
 		if i := slices.Index(names, chosen); i >= 0 {
 			value = options[i].value
 		}
@@ -90,8 +90,8 @@ func (p *settingsPage) check(text, key string, get func(*settings.Settings) bool
 	return box
 }
 
-// text adds a field with a text, and returns the button that passes the text to save. The field shows the text of the
-// settings unless it did before: the user may have written something else since.
+// text adds a field for a text, and returns the button that passes the text to save. The field is filled only when
+// the text of the settings has changed: otherwise the user may have typed something that is not saved yet.
 func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, button string, get func(*settings.Settings) string, save func(text string)) *widgets.Button {
 	shown := ""
 	p.field(e, func(s *settings.Settings) {
@@ -103,14 +103,14 @@ func (p *settingsPage) text(e settings.Edit, field *widgets.Entry, button string
 	return p.ui.host.NewButton(button, nil, func() { save(strings.TrimSpace(field.Text)) })
 }
 
-// command returns a field with a command. An empty field is the default.
+// command returns a field for a command. An empty field means the default.
 func (p *settingsPage) command(name, button string, e settings.Edit, example string, get func(*settings.Settings) string) fyne.CanvasObject {
 	entry := p.ui.host.NewEntry(example, nil)
 	save := p.text(e, entry, button, get, func(text string) { p.set(e, text) })
 	return widgets.NamedLong(name, widgets.Border(nil, nil, save, entry))
 }
 
-// notifications returns the fields that say what is told, and when.
+// notifications returns the fields for what the user is notified of, and when.
 func (p *settingsPage) notifications() []fyne.CanvasObject {
 	rows := []fyne.CanvasObject{widgets.NewHeading("Notifications")}
 	manners := []option{{"on", "on"}, {"with a sound", "sound"}, {"off", "off"}}
@@ -124,17 +124,17 @@ func (p *settingsPage) notifications() []fyne.CanvasObject {
 	save := p.text(e, mute, "Save folders", func(s *settings.Settings) string { return strings.Join(s.Notifications.Mute, "\n") },
 		func(text string) { p.setList(e, nonEmptyLines(text)) })
 	return append(rows,
-		p.choice("Shortest turn whose end is told", notification("reply_after"), []option{{"30 seconds", "30s"}, {"any", "0s"}, {"1 minute", "1m"}, {"5 minutes", "5m"}},
+		p.choice("Shortest turn with a notification", notification("reply_after"), []option{{"30 seconds", "30s"}, {"any", "0s"}, {"1 minute", "1m"}, {"5 minutes", "5m"}},
 			func(s *settings.Settings) string { return s.Notifications.ReplyAfter.String() }),
-		p.choice("Remind of a wait after", notification("remind_after"), []option{{"never", "0s"}, {"5 minutes", "5m"}, {"10 minutes", "10m"}, {"30 minutes", "30m"}, {"1 hour", "1h"}},
+		p.choice("Remind me of a wait after", notification("remind_after"), []option{{"never", "0s"}, {"5 minutes", "5m"}, {"10 minutes", "10m"}, {"30 minutes", "30m"}, {"1 hour", "1h"}},
 			func(s *settings.Settings) string { return s.Notifications.RemindAfter.String() }),
 		p.choice("Waits that share a notification", notification("together"), []option{{"within 2 seconds", "2s"}, {"within 10 seconds", "10s"}, {"never", "0s"}},
 			func(s *settings.Settings) string { return s.Notifications.Together.String() }),
-		p.check("Tell also of sessions whose terminal has the focus", "when_focused", func(s *settings.Settings) bool { return s.Notifications.WhenFocused }),
+		p.check("Also notify of sessions whose terminal has the focus", "when_focused", func(s *settings.Settings) bool { return s.Notifications.WhenFocused }),
 		widgets.NamedLong("Muted folders", widgets.Rows(4, mute, widgets.Flow(save))))
 }
 
-// nonEmptyLines returns the lines of a text that are more than spaces, without these.
+// nonEmptyLines returns the lines of a text without leading and trailing white space. It leaves out empty ones.
 func nonEmptyLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -144,10 +144,10 @@ func nonEmptyLines(text string) (lines []string) {
 	return lines
 }
 
-// away returns the fields of what happens after a long wait.
+// away returns the fields for what Rollcall does when a session has waited for a long time.
 func (p *settingsPage) away() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
-		widgets.NewHeading("For those who are away"),
+		widgets.NewHeading("While you are away"),
 		p.choice("After a wait of", notification("on_wait_after"), []option{{"2 minutes", "2m"}, {"0 seconds", "0s"}, {"5 minutes", "5m"}, {"15 minutes", "15m"}, {"1 hour", "1h"}},
 			func(s *settings.Settings) string { return s.Notifications.OnWaitAfter.String() }),
 		p.command("Run a command", "Save command", notification("on_wait"), "curl -d \"$ROLLCALL_SUMMARY\" ntfy.sh/my-topic",
@@ -156,9 +156,9 @@ func (p *settingsPage) away() []fyne.CanvasObject {
 	}
 }
 
-// agents returns a check box for each agent: whether its sessions are shown.
+// agents returns a check box for each agent. A checked box means that the agent's sessions are shown.
 func (p *settingsPage) agents() []fyne.CanvasObject {
-	var leftOut []string // as the file has them
+	var leftOut []string // the agents that the file leaves out
 	e, boxes := settings.Edit{Key: "leave_out_agents"}, widgets.Flow()
 	p.field(e, func(s *settings.Settings) {
 		leftOut = nil
@@ -184,7 +184,7 @@ func (p *settingsPage) agents() []fyne.CanvasObject {
 	}
 	return []fyne.CanvasObject{
 		widgets.NewHeading("Agents shown"), boxes, widgets.Flow(p.ui.host.NewButton("Show all agents", nil, func() { p.change(e) })),
-		widgets.Hint("The others are left out of the list, the tray, notifications and rollcall list. What Rollcall launched stays shown, and folders in which they work still count as in use."),
+		widgets.Hint("The others are left out of the list, the tray, notifications and rollcall list. Sessions that Rollcall launched are shown even so, and folders in which left-out agents work still count as in use."),
 	}
 }
 
@@ -200,7 +200,7 @@ func (p *settingsPage) homes() []fyne.CanvasObject {
 // homesOf returns the field of one agent's homes.
 func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 	e := settings.Edit{Table: "homes", Key: string(agent)}
-	var homes []string // as the file has them
+	var homes []string // the homes in the file
 	list := widgets.Rows(4)
 	add := newBrowseButton(p.ui.host, func(path string) {
 		if !slices.Contains(homes, path) {
@@ -222,7 +222,7 @@ func (p *settingsPage) homesOf(agent adapters.Name) fyne.CanvasObject {
 	return widgets.NamedLong(present.AgentName(agent), widgets.Rows(4, list, widgets.Flow(add)))
 }
 
-// answering returns the field of what is answered from here.
+// answering returns the field that selects which requests can be answered here.
 func (p *settingsPage) answering() []fyne.CanvasObject {
 	return []fyne.CanvasObject{widgets.NewHeading("Answering"), p.choice("Requests answered from here", settings.Edit{Key: "answering"},
 		[]option{{"all", "on"}, {"only denials", "deny-only"}, {"none", "off"}}, func(s *settings.Settings) string { return string(s.Answering) })}
@@ -231,7 +231,7 @@ func (p *settingsPage) answering() []fyne.CanvasObject {
 // theme returns the field of the window's theme.
 func (p *settingsPage) theme() []fyne.CanvasObject {
 	return []fyne.CanvasObject{widgets.NewHeading("Window"), p.choice("Theme", settings.Edit{Key: "theme"},
-		[]option{{"as the desktop", "desktop"}, {"light", "light"}, {"dark", "dark"}}, func(s *settings.Settings) string { return string(s.Theme) })}
+		[]option{{"same as the desktop", "desktop"}, {"light", "light"}, {"dark", "dark"}}, func(s *settings.Settings) string { return string(s.Theme) })}
 }
 
 // commands returns the fields of the commands for the terminal and the editor.

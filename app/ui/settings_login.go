@@ -11,14 +11,14 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// loginSwitch turns on and off that the system starts the tray at login, and shows the path that does so. It is used on
-// Fyne's goroutine only; the page's other goroutine reads and changes what the system has.
+// loginSwitch turns the start of the tray at login on and off, and shows the file that starts it. It is used on Fyne's
+// goroutine only; the page's other goroutine reads and changes the system's state.
 type loginSwitch struct {
 	content fyne.CanvasObject
 	box     *widgets.CheckBox
 	note    *widget.Label
 	problem *widgets.Banner
-	filling bool // the switch shows the system's state, and changes nothing
+	filling bool // set while the box is filled with the system's state, which must not be changed by that
 }
 
 func newLoginSwitch(p *settingsPage) *loginSwitch {
@@ -33,13 +33,13 @@ func newLoginSwitch(p *settingsPage) *loginSwitch {
 	return s
 }
 
-// loginState is what the system does at login, and why it could not be read or changed.
+// loginState is whether the system starts the tray at login, and the error if that could not be read or changed.
 type loginState struct {
 	autostart.State
 	failed error
 }
 
-// readLogin turns the start at login on or off, unless wanted is nil, and returns what the system then does.
+// readLogin turns the start at login on or off, unless wanted is nil, and returns the resulting state.
 func readLogin(entry autostart.Entry, wanted *bool) (l loginState) {
 	switch {
 	case wanted == nil:
@@ -55,7 +55,7 @@ func readLogin(entry autostart.Entry, wanted *bool) (l loginState) {
 	return l
 }
 
-// show shows what the system does at login.
+// show shows whether the system starts the tray at login.
 func (s *loginSwitch) show(l *loginState) {
 	s.filling = true
 	s.box.SetChecked(l.On)

@@ -81,7 +81,7 @@ func TestSettingsChosen(t *testing.T) {
 	w.ui.open(pageSettings)
 	w.until("the fields", func() bool {
 		for _, o := range visible(w.ui.settings.content) {
-			if s, ok := o.(*widgets.Select); ok && s.Selected == "as the desktop" {
+			if s, ok := o.(*widgets.Select); ok && s.Selected == "same as the desktop" {
 				s.SetSelected("dark")
 				return true
 			}

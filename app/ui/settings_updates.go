@@ -12,8 +12,8 @@ import (
 	"rollcall/app/updates"
 )
 
-// updatesCheck asks the feed of the settings for the newest version when its button is pressed, and never by itself. It is used
-// on Fyne's goroutine only.
+// updatesCheck reads the newest version from the feed in the settings when the user presses its button, and never by itself. It
+// is used on Fyne's goroutine only.
 type updatesCheck struct {
 	settings *settingsPage
 	button   *widgets.Button
@@ -23,7 +23,7 @@ type updatesCheck struct {
 	feed     string // of the settings
 }
 
-// updates returns the fields of the feed, and the button that asks it.
+// updates returns the field for the address of the feed, and the button that reads the feed.
 func (p *settingsPage) updates() []fyne.CanvasObject {
 	c := &updatesCheck{settings: p, answer: widgets.Hint(""), page: widgets.NewSelectText(""), failed: widgets.NewBanner("waiting")}
 	feed, edit := p.ui.host.NewEntry("https://example.org/releases/latest", nil), settings.Edit{Table: "updates", Key: "feed"}
@@ -48,14 +48,14 @@ func (p *settingsPage) updates() []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.NewHeading("Updates"), widgets.NamedLong("Address of the releases", widgets.Border(nil, nil, save, feed)),
 		widgets.Flow(c.button), c.answer, c.page, c.failed.Content,
-		widgets.Hint("Only this button and rollcall version --check ask the address, and tell it nothing about you or this machine."),
+		widgets.Hint("Only this button and rollcall version --check read this address, and they send nothing about you or this machine."),
 	}
 }
 
-// check asks the feed. It returns at once.
+// check reads the feed on another goroutine. It returns at once.
 func (c *updatesCheck) check() {
 	if c.feed == "" {
-		c.show("", "", errors.New("no address is set that could be asked: write it above and save it"))
+		c.show("", "", errors.New("no address is set: enter one above and save it"))
 		return
 	}
 	c.button.Disable()
@@ -80,7 +80,7 @@ func (c *updatesCheck) check() {
 	}()
 }
 
-// show shows an answer with the address of its release, or why there is none.
+// show shows an answer with the address of its release, or the error.
 func (c *updatesCheck) show(answer, page string, failed error) {
 	c.answer.SetText(answer)
 	c.answer.Hidden = answer == ""

@@ -21,14 +21,14 @@ type Shower interface {
 	Editor(s *app.Session) (editor string, err error)
 }
 
-// goTo are the actions that lead from the details of a session to its terminal and its folder.
+// goTo has the buttons that open a session's terminal and its folder from the details.
 type goTo struct {
 	ui         *UI
 	show, open *widgets.Button
 	busy       bool // a terminal is being shown
 }
 
-// newGoTo returns the actions for the session that d shows.
+// newGoTo returns the buttons for the session that d shows.
 func newGoTo(d *detailPane) *goTo {
 	g := &goTo{ui: d.ui}
 	g.show = d.button("Show terminal", func(s *app.Session) { g.showTerminal(*s) })
@@ -36,13 +36,13 @@ func newGoTo(d *detailPane) *goTo {
 	return g
 }
 
-// update enables what can be done with a session.
+// update enables the buttons that can be used for a session.
 func (g *goTo) update(s *app.Session) {
 	g.show.SetEnabled(g.ui.canShowTerminal(s) && !g.busy)
 	g.open.SetEnabled(g.ui.options.Shower != nil && s.HasLocalFolder())
 }
 
-// canShowTerminal reports whether it is worth trying to show the terminal of a session. Whether it is possible is found out then.
+// canShowTerminal reports whether the window offers to show the terminal of a session. Only the attempt shows whether it is possible.
 func (u *UI) canShowTerminal(s *app.Session) bool {
 	return u.options.Shower != nil && s.Live() && s.Machine == "" && s.Remote == ""
 }
@@ -56,8 +56,8 @@ func (g *goTo) showTerminal(s app.Session) {
 	})
 }
 
-// showTerminal shows the terminal of a session, or why that can't be done with what can be done instead. It returns at once; done
-// is called on Fyne's goroutine afterwards, and may be nil.
+// showTerminal shows the terminal of a session. If that is not possible, it shows the reason and what the user can do instead. It
+// returns at once; done is called on Fyne's goroutine afterwards, and may be nil.
 func (u *UI) showTerminal(s app.Session, done func()) {
 	shower := u.options.Shower
 	if shower == nil {
@@ -82,7 +82,7 @@ func (u *UI) showTerminal(s app.Session, done func()) {
 	}()
 }
 
-// offerInstead shows why a terminal can't be shown, and what can be done instead.
+// offerInstead shows why a terminal can't be shown, and what the user can do instead.
 func (u *UI) offerInstead(e *show.NotShownError) {
 	s := e.Plan.Session
 	d := u.host.NewSheet("The terminal can't be shown", widgets.SheetWidth)
@@ -103,7 +103,7 @@ func (u *UI) offerInstead(e *show.NotShownError) {
 			}
 		case show.OfferFolder:
 			buttons = append(buttons, d.NewButton("Open folder", func() { d.Close(); u.openFolder(s) }))
-		case show.OfferResume: // the command, and the button of the details
+		case show.OfferResume: // the text above has its command, and the details have a button
 		}
 	}
 	d.ShowResult(body, buttons...)

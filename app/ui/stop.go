@@ -24,7 +24,7 @@ type stopper interface {
 	Stop(ctx context.Context, p *app.StopPlan, progress func(app.StopStep)) (app.StopResult, error)
 }
 
-// canStop reports whether a stop is offered for s. Whether it is possible is checked when the user asks for it.
+// canStop reports whether the window offers to stop s. Whether it is possible is checked when the user presses the button.
 func (u *UI) canStop(s *app.Session) bool {
 	_, ok := u.core.(stopper)
 	return ok && s.Live() && s.Parent == ""
@@ -36,7 +36,7 @@ type stopResult struct {
 	ended bool // the session had ended before
 }
 
-// showStop shows what a stop of s will do, and does it once the user agrees.
+// showStop shows what a stop of s will do, and stops s once the user agrees.
 func (u *UI) showStop(s app.Session) {
 	core, ok := u.core.(stopper)
 	if !ok {
@@ -69,7 +69,7 @@ func sessionLine(s *app.Session) fyne.CanvasObject {
 	return widgets.Paragraph(text, widget.MediumImportance)
 }
 
-// planFacts shows what a plan will do: to which processes, how, and what else ends.
+// planFacts returns what a plan will do: which processes it stops, how, and what else ends.
 func planFacts(p *app.StopPlan) []fyne.CanvasObject {
 	facts := []fyne.CanvasObject{sessionLine(&p.Session)}
 	switch p.Session.Status {
@@ -105,7 +105,7 @@ func stepsText(steps []app.StopStep) string {
 	return "Rollcall sends " + strings.Join(words, "; if that is not enough, it sends ") + ". It then ends the processes that the session leaves behind."
 }
 
-// stop does what a plan says, and shows the result.
+// stop carries out a plan, and shows the result.
 func stop(sheet *widgets.Sheet, core stopper, plan *app.StopPlan) {
 	name := present.Cut(sessionTitle(&plan.Session), 120)
 	widgets.Run(sheet, "Stopping…", "“"+name+"” was not stopped: ", func(ctx context.Context, say func(string)) (r stopResult, err error) {
@@ -141,7 +141,7 @@ func stoppedText(plan *app.StopPlan, r stopResult) string {
 	return text
 }
 
-// idlePlans contains the plans to stop the idle sessions, and why some cannot be stopped.
+// idlePlans contains the plans to stop the idle sessions, and the reasons why some sessions cannot be stopped.
 type idlePlans struct {
 	plans    []*app.StopPlan
 	problems []string
@@ -179,7 +179,7 @@ func (u *UI) offerIdle(s *widgets.Sheet, core stopper, found idlePlans) {
 		return "Stop " + count(len(checked), "session", "sessions")
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
-		// Planned again: the session may have begun to work since it was shown.
+		// Planned again, since the session may have begun to work since its row appeared.
 		plan, err := core.PlanStopIdle(ctx, found.plans[i.Index].Session)
 		if err != nil {
 			return "", err

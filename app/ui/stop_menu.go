@@ -12,7 +12,7 @@ import (
 // maxGroups is the largest number of groups that the menu lists.
 const maxGroups = 10
 
-// showMenu opens the menu for several sessions below the button b.
+// showMenu opens the menu with actions on several sessions, below the button b.
 func (p *sessionsPage) showMenu(b fyne.CanvasObject) {
 	u := p.ui
 	stop := fyne.NewMenuItem("Stop idle sessions…", u.showStopIdle)
@@ -45,7 +45,7 @@ func (u *UI) showMenuBelow(b fyne.CanvasObject, items []*fyne.MenuItem) {
 	menu.ShowAtPosition(fyne.NewPos(max(x, 0), at.Y+b.Size().Height+2))
 }
 
-// muteItem returns the item that mutes the folder of a session or ends that; nil: there is none.
+// muteItem returns the menu item that mutes the folder of a session, or unmutes a muted one; nil: the folder cannot be muted.
 func (u *UI) muteItem(s *app.Session) *fyne.MenuItem {
 	if u.options.Live == nil || !s.HasLocalFolder() {
 		return nil
@@ -59,7 +59,7 @@ func (u *UI) muteItem(s *app.Session) *fyne.MenuItem {
 	return fyne.NewMenuItem(text, func() { u.mute(folder, !muted) })
 }
 
-// mute changes whether the user is told of the sessions in a folder.
+// mute mutes the sessions in a folder if on is set, and unmutes them otherwise.
 func (u *UI) mute(folder string, on bool) {
 	live := u.options.Live
 	go func() {
@@ -71,7 +71,7 @@ func (u *UI) mute(folder string, on bool) {
 			case err != nil:
 				u.notify(errorText(err))
 			case set.Notifications.IsMuted(folder) != on:
-				u.notify(short(folder) + " is muted by a pattern of the settings. Change it there (Ctrl+,).")
+				u.notify(short(folder) + " is muted by a pattern in the settings. Change it there (Ctrl+,).")
 			}
 		})
 	}()

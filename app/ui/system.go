@@ -31,7 +31,7 @@ func (m *machine) openTerminal(folder string, program []string) (string, error) 
 	return opener.New(&set).Terminal(folder, program)
 }
 
-// placeNote returns what is wrong with a place where an agent's files are read; "" if it exists.
+// placeNote returns a note about a place where an agent's files are read, if something is wrong with it; "" if the place exists.
 func (m *machine) placeNote(path string) string {
 	_, err := bounded.In(path, bounded.ReadLimit, func(context.Context) (os.FileInfo, error) { return os.Stat(path) })
 	switch {

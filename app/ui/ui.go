@@ -54,32 +54,32 @@ type Options struct {
 	Table proc.Lister
 	// Program is the path of Rollcall itself, for terminals to run.
 	Program string
-	// KeepEnv keeps the variables that an adapter would remove from its agent's environment.
+	// KeepEnv makes launches keep the variables that an adapter would remove from its agent's environment.
 	KeepEnv bool
 	// Machines runs commands on other machines; nil: there are none.
 	Machines Machines
-	// Live has the user's settings, which the window shows and changes; nil: they are not known here.
+	// Live has the user's settings, which the window shows and changes; nil: there are no settings.
 	Live *settings.Live
-	// Autostart is what the settings turn on and off at login; nil: they don't offer it.
+	// Autostart turns the start of the tray at login on and off; nil: the settings page does not offer that.
 	Autostart *autostart.Entry
-	// Version is that of this program, with which the newest one is compared.
+	// Version is the version of this program, which is compared with the newest one.
 	Version string
 	// Defaults are the agent, models and modes that the launch form begins with, and the variables that are left out.
 	Defaults launch.Defaults
-	// Prices are the user's prices by model, for the cost of sessions whose agent states none.
+	// Prices are the user's prices by model. They give the cost of sessions whose agent reports none.
 	Prices map[string]settings.Price
-	// Shower shows terminals and opens folders; nil: the window offers none of that.
+	// Shower shows terminals and opens folders; nil: the window offers neither.
 	Shower Shower
-	// Answers reads and answers what sessions ask; nil: the window shows that they wait, and answers nothing.
+	// Answers reads and answers the requests of sessions; nil: the window shows that sessions wait, and offers no answers.
 	Answers *answer.Answers
 	// Quiet stores do not disturb; nil: the window does not offer it.
 	Quiet *quiet.Quiet
 	// TestNotification shows a notification, and returns why that failed; nil: the window does not offer it.
 	TestNotification func(ctx context.Context) error
-	// TrayHint returns how the tray's icon becomes visible on this desktop; empty: nothing is missing. It may be nil.
+	// TrayHint returns a text about how the tray's icon becomes visible on this desktop; empty: it is visible. TrayHint may be nil.
 	TrayHint func(ctx context.Context) string
-	// History returns the sessions that were active since, with what they used; zero: all. If it is nil, the agents
-	// are asked.
+	// History returns the sessions that were active since a time, with their usage; a zero time means all sessions.
+	// If it is nil, the window reads the agents.
 	History func(ctx context.Context, since time.Time) *app.Snapshot
 }
 
@@ -134,7 +134,7 @@ const (
 	pageLocks
 	pageSearch
 	pageUsage
-	pageQueue        // its tab is the first
+	pageQueue        // its tab comes first
 	pageSettings     // without a tab: the menu opens it
 	pageIntroduction // without a tab: the first window shows it, and the settings open it
 )
@@ -190,7 +190,7 @@ func (u *UI) frame() *fyne.Container {
 	var last fyne.Size
 	return widgets.Fill(widgets.Border(widgets.Rows(0, newTopBar(tabs, u.asOf, u.refresh), widget.NewSeparator()), nil, nil, pages), nil, func(size fyne.Size) {
 		if changed := size != last; changed && u.host.Sheet != nil {
-			u.host.Sheet.Fit() // a dialog is above the content, and would keep its size
+			u.host.Sheet.Fit() // Fyne does not resize a dialog with the window
 		}
 		last = size
 	})
@@ -199,10 +199,10 @@ func (u *UI) frame() *fyne.Container {
 // page is one of the window's pages. Its functions may be nil.
 type page struct {
 	content fyne.CanvasObject
-	scroll  *container.Scroll     // has the fields of a form; nil: there are none
-	focus   func() fyne.Focusable // returns the widget that gets the focus; nil: none does
-	opened  func()                // is called when the page is shown
-	refresh func()                // reads again what the page shows beside the snapshot
+	scroll  *container.Scroll     // contains the fields of a form; nil: the page has no form
+	focus   func() fyne.Focusable // returns the widget that gets the focus; nil: no widget gets it
+	opened  func()                // called when the page is shown
+	refresh func()                // reads again what the page shows in addition to the snapshot
 	ages    func()                // shows the ages as they are now
 }
 
@@ -232,11 +232,11 @@ func call(f func()) {
 // form returns the form of the page that is shown; nil: it has none.
 func (u *UI) form() *container.Scroll { return u.pages[u.page].scroll }
 
-// sheetOpened returns a function that restores the focus when the sheet that was opened is closed.
+// sheetOpened is called when a sheet opens. It returns a function that sets the focus again when that sheet is closed.
 func (u *UI) sheetOpened() (restore func()) {
 	page := u.page
 	return func() {
-		if page != u.page { // what had the focus is hidden
+		if page != u.page { // the widget that had the focus is on a hidden page
 			u.focusPage()
 		}
 	}
@@ -259,7 +259,7 @@ func (u *UI) Show(id string) {
 // ShowLaunch opens the launch page.
 func (u *UI) ShowLaunch() { u.open(pageLaunch) }
 
-// Warn shows a warning above the list of sessions, in place of the one before; an empty text removes it. Warn may be
+// Warn shows a warning above the list of sessions and replaces an earlier one; an empty text removes it. Warn may be
 // called from any goroutine.
 func (u *UI) Warn(text string) {
 	u.post(func() {
@@ -268,8 +268,8 @@ func (u *UI) Warn(text string) {
 	})
 }
 
-// notify shows an error above the list of sessions until it is dismissed. It is for actions whose page or dialog is
-// closed.
+// notify shows an error above the list of sessions until the user dismisses it. It is for actions whose page or
+// dialog is closed.
 func (u *UI) notify(text string) {
 	u.sessions.notice = short(text)
 	u.sessions.apply(u.sessions.view)
@@ -283,8 +283,8 @@ func (u *UI) Refresh() {
 	go u.core.Refresh(u.ctx)
 }
 
-// Close ends the updates; nothing is run on Fyne's goroutine after it. It may be called more than once, and from any
-// goroutine but that of the core's subscriptions.
+// Close ends the updates; after Close nothing runs on Fyne's goroutine. Close may be called more than once, and from
+// any goroutine except those that call the functions of the core's subscriptions.
 func (u *UI) Close() {
 	u.closed.Do(func() {
 		u.cancel()
@@ -351,7 +351,7 @@ func (u *UI) showTop(s *app.Snapshot) {
 	u.tabs[pageAgents].SetIcon(icon)
 }
 
-// open shows one of the pages.
+// open shows a page.
 func (u *UI) open(page int) {
 	if page != u.page {
 		defer u.focusPage()
@@ -366,7 +366,7 @@ func (u *UI) open(page int) {
 	call(u.pages[page].opened)
 }
 
-// copyText copies text to the clipboard, and shows that on the button for copiedFor.
+// copyText copies text to the clipboard, and shows for copiedFor on the button that it was copied.
 func (u *UI) copyText(b *widgets.Button, text string) {
 	fyne.CurrentApp().Clipboard().SetContent(text)
 	was := b.Text

@@ -30,26 +30,26 @@ type usagePage struct {
 	list    *widgets.List
 	table   fyne.CanvasObject
 
-	read   *usageRead // what was read last; nil: nothing yet
+	read   *usageRead // the last result; nil: none yet
 	rows   usage.Table
 	cancel context.CancelFunc // ends the reading; nil: nothing is being read
 	phase  string
 }
 
-// usageRead is one reading of the sessions.
+// usageRead is one result of reading the sessions.
 type usageRead struct {
 	days     int
-	since    time.Time // what was used from then on counts
+	since    time.Time // usage before this time does not count
 	snapshot *app.Snapshot
 }
 
 // usageNames are the ways to group sessions, in the order of usage.Ways.
 var usageNames = []string{"By day", "By project", "By agent", "By model", "By branch", "By group"}
 
-// historyLimit is how long an agent may take to sum up its sessions.
+// historyLimit is how long an agent may take to return the usage of its sessions.
 const historyLimit = time.Minute
 
-// history returns a snapshot of the sessions that were active since, with what they used; zero: of all.
+// history returns a snapshot of the sessions that were active since a time, with their usage; a zero time means all sessions.
 func (u *UI) history(ctx context.Context, since time.Time) *app.Snapshot {
 	if u.options.History != nil {
 		return u.options.History(ctx, since)
@@ -115,7 +115,7 @@ func (p *usagePage) cells(r *usage.Row) []string {
 		present.Cost(r.CostUSD, r.Costed, r.Sessions)}
 }
 
-// look reads the sessions again. What was read before stays visible if it is of the same period.
+// look reads the sessions again. The earlier result stays visible if it is of the same period.
 func (p *usagePage) look() {
 	call(p.cancel)
 	var ctx context.Context
@@ -175,11 +175,11 @@ func (p *usagePage) show() {
 	p.body.Show(name, func() fyne.CanvasObject { return p.phaseContent(phase) })
 }
 
-// chartBars is how many rows the chart shows at most.
+// chartBars is the largest number of rows that the chart shows.
 const chartBars = 31
 
-// draw fills the chart and the table. The days of the chart are in their order, and have bars also where nothing was
-// used.
+// draw fills the chart and the table. The days of the chart are in chronological order; days without usage are
+// included.
 func (p *usagePage) draw() {
 	var bars []widgets.ChartBar
 	rows := p.rows.Rows
@@ -202,7 +202,7 @@ func (p *usagePage) draw() {
 	p.list.Refresh()
 }
 
-// dayBars returns a bar for each of the last days up to now, the oldest first.
+// dayBars returns a bar for each of the last days until now, the oldest first.
 func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
 	used := map[string]float64{}
 	first := ""
@@ -222,7 +222,7 @@ func dayBars(rows []usage.Row, now time.Time) (bars []widgets.ChartBar) {
 	return bars
 }
 
-// totalText sums the table up in a line.
+// totalText returns a line with the totals of the table.
 func (p *usagePage) totalText(phase string) string {
 	if phase != phaseList {
 		return ""

@@ -19,7 +19,7 @@ import (
 	"rollcall/app/worktree"
 )
 
-// errNoWorktree means that a group has no worktree.
+// errNoWorktree is the error for a group whose worktrees were removed.
 var errNoWorktree = errors.New("the group has no worktree any more")
 
 // worktreePlans holds the plans for removing the worktrees of a group.
@@ -28,7 +28,7 @@ type worktreePlans struct {
 	plans []worktree.Plan
 }
 
-// showWorktrees offers to remove the worktrees of a group. dir is in its repository.
+// showWorktrees offers to remove the worktrees of a group. dir is a folder in the group's repository.
 func (u *UI) showWorktrees(dir, group string) {
 	s := u.host.NewSheet("Clean up group "+present.Cut(short(group), 60), 640)
 	widgets.Load(s, "Reading the worktrees…", func(ctx context.Context) (worktreePlans, error) { return u.planWorktrees(ctx, dir, group) },
@@ -77,7 +77,7 @@ func (u *UI) offerWorktrees(s *widgets.Sheet, w worktreePlans) {
 		return text
 	}
 	c.Act = func(ctx context.Context, i *widgets.CheckItem) (string, error) {
-		// The user has seen what would be lost: the row shows it.
+		// The row showed the user what would be lost, so losing it is allowed.
 		got, err := w.repo.Remove(ctx, &w.plans[i.Index], u.occupants, worktree.Consent{Losing: true, Unsure: true})
 		return removedText(&w.plans[i.Index], got), err
 	}
@@ -131,7 +131,7 @@ type comparison struct {
 	snapshot *app.Snapshot
 }
 
-// showComparison compares the results of a group. dir is in its repository.
+// showComparison compares the results of a group. dir is a folder in the group's repository.
 func (u *UI) showComparison(dir, group string) {
 	s := u.host.NewSheet("Group "+present.Cut(short(group), 60), 860)
 	u.compare(s, dir, group)

@@ -28,7 +28,7 @@ func NewChart() *Chart {
 	return c
 }
 
-// Set shows other bars; most is the largest value in words.
+// Set shows other bars; most is a text with the largest value.
 func (c *Chart) Set(bars []ChartBar, most string) {
 	c.bars, c.most = bars, most
 	c.Refresh()
@@ -43,8 +43,8 @@ const (
 	chartGap    = 4
 	widestBar   = 56
 	widestOfFew = 140
-	// fewBars is up to how many bars each has a label, which may be cut. Of more, those
-	// have one that have room for all of it.
+	// fewBars is the number of bars up to which every bar has a label, which may be cut. With more
+	// bars, only labels that fit completely are shown.
 	fewBars = 8
 )
 
@@ -84,7 +84,7 @@ func (c *Chart) draw(size fyne.Size) (parts []fyne.CanvasObject) {
 	wide := max(step-chartGap, 1)
 	text(c.most, 0, 0, size.Width)
 	add(canvas.NewRectangle(ThemeColor(ColorTrack)), 0, floor, size.Width, 1)
-	free := float32(0) // where the next label may begin
+	free := float32(0) // the position from which on a label fits
 	for i, b := range c.bars {
 		x := float32(i) * step
 		if most > 0 && b.Value > 0 {

@@ -12,19 +12,19 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Code shows texts of any length whole, in letters of one width, each line wrapped where it does not fit. It draws only
-// the rows that are visible, and prepares long texts on another goroutine. A row is never clipped: one that is wider
-// than expected gets smaller letters.
+// Code shows texts of any length whole, in a fixed-width font, with long lines wrapped. It draws only the rows that are
+// visible, and prepares long texts on another goroutine. A row is never clipped: a row that is wider than expected gets
+// a smaller font size.
 type Code struct {
 	Content fyne.CanvasObject
-	// Changed is called when the rows were prepared, and so the height and IsWhole may have changed; it may be nil.
+	// Changed is called when the height or a result of IsReady or IsEndSeen may have changed; it may be nil.
 	Changed func()
 
 	host     *Host
-	most     int // rows that are visible without scrolling; 0: as many as there is room for
+	most     int // rows that are visible without scrolling; 0: as many as fit
 	parts    func() []CodePart
-	size     int // of the texts, in bytes
-	columns  int // for which the rows are, or are being, wrapped
+	size     int // size of the texts in bytes
+	columns  int // number of columns of the rows, or of those that are being prepared
 	latest   int // number of the last preparation
 	rows     []codeRow
 	ready    bool
@@ -33,7 +33,7 @@ type Code struct {
 	endShown bool // the user has seen the last row
 }
 
-// CodePart is a text with a title. The title is Rollcall's own: its letters differ from those of every text.
+// CodePart is a text with a title. The title is always a text of Rollcall, and its font differs from the font of the texts.
 type CodePart struct{ Title, Text string }
 
 // codeRow is one line on the screen.
@@ -45,14 +45,14 @@ type codeRow struct {
 const (
 	codeRowHeight = 17
 	codePad       = 8
-	// quickCode is the size in bytes up to which texts are prepared at once.
+	// quickCode is the size in bytes up to which texts are prepared on the calling goroutine.
 	quickCode = 8 << 10
-	// maxCluster is the size in bytes of what counts as one character. A longer one, which only an attacker writes, is
-	// divided.
+	// maxCluster is the largest size in bytes of one character with its combining marks. A longer one, which only an
+	// attacker writes, is divided.
 	maxCluster = 64
 )
 
-// NewCode returns an empty view that is as high as its rows, up to most; 0: it takes the room that it is given.
+// NewCode returns an empty view that is as high as its rows, up to most rows; 0: as high as the room that it gets.
 func (h *Host) NewCode(most int) *Code {
 	c := &Code{host: h, most: most, ready: true}
 	c.drawn = &codeRows{code: c}
@@ -70,7 +70,7 @@ func (c *Code) Set(size int, parts func() []CodePart) {
 	c.prepare()
 }
 
-// IsReady reports whether the texts are shown. While a long text is being prepared, nothing of it is.
+// IsReady reports whether the texts are shown. While a long text is being prepared, the view shows no part of it.
 func (c *Code) IsReady() bool { return c.ready }
 
 // Height returns the height at which all rows are visible.
@@ -119,7 +119,7 @@ func (c *Code) scrolled() {
 	c.drawn.Refresh()
 }
 
-// noteEnd records that the end is visible.
+// noteEnd records that the end is visible, if it is.
 func (c *Code) noteEnd() {
 	height := c.scroll.Size().Height
 	if seen := c.endShown; !seen && c.ready && height > 0 && c.scroll.Offset.Y+height >= c.drawn.MinSize().Height-codePad {
@@ -200,7 +200,7 @@ type codeRows struct {
 	code *Code
 }
 
-// CreateRenderer implements fyne.Widget. The renderer has one text per visible row, which it uses again for others.
+// CreateRenderer implements fyne.Widget. The renderer has one text object per visible row, and uses it for another row when the user scrolls.
 func (w *codeRows) CreateRenderer() fyne.WidgetRenderer {
 	r := &Renderer{Widget: w, Update: func() { canvas.Refresh(w) }}
 	r.Min = func() fyne.Size { return fyne.NewSize(40, float32(len(w.code.rows))*codeRowHeight+2*codePad) }
@@ -230,10 +230,10 @@ func (r codeRow) draw(t *canvas.Text, y, width float32) {
 		t.TextSize *= width / wide
 	}
 	Place(t, codePad, y, max(width, 0), codeRowHeight)
-	t.Refresh() // also after a mere change of size
+	t.Refresh() // Fyne does not redraw a text whose size alone has changed
 }
 
-// wrapParts returns the rows of parts, of that many letters at most.
+// wrapParts returns the rows of parts, of at most columns letters each.
 func wrapParts(parts []CodePart, columns int) (rows []codeRow) {
 	for i, p := range parts {
 		if p.Title != "" {
@@ -251,9 +251,9 @@ func wrapParts(parts []CodePart, columns int) (rows []codeRow) {
 	return rows
 }
 
-// wrapLine divides a line into rows. No character is left out, also no space.
+// wrapLine divides a line into rows. It leaves out no character, not even a space.
 func wrapLine(line string, columns int) (rows []string) {
-	// In half columns: a character that the font of one width lacks may take two and a half columns.
+	// Widths are in half columns: a character that the fixed-width font lacks may be two and a half columns wide.
 	const narrow, wide = 2, 5
 	room := columns * narrow
 	begin, used := 0, 0
@@ -276,7 +276,7 @@ func wrapLine(line string, columns int) (rows []string) {
 
 // cluster returns the size in bytes of the first character of s, as a reader counts characters.
 func cluster(s string) int {
-	// A window: the search for the end of a character of a megabyte would be repeated for each of its parts.
+	// Only the beginning of s is searched: in a character of a megabyte, each call would search up to its end.
 	window := s[:min(len(s), 2*maxCluster)]
 	first, _, _, _ := uniseg.FirstGraphemeClusterInString(window, -1)
 	n := len(first)

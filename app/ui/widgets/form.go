@@ -14,10 +14,10 @@ type Form struct {
 	*Sheet
 	// Ready reports whether the fields are complete.
 	Ready func() bool
-	// Submit reads the fields, and returns a function that does what they say. That function is called on another
-	// goroutine; its context ends after submitLimit.
+	// Submit reads the fields, and returns a function that carries out what the user entered. That function is
+	// called on another goroutine; its context ends after submitLimit.
 	Submit  func() func(context.Context) error
-	failed  string // begins an error that is shown after the form was closed
+	failed  string // the beginning of an error that is shown after the form was closed
 	Primary *Button
 	problem *fyne.Container
 }

@@ -24,14 +24,14 @@ type Host struct {
 	Form      func() *container.Scroll // returns the scroll container of the page that is shown; nil: none
 	Notify    func(text string)        // shows an error that belongs to no open sheet
 	ErrorText func(error) string       // returns the text of an error, cleaned for the screen
-	Opened    func() (restore func())  // is called when a sheet opens; restore is called when it closes
+	Opened    func() (restore func())  // called when a sheet opens; restore is called when it closes
 	Sheet     *Sheet                   // the dialog that is open; nil: none
 }
 
 // Focus gives o the focus.
 func (h *Host) Focus(o fyne.Focusable) { h.Window.Canvas().Focus(o) }
 
-// passOn hands ev to the window if it is a key of the window wherever the focus is, and reports whether it did.
+// passOn passes ev to the window if ev is a key that the window handles wherever the focus is. It reports whether it did.
 func (h *Host) passOn(ev *fyne.KeyEvent) bool {
 	if ev.Name != fyne.KeyEscape && ev.Name != fyne.KeyF5 {
 		return false

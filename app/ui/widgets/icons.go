@@ -14,7 +14,7 @@ import (
 var iconFiles embed.FS
 
 // Icon is an embedded SVG in a colour of the theme. It is no fyne.ThemedResource: Fyne recolours only filled shapes,
-// and most of these are strokes.
+// and most of these icons consist of strokes.
 type Icon struct {
 	File  string // its name without the extension
 	svg   []byte
@@ -32,7 +32,7 @@ func NewIcon(file string, color fyne.ThemeColorName) *Icon {
 	}
 	svg, err := iconFiles.ReadFile("icons/" + file + ".svg")
 	if err != nil {
-		panic(err) // the names are constants of this program
+		panic(err) // names of icons are constants, so this is a bug
 	}
 	i := &Icon{file, svg, color}
 	icons[key] = i

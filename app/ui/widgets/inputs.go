@@ -5,7 +5,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// asSpace replaces Enter for widgets that Fyne lets only the space bar press.
+// asSpace is the event that replaces Enter for widgets that only the space bar presses in Fyne.
 var asSpace = &fyne.KeyEvent{Name: fyne.KeySpace}
 
 func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Name == fyne.KeyEnter }
@@ -13,7 +13,7 @@ func isEnter(ev *fyne.KeyEvent) bool { return ev.Name == fyne.KeyReturn || ev.Na
 // Button is Fyne's button. Enter presses it as well as Space.
 type Button struct {
 	widget.Button
-	Early func() // is called for a key that presses the button while it is disabled, which keeps the focus; nil: nothing is
+	Early func() // called for a key that would press the button while it is disabled; may be nil. A disabled button keeps the focus.
 	host  *Host
 }
 
@@ -138,7 +138,7 @@ func (c *Choice[T]) Value() T { return c.values[max(c.SelectedIndex(), 0)] }
 // SuggestEntry is an entry with suggestions in a drop-down list.
 type SuggestEntry struct {
 	widget.SelectEntry
-	Submit func() // is called for Ctrl+Enter; nil: nothing happens
+	Submit func() // called for Ctrl+Enter; may be nil
 	host   *Host
 }
 
@@ -149,7 +149,7 @@ func (h *Host) NewSuggestEntry(placeholder string, options []string, changed fun
 	e.PlaceHolder, e.OnChanged = placeholder, changed
 	e.Wrapping = fyne.TextWrap(fyne.TextTruncateClip)
 	e.SetOptions(options)
-	if drop, ok := e.ActionItem.(*widget.Button); ok { // can have the focus, too
+	if drop, ok := e.ActionItem.(*widget.Button); ok { // replaced by a button of this package, since it can have the focus too
 		b := h.NewButton("", drop.Icon, drop.OnTapped)
 		b.Importance = drop.Importance
 		e.ActionItem = b
@@ -177,10 +177,10 @@ func (e *SuggestEntry) TypedShortcut(s fyne.Shortcut) {
 	}
 }
 
-// Entry is a text field of a form. The Tab key leaves it, also where it has several lines.
+// Entry is a text field of a form. The Tab key leaves it, even if it has several lines.
 type Entry struct {
 	widget.Entry
-	Submit func() // is called for Ctrl+Enter; nil: nothing happens
+	Submit func() // called for Ctrl+Enter; may be nil
 	host   *Host
 }
 
@@ -201,7 +201,7 @@ func (h *Host) NewTextArea(placeholder string, rows int, changed func(string)) *
 	return e
 }
 
-// AcceptsTab returns false: Tab goes to the next field.
+// AcceptsTab returns false: the Tab key moves the focus to the next field.
 func (e *Entry) AcceptsTab() bool { return false }
 
 // FocusGained scrolls to the entry.
@@ -248,7 +248,7 @@ func (l *Link) TypedKey(ev *fyne.KeyEvent) {
 	}
 }
 
-// List is Fyne's list. It makes only the rows that are visible.
+// List is Fyne's list, with the keys of this package. It creates only the rows that are visible.
 type List struct {
 	widget.List
 	host *Host

@@ -27,7 +27,7 @@ func Pad(top, bottom, left, right float32, o ...fyne.CanvasObject) *fyne.Contain
 	return container.New(layout.NewCustomPaddedLayout(top, bottom, left, right), o...)
 }
 
-// Inset moves o to where the text of a label begins and ends.
+// Inset aligns o with the text of a label.
 func Inset(o fyne.CanvasObject) *fyne.Container { return Pad(0, 0, 6, 6, o) }
 
 // Rows puts objects below one another, gap units apart.
@@ -62,12 +62,12 @@ func Page(width float32, content fyne.CanvasObject) *container.Scroll {
 	return container.NewVScroll(Pad(12, 16, 12, 12, Readable(width, content)))
 }
 
-// Readable keeps content readable in a wide window: it is at most width wide, and in the middle.
+// Readable limits content to width and centres it, so that it stays readable in a wide window.
 func Readable(width float32, content fyne.CanvasObject) *fyne.Container {
 	return container.New(column(width, false), content)
 }
 
-// column lays objects out at most width wide, in the middle; also in the middle of the height if isMiddle is set.
+// column centres objects and limits them to width; it also centres them vertically if isMiddle is set.
 func column(width float32, isMiddle bool) Layout {
 	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 		for _, o := range objects {
@@ -85,7 +85,7 @@ func column(width float32, isMiddle bool) Layout {
 // wrapTo makes o width wide and as high as it needs, and returns its height.
 func wrapTo(o fyne.CanvasObject, width float32) float32 {
 	o.Resize(fyne.NewSize(width, o.MinSize().Height))
-	h := o.MinSize().Height // a wrapped text knows its height only once it knows its width
+	h := o.MinSize().Height // the height of a wrapped text is right only after its width was set
 	o.Resize(fyne.NewSize(width, h))
 	return h
 }
@@ -111,9 +111,9 @@ func Place(o fyne.CanvasObject, x, y, width, height float32) {
 
 const flowGap = 6
 
-// Flow puts objects into rows, as many as the width needs.
+// Flow arranges objects from left to right, and in further rows when a row is full.
 func Flow(o ...fyne.CanvasObject) *fyne.Container {
-	rows := 1 // at the last layout
+	rows := 1 // number of rows at the last layout
 	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 		x, y := float32(0), float32(0)
 		rows = 1
@@ -148,8 +148,8 @@ var trailing = Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 	return fyne.NewSize(max(width-flowGap, 0), largest(objects).Height)
 }}
 
-// Fill gives content the whole room, which is at least as large as least returns; nil: as content. resized is called after
-// each layout; it may be nil.
+// Fill gives content the whole room. Its minimum size is the result of least, or the minimum size of content if least is
+// nil. resized is called after each layout; it may be nil.
 func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.Size)) *fyne.Container {
 	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
 		Place(content, 0, 0, size.Width, size.Height)
@@ -167,15 +167,15 @@ func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.S
 // NameWidth is the width of the column of names before fields.
 const NameWidth = 104
 
-// Named puts a name before a field.
+// Named arranges a name to the left of a field.
 func Named(name string, field fyne.CanvasObject) *fyne.Container {
 	return Beside(NameWidth, newName(name), field)
 }
 
-// longNameWidth is the width of the column of names that are sentences.
+// longNameWidth is the width of the column for names that are sentences.
 const longNameWidth = 220
 
-// NamedLong puts a long name before a field. Where there is no room for both, the field is narrow.
+// NamedLong arranges a long name to the left of a field. In a narrow window the field becomes narrow, not the name.
 func NamedLong(name string, field fyne.CanvasObject) *fyne.Container {
 	return Beside(longNameWidth, newName(name), field)
 }
@@ -186,9 +186,9 @@ func newName(text string) *widget.Label {
 	return l
 }
 
-const besidePad = 6 // at the right, as labels have it
+const besidePad = 6 // space at the right, as in Fyne's labels
 
-// Beside puts second behind first, which gets a column of that width.
+// Beside arranges second to the right of first, which gets a column of width units.
 func Beside(width float32, first, second fyne.CanvasObject) *fyne.Container {
 	return container.New(beside(0, width, besidePad, 0), first, second)
 }
@@ -198,8 +198,8 @@ func Fact(name string, value fyne.CanvasObject) *fyne.Container {
 	return container.New(beside(4, NameWidth, 0, 5), newName(name), value)
 }
 
-// beside lays two objects out beside each other: the first in a column of that width, with room at the left and at the
-// right of both. The row is overlap lower than the objects.
+// beside arranges two objects side by side: the first in a column of width units, with left and right units of space
+// at the edges. The row is overlap units lower than the objects.
 func beside(left, width, right, overlap float32) Layout {
 	return Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 		Place(objects[0], left, 0, width, objects[0].MinSize().Height)
@@ -248,8 +248,8 @@ func Sign(icon string, color fyne.ThemeColorName) fyne.CanvasObject {
 	return NewImage(NewIcon(icon, color), 36)
 }
 
-// Inline puts objects beside one another, each as wide as it needs, and the last that fits in what is left. It needs little
-// room itself.
+// Inline arranges objects side by side. Each is as wide as it needs while there is room, and the last one is cut to the
+// rest. Its minimum width is small.
 func Inline(o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 		x := float32(0)
@@ -263,11 +263,11 @@ func Inline(o ...fyne.CanvasObject) *fyne.Container {
 
 const (
 	cellGap   = 8
-	leastCell = 110 // the least width of the first
+	leastCell = 110 // the smallest width of the first cell
 )
 
-// Cells puts objects beside one another as the cells of a row: the first gets what the others leave, which have these
-// widths. In a narrow room the last ones are left out.
+// Cells arranges objects as the cells of a row. widths are the widths of all cells but the first, which gets the
+// rest. If there is too little room, the last cells are left out.
 func Cells(widths []float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 		rest, shown := size.Width, len(objects)

@@ -90,7 +90,7 @@ func (r *Radio) Tapped(ev *fyne.PointEvent) {
 
 const (
 	radioHeight = 28
-	radioLeft   = 6  // before the circle
+	radioLeft   = 6  // space before the circle
 	radioText   = 18 // from the left of the circle to the text
 	radioGap    = 14
 	radioCircle = 13

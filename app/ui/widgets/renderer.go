@@ -8,7 +8,7 @@ type Renderer struct {
 	Parts   []fyne.CanvasObject
 	Min     func() fyne.Size
 	Arrange func(fyne.Size)
-	Update  func() // sets the parts' colours and contents to those that the widget has now
+	Update  func() // sets the parts' colours and contents to the current ones of the widget
 }
 
 // MinSize returns what Min returns.

@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Sheet is a dialog: a title, a body that scrolls where the window is too small for it, and buttons. Escape closes it.
-// One sheet is open at a time.
+// Sheet is a dialog with a title, a body and buttons. The body scrolls if the window is too small for it. Escape
+// closes the sheet. Only one sheet is open at a time.
 type Sheet struct {
 	Context context.Context // ends when the sheet is closed
 	Popup   *widget.PopUp
@@ -19,7 +19,7 @@ type Sheet struct {
 	title   *widget.Label
 	body    *fyne.Container
 	scroll  *container.Scroll // of body
-	busy    *widget.Activity  // runs while the sheet waits; nil: it does not
+	busy    *widget.Activity  // runs while the sheet waits; nil: the sheet does not wait
 	cancel  func()
 	restore func()
 }
@@ -109,7 +109,7 @@ func (s *Sheet) ShowResult(body []fyne.CanvasObject, buttons ...*Button) {
 	s.Focus(closeIt)
 }
 
-// Confirm asks before action is done. Cancel has the focus. Confirm returns the Cancel button.
+// Confirm asks the user to confirm an action: action is its button. Cancel has the focus. Confirm returns the Cancel button.
 func (s *Sheet) Confirm(body []fyne.CanvasObject, action *Button) *Button {
 	back := s.NewButton("Cancel", s.Close)
 	s.Show(body, back, action)
@@ -117,10 +117,10 @@ func (s *Sheet) Confirm(body []fyne.CanvasObject, action *Button) *Button {
 	return back
 }
 
-// Fail shows why the sheet can do nothing.
+// Fail shows an error in place of the body.
 func (s *Sheet) Fail(text string) { s.ShowResult([]fyne.CanvasObject{Failure(text)}) }
 
-// wait shows what is being done. The button called back closes the sheet. wait returns the label with the text.
+// wait shows a text and that the sheet waits. back is the text of the button that closes the sheet. wait returns the label with the text.
 func (s *Sheet) wait(text, back string) *widget.Label {
 	label := Paragraph(text, widget.LowImportance)
 	if s.IsOpen() {
@@ -143,8 +143,9 @@ func (s *Sheet) Fit() {
 	s.Popup.Refresh()
 }
 
-// Load shows text, calls read on another goroutine and then show on Fyne's. Where read fails, the sheet shows the
-// error. After the sheet is closed neither happens, and the context of read is done.
+// Load shows text, calls read on another goroutine and then show on Fyne's goroutine. If read fails, the sheet
+// shows the error instead. Once the sheet is closed, the context of read is done, and neither show is called nor
+// an error shown.
 func Load[T any](s *Sheet, text string, read func(context.Context) (T, error), show func(T)) {
 	s.wait(text, "Cancel")
 	go func() {
@@ -161,9 +162,9 @@ func Load[T any](s *Sheet, text string, read func(context.Context) (T, error), s
 	}()
 }
 
-// Run shows text, calls do on another goroutine and then show on Fyne's. do continues when the sheet is closed; until
-// then say replaces the text. An error is shown after the text failed, in the sheet or, once it is closed, by Notify.
-// show is also called for a sheet that is closed.
+// Run shows text, calls do on another goroutine and then show on Fyne's goroutine. do continues when the sheet is
+// closed; say replaces the text. An error is shown after the text failed: in the sheet or, if the sheet is closed, by
+// Notify. show is also called for a closed sheet.
 func Run[T any](s *Sheet, text, failed string, do func(ctx context.Context, say func(string)) (T, error), show func(T)) {
 	label := s.wait(text, "Close")
 	go func() {

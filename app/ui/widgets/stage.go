@@ -29,13 +29,13 @@ type Stage struct {
 	Content *fyne.Container
 	name    string
 	busy    *widget.Activity
-	isBusy  bool // busy is part of what is shown
+	isBusy  bool // the content contains busy
 }
 
 // NewStage returns an empty stage.
 func NewStage() *Stage { return &Stage{Content: container.NewStack(), busy: widget.NewActivity()} }
 
-// Show shows what content returns, unless what is shown has the same name. It reports whether it did.
+// Show shows the result of content, unless the stage already shows a content with this name. It reports whether the content was replaced.
 func (s *Stage) Show(name string, content func() fyne.CanvasObject) bool {
 	if s.name == name && len(s.Content.Objects) > 0 {
 		return false
@@ -52,7 +52,7 @@ func (s *Stage) Show(name string, content func() fyne.CanvasObject) bool {
 // IsBusy reports whether Busy's message is shown.
 func (s *Stage) IsBusy() bool { return s.isBusy }
 
-// Busy returns a message, for the content of the stage, that something is being done.
+// Busy returns a message with an activity indicator, as content for the stage.
 func (s *Stage) Busy(title, text string) fyne.CanvasObject {
 	s.isBusy = true
 	s.busy.Start()

@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Tab is one of the words in the top bar that open a page.
+// Tab is a tab in the top bar. It opens a page.
 type Tab struct {
 	widget.BaseWidget
 	host                     *Host
@@ -34,7 +34,7 @@ func (h *Host) NewTab(text string, tapped func()) *Tab {
 	return t
 }
 
-// SetActive marks the tab as that of the page that is shown.
+// SetActive marks the tab as the one whose page is shown.
 func (t *Tab) SetActive(on bool) { change(t, &t.active, on) }
 
 // Text returns the text.
@@ -46,7 +46,7 @@ func (t *Tab) SetText(text string) { change(t, &t.text, text) }
 // SetIcon shows an icon after the text; nil: none.
 func (t *Tab) SetIcon(icon fyne.Resource) { change(t, &t.icon, icon) }
 
-// change sets a field of a widget and redraws the widget if that changed anything.
+// change sets a field of a widget, and redraws the widget if the value differs.
 func change[T comparable](w fyne.Widget, field *T, value T) {
 	if *field != value {
 		*field = value
@@ -87,7 +87,7 @@ func (t *Tab) TypedKey(ev *fyne.KeyEvent) {
 // AccessibilityLabel returns the tab's text.
 func (t *Tab) AccessibilityLabel() string { return t.text }
 
-// AccessibilityRole returns that of a button: Fyne has none for tabs.
+// AccessibilityRole returns the role of a button, since Fyne has no role for tabs.
 func (t *Tab) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleButton }
 
 const (
@@ -109,7 +109,7 @@ func (t *Tab) CreateRenderer() fyne.WidgetRenderer {
 		Place(under, tabPad, size.Height-2, size.Width-2*tabPad, 2)
 	}
 	r.Min = func() fyne.Size {
-		// The width in bold, so that nothing moves when another tab becomes active.
+		// The width of the bold text, so that the tabs do not move when another one becomes active.
 		w := fyne.MeasureText(t.text, text.TextSize, fyne.TextStyle{Bold: true}).Width
 		if t.icon != nil {
 			w += tabIcon + 5

@@ -49,7 +49,7 @@ func truncate(s string, width, size float32, style fyne.TextStyle, cut func(ends
 		return s
 	}
 	ends := graphemes(s)
-	fits, over := 0, len(ends)-1 // numbers of characters
+	fits, over := 0, len(ends)-1 // numbers of characters: fits is short enough, over is too long
 	for fits+1 < over {
 		if mid := (fits + over) / 2; measure(cut(ends, mid)) <= width {
 			fits = mid
@@ -60,7 +60,7 @@ func truncate(s string, width, size float32, style fyne.TextStyle, cut func(ends
 	return cut(ends, fits)
 }
 
-// Line is a text on one line, in a colour of the theme. It is shortened to the width that it is given.
+// Line is a text on one line, in a colour of the theme. It is shortened to the width that it gets.
 type Line struct {
 	widget.BaseWidget
 	text     string
@@ -68,7 +68,7 @@ type Line struct {
 	size     fyne.ThemeSizeName
 	style    fyne.TextStyle
 	align    fyne.TextAlign
-	isWhole  bool // it is as wide as its text
+	isWhole  bool // the line is as wide as its text
 	truncate func(s string, width, size float32, style fyne.TextStyle) string
 }
 
@@ -95,7 +95,7 @@ func (l *Line) Path() *Line {
 	return l
 }
 
-// Whole makes the line as wide as its text, and returns it.
+// Whole makes the minimum width of the line as wide as its text, and returns the line.
 func (l *Line) Whole() *Line {
 	l.isWhole = true
 	return l
@@ -125,14 +125,14 @@ func (l *Line) CreateRenderer() fyne.WidgetRenderer {
 	r.Arrange = func(size fyne.Size) {
 		text.Text = l.truncate(l.text, size.Width, text.TextSize, l.style)
 		text.Resize(size)
-		text.Refresh() // also after a mere change of size
+		text.Refresh() // Fyne does not redraw a text whose size alone has changed
 	}
 	r.Min = func() fyne.Size {
 		full := fyne.MeasureText(l.text, text.TextSize, l.style)
 		if l.isWhole {
 			return full
 		}
-		return fyne.NewSize(min(full.Width, 40), full.Height) // room for a short word; a line takes what it is given
+		return fyne.NewSize(min(full.Width, 40), full.Height) // room for a short word; a line is shortened to the width that it gets
 	}
 	r.Update = func() {
 		text.Color, text.TextSize, text.TextStyle, text.Alignment = ThemeColor(l.color), TextSize(l.size), l.style, l.align
@@ -141,8 +141,8 @@ func (l *Line) CreateRenderer() fyne.WidgetRenderer {
 	return r
 }
 
-// SelectText is a wrapped text that the mouse can select, to copy it. It is selectable only while the mouse is over it:
-// otherwise Fyne makes it a stop of the Tab key, without showing the focus.
+// SelectText is a wrapped text that the user can select with the mouse, to copy it. It is selectable only while the
+// mouse is over it: otherwise Fyne lets the Tab key stop at the text without showing the focus.
 type SelectText struct {
 	widget.Label
 }
@@ -156,7 +156,7 @@ func NewSelectText(text string) *SelectText {
 	return t
 }
 
-// NewCode returns a text in letters of one width, which breaks anywhere: a path, an id, a command or its output.
+// NewCode returns a text in a fixed-width font that breaks at any character: a path, an id, a command or its output.
 func NewCode(text string) *SelectText {
 	t := NewSelectText(text)
 	t.TextStyle.Monospace = true
@@ -164,7 +164,7 @@ func NewCode(text string) *SelectText {
 	return t
 }
 
-// SetText shows another text. It keeps the selection where the text is the same.
+// SetText shows another text. If the text is the same, the selection stays.
 func (t *SelectText) SetText(text string) { SetLabel(&t.Label, text) }
 
 // SetLabel shows another text in l, which is redrawn only if the text differs.
@@ -180,7 +180,7 @@ func (t *SelectText) MouseIn(*desktop.MouseEvent) { change(t, &t.Selectable, tru
 // MouseMoved does nothing.
 func (t *SelectText) MouseMoved(*desktop.MouseEvent) {}
 
-// MouseOut makes the text unselectable, unless something in it is selected and still to be copied.
+// MouseOut makes the text unselectable, unless a part of it is selected: the user may still copy it.
 func (t *SelectText) MouseOut() {
 	if t.SelectedText() == "" {
 		change(t, &t.Selectable, false)
@@ -210,7 +210,7 @@ func (h *Host) NewLongText(text *SelectText, first, rest string, resized func())
 	return t
 }
 
-// Set shows another text. Whether it has a second part must be as before.
+// Set shows another text. It must not be called with a second part if the text has none, or without one if it has.
 func (t *LongText) Set(first, rest string) {
 	t.first, t.rest = first, rest
 	switch {
@@ -237,7 +237,7 @@ func (t *LongText) Toggle() {
 	}
 }
 
-// Paragraph returns a wrapped text that isn't meant to be copied.
+// Paragraph returns a wrapped text that the user cannot select.
 func Paragraph(text string, importance widget.Importance) *widget.Label {
 	l := widget.NewLabel(text)
 	l.Wrapping = fyne.TextWrapWord
@@ -245,7 +245,7 @@ func Paragraph(text string, importance widget.Importance) *widget.Label {
 	return l
 }
 
-// Hint returns a paragraph that explains what is near it.
+// Hint returns a paragraph that explains the widgets near it.
 func Hint(text string) *widget.Label { return Paragraph(text, widget.LowImportance) }
 
 // Headline returns the title of a page, a dialog or a session.

@@ -20,10 +20,10 @@ const (
 	ColorTrack   fyne.ThemeColorName = "rollcall-track" // the empty part of a bar
 )
 
-// shades is a colour in the light and in the dark variant.
+// shades is a colour in its light and its dark variant.
 type shades struct{ light, dark color.NRGBA }
 
-// rgba returns the colour of eight hexadecimal digits, rgb that of six, which is opaque.
+// rgba returns the colour of eight hexadecimal digits. rgb returns the opaque colour of six hexadecimal digits.
 func rgba(hex uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(hex >> 24), G: uint8(hex >> 16), B: uint8(hex >> 8), A: uint8(hex)}
 }
@@ -84,7 +84,7 @@ var sizes = map[fyne.ThemeSizeName]float32{
 	theme.SizeNameButtonRadius:   6,
 }
 
-// Theme is Rollcall's compact look. The zero value follows the system's choice of light or dark.
+// Theme is Rollcall's compact theme. The zero value follows the system's choice of light or dark.
 type Theme struct {
 	// Variant, when set, overrides the system's choice.
 	Variant *fyne.ThemeVariant
@@ -92,7 +92,7 @@ type Theme struct {
 
 var _ fyne.Theme = Theme{}
 
-// Color returns Rollcall's colour for name, Fyne's own where it has none.
+// Color returns Rollcall's colour for name, or Fyne's colour if Rollcall has none.
 func (t Theme) Color(name fyne.ThemeColorName, variant fyne.ThemeVariant) color.Color {
 	if t.Variant != nil {
 		variant = *t.Variant
