@@ -9,15 +9,15 @@ import (
 
 const (
 	normalDPI = 96
-	// leastScale is the least scale of a desktop that the window follows. Below it the desktop has its normal size or none is
-	// told, and Fyne's own look at the size of the screen counts.
+	// leastScale is the smallest scale of a desktop that the window uses. A smaller scale means that the desktop has its
+	// normal size, or that no scale is set; Fyne's own calculation from the size of the screen then applies.
 	leastScale = 1.25
 	scaleKey   = "FYNE_SCALE"
 	detectKey  = "FYNE_DISABLE_DPI_DETECTION"
 )
 
-// followScale lets Fyne draw as large as the desktop does: Fyne 2.8.1 looks only at the size of the screen in millimetres. The user's
-// own FYNE_SCALE goes before that. It must be called before Fyne's application is made.
+// followScale sets Fyne's scale to the scale of the desktop: Fyne 2.8.1 looks only at the size of the screen in millimetres. The
+// user's own FYNE_SCALE has priority. followScale must be called before Fyne's application is created.
 func followScale() {
 	scale := readXDesktop().dpi / normalDPI
 	if os.Getenv(scaleKey) != "" || os.Getenv(detectKey) != "" || scale < leastScale {

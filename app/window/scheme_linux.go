@@ -28,9 +28,9 @@ const (
 	preferLight = 2
 )
 
-// watchScheme returns a channel that receives whether the desktop is dark: now, and each time that its portal announces a
-// change, until ctx is done. FYNE_THEME in the environment, dark or light, goes before the desktop. Without a portal, or one that has no preference, the settings of KDE and GTK
-// count, then the theme that X programs are told, and a desktop without any is light.
+// watchScheme returns a channel that receives whether the desktop is dark: now, and each time that the desktop's portal announces a change, until ctx is done. FYNE_THEME in the
+// environment (dark or light) has priority over the desktop. If there is no portal, or the portal has no preference, the settings of KDE and GTK apply, and then the theme in
+// XSETTINGS. A desktop without any of these is light.
 func watchScheme(ctx context.Context) <-chan bool {
 	dark := make(chan bool, 1)
 	if v := os.Getenv("FYNE_THEME"); v == "dark" || v == "light" {
@@ -44,7 +44,7 @@ func watchScheme(ctx context.Context) <-chan bool {
 				isDark = isDarkBySettings()
 			}
 			select {
-			case <-dark: // the last one was not taken
+			case <-dark: // drop a value that was not received yet
 			default:
 			}
 			dark <- isDark
@@ -95,7 +95,7 @@ func followPortal(ctx context.Context, conn *dbus.Conn, put func(value uint32, o
 	}
 }
 
-// inner returns the number in a variant, which the portal's older method puts into another one.
+// inner returns the number in a variant. The portal's older method returns a variant in a variant.
 func inner(v dbus.Variant) (uint32, bool) {
 	if deeper, ok := v.Value().(dbus.Variant); ok {
 		v = deeper
@@ -104,7 +104,8 @@ func inner(v dbus.Variant) (uint32, bool) {
 	return n, ok
 }
 
-// isDarkBySettings reports whether the settings of KDE, else those of GTK, else the theme in XSETTINGS are dark.
+// isDarkBySettings reports whether the desktop is dark. It reads the settings of KDE, then those of GTK, then the theme in XSETTINGS, and uses the
+// first that is set.
 func isDarkBySettings() bool {
 	if dir, err := os.UserConfigDir(); err == nil {
 		if dark, known := isDarkByFiles(dir); known {
@@ -114,14 +115,14 @@ func isDarkBySettings() bool {
 	return isDarkTheme(readXDesktop().theme)
 }
 
-// isDarkTheme reports whether the name of a theme or of a set of colours says that it is dark, as BreezeDark, Mint-Y-Dark-Aqua and
-// BlackMATE do.
+// isDarkTheme reports whether the name of a theme or of a set of colours is that of a dark one, such as BreezeDark,
+// Mint-Y-Dark-Aqua or BlackMATE.
 func isDarkTheme(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "dark") || strings.Contains(name, "black")
 }
 
-// isDarkByFiles reports whether the settings of KDE, else those of GTK, in dir are dark, and whether they say it.
+// isDarkByFiles reports whether the settings of KDE in dir are dark, or those of GTK if KDE has none. known is false if neither has a setting.
 func isDarkByFiles(dir string) (dark, known bool) {
 	kde := filepath.Join(dir, "kdeglobals")
 	if color := iniValue(kde, "Colors:Window", "BackgroundNormal"); color != "" {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shaderCacheSpace is more than Mesa's cache of compiled shaders takes for the window, in bytes.
+// shaderCacheSpace is the free space in bytes that Mesa's cache of compiled shaders must have. It is more than the window's shaders need.
 const shaderCacheSpace = 16 << 20
 
-// spareShaderCache switches Mesa's cache of compiled shaders off where the disk of the caches has too little space for it, or
+// spareShaderCache disables Mesa's cache of compiled shaders if the disk of the caches has less than shaderCacheSpace, or
 // can't be written. Mesa maps a file of that cache into memory, and the process dies with SIGBUS when it writes there on a
 // full disk (seen with Mesa 22.3).
 func spareShaderCache(caches string) {

@@ -21,8 +21,8 @@ var (
 	mostSize    = fyne.NewSize(8000, 8000)
 )
 
-// sizeName is the name of the window's size, which is kept between runs, in the state folder. Fyne's own preferences are
-// not used: they are not written atomically, and not always in time.
+// sizeName is the name under which the window's size is stored in the state folder. Fyne's own preferences are not used:
+// they are not written atomically, and not always in time.
 var sizeName = strings.TrimSuffix(store.Window, ".json")
 
 type size struct {
@@ -30,7 +30,7 @@ type size struct {
 	Height float32 `json:"height"`
 }
 
-// lastSize returns the size that the window had at its last end; first reports that no window of this user has ended yet.
+// lastSize returns the size that the window had when it was last closed. first reports that no window of this user has been closed yet.
 func lastSize() (last fyne.Size, first bool) {
 	dir, err := store.StatePath()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"rollcall/app/ui/widgets"
 )
 
-// themeOf returns the theme that the user set. isDark reports whether the desktop is dark; known is false where Fyne
-// finds that out itself.
+// themeOf returns the theme that the user set. isDark reports whether the desktop is dark; known is false on
+// platforms where Fyne itself finds that out.
 func themeOf(t settings.Theme, isDark, known bool) widgets.Theme {
 	light, dark := theme.VariantLight, theme.VariantDark
 	switch {
@@ -26,7 +26,7 @@ func themeOf(t settings.Theme, isDark, known bool) widgets.Theme {
 	return widgets.Theme{}
 }
 
-// followTheme shows the theme of the settings and of the desktop, as they change, until ctx is done.
+// followTheme sets the theme at each change of the settings or the desktop, until ctx is done.
 func followTheme(ctx context.Context, a fyne.App, live *settings.Live) {
 	desktop := watchScheme(ctx)
 	var changed <-chan struct{}
@@ -47,7 +47,7 @@ func followTheme(ctx context.Context, a fyne.App, live *settings.Live) {
 	}
 }
 
-// currentTheme returns the theme of the settings as they are now; without settings that of the desktop.
+// currentTheme returns the theme in the current settings, or the desktop's theme if there are no settings.
 func currentTheme(live *settings.Live, isDark, known bool) widgets.Theme {
 	if live == nil {
 		return themeOf(settings.DesktopTheme, isDark, known)
@@ -56,8 +56,8 @@ func currentTheme(live *settings.Live, isDark, known bool) widgets.Theme {
 	return themeOf(set.Theme, isDark, known)
 }
 
-// setTheme sets the theme unless it looks like the one that is shown: with each new theme Fyne lays out the window again,
-// in the size that it knows, which is not yet that of the screen while the window opens or the user resizes it.
+// setTheme sets the theme unless it looks like the current one. Each new theme makes Fyne lay out the window again, with
+// the size that Fyne knows. While the window opens or the user resizes it, that size differs from the size on the screen.
 func setTheme(s fyne.Settings, wanted widgets.Theme) {
 	shown, _ := s.Theme().(widgets.Theme)
 	system := s.ThemeVariant()

@@ -16,16 +16,16 @@ import (
 	"rollcall/app/ui"
 )
 
-// ID names the application to the desktop; FyneApp.toml and the .desktop file have the same one.
+// ID identifies the application to the desktop. FyneApp.toml and the .desktop file contain the same ID.
 const ID = "io.github.rollcall.Rollcall"
 
-// ErrNoDisplay means that there is no display.
+// ErrNoDisplay is returned if there is no display.
 var ErrNoDisplay = errors.New("no display (DISPLAY and WAYLAND_DISPLAY are not set); use “rollcall list” here")
 
-// ErrOpenGL means that the display has no OpenGL that works. The toolkit has logged the reason to standard error.
+// ErrOpenGL is returned if OpenGL does not work on the display. The toolkit has logged the reason to standard error.
 var ErrOpenGL = errors.New("the window needs OpenGL, which does not work on this display; use “rollcall list” here")
 
-// ErrDisplay means that there is a display that could not be opened.
+// ErrDisplay is returned if there is a display, but it could not be opened.
 var ErrDisplay = errors.New("the display could not be opened; use “rollcall list” here")
 
 // Core is the part of the core that the window requires; *app.Core implements it.
@@ -35,12 +35,12 @@ type Core interface {
 	Run(ctx context.Context) error
 }
 
-// Options contains what Run requires beside the core.
+// Options contains what Run requires in addition to the core.
 type Options struct {
-	// Open is what the window shows at first, as in the requests that Instance receives. Without a verb it is the list of
-	// sessions.
+	// Open is what the window shows at first, in the form of the requests that Instance receives. Without a verb it is
+	// the list of sessions.
 	Open instance.Message
-	// Introduce opens the introduction in the first window of this user, unless it opens something that was asked for.
+	// Introduce opens the introduction in the first window of this user, unless Open names another page or a session.
 	Introduce bool
 	// Instance receives the requests of processes that are started later: to raise the window, to show a session, or to
 	// open the launch page. It may be nil. Run does not close it.
@@ -60,12 +60,12 @@ func Run(ctx context.Context, core Core, o Options) error {
 	}
 	startNoBus()
 	if dir, err := os.UserCacheDir(); err == nil {
-		_ = os.MkdirAll(dir, 0o700) // Fyne makes only its own folder there
+		_ = os.MkdirAll(dir, 0o700) // Fyne creates only its own folder, not the one above it
 		spareShaderCache(dir)
 	}
 	followScale()
 	a := newApp()
-	a.Settings().SetTheme(currentTheme(o.Content.Live, false, false)) // the desktop is not asked yet
+	a.Settings().SetTheme(currentTheme(o.Content.Live, false, false)) // the preference of the desktop is not known yet
 	win := a.NewWindow("Rollcall")
 	if len(o.Icon) > 0 {
 		icon := fyne.NewStaticResource("rollcall", o.Icon)
@@ -90,13 +90,13 @@ func Run(ctx context.Context, core Core, o Options) error {
 		if err := storeSize(win.Canvas().Size()); err != nil {
 			fmt.Fprintln(os.Stderr, "rollcall: cannot store the window's size:", err)
 		}
-		content.Close() // before Fyne's loop ends: nothing may be run on it later
-		// Fyne 2.8.1 forgets that the window closes if it is asked to once more before the loop's next step, and runs on.
+		content.Close() // closed before Fyne's loop ends: the content must run nothing on it later
+		// Fyne 2.8.1 forgets that the window is closing if Close is called again before the loop's next step, and then continues.
 		a.Driver().Quit()
 	})
 	ended := make(chan error, 1)
 	a.Lifecycle().SetOnStarted(func() {
-		// Not earlier: fyne.Do waits until the loop runs.
+		// Started only now, since fyne.Do waits until the loop runs.
 		go func() { ended <- runCore(coreCtx, core, content) }()
 		go listen(closed, o.Instance, content, win)
 		go followTheme(coreCtx, a, o.Content.Live)
@@ -117,8 +117,8 @@ func Run(ctx context.Context, core Core, o Options) error {
 	return coreError(ended)
 }
 
-// newApp returns Fyne's application. It keeps no preferences, so nothing is left to do once it has stopped: Fyne 2.8.1 does that on
-// a queue that it closes at the same time, which on a busy machine ends the process with a panic.
+// newApp returns Fyne's application. The application stores no preferences, so it need not write any when it stops: Fyne 2.8.1
+// writes them on a queue that it closes at the same time, which on a busy machine ends the process with a panic.
 func newApp() fyne.App {
 	a := fyneapp.NewWithID(ID)
 	if l, ok := a.Lifecycle().(interface{ SetOnStoppedHookExecuted(func()) }); ok {
@@ -127,7 +127,7 @@ func newApp() fyne.App {
 	return a
 }
 
-// open opens the page that was asked for, in a first window the introduction.
+// open opens the requested page. A first window without such a request opens the introduction.
 func open(content *ui.UI, o *Options, first bool) {
 	receive(content, o.Open)
 	if o.Introduce && first && o.Open == (instance.Message{Verb: instance.Show}) {
@@ -135,9 +135,9 @@ func open(content *ui.UI, o *Options, first bool) {
 	}
 }
 
-// show shows the window for the first time. It returns ErrDisplay if the display cannot be opened, where Fyne panics, and ErrOpenGL
-// if there is no window afterwards: Fyne 2.8.1 would run on without one, and this process would keep others from opening one.
-// A later panic is a bug, which show does not hide.
+// show shows the window for the first time. It returns ErrDisplay if the display cannot be opened, in which case Fyne panics. It
+// returns ErrOpenGL if no window exists afterwards: Fyne 2.8.1 would continue without one, and this process would keep others from
+// opening one. A later panic is a bug, which show does not hide.
 func show(win fyne.Window) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -155,7 +155,7 @@ func show(win fyne.Window) (err error) {
 	return err
 }
 
-// hasHandle reports whether the system has a window for Fyne's. Of a kind of window that it does not know it returns true.
+// hasHandle reports whether the system has created the window for Fyne's window. It returns true for a kind of window that it does not know.
 func hasHandle(window any) bool {
 	switch w := window.(type) {
 	case driver.X11WindowContext:
@@ -187,11 +187,11 @@ func coreError(ended <-chan error) error {
 		}
 		return err
 	default:
-		return nil // not started, or still ending: the process ends anyway
+		return nil // the core has not started or is still ending; the process ends anyway
 	}
 }
 
-// listen handles the requests of other processes until the window is closed.
+// listen handles requests from other processes until the window is closed.
 func listen(closed <-chan struct{}, i *instance.Instance, content *ui.UI, win fyne.Window) {
 	if i == nil {
 		return

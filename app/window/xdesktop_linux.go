@@ -13,13 +13,13 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// xDesktop is what a desktop tells the programs on its X server. Xwayland has it as well.
+// xDesktop has settings of the desktop that programs read from its X server. Xwayland provides them too.
 type xDesktop struct {
-	theme string  // Net/ThemeName of XSETTINGS; empty: not told
-	dpi   float64 // of fonts: Xft.dpi of the resources, else Xft/DPI of XSETTINGS; 0: not told
+	theme string  // Net/ThemeName of XSETTINGS; empty: not set
+	dpi   float64 // of fonts: Xft.dpi of the resources, else Xft/DPI of XSETTINGS; 0: not set
 }
 
-// readXDesktop asks the X server of DISPLAY. It returns the zero value if there is none.
+// readXDesktop reads the settings from the X server of DISPLAY. It returns the zero value if there is no X server.
 func readXDesktop() (d xDesktop) {
 	display := os.Getenv("DISPLAY")
 	if display == "" {
@@ -61,7 +61,7 @@ func xProperty(x *xgb.Conn, w xproto.Window, name xproto.Atom) []byte {
 	return reply.Value
 }
 
-// fontDPI returns Xft.dpi of the resources of an X server, 0 if it is not there.
+// fontDPI returns Xft.dpi of the resources of an X server; 0: not set.
 func fontDPI(resources string) float64 {
 	for line := range strings.Lines(resources) {
 		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "Xft.dpi" {
@@ -81,7 +81,7 @@ const (
 	xColor   = 2
 )
 
-// parseXSettings returns the integers and texts of XSETTINGS (freedesktop.org, version 0.5), those before the first mistake.
+// parseXSettings returns the integers and texts of XSETTINGS (freedesktop.org, version 0.5). It stops at the first error in data.
 func parseXSettings(data []byte) map[string]any {
 	settings := map[string]any{}
 	if len(data) < 12 {
@@ -98,7 +98,7 @@ func parseXSettings(data []byte) map[string]any {
 			break
 		}
 		name := string(r.padded(int(order.Uint16(head[2:]))))
-		r.take(4) // the serial number of its last change
+		r.take(4) // the serial number of the setting's last change
 		switch head[0] {
 		case xInteger:
 			settings[name] = int32(r.number())
@@ -117,7 +117,7 @@ func parseXSettings(data []byte) map[string]any {
 	return settings
 }
 
-// xReader takes parts of a message, and remembers whether one was not there in full.
+// xReader reads the parts of a message in order, and remembers whether the message ended within one.
 type xReader struct {
 	data  []byte
 	order binary.ByteOrder
@@ -141,7 +141,7 @@ func (r *xReader) number() uint32 {
 	return 0
 }
 
-// padded takes n bytes and those that fill the last four up.
+// padded reads n bytes and the padding after them up to a multiple of four.
 func (r *xReader) padded(n int) []byte {
 	part := r.take(n)
 	r.take(-n & 3)
