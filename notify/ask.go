@@ -17,28 +17,28 @@ import (
 	"rollcall/app/present"
 )
 
-// ask is what one session asks, as its notification shows it.
+// ask is a request of a session, with what its notification shows of it.
 type ask struct {
 	ref     answer.Ref
 	request answer.Request
-	more    int // further requests of the session
+	more    int // number of further requests of the session
 }
 
-// The sizes up to which a request is wholly visible in a notification of every server, in cells. Servers cut longer
-// ones, each in its own way, and do not say so.
+// The lengths, in cells, up to which every server shows a text in full. Servers cut longer texts, each in its own
+// way, and give no sign of that.
 const (
 	wholeText   = 100
 	wholeFolder = 70
-	shownText   = 160 // of a longer text
+	shownText   = 160 // shown part of a longer text
 	shownDanger = 90
 )
 
-// ask returns what a session asks; nil: that is not known, or it asks a question of several parts.
+// ask returns the request of a session; nil: the request is not known, or has several questions.
 func (p *policy) ask(w *openWait) *ask {
 	if p.board == nil || w == nil {
 		return nil
 	}
-	// Always in the same order: a notification must not change between the requests of several sessions.
+	// Sorted, so that a notification of several sessions does not switch between their requests.
 	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(w.sessions)), func(id string) bool { return id == w.session.ID })
 	for _, id := range slices.Insert(ids, 0, w.session.ID) {
 		if e, ok := p.board.Of(w.session.Agent, id); ok && len(e.Requests) > 0 {
@@ -49,8 +49,8 @@ func (p *policy) ask(w *openWait) *ask {
 	return nil
 }
 
-// askedAnew returns the orders for notifications of one wait that show another request than the one that waits now, as
-// far as they are still on the screen.
+// askedAnew returns the orders to correct notifications of one wait that are still on the screen and show another
+// request than the one that waits now.
 func (p *policy) askedAnew() (orders []order) {
 	for _, key := range p.sortedWaits() {
 		w := p.waits[key]
@@ -64,7 +64,7 @@ func (p *policy) askedAnew() (orders []order) {
 	return orders
 }
 
-// isWhole reports whether the notification shows all that the user decides on, and nothing in it is hidden.
+// isWhole reports whether the notification shows everything that the user decides on, without hidden characters.
 func (a *ask) isWhole() bool {
 	r := &a.request
 	fits := func(s string, cells int) bool {
@@ -106,8 +106,9 @@ func (a *ask) text(s *app.Session) Text {
 	return t
 }
 
-// The keys of actions. Those that answer end with the key of the request that the notification showed: a server
-// returns it, so that a click can't reach a request that took the place of the one that was shown.
+// The keys of actions. The keys of the buttons that answer end with the key of the request that the
+// notification showed. The server returns the key of the button, so a click can't answer a request that has
+// replaced the one on the screen.
 const (
 	actOpen  = "default"
 	actShow  = "show"
@@ -115,7 +116,7 @@ const (
 	actDeny  = "deny:"
 )
 
-// actions returns the keys and labels of the buttons that answer. hasBody reports whether the server shows the body.
+// actions returns the keys and labels of the buttons that answer the request. hasBody reports whether the server shows the body.
 func (a *ask) actions(hasBody bool) (out []string) {
 	if hasBody && a.mayAllow() {
 		out = append(out, actAllow+a.ref.Key, "Allow once")
@@ -130,20 +131,20 @@ func (a *ask) actions(hasBody bool) (out []string) {
 const actLimit = 30 * time.Second
 
 var (
-	errJustShown  = errors.New("nothing was answered: the notification began to show the request at the moment of the click")
-	errEarlierRun = errors.New("nothing was answered: the notification is of an earlier run of Rollcall")
+	errJustShown  = errors.New("nothing was answered: the notification had only just begun to show the request when you clicked")
+	errEarlierRun = errors.New("nothing was answered: the notification is from an earlier run of Rollcall")
 )
 
-// click is what a click on a notification, or on its buttons, is for.
+// click is what a click on a notification or on its buttons does.
 type click struct {
-	session string                // empty for several waits
-	waits   bool                  // it opens what the session asks
-	refs    map[string]answer.Ref // the requests that it showed, by their keys
-	asked   string                // key of the request that it shows; empty: none
-	askedAt time.Time             // when it began to show that
+	session string                // empty for a notification of several waits
+	waits   bool                  // the click opens the request of the session
+	refs    map[string]answer.Ref // the requests that the notification has shown, by their keys
+	asked   string                // key of the request that the notification shows; empty: none
+	askedAt time.Time             // when the notification began to show the request asked
 }
 
-// act answers a request that a notification showed, and shows why if nothing was answered.
+// act answers a request that a notification showed. If nothing was answered, it shows the reason in another notification.
 func (n *Notifier) act(c click, action string) {
 	key, allow := strings.CutPrefix(action, actAllow)
 	if !allow {
@@ -176,7 +177,7 @@ func (n *Notifier) act(c click, action string) {
 	n.box.put(order{key: "answer " + key, kind: Permission, session: c.session, opensRequest: true, text: Text{Title: title, Body: present.Cut(present.Line(err.Error()), 2*topicCells)}})
 }
 
-// open opens what a click on a notification is for.
+// open opens what a click on a notification asks for: a request, or a session.
 func (n *Notifier) open(c click) {
 	switch {
 	case c.waits && n.opts.OpenRequest != nil:

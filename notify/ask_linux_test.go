@@ -153,11 +153,11 @@ func TestStaleNotification(t *testing.T) {
 	a.settled(t)
 	a.server.click(t, n.ID, "allow:"+newKey) // the pointer was on its way to the other one
 	told, _ := a.last(t, 3)
-	if told.Summary != "Nothing was answered" || !strings.Contains(told.Body, "began to show the request at the moment of the click") || len(a.answers.got()) != 0 {
+	if told.Summary != "Nothing was answered" || !strings.Contains(told.Body, "had only just begun to show the request") || len(a.answers.got()) != 0 {
 		t.Errorf("told %+v, answered %q", told, a.answers.got())
 	}
 	a.server.click(t, n.ID, "allow:"+strings.Repeat("x", 26))
-	if told, _ = a.last(t, 4); !strings.Contains(told.Body, "of an earlier run of Rollcall") || len(a.answers.got()) != 0 {
+	if told, _ = a.last(t, 4); !strings.Contains(told.Body, "from an earlier run of Rollcall") || len(a.answers.got()) != 0 {
 		t.Errorf("told %+v, answered %q", told, a.answers.got())
 	}
 	a.answers.mu.Lock()

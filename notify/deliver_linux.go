@@ -18,11 +18,11 @@ const (
 	absentPause = time.Minute
 )
 
-// desktop delivers notifications over D-Bus. It makes one call at a time and does not block on it, so that a daemon that
-// hangs delays only its own notifications, which stay in the outbox. All fields belong to the goroutine of run.
+// desktop delivers notifications over D-Bus. It makes one call at a time and does not block on it. A daemon that hangs
+// therefore delays only its own notifications, which stay in the outbox. All fields belong to the goroutine of run.
 //
-// It makes the calls with godbus: those of esiqveland/notify have no time limit and cannot be cancelled, and that
-// package accepts signals from any peer.
+// It calls the daemon with godbus, not with esiqveland/notify: the calls of that package have no time limit and cannot be
+// cancelled, and it accepts signals from any peer.
 type desktop struct {
 	n       *Notifier
 	link    *link
@@ -37,20 +37,20 @@ type desktop struct {
 
 	memory     memory
 	remembered shownWaits        // the content of memory
-	waits      map[string]wait   // notifications of waits that are, or were, on the screen, by key
-	standing   map[string]order  // the orders that this run has for waits, by key
+	waits      map[string]wait   // notifications of waits that are on the screen, or were until their daemon ended, by key
+	standing   map[string]order  // the orders of this process for waits, by key
 	shown      map[string]uint32 // numbers of the notifications on the screen, by key
-	clicks     map[uint32]click  // what a click does, by notification, also closed ones, which a history may show
+	clicks     map[uint32]click  // what a click does, by the number of the notification; a history may also show closed ones
 	order      []uint32          // keys of clicks, oldest first
 }
 
-// pendingCall is the call that awaits its reply.
+// pendingCall is a call that waits for its reply.
 type pendingCall struct {
 	call  *dbus.Call
 	what  string // "capabilities", "show" or "withdraw"
 	order order
 	since time.Time
-	slow  bool // was reported as hung
+	slow  bool // the call was reported as hung
 }
 
 func (n *Notifier) deliver(ctx context.Context) {
@@ -156,7 +156,7 @@ func (d *desktop) next() {
 	}
 }
 
-// replace gives an order the place on the screen of the notification that it replaces.
+// replace makes an order replace a notification that is on the screen, if the order names one.
 func (d *desktop) replace(o order) {
 	if o.replaces == "" {
 		return
@@ -183,7 +183,7 @@ func (d *desktop) answer(call *dbus.Call) {
 	d.pending = nil
 	switch {
 	case f.what == "withdraw":
-		d.n.box.done() // also after an error: the notification is already gone
+		d.n.box.done() // also after an error: the notification was removed before
 		if !isCut(call.Err) {
 			d.forgetWait(f.order.key)
 			d.remember()
@@ -201,12 +201,12 @@ func (d *desktop) answer(call *dbus.Call) {
 	}
 }
 
-// taken stores the number that the daemon gave a notification.
+// taken stores the number that the daemon gave to a notification.
 func (d *desktop) taken(o order, call *dbus.Call) {
 	d.n.box.done()
 	var id uint32
 	if err := call.Store(&id); err != nil {
-		d.n.report(fmt.Errorf("answer of the notification service: %w", err))
+		d.n.report(fmt.Errorf("the notification service sent an invalid reply: %w", err))
 		return
 	}
 	d.n.handedOver(o)
@@ -223,7 +223,7 @@ func (d *desktop) failed(o order, err error) {
 		d.n.box.done()
 		return
 	}
-	d.n.report(fmt.Errorf("send a notification: %w", err))
+	d.n.report(fmt.Errorf("cannot send a notification: %w", err))
 	d.retry = time.Now().Add(time.Duration(o.tries*o.tries) * 500 * time.Millisecond)
 	d.n.box.back(o)
 }
@@ -249,7 +249,7 @@ func (d *desktop) fallBack() {
 		if !ok {
 			return
 		}
-		if o.withdraw || o.onlyShown { // not possible here
+		if o.withdraw || o.onlyShown { // kdialog can neither withdraw nor correct a notification
 			d.n.box.done()
 		} else {
 			d.plainOf = o
@@ -291,7 +291,7 @@ func (d *desktop) tick() {
 			d.giveUp()
 		}
 	}
-	// The daemon may still carry out the call. It is not sent again, or the user could see the notification twice.
+	// The daemon may still carry out the call. It is not sent again, because the user could then see the notification twice.
 	if waited >= giveUpLimit {
 		d.giveUp()
 	}
@@ -322,7 +322,7 @@ func (d *desktop) nextTick() time.Duration {
 	return time.Hour
 }
 
-// lost returns the order of the pending call to the outbox, since the daemon and its notifications are gone with the bus.
+// lost returns the order of the pending call to the outbox: with the connection to the bus, the daemon and its notifications are lost.
 func (d *desktop) lost() error {
 	switch f := d.pending; {
 	case f != nil && f.what == "show":

@@ -25,7 +25,7 @@ func (n *Notifier) deliver(ctx context.Context) {
 				return
 			}
 		}
-		if o.withdraw || o.onlyShown { // not possible here
+		if o.withdraw || o.onlyShown { // not possible on this platform
 			n.box.done()
 			continue
 		}
@@ -53,7 +53,7 @@ func (n *Notifier) shown(o order, err error) {
 	if err == nil {
 		n.handedOver(o)
 	} else {
-		err = fmt.Errorf("send a notification: %w", err)
+		err = fmt.Errorf("cannot send a notification: %w", err)
 	}
 	n.report(err)
 }

@@ -83,8 +83,8 @@ func (d *desktop) keep(o order, id uint32) {
 	}
 }
 
-// clickOf returns what a click on the notification of an order is for. before is what it was for until now; the zero value
-// for a new notification.
+// clickOf returns what a click on the notification of an order does. before is what the click did until now; the zero
+// value for a new notification.
 func clickOf(o order, before click) click {
 	c := click{session: o.session, waits: o.opensRequest || strings.HasPrefix(o.key, waitingPrefix), refs: map[string]answer.Ref{}, askedAt: before.askedAt}
 	if o.ask != nil {
@@ -94,7 +94,7 @@ func clickOf(o order, before click) click {
 	if c.asked != before.asked {
 		c.askedAt = time.Now()
 	}
-	for k, ref := range before.refs { // a click on them is on its way
+	for k, ref := range before.refs { // the user may have clicked one of them already
 		if len(c.refs) < refsKept {
 			c.refs[k] = ref
 		}
@@ -102,10 +102,11 @@ func clickOf(o order, before click) click {
 	return c
 }
 
-// refsKept is the number of requests that one notification showed whose answers are told as stale.
+// refsKept is the number of requests that one notification remembers, earlier ones included. A click on an earlier one then
+// shows that this request no longer waits.
 const refsKept = 8
 
-// forget removes all data of the last daemon.
+// forget removes all data about the last daemon.
 func (d *desktop) forget() {
 	d.caps, d.retry = capabilities{}, time.Time{}
 	clear(d.shown)
@@ -114,7 +115,7 @@ func (d *desktop) forget() {
 	d.order = nil
 }
 
-// signal handles the daemon's signals, which also concern notifications of other programs, and changes of the daemon.
+// signal handles signals of the daemon, which may concern notifications of other programs, and signals of the bus about a new daemon.
 func (d *desktop) signal(s *dbus.Signal) {
 	var name, old, owner, action string
 	var id, reason uint32
@@ -140,7 +141,7 @@ func (d *desktop) signal(s *dbus.Signal) {
 	}
 }
 
-// clicked does what a click on a notification of Rollcall is for.
+// clicked carries out a click on a notification of Rollcall.
 func (d *desktop) clicked(id uint32, action string) {
 	c, ok := d.clicks[id]
 	switch {
@@ -152,8 +153,8 @@ func (d *desktop) clicked(id uint32, action string) {
 	}
 }
 
-// withdrawWaits withdraws the notifications of waits, which become outdated when the process ends, unless another takes
-// them over.
+// withdrawWaits withdraws the notifications of waits, which are outdated once the process has ended. It does nothing if
+// another process takes them over.
 func (d *desktop) withdrawWaits() {
 	if d.n.opts.Leaves != nil && d.n.opts.Leaves() {
 		return
@@ -204,7 +205,7 @@ func iconName(png []byte) (string, error) {
 	}
 	path := filepath.Join(dir, "rollcall", "notification.png")
 	if err := replaceFile(path, png); err != nil {
-		return appID, fmt.Errorf("write the icon of notifications: %w", err)
+		return appID, fmt.Errorf("cannot write the icon of notifications: %w", err)
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String(), nil
 }

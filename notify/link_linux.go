@@ -8,7 +8,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// link is a connection of our own to the session bus. It stays open, so that a notification needs only one message.
+// link is Rollcall's own connection to the session bus. It stays open, so that a notification needs only one message.
 type link struct {
 	conn    *dbus.Conn
 	id      string // unique id of the bus
@@ -17,8 +17,8 @@ type link struct {
 	replies chan *dbus.Call
 }
 
-// connect connects to the bus at address, or to the session bus. It never starts a bus: no desktop would use it, and it
-// would never end.
+// connect connects to the bus at address, or to the session bus. It never starts a bus: no desktop would use that bus,
+// and it would never end.
 func connect(address string) (*link, error) {
 	conn, err := dial(address)
 	if err != nil {
@@ -51,7 +51,7 @@ func dial(address string) (*dbus.Conn, error) {
 	}
 	if err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("connect to the session bus: %w", err)
+		return nil, fmt.Errorf("cannot connect to the session bus: %w", err)
 	}
 	return conn, nil
 }
@@ -67,15 +67,15 @@ func (l *link) listen() error {
 		{dbus.WithMatchSender(serviceName), dbus.WithMatchInterface(serviceName), dbus.WithMatchObjectPath(servicePath)},
 	} {
 		if err := l.conn.AddMatchSignalContext(ctx, match...); err != nil {
-			return fmt.Errorf("watch the notification service: %w", err)
+			return fmt.Errorf("cannot watch the notification service: %w", err)
 		}
 	}
 	if err := l.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetId", 0).Store(&l.id); err != nil {
-		return fmt.Errorf("ask the bus for its id: %w", err)
+		return fmt.Errorf("cannot read the id of the session bus: %w", err)
 	}
 	err := l.conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, serviceName).Store(&l.owner)
 	if err != nil && !isAbsent(err) {
-		return fmt.Errorf("ask for the notification service: %w", err)
+		return fmt.Errorf("cannot find the notification service: %w", err)
 	}
 	return nil
 }

@@ -39,65 +39,65 @@ var (
 	ErrNoBus = errors.New("no connection to the session bus")
 )
 
-// Options are the options of a Notifier. The zero value notifies of everything.
+// Options are the options of a Notifier. With the zero value there is a notification for every kind of event.
 type Options struct {
-	// Rules returns what the user set, as it is now; nil: the zero value, without Away. It must not block.
+	// Rules returns the user's current rules; nil: the zero value, without Away. It must not block.
 	Rules func() Rules
-	// Quiet reports whether the user must not be disturbed, and until when; a zero time: until something changes. It may
-	// be nil, and must not block.
+	// Quiet reports whether the user must not be disturbed, and until when; a zero time means until Changed receives. It
+	// may be nil, and must not block.
 	Quiet func() (quiet bool, until time.Time)
-	// DesktopIsQuiet reports whether the desktop itself shows no notifications at the moment. It is asked before a
-	// notification is sent, and may be nil.
+	// DesktopIsQuiet reports whether the desktop itself shows no notifications at the moment. It is called before
+	// a notification is sent, and may be nil.
 	DesktopIsQuiet func(context.Context) bool
 	// HasFocus reports whether the user looks at the session's window. It may be nil.
 	HasFocus func(context.Context, *app.Session) bool
 	// Changed receives when the results of Rules or Quiet may have changed; it may be nil.
 	Changed <-chan struct{}
-	// Away is called, on a goroutine of its own, for a session that has waited for Rules.AwayAfter. It may be nil. Run
+	// Away is called, on its own goroutine, for a session that has waited for Rules.AwayAfter. It may be nil. Run
 	// waits for it.
 	Away func(app.Session)
-	// Open is called, on a goroutine of its own, with a session's id when the user clicks its notification; nil: clicks
-	// do nothing. Linux only.
+	// Open is called, on its own goroutine, with a session's id when the user clicks the session's notification; nil:
+	// clicks do nothing. Linux only.
 	Open func(sessionID string)
-	// Board has what waiting sessions ask; nil: notifications do not show it.
+	// Board returns the requests of waiting sessions; nil: notifications do not show them.
 	Board Board
-	// Answer gives the user's decision on a request that a notification showed. It is called on a goroutine of its own; nil:
+	// Answer sends the user's decision on a request that a notification showed. It is called on its own goroutine; nil:
 	// notifications have no buttons. Linux only.
 	Answer func(context.Context, answer.Ref, adapters.Decision) error
-	// OpenRequest is called like Open for a session that waits, and with an empty id for several; nil: Open is called.
+	// OpenRequest is called like Open for a session that waits, and with an empty id for several sessions; nil: Open is called.
 	OpenRequest func(sessionID string)
 	// Icon is a PNG; nil: the desktop's default.
 	Icon []byte
-	// Bus is the address of the session bus; empty: that of the environment.
+	// Bus is the address of the session bus; empty: the address in the environment.
 	Bus string
 	Log *slog.Logger // nil: discard
-	// Reported is called, on a goroutine of its own, once the desktop has accepted the notification that these sessions
+	// Reported is called, on its own goroutine, once the desktop has accepted the notification that these sessions
 	// ended. It may be nil. Run waits for it.
 	Reported func(ended []app.Event)
 
-	// State is a folder of Rollcall's own that stores which notifications of waits are on the screen. If the process is
-	// killed, the next one can withdraw them or take them over. Empty: nothing is stored. Linux only: other platforms
-	// cannot withdraw notifications.
+	// State is a folder of Rollcall that stores which notifications of waits are on the screen. If the process is
+	// killed, the next process can withdraw them or take them over. Empty: nothing is stored. Linux only: other
+	// platforms cannot withdraw notifications.
 	State string
-	// Leaves is asked when Run ends. It reports whether the notifications of waits stay on the screen, since a process that
-	// follows takes them over from State; nil: they are withdrawn.
+	// Leaves is called when Run ends. It reports whether the notifications of waits stay on the screen, because the next
+	// process takes them over from State; nil: they are withdrawn.
 	Leaves func() bool
-	// Sessions reports, with State, which of those waits continue.
+	// Sessions returns the current sessions. With State, they show which of the stored waits continue.
 	Sessions Sessions
 }
 
-// Sessions reports the current sessions; *app.Core implements it.
+// Sessions returns the current sessions; *app.Core implements it.
 type Sessions interface {
 	Snapshot() *app.Snapshot
 	// Subscribe calls f for each new snapshot, one at a time.
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 }
 
-// Board has what waiting sessions ask; *answer.Board implements it.
+// Board returns the requests of waiting sessions; *answer.Board implements it.
 type Board interface {
-	// Of returns what a session asks; ok is false if it does not wait. It does not block.
+	// Of returns the requests of a session; ok is false if the session does not wait. It does not block.
 	Of(agent adapters.Name, session string) (e answer.Entry, ok bool)
-	// Await returns once it is known what a session asks now, or when ctx is done.
+	// Await returns once the current requests of a session are known, or when ctx is done.
 	Await(ctx context.Context, s *app.Session)
 }
 
@@ -112,13 +112,13 @@ type Notifier struct {
 	box      *outbox
 	policy   *policy
 	policyMu sync.Mutex // guards policy, said and wasQuiet
-	said     []order    // of Say, while the user must not be disturbed
-	wasQuiet bool       // something may have been withheld
-	wake     app.Wakeup // set if keepTime must look again
+	said     []order    // texts of Say that are held back while the user must not be disturbed
+	wasQuiet bool       // notifications may have been withheld
+	wake     app.Wakeup // set if keepTime must compute its next time again
 
 	callbacks sync.WaitGroup // calls of Reported and of the taken functions of Say
 
-	troubles chan error // receives the first error of report; nil: nothing does
+	troubles chan error // receives the first error of report; may be nil
 
 	mu      sync.Mutex
 	lastErr error
@@ -132,11 +132,11 @@ func New(o Options) *Notifier {
 	return n
 }
 
-// Run sends notifications for the events of source until ctx is done or source fails, and returns that error. It takes
-// events at once, even if the desktop hangs. At the end it waits up to half a second for queued notifications. Run must
-// be called at most once.
+// Run sends notifications for the events of source until ctx is done or source fails, and returns the error of ctx or
+// source. It receives events at once, even if the desktop hangs. At the end it waits up to half a second for queued
+// notifications. Run must be called at most once.
 func (n *Notifier) Run(ctx context.Context, source Source) error {
-	cancel := n.takeOver() // before deliver changes the stored waits
+	cancel := n.takeOver() // called first, since deliver changes the stored waits
 	defer cancel()
 	deliver, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -160,9 +160,9 @@ func (n *Notifier) Run(ctx context.Context, source Source) error {
 	return err
 }
 
-// Say shows a text that does not belong to an event, once the user may be disturbed. It replaces an earlier text with the same key. A click opens the
-// session, or the window if session is empty. Once the desktop has accepted the notification, taken is called on a
-// goroutine of its own; Run waits for it. If Run ends first, the notification is not shown and taken is not called.
+// Say shows a text that does not belong to an event, as soon as the user may be disturbed. It replaces an earlier text with the same key. A click
+// opens the session, or the window if session is empty. Once the desktop has accepted the notification, taken is called on its own goroutine; Run
+// waits for it. If Run ends first, the notification is not shown and taken is not called.
 func (n *Notifier) Say(key string, text Text, session string, taken func()) {
 	o := order{key: "said " + key, kind: Ended, session: session, text: text, taken: taken, sound: n.policy.rules().Kinds[Ended] == WithSound}
 	quiet, _ := n.ownQuiet()
@@ -204,7 +204,7 @@ func (n *Notifier) consume(ctx context.Context, source Source) error {
 	}
 }
 
-// LastError returns the reason why the last notification could not be delivered, or nil. It contains advice.
+// LastError returns the reason why the last notification could not be delivered, or nil. The text of the error also says what the user can do.
 func (n *Notifier) LastError() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -214,7 +214,7 @@ func (n *Notifier) LastError() error {
 // Pending returns the number of notifications and withdrawals that the desktop has not accepted yet.
 func (n *Notifier) Pending() int { return n.box.open() }
 
-// report stores err for LastError and logs it once. A nil error ends the last trouble.
+// report stores err for LastError and logs it once. A nil error means that notifications are delivered again.
 func (n *Notifier) report(err error) {
 	n.mu.Lock()
 	before := n.lastErr
@@ -238,8 +238,9 @@ func (n *Notifier) report(err error) {
 // of a program that leaves the bus.
 const keptFor = time.Minute
 
-// SendOne sends one notification, as a Notifier with these options does. It returns nil once the desktop has accepted the notification, else
-// the first reason why it could not be delivered, which contains advice. Do not disturb does not hold the notification back if o.Quiet is nil.
+// SendOne sends one notification, as a Notifier with these options does. It returns nil once the desktop has accepted the notification.
+// Otherwise it returns the first reason why the notification could not be delivered; the text also says what the user can do. If o.Quiet is
+// nil, do not disturb does not hold the notification back.
 func SendOne(ctx context.Context, o Options, text Text) error {
 	n := New(o)
 	n.troubles = make(chan error, 1)

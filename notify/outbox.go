@@ -16,27 +16,27 @@ type member struct {
 	WaitingFor adapters.WaitingFor `json:"waiting_for,omitempty"`
 }
 
-// order is one action of the desktop: to show a notification, in place of an earlier one with the same key, or to
-// withdraw it.
+// order is one action on the desktop: it shows a notification, which replaces an earlier one with the same key,
+// or withdraws it.
 type order struct {
 	key     string
 	kind    Kind
-	session string // opened by a click
+	session string // id of the session that a click opens
 	agent   adapters.Name
 	// waitingFor is what the session waits for, with kind Waiting.
 	waitingFor adapters.WaitingFor
 	text       Text
-	ask        *ask        // what the session asks; nil: that is not shown
+	ask        *ask        // the request that the notification shows; nil: none
 	ended      []app.Event // with kind Ended, the ended sessions
 	taken      func()      // called once the desktop has accepted the order; may be nil
 	members    []member    // the waits, if the notification has or had several
-	replaces   string      // key of a notification whose place on the screen this one takes
+	replaces   string      // key of the notification that this one replaces on the screen
 	sound      bool
 	withdraw   bool
-	// opensRequest reports that a click opens what the session asks, as for a wait.
+	// opensRequest reports that a click opens the request of the session, as for a wait.
 	opensRequest bool
 	onlyShown    bool // carried out only if the notification is still on the screen
-	stands       bool // shown before: carried out only if the notification is no longer on the screen
+	stands       bool // the notification was shown before: carried out only if it is no longer on the screen
 	tries        int
 }
 
@@ -44,7 +44,7 @@ type order struct {
 type outbox struct {
 	mu     sync.Mutex
 	queue  []order
-	taken  int        // orders that were taken, and neither done nor returned
+	taken  int        // orders that were taken, and were neither completed nor returned
 	signal app.Wakeup // set while there may be an order
 }
 
@@ -62,8 +62,8 @@ func (b *outbox) put(orders ...order) {
 	b.signal.Set()
 }
 
-// putLocked queues an order. An order that takes a place on the screen from another keeps its place in the queue when a
-// newer order replaces it: later orders may have the key of the notification that lost its place.
+// putLocked queues an order. If a newer order replaces an order that is to replace another notification, the newer one
+// keeps the older one's place in the queue: later orders may have the key of the replaced notification.
 func (b *outbox) putLocked(o order) {
 	i := slices.IndexFunc(b.queue, func(q order) bool { return q.key == o.key || o.replaces != "" && q.key == o.replaces })
 	if i < 0 {
@@ -72,7 +72,7 @@ func (b *outbox) putLocked(o order) {
 	}
 	q := b.queue[i]
 	if !q.withdraw && !q.onlyShown {
-		o.onlyShown = false // what it corrects is not shown yet
+		o.onlyShown = false // the notification that it corrects is not on the screen yet
 	}
 	if q.replaces != "" {
 		o.replaces = q.replaces
@@ -92,7 +92,7 @@ func (b *outbox) back(o order) {
 	b.signal.Set()
 }
 
-// again queues orders that were done before, except those for which the queue has a newer one with the same key.
+// again queues orders that were completed before, except those for which the queue has a newer one with the same key.
 func (b *outbox) again(orders ...order) {
 	b.mu.Lock()
 	for _, o := range orders {
@@ -127,7 +127,7 @@ func (b *outbox) take() (order, bool) {
 	return o, true
 }
 
-// open returns the number of orders that are not done.
+// open returns the number of orders that are not completed.
 func (b *outbox) open() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -23,17 +23,17 @@ const toldOfOne = 16
 // policy turns events into orders. It is not safe for concurrent use.
 type policy struct {
 	rules func() Rules
-	board Board // what waiting sessions ask; nil: that is not known
+	board Board // returns the requests of waiting sessions; nil: they are not known
 
-	waits   map[string]*openWait   // by key; see waitKey
+	waits   map[string]*openWait   // waits that are not over, by key; see waitKey
 	newest  *bubble                // the newest notification of waits; nil: none
 	last    map[string]lastWait    // waits that are over, by key
-	replies map[string]reply       // the last replies, by key
+	replies map[string]reply       // the last reply of each session, by key
 	ends    map[string][]app.Event // ended sessions, by the key of their process
 	known   []string               // the keys of ends, oldest first
 
-	// unsaid are ends of which the user is not notified. absent are the sessions for which Options.Away is due. The caller
-	// takes both.
+	// unsaid are ends that the user's rules exclude. absent are the sessions for which Options.Away must be called. The
+	// caller of policy reads and clears both.
 	unsaid []app.Event
 	absent []app.Session
 }
@@ -81,11 +81,11 @@ func (p *policy) take(events []app.Event, l look) []order {
 	for _, key := range ended {
 		put(p.tellEnd(key, &l)...)
 	}
-	return append(orders, withdrawals...) // new notifications are more urgent
+	return append(orders, withdrawals...) // withdrawals come last, since new notifications are more urgent
 }
 
-// tellEnd returns the order to notify of the end of a process. It returns none if the user must not be disturbed, or saw the
-// end.
+// tellEnd returns the order to notify of the end of a process. It returns none if the user must not be disturbed, or looked
+// at the session when it ended.
 func (p *policy) tellEnd(key string, l *look) []order {
 	all := p.ends[key]
 	kind := Ended
@@ -102,7 +102,7 @@ func (p *policy) tellEnd(key string, l *look) []order {
 }
 
 // hadNoTurn reports whether ev is the end of a session that never had a prompt or a turn. Codex 0.80 stores such a thread
-// when the user leaves its terminal before the first prompt. To the user it was a process without a session.
+// when the user leaves its terminal before the first prompt. For the user there was only a process, and no session.
 func hadNoTurn(ev *app.Event) bool {
 	had := func(s *app.Session) bool {
 		return s.Launch != nil || s.FirstPrompt != "" || s.LastPrompt != "" || s.Title != "" || s.Outcome != "" || s.Tokens != nil ||
@@ -123,8 +123,8 @@ func isSuspension(ev app.Event) bool {
 		ev.Before.Status == ev.Session.Status && ev.Before.WaitingFor == ev.Session.WaitingFor
 }
 
-// ended stores the event and returns the key of its notification. The key is empty if there is none to send: for a
-// sub-agent, an end that was reported before, or one that the user does not want to know of.
+// ended stores the event and returns the key of its notification. The key is empty if no notification is sent: for
+// a sub-agent, for an end that was reported before, and for a kind of end that the user's rules exclude.
 func (p *policy) ended(ev app.Event) string {
 	if ev.Session.Parent != "" {
 		return ""
@@ -143,7 +143,7 @@ func (p *policy) ended(ev app.Event) string {
 		if !id.IsZero() || ev.MachineProcess != "" {
 			return ""
 		}
-		told = nil // without a process an old end cannot be distinguished from a new one: trust the event
+		told = nil // without a process, an old end cannot be distinguished from a new one, so the event counts as new
 	}
 	if ev.MachineProcess != "" && len(told) >= toldOfOne {
 		return ""
@@ -152,7 +152,7 @@ func (p *policy) ended(ev app.Event) string {
 		p.known = append(p.known, key)
 	}
 	told = append(told, ev)
-	for _, w := range ev.With { // their events follow, and share this notification
+	for _, w := range ev.With { // the events of these sessions follow, and share this notification
 		if w.Parent == "" && !w.IsEmptyProcess() && !holds(told, w.ID) && p.wants(endKind(&w.Session), &w) {
 			told = append(told, app.Event{Kind: app.Ended, At: ev.At, Session: w, Process: ev.Process})
 		}

@@ -15,13 +15,13 @@ type DesktopQuiet struct {
 	desktop []string // the parts of XDG_CURRENT_DESKTOP
 }
 
-// NewDesktopQuiet returns a reader for the bus at address, or for that of the session.
+// NewDesktopQuiet returns a DesktopQuiet that uses the bus at address, or the session bus if address is empty.
 func NewDesktopQuiet(address string) *DesktopQuiet {
 	return &DesktopQuiet{bus: address, desktop: strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":")}
 }
 
 // Is reports whether the desktop's notification service withholds notifications. It returns false if that cannot be read
-// before ctx is done. The question is rare, so no connection to the bus stays open for the next one.
+// before ctx is done. It connects to the bus for each call, since calls are rare.
 func (q *DesktopQuiet) Is(ctx context.Context) bool {
 	if q.setting(ctx) {
 		return true

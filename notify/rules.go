@@ -16,7 +16,7 @@ const (
 	Question   Kind = "question"   // a session asks the user something
 	Reply      Kind = "reply"      // a turn is over, and the agent waits for the next prompt
 	Failed     Kind = "failed"     // a turn or a process ended with an error, or in mid-turn
-	Limit      Kind = "limit"      // a turn failed since a limit of the provider's was reached
+	Limit      Kind = "limit"      // a turn failed because a limit of the provider was reached
 	Ended      Kind = "ended"      // an agent's own process ended in any other way
 )
 
@@ -30,13 +30,13 @@ const (
 	Off       Manner = "off"
 )
 
-// Rules are the user's settings of notifications. With the zero value there is a notification for everything but reminders,
-// and each wait has one of its own.
+// Rules are the user's settings for notifications. With the zero value there is a notification for every event and no
+// reminder, and waits do not share notifications.
 type Rules struct {
 	Kinds map[Kind]Manner // a kind that is missing is Silent
 	// ReplyAfter is the length of the shortest turn that has a Reply notification.
 	ReplyAfter time.Duration
-	// Together is the time within which waits that follow each other share a notification; 0: each has its own.
+	// Together is the time within which successive waits share a notification; 0: each wait has its own.
 	Together time.Duration
 	// Pause is the shortest time between two notifications of a session whose state changes quickly; 0: there is none.
 	Pause time.Duration
@@ -48,7 +48,7 @@ type Rules struct {
 	Muted func(folder string) bool
 }
 
-// quick is the time under which a wait counts as one that ended by itself: see Rules.Pause.
+// quick is the time below which a wait counts as one that ended without the user: see Rules.Pause.
 const quick = 10 * time.Second
 
 // wants reports whether the user wants notifications of a kind for a session.
@@ -57,7 +57,7 @@ func (r *Rules) wants(k Kind, s *app.Session) bool {
 	return r.Kinds[k] != Off && !muted
 }
 
-// waitKind returns the kind of the notification that s waits.
+// waitKind returns the kind of the notification for the wait of s.
 func waitKind(s *app.Session) Kind {
 	if s.WaitingFor == adapters.ForQuestion {
 		return Question
@@ -65,7 +65,7 @@ func waitKind(s *app.Session) Kind {
 	return Permission
 }
 
-// endKind returns the kind of the notification that the last turn or the process of a session ended so.
+// endKind returns the kind of the notification for the end of the last turn, or of the process, of a session.
 func endKind(s *adapters.Session) Kind {
 	switch {
 	case s.Outcome == adapters.Failed && s.Limited:
@@ -76,7 +76,7 @@ func endKind(s *adapters.Session) Kind {
 	return Ended
 }
 
-// look describes, for the policy, what the user does at one moment.
+// look describes the user's state at one moment: whether notifications are withheld, and which sessions the user looks at.
 type look struct {
 	now     time.Time
 	quiet   bool            // the user must not be disturbed

@@ -31,11 +31,11 @@ type server struct {
 	Owner string `json:"owner"` // unique bus name
 }
 
-// wait is the notification of one wait.
+// wait is the notification of one or several waits.
 type wait struct {
 	member
 	ID uint32 `json:"id"` // number of the notification; 0: its service has ended
-	// Members are the waits of a notification that has, or had, several. Then the embedded one is the first of them.
+	// Members are the waits of a notification that has, or had, several. The embedded member is then the first of them.
 	Members []member `json:"members,omitempty"`
 }
 
@@ -86,8 +86,8 @@ func (m memory) write(s shownWaits) error {
 	return m.folder.Write(shownFile, s)
 }
 
-// takeOver takes over or withdraws the waits that an earlier process left on the screen, each once its agent has listed
-// all sessions. cancel ends that.
+// takeOver takes over or withdraws the notifications of waits that an earlier process left on the screen. It decides on
+// each once the agent has listed all sessions. cancel stops the decisions.
 func (n *Notifier) takeOver() (cancel func()) {
 	left, err := newMemory(n.opts.State).read()
 	if err != nil {
@@ -130,7 +130,7 @@ func (n *Notifier) takeOver() (cancel func()) {
 	return finish
 }
 
-// machinePending reports whether the wait with this key may be of a machine that has not answered yet.
+// machinePending reports whether the wait with this key may belong to a machine that has not answered yet.
 func machinePending(snap *app.Snapshot, key string) bool {
 	return slices.ContainsFunc(snap.Machines, func(m app.MachineHealth) bool {
 		return m.State == app.Pending && strings.Contains(key, " "+app.MachineID(m.Name, ""))

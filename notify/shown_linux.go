@@ -25,7 +25,7 @@ func (d *desktop) recall() {
 	d.remember()
 }
 
-// owned records which program is the notification service now. The waits that the last one had on the screen are sent to it.
+// owned records which program is the notification service now. The notifications of waits that the last service had on the screen are sent to the new one.
 func (d *desktop) owned(by string) {
 	waits := d.shownWaits()
 	d.link.owner = by
@@ -46,8 +46,8 @@ func (d *desktop) shownWaits() (waits []wait) {
 	return waits
 }
 
-// showAgain queues the notification of a wait again. For a wait of an earlier process takeOver does that, once it is
-// known whether the wait continues.
+// showAgain queues the notification of a wait again. If the wait is from an earlier process, takeOver does that once
+// it is known whether the wait continues.
 func (d *desktop) showAgain(w wait) {
 	w.ID = 0
 	d.waits[w.Key] = w
@@ -79,7 +79,7 @@ func (d *desktop) remember() {
 	d.remembered = s
 }
 
-// showsWait stores that the service shows a wait with the number id.
+// showsWait records that the service shows the notification of a wait with the number id.
 func (d *desktop) showsWait(o order, id uint32) {
 	if !strings.HasPrefix(o.key, waitingPrefix) {
 		return

@@ -16,7 +16,7 @@ import (
 // The sizes of parts of a text, in cells and lines.
 const (
 	projectCell = 40
-	machineCell = 18 // of a project's cell, for the machine
+	machineCell = 18 // the part of projectCell for the machine
 	topicCells  = 160
 	listedLines = 3
 )
@@ -45,7 +45,7 @@ func EndedText(ended []app.Event) Text {
 	return Text{Title: fmt.Sprintf("%s ended with %d sessions", agent, len(ended)), Body: body}
 }
 
-// listed returns a line for each of the first listedLines items, and how many more there are.
+// listed returns a line for each of the first listedLines items, and a line with the number of further items.
 func listed[T any](items []T, line func(*T) string) string {
 	var body []string
 	for i := range items {
@@ -58,7 +58,7 @@ func listed[T any](items []T, line func(*T) string) string {
 	return lines(body...)
 }
 
-// followed returns a text, with a colon and what follows it unless that is empty.
+// followed returns text, a colon and by. It returns only text if by is empty.
 func followed(text, by string) string {
 	if by == "" {
 		return text
@@ -68,7 +68,7 @@ func followed(text, by string) string {
 
 // Missed is a launch that ended while Rollcall was not running.
 type Missed struct {
-	Session  adapters.Session // its agent and folder at least
+	Session  adapters.Session // has at least the agent and the folder
 	ExitCode *int             // nil: unknown
 }
 

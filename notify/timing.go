@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// lookLimit is the longest time for finding out what the user does. Without an answer the user is notified.
+	// lookLimit is the longest time for reading the user's state. If the desktop does not answer in time, the user is notified.
 	lookLimit = time.Second
-	// quietPoll is the interval at which the desktop's own state is read while it withholds something: not every desktop
-	// reports its end.
+	// quietPoll is the interval at which the desktop's own state is read while the desktop withholds notifications: not
+	// every desktop reports the end of that state.
 	quietPoll = 10 * time.Second
 )
 
@@ -32,11 +32,11 @@ func (n *Notifier) isQuiet(ctx context.Context) bool {
 	if quiet, _ := n.ownQuiet(); quiet {
 		return true
 	}
-	// A service that hangs is not asked again: it would delay every event.
+	// A service that hangs is not called again: that would delay every event.
 	return n.opts.DesktopIsQuiet != nil && !errors.Is(n.LastError(), ErrHung) && n.opts.DesktopIsQuiet(ctx)
 }
 
-// look finds out whether the user may be notified of events. It asks nothing about events that have no notification.
+// look reads the user's state for these events. It reads nothing if no event can have a notification.
 func (n *Notifier) look(ctx context.Context, events []app.Event) look {
 	l := look{now: time.Now()}
 	var sessions []*app.Session
@@ -69,7 +69,7 @@ func (n *Notifier) focused(ctx context.Context, sessions []*app.Session) map[str
 	return focused
 }
 
-// waiting returns the sessions of which the user may be notified by a tick.
+// waiting returns the sessions that the next tick may notify of.
 func (n *Notifier) waiting() (sessions []*app.Session) {
 	if n.opts.HasFocus == nil {
 		return nil
@@ -106,7 +106,7 @@ func (n *Notifier) awaitAsked(ctx context.Context, sessions []*app.Session) {
 	all.Wait()
 }
 
-// mayTell reports whether the user may be notified of ev.
+// mayTell reports whether a notification of ev is possible.
 func mayTell(ev *app.Event) bool {
 	s := &ev.Session
 	switch {
@@ -124,7 +124,7 @@ func seenSession(ev *app.Event) *app.Session {
 	return &s
 }
 
-// handle lets the policy decide with what is known of the user, and queues its orders.
+// handle calls decide with the user's state, queues the orders that it returns, and then carries out what policy has recorded in unsaid and absent.
 func (n *Notifier) handle(l look, decide func(look) []order) {
 	n.policyMu.Lock()
 	n.wasQuiet = n.wasQuiet || l.quiet
@@ -132,7 +132,7 @@ func (n *Notifier) handle(l look, decide func(look) []order) {
 	unsaid, absent := n.policy.unsaid, n.policy.absent
 	n.policy.unsaid, n.policy.absent = nil, nil
 	n.policyMu.Unlock()
-	if len(unsaid) > 0 { // otherwise the next start would notify of them
+	if len(unsaid) > 0 { // recorded as reported, since the next start of Rollcall would notify of them
 		n.handedOver(order{ended: unsaid})
 	}
 	if n.opts.Away != nil {
@@ -143,10 +143,10 @@ func (n *Notifier) handle(l look, decide func(look) []order) {
 	n.wake.Set()
 }
 
-// keepTime does what is due, until ctx is done.
+// keepTime calls tick whenever a notification or reminder is due, until ctx is done.
 func (n *Notifier) keepTime(ctx context.Context) {
 	changed := n.opts.Changed
-	if quiet, _ := n.ownQuiet(); quiet { // an earlier process may have withheld something
+	if quiet, _ := n.ownQuiet(); quiet { // an earlier process may have withheld notifications
 		n.policyMu.Lock()
 		n.wasQuiet = true
 		n.policyMu.Unlock()
@@ -159,7 +159,7 @@ func (n *Notifier) keepTime(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-n.wake:
-			continue // the next time may be earlier
+			continue // the next notification may be due earlier
 		case _, ok := <-changed:
 			if !ok {
 				changed = nil
@@ -201,8 +201,8 @@ func (n *Notifier) untilNext() time.Duration {
 	}
 	switch {
 	case quiet && !until.IsZero():
-		wait = min(wait, time.Until(until), time.Minute) // timers stand still while the machine is suspended
-	case n.wasQuiet && !quiet: // the desktop is quiet, or was
+		wait = min(wait, time.Until(until), time.Minute) // timers do not run while the machine is suspended
+	case n.wasQuiet && !quiet: // the desktop withholds notifications, or did
 		wait = min(wait, quietPoll)
 		if at := n.policy.next(); !at.IsZero() && time.Until(at) <= 0 {
 			wait = quietPoll

@@ -8,10 +8,10 @@ import (
 	"rollcall/app/present"
 )
 
-// turnOver returns the orders for a turn that ended while its process continues. A turn that no terminal shows, such as
-// that of a thread that Codex's daemon continues after its terminal was closed, has the notification of an end. Any other
-// turn has a reply, which is withdrawn once the session goes on. It returns none for a turn that the user interrupted, and for the
-// later unloading of the thread, which does not end a turn.
+// turnOver returns the orders for a turn that ended while its process continues. If no terminal shows the turn, it is treated as
+// an end: an example is a thread that Codex's daemon continues after its terminal was closed. Any other turn has a reply, which is
+// withdrawn once the session works again. turnOver returns no orders for a turn that the user interrupted, and for the later
+// unloading of the thread, which does not end a turn.
 func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	s, before := &ev.Session, &ev.Before
 	key := "reply " + string(s.Agent) + " " + s.ID
@@ -35,11 +35,11 @@ func (p *policy) turnOver(ev *app.Event, l *look) []order {
 	return p.reply(Reply, key, ev, l)
 }
 
-// reply is the last notification of a turn that was over.
+// reply is the last notification about the end of a turn.
 type reply struct {
 	kind  Kind
 	told  time.Time
-	shown bool // it was not withdrawn
+	shown bool // the notification was not withdrawn
 }
 
 // reply returns the order to notify of a turn that is over. It returns none for a failed turn less than Rules.Pause after
@@ -77,7 +77,8 @@ func (p *policy) replyAnswered(key string, ev *app.Event) []order {
 	return []order{{key: key, kind: Reply, withdraw: true}}
 }
 
-// told returns the order to notify of a turn that is over, unless the user does not want that now.
+// told returns the order to notify of a turn that is over. It returns none if the user's rules exclude the notification, if the user must not be
+// disturbed, or if the user looks at the session.
 func (p *policy) told(k Kind, key string, ev *app.Event, l *look) []order {
 	if !p.wants(k, &ev.Session) || l.quiet || l.focused[ev.Session.ID] {
 		return nil

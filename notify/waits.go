@@ -15,12 +15,12 @@ import (
 // openWait is a wait that is not over, of a session and its sub-agents, which report the same question.
 type openWait struct {
 	sessions map[string]adapters.WaitingFor // those that wait
-	session  app.Session                    // the one that the notification names
+	session  app.Session                    // the session that the notification names
 	begun    time.Time
-	shown    *bubble   // nil: the user was not notified of it
-	told     time.Time // when the user was notified of it
-	withheld bool      // the user must not be disturbed, and is notified afterwards
-	due      time.Time // when the user is notified of it, after a quick wait of the same session; zero: not planned
+	shown    *bubble   // the notification of the wait; nil: none was sent
+	told     time.Time // when the notification was sent
+	withheld bool      // the user must not be disturbed; the notification is sent afterwards
+	due      time.Time // when the notification is sent, if it is postponed after a quick wait of the same session; zero: it is not
 	reminded bool
 	away     bool // Options.Away was called
 }
@@ -29,14 +29,14 @@ type openWait struct {
 type bubble struct {
 	key     string
 	waits   []string // keys of the waits, the oldest first
-	asked   string   // key of the request that it shows; empty: none
+	asked   string   // key of the request that the notification shows; empty: none
 	changed time.Time
 }
 
-// lastWait is what remains of a wait that is over.
+// lastWait describes the last wait of a session, which is over.
 type lastWait struct {
 	told  time.Time
-	brief bool // it was over soon after the user was notified of it
+	brief bool // the wait ended soon after the user was notified of it
 }
 
 // waiting updates the waits and returns the orders for ev. A session and its sub-agents share a notification, since they
@@ -79,7 +79,7 @@ func (p *policy) waiting(ev *app.Event, l *look) []order {
 	return nil
 }
 
-// asksAgain reports whether the session waits for another request of the same kind than before it could not be read.
+// asksAgain reports whether the session, after it could not be read, waits for a request of the same kind again. The request may be another one.
 func asksAgain(ev *app.Event) bool {
 	return ev.Kind == app.Changed && ev.Before.Stale != nil && ev.Session.Stale == nil &&
 		ev.Before.Status == adapters.Waiting && ev.Before.WaitingFor == ev.Session.WaitingFor
@@ -100,7 +100,7 @@ func (p *policy) waitsForAnother(key string, w *openWait, s app.Session, l *look
 }
 
 // tell returns the orders to notify of a wait for the first time. It returns none if the notification is postponed, or if the
-// user sees the session.
+// user looks at the session.
 func (p *policy) tell(key string, w *openWait, l *look) []order {
 	last, again := p.last[key]
 	pause := p.rules().Pause
@@ -117,8 +117,8 @@ func (p *policy) tell(key string, w *openWait, l *look) []order {
 	return []order{p.show([]string{key}, l.now, p.rules().Together)}
 }
 
-// show returns the order to notify of waits for the first time. They share the notification of a wait that was shown less
-// than together ago.
+// show returns the order to notify of waits for the first time. The waits share the notification of an earlier wait that
+// was shown less than together ago.
 func (p *policy) show(keys []string, now time.Time, together time.Duration) order {
 	b := p.newest
 	var replaces string
@@ -139,7 +139,7 @@ func (p *policy) show(keys []string, now time.Time, together time.Duration) orde
 	for _, key := range keys {
 		w := p.waits[key]
 		w.shown, w.told, w.withheld, w.due = b, now, false, time.Time{}
-		w.reminded = w.reminded || now.Sub(w.begun) >= p.rules().RemindAfter // the notification is as late as the reminder
+		w.reminded = w.reminded || now.Sub(w.begun) >= p.rules().RemindAfter // this notification replaces the reminder that is due
 		b.waits = append(b.waits, key)
 	}
 	o := p.orderOf(b)
@@ -152,7 +152,7 @@ func severalKey(now time.Time) string {
 	return fmt.Sprintf("%sseveral %d", waitingPrefix, now.UnixNano())
 }
 
-// over returns the orders for a wait that is over: its notification is withdrawn, or corrected to show the other waits only.
+// over returns the orders for a wait that is over: its notification is withdrawn or, if it has other waits, corrected.
 func (p *policy) over(key string, w *openWait, l *look) []order {
 	delete(p.waits, key)
 	b := w.shown
@@ -175,14 +175,15 @@ func (p *policy) over(key string, w *openWait, l *look) []order {
 	return []order{p.changed(b)}
 }
 
-// changed returns the order to correct a notification of several waits, without a sound and only if it is still there.
+// changed returns the order to correct a notification of several waits. The correction has no sound, and is carried out only while the notification
+// is on the screen.
 func (p *policy) changed(b *bubble) order {
 	o := p.orderOf(b)
 	o.sound, o.onlyShown = false, true
 	return o
 }
 
-// orderOf returns the order to show what a notification says now.
+// orderOf returns the order to show a notification with its current text.
 func (p *policy) orderOf(b *bubble) order {
 	var sessions []app.Session
 	var members []member
@@ -210,8 +211,8 @@ func (p *policy) orderOf(b *bubble) order {
 	return o
 }
 
-// tick returns the orders that are due: waits that were withheld, and reminders. Of a session that the user looks at there
-// is neither.
+// tick returns the orders that are due: notifications that were withheld or postponed, and reminders. It returns none for
+// a session that the user looks at.
 func (p *policy) tick(l *look) []order {
 	if l.quiet {
 		return nil
@@ -220,7 +221,7 @@ func (p *policy) tick(l *look) []order {
 	rules := p.rules()
 	for _, key := range p.sortedWaits() {
 		w := p.waits[key]
-		if !p.wants(waitKind(&w.session), &w.session) { // the settings have changed
+		if !p.wants(waitKind(&w.session), &w.session) { // the settings exclude this kind of notification now
 			continue
 		}
 		seen := l.focused[w.session.ID]
@@ -265,10 +266,10 @@ func (p *policy) afterQuiet(l *look) []order {
 
 // remind returns the order that reminds the user of a wait, which the caller has marked as reminded.
 func (p *policy) remind(key string, w *openWait, l *look) (o order) {
-	if w.shown == nil { // the user saw the session, and looks elsewhere now
+	if w.shown == nil { // the user looked at the session when the wait began, and does no longer
 		o = p.show([]string{key}, l.now, 0)
 	} else {
-		for _, other := range w.shown.waits { // one reminder for all of them
+		for _, other := range w.shown.waits { // one reminder for all waits of the notification
 			p.waits[other].reminded = true
 		}
 		o = p.orderOf(w.shown)
@@ -279,7 +280,7 @@ func (p *policy) remind(key string, w *openWait, l *look) (o order) {
 
 const reminder = "Still: "
 
-// next returns when tick must be called; zero: there is nothing to wait for.
+// next returns the time at which tick must be called; zero: nothing is due later.
 func (p *policy) next() (at time.Time) {
 	rules := p.rules()
 	earlier := func(t time.Time) {
@@ -304,7 +305,7 @@ func (p *policy) next() (at time.Time) {
 	return at
 }
 
-// withhold adds waits of which the user was not notified, such as those that began while another process withheld them.
+// withhold adds waits that the user was not notified of, such as those that began while another process withheld notifications.
 func (p *policy) withhold(sessions []app.Session, now time.Time) {
 	for _, s := range sessions {
 		key := waitKey(&s)
@@ -347,7 +348,7 @@ func (p *policy) takeOver(left wait, sessions []app.Session, now time.Time) []or
 				waiting = append(waiting, s)
 			}
 		}
-		if p.waits[m.Key] != nil { // an event came first
+		if p.waits[m.Key] != nil { // an event has added the wait already
 			if m.Key == left.Key {
 				return nil
 			}
