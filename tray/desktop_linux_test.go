@@ -240,7 +240,7 @@ func differing(a, b *image.RGBA) (n int) {
 
 func loadingMenu(d *desktop, t *testing.T) {
 	d.open()
-	d.said.until(t, rows("Calling the roll…"))
+	d.said.until(t, rows("Reading the agents…"))
 	d.drawn("menu-loading")
 	// The first answer comes while it is open.
 	d.set(snap())

@@ -30,7 +30,7 @@ type host struct {
 	tried  string // the watcher with which register was tried
 }
 
-// watchHost logs each host that shows the icon, reports that there is none, and registers the icon where systray has not,
+// watchHost logs each host that shows the icon, reports if there is none, and registers the icon if systray has not,
 // until ctx or own is done.
 func watchHost(ctx context.Context, own, shared *dbus.Conn, opts *Options) {
 	h := &host{ctx: ctx, own: own, shared: shared, opts: opts}
@@ -102,13 +102,13 @@ func (h *host) update() (missing string) {
 	return ""
 }
 
-// hasHost reports whether a watcher with these properties has a host. One that does not say so counts as a host.
+// hasHost reports whether a watcher with these properties has a host. A watcher without that property counts as having one.
 func hasHost(values map[string]dbus.Variant) bool {
 	there, ok := values["IsStatusNotifierHostRegistered"].Value().(bool)
 	return there || !ok
 }
 
-// HasHost reports whether the desktop shows tray icons. It returns an error if the session bus cannot be asked.
+// HasHost reports whether the desktop shows tray icons. It returns an error if that cannot be read from the session bus.
 func HasHost(ctx context.Context) (bool, error) {
 	if !haveBus(os.Getenv(busVariable), fmt.Sprintf("/run/user/%d", os.Getuid())) {
 		return false, ErrNoBus
@@ -132,8 +132,8 @@ func HasHost(ctx context.Context) (bool, error) {
 	return hasHost(values), nil
 }
 
-// listed reports whether a watcher's items contain one of the connection with these names. Watchers write an item as a
-// bus name, which a path or "@" and a path may follow.
+// listed reports whether the items of a watcher contain the item of a connection that has these names. Watchers write
+// an item as a bus name, which a path or "@" and a path may follow.
 func listed(items, names []string) bool {
 	for _, item := range items {
 		for _, name := range names {
@@ -177,9 +177,9 @@ const busVariable = "DBUS_SESSION_BUS_ADDRESS"
 // connectLimit is the longest time that connecting to the bus may take.
 const connectLimit = 5 * time.Second
 
-// connect returns two connections to the session bus: the one that systray uses, and one of our own. Callers must not
-// add signal matches to the first: systray reads all signals on it, and stops registering with new panels after one that
-// it does not expect.
+// connect returns two connections to the session bus: shared, which systray uses, and own, for this package. Callers
+// must not add signal matches to shared: systray reads all signals on it, and after a signal that it does not expect it
+// no longer registers with new panels.
 func connect(ctx context.Context) (shared, own *dbus.Conn, err error) {
 	if !haveBus(os.Getenv(busVariable), fmt.Sprintf("/run/user/%d", os.Getuid())) {
 		return nil, nil, fmt.Errorf("%w: %s is not set", ErrNoBus, busVariable)
@@ -209,8 +209,8 @@ func connect(ctx context.Context) (shared, own *dbus.Conn, err error) {
 	}
 }
 
-// haveBus reports whether a session bus exists. Without this check the D-Bus library would start one of its own that no
-// other program uses and that never ends.
+// haveBus reports whether a session bus exists. Without this check the D-Bus library would start a bus that no other
+// program uses and that never ends.
 func haveBus(address, runtime string) bool {
 	if address != "" && address != "autolaunch:" {
 		return true

@@ -38,19 +38,19 @@ func pixmapOf(icon *image.NRGBA) pixmap {
 	return p
 }
 
-// prepareIcon sets the icon with which systray registers.
+// prepareIcon sets the icon that systray has when it registers.
 func prepareIcon(v view) { systray.SetIcon(assets.Icon(v.icon)) }
 
 // item is the tray's icon on the bus.
 type item struct {
 	ctx    context.Context
-	shared *dbus.Conn // systray's connection, which has the item
+	shared *dbus.Conn // systray's connection, which exports the item
 	own    *dbus.Conn
 	opts   *Options
 }
 
-// setIcon shows the icon of a view in all sizes, from which panels choose. systray has one size only, so setIcon sets the property
-// that systray serves, which may be written.
+// setIcon shows the icon of a view in all sizes, so that panels can choose one. systray has one size only, so setIcon writes the
+// property that systray exports, which is writable.
 func (i *item) setIcon(v view) {
 	pixmaps := make([]pixmap, 0, len(assets.Sizes))
 	for _, size := range assets.Sizes {
@@ -72,11 +72,11 @@ func (i *item) setIcon(v view) {
 	}
 }
 
-// The badge with the number of sessions that wait, as shares of the icon's width.
+// The sizes of the badge with the number of sessions that wait, as shares of the icon's width.
 const (
 	badgeSize  = 0.62
 	badgeDigit = 0.52
-	mostCount  = 9 // more have no room in 22 pixels
+	mostCount  = 9 // a larger number does not fit into 22 pixels
 )
 
 var (
@@ -85,11 +85,11 @@ var (
 )
 
 // iconOf returns the icon for a state at one of assets.Sizes, with the number of sessions that wait for the user. A number of two
-// digits would not be legible in a panel, so more than 9 are "+". With an error the icon has no number.
+// digits would not be legible in a panel, so numbers above 9 are shown as "+". If it returns an error, the icon has no number.
 func iconOf(s assets.State, count, size int) (*image.NRGBA, error) {
 	from, err := png.Decode(bytes.NewReader(assets.IconOf(s, size)))
 	if err != nil {
-		return image.NewNRGBA(image.Rect(0, 0, size, size)), fmt.Errorf("read the tray's icon: %w", err)
+		return image.NewNRGBA(image.Rect(0, 0, size, size)), fmt.Errorf("cannot read the tray's icon: %w", err)
 	}
 	out := image.NewNRGBA(from.Bounds())
 	draw.Draw(out, out.Bounds(), from, from.Bounds().Min, draw.Src)
@@ -119,7 +119,7 @@ func drawBadge(out *image.NRGBA, count int) error {
 	return drawDigit(out, count, centre)
 }
 
-// drawPlus draws a plus sign on whole pixels: that of a font is a blot in 16 pixels.
+// drawPlus draws a plus sign on whole pixels: the plus sign of a font is illegible at 16 pixels.
 func drawPlus(out *image.NRGBA, centre int) {
 	width := float64(out.Bounds().Dx())
 	arm, half := int(math.Round(width*0.19)), max(1, int(math.Round(width*0.045)))
@@ -135,11 +135,11 @@ func drawDigit(out *image.NRGBA, digit int, centre float64) error {
 	width := float64(out.Bounds().Dx())
 	parsed, err := opentype.Parse(gobold.TTF)
 	if err != nil {
-		return fmt.Errorf("read the font of the tray's number: %w", err)
+		return fmt.Errorf("cannot read the font of the tray's number: %w", err)
 	}
 	face, err := opentype.NewFace(parsed, &opentype.FaceOptions{Size: width * badgeDigit, DPI: 72, Hinting: font.HintingFull})
 	if err != nil {
-		return fmt.Errorf("read the font of the tray's number: %w", err)
+		return fmt.Errorf("cannot read the font of the tray's number: %w", err)
 	}
 	defer func() { _ = face.Close() }()
 	text := fmt.Sprint(digit)
@@ -149,7 +149,7 @@ func drawDigit(out *image.NRGBA, digit int, centre float64) error {
 	return nil
 }
 
-// mix returns a colour over another one that it covers in part.
+// mix returns the colour that results when over covers a part of under.
 func mix(under, over color.NRGBA, cover float64) color.NRGBA {
 	alpha := float64(under.A)/255*(1-cover) + cover
 	part := func(u, o uint8) uint8 {

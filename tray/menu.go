@@ -15,7 +15,7 @@ const (
 	// openBudget is the time that the menu may wait for fresh rows when it opens. Later rows appear in the open menu.
 	openBudget = 150 * time.Millisecond
 	// sameOpening is the time after a call's return within which further calls belong to the same opening. Panels make up to three
-	// calls for each, one after another.
+	// calls for each opening, one after another.
 	sameOpening = 300 * time.Millisecond
 	// openFor is the time for which a menu counts as open if the panel does not report that it was closed, as GTK panels
 	// do not.
@@ -48,7 +48,7 @@ type menu struct {
 	changed time.Time  // last call of show
 	later   *time.Timer
 
-	replaced bool // an update waits for a restart
+	replaced bool // the program was updated, and a restart is due
 }
 
 func newMenu(ctx context.Context, core Core, opts Options, quit context.CancelFunc) *menu {
@@ -82,7 +82,7 @@ func (m *menu) start(show func(view)) (stop func()) {
 	m.show = show
 	m.mu.Unlock()
 	cancel := m.core.Subscribe(func(*app.Snapshot) { m.update() })
-	m.update() // for changes between first and Subscribe
+	m.update() // a snapshot may have changed between first and Subscribe
 	stopWaiting := m.showRestart()
 	stopped := make(chan struct{})
 	go func() {
@@ -108,7 +108,7 @@ func (m *menu) start(show func(view)) (stop func()) {
 	}
 }
 
-// showRestart shows the row that finishes an update, once there is one to finish, until stop is called.
+// showRestart adds the row that restarts Rollcall, once an update has replaced the program, until stop is called.
 func (m *menu) showRestart() (stop func()) {
 	if m.opts.Replaced == nil {
 		return func() {}
@@ -148,8 +148,8 @@ func (m *menu) update() {
 	}
 }
 
-// render shows the newest snapshot if it differs from what is shown. In a closed menu ages do not count, since the next
-// opening computes them. The caller holds the lock.
+// render shows the newest snapshot if it differs from what is shown. In a closed menu it ignores the ages, since the
+// next opening computes them. The caller holds the lock.
 func (m *menu) render() {
 	if m.show == nil {
 		return
@@ -192,7 +192,7 @@ func (m *menu) opening() {
 	now := m.now()
 	again := now.Before(m.same)
 	m.open = now.Add(openFor)
-	pending := m.open // while this call waits, all others belong to its opening
+	pending := m.open // all calls until this call returns belong to the same opening
 	if !again {
 		m.same = pending
 	}
@@ -215,7 +215,7 @@ func (m *menu) opening() {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.same.Equal(pending) { // else the menu was closed meanwhile
+	if m.same.Equal(pending) { // false if the menu was closed meanwhile
 		m.same = m.now().Add(sameOpening)
 	}
 	m.render()

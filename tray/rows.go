@@ -9,51 +9,51 @@ import (
 
 // row is one row of a platform's menu. Rows are created once and hidden while unused, so that an open menu can change.
 type row struct {
-	id        int32 // above 0, in the order of the menu
+	id        int32 // positive, in the order of the menu
 	label     string
 	disabled  bool
 	hidden    bool
 	separator bool
-	parent    int32 // the row whose submenu has this one; 0: none
+	parent    int32 // id of the row whose submenu contains this one; 0: none
 }
 
 // The ids of the rows, from top to bottom.
 const (
 	idMessage int32 = 1 + iota
-	idSession       // the first of model.MaxSessions
+	idSession       // id of the first of model.MaxSessions rows
 )
 
 const (
 	idMore    = idSession + model.MaxSessions
-	idAdapter = idMore + 1 // the first of model.MaxAdapters, then those of model.MaxOwn
+	idAdapter = idMore + 1 // id of the first of model.MaxAdapters rows; model.MaxOwn rows follow
 )
 
 const (
 	idSeparatorEnded = idAdapter + model.MaxAdapters + model.MaxOwn
-	idEnded          = idSeparatorEnded + 1 // the first of model.MaxEnded
+	idEnded          = idSeparatorEnded + 1 // id of the first of model.MaxEnded rows
 )
 
 const (
 	idSeparator = idEnded + model.MaxEnded + iota
 	idOpen
-	idTerminals // its submenu has the rows from idTerminal on
+	idTerminals // has a submenu, with the rows from idTerminal on
 	idLaunch
 	idSeparatorQuiet
 	idQuietHour
 	idQuietTomorrow
 	idQuietEnd
 	idSeparatorQuit
-	idRestart // hidden unless an update waits for it
+	idRestart // hidden unless an update needs a restart
 	idQuit
 )
 
 const (
-	idTerminal = idQuit + 1 // the first of model.MaxSessions
+	idTerminal = idQuit + 1 // id of the first of model.MaxSessions rows
 	rowCount   = int(idQuit) + model.MaxSessions
 )
 
-// layOut returns the fixed rows with the contents of the model's rows. canLaunch and canQuiet report whether the user can
-// launch, and turn do not disturb on.
+// layOut returns the fixed rows, filled from the model's rows. canLaunch and canQuiet report whether the user can launch
+// agents and turn do not disturb on.
 func layOut(m model.Menu, canLaunch, canQuiet bool) []row {
 	rows := make([]row, rowCount)
 	for i := range rows {
@@ -130,7 +130,7 @@ func (m *menu) openWindow(session string) {
 	}
 }
 
-// openSession opens the window at the session of a row, at its request if it waits.
+// openSession opens the window at the session of a row, or at its request if the session waits.
 func (m *menu) openSession(r model.Row) {
 	if r.Waits && m.opts.OpenRequest != nil {
 		go m.opts.OpenRequest(r.Session)
@@ -164,7 +164,7 @@ func (m *menu) endedOf(i int) string {
 	return m.last.Ended[i].Session
 }
 
-// sessionOf returns what the row of a session shows now; the zero value if it shows nothing.
+// sessionOf returns the model's row that the row with this id shows now; the zero value if it shows no session.
 func (m *menu) sessionOf(id int32) model.Row {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"fyne.io/systray"
 )
 
-// run shows the tray in the menu bar. There a click on the icon opens the menu, so only a row of the menu opens the
-// window.
+// run shows the tray in the menu bar. On macOS a click on the icon opens the menu, so only a row of the menu opens
+// the window.
 func run(ctx context.Context, m *menu) error {
 	ready := func() {
 		v := m.first()
@@ -24,7 +24,7 @@ func run(ctx context.Context, m *menu) error {
 		for {
 			select {
 			case <-systray.TrayOpenedCh:
-				// On another goroutine, since this one must receive the next opening.
+				// On another goroutine, since the current one must receive the next opening.
 				go m.opening()
 			case <-ctx.Done():
 				stop()

@@ -30,7 +30,7 @@ func run(ctx context.Context, m *menu) error {
 	defer own.Close()
 
 	first := m.first()
-	systray.SetTitle("Rollcall") // the item's id as well
+	systray.SetTitle("Rollcall") // systray uses the title as the item's id too
 	systray.SetTooltip(first.tooltip)
 	prepareIcon(first)
 	systray.SetOnTapped(func() { m.openWindow("") })
@@ -61,7 +61,7 @@ func run(ctx context.Context, m *menu) error {
 	return ErrBusLost
 }
 
-// clicked carries out the action of a row. It delays quitting, which ends the connection, until the panel has its answer.
+// clicked carries out the action of a row. It delays quitting, which closes the connection, until the panel has received its answer.
 func clicked(m *menu, id int32) {
 	if id != idQuit {
 		m.clicked(id)
@@ -70,7 +70,7 @@ func clicked(m *menu, id int32) {
 	time.AfterFunc(50*time.Millisecond, func() { m.clicked(id) })
 }
 
-// changes returns a function that shows a view by sending what differs from the last one.
+// changes returns a function that shows a view. The function sends only the differences from the last view.
 func changes(m *menu, server *dbusmenu.Server, icon *item, last view) func(view) {
 	return func(v view) {
 		if v.icon != last.icon || v.count != last.count {

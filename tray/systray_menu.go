@@ -12,7 +12,7 @@ import (
 
 // nativeMenu is the menu that systray draws. Its rows are created once.
 type nativeMenu struct {
-	items   []*systray.MenuItem // nil for a separator
+	items   []*systray.MenuItem // nil: the row is a separator
 	shown   []row
 	last    view
 	started bool
@@ -39,7 +39,7 @@ func newNativeMenu(m *menu, v view, label func(string) string, count func(int)) 
 		n.items = append(n.items, item)
 		n.shown[i] = row{id: r.id, label: r.label, parent: r.parent}
 		go func() {
-			for range item.ClickedCh { // closed when systray drops the item
+			for range item.ClickedCh { // ends when systray drops the item
 				m.clicked(r.id)
 			}
 		}()
@@ -48,7 +48,7 @@ func newNativeMenu(m *menu, v view, label func(string) string, count func(int)) 
 	return n
 }
 
-// show updates what differs from the last view.
+// show updates the parts that differ from the last view.
 func (n *nativeMenu) show(v view) {
 	if !n.started || v.icon != n.last.icon {
 		systray.SetTemplateIcon(assets.Template(v.icon), assets.Icon(v.icon))

@@ -19,7 +19,7 @@ var (
 	ErrBusLost = errors.New("the connection to the D-Bus session bus ended")
 )
 
-// Core is what the tray needs of *app.Core.
+// Core is the part of the core that the tray requires; *app.Core implements it.
 type Core interface {
 	// Snapshot returns the last snapshot, which is never nil. It does not block.
 	Snapshot() *app.Snapshot
@@ -29,31 +29,31 @@ type Core interface {
 	Subscribe(f func(*app.Snapshot)) (cancel func())
 }
 
-// Options are the actions and callbacks of the tray. The tray calls each function on a goroutine of its own. A function
-// may be nil.
+// Options are the actions and callbacks of the tray. The tray calls each function on its own goroutine. A function may
+// be nil.
 type Options struct {
-	// OpenWindow opens the window, and shows a session in it unless the id is empty.
+	// OpenWindow opens the window. If id is not empty, the window shows the session with this id.
 	OpenWindow func(session string)
-	// ShowTerminal shows the terminal of a session of this machine. If it is nil, the menu does not offer it.
+	// ShowTerminal shows the terminal of a session of this machine. If it is nil, the menu does not offer that.
 	ShowTerminal func(session string)
-	// OpenRequest opens the window at what a waiting session asks; nil: OpenWindow is called.
+	// OpenRequest opens the window at the request of a waiting session; nil: OpenWindow is called.
 	OpenRequest func(session string)
-	// Asked returns what a waiting session asks, as one clean line; empty: that is not known. It may be nil, and must not
-	// block.
+	// Asked returns the request of a waiting session as one clean line; empty: the request is not known. Asked may be
+	// nil, and must not block.
 	Asked func(*app.Session) string
 	// Launch opens the dialog that launches an agent. If it is nil, the row is disabled.
 	Launch func()
-	// Replaced is closed when the program's file was replaced by an update. The menu then offers to restart: it calls Restart,
-	// and Run returns. A nil channel never offers it.
+	// Replaced is closed when an update has replaced the program's file. The menu then offers a restart, which calls Restart
+	// and makes Run return. If the channel is nil, the menu never offers it.
 	Replaced <-chan struct{}
 	Restart  func()
 	// Ended returns the events of the sessions that ended last, the last one first; nil: the menu lists none. It must not
 	// block.
 	Ended func() []app.Event
-	// Quiet reports whether do not disturb is on, and until when; a zero time: until it is turned off. It may be nil, and
-	// must not block.
+	// Quiet reports whether do not disturb is on, and until when; a zero time means until the user turns it off. Quiet
+	// may be nil, and must not block.
 	Quiet func() (quiet bool, until time.Time)
-	// SetQuiet turns do not disturb on, until a time, or off. If it is nil, the menu does not offer that.
+	// SetQuiet turns do not disturb on until a time, or off. If it is nil, the menu does not offer that.
 	SetQuiet func(on bool, until time.Time)
 	// Changed receives when the results of Asked, Ended or Quiet have changed; it may be nil.
 	Changed <-chan struct{}
@@ -83,7 +83,7 @@ func Run(ctx context.Context, core Core, opts Options) error {
 	return run(ctx, newMenu(ctx, core, opts, cancel))
 }
 
-// shown logs that by shows the icon, and calls Shown.
+// shown logs that the host by shows the icon, and calls Shown.
 func (o *Options) shown(by string) {
 	o.Log.Info("tray: shown", "by", by, "after", time.Since(o.Started).Round(time.Millisecond))
 	if o.Shown != nil {

@@ -59,11 +59,11 @@ type Server struct {
 	items []Item
 	index map[int32]int
 
-	parents map[int32]bool // rows with a submenu; it never changes
+	parents map[int32]bool // ids of the rows with a submenu; never changes
 	order   order
 }
 
-// Export serves items at path on conn, in place of any menu at that path, and tells panels to read the menu again. The
+// Export serves items at path on conn, replaces any menu at that path, and makes panels read the menu again. The
 // caller remains the owner of conn.
 func Export(conn *dbus.Conn, path dbus.ObjectPath, items []Item, h Handler) (*Server, error) {
 	s := &Server{conn: conn, path: path, handler: h, items: slices.Clone(items), index: map[int32]int{}, parents: map[int32]bool{}}
@@ -77,10 +77,10 @@ func Export(conn *dbus.Conn, path dbus.ObjectPath, items []Item, h Handler) (*Se
 		}
 	}
 	if err := s.export(); err != nil {
-		return nil, fmt.Errorf("serve the menu on the bus: %w", err)
+		return nil, fmt.Errorf("cannot serve the menu on the session bus: %w", err)
 	}
 	if err := conn.Emit(path, iface+".LayoutUpdated", uint32(firstRevision), root); err != nil {
-		return nil, fmt.Errorf("announce the menu: %w", err)
+		return nil, fmt.Errorf("cannot announce the menu to panels: %w", err)
 	}
 	return s, nil
 }
@@ -119,7 +119,7 @@ type properties struct {
 	Values map[string]dbus.Variant
 }
 
-// removed is a row's id with the names of properties that have their default again.
+// removed is a row's id with the names of the properties that have their default value again.
 type removed struct {
 	ID    int32
 	Names []string

@@ -9,18 +9,19 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// orderLimit is the longest time for which an answer waits for the one that must precede it. Panels without libdbusmenu may ask
-// for a submenu's rows alone.
+// orderLimit is the longest time for which an answer waits for the answer that must precede it. A panel without libdbusmenu may
+// request only a submenu's rows.
 const orderLimit = time.Second
 
-// order keeps the order of two answers to a panel. After the layout libdbusmenu (xfce4-panel, mate-panel) asks for the properties
-// of the top rows and at once for those of the rows below them, in calls of their own. It makes the submenu when the first answer
-// arrives, and drops each row of a submenu that it does not have yet, with the warning "Children but no menu, someone's been
-// naughty with their 'children-display' property". The D-Bus library answers each call on a goroutine, in any order.
+// order keeps the order of two answers to a panel. After libdbusmenu (xfce4-panel, mate-panel) has read the layout, it requests
+// the properties of the top rows and at once, in separate calls, those of the rows below them. It creates the submenu when the
+// first answer arrives. If the answer about a row of a submenu arrives before the submenu exists, it drops that row with the
+// warning "Children but no menu, someone's been naughty with their 'children-display' property". The D-Bus library answers each
+// call on its own goroutine, in any order.
 type order struct {
 	mu sync.Mutex
-	// expected has a channel for each panel that read the whole layout and was not sent the properties of the top rows since. The
-	// channel is closed when they are sent.
+	// expected has a channel for each panel that has read the whole layout, and that the properties of the top rows were not sent
+	// to since. The channel is closed when they are sent.
 	expected map[dbus.Sender]chan struct{}
 }
 
@@ -36,7 +37,7 @@ func (o *order) expect(panel dbus.Sender) {
 	}
 }
 
-// answer calls send, which sends a panel the properties of the top rows.
+// answer calls send, which sends the properties of the top rows to a panel.
 func (o *order) answer(panel dbus.Sender, send func()) {
 	send()
 	o.mu.Lock()
@@ -63,7 +64,7 @@ func (o *order) wait(panel dbus.Sender) {
 	}
 }
 
-// done ends the expectation of a panel. The caller holds the lock.
+// done removes the channel of a panel and closes it. The caller holds the lock.
 func (o *order) done(panel dbus.Sender) {
 	if sent := o.expected[panel]; sent != nil {
 		close(sent)

@@ -62,16 +62,16 @@ func (s *Server) getLayout(call dbus.Message, parent, depth int32, names []strin
 	case parent == root && depth == 1:
 		s.reply(call, uint32(firstRevision), l)
 		s.offerSubmenus()
-		runtime.Goexit() // as in getGroupProperties
+		runtime.Goexit() // see getGroupProperties
 	case parent == root && depth != 0:
 		s.order.expect(sender(call))
 	}
 	return firstRevision, l, err
 }
 
-// offerSubmenus makes panels read the submenus. Qt panels (Plasma, LXQt) read only the top rows at first, and a submenu when it is
-// shown: Plasma shows it empty, and then too far to the right for rows to be on the screen. The revision does not grow, so that
-// GTK panels ignore the signal. The caller holds the lock.
+// offerSubmenus makes panels read the submenus. At first, Qt panels (Plasma, LXQt) read only the top rows, and read a submenu when
+// it is shown. Plasma then shows the submenu empty, and later too far to the right for its rows to be on the screen. The revision
+// does not grow, so that GTK panels ignore the signal. The caller holds the lock.
 func (s *Server) offerSubmenus() {
 	for _, id := range slices.Sorted(maps.Keys(s.parents)) {
 		// An error means that the connection is closed.
@@ -101,12 +101,12 @@ func (s *Server) layout(id, depth int32, names []string) (layout, *dbus.Error) {
 	return l, nil
 }
 
-// getGroupProperties returns the properties of those rows that exist. Without ids it returns those of all rows. An answer about
-// rows of a submenu alone follows that about the rows that have one: see order.
+// getGroupProperties returns the properties of those rows that exist. Without ids it returns those of all rows. An answer that
+// has only rows of a submenu waits for the answer with the rows that have a submenu: see order.
 func (s *Server) getGroupProperties(call dbus.Message, ids []int32, names []string) ([]properties, *dbus.Error) {
 	if len(ids) == 0 || slices.ContainsFunc(ids, func(id int32) bool { return s.parents[id] }) {
 		s.order.answer(sender(call), func() { s.reply(call, s.group(ids, names)) })
-		// The library would send the answer once more, after which nothing happens on its goroutine for this call.
+		// Goexit keeps the library from sending a second answer. Nothing else runs on the goroutine of this call.
 		runtime.Goexit()
 	}
 	if slices.ContainsFunc(ids, s.isBelow) {
@@ -115,7 +115,7 @@ func (s *Server) getGroupProperties(call dbus.Message, ids []int32, names []stri
 	return s.group(ids, names), nil
 }
 
-// reply sends the answer to a call.
+// reply sends the answer to a call, unless the caller wants none.
 func (s *Server) reply(call dbus.Message, values ...any) {
 	if call.Flags&dbus.FlagNoReplyExpected != 0 {
 		return
@@ -171,8 +171,8 @@ func (s *Server) getProperty(id int32, name string) (dbus.Variant, *dbus.Error) 
 	return dbus.MakeVariant(""), invalid("row %d has no property %q", id, name)
 }
 
-// values returns the named properties of a row, or all without names, and always whether it has a submenu: panels drop the rows
-// below one of which they do not know that. The caller holds the lock.
+// values returns the named properties of a row, or all properties if no name is given. It always includes whether the row has a
+// submenu: panels drop the rows below a row for which they do not know that. The caller holds the lock.
 func (s *Server) values(id int32, names []string) (map[string]dbus.Variant, *dbus.Error) {
 	var values map[string]dbus.Variant
 	if id == root {
@@ -204,7 +204,7 @@ func (s *Server) event(id int32, name string, _ dbus.Variant, _ uint32) *dbus.Er
 	return nil
 }
 
-// group is one event of several: (isvu).
+// group is one event in a call with several events: (isvu).
 type group struct {
 	ID   int32
 	Name string

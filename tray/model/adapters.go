@@ -14,9 +14,9 @@ import (
 type trouble struct {
 	agent  string
 	text   string // of the row
-	failed bool   // false: the adapter has not answered yet
-	lost   bool   // all its sessions are stale or missing
-	away   bool   // it is another machine; the menu does not wait for its answer
+	failed bool   // false: has not answered yet
+	lost   bool   // all sessions of the adapter are stale or missing
+	away   bool   // is another machine; the menu does not wait for its answer
 }
 
 // adapterWidth is the width of an adapter's row in cells. Errors need more room than sessions.
@@ -132,7 +132,7 @@ func ownTroubles(snapshot *app.Snapshot) []string {
 // tooltipWidth is the width of the tooltip in cells. Windows holds 127 UTF-16 units.
 const tooltipWidth = 100
 
-// tooltip returns the counts, or why there are none, followed by the agents that failed.
+// tooltip returns the counts, or the reason why there are none, followed by the agents that failed.
 func tooltip(c counts, troubles []trouble, empty string, own bool) string {
 	text := c.words() + strings.ToLower(empty)
 	var failed []string

@@ -18,7 +18,7 @@ const (
 	MaxAdapters = 6  // rows for adapters that failed or have not answered yet
 	MaxEnded    = 5  // rows for sessions that ended
 	MaxOwn      = 2  // rows for the reasons why Rollcall cannot write its own files
-	width       = 64 // of a row in cells
+	width       = 64 // width of a row in cells
 )
 
 // Kind is the kind of a row.
@@ -27,19 +27,19 @@ type Kind int
 // The kinds of rows.
 const (
 	Message Kind = iota // a text that cannot be chosen
-	Session             // a session; choosing it shows the session in the window
-	More                // "7 more…"; choosing it opens the window
-	Adapter             // a trouble; choosing it opens the window
+	Session             // a session; a click shows the session in the window
+	More                // "7 more…"; a click opens the window
+	Adapter             // a trouble; a click opens the window
 )
 
 // Row is one line of the menu.
 type Row struct {
 	Kind    Kind
-	Text    string // without the age, which changes with the time
+	Text    string // does not contain the age, which changes with the time
 	Age     string // "5 m"; empty if it is not known
-	Session string // id, for Kind Session
+	Session string // id of the session, for Kind Session
 	Here    bool   // the session has a process on this machine
-	Waits   bool   // choosing it shows the session's request
+	Waits   bool   // a click shows the session's request
 }
 
 // Label returns the text and the age, as plain text.
@@ -54,13 +54,13 @@ func (r Row) Label() string {
 type Menu struct {
 	Rows    []Row  // above "Open Rollcall"; never empty
 	Ended   []Row  // sessions that ended, the last one first
-	Quiet   string // the row that ends do not disturb; empty: it is off
+	Quiet   string // text of the row that ends do not disturb; empty: it is off
 	Tooltip string
 	Icon    assets.State
 	Count   int // sessions that wait for the user
 }
 
-// Asked returns what a waiting session asks, as one clean line; empty: that is not known.
+// Asked returns the request of a waiting session as one clean line; empty: the request is not known.
 type Asked func(*app.Session) string
 
 // Build returns the menu for a snapshot at the time now. asked may be nil.
@@ -114,7 +114,7 @@ func emptyText(snapshot *app.Snapshot, troubles []trouble) string {
 	text := "No agents at work"
 	for _, t := range troubles {
 		switch {
-		case t.away: // its list may come late, or never
+		case t.away: // another machine may list its sessions late, or never
 			text = "No agents seen at work"
 		case !t.failed:
 			return loading
@@ -128,11 +128,11 @@ func emptyText(snapshot *app.Snapshot, troubles []trouble) string {
 	return text
 }
 
-const loading = "Calling the roll…"
+const loading = "Reading the agents…"
 
-// icon returns the state of the icon, in this order: a session waits for the user; the sessions of an adapter are lost; a
-// session works; an adapter answered only in part.
-// partly reports trouble with Rollcall's own files, which counts as such an answer.
+// icon returns the state of the icon. The first condition that applies determines it: a session waits for the user; the
+// sessions of an adapter are lost; a session works; an adapter answered only in part. partly reports trouble with
+// Rollcall's own files, which has the same state as a partial answer.
 func icon(c counts, troubles []trouble, partly bool) assets.State {
 	lost := false
 	for _, t := range troubles {

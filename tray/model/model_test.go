@@ -95,15 +95,15 @@ func TestBuild(t *testing.T) {
 		{
 			name:     "nothing asked yet",
 			adapters: []app.Health{with(app.Pending, adapters.ClaudeCode), with(app.Pending, adapters.Codex)},
-			rows:     []string{"Calling the roll…"},
-			tooltip:  "Rollcall: calling the roll…",
+			rows:     []string{"Reading the agents…"},
+			tooltip:  "Rollcall: reading the agents…",
 			icon:     assets.Quiet,
 		},
 		{
 			name:     "one answered with nothing, one is slow",
 			adapters: []app.Health{with(app.Absent, adapters.ClaudeCode), with(app.Pending, adapters.Codex)},
-			rows:     []string{"Calling the roll…"},
-			tooltip:  "Rollcall: calling the roll…",
+			rows:     []string{"Reading the agents…"},
+			tooltip:  "Rollcall: reading the agents…",
 			icon:     assets.Quiet,
 		},
 		{
@@ -261,7 +261,7 @@ func TestBuild(t *testing.T) {
 
 func TestBuildBeforeAnySnapshot(t *testing.T) {
 	m := model.Build(&app.Snapshot{}, nil, now)
-	if diff := cmp.Diff([]string{"Calling the roll…"}, labels(m)); diff != "" {
+	if diff := cmp.Diff([]string{"Reading the agents…"}, labels(m)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -40,8 +40,8 @@ func (c *counts) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// pick returns the sessions that have a row of their own, in the order of the snapshot (see app.Sort), and the counts of those that have
-// none. all are the counts of both. It reads no more of the snapshot than it needs, which may be very long.
+// pick returns the sessions that have their own row, in the order of the snapshot (see app.Sort), and the counts of the other sessions.
+// all are the counts of both. It stops reading the snapshot, which may be very long, when it has enough.
 func pick(snapshot *app.Snapshot, all counts) (shown []*app.Session, hidden counts) {
 	hidden = all
 	for s := range snapshot.All() {
