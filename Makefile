@@ -52,7 +52,7 @@ FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapte
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
 # The packages whose tests take longest, which start first.
-SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode . ./app
+SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/focus ./internal/soak ./app/launch . ./app
 # So many packages are tested at once: one more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 

@@ -26,8 +26,8 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q fits %d sessions", e.Prefix, len(e.Matches))
 }
 
-// Find asks every adapter for the session with this id, or with the only id that
-// begins so; an id that fits as a whole has priority. Find finds sessions of any age,
+// Find asks every adapter for the session with this id, or for the only session whose id
+// has this prefix; an id that is equal has priority. Find finds sessions of any age,
 // regardless of Config.Since. Its errors are ErrNoSession (some adapter may have failed:
 // see the snapshot), *AmbiguousError, and ctx's. The snapshot is the one with the
 // session; c's own does not change.

@@ -110,7 +110,7 @@ func (d *discovery) decide(s *session) report.Verdict {
 		return d.decideLive(s)
 	case s.foreignEntry != nil && d.now.Sub(s.lastSign(s.foreignEntry)) < unseenLimit:
 		return report.Unknown(fmt.Sprintf(
-			"%s belongs to another machine or container (%s), whose processes can't be seen from here; last sign of life %s",
+			"%s belongs to another machine or container (%s), whose processes can't be seen from here; it last wrote %s",
 			filepath.Base(s.foreignEntry.path), shorten(s.foreignEntry.domain), d.ago(s.lastSign(s.foreignEntry))))
 	case s.unknownBecause != "":
 		return report.Unknown(s.unknownBecause + "; " + d.lastRecord(s))

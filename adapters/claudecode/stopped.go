@@ -19,7 +19,7 @@ func (d *discovery) decideStopped(s *session) report.Verdict {
 		why = s.movedTo
 		v.Outcome = t.outcome(true, s.facts.version) // it did not die
 	case s.foreignEntry != nil:
-		why = fmt.Sprintf("no sign of life for %s from the machine of %s", report.Span(d.now.Sub(s.lastSign(s.foreignEntry))), filepath.Base(s.foreignEntry.path))
+		why = fmt.Sprintf("the machine of %s has written nothing for %s", filepath.Base(s.foreignEntry.path), report.Span(d.now.Sub(s.lastSign(s.foreignEntry))))
 	case e != nil && e.inTurnAfter(t):
 		why, v.Outcome = e.leftOver(s.pidReused), adapters.Died
 	case e != nil:

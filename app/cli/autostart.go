@@ -36,7 +36,7 @@ func newAutostart(e *env) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return e.autostartStatus(asJSON) },
 	}
 	jsonFlag(status, &asJSON)
-	return newGroup("autostart", "Start the tray when you log in, or not", `Start the tray when you log in. It starts only if you ask for it here. The file or
+	return newGroup("autostart", "Choose whether the tray starts when you log in", `Start the tray when you log in. It starts only if you ask for it here. The file or
 registry value for it is shown, survives updates of the program, and is
 removed by off. A file or value that was changed by hand stays as it is.
 

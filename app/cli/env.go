@@ -179,7 +179,7 @@ func (e *env) warnProblems(name string, problems []string, others string) {
 	e.warn(line)
 }
 
-// find returns the session with this id, or with the only id that begins so, and
+// find returns the session with this id, or the only session whose id has this prefix, and
 // the core that found it. Its errors have exit codes.
 func (e *env) find(id string, totals bool) (app.Session, *app.Snapshot, *app.Core, error) {
 	core := e.core(app.All, totals)

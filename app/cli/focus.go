@@ -27,8 +27,8 @@ func newFocus(e *env) *cobra.Command {
 		Use:        "focus ID",
 		SuggestFor: []string{"show", "goto", "jump", "raise", "open"},
 		Short:      "Show the terminal of a session: raise its window, select its pane or tab",
-		Long: `Raise the window of the terminal that shows the session with this id, or with the only
-id that begins so, and select its pane or tab: tmux, screen, kitty and WezTerm,
+		Long: `Raise the window of the terminal that shows the session with this id (a unique prefix
+is enough), and select its pane or tab: tmux, screen, kitty and WezTerm,
 on X11, sway, Hyprland, KDE Plasma, macOS and Windows. A window of VS Code or a similar
 editor is found by its folder.
 

@@ -93,7 +93,7 @@ func newResume(e *env) *cobra.Command {
 		Use:        "resume ID",
 		SuggestFor: []string{"continue", "attach"},
 		Short:      "Resume a session, with a prompt or in this terminal",
-		Long: `Resume the session with this id, or with the only id that begins so: with a
+		Long: `Resume the session with this id (a unique prefix is enough): with a
 prompt (-p) in the background, or with --terminal in this terminal. The rules of
 launch apply to its folder.`,
 		Args: oneID,

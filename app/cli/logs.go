@@ -35,7 +35,7 @@ func newLogs(e *env) *cobra.Command {
 		SuggestFor: []string{"log", "output"},
 		Short:      "Show what a launch printed",
 		Long: `Show what an agent printed that Rollcall launched in the background. ID is the id
-of the launch or of its session, or the only one that begins so. A log is kept
+of the launch or of its session, or a unique prefix of it. A log is kept
 until 24 hours after the end of the launch; the conversation of a session is
 shown by rollcall peek.
 
@@ -87,7 +87,7 @@ func openLog(path string) (*os.File, error) {
 	})
 }
 
-// launchOf returns the launch with this id or session id, or with the only one that begins so.
+// launchOf returns the launch with this id or session id, or the only launch whose id or session id has this prefix.
 func (c *logsCommand) launchOf(l *launch.Launches, id string) (launch.Record, error) {
 	r, err := findLaunch(l, id)
 	if !errors.Is(err, errNoLaunch) {
@@ -110,7 +110,7 @@ func (c *logsCommand) launchOf(l *launch.Launches, id string) (launch.Record, er
 // errNoLaunch is the error for an id that no launch record has.
 var errNoLaunch = errors.New("launches are forgotten 24 hours after their end")
 
-// findLaunch returns the launch with this id or session id, or with the only one that begins so. Where some records can't be read,
+// findLaunch returns the launch with this id or session id, or the only launch whose id or session id has this prefix. Where some records can't be read,
 // their error is returned instead of errNoLaunch.
 func findLaunch(l *launch.Launches, id string) (launch.Record, error) {
 	list, err := l.List()

@@ -27,8 +27,8 @@ func newPeek(e *env) *cobra.Command {
 		Use:        "peek ID",
 		SuggestFor: []string{"tail", "messages"},
 		Short:      "Show the last messages of a session",
-		Long: `Show the last messages of the session with this id, or with the only id that
-begins so: what you and the agent said, and each call of a tool in one line
+		Long: `Show the last messages of the session with this id (a unique prefix is
+enough): what you and the agent said, and each call of a tool in one line
 ("+" done, ">" running or waiting for you, "x" failed).
 
 With --follow new messages are printed as they come, until the session ends.

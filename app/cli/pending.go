@@ -21,7 +21,7 @@ func newPending(e *env) *cobra.Command {
 		Short:      "Show what sessions ask you: commands, changes, questions",
 		Long: `Show what each session that waits for you asks, whole and with nothing hidden:
 line breaks are shown as ⏎, invisible characters by their number (<U+202E>). With
-the id of a session, or with the only id that begins so, show only what that asks.
+the id of a session (a unique prefix is enough), show only what that session asks.
 
 Each request has a name of 26 letters and digits, which holds only as long as
 nothing of the request changes: answer it with "rollcall answer ID --request NAME".`,

@@ -12,7 +12,7 @@ func newSend(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send ID -p TEXT",
 		Short: "Give a running session a prompt",
-		Long: `Give the session with this id, or with the only id that begins so, a prompt. An
+		Long: `Give a prompt to the session with this id (a unique prefix is enough). An
 idle session begins a turn with it. A working one takes it after its turn if --queue
 is given; without it, nothing is sent. A session that has stopped is
 continued with "rollcall resume".`,
@@ -41,7 +41,7 @@ func newInterrupt(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "interrupt ID",
 		Short: "End the turn of a session; the session continues to run",
-		Long: `Ask the agent of the session with this id, or with the only id that begins so, to
+		Long: `Ask the agent of the session with this id (a unique prefix is enough) to
 end the turn that is open. The session and its process continue to run; no process is
 signalled. "rollcall stop" ends a session.`,
 		Args: oneID,

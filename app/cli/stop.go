@@ -22,7 +22,7 @@ func newStop(e *env) *cobra.Command {
 		Use:        "stop ID",
 		SuggestFor: []string{"kill", "end"},
 		Short:      "Stop a session: its gateway or its own process ends it",
-		Long: `Stop the session with this id, or with the only id that begins so.
+		Long: `Stop the session with this id (a unique prefix is enough).
 
 A session that runs on a gateway is stopped by the gateway. A session with its
 own process is first asked to end in the agent's way, then terminated, then killed.

@@ -87,7 +87,7 @@ var elfMachines = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64:
 func fits(path string, want System) error {
 	if want.OS == "darwin" {
 		if runtime.GOOS != "darwin" || runtime.GOARCH != want.Arch {
-			return fmt.Errorf("whether it runs on %s cannot be checked on %s/%s: copy it by hand to ~/.local/bin/rollcall", want, runtime.GOOS, runtime.GOARCH)
+			return fmt.Errorf("it cannot be checked on %s/%s whether the program runs on %s: copy it by hand to ~/.local/bin/rollcall", runtime.GOOS, runtime.GOARCH, want)
 		}
 		return nil
 	}

@@ -69,7 +69,7 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// TestConnectionCut: a connection that carries nothing any more is noticed by the missing sign of life.
+// TestConnectionCut: a connection that carries nothing any more is noticed by the missing heartbeat.
 func TestConnectionCut(t *testing.T) {
 	if !inside(t) {
 		return

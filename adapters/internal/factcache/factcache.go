@@ -1,7 +1,7 @@
-// Package factcache keeps what adapters parsed of agents' files in files of Rollcall's own, so
-// that a process that starts need not read thousands of transcripts again. It holds facts of
-// files, never a status, a request for the user or the identity of a process. Callers check each
-// fact against its file at every use: deleting the cache changes nothing but time.
+// Package factcache stores what adapters parsed from agents' files, so that a new process need
+// not read thousands of transcripts again. It holds facts of files, never a status, a request for
+// the user or the identity of a process. Callers check each fact against its file at every use:
+// without the cache everything is the same, only slower.
 //
 // Each name of the cache is one file, which is replaced as a whole by renaming. No process waits
 // for another: if two processes save at the same time, the entries of one are lost, and are read

@@ -52,7 +52,7 @@ func Border(top, left, right, content fyne.CanvasObject) *fyne.Container {
 	return c
 }
 
-// TopOf keeps o at the top of its room, at its own height.
+// TopOf places o at the top of the space that it gets, at its own height.
 func TopOf(top, bottom, left, right float32, o ...fyne.CanvasObject) *fyne.Container {
 	return Pad(top, bottom, left, right, container.NewVBox(o...))
 }
