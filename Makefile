@@ -53,8 +53,8 @@ FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapte
 
 # The packages whose tests take longest, which start first.
 SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/focus ./internal/soak ./app/launch . ./app
-# So many packages are tested at once: one more than there are processors, since many tests wait.
-AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# So many packages are tested at once: two more than there are processors, since many tests wait.
+AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
 .PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm day stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
@@ -132,7 +132,7 @@ test-fast: ## the tests of packages that need little: no agents' stores, no buil
 test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what failed is said again at the end
 	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
 	$(GOTESTSUM) --format pkgname --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-report=$(BUILD)/reruns-go.txt \
-		--packages='$(SLOW) ./...' -- -race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m
+		--packages='$(SLOW) ./...' -- -race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec $(CURDIR)/packaging/in-memory
 	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
 
 test-crash: ## kill launches at every step of theirs and look at what is left

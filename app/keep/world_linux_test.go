@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(stageKey) == asInit {
 		code, err := 0, namespaces.Furnish(os.Getenv(workKey))
 		if err == nil {
-			code, err = namespaces.Again(stageKey+"="+asTest, "TMPDIR=/tmp")
+			code, err = namespaces.Again(stageKey + "=" + asTest)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "keep: namespaces:", err)

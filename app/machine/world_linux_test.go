@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			err = sshtest.Prepare()
 		}
 		if err == nil {
-			code, err = namespaces.Again(stageKey+"="+asTest, "TMPDIR=/tmp")
+			code, err = namespaces.Again(stageKey + "=" + asTest)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "machine: namespaces:", err)

@@ -65,13 +65,13 @@ func loopbackUp() error {
 	return nil
 }
 
-// Again starts this program once more, with the same arguments and env besides its
-// own environment, reaps whatever is orphaned meanwhile, as process 1 has to, and
-// returns the program's exit code.
+// Again starts this program once more, with the same arguments, with env besides its
+// own environment, and with its temporary files in /tmp. It reaps whatever is orphaned
+// meanwhile, as process 1 has to, and returns the program's exit code.
 func Again(env ...string) (code int, err error) {
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(append(os.Environ(), "TMPDIR=/tmp", "GOTMPDIR=/tmp"), env...)
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start the tests: %w", err)
 	}

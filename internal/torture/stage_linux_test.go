@@ -99,7 +99,7 @@ func initNamespaces() int {
 		err = errors.Join(install(), dropOverrides())
 	}
 	if err == nil {
-		code, err = namespaces.Again(stageKey+"="+asTest, "TMPDIR=/tmp")
+		code, err = namespaces.Again(stageKey + "=" + asTest)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "torture: namespaces:", err)
