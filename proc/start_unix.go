@@ -60,7 +60,7 @@ func openPipe(path string) (*os.File, error) {
 	f := os.NewFile(uintptr(fd), path)
 	info, err := f.Stat()
 	if err == nil && info.Mode()&fs.ModeNamedPipe == 0 {
-		err = fmt.Errorf("%s is no pipe", path)
+		err = fmt.Errorf("%s is not a pipe", path)
 	}
 	if err != nil {
 		_ = f.Close()

@@ -86,7 +86,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 }
 
 // goesOn reports whether the turn continues after a call was allowed, or the call has a result
-// that is no error. A call that was denied ends the turn.
+// that is not an error. A call that was denied ends the turn.
 func (a *Adapter) goesOn(ctx context.Context, s adapters.Session, p *permissionPrompt) bool {
 	if busy.Wait(ctx, settleTime) != nil {
 		return false
@@ -102,7 +102,7 @@ func (a *Adapter) goesOn(ctx context.Context, s adapters.Session, p *permissionP
 	return succeeded(s.Files[0], id)
 }
 
-// succeeded reports whether the end of a transcript has a result of a call that is no error.
+// succeeded reports whether the end of a transcript has a result of a call that is not an error.
 func succeeded(transcript, call string) bool {
 	f, info, err := agentfile.OpenRegular(transcript)
 	if err != nil {

@@ -152,7 +152,7 @@ func (d *discovery) transcripts(root string, search bool) {
 			}
 		}
 	}
-	d.answer.Skip("file that is no transcript", unexpected)
+	d.answer.Skip("file that is not a transcript", unexpected)
 }
 
 // liveOnly reports whether the query selects only live sessions: its Since is so recent that no

@@ -31,7 +31,7 @@ func TestBadRollouts(t *testing.T) {
 		skipped string
 	}{
 		"cut off in the midst of a record": {text(begin + done[:40]), adapters.Stopped, adapters.Died, "", ""},
-		"garbage between records":          {text(begin + "}{ not JSON\n\x00\x00\x00\n\xff\xfe\n" + done), adapters.Stopped, adapters.Completed, "", "line that is no record"},
+		"garbage between records":          {text(begin + "}{ not JSON\n\x00\x00\x00\n\xff\xfe\n" + done), adapters.Stopped, adapters.Completed, "", "line that is not a record"},
 		"records of unknown kinds": {text(begin + `{"timestamp":"2026-11-21T05:10:00Z","type":"dream","payload":{}}` + "\n" + done),
 			adapters.Stopped, adapters.Completed, "", "unknown record type dream"},
 		"a record of 20 MB":             {text(begin + huge("function_call_output", 20<<20) + done), adapters.Stopped, adapters.Completed, "", ""},

@@ -11,8 +11,8 @@ import (
 // textLimit is the number of bytes of a prompt, a title or an error that are kept.
 const textLimit = 4096
 
-// unreadLine is the reason for skipping a line that is no record.
-const unreadLine = "line that is no record"
+// unreadLine is the reason for skipping a line that is not a record.
+const unreadLine = "line that is not a record"
 
 // errRecord is returned for a line that is not a rollout record.
 var errRecord = errors.New("not a rollout record")

@@ -249,7 +249,7 @@ func (f *facts) whyNoHead() string {
 	if f.longLine != "" {
 		return f.whyNoTurn()
 	}
-	return "its first line is no session_meta"
+	return "its first line is not session_meta"
 }
 
 // lastTurn describes how the last turn ended, for evidence.

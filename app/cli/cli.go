@@ -176,7 +176,7 @@ func refuseUnknownTopics(root *cobra.Command) {
 	}
 }
 
-// noCommand returns the error for a word that is no sub-command of cmd.
+// noCommand returns the error for a word that is not a sub-command of cmd.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

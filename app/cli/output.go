@@ -50,7 +50,7 @@ func (o *output) write() error {
 // flush is write for commands that continue without a reader.
 func (o *output) flush() error { return ignoreReaderGone(o.write()) }
 
-// ignoreReaderGone returns err, or nil for errReaderGone: a reader such as head may stop reading, and that is no failure.
+// ignoreReaderGone returns err, or nil for errReaderGone: a reader such as head may stop reading, which is not a failure.
 func ignoreReaderGone(err error) error {
 	if errors.Is(err, errReaderGone) {
 		return nil

@@ -121,7 +121,7 @@ func (user32) Raise(ctx context.Context, w Window) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-limit.C:
-			return errors.New("Windows let the window only blink in the task bar: click it there")
+			return errors.New("Windows only made the button of the window in the task bar blink: click it")
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

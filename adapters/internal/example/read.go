@@ -39,7 +39,7 @@ func records(ctx context.Context, path string, skipped map[string]int, fn func(r
 	_, stats, err := jsonl.Forward(ctx, f, 0, 0, func(line []byte, offset int64) error {
 		r := record{offset: offset}
 		if json.Unmarshal(line, &r) != nil {
-			skipped["line that is no record"]++
+			skipped["line that is not a record"]++
 			return nil
 		}
 		switch r.Type {

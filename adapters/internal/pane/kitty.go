@@ -117,7 +117,7 @@ func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, 
 	}
 	var reply kittyReply
 	if err := json.Unmarshal(out, &reply); err != nil {
-		return nil, fmt.Errorf("%w: kitty answers in a form that is not known: %w", ErrNoPane, err)
+		return nil, fmt.Errorf("%w: the format of kitty's answer is not known: %w", ErrNoPane, err)
 	}
 	if reply.Refused != "" {
 		return nil, fmt.Errorf("%w: %s", ErrRefused, reply.Refused)

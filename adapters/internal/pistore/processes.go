@@ -272,7 +272,7 @@ func (p *process) hasStore() bool {
 }
 
 // toolProcess reads which session a child works for. A child that hasn't become its program
-// yet, or that is no tool, has its parent's environment.
+// yet, or that is not a tool, has its parent's environment.
 func (d *discovery) toolProcess(p *process, row proc.Process) toolProcess {
 	k := toolProcess{Process: row}
 	env, _ := d.store.table.Env(row.Identity)
