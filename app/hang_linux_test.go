@@ -79,8 +79,12 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 	if _, judged := f.owners[agentProcess{s, pid(1)}]; judged || !f.owners[agentProcess{s, pid(2)}] || len(f.unjudged) != 1 {
 		t.Errorf("judged are %v, not judged %v", f.owners, f.unjudged)
 	}
-	if !slices.Equal(f.movedFolders, []string{good}) {
-		t.Errorf("moved are %v", f.movedFolders)
+	moved := f.movedFolders
+	for looks := 1; len(moved) == 0 && looks < 10; looks++ { // on a busy machine the answer can come after the first poll
+		moved = glance().movedFolders
+	}
+	if !slices.Equal(moved, []string{good}) {
+		t.Errorf("moved are %v", moved)
 	}
 	if len(f.missing[s]) != 1 || len(f.unreadable[s]) != 1 {
 		t.Errorf("%v, %v: what does not answer is as it was", f.missing, f.unreadable)
