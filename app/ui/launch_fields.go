@@ -71,7 +71,7 @@ func newAdvanced(u *UI, changed func()) *advanced {
 	a.group = h.NewEntry("parser-port (a name that several launches share)", typed)
 	a.onCreate = h.NewEntry("notify-send started (runs when the session is listed)", typed)
 	a.onComplete = h.NewEntry("make test (runs when the agent's process has ended)", typed)
-	a.answerable = h.NewCheckBox("Answer and prompt the agent from Rollcall (in the background: Claude Code, Pi; the agent then waits until you stop it)", checked)
+	a.answerable = h.NewCheckBox("Answer and prompt the agent from here (in the background: Claude Code, Pi; runs until stopped)", checked)
 	a.retryHooks = h.NewCheckBox("Run a hook again if Rollcall ended while it ran (a hook can then run twice)", checked)
 	a.keepEnv = h.NewCheckBox("Keep the environment variables that are removed by default", checked)
 	if u.options.KeepEnv {

@@ -65,7 +65,7 @@ func newRequestView(u *UI, most int, laidOut func()) *requestView {
 	v.allow = u.host.NewPrimaryButton(allow, widget.HighImportance, func() { v.decide(adapters.Decision{Verdict: adapters.AllowOnce}) })
 	v.deny = u.host.NewButton(deny, nil, v.denyIt)
 	v.allow.Early, v.deny.Early = v.delayEarly, v.delayEarly
-	v.message = u.host.NewEntry("Reason for the agent (optional)", nil)
+	v.message = u.host.NewEntry("Reason for a denial, for the agent (optional)", nil)
 	v.message.OnSubmitted = func(string) { v.denyIt() }
 	v.goTo = u.host.NewButton("Go to the session (Enter)", nil, v.goThere)
 	v.form = newQuestionForm(v)
