@@ -12,6 +12,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/report"
 	"rollcall/adapters/internal/uuid"
 )
 
@@ -217,7 +218,7 @@ func (j *joined) settle(ctx context.Context, a *asked, d adapters.Decision) (ada
 	limited, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	if err := j.await(limited, func() bool { return j.resolved[id] }); err != nil {
-		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, settleLimit, id)
+		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon did not say within %s that request %s is resolved", adapters.ErrUnconfirmed, report.Span(settleLimit), id)
 	}
 	if d.Verdict == adapters.Reply {
 		return j.awaitReply(limited, a, d)

@@ -11,6 +11,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/report"
 )
 
 const (
@@ -180,7 +181,7 @@ func (j *joined) awaitReply(ctx context.Context, a *asked, d adapters.Decision) 
 			return adapters.Result{}, fmt.Errorf("%w: another reply was given elsewhere at the same moment", adapters.ErrNotPending)
 		}
 		if busy.Wait(ctx, pause) != nil {
-			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it accepted; look at the session", adapters.ErrUnconfirmed, resolved, settleLimit)
+			return adapters.Result{}, fmt.Errorf("%w: %s, and did not record within %s which reply it accepted; look at the session", adapters.ErrUnconfirmed, resolved, report.Span(settleLimit))
 		}
 	}
 }
@@ -220,7 +221,7 @@ func (o requestOutcome) judge(a *asked, d adapters.Decision) (adapters.Result, e
 	switch {
 	case o == unsettled:
 		return adapters.Result{}, fmt.Errorf("%w: the Codex daemon resolved request %s, and did not say within %s whether it was allowed or denied; look at the session",
-			adapters.ErrUnconfirmed, id, settleLimit)
+			adapters.ErrUnconfirmed, id, report.Span(settleLimit))
 	case d.Verdict == adapters.AllowOnce && o == refused:
 		return adapters.Result{}, fmt.Errorf("%w: it was denied elsewhere at the same moment", adapters.ErrNotPending)
 	case d.Verdict == adapters.Deny && o == allowed:

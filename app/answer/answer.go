@@ -311,7 +311,7 @@ func (a *Answers) confirm(ctx context.Context, answerer adapters.Answerer, s app
 				return last, ctx.Err()
 			}
 			return last, fmt.Errorf("%w: the answer was sent, and the session still waits after %s; check the session in its terminal (%s)",
-				adapters.ErrUnconfirmed, confirmLimit, Place(&last))
+				adapters.ErrUnconfirmed, present.Age(confirmLimit), Place(&last))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/present"
 )
 
 // Entry has what one waiting session asks, as far as it is known.
@@ -214,7 +215,7 @@ func (b *Board) read(ctx context.Context, k boardKey, e *boardEntry) {
 	case p := <-done:
 		b.take(ctx, k, e, p, false)
 	case <-late.C:
-		b.take(ctx, k, e, Pending{Session: s, Place: Place(&s), Err: fmt.Errorf("%w within %s", app.ErrNoAnswer, askLimit)}, true)
+		b.take(ctx, k, e, Pending{Session: s, Place: Place(&s), Err: fmt.Errorf("%w within %s", app.ErrNoAnswer, present.Age(askLimit))}, true)
 		b.take(ctx, k, e, <-done, false)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/owned"
+	"rollcall/app/present"
 )
 
 const (
@@ -305,7 +306,7 @@ func (c *conversation) prompt(ctx context.Context, text string, queue bool) erro
 	case refused != nil:
 		return fmt.Errorf("the agent did not take the prompt: %w", refused)
 	case !begun:
-		return fmt.Errorf("%w: the prompt was given to the agent, but no turn has begun within %s", adapters.ErrUnconfirmed, replyLimit)
+		return fmt.Errorf("%w: the prompt was given to the agent, but no turn has begun within %s", adapters.ErrUnconfirmed, present.Age(replyLimit))
 	}
 	return nil
 }
@@ -350,7 +351,7 @@ func (c *conversation) Stop(ctx context.Context, _ adapters.Session) error {
 	case refused != nil:
 		return refused
 	case !replied:
-		return fmt.Errorf("%w: the agent was asked to end the turn, but did not reply within %s", adapters.ErrUnconfirmed, replyLimit)
+		return fmt.Errorf("%w: the agent was asked to end the turn, but did not reply within %s", adapters.ErrUnconfirmed, present.Age(replyLimit))
 	}
 	return nil
 }
