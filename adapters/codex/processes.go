@@ -70,7 +70,7 @@ func takeCensus(ctx context.Context, table proc.Lister) (census, error) {
 	return c, err
 }
 
-// inspect returns the host that a process is. It returns nil for a process that is not a host, or that has ended.
+// inspect reads a process and returns it as a host. It returns nil for a process that is not a host, or that has ended.
 func inspect(table proc.Lister, p proc.Process) *host {
 	args, err := table.Args(p.Identity)
 	if errors.Is(err, proc.ErrGone) {

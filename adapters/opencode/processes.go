@@ -117,7 +117,8 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 	return err != nil || !isOpenCode(parent.Comm) || !isOwnTool(a.table, h, parent, a.now())
 }
 
-// inspect returns the host that a process is, with its open files. It returns nil for a process that runs no sessions or has ended.
+// inspect reads a process and returns it as a host, with its open files. It returns nil for a process that runs no sessions or
+// has ended.
 func inspect(table proc.Lister, p proc.Process) *host {
 	h := identify(table, p)
 	if h == nil {

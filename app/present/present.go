@@ -140,7 +140,7 @@ func Outcome(s *adapters.Session) string {
 	return Line(string(s.Outcome))
 }
 
-// Project returns the name of the session's folder, for rows with little room.
+// Project returns the name of the session's folder, for narrow rows.
 func Project(cwd string) string {
 	if cwd == "" {
 		return "(no folder)"

@@ -272,7 +272,7 @@ func (v *requestView) goThere() {
 const codeFrame = 4
 
 // fitting arranges three objects below one another: the part above the text, the text, and the part below it. The
-// text is as high as it needs, within the room that the others leave.
+// text is as high as it needs, within the space that the others leave.
 func fitting(code *widgets.Code) widgets.Layout {
 	return widgets.Layout{Arrange: func(objects []fyne.CanvasObject, size fyne.Size) {
 		var heights [3]float32

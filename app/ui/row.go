@@ -250,7 +250,7 @@ func (r *rowParts) layOut(size fyne.Size) {
 	r.place(r.second, r.v.text.second, x, right, secondTop)
 }
 
-// firstLine divides the room between the project and the status. The status is always shown; the project is shortened
+// firstLine divides the width between the project and the status. The status is always shown; the project is shortened
 // first.
 func (r *rowParts) firstLine(left, right float32) {
 	room := right - left

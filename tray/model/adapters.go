@@ -19,7 +19,7 @@ type trouble struct {
 	away   bool   // is another machine; the menu does not wait for its answer
 }
 
-// adapterWidth is the width of an adapter's row in cells. Errors need more room than sessions.
+// adapterWidth is the width of an adapter's row in cells. Errors need more space than sessions.
 const adapterWidth = 80
 
 // troubles returns the adapters that failed, then those that have not answered yet. It omits agents that are not

@@ -52,7 +52,7 @@ const (
 	maxCluster = 64
 )
 
-// NewCode returns an empty view that is as high as its rows, up to most rows; 0: as high as the room that it gets.
+// NewCode returns an empty view that is as high as its rows, up to most rows; 0: as high as the space that it gets.
 func (h *Host) NewCode(most int) *Code {
 	c := &Code{host: h, most: most, ready: true}
 	c.drawn = &codeRows{code: c}

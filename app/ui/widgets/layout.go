@@ -22,7 +22,7 @@ func (l Layout) Layout(objects []fyne.CanvasObject, size fyne.Size) { l.Arrange(
 // MinSize returns what Least returns.
 func (l Layout) MinSize(objects []fyne.CanvasObject) fyne.Size { return l.Least(objects) }
 
-// Pad puts space around o, in Fyne's units. A negative value lets o reach beyond its room.
+// Pad puts space around o, in Fyne's units. A negative value lets o reach beyond its space.
 func Pad(top, bottom, left, right float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(layout.NewCustomPaddedLayout(top, bottom, left, right), o...)
 }
@@ -148,7 +148,7 @@ var trailing = Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 	return fyne.NewSize(max(width-flowGap, 0), largest(objects).Height)
 }}
 
-// Fill gives content the whole room. Its minimum size is the result of least, or the minimum size of content if least is
+// Fill gives content all the space. Its minimum size is the result of least, or the minimum size of content if least is
 // nil. resized is called after each layout; it may be nil.
 func Fill(content fyne.CanvasObject, least func() fyne.Size, resized func(fyne.Size)) *fyne.Container {
 	return container.New(Layout{func(_ []fyne.CanvasObject, size fyne.Size) {
@@ -267,7 +267,7 @@ const (
 )
 
 // Cells arranges objects as the cells of a row. widths are the widths of all cells but the first, which gets the
-// rest. If there is too little room, the last cells are left out.
+// rest. If there is too little space, the last cells are left out.
 func Cells(widths []float32, o ...fyne.CanvasObject) *fyne.Container {
 	return container.New(Layout{func(objects []fyne.CanvasObject, size fyne.Size) {
 		rest, shown := size.Width, len(objects)
