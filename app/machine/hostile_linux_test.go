@@ -79,7 +79,7 @@ func TestEndsByInput(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	row := sessionLine("a", "")
 	h := scripted(t, "trap 'echo terminated >>"+said+"; exit' TERM\necho '"+hello+"'; echo '"+row+"'; echo '"+rollLine+"'\n"+
-		"i=0; while [ $i -lt 2000 ]; do echo '"+row+"'; i=$((i+1)); done\nread line || echo closed >>"+said+"\n")
+		"i=0; while [ $i -lt 600 ]; do echo '"+row+"'; i=$((i+1)); done\nread line || echo closed >>"+said+"\n")
 	if r := h.ask(t.Context(), 0, 30*time.Second); !isOK(r) {
 		t.Errorf("%+v", r)
 	}
