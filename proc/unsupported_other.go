@@ -60,6 +60,9 @@ func (t *Table) Pressure() float64 { return 0 }
 // FileLocks implements Lister.
 func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported }
 
+// CheckBoundary returns nil for a live process.
+func (t *Table) CheckBoundary(id Identity) error { return t.check(id) }
+
 // heldBy reports whether a process has the socket open.
 func (l *listener) heldBy(id Identity) (bool, error) {
 	return l.holder == uint64(id.PID) && Open().Alive(id), nil
