@@ -37,6 +37,11 @@ func (t *Table) Env(id Identity) ([]string, error) {
 // old path.
 func (t *Table) Exe(id Identity) (string, error) { return t.link(id, "exe") }
 
+// ExeInfo returns the file that a process runs, also one that was replaced or removed since the start.
+func (t *Table) ExeInfo(id Identity) (os.FileInfo, error) {
+	return detail(t, id, func() (os.FileInfo, error) { return os.Stat(t.path(id.PID, "exe")) })
+}
+
 // CWD implements Details. A folder that was removed since has its old path.
 func (t *Table) CWD(id Identity) (string, error) { return t.link(id, "cwd") }
 

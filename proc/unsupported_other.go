@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -62,6 +63,15 @@ func (t *Table) FileLocks() (map[FileID]int, error) { return nil, ErrUnsupported
 
 // CheckBoundary returns nil for a live process.
 func (t *Table) CheckBoundary(id Identity) error { return t.check(id) }
+
+// ExeInfo returns the file that has the path of a process's program.
+func (t *Table) ExeInfo(id Identity) (fs.FileInfo, error) {
+	path, err := t.Exe(id)
+	if err != nil {
+		return nil, err
+	}
+	return os.Stat(path)
+}
 
 // heldBy reports whether a process has the socket open.
 func (l *listener) heldBy(id Identity) (bool, error) {

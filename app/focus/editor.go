@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"rollcall/proc"
@@ -21,6 +23,7 @@ type editor struct {
 	process proc.Identity // the outermost process of the editor
 	nearest int           // index in the place's chain of its innermost process
 	title   string        // "Visual Studio Code"
+	name    string        // of that program: "code"
 	command string        // path of the program that opens a folder
 	data    string        // name of its folder of settings: "Code"
 }
@@ -41,7 +44,10 @@ func (r *request) editorOf(p *Place) (e editor, ok bool) {
 		if err != nil {
 			continue
 		}
-		if found, is := editorIn(filepath.Dir(exe), exe); is {
+		if proc.CheckBoundary(id) != nil {
+			continue
+		}
+		if found, is := editorIn(filepath.Dir(exe), exe); is && r.mayRun(&found) {
 			found.process, found.nearest = id, i+1 // the outermost one has the windows
 			if ok {
 				found.nearest = e.nearest
@@ -66,7 +72,7 @@ func editorIn(folder, exe string) (editor, bool) {
 	if json.Unmarshal(text, &p) != nil || !applicationName.MatchString(p.ApplicationName) || !applicationName.MatchString(strings.ReplaceAll(p.NameShort, " ", "")) {
 		return editor{}, false
 	}
-	e := editor{title: printable(p.NameLong), data: p.NameShort, command: filepath.Join(folder, "bin", p.ApplicationName)}
+	e := editor{title: printable(p.NameLong), data: p.NameShort, name: p.ApplicationName, command: filepath.Join(folder, "bin", p.ApplicationName)}
 	switch runtime.GOOS {
 	case "darwin":
 		e.command = filepath.Join(resources, "bin", p.ApplicationName)
@@ -74,6 +80,39 @@ func editorIn(folder, exe string) (editor, bool) {
 		e.command = exe // bin has only scripts of cmd
 	}
 	return e, true
+}
+
+// mayRun reports whether the program of an editor is not an agent's: only root can change it, or PATH leads to it, and it is outside of the
+// folders of all sessions.
+func (r *request) mayRun(e *editor) bool {
+	command, err := filepath.EvalSymlinks(e.command)
+	if err != nil || slices.ContainsFunc(append(slices.Clip(r.others), r.folder), func(folder string) bool { return isIn(folder, command) }) {
+		return false
+	}
+	e.command = command
+	if onlyRootWrites(command) {
+		return true
+	}
+	inPath, err := exec.LookPath(e.name)
+	if err != nil {
+		return false
+	}
+	if inPath, err = filepath.EvalSymlinks(inPath); runtime.GOOS == "windows" { // bin has the script beside which command is
+		inPath = filepath.Join(filepath.Dir(inPath), "..", filepath.Base(command))
+	}
+	return err == nil && inPath == command
+}
+
+// isIn reports whether a path without links is in a folder.
+func isIn(folder, path string) bool {
+	if folder == "" {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	inside, err := filepath.Rel(folder, path)
+	return err != nil || inside != ".." && !strings.HasPrefix(inside, ".."+string(filepath.Separator))
 }
 
 // readSmall reads a regular file of at most limit bytes.
@@ -103,8 +142,11 @@ func (r *request) showEditor(p *Place, at int) bool {
 	}
 	r.plan.Seen = true
 	r.add(EditorStep, fmt.Sprintf("raise the window of %s with %s", e.title, folder), func(ctx context.Context) error {
-		if now, err := r.table.Find(e.process.PID); err != nil || now.Identity != e.process {
-			return errors.New("the editor has ended")
+		if err := proc.CheckBoundary(e.process); err != nil {
+			return fmt.Errorf("the editor: %w", err)
+		}
+		if !r.mayRun(&e) {
+			return errors.New("the editor's program was changed")
 		}
 		_, err := run(ctx, nil, e.command, folder)
 		return err

@@ -2,7 +2,8 @@
 // can be shown.
 //
 // The programs and sockets that it asks have a time limit, run without a shell, and are not trusted: a process counts only with
-// its start time, and a socket only if the process behind it is an ancestor of the one that is sought.
+// its start time, and a socket of a terminal only if package termclient accepts the process behind it. A process in a container or sandbox
+// cannot be shown.
 package focus
 
 import (
@@ -39,6 +40,8 @@ type Place struct {
 	// Tmux is the socket of the tmux server that the environment of the process names; empty: none. It counts only if the server is an ancestor.
 	Tmux       string
 	TmuxServer int // pid of that server
+	// foreign is why the process is not in the boundary of this one (proc.CheckBoundary); nil: it is.
+	foreign error
 	// vars are the variables of the process that identify its terminal. They may be inherited from another terminal.
 	vars map[string]string
 }
@@ -83,9 +86,6 @@ type Window struct {
 	ID  uint64 // unique on its desktop
 	PID int
 }
-
-// maxAncestors is far above the number of ancestors that an agent has.
-const maxAncestors = 64
 
 // Finder finds the places of processes. It is safe for concurrent use.
 type Finder struct {
@@ -144,15 +144,7 @@ func (f *Finder) Place(id proc.Identity) (Place, bool) {
 }
 
 func (f *Finder) find(x proc.Process) Place {
-	p := Place{Process: x.Identity, SID: x.SID}
-	for child := x; child.PPID > 1 && len(p.Ancestors) < maxAncestors; {
-		next, err := f.table.Find(child.PPID)
-		if err != nil || next.Start > child.Start { // Windows keeps the number of a parent that has ended, and may give the number to another process
-			break
-		}
-		p.Ancestors = append(p.Ancestors, next.Identity)
-		child = next
-	}
+	p := Place{Process: x.Identity, SID: x.SID, Ancestors: proc.Ancestors(f.table, x), foreign: proc.CheckBoundary(x.Identity)}
 	env, _ := f.table.Env(x.Identity)
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -219,11 +211,15 @@ func (f *Finder) showsPane(ctx context.Context, p *Place, server proc.Identity, 
 	if !p.isShownBy(server) { // the process left its pane
 		return Elsewhere
 	}
-	pane, err := f.paneOf(ctx, p, server)
+	socket, err := f.tmuxServer(ctx, p, server)
 	if err != nil {
 		return Unknown
 	}
-	clients, err := f.tmuxClients(ctx, p)
+	pane, err := paneOf(ctx, p, socket)
+	if err != nil {
+		return Unknown
+	}
+	clients, err := f.tmuxClients(ctx, socket)
 	if err != nil {
 		return Unknown
 	}

@@ -70,6 +70,7 @@ type request struct {
 	*Finder
 	desktops []Desktop
 	folder   string
+	others   []string
 	plan     *Plan
 
 	asked   bool
@@ -84,16 +85,21 @@ type windowOn struct {
 }
 
 // Plan returns how the terminal of a process can be shown on the desktops. It changes nothing. folder is the folder in which the
-// process works, for editors that know their windows by folder; it may be empty. The error is for a process that has ended.
-func (f *Finder) Plan(ctx context.Context, desktops []Desktop, id proc.Identity, folder string) (*Plan, error) {
+// process works, for editors that know their windows by folder; it may be empty. others are the folders of other sessions: no program
+// in any of these folders is executed. The error is for a process that has ended.
+func (f *Finder) Plan(ctx context.Context, desktops []Desktop, id proc.Identity, folder string, others ...string) (*Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
 	x, err := f.table.Find(id.PID)
 	if err != nil || x.Identity != id {
 		return nil, errGone
 	}
-	r := &request{Finder: f, desktops: desktops, folder: folder, plan: &Plan{}}
+	r := &request{Finder: f, desktops: desktops, folder: folder, others: others, plan: &Plan{}}
 	p := f.find(x)
+	if p.foreign != nil {
+		r.plan.Note = "it " + p.foreign.Error()
+		return r.plan, ctx.Err()
+	}
 	r.show(ctx, &p, 0)
 	return r.plan, ctx.Err()
 }

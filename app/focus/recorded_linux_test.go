@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"rollcall/app/focus"
 	"rollcall/proc"
 )
@@ -26,6 +28,10 @@ import (
 func TestMain(m *testing.M) {
 	if socket := os.Getenv("ROLLCALL_TEST_TERMINAL"); socket != "" {
 		terminalProcess(socket)
+		return
+	}
+	if filepath.Base(os.Args[0]) == "wezterm" {
+		clientProcess()
 		return
 	}
 	os.Exit(m.Run())
@@ -43,12 +49,27 @@ func terminalProcess(socket string) {
 			if err != nil {
 				return
 			}
+			if text, err := io.ReadAll(conn); err == nil && len(text) > 0 {
+				_ = os.WriteFile(socket+".said", text, 0o600)
+			}
 			_ = conn.Close()
 		}
 	}()
 	cmd := exec.Command("sh", "-c", os.Getenv("ROLLCALL_TEST_RUN"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	_ = cmd.Run()
+}
+
+// clientProcess sends its arguments and what it may do to the terminal that its environment names, and waits until they are read.
+func clientProcess() {
+	conn, err := net.Dial("unix", os.Getenv("WEZTERM_UNIX_SOCKET"))
+	if err != nil {
+		panic(err)
+	}
+	written := os.WriteFile(filepath.Join(os.Getenv("HOME"), "written"), nil, 0o600)
+	fmt.Fprintf(conn, "%s|%t|%t", strings.Join(os.Args[1:], " "), errors.Is(written, os.ErrPermission), errors.Is(exec.Command("/bin/true").Run(), os.ErrPermission))
+	_ = conn.(*net.UnixConn).CloseWrite()
+	_, _ = io.Copy(io.Discard, conn)
 }
 
 // conversation answers requests on a socket as they were recorded, and returns the requests.
@@ -154,6 +175,21 @@ func TestSwayInOtherForms(t *testing.T) {
 	}
 }
 
+// program puts the test's program in front of PATH under other names.
+func (s *screen) program(names ...string) {
+	s.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, name := range names {
+		if err := os.Symlink(self, s.file(name)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.t.Setenv("PATH", s.dir+":"+os.Getenv("PATH"))
+}
+
 // terminalThat starts the test's program as a terminal that listens on a socket, with an agent in it.
 func (s *screen) terminalThat(socket string, env ...string) *exec.Cmd {
 	s.t.Helper()
@@ -189,10 +225,12 @@ func (s *screen) standIn(name, variable string) (said func() string) {
 	}
 }
 
+// TestShowWezTerm: WezTerm's client is asked, and can neither write nor execute, where the kernel has Landlock.
 func TestShowWezTerm(t *testing.T) {
 	s := &screen{t: t, table: proc.Open(), dir: t.TempDir()}
 	s.finder = focus.New(s.table, nil)
-	said := s.standIn("wezterm", "WEZTERM_UNIX_SOCKET")
+	s.program("wezterm", "wezterm-gui")
+	t.Setenv("HOME", s.dir)
 	socket := s.file("gui-sock")
 	s.terminalThat(socket, "WEZTERM_UNIX_SOCKET="+socket, "WEZTERM_PANE=7")
 	p := s.plan(s.identity("one"))
@@ -202,8 +240,10 @@ func TestShowWezTerm(t *testing.T) {
 	if err := p.Steps[0].Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if want := socket + "|cli --no-auto-start activate-pane --pane-id 7"; said() != want {
-		t.Errorf("said %q, want %q", said(), want)
+	_, _, errno := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	text, err := os.ReadFile(socket + ".said")
+	if want := fmt.Sprintf("cli --no-auto-start activate-pane --pane-id 7|%[1]t|%[1]t", errno == 0); string(text) != want {
+		t.Errorf("said %q, want %q: %v", text, want, err)
 	}
 }
 
@@ -255,6 +295,7 @@ func TestShowEditor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Setenv("PATH", filepath.Join(install, "bin")+":"+os.Getenv("PATH"))
 	t.Setenv("XDG_CONFIG_HOME", s.file("config"))
 	storage := s.file("config/VSCodium/User/globalStorage/storage.json")
 	if err := os.MkdirAll(filepath.Dir(storage), 0o700); err != nil {

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"rollcall/proc"
+	"rollcall/proc/localsocket"
+	"rollcall/proc/termclient"
 )
 
 // screenSession matches the name of a session of GNU screen, as STY has it: "4711.pts-3.host".
@@ -35,12 +39,16 @@ func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identi
 		r.plan.Note = noteBackground
 		return
 	}
+	screen, folder, err := findScreen(ctx, session, server)
+	if err != nil {
+		r.plan.Note = "it runs in screen, which can't be asked: " + err.Error()
+		return
+	}
 	if window != "" {
 		r.add(PaneStep, "select window "+window+" of screen "+session, func(ctx context.Context) error {
-			if now, err := r.table.Find(server.PID); err != nil || now.Identity != server {
-				return errors.New("that screen has ended")
-			}
-			_, err := run(ctx, nil, "screen", "-S", session, "-X", "select", window)
+			_, err := screen.Run(ctx, termclient.Client{Program: "screen",
+				Args: func(string) []string { return []string{"-S", session, "-X", "select", window} },
+				Env:  func(string) []string { return []string{"SCREENDIR=" + folder} }})
 			return err
 		})
 	}
@@ -56,6 +64,27 @@ func (r *request) showInScreen(ctx context.Context, p *Place, server proc.Identi
 		r.plan.Seen = true
 		r.plan.Note = fmt.Sprintf("its window is selected in screen on %s; that terminal can't be raised: %s", terminal, r.plan.Note)
 	}
+}
+
+// findScreen returns the server of a session of screen, and the folder of its socket. screen finds the socket by the folder's name only.
+func findScreen(ctx context.Context, session string, server proc.Identity) (found *termclient.Server, folder string, err error) {
+	home, _ := os.UserHomeDir()
+	folders := []string{os.Getenv("SCREENDIR"), filepath.Join(home, ".screen"), filepath.Join(os.TempDir(), ".screen")}
+	for _, pattern := range []string{"/run/screen/S-*", "/tmp/screens/S-*"} {
+		list, _ := filepath.Glob(pattern)
+		folders = append(folders, list...)
+	}
+	err = errors.New("its socket is not known")
+	for _, folder := range folders {
+		path := filepath.Join(folder, session)
+		if localsocket.Check(path) != nil {
+			continue
+		}
+		if found, err = termclient.Find(ctx, termclient.Screen, path, []proc.Identity{server}); err == nil {
+			return found, folder, nil
+		}
+	}
+	return nil, "", err
 }
 
 // screenClient returns the process that shows a screen in a terminal, the youngest if there are several, and that terminal. The server keeps open the terminals

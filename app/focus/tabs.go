@@ -2,14 +2,12 @@ package focus
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 
 	"rollcall/proc"
-	"rollcall/proc/localsocket"
+	"rollcall/proc/termclient"
 )
 
 // selectTab adds the step that selects the tab of a place, in a terminal that can be controlled from outside (kitty, WezTerm). It reports whether there is one,
@@ -39,9 +37,6 @@ func (p *Place) ancestorAt(pid int) proc.Identity {
 	return proc.Identity{}
 }
 
-// errOther reports that a socket belongs to another process than the terminal.
-var errOther = errors.New("its socket belongs to another program")
-
 // inKitty returns the kitty that shows a place, and how its window (a pane, as kitty calls it) is selected; nil: its remote control is off. Kitty sets the
 // variables in the programs that it starts (0.26 to 0.43).
 func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string, func(context.Context) error) {
@@ -51,23 +46,16 @@ func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string,
 	if terminal.IsZero() || err != nil {
 		return proc.Identity{}, "", nil
 	}
-	address := p.vars["KITTY_LISTEN_ON"]
-	socket, ok := strings.CutPrefix(address, "unix:")
+	socket, ok := strings.CutPrefix(p.vars["KITTY_LISTEN_ON"], "unix:")
 	if !ok {
 		return terminal, "", nil
 	}
-	if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != terminal.PID {
+	server, err := termclient.Find(ctx, termclient.Kitty, socket, []proc.Identity{terminal})
+	if err != nil {
 		return terminal, "", nil
 	}
 	return terminal, fmt.Sprintf("select window %d of kitty", window), func(ctx context.Context) error {
-		if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != terminal.PID {
-			return errOther
-		}
-		program := "kitten"
-		if _, err := exec.LookPath(program); err != nil {
-			program = "kitty" // before 0.27
-		}
-		_, err := run(ctx, nil, program, "@", "--to", address, "focus-window", "--match", fmt.Sprintf("id:%d", window))
+		_, err := server.Run(ctx, termclient.KittyClient("focus-window", "--match", fmt.Sprintf("id:%d", window)))
 		return err
 	}
 }
@@ -77,22 +65,19 @@ func (r *request) inKitty(ctx context.Context, p *Place) (proc.Identity, string,
 func (r *request) inWezTerm(ctx context.Context, p *Place) (proc.Identity, string, func(context.Context) error) {
 	socket := p.vars["WEZTERM_UNIX_SOCKET"]
 	pane, err := strconv.ParseUint(p.vars["WEZTERM_PANE"], 10, 31)
-	if socket == "" || err != nil || localsocket.Check(socket) != nil {
+	if socket == "" || err != nil {
 		return proc.Identity{}, "", nil
 	}
-	owner, err := localsocket.Listener(ctx, socket)
+	server, err := termclient.Find(ctx, termclient.WezTerm, socket, p.Ancestors)
 	if err != nil {
 		return proc.Identity{}, "", nil
 	}
-	terminal := p.ancestorAt(owner)
-	if terminal.IsZero() {
-		return proc.Identity{}, "", nil
-	}
-	return terminal, fmt.Sprintf("select pane %d of WezTerm", pane), func(ctx context.Context) error {
-		if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != terminal.PID {
-			return errOther
-		}
-		_, err := run(ctx, map[string]string{"WEZTERM_UNIX_SOCKET": socket}, "wezterm", "cli", "--no-auto-start", "activate-pane", "--pane-id", strconv.FormatUint(pane, 10))
+	return server.Process, fmt.Sprintf("select pane %d of WezTerm", pane), func(ctx context.Context) error {
+		_, err := server.Run(ctx, termclient.Client{Program: "wezterm",
+			Args: func(string) []string {
+				return []string{"cli", "--no-auto-start", "activate-pane", "--pane-id", strconv.FormatUint(pane, 10)}
+			},
+			Env: func(socket string) []string { return []string{"WEZTERM_UNIX_SOCKET=" + socket} }})
 		return err
 	}
 }

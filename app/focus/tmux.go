@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"rollcall/proc"
-	"rollcall/proc/localsocket"
+	"rollcall/proc/termclient"
 )
 
 // tmuxPane is a pane with its session.
@@ -33,7 +33,12 @@ type tmuxClient struct {
 // showInTmux adds the steps that show the pane of a place: they switch a client to the pane, and raise the client's window.
 func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity, nested int) {
 	const noAnswer = "it runs in tmux, which can't be asked: "
-	pane, err := r.paneOf(ctx, p, server)
+	tmux, err := r.tmuxServer(ctx, p, server)
+	if err != nil {
+		r.plan.Note = noAnswer + err.Error()
+		return
+	}
+	pane, err := paneOf(ctx, p, tmux)
 	if err != nil {
 		r.plan.Note = noAnswer + err.Error()
 		return
@@ -46,28 +51,28 @@ func (r *request) showInTmux(ctx context.Context, p *Place, server proc.Identity
 		r.plan.Note = noteBackground
 		return
 	}
-	clients, err := r.tmuxClients(ctx, p)
+	clients, err := r.tmuxClients(ctx, tmux)
 	if err != nil {
 		r.plan.Note = noAnswer + err.Error()
 		return
 	}
-	socket := p.Tmux
 	if len(clients) == 0 {
-		r.plan.Attach = attachTmux(socket, pane)
+		r.plan.Attach = attachTmux(p.Tmux, pane)
 		r.plan.Note = "it runs in tmux, and no terminal is attached to it"
 		r.add(PaneStep, "select pane "+pane.id+" of tmux session "+pane.name, func(ctx context.Context) error {
-			return r.tmuxDo(ctx, socket, server, "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
+			_, err := tmuxLines(ctx, tmux, "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
+			return err
 		})
 		return
 	}
 	// A client that shows the right session already is better than the one that was used last.
 	c := clients[max(0, slices.IndexFunc(clients, func(x tmuxClient) bool { return x.session == pane.session }))]
 	r.add(PaneStep, fmt.Sprintf("select pane %s of tmux session %s on %s", pane.id, pane.name, c.name), func(ctx context.Context) error {
-		err := r.tmuxDo(ctx, socket, server, "switch-client", "-c", c.name, "-t", pane.id, ";", "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
+		_, err := tmuxLines(ctx, tmux, "switch-client", "-c", c.name, "-t", pane.id, ";", "select-window", "-t", pane.id, ";", "select-pane", "-t", pane.id)
 		if err != nil {
 			return err
 		}
-		now, err := r.tmuxClients(ctx, p)
+		now, err := r.tmuxClients(ctx, tmux)
 		if err == nil && !slices.ContainsFunc(now, func(x tmuxClient) bool { return x.name == c.name && x.pane == pane.id }) {
 			err = errors.New("tmux did not select the pane")
 		}
@@ -90,17 +95,25 @@ func attachTmux(socket string, pane *tmuxPane) []string {
 	return append(argv, "attach-session", "-t", pane.session)
 }
 
+// tmuxServer returns the server that is an ancestor of a place, if it may be asked.
+func (f *Finder) tmuxServer(ctx context.Context, p *Place, server proc.Identity) (*termclient.Server, error) {
+	if p.foreign != nil {
+		return nil, fmt.Errorf("it %w", p.foreign)
+	}
+	return termclient.Find(ctx, termclient.Tmux, p.Tmux, []proc.Identity{server})
+}
+
 // paneOf returns the pane of a place: the one whose program is the ancestor directly below the server. It returns nil if
 // there is none.
-func (f *Finder) paneOf(ctx context.Context, p *Place, server proc.Identity) (*tmuxPane, error) {
+func paneOf(ctx context.Context, p *Place, server *termclient.Server) (*tmuxPane, error) {
 	chain := p.chain()
-	program := chain[slices.Index(chain, server)-1].PID
-	lines, err := tmuxLines(ctx, p.Tmux, "list-panes", "-a", "-F", "#{pid} #{pane_pid} #{pane_id} #{session_id} #{session_name}")
+	program := chain[slices.Index(chain, server.Process)-1].PID
+	lines, err := tmuxLines(ctx, server, "list-panes", "-a", "-F", "#{pid} #{pane_pid} #{pane_id} #{session_id} #{session_name}")
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range lines {
-		if len(l) < 5 || l[0] != strconv.Itoa(server.PID) || l[1] != strconv.Itoa(program) { // another server may have taken the socket
+		if len(l) < 5 || l[0] != strconv.Itoa(server.Process.PID) || l[1] != strconv.Itoa(program) {
 			continue
 		}
 		if isTmuxID(l[2], '%') && isTmuxID(l[3], '$') {
@@ -134,8 +147,8 @@ func isTmuxID(word string, kind byte) bool {
 }
 
 // tmuxClients returns the clients of a server, the one that was used last first. Those that another program shows come last.
-func (f *Finder) tmuxClients(ctx context.Context, p *Place) (list []tmuxClient, err error) {
-	lines, err := tmuxLines(ctx, p.Tmux, "list-clients", "-F", "#{client_pid} #{client_activity} #{client_control_mode} #{session_id} #{pane_id} #{client_name}")
+func (f *Finder) tmuxClients(ctx context.Context, server *termclient.Server) (list []tmuxClient, err error) {
+	lines, err := tmuxLines(ctx, server, "list-clients", "-F", "#{client_pid} #{client_activity} #{client_control_mode} #{session_id} #{pane_id} #{client_name}")
 	if err != nil {
 		return nil, err
 	}
@@ -163,21 +176,11 @@ func (f *Finder) tmuxClients(ctx context.Context, p *Place) (list []tmuxClient, 
 	return list, nil
 }
 
-// tmuxDo runs commands of tmux, separated by ";", if the server of a socket is still the same.
-func (r *request) tmuxDo(ctx context.Context, socket string, server proc.Identity, args ...string) error {
-	if now, err := r.table.Find(server.PID); err != nil || now.Identity != server {
-		return errors.New("that tmux server has ended")
-	}
-	_, err := tmuxLines(ctx, socket, args...)
-	return err
-}
-
-// tmuxLines runs tmux, which starts no server, on a socket of this user, and returns the fields of each line.
-func tmuxLines(ctx context.Context, socket string, args ...string) (lines [][]string, err error) {
-	if err := localsocket.Check(socket); err != nil {
-		return nil, err
-	}
-	out, err := run(ctx, nil, "tmux", append([]string{"-N", "-S", socket}, args...)...)
+// tmuxLines runs commands of tmux, separated by ";", which start no server, and returns the fields of each line.
+func tmuxLines(ctx context.Context, server *termclient.Server, args ...string) (lines [][]string, err error) {
+	out, err := server.Run(ctx, termclient.Client{Program: "tmux", Args: func(socket string) []string {
+		return append([]string{"-N", "-S", socket}, args...)
+	}})
 	if err != nil {
 		return nil, err
 	}

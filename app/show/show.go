@@ -18,6 +18,7 @@ import (
 	"rollcall/app/owned"
 	"rollcall/app/present"
 	"rollcall/app/settings"
+	"rollcall/proc"
 )
 
 // Core provides the sessions and their adapters; *app.Core implements it.
@@ -149,13 +150,13 @@ func (s *Shower) place(ctx context.Context, p *Plan) {
 	if p.Session.HasLocalFolder() {
 		folder = p.Session.CWD
 	}
-	found, err := s.finder.Plan(ctx, s.desktops(), id, folder)
+	found, err := s.finder.Plan(ctx, s.desktops(), id, folder, s.folders()...)
 	if found == nil {
 		p.Note = err.Error()
 		return
 	}
 	p.Steps, p.Note, p.Seen = found.Steps, found.Note, found.Seen
-	if p.Session.Container != "" && !p.Seen {
+	if p.Session.Container != "" && !p.Seen && !strings.Contains(p.Note, "runs in a container") {
 		p.Note = "it runs in a container; " + p.Note
 	}
 	if found.Attach != nil {
@@ -163,10 +164,27 @@ func (s *Shower) place(ctx context.Context, p *Plan) {
 	}
 }
 
+// folders returns the folders of all sessions that are known now.
+func (s *Shower) folders() (list []string) {
+	known, ok := s.core.(interface{ Snapshot() *app.Snapshot })
+	if !ok {
+		return nil
+	}
+	if snapshot := known.Snapshot(); snapshot != nil {
+		for x := range snapshot.All() {
+			if x.HasLocalFolder() {
+				list = append(list, x.CWD)
+			}
+		}
+	}
+	return list
+}
+
 // offer adds what can be done instead of showing the terminal.
 func (s *Shower) offer(ctx context.Context, p *Plan) {
 	x := &p.Session
-	if len(p.Offers) == 0 && x.Live() && x.Machine == "" && x.Remote == "" {
+	foreign := !x.Process.IsZero() && errors.Is(proc.CheckBoundary(x.Process), proc.ErrForeign)
+	if len(p.Offers) == 0 && x.Live() && x.Machine == "" && x.Remote == "" && !foreign {
 		if argv, err := s.attachCommand(ctx, x); err == nil {
 			p.Offers = append(p.Offers, Offer{OfferAttach, "attach a terminal to it", argv})
 		}

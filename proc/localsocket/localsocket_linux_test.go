@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rollcall/proc"
 )
 
 // listen listens on a socket in a folder of the test's own.
@@ -84,8 +86,8 @@ func TestCheckOfAnotherUser(t *testing.T) {
 func TestListener(t *testing.T) {
 	for _, path := range []string{filepath.Join(t.TempDir(), "s"), "@rollcall-test-" + filepath.Base(t.TempDir()) + t.Name()} {
 		listen(t, path)
-		if pid, err := Listener(t.Context(), path); err != nil || pid != os.Getpid() {
-			t.Errorf("%s: %d, %v", path, pid, err)
+		if id, err := Listener(t.Context(), path); err != nil || id != proc.Self() {
+			t.Errorf("%s: %v, %v", path, id, err)
 		}
 	}
 	if _, err := Listener(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil {

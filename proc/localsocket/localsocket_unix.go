@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"rollcall/proc"
 )
 
 // Check returns an error unless a socket belongs to this user, in a folder in which no other user but root can replace it: the folder's
@@ -41,28 +43,51 @@ func ownedBy(info fs.FileInfo, users ...int) bool {
 	return ok && slices.Contains(users, int(stat.Uid))
 }
 
-// Listener connects to a socket and returns the pid of the process that listens on it. A name that begins with "@" is an abstract one. It
+// Dial connects to a socket whose listener is in the boundary of this process. A name that begins with "@" is an abstract one. Nothing was sent
+// over the connection.
+func Dial(ctx context.Context, path string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	id, err := Peer(conn)
+	if err == nil {
+		err = proc.CheckBoundary(id)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("the process that listens on %s: %w", path, err)
+	}
+	return conn, nil
+}
+
+// Peer returns the process at the other end of a connection: the one that began to listen on the socket. Since Linux 6.5 it
+// is certain that the process is alive and has not just got the pid of that one.
+func Peer(conn net.Conn) (id proc.Identity, err error) {
+	local, ok := conn.(*net.UnixConn)
+	if !ok {
+		return id, errors.New("not a local socket")
+	}
+	raw, err := local.SyscallConn()
+	if err != nil {
+		return id, err
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { id, failed = peer(int(fd)) }); err != nil {
+		return id, err
+	}
+	return id, failed
+}
+
+// Listener connects to a socket and returns the process that listens on it. A name that begins with "@" is an abstract one. It
 // returns after two seconds at most.
-func Listener(ctx context.Context, path string) (int, error) {
+func Listener(ctx context.Context, path string) (id proc.Identity, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
-		return 0, err
+		return id, err
 	}
 	defer func() { _ = conn.Close() }()
-	unix, ok := conn.(*net.UnixConn)
-	if !ok {
-		return 0, errors.New("not a local socket")
-	}
-	raw, err := unix.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	pid := 0
-	var failed error
-	if err := raw.Control(func(fd uintptr) { pid, failed = peerPID(int(fd)) }); err != nil {
-		return 0, err
-	}
-	return pid, failed
+	return Peer(conn)
 }

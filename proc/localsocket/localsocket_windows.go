@@ -1,9 +1,17 @@
 package localsocket
 
-import "context"
+import (
+	"context"
+	"net"
+
+	"rollcall/proc"
+)
 
 // Check returns ErrUnsupported.
 func Check(string) error { return ErrUnsupported }
 
+// Dial returns ErrUnsupported.
+func Dial(context.Context, string) (net.Conn, error) { return nil, ErrUnsupported }
+
 // Listener returns ErrUnsupported.
-func Listener(context.Context, string) (int, error) { return 0, ErrUnsupported }
+func Listener(context.Context, string) (proc.Identity, error) { return proc.Identity{}, ErrUnsupported }

@@ -1,8 +1,17 @@
 package localsocket
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
 
-// peerPID returns the pid of the process at the other end.
-func peerPID(fd int) (int, error) {
-	return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	"rollcall/proc"
+)
+
+// peer returns the process at the other end.
+func peer(fd int) (proc.Identity, error) {
+	pid, err := unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+	if err != nil {
+		return proc.Identity{}, err
+	}
+	p, err := proc.Open().Find(pid)
+	return p.Identity, err
 }

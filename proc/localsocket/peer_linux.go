@@ -1,12 +1,29 @@
 package localsocket
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
 
-// peerPID returns the pid of the process at the other end.
-func peerPID(fd int) (int, error) {
+	"golang.org/x/sys/unix"
+
+	"rollcall/proc"
+)
+
+// peer returns the process at the other end.
+func peer(fd int) (proc.Identity, error) {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return 0, err
+		return proc.Identity{}, err
 	}
-	return int(cred.Pid), nil
+	pidfd, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	if err != nil && !errors.Is(err, unix.ENOPROTOOPT) { // older kernels know only the pid
+		return proc.Identity{}, proc.ErrGone
+	}
+	p, errFind := proc.Open().Find(int(cred.Pid))
+	if err == nil {
+		defer unix.Close(pidfd)
+		if errors.Is(unix.PidfdSendSignal(pidfd, 0, nil, 0), unix.ESRCH) {
+			return proc.Identity{}, proc.ErrGone
+		}
+	}
+	return p.Identity, errFind
 }

@@ -6,14 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"rollcall/adapters/internal/environ"
 	"rollcall/proc"
-	"rollcall/proc/localsocket"
+	"rollcall/proc/termclient"
 )
 
 // guard is what kitty runs in its own process to look at a window and press a key in it, while nothing else can change what it shows.
@@ -23,8 +23,8 @@ var guard []byte
 
 // kittyWindow is a window of kitty, which other programs call a pane. Facts were learned from kitty 0.26.5.
 type kittyWindow struct {
-	address string // for --to
-	id      uint64
+	server *termclient.Server
+	id     uint64
 }
 
 // kittyOrder is what guard gets.
@@ -42,28 +42,25 @@ type kittyReply struct {
 
 // findKitty returns the window of kitty that the environment of a process names (KITTY_PID, KITTY_WINDOW_ID, KITTY_LISTEN_ON). kitty must
 // be above the process, and listen on the socket.
-func findKitty(ctx context.Context, table proc.Lister, env []string, id proc.Identity) (*kittyWindow, error) {
+func findKitty(ctx context.Context, env []string, ancestors []proc.Identity) (*kittyWindow, error) {
 	pid, err := strconv.Atoi(environ.Get(env, "KITTY_PID"))
 	window, err2 := strconv.ParseUint(environ.Get(env, "KITTY_WINDOW_ID"), 10, 31)
 	if err != nil || err2 != nil {
 		return nil, ErrNoPane
 	}
-	below, err := isBelow(ctx, table, pid, id)
-	if err != nil {
-		return nil, err
+	i := slices.IndexFunc(ancestors, func(id proc.Identity) bool { return id.PID == pid })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: it is not in the kitty that it names", ErrNoPane)
 	}
-	if !below {
-		return nil, fmt.Errorf("%w: process %d is not in the kitty that it names", ErrNoPane, id.PID)
-	}
-	k := &kittyWindow{address: environ.Get(env, "KITTY_LISTEN_ON"), id: window}
-	socket, ok := strings.CutPrefix(k.address, "unix:")
+	socket, ok := strings.CutPrefix(environ.Get(env, "KITTY_LISTEN_ON"), "unix:")
 	if !ok {
 		return nil, fmt.Errorf("%w: kitty's remote control is off", ErrNoPane)
 	}
-	if owner, err := localsocket.Listener(ctx, socket); err != nil || owner != pid {
-		return nil, fmt.Errorf("%w: kitty's socket leads to another program", ErrNoPane)
+	server, err := termclient.Find(ctx, termclient.Kitty, socket, ancestors[i:i+1])
+	if err != nil {
+		return nil, fmt.Errorf("%w that can be used: %w", ErrNoPane, err)
 	}
-	return k, nil
+	return &kittyWindow{server: server, id: window}, nil
 }
 
 // Name implements Pane.
@@ -90,13 +87,6 @@ func (k *kittyWindow) Press(ctx context.Context, key, name string, screen []stri
 
 // ask makes kitty run guard.
 func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, error) {
-	program, err := exec.LookPath("kitten")
-	if err != nil {
-		program, err = exec.LookPath("kitty") // before 0.27
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: kitty's programs are not in PATH", ErrNoPane)
-	}
 	text, err := json.Marshal(order)
 	if err != nil {
 		return nil, err
@@ -110,8 +100,7 @@ func (k *kittyWindow) ask(ctx context.Context, order *kittyOrder) (*kittyReply, 
 	if err := os.WriteFile(path, guard, 0o600); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
 	}
-	out, err := output(ctx, "kitty", "KITTY_", program,
-		"@", "--to", k.address, "kitten", "--match", fmt.Sprintf("id:%d", k.id), path, string(text))
+	out, err := ask(ctx, k.server, termclient.KittyClient("kitten", "--match", fmt.Sprintf("id:%d", k.id), path, string(text)))
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"slices"
-	"strings"
 
 	"rollcall/adapters/internal/environ"
 	"rollcall/proc"
+	"rollcall/proc/termclient"
 )
 
 // Pane is the part of a terminal in which an agent runs.
@@ -34,46 +31,40 @@ var (
 	ErrRefused = errors.New("no key can be pressed in the pane now")
 )
 
-// Find returns the pane in which a process runs, by its environment. The process must be below the program of that pane, and the
-// terminal's socket must belong to this user.
+// Find returns the pane in which a process runs, by its environment. The process must be below the program of that pane and in the boundary
+// of this process (proc.CheckBoundary), and package termclient must accept the terminal's server.
 func Find(ctx context.Context, table proc.Lister, id proc.Identity) (Pane, error) {
+	if err := proc.CheckBoundary(id); err != nil {
+		return nil, fmt.Errorf("%w that can be used: it %w", ErrNoPane, err)
+	}
 	env, err := table.Env(id)
 	if err != nil {
 		return nil, fmt.Errorf("%w: its environment can't be read: %w", ErrNoPane, err)
 	}
+	x, err := table.Find(id.PID)
+	if err != nil || x.Identity != id {
+		return nil, fmt.Errorf("%w: %w", ErrNoPane, proc.ErrGone)
+	}
+	ancestors := proc.Ancestors(table, x)
 	// A kitty that was started in a pane of tmux passes tmux's variables on. In tmux no process is below a kitty.
-	switch k, err := findKitty(ctx, table, env, id); {
+	switch k, err := findKitty(ctx, env, ancestors); {
 	case err == nil:
 		return k, nil
 	case environ.Get(env, "TMUX") == "":
 		return nil, err
 	}
-	t, err := findTmux(ctx, table, env, id)
+	t, err := findTmux(ctx, env, x, ancestors)
 	if err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// isBelow reports whether a process is the process with that pid, or is below it. It returns false if no process has the pid any more.
-func isBelow(ctx context.Context, table proc.Lister, pid int, id proc.Identity) (bool, error) {
-	list, err := table.List(ctx)
-	if err != nil && len(list) == 0 {
-		return false, err
+// ask runs a terminal's client. Its errors wrap ErrNoPane.
+func ask(ctx context.Context, server *termclient.Server, client termclient.Client) ([]byte, error) {
+	out, err := server.Run(ctx, client)
+	if err != nil {
+		return nil, fmt.Errorf("%w that can be used: %w", ErrNoPane, err)
 	}
-	i := slices.IndexFunc(list, func(r proc.Process) bool { return r.PID == pid })
-	return i >= 0 && (list[i].Identity == id ||
-		slices.ContainsFunc(proc.Descendants(list, list[i].Identity), func(r proc.Process) bool { return r.Identity == id })), nil
-}
-
-// output runs a program of a terminal, without the variables that begin with prefix, and returns what it prints.
-func output(ctx context.Context, terminal, prefix, program string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, prefix) })
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return nil, fmt.Errorf("%w: %s: %s", ErrNoPane, terminal, strings.TrimSpace(string(exit.Stderr)))
-	}
-	return out, err
+	return out, nil
 }

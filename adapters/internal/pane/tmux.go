@@ -3,7 +3,6 @@ package pane
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,12 +10,12 @@ import (
 
 	"rollcall/adapters/internal/environ"
 	"rollcall/proc"
-	"rollcall/proc/localsocket"
+	"rollcall/proc/termclient"
 )
 
 // tmuxPane is a pane of a tmux server of this user. Facts were learned from tmux 3.3a.
 type tmuxPane struct {
-	socket string
+	server *termclient.Server
 	id     string // "%6"
 	pid    int    // of the program that the pane was opened with
 }
@@ -24,14 +23,15 @@ type tmuxPane struct {
 var paneID = regexp.MustCompile(`^%[0-9]{1,9}$`)
 
 // findTmux returns the pane of tmux that the environment of a process names (TMUX, TMUX_PANE).
-func findTmux(ctx context.Context, table proc.Lister, env []string, id proc.Identity) (*tmuxPane, error) {
+func findTmux(ctx context.Context, env []string, x proc.Process, ancestors []proc.Identity) (*tmuxPane, error) {
 	socket, _, _ := strings.Cut(environ.Get(env, "TMUX"), ",")
-	p := &tmuxPane{socket: socket, id: environ.Get(env, "TMUX_PANE")}
+	p := &tmuxPane{id: environ.Get(env, "TMUX_PANE")}
 	if socket == "" || !paneID.MatchString(p.id) {
 		return nil, ErrNoPane
 	}
-	if err := localsocket.Check(socket); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoPane, err)
+	var err error
+	if p.server, err = termclient.Find(ctx, termclient.Tmux, socket, ancestors); err != nil {
+		return nil, fmt.Errorf("%w that can be used: %w", ErrNoPane, err)
 	}
 	out, err := p.run(ctx, "display-message", "-p", "-t", p.id, "#{pane_pid}")
 	if err != nil {
@@ -41,23 +41,17 @@ func findTmux(ctx context.Context, table proc.Lister, env []string, id proc.Iden
 		return nil, fmt.Errorf("%w: tmux knows no pane %s", ErrNoPane, p.id)
 	}
 	// The variables of a process alone prove nothing: they are inherited by terminals that tmux opened.
-	below, err := isBelow(ctx, table, p.pid, id)
-	if err != nil {
-		return nil, err
-	}
-	if !below {
-		return nil, fmt.Errorf("%w: process %d is not in pane %s of tmux", ErrNoPane, id.PID, p.id)
+	if x.PID != p.pid && !slices.ContainsFunc(ancestors, func(id proc.Identity) bool { return id.PID == p.pid }) {
+		return nil, fmt.Errorf("%w: process %d is not in pane %s of tmux", ErrNoPane, x.PID, p.id)
 	}
 	return p, nil
 }
 
 // run runs one command of tmux, which starts no server.
 func (p *tmuxPane) run(ctx context.Context, args ...string) (string, error) {
-	program, err := exec.LookPath("tmux")
-	if err != nil {
-		return "", fmt.Errorf("%w: tmux is not installed here", ErrNoPane)
-	}
-	out, err := output(ctx, "tmux", "TMUX", program, append([]string{"-S", p.socket}, args...)...)
+	out, err := ask(ctx, p.server, termclient.Client{Program: "tmux", Args: func(socket string) []string {
+		return append([]string{"-N", "-S", socket}, args...)
+	}})
 	return string(out), err
 }
 

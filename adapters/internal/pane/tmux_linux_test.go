@@ -1,9 +1,7 @@
 package pane
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +15,56 @@ import (
 	"rollcall/proc"
 )
 
-// shown is a pane of a tmux server of the test's own, whose program shows a file and then
-// what is typed.
-func shown(t *testing.T, text string) *tmuxPane {
+// shownPane is a pane of a tmux server of the test's own, in which a process stands for an agent.
+type shownPane struct {
+	*tmuxPane
+	dir string
+}
+
+func (p *shownPane) socket() string { return filepath.Join(p.dir, "s") }
+
+// tmux runs tmux, and returns what it printed.
+func (p *shownPane) tmux(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", p.socket()}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// read returns a file of the program; "" if it is not there yet.
+func (p *shownPane) read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// agent returns the process that stands for an agent.
+func (p *shownPane) agent(t *testing.T) proc.Identity {
+	t.Helper()
+	return identity(t, p.read(t, "screen.agent"))
+}
+
+// identity returns the process with a pid.
+func identity(t *testing.T, pid string) proc.Identity {
+	t.Helper()
+	number, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := proc.Open().Find(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x.Identity
+}
+
+// shown is a pane whose program shows a file and then what is typed.
+func shown(t *testing.T, text string) *shownPane {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -31,24 +76,29 @@ func shown(t *testing.T, text string) *tmuxPane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &tmuxPane{socket: filepath.Join(dir, "s")}
+	p := &shownPane{dir: dir}
 	t.Cleanup(func() {
-		_, _ = p.run(context.Background(), "kill-server")
+		_ = exec.Command("tmux", "-S", p.socket(), "kill-server").Run()
 		os.RemoveAll(dir)
 	})
 	file := filepath.Join(dir, "screen")
-	show(t, p, file, text)
-	_, err = p.run(t.Context(), "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "sh", "-c", `stty -echo -icanon; printf '\033[2J\033[H'; cat "$1"; exec cat > "$1.typed"`, "sh", file)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.tmux(t, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "sh", "-c",
+		`stty -echo -icanon; printf '\033[2J\033[H'; cat "$1"; sleep 1000 & echo $! > "$1.agent"; exec cat > "$1.typed"`, "sh", file)
+	until(t, "the agent runs", func() bool {
+		if p.read(t, "screen.agent") == "" {
+			return false
+		}
+		args, err := proc.Open().Args(p.agent(t))
+		return err == nil && len(args) > 0 && args[0] == "sleep"
+	})
+	found, err := Find(t.Context(), proc.Open(), p.agent(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.run(t.Context(), "display-message", "-p", "#{pane_id} #{pane_pid}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fmt.Sscan(out, &p.id, &p.pid); err != nil {
-		t.Fatal(err)
-	}
+	p.tmuxPane = found.(*tmuxPane)
 	until(t, "the text is shown", func() bool {
 		screen, err := p.Screen(t.Context())
 		return err == nil && strings.Contains(strings.Join(screen, "\n"), lastLine(text))
@@ -61,20 +111,9 @@ func lastLine(text string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-func show(t *testing.T, p *tmuxPane, file, text string) {
+func (p *shownPane) typed(t *testing.T) string {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (p *tmuxPane) typed(t *testing.T) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(filepath.Dir(p.socket), "screen.typed"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return string(b)
+	return p.read(t, "screen.typed")
 }
 
 func until(t *testing.T, what string, ok func() bool) {
@@ -98,7 +137,7 @@ func prompt(command string) string {
 		dots + "\n " + command + "\n" + dots + "\n Do you want to proceed?\n ❯ 1. Yes\n   2. Yes, and don't ask again\n   3. No\n\n Esc to cancel"
 }
 
-func dialogOf(t *testing.T, p *tmuxPane) (screen []string, d *Dialog) {
+func dialogOf(t *testing.T, p *shownPane) (screen []string, d *Dialog) {
 	t.Helper()
 	screen, err := p.Screen(t.Context())
 	if err != nil {
@@ -150,12 +189,7 @@ func TestPressRefuses(t *testing.T) {
 	p := shown(t, prompt("touch a"))
 	screen, d := dialogOf(t, p)
 	press := func(name string) error { return p.Press(t.Context(), "1", name, screen, d.Rows) }
-	run := func(args ...string) {
-		t.Helper()
-		if _, err := p.run(t.Context(), args...); err != nil {
-			t.Fatal(err)
-		}
-	}
+	run := func(args ...string) { p.tmux(t, args...) }
 	run("copy-mode", "-t", p.id)
 	if err := press("a"); !errors.Is(err, ErrRefused) {
 		t.Errorf("in copy mode: %v", err)
@@ -175,7 +209,7 @@ func TestPressRefuses(t *testing.T) {
 		t.Errorf("in the history: %v", err)
 	}
 	run("resize-window", "-t", p.id, "-x", "100", "-y", "30")
-	other := *p
+	other := *p.tmuxPane
 	other.pid++
 	if err := other.Press(t.Context(), "1", "a", screen, d.Rows); !errors.Is(err, ErrRefused) {
 		t.Errorf("another program: %v", err)
@@ -221,45 +255,47 @@ func TestPressOnce(t *testing.T) {
 	}
 }
 
-// table is a process table with these processes.
+// table is the process table with another environment.
 type table struct {
 	proc.Lister
-	list []proc.Process
-	env  []string
+	env []string
 }
 
-func (t *table) List(context.Context) ([]proc.Process, error) { return t.list, nil }
-func (t *table) Env(proc.Identity) ([]string, error)          { return t.env, nil }
+func (t *table) Env(proc.Identity) ([]string, error) { return t.env, nil }
 
 func TestFind(t *testing.T) {
 	p := shown(t, prompt("touch a"))
-	pane := proc.Process{Identity: proc.Identity{PID: p.pid, Start: 1}}
-	agent := proc.Process{Identity: proc.Identity{PID: p.pid + 1, Start: 2}, PPID: p.pid}
-	stranger := proc.Process{Identity: proc.Identity{PID: p.pid + 2, Start: 3}, PPID: 1}
-	env := []string{"TMUX=" + p.socket + ",1,0", "TMUX_PANE=" + p.id}
-	list := []proc.Process{pane, agent, stranger}
-	if found, err := Find(t.Context(), &table{list: list, env: env}, agent.Identity); err != nil || found.(*tmuxPane).id != p.id || found.(*tmuxPane).pid != p.pid {
-		t.Errorf("%+v, %v", found, err)
+	agent := p.agent(t)
+	env := []string{"TMUX=" + p.socket() + ",1,0", "TMUX_PANE=" + p.id}
+	find := func(id proc.Identity, env ...string) error {
+		found, err := Find(t.Context(), &table{proc.Open(), env}, id)
+		if err == nil && (found.(*tmuxPane).id != p.id || found.(*tmuxPane).pid != p.pid) {
+			t.Errorf("found %+v", found)
+		}
+		return err
 	}
-	for name, tt := range map[string]*table{
-		"no tmux":         {list: list},
-		"a strange pane":  {list: list, env: []string{env[0], "TMUX_PANE=%1;kill-server"}},
-		"another pane":    {list: list, env: []string{env[0], "TMUX_PANE=%77"}},
-		"no socket":       {list: list, env: []string{"TMUX=" + p.socket + "x,1,0", env[1]}},
-		"a relative path": {list: list, env: []string{"TMUX=s,1,0", env[1]}},
-		"no program":      {list: []proc.Process{agent}, env: env},
+	if err := find(agent, env...); err != nil {
+		t.Error(err)
+	}
+	reused := agent
+	reused.Start++
+	for name, err := range map[string]error{
+		"no tmux":         find(agent),
+		"a strange pane":  find(agent, env[0], "TMUX_PANE=%1;kill-server"),
+		"another pane":    find(agent, env[0], "TMUX_PANE=%77"),
+		"no socket":       find(agent, "TMUX="+p.socket()+"x,1,0", env[1]),
+		"a relative path": find(agent, "TMUX=s,1,0", env[1]),
+		"a reused pid":    find(reused, env...),
+		"a process that only inherited the variables": find(proc.Self(), env...),
 	} {
-		if _, err := Find(t.Context(), tt, agent.Identity); !errors.Is(err, ErrNoPane) {
+		if !errors.Is(err, ErrNoPane) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Find(t.Context(), &table{list: list, env: env}, stranger.Identity); !errors.Is(err, ErrNoPane) {
-		t.Errorf("a process that only inherited the variables: %v", err)
-	}
-	if err := os.Chmod(filepath.Dir(p.socket), 0o777); err != nil {
+	if err := os.Chmod(filepath.Dir(p.socket()), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Find(t.Context(), &table{list: list, env: env}, agent.Identity); !errors.Is(err, ErrNoPane) {
+	if err := find(agent, env...); !errors.Is(err, ErrNoPane) {
 		t.Errorf("a folder that others can write to: %v", err)
 	}
 }
