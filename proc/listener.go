@@ -22,11 +22,12 @@ type listener struct {
 }
 
 // CheckListener returns nil if every process that accepts connections at a loopback
-// address is this user's, or root's for a port below 1024. Otherwise the error wraps
+// address is this user's and in the boundary of this process, or root's for a port below 1024. Otherwise the error wraps
 // ErrForeignListener; any other error means that the owner is not known. Call it with
 // the address of an open connection, before anything secret is sent: before the
 // connection is open, another process may start to listen there. A process that listens
-// on behalf of others, such as the port proxy of a container, counts as its own user's.
+// on behalf of others, such as the port proxy of a container, counts as its own user's: that
+// of a container without root runs in a sandbox and is refused.
 // On macOS other users' listeners are not visible, so a listener of another user cannot
 // be detected there.
 func CheckListener(addr netip.AddrPort) error {
@@ -38,6 +39,9 @@ func CheckListener(addr netip.AddrPort) error {
 // listener is the given process.
 func CheckListenedBy(addr netip.AddrPort, id Identity) error {
 	list, err := checkedListeners(addr)
+	if err == nil {
+		err = CheckBoundary(id)
+	}
 	if err != nil {
 		return err
 	}
@@ -67,6 +71,9 @@ func checkedListeners(addr netip.AddrPort) ([]listener, error) {
 		}
 		if !l.trusted(addr.Port()) {
 			return nil, fmt.Errorf("%w: port %d belongs to another user", ErrForeignListener, addr.Port())
+		}
+		if err := l.checkHolders(); l.own && err != nil {
+			return nil, fmt.Errorf("%w here: the one of port %d %w", ErrForeignListener, addr.Port(), err)
 		}
 		list = append(list, l)
 	}

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -81,9 +82,28 @@ func parseSocketAddr(text string) (netip.Addr, error) {
 	return addr, nil
 }
 
+// checkHolders returns an error unless every process that has the socket open is in the boundary of this one, and one is seen.
+func (l *listener) checkHolders() error {
+	list, err := openOwn().List(context.Background())
+	if err != nil && len(list) == 0 {
+		return err
+	}
+	err = fmt.Errorf("%w, or as another user: no process is seen that has it open", ErrForeign)
+	for _, p := range list {
+		if holds, errRead := l.heldBy(p.Identity); errRead != nil || !holds {
+			continue
+		}
+		if err = CheckBoundary(p.Identity); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 // heldBy reports whether a process has the socket open.
 func (l *listener) heldBy(id Identity) (bool, error) {
-	n, err := Open().countSockets(id, func(_ int, target string) bool { return target == fmt.Sprintf("socket:[%d]", l.holder) })
+	name := fmt.Sprintf("socket:[%d]", l.holder)
+	n, err := Open().countSockets(id, func(_ int, target string) bool { return target == name })
 	if errors.Is(err, ErrGone) {
 		return false, nil // another process has the socket by now
 	}

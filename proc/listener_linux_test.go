@@ -92,6 +92,28 @@ func TestOtherUsersListener(t *testing.T) {
 	}
 }
 
+// A listener of this user in a sandbox that shares the network is refused, whatever process it is asked for.
+func TestListenerInSandbox(t *testing.T) {
+	needUserNamespaces(t)
+	for name, flags := range map[string]uintptr{"user namespace": syscall.CLONE_NEWUSER, "rootless": syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID} {
+		c := start(t, "listen", func(cmd *exec.Cmd) {
+			cmd.Env = append(cmd.Env, listenVariable+"=127.0.0.1:0")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags}
+			cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		})
+		at, err := netip.ParseAddrPort(c.said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckListener(at); !errors.Is(err, ErrForeignListener) || !errors.Is(err, ErrForeign) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := CheckListenedBy(at, c.identity(t, Open())); !errors.Is(err, ErrForeign) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Root is trusted with ports that only root could take, and with no others.
 func TestRootsListener(t *testing.T) {
 	for port, want := range map[uint16]bool{443: true, 18789: false} {

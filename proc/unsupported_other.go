@@ -78,6 +78,9 @@ func (l *listener) heldBy(id Identity) (bool, error) {
 	return l.holder == uint64(id.PID) && Open().Alive(id), nil
 }
 
+// checkHolders returns nil: every process is in the boundary.
+func (*listener) checkHolders() error { return nil }
+
 // FileIDOf returns the id under which FileLocks lists the file that info
 // describes. ok is false where the system keeps no such id.
 func FileIDOf(fs.FileInfo) (id FileID, ok bool) { return FileID{}, false }

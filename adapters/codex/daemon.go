@@ -22,6 +22,7 @@ import (
 	"rollcall/adapters/internal/peer"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
+	"rollcall/proc/localsocket"
 )
 
 const (
@@ -142,7 +143,7 @@ func connect(ctx context.Context, path string, capabilities map[string]any) (*cl
 		return nil, err
 	}
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", target)
+		return localsocket.Dial(ctx, target)
 	}}
 	defer transport.CloseIdleConnections()
 	conn, _, err := websocket.Dial(ctx, "ws://localhost/", &websocket.DialOptions{
