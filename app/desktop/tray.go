@@ -43,8 +43,8 @@ func runTray(ctx context.Context, deps *cli.Deps) error {
 // runTrayOnce runs the tray process: the icon with its menu, and the notifications. Where one
 // is running already, it makes that one open the window.
 func runTrayOnce(ctx context.Context, deps *cli.Deps, u *update) error {
-	own, err := instance.Claim(instance.Tray)
 	log := logger()
+	own, err := instance.Claim(instance.Tray, log)
 	if errors.Is(err, instance.ErrRunning) {
 		log.Info("the tray is running already and opens the window")
 		return instance.Send(instance.Tray, instance.Message{Verb: instance.Show})

@@ -35,7 +35,7 @@ func runWindow(ctx context.Context, deps *cli.Deps, o cli.WindowOptions, alone b
 	case o.Queue:
 		open.Verb = instance.Queue
 	}
-	own, err := instance.Claim(instance.Window)
+	own, err := instance.Claim(instance.Window, logger())
 	if errors.Is(err, instance.ErrRunning) {
 		return instance.Send(instance.Window, open)
 	}

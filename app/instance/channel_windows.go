@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"rollcall/app/store"
+	"rollcall/proc"
 )
 
 // pipeBuffer is the size in bytes of a pipe's buffers.
@@ -314,5 +315,8 @@ func checkOwner(pipe windows.Handle) error {
 // checkAccess returns nil: the access lists that folders in %LOCALAPPDATA% inherit admit only the user.
 func checkAccess(string, fs.FileInfo) error { return nil }
 
-// checkPeer returns nil: the pipe admits only the user's own processes, and each client checks whose pipe it is.
-func checkPeer(net.Conn) error { return nil }
+// checkPeer returns no error, and no process: the pipe admits only the user's own processes, and each client checks whose pipe it is.
+func checkPeer(net.Conn, uint64) (proc.Process, error) { return proc.Process{}, nil }
+
+// sinceBoot returns 0: see checkPeer.
+func sinceBoot() uint64 { return 0 }

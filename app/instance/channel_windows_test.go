@@ -3,6 +3,7 @@ package instance
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,7 +64,7 @@ func openPipe(t *testing.T, path, descriptor string) error {
 // TestTakenPipe: whoever holds the name of an earlier pipe keeps no later claim from listening, and gets no message.
 func TestTakenPipe(t *testing.T) {
 	dir := filepath.Join(home(t), "rollcall")
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func TestElevatedPipe(t *testing.T) {
 	}
 	t.Logf("this process has level %#x", level)
 	dir := filepath.Join(home(t), "rollcall")
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package instance
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // heard.
 func TestFlood(t *testing.T) {
 	dir := home(t)
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestFlood(t *testing.T) {
 // What is not known is refused: it must not open a window.
 func TestUnknownVerb(t *testing.T) {
 	home(t)
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}

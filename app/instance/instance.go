@@ -6,6 +6,7 @@ package instance
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"sync"
@@ -54,15 +55,18 @@ type Instance struct {
 	once     sync.Once
 	handlers sync.WaitGroup
 	peers    peers
+	refusals refusals
+	name     string
 	handle   func(*Request) // nil: messages are sent to the channel of Messages
 }
 
 // Claim claims name for this process, until Close or the end of the process, however it
 // ends. Processes that it starts don't inherit the claim. Claim returns ErrRunning if
-// another process has the claim.
-func Claim(name string) (*Instance, error) { return claim(folder, name, nil) }
+// another process has the claim. On Linux it refuses processes in a container or sandbox that this process is not in: see
+// ErrOutside. It logs once that it did.
+func Claim(name string, log *slog.Logger) (*Instance, error) { return claim(folder, name, log, nil) }
 
-func claim(folder func() (string, error), name string, handle func(*Request)) (*Instance, error) {
+func claim(folder func() (string, error), name string, log *slog.Logger, handle func(*Request)) (*Instance, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -89,6 +93,8 @@ func claim(folder func() (string, error), name string, handle func(*Request)) (*
 		messages: make(chan Message),
 		closed:   make(chan struct{}),
 		handle:   handle,
+		refusals: refusals{log: log},
+		name:     name,
 	}
 	i.handlers.Go(i.serve)
 	return i, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,26 +20,30 @@ import (
 // roleVariable makes the test binary play a second process of Rollcall.
 const roleVariable = "ROLLCALL_INSTANCE_TEST_ROLE"
 
+// roles are what the test binary plays.
+var roles = map[string]func(){
+	"owner":            func() { owner(false) },
+	"owner-with-child": func() { owner(true) },
+	"sleeper":          func() { time.Sleep(time.Minute) },
+	"sender":           sender,
+}
+
 func TestMain(m *testing.M) {
-	switch os.Getenv(roleVariable) {
-	case "":
+	role := os.Getenv(roleVariable)
+	if role == "" {
 		goleak.VerifyTestMain(m)
-	case "owner":
-		owner(false)
-	case "owner-with-child":
-		owner(true)
-	case "sleeper":
-		time.Sleep(time.Minute)
-	case "sender":
-		sender()
-	default:
-		os.Exit(9)
+		return
 	}
+	if play := roles[role]; play != nil {
+		play()
+		os.Exit(0)
+	}
+	os.Exit(9)
 }
 
 // owner claims "window" and prints what it is sent until its stdin closes.
 func owner(withChild bool) {
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		fmt.Println("refused:", errors.Is(err, ErrRunning))
 		os.Exit(1)
@@ -132,7 +137,7 @@ func home(t *testing.T) string {
 
 func TestSecondProcessIsRefusedAndItsMessagesArrive(t *testing.T) {
 	home(t)
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +159,7 @@ func TestSecondProcessIsRefusedAndItsMessagesArrive(t *testing.T) {
 			t.Errorf("sender of %s: %v", id, err)
 		}
 	}
-	if other, err := Claim(Tray); err != nil {
+	if other, err := Claim(Tray, slog.Default()); err != nil {
 		t.Errorf("the tray's claim must not depend on the window's: %v", err)
 	} else {
 		_ = other.Close()
@@ -165,7 +170,7 @@ func TestClaimHeldByAnotherProcess(t *testing.T) {
 	home(t)
 	p := start(t, "owner")
 	p.expect(t, "claimed")
-	if _, err := Claim(Window); !errors.Is(err, ErrRunning) {
+	if _, err := Claim(Window, slog.Default()); !errors.Is(err, ErrRunning) {
 		t.Fatalf("Claim = %v, want ErrRunning", err)
 	}
 	if err := Send(Window, Message{Verb: Show, Session: "abc"}); err != nil {
@@ -224,7 +229,7 @@ func TestChildrenDoNotInheritTheClaim(t *testing.T) {
 // claimNow claims, receives and gives up again, all in this process.
 func claimNow(t *testing.T) {
 	t.Helper()
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatalf("Claim = %v, want the claim that nobody holds", err)
 	}
@@ -251,7 +256,7 @@ func claimNow(t *testing.T) {
 
 func TestPeersThatTalkNonsense(t *testing.T) {
 	dir := home(t)
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +299,7 @@ func TestFolderIsPrivate(t *testing.T) {
 	if err := os.Mkdir(ours, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	i, err := Claim(Window)
+	i, err := Claim(Window, slog.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +356,7 @@ func TestLongPathStillListens(t *testing.T) {
 func TestNames(t *testing.T) {
 	home(t)
 	for _, name := range []string{"", "../x", "a/b", "A"} {
-		if _, err := Claim(name); err == nil {
+		if _, err := Claim(name, slog.Default()); err == nil {
 			t.Errorf("Claim(%q) succeeded", name)
 		}
 		if err := Send(name, Message{Verb: Show}); err == nil {
@@ -375,7 +380,7 @@ func TestTwoUsers(t *testing.T) {
 	var claims []*Instance
 	for range 2 {
 		dirs = append(dirs, home(t))
-		i, err := Claim(Window)
+		i, err := Claim(Window, slog.Default())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"rollcall/proc"
 )
 
 const (
@@ -78,12 +80,10 @@ func sendOnce(name string, line []byte, until time.Time) error {
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(until)
-	_, err = conn.Write(line)
-	answer := ""
-	if err == nil {
-		answer, err = bufio.NewReader(io.LimitReader(conn, maxMessage)).ReadString('\n')
-	}
+	_, _ = conn.Write(line) // where that fails, the answer may have the reason
+	answer, err := bufio.NewReader(io.LimitReader(conn, maxMessage)).ReadString('\n')
 	var timeout net.Error
+	var no rejection
 	switch {
 	case err != nil && errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("it did not accept the message in time: %w", err)
@@ -91,6 +91,8 @@ func sendOnce(name string, line []byte, until time.Time) error {
 		return fmt.Errorf("%w: %w", errDropped, err)
 	case answer == refused:
 		return ErrRefused
+	case json.Unmarshal([]byte(answer), &no) == nil && no.err() != nil:
+		return no.err()
 	case answer != taken:
 		return fmt.Errorf("unexpected answer %q", answer)
 	}
@@ -104,7 +106,13 @@ func dial(dir, name string) (net.Conn, error) {
 	for end := time.Now().Add(dialLimit); ; <-time.After(dialPause) {
 		conn, err := connect(dir, name, end)
 		if err == nil {
-			return conn, nil
+			if _, err = checkPeer(conn, sinceBoot()); err == nil {
+				return conn, nil
+			}
+			_ = conn.Close()
+			if !errors.Is(err, proc.ErrGone) {
+				return nil, err
+			}
 		}
 		held, lockErr := held(dir, name)
 		if lockErr != nil {
@@ -137,10 +145,11 @@ type peers struct {
 
 // peer is one connection. gone is closed when the connection is dropped.
 type peer struct {
-	conn net.Conn
-	gone chan struct{}
-	once sync.Once
-	held bool // guarded by peers.mu
+	conn  net.Conn
+	since uint64 // when it was accepted, from sinceBoot
+	gone  chan struct{}
+	once  sync.Once
+	held  bool // guarded by peers.mu
 }
 
 func (p *peer) drop() {
@@ -152,7 +161,7 @@ func (p *peer) drop() {
 
 // add adds a connection, and drops the oldest one if there are too many.
 func (s *peers) add(conn net.Conn) *peer {
-	p := &peer{conn: conn, gone: make(chan struct{})}
+	p := &peer{conn: conn, since: sinceBoot(), gone: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, p)
@@ -212,27 +221,57 @@ func (i *Instance) serve() {
 		p := i.peers.add(conn)
 		i.handlers.Go(func() {
 			defer i.peers.remove(p)
-			if i.handle != nil {
-				i.serveRequest(p, i.handle)
-			} else {
-				i.takeMessage(p)
-			}
+			i.receive(p)
 		})
 	}
 }
 
-func (i *Instance) takeMessage(p *peer) {
+// receive reads what another process sends, and handles it.
+func (i *Instance) receive(p *peer) {
+	limit := int64(maxMessage)
+	if i.handle != nil {
+		limit = maxRequest
+	}
 	_ = p.conn.SetReadDeadline(time.Now().Add(readLimit))
-	line, err := bufio.NewReader(io.LimitReader(p.conn, maxMessage)).ReadBytes('\n')
+	reader := bufio.NewReader(io.LimitReader(p.conn, limit))
+	if _, err := reader.Peek(1); err != nil { // connections that say nothing must cost little
+		return
+	}
+	process, err := checkPeer(p.conn, p.since)
+	if err != nil {
+		i.refuse(p, process, err)
+		return
+	}
+	line, err := reader.ReadBytes('\n')
 	if err != nil {
 		return
 	}
-	msg, ok := parseMessage(line)
 	_ = p.conn.SetWriteDeadline(time.Now().Add(answerLimit + readLimit))
 	if answer := countsFor(line); answer != nil {
 		_, _ = p.conn.Write(answer)
 		return
 	}
+	switch {
+	case i.handle == nil:
+		i.takeMessage(p, line)
+	case i.peers.hold(p):
+		i.handle(&Request{Line: line, Process: process, peer: p, instance: i})
+	}
+}
+
+// refuse tells a process that it is refused, and logs it.
+func (i *Instance) refuse(p *peer, process proc.Process, reason error) {
+	if errors.Is(reason, proc.ErrGone) || errors.Is(reason, net.ErrClosed) {
+		return // it waits for no answer
+	}
+	i.refusals.add(i.name, process, reason)
+	line, _ := json.Marshal(rejection{reason.Error(), errors.Is(reason, ErrOutside)})
+	_ = p.conn.SetWriteDeadline(time.Now().Add(answerLimit))
+	_, _ = p.conn.Write(append(line, '\n'))
+}
+
+func (i *Instance) takeMessage(p *peer, line []byte) {
+	msg, ok := parseMessage(line)
 	if !ok {
 		_, _ = io.WriteString(p.conn, refused)
 		return

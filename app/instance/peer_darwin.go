@@ -1,6 +1,10 @@
 package instance
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"rollcall/proc"
+)
 
 // peerUID returns the user of the process at the other end of a socket.
 func peerUID(fd int) (uint32, error) {
@@ -10,3 +14,9 @@ func peerUID(fd int) (uint32, error) {
 	}
 	return cred.Uid, nil
 }
+
+// peerProcess returns no process: on macOS only the user is checked.
+func peerProcess(int, uint64) (proc.Process, error) { return proc.Process{}, nil }
+
+// sinceBoot returns 0: see peerProcess.
+func sinceBoot() uint64 { return 0 }

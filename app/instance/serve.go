@@ -1,7 +1,6 @@
 package instance
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"sync"
 	"time"
+
+	"rollcall/proc"
 )
 
 // maxRequest is the largest request in bytes: a launch has its arguments and its environment in one.
@@ -21,16 +23,23 @@ const maxRequest = 16 << 20
 // Request is a request of another process of the user's, which waits for the answer.
 type Request struct {
 	Line []byte // JSON
-	peer *peer
+	// Process has made the request. It is zero on macOS and Windows, where it is not known. It may have ended.
+	Process proc.Process
+
+	peer     *peer
+	instance *Instance
 
 	mu sync.Mutex
 }
 
 // Serve claims name as Claim does, but in a folder of the user's, which it creates if it is missing. It calls handle for
 // each request, on a separate goroutine, instead of sending it to Messages. The connection is closed when handle returns.
-func Serve(dir, name string, handle func(*Request)) (*Instance, error) {
-	return claim(func() (string, error) { return makePrivate(dir) }, name, handle)
+func Serve(dir, name string, log *slog.Logger, handle func(*Request)) (*Instance, error) {
+	return claim(func() (string, error) { return makePrivate(dir) }, name, log, handle)
 }
+
+// Refuse answers with an error instead of what was asked, and logs the reason once.
+func (r *Request) Refuse(reason error) { r.instance.refuse(r.peer, r.Process, reason) }
 
 // Answer sends one answer. It may be called several times, from several goroutines.
 func (r *Request) Answer(v any) error {
@@ -68,25 +77,6 @@ func (s *peers) hold(p *peer) bool {
 	return true
 }
 
-// serveRequest reads a request and passes it to the handler.
-func (i *Instance) serveRequest(p *peer, handle func(*Request)) {
-	if err := checkPeer(p.conn); err != nil {
-		return
-	}
-	_ = p.conn.SetReadDeadline(time.Now().Add(readLimit))
-	line, err := bufio.NewReader(io.LimitReader(p.conn, maxRequest)).ReadBytes('\n')
-	if err != nil {
-		return
-	}
-	if answer := countsFor(line); answer != nil {
-		_, _ = p.conn.Write(answer)
-		return
-	}
-	if i.peers.hold(p) {
-		handle(&Request{Line: line, peer: p})
-	}
-}
-
 // Answers reads the answers that the holder of a claim sends to one request.
 type Answers struct {
 	conn net.Conn
@@ -98,7 +88,7 @@ type Answers struct {
 var ErrUnanswered = errors.New("it did not answer")
 
 // Ask sends a request to the process that holds the claim on name in a folder. Its error is ErrNotRunning if there is
-// none. The caller closes the answers.
+// none, and ErrOutside if that process is in a container or sandbox that this one is not in. The caller closes the answers.
 func Ask(ctx context.Context, dir, name string, request any) (*Answers, error) {
 	if running, err := Running(dir, name); err != nil || !running {
 		return nil, cmp.Or(err, ErrNotRunning)
@@ -112,30 +102,32 @@ func Ask(ctx context.Context, dir, name string, request any) (*Answers, error) {
 	}
 	conn, err := dial(dir, name)
 	if err != nil {
-		return nil, err
-	}
-	if err := checkPeer(conn); err != nil {
-		_ = conn.Close()
 		return nil, fmt.Errorf("request to %s: %w", name, err)
 	}
 	a := &Answers{conn: conn, dec: json.NewDecoder(conn)}
 	a.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	_ = conn.SetWriteDeadline(time.Now().Add(answerLimit))
-	if _, err := conn.Write(append(data, '\n')); err != nil {
-		a.Close()
-		return nil, fmt.Errorf("request to %s: %w: %w", name, ErrUnanswered, err)
-	}
+	_, _ = conn.Write(append(data, '\n')) // where that fails, Next returns the reason
 	return a, nil
 }
 
-// Next reads the next answer into v. It waits for limit at most; 0: until the other process ends.
+// Next reads the next answer into v. It waits for limit at most; 0: until the other process ends. Its error is ErrOutside if the other
+// process refuses this one because of its container or sandbox.
 func (a *Answers) Next(v any, limit time.Duration) error {
 	var until time.Time
 	if limit > 0 {
 		until = time.Now().Add(limit)
 	}
 	_ = a.conn.SetReadDeadline(until)
-	if err := a.dec.Decode(v); err != nil {
+	var answer json.RawMessage
+	if err := a.dec.Decode(&answer); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnanswered, err)
+	}
+	var no rejection
+	if json.Unmarshal(answer, &no) == nil && no.Outside {
+		return no.err()
+	}
+	if err := json.Unmarshal(answer, v); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
 	return nil

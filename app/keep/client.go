@@ -63,6 +63,13 @@ func (c *Client) setApart(s *Status) {
 	c.apart = differ
 }
 
+// setOutside stores that this process and the keeper are not in the same container or sandbox.
+func (c *Client) setOutside() {
+	c.apartMu.Lock()
+	defer c.apartMu.Unlock()
+	c.apart = []string{"container or sandbox"}
+}
+
 // ErrNoKeeper is wrapped by the error of Ready.
 var ErrNoKeeper = errors.New("the keeper (rollcall keep) could not be started")
 
@@ -138,6 +145,9 @@ func (c *Client) Ready(ctx context.Context) error {
 			_, last = c.ask(ctx, request{Verb: verbYield}, answerLimit)
 		case err == nil:
 			c.setApart(a.Status)
+			return nil
+		case errors.Is(err, instance.ErrOutside): // a keeper runs, but starts nothing for this process
+			c.setOutside()
 			return nil
 		case errors.Is(err, instance.ErrElevated):
 			return fmt.Errorf("cannot use the keeper (rollcall keep): %w", err)

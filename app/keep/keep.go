@@ -114,7 +114,7 @@ func Run(ctx context.Context, cfg Config) error {
 	k.fired.Troubles = k.troubles
 	k.sender = webhook.New(webhook.Config{Target: k.target, LeftOut: k.leftOut, Folder: webhookFolder(cfg.State), Alive: proc.Open().Alive,
 		ExitCode: cfg.Launches.ExitCode, Log: cfg.Log, Show: func(text string) { k.troubles.Say("webhook", text) }})
-	own, err := instance.Serve(cfg.State, claimName(), k.handle)
+	own, err := instance.Serve(cfg.State, claimName(), cfg.Log, k.handle)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package keep
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"time"
@@ -11,10 +12,18 @@ import (
 	"rollcall/proc"
 )
 
+// errNotStarter is the answer to a process that asks for the start of a launch that it has not recorded itself: it could have another
+// program started in its place. Where the system does not report who asks, only the user is checked.
+var errNotStarter = errors.New("a launch can only be started for the process that has recorded it")
+
 func (k *keeper) handle(r *instance.Request) {
 	var q request
 	if err := json.Unmarshal(r.Line, &q); err != nil {
 		_ = r.Answer(answer{Error: "the keeper cannot read the request"})
+		return
+	}
+	if s := q.Start; s != nil && !r.Process.IsZero() && r.Process.Identity != s.Starter {
+		r.Refuse(errNotStarter)
 		return
 	}
 	if q.Verb == verbAttend {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 // windowProcess is what main does for "rollcall window", with made-up sessions.
 func windowProcess() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	i, err := instance.Claim(instance.Window)
+	i, err := instance.Claim(instance.Window, slog.Default())
 	if errors.Is(err, instance.ErrRunning) {
 		err = instance.Send(instance.Window, instance.Message{Verb: instance.Show, Session: "made-up-2"})
 	} else if err == nil {
