@@ -25,6 +25,11 @@ const (
 	maxFeed = 1 << 20
 	// maxRedirects is the number of redirects of a feed that are followed.
 	maxRedirects = 5
+	// maxVersion and maxPage are the lengths in bytes of the longest version and address that are taken from a feed.
+	maxVersion = 100
+	maxPage    = 2000
+	// maxError is the number of columns that are shown of an error, which may have text of the feed's server.
+	maxError = 300
 )
 
 // Release is the newest release that a feed names.
@@ -93,7 +98,7 @@ func ask(ctx context.Context, feed string) (Release, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return Release{}, fmt.Errorf("it answered %s", resp.Status)
+		return Release{}, fmt.Errorf("it answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFeed+1))
 	if err != nil {
@@ -115,11 +120,11 @@ func parse(text []byte) (Release, error) {
 		return Release{}, errors.New("its answer is not a JSON object with tag_name and html_url")
 	}
 	v := canonical(answer.Tag)
-	if v == "" {
+	if v == "" || len(v) > maxVersion {
 		return Release{}, errors.New("its answer names no version: tag_name must be like v0.2.0")
 	}
 	r := Release{Version: strings.TrimPrefix(v, "v")}
-	if u, err := url.Parse(answer.Page); err == nil && u.Scheme == "https" && u.Host != "" {
+	if u, err := url.Parse(answer.Page); err == nil && u.Scheme == "https" && u.Host != "" && len(answer.Page) <= maxPage {
 		r.Page = u.String()
 	}
 	return r, nil
@@ -131,7 +136,10 @@ func plain(err error) error {
 		return fmt.Errorf("no answer in %s", limit)
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
-		return request.Err
+		err = request.Err
+	}
+	if text := present.Line(err.Error()); present.Cut(text, maxError) != text {
+		return errors.New(present.Cut(text, maxError))
 	}
 	return err
 }

@@ -1,6 +1,8 @@
 package updates
 
 import (
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,6 +24,8 @@ func TestNewest(t *testing.T) {
 		"escape codes":   {200, "{\"tag_name\":\"v0.2.0\\u001b[31m\"}", Release{}, "tag_name must be like v0.2.0"},
 		"a page instead": {200, "<html>", Release{}, "not a JSON object"},
 		"too large":      {200, strings.Repeat(" ", maxFeed+2), Release{}, "larger than 1 MB"},
+		"a long version": {200, `{"tag_name":"v0.2.` + strings.Repeat("1", 100_000) + `"}`, Release{}, "tag_name must be like v0.2.0"},
+		"a long page":    {200, `{"tag_name":"v0.2.0","html_url":"https://example.org/` + strings.Repeat("1", 100_000) + `"}`, Release{Version: "0.2.0"}, ""},
 		"not found":      {404, "", Release{}, "it answered 404 Not Found"},
 	} {
 		var asked *http.Request
@@ -72,5 +76,27 @@ func TestIsNewer(t *testing.T) {
 		if [2]bool{newer, known} != want {
 			t.Errorf("%q: %v, %v", current, newer, known)
 		}
+	}
+}
+
+// TestLongError: what a server that speaks no HTTP sends is shown in part.
+func TestLongError(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(conn, strings.Repeat("x", 100_000)+"\r\n\r\n")
+			_ = conn.Close()
+		}
+	}()
+	if _, err := Newest(t.Context(), "http://"+l.Addr().String()); err == nil || len(err.Error()) > 1000 {
+		t.Errorf("%.1000v", err)
 	}
 }
