@@ -3,6 +3,8 @@ package launch
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,27 +105,80 @@ func TestReadPrompt(t *testing.T) {
 	if text, err := ReadPrompt(t.Context(), strings.NewReader(strings.Repeat("x", maxPrompt))); err != nil || len(text) != maxPrompt {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
-	if _, err := ReadPromptFile(t.Context(), "/dev/zero", true); err == nil || !strings.Contains(err.Error(), "/dev/zero: the prompt is longer") {
-		t.Error(err)
-	}
 	if _, err := ReadPromptFile(t.Context(), filepath.Join(t.TempDir(), "none"), true); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	large := filepath.Join(t.TempDir(), "large")
+	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<30)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := ReadPromptFile(ctx, pipe, true); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a pipe that nobody writes to: %v", err)
+	if _, err := ReadPromptFile(t.Context(), large, true); err == nil || !strings.Contains(err.Error(), large+": the prompt is longer") {
+		t.Error(err)
 	}
-	w, err := os.OpenFile(pipe, os.O_RDWR, 0) // lets the reader go
-	if err == nil {
-		err = w.Close()
-	}
+}
+
+// TestNoFile: what is not a regular file is refused at once, by each way to name a file: opening a pipe would wait for its other end.
+func TestNoFile(t *testing.T) {
+	dir := t.TempDir()
+	pipe, socket, folder, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket"), filepath.Join(dir, "folder"), filepath.Join(dir, "link")
+	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(folder, 0o700), os.Symlink(pipe, link)); err != nil {
+		t.Fatal(err)
+	}
+	for path, kind := range map[string]string{pipe: "a named pipe", link: "a named pipe", "/dev/fd/../../.." + pipe: "a named pipe", socket: "a socket", folder: "a folder", "/dev/zero": "a device"} {
+		_, fromPrompt := ReadPromptFile(t.Context(), path, true)
+		_, regular := ReadPromptFile(t.Context(), path, false)
+		_, fromMatrix := LoadMatrix(t.Context(), path, &Options{})
+		_, fromSpec := compose(&Request{Spec: path})
+		_, fromFile := compose(&Request{Files: []string{path}})
+		for _, err := range []error{fromPrompt, regular, fromMatrix, fromSpec, fromFile} {
+			if err == nil || !strings.Contains(err.Error(), path+": it is "+kind+"; name a regular file") {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}
+
+// TestDescriptor: a prompt and a matrix may come from an open file, as <(command) of a shell is, and the read of a silent one ends.
+func TestDescriptor(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		read func(ctx context.Context, path string) (string, error)
+	}{
+		{"a prompt", func(ctx context.Context, path string) (string, error) { return ReadPromptFile(ctx, path, true) }},
+		{"prompt: a prompt\nmatrix:\n  - agent: codex\n", func(ctx context.Context, path string) (string, error) {
+			m, err := LoadMatrix(ctx, path, &Options{})
+			if err != nil {
+				return "", err
+			}
+			return m.Request.Task.Prompt, nil
+		}},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := fmt.Sprintf("/dev/fd/%d", r.Fd())
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, err := c.read(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a pipe that nobody writes to: %v", err)
+		}
+		cancel()
+		_ = w.Close()
+		_ = r.Close()
+		if r, w, err = os.Pipe(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = w.WriteString(c.text)
+		_ = w.Close()
+		if text, err := c.read(t.Context(), fmt.Sprintf("/dev/fd/%d", r.Fd())); err != nil || text != "a prompt" {
+			t.Errorf("%q, %v", text, err)
+		}
+		_ = r.Close()
 	}
 }
 

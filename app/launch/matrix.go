@@ -82,11 +82,11 @@ const (
 	maxMembers = 20
 )
 
-// LoadMatrix reads a matrix file, which may be a pipe, until ctx is done. Relative paths in the file are relative to its
+// LoadMatrix reads a matrix file, or a descriptor as ReadPromptFile does, until ctx is done. Relative paths in the file are relative to its
 // folder. Options override values of the file, except for Files, which LoadMatrix adds. Its errors name the file and,
 // where possible, the line.
 func LoadMatrix(ctx context.Context, path string, o *Options) (*Matrix, error) {
-	text, err := readAll(ctx, &lateFile{path: path}, maxMatrix)
+	text, err := readAll(ctx, &lateFile{path: path, pipes: true}, maxMatrix)
 	if err != nil {
 		return nil, err
 	}

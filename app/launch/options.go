@@ -18,7 +18,7 @@ type Options struct {
 	Dir        string
 	Prompt     string
 	PromptFile string // replaces Prompt
-	Pipes      bool   // PromptFile may be a pipe; see ReadPromptFile
+	Pipes      bool   // PromptFile may be a descriptor; see ReadPromptFile
 	Terminal   bool
 	Answerable bool   // see adapters.Task; launches in a terminal are answerable where the setting "answering" permits it
 	Resume     string // session to resume

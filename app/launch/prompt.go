@@ -48,10 +48,10 @@ func readAll(ctx context.Context, r io.Reader, limit int64) (string, error) {
 	}
 }
 
-// ReadPromptFile reads a prompt from a file. With pipes the file may be a pipe, such as <(command) of a shell, which can
-// be read only once. Without pipes it opens only a regular file.
+// ReadPromptFile reads a prompt from a regular file. With pipes the file may also be a descriptor of this process, such as /dev/stdin or
+// <(command) of a shell, which can be read only once.
 func ReadPromptFile(ctx context.Context, path string, pipes bool) (string, error) {
-	text, err := ReadPrompt(ctx, &lateFile{path: path, regular: !pipes})
+	text, err := ReadPrompt(ctx, &lateFile{path: path, pipes: pipes})
 	var named *fs.PathError
 	if err != nil && !errors.As(err, &named) && ctx.Err() == nil {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -61,14 +61,14 @@ func ReadPromptFile(ctx context.Context, path string, pipes bool) (string, error
 
 // lateFile opens a file at its first read, since opening a pipe may block forever.
 type lateFile struct {
-	path    string
-	regular bool // only a regular file may be opened
-	file    *os.File
+	path  string
+	pipes bool // see ReadPromptFile
+	file  *os.File
 }
 
 func (f *lateFile) Read(p []byte) (n int, err error) {
 	if f.file == nil {
-		if f.regular {
+		if !f.pipes || !isDescriptor(f.path) {
 			if _, err := regularFile(f.path); err != nil {
 				return 0, err
 			}
@@ -155,13 +155,29 @@ func compose(req *Request) (string, error) {
 	return b.String(), nil
 }
 
+// isDescriptor reports whether a path names an open file of this process.
+func isDescriptor(path string) bool {
+	path = filepath.Clean(path)
+	dir := filepath.Dir(path)
+	return path == "/dev/stdin" || dir == "/dev/fd" || dir == "/proc/self/fd"
+}
+
 // regularFile returns an error for anything but a regular file, since opening a pipe may block forever.
 func regularFile(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	if err != nil || info.Mode().IsRegular() {
+		return info, err
 	}
-	return info, err
+	kind := "a device"
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		kind = "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	}
+	return nil, &fs.PathError{Op: "cannot read", Path: path, Err: fmt.Errorf("it is %s; name a regular file", kind)}
 }
 
 func readText(path string) (string, error) {

@@ -62,6 +62,9 @@ const maxBinary = 500 << 20
 // FindBinary returns the program for a system: the file, or, without one, this program itself or the static one beside it, if it fits.
 func FindBinary(file string, want System) (Binary, error) {
 	if file != "" {
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its other end
+			return Binary{}, fmt.Errorf("%s: it is not a regular file", present.Line(file))
+		}
 		if err := fits(file, want); err != nil {
 			return Binary{}, fmt.Errorf("%s: %w", present.Line(file), err)
 		}

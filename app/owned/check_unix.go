@@ -12,6 +12,9 @@ import (
 // noWait opens a pipe without waiting for its other end.
 const noWait = syscall.O_NONBLOCK
 
+// asFolder, after the path of a folder, makes opening anything else fail at once: opening a pipe waits for its other end.
+const asFolder = "/."
+
 // LockFlags are the flags for opening a lock file. They do not follow a link or wait for a pipe.
 const LockFlags = os.O_CREATE | os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 

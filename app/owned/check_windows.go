@@ -13,6 +13,9 @@ import (
 // noWait is 0, since no file in a folder is a pipe on Windows.
 const noWait = 0
 
+// asFolder is empty: see noWait.
+const asFolder = ""
+
 // LockFlags are the flags for opening a lock file.
 const LockFlags = os.O_CREATE | os.O_RDWR
 

@@ -50,7 +50,7 @@ type Dir struct {
 // OpenDir opens a folder, and the nested folders with these names. It returns an *UnsafeError unless each is a folder of
 // the user's, not a link, to which no other user can write. It returns fs.ErrNotExist for a missing folder.
 func OpenDir(path string, below ...string) (*Dir, error) {
-	root, err := os.OpenRoot(path)
+	root, err := os.OpenRoot(path + asFolder)
 	if err != nil {
 		return nil, dirError(path, err)
 	}
@@ -121,7 +121,7 @@ func link(path string) error {
 }
 
 func (d *Dir) sub(name string) (*Dir, error) {
-	root, err := d.root.OpenRoot(name)
+	root, err := d.root.OpenRoot(name + asFolder)
 	if err != nil {
 		if info, lstatErr := d.root.Lstat(name); lstatErr == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return nil, link(d.File(name))
