@@ -39,15 +39,14 @@ of the launch or of its session, or a unique prefix of it. A log is kept
 until 24 hours after the end of the launch; the conversation of a session is
 shown by rollcall peek.
 
-On a terminal, escape sequences and control characters are left out unless --raw
-is given. Elsewhere the log is printed as it is.`,
+Escape sequences and control characters are left out unless --raw is given.`,
 		Example: `  rollcall logs l-1f2e3d4c5b
   rollcall logs 9830e65d --follow`,
 		Args: exactlyOne("one id of a launch or session, or its beginning"),
 		RunE: with(e.launches, func(l *launch.Launches, args []string) error { return c.run(l, args[0]) }),
 	}
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "print what is added, until the launch ends")
-	cmd.Flags().BoolVar(&c.raw, "raw", false, "keep escape sequences on a terminal")
+	cmd.Flags().BoolVar(&c.raw, "raw", false, "print the log as it is, with escape sequences")
 	return cmd
 }
 
@@ -67,7 +66,7 @@ func (c *logsCommand) run(l *launch.Launches, id string) error {
 		return fmt.Errorf("cannot read the log of launch %s: %w", r.ID, err)
 	}
 	defer file.Close()
-	p := &logPrinter{output: c.output, file: file, raw: c.raw || c.streams.Width == 0}
+	p := &logPrinter{output: c.output, file: file, raw: c.raw}
 	if c.follow {
 		return c.followLog(l, &r, p)
 	}

@@ -58,14 +58,15 @@ func TestLogs(t *testing.T) {
 	}
 	id := started[1]
 	const raw, clean = "first \x1b[31mred\x1b[0m\n  second\n", "first red\n  second\n"
-	eventually(t, "the first lines", func() bool { return run(t, d, "logs", id).out == raw })
+	eventually(t, "the first lines", func() bool { return run(t, d, "logs", id).out == clean })
 	for _, c := range []struct {
 		width int
 		args  []string
 		code  int
 		want  string
 	}{
-		{0, []string{"logs", id[:6]}, Done, raw},
+		{0, []string{"logs", id[:6]}, Done, clean},
+		{0, []string{"logs", id, "--raw"}, Done, raw},
 		{80, []string{"logs", id}, Done, clean},
 		{80, []string{"logs", id, "--raw"}, Done, raw},
 		{0, []string{"logs", "other"}, Failure, "session other-session was not launched by Rollcall, so it has no log; use rollcall peek other-se"},
