@@ -30,6 +30,10 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(stageKey) == asAsker {
+		ask()
+		os.Exit(0)
+	}
 	if os.Getenv(stageKey) == asInit {
 		code, err := 0, namespaces.Furnish(os.Getenv(workKey))
 		if err == nil {
