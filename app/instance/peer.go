@@ -12,7 +12,7 @@ import (
 
 // ErrOutside reports that the two processes do not run under the same conditions: one of them is in a container or sandbox, and the other is
 // not. Neither carries out what the other asks, since a process in a sandbox could have things done outside of it.
-var ErrOutside = errors.New("it and this process are not in the same container or sandbox")
+var ErrOutside = errors.New("the running Rollcall and this process are not in the same container or sandbox")
 
 // outside returns the error for a process that proc.CheckBoundary refused.
 func outside(err error) error {
