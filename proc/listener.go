@@ -39,9 +39,6 @@ func CheckListener(addr netip.AddrPort) error {
 // listener is the given process.
 func CheckListenedBy(addr netip.AddrPort, id Identity) error {
 	list, err := checkedListeners(addr)
-	if err == nil {
-		err = CheckBoundary(id)
-	}
 	if err != nil {
 		return err
 	}
@@ -54,7 +51,7 @@ func CheckListenedBy(addr netip.AddrPort, id Identity) error {
 			return fmt.Errorf("%w: port %d is not served by process %d", ErrForeignListener, addr.Port(), id.PID)
 		}
 	}
-	return nil
+	return CheckBoundary(id)
 }
 
 // checkedListeners returns the listeners that accept connections at an address, or an

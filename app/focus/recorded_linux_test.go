@@ -335,6 +335,19 @@ func TestShowEditor(t *testing.T) {
 			t.Errorf("%+v, %v; want %v", p, err, kind)
 		}
 	}
+	// An agent's program that looks like an editor: in the folder of a session, or neither root's nor in PATH.
+	if p, err := s.finder.Plan(t.Context(), nil, id, "/work/my shop/api", s.dir); err != nil || len(p.Steps) != 0 || p.Seen {
+		t.Errorf("an editor in the folder of a session: %+v, %v", p, err)
+	}
+	t.Setenv("PATH", "/usr/bin:/bin")
+	if os.Getuid() == 0 {
+		if err := os.Chown(filepath.Join(install, "bin"), 65534, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p, err := s.finder.Plan(t.Context(), nil, id, "/work/my shop/api"); err != nil || len(p.Steps) != 0 || p.Seen {
+		t.Errorf("an editor that is neither root's nor in PATH: %+v, %v", p, err)
+	}
 	// No window has that folder: it would open a new one.
 	if p, err := s.finder.Plan(t.Context(), nil, id, "/elsewhere"); err != nil || len(p.Steps) != 0 || p.Seen {
 		t.Errorf("%+v, %v", p, err)

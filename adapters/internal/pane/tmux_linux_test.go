@@ -300,6 +300,56 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindInSandbox: neither an agent in a sandbox has a pane, although its tmux is a good one, nor one whose tmux is in the sandbox too.
+func TestFindInSandbox(t *testing.T) {
+	for name, sandbox := range map[string][]string{
+		"none":              {"env"},
+		"no new privileges": {"setpriv", "--no-new-privs"},
+		"user namespace":    {"unshare", "-U", "--"},
+		"mount namespace":   {"unshare", "-rm", "--"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if out, err := exec.Command(sandbox[0], append(sandbox[1:], "true")...).CombinedOutput(); err != nil {
+				if os.Getenv("CI") == "true" {
+					t.Fatalf("%q: %v: %s", sandbox, err, out)
+				}
+				t.Skipf("%q: %v: %s", sandbox, err, out)
+			}
+			p := shown(t, prompt("touch a"))
+			inside := func(start func(line string)) {
+				t.Helper()
+				file := filepath.Join(p.dir, "inside")
+				_ = os.Remove(file)
+				start("echo $$ > " + file + "; exec sleep 1000")
+				var id proc.Identity
+				until(t, "the agent runs", func() bool {
+					if p.read(t, "inside") == "" {
+						return false
+					}
+					id = identity(t, p.read(t, "inside"))
+					args, err := proc.Open().Args(id)
+					return err == nil && len(args) > 0 && args[0] == "sleep"
+				})
+				_, err := Find(t.Context(), proc.Open(), id)
+				if ok := name == "none"; ok != (err == nil) || !ok && (!errors.Is(err, ErrNoPane) || !errors.Is(err, proc.ErrForeign)) {
+					t.Errorf("%v", err)
+				}
+			}
+			inside(func(line string) {
+				p.tmux(t, append([]string{"split-window", "-d"}, append(sandbox, "sh", "-c", line)...)...)
+			})
+			inside(func(line string) {
+				socket := filepath.Join(p.dir, "other")
+				t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
+				argv := append(slices.Clone(sandbox), "tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "sh", "-c", line)
+				if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+					t.Fatalf("%q: %v: %s", argv, err, out)
+				}
+			})
+		})
+	}
+}
+
 func TestFindDialog(t *testing.T) {
 	lines := func(text string) []string { return strings.Split(text, "\n") }
 	d, ok := FindDialog(lines(prompt("touch a\n  b")))

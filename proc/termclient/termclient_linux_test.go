@@ -1,0 +1,185 @@
+package termclient
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rollcall/proc"
+	"rollcall/proc/localsocket"
+)
+
+// listenVariable is the socket on which the test's program listens when it is started with it.
+const listenVariable = "ROLLCALL_TERMCLIENT_TEST_LISTEN"
+
+func TestMain(m *testing.M) {
+	if socket := os.Getenv(listenVariable); socket != "" {
+		if _, err := net.Listen("unix", socket); err != nil {
+			panic(err)
+		}
+		_, _ = os.Stdout.WriteString("ready\n")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// listener starts a process that listens on a socket, and returns it.
+func listener(t *testing.T, socket string, attr *syscall.SysProcAttr) proc.Identity {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env, cmd.SysProcAttr = append(os.Environ(), listenVariable+"="+socket), attr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		_ = cmd.Wait()
+	})
+	if _, err := io.ReadFull(output, make([]byte, 6)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := proc.Open().Find(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Identity
+}
+
+// hostileTmux listens as a tmux server that tells each client to execute a program (MSG_SHELL of protocol 8).
+func hostileTmux(t *testing.T, program string) (socket string) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4096))
+			var message []byte
+			message = binary.LittleEndian.AppendUint32(message, 209)
+			message = binary.LittleEndian.AppendUint16(message, uint16(16+len(program)+1))
+			message = binary.LittleEndian.AppendUint16(message, 0)
+			message = binary.LittleEndian.AppendUint32(message, 8)
+			message = binary.LittleEndian.AppendUint32(message, uint32(os.Getpid()))
+			_, _ = conn.Write(append(append(message, program...), 0))
+			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+			_, _ = io.Copy(io.Discard, conn)
+			_ = conn.Close()
+		}
+	}()
+	return socket
+}
+
+// TestHostileServer: a tmux client that is not confined executes what its server says, and a confined one does not.
+func TestHostileServer(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("tmux is not installed")
+		}
+		t.Skip("tmux is not installed")
+	}
+	if _, err := call(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); err != nil {
+		t.Skipf("this kernel has no Landlock: %v", err)
+	}
+	dir := t.TempDir()
+	marker, program := filepath.Join(dir, "executed"), filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho > "+marker+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	socket := hostileTmux(t, program)
+	client := func() *exec.Cmd {
+		path, err := exec.LookPath("tmux")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), path, "-N", "-S", socket, "list-panes", "-a")
+		cmd.Env = environment()
+		return cmd
+	}
+	_, err := answer(context.Background(), client(), "tmux")
+	if _, missing := os.Stat(marker); missing == nil {
+		t.Errorf("the program was executed: %v", err)
+	}
+	_ = client().Run()
+	if _, err := os.Stat(marker); err != nil {
+		t.Errorf("the server is not hostile: %v", err)
+	}
+}
+
+// TestFindRefuses: a listener that is no ancestor, in a sandbox, or another program is not asked.
+func TestFindRefuses(t *testing.T) {
+	dir := t.TempDir()
+	sandbox := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}}
+	sibling := listener(t, filepath.Join(dir, "sibling"), nil)
+	foreign := listener(t, filepath.Join(dir, "foreign"), sandbox)
+	reused := sibling
+	reused.Start++
+	for name, tt := range map[string]struct {
+		socket    string
+		ancestors []proc.Identity
+		want      error
+	}{
+		"an ancestor's sibling":    {"sibling", []proc.Identity{proc.Self()}, ErrOther},
+		"a reused pid":             {"sibling", []proc.Identity{reused}, ErrOther},
+		"an ancestor in a sandbox": {"foreign", []proc.Identity{foreign}, proc.ErrForeign},
+		"another program":          {"sibling", []proc.Identity{sibling}, nil},
+		"nobody":                   {"none", []proc.Identity{sibling}, os.ErrNotExist},
+	} {
+		_, err := Find(t.Context(), Tmux, filepath.Join(dir, tt.socket), tt.ancestors)
+		if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+	}
+	root := "/proc/self/root" + filepath.Join(dir, "foreign")
+	if _, err := Find(t.Context(), Tmux, root, []proc.Identity{sibling}); !errors.Is(err, ErrOther) {
+		t.Errorf("a socket below a root of /proc: %v", err)
+	}
+}
+
+// TestReplacedSocket: a client is led to the socket that was checked, also if another process takes its name then; a later check sees
+// the other process.
+func TestReplacedSocket(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	first := listener(t, socket, nil)
+	held, err := pin(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.close()
+	if err := os.Rename(socket, socket+".old"); err != nil {
+		t.Fatal(err)
+	}
+	second := listener(t, socket, nil)
+	if id, err := localsocket.Listener(t.Context(), held.here); err != nil || id != first {
+		t.Errorf("%v, %v, want %v", id, err, first)
+	}
+	s := &Server{Process: first, kind: Tmux, socket: socket}
+	if _, err := s.Run(t.Context(), Client{Program: "tmux"}); !errors.Is(err, ErrOther) {
+		t.Errorf("the socket of %v: %v", second, err)
+	}
+}
