@@ -136,7 +136,7 @@ func TestNoFile(t *testing.T) {
 		_, fromSpec := compose(&Request{Spec: path})
 		_, fromFile := compose(&Request{Files: []string{path}})
 		for _, err := range []error{fromPrompt, regular, fromMatrix, fromSpec, fromFile} {
-			if err == nil || !strings.Contains(err.Error(), path+": it is "+kind+"; name a regular file") {
+			if err == nil || !strings.Contains(err.Error(), path+": it is "+kind+", not a regular file") {
 				t.Errorf("%s: %v", path, err)
 			}
 		}

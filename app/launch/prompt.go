@@ -177,7 +177,7 @@ func regularFile(path string) (fs.FileInfo, error) {
 	case mode&fs.ModeSocket != 0:
 		kind = "a socket"
 	}
-	return nil, &fs.PathError{Op: "cannot read", Path: path, Err: fmt.Errorf("it is %s; name a regular file", kind)}
+	return nil, &fs.PathError{Op: "cannot read", Path: path, Err: fmt.Errorf("it is %s, not a regular file", kind)}
 }
 
 func readText(path string) (string, error) {
