@@ -119,7 +119,12 @@ func (r *Repo) Uncommitted(ctx context.Context) (changed, untracked int, err err
 	if r.Bare {
 		return 0, 0, nil
 	}
-	out, err := r.git.ask(ctx, r.dir, "status", "--porcelain=v2", "-z", "--untracked-files=normal")
+	tree, err := r.snapshot(ctx, r.dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer tree.close()
+	out, err := tree.ask(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=normal")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -163,7 +168,7 @@ func (r *Repo) createOne(ctx context.Context, c Created) error {
 	if there != "" {
 		return fmt.Errorf("the branch %s already exists, at commit %.12s", c.Branch, there)
 	}
-	if err := r.git.change(ctx, r.at, "worktree", "add", "--quiet", "--no-track", "-b", c.Branch, c.Path, c.commit); err != nil {
+	if err := r.git.checkOut(ctx, r.at, "worktree", "add", "--quiet", "--no-track", "-b", c.Branch, c.Path, c.commit); err != nil {
 		err = fmt.Errorf("create the worktree %s: %w", c.Path, err)
 		if strings.Contains(err.Error(), "already exists") {
 			return err // another program created it meanwhile

@@ -42,6 +42,7 @@ var located = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE",
 	"GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXTERNAL_DIFF", "GIT_LITERAL_PATHSPECS",
+	"GIT_ATTR_SOURCE", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS",
 }
 
 // Git runs the git executable. It is safe for concurrent use.
@@ -72,20 +73,42 @@ func (e *gitError) Error() string {
 	return fmt.Sprintf("git %s: %s", e.command, e.text)
 }
 
-// quiet lists the options with which a git command that reads changes nothing. Without them git diff would refresh the
-// index even with --no-optional-locks.
-var quiet = []string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false"}
+// with returns a Git whose commands have these variables, too.
+func (g *Git) with(set map[string]string) *Git {
+	return &Git{path: g.path, env: proc.ChildEnv(g.env, nil, set)}
+}
 
-// ask runs a git command that changes nothing in dir, and returns its output.
+// harmless lists the options with which a git command runs no program that the repository names: no monitor of the file
+// system, no hook, no pager, no signature check, no clean-up in the background. The filters are those of a snapshot.
+// Without diff.autoRefreshIndex git diff would refresh the index even with --no-optional-locks.
+var harmless = []string{"--no-optional-locks", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.autoRefreshIndex=false",
+	"-c", "log.showSignature=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "protocol.allow=never"}
+
+// unconnected holds the variables with which git connects to no other repository, not even for objects that a partial
+// clone lacks: it would run ssh, a credential helper or a proxy as the repository names them.
+var unconnected = map[string]string{"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+
+// ask runs a git command that changes nothing in dir and returns its output. It runs no program that the repository
+// names, unless the command compares the files of a working tree: see snapshot.
 func (g *Git) ask(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readLimit, fmt.Errorf("git %s: no answer in %s", args[0], readLimit))
 	defer cancel()
-	return g.run(ctx, dir, slices.Concat(quiet, args), args[0])
+	return g.with(unconnected).run(ctx, dir, slices.Concat(harmless, args), args[0])
 }
 
-// change runs a git command that makes changes in dir. When ctx is done it interrupts git, which then has time to undo
-// its changes.
+// change runs a git command that makes changes in dir, without hooks. When ctx is done it interrupts git, which then has
+// time to undo its changes.
 func (g *Git) change(ctx context.Context, dir string, args ...string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, changeLimit, fmt.Errorf("git %s: not done in %s", args[0], changeLimit))
+	defer cancel()
+	_, err := g.with(unconnected).run(ctx, dir, slices.Concat(harmless, args), args[0])
+	return err
+}
+
+// checkOut runs a git command that creates a working tree in dir, like change, but with everything that the repository
+// names: its hooks, its filters, and for a partial clone its connections. It runs only when the user has asked for a
+// worktree.
+func (g *Git) checkOut(ctx context.Context, dir string, args ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, changeLimit, fmt.Errorf("git %s: not done in %s", args[0], changeLimit))
 	defer cancel()
 	_, err := g.run(ctx, dir, args, args[0])

@@ -28,8 +28,10 @@ type State struct {
 	Lost      int
 	OwnCommit string // last commit of its own branch; empty: no such branch
 	Operation string // unfinished operation: "merge", "rebase", …
-	Modules   bool   // has submodules whose repositories are stored with the worktree
-	Ignored   Ignored
+	// Modules reports that submodules are checked out, or that their repositories are stored with the worktree. Their
+	// files are not examined: git would run what each submodule's configuration names.
+	Modules bool
+	Ignored Ignored
 
 	// Files are the differences between the base and the folder, committed or not, without untracked files.
 	Files []FileStat
@@ -101,9 +103,13 @@ func (r *Repo) inspect(ctx context.Context, w Worktree, base Base) (State, error
 	if err != nil {
 		return s, err
 	}
-	s.Operation, s.Modules = operation(gitDir), hasModules(gitDir)
-	out, err := r.git.ask(ctx, w.Path, "status", "--porcelain=v2", "-z",
-		"--untracked-files=all", "--ignored=matching", "--ignore-submodules=none")
+	s.Operation = operation(gitDir)
+	tree, err := r.snapshot(ctx, w.Path)
+	if err != nil {
+		return s, err
+	}
+	defer tree.close()
+	out, err := tree.ask(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching")
 	if err != nil {
 		return s, err
 	}
@@ -112,11 +118,13 @@ func (r *Repo) inspect(ctx context.Context, w Worktree, base Base) (State, error
 	if s.Ignored, err = measure(ctx, w.Path, st.ignored); err != nil {
 		return s, err
 	}
-	if out, err = r.git.ask(ctx, w.Path, "ls-files", "-v", "-z"); err != nil {
+	if out, err = r.git.ask(ctx, w.Path, "ls-files", "-v", "--stage", "-z"); err != nil {
 		return s, err
 	}
-	s.Hidden = hiddenFiles(out, func(p string) bool { return !owned.Missing(filepath.Join(w.Path, filepath.FromSlash(p))) })
-	s.Files, err = r.differences(ctx, w, base)
+	var modules bool
+	s.Hidden, modules = hiddenFiles(out, func(p string) bool { return !owned.Missing(filepath.Join(w.Path, filepath.FromSlash(p))) })
+	s.Modules = modules || hasModules(gitDir)
+	s.Files, err = r.differences(ctx, w, base, tree)
 	s.Stat = sum(s.Files)
 	return s, err
 }
@@ -182,7 +190,7 @@ func (r *Repo) countOf(ctx context.Context, tips, not []string) (int, error) {
 }
 
 // differences compares the worktree's folder with its common ancestor with the base.
-func (r *Repo) differences(ctx context.Context, w Worktree, base Base) ([]FileStat, error) {
+func (r *Repo) differences(ctx context.Context, w Worktree, base Base, tree *snapshot) ([]FileStat, error) {
 	if w.Head == "" || base.Commit == "" {
 		return nil, nil
 	}
@@ -193,7 +201,7 @@ func (r *Repo) differences(ctx context.Context, w Worktree, base Base) ([]FileSt
 	if err != nil {
 		return nil, err
 	}
-	out, err = r.git.ask(ctx, w.Path, "diff", "--raw", "--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", line(out))
+	out, err = tree.ask(ctx, "diff", "--raw", "--numstat", "-z", "-M", "--no-ext-diff", "--no-textconv", line(out))
 	return parseDiff(out), err
 }
 
@@ -237,7 +245,7 @@ func (e Entry) Losses() []string {
 		out = append(out, "an unfinished "+e.Operation)
 	}
 	if e.Modules {
-		out = append(out, "submodules, whose commits may exist nowhere else")
+		out = append(out, "submodules, whose changes and commits may exist nowhere else")
 	}
 	add(len(e.Ignored.Repositories), "git repository among the ignored files", "git repositories among the ignored files")
 	if e.Ignored.Partly {

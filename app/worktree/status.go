@@ -105,21 +105,25 @@ func parseDiff(out []byte) []FileStat {
 	return files
 }
 
-// hiddenFiles counts the present files that git was told not to check, in the output of git ls-files -v -z. git status
-// does not show their changes. Their tag is a lower-case letter for assume-unchanged, or S for skip-worktree.
-func hiddenFiles(out []byte, present func(path string) bool) int {
-	n := 0
+// hiddenFiles counts the present files that git was told not to check, in the output of git ls-files -v --stage -z: for
+// each file "tag mode id stage TAB path NUL". git status does not show their changes. Their tag is a lower-case letter for
+// assume-unchanged, or S for skip-worktree. modules reports whether a submodule is checked out.
+func hiddenFiles(out []byte, present func(path string) bool) (n int, modules bool) {
 	for field := range bytes.SplitSeq(out, []byte{0}) {
-		if len(field) < 3 {
+		facts, path, found := strings.Cut(string(field), "\t")
+		if !found || len(facts) < 3 {
 			continue
 		}
-		tag := field[0]
-		if (tag == 'S' || 'a' <= tag && tag <= 'z') && present(string(field[2:])) {
+		if tag := facts[0]; (tag == 'S' || 'a' <= tag && tag <= 'z') && present(path) {
 			n++
 		}
+		modules = modules || strings.HasPrefix(facts[2:], submodule) && present(path+"/.git")
 	}
-	return n
+	return n, modules
 }
+
+// submodule is the mode of a submodule in the index, with the space after it.
+const submodule = "160000 "
 
 // Ignored counts the files that git ignores, mostly the output of builds. They count as work, since an agent could have
 // added any file to .gitignore.
