@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
 	"rollcall/adapters/internal/factcache"
+	"rollcall/adapters/internal/homes"
 	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
@@ -46,6 +47,7 @@ type Adapter struct {
 	lastLive        map[string]time.Time     // when each session was seen live last; old times are dropped
 	paths           map[string]string        // where the transcripts of answered sessions were seen last
 	homesUsed       report.Recent            // homes elsewhere
+	current         homes.List
 	commands        report.Memo[proc.Identity, ranCommand]
 	watch           []string
 }
@@ -86,7 +88,11 @@ func (a *Adapter) Name() adapters.Name { return adapters.ClaudeCode }
 // Tokens are exact or nil; with q.Totals a sum that could not be finished before
 // ctx ends is nil, counted in Roll.Skipped, and finished by later calls.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q, false) })
+	return a.current.Ask(ctx, func(ctx context.Context, home string) {
+		_, _ = New(homes.Config(home, a.table)).ask(ctx, homes.Query(q), false)
+	}, func() (adapters.Roll, error) {
+		return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.ask(ctx, q, false) })
+	})
 }
 
 // ask answers one query. If a home was moved during the reading, it reads once more, unless again is set.
@@ -97,7 +103,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 	t, err := a.readTable(ctx)
 	d.table = t
 	d.answer.Problem(err)
-	homes, roots, absent := a.homes(t, d.answer, d.now)
+	homeFolders, roots, absent := a.homes(t, d.answer, d.now)
 	for _, root := range roots {
 		d.answer.LookedIn(filepath.Join(root, "sessions"), filepath.Join(root, "projects"))
 	}
@@ -130,7 +136,7 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 			d.answer.CountVersion(found.Version)
 		}
 	}
-	a.remember(d, homes, outdated)
+	a.remember(d, homeFolders, outdated)
 	a.saved.Flush(q.Once)
 	if q.Once {
 		a.forget()
@@ -139,8 +145,8 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 }
 
 // remember stores the state that the next call and WatchPaths start from.
-func (a *Adapter) remember(d *discovery, homes []string, outdated []outdatedEntry) {
-	watch := registryFolders(homes)
+func (a *Adapter) remember(d *discovery, folders []string, outdated []outdatedEntry) {
+	watch := registryFolders(folders)
 	for i := range outdated { // history.jsonl shows in which sessions these processes continued
 		watch = report.AppendNew(watch, outdated[i].root)
 	}

@@ -57,7 +57,9 @@ func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, r
 	}
 	absent = len(t.claudes) == 0 && t.err == nil
 	elsewhere := report.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...)
-	for i, dir := range append([]string{own}, elsewhere...) {
+	all := append([]string{own}, elsewhere...)
+	a.current.Set(all)
+	for i, dir := range all {
 		if !bounded.Answers(dir) {
 			answer.Problem(adapters.Unresponsive(dir))
 			absent = false

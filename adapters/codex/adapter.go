@@ -20,6 +20,7 @@ import (
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
 	"rollcall/adapters/internal/factcache"
+	"rollcall/adapters/internal/homes"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
@@ -39,6 +40,7 @@ type Adapter struct {
 	states    states
 	daemons   daemons
 	homes     report.Recent
+	current   homes.List
 	terminals report.Memo[string, proc.Identity] // the interface that began a thread, where that is known, by the thread
 
 	watched report.Watch
@@ -80,7 +82,11 @@ func (a *Adapter) Name() adapters.Name { return adapters.Codex }
 // cut at 4 KiB. When the daemon's socket does not answer, Discover takes at most a
 // second longer than the files take.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
+	return a.current.Ask(ctx, func(ctx context.Context, home string) {
+		_, _ = New(homes.Config(home, a.table)).look(ctx, homes.Query(q))
+	}, func() (adapters.Roll, error) {
+		return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q) })
+	})
 }
 
 func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {

@@ -49,6 +49,9 @@ func (f *homeSearch) add(path string) *root {
 		}
 		return nil
 	}
+	if target != path && !f.answers(target) {
+		return nil
+	}
 	for _, r := range f.found {
 		if r.path == target {
 			return r
@@ -141,11 +144,20 @@ func (a *Adapter) roots(c census, answer *report.Answer) []*root {
 			f.add(path)
 		}
 	}
+	a.current.Set(f.paths())
 	for _, r := range f.found {
 		r.state = slices.DeleteFunc(r.state, func(path string) bool { return path != "" && !f.answers(path) })
 		r.state = report.AppendNew(r.state, filepath.Join(r.path, "sqlite"), r.path)
 	}
 	return f.found
+}
+
+// paths returns the folders of the homes that were found.
+func (f *homeSearch) paths() (paths []string) {
+	for _, r := range f.found {
+		paths = append(paths, r.path)
+	}
+	return paths
 }
 
 // ownHome returns the home that the user's environment names.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/homes"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
@@ -58,6 +59,7 @@ type Adapter struct {
 	workspaceCache workspaceCache
 	states         gatewayStates
 	pusher         pusher
+	current        homes.List
 
 	watched report.Watch
 }
@@ -97,6 +99,12 @@ func (a *Adapter) Name() adapters.Name { return adapters.OpenClaw }
 // the tokens and costs of only a few sessions are asked for in one call; those of sessions
 // at work are not known.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
+	return a.current.Ask(ctx, func(ctx context.Context, home string) {
+		New(Config{Config: homes.Config(home, a.table)}).find(ctx)
+	}, func() (adapters.Roll, error) { return a.look(ctx, q) })
+}
+
+func (a *Adapter) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	f := a.find(ctx)
 	a.watched.Set(f.answer.Watched())
 	a.pusher.sync(f.targets)

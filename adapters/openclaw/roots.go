@@ -188,6 +188,11 @@ func (s *search) stateDirs() []stateDir {
 			add(stateDir{path: g.stateDir, config: g.config, process: g})
 		}
 	}
+	paths := make([]string, len(dirs))
+	for i := range dirs {
+		paths[i] = dirs[i].path
+	}
+	s.adapter.current.Set(paths)
 	return dirs
 }
 

@@ -18,6 +18,7 @@ import (
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
 	"rollcall/adapters/internal/factcache"
+	"rollcall/adapters/internal/homes"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
@@ -40,8 +41,9 @@ type Adapter struct {
 	fileHeads report.Memo[string, *fileHead]    // by the same
 	logs      report.Memo[string, *logState]    // by path
 	runOwners runOwners
-	named     func() []string             // data folders that the user named
-	homes     report.Recent               // data folders, see useOf
+	named     func() []string // data folders that the user named
+	homes     report.Recent   // data folders, see useOf
+	current   homes.List
 	versions  report.Memo[string, string] // of programs that were asked for theirs, by path
 
 	watched report.Watch
@@ -81,7 +83,11 @@ func (a *Adapter) Name() adapters.Name { return adapters.OpenCode }
 // OpenCode itself counts. Prompts, titles and errors are cut at 4 KiB. Servers that do
 // not answer delay the answer by a second at most.
 func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	roll, err := consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
+	roll, err := a.current.Ask(ctx, func(ctx context.Context, home string) {
+		_, _ = New(homes.Config(home, a.table)).look(ctx, homes.Query(q)).result(ctx)
+	}, func() (adapters.Roll, error) {
+		return consistentread.Ask(ctx, a.table, func() (adapters.Roll, error) { return a.look(ctx, q).result(ctx) })
+	})
 	if q.Once {
 		a.forget()
 	}

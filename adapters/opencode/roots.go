@@ -71,6 +71,11 @@ func (a *Adapter) roots(c census, now time.Time, answer *report.Answer) []*root 
 			all.answer.Problem(r.use(database))
 		}
 	}
+	var current []string
+	for _, r := range all.found {
+		current = append(current, r.path)
+	}
+	a.current.Set(current)
 	for _, r := range all.found {
 		all.answer.Problem(r.glob())
 		all.answer.LookedIn(r.missing...)
@@ -93,6 +98,9 @@ func (all *homeSearch) add(path string) *root {
 		if !errors.Is(err, fs.ErrNotExist) {
 			all.answer.Problem(adapters.Unreadable(path, err))
 		}
+		return nil
+	}
+	if target != path && !all.answers(target) {
 		return nil
 	}
 	for _, r := range all.found {

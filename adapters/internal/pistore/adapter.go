@@ -12,6 +12,7 @@ package pistore
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"rollcall/adapters/internal/consistentread"
 	"rollcall/adapters/internal/container"
 	"rollcall/adapters/internal/factcache"
+	"rollcall/adapters/internal/homes"
 	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/report"
 	"rollcall/proc"
@@ -42,6 +44,7 @@ type Store struct {
 	lastSessions map[proc.Identity]lastSession // the session with which each was certainly seen last
 	watch        []string
 	homes        report.Recent // folders that processes named
+	current      homes.List
 	writeCounts  writeCounts
 	notWrittenBy map[processSession]time.Time // the time until which a process certainly did not write into a session
 	// hadRust reports that the store contains, or contained, files of pi_agent_rust.
@@ -73,7 +76,11 @@ func (s *Store) Name() adapters.Name { return s.name }
 // cut after 4 KB. Tokens and cost are exact or missing; with q.Totals every file in the
 // answer is read whole once.
 func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
-	return consistentread.Ask(ctx, s.table, func() (adapters.Roll, error) { return s.look(ctx, q) })
+	return s.current.Ask(ctx, func(ctx context.Context, root string) {
+		_, _ = New(s.name, homes.Config(filepath.Dir(root), s.table)).look(ctx, homes.Query(q))
+	}, func() (adapters.Roll, error) {
+		return consistentread.Ask(ctx, s.table, func() (adapters.Roll, error) { return s.look(ctx, q) })
+	})
 }
 
 // look reads the processes and files once. When only live sessions are asked for, it

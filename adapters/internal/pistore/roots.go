@@ -120,6 +120,7 @@ func (d *discovery) findRoots() {
 			d.addRoot(dir)
 		}
 	}
+	d.store.current.Set(d.roots)
 	for _, p := range d.processes {
 		if p.unresponsive != "" {
 			d.answers(p.unresponsive)
