@@ -35,6 +35,9 @@ type discovery struct {
 	unreadableEntries map[int]string // pids whose registry entry can't be read, and why
 
 	histories map[string]*history // by root
+
+	ordered   []*session // the result of list
+	orderedOf int        // for so many sessions
 }
 
 // session holds what one call of the adapter finds out about one session.
@@ -226,39 +229,48 @@ func (s *session) maybeLive() bool {
 // byUrgency sorts live sessions first, then by the newest change. Sessions are read in
 // this order, so that the most important ones are read when time is short.
 func byUrgency(list []*session) {
-	rank := func(s *session) (stopped int, changed time.Time) {
+	type ranked struct {
+		*session
+		stopped int
+		changed time.Time
+	}
+	ranks := make([]ranked, len(list)) // found once for each, not at each comparison of 100,000
+	for i, s := range list {
+		ranks[i].session = s
 		if !s.maybeLive() {
-			stopped = 1
+			ranks[i].stopped = 1
 		}
 		if s.file != nil {
-			changed = s.file.info.ModTime()
+			ranks[i].changed = s.file.info.ModTime()
 		}
-		return stopped, changed
 	}
-	slices.SortFunc(list, func(a, b *session) int {
-		stoppedA, changedA := rank(a)
-		stoppedB, changedB := rank(b)
-		return cmp.Or(stoppedA-stoppedB, changedB.Compare(changedA), cmp.Compare(a.id, b.id))
+	slices.SortFunc(ranks, func(a, b ranked) int {
+		return cmp.Or(a.stopped-b.stopped, b.changed.Compare(a.changed), cmp.Compare(a.id, b.id))
 	})
+	for i := range ranks {
+		list[i] = ranks[i].session
+	}
 }
 
 // load reads a session's transcript, once in each call of Discover.
-func (d *discovery) load(s *session) {
+func (d *discovery) load(s *session) { d.loadWithin(d.ctx, s) }
+
+func (d *discovery) loadWithin(ctx context.Context, s *session) {
 	if s.read || s.file == nil {
 		return
 	}
 	s.read = true
 	t := d.transcript(s.file.path)
-	if s.err = t.Acquire(d.ctx); s.err != nil {
+	if s.err = t.Acquire(ctx); s.err != nil {
 		return
 	}
 	defer t.Release()
-	if s.err = t.read(d.ctx, s.file.info); s.err != nil {
+	if s.err = t.read(ctx, s.file.info); s.err != nil {
 		return
 	}
 	s.facts = t.now.clone()
 	if d.query.Once && t.sums.next == t.Next { // a small file, which was read whole
-		if sums, err := t.exact(d.ctx); err == nil {
+		if sums, err := t.exact(ctx); err == nil {
 			s.sums = &sums
 		}
 	}
@@ -280,7 +292,9 @@ func (d *discovery) transcript(path string) *transcript {
 // readAll reads the transcripts that the answer needs.
 func (d *discovery) readAll() {
 	list := d.list()
-	agentfile.Parallel(len(list), func(i int) { d.load(list[i]) })
+	reading, cancel := report.ReadingTime(d.ctx, len(list))
+	defer cancel()
+	agentfile.Parallel(len(list), func(i int) { d.loadWithin(reading, list[i]) })
 	late, where := 0, ""
 	for _, s := range list {
 		switch {
@@ -295,14 +309,14 @@ func (d *discovery) readAll() {
 			d.answer.Problem(adapters.Unrecognised(s.file.path, "no record of a known form"))
 		}
 	}
-	if late > 0 {
-		d.answer.Problem(&adapters.Problem{Kind: adapters.ErrTimeout, Path: where,
-			Err: fmt.Errorf("%d transcripts were not read in time", late)})
-	}
+	d.answer.NotRead(where, "transcripts", late, len(list))
 }
 
-// list returns the wanted sessions, the most urgent first.
+// list returns the wanted sessions, the most urgent first. It is called once the owners are known, and must not be changed.
 func (d *discovery) list() []*session {
+	if d.ordered != nil && d.orderedOf == len(d.sessions) {
+		return d.ordered
+	}
 	var list []*session
 	for _, s := range d.sessions {
 		if d.wanted(s) {
@@ -310,6 +324,7 @@ func (d *discovery) list() []*session {
 		}
 	}
 	byUrgency(list)
+	d.ordered, d.orderedOf = list, len(d.sessions)
 	return list
 }
 

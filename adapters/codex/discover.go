@@ -248,6 +248,8 @@ func readable(path string) error {
 func (d *discovery) read(ctx context.Context, list []*found) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *found) int { return b.info.ModTime().Compare(a.info.ModTime()) })
+	ctx, cancel := report.ReadingTime(ctx, len(list))
+	defer cancel()
 	agentfile.Parallel(len(list), func(i int) {
 		f := list[i]
 		var read rolloutFacts
@@ -261,7 +263,7 @@ func (d *discovery) read(ctx context.Context, list []*found) {
 
 // unreadable reports the rollouts that could not be read, and those in an unknown form.
 func (d *discovery) unreadable(r *root, list []*found) {
-	unknown := 0
+	unknown, late := 0, 0
 	for _, f := range list {
 		switch {
 		case f.err == nil && !f.facts.known && f.info.Size() > 0:
@@ -269,12 +271,13 @@ func (d *discovery) unreadable(r *root, list []*found) {
 			d.answer.Skip("rollout without session_meta", 1)
 		case f.err == nil, errors.Is(f.err, fs.ErrNotExist):
 		case adapters.IsOutOfTime(f.err):
-			d.answer.Skip("rollout not read in time", 1)
+			late++
 		default:
 			d.answer.Problem(adapters.Unreadable(f.path, f.err))
 		}
 		d.answer.SkipAll(f.facts.skipped)
 	}
+	d.answer.NotRead(filepath.Join(r.path, "sessions"), "rollouts", late, len(list))
 	if unknown > 0 && unknown == len(list) {
 		d.answer.Problem(adapters.Unrecognised(filepath.Join(r.path, "sessions"),
 			"none of %d rollouts begins with a session_meta line", unknown))

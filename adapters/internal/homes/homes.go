@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rollcall/adapters"
@@ -39,35 +40,52 @@ func (l *List) all() []string {
 // Ask calls ask, which reads all homes and sets the list, and returns its result. If ask has not returned after a fifth
 // of the time until the deadline of ctx, Ask also reads each home separately: alone reads one home with a new adapter (see
 // Config) and ends soon after its context. A home for which alone does not return is stuck, and bounded.Answers returns
-// false for it until that call returns. Ask then calls ask again, which leaves the stuck homes out and names them. The
-// other call is left behind.
+// false for it until that call returns. Ask then calls ask again, which leaves the stuck homes out and names them, and
+// returns its result unless the first call returns before the deadline after all: a home may only be slow. The other call
+// is left behind.
 func (l *List) Ask(ctx context.Context, alone func(ctx context.Context, home string), ask func() (adapters.Roll, error)) (adapters.Roll, error) {
-	done := make(chan result, 2)
-	start := func() {
-		var r result
-		defer func() {
-			r.panicked = recover() // the caller's goroutine reports it
-			done <- r
+	start := func() <-chan result {
+		done := make(chan result, 1)
+		go func() {
+			var r result
+			defer func() {
+				r.panicked = recover() // the caller's goroutine reports it
+				done <- r
+			}()
+			r.roll, r.err = ask()
 		}()
-		r.roll, r.err = ask()
+		return done
 	}
 	left := answerTime
 	if deadline, ok := ctx.Deadline(); ok {
 		left = max(time.Until(deadline), 0)
 	}
-	go start()
+	all := start()
+	end := time.NewTimer(left)
+	defer end.Stop()
 	timer := time.NewTimer(left / 5)
 	defer timer.Stop()
 	select {
-	case r := <-done:
+	case r := <-all:
 		return r.get()
 	case <-timer.C:
 	}
-	if l.findStuck(left/5, alone) {
-		go start()
+	if !l.findStuck(left/5, alone) {
+		r := <-all
+		return r.get()
 	}
-	r := <-done
-	return r.get()
+	partial := start()
+	select {
+	case r := <-all: // a home was only slow
+		return r.get()
+	case <-end.C:
+	}
+	select {
+	case r := <-all:
+		return r.get()
+	case r := <-partial:
+		return r.get()
+	}
 }
 
 // result is what a call of ask returned, or the value with which it panicked.
@@ -84,16 +102,19 @@ func (r *result) get() (adapters.Roll, error) {
 	return r.roll, r.err
 }
 
-// findStuck reads each home separately, all at the same time, and reports whether one is stuck. It takes at most one and
-// a half times limit. A single home is not examined: without it there would be no answer.
+// findStuck reads each home separately, all at the same time, and reports whether one is stuck. It takes at most one and a
+// half times limit. A single home is not examined: without it there would be no answer.
 func (l *List) findStuck(limit time.Duration, alone func(ctx context.Context, home string)) bool {
-	paths := slices.DeleteFunc(slices.Clone(l.all()), func(path string) bool { return !bounded.Answers(path) })
-	if len(l.all()) < 2 {
+	paths := l.all()
+	if len(paths) < 2 {
 		return false
 	}
 	var readings sync.WaitGroup
-	stuck := make([]bool, len(paths))
-	for i, path := range paths {
+	var stuck atomic.Bool
+	for _, path := range paths {
+		if !bounded.Answers(path) {
+			continue
+		}
 		readings.Go(func() {
 			_, err := bounded.In(path, limit*3/2, func(left context.Context) (struct{}, error) {
 				ctx, cancel := context.WithTimeout(left, limit)
@@ -101,11 +122,13 @@ func (l *List) findStuck(limit time.Duration, alone func(ctx context.Context, ho
 				alone(ctx, path)
 				return struct{}{}, nil
 			})
-			stuck[i] = err != nil
+			if err != nil {
+				stuck.Store(true)
+			}
 		})
 	}
 	readings.Wait()
-	return slices.Contains(stuck, true)
+	return stuck.Load()
 }
 
 // Config returns the configuration of an adapter that reads one home alone, without processes and caches.

@@ -211,12 +211,14 @@ func (s *Store) transcript(path string) *transcript {
 
 // read fills in the facts.
 func (d *discovery) read(list []*session) {
+	ctx, cancel := report.ReadingTime(d.ctx, len(list))
+	defer cancel()
 	agentfile.Parallel(len(list), func(i int) {
 		s := list[i]
 		if s.sqlite {
 			s.facts, s.readErr = d.readDatabase(&s.file)
 		} else {
-			s.facts, s.readErr = d.store.transcript(s.path).read(d.ctx, s.info, d.query.Totals)
+			s.facts, s.readErr = d.store.transcript(s.path).read(ctx, s.info, d.query.Totals)
 			if !s.begun.IsZero() && s.begun.Before(s.at) { // before 0.31 the header's time is that of the first answer
 				s.at = s.begun
 			}
@@ -236,7 +238,7 @@ func (s *session) nameByFile() {
 // others to the answer, or counts them as skipped.
 func (d *discovery) sessionsOf(list []*session) []*session {
 	var out []*session
-	newest := map[string]int{}
+	newest, late := map[string]int{}, 0
 	for _, s := range list {
 		s.nameByFile()
 		mine := s.guess() == d.store.name
@@ -263,13 +265,16 @@ func (d *discovery) sessionsOf(list []*session) []*session {
 			}
 		case !mine, errors.Is(s.readErr, fs.ErrNotExist):
 		case errors.Is(s.readErr, context.Canceled), errors.Is(s.readErr, context.DeadlineExceeded):
-			d.answer.Skip("session not read in time", 1)
+			late++
 		case s.readErr != nil:
 			d.answer.Problem(adapters.AsProblem(s.path, s.readErr))
 		case s.info.Size() > 0:
 			d.answer.Skip("file without a session header", 1)
 			d.headerlessIn = s.dir
 		}
+	}
+	if late > 0 {
+		d.answer.NotRead(list[0].root, "sessions", late, len(list))
 	}
 	return out
 }
