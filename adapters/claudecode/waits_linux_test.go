@@ -27,31 +27,6 @@ func TestQuestionAsPermission(t *testing.T) {
 	w.expect(sessions, 1, "waiting permission")
 }
 
-// 2.1.141, whose entries don't date their status, stays busy while it waits.
-func TestBusyAlthoughItWaits(t *testing.T) {
-	w := newFixture(t)
-	p := w.start(filepath.Join(w.home, "proj"))
-	w.config.Now = func() time.Time { return time.Now().Add(10 * time.Second) }
-	undated := map[string]any{"status": "busy", "statusUpdatedAt": nil, "version": "2.1.141"}
-	for tool, want := range map[string]string{
-		"AskUserQuestion": "waiting question", "ExitPlanMode": "waiting permission", "Bash": "waiting permission",
-		"WebFetch": "unknown", "Agent": "working",
-	} {
-		w.transcript(1, promptLine("hi"), callLine("m1", "t1", tool))
-		w.entry(p, id(1), undated)
-		sessions, _, _ := w.discover(adapters.Query{})
-		w.expect(sessions, 1, want)
-		w.entry(p, id(1), map[string]any{"status": "busy"})
-		sessions, _, _ = w.discover(adapters.Query{})
-		w.expect(sessions, 1, "working")
-	}
-	undated["entrypoint"] = "sdk-cli" // nobody is asked there
-	w.transcript(1, promptLine("hi"), callLine("m1", "t1", "WebFetch"))
-	w.entry(p, id(1), undated)
-	sessions, _, _ := w.discover(adapters.Query{})
-	w.expect(sessions, 1, "working")
-}
-
 // What a left-over entry said after the transcript's last record counts: a prompt
 // that was taken back stays there, and one that was just given may not be there yet.
 func TestLeftOverEntry(t *testing.T) {
