@@ -36,12 +36,12 @@ type helpModes struct {
 
 const (
 	helpLimit = 10 * time.Second // for `claude --help`
-	helpPause = time.Second      // for which Modes waits for it
+	helpPause = 2 * time.Second  // for which Modes waits for it
 )
 
 // Modes implements adapters.Launcher. The modes are those of `claude --help` of the program that is installed, which it runs once
 // for each version; "default" is accepted by all versions. A mode that is not known here counts as unsafe. If the program has not printed them
-// after a second, or is not in PATH, Modes returns those that are known here.
+// after two seconds, or is not in PATH, Modes returns those that are known here.
 func (a *Adapter) Modes() []adapters.Mode {
 	path, err := a.Program(exec.LookPath)
 	if err != nil {
