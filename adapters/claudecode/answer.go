@@ -163,7 +163,7 @@ func (a *Adapter) confirm(ctx context.Context, s adapters.Session, p *permission
 		}
 	}
 	if e, err := a.waitingEntry(ctx, s); err == nil && e.since.Equal(p.request.AskedAt) {
-		return errors.New("Claude Code still waits; answer the request there")
+		return errors.New("it still waits; answer the request there")
 	}
 	return errors.New("its transcript does not show yet what became of the call; look at the session there")
 }

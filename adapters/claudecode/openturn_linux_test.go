@@ -15,20 +15,6 @@ func closing(began time.Time) string {
 	return fmt.Sprintf(`{"type":"cost-state","sessionId":%q,"startTime":%d,"totalCostUSD":0}`+"\n", id(1), began.UnixMilli())
 }
 
-// ago dates a line of 2.1.329.
-func ago(line string, d time.Duration) string {
-	return strings.ReplaceAll(old(line, d), `"version":"2.0.50"`, `"version":"2.1.329"`)
-}
-
-// ofVersion makes the lines those of another version.
-func ofVersion(version string, lines ...string) []string {
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = strings.ReplaceAll(line, `"version":"2.1.329"`, `"version":"`+version+`"`)
-	}
-	return out
-}
-
 // How an open last turn ended in a session without a process: what its process
 // left behind, or wrote last, tells whether it was killed.
 func TestOpenTurnOfStopped(t *testing.T) {

@@ -32,8 +32,8 @@ func RealScript(script, cwd string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
-	if real, err := EvalSymlinks(path); err == nil {
-		return real
+	if target, err := EvalSymlinks(path); err == nil {
+		return target
 	}
 	return script
 }
