@@ -126,8 +126,17 @@ func (a *Adapter) ask(ctx context.Context, q adapters.Query, again bool) (adapte
 func (a *Adapter) remember(d *discovery, homes []string) {
 	watch := registryFolders(homes)
 	for _, s := range d.sessions {
-		if s.file != nil && (s.owner != nil || s.turnEndPending) {
+		if s.file != nil && (s.owner != nil || len(s.maybe) > 0 || s.turnEndPending) {
 			watch = report.AppendNew(watch, s.file.dir)
+		}
+	}
+	for _, p := range d.byFolder { // the transcript of its first prompt comes there
+		if len(p.found) == 0 && p.root != "" {
+			dirs := projectsOf(p.root, p.cwd)
+			if len(report.Folders(dirs)) == 0 {
+				dirs = []string{filepath.Join(p.root, "projects")}
+			}
+			watch = report.AppendNew(watch, dirs...)
 		}
 	}
 	slices.Sort(watch)

@@ -106,12 +106,10 @@ func (d *discovery) decideIdle(v *report.Verdict, s *session, e *liveEntry) {
 	v.Status = adapters.Idle
 	open := t.state == awaitsModel || t.state == callsTools
 	switch s.turnEndPending = d.isBehind(s, e); {
-	case s.endedEntry != nil && s.endedEntry.since.After(e.since) && (open || s.endedEntry.inTurnAfter(t)):
-		v.Evidence += "; " + s.endedEntry.leftOver(s.pidReused) + "; " + d.lastRecord(s)
-		if v.Outcome = adapters.Died; !s.endedEntry.inTurnAfter(t) {
-			v.Outcome, _ = openTurn(s)
-		}
+	case s.leftTurn(e, open):
 		s.turnEndPending = false
+		v.Outcome = adapters.Died
+		v.Evidence += "; " + s.endedEntry.leftOver(s.pidReused) + "; " + d.lastRecord(s)
 	case s.turnEndPending:
 	case open && t.before(e):
 		outcome, how := openTurn(s)
@@ -135,6 +133,16 @@ func (d *discovery) decideIdle(v *report.Verdict, s *session, e *liveEntry) {
 	if v.Outcome == adapters.Failed {
 		v.Evidence += "; " + d.lastRecord(s)
 	}
+}
+
+// leftTurn reports whether a process that was killed left its turn open, since the status of e changed last. open reports whether the
+// transcript shows an open turn.
+func (s *session) leftTurn(e *liveEntry, open bool) bool {
+	ended, t := s.endedEntry, &s.facts.turn
+	if ended == nil || ended.promptsUser() {
+		return false
+	}
+	return ended.inTurnAfter(t) && ended.since.After(e.since) || open && !t.before(e) && !e.since.After(t.at) && !ended.started.After(t.at.Add(clockSlack))
 }
 
 // before reports whether the turn's last record is older than the process of the entry. The time in the entry is of the same
