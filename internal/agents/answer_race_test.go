@@ -331,8 +331,8 @@ func TestAnswerDenyWhileAllowed(t *testing.T) {
 		counts := map[string]int{}
 		for n := range races(t) {
 			file := fmt.Sprintf("both-%d.txt", n)
-			terminal.Prompt("[[bash touch " + file + "]]")
-			terminal.Shows("touch " + file)
+			terminal.Enter("[[bash touch " + file + "]]") // a second Enter would allow it
+			terminal.Shows("Do you want to proceed?")
 			asked := s.asks("touch " + file)
 			time.Sleep(time.Second) // the prompt takes no keys at first
 			pressed := make(chan struct{})
@@ -343,7 +343,11 @@ func TestAnswerDenyWhileAllowed(t *testing.T) {
 			}()
 			code, said := s.answer(asked, "--deny")
 			<-pressed
-			if err := poll(20*time.Second, func() bool { return strings.Contains(terminal.Screen(), "? for shortcuts") }); err != nil {
+			err := poll(20*time.Second, func() bool {
+				screen := terminal.Screen()
+				return !strings.Contains(screen, "esc to interrupt") && !strings.Contains(screen, "Do you want to proceed?")
+			})
+			if err != nil {
 				t.Fatalf("the turn does not end: %v\n%s", err, terminal.Screen())
 			}
 			ran := exists(filepath.Join(s.Project, file))
