@@ -78,7 +78,8 @@ func (t *transcript) reset() {
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f *os.File) error {
 	inStep := t.sums.next == t.Next && (t.sums.seen != nil || t.Next == 0)
-	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, _ int64) error {
+	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
+		t.facts.gapped = t.facts.gapped || offset > headLimit && t.facts.firstPrompt == "" // no other reader finds it there
 		t.line(line)
 		if inStep {
 			t.sums.add(line)

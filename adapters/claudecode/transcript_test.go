@@ -212,6 +212,23 @@ func TestPromptOfALongTurn(t *testing.T) {
 	}
 }
 
+// A first prompt that is too far from the beginning is found neither by who saw the file grow nor by who reads it now.
+func TestFirstPromptFarAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	content := strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", headLimit/10_000)
+	grown := newTranscript(path)
+	for _, more := range []string{"", strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", 10) + promptLine("far") + doneLine("m")} {
+		content += more
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, want := readNow(t, grown), readNow(t, newTranscript(path))
+		if got.firstPrompt != want.firstPrompt || got.lastPrompt != want.lastPrompt || more != "" && got.lastPrompt != "far" {
+			t.Errorf("%q, %q; want %q, %q", got.firstPrompt, got.lastPrompt, want.firstPrompt, want.lastPrompt)
+		}
+	}
+}
+
 // A result longer than what is looked at does not hide the call beside it.
 func TestCallBeforeHugeResult(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")

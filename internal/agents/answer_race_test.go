@@ -354,6 +354,7 @@ func TestAnswerDenyWhileAllowed(t *testing.T) {
 			if code == 0 && ran {
 				t.Errorf("race %d: denied, it says, and the command ran: %s", n, said)
 			}
+			t.Logf("race %d: exit code %d, ran %v: %s", n, code, ran, strings.TrimSpace(said))
 			counts[fmt.Sprintf("exit code %d, ran %v", code, ran)]++
 			terminal.Press("C-u") // a key that came too late is in the box
 		}
