@@ -129,6 +129,7 @@ type Session struct {
 	Unstored bool
 
 	CWD         string // as the agent last recorded it; never decoded from a folder name
+	ResumeIn    string // the folder in which the agent must be started to continue it; empty: CWD
 	Branch      string
 	Model       string
 	Title       string // as the agent or the user named it; empty if it has no name
@@ -137,6 +138,7 @@ type Session struct {
 	Parent      string // id of the session that spawned this one
 	Remote      string // machine or gateway that runs it, when it isn't this one
 	Container   string // set when it runs here in a container with separate files, see HasLocalFolder
+	Host        string // the program in which the agent runs, as the agent records it, where it is not a terminal ("VS Code", "SDK (Python)")
 	Version     string // of the agent that wrote the session last
 
 	Tokens  *Tokens // nil where the agent recorded none

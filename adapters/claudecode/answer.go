@@ -2,9 +2,10 @@ package claudecode
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,21 +28,71 @@ type permissionPrompt struct {
 
 // Pending implements adapters.Answerer for permission prompts in a pane of tmux or kitty. Claude Code
 // itself takes no answers from outside (2.1.330). The request is the call that the transcript
-// leaves open and the screen shows whole.
+// leaves open and the screen shows whole. What can't be answered from here is returned with the error, if the transcript has
+// the call: a question with its options, a plan, another call.
 func (a *Adapter) Pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
-	if s.Status != adapters.Waiting {
+	switch {
+	case s.Status == adapters.Unknown && isOlder(s.Version) && !s.Process.IsZero():
+		return nil, fmt.Errorf("%w: it may wait for you: this version does not record it", adapters.ErrAnswerElsewhere)
+	case s.Status != adapters.Waiting:
 		return nil, nil
+	case s.Parent != "":
+		return nil, whereMateAsks(s.Parent)
 	}
 	p, err := a.readPrompt(ctx, s)
-	if err != nil {
+	if err == nil {
+		return []adapters.Request{p.request}, nil
+	}
+	if errors.Is(err, adapters.ErrNotPending) || p != nil && a.now().Sub(p.request.AskedAt) < drawTime {
 		return nil, err
 	}
-	return []adapters.Request{p.request}, nil
+	return a.shownElsewhere(ctx, s), err
+}
+
+// drawTime is how long Claude Code may take to draw a prompt after its registry entry says that it waits: until then the prompt may
+// turn out to be one that can be answered.
+const drawTime = 2 * time.Second
+
+// shownElsewhere returns the request that a session shows in its terminal, for the user to read, if its transcript has exactly
+// one call without a result.
+func (a *Adapter) shownElsewhere(ctx context.Context, s adapters.Session) []adapters.Request {
+	if len(s.Files) == 0 || filepath.Ext(s.Files[0]) != ".jsonl" {
+		return nil
+	}
+	calls, err := openCallsOf(ctx, s.Files[0])
+	if err != nil || len(calls) != 1 {
+		return nil
+	}
+	r := adapters.Request{Agent: adapters.ClaudeCode, Session: s.ID, ID: calls[0].id, Folder: s.CWD, Where: "its terminal"}
+	r.Kind, r.Text = calls[0].asked()
+	return []adapters.Request{r}
+}
+
+// asked returns what a call asks for, and its whole text: that of a question has its options.
+func (c *openCall) asked() (kind adapters.RequestKind, text string) {
+	asked := controlRequest{ID: c.id}
+	asked.Request.Tool, asked.Request.Input = c.name, json.RawMessage(c.input)
+	r := asked.request()
+	var lines []string
+	for _, q := range r.Questions {
+		lines = append(lines, q.Text)
+		for i, o := range q.Options {
+			line := fmt.Sprintf("  %d. %s", i+1, o.Label)
+			if o.Says != "" {
+				line += ": " + o.Says
+			}
+			lines = append(lines, line)
+		}
+	}
+	if lines != nil {
+		r.Text = strings.Join(lines, "\n")
+	}
+	return r.Kind, r.Text
 }
 
 // Answer implements adapters.Answerer: the terminal presses the number of the option, if the
 // pane still shows the same prompt, in the same step. Enter is never pressed: a number that
-// comes too late is left in the input box. Only the registry shows whether the key had an
+// comes too late is left in the input box. The record of the call shows whether the key had an
 // effect.
 func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters.Request, d adapters.Decision) (adapters.Result, error) {
 	if err := d.Check(&shown); err != nil {
@@ -64,6 +115,7 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	if err := busy.Wait(ctx, time.Until(p.request.AskedAt.Add(deafTime))); err != nil {
 		return adapters.Result{}, err
 	}
+	before := a.descendants(ctx, s.Process)
 	err = p.pane.Press(ctx, strconv.Itoa(number), shown.Key(), p.screen, p.dialog.Rows)
 	switch {
 	case errors.Is(err, pane.ErrRefused):
@@ -73,81 +125,17 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 	case err != nil:
 		return adapters.Result{}, fmt.Errorf("%w: %w", adapters.ErrUnconfirmed, err)
 	}
-	if !a.tookKey(ctx, s, p) {
-		// A second key could reach the next prompt, if Claude Code reads both later.
-		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and Claude Code still waits; answer the request there",
-			adapters.ErrUnconfirmed, p.pane.Name(), number)
-	}
-	if d.Verdict == adapters.AllowOnce && !a.goesOn(ctx, s, p) {
-		return adapters.Result{}, fmt.Errorf("%w: the turn ended, so the request may have been denied in its terminal at the same moment; look at the session there (%s)",
-			adapters.ErrUnconfirmed, p.pane.Name())
+	if err := a.confirm(ctx, s, p, d.Verdict, before); err != nil {
+		return adapters.Result{}, fmt.Errorf("%w: %s was given the key %d, and %w (%s)", adapters.ErrUnconfirmed, p.pane.Name(), number, err, place(&s))
 	}
 	return adapters.Result{Evidence: fmt.Sprintf("%s was given the key %d", p.pane.Name(), number)}, nil
 }
 
-// goesOn reports whether the turn continues after a call was allowed, or the call has a result
-// that is not an error. A call that was denied ends the turn.
-func (a *Adapter) goesOn(ctx context.Context, s adapters.Session, p *permissionPrompt) bool {
-	if busy.Wait(ctx, settleTime) != nil {
-		return false
-	}
-	roll, err := a.Discover(ctx, adapters.Query{IDs: []string{s.ID}})
-	if err != nil || len(roll.Sessions) != 1 {
-		return false
-	}
-	if now := roll.Sessions[0]; now.Status == adapters.Working || now.Status == adapters.Waiting {
-		return true
-	}
-	id, _, _ := strings.Cut(p.request.ID, "@")
-	return succeeded(s.Files[0], id)
-}
+func place(s *adapters.Session) string { return fmt.Sprintf("process %d, in %s", s.Process.PID, s.CWD) }
 
-// succeeded reports whether the end of a transcript has a result of a call that is not an error.
-func succeeded(transcript, call string) bool {
-	f, info, err := agentfile.OpenRegular(transcript)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	from := max(info.Size()-searchedEnd, 0)
-	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(data)) {
-		if strings.Contains(line, `"tool_result"`) && strings.Contains(line, call) {
-			return !strings.Contains(line, `"is_error":true`)
-		}
-	}
-	return false
-}
-
-const (
-	// settleTime is the time within which a turn ends after one of its calls was denied.
-	settleTime = 200 * time.Millisecond
-	// searchedEnd is how much of a transcript is searched for a result, in bytes from its end.
-	searchedEnd = 1 << 20
-	// deafTime is how long Claude Code ignores keys after a prompt has appeared, so that no one
-	// answers the prompt by accident (2.1.329).
-	deafTime = time.Second
-	// keyTime is how long Claude Code may take to act on a key.
-	keyTime = 1500 * time.Millisecond
-	keyTick = 20 * time.Millisecond
-)
-
-// tookKey reports whether the session stops waiting for the request soon.
-func (a *Adapter) tookKey(ctx context.Context, s adapters.Session, p *permissionPrompt) bool {
-	for end := time.Now().Add(keyTime); time.Now().Before(end); {
-		e, err := a.waitingEntry(ctx, s)
-		if errors.Is(err, adapters.ErrNotPending) || err == nil && !e.since.Equal(p.request.AskedAt) {
-			return true
-		}
-		if busy.Wait(ctx, keyTick) != nil {
-			return false
-		}
-	}
-	return false
-}
+// deafTime is how long Claude Code ignores keys after a prompt has appeared, so that no one
+// answers the prompt by accident (2.1.329).
+const deafTime = time.Second
 
 // allows reports whether an option allows once and nothing more. The numbers differ between
 // versions, and so do the options that allow more.
@@ -158,7 +146,8 @@ func denies(option string) bool {
 	return option == "No" || strings.HasPrefix(option, "No, and tell Claude")
 }
 
-// readPrompt reads the registry, the pane and the transcript of a session that waits.
+// readPrompt reads the registry, the pane and the transcript of a session that waits. With an error, p is not nil if the session
+// is in a pane.
 func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissionPrompt, error) {
 	if s.Process.IsZero() || s.Suspended {
 		return nil, fmt.Errorf("%w: no process runs this session", adapters.ErrAnswerElsewhere)
@@ -172,16 +161,17 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 		return nil, fmt.Errorf("%w: Claude Code takes no answers from outside, and %w", adapters.ErrAnswerElsewhere, err)
 	}
 	p := &permissionPrompt{pane: shown}
+	p.request.AskedAt = e.since
 	if p.screen, err = shown.Screen(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
+		return p, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, err)
 	}
 	var ok bool
 	if p.dialog, ok = pane.FindDialog(p.screen); !ok {
-		return nil, fmt.Errorf("%w: %s does not show the whole prompt", adapters.ErrAnswerElsewhere, shown.Name())
+		return p, fmt.Errorf("%w: %s does not show the whole prompt", adapters.ErrAnswerElsewhere, shown.Name())
 	}
 	calls, err := openCallsOf(ctx, s.Files[0])
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(s.Files[0], err))
+		return p, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(s.Files[0], err))
 	}
 	p.request = adapters.Request{Agent: adapters.ClaudeCode, Session: s.ID, Folder: e.cwd, AskedAt: e.since, Where: shown.Name(), Options: p.dialog.Options}
 	_, p.request.CanAllow = p.dialog.Choice(allows)
@@ -248,10 +238,7 @@ func (p *permissionPrompt) describe(calls []openCall, e entry) error {
 		return fmt.Errorf("%w: %s does not show a command that its transcript has", adapters.ErrAnswerElsewhere, p.pane.Name())
 	default:
 		call, p.request.CanAllow = 0, false
-		p.request.Kind, p.request.Text = adapters.AsksPermission, calls[0].name+"\n"+calls[0].input
-		if slices.Contains(fileTools, calls[0].name) {
-			p.request.Kind = adapters.AsksFileChange
-		}
+		p.request.Kind, p.request.Text = calls[0].asked()
 	}
 	// The id differs for every prompt, even for the same command, since each prompt has its own call and its own time.
 	p.request.ID = fmt.Sprintf("%s@%d", calls[call].id, e.since.UnixMilli())

@@ -1,7 +1,9 @@
 package claudecode
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/pane"
+	"rollcall/proc"
 )
 
 // The options of 2.1.100 and 2.1.329: only "Yes" allows once.
@@ -83,11 +86,79 @@ func TestOpenCallsOf(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !succeeded(path, "t1") || succeeded(path, "t2") || succeeded(path, "t8") || succeeded(path+"x", "t1") {
-		t.Error("the results of calls")
+	for call, want := range map[string]result{"t1": resultGiven, "t2": noResult, "t8": noResult} {
+		if got := resultOf(t.Context(), path, call); got != want {
+			t.Errorf("result of %s: %d, want %d", call, got, want)
+		}
 	}
 	calls, err := openCallsOf(t.Context(), path)
 	if err != nil || len(calls) != 2 || calls[0].id != "t2" || calls[0].command != "touch a" || calls[0].description != "d" || calls[1].name != "Edit" || calls[1].input != `{"file_path":"x"}` {
 		t.Errorf("%+v, %v", calls, err)
+	}
+}
+
+// rejectedLine is the result of a call that the user did not allow (2.1.332).
+func rejectedLine(use string) string {
+	return userLine(fmt.Sprintf(`[{"type":"tool_result","content":"The user doesn't want to proceed with this tool use. The tool use was rejected.","is_error":true,"tool_use_id":%q}]`, use))
+}
+
+// A decision is confirmed by the record of the call alone: the same prompt can be answered in its terminal at the same moment.
+func TestConfirm(t *testing.T) {
+	failed := userLine(`[{"type":"tool_result","content":"Exit code 1","is_error":true,"tool_use_id":"t1"}]`)
+	for _, c := range []struct {
+		name, result string
+		verdict      adapters.Verdict
+		want         string // "": confirmed
+	}{
+		{"allowed", resultLine("t1"), adapters.AllowOnce, ""},
+		{"allowed, and it failed", failed, adapters.AllowOnce, ""},
+		{"denied", rejectedLine("t1"), adapters.Deny, ""},
+		{"denied while it was allowed", resultLine("t1"), adapters.Deny, "it was allowed in its terminal"},
+		{"denied while it was allowed, and it failed", failed, adapters.Deny, "it was allowed in its terminal"},
+		{"allowed while it was denied", rejectedLine("t1"), adapters.AllowOnce, "it was denied in its terminal"},
+		{"not recorded", "", adapters.Deny, "does not show yet"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.jsonl")
+			if err := os.WriteFile(path, []byte(promptLine("go")+callLine("m1", "t1", "Bash")+c.result), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			a := New(adapters.Config{Home: t.TempDir(), Table: none{}})
+			p := &permissionPrompt{request: adapters.Request{ID: "t1@5", Text: "make"}}
+			err := a.confirm(t.Context(), adapters.Session{Files: []string{path}}, p, c.verdict, nil)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// none is an empty process table.
+type none struct{ proc.Lister }
+
+func (none) List(context.Context) ([]proc.Process, error) { return nil, nil }
+
+// What can't be answered from here is shown: a question with its options, a plan as text, another call.
+func TestAskedElsewhere(t *testing.T) {
+	for name, want := range map[string]adapters.Request{
+		`{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Which colour?","options":[{"label":"Red","description":"warm"},{"label":"Blue"}]}]}}`: {
+			Kind: adapters.AsksQuestion, Text: "Which colour?\n  1. Red: warm\n  2. Blue"},
+		`{"type":"tool_use","id":"t1","name":"ExitPlanMode","input":{"plan":"# Plan\n\n1. \"test\"","allowedPrompts":[]}}`: {Kind: adapters.AsksPlan, Text: "# Plan\n\n1. \"test\""},
+		`{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"git push","description":"d"}}`:                     {Kind: adapters.AsksCommand, Text: "git push"},
+	} {
+		path := filepath.Join(t.TempDir(), id(1)+".jsonl")
+		if err := os.WriteFile(path, []byte(promptLine("go")+answerLine("m1", "tool_use", name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := adapters.Session{ID: id(1), Status: adapters.Waiting, Files: []string{path}}
+		list, err := New(adapters.Config{Home: t.TempDir(), Table: none{}}).Pending(t.Context(), s)
+		if !errors.Is(err, adapters.ErrAnswerElsewhere) || len(list) != 1 || list[0].Kind != want.Kind || list[0].Text != want.Text ||
+			list[0].CanAllow || list[0].CanDeny || list[0].Questions != nil {
+			t.Errorf("%+v, %v", list, err)
+		}
+	}
+	old := adapters.Session{ID: id(1), Status: adapters.Unknown, Version: "2.1.44", Process: proc.Identity{PID: 1, Start: 1}}
+	if _, err := New(adapters.Config{Home: t.TempDir(), Table: none{}}).Pending(t.Context(), old); !errors.Is(err, adapters.ErrAnswerElsewhere) {
+		t.Errorf("an older version: %v", err)
 	}
 }

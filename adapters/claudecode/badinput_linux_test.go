@@ -18,6 +18,21 @@ import (
 	"rollcall/internal/adaptertest"
 )
 
+// Where no transcript has a record of a known form, the format is not recognised, whoever asks for whichever session.
+func TestNothingRecognised(t *testing.T) {
+	w := newFixture(t)
+	path := w.transcript(1, `{"type":"a kind that nobody knows"}`+"\n")
+	for _, q := range []adapters.Query{{}, {IDs: []string{id(1)}}} {
+		if _, _, err := w.discover(q); !errors.Is(err, adapters.ErrFormat) || !strings.Contains(err.Error(), path) {
+			t.Errorf("error %v", err)
+		}
+	}
+	w.transcript(1, `{"type":"teleported-from","messageCount":0}`+"\n")
+	if _, roll, err := w.discover(adapters.Query{}); err != nil || len(roll.Skipped) > 0 {
+		t.Errorf("a known record: %v, %v", err, roll.Skipped)
+	}
+}
+
 // One bad transcript leaves the other sessions right.
 func TestBadTranscripts(t *testing.T) {
 	long := strings.Repeat("x", 20<<20)
@@ -31,8 +46,8 @@ func TestBadTranscripts(t *testing.T) {
 		{"last line without newline", "stopped completed", []string{promptLine("hi"), strings.TrimSpace(doneLine("m"))}, nil, ""},
 		{"garbage line", "stopped completed", []string{promptLine("hi"), "\x00\x00\xff{]\n", doneLine("m")}, nil, "line that is not JSON"},
 		{"zeros after a crash", "stopped died", []string{promptLine("hi"), strings.Repeat("\x00", 70_000) + "\n"}, nil, "line that is not JSON"},
-		{"all garbage", "stopped", []string{strings.Repeat("garbage\n", 50)}, adapters.ErrFormat, "line that is not JSON"},
-		{"unknown records", "stopped", []string{`{"type":"kind of record that nobody knows, and a long name of it"}` + "\n"}, adapters.ErrFormat,
+		{"all garbage", "missing", []string{strings.Repeat("garbage\n", 50)}, nil, "line that is not JSON"},
+		{"unknown records", "missing", []string{`{"type":"kind of record that nobody knows, and a long name of it"}` + "\n"}, nil,
 			"unknown record type kind of record that nobody knows, and a …"},
 		{"line of 20 MB first", "stopped completed", []string{promptLine(long), doneLine("m")}, nil, ""},
 		{"line of 20 MB in the middle", "stopped completed", []string{promptLine("hi"), callLine("m", "t", "Read"),

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -29,15 +28,9 @@ type discovery struct {
 
 	answer *report.Answer
 
-	sessions          map[string]*session
-	claimed           map[int]bool   // pids whose registry entry is live
-	registered        map[int]bool   // pids with a registry file, readable or not
-	unreadableEntries map[int]string // pids whose registry entry can't be read, and why
-
-	histories map[string]*history // by root
-
-	ordered   []*session // the result of list
-	orderedOf int        // for so many sessions
+	sessions map[string]*session
+	claimed  map[int]bool // pids whose registry entry shows the status of a session
+	byFolder []*folderProcess
 }
 
 // session holds what one call of the adapter finds out about one session.
@@ -45,29 +38,24 @@ type session struct {
 	id   string
 	file *file // nil: no transcript yet
 
-	live           []liveEntry // registry entries whose process lives
-	foreignEntry   *entry      // of another machine or container
-	endedEntry     *entry      // its process is gone
-	pidReused      bool        // another process now has the pid of endedEntry
-	owners         []claude    // by folder and time: one of them, for versions without a registry
-	candidates     int         // transcripts that the owners could belong to
-	ambiguous      bool        // the only owner may also belong to another session
-	unknownBecause string      // why the registry doesn't show its status
-	movedTo        string      // how its process changed to another session
-	turnEndPending bool        // the end of its turn isn't in the transcript yet
+	live           []liveEntry      // registry entries whose process lives
+	foreignEntry   *entry           // of another machine or container
+	endedEntry     *entry           // its process is gone
+	pidReused      bool             // another process now has the pid of endedEntry
+	owner          *folderProcess   // its process, by its folder and start
+	maybe          []*folderProcess // processes that can be its own
+	unknownBecause string           // why the registry doesn't show its status
+	turnEndPending bool             // the end of its turn isn't in the transcript yet
 
 	read  bool
 	err   error
 	facts facts
 	sums  *totals
-	title string // given by another session's transcript
 }
 
 type liveEntry struct {
 	entry
 	process proc.Process
-	broken  string // why the entry is an earlier one, and its status not known
-	via     string // how the process changed from the session that the entry names to this one
 }
 
 func (d *discovery) session(id string) *session {
@@ -83,41 +71,26 @@ func (d *discovery) session(id string) *session {
 func (d *discovery) registry(root string) {
 	entries, broken, problem := readRegistry(d.ctx, root)
 	for i := range entries {
-		d.registered[entries[i].pid] = true
 		d.entry(&entries[i])
 	}
 	for _, b := range broken {
-		d.registered[b.pid] = true
-		d.brokenEntry(b)
+		p, err := d.table.Find(b.pid)
+		if err != nil || !mayBeClaude(p.Comm) {
+			d.answer.Skip("unreadable registry file without a process", 1)
+			continue
+		}
+		d.answer.Problem(b.err)
+		d.addByFolder(p, &entry{path: b.path}, "registry file "+filepath.Base(b.path)+" could not be read")
 	}
 	if problem == nil {
 		return
 	}
 	d.answer.Problem(problem)
 	for _, p := range d.table.claudes {
-		if p.root == "" || p.root == root {
-			d.unreadableEntries[p.PID] = "the registry could not be read"
+		if !d.claimed[p.PID] && p.excludedAs == "" && (p.root == "" || p.root == root) {
+			d.addByFolder(p.Process, &entry{path: filepath.Join(root, "sessions", "x")}, "the registry could not be read")
 		}
 	}
-}
-
-// brokenEntry falls back to the last readable copy of an entry, without its status.
-func (d *discovery) brokenEntry(b brokenEntry) {
-	p, err := d.table.Find(b.pid)
-	if err != nil { // left behind by a dead process
-		d.answer.Skip("unreadable registry file without a process", 1)
-		return
-	}
-	d.answer.Problem(b.err)
-	why := "registry file " + filepath.Base(b.path) + " could not be read"
-	d.unreadableEntries[b.pid] = why
-	e, known := d.adapter.lastEntry(p.Identity)
-	if !known {
-		return
-	}
-	s := d.session(e.id)
-	s.live = append(s.live, liveEntry{entry: e, process: p, broken: why})
-	d.claimed[p.PID] = true
 }
 
 func (d *discovery) entry(e *entry) {
@@ -127,20 +100,9 @@ func (d *discovery) entry(e *entry) {
 		return
 	}
 	p, err := d.table.Find(e.pid)
-	by := notWriter
-	if err == nil {
-		by = e.isBy(p, func() string { cwd, _ := d.table.CWD(p.Identity); return cwd })
-	}
-	switch by {
-	case isWriter:
-		s.live = append(s.live, liveEntry{entry: *e, process: p})
-		d.claimed[p.PID] = true
+	if err == nil && e.isBy(p) {
+		d.liveEntry(s, e, p)
 		return
-	case maybeWriter:
-		s.unknownBecause = fmt.Sprintf("pid %d wrote registry %s if the clock was changed since; otherwise it is another claude in the same folder",
-			e.pid, filepath.Base(e.path))
-		return
-	case notWriter:
 	}
 	if err != nil && !errors.Is(err, proc.ErrGone) {
 		s.unknownBecause = fmt.Sprintf("process %d could not be inspected", e.pid)
@@ -149,8 +111,7 @@ func (d *discovery) entry(e *entry) {
 	switch found := d.innerProcesses(e); len(found) {
 	case 0:
 	case 1:
-		s.live = append(s.live, liveEntry{entry: *e, process: found[0]})
-		d.claimed[found[0].PID] = true
+		d.liveEntry(s, e, found[0])
 		return
 	default:
 		s.unknownBecause = fmt.Sprintf("%d processes of inner namespaces may have written registry %s", len(found), filepath.Base(e.path))
@@ -158,7 +119,7 @@ func (d *discovery) entry(e *entry) {
 	}
 	here := d.table.Domain()
 	elsewhere := e.domain != "" && here != "" && e.domain != here
-	if elsewhere && !d.table.sees(e.domain) && !d.wasSeenHere(e) {
+	if elsewhere && !d.table.sees(e.domain) {
 		s.foreignEntry = e
 		return
 	}
@@ -167,42 +128,14 @@ func (d *discovery) entry(e *entry) {
 	}
 }
 
-// wasSeenHere reports whether the entry's process was found here earlier in this
-// run, under a pid of an inner namespace.
-func (d *discovery) wasSeenHere(e *entry) bool {
-	d.adapter.mu.Lock()
-	defer d.adapter.mu.Unlock()
-	known, ok := d.adapter.innerEntries[e.path]
-	return ok && known.pid == e.pid && known.procStart == e.procStart && known.started.Equal(e.started)
-}
-
-// unregistered returns the claude processes that no readable registry entry names and
-// that can own a session.
-func (d *discovery) unregistered() []claude {
-	return slices.DeleteFunc(slices.Clone(d.table.claudes), func(p claude) bool {
-		return d.claimed[p.PID] || p.excludedAs != "" || p.cwd == ""
-	})
-}
-
-// byID finds the transcripts of the sessions asked for where they were last
-// time. It reports whether that was enough.
-func (d *discovery) byID() bool {
-	if len(d.query.IDs) == 0 {
-		return false
+// liveEntry adds the entry of a live process.
+func (d *discovery) liveEntry(s *session, e *entry, p proc.Process) {
+	if !e.hasStatus() {
+		d.addByFolder(p, e, "")
+		return
 	}
-	found := make([]file, 0, len(d.query.IDs))
-	for _, id := range d.query.IDs {
-		path := d.adapter.whereIs(id)
-		info, err := os.Stat(path)
-		if path == "" || err != nil || !info.Mode().IsRegular() {
-			return false
-		}
-		found = append(found, file{id: id, path: path, dir: filepath.Dir(path), info: info})
-	}
-	for i := range found {
-		d.session(found[i].id).file = &found[i]
-	}
-	return true
+	s.live = append(s.live, liveEntry{entry: *e, process: p})
+	d.claimed[p.PID] = true
 }
 
 // wanted reports whether the answer needs the session.
@@ -223,7 +156,7 @@ func (d *discovery) wanted(s *session) bool {
 }
 
 func (s *session) maybeLive() bool {
-	return len(s.live) > 0 || len(s.owners) > 0 || s.unknownBecause != ""
+	return len(s.live) > 0 || s.owner != nil || len(s.maybe) > 0 || s.unknownBecause != ""
 }
 
 // byUrgency sorts live sessions first, then by the newest change. Sessions are read in
@@ -296,6 +229,8 @@ func (d *discovery) readAll() {
 	defer cancel()
 	agentfile.Parallel(len(list), func(i int) { d.loadWithin(reading, list[i]) })
 	late, where := 0, ""
+	var odd []*session // the transcripts without a record of a known form
+	seen := 0
 	for _, s := range list {
 		switch {
 		case s.err == nil || errors.Is(s.err, fs.ErrNotExist):
@@ -305,18 +240,23 @@ func (d *discovery) readAll() {
 			d.answer.Problem(adapters.AsProblem(s.file.path, s.err))
 		}
 		d.answer.SkipAll(s.facts.skipped)
-		if s.err == nil && s.file != nil && s.file.info.Size() > 0 && s.facts.records == 0 && len(s.facts.skipped) > 0 {
-			d.answer.Problem(adapters.Unrecognised(s.file.path, "no record of a known form"))
+		if s.err == nil && s.file != nil && s.file.info.Size() > 0 {
+			if seen++; s.isOdd() {
+				odd = append(odd, s)
+			}
 		}
+	}
+	if len(odd) > 0 && len(odd) == seen && (d.query.Since.IsZero() || len(d.query.IDs) > 0) {
+		d.answer.Problem(adapters.Unrecognised(odd[0].file.path, "no record of a known form"))
 	}
 	d.answer.NotRead(where, "transcripts", late, len(list))
 }
 
-// list returns the wanted sessions, the most urgent first. It is called once the owners are known, and must not be changed.
+// isOdd reports whether the transcript has records, and none of a known form.
+func (s *session) isOdd() bool { return s.facts.records == 0 && len(s.facts.skipped) > 0 }
+
+// list returns the wanted sessions, the most urgent first.
 func (d *discovery) list() []*session {
-	if d.ordered != nil && d.orderedOf == len(d.sessions) {
-		return d.ordered
-	}
 	var list []*session
 	for _, s := range d.sessions {
 		if d.wanted(s) {
@@ -324,7 +264,6 @@ func (d *discovery) list() []*session {
 		}
 	}
 	byUrgency(list)
-	d.ordered, d.orderedOf = list, len(d.sessions)
 	return list
 }
 

@@ -74,14 +74,14 @@ func (t ownTable) List(ctx context.Context) ([]proc.Process, error) {
 	all, err := t.OwnTable.List(ctx)
 	rows := slices.DeleteFunc(all, func(p proc.Process) bool { return t.hidden[p.PID] })
 	for i := range rows {
-		rows[i].Started = rows[i].Started.Add(-minStartTime - clockSlack)
+		rows[i].Started = rows[i].Started.Add(-clockSlack)
 	}
 	return rows, err
 }
 
 func (t ownTable) Find(pid int) (proc.Process, error) {
 	p, err := t.Table.Find(pid)
-	p.Started = p.Started.Add(-minStartTime - clockSlack)
+	p.Started = p.Started.Add(-clockSlack)
 	return p, err
 }
 
@@ -120,7 +120,7 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 		_ = cmd.Wait()
 	})
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == comm {
+		if p, err := w.table.Find(cmd.Process.Pid); err == nil && p.Comm == "claude" {
 			if args, err := w.table.Args(p.Identity); err == nil && len(args) > 0 {
 				return p
 			}
@@ -128,14 +128,6 @@ func (w *fixture) start(dir string, env ...string) proc.Process {
 	}
 	w.Fatal("the process did not get its name")
 	return proc.Process{}
-}
-
-// startEarlier starts a process and returns when that can have written a transcript.
-func (w *fixture) startEarlier(dir string) proc.Process {
-	w.Helper()
-	p := w.start(dir)
-	<-time.After(time.Until(p.Started.Add(minStartTime + clockSlack)))
-	return p
 }
 
 // gone returns a process that has ended.

@@ -3,18 +3,13 @@ package claudecode
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"rollcall/adapters/internal/report"
 )
 
-const (
-	maxPending   = 64 // unanswered tool calls that are remembered
-	maxLeaves    = 32
-	maxSummaries = 64
-	maxQueue     = 16
-)
+// maxPending is the number of unanswered tool calls that are remembered.
+const maxPending = 64
 
 // turnState is the state of the last turn of a transcript.
 type turnState uint8
@@ -31,7 +26,13 @@ const (
 	unreadable // the record that would show the state is too long to read
 )
 
+// over reports whether the last record closes the turn.
 func (s turnState) over() bool { return s == endedWell || s == endedByUser || s == endedInError }
+
+// isOpen reports whether the last record leaves the turn open.
+func (s turnState) isOpen() bool {
+	return s == awaitsModel || s == callsTools || s == inAnswer || s == brokenOff
+}
 
 // turn is the last turn of a transcript.
 type turn struct {
@@ -40,7 +41,8 @@ type turn struct {
 	stop      string    // stop_reason
 	apiStatus int64
 	prompt    bool      // the last record of the turn was a prompt
-	pending   []toolUse // unanswered
+	message   uint64    // id of the last answer
+	pending   []toolUse // its unanswered calls
 	command   uint64    // the slash command that was the last record, if any
 	closedBy  time.Time // start of a process that ended in an orderly way after that record
 }
@@ -49,43 +51,30 @@ type turn struct {
 type facts struct {
 	records                     int
 	cwd, branch, model, version string
+	firstCWD                    string
+	entrypoint, team, mate      string
 	customTitle, aiTitle        string
 	firstPrompt, lastPrompt     string
 	namedPrompt                 string // of the last-prompt record
+	gapped                      bool   // records after the first ones were left out
 	context                     int64  // tokens in the context at the last answer
 	cost                        float64
 	started, active             time.Time
 	promptAt                    time.Time // of lastPrompt
 	turn                        turn
 	command                     string // the text of turn.command
-	queuedPrompt                string // the first prompt that left the queue: a forked session has older ones
-	queue                       []queued
-	queues                      bool      // additions to the queue are recorded, as far as known
-	printed                     bool      // it begins with a prompt from the queue, as runs with -p do
-	hasBegun                    bool      // a prompt, an answer or a command was there
-	cleared                     time.Time // when it began with /clear; zero: it did not
-	planned                     string    // it begins with a plan of that session, whose context was cleared
-	dequeued                    time.Time // when an entry left the queue last
-	leaves                      []uint64  // the newest records, for old versions' titles
-	summaries                   []summary
 	skipped                     map[string]int
 	longLine                    string // description of the line that makes the turn unreadable
 }
 
-// queued is a prompt in the queue; its text is empty when it is no prompt for
-// the model, or not known.
-type queued struct {
-	text  string
-	human bool
-}
+// hosted reports whether another program than a terminal ran the session.
+func (f *facts) hosted() bool { return f.entrypoint != "" && f.entrypoint != "cli" }
 
 // gap records that the records between those added so far and the next ones are left
-// out. It forgets the facts that the missing records may have changed.
+// out. It forgets the facts that the missing records may have changed. A first prompt that was not found yet stays unknown.
 func (f *facts) gap() {
-	f.turn = turn{}
-	f.lastPrompt, f.namedPrompt = "", ""
-	f.leaves, f.queue = nil, nil
-	f.hasBegun, f.queues = true, true
+	f.turn, f.gapped, f.command = turn{}, true, ""
+	f.lastPrompt, f.namedPrompt, f.promptAt = "", "", time.Time{}
 }
 
 // skip counts a line that can't be read.
@@ -109,7 +98,11 @@ func (f *facts) add(r *record) {
 	if r.sidechain { // a sub-agent's, in old versions in the same file
 		return
 	}
+	f.firstCWD = cmp.Or(f.firstCWD, r.cwd)
 	set(&f.cwd, r.cwd)
+	set(&f.entrypoint, r.entrypoint)
+	set(&f.team, r.team)
+	set(&f.mate, r.mate)
 	set(&f.branch, r.branch)
 	set(&f.version, r.version)
 	set(&f.model, r.model)
@@ -117,76 +110,11 @@ func (f *facts) add(r *record) {
 	set(&f.aiTitle, r.aiTitle)
 	set(&f.namedPrompt, r.lastPrompt)
 	f.cost = max(f.cost, r.cost)
-	if r.summary.leaf != 0 && len(f.summaries) < maxSummaries {
-		f.summaries = append(f.summaries, r.summary)
-	}
-	if r.kind == dequeued {
-		f.dequeued = r.at
-		f.printed = f.printed || !f.hasBegun
-	}
-	if r = f.fromQueue(r); r == nil {
-		return
-	}
-	f.beginning(r)
 	f.prompts(r)
 	if r.hasUsage && !r.synthetic {
 		f.context = r.usage.Input + r.usage.CacheRead + r.usage.CacheWrite
 	}
-	if r.id != 0 && (r.kind == prompted || r.kind == answered || r.kind == toolResult) && titledElsewhere(f.version) {
-		f.leaves = append(f.leaves[max(0, len(f.leaves)-maxLeaves+1):len(f.leaves):len(f.leaves)], r.id)
-	}
 	f.turn.add(r)
-}
-
-// fromQueue follows the queue. It returns the prompt that leaves it when no turn is
-// open, nil for records that don't matter, and other records as they are.
-func (f *facts) fromQueue(r *record) *record {
-	switch r.kind {
-	case enqueued:
-		f.queues = true
-		f.queue = append(f.queue[max(0, len(f.queue)-maxQueue+1):len(f.queue):len(f.queue)], queued{r.text, r.human})
-		return nil
-	case unqueued:
-		f.queue = nil
-		return nil
-	case dequeued:
-		open := f.turn.state != noTurn && !f.turn.state.over() && f.turn.state != inAnswer
-		if !f.queues && !open { // 2.1.20 with -p: the prompt itself comes with the answer
-			return &record{kind: prompted, at: r.at}
-		}
-		if len(f.queue) == 0 {
-			return nil
-		}
-		first := f.queue[0]
-		f.queue = f.queue[1:]
-		if first.text == "" || open {
-			return nil
-		}
-		if first.human {
-			set(&f.lastPrompt, first.text)
-			f.queuedPrompt = cmp.Or(f.queuedPrompt, first.text)
-		}
-		return &record{kind: prompted, at: r.at}
-	}
-	return r
-}
-
-// beginning records how a transcript begins.
-func (f *facts) beginning(r *record) {
-	if f.hasBegun || r.kind == irrelevant || r.kind == processEnded {
-		return
-	}
-	f.hasBegun = true
-	f.planned = r.planned
-	if r.kind == commanded && !r.synthetic && clears(r.text) {
-		f.cleared = r.at
-	}
-}
-
-// clears reports whether a slash command begins a new session in the same process.
-func clears(command string) bool {
-	name, _, _ := strings.Cut(strings.TrimSpace(command), " ")
-	return name == "/clear" || name == "/reset" || name == "/new"
 }
 
 // prompts records a prompt of the user: a text, or a slash command that is passed on to the
@@ -204,7 +132,9 @@ func (f *facts) prompts(r *record) {
 	if said == "" {
 		return
 	}
-	f.firstPrompt = cmp.Or(f.firstPrompt, said)
+	if !f.gapped {
+		f.firstPrompt = cmp.Or(f.firstPrompt, said)
+	}
 	f.lastPrompt, f.promptAt = said, r.at
 }
 
@@ -231,7 +161,6 @@ func set(known *string, said string) {
 func (f *facts) clone() facts {
 	c := *f
 	c.turn.pending = slices.Clone(f.turn.pending)
-	c.summaries = slices.Clip(f.summaries)
 	return c
 }
 
@@ -246,13 +175,15 @@ func (t *turn) add(r *record) {
 	case commanded:
 		switch {
 		case !r.synthetic:
-			t.command = r.id
+			if t.command = r.id; t.state == inAnswer { // it was typed at the prompt
+				t.state = endedWell
+			}
 		case t.follows(r):
 			*t = turn{state: awaitsModel, at: r.at, prompt: true}
 		}
 	case toolResult:
 		t.pending = slices.DeleteFunc(t.pending, func(u toolUse) bool { return slices.Contains(r.results, u.id) })
-		*t = turn{state: awaitsModel, at: r.at, pending: t.pending}
+		*t = turn{state: awaitsModel, at: r.at, message: t.message, pending: t.pending}
 		if len(t.pending) > 0 {
 			t.state = callsTools
 		}
@@ -284,7 +215,10 @@ func (t *turn) answer(r *record) {
 		return
 	}
 	pending := t.pending
-	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus}
+	if r.message != t.message { // a call of an earlier answer has no result, and won't get one
+		pending = nil
+	}
+	*t = turn{at: r.at, stop: r.stop, apiStatus: r.apiStatus, message: r.message}
 	switch {
 	case r.failed:
 		t.state = endedInError

@@ -57,6 +57,7 @@ func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, r
 	}
 	absent = len(t.claudes) == 0 && t.err == nil
 	elsewhere := report.AppendNew(a.named(), a.homesUsed.Use(slices.Collect(maps.Keys(live)), at)...)
+	var infos []fs.FileInfo
 	all := append([]string{own}, elsewhere...)
 	a.current.Set(all)
 	for i, dir := range all {
@@ -72,40 +73,42 @@ func (a *Adapter) homes(t *table, answer *report.Answer, at time.Time) (homes, r
 			continue
 		}
 		root := realPath(dir)
-		if slices.Contains(roots, root) || i > 0 && !missing && (err != nil || !info.IsDir() || !mayRead(info)) {
+		// A container names a folder that it shares with another one below its own root.
+		known := slices.Contains(roots, root) || err == nil && slices.ContainsFunc(infos, func(o fs.FileInfo) bool { return os.SameFile(o, info) })
+		if known || i > 0 && !missing && (err != nil || !info.IsDir() || !mayRead(info)) {
 			continue
+		}
+		if err == nil {
+			infos = append(infos, info)
 		}
 		homes, roots, absent = append(homes, dir), append(roots, root), absent && missing
 	}
 	return homes, roots, absent
 }
 
-// homeWasMoved reports whether a home was renamed, or came back, while it was read, so that its registry and its transcripts were read at different times.
-// Either the registry file of a process was not found and exists now, or the transcript of a session with such a file was not found where it was at the last
-// answer.
-func (d *discovery) homeWasMoved() bool {
-	for _, p := range d.unregistered() {
-		e, known := d.adapter.lastEntry(p.Identity)
-		if !known || d.registered[p.PID] {
-			continue
+// places holds what was at the roots when they were read; nil for one that did not exist.
+type places []fs.FileInfo
+
+func placesOf(roots []string) (p places) {
+	for _, root := range roots {
+		info, err := os.Stat(root)
+		if err != nil {
+			info = nil
 		}
-		if _, err := os.Stat(e.path); err == nil {
-			return true
-		}
+		p = append(p, info)
 	}
-	for _, s := range d.sessions {
-		if d.wanted(s) && len(s.live) > 0 && (s.file == nil && d.adapter.hadTranscript(s.id) || errors.Is(s.err, fs.ErrNotExist)) {
+	return p
+}
+
+// moved reports whether a root was renamed, or came back, since p was read, so that its registry and its transcripts were
+// read at different times.
+func (p places) moved(roots []string) bool {
+	for i, now := range placesOf(roots) {
+		if (now == nil) != (p[i] == nil) || now != nil && !os.SameFile(now, p[i]) {
 			return true
 		}
 	}
 	return false
-}
-
-// hadTranscript reports whether an earlier answer found a transcript of the session.
-func (a *Adapter) hadTranscript(id string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.paths[id] != ""
 }
 
 // mayRead reports whether Rollcall looks in the folder: it belongs to the user, or

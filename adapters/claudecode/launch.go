@@ -18,20 +18,7 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	return description.FindProgram(look)
 }
 
-// Modes implements adapters.Launcher, with the names of --permission-mode that 2.1.100 and
-// 2.1.329 share. The mode that asks before each action is left out: it is called "default" in
-// 2.1.100 and "manual" in 2.1.329, and Claude Code uses it when the option is not given.
-func (a *Adapter) Modes() []adapters.Mode {
-	return []adapters.Mode{
-		{Name: "acceptEdits", Says: "edits files without asking"},
-		{Name: "plan", Says: "makes a plan and changes nothing"},
-		{Name: "auto", Says: "a model decides what needs your permission"},
-		{Name: "dontAsk", Says: "refuses everything that needs permission"},
-		{Name: "bypassPermissions", Says: "does everything without asking", Unsafe: true},
-	}
-}
-
-// Command implements adapters.Launcher (2.1.100 to 2.1.329). A background launch reads the
+// Command implements adapters.Launcher (2.1.100 to 2.1.332). A background launch reads the
 // prompt from standard input; a launch in a terminal gets it as an argument. A launch that can
 // be answered exchanges its prompts and its questions over standard input and output (2.1.329).
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
@@ -51,6 +38,9 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	default:
 		c.Args, c.Stdin = []string{"-p", "--output-format", "stream-json", "--verbose"}, t.Prompt
 	}
+	if root := rootOf(t.ResumeFile); root != "" && root != realPath(a.configDir()) {
+		c.Set = []string{"CLAUDE_CONFIG_DIR=" + root}
+	}
 	c.Option("--resume", t.Resume)
 	if c.Session = t.Resume; t.Resume == "" {
 		c.Session = uuid.New()
@@ -62,6 +52,17 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
+}
+
+// rootOf returns the home that a transcript or a registry entry is in; "" for another file.
+func rootOf(path string) string {
+	if _, ok := entryPID(filepath.Base(path)); ok {
+		return filepath.Dir(filepath.Dir(path))
+	}
+	if root := filepath.Dir(filepath.Dir(filepath.Dir(path))); filepath.Ext(path) == ".jsonl" && filepath.IsAbs(path) {
+		return root
+	}
+	return ""
 }
 
 // jobName matches the short id of a background session, which `claude --bg` prints.

@@ -54,3 +54,17 @@ func old(line string, ago time.Duration) string {
 	i := strings.Index(line, `"timestamp":"`) + len(`"timestamp":"`)
 	return line[:i] + stamp(time.Now().Add(-ago)) + line[i+len(stamp(time.Now())):]
 }
+
+// ago dates a line of 2.1.329.
+func ago(line string, d time.Duration) string {
+	return strings.ReplaceAll(old(line, d), `"version":"2.0.50"`, `"version":"2.1.329"`)
+}
+
+// ofVersion makes the lines those of another version.
+func ofVersion(version string, lines ...string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = strings.ReplaceAll(line, `"version":"2.1.329"`, `"version":"`+version+`"`)
+	}
+	return out
+}

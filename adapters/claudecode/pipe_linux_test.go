@@ -18,7 +18,7 @@ func TestPipeIsNotWaitedFor(t *testing.T) {
 	s := adapters.Session{ID: "a", Files: []string{transcript, entry}}
 	adaptertest.PipeIsNotWaitedFor(t, map[string]func() bool{
 		"open calls": func() bool { _, err := openCallsOf(t.Context(), transcript); return err == nil },
-		"result":     func() bool { return succeeded(transcript, "call") },
+		"result":     func() bool { return resultOf(t.Context(), transcript, "call") != noResult },
 		"background": func() bool { return background(&s) },
 		"names":      func() bool { names, err := readNames(transcript); return len(names) > 0 || err != nil },
 	})

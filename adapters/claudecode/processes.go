@@ -3,9 +3,8 @@ package claudecode
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +15,7 @@ import (
 	"rollcall/proc"
 )
 
-// comm is the name of Claude Code's processes, of the native binary as well as
-// under Node.js, where it sets its title.
-const comm = "claude"
-
-// claude is a live process whose name is comm.
+// claude is a live process of Claude Code.
 type claude struct {
 	proc.Process
 	cwd  string
@@ -32,8 +27,11 @@ type claude struct {
 	// excludedAs is set for processes that never own a session by themselves:
 	// "daemon", "bg-spare", "mcp", …; and "fork".
 	excludedAs string
-	// oneShot reports that the process ends with its turn.
-	oneShot bool
+	oneShot    bool // it ends with its turn
+	hosted     bool // it shows no dialogs: another program talks to it
+	// team, mate and lead are set for a teammate of an agent team: the names of the team and of the teammate, and the
+	// session that leads it.
+	team, mate, lead string
 }
 
 // notSessions lists the sub-commands of claude that hold no conversation.
@@ -60,29 +58,88 @@ func toolOf(args []string) string {
 // table holds the processes of one reading of the process table.
 type table struct {
 	proc.Lister
-	claudes  []claude
-	children map[int][]proc.Process
-	err      error // the table could not be read
-	inner    map[proc.Identity][]int
+	claudes []claude
+	err     error // the table could not be read
+	inner   map[proc.Identity][]int
 }
 
-// readTable lists the processes and inspects those named claude.
+// readTable lists the processes and inspects those of Claude Code.
 func (a *Adapter) readTable(ctx context.Context) (*table, error) {
-	t := &table{Lister: a.table, children: make(map[int][]proc.Process), inner: make(map[proc.Identity][]int)}
+	t := &table{Lister: a.table, inner: make(map[proc.Identity][]int)}
 	rows, err := a.table.List(ctx)
 	if err != nil {
 		t.err = err
 		return t, adapters.AsProblem("process table", err)
 	}
 	for _, p := range rows {
-		t.children[p.PPID] = append(t.children[p.PPID], p)
-		if p.Comm == comm {
-			t.claudes = append(t.claudes, a.inspect(p))
+		if args, is := a.isClaude(p); is && !a.isWrapper(rows, p) {
+			t.claudes = append(t.claudes, a.inspect(p, args))
 		}
 	}
-	a.forgetProcesses(t.claudes)
 	a.markForks(t.claudes)
 	return t, nil
+}
+
+// versionName matches the names of programs that the native installer names after their version: "2.1.332".
+var versionName = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+`)
+
+// mayBeClaude reports whether a process with that name can be Claude Code. Under Node.js the name that Claude Code gives itself
+// doesn't show on every system. A process that was started by its real path has the name of the file.
+func mayBeClaude(comm string) bool {
+	return comm == "claude" || comm == "claude.exe" || versionName.MatchString(comm) || container.IsInterpreter(comm)
+}
+
+// isClaude reports whether a process is Claude Code, by its name, its program and its script, and returns its arguments, which
+// are nil if they can't be read.
+func (a *Adapter) isClaude(p proc.Process) (args []string, is bool) {
+	if !mayBeClaude(p.Comm) {
+		return nil, false
+	}
+	line, err := a.table.Args(p.Identity)
+	if container.IsInterpreter(p.Comm) {
+		script, args := container.Script(line)
+		return args, err == nil && a.isOurScript(script, p.Identity)
+	}
+	if err == nil && len(line) > 0 {
+		args = line[1:]
+	}
+	if !versionName.MatchString(p.Comm) {
+		return args, true
+	}
+	exe, err := a.table.Exe(p.Identity)
+	return args, err == nil && isVersionOf(exe)
+}
+
+// isVersionOf reports whether a program is where the native installer puts versions of Claude Code.
+func isVersionOf(exe string) bool {
+	dir := filepath.Dir(exe)
+	return filepath.Base(dir) == "versions" && filepath.Base(filepath.Dir(dir)) == "claude"
+}
+
+// isOurScript reports whether an interpreter that runs a script runs Claude Code: the script of its package or of its SDK, by its real path
+// or by the link that npm makes.
+func (a *Adapter) isOurScript(script string, id proc.Identity) bool {
+	packaged := func(path string) bool {
+		name, dir := filepath.Base(path), filepath.Base(filepath.Dir(path))
+		return (name == "cli.js" || name == "cli.mjs") && (dir == "claude-code" || dir == "claude-agent-sdk")
+	}
+	if packaged(script) || filepath.Base(script) == "claude" {
+		return true
+	}
+	if name := filepath.Base(script); name != "cli.js" && name != "cli.mjs" || filepath.IsAbs(script) {
+		return false
+	}
+	cwd, err := a.table.CWD(id)
+	return err == nil && packaged(container.RealScript(script, cwd))
+}
+
+// isWrapper reports whether a process is a script that started Claude Code as another process.
+func (a *Adapter) isWrapper(rows []proc.Process, p proc.Process) bool {
+	_, is := container.Inner(rows, p, func(p proc.Process) bool {
+		_, is := a.isClaude(p)
+		return is
+	})
+	return is
 }
 
 // forkTime is the shortest time for which a child process of claude may still look like
@@ -119,42 +176,19 @@ func (a *Adapter) sameImage(child, parent proc.Identity) bool {
 	return true
 }
 
-// inspect reads the details of a process. Its start environment and its arguments don't change,
-// but its folder can.
-func (a *Adapter) inspect(p proc.Process) claude {
-	a.mu.Lock()
-	c, known := a.seen[p.Identity]
-	a.mu.Unlock()
-	c.Process = p
-	if !known {
-		c.home = a.homeOf(p.Identity)
-		if args, err := a.table.Args(p.Identity); err == nil && len(args) > 1 {
-			c.args = args[1:]
-			c.excludedAs = toolOf(c.args)
-			printing := slices.Contains(args, "-p") || slices.Contains(args, "--print")
-			c.oneShot = printing && !slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
-		}
-		if time.Since(p.Started) > time.Minute { // an exec keeps the identity and changes the rest
-			a.mu.Lock()
-			a.seen[p.Identity] = c
-			a.mu.Unlock()
-		}
-	}
+// inspect reads the details of a process.
+func (a *Adapter) inspect(p proc.Process, args []string) claude {
+	c := claude{Process: p, args: args, home: a.homeOf(p.Identity), excludedAs: toolOf(args)}
+	printing := slices.Contains(args, "-p") || slices.Contains(args, "--print")
+	c.hosted = slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, "stream-json") })
+	c.oneShot = printing && !c.hosted
+	c.readTeam()
 	c.root, c.unresponsive = c.home, c.home != "" && !bounded.Answers(c.home)
 	if c.home != "" && !c.unresponsive { // a link may lead elsewhere by now
 		c.root = realPath(c.home)
 	}
 	c.cwd, _ = a.table.CWD(p.Identity)
 	return c
-}
-
-// forgetProcesses drops the cached details of processes that ended.
-func (a *Adapter) forgetProcesses(live []claude) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	maps.DeleteFunc(a.seen, func(id proc.Identity, _ claude) bool {
-		return !slices.ContainsFunc(live, func(c claude) bool { return c.Identity == id })
-	})
 }
 
 // configDir returns the folder in which Claude Code keeps the files of the user that
@@ -171,47 +205,25 @@ func realPath(path string) string {
 	return filepath.Clean(path)
 }
 
-// startedSince returns the children of a process that were started at or after the time of a
-// record.
-func (t *table) startedSince(pid int, at time.Time) []proc.Process {
-	return slices.DeleteFunc(slices.Clone(t.children[pid]), func(c proc.Process) bool { return c.Started.Before(at.Add(-startSlack)) })
-}
-
 // OwnsProcess implements adapters.ProcessOwner. It returns true for a conversation of Claude
 // Code, as the native program or as a script of Node.js or Bun. It returns false for its
-// daemon, the hosts of its background terminals, its spare processes, its other sub-commands
-// and the children that it is about to turn into tools.
+// daemon, the hosts of its background terminals, its spare processes, its other sub-commands,
+// the wrappers that started it and the children that it is about to turn into tools.
 func (a *Adapter) OwnsProcess(p proc.Process) bool {
-	if !runsClaude(p) {
+	args, is := a.isClaude(p)
+	if !is || toolOf(args) != "" {
 		return false
 	}
-	line, err := a.table.Args(p.Identity)
-	if err != nil || len(line) == 0 {
+	if line, err := a.table.Args(p.Identity); err != nil || len(line) == 0 {
 		return false
 	}
-	args, ours := line[1:], true
-	if p.Comm != comm {
-		args, ours = scriptArgs(args)
-	}
-	if !ours || toolOf(args) != "" {
-		return false
+	if container.IsInterpreter(p.Comm) {
+		if rows, err := a.table.List(context.Background()); err != nil || a.isWrapper(rows, p) {
+			return false
+		}
 	}
 	parent, err := a.table.Find(p.PPID)
 	return err != nil || parent.Comm != p.Comm || !a.sameImage(p.Identity, parent.Identity)
-}
-
-// scriptArgs returns the arguments of Claude Code's script, given those of the
-// interpreter. ours reports whether the interpreter runs that script.
-func scriptArgs(line []string) (args []string, ours bool) {
-	for i, arg := range line {
-		if strings.HasPrefix(arg, "-") { // an option of the interpreter's
-			continue
-		}
-		name := filepath.Base(arg)
-		packaged := (name == "cli.js" || name == "cli.mjs") && filepath.Base(filepath.Dir(arg)) == "claude-code"
-		return line[i+1:], name == comm || packaged
-	}
-	return nil, false
 }
 
 // A Claude Code in a separate pid namespace writes its inner pid into the registry, and
@@ -228,21 +240,11 @@ func (t *table) innerPIDs(id proc.Identity) []int {
 	return pids
 }
 
-// entryDelay is the longest time that a version without procStart needs after its start to
-// write its registry entry, provided that its start dialogs are answered.
-const entryDelay = time.Minute
-
 // innerProcesses returns the processes of inner pid namespaces that can have written the entry.
-// Entries of versions before about 2.1.139 can have several such processes.
 func (d *discovery) innerProcesses(e *entry) (found []proc.Process) {
 	for i := range d.table.claudes {
 		p := d.table.claudes[i].Process
-		pids := d.table.innerPIDs(p.Identity)
-		if len(pids) == 0 || pids[len(pids)-1] != e.pid ||
-			e.procStart == "" && (e.started.IsZero() || e.started.Sub(p.Started) > entryDelay) {
-			continue
-		}
-		if e.isBy(p, func() string { return "" }) == isWriter {
+		if pids := d.table.innerPIDs(p.Identity); len(pids) > 0 && pids[len(pids)-1] == e.pid && e.procStart != "" && e.isBy(p) {
 			found = append(found, p)
 		}
 	}
@@ -262,35 +264,4 @@ func (t *table) sees(domain string) bool {
 	}
 	_, err := t.Find(1)
 	return err == nil
-}
-
-// sessionless returns a row for each process that no session of the answer runs in: a new
-// version writes its registry entry only after its trust dialog, and an old version writes a
-// transcript only at the first prompt. A process whose entry or whose files can't be seen from
-// here gets no row: it may have a session.
-func (d *discovery) sessionless() []adapters.Session {
-	claimed := make(map[proc.Identity]bool)
-	for _, s := range d.sessions {
-		for i := range s.owners {
-			claimed[s.owners[i].Identity] = true
-		}
-	}
-	var rows []adapters.Session
-	for _, p := range d.unregistered() {
-		if claimed[p.Identity] || d.unreadableEntries[p.PID] != "" || p.home == "" ||
-			len(d.table.innerPIDs(p.Identity)) > 0 || !d.table.Alive(p.Identity) {
-			continue
-		}
-		row := adapters.ProcessSession(adapters.ClaudeCode, p.Process, p.cwd)
-		if p.unresponsive {
-			row = adapters.UnresponsiveProcess(adapters.ClaudeCode, p.Process, p.cwd, p.home)
-		} else if p.oneShot {
-			row.Status = adapters.Working
-			row.Evidence = fmt.Sprintf("process %d: runs with -p, no session yet", p.PID)
-		}
-		if len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, row.ID) {
-			rows = append(rows, row)
-		}
-	}
-	return rows
 }

@@ -1,9 +1,14 @@
 package claudecode
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"rollcall/adapters"
 	"rollcall/proc"
 )
 
@@ -32,6 +37,10 @@ func TestOwnsProcess(t *testing.T) {
 		{"node", []string{"node", "server.js", "claude"}, false},
 		{"node", []string{"node"}, false},
 		{"bash", []string{"bash", "claude"}, false},
+		{"claude.exe", []string{"/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe", "-p", "x"}, true},
+		{"claude.exe", []string{"claude.exe", "daemon", "run"}, false},
+		{"MainThread", []string{"node", "/opt/claude-agent-sdk/cli.js", "--output-format", "stream-json"}, true},
+		{"2.1.332", []string{"claude"}, false}, // not where versions of Claude Code are
 	} {
 		w.config.Table = arguing{w.ownTable(), c.args}
 		p := p
@@ -75,5 +84,44 @@ func BenchmarkOwnsProcess(b *testing.B) {
 	p := proc.Process{Identity: proc.Identity{PID: 1, Start: 1}, Comm: "bash"}
 	for b.Loop() {
 		a.OwnsProcess(p)
+	}
+}
+
+// A process that was started by its real path has the name of the file: its home is looked in, and it can be stopped.
+func TestStartedByItsRealPath(t *testing.T) {
+	for _, name := range []string{"claude.exe", "versions/2.1.332"} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			w := newFixture(t)
+			program := filepath.Join(w.home, "share", "claude", name)
+			w.check(os.MkdirAll(filepath.Dir(program), 0o755))
+			self, err := os.Executable()
+			w.check(err)
+			w.check(os.Link(self, program))
+			second := filepath.Join(w.home, "second")
+			cmd := exec.Command(program)
+			cmd.Dir = w.home
+			cmd.Env = []string{"HOME=" + w.home, "CLAUDE_CONFIG_DIR=" + second, "ROLLCALL_TEST_ROLE=sleep", "GORACE=atexit_sleep_ms=0"}
+			in, err := cmd.StdinPipe()
+			w.check(err)
+			w.check(cmd.Start())
+			t.Cleanup(func() {
+				in.Close()
+				_ = cmd.Wait()
+			})
+			var p proc.Process
+			for end := time.Now().Add(time.Minute); time.Now().Before(end) && p.Comm != filepath.Base(name); time.Sleep(2 * time.Millisecond) {
+				p, err = w.table.Find(cmd.Process.Pid)
+				w.check(err)
+			}
+			w.check(os.MkdirAll(filepath.Join(second, "sessions"), 0o755))
+			w.check(os.Rename(w.entry(p, id(1), map[string]any{"status": "waiting", "waitingFor": "input needed"}), filepath.Join(second, "sessions", fmt.Sprintf("%d.json", p.PID))))
+			sessions, _, err := w.discover(adapters.Query{})
+			if s := w.expect(sessions, 1, "waiting question"); err != nil || s.Process != p.Identity || len(sessions) != 1 {
+				t.Errorf("%v, process %v, %d rows", err, s.Process, len(sessions))
+			}
+			if !New(w.config).OwnsProcess(p) {
+				t.Error("it is not owned")
+			}
+		})
 	}
 }

@@ -26,9 +26,6 @@ const (
 	commanded                // a slash command; it may open a turn
 	turnMeasured             // written when a turn is over
 	abandoned                // the turn ended without the user's or the model's doing
-	enqueued                 // a prompt came into the queue
-	dequeued                 // the oldest one left it for the model
-	unqueued                 // it was taken back
 	processEnded             // the last record of a process that ends in an orderly way
 )
 
@@ -49,10 +46,10 @@ type record struct {
 	sidechain bool
 
 	cwd, branch, version, model string
+	entrypoint, team, mate      string
 
 	text       string // of a prompt
 	human      bool   // text is the user's own
-	planned    string // the session whose plan it is
 	stop       string // stop_reason
 	failed     bool   // isApiErrorMessage
 	apiStatus  int64
@@ -66,15 +63,8 @@ type record struct {
 	usage    adapters.Tokens
 
 	customTitle, aiTitle, lastPrompt string
-	summary                          summary
 	cost                             float64
 	began                            time.Time // with processEnded: when that process started
-}
-
-// summary is the title of the session that contains the record leaf.
-type summary struct {
-	leaf  uint64
-	title string
 }
 
 // hash returns a number that identifies an id, and 0 for no id, so that millions of ids
@@ -90,14 +80,14 @@ func hash(raw []byte) uint64 {
 // parser turns lines into records. It keeps the strings that repeat on every line. A
 // parser must be used by one goroutine.
 type parser struct {
-	cwd, branch, version, model string
+	cwd, branch, version, model, entrypoint, team, mate string
 }
 
 // raws holds the values of the top-level members that Rollcall reads, as written.
 type raws struct {
 	kind, subtype, at, id, parent, sidechain, meta, compact, cwd, branch, version,
 	message, attachment, origin, failed, apiStatus, customTitle, aiTitle, lastPrompt,
-	summary, leaf, cost, began, relocated, operation, content []byte
+	cost, began, relocated, content, entrypoint, team, mate []byte
 }
 
 // members maps the name of each JSON member that is read to its field of raws.
@@ -121,13 +111,13 @@ var members = map[string]func(*raws) *[]byte{
 	"customTitle":       func(r *raws) *[]byte { return &r.customTitle },
 	"aiTitle":           func(r *raws) *[]byte { return &r.aiTitle },
 	"lastPrompt":        func(r *raws) *[]byte { return &r.lastPrompt },
-	"summary":           func(r *raws) *[]byte { return &r.summary },
-	"leafUuid":          func(r *raws) *[]byte { return &r.leaf },
 	"totalCostUSD":      func(r *raws) *[]byte { return &r.cost },
 	"startTime":         func(r *raws) *[]byte { return &r.began },
 	"relocatedCwd":      func(r *raws) *[]byte { return &r.relocated },
-	"operation":         func(r *raws) *[]byte { return &r.operation },
 	"content":           func(r *raws) *[]byte { return &r.content },
+	"entrypoint":        func(r *raws) *[]byte { return &r.entrypoint },
+	"teamName":          func(r *raws) *[]byte { return &r.team },
+	"agentName":         func(r *raws) *[]byte { return &r.mate },
 }
 
 // take stores the value of a member. It always returns true.
@@ -155,6 +145,10 @@ func (p *parser) parse(line []byte) (record, error) {
 	rec := record{
 		at: jsonl.Time(r.at), id: hash(r.id), parent: hash(r.parent), sidechain: jsonl.True(r.sidechain),
 		cwd: reuse(&p.cwd, r.cwd), branch: reuse(&p.branch, r.branch), version: reuse(&p.version, r.version),
+		entrypoint: reuse(&p.entrypoint, r.entrypoint), team: reuse(&p.team, r.team),
+	}
+	if rec.team != "" { // other records have an agent's name, too
+		rec.mate = reuse(&p.mate, r.mate)
 	}
 	switch typ := jsonl.Text(r.kind); string(typ) {
 	case "user":
@@ -170,8 +164,6 @@ func (p *parser) parse(line []byte) (record, error) {
 		case "turn_duration", "stop_hook_summary":
 			rec.kind = turnMeasured
 		}
-	case "summary":
-		rec.summary = summary{leaf: hash(r.leaf), title: text(r.summary)}
 	case "custom-title":
 		rec.customTitle = text(r.customTitle)
 	case "ai-title":
@@ -182,8 +174,6 @@ func (p *parser) parse(line []byte) (record, error) {
 		rec.cost, _ = jsonl.Float(r.cost)
 		began, _ := jsonl.Int(r.began)
 		rec.kind, rec.began = processEnded, millis(began)
-	case "queue-operation":
-		rec.queue(&r)
 	case "relocated":
 		rec.cwd = text(r.relocated)
 	default:
@@ -215,13 +205,13 @@ func text(raw []byte) string {
 }
 
 // isKnownType reports whether a record type is skipped on purpose: one that Claude Code
-// up to 2.1.329 can write and that Rollcall does not need.
+// up to 2.1.332 can write and that Rollcall does not need.
 func isKnownType(typ []byte) bool {
 	switch string(typ) {
 	case "mode", "permission-mode", "repl-mode", "memory-mode", "isolation-latch", "atis-latch", "tools-used", "tag",
 		"agent-name", "agent-color", "agent-setting", "session-owner", "dev-mods", "hybrid-organization",
 		"file-history-snapshot", "file-history-delta", "attribution-snapshot", "content-replacement",
-		"progress", "result", "task-summary", "speculation-accept",
+		"summary", "queue-operation", "teleported-from", "progress", "result", "task-summary", "speculation-accept",
 		"pr-link", "frame-link", "bridge-session", "worktree-state", "observer-ref", "history-suppression",
 		"continued-in", "derived-from", "ended-by-model", "fork-context-ref", "resume-head-vouch",
 		"data-flow-records", "data-flow-incomplete", "artifact-comment-monitor", "artifact-autoreact-ledger":

@@ -34,12 +34,12 @@ type entry struct {
 	procFT     string // Windows: FILETIME
 	domain     string
 	version    string
-	entrypoint string // "cli"; "sdk-cli" without a terminal
+	entrypoint string // "cli"; "sdk-cli" without a terminal; see hosts
 	name       string // as the user named the session
-	status     string // empty before about 2.1.151
+	status     string // empty or not reliable before 2.1.151, see hasStatus
 	waitingFor string
 	since      time.Time // of status; zero if not known
-	dated      bool      // since is the time of the status, as in about 2.1.151 and later
+	dated      bool      // since is the time of the status
 }
 
 var entryName = regexp.MustCompile(`^([0-9]{1,10})\.json$`)
@@ -199,52 +199,17 @@ const startSlack = 2 * time.Second
 // precision. A start time that is cut to the second is too early, never too late.
 const clockSlack = 100 * time.Millisecond
 
-// writer is the answer to the question whether a process wrote an entry.
-type writer uint8
-
-const (
-	notWriter writer = iota
-	maybeWriter
-	isWriter
-)
-
-func writerIf(yes bool) writer {
-	if yes {
-		return isWriter
-	}
-	return notWriter
-}
-
-// isBy reports whether the process p, which has the entry's pid, is the one that wrote
-// the entry. cwd returns the folder of p.
-func (e *entry) isBy(p proc.Process, cwd func() string) writer {
+// isBy reports whether the process p, which has the entry's pid, is the one that wrote the entry. Before about 2.1.139 an entry has
+// no process start: the process that wrote it was running by then, and one that took over its pid began later.
+func (e *entry) isBy(p proc.Process) bool {
 	switch {
 	case e.procFT != "":
 		ft, err := strconv.ParseUint(e.procFT, 10, 64)
-		return writerIf(err == nil && ft == p.Start)
+		return err == nil && ft == p.Start
 	case e.procStart != "":
-		return writerIf(startsAt(e.procStart, p))
-	case !runsClaude(p):
-		return notWriter
-	case e.started.IsZero():
-		return maybeWriter
+		return startsAt(e.procStart, p)
 	}
-	// Before about 2.1.139 an entry has no process start. The process that wrote it was
-	// running by then; one that took over its pid began later. A claude in the same
-	// folder may be either one: the clock may have been changed since.
-	if !p.Started.After(e.started.Add(startSlack)) {
-		return isWriter
-	}
-	if cwd() == e.cwd {
-		return maybeWriter
-	}
-	return notWriter
-}
-
-// runsClaude reports whether p can be Claude Code. Under Node.js the name that it
-// gives itself doesn't show on every system.
-func runsClaude(p proc.Process) bool {
-	return p.Comm == comm || p.Comm == "node" || p.Comm == "bun"
+	return mayBeClaude(p.Comm) && !p.Started.After(e.started.Add(startSlack))
 }
 
 // startsAt compares procStart with a process.

@@ -11,6 +11,6 @@ const recordings = "testdata/recordings/claude-*"
 
 func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
-func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 11, newAdapter) }
+func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings, 14, newAdapter) }
 
-func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 11, newAdapter) }
+func TestProcessesInContainer(t *testing.T) { adaptertest.InContainer(t, recordings, 14, newAdapter) }

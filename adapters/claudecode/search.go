@@ -39,7 +39,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 			return
 		}
 		var err error
-		found[i], _, _, err = listProject(dirs[i])
+		found[i], _, err = listProject(dirs[i], func(string) bool { return true })
 		answer.Problem(err)
 	})
 	newest := map[string]*file{} // of several transcripts of a session the one written last

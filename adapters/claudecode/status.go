@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/busy"
 	"rollcall/adapters/internal/report"
-	"rollcall/proc"
 )
 
 // rows returns the sessions for the answer, the live ones first.
@@ -26,8 +24,8 @@ func (d *discovery) rows() []adapters.Session {
 			if !s.read || errors.Is(s.err, fs.ErrNotExist) || adapters.IsOutOfTime(s.err) {
 				continue
 			}
-			if s.err == nil && s.facts.records == 0 && s.endedEntry == nil && len(s.facts.skipped) == 0 {
-				continue // an empty file
+			if f := &s.facts; s.err == nil && s.endedEntry == nil && f.started.IsZero() && f.cwd == "" && f.turn.state == noTurn {
+				continue // an empty file, one of no known form, or one without a conversation
 			}
 		}
 		out = append(out, d.build(s))
@@ -42,7 +40,7 @@ func (d *discovery) build(s *session) adapters.Session {
 		ID: s.id, Agent: adapters.ClaudeCode,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.turn.apiStatus == http.StatusTooManyRequests, Evidence: v.Evidence,
 		CWD: f.cwd, Branch: f.branch, Model: f.model, Version: f.version,
-		FirstPrompt: cmp.Or(f.firstPrompt, f.queuedPrompt), LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt),
+		FirstPrompt: f.firstPrompt, LastPrompt: cmp.Or(f.lastPrompt, f.namedPrompt), Host: hostOf(f.entrypoint), Parent: d.leadOf(s),
 		Context: adapters.Context{Used: f.context}, CostUSD: f.cost,
 		StartedAt: f.started, LastActivityAt: f.active, TurnStartedAt: f.promptAt,
 	}
@@ -56,7 +54,7 @@ func (d *discovery) build(s *session) adapters.Session {
 			out.Tokens = &tokens
 		}
 	}
-	out.Title = cmp.Or(custom, ai, s.title)
+	out.Title = cmp.Or(custom, ai)
 	if s.file != nil {
 		out.Files = append(out.Files, s.file.path)
 		if out.LastActivityAt.IsZero() {
@@ -78,13 +76,37 @@ func (d *discovery) build(s *session) adapters.Session {
 		out.Usage = s.sums.log.Steps(*out.Tokens, out.CostUSD, out.LastActivityAt)
 	}
 	d.addPromptsFromHistory(s, &out)
-	if len(s.owners) == 1 && !s.ambiguous {
-		out.Process = s.owners[0].Identity
+	if s.owner != nil {
+		out.Process = s.owner.Identity
+		out.CWD = cmp.Or(out.CWD, s.owner.cwd)
 	}
-	if len(s.owners) > 0 && out.CWD == "" {
-		out.CWD = s.owners[0].cwd
-	}
+	out.ResumeIn = s.resumeIn()
 	return out
+}
+
+// resumeIn returns the folder in which the session must be resumed, if that is another one than its last: up to 2.1.42 at least,
+// Claude Code finds a session only in the folder to which its transcript belongs.
+func (s *session) resumeIn() string {
+	f := &s.facts
+	if s.file == nil || f.firstCWD == f.cwd || isFrom(f.version, firstStatus) {
+		return ""
+	}
+	name, isPrefix := projectName(f.firstCWD)
+	if base := filepath.Base(s.file.dir); base == name || isPrefix && strings.HasPrefix(base, name) {
+		return f.firstCWD
+	}
+	return ""
+}
+
+// hosts has the programs that Claude Code runs in, by the entrypoint that it records.
+var hosts = map[string]string{"": "", "cli": "", "sdk-ts": "SDK (TypeScript)", "sdk-py": "SDK (Python)", "sdk-cli": "a script",
+	"claude-vscode": "VS Code", "claude-desktop": "Claude Desktop", "claude-desktop-3p": "Claude Desktop"}
+
+func hostOf(entrypoint string) string {
+	if host, known := hosts[entrypoint]; known {
+		return host
+	}
+	return shorten(entrypoint)
 }
 
 // fill adds the facts that are in a registry entry and not in the transcript.
@@ -93,7 +115,7 @@ func fill(out *adapters.Session, e *entry) {
 	if out.CWD == "" || e.cwd != "" && e.started.After(out.LastActivityAt) { // resumed elsewhere
 		out.CWD = e.cwd
 	}
-	out.Title, out.Version = cmp.Or(out.Title, e.name), cmp.Or(out.Version, e.version)
+	out.Title, out.Version, out.Host = cmp.Or(out.Title, e.name), cmp.Or(out.Version, e.version), cmp.Or(out.Host, hostOf(e.entrypoint))
 	if out.StartedAt.IsZero() {
 		out.StartedAt = e.started
 	}
@@ -114,11 +136,21 @@ func (d *discovery) decide(s *session) report.Verdict {
 			filepath.Base(s.foreignEntry.path), shorten(s.foreignEntry.domain), d.ago(s.lastSign(s.foreignEntry))))
 	case s.unknownBecause != "":
 		return report.Unknown(s.unknownBecause + "; " + d.lastRecord(s))
-	case len(s.owners) > 0:
-		return d.decideOwned(s)
+	case s.owner != nil && s.owner.team != "":
+		return d.decideMate(s)
+	case s.owner != nil:
+		return d.decideByFolder(s)
+	case len(s.maybe) > 0:
+		return d.decideMaybe(s)
+	case d.table.err != nil && isOlder(s.facts.version) && s.file != nil && d.now.Sub(s.file.info.ModTime()) < unseenLimit:
+		return report.Unknown("the process table could not be read; " + d.lastRecord(s))
 	}
 	return d.decideStopped(s)
 }
+
+// unseenLimit is the time after its last recorded activity for which a session whose process
+// can't be seen may still be running.
+const unseenLimit = 24 * time.Hour
 
 // lastSign returns the time of the last activity of a session on another machine.
 func (s *session) lastSign(e *entry) time.Time {
@@ -133,7 +165,7 @@ func (s *session) lastSign(e *entry) time.Time {
 // that the user must see first has the lowest rank.
 func rank(e liveEntry) int {
 	order := []string{"waiting", "busy", "shell", "idle"}
-	if i := slices.Index(order, e.status); i >= 0 && e.broken == "" {
+	if i := slices.Index(order, e.status); i >= 0 {
 		return i
 	}
 	return len(order)
@@ -150,9 +182,6 @@ func (d *discovery) decideLive(s *session) report.Verdict {
 }
 
 func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
-	if e.broken != "" {
-		return report.Unknown(fmt.Sprintf("%s; pid %d is alive; %s", e.broken, e.pid, d.lastRecord(s)))
-	}
 	says := e.source() + ": " + shorten(e.status)
 	if e.waitingFor != "" && e.status == "waiting" {
 		says += " (" + shorten(e.waitingFor) + ")"
@@ -164,11 +193,6 @@ func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
 	switch e.status {
 	case "busy":
 		v.Status = adapters.Working
-		t := &s.facts.turn
-		if !e.dated && e.interactive() && t.state == callsTools && !t.before(e.process) {
-			v.Evidence += "; " + d.lastRecord(s) // 2.1.141 stays busy while it waits
-			d.decideCalls(&v, t, e.process)
-		}
 	case "waiting":
 		if e.waitingFor == dialogOpen && !d.asksInTurn(s, e) {
 			v.Evidence += ", opened by the user"
@@ -177,14 +201,12 @@ func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
 		}
 		v.Status, v.WaitingFor = adapters.Waiting, d.waitingFor(e.waitingFor)
 		// 2.1.175 calls its questions permission prompts, too.
-		if v.WaitingFor == adapters.ForPermission && s.facts.turn.onlyAsks() && !s.facts.turn.before(e.process) {
+		if v.WaitingFor == adapters.ForPermission && s.facts.turn.onlyAsks() && !s.facts.turn.before(e) {
 			v.WaitingFor = adapters.ForQuestion
 			v.Evidence += "; " + d.lastRecord(s)
 		}
 	case "idle", "shell":
 		d.decideIdle(&v, s, e)
-	case "":
-		v = d.decideTurn(s, e.process, e.source()+" has no status")
 	default:
 		d.answer.Skip("unknown status "+shorten(e.status)+" in the registry", 1)
 		v.Status, v.Evidence = adapters.Unknown, says+": not a status that Rollcall knows"
@@ -192,69 +214,14 @@ func (d *discovery) decideEntry(s *session, e *liveEntry) report.Verdict {
 	return v
 }
 
-// decideCalls completes the verdict on a turn with unanswered tool calls: they run, or wait for
-// a permission. These versions do not record that a call waits.
-func (d *discovery) decideCalls(v *report.Verdict, t *turn, p proc.Process) {
-	k, first := t.calling()
-	age := d.now.Sub(t.at)
-	known := !p.IsZero() && !first.IsZero()
-	var children []proc.Process
-	if known {
-		children = d.table.startedSince(p.PID, first)
-	}
-	ended, ran := d.adapter.sinceCommand(p.Identity, first, len(children) > 0, d.now)
-	switch {
-	case k.asks:
-		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForQuestion
-	case k.plan: // versions with a status call it a permission prompt
-		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
-	case len(children) > 0:
-		v.Status = adapters.Working
-		v.Evidence += fmt.Sprintf("; pid %d (%s) has been running since", children[0].PID, shorten(children[0].Comm))
-	case ran && ended < resultDelay:
-		v.Status = adapters.Working
-		v.Evidence += "; its command ran " + report.Span(ended) + " ago, and the result is not written yet"
-	case known && !k.others && !k.children && (k.commands && d.isPast(age, commandDelay) || k.quick && d.isPast(age, writeDelay)):
-		v.Status, v.WaitingFor = adapters.Waiting, adapters.ForPermission
-		v.Evidence += "; nothing runs, so it waits for a permission"
-	default:
-		v.Status = adapters.Working
-		if k.others && age > otherDelay {
-			v.Status = adapters.Unknown
-		}
-		v.Evidence += "; it runs or waits for a permission: this version does not say which"
-	}
+// onlyAsks reports whether all unanswered calls are questions to the user.
+func (t *turn) onlyAsks() bool {
+	other := func(u toolUse) bool { return u.name != questionTool }
+	return t.state == callsTools && len(t.pending) > 0 && !slices.ContainsFunc(t.pending, other)
 }
 
-// isPast reports whether an age is longer than the agent may need now. delay is what it needs
-// on an idle machine; under load it is allowed more.
-func (d *discovery) isPast(age, delay time.Duration) bool {
-	return age > delay && age > busy.Delay(delay, d.table.Pressure())
-}
-
-// ranCommand is a command of a call that was seen running.
-type ranCommand struct {
-	call time.Time // when the oldest call without a result was made
-	seen time.Time // when the command was seen last
-}
-
-// sinceCommand returns how long ago the process was last seen running a command. call is when the oldest call without a result was made: commands of earlier
-// calls do not count. If running is set, a command is running now.
-func (a *Adapter) sinceCommand(p proc.Identity, call time.Time, running bool, now time.Time) (ago time.Duration, ran bool) {
-	if running {
-		a.commands.Put(p, ranCommand{call, now})
-		return 0, true
-	}
-	c, ok := a.commands.Get(p)
-	return now.Sub(c.seen), ok && c.call.Equal(call)
-}
-
-// source returns the name of the entry, and how the entry is connected with this
-// session.
+// source returns the name of the entry, for evidence.
 func (e *liveEntry) source() string {
-	if e.via != "" {
-		return e.via + "; it"
-	}
 	if e.pid != e.process.PID {
 		return fmt.Sprintf("registry %s (pid %d here)", filepath.Base(e.path), e.process.PID)
 	}
@@ -266,11 +233,8 @@ func (d *discovery) waitingFor(what string) adapters.WaitingFor {
 	switch what {
 	case "permission prompt", "sandbox request", "worker request":
 		return adapters.ForPermission
-	case "input needed", dialogOpen, "goal proposal", "", "approve AskUserQuestion":
+	case "input needed", dialogOpen, "goal proposal", "":
 	default:
-		if strings.HasPrefix(what, "approve ") { // and a tool's name, up to about 2.1.150
-			return adapters.ForPermission
-		}
 		d.answer.Skip("unknown waitingFor "+shorten(what)+" in the registry", 1)
 	}
 	return adapters.ForQuestion

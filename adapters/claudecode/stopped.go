@@ -3,7 +3,8 @@ package claudecode
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
+	"strings"
+	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/report"
@@ -12,23 +13,19 @@ import (
 // decideStopped returns the verdict on a session without a process.
 func (d *discovery) decideStopped(s *session) report.Verdict {
 	t := &s.facts.turn
-	v := report.Verdict{Status: adapters.Stopped, Outcome: t.outcome(false, s.facts.version)}
+	v := report.Verdict{Status: adapters.Stopped, Outcome: t.outcome()}
 	why, how := "no process", ""
 	switch e := s.endedEntry; {
-	case s.movedTo != "":
-		why = s.movedTo
-		v.Outcome = t.outcome(true, s.facts.version) // it did not die
 	case s.foreignEntry != nil:
 		why = fmt.Sprintf("the machine of %s has written nothing for %s", filepath.Base(s.foreignEntry.path), report.Span(d.now.Sub(s.lastSign(s.foreignEntry))))
-	case e != nil && e.inTurnAfter(t):
-		why, v.Outcome = e.leftOver(s.pidReused), adapters.Died
 	case e != nil:
 		why = e.leftOver(s.pidReused)
-		fallthrough
-	default:
-		if v.Outcome == adapters.Died {
-			v.Outcome, how = d.openTurn(s)
-		}
+	}
+	switch {
+	case s.endedEntry != nil && s.endedEntry.inTurnAfter(t):
+		v.Outcome = adapters.Died
+	case t.state.isOpen():
+		v.Outcome, how = openTurn(s)
 	}
 	if how != "" {
 		why += "; " + how
@@ -54,11 +51,14 @@ func (e *entry) leftOver(reused bool) string {
 // openTurn returns the outcome of a turn that the transcript leaves open, and the
 // evidence for it. Claude Code removes its registry entry and, at the latest from
 // 2.1.270, writes a last record whenever it ends in an orderly way: by /exit, Ctrl-C
-// twice, a closed terminal, SIGTERM. When it is killed it does neither. A prompt that
-// was taken back before its answer began is left open, too.
-func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) {
+// twice, a closed terminal, SIGTERM. When it is killed it does neither; but the next
+// Claude Code removes the entry that was left. A prompt that was taken back before its
+// answer began is left open, too.
+func openTurn(s *session) (outcome adapters.Outcome, how string) {
 	t := &s.facts.turn
 	switch e := s.endedEntry; {
+	case t.state == inAnswer && isOlder(s.facts.version):
+		return "", "this version does not record that an answer is complete"
 	case !t.closedBy.IsZero() && !t.closedBy.After(t.at.Add(clockSlack)):
 		return adapters.Interrupted, "it ended in an orderly way with its turn open"
 	case e != nil && !e.started.After(t.at.Add(clockSlack)):
@@ -66,37 +66,12 @@ func (d *discovery) openTurn(s *session) (outcome adapters.Outcome, how string) 
 			return adapters.Interrupted, "its last prompt was taken back"
 		}
 		return adapters.Died, ""
-	case t.closedBy.IsZero() && !d.leftAt(s).IsZero():
-		return adapters.Interrupted, "the user left it"
-	case recordsItsEnd(s.facts.version):
+	case isFrom(s.facts.version, firstClosing):
 		return adapters.Died, "the process of its last turn did not record its end"
-	case hasRegistry(s.facts.version) && d.sweptSince(s):
-		return "", "another Claude Code has started since, which removes the registry entries of killed processes, so it is not known how this one ended"
-	case hasRegistry(s.facts.version):
-		return adapters.Interrupted, "its registry entry was removed: it ended in an orderly way with its turn open"
+	case s.facts.hosted() && t.state != inAnswer:
+		return adapters.Died, "the program that it ran in left its turn open"
 	}
 	return "", "this version records nothing that distinguishes an orderly end from a kill"
-}
-
-// sweptSince reports whether a Claude Code began after the last record of s: 2.1.100
-// removes the registry entries of killed processes when it starts. Such a process runs,
-// or has written to a conversation, which may be an older one that it resumed. A process
-// that began and ended without a prompt leaves no trace.
-func (d *discovery) sweptSince(s *session) bool {
-	t := &s.facts.turn
-	if slices.ContainsFunc(d.table.claudes, func(p claude) bool { return p.excludedAs == "" && t.before(p.Process) }) {
-		return true
-	}
-	for _, other := range d.sessions {
-		if other == s || other.file == nil || s.file == nil || filepath.Dir(other.file.dir) != filepath.Dir(s.file.dir) {
-			continue
-		}
-		began := func(e liveEntry) bool { return t.before(e.process) }
-		if other.file.info.ModTime().After(t.at.Add(clockSlack)) && (len(other.live) == 0 || slices.ContainsFunc(other.live, began)) {
-			return true
-		}
-	}
-	return false
 }
 
 // promptsUser reports whether no turn was open according to the entry.
@@ -109,9 +84,8 @@ func (e *entry) inTurnAfter(t *turn) bool {
 	return busy && e.since.After(t.at) && t.state != unreadable
 }
 
-// outcome returns how the turn ended. An open turn of a session without a process was
-// interrupted by the end of the process.
-func (t *turn) outcome(live bool, version string) adapters.Outcome {
+// outcome returns how the turn ended; "" if it is open, or that is not known.
+func (t *turn) outcome() adapters.Outcome {
 	switch t.state {
 	case endedWell:
 		return adapters.Completed
@@ -119,18 +93,103 @@ func (t *turn) outcome(live bool, version string) adapters.Outcome {
 		return adapters.Interrupted
 	case endedInError:
 		return adapters.Failed
-	case noTurn, unreadable:
-		return ""
-	case inAnswer:
-		if live {
-			return adapters.Completed
-		}
-		if version == "" || before(version, firstStopReason) {
-			return "" // these wrote no stop reason
-		}
 	}
-	if live {
-		return ""
-	}
-	return adapters.Died
+	return ""
 }
+
+// decideIdle completes the verdict on a live session whose turn is over according to
+// the registry. The transcript may still show an open turn: of a prompt that was taken
+// back before its answer began, or of a process that was killed before the session was
+// opened again, or that had the session open at the same time.
+func (d *discovery) decideIdle(v *report.Verdict, s *session, e *liveEntry) {
+	t := &s.facts.turn
+	v.Status = adapters.Idle
+	open := t.state == awaitsModel || t.state == callsTools
+	switch s.turnEndPending = d.isBehind(s, e); {
+	case s.leftTurn(e, open):
+		s.turnEndPending = false
+		v.Outcome = adapters.Died
+		v.Evidence += "; " + s.endedEntry.leftOver(s.pidReused) + "; " + d.lastRecord(s)
+	case s.turnEndPending:
+	case open && t.before(e):
+		outcome, how := openTurn(s)
+		v.Outcome = outcome
+		v.Evidence += "; opened again since its last turn"
+		if how != "" {
+			v.Evidence += ": " + how
+		}
+		v.Evidence += "; " + d.lastRecord(s)
+	case open && e.since.After(t.at):
+		v.Outcome = adapters.Interrupted
+		v.Evidence += "; its last prompt was taken back; " + d.lastRecord(s)
+	default:
+		if v.Outcome = t.outcome(); t.state == inAnswer { // the registry says that the turn is over
+			v.Outcome = adapters.Completed
+		}
+	}
+	if e.status == "shell" {
+		v.Evidence += " (a shell command runs in the background)"
+	}
+	if v.Outcome == adapters.Failed {
+		v.Evidence += "; " + d.lastRecord(s)
+	}
+}
+
+// leftTurn reports whether a process that was killed left its turn open, since the status of e changed last. open reports whether the
+// transcript shows an open turn.
+func (s *session) leftTurn(e *liveEntry, open bool) bool {
+	ended, t := s.endedEntry, &s.facts.turn
+	if ended == nil || ended.promptsUser() {
+		return false
+	}
+	return ended.inTurnAfter(t) && ended.since.After(e.since) || open && !t.before(e) && !e.since.After(t.at) && !ended.started.After(t.at.Add(clockSlack))
+}
+
+// before reports whether the turn's last record is older than the process of the entry. The time in the entry is of the same
+// clock as the record.
+func (t *turn) before(e *liveEntry) bool {
+	at := e.started
+	if at.IsZero() {
+		at = e.process.Started
+	}
+	return at.After(t.at.Add(clockSlack))
+}
+
+// dialogOpen is the registry's waitingFor text while a dialog is open that the user opened
+// (/model, /config, /resume). It is also used for the few dialogs that Claude Code opens by
+// itself in the middle of a turn ("Session paused": another model, or usage credits). While
+// a turn runs, a dialog that the user opened leaves the session's status busy (2.1.329).
+const dialogOpen = "dialog open"
+
+// asksInTurn reports whether an open dialog holds up a turn. It returns false when the turn is
+// over, or when the user opened the dialog by a command: then the prompt of that turn was taken
+// back.
+func (d *discovery) asksInTurn(s *session, e *liveEntry) bool {
+	t := &s.facts.turn
+	if t.state != awaitsModel && t.state != callsTools || t.before(e) {
+		return false
+	}
+	typed := d.typed(e, s.id).last
+	return !strings.HasPrefix(typed.text, "/") || typed.at.Before(t.at) || e.since.Sub(typed.at).Abs() > dialogDelay
+}
+
+// dialogDelay is the longest time between typing a command and its dialog being open.
+// 2.1.329 took 0.2 s. By then the command is in its history.
+const dialogDelay = 5 * time.Second
+
+// isBehind reports whether the turn that ended is not in the transcript yet: its end is written
+// up to 0.1 s after the registry says idle.
+func (d *discovery) isBehind(s *session, e *liveEntry) bool {
+	t := &s.facts.turn
+	if e.since.IsZero() || d.now.Sub(e.since) > idleDelay || t.state == unreadable {
+		return false
+	}
+	if t.state == awaitsModel || t.state == callsTools {
+		return !t.before(e)
+	}
+	return e.interactive() && d.typed(e, s.id).prompt.at.After(t.at)
+}
+
+// idleDelay is the time after the end of a turn within which that end may not be
+// written yet.
+const idleDelay = 2 * time.Second

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,15 +11,15 @@ import (
 	"time"
 
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/incremental"
 	"rollcall/adapters/internal/jsonl"
 )
 
 const (
 	wholeLimit = 128 << 10 // files up to here are read whole
-	headLimit  = 512 << 10 // bytes from the beginning in which the first prompt is searched for
+	headLimit  = 2 << 20   // bytes from the beginning in which the first prompt is searched for
 	tailLimit  = 256 << 10 // bytes from the end in which facts other than the turn's state are searched for
+	turnLimit  = 64 << 20  // bytes from the end in which the prompt of the last turn is searched for
 	growthTime = time.Hour // after which a file isn't expected to grow
 )
 
@@ -77,7 +78,8 @@ func (t *transcript) reset() {
 // forward reads the complete lines from next on.
 func (t *transcript) forward(ctx context.Context, f *os.File) error {
 	inStep := t.sums.next == t.Next && (t.sums.seen != nil || t.Next == 0)
-	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, _ int64) error {
+	next, _, err := jsonl.ForwardLong(ctx, f, t.Next, 0, func(line []byte, offset int64) error {
+		t.facts.gapped = t.facts.gapped || offset > headLimit && t.facts.firstPrompt == "" // no other reader finds it there
 		t.line(line)
 		if inStep {
 			t.sums.add(line)
@@ -123,12 +125,15 @@ func (t *transcript) ends(ctx context.Context, f *os.File, size int64) error {
 	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, jsonl.ErrTooLong) {
 		return err
 	}
-	records, next, err := t.tail(ctx, f, headEnd, size)
+	records, next, noPrompt, err := t.tail(ctx, f, headEnd, size)
 	if err != nil {
 		return err
 	}
 	if len(records) > 0 && records[0].offset > headEnd || len(records) == 0 && next > headEnd {
-		t.facts.gap()
+		prompt, at := t.facts.lastPrompt, t.facts.promptAt
+		if t.facts.gap(); noPrompt {
+			t.facts.lastPrompt, t.facts.promptAt = prompt, at
+		}
 	}
 	for i := range records {
 		switch r := &records[i]; {
@@ -154,8 +159,8 @@ type tailRecord struct {
 
 // tail reads backwards until the state of the last turn is known, and, within a limit,
 // the other facts that each record contains. The records are in the file's order; next
-// is the end of the last complete line.
-func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int64) (records []tailRecord, next int64, err error) {
+// is the end of the last complete line. noPrompt reports that no prompt is between headEnd and the first of the records.
+func (t *transcript) tail(ctx context.Context, f io.ReaderAt, headEnd, size int64) (records []tailRecord, next int64, noPrompt bool, err error) {
 	var have tailNeeds
 	next = size
 	b := jsonl.Backward(f, size, 0).WithContext(ctx)
@@ -169,7 +174,7 @@ read:
 			break read
 		case errors.As(err, &long):
 		case err != nil:
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 		if b.Partial() {
 			if next = offset; long == nil {
@@ -193,11 +198,51 @@ read:
 			have.turn = true
 		}
 		if have.turn && size-offset >= tailLimit {
+			if !have.prompt {
+				prompt, none, err := t.promptBefore(b, headEnd, size-turnLimit)
+				if err != nil {
+					return nil, 0, false, err
+				}
+				records, noPrompt = append(records, prompt...), none
+			}
 			break
 		}
 	}
 	slices.Reverse(records)
-	return records, next, nil
+	return records, next, noPrompt, nil
+}
+
+// ofUser is in the records of what the user typed, and of results of tools.
+var ofUser = []byte(`"type":"user"`)
+
+// promptBefore reads backwards to the prompt of the last turn, and returns its record, or the two of a slash command with its text, the last one first.
+// Lines before limit are not read; none reports that headEnd was reached without a prompt.
+func (t *transcript) promptBefore(b *jsonl.BackwardReader, headEnd, limit int64) (found []tailRecord, none bool, err error) {
+	for {
+		line, offset, err := b.Prev()
+		switch {
+		case errors.Is(err, io.EOF) || err == nil && offset < headEnd:
+			return nil, true, nil
+		case errors.Is(err, jsonl.ErrTooLong) || offset < limit:
+			return nil, false, nil
+		case err != nil:
+			return nil, false, err
+		case !bytes.Contains(line, ofUser):
+			continue
+		}
+		r := tailRecord{offset: offset}
+		if r.record, err = t.parse.parse(line); err != nil || r.sidechain {
+			continue
+		}
+		switch {
+		case r.kind == prompted && r.human:
+			return []tailRecord{r}, false, nil
+		case r.kind == commanded && r.synthetic:
+			found = []tailRecord{r}
+		case r.kind == commanded && len(found) == 1 && found[0].parent == r.id && r.id != 0:
+			return append(found, r), false, nil
+		}
+	}
 }
 
 // tailNeeds records which facts were found so far while a transcript is read backwards.
@@ -277,13 +322,19 @@ func (t *transcript) exact(ctx context.Context) (totals, error) {
 		}
 		defer t.save(t.Next - from)
 	}
+	if t.rest != nil && t.sums.seen == nil && t.sums.next > 0 { // the ids, which its answer may repeat, were dropped
+		t.sums = totals{}
+		if err := t.sumUp(ctx); err != nil {
+			return totals{}, err
+		}
+	}
 	sums := t.sums
 	if t.rest != nil {
 		sums = t.sums.clone()
 		sums.add(t.rest)
 	}
-	sums.seen, sums.log = nil, sums.log.Clone()     // the caller's copy is not continued
-	if time.Since(t.Stamp.ModTime()) > growthTime { // the ids are needed only to continue
+	sums.seen, sums.log = nil, sums.log.Clone()                      // the caller's copy is not continued
+	if t.rest == nil && time.Since(t.Stamp.ModTime()) > growthTime { // the ids are needed only to continue
 		t.sums.seen, t.sums.last = nil, 0
 	}
 	return sums, nil
@@ -318,46 +369,4 @@ func (t *transcript) sumUp(ctx context.Context) error {
 		t.sums.seen = make(map[uint64]struct{})
 	}
 	return err
-}
-
-// factsFormat is the version of the facts of transcripts. It must be raised when the same fields
-// get another meaning.
-const factsFormat = 1
-
-// savedTranscript is what is kept of a transcript between processes.
-type savedTranscript struct {
-	state incremental.State
-	facts facts
-	sums  totals
-}
-
-type savedTranscripts = factcache.Facts[savedTranscript]
-
-// load takes what an earlier process read, if this one has read nothing yet. The caller checks it
-// against the file.
-func (t *transcript) load() {
-	if t.loaded || t.saved == nil {
-		return
-	}
-	t.loaded = true
-	if !t.Stamp.IsZero() {
-		return
-	}
-	if known, ok := t.saved.Load(t.Path); ok {
-		t.State, t.facts, t.now, t.sums = known.state, known.facts, known.facts, known.sums
-	}
-}
-
-// save keeps what was read for other processes; read is the number of bytes that were read for
-// it. Texts that no list shows are not kept: an unfinished last line and prompts in the queue.
-// Such a transcript is read again.
-func (t *transcript) save(read int64) {
-	if t.saved == nil || t.rest != nil || len(t.facts.queue) > 0 {
-		return
-	}
-	known := savedTranscript{t.State, t.facts, t.sums}
-	if time.Since(t.Stamp.ModTime()) > growthTime {
-		known.sums.seen, known.sums.last = nil, 0 // the ids are needed only to continue
-	}
-	t.saved.Store(t.Path, &known, read)
 }

@@ -165,11 +165,8 @@ func TestEndsTellWhatTheWholeTells(t *testing.T) {
 		if ends.Next != whole.Next {
 			t.Errorf("round %d: next is %d, want %d", round, ends.Next, whole.Next)
 		}
-		if got.lastPrompt == "" { // farther back than is looked for
-			want.lastPrompt = ""
-		}
 		got.skipped, want.skipped = nil, nil // of what was read
-		got.queues, want.queues = false, false
+		got.gapped, want.gapped = false, false
 		got.records, want.records = 0, 0
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("round %d:\n%+v\nwant\n%+v", round, got, want)
@@ -180,12 +177,13 @@ func TestEndsTellWhatTheWholeTells(t *testing.T) {
 	}
 }
 
-// What the head says of the newest prompt isn't true any more after a gap.
-func TestGapForgets(t *testing.T) {
+// The prompt of the last turn is found before a long turn, and its time is that of no other turn.
+func TestPromptOfALongTurn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	var b strings.Builder
-	b.WriteString(promptLine("first") + doneLine("m0") + strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", 100))
-	b.WriteString(promptLine("second"))
+	b.WriteString(ago(promptLine("first"), time.Hour) + ago(doneLine("m0"), time.Hour) + strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", 100))
+	second := promptLine("second")
+	b.WriteString(second)
 	for n := range 300 {
 		b.WriteString(callLine(fmt.Sprint("m", n), fmt.Sprint("t", n), "Read"))
 		b.WriteString(userLine(fmt.Sprintf(`[{"tool_use_id":"t%d","type":"tool_result","content":%q}]`, n, strings.Repeat("y", 10_000))))
@@ -193,15 +191,41 @@ func TestGapForgets(t *testing.T) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if f := readNow(t, newTranscript(path)); f.firstPrompt != "first" || f.lastPrompt != "" || f.turn.state != awaitsModel || len(f.turn.pending) > 0 {
-		t.Errorf("%q, %q, %+v", f.firstPrompt, f.lastPrompt, f.turn)
+	if f := readNow(t, newTranscript(path)); f.firstPrompt != "first" || f.lastPrompt != "second" || time.Since(f.promptAt) > 50*time.Minute ||
+		f.turn.state != awaitsModel || len(f.turn.pending) > 0 {
+		t.Errorf("%q, %q at %s, %+v", f.firstPrompt, f.lastPrompt, f.promptAt, f.turn)
 	}
-	b.WriteString(`{"type":"last-prompt","lastPrompt":"second"}` + "\n")
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+	content := strings.Replace(b.String(), second, identified(promptLine(hello), "c", "b")+
+		identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c"), 1)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if f := readNow(t, newTranscript(path)); f.lastPrompt != "" || f.namedPrompt != "second" {
-		t.Errorf("%q, %q", f.lastPrompt, f.namedPrompt)
+	if f := readNow(t, newTranscript(path)); f.lastPrompt != "/hello big fixture" {
+		t.Errorf("a command: %q", f.lastPrompt)
+	}
+	content = strings.Replace(b.String(), second, "", 1)
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if f := readNow(t, newTranscript(path)); f.lastPrompt != "first" || time.Since(f.promptAt) < 50*time.Minute {
+		t.Errorf("one turn: %q at %s", f.lastPrompt, f.promptAt)
+	}
+}
+
+// A first prompt that is too far from the beginning is found neither by who saw the file grow nor by who reads it now.
+func TestFirstPromptFarAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	content := strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", headLimit/10_000)
+	grown := newTranscript(path)
+	for _, more := range []string{"", strings.Repeat(`{"type":"mode","mode":"`+strings.Repeat("x", 10_000)+"\"}\n", 10) + promptLine("far") + doneLine("m")} {
+		content += more
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, want := readNow(t, grown), readNow(t, newTranscript(path))
+		if got.firstPrompt != want.firstPrompt || got.lastPrompt != want.lastPrompt || more != "" && got.lastPrompt != "far" {
+			t.Errorf("%q, %q; want %q, %q", got.firstPrompt, got.lastPrompt, want.firstPrompt, want.lastPrompt)
+		}
 	}
 }
 
@@ -302,10 +326,10 @@ func FuzzTranscript(f *testing.F) {
 		if k := sums.tokens; k.Input < 0 || k.Output < 0 || k.CacheRead < 0 || k.CacheWrite < 0 {
 			t.Errorf("%+v", k)
 		}
-		if len(all.turn.pending) > 2*maxPending || len(all.leaves) > maxLeaves || len(all.skipped) > 17 || len(all.firstPrompt) > textLimit {
-			t.Errorf("too much is kept: %d, %d, %d", len(all.turn.pending), len(all.leaves), len(all.skipped))
+		if len(all.turn.pending) > 2*maxPending || len(all.skipped) > 17 || len(all.firstPrompt) > textLimit {
+			t.Errorf("too much is kept: %d, %d", len(all.turn.pending), len(all.skipped))
 		}
-		_ = all.turn.outcome(true, all.version)
+		_ = all.turn.outcome()
 		_ = all.turn.calls()
 	})
 }

@@ -90,16 +90,12 @@ func TestChildBeforeItsExec(t *testing.T) {
 	w := newFixture(t)
 	dir := filepath.Join(w.home, "proj")
 	p := w.start(dir)
-	w.transcript(1, inFolder(dir, old(promptLine("a"), -time.Second)), inFolder(dir, old(doneLine("m"), -time.Second)))
-	w.check(os.Chtimes(w.path("projects", slug, id(1)+".jsonl"), time.Time{}, time.Now().Add(time.Second)))
-	w.transcript(2, inFolder(dir, old(promptLine("<command-name>/clear</command-name>"), -2*time.Second)), inFolder(dir, old(promptLine("b"), -2*time.Second)))
-	w.check(os.Chtimes(w.path("projects", slug, id(2)+".jsonl"), time.Time{}, time.Now().Add(2*time.Second)))
+	w.inProject(dir, 1, old(promptLine("a"), 0), old(doneLine("m"), 0))
 	alone := func(what string) {
 		t.Helper()
 		sessions, _, _ := w.discover(adapters.Query{})
-		w.expect(sessions, 1, "stopped completed")
-		if s := w.expect(sessions, 2, "working"); s.Process != p.Identity {
-			t.Errorf("%s: process %v, want %v: %s", what, s.Process, p.Identity, s.Evidence)
+		if s := w.expect(sessions, 1, "idle completed"); s.Process != p.Identity || len(sessions) != 1 {
+			t.Errorf("%s: process %v, want %v: %s; %d rows", what, s.Process, p.Identity, s.Evidence, len(sessions))
 		}
 	}
 	alone("no child")
@@ -107,9 +103,11 @@ func TestChildBeforeItsExec(t *testing.T) {
 	table := family{w.ownTable(), child.PID, p.PID}
 	w.config.Table = table
 	alone("young child")
+	transcript := w.inProject(dir, 1, old(promptLine("a"), 0), old(doneLine("m"), 0)) // after both began
+	w.check(os.Chtimes(transcript, time.Time{}, time.Now().Add(time.Second)))
 	w.config.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	sessions, _, _ := w.discover(adapters.Query{})
-	w.expect(sessions, 1, "idle completed") // a claude that claude started
+	w.expect(sessions, 1, "unknown") // a claude that claude started
 	w.config.Table = image{table, child.PID, p.Identity}
 	alone("child that still is its parent's image")
 }

@@ -49,51 +49,51 @@ func TestTurns(t *testing.T) {
 	apiError := strings.Replace(strings.Replace(resumed, "No response requested.", "API Error: 400", 1), `"type":"assistant"`, `"isApiErrorMessage":true,"type":"assistant"`, 1)
 	sidechain := strings.Replace(call, `"isSidechain":false`, `"isSidechain":true`, 1)
 	for _, c := range []struct {
-		name, live, dead string
-		lines            []string
+		name, outcome string
+		lines         []string
 	}{
-		{"nothing", "", "", nil},
-		{"a prompt", "", "died", []string{prompt}},
-		{"an answer", "completed", "completed", []string{prompt, done}},
-		{"a call", "", "died", []string{prompt, call}},
-		{"a result", "", "died", []string{prompt, call, resultLine("t1")}},
-		{"interrupted", "interrupted", "interrupted", []string{prompt, promptLine("[Request interrupted by user]")}},
-		{"interrupted call", "interrupted", "interrupted", []string{prompt, call, resultLine("t1"), userLine(`[{"type":"text","text":"[Request interrupted by user for tool use]"}]`)}},
-		{"ended by the system", "", "died", []string{prompt, promptLine("[Request interrupted: the session ended before this agent finished.")}},
-		{"API error", "failed", "failed", []string{prompt, apiError}},
-		{"resumed after an interruption", "interrupted", "interrupted", []string{prompt, promptLine("[Request interrupted by user]"), meta(promptLine("Continue from where you left off.")), resumed}},
-		{"next prompt", "", "died", []string{prompt, done, promptLine("next")}},
-		{"local command", "completed", "completed", []string{prompt, done, meta(promptLine("<local-command-caveat>Caveat")),
+		{"nothing", "", nil},
+		{"a prompt", "open", []string{prompt}},
+		{"an answer", "completed", []string{prompt, done}},
+		{"a call", "open", []string{prompt, call}},
+		{"a result", "open", []string{prompt, call, resultLine("t1")}},
+		{"interrupted", "interrupted", []string{prompt, promptLine("[Request interrupted by user]")}},
+		{"interrupted call", "interrupted", []string{prompt, call, resultLine("t1"), userLine(`[{"type":"text","text":"[Request interrupted by user for tool use]"}]`)}},
+		{"ended by the system", "open", []string{prompt, promptLine("[Request interrupted: the session ended before this agent finished.")}},
+		{"API error", "failed", []string{prompt, apiError}},
+		{"resumed after an interruption", "interrupted", []string{prompt, promptLine("[Request interrupted by user]"), meta(promptLine("Continue from where you left off.")), resumed}},
+		{"next prompt", "open", []string{prompt, done, promptLine("next")}},
+		{"local command", "completed", []string{prompt, done, meta(promptLine("<local-command-caveat>Caveat")),
 			identified(promptLine("<command-name>/cost</command-name>"), "c", "b"), identified(promptLine("<local-command-stdout>1 $</local-command-stdout>"), "d", "c")}},
-		{"command to the model", "", "died", []string{prompt, done, identified(promptLine(hello), "c", "b"), identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c")}},
-		{"command to the model, done", "completed", "completed", []string{identified(promptLine(hello), "c", "b"), identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c"), done}},
-		{"stop hook", "", "died", []string{prompt, done, meta(promptLine("Stop hook feedback:\nnot done"))}},
-		{"background task", "", "died", []string{prompt, done, notified}},
-		{"sub-agent in the same file", "completed", "completed", []string{prompt, done, sidechain}},
-		{"compacted", "completed", "completed", []string{prompt, done, strings.Replace(promptLine("This session is being continued"), `"isSidechain"`, `"isCompactSummary":true,"isSidechain"`, 1)}},
-		{"compacted by 2.1.225", "completed", "completed", []string{prompt, done, identified(promptLine("/compact keep it short"), "c", "b"), `{"type":"system","subtype":"compact_boundary"}`,
+		{"command to the model", "open", []string{prompt, done, identified(promptLine(hello), "c", "b"), identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c")}},
+		{"command to the model, done", "completed", []string{identified(promptLine(hello), "c", "b"), identified(meta(userLine(`[{"type":"text","text":"Please"}]`)), "d", "c"), done}},
+		{"stop hook", "open", []string{prompt, done, meta(promptLine("Stop hook feedback:\nnot done"))}},
+		{"background task", "open", []string{prompt, done, notified}},
+		{"sub-agent in the same file", "completed", []string{prompt, done, sidechain}},
+		{"compacted", "completed", []string{prompt, done, strings.Replace(promptLine("This session is being continued"), `"isSidechain"`, `"isCompactSummary":true,"isSidechain"`, 1)}},
+		{"compacted by 2.1.225", "completed", []string{prompt, done, identified(promptLine("/compact keep it short"), "c", "b"), `{"type":"system","subtype":"compact_boundary"}`,
 			strings.Replace(promptLine("This session is being continued"), `"isSidechain"`, `"isCompactSummary":true,"isSidechain"`, 1)}},
-		{"a path", "", "died", []string{prompt, done, promptLine("/compactor/x.go is broken")}},
-		{"bash mode", "completed", "completed", []string{prompt, done, promptLine("<bash-input>ls</bash-input>"), promptLine("<bash-stdout>x</bash-stdout>")}},
-		{"thinking", "", "died", []string{prompt, answerLine("m", "", `{"type":"thinking","thinking":"hm"}`)}},
-		{"text, more to come", "completed", "died", []string{prompt, answerLine("m", "", `{"type":"text","text":"I will"}`)}},
-		{"text, and the turn was measured", "completed", "completed", []string{prompt, answerLine("m", "", `{"type":"text","text":"I will"}`), `{"type":"system","subtype":"turn_duration"}`}},
-		{"cut at the token limit", "", "died", []string{prompt, answerLine("m", "max_tokens", `{"type":"text","text":"I will"}`)}},
-		{"an image", "", "died", []string{prompt, done, userLine(`[{"type":"image","source":{}}]`)}},
-		{"taken from the queue", "", "died", []string{prompt, done, enqueue("next"), dequeue}},
-		{"taken from the queue first", "", "died", []string{enqueue("hi"), dequeue}},
-		{"still in the queue", "completed", "completed", []string{prompt, enqueue("next"), done}},
-		{"2.1.20 without a terminal", "", "died", []string{dequeue}},
-		{"2.1.20 without a terminal, resumed", "", "died", []string{dequeue, prompt, done, dequeue}},
-		{"2.1.20 without a terminal, done", "completed", "completed", []string{dequeue, prompt, done}},
-		{"taken back", "completed", "completed", []string{prompt, enqueue("next"), `{"type":"queue-operation","operation":"remove"}`, done, dequeue}},
-		{"taken in the turn", "completed", "completed", []string{prompt, enqueue("more"), dequeue, done}},
-		{"local command from the queue", "completed", "completed", []string{prompt, enqueue("/cost"), done, dequeue}},
-		{"zeros before a record", "completed", "completed", []string{prompt, "\x00\x00" + done}},
+		{"a path", "open", []string{prompt, done, promptLine("/compactor/x.go is broken")}},
+		{"bash mode", "completed", []string{prompt, done, promptLine("<bash-input>ls</bash-input>"), promptLine("<bash-stdout>x</bash-stdout>")}},
+		{"thinking", "open", []string{prompt, answerLine("m", "", `{"type":"thinking","thinking":"hm"}`)}},
+		{"text, more to come", "open", []string{prompt, answerLine("m", "", `{"type":"text","text":"I will"}`)}},
+		{"text, and the turn was measured", "completed", []string{prompt, answerLine("m", "", `{"type":"text","text":"I will"}`), `{"type":"system","subtype":"turn_duration"}`}},
+		{"cut at the token limit", "open", []string{prompt, answerLine("m", "max_tokens", `{"type":"text","text":"I will"}`)}},
+		{"an image", "open", []string{prompt, done, userLine(`[{"type":"image","source":{}}]`)}},
+		{"still in the queue", "completed", []string{prompt, enqueue("next"), done}},
+		{"taken back", "completed", []string{prompt, enqueue("next"), `{"type":"queue-operation","operation":"remove"}`, done, dequeue}},
+		{"taken in the turn", "completed", []string{prompt, enqueue("more"), dequeue, done}},
+		{"a command after an answer without a stop reason", "completed", []string{prompt, answerLine("m", "", `{"type":"text","text":"I am"}`),
+			identified(promptLine("<command-name>/agents</command-name>"), "c", "b"), identified(promptLine("<local-command-stdout>x</local-command-stdout>"), "d", "c")}},
+		{"zeros before a record", "completed", []string{prompt, "\x00\x00" + done}},
 	} {
 		f := factsOf(t, c.lines...)
-		if live, dead := f.turn.outcome(true, f.version), f.turn.outcome(false, f.version); string(live) != c.live || string(dead) != c.dead {
-			t.Errorf("%s: live %q, dead %q; want %q, %q", c.name, live, dead, c.live, c.dead)
+		got := string(f.turn.outcome())
+		if f.turn.state.isOpen() {
+			got += "open"
+		}
+		if got != c.outcome {
+			t.Errorf("%s: %q, want %q", c.name, got, c.outcome)
 		}
 	}
 }
@@ -122,17 +122,6 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// Versions 2.0.x write the prompt of a run with -p first through the queue.
-func TestPromptFromQueue(t *testing.T) {
-	if f := factsOf(t, enqueue("one"), dequeue); f.firstPrompt != "" || f.queuedPrompt != "one" || f.lastPrompt != "one" {
-		t.Errorf("%q, %q, %q", f.firstPrompt, f.queuedPrompt, f.lastPrompt)
-	}
-	// A fork's own prompt comes before the copied ones.
-	if f := factsOf(t, enqueue("fork"), dequeue, promptLine("one"), doneLine("m"), promptLine("fork")); f.firstPrompt != "one" || f.lastPrompt != "fork" {
-		t.Errorf("%q, %q", f.firstPrompt, f.lastPrompt)
-	}
-}
-
 // Titles, model, branch and folder: the newest says it, and a sub-agent doesn't.
 func TestLatestWins(t *testing.T) {
 	f := factsOf(t,
@@ -152,13 +141,13 @@ func TestLatestWins(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	for s, want := range map[string]bool{"2.0.77": false, "2.1.50": false, "2.1.75": true, "2.1.329": true, "3.0.0-beta.1": true, "": false, "x.y.z": false, "2.1": false} {
-		if hasRegistry(s) != want {
-			t.Errorf("hasRegistry(%q) = %v", s, !want)
+	for s, want := range map[string]bool{"2.0.77": false, "2.1.150": false, "2.1.151": true, "2.1.329": true, "3.0.0-beta.1": true, "": false, "x.y.z": false, "2.1": false} {
+		if isFrom(s, firstStatus) != want {
+			t.Errorf("isFrom(%q) = %v", s, !want)
 		}
 	}
-	if !titledElsewhere("1.0.128") || titledElsewhere("2.1.0") || titledElsewhere("junk") {
-		t.Error("titledElsewhere")
+	if isOlder("") || isOlder("2.1.151") || !isOlder("2.1.150") {
+		t.Error("isOlder")
 	}
 }
 
@@ -181,5 +170,17 @@ func TestPromptAfterItsAnswer(t *testing.T) {
 		if err != nil || n.settles(&r) != (i == 1) {
 			t.Errorf("line %d: %v", i, err)
 		}
+	}
+}
+
+// A call whose result was never written is over once the model has answered again.
+func TestCallWithoutResult(t *testing.T) {
+	f := factsOf(t, promptLine("hi"), callLine("m1", "t1", "Grep"), callLine("m2", "t2", "Bash"), resultLine("t2"))
+	if f.turn.state != awaitsModel || len(f.turn.pending) != 0 {
+		t.Errorf("state %v, pending %v", f.turn.state, f.turn.pending)
+	}
+	f = factsOf(t, promptLine("hi"), callLine("m1", "t1", "Grep"), callLine("m1", "t2", "Bash"), resultLine("t2"))
+	if f.turn.state != callsTools || len(f.turn.pending) != 1 {
+		t.Errorf("two calls of one answer: state %v, pending %v", f.turn.state, f.turn.pending)
 	}
 }

@@ -1,11 +1,9 @@
 package claudecode
 
 import (
-	"bytes"
 	"strings"
 
 	"rollcall/adapters/internal/jsonl"
-	"rollcall/adapters/internal/uuid"
 )
 
 // interruptMark begins the record that Claude Code writes when the user stops a turn;
@@ -36,9 +34,6 @@ func (rec *record) user(r *raws) {
 			}
 			return true
 		})
-	}
-	if strings.HasPrefix(said, planMark) {
-		rec.planned = planOf(content)
 	}
 	switch {
 	case strings.HasPrefix(said, interruptMark):
@@ -73,42 +68,6 @@ func (rec *record) userBlock(block []byte) (said string, other bool) {
 		return said, false
 	}
 	return "", true
-}
-
-// queue reads a queue operation. A run with -p writes its prompt through the queue.
-// Versions 2.0.x write nothing else about that run until the answer begins.
-func (rec *record) queue(r *raws) {
-	switch string(jsonl.Text(r.operation)) {
-	case "enqueue":
-		rec.kind = enqueued
-		said, _ := stringOf(r.content)
-		if kind, human := meaning(said, nil); kind == prompted && said != "" && said[0] != '/' {
-			rec.text, rec.human = said, human
-		}
-	case "dequeue":
-		rec.kind = dequeued
-	case "remove", "popAll":
-		rec.kind = unqueued
-	}
-}
-
-// The text that Claude Code sends to the model when the user accepts a plan and clears
-// the context: 2.1.100 continues with the plan in a new session.
-const (
-	planMark   = "Implement the following plan:"
-	planSource = "read the full transcript at: "
-)
-
-// planOf returns the session that a plan was made in.
-func planOf(content []byte) string {
-	const idLen = 36
-	if i := bytes.LastIndex(content, []byte(planSource)); i >= 0 {
-		path, _, found := bytes.Cut(content[i+len(planSource):], []byte(".jsonl"))
-		if id := string(path[max(0, len(path)-idLen):]); found && uuid.Is(id) {
-			return id
-		}
-	}
-	return ""
 }
 
 func stringOf(raw []byte) (string, bool) {

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,31 +26,6 @@ func TestQuestionAsPermission(t *testing.T) {
 	w.transcript(1, old(promptLine("hi"), time.Hour), old(callLine("m1", "t1", "AskUserQuestion"), time.Hour)) // of a process before
 	sessions, _, _ := w.discover(adapters.Query{})
 	w.expect(sessions, 1, "waiting permission")
-}
-
-// 2.1.141, whose entries don't date their status, stays busy while it waits.
-func TestBusyAlthoughItWaits(t *testing.T) {
-	w := newFixture(t)
-	p := w.start(filepath.Join(w.home, "proj"))
-	w.config.Now = func() time.Time { return time.Now().Add(10 * time.Second) }
-	undated := map[string]any{"status": "busy", "statusUpdatedAt": nil, "version": "2.1.141"}
-	for tool, want := range map[string]string{
-		"AskUserQuestion": "waiting question", "ExitPlanMode": "waiting permission", "Bash": "waiting permission",
-		"WebFetch": "unknown", "Agent": "working",
-	} {
-		w.transcript(1, promptLine("hi"), callLine("m1", "t1", tool))
-		w.entry(p, id(1), undated)
-		sessions, _, _ := w.discover(adapters.Query{})
-		w.expect(sessions, 1, want)
-		w.entry(p, id(1), map[string]any{"status": "busy"})
-		sessions, _, _ = w.discover(adapters.Query{})
-		w.expect(sessions, 1, "working")
-	}
-	undated["entrypoint"] = "sdk-cli" // nobody is asked there
-	w.transcript(1, promptLine("hi"), callLine("m1", "t1", "WebFetch"))
-	w.entry(p, id(1), undated)
-	sessions, _, _ := w.discover(adapters.Query{})
-	w.expect(sessions, 1, "working")
 }
 
 // What a left-over entry said after the transcript's last record counts: a prompt
@@ -79,5 +55,45 @@ func TestLeftOverEntry(t *testing.T) {
 			"startedAt": time.Now().Add(-2 * time.Hour).UnixMilli()})
 		sessions, _, _ := w.discover(adapters.Query{})
 		w.expect(sessions, 1, c.want)
+	}
+}
+
+// One session in two terminals lives while one of them does; if the one that worked is killed, its turn died.
+func TestOneOfTwoTerminalsKilled(t *testing.T) {
+	for status, lines := range map[string][]string{
+		"busy":    {promptLine("hi"), callLine("m1", "t1", "Bash")},
+		"waiting": {promptLine("hi"), doneLine("m1")}, // its prompt is not written yet
+	} {
+		w := newFixture(t)
+		w.transcript(1, lines...)
+		p := w.start(filepath.Join(w.home, "proj"))
+		w.entry(p, id(1), map[string]any{"startedAt": time.Now().Add(-time.Hour).UnixMilli(), "statusUpdatedAt": time.Now().Add(-time.Minute).UnixMilli()})
+		w.entry(w.gone(), id(1), map[string]any{"status": status, "waitingFor": "permission prompt", "startedAt": time.Now().Add(-time.Hour).UnixMilli(),
+			"statusUpdatedAt": time.Now().Add(time.Second).UnixMilli()})
+		sessions, _, _ := w.discover(adapters.Query{})
+		if s := w.expect(sessions, 1, "idle died"); s.Process != p.Identity || !strings.Contains(s.Evidence, "is left over") {
+			t.Errorf("process %v, evidence %q", s.Process, s.Evidence)
+		}
+		w.transcript(1, append(lines, promptLine("next"), doneLine("m2"))...)
+		w.entry(p, id(1), map[string]any{"startedAt": time.Now().Add(-time.Hour).UnixMilli(), "statusUpdatedAt": time.Now().Add(2 * time.Second).UnixMilli()})
+		sessions, _, _ = w.discover(adapters.Query{})
+		w.expect(sessions, 1, "idle completed")
+	}
+}
+
+// The program that an agent runs in is what it recorded.
+func TestHost(t *testing.T) {
+	w := newFixture(t)
+	p := w.start(filepath.Join(w.home, "proj"))
+	for entrypoint, want := range map[string]string{"cli": "", "sdk-ts": "SDK (TypeScript)", "sdk-py": "SDK (Python)", "sdk-cli": "a script",
+		"claude-vscode": "VS Code", "claude-desktop": "Claude Desktop", "something-new": "something-new"} {
+		w.transcript(1, strings.Replace(promptLine("hi"), `"gitBranch"`, `"entrypoint":"`+entrypoint+`","gitBranch"`, 1))
+		w.entry(p, id(2), map[string]any{"entrypoint": entrypoint})
+		sessions, _, _ := w.discover(adapters.Query{})
+		for n := 1; n <= 2; n++ {
+			if got := sessions[id(n)].Host; got != want {
+				t.Errorf("%s, session %d: %q, want %q", entrypoint, n, got, want)
+			}
+		}
 	}
 }

@@ -212,6 +212,9 @@ func Place(s *app.Session) string {
 	if s.Remote != "" {
 		words = append(words, "on "+s.Remote)
 	}
+	if s.Host != "" {
+		words = append(words, "in "+s.Host)
+	}
 	if !s.Process.IsZero() {
 		words = append(words, fmt.Sprintf("process %d", s.Process.PID))
 	}

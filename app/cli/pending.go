@@ -83,7 +83,7 @@ func (e *env) printPending(p *answer.Pending) {
 	s := &p.Session
 	e.printf("%s %s  %s  %s\n", present.AgentName(s.Agent), present.Line(s.ID), e.path(s.CWD), present.Status(s.Session))
 	for i := range p.Requests {
-		e.printRequest(&p.Requests[i])
+		e.printRequest(&p.Requests[i], p.Err == nil)
 	}
 	switch {
 	case p.Err != nil:
@@ -94,8 +94,8 @@ func (e *env) printPending(p *answer.Pending) {
 	}
 }
 
-// printRequest prints a request whole.
-func (e *env) printRequest(r *answer.Request) {
+// printRequest prints a request whole. With where set, it prints where one is answered that can't be answered from here.
+func (e *env) printRequest(r *answer.Request, where bool) {
 	e.printf("  request %s  %s%s\n", r.Key, r.Kind.Words(), ifelse(r.AskedAt.IsZero(), "", ", asked "+clock(r.AskedAt)))
 	if r.Folder != "" {
 		e.printf("  in %s\n", present.Visible(r.Folder))
@@ -122,7 +122,7 @@ func (e *env) printRequest(r *answer.Request) {
 			e.printf("    or a text of your own\n")
 		}
 	}
-	if !r.CanAllow && !r.CanDeny && !r.CanReply {
+	if where && !r.CanAllow && !r.CanDeny && !r.CanReply {
 		e.printf("  answer it in its terminal\n")
 	}
 }

@@ -324,6 +324,44 @@ func TestAnswerRacesClaudeInTmux(t *testing.T) {
 	})
 }
 
+// The prompt is allowed in the terminal in the moments in which Rollcall denies it: a denial that Rollcall calls taken has counted.
+func TestAnswerDenyWhileAllowed(t *testing.T) {
+	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
+		terminal := openClaudeInTmux(s, r, uuid(t))
+		counts := map[string]int{}
+		for n := range races(t) {
+			file := fmt.Sprintf("both-%d.txt", n)
+			terminal.Enter("[[bash touch " + file + "]]") // a second Enter would allow it
+			terminal.Shows("Do you want to proceed?")
+			asked := s.asks("touch " + file)
+			time.Sleep(time.Second) // the prompt takes no keys at first
+			pressed := make(chan struct{})
+			go func() {
+				defer close(pressed)
+				time.Sleep(time.Duration(n%8) * 40 * time.Millisecond)
+				_, _ = s.tryTmux("send-keys", "-t", terminal.pane(), "1")
+			}()
+			code, said := s.answer(asked, "--deny")
+			<-pressed
+			err := poll(20*time.Second, func() bool {
+				screen := terminal.Screen()
+				return !strings.Contains(screen, "esc to interrupt") && !strings.Contains(screen, "Do you want to proceed?")
+			})
+			if err != nil {
+				t.Fatalf("the turn does not end: %v\n%s", err, terminal.Screen())
+			}
+			ran := exists(filepath.Join(s.Project, file))
+			if code == 0 && ran {
+				t.Errorf("race %d: denied, it says, and the command ran: %s", n, said)
+			}
+			t.Logf("race %d: exit code %d, ran %v: %s", n, code, ran, strings.TrimSpace(said))
+			counts[fmt.Sprintf("exit code %d, ran %v", code, ran)]++
+			terminal.Press("C-u") // a key that came too late is in the box
+		}
+		t.Log(counts)
+	})
+}
+
 func TestAnswerRacesClaudeInKitty(t *testing.T) {
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		claudeRacer(s, openClaudeInKitty(s, r, uuid(t))).run()

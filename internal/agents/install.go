@@ -31,9 +31,9 @@ type Release struct {
 var (
 	ClaudeNewest = Release{Agent: "claude-code", Version: "2.1.329", lock: "claude-code-2.1.329",
 		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
-	// ClaudeOlder has a registry that says nothing of the status.
+	// ClaudeOlder has a registry that says nothing of the status: below the support window.
 	ClaudeOlder = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: ".bin/claude"}
-	// ClaudeOldest has no registry.
+	// ClaudeOldest has no registry: below the support window.
 	ClaudeOldest = Release{Agent: "claude-code", Version: "2.0.50", lock: "claude-code-2.0.50", program: ".bin/claude"}
 
 	CodexNewest = Release{Agent: "codex", Version: "0.169.0", lock: "codex-0.169.0", program: ".bin/codex"}

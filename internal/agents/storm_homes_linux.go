@@ -188,7 +188,7 @@ func (st *storm) moveFolder(agent string, back bool) error {
 
 // startingClaude reports whether a Claude Code has no entry in the registry yet, or one of a
 // session that the storm doesn't know: a Claude Code that resumes a session registers another
-// one first. 2.1.100 doesn't write its entry again when the folder is away at that moment.
+// one first.
 func (st *storm) startingClaude(folder string) bool {
 	entries, _ := filepath.Glob(filepath.Join(folder, "sessions", "*.json"))
 	for _, path := range entries {
@@ -206,7 +206,7 @@ func (st *storm) startingClaude(folder string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return slices.ContainsFunc(st.sessions, func(x *stormSession) bool {
-		return x.release.Agent == ClaudeNewest.Agent && x.release != ClaudeOldest && x.running && x.home == "" && x.pid != 0 &&
+		return x.release.Agent == ClaudeNewest.Agent && x.running && x.home == "" && x.pid != 0 &&
 			!slices.Contains(entries, filepath.Join(folder, "sessions", fmt.Sprint(x.pid)+".json"))
 	})
 }

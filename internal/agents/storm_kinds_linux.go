@@ -25,8 +25,6 @@ type stormKind struct {
 	// vague are states that Rollcall may show as well, by the truth's turn, since
 	// the agent's files and process say no more.
 	vague map[turn][]string
-	// forgets: how a session died is lost once another process of the agent began.
-	forgets bool
 
 	// storesEmpty: a thread that is left before its first prompt is stored.
 	storesEmpty bool
@@ -48,8 +46,8 @@ type stormDialog struct {
 // kindOf returns how to drive a release.
 func kindOf(r Release) *stormKind {
 	switch r {
-	case ClaudeNewest, ClaudeOlder:
-		return claudeKind(r)
+	case ClaudeNewest:
+		return claudeKind()
 	case CodexNewest, CodexOlder:
 		return codexKind(r)
 	case OpenCodeNewest, OpenCodeOlder:
@@ -60,9 +58,9 @@ func kindOf(r Release) *stormKind {
 	return &stormKind{}
 }
 
-func claudeKind(r Release) *stormKind {
+func claudeKind() *stormKind {
 	mode := []string{"--permission-mode", "default"}
-	k := &stormKind{
+	return &stormKind{
 		comm: "claude", ready: []string{"? for shortcuts"}, homeKey: "CLAUDE_CONFIG_DIR", folder: ".claude",
 		choosesID: true, escapes: 1, takesBack: true, exit: "/exit", ctrlD: true, tool: true,
 		dialog: "/model", dialogText: "Select model",
@@ -79,13 +77,6 @@ func claudeKind(r Release) *stormKind {
 			return []string{"-p", "--session-id", x.id, prompt}
 		},
 	}
-	if r == ClaudeOlder { // its registry says nothing of the status, and the next one removes what a death leaves
-		k.forgets = true
-		k.vague = map[turn][]string{
-			waitsPermission: {"working"}, waitsQuestion: {"working"}, takenBack: {"working", "stopped/died"},
-		}
-	}
-	return k
 }
 
 func codexKind(r Release) *stormKind {

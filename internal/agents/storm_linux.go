@@ -222,7 +222,7 @@ func (st *storm) makeLanes() []*lane {
 }
 
 // stormReleases are what the lanes run, the most different first.
-var stormReleases = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, PiNewest, ClaudeOlder, PiOlder,
+var stormReleases = []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, PiNewest, PiOlder,
 	OpenCodeOlder, CodexOlder, OpenClawNewest, CodexNewest, PiNewest, ClaudeNewest}
 
 func (st *storm) needsGateway(lanes []*lane) bool {

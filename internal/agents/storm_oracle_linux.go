@@ -139,9 +139,6 @@ func (x *stormSession) states() []string {
 	if x.silentNow() && x.running {
 		states = append(states, "idle")
 	}
-	if x.kind.forgets && x.turn == killedOpen && !x.running {
-		states = append(states, "stopped")
-	}
 	for _, more := range x.kind.vague[x.turn] {
 		if x.suspended && more == "working" {
 			more = "idle" // as every open turn that stands still

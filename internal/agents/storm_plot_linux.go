@@ -56,7 +56,7 @@ var waitPlots = []string{"open wait stop cont answer exit", "open wait kill", "o
 
 // plotsOf are the plots of each release beside the common ones.
 var plotsOf = map[Release][]string{
-	ClaudeNewest: claudePlots, ClaudeOlder: claudePlots, CodexNewest: codexPlots, CodexOlder: codexOlderPlots,
+	ClaudeNewest: claudePlots, CodexNewest: codexPlots, CodexOlder: codexOlderPlots,
 	OpenCodeNewest: openCodePlots, OpenCodeOlder: openCodePlots, PiNewest: piPlots, PiOlder: piPlots,
 }
 

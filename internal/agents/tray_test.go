@@ -217,7 +217,7 @@ func (t *tray) quiet(before int, why string) {
 // Rollcall too; the death of the agent is told once.
 func TestTrayWrapperThenAgentKilled(t *testing.T) {
 	desktop := newDesktop(t)
-	for _, release := range []Release{ClaudeNewest, ClaudeOlder, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder, PiNewest} {
+	for _, release := range []Release{ClaudeNewest, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder, PiNewest} {
 		t.Run(release.String(), func(t *testing.T) {
 			s := NewSandbox(t)
 			before := len(desktop.Notifications())

@@ -1,0 +1,211 @@
+package claudecode
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/report"
+	"rollcall/proc"
+)
+
+// Versions before 2.1.151 do not record whether they work or wait: those up to 2.0.77, and up to 2.1.83 inside of another program,
+// have no registry entry at all, later ones an entry without a status that can be relied on. For such a process the only facts are its folder
+// and its start. If exactly one session of the folder was written since then, and by no other process, it is the session of the
+// process: idle, if its last record closes a turn, and otherwise unknown.
+
+var (
+	firstStatus  = version{2, 1, 151} // the registry shows what a session waits for
+	firstClosing = version{2, 1, 270} // an orderly end is the last record (cost-state), at the latest from here; not in 2.1.175
+)
+
+type version [3]int
+
+// isFrom reports whether version s is known and not older than v.
+func isFrom(s string, v version) bool {
+	parts := strings.SplitN(s, ".", 3)
+	if len(parts) != 3 {
+		return false
+	}
+	var have version
+	for i, p := range parts {
+		if cut := strings.IndexFunc(p, func(r rune) bool { return r < '0' || r > '9' }); cut > 0 && i == 2 {
+			p = p[:cut] // "100-beta"
+		}
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 {
+			return false
+		}
+		have[i] = n
+	}
+	return slices.Compare(have[:], v[:]) >= 0
+}
+
+// isOlder reports whether that version certainly does not record what it waits for.
+func isOlder(s string) bool { return s != "" && !isFrom(s, firstStatus) }
+
+// hasStatus reports whether the entry shows what its process does.
+func (e *entry) hasStatus() bool { return e.status != "" && isFrom(e.version, firstStatus) }
+
+// folderProcess is a process whose session is found by its folder, because no registry entry shows the session's status.
+type folderProcess struct {
+	claude
+	version string     // empty if not known
+	session string     // that its registry entry names
+	why     string     // its registry entry could not be read
+	found   []*session // that can be its own
+}
+
+// addByFolder adds a process with a registry entry that does not show a status. why is set if the entry could not be read.
+func (d *discovery) addByFolder(p proc.Process, e *entry, why string) {
+	d.claimed[p.PID] = true
+	c := claude{Process: p, cwd: e.cwd, root: e.root()}
+	if i := slices.IndexFunc(d.table.claudes, func(c claude) bool { return c.Identity == p.Identity }); i >= 0 {
+		c = d.table.claudes[i]
+	}
+	if c.cwd = cmp.Or(e.cwd, c.cwd); c.cwd == "" {
+		c.cwd, _ = d.table.CWD(p.Identity)
+	}
+	c.root = e.root()
+	d.byFolder = append(d.byFolder, &folderProcess{claude: c, version: e.version, session: e.id, why: why})
+}
+
+// assignByFolder finds the sessions of processes whose registry entry does not show a status, or is missing.
+func (d *discovery) assignByFolder(roots []string) {
+	for _, p := range d.table.claudes {
+		if !d.claimed[p.PID] && p.excludedAs == "" && p.cwd != "" && d.table.Alive(p.Identity) {
+			d.byFolder = append(d.byFolder, &folderProcess{claude: p})
+		}
+	}
+	claims := make(map[*session]int)
+	for _, p := range d.byFolder {
+		for _, root := range roots {
+			if p.root == "" || p.root == root {
+				d.candidates(p, root)
+			}
+		}
+		for _, s := range p.found {
+			claims[s]++
+		}
+	}
+	for _, p := range d.byFolder {
+		if len(p.found) == 1 && claims[p.found[0]] == 1 {
+			p.found[0].owner = p
+			continue
+		}
+		for _, s := range p.found {
+			s.maybe = append(s.maybe, p)
+		}
+	}
+}
+
+// candidates adds the sessions below root that can be that of p.
+func (d *discovery) candidates(p *folderProcess, root string) {
+	add := func(s *session) {
+		if d.canBe(p, s) && !slices.Contains(p.found, s) {
+			p.found = append(p.found, s)
+		}
+	}
+	for _, dir := range projectsOf(root, p.cwd) {
+		files, _, err := listProject(dir, func(string) bool { return true })
+		d.answer.Problem(err)
+		for i := range files {
+			if f := &files[i]; !f.info.ModTime().Before(p.Started) {
+				d.session(f.id).setFile(f)
+				add(d.sessions[f.id])
+			}
+		}
+	}
+	if s := d.sessions[p.session]; s != nil && s.file != nil {
+		add(s)
+	}
+}
+
+// canBe reports whether s can be the session of p, which runs in its folder.
+func (d *discovery) canBe(p *folderProcess, s *session) bool {
+	if len(s.live) > 0 || s.foreignEntry != nil || s.endedEntry != nil {
+		return false
+	}
+	d.load(s)
+	f := &s.facts
+	if f.team != p.team || f.mate != p.mate {
+		return false
+	}
+	// The last record of another process, which ended.
+	return f.turn.closedBy.IsZero() || f.turn.closedBy.Sub(p.Started).Abs() <= startSlack
+}
+
+// decideByFolder returns the verdict on a session that belongs to a process by its folder.
+func (d *discovery) decideByFolder(s *session) report.Verdict {
+	p, t := s.owner, &s.facts.turn
+	why := fmt.Sprintf("pid %d has no registry entry", p.PID)
+	if v := cmp.Or(p.version, s.facts.version); isOlder(v) {
+		why = doesNotRecord(v) + fmt.Sprintf("; pid %d by its folder and start", p.PID)
+	}
+	if p.why != "" {
+		why = p.why
+	}
+	why += "; " + d.lastRecord(s)
+	if s.err == nil && p.why == "" && t.state.over() {
+		return report.Idle(t.outcome(), why)
+	}
+	return report.Unknown("it works, or may wait for you: " + why)
+}
+
+func doesNotRecord(version string) string {
+	return "Claude Code " + shorten(version) + " does not record what it waits for; 2.1.151 and later do"
+}
+
+// decideMaybe returns the verdict on a session that can belong to several processes, or to a process that can have other sessions.
+func (d *discovery) decideMaybe(s *session) report.Verdict {
+	var pids []string
+	for _, p := range s.maybe {
+		pids = append(pids, strconv.Itoa(p.PID))
+	}
+	why := "no registry entry"
+	if v := cmp.Or(s.maybe[0].version, s.facts.version); isOlder(v) {
+		why = doesNotRecord(v)
+	}
+	return report.Unknown(fmt.Sprintf("pid %s in its folder may run it: %s; %s", strings.Join(pids, " or "), why, d.lastRecord(s)))
+}
+
+// sessionless returns a row for each process that no session of the answer runs in for certain: a new version writes its registry
+// entry only after its trust dialog, and an old version writes a transcript only at the first prompt. A process whose files
+// can't be seen from here gets no row: it may have a session.
+func (d *discovery) sessionless() []adapters.Session {
+	var rows []adapters.Session
+	for _, p := range d.byFolder {
+		hidden := p.home == "" || len(d.table.innerPIDs(p.Identity)) > 0
+		if len(p.found) == 1 && p.found[0].owner == p || p.session == "" && p.why == "" && hidden {
+			continue
+		}
+		row := adapters.ProcessSession(adapters.ClaudeCode, p.Process, p.cwd)
+		row.Parent = p.lead
+		switch {
+		case p.unresponsive:
+			row = adapters.UnresponsiveProcess(adapters.ClaudeCode, p.Process, p.cwd, p.home)
+		case p.why != "":
+			row.Status = adapters.Unknown
+			row.Evidence = fmt.Sprintf("process %d: open; %s", p.PID, p.why)
+		case len(p.found) > 0:
+			row.Status = adapters.Unknown
+			row.Evidence = fmt.Sprintf("process %d: open; no registry entry shows which of %d sessions of its folder it has", p.PID, len(p.found))
+		case p.oneShot:
+			row.Status = adapters.Working
+			row.Evidence = fmt.Sprintf("process %d: runs with -p, no session yet", p.PID)
+		case !p.hosted && p.version == "":
+			row.Evidence += "; it may be at a question of its own (trust this folder?)"
+		}
+		if len(d.query.IDs) == 0 || slices.Contains(d.query.IDs, row.ID) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// root returns the configuration folder that the entry is in.
+func (e *entry) root() string { return filepath.Dir(filepath.Dir(e.path)) }
