@@ -60,6 +60,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	}
 	line("remote", present.Line(s.Remote))
 	line("container", present.Line(s.Container))
+	line("runs in", present.Line(s.Host))
 	line("parent", present.Line(s.Parent))
 	line("folder", o.path(s.CWD))
 	line("branch", present.Line(s.Branch))

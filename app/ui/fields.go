@@ -50,6 +50,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Branch", value: short(s.Branch), mono: true},
 			field{name: "Machine", value: short(machineOf(s))},
 			field{name: "Container", value: short(s.Container)},
+			field{name: "Runs in", value: short(s.Host)},
 			field{name: "Process", value: process(s)},
 		)},
 		{"Launch", launchFields(s, now)},
