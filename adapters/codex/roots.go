@@ -161,7 +161,7 @@ func isFolder(path string) bool {
 // rootOf returns the home that a rollout is in.
 func rootOf(rollout string) string {
 	day := filepath.Dir(rollout)
-	if filepath.Base(day) == "archived_sessions" {
+	if filepath.Base(day) == archive {
 		return filepath.Dir(day)
 	}
 	sessions := filepath.Dir(filepath.Dir(filepath.Dir(day)))
