@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -99,6 +100,7 @@ launch apply to its folder.`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error { return c.resume(args[0]) },
 	}
+	cmd.Flags().StringVar(&c.Dir, "cwd", "", "the `folder` to work in, instead of the session's")
 	c.addFlags(cmd)
 	return cmd
 }
@@ -138,7 +140,7 @@ func (c *launchCommand) resume(id string) error {
 		where := ifelse(s.Process.IsZero(), "", fmt.Sprintf(" (pid %d)", s.Process.PID))
 		return fmt.Errorf("session %s is still running%s: %s; use --force to resume it anyway", s.ID, where, present.Status(s.Session))
 	}
-	c.Dir, c.Resume = s.CWD, s.ID
+	c.Dir, c.Resume = cmp.Or(c.Dir, s.CWD), s.ID
 	c.Defaults = launch.DefaultsOf(c.settings())
 	c.ownMode = true // the defaults are for new sessions
 	return c.launch(launch.Member{Agent: s.Agent, Model: c.model, Mode: c.mode})
