@@ -133,6 +133,7 @@ type Session struct {
 	Unstored bool
 
 	CWD         string // as the agent last recorded it; never decoded from a folder name
+	ResumeIn    string // the folder in which the agent must be started to continue it; empty: CWD
 	Branch      string
 	Model       string
 	Title       string // as the agent or the user named it; empty if it has no name

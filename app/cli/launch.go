@@ -140,7 +140,9 @@ func (c *launchCommand) resume(id string) error {
 		where := ifelse(s.Process.IsZero(), "", fmt.Sprintf(" (pid %d)", s.Process.PID))
 		return fmt.Errorf("session %s is still running%s: %s; use --force to resume it anyway", s.ID, where, present.Status(s.Session))
 	}
-	c.Dir, c.Resume = cmp.Or(c.Dir, s.CWD), s.ID
+	c.Resume = s.ID
+	dir, file := launch.ResumeFrom(&s)
+	c.Dir, c.ResumeFile = cmp.Or(c.Dir, dir), file
 	c.Defaults = launch.DefaultsOf(c.settings())
 	c.ownMode = true // the defaults are for new sessions
 	return c.launch(launch.Member{Agent: s.Agent, Model: c.model, Mode: c.mode})
@@ -260,6 +262,9 @@ func (c *launchCommand) print(p *launch.Plan, left []string) {
 	c.printf("  %s\n", present.Cut(present.Line(strings.Join(append([]string{p.Command.Path}, p.Command.Args...), " ")), 2000))
 	if p.Command.Stdin != "" {
 		c.printf("  the prompt (%s) goes to its standard input\n", plural(len(p.Command.Stdin), "byte"))
+	}
+	if len(p.Command.Set) > 0 {
+		c.printf("  with %s\n", present.Line(strings.Join(p.Command.Set, ", ")))
 	}
 	if !p.Command.Secret.IsZero() {
 		c.printf("  with a random password (%s), so that Rollcall can answer it\n", p.Command.Secret)

@@ -22,6 +22,7 @@ type Options struct {
 	Terminal   bool
 	Answerable bool   // see adapters.Task; launches in a terminal are answerable where the setting "answering" permits it
 	Resume     string // session to resume
+	ResumeFile string // see adapters.Task
 	Group      string
 	Spec       string
 	Files      []string
@@ -67,7 +68,7 @@ func (d *Defaults) Environment(env []string) (kept, left []string) {
 
 // Request returns the launch that the options ask for. It reads PromptFile.
 func (o *Options) Request(ctx context.Context) (req Request, err error) {
-	req.Task = adapters.Task{Prompt: o.Prompt, Terminal: o.Terminal, Resume: o.Resume}
+	req.Task = adapters.Task{Prompt: o.Prompt, Terminal: o.Terminal, Resume: o.Resume, ResumeFile: o.ResumeFile}
 	o.override(&req)
 	if err := o.checkAnswerable(&req); err != nil {
 		return req, err

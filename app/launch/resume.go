@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,16 +55,30 @@ func ResumeCommand(a adapters.Adapter, s *app.Session) (string, error) {
 	if err := CheckResume(s); err != nil {
 		return "", err
 	}
-	p, err := Prepare(a, Request{Task: adapters.Task{Dir: s.CWD, Resume: s.ID, Terminal: true}}, nil)
+	dir, file := ResumeFrom(s)
+	p, err := Prepare(a, Request{Task: adapters.Task{Dir: dir, Resume: s.ID, ResumeFile: file, Terminal: true}}, nil)
 	if err != nil {
 		return "", err
 	}
 	return p.Shell(), nil
 }
 
+// ResumeFrom returns the folder in which a session is resumed, and the file for adapters.Task.ResumeFile.
+func ResumeFrom(s *app.Session) (dir, file string) {
+	if len(s.Files) > 0 {
+		file = s.Files[0]
+	}
+	return cmp.Or(s.ResumeIn, s.CWD), file
+}
+
 // Shell returns the plan as a command for a POSIX shell. It begins with cd to the folder.
 func (p *Plan) Shell() string {
-	words := []string{"cd", owned.Quote(p.Request.Task.Dir), "&&", owned.Quote(p.Command.Path)}
+	words := []string{"cd", owned.Quote(p.Request.Task.Dir), "&&"}
+	for _, v := range p.Command.Set {
+		name, value, _ := strings.Cut(v, "=")
+		words = append(words, name+"="+owned.Quote(value))
+	}
+	words = append(words, owned.Quote(p.Command.Path))
 	for _, a := range p.Command.Args {
 		words = append(words, owned.Quote(a))
 	}

@@ -82,8 +82,9 @@ func (r *resumeSheet) modeChanged() {
 }
 
 func (r *resumeSheet) read() launchForm {
-	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: r.session.CWD, Prompt: r.message.Text,
-		Terminal: r.where.Selected == inTerminal, Resume: r.session.ID, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
+	dir, file := launch.ResumeFrom(&r.session)
+	return launchForm{machine: r.session.Machine, members: []launch.Member{{Agent: r.session.Agent, Mode: r.mode.mode()}}, Options: launch.Options{Dir: dir, Prompt: r.message.Text,
+		Terminal: r.where.Selected == inTerminal, Resume: r.session.ID, ResumeFile: file, Force: r.anyway.Checked, KeepEnv: r.session.Machine == "" && r.ui.options.KeepEnv}}
 }
 
 func (r *resumeSheet) changed() {

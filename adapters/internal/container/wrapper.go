@@ -42,8 +42,11 @@ func RealScript(script, cwd string) string {
 const maxWrappers = 3
 
 // Inner returns the agent that the process outer was started for: the nearest descendant that isAgent accepts, where each process in
-// between is an interpreter. rows is the process table. ok is false if outer is no wrapper of an agent.
+// between is an interpreter, like outer. rows is the process table. ok is false if outer is no such wrapper.
 func Inner(rows []proc.Process, outer proc.Process, isAgent func(proc.Process) bool) (inner proc.Process, ok bool) {
+	if !IsInterpreter(outer.Comm) {
+		return proc.Process{}, false
+	}
 	level := []proc.Process{outer}
 	for range maxWrappers {
 		var below []proc.Process
