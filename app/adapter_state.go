@@ -23,9 +23,6 @@ type source struct {
 	ended        map[string]time.Time     // when sessions ended, while the core was running
 	reported     map[string]adapterReport // what the adapter reported of the sessions that are shown differently
 	idleOutcomes map[string]idleOutcome   // sessions whose turn was over when they were seen last
-	// processEnds are the ends of processes without a session. The next answer may
-	// show that such a process had one.
-	processEnds []processEnd
 
 	scanned bool   // the first scan is over, so changes are events
 	lastErr string // of the last answer about all sessions
