@@ -31,7 +31,7 @@ type observation struct {
 const (
 	// startDelay is the time after a call by which the command's process must be
 	// visible.
-	startDelay = time.Second
+	startDelay = 600 * time.Millisecond
 	longWait   = 10 * time.Second
 )
 

@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) {
 		{"0.80: resumed by 0.169", numbered(old().prompt("x").answer("y").start("a").prompt("z")), 0, observation{host: tui}, adapters.Working, "", "", "turn open"},
 		{"0.169: a word in the midst of a turn is no end", now().start("a").prompt("x").answer("I look").tokens(1, 0, 1), time.Hour, observation{host: tui}, adapters.Working, "", "", ""},
 		{"an escalated call, too young to tell", now().start("a").call("c", escalated), 500 * time.Millisecond, observation{host: tui, nothingRuns: true}, adapters.Working, "", "", "the files do not say which"},
-		{"an escalated call on a busy machine, too young to tell", now().start("a").call("c", escalated), 2900 * time.Millisecond, observation{host: tui, nothingRuns: true, pressure: 1}, adapters.Working, "", "", "the files do not say which"},
+		{"an escalated call on a busy machine, too young to tell", now().start("a").call("c", escalated), 1700 * time.Millisecond, observation{host: tui, nothingRuns: true, pressure: 1}, adapters.Working, "", "", "the files do not say which"},
 		{"an escalated call of which nothing runs", now().start("a").call("c", escalated), time.Minute, observation{host: tui, nothingRuns: true}, adapters.Waiting, adapters.ForPermission, "", "no process of the call runs"},
 		{"an escalated call that may run", now().start("a").call("c", escalated), time.Minute, observation{host: tui}, adapters.Working, "", "", "the files do not say which"},
 		{"an escalated call that runs", now().start("a").call("c", escalated), time.Minute, observation{host: tui, running: 9}, adapters.Working, "", "", "process 9 runs"},

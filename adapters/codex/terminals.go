@@ -168,6 +168,9 @@ func (d *discovery) addProcess(h *host) {
 	if h.unresponsive != "" {
 		s = adapters.UnresponsiveProcess(adapters.Codex, h.Process, folder, h.unresponsive)
 	}
+	if h.role == terminal && h.unresponsive == "" {
+		s.Evidence += "; it may be at a question of its own (trust this folder?)"
+	}
 	if h.ephemeral {
 		s.Status, s.Unstored = adapters.Working, true
 		s.Evidence = fmt.Sprintf("codex exec --ephemeral stores nothing; process %d has been running since %s", h.PID,
