@@ -173,6 +173,41 @@ func (m *matcher) doubtMovedOn(p *process) {
 	}
 }
 
+// candidates are the sessions that a process without a session may have, written since it began.
+type candidates struct {
+	old        []*session // existed before, and were prompted since
+	later      []*session // were begun since
+	unnumbered []*session // of a version whose ids show nothing
+}
+
+func (m *matcher) candidates(p *process) (c candidates) {
+	for _, s := range m.sessions {
+		switch {
+		case !s.isFree() || !p.mayHave(s) || s.active().Before(p.Started):
+		case !s.isNumbered(p):
+			if s.at.Before(p.Started) || !m.wroteLess(p, s) {
+				c.unnumbered = append(c.unnumbered, s)
+			}
+		case m.idleTool(p, s):
+		case s.at.After(p.Started.Add(slack)):
+			c.later = append(c.later, s)
+		case s.prompted.After(p.Started) && s.stored.Before(p.Started): // it existed and could be resumed
+			c.old = append(c.old, s)
+		}
+	}
+	return c
+}
+
+// rivals returns the processes of p's folder without a session, p among them.
+func (m *matcher) rivals(processes []*process, p *process) (rivals []*process) {
+	for _, o := range processes {
+		if m.has[o] == nil && o.cwd == p.cwd {
+			rivals = append(rivals, o)
+		}
+	}
+	return rivals
+}
+
 // assignResumed assigns the sessions that existed before a process began and were
 // prompted since.
 func (m *matcher) assignResumed(processes []*process) {
@@ -180,44 +215,29 @@ func (m *matcher) assignResumed(processes []*process) {
 		if m.has[p] != nil {
 			continue
 		}
-		var old, later, unnumbered []*session
-		for _, s := range m.sessions {
-			switch {
-			case !s.isFree() || !p.mayHave(s) || s.active().Before(p.Started):
-			case !s.isNumbered(p):
-				if s.at.Before(p.Started) || !m.wroteLess(p, s) {
-					unnumbered = append(unnumbered, s)
-				}
-			case m.idleTool(p, s):
-			case s.at.After(p.Started.Add(slack)):
-				later = append(later, s)
-			case s.prompted.After(p.Started) && s.stored.Before(p.Started): // it existed and could be resumed
-				old = append(old, s)
-			}
-		}
-		var rivals []*process // p among them
-		for _, o := range processes {
-			if m.has[o] == nil && o.cwd == p.cwd {
-				rivals = append(rivals, o)
-			}
-		}
+		c, rivals := m.candidates(p), m.rivals(processes, p)
 		switch {
-		case len(unnumbered) == 1 && len(old)+len(later) == 0 && len(rivals) == 1:
-			m.assign(unnumbered[0], p, "no other session of its folder was written since the process began")
-		case len(unnumbered) > 0:
-			for _, s := range slices.Concat(unnumbered, old) {
+		case len(c.unnumbered) == 1 && len(c.old)+len(c.later) == 0 && len(rivals) == 1:
+			m.assign(c.unnumbered[0], p, "no other session of its folder was written since the process began")
+		case len(c.unnumbered) > 0:
+			for _, s := range slices.Concat(c.unnumbered, c.old) {
 				s.doubt = fmt.Sprintf("process %d of its folder may have it: Pi before 0.87 does not show which process has a session; 0.87 and later show it", p.PID)
 			}
-		case len(old) == 1 && len(rivals) == 1:
-			m.assign(old[0], p, resumedHow)
-		case len(old) > 0:
-			m.shareHosts(p, old, rivals)
+		case len(c.old) == 1 && len(rivals) == 1:
+			m.assign(c.old[0], p, resumedHow)
+		case len(c.old) > 0:
+			m.shareHosts(p, c.old, rivals)
 		}
-		for _, s := range later {
-			// p has it after a slow start or after /new, unless it has written less than that.
-			if s.isFree() && m.has[p] == nil && !m.wroteLess(p, s) {
-				s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
-			}
+		m.doubtLater(p, c.later)
+	}
+}
+
+// doubtLater marks as doubtful the sessions that were begun while a process without a session ran: it has them after a slow
+// start or after /new, unless it has written less than that.
+func (m *matcher) doubtLater(p *process, later []*session) {
+	for _, s := range later {
+		if s.isFree() && m.has[p] == nil && !m.wroteLess(p, s) {
+			s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
 		}
 	}
 }
