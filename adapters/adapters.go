@@ -124,6 +124,10 @@ type Session struct {
 	// Terminal is the process whose terminal shows the session, where that is not Process but is certain (the interface of
 	// a thread of Codex's daemon). It is zero where Process is in that terminal itself, or none is known.
 	Terminal proc.Identity
+	// Archived reports that the user put the session away in the agent. The agent resumes it only after it was taken out again.
+	Archived bool
+	// Review reports that a model judges the requests of Parent in it: it is no session that a user started.
+	Review bool
 	// Unstored reports that the agent stores nothing of this run (codex exec --ephemeral). The
 	// session is derived from the process alone, and how the run ended can't be known.
 	Unstored bool

@@ -55,6 +55,13 @@ type Stopper interface {
 	Stop(ctx context.Context, s Session) error
 }
 
+// StopChecker is implemented by a Stopper that reaches only some of its agent's sessions.
+type StopChecker interface {
+	// CanStop returns nil if Stop reaches the process of s, a session from this adapter. The error says in words why not.
+	// Nothing is sent.
+	CanStop(ctx context.Context, s Session) error
+}
+
 // Ender is implemented by adapters whose agents should be ended by other signals than a single
 // Terminate.
 type Ender interface {

@@ -18,6 +18,9 @@ type Description struct {
 	Program string
 	// Install is a command that installs the agent.
 	Install string
+	// Unarchive is the command, without the session's id, that takes a session out of the agent's archive; empty: it needs
+	// none, or has no archive.
+	Unarchive string
 	// Processes are the names that the system keeps of the agent's processes, cut at 15
 	// characters as on Linux. Where nothing else of a process can be read, such a name suggests
 	// the agent, but does not prove it.

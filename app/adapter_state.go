@@ -23,11 +23,6 @@ type source struct {
 	ended        map[string]time.Time     // when sessions ended, while the core was running
 	reported     map[string]adapterReport // what the adapter reported of the sessions that are shown differently
 	idleOutcomes map[string]idleOutcome   // sessions whose turn was over when they were seen last
-	// atWork maps a session to the process to which its open turn is known to belong.
-	atWork map[string]proc.Identity
-	// processEnds are the ends of processes without a session. The next answer may
-	// show that such a process had one.
-	processEnds []processEnd
 
 	scanned bool   // the first scan is over, so changes are events
 	lastErr string // of the last answer about all sessions
@@ -61,7 +56,6 @@ func newSource(a adapters.Adapter) *source {
 		ended:          map[string]time.Time{},
 		reported:       map[string]adapterReport{},
 		idleOutcomes:   map[string]idleOutcome{},
-		atWork:         map[string]proc.Identity{},
 		health:         Health{Name: a.Name(), State: Pending},
 		watches:        map[proc.Identity]*exitWatch{},
 		agentProcesses: map[proc.Identity]bool{},

@@ -112,18 +112,18 @@ func TestStaleIdleIsNoEvidence(t *testing.T) {
 }
 
 // TestOpenTurnOfAnotherProcess: a session is opened again after its process died
-// in mid-turn. It works on nothing, and closing it kills nothing; a turn of its
+// in mid-turn, as its adapter says. Closing it kills nothing; a turn of its
 // own is its process's.
 func TestOpenTurnOfAnotherProcess(t *testing.T) {
 	play(t, nil, func(s *scene) {
 		record := time.Now()
 		time.Sleep(time.Minute)
 		s.born(pid(1), "claude", 0)
-		s.agent.says(nil, active(on("a", adapters.Working, 1), record))
+		s.agent.says(nil, outcome(active(on("a", adapters.Idle, 1), record), adapters.Died))
 		time.Sleep(time.Second)
 		s.refresh()
 		x := s.core.Snapshot().Sessions()[0]
-		if x.Status != adapters.Idle || x.Outcome != adapters.Died || !strings.Contains(x.Evidence, "older than process 1") {
+		if x.Status != adapters.Idle || x.Outcome != adapters.Died {
 			s.Errorf("opened again: %+v", x)
 		}
 		s.refresh()
@@ -137,7 +137,7 @@ func TestOpenTurnOfAnotherProcess(t *testing.T) {
 
 		time.Sleep(time.Minute)
 		s.born(pid(2), "claude", 0)
-		s.agent.says(nil, active(on("a", adapters.Working, 2), record))
+		s.agent.says(nil, outcome(active(on("a", adapters.Idle, 2), record), adapters.Died))
 		s.refresh()
 		time.Sleep(time.Second)
 		s.agent.says(nil, active(on("a", adapters.Working, 2), time.Now()))
@@ -146,6 +146,21 @@ func TestOpenTurnOfAnotherProcess(t *testing.T) {
 		s.machine.end(pid(2))
 		synctest.Wait()
 		s.want("started a idle/died", "ended a stopped", "started a idle/died", "status a working", "ended a stopped/died")
+	})
+}
+
+// TestClockSetForward: the start of a process moves when the clock is set, and the times of records do not. What an adapter
+// calls working stays working.
+func TestClockSetForward(t *testing.T) {
+	play(t, nil, func(s *scene) {
+		record := time.Now()
+		time.Sleep(time.Hour)
+		s.born(pid(1), "claude", 0)
+		s.agent.says(nil, active(on("a", adapters.Working, 1), record))
+		s.refresh()
+		if x := s.core.Snapshot().Sessions()[0]; x.Status != adapters.Working || x.MayStopIdle() {
+			s.Errorf("%+v", x)
+		}
 	})
 }
 

@@ -51,7 +51,7 @@ func TestRandomLives(t *testing.T) {
 
 func (w *world) step() {
 	actions := []func(){w.begin, w.begin, w.turn, w.turn, w.clear, w.exit, w.exit, w.fail, w.slow, w.look, w.look, w.wait,
-		w.openProcess, w.openProcess, w.prompt, w.close, w.flash, w.suspend, w.suspend}
+		w.openProcess, w.openProcess, w.prompt, w.close, w.suspend, w.suspend}
 	actions[w.rand.IntN(len(actions))]()
 	if w.rand.IntN(3) > 0 {
 		synctest.Wait()
@@ -138,25 +138,6 @@ func (w *world) close() {
 		w.machine.end(pid(p))
 		w.answer()
 	}
-}
-
-// flash ends a process without a session, which stores one as the last it does.
-func (w *world) flash() {
-	p, ok := w.leaveOpen()
-	if !ok {
-		return
-	}
-	synctest.Wait()
-	w.ids++
-	id := fmt.Sprint("s", w.ids)
-	w.may[id]++ // it may be shown by an answer that is under way
-	if _, err := findExact(w.core.Snapshot(), process(p).ID); err == nil {
-		w.must[id]++
-	}
-	w.list = append(w.list, changed(stored(id, time.Now(), time.Now()), func(s *adapters.Session) { s.CWD = folderOf(p) }))
-	w.log("%d stores %s and ends", p, id)
-	w.answer()
-	w.machine.end(pid(p))
 }
 
 // folderOf is the folder of a process without a session.

@@ -18,9 +18,6 @@ type lifetime struct {
 	stopped   bool
 	stoppedAs Session
 	answered  bool // the current answer lists the session
-	// otherSessions contains, for a process without a session, the sessions that had
-	// stopped while the process lived, with the time of their last activity.
-	otherSessions map[string]otherSession
 }
 
 // advance updates the lifetimes with the rows that are shown now and returns the events.
@@ -52,12 +49,8 @@ func (s *source) advance(shown []Session, a *Answer, now *liveness) []Event {
 		if ps := listed[x.ID]; ps != nil {
 			l.processes = l.keepProcesses(ps, hosts, now)
 		}
-		if x.IsProcess() {
-			l.noteOtherSessions(shown)
-		}
 	}
 	evs = append(evs, s.finishUnlisted(a, hosts, now)...)
-	evs = append(evs, s.storedAtTheEnd(shown, a)...)
 	s.recordAnswer(a)
 	return orderEvents(evs)
 }
@@ -81,6 +74,26 @@ func (s *source) finishUnlisted(a *Answer, hosts map[proc.Identity][]string, now
 		}
 	}
 	return evs
+}
+
+// finishProcess handles a process without a session whose row is no longer shown: the process now has a session that is
+// shown, or it has ended or will end soon. Neither causes an event.
+func (s *source) finishProcess(l *lifetime, now *liveness) {
+	if !s.hasSession(l.session.Process) && slices.ContainsFunc(l.processes, now.notEnded) {
+		l.stopped, l.stoppedAs = true, l.session
+		return
+	}
+	delete(s.lifetimes, l.session.ID)
+}
+
+// hasSession reports whether a session is shown in a process.
+func (s *source) hasSession(id proc.Identity) bool {
+	for _, l := range s.lifetimes {
+		if !l.stopped && l.session.Process == id && !l.session.IsProcess() {
+			return true
+		}
+	}
+	return false
 }
 
 // adoptLaunches moves the lifetimes of launches to the sessions that their agent now lists under their own ids, without an

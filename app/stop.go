@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
 	adapter := c.source(now.Agent).adapter
 	if stopper, ok := adapter.(adapters.Stopper); ok && (now.Remote != "" || now.Shared) {
 		p.stopper, p.Through = stopper, throughName(&now)
-		return p, nil
+		return p, c.canBeAsked(ctx, stopper, &now)
 	}
 	if err := stoppable(&now); err != nil {
 		return nil, err
@@ -104,6 +105,38 @@ func (c *Core) PlanStop(ctx context.Context, s Session) (*StopPlan, error) {
 		return nil, err
 	}
 	return p, c.mayBeSignalled(ctx, &now, p.Process)
+}
+
+// canBeAsked returns why a stopper can't end the turn of s; nil if it can.
+func (c *Core) canBeAsked(ctx context.Context, stopper adapters.Stopper, s *Session) error {
+	if s.Status == adapters.Stopped {
+		return ErrNotRunning
+	}
+	home := s.Remote
+	if s.Remote == "" {
+		home = c.programOf(s)
+	}
+	if checker, ok := stopper.(adapters.StopChecker); ok && s.Remote == "" {
+		_, err := within(ctx, c.cfg.Limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, checker.CanStop(ctx, s.Session) })
+		if err != nil {
+			return fmt.Errorf("%w: it lives in %s: %w", ErrCannotStop, home, err)
+		}
+	}
+	if s.Status == adapters.Idle {
+		return fmt.Errorf("%w: it lives in %s, and its turn is over", ErrCannotStop, home)
+	}
+	return nil
+}
+
+// programOf returns the program in which s lives, and its process.
+func (c *Core) programOf(s *Session) string {
+	name := s.Host
+	if c.cfg.Table != nil && name == "" {
+		if p, err := c.cfg.Table.Find(s.Process.PID); err == nil && p.Identity == s.Process {
+			name = p.Comm
+		}
+	}
+	return fmt.Sprintf("%s (process %d)", cmp.Or(present.Line(name), present.AgentName(s.Agent)), s.Process.PID)
 }
 
 // mayBeSignalled returns why the process of s must not be signalled; nil if it may be. Any
@@ -227,6 +260,9 @@ func (c *Core) Stop(ctx context.Context, p *StopPlan, progress func(StopStep)) (
 	}
 	defer c.RequestAgentRefresh(now.Agent)
 	if p.stopper != nil {
+		if err := c.canBeAsked(ctx, p.stopper, &now); err != nil {
+			return StopResult{}, err
+		}
 		began := time.Now()
 		_, err := within(ctx, c.cfg.Limit, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, p.stopper.Stop(ctx, now.Session)

@@ -266,6 +266,52 @@ func TestStopThroughGateway(t *testing.T) {
 	}
 }
 
+// reached is a gate that reaches only some of its sessions.
+type reached struct {
+	*gate
+	no error
+}
+
+func (r *reached) CanStop(context.Context, adapters.Session) error { return r.no }
+
+// TestStopOfAnotherProgram: a session whose turn is over, or whose process can't be asked, is not stopped, and nothing is sent,
+// also if that is so only once the plan is carried out.
+func TestStopOfAnotherProgram(t *testing.T) {
+	g := &reached{gate: &gate{agent: &agent{name: adapters.Codex}}}
+	table := newMachine()
+	table.start(pid(7))
+	core := New(Config{Adapters: []adapters.Adapter{g}, Table: table})
+	shared := func(status adapters.Status, host string) adapters.Session {
+		return changed(on("a", status, 7), func(s *adapters.Session) { s.Agent, s.Shared, s.Host = adapters.Codex, true, host })
+	}
+	for _, c := range []struct {
+		session adapters.Session
+		no      error
+		says    string
+	}{
+		{shared(adapters.Idle, "Zed"), nil, "it lives in Zed (process 7), and its turn is over"},
+		{shared(adapters.Idle, ""), errors.New("it has no socket"), "(process 7): it has no socket"},
+		{shared(adapters.Working, ""), errors.New("it has no socket"), "(process 7): it has no socket"},
+	} {
+		g.says(nil, c.session)
+		g.no = c.no
+		_, err := core.PlanStop(t.Context(), Session{Session: c.session})
+		if !errors.Is(err, ErrCannotStop) || !strings.Contains(err.Error(), "can't be stopped from here: it lives in ") || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+	}
+	g.no = nil
+	g.says(nil, shared(adapters.Working, ""))
+	plan, err := core.PlanStop(t.Context(), Session{Session: shared(adapters.Working, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.says(nil, shared(adapters.Idle, ""))
+	if _, err := core.Stop(t.Context(), plan, nil); !errors.Is(err, ErrCannotStop) || g.stopped != nil {
+		t.Errorf("its turn ended meanwhile: %v, stopped %q", err, g.stopped)
+	}
+}
+
 // TestStopIdle: all idle sessions are planned, those that can't be stopped are named, and one that began to work
 // since it was shown is left alone.
 func TestStopIdle(t *testing.T) {

@@ -6,8 +6,9 @@
 // socket shows whether they wait for the user. The SQLite databases add names and
 // parents.
 //
-// Facts were learned from Codex 0.45.0, 0.63.0, 0.80.0, 0.98.0, 0.106.0, 0.116.0,
-// 0.125.0, 0.142.5, 0.147.0, 0.154.0, 0.158.0, 0.166.0 and 0.169.0 on Linux.
+// The live status is determined for Codex 0.137 and later. Facts were learned from Codex 0.142.5, 0.147.0, 0.154.0,
+// 0.158.0, 0.166.0 and 0.169.0, and from codex-acp 0.16.0 with Codex 0.137.0 inside, on Linux. Of older versions, from 0.32
+// on, the stored sessions are listed.
 package codex
 
 import (
@@ -34,14 +35,12 @@ type Adapter struct {
 	now   func() time.Time
 	named func() []string // homes that the user named
 
-	rollouts  cache
-	folders   folders
-	names     names
-	states    states
-	daemons   daemons
-	homes     report.Recent
-	current   homes.List
-	terminals report.Memo[string, proc.Identity] // the interface that began a thread, where that is known, by the thread
+	rollouts cache
+	folders  folders
+	names    names
+	states   states
+	homes    report.Recent
+	current  homes.List
 
 	watched report.Watch
 }
@@ -68,7 +67,7 @@ func New(cfg adapters.Config) *Adapter {
 
 var description = adapters.Register(adapters.Description{
 	Name: adapters.Codex, Title: "Codex", Short: "codex",
-	Program: "codex", Install: "npm install -g @openai/codex", Processes: []string{"codex"},
+	Program: "codex", Install: "npm install -g @openai/codex", Unarchive: "codex unarchive", Processes: []string{"codex", acpProgram},
 }, (*Adapter)(nil))
 
 // Describe implements adapters.Describer.

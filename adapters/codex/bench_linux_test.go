@@ -17,7 +17,7 @@ import (
 // state database. No process has one open.
 func benchmarkHome(b *testing.B) *Adapter {
 	home := home(b)
-	r := adaptertest.Replay(b, filepath.Join(recordings, "codex-0.80.0-oneshot"))
+	r := adaptertest.Replay(b, filepath.Join(recordings, "codex-0.142.5-oneshot"))
 	db := stateDB(b, filepath.Join(home, ".codex", "state_5.sqlite"), threadColumns, `CREATE INDEX i ON threads (id)`)
 	result := strings.Repeat("some output of a tool\n", 100)
 	s := newScript(threadA, "0.169.0", `"base_instructions":{"text":"`+strings.Repeat("x", 22000)+`"}`)

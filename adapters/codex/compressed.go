@@ -43,7 +43,8 @@ func readCompressed(ctx context.Context, r io.Reader) (progress, *usageScan, err
 		}
 		line, long, err := readLine(lines)
 		if err == nil {
-			p.facts.applyLine(n, line, long)
+			p.next += int64(len(line)) + 1
+			p.applyLine(n, line, long)
 			if n == 0 {
 				scan = newUsageScan(&p.facts.head)
 			}
@@ -86,28 +87,22 @@ func readLine(r *bufio.Reader) (line []byte, long *jsonl.LongLine, err error) {
 }
 
 // applyLine adds line number n of a rollout.
-func (f *facts) applyLine(n int, line []byte, long *jsonl.LongLine) {
-	if n == 0 {
-		h, err := parseHead(line)
-		if err == nil {
-			f.head, f.known = h, true
-		}
-		f.explicit = explicitVersion(h.version)
-		return
-	}
-	if long != nil {
+func (p *progress) applyLine(n int, line []byte, long *jsonl.LongLine) {
+	f := &p.facts
+	switch {
+	case n == 0:
+		f.applyHead(line)
+	case long != nil:
 		f.apply(parseLong(long.Head, long.Tail))
-		return
+	case len(line) > 0:
+		for _, rec := range records(line) {
+			rec.end = p.next
+			f.apply(rec)
+		}
+		if f.firstPrompt == "" && p.next < headLimit {
+			f.firstPrompt = f.lastPrompt
+		}
 	}
-	if len(line) == 0 {
-		return
-	}
-	rec, err := parse(line)
-	if err != nil {
-		f.skip(unreadLine)
-		return
-	}
-	f.apply(rec)
 }
 
 // packedTail is the number of bytes at the end of a compressed rollout that are kept to read
@@ -131,7 +126,9 @@ func (p *peek) unpack(ctx context.Context, r io.Reader, path string) error {
 		n, err := decoder.Read(chunk)
 		tail = append(tail, chunk[:n]...)
 		if base == 0 && (err != nil || len(tail) > 2*packedTail) {
-			p.head(bytes.NewReader(tail))
+			if _, err := p.head(bytes.NewReader(tail)); err != nil {
+				return err
+			}
 		}
 		if len(tail) > 2*packedTail {
 			drop := len(tail) - packedTail

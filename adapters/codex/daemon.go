@@ -20,8 +20,6 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/peer"
-	"rollcall/adapters/internal/report"
-	"rollcall/proc"
 	"rollcall/proc/localsocket"
 )
 
@@ -29,9 +27,6 @@ const (
 	// daemonLimit is the time that the shared daemon may take to answer. It runs on the
 	// same machine, and the files give an answer without it.
 	daemonLimit = time.Second
-	// daemonPause is the time for which a daemon that did not answer is not asked
-	// again.
-	daemonPause = 30 * time.Second
 	// answerLimit bounds one message. A list of 100 threads has about 200 KB.
 	answerLimit = 32 << 20
 	pageSize    = 100
@@ -46,24 +41,9 @@ type threadStatus struct {
 
 func (s threadStatus) has(flag string) bool { return slices.Contains(s.Flags, flag) }
 
-// daemons records which daemons did not answer.
-type daemons struct {
-	failed report.Memo[proc.Identity, failedAsk]
-}
-
-type failedAsk struct {
-	at  time.Time
-	err error
-}
-
-// ask asks the daemon of a root for the status of threads. It only lists them: no
-// thread is loaded or subscribed to. A daemon that failed is not asked again within
-// daemonPause; ask returns the earlier error then.
-func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, ids []string, now time.Time) (map[string]threadStatus, error) {
-	was, failed := d.failed.Get(daemon)
-	if failed && now.Sub(was.at) < daemonPause && !now.Before(was.at) {
-		return nil, was.err
-	}
+// askDaemon asks the daemon of a root for the status of threads. It only lists them: no
+// thread is loaded or subscribed to.
+func askDaemon(ctx context.Context, root string, ids []string) (map[string]threadStatus, error) {
 	path := socketIn(root)
 	limited, cancel := context.WithTimeout(ctx, daemonLimit)
 	defer cancel()
@@ -73,9 +53,7 @@ func (d *daemons) ask(ctx context.Context, root string, daemon proc.Identity, id
 		// listen hosts no thread.
 		return answer, nil
 	}
-	err = daemonProblem(path, err, limited.Err() != nil)
-	d.failed.Put(daemon, failedAsk{now, err})
-	return answer, err
+	return answer, daemonProblem(path, err, limited.Err() != nil)
 }
 
 func daemonProblem(path string, err error, late bool) error {

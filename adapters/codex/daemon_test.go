@@ -233,8 +233,7 @@ func TestDaemonInTrouble(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := adaptertest.Replay(t, filepath.Join(recordings, daemonRecording))
-			var asked atomic.Int32
-			serve(t, r.Home, func(ctx context.Context, c *websocket.Conn) { asked.Add(1); test.handle(ctx, c) })
+			serve(t, r.Home, test.handle)
 			a := New(r.Config())
 			for range 2 {
 				roll, err := a.Discover(t.Context(), adapters.Query{})
@@ -245,9 +244,6 @@ func TestDaemonInTrouble(t *testing.T) {
 					t.Errorf("problems %v, want one that names the socket", problems)
 				}
 				adaptertest.Check(t, roll.Sessions, r.Expect)
-			}
-			if asked.Load() != 1 {
-				t.Errorf("the daemon was asked %d times within the pause", asked.Load())
 			}
 		})
 	}

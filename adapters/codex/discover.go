@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -39,6 +40,9 @@ type found struct {
 	host  *host
 	err   error
 }
+
+// isEmpty reports whether the rollout has no record. Such a file is no session.
+func (f *found) isEmpty() bool { return f.info != nil && f.info.Size() <= 1 }
 
 // root adds the sessions of one Codex home to the answer.
 func (d *discovery) root(ctx context.Context, r *root) {
@@ -76,7 +80,9 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.answer.Expect(len(candidates))
 	for _, c := range candidates {
 		// A session of which only a part was read in time is left out: its earlier state is better.
-		if c.err == nil || c.host != nil && !adapters.IsOutOfTime(c.err) {
+		if c.host == nil && c.err == nil && c.isEmpty() {
+			d.answer.Skip("empty rollout", 1)
+		} else if c.err == nil || c.host != nil && !adapters.IsOutOfTime(c.err) {
 			d.session(r, c, threads[c.id], names[c.id], answers[c.id])
 		}
 	}
@@ -92,7 +98,7 @@ func (d *discovery) candidates(ctx context.Context, r *root, owners map[string]i
 			list = append(list, &found{rollout: ro, host: host})
 		}
 	}
-	sessions, archived := filepath.Join(r.path, "sessions"), filepath.Join(r.path, "archived_sessions")
+	sessions, archived := filepath.Join(r.path, "sessions"), filepath.Join(r.path, archive)
 	d.answer.LookedIn(sessions, archived)
 	d.answer.Problem(folderOrNothing(sessions), folderOrNothing(archived))
 	if d.liveOnly() {
@@ -266,9 +272,9 @@ func (d *discovery) unreadable(r *root, list []*found) {
 	unknown, late := 0, 0
 	for _, f := range list {
 		switch {
-		case f.err == nil && !f.facts.known && f.info.Size() > 0:
+		case f.err == nil && !f.facts.known && !f.isEmpty():
 			unknown++
-			d.answer.Skip("rollout without session_meta", 1)
+			d.answer.Skip("rollout in a form that is not recognised (Codex before 0.32)", 1)
 		case f.err == nil, errors.Is(f.err, fs.ErrNotExist):
 		case adapters.IsOutOfTime(f.err):
 			late++
@@ -279,8 +285,8 @@ func (d *discovery) unreadable(r *root, list []*found) {
 	}
 	d.answer.NotRead(filepath.Join(r.path, "sessions"), "rollouts", late, len(list))
 	if unknown > 0 && unknown == len(list) {
-		d.answer.Problem(adapters.Unrecognised(filepath.Join(r.path, "sessions"),
-			"none of %d rollouts begins with a session_meta line", unknown))
+		d.answer.Problem(formProblem(filepath.Join(r.path, "sessions"),
+			fmt.Errorf("none of %d rollouts begins with session_meta, which Codex 0.32 and later write", unknown)))
 	}
 }
 
@@ -300,12 +306,23 @@ func (d *discovery) askDaemons(ctx context.Context, r *root, list []*found) map[
 		if !busy[h] {
 			continue
 		}
-		said, err := d.adapter.daemons.ask(ctx, r.path, h.Identity, ids, d.now)
+		said, err := askDaemon(ctx, r.path, ids)
 		d.answer.Problem(err)
 		maps.Copy(answers, said)
 	}
 	return answers
 }
+
+// title returns the name of the thread; named are names that the user or Codex gave it.
+func (f *found) title(named ...string) string {
+	if f.facts.guardian { // its prompt is the history that it reviews
+		return "Guardian review"
+	}
+	return cmp.Or(cmp.Or(named...), f.facts.task)
+}
+
+// archive is the folder of the rollouts that the user archived.
+const archive = "archived_sessions"
 
 // session adds one session to the roll.
 func (d *discovery) session(r *root, f *found, row thread, name string, answer threadStatus) {
@@ -328,9 +345,10 @@ func (d *discovery) session(r *root, f *found, row thread, name string, answer t
 		ID: f.id, Agent: adapters.Codex,
 		Status: v.Status, WaitingFor: v.WaitingFor, Outcome: v.Outcome, Limited: v.Outcome == adapters.Failed && f.facts.turn.limited, Evidence: v.Evidence,
 		CWD: f.facts.cwd, Branch: cmp.Or(row.branch, f.facts.branch), Model: cmp.Or(f.facts.model, row.model),
-		Title:       cmp.Or(row.name, name, f.facts.title, f.facts.task),
+		Title:       f.title(row.name, name),
 		FirstPrompt: f.facts.firstPrompt, LastPrompt: f.facts.lastPrompt,
 		Parent: cmp.Or(f.facts.parent, row.parent), Version: cmp.Or(f.facts.version, row.version),
+		Host: f.facts.client, Review: f.facts.guardian, Archived: filepath.Base(filepath.Dir(f.path)) == archive,
 		Tokens: f.facts.tokenTotals(), Usage: f.usage, Context: adapters.Context{Used: f.facts.context, Window: f.facts.window},
 		StartedAt: f.facts.started, LastActivityAt: f.facts.last, TurnStartedAt: f.facts.prompted, Files: []string{f.path},
 	}

@@ -11,25 +11,17 @@ import (
 
 // turn is the state of a thread's last turn, from its records.
 type turn struct {
-	state   turnState
-	id      string
-	since   time.Time // of its beginning or end; zero when that wasn't read
-	last    time.Time // of its newest record, while it is open
-	began   time.Time // start of the turn, kept when it ends; zero if its beginning wasn't read
-	outcome adapters.Outcome
-	why     string // of a failed or aborted one
-	limited bool   // it failed because a limit of the provider was reached
-	// explicit reports that the version writes task_started and the other task records
-	// (after 0.98.0). Without them, only an answer shows the end of a turn.
-	explicit bool
-	answered time.Time // implicit: time of the model's last answer, if no record followed
-	// For an implicit turn, counted and recorded report that the answer's tokens were counted
-	// and that the answer was added to the history, so that it is complete. Up to 0.63.0 the
-	// answer is added last, together with its calls after they have run.
-	counted, recorded bool
-	prompted          bool   // a user's prompt belongs to it
-	worked            bool   // the model was active in it
-	review            review // the state of a review in it
+	state    turnState
+	id       string    // empty where its beginning and its end were not recorded, as before 0.106
+	since    time.Time // of its beginning or end; zero when that wasn't read
+	last     time.Time // of its newest record, while it is open
+	began    int64     // where the record of its beginning ends in the rollout
+	outcome  adapters.Outcome
+	why      string // of a failed or aborted one
+	limited  bool   // it failed because a limit of the provider was reached
+	prompted bool   // a user's prompt belongs to it
+	worked   bool   // the model was active in it
+	review   review // the state of a review in it
 }
 
 type turnState uint8
@@ -63,12 +55,14 @@ type toolCall struct {
 // never a shared one.
 type facts struct {
 	head
-	known    bool // the first line was understood
-	explicit bool // the beginning of the rollout has a task_started
+	known bool // the first line was understood
+	// numbered reports that the newest record has an ordinal: it was written by 0.169 or later, whatever version began the
+	// thread.
+	numbered bool
 
 	firstPrompt, lastPrompt string
 	prompted                time.Time // when lastPrompt was given
-	title                   string
+	promptEnd               int64     // where its record ends in the rollout
 	model                   string
 	approval, reviewer      string // when calls need an approval, and who gives it
 	turn                    turn
@@ -77,9 +71,26 @@ type facts struct {
 	context, window         int64
 	last                    time.Time // of the newest record
 
-	skipped map[string]int
+	skipped map[string]int // since the last turn began
 	// longLine describes the line that hides the turn.
 	longLine string
+}
+
+// applyHead reads the first line, and the records that follow the first one on it.
+func (f *facts) applyHead(line []byte) {
+	h, err := parseHead(line)
+	f.head, f.known = h, err == nil
+	if err == nil {
+		return
+	}
+	for i, part := range split(line) {
+		if i == 0 {
+			h, err = parseHead(part)
+			f.head, f.known = h, err == nil
+		} else if rec, err := parse(part); err == nil {
+			f.apply(rec)
+		}
+	}
 }
 
 // apply adds one record; records come in the file's order.
@@ -88,11 +99,12 @@ func (f *facts) apply(r record) {
 		f.last = r.at
 	}
 	if r.unknown != "" {
-		f.skip("unknown record type " + report.PlainWord(r.unknown))
+		f.skip(r.unknown)
 	}
-	if isInherited(r.ordinal, f.inherited) {
+	if r.kind == unread || isInherited(r.ordinal, f.inherited) {
 		return
 	}
+	f.numbered = r.ordinal >= 0
 	switch r.kind {
 	case settings:
 		f.model = cmp.Or(r.model, f.model)
@@ -101,23 +113,31 @@ func (f *facts) apply(r record) {
 		f.reviewer = cmp.Or(r.reviewer, f.reviewer)
 	case usage:
 		f.applyUsage(r)
-	case named:
-		f.title = r.text
 	case prompt:
 		f.applyPrompt(r)
 	case started:
-		f.calls, f.explicit = nil, true
-		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, began: r.at, explicit: true}
+		f.calls, f.skipped = nil, nil
+		f.turn = turn{state: open, id: r.turn, since: r.at, last: r.at, began: r.end}
 		f.window = cmp.Or(max(r.window, 0), f.window)
 	case completed, failure, aborted:
 		f.applyEnd(r)
 	case rolledBack:
 		f.calls = nil
-		f.turn = turn{state: ended, since: r.at, explicit: true}
+		f.turn = turn{state: ended, since: r.at}
 	case reviewed:
 		f.applyReview(r)
 	case answer, call, output, activity:
 		f.applyWork(r)
+	}
+}
+
+// forget drops the texts and times of records that end before an offset: a reader that begins now does not get there.
+func (f *facts) forget(before int64) {
+	if f.promptEnd <= before {
+		f.lastPrompt, f.prompted, f.turn.prompted = "", time.Time{}, false
+	}
+	if f.turn.state == open && f.turn.began <= before {
+		f.turn.id, f.turn.since = "", time.Time{}
 	}
 }
 
@@ -132,36 +152,26 @@ func (f *facts) applyUsage(r record) {
 	}
 	f.context = cmp.Or(max(r.context, 0), f.context)
 	f.window = cmp.Or(max(r.window, 0), f.window)
-	if r.totals != nil && r.thread == "" {
-		f.turn.counted = true
-	}
 }
 
 func (f *facts) applyPrompt(r record) {
 	if r.text != "" {
-		f.firstPrompt = cmp.Or(f.firstPrompt, r.text)
-		f.lastPrompt, f.prompted = r.text, r.at
+		f.lastPrompt, f.prompted, f.promptEnd = r.text, r.at, r.end
 	}
-	if f.turn.state == open && f.turn.explicit {
-		f.turn.prompted, f.turn.last = true, r.at
-		return
+	if f.turn.state != open { // its beginning wasn't read, or is not recorded
+		f.calls, f.turn = nil, turn{state: open}
 	}
-	f.calls = nil
-	f.turn = turn{state: open, since: r.at, last: r.at, began: r.at, prompted: true}
+	f.turn.prompted, f.turn.last = true, r.at
 }
 
 func (f *facts) applyEnd(r record) {
 	t := &f.turn
-	if t.state == open && t.explicit && r.turn != "" && t.id != "" && r.turn != t.id {
+	if t.state == open && r.turn != "" && t.id != "" && r.turn != t.id {
 		return // a late record of an earlier turn
 	}
 	f.calls = nil
-	f.explicit = f.explicit || r.kind == completed
 	was := *t
-	*t = turn{state: ended, id: r.turn, since: r.at, explicit: true, why: r.text, limited: r.limited}
-	if was.state == open || was.id == r.turn {
-		t.began = was.began
-	}
+	*t = turn{state: ended, id: r.turn, since: r.at, why: r.text, limited: r.limited}
 	switch r.kind {
 	case failure:
 		t.outcome = adapters.Failed
@@ -205,10 +215,8 @@ func abortOutcome(reason string) adapters.Outcome {
 	return adapters.Interrupted
 }
 
-// applyReview records that a review is over. In versions that record turns, the
-// task_started before it belongs to the reviewing sub-thread and names its turn; the
-// end that follows names the turn around it (0.142.5, 0.169.0). In earlier versions
-// (0.98.0) only the result of the review follows, or a record that it was aborted.
+// applyReview records that a review is over. The task_started before it belongs to the reviewing
+// sub-thread and names its turn; the end that follows names the turn around it (0.142.5, 0.169.0).
 func (f *facts) applyReview(r record) {
 	f.applyWork(record{kind: activity, at: r.at})
 	t := &f.turn
@@ -219,10 +227,6 @@ func (f *facts) applyReview(r record) {
 	if r.silent {
 		t.review = withoutResult
 	}
-	if !t.explicit {
-		outcome, why := silentOutcome(*t)
-		f.calls, f.turn = nil, turn{state: ended, since: r.at, began: t.began, outcome: outcome, why: why}
-	}
 }
 
 // applyWork applies a record of activity within a turn.
@@ -232,15 +236,10 @@ func (f *facts) applyWork(r record) {
 	case ended:
 		return // a record after the end begins no turn
 	case noTurn, lost: // its beginning wasn't read
-		*t = turn{state: open, since: r.at, explicit: f.explicit}
+		*t = turn{state: open}
 	}
 	t.last = r.at
-	if r.kind != answer || !r.history || t.answered.IsZero() {
-		t.answered, t.counted, t.recorded = time.Time{}, false, false
-	}
 	switch r.kind {
-	case answer:
-		t.answered, t.recorded = r.at, r.history
 	case call:
 		f.calls = append(f.calls[:len(f.calls):len(f.calls)], toolCall{r.callID, r.tool, r.at, r.escalated, r.asks})
 	case output:

@@ -79,7 +79,7 @@ func FuzzRollout(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkText(t, fresh.facts.firstPrompt, fresh.facts.lastPrompt, fresh.facts.title)
+		checkText(t, fresh.facts.firstPrompt, fresh.facts.lastPrompt)
 		part := min(int(cut), len(b))
 		grown, err := readRollout(t.Context(), bytes.NewReader(b[:part]), int64(part), nil)
 		if err != nil {

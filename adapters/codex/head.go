@@ -15,6 +15,8 @@ type head struct {
 	parent                   string
 	subagent                 bool
 	byTerminal               bool   // a terminal interface began it
+	guardian                 bool   // a model reviews requests of its parent in it
+	client                   string // the program in which the agent runs; empty: a terminal, or not known
 	task                     string // the name that a parent gave to its sub-agent
 	started                  time.Time
 	// inherited is the ordinal from which on records are the sub-agent's own;
@@ -22,7 +24,7 @@ type head struct {
 	inherited int64
 }
 
-// parseHead reads a session_meta line, as Codex 0.45 to 0.169 write it.
+// parseHead reads a session_meta line, as Codex 0.32 to 0.169 write it.
 func parseHead(line []byte) (head, error) {
 	l, err := splitLine(line)
 	if err != nil {
@@ -41,13 +43,16 @@ func parseHead(line []byte) (head, error) {
 		case "timestamp":
 			h.started = jsonl.Time(raw)
 		case "originator": // "codex-tui" since the daemon (0.169.0)
-			h.byTerminal = string(jsonl.Text(raw)) == "codex-tui"
+			name, _ := jsonl.Head(raw, 80)
+			h.byTerminal, h.client = name == "codex-tui", clientOf(name)
 		case "cli_version":
 			h.version, _ = jsonl.Head(raw, 80)
 		case "git":
-			h.branch, _ = jsonl.Head(jsonl.Get(raw, "branch"), textLimit)
+			h.branch = branchName(jsonl.Get(raw, "branch"))
 		case "thread_source":
-			h.subagent = h.subagent || string(jsonl.Text(raw)) == "subagent"
+			from := string(jsonl.Text(raw))
+			h.guardian = from == "guardian_review"
+			h.subagent = h.subagent || h.guardian || from == "subagent"
 		case "subagent_history_start_ordinal":
 			h.inherited, _ = jsonl.Int(raw)
 		case "source": // a word; for a sub-agent an object
@@ -69,11 +74,42 @@ func parseHead(line []byte) (head, error) {
 	return h, nil
 }
 
+// clientOf returns the program that an originator stands for; empty for Codex's own interfaces. A client of the app-server
+// gives its own name.
+func clientOf(originator string) string {
+	switch originator {
+	case "codex-tui", "codex_cli_rs", "codex_exec":
+		return ""
+	case "codex_vscode":
+		return "VS Code"
+	case "codex_sdk_ts":
+		return "SDK (TypeScript)"
+	case "codex_sdk_py", "codex_sdk_python":
+		return "SDK (Python)"
+	case "zed":
+		return "Zed"
+	}
+	return originator
+}
+
+// branchName returns the name of a branch; empty for a commit that is checked out without one.
+func branchName(raw []byte) string {
+	name, _ := jsonl.Head(raw, textLimit)
+	if name == detached {
+		return ""
+	}
+	return name
+}
+
+// detached is what git calls a commit that is checked out without a branch.
+const detached = "HEAD"
+
 // lineage sets a sub-agent's parent and name from the fields that its version writes:
 // 0.169 names the parent, earlier versions name it within source, and some sub-agents
 // (a review) only have the thread at the root.
 func (h *head) lineage(source []byte, root, path, nickname string) {
 	h.subagent = h.subagent || jsonl.Get(source, "subagent") != nil
+	h.guardian = h.guardian || string(jsonl.Text(jsonl.Get(source, "subagent", "other"))) == "guardian"
 	if h.subagent {
 		spawn := func(name string) string {
 			text, _ := jsonl.Head(jsonl.Get(source, "subagent", "thread_spawn", name), textLimit)
@@ -88,14 +124,20 @@ func (h *head) lineage(source []byte, root, path, nickname string) {
 	}
 }
 
-// explicitVersion reports whether a version is known to write task_* records: 0.106.0
-// and later do, 0.98.0 and earlier don't. Versions in between are not known.
-func explicitVersion(version string) bool {
+// floor is the first minor version of 0.x whose live status is determined: older versions were replaced more than six months
+// before this was written.
+const floor = 137
+
+// minor returns the minor version of 0.x. ok is false for other versions.
+func minor(version string) (n int, ok bool) {
 	rest, ok := strings.CutPrefix(version, "0.")
-	if !ok {
-		return version != "" && version[0] >= '1' && version[0] <= '9'
-	}
-	minor, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(minor)
-	return err == nil && n >= 106
+	digits, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil
+}
+
+// belowFloor reports whether a version is known to be older than the floor.
+func belowFloor(version string) bool {
+	n, ok := minor(version)
+	return ok && n < floor
 }

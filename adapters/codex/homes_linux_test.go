@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,5 +76,22 @@ func TestNamedHome(t *testing.T) {
 		if found := slices.ContainsFunc(roll.Sessions, func(s adapters.Session) bool { return s.ID == threadA }); found != (named != nil) {
 			t.Errorf("homes %q: found %v in %q", named, found, roll.LookedIn)
 		}
+	}
+}
+
+// TestOneHomeOfManyNames: the processes of a container have different names for one home, below their own roots. It is read once.
+func TestOneHomeOfManyNames(t *testing.T) {
+	own := home(t)
+	path := write(t, rolloutPath(own, threadA), newScript(threadA, "0.169.0").turn("a", "x").text())
+	for range 3 {
+		p := startCodex(t, "codex", nil).do("read", "/dev/null")
+		other := startCodex(t, "codex", []string{fmt.Sprintf("CODEX_HOME=/proc/%d/root%s/.codex", p.cmd.Process.Pid, own)})
+		other.do("open", path)
+		roll, err := atNow(own).Discover(t.Context(), adapters.Query{})
+		if err != nil || len(roll.Skipped) > 0 {
+			t.Errorf("skipped %v, %v", roll.Skipped, err)
+		}
+		want(t, below(own, roll)[threadA], adapters.Idle, adapters.Completed, other.cmd.Process.Pid)
+		other.kill()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/container"
 )
 
 // Program implements adapters.Launcher.
@@ -13,7 +14,7 @@ func (a *Adapter) Program(look func(string) (string, error)) (string, error) {
 	return description.FindProgram(look)
 }
 
-// Modes implements adapters.Launcher: the sandboxes of --sandbox (0.80.0 to
+// Modes implements adapters.Launcher: the sandboxes of --sandbox (0.137.0 to
 // 0.169.0).
 func (a *Adapter) Modes() []adapters.Mode {
 	return []adapters.Mode{
@@ -23,7 +24,7 @@ func (a *Adapter) Modes() []adapters.Mode {
 	}
 }
 
-// Command implements adapters.Launcher (0.80.0 to 0.169.0). A background launch reads the
+// Command implements adapters.Launcher (0.137.0 to 0.169.0). A background launch reads the
 // prompt from standard input; a launch in a terminal gets it as an argument. The id of a new
 // session can't be chosen.
 func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, error) {
@@ -33,6 +34,7 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 	}
 	if t.Resume != "" {
 		c.Args = append(c.Args, "resume")
+		c.Set = a.homeOf(t.ResumeFile)
 	}
 	if !t.Terminal {
 		c.Args = append(c.Args, "--json")
@@ -51,6 +53,16 @@ func (a *Adapter) Command(program string, t adapters.Task) (adapters.Command, er
 		c.Args = append(c.Args, "--", t.Prompt)
 	}
 	return c, nil
+}
+
+// homeOf returns the variable that names the home of a rollout, unless the environment of this process names the same.
+func (a *Adapter) homeOf(rollout string) []string {
+	home := rootOf(rollout)
+	own, err := container.EvalSymlinks(a.ownHome())
+	if home == "" || err == nil && own == home || home == a.ownHome() {
+		return nil
+	}
+	return []string{"CODEX_HOME=" + home}
 }
 
 // attachLimit is how long the daemon may take to say that it has a thread.

@@ -47,7 +47,7 @@ func parseLong(begin, end []byte) record {
 	case "message":
 		r.kind = other
 		if member(payload, "role") == "assistant" {
-			r.kind, r.history = answer, true
+			r.kind = answer
 		}
 	case "item_completed":
 		if bytes.Contains(payload, []byte(`"item":{"type":"UserMessage"`)) {

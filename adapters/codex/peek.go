@@ -18,7 +18,7 @@ const (
 	peekWindow = 512 << 20 // bytes from the end in which messages are searched for
 )
 
-// Peek implements adapters.Peeker. Messages come in the order of the rollout (0.45 to
+// Peek implements adapters.Peeker. Messages come in the order of the rollout (0.137 to
 // 0.169). A user's message is the text that was typed, without the texts that Codex and
 // editors put before it; of a sub-agent's rollout only its own records are read, not
 // those copied from its parent. Keys are the ids of items and calls; in versions
@@ -48,8 +48,12 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 	if compressed(path) {
 		err = p.unpack(ctx, f, path)
 	} else {
-		p.head(f)
-		err = p.read(ctx, f, info.Size(), 0)
+		if _, err = p.head(f); err == nil {
+			err = p.read(ctx, f, info.Size(), 0)
+		}
+	}
+	if errors.Is(err, errForm) {
+		return nil, formProblem(path, err)
 	}
 	if err != nil {
 		return nil, err
@@ -64,16 +68,25 @@ func peekRollout(ctx context.Context, path string, s *adapters.Session, n int) (
 }
 
 // head reads the facts from the first line that are needed to interpret the records
-// after it. It returns the folder in which the thread began.
-func (p *peek) head(r io.ReaderAt) (cwd string) {
+// after it. It returns the folder in which the thread began. The error is errForm for a rollout in another format.
+func (p *peek) head(r io.ReaderAt) (cwd string, err error) {
 	limited := io.NewSectionReader(r, 0, headLine)
 	_, _, _ = jsonl.Forward(context.Background(), limited, 0, headLine, func(line []byte, _ int64) error {
-		if h, err := parseHead(line); err == nil {
-			p.inherited, p.implicit, cwd = h.inherited, !explicitVersion(h.version), h.cwd
+		var f facts
+		if f.applyHead(line); !f.known {
+			err = errForm
 		}
+		p.inherited, cwd = f.inherited, f.cwd
 		return errEnough
 	})
-	return cwd
+	return cwd, err
+}
+
+// errForm reports that the first line of a rollout is not that of a known version.
+var errForm = errors.New("its first line is not session_meta, which Codex 0.32 and later write")
+
+func formProblem(path string, err error) error {
+	return &adapters.Problem{Kind: adapters.ErrFormat, Path: path, Err: err, Fix: "Rollcall does not read the rollouts of older versions"}
 }
 
 // peek gathers messages from a rollout's end.
@@ -82,7 +95,6 @@ type peek struct {
 	session   *adapters.Session
 	n         int
 	inherited int64         // records before this ordinal are the parent's
-	implicit  bool          // a turn's beginning and end are not recorded
 	messages  []peekMessage // the newest first
 	seen      map[string]bool
 	states    map[string]adapters.ToolState // of calls, by their id
@@ -90,8 +102,7 @@ type peek struct {
 }
 
 // peekMessage is a message that the rollout may hold twice: as an event and, right after
-// it, as an item of the model's history; old versions may do it the other
-// way round.
+// it, as an item of the model's history.
 type peekMessage struct {
 	adapters.Message
 	item   bool // of the model's history
@@ -137,7 +148,7 @@ func (p *peek) cut(distance int64) {
 // add adds a message, unless the record after it has the same message. The message then
 // has the key of the first record, which stays when the second is written.
 func (p *peek) add(m peekMessage) {
-	if last := len(p.messages) - 1; last >= 0 && p.messages[last].repeats(m, p.implicit) {
+	if last := len(p.messages) - 1; last >= 0 && p.messages[last].repeats(m) {
 		p.messages[last].Key, p.messages[last].At, p.messages[last].merged = m.Key, m.At, true
 		return
 	}
@@ -148,9 +159,8 @@ func (p *peek) add(m peekMessage) {
 	p.messages = append(p.messages, m)
 }
 
-func (m *peekMessage) repeats(before peekMessage, anyOrder bool) bool {
-	return m.Role == before.Role && m.Text == before.Text &&
-		(m.Role == adapters.FromNote || !m.merged && m.item != before.item && (m.item || anyOrder))
+func (m *peekMessage) repeats(before peekMessage) bool {
+	return m.Role == before.Role && m.Text == before.Text && (m.Role == adapters.FromNote || !m.merged && m.item && !before.item)
 }
 
 // state returns the state of a call. Its output comes later in the rollout and was read

@@ -21,8 +21,7 @@ var recordedTalks = map[string][]string{
 	"3466282a9c49": {"exec_command running: sleep 50"},
 	"433eb4cb9cd1": {"user: chat one [[usage 100 10]]", "assistant: Mock answer to: chat one [[usage 100 10]]"},
 	"ef85ac524e7d": {"user: lives on [[delay 60]]"},
-	"24aa772d72cc": {"user: approve me [[bash touch /home/dev/zz]][[esc]]"},
-	"9b12d07717b2": {"user: hello codex [[usage 111 22]]", "assistant: Mock answer to: hello codex [[usage 111 22]]"},
+	"944f4bea135d": {"user: q3b818789 [[bash touch /home/dev/esc-q3b818789]] [[esc]]", "exec_command running: touch /home/dev/esc-q3b818789"},
 	"41838ad69663": {"user: approve me [[bash touch /home/dev/zz]][[esc]]", "exec_command running: touch /home/dev/zz"},
 	"e522f5612f4d": {"user: hello codex [[usage 111 22]]", "assistant: Mock answer to: hello codex [[usage 111 22]]"},
 }

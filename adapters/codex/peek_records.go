@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rollcall/adapters"
@@ -16,6 +17,12 @@ import (
 func (p *peek) line(line []byte, offset int64) bool {
 	l, err := splitLine(line)
 	if err != nil {
+		parts := split(line)
+		for at, part := range slices.Backward(parts) {
+			if !p.line(part, offset+int64(at)) {
+				return false
+			}
+		}
 		return true
 	}
 	if isInherited(l.ordinal, p.inherited) {
@@ -48,9 +55,6 @@ func (p *peek) note(text string, m peekMessage) { p.say(adapters.FromNote, text,
 func (p *peek) event(payload []byte, m peekMessage) {
 	switch string(jsonl.Text(jsonl.Get(payload, "type"))) {
 	case "user_message":
-		if k := jsonl.Text(jsonl.Get(payload, "kind")); len(k) > 0 && string(k) != "plain" {
-			return
-		}
 		p.prompt(p.limit.Text(jsonl.Get(payload, "message")), m)
 	case "agent_message":
 		p.say(adapters.FromAgent, p.limit.Text(jsonl.Get(payload, "message")), m)
@@ -79,13 +83,7 @@ func (p *peek) event(payload []byte, m peekMessage) {
 }
 
 // prompt adds what the user typed.
-func (p *peek) prompt(text string, m peekMessage) {
-	text = userText(text)
-	if text != "" && p.implicit {
-		p.over = true
-	}
-	p.say(adapters.FromUser, text, m)
-}
+func (p *peek) prompt(text string, m peekMessage) { p.say(adapters.FromUser, userText(text), m) }
 
 func abortText(reason string) string {
 	known := map[string]string{"": "Interrupted by the user", "interrupted": "Interrupted by the user",

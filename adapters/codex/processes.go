@@ -17,10 +17,14 @@ import (
 )
 
 // host is a live process that can host threads: Codex's terminal interface, `codex
-// exec`, or an app-server with any number of threads (the shared daemon of 0.169, an
-// editor's server).
+// exec`, or a server with any number of threads (the shared daemon of 0.169, an
+// editor's app-server, codex-acp).
 type host struct {
 	proc.Process
+	// madeOwn is when the process made its own folder, right after its start, by the clock of its files and records. Unlike
+	// Started it stays when the clock is set. It is zero where it is not known.
+	madeOwn time.Time
+
 	args         []string
 	role         role
 	daemon       bool   // an app-server that listens on the control socket
@@ -109,6 +113,11 @@ func (h *host) sortFiles(files []string) {
 			}
 			continue
 		}
+		if name == ".lock" && strings.HasPrefix(filepath.Base(dir), "codex-arg0") && bounded.Answers(dir) {
+			if info, err := os.Stat(f); err == nil {
+				h.madeOwn = info.ModTime()
+			}
+		}
 		if id, ok := strings.CutSuffix(name, ".lock"); ok && filepath.Base(dir) == lockFolder && uuid.Is(id) {
 			h.locks[id] = true
 		}
@@ -117,6 +126,22 @@ func (h *host) sortFiles(files []string) {
 		}
 	}
 }
+
+// started returns when the process started, by the clock of its records as far as that is known.
+func (h *host) started() time.Time {
+	if h.madeOwn.IsZero() {
+		return h.Started
+	}
+	return h.madeOwn
+}
+
+// clockSet reports whether the clock was certainly set since the process started.
+func (h *host) clockSet() bool {
+	return !h.madeOwn.IsZero() && h.madeOwn.Sub(h.Started).Abs() > setClock
+}
+
+// setClock is more than a process takes to make its own folder, also on a very busy machine.
+const setClock = 15 * time.Second
 
 // holds reports whether the host has the thread in use. An open rollout shows that for
 // versions before the writer locks (0.142.5). Later versions also open other threads'
@@ -147,8 +172,8 @@ func (c census) hostOf(path, id string, lockOwner int) *host {
 // the turn.
 func (c census) turnHost(path, id string, begun time.Time, host *host) *host {
 	for _, h := range c.hosts {
-		if h != host && h.holds(path, id) && !h.Started.After(begun) &&
-			(host.Started.After(begun) || h.Started.After(host.Started)) {
+		if h != host && h.holds(path, id) && !h.started().After(begun) &&
+			(host.started().After(begun) || h.started().After(host.started())) {
 			host = h
 		}
 	}
@@ -174,6 +199,9 @@ const slack = time.Second
 // of the host, no older than the call, and marked with the thread's id (0.169 sets
 // CODEX_THREAD_ID) or not marked. none reports that there is certainly no such process.
 func (c census) processOfCall(table proc.Lister, h *host, thread string, since time.Time) (pid int, none bool) {
+	if h.clockSet() {
+		return 0, false // the start of a process and the time of the call can't be compared
+	}
 	queue, none := []int{h.PID}, true
 	for seen := 0; len(queue) > 0 && seen < 1000; seen++ {
 		for _, child := range c.children[queue[0]] {
@@ -208,13 +236,17 @@ func (a *Adapter) OwnsProcess(p proc.Process) bool {
 		return false
 	}
 	args, err := a.table.Args(p.Identity)
-	return err == nil && len(args) > 0 && (&host{args: args}).readArgs()
+	return err == nil && len(args) > 0 && (&host{Process: p, args: args}).readArgs()
 }
+
+// acpProgram is the name of an agent for editors with Codex inside (@zed-industries/codex-acp up to 0.16.0, with Codex 0.137).
+// All its threads are in one process, which outlives its editor.
+const acpProgram = "codex-acp"
 
 // isCodex reports whether a process can be Codex by its name: npm's binary is "codex",
 // a downloaded one "codex-x86_64-unknown-linux-musl" (cut to 15 bytes).
 func isCodex(comm string) bool {
-	return comm == "codex" || strings.HasPrefix(comm, "codex-x86_64") ||
+	return comm == "codex" || comm == acpProgram || strings.HasPrefix(comm, "codex-x86_64") ||
 		strings.HasPrefix(comm, "codex-aarch64") || strings.HasPrefix(comm, "codex-arm64")
 }
 
@@ -224,7 +256,7 @@ var notHosts = []string{"codex-linux-sandbox", "apply_patch", "applypatch", "cod
 
 // hostCommands maps the subcommands of Codex that host threads, or show them in a
 // terminal, to the role of their process. Without one Codex is a terminal interface,
-// and the first argument is its prompt (0.45.0 to 0.169.0).
+// and the first argument is its prompt (0.137.0 to 0.169.0).
 var hostCommands = map[string]role{
 	"": terminal, "resume": terminal, "fork": terminal,
 	"exec": run, "e": run, "review": run,
@@ -256,6 +288,10 @@ var valued = []string{
 
 // readArgs reports whether the command line is that of a host.
 func (h *host) readArgs() bool {
+	if h.Comm == acpProgram {
+		h.role = server
+		return true
+	}
 	if len(h.args) == 0 {
 		return true
 	}

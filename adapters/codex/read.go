@@ -18,8 +18,7 @@ const (
 	headLimit  = 1 << 20   // to look for the first prompt
 	headLine   = 1 << 20   // the session_meta line has 22 KB
 	tailLine   = 512 << 10 // longer ones are recognised by their beginning and end
-	tailSoft   = 4 << 20   // for the less important facts: last prompt, model
-	tailHard   = 32 << 20  // for the turn and the tokens
+	tailHard   = 32 << 20  // for the last turn, its prompt, the model and the tokens
 	readWindow = 128 << 20 // for a single line that goes beyond tailHard
 )
 
@@ -30,10 +29,17 @@ type progress struct {
 }
 
 // readRollout reads a rollout of the given size, from scratch or on from what
-// was read before.
+// was read before. Both give the same facts.
 func readRollout(ctx context.Context, r io.ReaderAt, size int64, before *progress) (progress, error) {
 	if before != nil && before.facts.known && before.next <= size {
 		p := *before
+		if p.facts.firstPrompt == "" && p.next < headLimit { // it may have been added since
+			var head progress
+			if err := head.readHead(ctx, r); err != nil {
+				return p, err
+			}
+			p.facts.firstPrompt = head.facts.firstPrompt
+		}
 		return p, p.readOn(ctx, r, size, before.next)
 	}
 	var p progress
@@ -88,45 +94,41 @@ func (p *progress) readHead(ctx context.Context, r io.ReaderAt) error {
 // beginning collects the facts that only the beginning of a rollout has. It applies the
 // records to separate facts, since reading from the end passes them again.
 type beginning struct {
-	facts    facts
-	known    bool
-	explicit bool
-	enough   bool
+	facts  facts
+	enough bool
 }
 
 func (b *beginning) line(line []byte, isFirst bool) {
 	if isFirst {
-		h, err := parseHead(line)
-		b.facts.head, b.known, b.enough = h, err == nil, err != nil
+		b.facts.applyHead(line)
+		b.enough = !b.facts.known
 		return
 	}
-	rec, err := parse(line)
-	if err != nil {
-		return
+	for _, rec := range records(line) {
+		b.facts.apply(rec)
 	}
-	b.facts.apply(rec)
-	b.explicit = b.explicit || rec.kind == started
+	b.facts.firstPrompt = b.facts.lastPrompt
 	b.enough = b.facts.firstPrompt != ""
 }
 
 func (b *beginning) into(f *facts) {
-	f.head, f.known = b.facts.head, b.known
-	f.explicit = b.explicit || explicitVersion(f.version)
+	f.head, f.known = b.facts.head, b.facts.known
 	f.firstPrompt, f.model = b.facts.firstPrompt, b.facts.model
 }
 
 // readOn reads backward from size, not further than from, and applies what it
 // found in the file's order.
 func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) error {
-	found := collector{id: p.facts.id, inherited: p.facts.inherited, implicit: !p.facts.explicit}
+	found := collector{id: p.facts.id, inherited: p.facts.inherited}
 	next, cut, err := found.collect(ctx, r, size, from)
 	if err != nil {
 		return err
 	}
-	if found.gap {
-		// The turn that was open before may have ended in the part that was left out,
-		// and the end that was read may be another turn's.
-		p.facts.turn, p.facts.calls = turn{}, nil
+	if found.gap && from > 0 { // what was read before lies too far back to be read from scratch
+		*p = progress{}
+		if err := p.readHead(ctx, r); err != nil {
+			return err
+		}
 	}
 	if cut && len(found.records) == 0 {
 		p.facts.turn, p.facts.calls = turn{state: lost}, nil
@@ -135,9 +137,7 @@ func (p *progress) readOn(ctx context.Context, r io.ReaderAt, size, from int64) 
 	for _, rec := range slices.Backward(found.records) {
 		p.facts.apply(rec)
 	}
-	for range min(found.unread, 1000) {
-		p.facts.skip(unreadLine)
-	}
+	p.facts.forget(size - tailHard)
 	p.next = next
 	return nil
 }
@@ -169,15 +169,14 @@ func (c *collector) collect(ctx context.Context, r io.ReaderAt, size, from int64
 		case next < 0:
 			next = base + lineEnd(offset, line, long)
 		}
-		c.read = size - base - offset
 		if long != nil {
-			c.add(parseLong(long.Head, long.Tail))
-		} else if rec, err := parse(line); err == nil {
-			c.add(rec)
+			c.add(parseLong(long.Head, long.Tail), base+lineEnd(offset, line, long))
 		} else {
-			c.unread++
+			for _, rec := range slices.Backward(records(line)) {
+				c.add(rec, base+lineEnd(offset, line, long))
+			}
 		}
-		if c.enough(c.read) {
+		if c.hasAll() || size-base-offset >= tailHard {
 			c.gap = base+offset > from
 			return next, false, nil
 		}
@@ -192,41 +191,32 @@ func lineEnd(offset int64, line []byte, long *jsonl.LongLine) int64 {
 }
 
 // collector gathers the records that matter, newest first, and knows when it has
-// enough of them.
+// all of them.
 type collector struct {
 	records   []record
-	unread    int    // lines that are no records
 	id        string // of the thread
 	inherited int64
 
-	boundary, abort, model, prompt, totals bool
-	start                                  bool // the beginning of a turn
-
-	gap      bool  // records were left out between from and those kept
-	implicit bool  // the rollout began without task_* records
-	promptAt int64 // distance of the newest prompt from the end, in bytes
-	read     int64
+	start, model, prompt, totals bool
+	gap                          bool // records were left out between from and those kept
 }
 
-// add keeps a record. Of consecutive records that only show activity, it keeps the
-// newest.
-func (c *collector) add(r record) {
-	inherited := isInherited(r.ordinal, c.inherited)
+// add keeps a record whose line ends at an offset. Of consecutive records that only show
+// activity, it keeps the newest.
+func (c *collector) add(r record, end int64) {
+	own := !isInherited(r.ordinal, c.inherited)
+	r.end = end
 	switch r.kind {
 	case meta:
 		return
-	case started, completed, failure, aborted, rolledBack:
-		if !inherited {
-			c.addTurn(&r)
-		}
+	case started:
+		c.start = c.start || own
 	case settings:
-		c.model = c.model || r.model != "" && !inherited
+		c.model = c.model || r.model != "" && own
 	case prompt:
-		if r.text != "" && !inherited && !c.prompt {
-			c.prompt, c.promptAt = true, c.read
-		}
+		c.prompt = c.prompt || r.text != "" && own
 	case usage:
-		c.totals = c.totals || r.totals != nil && !inherited && (r.thread == "" || r.thread == c.id)
+		c.totals = c.totals || r.totals != nil && own && (r.thread == "" || r.thread == c.id)
 	case activity, other:
 		if n := len(c.records); n > 0 && c.records[n-1].kind == r.kind && r.unknown == "" {
 			return
@@ -235,29 +225,5 @@ func (c *collector) add(r record) {
 	c.records = append(c.records, r)
 }
 
-// addTurn records the start or the end of a turn, which determines how far back the rollout
-// must be read.
-func (c *collector) addTurn(r *record) {
-	c.start = c.start || r.kind == started
-	c.boundary = c.boundary || r.kind != aborted && !r.silent || c.abort
-	c.abort = c.abort || r.kind == aborted
-}
-
-// enough reports whether no further records are needed, after so many bytes. The turn
-// must be known; an abort may be that of an earlier turn, so the record before an abort
-// is needed as well.
-func (c *collector) enough(read int64) bool {
-	switch {
-	case read >= tailHard:
-		return true
-	case c.boundary || c.abort && read >= tailSoft:
-	case c.implicit && c.prompt && read >= c.promptAt+implicitSearch:
-	default:
-		return false
-	}
-	return c.totals && (c.prompt && c.model && (c.start || c.implicit && !c.boundary) || read >= tailSoft)
-}
-
-// implicitSearch is the number of bytes before a prompt in which a task_started is looked
-// for, in a rollout that begins without one: a newer version may have resumed the thread.
-const implicitSearch = 128 << 10
+// hasAll reports whether no further records are needed.
+func (c *collector) hasAll() bool { return c.start && c.totals && c.prompt && c.model }

@@ -1,11 +1,13 @@
 package codex
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"time"
 
 	"rollcall/adapters/internal/jsonl"
+	"rollcall/adapters/internal/report"
 )
 
 // textLimit is the number of bytes of a prompt, a title or an error that are kept.
@@ -35,8 +37,8 @@ const (
 	output                 // a tool's result
 	settings               // turn_context, thread_settings_applied
 	usage                  // token_count, token_usage_record
-	named                  // the thread got a name
 	reviewed               // a review is over; its turn's end follows
+	unread                 // a line that is not a record
 )
 
 // record holds the parts of one line of a rollout that Rollcall needs.
@@ -46,8 +48,8 @@ type record struct {
 	ordinal int64 // -1 in versions without (before 0.169)
 	turn    string
 	thread  string // of a usage record that names one
-	text    string // prompt, error, name of a thread, reason of an abort
-	history bool   // answer: in the form for the model, not as it was shown
+	end     int64  // where its line ends in the rollout
+	text    string // prompt, error, reason of an abort
 	limited bool   // failure: a limit of the provider's was reached
 	silent  bool   // completed: without a last message; reviewed: without a result
 
@@ -60,7 +62,7 @@ type record struct {
 	totals                         *tokens
 	context, window                int64
 
-	unknown string // record type that this version does not know
+	unknown string // why the record or a part of it is skipped
 }
 
 // tokens holds the counts as Codex writes them: input includes cached and written
@@ -78,7 +80,7 @@ type rolloutLine struct {
 // the members before the error.
 func splitLine(line []byte) (l rolloutLine, err error) {
 	l.ordinal = -1
-	err = jsonl.Top(line, func(key, raw []byte) bool {
+	err = jsonl.Top(bytes.TrimPrefix(line, byteOrderMark), func(key, raw []byte) bool {
 		switch string(key) {
 		case "timestamp":
 			l.at = jsonl.Time(raw)
@@ -96,11 +98,53 @@ func splitLine(line []byte) (l rolloutLine, err error) {
 	return l, err
 }
 
+// byteOrderMark is what some editors write at the beginning of a file.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// recordStart is how every record begins. Within a text its quotes are escaped.
+var recordStart = []byte(`{"timestamp":`)
+
+// split returns the complete records on a line that is not one record: a writer that was killed leaves a record without a
+// line feed, or a part of one, and the next one continues on that line.
+func split(line []byte) (parts [][]byte) {
+	for {
+		at := bytes.Index(line, recordStart)
+		if at < 0 {
+			return parts
+		}
+		line = line[at:]
+		part := jsonl.First(line)
+		if _, err := splitLine(part); err != nil {
+			line = line[1:]
+			continue
+		}
+		parts, line = append(parts, part), line[len(part):]
+	}
+}
+
+// records returns the records on a line, usually one.
+func records(line []byte) []record {
+	r, err := parse(line)
+	if err == nil {
+		return []record{r}
+	}
+	var list []record
+	for _, part := range split(line) {
+		if r, err := parse(part); err == nil {
+			list = append(list, r)
+		}
+	}
+	if len(list) == 0 {
+		list = []record{{kind: unread, ordinal: -1, unknown: unreadLine}}
+	}
+	return list
+}
+
 // isInherited reports whether a sub-agent's record with that ordinal is a copy of its parent's
 // record: these are the records before first.
 func isInherited(ordinal, first int64) bool { return first > 0 && ordinal >= 0 && ordinal < first }
 
-// parse reads one line of a rollout, as Codex 0.45 to 0.169 write it.
+// parse reads one record of a rollout, as Codex 0.137 to 0.169 write it.
 func parse(line []byte) (record, error) {
 	l, err := splitLine(line)
 	if err != nil {
@@ -126,7 +170,7 @@ func parse(line []byte) (record, error) {
 	case "world_state", "ghost_snapshot", "retained_context":
 		r.kind = other
 	default:
-		r.kind, r.unknown = other, string(l.name)
+		r.kind, r.unknown = other, "unknown record type "+report.PlainWord(string(l.name))
 	}
 	return r, nil
 }
@@ -163,10 +207,7 @@ func (r *record) event(payload []byte) {
 		r.kind, r.silent = reviewed, jsonl.Null(jsonl.Get(payload, "review_output"))
 	case "thread_settings_applied":
 		r.settings(jsonl.Get(payload, "thread_settings"))
-	case "thread_name_updated":
-		r.kind = named
-		r.text, _ = jsonl.Head(jsonl.Get(payload, "thread_name"), textLimit)
-	case "thread_goal_updated", "warning":
+	case "thread_name_updated", "thread_goal_updated", "warning":
 		r.kind = other
 	}
 }
@@ -202,11 +243,6 @@ func reachedLimit(raw []byte) bool {
 }
 
 func (r *record) userMessage(payload []byte) {
-	// Versions around 0.30 marked the texts that the program itself added.
-	if k := jsonl.Text(jsonl.Get(payload, "kind")); len(k) > 0 && string(k) != "plain" {
-		r.kind = other
-		return
-	}
 	r.kind = prompt
 	text, _ := jsonl.Head(jsonl.Get(payload, "message"), textLimit)
 	r.text = userText(text)
@@ -236,12 +272,10 @@ func (r *record) item(payload []byte) {
 	case "message":
 		switch string(jsonl.Text(jsonl.Get(payload, "role"))) {
 		case "assistant":
-			r.kind, r.history = answer, true
+			r.kind = answer
 		case "user", "developer", "system": // a prompt comes as an event as well
 			r.kind = other
 		}
-	case "ghost_snapshot": // a copy of the folder, done some time after the prompt (0.63.0)
-		r.kind = other
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
 		r.toolCall(payload)
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
@@ -266,8 +300,7 @@ func (r *record) toolCall(payload []byte) {
 	})
 	r.asks = r.tool == "request_user_input"
 	sandbox := string(jsonl.Text(jsonl.Get(arguments, "sandbox_permissions")))
-	r.escalated = sandbox == "require_escalated" || sandbox == "with_additional_permissions" ||
-		jsonl.True(jsonl.Get(arguments, "with_escalated_permissions")) // up to 0.80
+	r.escalated = sandbox == "require_escalated" || sandbox == "with_additional_permissions"
 }
 
 func (r *record) settings(raw []byte) {

@@ -9,8 +9,8 @@ import (
 
 func newAdapter(cfg adapters.Config) adapters.Adapter { return New(cfg) }
 
-func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings+"/codex-*", 7, newAdapter) }
+func TestRecordings(t *testing.T) { adaptertest.Recordings(t, recordings+"/codex-*", 6, newAdapter) }
 
 func TestProcessesInContainer(t *testing.T) {
-	adaptertest.InContainer(t, recordings+"/codex-*", 7, newAdapter)
+	adaptertest.InContainer(t, recordings+"/codex-*", 6, newAdapter)
 }

@@ -68,7 +68,7 @@ func (a *Adapter) walk(ctx context.Context, root string, wanted, isRecent func(i
 			days = append(days, w.subfolders(month, 2)...)
 		}
 	}
-	w.days(ctx, append(days, filepath.Join(root, "archived_sessions")))
+	w.days(ctx, append(days, filepath.Join(root, archive)))
 	return w.found, w.problems
 }
 

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/container"
@@ -24,6 +26,7 @@ const lockFolder = "thread-writer-locks"
 // root is one Codex home.
 type root struct {
 	path  string // links resolved
+	info  fs.FileInfo
 	state []string
 	host  []*host // those known to use it
 }
@@ -52,16 +55,18 @@ func (f *homeSearch) add(path string) *root {
 	if target != path && !f.answers(target) {
 		return nil
 	}
+	info, err := os.Stat(target)
 	for _, r := range f.found {
-		if r.path == target {
+		// Each process of a container has another name for the container's home.
+		if r.path == target || err == nil && r.info != nil && os.SameFile(r.info, info) {
 			return r
 		}
 	}
-	if fi, err := os.Stat(target); err == nil && !fi.IsDir() {
+	if err == nil && !info.IsDir() {
 		f.answer.Problem(adapters.Unreadable(path, fmt.Errorf("not a folder")))
 		return nil
 	}
-	r := &root{path: target, state: report.AppendNew(nil, f.state)}
+	r := &root{path: target, info: info, state: report.AppendNew(nil, f.state)}
 	f.found = append(f.found, r)
 	return r
 }
@@ -91,9 +96,14 @@ func (f *homeSearch) addOf(h *host) {
 	case filepath.IsAbs(users) && isFolder(users): // it does not exist here if it is a name inside a container
 		uses = append(uses, f.add(users))
 	}
-	for rollout := range h.rollouts {
-		if path := rootOf(rollout); path != "" {
-			uses = append(uses, f.add(path))
+	for rollout := range maps.Clone(h.rollouts) {
+		path := rootOf(rollout)
+		if path == "" {
+			continue
+		}
+		r := f.add(path)
+		if uses = append(uses, r); r != nil { // known by the name of its home that is listed
+			h.rollouts[r.path+strings.TrimPrefix(rollout, path)] = true
 		}
 	}
 	if len(uses) == 0 && len(f.found) > 0 && h.user == "" {
@@ -173,7 +183,7 @@ func isFolder(path string) bool {
 // rootOf returns the home that a rollout is in.
 func rootOf(rollout string) string {
 	day := filepath.Dir(rollout)
-	if filepath.Base(day) == "archived_sessions" {
+	if filepath.Base(day) == archive {
 		return filepath.Dir(day)
 	}
 	sessions := filepath.Dir(filepath.Dir(filepath.Dir(day)))

@@ -47,6 +47,9 @@ func (r *rollout) conversation() adapters.Conversation {
 	return adapters.Conversation{Changed: changed, Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
 		s := &finder{Finder: conversation.Finder{Query: q, Found: found, Hit: adapters.Hit{Session: id, Changed: changed}}}
 		skipped, err := s.file(ctx, path)
+		if errors.Is(err, errForm) { // it has the text, in a form that is not known
+			err = formProblem(path, err)
+		}
 		return skipped, conversation.SearchProblem(ctx, path, err, s.FoundErr)
 	}}
 }
@@ -71,7 +74,10 @@ func (s *finder) file(ctx context.Context, path string) (map[string]int, error) 
 	return conversation.SearchLines(ctx, f, s.Query, nil, func(line []byte, offset int64) error {
 		if !headed {
 			headed = true
-			s.Hit.CWD = s.peek.head(f)
+			var err error
+			if s.Hit.CWD, err = s.peek.head(f); err != nil {
+				return err
+			}
 		}
 		return s.line(line, offset)
 	})
@@ -91,7 +97,9 @@ func (s *finder) unpacked(ctx context.Context, f *os.File) (map[string]int, erro
 		return nil, err
 	}
 	beginning = beginning[:n]
-	s.Hit.CWD = s.peek.head(bytes.NewReader(beginning))
+	if s.Hit.CWD, err = s.peek.head(bytes.NewReader(beginning)); err != nil {
+		return nil, err
+	}
 	skipped, err := conversation.SearchLines(ctx, io.MultiReader(bytes.NewReader(beginning), limited), s.Query, nil, s.line)
 	if err == nil && limited.N <= 0 {
 		skipped = map[string]int{"rollout too large to be unpacked whole": 1}
@@ -126,7 +134,7 @@ func (s *finder) repeats(m *peekMessage) bool {
 // messages returns the messages in a record.
 func (s *finder) messages(line []byte, offset int64) []peekMessage {
 	p := &peek{limit: conversation.Whole, session: &adapters.Session{}, n: math.MaxInt, inherited: s.peek.inherited,
-		implicit: s.peek.implicit, states: map[string]adapters.ToolState{}, seen: map[string]bool{}}
+		states: map[string]adapters.ToolState{}, seen: map[string]bool{}}
 	if !p.line(line, offset) {
 		return nil
 	}

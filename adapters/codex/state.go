@@ -14,7 +14,7 @@ import (
 )
 
 // thread holds what Codex's state database adds to a rollout. The rollout decides; the
-// database only helps, and versions up to 0.80 have none.
+// database only helps.
 type thread struct {
 	name, branch, model, version, parent string
 }
@@ -130,6 +130,9 @@ func queryThreads(ctx context.Context, db *sqlitero.DB, ids []string) (map[strin
 		}
 		if t.name == "" {
 			t.name = ownTitle(title, message)
+		}
+		if t.branch == detached {
+			t.branch = ""
 		}
 		threads[id] = t
 	}

@@ -30,14 +30,9 @@ type observation struct {
 
 const (
 	// startDelay is the time after a call by which the command's process must be
-	// visible, and the longest time between an answer of the model and the records that
-	// belong to the same turn.
-	startDelay = 3 * time.Second
+	// visible.
+	startDelay = 600 * time.Millisecond
 	longWait   = 10 * time.Second
-	// quietLimit is the time without any record after which the evidence for an open turn says
-	// that the session may wait for an approval or have failed, for versions that record
-	// neither.
-	quietLimit = 15 * time.Minute
 )
 
 // decide returns the status of a thread. It reads nothing.
@@ -51,6 +46,8 @@ func decide(s observation) report.Verdict {
 		return report.Stopped("", "no process has the rollout open; "+s.facts.whyNoHead())
 	case s.host == nil:
 		return s.withoutHost()
+	case belowFloor(s.facts.version) && !s.facts.numbered:
+		return s.ofOldVersion()
 	case s.answer != nil:
 		if v, ok := s.byDaemon(); ok {
 			return v
@@ -90,6 +87,16 @@ func (s observation) byDaemon() (report.Verdict, bool) {
 	return report.Verdict{}, false
 }
 
+// ofOldVersion returns the verdict on a live thread of a version before the floor.
+func (s observation) ofOldVersion() report.Verdict {
+	holder := process(s.host) + " has it open"
+	if s.facts.turn.state == ended {
+		return report.Idle(s.facts.turn.outcome, s.lastTurn()+"; "+holder)
+	}
+	return report.Unknown(fmt.Sprintf("%s, but what Codex %s records does not show whether it works or waits; 0.%d and later show it",
+		holder, s.facts.version, floor))
+}
+
 // byRecords returns the verdict from what the host has written.
 func (s observation) byRecords() report.Verdict {
 	t := s.facts.turn
@@ -101,10 +108,11 @@ func (s observation) byRecords() report.Verdict {
 		return report.Unknown(fmt.Sprintf("%s has it open; %s", holder, s.facts.whyNoTurn()))
 	case t.state == ended:
 		return report.Idle(t.outcome, s.lastTurn()+"; "+holder+" has it open")
-	case s.answered():
-		return report.Idle(adapters.Completed, "the model's answer is the last record, "+s.at(t.answered)+"; "+holder+" has it open")
 	case s.inherited():
 		return report.Idle(adapters.Died, s.leftOpen()+", which has it open")
+	case s.mayBeInherited():
+		return report.Unknown("turn open " + s.at(t.last) + ", before " + holder +
+			" began by the clock of this machine: it is an earlier process's, or the clock was set")
 	}
 	return s.openTurn(holder)
 }
@@ -119,10 +127,28 @@ const clockError = 10 * time.Millisecond
 // outlives its process, and a thread that is reopened begins none. Codex takes some
 // hundred milliseconds from its start to its first turn, so its own turn never begins
 // that soon.
+//
+// Process.Started moves when the clock is set, and the times of records do not. Where the process left no trace of its
+// start by the clock of its records, only one that was started to reopen a thread can have inherited its turn.
 func (s observation) inherited() bool {
+	return s.host != nil && s.isOlderThan(s.host.started()) && s.isOlderThan(s.host.Started) &&
+		(!s.host.madeOwn.IsZero() || s.host.reopens || s.answer != nil)
+}
+
+// mayBeInherited reports whether an open turn may belong to an earlier process, or to this one, whose start is not known by
+// the clock of the records.
+func (s observation) mayBeInherited() bool {
+	h := s.host
+	if h.role == run && !h.reopens { // it has only the thread that it began
+		return false
+	}
+	return s.isOlderThan(h.started()) && (h.madeOwn.IsZero() || h.clockSet())
+}
+
+// isOlderThan reports whether the open turn had its last record before a process started.
+func (s observation) isOlderThan(started time.Time) bool {
 	t := s.facts.turn
-	return t.state == open && s.host != nil && !t.last.IsZero() &&
-		t.since.Before(s.host.Started) && t.last.Before(s.host.Started.Add(clockError))
+	return t.state == open && !t.last.IsZero() && t.since.Before(started) && t.last.Before(started.Add(clockError))
 }
 
 // leftOpen describes an inherited turn, for evidence.
@@ -132,12 +158,17 @@ func (s observation) leftOpen() string {
 
 // openTurn returns the verdict on an open turn: at work, or waiting for the user.
 func (s observation) openTurn(holder string) report.Verdict {
-	begun := "turn open since " + s.at(s.facts.turn.since) + " in " + holder
+	begun := "turn open in " + holder
+	if since := s.facts.turn.since; !since.IsZero() {
+		begun = "turn open since " + s.at(since) + " in " + holder
+	}
 	call, asked := s.oldestCall()
-	quiet := s.now.Sub(s.facts.last)
 	switch {
 	case asked && call.asks:
 		return report.Waiting(adapters.ForQuestion, "request_user_input since "+s.at(call.at)+" without an answer; "+begun)
+	case asked && s.host.clockSet() && s.facts.approval != "never":
+		return report.Unknown(fmt.Sprintf("%s since %s without a result: it runs or waits for permission, and the clock was set since %s began; %s",
+			call.tool, s.at(call.at), process(s.host), begun))
 	case asked && s.running != 0:
 		return report.Working(fmt.Sprintf("%s since %s, process %d runs; %s", call.tool, s.at(call.at), s.running, begun))
 	case asked && s.needsPermission(call):
@@ -148,23 +179,18 @@ func (s observation) openTurn(holder string) report.Verdict {
 			call.tool, s.at(call.at), begun))
 	case asked:
 		return report.Working(call.tool + " since " + s.at(call.at) + "; " + begun)
-	case !s.facts.turn.explicit && quiet > quietLimit:
-		return report.Working(fmt.Sprintf(
-			"%s, no record for %s: it may wait for permission or have failed, Codex %s records neither",
-			begun, quiet.Round(time.Minute), s.facts.version))
-	case !s.facts.turn.explicit:
-		return report.Working(begun + " (Codex " + s.facts.version + " does not record approvals)")
 	}
 	return report.Working(begun)
 }
 
 // needsPermission reports whether a call can only be waiting for permission: the user
 // decides on it, and its command does not run. A call that asks to leave the sandbox,
-// and a patch, begin at once when no approval is needed. Other commands get more time.
+// a patch, and every command where the user is asked about each, begin at once when no
+// approval is needed. Other commands get more time.
 func (s observation) needsPermission(c toolCall) bool {
-	age := s.now.Sub(c.at)
-	return s.nothingRuns && s.userDecides() &&
-		((c.escalated || c.tool == patchTool) && age >= busy.Delay(startDelay, s.pressure) || slices.Contains(commandTools, c.tool) && age >= longWait)
+	age, isCommand := s.now.Sub(c.at), slices.Contains(commandTools, c.tool)
+	asks := c.escalated || c.tool == patchTool || isCommand && s.facts.approval == "untrusted"
+	return s.nothingRuns && s.userDecides() && (asks && age >= busy.Delay(startDelay, s.pressure) || isCommand && age >= longWait)
 }
 
 func (s observation) whyPermission(c toolCall) string {
@@ -197,24 +223,16 @@ func (s observation) withoutHost() report.Verdict {
 	}
 	t := s.facts.turn
 	v := report.Stopped(t.outcome, "no process has it open; "+s.lastTurn())
-	switch {
-	case t.state != open:
-	case s.answered():
-		v.Outcome = adapters.Completed
-	default:
+	if t.state == open && s.recordsTurns() {
 		v.Outcome = adapters.Died
 	}
 	return v
 }
 
-// answered reports whether an open turn of a version without task_complete is over: the
-// model's answer came last and was complete, or nothing has followed for longWait.
-func (s observation) answered() bool {
-	t := s.facts.turn
-	if t.state != open || t.explicit || t.answered.IsZero() || !t.recorded || len(s.facts.calls) > 0 {
-		return false
-	}
-	return t.counted || s.host == nil || s.now.Sub(s.facts.last) > longWait
+// recordsTurns reports whether the beginning and the end of the last turn are recorded. Versions before 0.106 record
+// neither.
+func (s observation) recordsTurns() bool {
+	return s.facts.turn.id != "" || !belowFloor(s.facts.version)
 }
 
 func (s observation) oldestCall() (toolCall, bool) {
@@ -249,7 +267,7 @@ func (f *facts) whyNoHead() string {
 	if f.longLine != "" {
 		return f.whyNoTurn()
 	}
-	return "its first line is not session_meta"
+	return "format not recognised: its first line is not session_meta (Codex 0.32 and later write it)"
 }
 
 // lastTurn describes how the last turn ended, for evidence.
@@ -260,8 +278,8 @@ func (s observation) lastTurn() string {
 		return "no turn recorded"
 	case t.state == lost:
 		return s.facts.whyNoTurn()
-	case s.answered():
-		return "the model's answer is the last record, " + s.at(t.answered)
+	case t.state == open && !s.recordsTurns():
+		return "Codex " + s.facts.version + " does not record how a turn ends"
 	case t.state == open:
 		return "last turn left open, " + s.at(s.facts.last)
 	}
@@ -277,7 +295,10 @@ func (s observation) lastTurn() string {
 func (s observation) at(t time.Time) string { return report.Clock(t, s.now) }
 
 func process(h *host) string {
-	if h.isServer() {
+	switch {
+	case h.Comm == acpProgram:
+		return fmt.Sprintf("%s %d", acpProgram, h.PID)
+	case h.isServer():
 		return fmt.Sprintf("app-server %d", h.PID)
 	}
 	return fmt.Sprintf("process %d", h.PID)

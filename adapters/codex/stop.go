@@ -20,6 +20,18 @@ func (a *Adapter) EndBy(adapters.Session) ([]proc.Signal, error) {
 	return []proc.Signal{proc.Interrupt, proc.Terminate}, nil
 }
 
+// CanStop implements adapters.StopChecker: of the servers only the shared daemon has a socket.
+func (a *Adapter) CanStop(_ context.Context, s adapters.Session) error {
+	p, err := a.table.Find(s.Process.PID)
+	if err != nil || p.Identity != s.Process {
+		return fmt.Errorf("process %d has ended", s.Process.PID)
+	}
+	if h := inspect(a.table, p); h == nil || !h.daemon {
+		return errors.New("only Codex's daemon takes orders from others; interrupt the turn in its own program")
+	}
+	return nil
+}
+
 // Stop implements adapters.Stopper for threads of the shared daemon, by turn/interrupt
 // (0.169.0). The daemon continues to run, and keeps the thread.
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {

@@ -43,17 +43,13 @@ func (d *discovery) matchTerminals(ctx context.Context, r *root) {
 			left = append(left, t)
 			continue
 		}
-		if free[at].resumes != t.id {
-			d.adapter.terminals.Put(t.id, free[at].Identity)
-		}
 		d.attended[t.id], d.shownBy[t.id] = true, free[at].Identity
 		free = slices.Delete(free, at, at+1)
 	}
 	doubtful := map[*host]bool{}
 	for _, t := range left {
-		_, known := d.adapter.terminals.Get(t.id)
 		for _, k := range append(d.takenTerminals(r, free), free...) {
-			if k.mayShow(t, known) {
+			if k.mayShow(t) {
 				d.attended[t.id], doubtful[k.host] = true, true
 			}
 		}
@@ -74,9 +70,9 @@ func bestTerminal(free []terminalUI, t daemonThread) int {
 	}
 	found := -1
 	for i, k := range free {
-		after := t.begun.Sub(k.Started)
+		after := t.begun.Sub(k.started())
 		if k.resumes == "" && !k.reopens && k.in(t.folder) && after >= -clockError && after <= firstThread &&
-			(found < 0 || k.Started.After(free[found].Started)) {
+			(found < 0 || k.started().After(free[found].started())) {
 			found = i
 		}
 	}
@@ -84,13 +80,9 @@ func bestTerminal(free []terminalUI, t daemonThread) int {
 }
 
 // mayShow reports whether an interface can show a thread that is not assigned to one:
-// the user may have chosen the thread from a list, or, if the first interface of the
-// thread is not known, may have begun the thread there.
-func (k terminalUI) mayShow(t daemonThread, known bool) bool {
-	if !k.in(t.folder) || k.resumes != "" {
-		return false
-	}
-	return k.reopens || !known && !k.Started.After(t.begun.Add(clockError))
+// the user may have chosen the thread from a list, or may have begun the thread there.
+func (k terminalUI) mayShow(t daemonThread) bool {
+	return k.in(t.folder) && k.resumes == "" && (k.reopens || !k.started().After(t.begun.Add(clockError)))
 }
 
 // in reports whether an interface may show threads of the daemon in a folder. An
@@ -125,7 +117,7 @@ func (d *discovery) freeTerminals(r *root) []terminalUI {
 // first prompt (0.169.0 --no-daemon).
 func (h *host) locksOld() bool {
 	for id := range h.locks {
-		if begunAt(id, time.Time{}).Before(h.Started.Add(-clockError)) {
+		if begunAt(id, time.Time{}).Before(h.started().Add(-clockError)) {
 			return true
 		}
 	}
@@ -175,6 +167,9 @@ func (d *discovery) addProcess(h *host) {
 	s := adapters.ProcessSession(adapters.Codex, h.Process, folder)
 	if h.unresponsive != "" {
 		s = adapters.UnresponsiveProcess(adapters.Codex, h.Process, folder, h.unresponsive)
+	}
+	if h.role == terminal && h.unresponsive == "" {
+		s.Evidence += "; it may be at a question of its own (trust this folder?)"
 	}
 	if h.ephemeral {
 		s.Status, s.Unstored = adapters.Working, true

@@ -79,7 +79,7 @@ func (s *scenery) check(what string, all, listed []*codexProcess, unattended ...
 		if got != want {
 			s.t.Errorf("%s: process %d has a row: %v, want %v", what, p.cmd.Process.Pid, got, want)
 		}
-		if got && (row.Status != adapters.Idle || row.CWD != s.folder || !strings.Contains(row.Evidence, "no session yet")) {
+		if got && (row.Status != adapters.Idle || row.CWD != s.folder || !strings.Contains(row.Evidence, "no session yet") || !strings.Contains(row.Evidence, "trust this folder?")) {
 			s.t.Errorf("%s: row %+v", what, row)
 		}
 	}

@@ -21,10 +21,13 @@ type usageScan struct {
 	inherited int64
 	totals    *tokens // the largest so far
 	log       usagelog.Log
+	guardian  bool // its prompts are not the user's
 }
 
 // newUsageScan returns a scan of the rollout with that head.
-func newUsageScan(h *head) *usageScan { return &usageScan{id: h.id, inherited: h.inherited} }
+func newUsageScan(h *head) *usageScan {
+	return &usageScan{id: h.id, inherited: h.inherited, guardian: h.guardian}
+}
 
 // upTo returns how much the scan has read.
 func (u *usageScan) upTo() int64 {
@@ -52,19 +55,24 @@ func (u *usageScan) line(line []byte) {
 	if !mayUse(line) {
 		return
 	}
-	r, err := parse(line)
-	if err != nil || isInherited(r.ordinal, u.inherited) {
+	for _, r := range records(line) {
+		u.record(&r)
+	}
+}
+
+func (u *usageScan) record(r *record) {
+	if isInherited(r.ordinal, u.inherited) {
 		return
 	}
 	switch r.kind {
 	case prompt:
-		if r.text != "" {
+		if r.text != "" && !u.guardian {
 			u.log.Prompt()
 		}
 	case answer:
 		u.log.Answer(r.at)
 	case usage:
-		u.count(&r)
+		u.count(r)
 	}
 }
 
@@ -87,11 +95,15 @@ func (u *usageScan) count(r *record) {
 var (
 	typeMember    = []byte(`"type":"`)
 	payloadMember = []byte(`"payload":`)
+	nextRecord    = append([]byte("}"), recordStart...) // a second record on a line
 )
 
 // mayUse reports whether a line can be a prompt, an answer or a count of tokens, by the types near its beginning. A
 // line that is written in another order counts as one that can.
 func mayUse(line []byte) bool {
+	if bytes.Contains(line, nextRecord) {
+		return true
+	}
 	const near = 256
 	begin := line[:min(len(line), near)]
 	_, rest, ok := bytes.Cut(begin, typeMember)

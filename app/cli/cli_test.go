@@ -66,7 +66,7 @@ func full() adapters.Session {
 		ID: "9830e65d-07df-45de-a5ee-6ab6aa5d19f2", Agent: adapters.ClaudeCode, Status: adapters.Waiting, WaitingFor: adapters.ForPermission,
 		Outcome: adapters.Failed, Evidence: "registry 18068.json: waiting, 3 s ago", Process: proc.Identity{PID: 18068, Start: 7, Boot: "b"},
 		CWD: "/home/dev/proj", Branch: "main", Model: "claude-sonnet-5-5", Title: "Fix the build", FirstPrompt: "fix it", LastPrompt: "go on",
-		Parent: "c0ffee00-0000-4000-8000-000000000000", Remote: "gw", Container: "4026532456", Host: "VS Code", Version: "2.1.329",
+		Parent: "c0ffee00-0000-4000-8000-000000000000", Remote: "gw", Container: "4026532456", Host: "VS Code", Archived: true, Version: "2.1.329",
 		Tokens: &adapters.Tokens{Input: 100, Output: 20, CacheRead: 1000, CacheWrite: 7}, Context: adapters.Context{Used: 1107, Window: 200000},
 		CostUSD: 0.12, StartedAt: now.Add(-2 * time.Hour), LastActivityAt: now.Add(-90 * time.Second),
 		Files: []string{"/home/dev/.claude/projects/-home-dev-proj/x.jsonl"},
@@ -157,7 +157,7 @@ func keys(t *testing.T, text string) []string {
 var promised = []string{
 	"adapters", "adapters[].elapsed_ms", "adapters[].error", "adapters[].looked_in", "adapters[].name", "adapters[].sessions", "adapters[].state",
 	"at", "schema", "sessions",
-	"sessions[].agent", "sessions[].branch", "sessions[].container", "sessions[].context", "sessions[].context.used", "sessions[].context.window",
+	"sessions[].agent", "sessions[].archived", "sessions[].branch", "sessions[].container", "sessions[].context", "sessions[].context.used", "sessions[].context.window",
 	"sessions[].cost_usd", "sessions[].cwd", "sessions[].evidence", "sessions[].first_prompt", "sessions[].host", "sessions[].id",
 	"sessions[].last_activity_at", "sessions[].last_prompt", "sessions[].model", "sessions[].outcome", "sessions[].parent", "sessions[].pid",
 	"sessions[].remote", "sessions[].started_at", "sessions[].status", "sessions[].title", "sessions[].tokens", "sessions[].tokens.cache_read",

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -99,6 +100,7 @@ launch apply to its folder.`,
 		Args: oneID,
 		RunE: func(_ *cobra.Command, args []string) error { return c.resume(args[0]) },
 	}
+	cmd.Flags().StringVar(&c.Dir, "cwd", "", "the `folder` to work in, instead of the session's")
 	c.addFlags(cmd)
 	return cmd
 }
@@ -139,7 +141,8 @@ func (c *launchCommand) resume(id string) error {
 		return fmt.Errorf("session %s is still running%s: %s; use --force to resume it anyway", s.ID, where, present.Status(s.Session))
 	}
 	c.Resume = s.ID
-	c.Dir, c.ResumeFile = launch.ResumeFrom(&s)
+	dir, file := launch.ResumeFrom(&s)
+	c.Dir, c.ResumeFile = cmp.Or(c.Dir, dir), file
 	c.Defaults = launch.DefaultsOf(c.settings())
 	c.ownMode = true // the defaults are for new sessions
 	return c.launch(launch.Member{Agent: s.Agent, Model: c.model, Mode: c.mode})

@@ -61,6 +61,7 @@ func printSession(o *output, s *app.Session, now time.Time) {
 	line("remote", present.Line(s.Remote))
 	line("container", present.Line(s.Container))
 	line("runs in", present.Line(s.Host))
+	line("archived", ifelse(s.Archived, "yes", ""))
 	line("parent", present.Line(s.Parent))
 	line("folder", o.path(s.CWD))
 	line("branch", present.Line(s.Branch))

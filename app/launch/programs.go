@@ -38,33 +38,54 @@ func lookIn(dir, name string) (string, error) {
 	return bounded.In(dir, bounded.ReadLimit, func(context.Context) (string, error) { return exec.LookPath(filepath.Join(dir, name)) })
 }
 
-// programFolders returns the absolute paths of the folders beyond the PATH in which LookPath searches, in this order.
+// programFolders returns the absolute paths of the folders beyond the PATH in which LookPath searches, in this order: where
+// installers put programs, and where the managers of Node.js and of packages do. Of several versions of Node.js the one that
+// its manager uses comes first, then the newest.
 func programFolders(goos string) []string {
 	home, _ := os.UserHomeDir()
 	below := func(variable, standard string, parts ...string) string {
 		return filepath.Join(append([]string{cmp.Or(os.Getenv(variable), standard)}, parts...)...)
 	}
-	data := below("XDG_DATA_HOME", filepath.Join(home, ".local", "share"))
+	inHome := func(parts ...string) string { return filepath.Join(append([]string{home}, parts...)...) }
 	list := []string{
-		filepath.Join(home, ".local", "bin"),
-		filepath.Join(home, ".npm-global", "bin"),
-		below("BUN_INSTALL", filepath.Join(home, ".bun"), "bin"),
+		inHome(".local", "bin"),
+		inHome(".npm-global", "bin"),
+		below("BUN_INSTALL", inHome(".bun"), "bin"),
+		inHome(".opencode", "bin"),
 	}
 	if goos == "windows" {
+		local := below("LocalAppData", inHome("AppData", "Local"))
+		roaming := below("AppData", inHome("AppData", "Roaming"))
 		return absolute(append(list,
-			below("AppData", filepath.Join(home, "AppData", "Roaming"), "npm"),
-			below("VOLTA_HOME", below("LocalAppData", filepath.Join(home, "AppData", "Local"), "Volta"), "bin")))
+			filepath.Join(roaming, "npm"),
+			below("VOLTA_HOME", filepath.Join(local, "Volta"), "bin"),
+			below("PNPM_HOME", filepath.Join(local, "pnpm")),
+			below("FNM_DIR", filepath.Join(roaming, "fnm"), "aliases", "default")))
+	}
+	data := below("XDG_DATA_HOME", inHome(".local", "share"))
+	store := data // of pnpm and fnm
+	if goos == "darwin" {
+		store = inHome("Library")
 	}
 	if prefix := os.Getenv("HOMEBREW_PREFIX"); prefix != "" {
 		list = append(list, filepath.Join(prefix, "bin"))
 	}
 	list = append(list, "/opt/homebrew/bin", "/usr/local/bin", "/home/linuxbrew/.linuxbrew/bin",
 		below("MISE_DATA_DIR", filepath.Join(data, "mise"), "shims"),
-		below("ASDF_DATA_DIR", filepath.Join(home, ".asdf"), "shims"))
-	if dir := nvmDefault(below("NVM_DIR", filepath.Join(home, ".nvm"))); dir != "" {
-		list = append(list, dir)
+		below("ASDF_DATA_DIR", inHome(".asdf"), "shims"),
+		below("VOLTA_HOME", inHome(".volta"), "bin"),
+		below("PNPM_HOME", filepath.Join(store, "pnpm")),
+		below("N_PREFIX", inHome("n"), "bin"),
+		below("NODENV_ROOT", inHome(".nodenv"), "shims"),
+		inHome(".nix-profile", "bin"), "/nix/var/nix/profiles/default/bin", "/run/current-system/sw/bin")
+	list = append(list, nvmFolders(below("NVM_DIR", inHome(".nvm")))...)
+	for _, dir := range []string{below("FNM_DIR", filepath.Join(data, "fnm")), inHome("Library", "Application Support", "fnm"), inHome(".fnm")} {
+		list = append(list, filepath.Join(dir, "aliases", "default", "bin"))
+		for _, v := range nodeVersions(filepath.Join(dir, "node-versions")) {
+			list = append(list, filepath.Join(dir, "node-versions", v, "installation", "bin"))
+		}
 	}
-	return absolute(append(list, below("VOLTA_HOME", filepath.Join(home, ".volta"), "bin")))
+	return absolute(list)
 }
 
 // absolute leaves out the paths that are not absolute, such as those of a variable or home folder that is not set.
@@ -72,19 +93,22 @@ func absolute(paths []string) []string {
 	return slices.DeleteFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 }
 
-// nvmDefault returns the folder with the programs of nvm's default alias, or an empty string if there is none.
-func nvmDefault(dir string) string {
-	versions, err := bounded.In(dir, bounded.ReadLimit, func(context.Context) ([]string, error) {
-		entries, err := os.ReadDir(filepath.Join(dir, "versions", "node"))
-		names := make([]string, 0, len(entries))
+// nodeVersions returns the names of the versions ("v22.1.0") in a folder, the newest first.
+func nodeVersions(dir string) []string {
+	versions, _ := bounded.In(dir, bounded.ReadLimit, func(context.Context) (names []string, err error) {
+		entries, err := os.ReadDir(dir)
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
 		return names, err
 	})
-	if err != nil {
-		return ""
-	}
+	slices.SortFunc(versions, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
+	return versions
+}
+
+// nvmFolders returns the folders with the programs of nvm's versions: the one of the default alias, then the newest first.
+func nvmFolders(dir string) []string {
+	versions := nodeVersions(filepath.Join(dir, "versions", "node"))
 	wanted := "default"
 	for range 5 { // an alias may name another
 		text, err := readAlias(filepath.Join(dir, "alias"), wanted)
@@ -93,10 +117,13 @@ func nvmDefault(dir string) string {
 		}
 		wanted = text
 	}
-	if v := newestVersion(versions, wanted); v != "" {
-		return filepath.Join(dir, "versions", "node", v, "bin")
+	if at := slices.IndexFunc(versions, func(v string) bool { return isVersion(v, wanted) }); at >= 0 {
+		versions = slices.Concat(versions[at:at+1], versions[:at], versions[at+1:])
 	}
-	return ""
+	for i, v := range versions {
+		versions[i] = filepath.Join(dir, "versions", "node", v, "bin")
+	}
+	return versions
 }
 
 // readAlias returns the contents of one of nvm's alias files: a version, a part of one, or the name of another alias.
@@ -115,20 +142,11 @@ func readAlias(dir, name string) (string, error) {
 	})
 }
 
-// newestVersion returns the newest of the versions ("v22.1.0") that wanted describes: a version ("v22.1.0", "22.1.0"), its
-// beginning ("22"), or "node" or "stable" for any. It returns an empty string if there is none.
-func newestVersion(versions []string, wanted string) string {
+// isVersion reports whether wanted describes a version ("v22.1.0"): that version ("v22.1.0", "22.1.0"), its beginning
+// ("22"), or "node" or "stable" for any.
+func isVersion(version, wanted string) bool {
 	prefix := "v" + strings.TrimPrefix(wanted, "v")
-	var fitting []string
-	for _, v := range versions {
-		if v == prefix || strings.HasPrefix(v, prefix+".") || wanted == "node" || wanted == "stable" {
-			fitting = append(fitting, v)
-		}
-	}
-	if len(fitting) == 0 {
-		return ""
-	}
-	return slices.MaxFunc(fitting, func(a, b string) int { return slices.Compare(numbers(a), numbers(b)) })
+	return version == prefix || strings.HasPrefix(version, prefix+".") || wanted == "node" || wanted == "stable"
 }
 
 func numbers(version string) []int {

@@ -19,7 +19,8 @@ func shortPath(t *testing.T) string {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("PATH", "/usr/bin:/bin")
-	for _, name := range []string{"BUN_INSTALL", "HOMEBREW_PREFIX", "MISE_DATA_DIR", "ASDF_DATA_DIR", "NVM_DIR", "VOLTA_HOME", "XDG_DATA_HOME"} {
+	for _, name := range []string{"BUN_INSTALL", "HOMEBREW_PREFIX", "MISE_DATA_DIR", "ASDF_DATA_DIR", "NVM_DIR", "VOLTA_HOME", "XDG_DATA_HOME",
+		"PNPM_HOME", "FNM_DIR", "N_PREFIX", "NODENV_ROOT"} {
 		t.Setenv(name, "")
 	}
 	return home
@@ -38,7 +39,9 @@ func writeScript(t *testing.T, path, text string) string {
 
 func TestLookPathBeyondThePATH(t *testing.T) {
 	const name = "rollcall-test-agent"
-	for _, dir := range []string{".local/bin", ".npm-global/bin", ".bun/bin", ".local/share/mise/shims", ".asdf/shims", ".volta/bin"} {
+	for _, dir := range []string{".local/bin", ".npm-global/bin", ".bun/bin", ".local/share/mise/shims", ".asdf/shims", ".volta/bin",
+		".opencode/bin", ".local/share/pnpm", ".local/share/fnm/aliases/default/bin", ".local/share/fnm/node-versions/v22.1.0/installation/bin",
+		".fnm/aliases/default/bin", "n/bin", ".nodenv/shims", ".nix-profile/bin", ".nvm/versions/node/v22.1.0/bin"} {
 		t.Run(dir, func(t *testing.T) {
 			want := writeScript(t, filepath.Join(shortPath(t), dir, name), "#!/bin/sh\n")
 			if path, err := LookPath(name); path != want || err != nil {
@@ -46,7 +49,8 @@ func TestLookPathBeyondThePATH(t *testing.T) {
 			}
 		})
 	}
-	for variable, dir := range map[string]string{"BUN_INSTALL": "bin", "HOMEBREW_PREFIX": "bin", "MISE_DATA_DIR": "shims", "ASDF_DATA_DIR": "shims", "VOLTA_HOME": "bin"} {
+	for variable, dir := range map[string]string{"BUN_INSTALL": "bin", "HOMEBREW_PREFIX": "bin", "MISE_DATA_DIR": "shims", "ASDF_DATA_DIR": "shims", "VOLTA_HOME": "bin",
+		"PNPM_HOME": ".", "FNM_DIR": "aliases/default/bin", "N_PREFIX": "bin", "NODENV_ROOT": "shims"} {
 		t.Run(variable, func(t *testing.T) {
 			shortPath(t)
 			root := t.TempDir()
@@ -84,11 +88,11 @@ func TestNvmDefault(t *testing.T) {
 		"the newest of one":  {map[string]string{"default": "20"}, "v20.11.1"},
 		"node":               {map[string]string{"default": "node"}, "v22.9.0"},
 		"an alias":           {map[string]string{"default": "lts/*", "lts/*": "lts/iron", "lts/iron": "v20.9.0"}, "v20.9.0"},
-		"not installed":      {map[string]string{"default": "18"}, ""},
-		"the system's":       {map[string]string{"default": "system"}, ""},
-		"no alias":           {nil, ""},
-		"an alias of itself": {map[string]string{"default": "default"}, ""},
-		"a path":             {map[string]string{"default": "../../v20.1.0"}, ""},
+		"not installed":      {map[string]string{"default": "18"}, "v22.9.0"},
+		"the system's":       {map[string]string{"default": "system"}, "v22.9.0"},
+		"no alias":           {nil, "v22.9.0"},
+		"an alias of itself": {map[string]string{"default": "default"}, "v22.9.0"},
+		"a path":             {map[string]string{"default": "../../v20.1.0"}, "v22.9.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(shortPath(t), ".nvm")
@@ -106,6 +110,18 @@ func TestNvmDefault(t *testing.T) {
 				t.Errorf("%q, want %q", path, want)
 			}
 		})
+	}
+}
+
+// TestNewestVersion: without a default the newest version with the program is taken, by number.
+func TestNewestVersion(t *testing.T) {
+	home := shortPath(t)
+	for _, v := range []string{"v9.9.0", "v22.3.0", "v22.10.0"} {
+		writeScript(t, filepath.Join(home, ".nvm/versions/node", v, "bin/rollcall-test-agent"), "#!/bin/sh\n")
+	}
+	writeScript(t, filepath.Join(home, ".nvm/versions/node/v24.0.0/bin/other"), "#!/bin/sh\n")
+	if path, err := LookPath("rollcall-test-agent"); filepath.Base(filepath.Dir(filepath.Dir(path))) != "v22.10.0" {
+		t.Errorf("%q, %v", path, err)
 	}
 }
 

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/app/lock"
 	"rollcall/app/owned"
 	"rollcall/app/present"
 )
@@ -31,7 +34,19 @@ func CheckResume(s *app.Session) error {
 	case s.CWD == "":
 		return fmt.Errorf("session %s cannot be resumed: its folder is not known", s.ID)
 	}
+	if d, _ := adapters.Describe(s.Agent); s.Archived && d.Unarchive != "" {
+		return fmt.Errorf("session %s is archived; take it out of the archive first: %s %s", s.ID, d.Unarchive, owned.Quote(s.ID))
+	}
 	return nil
+}
+
+// checkFolder returns an error in words if the folder of a session that is to be resumed is gone.
+func checkFolder(t *adapters.Task) error {
+	if _, err := os.Stat(t.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil // also where it can't be examined: the next step says why
+	}
+	return fmt.Errorf("the folder of session %s is gone: %s; to resume it in another folder: rollcall resume %s --cwd FOLDER",
+		t.Resume, lock.Shown(t.Dir), owned.Quote(t.Resume))
 }
 
 // ResumeCommand returns the POSIX shell command that resumes s: the program and arguments of a launch in a terminal. It

@@ -2,9 +2,12 @@ package launch
 
 import (
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"rollcall/adapters"
+	_ "rollcall/adapters/codex" // describes its agent
 	"rollcall/app"
 	"rollcall/app/owned"
 	"rollcall/proc"
@@ -35,5 +38,23 @@ func TestCheckResume(t *testing.T) {
 	}
 	if err := CheckResume(&app.Session{Session: adapters.Session{ID: "abc", Agent: adapters.Codex, CWD: "/w"}}); err != nil {
 		t.Error(err)
+	}
+	archived := adapters.Session{ID: "abc", Agent: adapters.Codex, CWD: "/w", Archived: true}
+	if err := CheckResume(&app.Session{Session: archived}); err == nil || !strings.Contains(err.Error(), "codex unarchive abc") {
+		t.Errorf("an archived thread: %v", err)
+	}
+}
+
+// TestResumeFolderGone: a session whose folder was removed is refused in words, and can be resumed in another folder.
+func TestResumeFolderGone(t *testing.T) {
+	home := shortPath(t)
+	writeScript(t, filepath.Join(home, ".local/bin/rollcall-test-agent"), "#!/bin/sh\n")
+	request := func(dir string) Request { return Request{Task: adapters.Task{Dir: dir, Prompt: "x", Resume: "abc"}} }
+	_, err := Prepare(found{program: "rollcall-test-agent"}, request(filepath.Join(home, "gone")), nil)
+	if err == nil || !strings.Contains(err.Error(), "is gone") || !strings.Contains(err.Error(), "rollcall resume abc --cwd FOLDER") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Prepare(found{program: "rollcall-test-agent"}, request(home), nil); err != nil {
+		t.Errorf("in another folder: %v", err)
 	}
 }

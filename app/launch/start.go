@@ -56,6 +56,11 @@ func Prepare(a adapters.Adapter, req Request, env []string) (*Plan, error) {
 		return nil, fmt.Errorf("resume %s: the agent recorded the folder %s, which is not an absolute path; resume the session in the agent itself, in the right folder",
 			req.Task.Resume, lock.Shown(req.Task.Dir))
 	}
+	if req.Task.Resume != "" {
+		if err := checkFolder(&req.Task); err != nil {
+			return nil, err
+		}
+	}
 	dir, err := lock.RealPath(req.Task.Dir)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ type SessionJSON struct {
 	Remote         string              `json:"remote,omitempty"`
 	Container      string              `json:"container,omitempty"`
 	Host           string              `json:"host,omitempty"`
+	Archived       bool                `json:"archived,omitempty"`
 	Tokens         *adapters.Tokens    `json:"tokens,omitempty"`
 	Context        *adapters.Context   `json:"context,omitempty"`
 	CostUSD        float64             `json:"cost_usd,omitempty"`
@@ -119,7 +120,7 @@ func (w *SessionJSON) session(machine string, skew time.Duration) (s app.Session
 	s = app.Session{Machine: machine, Session: adapters.Session{
 		ID: app.MachineID(machine, w.ID), Agent: w.Agent, Suspended: w.Suspended, Evidence: someLines(w.Evidence),
 		CWD: oneLine(w.CWD), Branch: oneLine(w.Branch), Model: oneLine(w.Model), Title: someLines(w.Title),
-		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Container: oneLine(w.Container), Host: oneLine(w.Host),
+		FirstPrompt: someLines(w.FirstPrompt), LastPrompt: someLines(w.LastPrompt), Container: oneLine(w.Container), Host: oneLine(w.Host), Archived: w.Archived,
 		Remote: cmp.Or(oneLine(w.Remote), machine), Version: oneLine(w.Version), Unattended: w.Unattended, Unstored: w.Unstored, Limited: w.Limited, Tokens: w.Tokens, CostUSD: w.CostUSD,
 		StartedAt: clockOf(w.StartedAt, skew), TurnStartedAt: clockOf(w.TurnStartedAt, skew), LastActivityAt: clockOf(w.LastActivityAt, skew),
 	}}

@@ -51,6 +51,7 @@ func sections(s *app.Session, k key, v *view, now time.Time) []section {
 			field{name: "Machine", value: short(machineOf(s))},
 			field{name: "Container", value: short(s.Container)},
 			field{name: "Runs in", value: short(s.Host)},
+			field{name: "Archived", value: archived(s)},
 			field{name: "Process", value: process(s)},
 		)},
 		{"Launch", launchFields(s, now)},
@@ -159,6 +160,13 @@ func lastPrompt(s *app.Session) string {
 		return ""
 	}
 	return s.LastPrompt
+}
+
+func archived(s *app.Session) string {
+	if s.Archived {
+		return "yes"
+	}
+	return ""
 }
 
 func process(s *app.Session) string {

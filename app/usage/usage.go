@@ -33,7 +33,7 @@ var Ways = []By{ByDay, ByProject, ByAgent, ByModel, ByBranch, ByGroup}
 // Row sums up some sessions.
 type Row struct {
 	Key      string // empty where it is not known, such as the branch of a folder without git
-	Sessions int    // that used something; by day a session can count in several rows
+	Sessions int    // that used something, without reviews by a model; by day a session can count in several rows
 	Turns    int    // prompts of the user that were answered, where the agent records them
 	Tokens   adapters.Tokens
 	// Unknown is how many of the sessions have no totals: their agent recorded none, or
@@ -163,7 +163,9 @@ func (t *tally) row(key string) *Row {
 
 // count counts a session, and whether its totals and its cost are known.
 func (r *Row) count(s *app.Session, prices map[string]settings.Price) {
-	r.Sessions++
+	if !s.Review {
+		r.Sessions++
+	}
 	if s.Tokens == nil {
 		r.Unknown++
 	}

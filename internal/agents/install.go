@@ -37,8 +37,8 @@ var (
 	ClaudeOldest = Release{Agent: "claude-code", Version: "2.0.50", lock: "claude-code-2.0.50", program: ".bin/claude"}
 
 	CodexNewest = Release{Agent: "codex", Version: "0.169.0", lock: "codex-0.169.0", program: ".bin/codex"}
-	// CodexOlder has no daemon, no database and no task records.
-	CodexOlder = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: ".bin/codex"}
+	// CodexOlder has no daemon and no writer locks.
+	CodexOlder = Release{Agent: "codex", Version: "0.142.5", lock: "codex-0.142.5", program: ".bin/codex"}
 
 	OpenCodeNewest = Release{Agent: "opencode", Version: "1.18.33", lock: "opencode-1.18.33",
 		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}

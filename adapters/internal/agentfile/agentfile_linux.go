@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func openUntouched(path string) (*os.File, error) {
@@ -28,3 +30,10 @@ func Accessed(info fs.FileInfo) time.Time {
 
 // changedAt returns the time of the last change of a file's contents or attributes.
 func changedAt(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }
+
+// KeepsReadTimes reports whether the file system of a path keeps when files were read last (Accessed): not if it is mounted
+// with noatime.
+func KeepsReadTimes(path string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(path, &st) == nil && st.Flags&unix.ST_NOATIME == 0
+}

@@ -22,3 +22,12 @@ func Members(line []byte, members ...Member) error {
 		return true
 	})
 }
+
+// First returns the complete JSON object with which b begins; nil: there is none. Like Top it
+// matches quotes and brackets only.
+func First(b []byte) []byte {
+	if len(b) == 0 || b[0] != '{' {
+		return nil
+	}
+	return b[:max(nested(b, 0), 0)]
+}

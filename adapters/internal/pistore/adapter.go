@@ -11,7 +11,6 @@ package pistore
 
 import (
 	"context"
-	"maps"
 	"path/filepath"
 	"sync"
 	"time"
@@ -36,17 +35,14 @@ type Store struct {
 	now   func() time.Time
 	named func() []string // agents' folders that the user named
 
-	mu           sync.Mutex
-	transcripts  incremental.Cache[*transcript]
-	saved        *factcache.Facts[savedTranscript]
-	databases    report.Memo[string, database] // by path
-	seen         map[proc.Identity]*process    // the constant details of live processes
-	lastSessions map[proc.Identity]lastSession // the session with which each was certainly seen last
-	watch        []string
-	homes        report.Recent // folders that processes named
-	current      homes.List
-	writeCounts  writeCounts
-	notWrittenBy map[processSession]time.Time // the time until which a process certainly did not write into a session
+	mu          sync.Mutex
+	transcripts incremental.Cache[*transcript]
+	saved       *factcache.Facts[savedTranscript]
+	databases   report.Memo[string, database] // by path
+	seen        map[proc.Identity]*process    // the constant details of live processes
+	watch       []string
+	homes       report.Recent // folders that processes named
+	current     homes.List
 	// hadRust reports that the store contains, or contained, files of pi_agent_rust.
 	hadRust    bool
 	listedOnce bool // all folders were listed before
@@ -65,8 +61,7 @@ func New(name adapters.Name, cfg adapters.Config) *Store {
 	cfg = cfg.WithDefaults()
 	return &Store{name: name, home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes,
 		saved: factcache.Of[savedTranscript](cfg.Facts, factsName, factsFormat),
-		seen:  map[proc.Identity]*process{}, lastSessions: map[proc.Identity]lastSession{},
-		notWrittenBy: map[processSession]time.Time{}}
+		seen:  map[proc.Identity]*process{}}
 }
 
 // Name returns the agent's name.
@@ -88,7 +83,6 @@ func (s *Store) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, 
 // has no session there.
 func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, error) {
 	d := s.begin(ctx, q)
-	d.countWritten()
 	if s.name == adapters.Pi && d.absent() {
 		return d.answer.Absent()
 	}
@@ -97,7 +91,7 @@ func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, erro
 		part.answer = d.answer.Clone()
 		part.listLive()
 		part.readLive()
-		if part.match(); len(part.sessionless) == 0 {
+		if part.match(); len(part.sessionless) == 0 && !part.unlisted {
 			return part.finish()
 		}
 	}
@@ -111,11 +105,10 @@ func (s *Store) look(ctx context.Context, q adapters.Query) (adapters.Roll, erro
 	return d.finish()
 }
 
-// begin starts a call: it copies the state of earlier calls, reads the processes, and finds the folders to look in.
+// begin starts a call: it reads the processes, and finds the folders to look in.
 func (s *Store) begin(ctx context.Context, q adapters.Query) *discovery {
 	s.mu.Lock()
-	d := &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce, answer: report.NewAnswer(),
-		lastSessions: maps.Clone(s.lastSessions), counted: s.writeCounts, notWrittenBy: maps.Clone(s.notWrittenBy)}
+	d := &discovery{store: s, ctx: ctx, query: q, now: s.now(), hasRust: s.hadRust, before: s.listedOnce, answer: report.NewAnswer()}
 	s.mu.Unlock()
 	d.takeCensus()
 	d.findRoots()

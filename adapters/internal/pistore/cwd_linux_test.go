@@ -27,10 +27,11 @@ func TestOpenedFromAnotherFolder(t *testing.T) {
 	other, _ := w.repository("other")
 	old := time.Now().Add(-time.Hour)
 	s := newScript(idA, dir, old).begin().sys(second).prompt(second, "old").answer(2*second, "stop")
-	w.put(s)
+	path := w.put(s)
 	w.put(newScript(idC, other, old).begin().sys(second).prompt(second, "x").answer(2*second, "stop"))
 	p, stop := w.start(adapters.Pi, other, "ROLLCALL_TEST_WATCH="+git)
 	a := w.store(adapters.Pi)
+	w.reads(p, path)
 	got := w.expect(a, map[string]string{idA: "unknown", idC: "stopped completed", processID(p): "idle"})
 	if cwd := got[processID(p)].CWD; cwd != dir {
 		t.Errorf("the process works in %s", cwd)

@@ -16,7 +16,6 @@ import (
 	"rollcall/adapters/internal/agentfile"
 	"rollcall/adapters/internal/report"
 	"rollcall/bounded"
-	"rollcall/proc"
 )
 
 // discovery holds the state of one call of Discover.
@@ -40,18 +39,10 @@ type discovery struct {
 	live        []*session // those that processes may have
 	requested   []*session // further ones that the query wants
 	sessionless []*process // without any session
+	unlisted    bool       // a process has a session whose file was not listed
 
 	unresponsive          []string   // folders with sessions whose file systems do not answer
 	unresponsiveProcesses []*process // processes that use one of these folders
-
-	written     map[proc.Identity]uint64 // by each process, before the files were looked at
-	soleWriters map[*process]*session    // the session to which each process alone can have written since the last call
-	grown       map[string]bool          // files that have grown since then
-
-	// What earlier calls left, see Store.
-	lastSessions map[proc.Identity]lastSession
-	counted      writeCounts
-	notWrittenBy map[processSession]time.Time
 
 	before bool // all folders were listed at an earlier question
 	listed bool // and at this one
@@ -64,7 +55,8 @@ type discovery struct {
 const formatVersion = 3
 
 // readLive reads the files that a live process may have written to or resumed: those
-// changed since the first of the processes began, and the newest ones of its folder.
+// changed since the first of the processes began, those of its folder that it may have
+// read, and the newest ones there.
 func (d *discovery) readLive() {
 	if len(d.processes) == 0 {
 		return
@@ -88,7 +80,7 @@ func (d *discovery) readLive() {
 			enough = 20
 		}
 		switch {
-		case !f.info.ModTime().Before(since):
+		case !f.info.ModTime().Before(since), d.mayBeOpened(&f):
 		case more[f.dir] < enough:
 			more[f.dir]++
 		default:
@@ -107,8 +99,14 @@ func (d *discovery) readLive() {
 		}
 		s.realCWD = folders[s.cwd]
 	}
-	d.attributeWrites()
 	d.placeProcesses()
+}
+
+// mayBeOpened reports whether a process of the file's folder may have opened the file.
+func (d *discovery) mayBeOpened(f *file) bool {
+	return slices.ContainsFunc(d.processes, func(p *process) bool {
+		return filepath.Base(f.dir) == folderName(p.cwd) && p.uses(f.root) && f.readSince(p.Started)
+	})
 }
 
 // byNewest orders files by the time at which they were written, the newest first: these are read
@@ -354,10 +352,6 @@ func (d *discovery) watchPaths() []string {
 	return watch
 }
 
-// maxLastSessions is the largest number of ended processes whose last sessions are
-// remembered.
-const maxLastSessions = 1000
-
 // remember stores the state that the next call and WatchPaths start from.
 func (d *discovery) remember() {
 	watch := d.watchPaths()
@@ -372,13 +366,4 @@ func (d *discovery) remember() {
 			delete(d.store.seen, id)
 		}
 	}
-	if len(d.store.lastSessions) > maxLastSessions {
-		clear(d.store.lastSessions)
-	}
-	for _, s := range d.live {
-		if s.owner != nil && s.doubt == "" {
-			d.store.lastSessions[s.owner.Identity] = lastSession{s.id, s.active(), s.file}
-		}
-	}
-	d.recordCounts()
 }

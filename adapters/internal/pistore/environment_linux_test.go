@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -135,18 +134,6 @@ func (w *fixture) order(p proc.Process, o order) {
 	if said, err := w.agents[p.PID].out.ReadString('\n'); err != nil || said != "<nil>\n" {
 		w.Fatalf("process %d: %+v: %q, %v", p.PID, o, said, err)
 	}
-}
-
-// writes has a process write what a session has beyond what is in its file.
-func (w *fixture) writes(p proc.Process, s *script) {
-	w.Helper()
-	path := w.path(s)
-	w.check(os.MkdirAll(filepath.Dir(path), 0o755))
-	old, err := os.ReadFile(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		w.check(err)
-	}
-	w.order(p, order{Path: path, Text: strings.TrimPrefix(s.text(), string(old))})
 }
 
 // reads has a process read a session, as it does that resumes one. How exact the

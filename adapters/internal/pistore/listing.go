@@ -65,8 +65,7 @@ func (d *discovery) list(root string) {
 	}
 }
 
-// listLive lists the folders in which live processes have their sessions, and the
-// files that they had last.
+// listLive lists the folders in which live processes have their sessions.
 func (d *discovery) listLive() {
 	listed := map[string]bool{}
 	list := func(root, dir string) {
@@ -85,9 +84,6 @@ func (d *discovery) listLive() {
 				}
 				list(r, r)
 			}
-		}
-		if had := d.lastSessions[p.Identity].file; had.path != "" {
-			list(had.root, had.dir)
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"rollcall/adapters"
+	"rollcall/adapters/internal/agentfile"
 )
 
 // session is one conversation of the store.
@@ -39,32 +42,21 @@ func (s *session) active() time.Time {
 // isFree reports whether no process is known to have the session.
 func (s *session) isFree() bool { return s.owner == nil && len(s.hosts) == 0 && s.doubt == "" }
 
-// lastSession is the session with which a process was certainly seen last.
-type lastSession struct {
-	session string
-	active  time.Time // of the session, then
-	file    file
-}
-
 // slack is the largest error of a comparison between the times of a session and of its
 // process: start times are kept in clock ticks, and the boot time in seconds. A session
 // that seems up to slack older than a process may still be its own.
 const slack = 1500 * time.Millisecond
 
-// match finds the process of each session. It depends only on the sessions, the
-// processes, and which were seen together before: both adapters get the same result.
+// match finds the process of each session. It depends only on the sessions and the
+// processes as they are now: every adapter and every Rollcall gets the same result.
 func (d *discovery) match() {
-	m := matcher{discovery: d, sessions: d.live, has: map[*process]*session{}, holders: d.holdersBefore()}
+	m := matcher{discovery: d, sessions: d.live, has: map[*process]*session{}}
 	slices.SortFunc(m.sessions, func(a, b *session) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id))
 	})
 	d.sessionless = nil
 	for _, p := range d.processes {
 		m.byTool(p)
-		m.byWriting(p)
-	}
-	for _, p := range d.processes {
-		m.byMemory(p)
 	}
 	m.byStart(d.processes)
 	for _, p := range d.processes {
@@ -75,7 +67,7 @@ func (d *discovery) match() {
 	for _, p := range d.processes {
 		m.doubtMovedOn(p)
 	}
-	m.assignReopened(d.processes)
+	m.listSessionless(d.processes)
 }
 
 // matcher finds the process of each session of a discovery.
@@ -83,26 +75,6 @@ type matcher struct {
 	*discovery
 	sessions []*session
 	has      map[*process]*session
-	holders  map[string]holder // the process with which each session was seen at earlier calls
-}
-
-// holder maps each session to its process: it is the inverse of held.
-type holder struct {
-	pid    int
-	alive  bool
-	active time.Time
-}
-
-// holdersBefore returns the process with which each session was seen at earlier calls.
-func (d *discovery) holdersBefore() map[string]holder {
-	before := make(map[string]holder, len(d.lastSessions))
-	for id, h := range d.lastSessions {
-		alive := slices.ContainsFunc(d.processes, func(p *process) bool { return p.Identity == id })
-		if old, there := before[h.session]; !there || alive || !old.alive && h.active.After(old.active) {
-			before[h.session] = holder{pid: id.PID, alive: alive, active: h.active}
-		}
-	}
-	return before
 }
 
 // assign records that a process has a session, and how that is known.
@@ -134,27 +106,11 @@ func (m *matcher) byTool(p *process) {
 			return
 		}
 	}
+	m.unlisted = m.unlisted || newest != nil
 	for _, s := range m.sessions {
 		if p.file != "" && s.isFree() && realPath(s.path) == p.file {
 			m.assign(s, p, "named by --session")
 			return
-		}
-	}
-}
-
-// belongsToAnother reports whether a session was seen with another process before, and
-// has not been written to since.
-func (m *matcher) belongsToAnother(s *session, p *process) bool {
-	h, ok := m.holders[s.id]
-	return ok && h.pid != p.PID && !h.alive && !s.active().After(h.active)
-}
-
-// byMemory assigns the session that the process was seen with before.
-func (m *matcher) byMemory(p *process) {
-	id := m.lastSessions[p.Identity].session
-	for _, s := range m.sessions {
-		if m.has[p] == nil && s.id == id && s.isFree() {
-			m.assign(s, p, "it had this session when it was last seen")
 		}
 	}
 }
@@ -207,7 +163,7 @@ func (m *matcher) doubtMovedOn(p *process) {
 	}
 	for _, s := range m.sessions {
 		switch {
-		case s == now, s.owner != nil, len(s.hosts) > 0, !p.mayHave(s), !s.active().After(now.active()), m.belongsToAnother(s, p), m.excluded(p, s):
+		case s == now, s.owner != nil, len(s.hosts) > 0, !p.mayHave(s), !s.active().After(now.active()):
 		case p.made(now) && p.made(s) && s.system: // versions from 0.9 on number their ids: the session belongs to another process
 		case p.made(s) && now.active().After(s.at): // p was still in its session when another process began that one
 		default:
@@ -217,6 +173,41 @@ func (m *matcher) doubtMovedOn(p *process) {
 	}
 }
 
+// candidates are the sessions that a process without a session may have, written since it began.
+type candidates struct {
+	old        []*session // existed before, and were prompted since
+	later      []*session // were begun since
+	unnumbered []*session // of a version whose ids show nothing
+}
+
+func (m *matcher) candidates(p *process) (c candidates) {
+	for _, s := range m.sessions {
+		switch {
+		case !s.isFree() || !p.mayHave(s) || s.active().Before(p.Started):
+		case !s.isNumbered(p):
+			if s.at.Before(p.Started) || !m.wroteLess(p, s) {
+				c.unnumbered = append(c.unnumbered, s)
+			}
+		case m.idleTool(p, s):
+		case s.at.After(p.Started.Add(slack)):
+			c.later = append(c.later, s)
+		case s.prompted.After(p.Started) && s.stored.Before(p.Started): // it existed and could be resumed
+			c.old = append(c.old, s)
+		}
+	}
+	return c
+}
+
+// rivals returns the processes of p's folder without a session, p among them.
+func (m *matcher) rivals(processes []*process, p *process) (rivals []*process) {
+	for _, o := range processes {
+		if m.has[o] == nil && o.cwd == p.cwd {
+			rivals = append(rivals, o)
+		}
+	}
+	return rivals
+}
+
 // assignResumed assigns the sessions that existed before a process began and were
 // prompted since.
 func (m *matcher) assignResumed(processes []*process) {
@@ -224,47 +215,38 @@ func (m *matcher) assignResumed(processes []*process) {
 		if m.has[p] != nil {
 			continue
 		}
-		var old, later []*session
-		for _, s := range m.sessions {
-			switch {
-			case !s.isFree() || !p.mayHave(s) || s.active().Before(p.Started) || m.belongsToAnother(s, p) || m.excluded(p, s) || m.idleTool(p, s):
-			case s.at.After(p.Started.Add(slack)):
-				later = append(later, s)
-			case s.prompted.After(p.Started) && s.stored.Before(p.Started): // it existed and could be resumed
-				old = append(old, s)
-			}
-		}
-		var rivals []*process // p among them
-		for _, o := range processes {
-			if m.has[o] == nil && o.cwd == p.cwd {
-				rivals = append(rivals, o)
-			}
-		}
+		c, rivals := m.candidates(p), m.rivals(processes, p)
 		switch {
-		case len(old) == 1 && len(rivals) == 1:
-			m.assign(old[0], p, "it has been prompted since the process began")
-		case len(old) > 0:
-			m.shareHosts(p, old, rivals)
-		}
-		for _, s := range later {
-			if s.isFree() && m.has[p] == nil {
-				m.doubtYoung(p, s)
+		case len(c.unnumbered) == 1 && len(c.old)+len(c.later) == 0 && len(rivals) == 1:
+			m.assign(c.unnumbered[0], p, "no other session of its folder was written since the process began")
+		case len(c.unnumbered) > 0:
+			for _, s := range slices.Concat(c.unnumbered, c.old) {
+				s.doubt = fmt.Sprintf("process %d of its folder may have it: Pi before 0.87 does not show which process has a session; 0.87 and later show it", p.PID)
 			}
+		case len(c.old) == 1 && len(rivals) == 1:
+			m.assign(c.old[0], p, resumedHow)
+		case len(c.old) > 0:
+			m.shareHosts(p, c.old, rivals)
+		}
+		m.doubtLater(p, c.later)
+	}
+}
+
+// doubtLater marks as doubtful the sessions that were begun while a process without a session ran: it has them after a slow
+// start or after /new, unless it has written less than that.
+func (m *matcher) doubtLater(p *process, later []*session) {
+	for _, s := range later {
+		if s.isFree() && m.has[p] == nil && !m.wroteLess(p, s) {
+			s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
 		}
 	}
 }
 
-// doubtYoung marks a session as doubtful if it began while a process without a session
-// was running.
-func (m *matcher) doubtYoung(p *process, s *session) {
-	switch {
-	case m.maybeSlow(p, s):
-		s.doubt = fmt.Sprintf("process %d began %.1f s before it, and may have it after a slow start, or have stored nothing yet",
-			p.PID, s.at.Sub(p.Started).Seconds())
-	case s.busy(), s.turn.state == lost: // only after /new, which is rare: no death is reported for this case
-		s.doubt = fmt.Sprintf("it was begun while process %d ran, which may have it, or have stored nothing yet", p.PID)
-	}
-}
+// isNumbered reports whether the ids of a session's process show what it begins: since Pi 0.87, and for pi_agent_rust, which
+// names its session on the command line.
+func (s *session) isNumbered(p *process) bool { return s.system || p.agent == adapters.PiRust }
+
+const resumedHow = "it has been prompted since the process began"
 
 // shareHosts does the same as assignResumed for several sessions or several processes.
 func (m *matcher) shareHosts(p *process, old []*session, hosts []*process) {
@@ -287,13 +269,56 @@ func (m *matcher) idleTool(p *process, s *session) bool {
 	return s.turn.state == open && s.turn.calls > 0 && s.turn.tool == "bash" && len(p.children) == 0 && m.now.Sub(s.turn.at) > 3*time.Second
 }
 
-// doubtOtherFolder marks a session of another folder as doubtful if it existed when p
-// began and was prompted since: p may have opened it by its path.
-func (m *matcher) doubtOtherFolder(p *process) {
-	for _, s := range m.sessions {
-		if s.isFree() && p.uses(s.root) && !p.mayHave(s) && !p.noSession && s.prompted.After(p.Started) && s.stored.Before(p.Started) &&
-			!p.isInOtherRepository(s) && !m.idleTool(p, s) && !m.belongsToAnother(s, p) && !m.excluded(p, s) {
-			s.doubt = fmt.Sprintf("process %d of another folder, which has stored nothing there, may have it", p.PID)
+// listSessionless lists the processes without a session, and marks as doubtful the sessions that they may have
+// nevertheless: reading leaves no certain trace.
+func (m *matcher) listSessionless(processes []*process) {
+	for _, p := range processes {
+		if m.has[p] != nil {
+			continue
+		}
+		m.sessionless = append(m.sessionless, p)
+		for _, s := range m.sessions {
+			if s.isFree() && !p.noSession && p.uses(s.root) && !m.hidden(p) {
+				s.doubt = m.mayBeOpen(p, s)
+			}
 		}
 	}
 }
+
+// mayBeOpen returns why a process without a session may have one; empty: it certainly has not.
+func (m *matcher) mayBeOpen(p *process, s *session) string {
+	switch {
+	case m.idleTool(p, s):
+	case !p.mayHave(s) && s.prompted.After(p.Started) && s.stored.Before(p.Started) && !p.isInOtherRepository(s):
+		return fmt.Sprintf("process %d of another folder, which has stored nothing there, may have it", p.PID)
+	case !p.mayHave(s):
+	case s.turn.state == lost && s.info.ModTime().After(p.Started):
+		return fmt.Sprintf("process %d in its folder may have written its last entries", p.PID)
+	case !s.active().After(p.Started) && s.readSince(p.Started):
+		return fmt.Sprintf("process %d in its folder has stored nothing since it began, and may have opened this session", p.PID)
+	}
+	return ""
+}
+
+// readSince reports whether a session's file can have been read since a time. Linux records the time of a read only if the
+// last recorded one was before the last write, or more than a day ago. Where no times of reads are kept, any file can have
+// been.
+func (f *file) readSince(since time.Time) bool {
+	at := agentfile.Accessed(f.info)
+	return f.sqlite || !agentfile.KeepsReadTimes(f.path) || at.After(f.info.ModTime()) && since.Sub(at) < 24*time.Hour
+}
+
+// wroteLess reports whether a process has written less since its start than is in the
+// file of a session that began later: the process did not make it. A Pi that was never
+// prompted has written 3 KB to 6 KB to its terminal, and 1.5.2 stores 6 KB and more
+// with the first prompt. The system may have copied the beginning of a fork.
+func (m *matcher) wroteLess(p *process, s *session) bool {
+	if s.sqlite || s.parent != "" {
+		return false
+	}
+	n, err := m.store.table.Written(p.Identity) // after the file's size was read
+	return err == nil && s.info.Size() > 0 && n < uint64(s.info.Size())
+}
+
+// clockTick is the precision of the start of a process.
+const clockTick = 10 * time.Millisecond

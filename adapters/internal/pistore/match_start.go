@@ -12,8 +12,7 @@ import (
 const startPrecision = 2 * clockTick
 
 // startWindow returns the longest time from the start of a process to the beginning of
-// its session. The delay of its first entry shows how busy the machine was. 0.73.1
-// reads hundreds of files first, which took up to 4 s.
+// its session. The delay of its first entry shows how busy the machine was.
 func (s *session) startWindow() time.Duration {
 	switch {
 	case !s.system:
@@ -59,7 +58,7 @@ func (m *matcher) startFit(p *process, s *session) (off time.Duration, ok bool) 
 	if gap < -startPrecision {
 		return 0, false
 	}
-	if !p.mayHave(s) || m.excluded(p, s) {
+	if !p.mayHave(s) || !s.isNumbered(p) {
 		return 0, false
 	}
 	follows := m.threadsFollow(p, s)
@@ -90,7 +89,7 @@ func (m *matcher) beginnings(ps []*process) (ss []*session) {
 		first := !slices.ContainsFunc(m.sessions, func(o *session) bool { return o.at.Before(s.at) && isSameProcess(o, s) })
 		if s.isFree() && first && slices.ContainsFunc(ps, func(p *process) bool {
 			_, ok := m.startFit(p, s)
-			return ok && !m.belongsToAnother(s, p)
+			return ok
 		}) {
 			ss = append(ss, s)
 		}
@@ -138,7 +137,7 @@ func (m *matcher) nearest(ps []*process, ss []*session) {
 	var pairs []pair
 	for _, p := range ps {
 		for _, s := range ss {
-			if off, ok := m.startFit(p, s); ok && !m.belongsToAnother(s, p) {
+			if off, ok := m.startFit(p, s); ok {
 				pairs = append(pairs, pair{p, s, off})
 			}
 		}
@@ -222,23 +221,7 @@ func (m *matcher) threadsFollow(p *process, s *session) bool {
 	return after >= -3*clockTick && after <= max(threadsAfter, 4*firstEntryDelay([]*session{s}))
 }
 
-// maybeSlow reports whether a process may have begun with a session on a very busy
-// machine, and the session is not that of a process that has ended. An earlier name
-// lookup starts the threads earlier, but not by more than the rest of the start takes.
-func (m *matcher) maybeSlow(p *process, s *session) bool {
-	gap, pool := s.at.Sub(p.Started), m.threadStart(p)
-	slow := gap <= slowestStart && s.at.Sub(pool) <= max(time.Second, pool.Sub(p.Started)/2)
-	if pool.IsZero() || !s.system { // it is not known when the start of the process was over
-		slow = gap <= slowStart
-	}
-	return slow && gap >= 0 && !m.wroteLess(p, s)
-}
-
-const (
-	threadsAfter = 500 * time.Millisecond // 350 ms were seen
-	slowStart    = 20 * time.Second       // the time that counts as the start if its end is not known
-	slowestStart = 2 * time.Minute
-)
+const threadsAfter = 500 * time.Millisecond // 350 ms were seen
 
 // byThreads assigns to a process the session that was created right before its threads
 // began, if only one process and one session fit. Otherwise it assigns nothing: an
@@ -262,7 +245,7 @@ func (m *matcher) byThreads(ps []*process, ss []*session) {
 			}
 		}
 		others := len(hosts) == 1 && slices.ContainsFunc(ss, func(o *session) bool { return o != s && follows(hosts[0], o) })
-		if len(hosts) == 1 && !others && !m.belongsToAnother(s, hosts[0]) {
+		if len(hosts) == 1 && !others {
 			chosen[hosts[0]] = s
 		}
 	}

@@ -127,12 +127,10 @@ func (d *discovery) look(row proc.Process) *process {
 	known := d.store.seen[row.Identity]
 	d.store.mu.Unlock()
 	if known == nil || !known.final || known.comm != row.Comm { // the name comes late with a slow start
-		before := known
 		if known = d.inspect(row); known == nil {
 			known = &process{ignore: true}
 		}
 		known.comm, known.final = row.Comm, d.now.Sub(row.Started) > settled && !known.storeless && known.unresponsive == ""
-		known.keep(before)
 		d.store.mu.Lock()
 		d.store.seen[row.Identity] = known
 		d.store.mu.Unlock()
@@ -153,16 +151,6 @@ func (d *discovery) look(row proc.Process) *process {
 		p.oldCWD = filepath.Clean(pwd)
 	}
 	return &p
-}
-
-// keep copies from before the facts that came from its command line: Pi erases its command line
-// after a while.
-func (p *process) keep(before *process) {
-	if before == nil || before.agent != p.agent || p.agent != adapters.Pi || len(p.args) > 1 {
-		return
-	}
-	p.noSession, p.file, p.namedFolders = before.noSession, before.file, before.namedFolders
-	p.places = before.places
 }
 
 // OwnsProcess implements adapters.ProcessOwner. A child that Pi is about to turn

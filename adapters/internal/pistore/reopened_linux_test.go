@@ -1,172 +1,133 @@
 package pistore
 
 import (
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/internal/agentfile"
-	"rollcall/adapters/internal/report"
 	"rollcall/proc"
 )
 
-// A process that read a session when it began has it, before any prompt. A turn
-// that was left open before is not that process's.
+// TestReopened: a process that has stored nothing may have opened each session of its folder whose file can have been read
+// since it began, and no other. A session that it may have is unknown, for whoever asks, until it is prompted.
 func TestReopened(t *testing.T) {
-	tests := []struct {
-		name, live, alone string
-		turn              func(s *script)
-	}{
-		{"turn over", "idle completed", "stopped completed", func(s *script) { s.answer(2*second, "stop") }},
-		{"turn left open", "idle died", "stopped died", func(*script) {}},
-		{"tool left open", "idle died", "stopped died", func(s *script) { s.answer(2*second, "toolUse", call("a", "ls")) }},
-		{"to be tried again", "idle died", "stopped died", func(s *script) { s.sys(second).answer(2*second, "error").omit(2 * second) }},
-		{"failed", "idle failed", "stopped failed", func(s *script) { s.answer(2*second, "error") }},
+	w := newFixture(t)
+	old := func(id string) *script {
+		return newScript(id, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop")
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			w := newFixture(t)
-			s := newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old")
-			test.turn(s)
-			path := w.put(s)
-			w.put(newScript(idC, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(time.Minute, "not read").answer(2*time.Minute, "stop"))
-			p, stop := w.start(adapters.Pi, w.cwd())
-			a := w.store(adapters.Pi)
-			w.expect(a, map[string]string{idA: test.alone, idC: "stopped completed", processID(p): "idle"})
-			w.reads(p, path)
-			for _, a := range []*Store{a, w.store(adapters.Pi)} {
-				got := w.expect(a, map[string]string{idA: test.live, idC: "stopped completed"})
-				if x := got[idA]; x.Process != p.Identity || !strings.Contains(x.Evidence, "read the session's file") {
-					t.Errorf("%+v", x)
-				}
+	s := old(idA)
+	path, unread := w.put(s), w.put(old(idC))
+	p, stop := w.start(adapters.Pi, w.cwd())
+	for name, c := range map[string]struct {
+		read time.Time
+		want string
+	}{
+		"read when the process began":               {p.Started.Add(second), "unknown"},
+		"read long after it began":                  {p.Started.Add(time.Hour), "unknown"},
+		"read before, so that a read shows nowhere": {p.Started.Add(-time.Hour), "unknown"},
+		"read more than a day before":               {p.Started.Add(-25 * time.Hour), "stopped completed"},
+	} {
+		w.check(os.Chtimes(path, c.read, p.Started.Add(-48*time.Hour)))
+		written := p.Started.Add(-time.Hour)
+		w.check(os.Chtimes(unread, written, written))
+		a := w.store(adapters.Pi)
+		for _, a := range []*Store{a, a, w.store(adapters.Pi)} {
+			got := w.expect(a, map[string]string{idA: c.want, idC: "stopped completed", processID(p): "idle"})
+			if x := got[idA]; !x.Process.IsZero() || c.want == "unknown" && !strings.Contains(x.Evidence, "may have opened this session") {
+				t.Errorf("%s: %+v", name, x)
 			}
-			s.prompt(time.Hour+time.Minute, "again")
-			w.put(s)
-			w.expect(a, map[string]string{idA: "working", idC: "stopped completed"})
-			stop()
-			w.expect(a, map[string]string{idA: "stopped died", idC: "stopped completed"})
+		}
+	}
+	a := w.store(adapters.Pi)
+	s.prompt(time.Hour+time.Minute, "again")
+	w.put(s)
+	w.check(os.Chtimes(unread, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
+	w.order(p, order{Dial: w.listen()})
+	w.expect(a, map[string]string{idA: "working", idC: "stopped completed"})
+	stop()
+	w.expect(a, map[string]string{idA: "stopped died", idC: "stopped completed"})
+}
+
+// listen returns the address of a model server that says nothing.
+func (w *fixture) listen() string {
+	w.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(w.Context(), "unix", filepath.Join(w.home, "model"))
+	w.check(err)
+	w.Cleanup(func() { listener.Close() })
+	return listener.Addr().String()
+}
+
+// TestOpenInTwoTerminals: a session is open in two terminals, and the one that works is killed. The other one, which is quiet,
+// does not work for it.
+func TestOpenInTwoTerminals(t *testing.T) {
+	w := newFixture(t)
+	s := newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop")
+	w.put(s)
+	p, stop := w.start(adapters.Pi, w.cwd())
+	q, _ := w.start(adapters.Pi, w.cwd())
+	w.put(s.prompt(time.Hour+time.Minute, "again"))
+	w.expect(w.store(adapters.Pi), map[string]string{idA: "working", processID(p): "idle", processID(q): "idle"})
+	stop()
+	for range 2 {
+		got := w.expect(w.store(adapters.Pi), map[string]string{idA: "unknown"})
+		if !strings.Contains(got[idA].Evidence, "by this process or by one that has ended") {
+			t.Error(got[idA].Evidence)
+		}
+	}
+}
+
+// TestOneAnswer: two processes of a folder, and /new in one of them. A Rollcall that watched and one that asks now say the same,
+// of versions that number their ids and of older ones.
+func TestOneAnswer(t *testing.T) {
+	for name, numbered := range map[string]bool{"0.87 and later": true, "before 0.87": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			watching := w.store(adapters.Pi)
+			p, _ := w.start(adapters.Pi, w.cwd())
+			time.Sleep(time.Until(p.Started.Add(2 * second))) // so that their starts can be distinguished
+			q, _ := w.start(adapters.Pi, w.cwd())
+			same := func(want map[string]string) {
+				t.Helper()
+				w.expect(watching, want)
+				w.expect(w.store(adapters.Pi), want)
+			}
+			same(map[string]string{processID(p): "idle", processID(q): "idle"})
+			if !numbered {
+				w.put(newScript(oldA, w.cwd(), p.Started.Add(second)).begin().prompt(5*second, "x").answer(6*second, "stop"))
+				w.put(newScript(oldB, w.cwd(), q.Started.Add(second)).begin().prompt(5*second, "y").answer(6*second, "stop"))
+				same(map[string]string{oldA: "unknown", oldB: "unknown", processID(p): "idle", processID(q): "idle"})
+				w.put(newScript(oldC, w.cwd(), p.Started.Add(20*second)).begin().prompt(second, "new").answer(2*second, "stop"))
+				same(map[string]string{oldA: "unknown", oldB: "unknown", oldC: "unknown", processID(p): "idle", processID(q): "idle"})
+				return
+			}
+			const ofP, next, ofQ = "01a1fc98-aaaa-7000-8000-000000000000", "01a1fc98-bbbb-7000-8000-000200000000", "01a1fc98-cccc-7555-8000-000000000000"
+			w.put(started(ofP, w.cwd(), p.Started.Add(900*time.Millisecond), 20*time.Millisecond).prompt(5*second, "x").answer(6*second, "stop"))
+			w.put(started(ofQ, w.cwd(), q.Started.Add(900*time.Millisecond), 20*time.Millisecond).prompt(5*second, "y").answer(6*second, "stop"))
+			same(map[string]string{ofP: "idle completed", ofQ: "idle completed"})
+			w.put(started(next, w.cwd(), p.Started.Add(20*second), 20*time.Millisecond).prompt(5*second, "new").answer(6*second, "stop"))
+			same(map[string]string{ofP: "stopped completed", ofQ: "idle completed", next: "idle completed"})
 		})
 	}
 }
 
-// Two processes opened one session.
-func TestReopenedTwice(t *testing.T) {
+// TestOldVersionAlone: below 0.87 the only session of the folder that was written since its process began is idle or unknown.
+func TestOldVersionAlone(t *testing.T) {
 	w := newFixture(t)
-	path := w.put(newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old"))
 	p, stop := w.start(adapters.Pi, w.cwd())
-	q, _ := w.start(adapters.Pi, w.cwd())
-	a := w.store(adapters.Pi)
-	w.reads(p, path)
-	got := w.expect(a, map[string]string{idA: "idle died"})
-	if x := got[idA]; !x.Process.IsZero() || !strings.Contains(x.Evidence, "can't be distinguished") {
-		t.Errorf("%+v", x)
+	s := newScript(oldA, w.cwd(), p.Started.Add(second)).begin().prompt(5*second, "x")
+	w.put(s)
+	if got := w.expect(w.store(adapters.Pi), map[string]string{oldA: "unknown"}); !strings.Contains(got[oldA].Evidence, "Pi before 0.87") {
+		t.Error(got[oldA].Evidence)
 	}
+	w.put(s.answer(6*second, "stop"))
+	w.expect(w.store(adapters.Pi), map[string]string{oldA: "idle completed"})
 	stop()
-	if got = w.expect(a, map[string]string{idA: "idle died"}); got[idA].Process != q.Identity {
-		t.Errorf("%+v", got[idA])
-	}
-}
-
-// Of two processes that started together, one opened a session of its folder. The other one, which watches the
-// repository of another folder, did not.
-func TestReopenedBesideAnotherFolder(t *testing.T) {
-	w := newFixture(t)
-	dir, git := w.repository("work")
-	other, otherGit := w.repository("other")
-	path := w.put(newScript(idA, dir, time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop"))
-	q, _ := w.start(adapters.Pi, other, "ROLLCALL_TEST_WATCH="+otherGit)
-	p, stop := w.start(adapters.Pi, dir, "ROLLCALL_TEST_WATCH="+git)
-	a := w.store(adapters.Pi)
-	w.reads(p, path)
-	if got := w.expect(a, map[string]string{idA: "idle completed", processID(q): "idle"}); got[idA].Process != p.Identity {
-		t.Errorf("%+v", got[idA])
-	}
-	stop()
-	w.expect(a, map[string]string{idA: "stopped completed", processID(q): "idle"})
-}
-
-// A run without a terminal searched the sessions of all folders for its id. In a storm of
-// real agents it was given the newest of them, and its end was told as that session's.
-func TestSearchedAllFolders(t *testing.T) {
-	dir, start := t.TempDir(), time.Now().Add(-time.Minute)
-	for _, c := range []struct {
-		name   string
-		read   []string // the folders of the sessions that were read, the oldest session first
-		unread bool     // there is another session, which has not been read since it was written
-		owned  string   // the folder of the session that counts as opened
-		doubt  string
-	}{
-		{"the newest of its own folder, as with -c", []string{"own", "own"}, false, "own", ""},
-		{"one of another folder, by its path", []string{"a"}, true, "a", ""},
-		{"one of another folder; a search shows nowhere else", []string{"a"}, false, "", "a"},
-		{"those of all folders", []string{"a", "b"}, false, "", ""},
-		{"those of all folders, and its own", []string{"own", "b"}, false, "", "own"},
-	} {
-		var sessions []*session
-		for i, folder := range c.read {
-			path := filepath.Join(dir, fmt.Sprint(c.name, i))
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			written := start.Add(time.Duration(i-10) * time.Second)
-			if err := os.Chtimes(path, start.Add(time.Second), written); err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sessions = append(sessions, &session{file: file{info: info}, facts: facts{header: header{id: fmt.Sprint(folder, i), cwd: folder, at: written}, last: written}})
-		}
-		all := sessions
-		if c.unread {
-			path := filepath.Join(dir, "unread")
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			before := start.Add(-time.Hour)
-			if err := os.Chtimes(path, before, before); err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(slices.Clone(sessions), &session{file: file{info: info}, facts: facts{header: header{id: "unread", cwd: "c", at: before}, last: before}})
-		}
-		m := matcher{discovery: &discovery{answer: report.NewAnswer()}, sessions: all, has: map[*process]*session{}}
-		m.assignReopened([]*process{{Process: proc.Process{Identity: proc.Identity{PID: 7, Start: 1}, Started: start}, cwd: "own", threadStartRead: true}})
-		for i, s := range sessions {
-			last := i == len(sessions)-1
-			if owned := s.owner != nil; owned != (last && s.cwd == c.owned) {
-				t.Errorf("%s: session %s has an owner: %v", c.name, s.id, owned)
-			}
-			if doubted := s.doubt != ""; doubted != (s.cwd == c.doubt) {
-				t.Errorf("%s: session %s: %q", c.name, s.id, s.doubt)
-			}
-		}
-	}
-}
-
-// What was read long after a process began, or before, is not what it opened; nor
-// is a file's creation a read.
-func TestNotReopened(t *testing.T) {
-	w := newFixture(t)
-	path := w.put(newScript(idA, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop"))
-	created := w.put(newScript(idC, w.cwd(), time.Now().Add(-time.Hour)).begin().prompt(second, "old").answer(2*second, "stop"))
-	p, _ := w.start(adapters.Pi, w.cwd())
-	now := time.Now()
-	for _, at := range []time.Time{p.Started.Add(-time.Second), p.Started.Add(startLimit + time.Second)} {
-		w.check(os.Chtimes(path, at, now.Add(-time.Minute)))
-		w.check(os.Chtimes(created, now, now))
-		w.expect(w.store(adapters.Pi), map[string]string{idA: "stopped completed", idC: "stopped completed", processID(p): "idle"})
-	}
+	w.expect(w.store(adapters.Pi), map[string]string{oldA: "stopped completed"})
 }
 
 // Rollcall's own reads leave the time of the last access as it was.

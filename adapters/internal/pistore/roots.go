@@ -21,15 +21,13 @@ import (
 type settings struct {
 	SessionDir string `json:"sessionDir"`
 	Retry      struct {
-		Enabled     bool    `json:"enabled"`
-		MaxRetries  int     `json:"maxRetries"`
 		BaseDelayMs float64 `json:"baseDelayMs"`
 	} `json:"retry"`
 }
 
 // defaultSettings returns the settings of Pi without a settings.json.
 func defaultSettings() (s settings) {
-	s.Retry.Enabled, s.Retry.MaxRetries, s.Retry.BaseDelayMs = true, 3, 2000
+	s.Retry.BaseDelayMs = 2000
 	return s
 }
 
@@ -54,13 +52,13 @@ func readSettings(path string) (settings, error) {
 }
 
 // retryDelay returns the time that the agent waits after so many failed attempts before
-// the next one, and whether there is a next one.
-func (s *settings) retryDelay(attempts int) (time.Duration, bool) {
+// the next one.
+func (s *settings) retryDelay(attempts int) time.Duration {
 	ms := s.Retry.BaseDelayMs
 	for range min(max(attempts, 1)-1, 20) {
 		ms *= 2
 	}
-	return time.Duration(min(max(ms, 0), 600_000)) * time.Millisecond, s.Retry.Enabled && attempts <= s.Retry.MaxRetries
+	return time.Duration(min(max(ms, 0), 600_000)) * time.Millisecond
 }
 
 // agentDir returns the folder in which Pi keeps the files of the user that runs

@@ -14,6 +14,13 @@ const (
 	idC = "01a20024-0fbd-758f-89a4-1f3c11a75c5c" // by another one
 )
 
+// Ids of versions that do not number them.
+const (
+	oldA = "c9837d5d-e0a9-42c0-8baf-7d722a528008"
+	oldB = "d229aa7e-f6e6-437e-84d9-0ab33e03741b"
+	oldC = "01a2020f-b46f-7108-9e2b-646c6268441e"
+)
+
 const second = time.Second
 
 // script writes a session.
@@ -55,8 +62,13 @@ func (s *script) entry(kind string, after time.Duration, more map[string]any) *s
 	return s
 }
 
+// begin adds the first entries; those of a version that numbers its ids have a system message.
 func (s *script) begin() *script {
-	return s.entry("model_change", 100*time.Millisecond, map[string]any{"provider": "mock", "modelId": "mock-1"})
+	s.entry("model_change", 100*time.Millisecond, map[string]any{"provider": "mock", "modelId": "mock-1"})
+	if s.id == oldA || s.id == oldB || s.id == oldC {
+		return s
+	}
+	return s.sys(100 * time.Millisecond)
 }
 
 func (s *script) message(after time.Duration, m map[string]any) *script {

@@ -37,6 +37,12 @@ func (d *discovery) decide(s *session) report.Verdict {
 // decideHosted returns the verdict on a session that a live process has. host describes the
 // process, and said describes the last turn.
 func (d *discovery) decideHosted(s *session, host, said string) report.Verdict {
+	if s.owner != nil && !s.isNumbered(s.owner) && s.turn.state != ended {
+		return report.Unknown(said + ", and Pi before 0.87 does not show whether it works; 0.87 and later show it; " + host)
+	}
+	if s.owner != nil && s.how == resumedHow && s.busy() && !d.inherited(s) && d.isQuiet(s.owner) {
+		return report.Unknown(said + ", by this process or by one that has ended: it has no connection and runs no command; " + host)
+	}
 	if d.inherited(s) {
 		outcome := adapters.Failed
 		if s.turn.state != failed {
@@ -48,12 +54,7 @@ func (d *discovery) decideHosted(s *session, host, said string) report.Verdict {
 	case open:
 		return report.Working(said + tools(s.owner) + "; " + host)
 	case retrying:
-		return d.decideRetry(s, host, said, true)
-	case failed:
-		if s.system || !retryable(t.why) {
-			break
-		}
-		return d.decideRetry(s, host, said, false) // 0.73.1 does not mark an attempt that is to be repeated
+		return d.decideRetry(s, host, said)
 	case maybe:
 		return report.Unknown(said + ", which may have begun a turn; " + host)
 	case lost:
@@ -87,32 +88,21 @@ func (d *discovery) inherited(s *session) bool {
 	return !slices.ContainsFunc(s.hosts, func(p *process) bool { return !later(p) })
 }
 
+// isQuiet reports whether a process of Pi certainly neither waits for a model nor runs a command: what it has open can be seen.
+func (d *discovery) isQuiet(p *process) bool {
+	files, _ := d.store.table.OpenFiles(p.Identity)
+	sockets, err := d.store.table.Sockets(p.Identity)
+	return p.agent == adapters.Pi && err == nil && sockets == 0 && len(files) > 0 && len(p.children) == 0
+}
+
 // decideRetry returns the verdict on a failed attempt that is followed by another one.
-// marked reports that the agent recorded that it will try again.
-func (d *discovery) decideRetry(s *session, host, said string, marked bool) report.Verdict {
-	attempts := max(s.turn.errors, 1)
-	pause, again := d.settings.retryDelay(attempts)
-	if !marked && !again {
-		return report.Idle(adapters.Failed, said+"; "+host)
-	}
+func (d *discovery) decideRetry(s *session, host, said string) report.Verdict {
+	pause := d.settings.retryDelay(max(s.turn.errors, 1))
 	if d.now.Sub(s.turn.at) > pause+grace {
 		return report.Unknown(fmt.Sprintf(
 			"%s; it is being retried, or the user cancelled it, which Pi does not record; %s", said, host))
 	}
 	return report.Working(said + ", it is being retried; " + host)
-}
-
-// retryable reports whether an error is of the kind that Pi 0.73.1 tries again.
-func retryable(message string) bool {
-	message = strings.ToLower(message)
-	for _, word := range []string{"overloaded", "rate limit", "ratelimit", "rate_limit", "too many requests", "429", "500", "502",
-		"503", "504", "unavailable", "server error", "server_error", "internal error", "network", "connection", "websocket", "fetch failed",
-		"socket hang up", "ended without", "timed out", "timeout", "terminated", "provider returned error", "upstream", "retry delay"} {
-		if strings.Contains(message, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // tools describes a process that a turn runs, for evidence.

@@ -64,6 +64,9 @@ func (p pi) Start(cwd, prompt string) *Session {
 	}
 	p.add(s, fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":%q,"cwd":%q%s}`, s.ID, at, cwd, more))
 	p.entry(s, `"type":"model_change"`, `"provider":"mock","modelId":"mock-1"`)
+	if !p.rust {
+		p.entry(s, `"type":"message"`, `"message":{"role":"system","content":"","sections":{"preamble":"x"}}`)
+	}
 	p.prompt(s, prompt)
 	return s
 }
