@@ -24,6 +24,7 @@ func mustCopy(t *testing.T, from, to string) {
 // An agent with a home elsewhere, also behind a symbolic link, is found through
 // its process.
 func TestClaudeHomeElsewhere(t *testing.T) {
+	nightly(t)
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		for _, linked := range []bool{false, true} {
 			home := filepath.Join(s.dir, "config"+strconv.FormatBool(linked))
@@ -57,11 +58,7 @@ func TestClaudeEntryDeleted(t *testing.T) {
 		if err := os.Remove(filepath.Join(s.Home, ".claude", "sessions", strconv.Itoa(agent.PID)+".json")); err != nil {
 			t.Fatal(err)
 		}
-		limit := soon
-		if r == ClaudeOlder { // it could be about to write its entry
-			limit += 5 * time.Second
-		}
-		if working := s.Becomes(byID(id), time.Now(), limit, "working"); working.PID != agent.PID {
+		if working := s.Becomes(byID(id), time.Now(), soon, "working"); working.PID != agent.PID {
 			t.Errorf("pid %d, want %d", working.PID, agent.PID)
 		}
 		s.Stays(byID(id), 2*time.Second, "working")
@@ -94,9 +91,9 @@ func TestClaudeInPidNamespace(t *testing.T) {
 }
 
 // A Claude Code that has no session yet, because its user has not said that the
-// folder is to be trusted, or that has no registry, is a row of its own.
+// folder is to be trusted, is a row of its own.
 func TestClaudeBeforeItsSession(t *testing.T) {
-	each(t, []Release{ClaudeNewest, ClaudeOlder, ClaudeOldest}, func(t *testing.T, s *Sandbox, r Release) {
+	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		folder := filepath.Join(s.Home, "unknown")
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
@@ -125,20 +122,4 @@ func TestClaudeBeforeItsSession(t *testing.T) {
 			t.Errorf("%d rows have pid %d:%v", count, agent.PID, roll)
 		}
 	})
-}
-
-// Without a registry, a headless run that ended right before an interactive one
-// began in its folder keeps its own session.
-func TestClaudeRunBeforeInteractive(t *testing.T) {
-	ended := []string{"stopped/completed", "stopped"} // on a busy machine 2.0.50 may exit before it writes why its answer ended
-	s := NewSandbox(t)
-	run, typed := uuid(t), uuid(t)
-	_, agent, _ := detachClaude(s, ClaudeOldest, run, "run first [[delay 2]]")
-	s.Gone(agent)
-	terminal := s.Open(s.Program(ClaudeOldest), "--session-id", typed, "--permission-mode", "default")
-	terminal.Shows("? for shortcuts")
-	s.Becomes(byID(run), time.Now(), soon, ended...)
-	asked := terminal.Prompt("typed [[delay 90]]")
-	s.Becomes(byID(typed), asked, soon, "working")
-	s.Becomes(byID(run), time.Now(), soon, ended...)
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var claudes = []Release{ClaudeNewest, ClaudeOlder}
+var claudes = []Release{ClaudeNewest, ClaudeFloor}
 
 // soon is for how long a test waits for a state in `rollcall list --json`. How long
 // it took is in the test's log, and make storm measures it: an agent on a busy
@@ -61,40 +61,17 @@ func registered(s *Sandbox, p Process) string {
 	return entry.SessionID
 }
 
-// cleared waits until the agent has a new session after /clear, and returns its
-// id. The registry of older versions keeps the id from before: there it is the
-// new transcript that tells.
-func cleared(s *Sandbox, r Release, agent Process, before string) (after string) {
+// cleared waits until the agent has a new session after /clear, and returns its id.
+func cleared(s *Sandbox, agent Process, before string) (after string) {
 	s.t.Helper()
 	err := poll(20*time.Second, func() bool {
 		after = registered(s, agent)
-		if r == ClaudeOlder {
-			after = ""
-			for _, id := range transcripts(s) {
-				if id != before {
-					after = id
-				}
-			}
-		}
 		return after != "" && after != before
 	})
 	if err != nil {
 		s.t.Fatalf("no new session after /clear: %v", err)
 	}
 	return after
-}
-
-// transcripts returns the ids of the sessions that have one.
-func transcripts(s *Sandbox) []string {
-	s.t.Helper()
-	paths, err := filepath.Glob(filepath.Join(s.Home, ".claude", "projects", "*", "*.jsonl"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for i, path := range paths {
-		paths[i] = strings.TrimSuffix(filepath.Base(path), ".jsonl")
-	}
-	return paths
 }
 
 // written waits until the agent has written its prompt down, as it does a
@@ -159,13 +136,7 @@ func TestClaudePermission(t *testing.T) {
 		terminal, _ := openClaude(s, r, id)
 		terminal.Prompt("need it [[bash touch asked.txt]]")
 		terminal.Shows("Do you want to proceed?")
-		// Without a status in the registry its files can't tell a question for
-		// permission from a command that runs.
-		states := []string{"waiting/permission"}
-		if r == ClaudeOlder {
-			states = append(states, "working", "unknown")
-		}
-		s.Becomes(byID(id), time.Now(), soon, states...)
+		s.Becomes(byID(id), time.Now(), soon, "waiting/permission")
 		terminal.Answer("1", "Done.")
 		s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed")
 		if _, err := os.Stat(filepath.Join(s.Project, "asked.txt")); err != nil {
@@ -180,11 +151,7 @@ func TestClaudeQuestion(t *testing.T) {
 		terminal, _ := openClaude(s, r, id)
 		terminal.Prompt("ask me [[ask]]")
 		terminal.Shows("Which colour?")
-		states := []string{"waiting/question"}
-		if r == ClaudeOlder {
-			states = append(states, "working", "unknown")
-		}
-		s.Becomes(byID(id), time.Now(), soon, states...)
+		s.Becomes(byID(id), time.Now(), soon, "waiting/question")
 		terminal.Answer("Enter", "Done.")
 		s.Becomes(byID(id), time.Now(), soon, "idle", "idle/completed")
 	})
@@ -198,7 +165,7 @@ func TestClaudeClear(t *testing.T) {
 		terminal.Shows("Mock answer to: before clear")
 		s.Becomes(byID(before), time.Now(), soon, "idle", "idle/completed")
 		terminal.Enter("/clear")
-		after := cleared(s, r, agent, before)
+		after := cleared(s, agent, before)
 		empty := s.Becomes(byID(after), time.Now(), soon, "idle")
 		if empty.PID != agent.PID {
 			t.Errorf("after /clear: pid %d, want %d", empty.PID, agent.PID)
@@ -263,7 +230,7 @@ func TestClaudeKilled(t *testing.T) {
 		s.Signal(agent, unix.SIGKILL)
 		s.Gone(agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/died")
-		if entry := registered(s, agent); r == ClaudeNewest && entry != id {
+		if entry := registered(s, agent); entry != id {
 			t.Errorf("the registry entry did not outlive its process (%q): this test shows less than it should", entry)
 		}
 	})

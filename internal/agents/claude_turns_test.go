@@ -85,9 +85,6 @@ func TestClaudeTerminatedOrKilled(t *testing.T) {
 		s.Gone(agent)
 		s.Becomes(byID(id), time.Now(), soon, "stopped/interrupted")
 
-		if r == ClaudeOlder {
-			return // its registry says nothing of a wait
-		}
 		id = uuid(t)
 		terminal, agent := openClaude(s, r, id)
 		terminal.Prompt("permission [[bash touch asked.txt]]")
@@ -111,18 +108,14 @@ func TestClaudeOpenedAgainAfterDeath(t *testing.T) {
 		terminal := s.Open(s.Program(r), "--resume", id, "--permission-mode", "default")
 		terminal.Shows("? for shortcuts")
 		again := s.Descendant(terminal.PID(), "claude")
-		opened, closed := "idle/died", "stopped/died"
-		if r == ClaudeOlder { // it removed what told that the one before was killed
-			opened, closed = "idle", "stopped/interrupted"
-		}
-		idle := s.Becomes(byID(id), time.Now(), soon, opened)
+		idle := s.Becomes(byID(id), time.Now(), soon, "idle/died")
 		if idle.PID != again.PID {
 			t.Errorf("pid %d, want %d", idle.PID, again.PID)
 		}
-		s.Stays(byID(id), 3*time.Second, opened)
+		s.Stays(byID(id), 3*time.Second, "idle/died")
 		terminal.Enter("/exit")
 		s.Gone(again)
-		s.Becomes(byID(id), time.Now(), soon, closed)
+		s.Becomes(byID(id), time.Now(), soon, "stopped/died")
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var codexes = []Release{CodexNewest, CodexOlder}
+var codexes = []Release{CodexNewest, CodexFloor}
 
 // openCodex starts Codex in a terminal and returns when it takes prompts.
 func openCodex(s *Sandbox, r Release) *Terminal {
@@ -23,7 +23,7 @@ func openCodex(s *Sandbox, r Release) *Terminal {
 // daemon, or in older versions the program in the terminal.
 func host(s *Sandbox, r Release, terminal *Terminal) Process {
 	s.t.Helper()
-	if r == CodexOlder {
+	if r == CodexFloor {
 		return s.Descendant(terminal.PID(), "codex")
 	}
 	return s.Agent("codex", "app-server", "--managed-daemon")
@@ -69,13 +69,7 @@ func TestCodexApproval(t *testing.T) {
 		terminal := openCodex(s, r)
 		terminal.Prompt("approve me [[bash touch ../asked.txt]][[esc]]")
 		terminal.Shows("Would you like to run the following command?")
-		// Only the daemon says that it waits: the records are those of a command
-		// that runs.
-		states := []string{"waiting/permission"}
-		if r == CodexOlder {
-			states = append(states, "working", "unknown")
-		}
-		s.Becomes(byPrompt("approve me"), time.Now(), soon, states...)
+		s.Becomes(byPrompt("approve me"), time.Now(), soon, "waiting/permission")
 		terminal.Answer("y", "Done.")
 		s.Becomes(byPrompt("approve me"), time.Now(), soon, "idle", "idle/completed")
 	})
@@ -145,11 +139,7 @@ func TestCodexRunEnds(t *testing.T) {
 		s.Becomes(byPrompt("interrupted"), asked, soon, "working")
 		s.Signal(agent, unix.SIGINT)
 		s.Gone(agent)
-		states := []string{"stopped/interrupted"}
-		if r == CodexOlder { // it writes nothing of the interruption
-			states = append(states, "stopped/died")
-		}
-		s.Becomes(byPrompt("interrupted"), time.Now(), soon, states...)
+		s.Becomes(byPrompt("interrupted"), time.Now(), soon, "stopped/interrupted")
 
 		_, agent, asked = detachCodex(s, r, "killed [[delay 60]]")
 		s.Becomes(byPrompt("killed"), asked, soon, "working")
@@ -181,11 +171,7 @@ func TestCodexFailedTurn(t *testing.T) {
 		terminal := openCodex(s, r)
 		terminal.Prompt("break [[fail 400]]")
 		terminal.Shows("mock failure 400")
-		states := []string{"idle/failed"}
-		if r == CodexOlder { // its records end with the prompt, as those of a turn that goes on
-			states = append(states, "working", "unknown")
-		}
-		s.Becomes(byPrompt("break"), time.Now(), soon, states...)
+		s.Becomes(byPrompt("break"), time.Now(), soon, "idle/failed")
 		terminal.Prompt("again")
 		terminal.Shows("Mock answer to: again")
 		s.Becomes(byPrompt("break"), time.Now(), soon, "idle", "idle/completed")
