@@ -108,6 +108,7 @@ func (l *Launcher) tray(desktop *desktoptest.Desktop) *tray {
 		l.t.Fatal(err)
 	}
 	defer log.Close()
+	tellEach(l.Sandbox, l.Home)
 	cmd := exec.Command(desktopBinary)
 	cmd.Dir = l.Home
 	cmd.Env = append(desktop.Env(), "HOME="+l.Home, "ROLLCALL_SANDBOX="+l.dir, "XDG_STATE_HOME=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")

@@ -45,9 +45,9 @@ func newDesktop(t *testing.T) *desktoptest.Desktop {
 
 // tellEach makes Rollcall tell of each event by itself and at once, as these tests count them: by default waits are
 // gathered, and the reply of a turn is told where it took long.
-func tellEach(s *Sandbox, desktop *desktoptest.Desktop) {
+func tellEach(s *Sandbox, home string) {
 	s.t.Helper()
-	folder := filepath.Join(desktop.Home(), ".config", "rollcall")
+	folder := filepath.Join(home, ".config", "rollcall")
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "config.toml"), []byte(eachEvent), 0o600)); err != nil {
 		s.t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func startTray(s *Sandbox, desktop *desktoptest.Desktop) *tray {
 		s.t.Fatal(err)
 	}
 	defer log.Close()
-	tellEach(s, desktop)
+	tellEach(s, desktop.Home())
 	cmd := exec.Command(desktopBinary)
 	cmd.Dir = s.Home
 	cmd.Env = trayEnv(s, desktop)

@@ -129,7 +129,10 @@ func (s *script) did(x *life, format string, args ...any) {
 
 // note writes down what happens, for who looks into a difference.
 func (s *script) note(format string, args ...any) {
-	s.diary = append(s.diary, fmt.Sprintf("%s step %d: ", time.Now().Format("15:04:05.000"), s.steps)+fmt.Sprintf(format, args...))
+	line := fmt.Sprintf("%s step %d: ", time.Now().Format("15:04:05.000"), s.steps) + fmt.Sprintf(format, args...)
+	if s.diary = append(s.diary, line); os.Getenv("ROLLCALL_HARNESS_KEEP") != "" {
+		fmt.Println(line)
+	}
 	if len(s.diary) > 400 {
 		s.diary = s.diary[200:]
 	}
