@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,11 +12,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// selected returns the names of the tests that -test.run chooses.
+// slowest are parts of the names of the tests that take longest: they start first.
+var slowest = []string{"Untouched", "OpenClaw", "Launch", "OpenCode"}
+
+// selected returns the names of the tests that -test.run chooses, in the order in which they start.
 func selected() ([]string, error) {
 	pattern, _, _ := strings.Cut(flag.Lookup("test.run").Value.String(), "/")
 	if pattern == "" {
@@ -25,7 +30,18 @@ func selected() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the tests: %w", err)
 	}
-	return strings.Fields(string(output)), nil
+	tests := strings.Fields(string(output))
+	slices.SortStableFunc(tests, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	return tests, nil
+}
+
+// rank is the place of a test in slowest.
+func rank(test string) int {
+	i := slices.IndexFunc(slowest, func(part string) bool { return strings.Contains(test, part) })
+	if i < 0 {
+		return len(slowest)
+	}
+	return i
 }
 
 // atOnce is how many tests run at the same time: the agents wait for most of it.

@@ -104,7 +104,8 @@ func newHarness(t *testing.T, seed uint64) *harness {
 		spent: map[string]time.Duration{}}
 	one.machine = newMachine(t, home)
 	world := scene.On(t, home, one.machine)
-	if one.real {
+	if one.real { // their start takes seconds of a processor each
+		mostLive = map[adapters.Name]int{adapters.ClaudeCode: 2, adapters.Codex: 2, adapters.OpenCode: 1, adapters.Pi: 2}
 		one.script = newScript(world, seed, realAgents(world, box, one.identify))
 	} else {
 		one.script = newScript(world, seed, standIns(world))
@@ -165,8 +166,11 @@ func (t *harness) round() {
 
 // act takes steps for a moment.
 func (t *harness) act() {
-	s := t.script
-	for range 10 + s.rng.IntN(30) {
+	s, n := t.script, 10+t.script.rng.IntN(30)
+	if t.real { // a step of theirs takes seconds
+		n = 2 + n/5
+	}
+	for range n {
 		switch roll := s.rng.IntN(1000); {
 		case t.diskFull || roll >= 30 || t.real && roll < 24:
 			t.step()

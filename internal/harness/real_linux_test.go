@@ -63,7 +63,7 @@ func realAgents(w *scene.Environment, box *agents.Sandbox, identify func(adapter
 			open:   func(string) []string { return []string{"--no-daemon"} },
 			reopen: func(id string) []string { return []string{"resume", "--no-daemon", id} },
 			asks:   "Would you like to run the following command?", command: "[[bash touch ../%s]][[esc]]", permit: "y"},
-		{name: adapters.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "Ask anything", exit: "/exit", escapes: 2,
+		{name: adapters.OpenCode, release: agents.OpenCodeNewest, comm: "opencode", ready: "ctrl+p commands", exit: "/exit", escapes: 2,
 			open:   func(string) []string { return nil },
 			reopen: func(id string) []string { return []string{"-s", id} },
 			asks:   "Permission required", command: "[[bash touch %s]]", permit: "Enter"},
