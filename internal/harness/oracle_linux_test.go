@@ -85,23 +85,8 @@ func (t *harness) wrongList(l listed) (wrong []string) {
 		if t.relaxed(r.Agent) || x != nil && t.script.shared(x) || x == nil && t.script.share && strings.HasPrefix(r.ID, "process-") {
 			continue
 		}
-		got := scene.Truth{Status: adapters.Status(r.Status), WaitingFor: adapters.WaitingFor(r.WaitingFor), Outcome: adapters.Outcome(r.Outcome)}
-		if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == x.Truth()) {
-			continue // what a session in a folder that another one had need not be known
-		}
-		switch {
-		case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
-			// A launch stays listed until its record goes, also where its agent has nothing of it.
-		case x == nil:
-			wrong = append(wrong, fmt.Sprintf("%s (%s, process %d, in %s) isn't there: %s", key, got, r.PID, r.CWD, r.Evidence))
-		case got != x.Truth(), r.Suspended != x.IsSuspended(), r.Stale != nil:
-			wrong = append(wrong, fmt.Sprintf("%s is %s, suspended %v, want %s, suspended %v: %s", key, got, r.Suspended, x.Truth(), x.IsSuspended(), r.Evidence))
-			t.suspect = x
-		case x.Truth().Status != adapters.Stopped && !x.Remote && r.PID != x.Process.PID:
-			wrong = append(wrong, fmt.Sprintf("%s has process %d, want %d: %s", key, r.PID, x.Process.PID, r.Evidence))
-			t.suspect = x
-		case x.hook != "" && x.Truth().Status != adapters.Stopped && r.Launch == nil:
-			wrong = append(wrong, fmt.Sprintf("%s is not shown as launched by Rollcall", key))
+		if problem := t.wrongRow(x, r); problem != "" {
+			wrong = append(wrong, key+" "+problem+": "+r.Evidence)
 			t.suspect = x
 		}
 	}
@@ -112,6 +97,27 @@ func (t *harness) wrongList(l listed) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// wrongRow compares a session of the list with the truth, nil: there is none; empty: it is right.
+func (t *harness) wrongRow(x *life, r *row) string {
+	got := scene.Truth{Status: adapters.Status(r.Status), WaitingFor: adapters.WaitingFor(r.WaitingFor), Outcome: adapters.Outcome(r.Outcome)}
+	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == x.Truth()) {
+		return "" // what a session in a folder that another one had need not be known
+	}
+	switch {
+	case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
+		return "" // A launch stays listed until its record goes, also where its agent has nothing of it.
+	case x == nil:
+		return fmt.Sprintf("(%s, process %d, in %s) isn't there", got, r.PID, r.CWD)
+	case got != x.Truth(), r.Suspended != x.IsSuspended(), r.Stale != nil:
+		return fmt.Sprintf("is %s, suspended %v, want %s, suspended %v", got, r.Suspended, x.Truth(), x.IsSuspended())
+	case x.Truth().Status != adapters.Stopped && !x.Remote && r.PID != x.Process.PID:
+		return fmt.Sprintf("has process %d, want %d", r.PID, x.Process.PID)
+	case x.hook != "" && x.Truth().Status != adapters.Stopped && r.Launch == nil:
+		return "is not shown as launched by Rollcall"
+	}
+	return ""
 }
 
 // installed reports whether an agent has begun a session.

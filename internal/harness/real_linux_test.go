@@ -29,8 +29,8 @@ func areReal() bool { return os.Getenv("ROLLCALL_HARNESS_AGENTS") == "real" }
 // releases are those that a run with real agents needs.
 var releases = []agents.Release{agents.Node, agents.ClaudeNewest, agents.CodexNewest, agents.OpenCodeNewest, agents.PiNewest}
 
-// real plays an agent by the agent itself: in a terminal, and against a model that answers when the script says so.
-type real struct {
+// realAgent plays an agent by the agent itself: in a terminal, and against a model that answers when the script says so.
+type realAgent struct {
 	world     *scene.Environment
 	box       *agents.Sandbox
 	name      adapters.Name
@@ -54,7 +54,7 @@ type real struct {
 func realAgents(w *scene.Environment, box *agents.Sandbox, identify func(adapters.Name, string) string) []scene.Agent {
 	mode := []string{"--permission-mode", "default"}
 	trustAll(w, box)
-	list := []*real{
+	list := []*realAgent{
 		{name: adapters.ClaudeCode, release: agents.ClaudeNewest, comm: "claude", ready: "? for shortcuts", exit: "/exit", chooses: true,
 			open:   func(id string) []string { return append([]string{"--session-id", id}, mode...) },
 			reopen: func(id string) []string { return append([]string{"--resume", id}, mode...) },
@@ -100,11 +100,11 @@ func trustAll(w *scene.Environment, box *agents.Sandbox) {
 }
 
 // Name, Store, Install and Start implement scene.Agent.
-func (r *real) Name() adapters.Name { return r.name }
-func (r *real) Store() string       { return "" }
-func (r *real) Install()            {}
+func (r *realAgent) Name() adapters.Name { return r.name }
+func (r *realAgent) Store() string       { return "" }
+func (r *realAgent) Install()            {}
 
-func (r *real) Start(cwd, prompt string) *scene.Session {
+func (r *realAgent) Start(cwd, prompt string) *scene.Session {
 	id, err := os.ReadFile("/proc/sys/kernel/random/uuid")
 	check(r.world, err)
 	s := scene.Played(r.name, strings.TrimSpace(string(id)), cwd, r)
@@ -117,7 +117,7 @@ func (r *real) Start(cwd, prompt string) *scene.Session {
 }
 
 // run opens a terminal for the session, and returns the agent's own process in it.
-func (r *real) run(s *scene.Session, args []string) proc.Identity {
+func (r *realAgent) run(s *scene.Session, args []string) proc.Identity {
 	terminal := r.box.Open(append([]string{"env", "-C", s.CWD}, r.box.Argv(r.release, args...)...)...)
 	terminal.Shows(r.ready)
 	r.terminals[s.CWD] = terminal
@@ -130,7 +130,7 @@ func (r *real) run(s *scene.Session, args []string) proc.Identity {
 func held(s *scene.Session) string { return filepath.Base(s.CWD) }
 
 // Prompt and the following implement scene.Steps.
-func (r *real) Prompt(s *scene.Session, text string) {
+func (r *realAgent) Prompt(s *scene.Session, text string) {
 	terminal := r.terminals[s.CWD]
 	if past := s.Past(); len(past) > 1 && past[len(past)-2].Status == adapters.Waiting {
 		terminal.Dismiss(r.permit, r.asks)
@@ -139,50 +139,50 @@ func (r *real) Prompt(s *scene.Session, text string) {
 	terminal.Prompt(fmt.Sprintf("%s [[hold %s]]", text, held(s)))
 }
 
-func (r *real) Answer(s *scene.Session, text string) {
+func (r *realAgent) Answer(s *scene.Session, text string) {
 	r.answerWith(s, "[[say "+text+"]]")
 	r.terminals[s.CWD].Shows(text)
 }
 
-func (r *real) Ask(s *scene.Session) {
+func (r *realAgent) Ask(s *scene.Session) {
 	r.asked++
 	r.answerWith(s, fmt.Sprintf(r.command, "asked-"+strconv.Itoa(r.asked)))
 	r.terminals[s.CWD].Shows(r.asks)
 }
 
-func (r *real) WaitsFor() adapters.WaitingFor {
+func (r *realAgent) WaitsFor() adapters.WaitingFor {
 	if r.asks == "" {
 		return ""
 	}
 	return adapters.ForPermission
 }
 
-func (r *real) Interrupts() bool { return r.escapes > 0 }
+func (r *realAgent) Interrupts() bool { return r.escapes > 0 }
 
-func (r *real) Interrupt(s *scene.Session) {
+func (r *realAgent) Interrupt(s *scene.Session) {
 	for range r.escapes {
 		r.terminals[s.CWD].Press("Escape")
 	}
 }
 
-func (r *real) Exit(s *scene.Session) {
+func (r *realAgent) Exit(s *scene.Session) {
 	r.terminals[s.CWD].Enter(r.exit)
 	r.box.Gone(agents.Process{PID: s.Process.PID})
 }
 
-func (r *real) Kill(s *scene.Session) {
+func (r *realAgent) Kill(s *scene.Session) {
 	p := agents.Process{PID: s.Process.PID}
 	r.box.Signal(p, unix.SIGKILL)
 	r.box.Gone(p)
 }
 
-func (r *real) Resume(s *scene.Session, prompt string) {
+func (r *realAgent) Resume(s *scene.Session, prompt string) {
 	s.Process = r.run(s, r.reopen(s.ID))
 	r.Prompt(s, fmt.Sprintf("%s, %d", prompt, len(r.box.Server.Requests())))
 }
 
 // answerWith lets the model answer the session's request.
-func (r *real) answerWith(s *scene.Session, directives string) {
+func (r *realAgent) answerWith(s *scene.Session, directives string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	check(r.world, r.box.Server.Release(ctx, held(s), directives))

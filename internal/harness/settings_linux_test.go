@@ -29,7 +29,7 @@ func (t *harness) settings() *damage {
 		{"mute all folders", fmt.Sprintf("mute = [%q]\n", t.script.world.Path("work")), "waits ends"},
 	}
 	k := kinds[t.script.rng.IntN(len(kinds))]
-	return &damage{"settings: " + k.name, nil,
+	return &damage{"settings " + k.name, nil,
 		func() { t.hear(); t.configure(k.config, true); t.hear(); t.forbidden, t.obeyedFrom = k.of, time.Now() },
 		func() { t.excuse(); t.configure(k.config, false); t.forbidden = "" }}
 }
