@@ -210,7 +210,7 @@ func (t *harness) turn(troop *troop, i int) {
 		t.end(troop, i, x.Kill, "SIGKILL while it is suspended")
 	case s.chance(6):
 		t.end(troop, i, x.Kill, "SIGKILL")
-	case !x.Remote && s.chance(3) && t.machine != nil:
+	case !x.Remote && s.chance(3) && t.machine != nil && !t.real:
 		t.end(troop, i, x.Kill, "SIGKILL, and its pid goes to another program")
 		t.machine.stranger(x.Process.PID)
 	case !x.Remote && s.chance(6):
