@@ -15,7 +15,7 @@ import (
 func TestBelowTheFloor(t *testing.T) {
 	nightly(t)
 	each(t, []Release{ClaudeBelow, CodexBelow}, func(t *testing.T, s *Sandbox, r Release) {
-		comm, prompt := "claude", "begin [[delay 8]]"
+		comm, prompt := "claude", "begin [[delay 30]]"
 		if r == CodexBelow {
 			comm = "codex"
 		}
