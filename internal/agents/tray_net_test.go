@@ -54,7 +54,9 @@ func TestTraySecondRunInFolder(t *testing.T) {
 			if n := tray.notified(before, asked, time.Now()); !strings.Contains(n.Body, "a second run") {
 				t.Errorf("told %q, %q", n.Summary, n.Body)
 			}
-			told.tells(app.Started, "a second run")
+			if release == PiNewest { // the floor stores nothing of a run before its first answer, with which it ends
+				told.tells(app.Started, "a second run")
+			}
 			told.tells(app.Ended, "a second run")
 			if n := told.count(app.Ended, "a second run"); n != 1 {
 				t.Errorf("the end of the second run is told %d times", n)
