@@ -223,7 +223,7 @@ func (t *harness) turn(troop *troop, i int) {
 			x.Strange()
 		}
 		s.did(x, "its file grows by records of a kind that nobody knows")
-	case s.chance(4) && !t.real && t.replace(x):
+	case s.chance(4) && t.replace(x):
 		s.did(x, "its file is replaced by a copy")
 	case truth.Status == adapters.Working && s.chance(15) && x.Interrupt():
 		s.did(x, "is interrupted")
@@ -250,7 +250,7 @@ func (t *harness) turn(troop *troop, i int) {
 
 // replace puts a copy in the place of a session's file, as an editor does.
 func (t *harness) replace(x *life) bool {
-	if x.Agent != adapters.ClaudeCode && x.Agent != adapters.Pi && x.Agent != adapters.PiRust {
+	if t.real || x.Agent != adapters.ClaudeCode && x.Agent != adapters.Pi && x.Agent != adapters.PiRust {
 		return false // the others hold it open
 	}
 	info, err := os.Stat(x.File)
