@@ -21,11 +21,9 @@ CONTENTID := -Wl,--build-id=sha1
 STATIC   := headless,netgo,osusergo,$(OMIT)
 BUILD    := build
 FUZZTIME ?= 60s
-SOAK     ?= 10m
+HARNESS  ?= 4m
+AGENTS   ?= stand-in
 REST     ?= 5m
-STORM    ?= 15m
-DAY      ?= 500
-TORTURE  ?= 5m
 STRESS   ?= 100
 FULLDISK ?= 1h
 BENCH_N  ?= 100,1000,10000
@@ -52,11 +50,11 @@ FAST     := ./internal/doctest ./adapters ./adapters/internal/container ./adapte
 	./app/cleanup/... ./app/fuse ./app/lock ./app/present ./app/quiet ./app/script ./app/settings ./app/store ./app/trouble ./app/webhook ./tray/model
 
 # The packages whose tests take longest, which start first.
-SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/focus ./internal/soak ./app/launch . ./app
+SLOW := ./app/keep ./app/ui ./internal/corpus ./tray ./app/cli ./adapters/codex ./app/window ./adapters/claudecode ./adapters/opencode ./adapters/openclaw ./app/machine ./notify ./app/focus ./internal/harness ./app/launch . ./app
 # So many packages are tested at once: two more than there are processors, since many tests wait.
 AT_ONCE ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents torture soak vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest storm day stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
+.PHONY: help setup check test-fast build headless man windows run test test-go test-crash test-agents test-agents-all harness one-answer vet lint fmt fuzz audit licences bench bench-check bench-peers benchmarks icons screenshots install clean rest stress full-disk packages setup-packages windows-cli windows-installer test-windows darwin-cli app dmg typecheck-macos test-packages test-desktops lint-release release-dry-run
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-13s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,12 +126,9 @@ check: vet lint test-fast ## before each commit: format, vet for three systems, 
 test-fast: ## the tests of packages that need little: no agents' stores, no builds, no desktop
 	go test -short -tags headless $(FAST)
 
-# Up to three tests that fail, as real desktops may on a busy machine, are run once more, and named at the end.
 test-go: $(GOTESTSUM) ## all Go tests, with the race detector: real desktops where their programs are installed; what failed is said again at the end
-	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns-go.txt
-	$(GOTESTSUM) --format pkgname --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-report=$(BUILD)/reruns-go.txt \
-		--packages='$(SLOW) ./...' -- -race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
-	@[ ! -s $(BUILD)/reruns-go.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns-go.txt; }
+	$(GOTESTSUM) --format pkgname --hide-summary skipped --packages='$(SLOW) ./...' -- \
+		-race -count=1 -p $(AT_ONCE) -tags $(DESKTOP),desktop -timeout 15m -exec "'$(CURDIR)/packaging/in-memory'"
 
 test-crash: ## kill launches at every step of theirs and look at what is left
 	go test -race -count=1 -tags faults -timeout 5m -run Crash ./app/launch
@@ -145,30 +140,26 @@ stress: ## run STRESS percent (100) of the stress tests: a thousand launches in 
 full-disk: ## leave the disk with the keeper's state full for FULLDISK (1h), and see everything that was due done once afterwards
 	ROLLCALL_FULL_DISK=$(FULLDISK) go test -count=1 -timeout 0 -run '^TestFullDisk$$' -v ./app/keep
 
-soak: ## let sessions of all agents come and go for 10 minutes, and compare every sample with the truth
-	ROLLCALL_SOAK=$(SOAK) go test -race -count=1 -timeout 20m -run TestSoak -v ./internal/soak
-
 rest: build ## measure for 5 minutes what the tray uses at rest, with 10,000 sessions and 300 processes
 	ROLLCALL_REST=$(REST) go test -count=1 -timeout 60m -run TestRest -v ./internal/rest
 
-torture: ## torture the tray for TORTURE (5m), or TORTURE_EVENTS steps, by SEED (1): agents, stores, disk, D-Bus, panel; an oracle compares all
-	go build -tags $(DESKTOP),faults -o $(BUILD)/rollcall-torture .
-	ROLLCALL_TORTURE=$(TORTURE) ROLLCALL_TORTURE_EVENTS=$(TORTURE_EVENTS) ROLLCALL_TORTURE_SEED=$(SEED) \
-		ROLLCALL_TORTURE_BINARY=../../$(BUILD)/rollcall-torture go test -count=1 -timeout 0 -run '^TestTorture$$' -v ./internal/torture
+harness: $(if $(filter real,$(AGENTS)),setup) ## do random things to agents (AGENTS: stand-in, real), Rollcall and the desktop for HARNESS (4m) by SEED (1), and compare all with the truth
+	go build -tags $(DESKTOP),faults -o $(BUILD)/rollcall-harness .
+	ROLLCALL_HARNESS=$(HARNESS) ROLLCALL_HARNESS_STEPS=$(STEPS) ROLLCALL_HARNESS_SEED=$(SEED) ROLLCALL_HARNESS_AGENTS=$(AGENTS) \
+		ROLLCALL_HARNESS_BINARY=../../$(BUILD)/rollcall-harness go test -tags agents -count=1 -timeout 0 -run '^TestHarness$$' -v ./internal/harness
 
-# Real programs on a busy machine are not deterministic: a scenario that fails is run again, alone, at most twice. What failed,
-# and how often, is printed at the end: a wrong status that was seen once is a bug to trace.
-test-agents: setup $(GOTESTSUM) ## install the real agents (npm, about 3 GB, into a cache folder) and run the scenarios against them
-	@mkdir -p $(BUILD); rm -f $(BUILD)/reruns.txt
-	$(GOTESTSUM) --format testname --rerun-fails=2 --rerun-fails-max-failures=4 --rerun-fails-report=$(BUILD)/reruns.txt --jsonfile=$(BUILD)/agents.jsonl \
-		--packages=./internal/agents/... -- -tags agents -count=1 -timeout 60m
-	@[ ! -s $(BUILD)/reruns.txt ] || { echo "run more than once:"; cat $(BUILD)/reruns.txt; }
+one-answer: ## after each of STEPS (10000) random steps by SEED (1), compare a core that runs on with one that begins, all fields
+	ROLLCALL_ONE_ANSWER=$(or $(STEPS),10000) ROLLCALL_HARNESS_SEED=$(SEED) go test -count=1 -timeout 0 -run '^TestOneAnswer$$' -v ./internal/harness
 
-storm: setup ## do random things to 12 real agents at once for STORM (15m), by SEED (1), and compare every status and notification with the truth
-	ROLLCALL_STORM=$(STORM) go test -tags agents -count=1 -timeout 0 -run '^TestStorm$$' -v ./internal/agents
+TEST_AGENTS = $(GOTESTSUM) --format testname --hide-summary skipped --jsonfile=$(BUILD)/agents.jsonl --packages=./internal/agents/... -- -tags agents -count=1
 
-day: setup ## a day of DAY (500) steps of real agents and of a user who changes the settings: each event notified of once, or not at all
-	ROLLCALL_DAY=$(DAY) go test -tags agents -count=1 -timeout 0 -run '^TestDay$$' -v ./internal/agents
+test-agents: setup $(GOTESTSUM) ## install the newest version of each real agent (npm, 2 GB, into a cache folder) and run the scenarios of each state
+	@mkdir -p $(BUILD)
+	$(TEST_AGENTS) -timeout 12m
+
+test-agents-all: setup $(GOTESTSUM) ## the same with the oldest versions whose status is determined too, with races between answers and with rare cases
+	@mkdir -p $(BUILD)
+	ROLLCALL_AGENTS=all $(TEST_AGENTS) -timeout 90m
 
 vet: ## gofmt and go vet, for Linux, macOS and Windows
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed:"; echo "$$bad"; exit 1; }

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/bounded"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 )
 
@@ -56,7 +57,7 @@ func TestRunWhileAWatchHangs(t *testing.T) {
 	asked := func() time.Time { return core.Snapshot().Adapters[1].Answered }
 	noticed := func(dir, name string) {
 		t.Helper()
-		until(t, "a change in "+dir, func() bool {
+		eventually.True(t, "a change in "+dir, func() bool {
 			before := asked()
 			must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 			for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
@@ -123,7 +124,7 @@ func TestWatchIsReplacedWhileOneHangs(t *testing.T) {
 		t.Errorf("watched %v, looked at again %v", wanted, missing)
 	}
 	mount.Answer(t)
-	until(t, "the folder's watch", func() bool {
+	eventually.True(t, "the folder's watch", func() bool {
 		f.sync(b, wantedBy(p))
 		return len(f.watched) == 2
 	})
@@ -135,7 +136,7 @@ func TestWatchIsReplacedWhileOneHangs(t *testing.T) {
 // awaitHang waits until the kernel has forgotten what it knew of a path on a file system that hangs.
 func awaitHang(t *testing.T, path string) {
 	t.Helper()
-	until(t, "the end of the kernel's cache for "+path, func() bool {
+	eventually.True(t, "the end of the kernel's cache for "+path, func() bool {
 		_, err := bounded.Within(t.Context(), time.Second, func() (os.FileInfo, error) { return os.Stat(path) })
 		return errors.Is(err, bounded.ErrNoAnswer)
 	})

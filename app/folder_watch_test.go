@@ -17,6 +17,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 )
 
 // TestWatchLimit: in a user namespace that may watch two folders only, the third
@@ -177,16 +178,16 @@ func TestAskedBeforeRun(t *testing.T) {
 	running.Go(func() { c.Refresh(ctx) })
 	<-a.asked
 	running.Go(func() { _ = c.Run(ctx) })
-	until(t, "Run takes part in the question", func() bool {
+	eventually.True(t, "Run takes part in the question", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		s := c.sources[0]
 		return c.running && s.flight != nil && (s.flight.waiting == 2 || s.asking == 2)
 	})
 	close(a.answer)
-	until(t, "the first answer", func() bool { s := c.Snapshot(); return !s.Refreshing && s.Adapters[0].State == OK })
+	eventually.True(t, "the first answer", func() bool { s := c.Snapshot(); return !s.Refreshing && s.Adapters[0].State == OK })
 	a.write(t, "new", entry{Status: adapters.Idle})
-	until(t, "the new session", func() bool { return len(c.Snapshot().Sessions()) == 1 })
+	eventually.True(t, "the new session", func() bool { return len(c.Snapshot().Sessions()) == 1 })
 }
 
 // Two sources want one folder, one of them through a link: the system has one watch

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 	"rollcall/proc"
 )
@@ -95,14 +96,10 @@ func TestNetWithAFileSystemThatHangs(t *testing.T) {
 
 	mount.Answer(t)
 	r.watchPlaces(<-r.foundPlaces)
-	for until := time.Now().Add(30 * time.Second); ; {
-		if f = glance(); f.owners[agentProcess{s, pid(1)}] {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("the process is never judged")
-		}
-	}
+	eventually.True(t, "the process to be judged", func() bool {
+		f = glance()
+		return f.owners[agentProcess{s, pid(1)}]
+	})
 	if len(f.unjudged) != 0 {
 		t.Errorf("not judged: %v", f.unjudged)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 )
 
 // peekingAgent is an agent whose conversations can be shown.
@@ -114,14 +115,10 @@ func TestPeekHangs(t *testing.T) {
 		t.Errorf("another session: %v", err)
 	}
 	close(release)
-	deadline := time.Now().Add(5 * time.Second)
-	for time.Now().Before(deadline) {
-		if _, err := c.Peek(t.Context(), stuck, 1); err == nil {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Error("never asked again")
+	eventually.Nil(t, "another call", func() error {
+		_, err := c.Peek(t.Context(), stuck, 1)
+		return err
+	})
 }
 
 func TestPeekIsCancelled(t *testing.T) {
@@ -150,13 +147,7 @@ func follow(t *testing.T, c *Core, s adapters.Session) func(atLeast int32) {
 	t.Cleanup(func() { cancel(); <-done })
 	return func(n int32) {
 		t.Helper()
-		deadline := time.Now().Add(10 * time.Second)
-		for told.Load() < n && time.Now().Before(deadline) {
-			time.Sleep(time.Millisecond)
-		}
-		if told.Load() < n {
-			t.Fatalf("told %d times, want %d", told.Load(), n)
-		}
+		eventually.True(t, fmt.Sprintf("%d changes to be told", n), func() bool { return told.Load() >= n })
 		time.Sleep(followBurst + followQuiet)
 		if got := told.Load(); got > n {
 			t.Errorf("told %d times, want %d", got, n)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -111,20 +112,10 @@ func started(t *testing.T, cfg Config) (*Core, *Events) {
 		}
 		events.Close()
 	})
-	until(t, "the first answers", func() bool {
+	eventually.True(t, "the first answers", func() bool {
 		return !slices.ContainsFunc(c.Snapshot().Adapters, func(h Health) bool { return h.State == Pending })
 	})
 	return c, events
-}
-
-// until waits for a condition, 10 s at most.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 func next(t *testing.T, e *Events) Event {
@@ -156,7 +147,7 @@ func TestRealProcessesAndFiles(t *testing.T) {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the agent to be found", func() bool { return c.Snapshot().Adapters[0].State == OK })
+	eventually.True(t, "the agent to be found", func() bool { return c.Snapshot().Adapters[0].State == OK })
 	id, end := child(t, table)
 	r.write(t, "a", entry{Status: adapters.Working, Process: id})
 	if e := next(t, events); e.Kind != Started || e.Session.Status != adapters.Working || e.Session.Process != id {
@@ -180,11 +171,11 @@ func TestRealProcessesAndFiles(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(r.dir)); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the agent to be gone", func() bool { return c.Snapshot().Adapters[0].State == Absent })
+	eventually.True(t, "the agent to be gone", func() bool { return c.Snapshot().Adapters[0].State == Absent })
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the agent to be back", func() bool { return c.Snapshot().Adapters[0].State == OK })
+	eventually.True(t, "the agent to be back", func() bool { return c.Snapshot().Adapters[0].State == OK })
 	again, _ := child(t, table)
 	r.write(t, "b", entry{Status: adapters.Idle, Process: again})
 	if e := next(t, events); e.Kind != Started || e.Session.ID != "b" {
@@ -248,7 +239,7 @@ func TestBurstIsOneRefresh(t *testing.T) {
 		a.write(t, fmt.Sprint("s", i%3), entry{Status: adapters.Idle})
 	}
 	a.write(t, "last", entry{Status: adapters.Idle})
-	until(t, "the last change", func() bool {
+	eventually.True(t, "the last change", func() bool {
 		_, err := findExact(c.Snapshot(), "last")
 		return err == nil
 	})

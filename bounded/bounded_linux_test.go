@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/bounded"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 )
 
@@ -36,11 +37,7 @@ func TestAnswers(t *testing.T) {
 		t.Error("a living folder does not answer")
 	}
 	mount.Answer(t)
-	for until := time.Now().Add(30 * time.Second); !bounded.Answers(filepath.Join(a, "b")); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("it never answers again")
-		}
-	}
+	eventually.True(t, "an answer", func() bool { return bounded.Answers(filepath.Join(a, "b")) })
 }
 
 // A call that was left behind is told so, and is not made again before it returns.
@@ -59,12 +56,8 @@ func TestIn(t *testing.T) {
 		t.Error(err)
 	}
 	close(let)
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		if n, err := bounded.In(folder, time.Hour, func(context.Context) (int, error) { return 2, nil }); err == nil && n == 2 {
-			return
-		}
-		if time.Now().After(until) {
-			t.Fatal("it is never called again")
-		}
-	}
+	eventually.True(t, "another call", func() bool {
+		n, err := bounded.In(folder, time.Hour, func(context.Context) (int, error) { return 2, nil })
+		return err == nil && n == 2
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/answer"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/notify"
 )
 
@@ -98,15 +99,6 @@ func (a *askingRig) last(t *testing.T, n int) (desktoptest.Notification, string)
 	return got, key
 }
 
-func (a *askingRig) until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited too long for %s", what)
-		}
-	}
-}
-
 // TestAnswerFromANotification: the notification shows the request, and its buttons answer exactly that.
 func TestAnswerFromANotification(t *testing.T) {
 	a := startAsking(t)
@@ -129,9 +121,9 @@ func TestAnswerFromANotification(t *testing.T) {
 	}
 	time.Sleep(answer.VisibleFor)
 	a.server.click(t, n.ID, "deny:"+key)
-	a.until(t, "the denial", func() bool { return len(a.answers.got()) == 1 })
+	eventually.True(t, "the denial", func() bool { return len(a.answers.got()) == 1 })
 	a.server.click(t, n.ID, "allow:"+key)
-	a.until(t, "the answer", func() bool { return len(a.answers.got()) == 2 })
+	eventually.True(t, "the answer", func() bool { return len(a.answers.got()) == 2 })
 	if got := a.answers.got(); got[0] != "a "+key+" deny" || got[1] != "a "+key+" allow" {
 		t.Errorf("answered %q", got)
 	}

@@ -3,6 +3,7 @@ package notify_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/notify"
 	"rollcall/proc"
 )
@@ -132,25 +134,24 @@ func shown(l []desktoptest.Notification) []desktoptest.Notification {
 // fails waits until LastError is of that kind; nil: none.
 func (r *rig) fails(t *testing.T, kind error) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	eventually.Nil(t, "another last error", func() error {
 		err := r.LastError()
 		if kind == nil && err == nil || kind != nil && errors.Is(err, kind) {
-			return
+			return nil
 		}
-		if time.Now().After(end) {
-			t.Fatalf("last error %v, want %v", err, kind)
-		}
-	}
+		return fmt.Errorf("last error %s, want %s", fmt.Sprint(err), fmt.Sprint(kind))
+	})
 }
 
 // settled waits until the notifier knows that everything was taken.
 func (r *rig) settled(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); r.Pending() != 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d pending; last error %v", r.Pending(), r.LastError())
+	eventually.Nil(t, "what is pending", func() error {
+		if n := r.Pending(); n != 0 {
+			return fmt.Errorf("%d pending; last error %s", n, fmt.Sprint(r.LastError()))
 		}
-	}
+		return nil
+	})
 }
 
 func titles(l []desktoptest.Notification) []string {

@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/notify"
 )
 
@@ -58,16 +60,14 @@ func killed(t *testing.T, d *desktoptest.Desktop, state string) map[string]uint3
 func awaitFile(t *testing.T, state string, want int) {
 	t.Helper()
 	file := filepath.Join(state, "shown.json")
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	eventually.Nil(t, "the waits to be remembered", func() error {
 		waits := notify.RememberedWaits(t, state)
 		_, err := os.Stat(file)
 		if waits == want && (want > 0 || os.IsNotExist(err)) {
-			return
+			return nil
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%d waits are remembered in %s (%v), want %d", waits, file, err, want)
-		}
-	}
+		return fmt.Errorf("%d waits are remembered in %s (%s), want %d", waits, file, fmt.Sprint(err), want)
+	})
 }
 
 // picture is a core whose pictures the test makes.
@@ -133,11 +133,7 @@ func TestWaitsOfAKilledRollcall(t *testing.T) {
 		t.Errorf("a wait that goes on was withdrawn: %+v", n)
 	}
 	awaitFile(t, state, 2)
-	for end := time.Now().Add(30 * time.Second); p.subscribed(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("every wait is decided about, and pictures are still asked for")
-		}
-	}
+	eventually.True(t, "the end of the subscription: every wait is decided about", func() bool { return !p.subscribed() })
 	r.events.put(becomes("stays", adapters.Waiting, adapters.Working))
 	r.wait(t, "withdrawal", func(l []desktoptest.Notification) bool {
 		return !byID(l, ids["Claude Code needs permission in stays"]).Withdraw.IsZero()

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rollcall/internal/eventually"
 )
 
 func init() {
@@ -165,14 +167,10 @@ func TestSignalToSuspended(t *testing.T) {
 	if err := syscall.Kill(id.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if p, err := table.Find(id.PID); err == nil && p.Suspended {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("it is not suspended")
-		}
-	}
+	eventually.True(t, "the suspension", func() bool {
+		p, err := table.Find(id.PID)
+		return err == nil && p.Suspended
+	})
 	if err := h.Send(Terminate); err != nil {
 		t.Fatal(err)
 	}

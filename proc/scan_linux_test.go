@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/eventually"
 )
 
 // about are the reports on one pid: its names as new, and how often it is gone.
@@ -113,18 +114,13 @@ func TestScanSuspended(t *testing.T) {
 		if err := unix.Kill(id.PID, step.signal); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		eventually.True(t, fmt.Sprint("the effect of ", step.signal), func() bool {
 			p, err := s.Find(id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Suspended == step.want {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("after %v: suspended is %v", step.signal, p.Suspended)
-			}
-		}
+			return p.Suspended == step.want
+		})
 		if got := FindAll(table, []Identity{id, Self()})[id]; got.Suspended != step.want || got.PID != id.PID {
 			t.Errorf("after %v: found %+v", step.signal, got)
 		}

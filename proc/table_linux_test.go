@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rollcall/internal/eventually"
 )
 
 func init() {
@@ -144,18 +146,16 @@ func TestZombieIsDead(t *testing.T) {
 // awaitState waits until the kernel shows a process in a state.
 func awaitState(t *testing.T, pid int, state byte) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	eventually.Nil(t, "a state of the process", func() error {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if s, err := parseStat(b); err == nil && s.state == state {
-			return
+			return nil
 		}
-		if time.Now().After(end) {
-			t.Fatalf("pid %d: never in state %c: %s", pid, state, b)
-		}
-	}
+		return fmt.Errorf("pid %d: not in state %c: %s", pid, state, b)
+	})
 }
 
 func TestOtherStartTimeIsAnotherProcess(t *testing.T) {

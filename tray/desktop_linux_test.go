@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 )
 
 // shots returns where the screenshots are kept for people to look at.
@@ -113,7 +114,7 @@ func TestDesktop(t *testing.T) {
 				d := onDesktop(t, panel, dark, &app.Snapshot{})
 				d.icon()
 				shown := d.tray.wait("shown", 1)
-				if !d.until(func() bool { return len(d.said.labels()) > 0 }) { // a click before the panel has read the menu shows none
+				if !eventually.Happens(func() bool { return len(d.said.labels()) > 0 }) { // a click before the panel has read the menu shows none
 					t.Log("the panel reads the menu when it opens")
 				}
 				d.still()
@@ -192,19 +193,6 @@ func (d *desktop) image() *image.RGBA {
 	return img
 }
 
-// until waits until ok returns true, and reports whether it did.
-func (d *desktop) until(ok func() bool) bool {
-	limit := time.After(time.Minute)
-	for !ok() {
-		select {
-		case <-time.After(20 * time.Millisecond): // pixels send no event
-		case <-limit:
-			return false
-		}
-	}
-	return true
-}
-
 // still waits until the screen changes no more.
 func (d *desktop) still() {
 	d.t.Helper()
@@ -219,7 +207,7 @@ func (d *desktop) still() {
 func (d *desktop) drawn(shot string) {
 	d.t.Helper()
 	const smallest = 5000 // pixels of a menu; a lit icon has fewer
-	if !d.until(func() bool { return differing(d.closed, d.image()) > smallest }) {
+	if !eventually.Happens(func() bool { return differing(d.closed, d.image()) > smallest }) {
 		d.t.Error("no menu is on the screen")
 	}
 	d.still()
@@ -280,7 +268,7 @@ func icons(d *desktop, t *testing.T) {
 			}
 			return string(pixels)
 		}
-		if !d.until(func() bool { return !slices.Contains(looks, look()) }) {
+		if !eventually.Happens(func() bool { return !slices.Contains(looks, look()) }) {
 			t.Errorf("%s looks like a state before", state.name)
 		}
 		d.still()
@@ -424,18 +412,11 @@ func quitRow(d *desktop, t *testing.T) {
 // waitNoIcon waits until the tray's icon has gone from the panel.
 func waitNoIcon(t *testing.T, d *desktoptest.Desktop) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	for {
+	eventually.True(t, "the icon to leave the panel", func() bool {
 		icons, err := d.TrayIcons()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(icons) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the icon is still in the panel")
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return len(icons) == 0
+	})
 }

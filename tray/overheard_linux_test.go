@@ -2,6 +2,7 @@ package tray_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 )
 
 // overheard is what a panel has been told of the menu, from its answers and
@@ -114,13 +116,12 @@ func (o *overheard) called() []string {
 // until waits until the panel has been told of rows, and returns when it was.
 func (o *overheard) until(t *testing.T, want []string) time.Time {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for !cmp.Equal(o.labels(), want) {
-		if time.Now().After(deadline) {
-			t.Fatalf("rows (-want +the panel's):\n%s\nit called %v", cmp.Diff(want, o.labels()), o.called())
+	eventually.Nil(t, "the panel's rows", func() error {
+		if labels := o.labels(); !cmp.Equal(labels, want) {
+			return fmt.Errorf("rows (-want +the panel's):\n%s\nit called %v", cmp.Diff(want, labels), o.called())
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return nil
+	})
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.last

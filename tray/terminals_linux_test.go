@@ -6,19 +6,10 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 	"rollcall/tray/model"
 )
-
-// poll asks again until ok returns true.
-func (p *trayProcess) poll(what string, ok func() bool) {
-	p.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatalf("no %s", what)
-		}
-	}
-}
 
 // TestTerminals: the submenu has the sessions with a process here, also when they change; a click names the session.
 func TestTerminals(t *testing.T) {
@@ -56,7 +47,7 @@ func TestTerminals(t *testing.T) {
 	}
 	tray.tell(order{Snapshot: snap(shop, far, other)})
 	var ids []int32
-	tray.poll("the other session", func() bool { ids, _ = submenu(); return len(ids) == 2 })
+	eventually.True(tray.t, "the other session", func() bool { ids, _ = submenu(); return len(ids) == 2 })
 	m.must("Event", ids[0], "clicked", dbus.MakeVariant(""), uint32(0))
 	if r := tray.wait("terminal", 1); r.Arg != "c" { // it waits, and so comes first
 		t.Errorf("shown is %q", r.Arg)
@@ -66,7 +57,7 @@ func TestTerminals(t *testing.T) {
 		t.Errorf("shown is %q", r.Arg)
 	}
 	tray.tell(order{Snapshot: snap(far)})
-	tray.poll("no terminals", func() bool { ids, _ = submenu(); return len(ids) == 0 })
+	eventually.True(tray.t, "no terminals", func() bool { ids, _ = submenu(); return len(ids) == 0 })
 	for _, label := range m.labels() {
 		if label == "Show terminal" {
 			t.Error("an empty submenu is shown")

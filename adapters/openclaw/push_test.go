@@ -2,12 +2,14 @@ package openclaw_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"rollcall/adapters"
 	"rollcall/adapters/openclaw"
+	"rollcall/internal/eventually"
 	"rollcall/internal/gatewaytest"
 )
 
@@ -72,11 +74,7 @@ func status(want adapters.Status) func(adapters.Roll, error) bool {
 
 func connected(t *testing.T, g *gatewaytest.Gateway, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); g.Connections() != n; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d connections, want %d", g.Connections(), n)
-		}
-	}
+	eventually.True(t, fmt.Sprintf("%d connections", n), func() bool { return g.Connections() == n })
 }
 
 func TestPush(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 )
 
 // writer is an agent that writes its prompt and model into a file of its folder
@@ -65,7 +66,7 @@ func TestGroup(t *testing.T) {
 	}
 	want := []string{"cc-opus", "cc-sonnet", "codex"}
 	var c compareJSON
-	eventually(t, "the end of their work", func() bool {
+	eventually.True(t, "the end of their work", func() bool {
 		r = run(t, d, "compare", "g-00aa11", "--repo", repo, "--json")
 		if err := json.Unmarshal([]byte(r.out), &c); err != nil {
 			t.Fatalf("%v: %+v", err, r)

@@ -8,6 +8,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/settings"
+	"rollcall/internal/eventually"
 )
 
 // envAgent is an agent that writes its environment, its model and its mode to its folder, and ends.
@@ -60,7 +61,7 @@ func TestLaunchDefaults(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	env := ""
-	eventually(t, "the environment of the agent", func() bool {
+	eventually.True(t, "the environment of the agent", func() bool {
 		text, err := os.ReadFile(filepath.Join(dir, "env"))
 		env = string(text)
 		return err == nil

@@ -12,6 +12,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/launch"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -108,7 +109,7 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("resume of a live one: %+v", r)
 	}
 	a.end()
-	eventually(t, "the end of the lock", func() bool {
+	eventually.True(t, "the end of the lock", func() bool {
 		r = run(t, d, "locks")
 		return strings.Contains(r.out, "no folder is locked")
 	})

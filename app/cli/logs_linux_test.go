@@ -15,6 +15,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/launch"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -58,7 +59,7 @@ func TestLogs(t *testing.T) {
 	}
 	id := started[1]
 	const raw, clean = "first \x1b[31mred\x1b[0m\n  second\n", "first red\n  second\n"
-	eventually(t, "the first lines", func() bool { return run(t, d, "logs", id).out == clean })
+	eventually.True(t, "the first lines", func() bool { return run(t, d, "logs", id).out == clean })
 	for _, c := range []struct {
 		width int
 		args  []string
@@ -85,7 +86,7 @@ func TestLogs(t *testing.T) {
 	go func() {
 		code <- Execute(t.Context(), []string{"logs", id, "-f"}, Streams{Out: followed, Err: io.Discard, Width: 80}, d)
 	}()
-	eventually(t, "the first lines", func() bool { return followed.String() == clean })
+	eventually.True(t, "the first lines", func() bool { return followed.String() == clean })
 	a.end()
 	select {
 	case got := <-code:
@@ -119,7 +120,7 @@ func TestLogsInterrupted(t *testing.T) {
 	go func() {
 		code <- Execute(ctx, []string{"logs", "l-", "--follow"}, Streams{Out: followed, Err: io.Discard}, d)
 	}()
-	eventually(t, "the first line", func() bool { return strings.Contains(followed.String(), "second") })
+	eventually.True(t, "the first line", func() bool { return strings.Contains(followed.String(), "second") })
 	cancel()
 	if got := <-code; got != Interrupted {
 		t.Errorf("exit code %d", got)

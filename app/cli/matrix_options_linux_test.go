@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 )
 
 // TestMatrixWithOptions: options beside a matrix file count.
@@ -36,26 +36,16 @@ func TestMatrixWithOptions(t *testing.T) {
 		t.Errorf("the record is %+v, %v", list, err)
 	}
 	readme := filepath.Join(filepath.Dir(repo), "app-try-g-00aa11-cc", "readme")
-	eventually(t, "the prompt with both files", func() bool {
+	eventually.True(t, "the prompt with both files", func() bool {
 		text, _ := os.ReadFile(readme)
 		return strings.Contains(string(text), "the specification") && strings.Contains(string(text), "the file") && strings.Contains(string(text), "by ")
 	})
 	// Without --force a lock on the new worktree's place refuses; with it it doesn't.
-	eventually(t, "the agent's end, and the lock", func() bool { return run(t, d, "lock", filepath.Dir(repo)).code == Done })
+	eventually.True(t, "the agent's end, and the lock", func() bool { return run(t, d, "lock", filepath.Dir(repo)).code == Done })
 	for group, force := range map[string]string{"g-00aa12": "--force=false", "g-00aa13": "--force"} {
 		r := run(t, d, "launch", "--matrix", matrix, "--cwd", repo, "--spec", spec, "--group", group, force)
 		if started := strings.Contains(r.out, ": started l-"); started != (force == "--force") {
 			t.Errorf("%s: %+v", force, r)
 		}
-	}
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); {
-		if time.Now().After(end) {
-			t.Fatalf("waited too long for %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }

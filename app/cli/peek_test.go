@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/present"
+	"rollcall/internal/eventually"
 )
 
 // peekingAgent is an agent in memory whose conversations can be shown.
@@ -48,11 +50,7 @@ func (a *peekingAgent) awaitPeek(t *testing.T, n int) {
 		return a.peeks
 	}
 	before := count()
-	for end := time.Now().Add(15 * time.Second); count() < before+n; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the conversation was read %d times more, want %d", count()-before, n)
-		}
-	}
+	eventually.True(t, fmt.Sprintf("%d more questions for the conversation", n), func() bool { return count() >= before+n })
 }
 
 func (a *peekingAgent) Discover(ctx context.Context, q adapters.Query) (adapters.Roll, error) {

@@ -15,6 +15,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/adapters/claudecode"
 	"rollcall/app/settings"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -61,7 +62,7 @@ func TestStopOne(t *testing.T) {
 	s := running(t, simple("one", adapters.ClaudeCode, adapters.Working, time.Second), "sh", "-c", "sleep 60; true")
 	d := withTable(claude(s))
 	var tree string
-	eventually(t, "the shell's child", func() bool {
+	eventually.True(t, "the shell's child", func() bool {
 		tree = run(t, d, "stop", "on", "--dry-run").out
 		return strings.Contains(tree, "sleep")
 	})

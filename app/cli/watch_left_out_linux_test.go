@@ -13,6 +13,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/settings"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -59,11 +60,7 @@ func TestWatchLeavesOut(t *testing.T) {
 	}
 	for _, s := range []adapters.Session{left, kept} {
 		end(s.Process)
-		for deadline := time.Now().Add(30 * time.Second); proc.OpenAt("/proc", "/etc").Alive(s.Process); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("a process does not end")
-			}
-		}
+		eventually.True(t, "the end of a process", func() bool { return !proc.OpenAt("/proc", "/etc").Alive(s.Process) })
 	}
 	if e := next(); e.Session.ID != "kept" || e.Event != "ended" {
 		t.Errorf("a line of an agent that is left out: %s", lines.Text())

@@ -14,6 +14,7 @@ import (
 	"rollcall/app/fuse"
 	"rollcall/app/owned"
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 )
 
 // gitIn runs git in a folder.
@@ -53,7 +54,7 @@ func TestLaunchInWorktree(t *testing.T) {
 			continue
 		}
 		var text []byte
-		eventually(t, "the agent's work", func() bool {
+		eventually.True(t, "the agent's work", func() bool {
 			text, _ = os.ReadFile(filepath.Join(found[1], "readme"))
 			return strings.HasSuffix(string(text), "by \n")
 		})

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"rollcall/adapters"
 	_ "rollcall/adapters/all" // the settings know its agents
 	"rollcall/app"
 	"rollcall/app/cli"
 	"rollcall/app/settings"
+	"rollcall/internal/eventually"
 )
 
 // counting is an agent that counts how often it is asked.
@@ -53,12 +53,10 @@ func TestHomesChange(t *testing.T) {
 	}()
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("waited for %s in vain", what)
-			}
+		eventually.True(t, what, func() bool {
 			live.Read() // followSettings may not have begun
-		}
+			return ok()
+		})
 	}
 	isLeftOut := func() bool { return len(core.Snapshot().LeftOut.Agents) == 1 }
 	write(`leave_out_agents = ["pi"]`)

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 )
 
 const stateVariable = "ROLLCALL_FUSE_TEST_STATE"
@@ -91,16 +92,6 @@ func (b *bench) keep(fired func(Fuse)) (stop func()) {
 	})
 	b.t.Cleanup(stop)
 	return stop
-}
-
-func (b *bench) until(what string, ok func() bool) {
-	b.t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(3 * time.Millisecond) {
-		if time.Now().After(end) {
-			list, _ := b.List()
-			b.t.Fatalf("waited a minute for %s: %+v", what, list)
-		}
-	}
 }
 
 func TestSetExtendCancel(t *testing.T) {
@@ -221,7 +212,7 @@ func TestFiredOnesGo(t *testing.T) {
 	stop()
 	b.later(Keep)
 	b.keep(nil)
-	b.until("its removal", func() bool { list, _ := b.List(); return len(list) == 0 })
+	eventually.True(b.t, "its removal", func() bool { list, _ := b.List(); return len(list) == 0 })
 }
 
 func TestWebhookThatFails(t *testing.T) {

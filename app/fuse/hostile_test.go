@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 )
 
 // TestClockSetBack checks that a fuse that was set while the clock was years ahead does not expire years late.
@@ -108,7 +109,7 @@ func TestFolderIsGone(t *testing.T) {
 	}
 	b.later(time.Hour)
 	b.keep(nil)
-	b.until("its result", func() bool { return len(b.only().Results) > 0 })
+	eventually.True(b.t, "its result", func() bool { return len(b.only().Results) > 0 })
 	x := b.only()
 	here, err := os.Getwd()
 	if err != nil || strings.TrimSpace(x.Output) == here || strings.Count(x.Output, "\n") != 1 || !strings.Contains(x.Results[0], "its folder did not exist") {
@@ -126,7 +127,7 @@ func TestWebhookRedirects(t *testing.T) {
 	b.set(Fuse{Path: t.TempDir(), Webhook: moved.URL}, time.Minute)
 	b.later(time.Hour)
 	b.keep(nil)
-	b.until("its result", func() bool { return len(b.only().Results) > 0 })
+	eventually.True(b.t, "its result", func() bool { return len(b.only().Results) > 0 })
 	if x := b.only(); x.Results[0] != "webhook: not delivered: the webhook answered 302 Found, which is not followed: set the URL that it leads to" || x.Outcome != Failed {
 		t.Errorf("%q", x.Results)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/app/store"
 	"rollcall/app/trouble"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 )
 
@@ -56,7 +57,7 @@ func TestFullDisk(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- k.RunUntil(ctx, ctx) }()
-	b.until("the trouble", func() bool { return shown.Load() == "disk full: timers can't be kept" })
+	eventually.True(b.t, "the trouble", func() bool { return shown.Load() == "disk full: timers can't be kept" })
 	if n := log.lines(); n != 1 {
 		t.Errorf("%d lines were logged, want 1", n)
 	}
@@ -64,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 		t.Error("the fuse fired although that could not be stored")
 	}
 	disk.Free(t)
-	b.until("its result", func() bool { list, _ := b.List(); return len(list) == 1 && list[0].Finished() })
+	eventually.True(b.t, "its result", func() bool { list, _ := b.List(); return len(list) == 1 && list[0].Finished() })
 	if said, err := os.ReadFile(out); string(said) != "fired\n" {
 		t.Errorf("the script wrote %q, %v; want one line", said, err)
 	}
@@ -90,7 +91,7 @@ func TestKeeperKilledWhileTheScriptBegins(t *testing.T) {
 			text, _ := os.ReadFile(out)
 			return strings.Count(string(text), "begun")
 		}
-		b.until("the script to begin", func() bool { return begun() == 1 })
+		eventually.True(b.t, "the script to begin", func() bool { return begun() == 1 })
 		if x := b.only(); !x.Fired() || x.Finished() || x.ResultUnknown() {
 			t.Errorf("while the script runs, the fuse is %+v", x)
 		}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"rollcall/app"
 	"rollcall/app/settings"
 	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/eventually"
 )
 
 // podman is a container engine with a store of its own.
@@ -146,11 +148,12 @@ func TestContainer(t *testing.T) {
 		work.Exit()
 		s.await(t, "dev", "ended", func(app.MachineRoll) bool { return len(s.kinds(app.Ended)) == 1 })
 	})
-	for deadline := time.Now().Add(30 * time.Second); strings.Contains(p.must("exec", "dev", "ps"), "rollcall"); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("left in the container:\n%s", p.must("exec", "dev", "ps"))
+	eventually.Nil(t, "an empty container", func() error {
+		if ps := p.must("exec", "dev", "ps"); strings.Contains(ps, "rollcall") {
+			return errors.New(ps)
 		}
-	}
+		return nil
+	})
 	var config strings.Builder
 	config.WriteString("[[machine]]\nname = \"dev\"\nexec = [")
 	for _, word := range p.exec("dev", "rollcall").Exec {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rollcall/app"
+	"rollcall/internal/eventually"
 	"rollcall/internal/sshtest"
 )
 
@@ -47,11 +48,7 @@ func TestSharedConnection(t *testing.T) {
 		out, _ := exec.Command("ssh", "-O", "check", "devbox").CombinedOutput()
 		return strings.Contains(string(out), "Master running")
 	}
-	for deadline := time.Now().Add(30 * time.Second); !isOpen(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("no shared connection")
-		}
-	}
+	eventually.True(t, "a shared connection", isOpen)
 	if r := host("devbox").ask(t.Context(), 0, 30*time.Second); !isListed(r) {
 		t.Errorf("%+v", r)
 	}

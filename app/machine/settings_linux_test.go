@@ -21,6 +21,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/settings"
+	"rollcall/internal/eventually"
 	"rollcall/internal/sshtest"
 )
 
@@ -45,11 +46,12 @@ func connections(t *testing.T) (hosts []string) {
 // awaitConnections waits until ssh is connected to exactly these hosts.
 func awaitConnections(t *testing.T, want ...string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !slices.Equal(connections(t), want); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("connections %q, want %q", connections(t), want)
+	eventually.Nil(t, "the connections", func() error {
+		if now := connections(t); !slices.Equal(now, want) {
+			return fmt.Errorf("connections %q, want %q", now, want)
 		}
-	}
+		return nil
+	})
 }
 
 // configure writes the settings.

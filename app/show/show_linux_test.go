@@ -20,6 +20,7 @@ import (
 	"rollcall/app/focus"
 	"rollcall/app/show"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -126,32 +127,23 @@ func TestShown(t *testing.T) {
 		_ = xterm.Wait()
 	}()
 	var x proc.Process
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	eventually.Nil(t, "the agent", func() error {
 		text, err := os.ReadFile(file)
-		if err == nil {
-			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-			if x, err = proc.Open().Find(pid); err != nil {
-				t.Fatal(err)
-			}
-			break
+		if err != nil {
+			return err
 		}
-		if time.Now().After(end) {
-			t.Fatal("no agent within a minute")
-		}
-	}
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		x, err = proc.Open().Find(pid)
+		return err
+	})
 	x11 := focus.OnX11(desktop.Display())
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // the window manager lists the window
+	eventually.True(t, "the window manager to list the window", func() bool {
 		list, err := x11.Windows(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(list) > 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("no window within a minute")
-		}
-	}
+		return len(list) > 0
+	})
 	daemon := session("daemon", func(s *app.Session) { s.Shared, s.Terminal = true, x.Identity })
 	c := &core{agent: agent{}, sessions: map[string]app.Session{"own": session("own", func(s *app.Session) { s.Process = x.Identity }), "daemon": daemon}}
 	for id := range c.sessions {

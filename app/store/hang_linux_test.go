@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"rollcall/bounded"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 )
 
@@ -32,7 +32,7 @@ func TestFileSystemThatHangs(t *testing.T) {
 		}
 	}
 	mount.Answer(t)
-	until(t, func() bool { return f.Read("x", &v) == nil })
+	eventually.True(t, "the answer", func() bool { return f.Read("x", &v) == nil })
 	if v.N != 1 {
 		t.Errorf("%+v", v)
 	}
@@ -40,12 +40,3 @@ func TestFileSystemThatHangs(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-func until(t *testing.T, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(3 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("waited a minute")
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rollcall/bounded"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 )
 
@@ -21,15 +22,10 @@ func TestFolderThatHangs(t *testing.T) {
 	w := open(t, s)
 	system := &machine{}
 	mount.Hang(t)
-	for until := time.Now().Add(30 * time.Second); ; { // the kernel knows the folder for a moment
+	eventually.True(t, "the mount to hang", func() bool { // the kernel knows the folder for a moment
 		_, err := bounded.Within(t.Context(), time.Second, func() (os.FileInfo, error) { return os.Stat(mount.Path) })
-		if errors.Is(err, bounded.ErrNoAnswer) {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("the mount does not hang")
-		}
-	}
+		return errors.Is(err, bounded.ErrNoAnswer)
+	})
 	w.ui.system = system
 	w.ui.open(pageAgents)
 	w.until("the places", func() bool { return len(w.ui.agents.notes) > 0 })
@@ -42,9 +38,5 @@ func TestFolderThatHangs(t *testing.T) {
 		t.Errorf("opened %q, %v", name, err)
 	}
 	mount.Answer(t)
-	for until := time.Now().Add(30 * time.Second); system.placeNote(mount.Path) != ""; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the folder never answers again")
-		}
-	}
+	eventually.True(t, "the folder to answer", func() bool { return system.placeNote(mount.Path) == "" })
 }

@@ -11,6 +11,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app"
+	"rollcall/internal/eventually"
 )
 
 // workday is a conversation with everything in it.
@@ -173,10 +174,7 @@ func TestConversationIsAskedAgainWhenTheSessionChanges(t *testing.T) {
 	s.Sessions()[0].LastActivityAt = clock
 	s.Sessions()[0].Files = append(s.Sessions()[0].Files, "/another")
 	w.publish(s)
-	deadline := time.Now().Add(5 * time.Second)
-	for asked() == before && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "a question", func() bool { return asked() != before })
 	w.core.talkMu.Lock()
 	defer w.core.talkMu.Unlock()
 	if len(w.core.asked) != before+1 || len(w.core.followed) != 2 {

@@ -19,6 +19,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/launch"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -158,9 +159,7 @@ func openReal(t *testing.T, role string) *realWindow {
 	w := openWith(t, core, Options{Agents: []adapters.Adapter{agent}, Launches: launches, Table: table})
 	t.Cleanup(func() {
 		killAgents(t, table, agent.store)
-		for end := time.Now().Add(10 * time.Second); !allOver(launches) && time.Now().Before(end); {
-			time.Sleep(3 * time.Millisecond) // the window notes the ends
-		}
+		eventually.True(t, "the window to note the ends", func() bool { return allOver(launches) })
 	})
 	w.ui.environ = func() []string {
 		return append(os.Environ(), roleVariable+"="+role, "FAKE_STORE="+agent.store, "GORACE=atexit_sleep_ms=0")

@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/ui/widgets"
+	"rollcall/internal/eventually"
 )
 
 func TestFullWindow(t *testing.T) {
@@ -233,10 +234,7 @@ func TestRefreshKeys(t *testing.T) {
 	f5 := []fyne.Focusable{w.ui.sessions.filter, w.ui.sessions.list, w.ui.refresh, w.ui.tabs[1], w.ui.sessions.detail.copy}
 	for i, o := range f5 {
 		w.press(o, fyne.KeyF5)
-		deadline := time.Now().Add(5 * time.Second)
-		for count() != i+1 && time.Now().Before(deadline) {
-			time.Sleep(time.Millisecond)
-		}
+		eventually.True(t, "F5", func() bool { return count() >= i+1 })
 		if count() != i+1 {
 			t.Errorf("F5 in %T asked %d times", o, count()-i)
 		}

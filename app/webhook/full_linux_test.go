@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 	"rollcall/internal/testfs"
 )
 
@@ -26,19 +27,19 @@ func TestFullDisk(t *testing.T) {
 	core, stop, _ := s.run(Config{Target: at(a.URL, ""), Log: slog.New(slog.NewTextHandler(&log, nil)), Pauses: []time.Duration{20 * time.Millisecond}})
 	defer stop()
 	s.end(core)
-	until(t, "delivery from memory", func() bool { return a.calls() == 1 })
+	eventually.True(t, "delivery from memory", func() bool { return a.calls() == 1 })
 	s.agent.mu.Lock()
 	s.agent.s[0].ID, s.agent.s[0].Process.PID = "y", 200
 	s.agent.mu.Unlock()
 	s.machine.dead.Store(false)
 	core.Refresh(t.Context())
 	s.end(core)
-	until(t, "attempts", func() bool { return a.calls() > 3 })
+	eventually.True(t, "attempts", func() bool { return a.calls() > 3 })
 	if m, n := s.left(); m+n != 0 {
 		t.Errorf("%d messages, %d sessions on a full disk", m, n)
 	}
 	disk.Free(t)
-	until(t, "message on disk", func() bool { m, _ := s.left(); return m == 1 })
+	eventually.True(t, "message on disk", func() bool { m, _ := s.left(); return m == 1 })
 	stop()
 	if !strings.Contains(log.String(), "disk full") || strings.Count(log.String(), "\n") > 3 {
 		t.Error(log.String())
@@ -67,7 +68,7 @@ func TestEndWithoutTarget(t *testing.T) {
 			core, _, closed := s.run(Config{Target: target, Pauses: []time.Duration{10 * time.Millisecond}})
 			disk.Fill(t)
 			s.end(core)
-			until(t, "attempt", func() bool { return a.calls() > 0 })
+			eventually.True(t, "attempt", func() bool { return a.calls() > 0 })
 			isGone.Store(true)
 			closed()
 			if m, _ := s.left(); m != 0 {

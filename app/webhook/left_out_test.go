@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rollcall/adapters"
+	"rollcall/internal/eventually"
 )
 
 // TestLeftOut checks that no end of an agent is sent that the settings leave out at that time, and that ends are sent again once they do not.
@@ -24,10 +25,10 @@ func TestLeftOut(t *testing.T) {
 		s := newScene(t, "x")
 		out.Store(false)
 		core, stop, _ := s.run(cfg)
-		until(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
+		eventually.True(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
 		out.Store(tt.out)
 		s.end(core)
-		until(t, "end of the message", func() bool { m, n := s.left(); return m == 0 && n == 0 })
+		eventually.True(t, "end of the message", func() bool { m, n := s.left(); return m == 0 && n == 0 })
 		stop()
 		if got := to.calls(); got != tt.want {
 			t.Errorf("step %d: %d messages in all, want %d", i, got, tt.want)

@@ -16,6 +16,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -40,9 +41,9 @@ func TestRestart(t *testing.T) {
 		a := listen(t, 500, 204)
 		s := newScene(t, "x")
 		core, stop, closed := s.run(Config{Target: at(a.URL, ""), Pauses: []time.Duration{time.Hour}})
-		until(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
+		eventually.True(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
 		s.end(core)
-		until(t, "first attempt", func() bool { m, n := s.left(); return m == 1 && n == 0 && a.calls() == 1 })
+		eventually.True(t, "first attempt", func() bool { m, n := s.left(); return m == 1 && n == 0 && a.calls() == 1 })
 		if isClosed {
 			closed()
 		} else {
@@ -50,7 +51,7 @@ func TestRestart(t *testing.T) {
 		}
 		for range 2 {
 			_, stop, _ = s.run(Config{Target: at(a.URL, "")})
-			until(t, "delivery", func() bool { m, _ := s.left(); return m == 0 })
+			eventually.True(t, "delivery", func() bool { m, _ := s.left(); return m == 0 })
 			stop()
 		}
 		p := a.payloads(t)
@@ -65,7 +66,7 @@ func TestLate(t *testing.T) {
 	a := listen(t, 204)
 	s := newScene(t, "one", "two", "three")
 	_, stop, _ := s.run(Config{Target: at(a.URL, "")})
-	until(t, "sessions on disk", func() bool { _, n := s.left(); return n == 3 })
+	eventually.True(t, "sessions on disk", func() bool { _, n := s.left(); return n == 3 })
 	stop()
 	s.machine.dead.Store(true)
 	all := s.agent.s
@@ -81,7 +82,7 @@ func TestLate(t *testing.T) {
 	s.agent.s[0].Status, s.agent.s[0].Outcome = adapters.Stopped, adapters.Completed
 	for range 2 {
 		_, stop, _ = s.run(Config{Target: at(a.URL, "")})
-		until(t, "delivery", func() bool { m, n := s.left(); return m == 0 && n == 0 && a.calls() == 3 })
+		eventually.True(t, "delivery", func() bool { m, n := s.left(); return m == 0 && n == 0 && a.calls() == 3 })
 		stop()
 	}
 	for _, p := range a.payloads(t) {
@@ -97,7 +98,7 @@ func TestStoppedWithoutAnEnd(t *testing.T) {
 	a := listen(t, 204)
 	s := newScene(t, "old", "away")
 	core, stop, _ := s.run(Config{Target: at(a.URL, "")})
-	until(t, "sessions on disk", func() bool { _, n := s.left(); return n == 2 })
+	eventually.True(t, "sessions on disk", func() bool { _, n := s.left(); return n == 2 })
 	change := func(i int, id string) {
 		s.agent.mu.Lock()
 		defer s.agent.mu.Unlock()
@@ -109,7 +110,7 @@ func TestStoppedWithoutAnEnd(t *testing.T) {
 	}
 	change(0, "new")
 	core.Refresh(t.Context())
-	until(t, "the new session on disk", func() bool {
+	eventually.True(t, "the new session on disk", func() bool {
 		var l sessions
 		_ = s.folder.Read(list, &l)
 		return len(l.Sessions) == 2 && l.Sessions[1].ID == "new"
@@ -117,7 +118,7 @@ func TestStoppedWithoutAnEnd(t *testing.T) {
 	stop()
 	change(1, "newer")
 	_, stop, _ = s.run(Config{Target: at(a.URL, "")})
-	until(t, "the newer session on disk", func() bool {
+	eventually.True(t, "the newer session on disk", func() bool {
 		var l sessions
 		_ = s.folder.Read(list, &l)
 		return len(l.Sessions) == 2 && l.Sessions[1].ID == "newer"
@@ -141,7 +142,7 @@ func TestHandOver(t *testing.T) {
 	s := newScene(t, "x")
 	core, stop, closed := s.run(Config{Target: at(server.URL, "")})
 	defer stop()
-	until(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
+	eventually.True(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
 	s.end(core)
 	<-began
 	var ending sync.WaitGroup
@@ -149,7 +150,7 @@ func TestHandOver(t *testing.T) {
 	_, stopNext, _ := s.run(Config{Target: at(server.URL, "")})
 	close(free)
 	ending.Wait()
-	until(t, "delivery", func() bool { m, _ := s.left(); return m == 0 })
+	eventually.True(t, "delivery", func() bool { m, _ := s.left(); return m == 0 })
 	stopNext()
 	if calls.Load() != 1 {
 		t.Errorf("%d calls", calls.Load())
@@ -175,7 +176,7 @@ func TestServerThatHangs(t *testing.T) {
 	defer stop()
 	s.end(core)
 	<-told
-	until(t, "one message", func() bool { m, _ := s.left(); return m == 1 })
+	eventually.True(t, "one message", func() bool { m, _ := s.left(); return m == 1 })
 }
 
 // TestServerThatFailsForADay: the messages are tried ever less often, the user is told, and after a day they are dropped
@@ -197,9 +198,9 @@ func TestServerThatFailsForADay(t *testing.T) {
 		s.folder = folder
 		core, stop, _ := s.run(Config{Target: at(server.URL, ""), Pauses: pauses, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			Show: func(text string) { shown.Store(text) }})
-		until(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
+		eventually.True(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
 		s.end(core)
-		until(t, "message", func() bool { m, n := s.left(); return m == 1 && n == 0 })
+		eventually.True(t, "message", func() bool { m, n := s.left(); return m == 1 && n == 0 })
 		time.Sleep(12 * time.Hour)
 		synctest.Wait()
 		if !strings.Contains(shown.Load().(string), "the webhook answered 500") || calls.Load() < 60 || calls.Load() > 100 {
@@ -217,9 +218,9 @@ func TestServerThatFailsForADay(t *testing.T) {
 		s.agent.mu.Unlock()
 		s.machine.dead.Store(false)
 		core.Refresh(t.Context())
-		until(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
+		eventually.True(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
 		s.end(core)
-		until(t, "delivery", func() bool { m, n := s.left(); return m == 0 && n == 0 })
+		eventually.True(t, "delivery", func() bool { m, n := s.left(); return m == 0 && n == 0 })
 		if calls.Load() != before+1 {
 			t.Errorf("%d calls", calls.Load()-before)
 		}
@@ -247,9 +248,9 @@ func TestNoWebhook(t *testing.T) {
 	core, stop, _ = s.run(cfg)
 	defer stop()
 	s.end(core)
-	until(t, "message", func() bool { m, _ := s.left(); return m == 1 })
+	eventually.True(t, "message", func() bool { m, _ := s.left(); return m == 1 })
 	set(Target{URL: a.URL}, nil)
-	until(t, "delivery", func() bool { m, _ := s.left(); return m == 0 })
+	eventually.True(t, "delivery", func() bool { m, _ := s.left(); return m == 0 })
 	if a.calls() != 1 {
 		t.Errorf("%d calls", a.calls())
 	}

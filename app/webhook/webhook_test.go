@@ -20,6 +20,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/store"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -122,24 +123,15 @@ func (s *scene) left() (messages, running int) {
 	return messages, len(l.Sessions)
 }
 
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("no ", what)
-		}
-	}
-}
-
 // deliver has the end of a session sent, until it is delivered or dropped.
 func deliver(t *testing.T, cfg Config) {
 	t.Helper()
 	s := newScene(t, "x")
 	core, stop, _ := s.run(cfg)
 	defer stop()
-	until(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
+	eventually.True(t, "session on disk", func() bool { _, n := s.left(); return n == 1 })
 	s.end(core)
-	until(t, "end of the message", func() bool { m, n := s.left(); return m == 0 && n == 0 })
+	eventually.True(t, "end of the message", func() bool { m, n := s.left(); return m == 0 && n == 0 })
 }
 
 func TestSigned(t *testing.T) {
@@ -241,10 +233,10 @@ func TestSendsEnds(t *testing.T) {
 		return nil
 	}})
 	defer stop()
-	until(t, "sessions", func() bool { _, n := scene.left(); return n == 2 })
+	eventually.True(t, "sessions", func() bool { _, n := scene.left(); return n == 2 })
 	scene.end(core)
 	core.Refresh(t.Context())
-	until(t, "end of the messages", func() bool { m, n := scene.left(); return m == 0 && n == 0 })
+	eventually.True(t, "end of the messages", func() bool { m, n := scene.left(); return m == 0 && n == 0 })
 	stop()
 	if to.calls() != 2 {
 		t.Fatalf("%d messages, want 2", to.calls())

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 )
 
 // wait is how long anything may take on a busy machine.
@@ -43,15 +44,6 @@ func (d *screen) xdotool(args ...string) string {
 	cmd.Env = d.Env()
 	out, _ := cmd.Output()
 	return strings.TrimSpace(string(out))
-}
-
-func (d *screen) until(what string, cond func() bool) {
-	d.t.Helper()
-	for end := time.Now().Add(wait); !cond(); time.Sleep(30 * time.Millisecond) {
-		if time.Now().After(end) {
-			d.t.Fatalf("waited too long for %s", what)
-		}
-	}
 }
 
 func (d *screen) key(keys ...string) {
@@ -95,7 +87,7 @@ func (d *screen) open(env ...string) *process {
 		close(p.said)
 	}()
 	p.hear("running")
-	d.until("the window", func() bool {
+	eventually.True(d.t, "the window", func() bool {
 		p.id = d.xdotool("search", "--all", "--onlyvisible", "--pid", fmt.Sprint(p.cmd.Process.Pid), "--name", "^Rollcall$")
 		return p.id != ""
 	})
@@ -118,7 +110,7 @@ func (p *process) hear(want string) {
 func (p *process) activate() {
 	p.d.t.Helper()
 	p.d.xdotool("windowactivate", p.id)
-	p.d.until("the window to be active", func() bool { return p.d.xdotool("getactivewindow") == p.id })
+	eventually.True(p.d.t, "the window to be active", func() bool { return p.d.xdotool("getactivewindow") == p.id })
 }
 
 // end waits for the process to end well.
@@ -144,7 +136,7 @@ func (d *screen) shoot(name string) {
 // drawn waits until the window is drawn: a window that has drawn nothing has few colours.
 func (d *screen) drawn() {
 	d.t.Helper()
-	d.until("the window to be drawn", func() bool {
+	eventually.True(d.t, "the window to be drawn", func() bool {
 		img, err := d.Image()
 		if err != nil {
 			d.t.Fatal(err)
@@ -227,7 +219,7 @@ func TestDesktopSecondStartRaisesTheFirst(t *testing.T) {
 	if out, err := second.CombinedOutput(); err != nil {
 		t.Fatalf("second start: %v\n%s", err, out)
 	}
-	d.until("the first window to be raised", func() bool { return d.xdotool("getactivewindow") == first.id })
+	eventually.True(d.t, "the first window to be raised", func() bool { return d.xdotool("getactivewindow") == first.id })
 	d.shoot("window-raised")
 	if err := first.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -239,7 +231,7 @@ func TestDesktopSecondStartRaisesTheFirst(t *testing.T) {
 // while the keys go elsewhere.
 func (p *process) close() {
 	p.d.t.Helper()
-	p.d.until("the window to close", func() bool {
+	eventually.True(p.d.t, "the window to close", func() bool {
 		if p.d.xdotool("getwindowname", p.id) == "" {
 			return true
 		}
@@ -279,7 +271,7 @@ func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 	}
 	p := d.open()
 	p.activate()
-	d.until("the new size", func() bool {
+	eventually.True(d.t, "the new size", func() bool {
 		d.xdotool("windowsize", p.id, "900", "600") // Fyne may still be setting its own
 		return has(p)()
 	})
@@ -287,7 +279,7 @@ func TestDesktopWindowSizeIsRemembered(t *testing.T) {
 	p.close()
 	p.end()
 	p = d.open()
-	d.until("the size of last time", has(p))
+	eventually.True(d.t, "the size of last time", has(p))
 }
 
 // TestDesktopNoBusIsStarted: see startNoBus.
@@ -344,7 +336,7 @@ func (d *screen) press(p *process, key, want string) {
 	d.t.Helper()
 	var got string
 	pause := 2 * time.Second // longer than that moment, and longer each time: a busy machine draws slowly
-	d.until("the answer "+want, func() bool {
+	eventually.True(d.t, "the answer "+want, func() bool {
 		d.key(key)
 		select {
 		case got = <-p.said:

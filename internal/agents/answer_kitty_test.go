@@ -111,6 +111,7 @@ func openClaudeInKitty(s *Sandbox, r Release, id string) *kitty {
 }
 
 func TestAnswerClaudeInKitty(t *testing.T) {
+	nightly(t)
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)
 		terminal := openClaudeInKitty(s, r, id)

@@ -200,33 +200,27 @@ func TestAnswerOpenCodeLaunched(t *testing.T) {
 	})
 }
 
-// The terminal interface of an older version would not know its own server's password: it gets no port. Nor does any with
-// the setting answering = off.
+// The terminal interface gets no port where the setting is answering = off.
 func TestLaunchOpenCodeWithoutPort(t *testing.T) {
-	for _, r := range []Release{OpenCodeNewest, OpenCodeOlder} {
-		t.Run(r.Version, func(t *testing.T) {
-			Need(t)
-			built(t, headlessBinary)
-			s := NewSandbox(t)
-			if r == OpenCodeNewest {
-				config := filepath.Join(s.Home, ".config", "rollcall", "config.toml")
-				if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte("answering = \"off\"\n"), 0o600)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			l, terminal := openLaunchedOpenCode(t, NewLauncher(s, r))
-			agent := l.Descendant(terminal.PID(), "opencode")
-			if argv, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", agent.PID)); err != nil || portArgument.Match(append(argv, 0)) {
-				t.Errorf("%v: started as %q", err, argv)
-			}
-			if keys, _ := filepath.Glob(l.state("logs", "*.key")); len(keys) > 0 {
-				t.Errorf("passwords: %v", keys)
-			}
-		})
+	Need(t)
+	built(t, headlessBinary)
+	s := NewSandbox(t)
+	config := filepath.Join(s.Home, ".config", "rollcall", "config.toml")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, []byte("answering = \"off\"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	l, terminal := openLaunchedOpenCode(t, NewLauncher(s, OpenCodeNewest))
+	agent := l.Descendant(terminal.PID(), "opencode")
+	if argv, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", agent.PID)); err != nil || portArgument.Match(append(argv, 0)) {
+		t.Errorf("%v: started as %q", err, argv)
+	}
+	if keys, _ := filepath.Glob(l.state("logs", "*.key")); len(keys) > 0 {
+		t.Errorf("passwords: %v", keys)
 	}
 }
 
 func TestAnswerRacesClaudeLaunched(t *testing.T) {
+	nightly(t)
 	l, record := launchAnswerable(t, ClaudeNewest, "hello")
 	s := l.Sandbox
 	s.Becomes(byID(record.Session), time.Now(), soon, "idle", "idle/completed")
@@ -237,6 +231,7 @@ func TestAnswerRacesClaudeLaunched(t *testing.T) {
 }
 
 func TestAnswerRacesOpenCodeLaunched(t *testing.T) {
+	nightly(t)
 	Need(t)
 	built(t, headlessBinary)
 	l, terminal := openLaunchedOpenCode(t, NewLauncher(NewSandbox(t), OpenCodeNewest))

@@ -250,6 +250,7 @@ func (x *racer) twoAnswers(n int) string {
 }
 
 func TestAnswerRacesCodex(t *testing.T) {
+	nightly(t)
 	each(t, []Release{CodexNewest}, func(_ *testing.T, s *Sandbox, r Release) {
 		terminal := openCodex(s, r)
 		x := &racer{s: s, prefix: "../", ask: func(command string) { terminal.Prompt("[[bash " + command + "]][[esc]]") }}
@@ -263,6 +264,7 @@ func TestAnswerRacesCodex(t *testing.T) {
 }
 
 func TestAnswerRacesOpenCode(t *testing.T) {
+	nightly(t)
 	each(t, []Release{OpenCodeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		err := writeJSON(filepath.Join(s.Project, "opencode.json"), map[string]any{"permission": map[string]any{
 			"bash": "ask", "external_directory": "allow"}})
@@ -319,6 +321,7 @@ func claudeRacer(s *Sandbox, terminal typist) *racer {
 }
 
 func TestAnswerRacesClaudeInTmux(t *testing.T) {
+	nightly(t)
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		claudeRacer(s, openClaudeInTmux(s, r, uuid(t))).run()
 	})
@@ -363,6 +366,7 @@ func TestAnswerDenyWhileAllowed(t *testing.T) {
 }
 
 func TestAnswerRacesClaudeInKitty(t *testing.T) {
+	nightly(t)
 	each(t, []Release{ClaudeNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		claudeRacer(s, openClaudeInKitty(s, r, uuid(t))).run()
 	})
@@ -432,6 +436,7 @@ func (q *openClawQueue) rests() bool {
 }
 
 func TestAnswerRacesOpenClaw(t *testing.T) {
+	nightly(t)
 	each(t, []Release{OpenClawNewest}, func(t *testing.T, s *Sandbox, r Release) {
 		q := &openClawQueue{s: s, g: s.StartGateway(r)}
 		defer q.waiting.Wait()

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/pressure"
 )
 
 // pendingRoll is the answer of `rollcall pending --json`.
@@ -101,11 +103,18 @@ func (s *Sandbox) answer(r request, how ...string) (code int, said string) {
 	return code, string(output)
 }
 
+// notConfirmed is the exit code of an answer that was sent, and whose effect was not seen in time.
+const notConfirmed = 14
+
 // answered answers a request and fails the test unless that was taken.
 func (s *Sandbox) answered(r request, how ...string) {
 	s.t.Helper()
 	began := time.Now()
 	code, said := s.answer(r, how...)
+	if code == notConfirmed && pressure.StalledSince(began) > time.Second {
+		s.t.Logf("answer %s: the busy machine kept it from being confirmed in time: %s", how, said)
+		return // the caller looks at what it did
+	}
 	if code != 0 {
 		s.t.Fatalf("answer %s: exit code %d: %s", how, code, said)
 	}

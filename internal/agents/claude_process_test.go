@@ -24,6 +24,7 @@ func mustCopy(t *testing.T, from, to string) {
 // An agent with a home elsewhere, also behind a symbolic link, is found through
 // its process.
 func TestClaudeHomeElsewhere(t *testing.T) {
+	nightly(t)
 	each(t, claudes, func(t *testing.T, s *Sandbox, r Release) {
 		for _, linked := range []bool{false, true} {
 			home := filepath.Join(s.dir, "config"+strconv.FormatBool(linked))
@@ -70,7 +71,8 @@ func TestClaudeEntryDeleted(t *testing.T) {
 // Versions that do not record what they wait for: one row for the process, and for the one session of its folder that was written
 // since its start "idle" or "unknown".
 func TestClaudeOlder(t *testing.T) {
-	each(t, []Release{ClaudeOlder, ClaudeOldest}, func(t *testing.T, s *Sandbox, r Release) {
+	nightly(t)
+	each(t, []Release{ClaudeBelow}, func(t *testing.T, s *Sandbox, r Release) {
 		id := uuid(t)
 		terminal := s.Open(s.Program(r), "--session-id", id, "--permission-mode", "default")
 		terminal.Shows("? for shortcuts")

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// claudes are the versions whose live status Rollcall determines.
-var claudes = []Release{ClaudeNewest}
+var claudes = []Release{ClaudeNewest, ClaudeFloor}
 
 // soon is for how long a test waits for a state in `rollcall list --json`. How long
 // it took is in the test's log, and make storm measures it: an agent on a busy
@@ -62,8 +61,7 @@ func registered(s *Sandbox, p Process) string {
 	return entry.SessionID
 }
 
-// cleared waits until the agent has a new session after /clear, and returns its
-// id.
+// cleared waits until the agent has a new session after /clear, and returns its id.
 func cleared(s *Sandbox, agent Process, before string) (after string) {
 	s.t.Helper()
 	err := poll(20*time.Second, func() bool {

@@ -34,7 +34,7 @@ func TestCodexReopenedAtOnce(t *testing.T) {
 			})
 			s.Stays(byID(working.ID), time.Second, "idle/died")
 			terminal.Close()
-			if len(flags) > 0 || r == CodexOlder {
+			if len(flags) > 0 || r == CodexFloor {
 				s.Becomes(byID(working.ID), time.Now(), soon, "stopped/died")
 			}
 		}
@@ -106,6 +106,7 @@ func TestCodexEphemeral(t *testing.T) {
 // A home of its own is found by the process, and something else in the place of the
 // sessions is no empty list.
 func TestCodexHomes(t *testing.T) {
+	nightly(t)
 	each(t, codexes, func(t *testing.T, s *Sandbox, r Release) {
 		own, other := filepath.Join(s.Home, ".codex"), filepath.Join(s.Home, "profiles", "codex")
 		config, err := os.ReadFile(filepath.Join(own, "config.toml"))

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var codexes = []Release{CodexNewest, CodexOlder}
+var codexes = []Release{CodexNewest, CodexFloor}
 
 // openCodex starts Codex in a terminal and returns when it takes prompts.
 func openCodex(s *Sandbox, r Release) *Terminal {
@@ -23,7 +23,7 @@ func openCodex(s *Sandbox, r Release) *Terminal {
 // daemon, or in older versions the program in the terminal.
 func host(s *Sandbox, r Release, terminal *Terminal) Process {
 	s.t.Helper()
-	if r == CodexOlder {
+	if r == CodexFloor {
 		return s.Descendant(terminal.PID(), "codex")
 	}
 	return s.Agent("codex", "app-server", "--managed-daemon")

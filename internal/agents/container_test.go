@@ -14,7 +14,8 @@ import (
 // listed from there. The user's own session in the folder of that name stays as
 // it is.
 func TestContainerWithOwnHome(t *testing.T) {
-	run := map[Release][]string{ClaudeNewest: {"-p"}, PiNewest: {"-p"}, PiMiddle: {"-p"}, CodexNewest: {"exec"}, OpenCodeNewest: {"run"}}
+	nightly(t)
+	run := map[Release][]string{ClaudeNewest: {"-p"}, PiNewest: {"-p"}, CodexNewest: {"exec"}, OpenCodeNewest: {"run"}}
 	for r, args := range run {
 		each(t, []Release{r}, func(t *testing.T, s *Sandbox, r Release) {
 			inner := filepath.Join(s.dir, "inner")

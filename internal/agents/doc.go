@@ -7,8 +7,9 @@
 //
 //	go test -tags agents -count=1 -timeout 40m -v ./internal/agents/...
 //
-// TestStorm, which does random things to many agents at once, also needs
-// ROLLCALL_STORM: run make storm.
+// Each test has namespaces of its own, and several run at once. They run the newest
+// release of each agent; with ROLLCALL_AGENTS=all also the oldest one whose live
+// status Rollcall determines, and the tests of rare cases.
 //
 // ROLLCALL_RACES is the number of races between answers per agent, from 1 to 500; by
 // default it is 3.

@@ -2,6 +2,8 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -62,3 +64,25 @@ func writeJSON(path string, v any) error {
 	}
 	return os.WriteFile(path, data, 0o600)
 }
+
+// linkPackages links the programs of Codex's daemon, which are there once a daemon ran.
+func linkPackages(from, to string) error {
+	if err := linkTree(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o600)
+}
+
+// eachEvent are the settings with which the tray tells of each event by itself and at once.
+const eachEvent = "[notifications]\nreply = \"off\"\ntogether = \"0s\"\npause = \"0s\"\n"

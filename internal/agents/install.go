@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -26,48 +27,55 @@ type Release struct {
 	newNode bool   // its program runs on Node, as the machine's may be too old for it
 }
 
-// The releases that the scenarios run. The first of each agent was the newest
-// when the lock files were made.
+// The releases that the scenarios run: the newest of each agent when the lock files
+// were made, and the oldest whose live status Rollcall determines, its floor.
 var (
 	ClaudeNewest = Release{Agent: "claude-code", Version: "2.1.329", lock: "claude-code-2.1.329",
 		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
-	// ClaudeOlder has a registry that says nothing of the status: below the support window.
-	ClaudeOlder = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: ".bin/claude"}
-	// ClaudeOldest has no registry: below the support window.
-	ClaudeOldest = Release{Agent: "claude-code", Version: "2.0.50", lock: "claude-code-2.0.50", program: ".bin/claude"}
+	ClaudeFloor = Release{Agent: "claude-code", Version: "2.1.152", lock: "claude-code-2.1.152",
+		program: ".bin/claude", setup: "@anthropic-ai/claude-code/install.cjs"}
+	// ClaudeBelow has a registry that says nothing of the status.
+	ClaudeBelow = Release{Agent: "claude-code", Version: "2.1.100", lock: "claude-code-2.1.100", program: ".bin/claude"}
 
 	CodexNewest = Release{Agent: "codex", Version: "0.169.0", lock: "codex-0.169.0", program: ".bin/codex"}
-	// CodexOlder has no daemon and no writer locks.
-	CodexOlder = Release{Agent: "codex", Version: "0.142.5", lock: "codex-0.142.5", program: ".bin/codex"}
+	CodexFloor  = Release{Agent: "codex", Version: "0.137.0", lock: "codex-0.137.0", program: ".bin/codex"}
+	// CodexBelow has no daemon, no database and no task records.
+	CodexBelow = Release{Agent: "codex", Version: "0.80.0", lock: "codex-0.80.0", program: ".bin/codex"}
 
 	OpenCodeNewest = Release{Agent: "opencode", Version: "1.18.33", lock: "opencode-1.18.33",
 		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
-	// OpenCodeOlder keeps JSON files, no database, and is started by a script.
-	OpenCodeOlder = Release{Agent: "opencode", Version: "1.1.65", lock: "opencode-1.1.65", program: ".bin/opencode"}
+	OpenCodeFloor = Release{Agent: "opencode", Version: "1.17.0", lock: "opencode-1.17.0",
+		program: ".bin/opencode", setup: "opencode-ai/postinstall.mjs"}
 
 	// PiNewest is one bundle: what its package names as dependencies is in it, and
 	// left out of the lock file.
 	PiNewest = Release{Agent: "pi", Version: "1.5.2", lock: "pi-1.5.2", program: ".bin/pi", newNode: true}
-	// PiMiddle is the newest that runs on Node 20. Like PiOlder it writes nothing
-	// before its first answer, and does not number its ids.
-	PiMiddle = Release{Agent: "pi", Version: "0.74.2", lock: "pi-0.74.2", program: ".bin/pi", newNode: true}
-	// PiOlder, under its former name, writes nothing before its first answer.
-	PiOlder = Release{Agent: "pi", Version: "0.73.1", lock: "pi-0.73.1", program: ".bin/pi", newNode: true}
+	PiFloor  = Release{Agent: "pi", Version: "0.87.0", lock: "pi-0.87.0", program: ".bin/pi", newNode: true}
 
 	OpenClawNewest = Release{Agent: "openclaw", Version: "2026.9.6", lock: "openclaw-2026.9.6", program: ".bin/openclaw", newNode: true}
-	// OpenClawOlder speaks protocol 3 and says nothing of a session's status. A
-	// library of one of its chat channels, which comes from git, is replaced by
-	// another: no channel is set up.
-	OpenClawOlder = Release{Agent: "openclaw", Version: "2026.2.26", lock: "openclaw-2026.2.26", program: ".bin/openclaw", newNode: true}
+	OpenClawFloor  = Release{Agent: "openclaw", Version: "2026.6.1", lock: "openclaw-2026.6.1", program: ".bin/openclaw", newNode: true}
 
 	// Node is the Node.js that some of the agents ask for.
 	Node = Release{Agent: "node", Version: "24.21.0", lock: "node-24.21.0", program: ".bin/node"}
 )
 
-// Releases returns all of the agents'.
+// Releases returns all of the agents', the newest ones first.
 func Releases() []Release {
-	return []Release{ClaudeNewest, ClaudeOlder, ClaudeOldest, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder,
-		PiNewest, PiMiddle, PiOlder, OpenClawNewest, OpenClawOlder}
+	return []Release{ClaudeNewest, CodexNewest, OpenCodeNewest, PiNewest, OpenClawNewest,
+		ClaudeFloor, CodexFloor, OpenCodeFloor, PiFloor, OpenClawFloor, ClaudeBelow, CodexBelow}
+}
+
+// everything reports whether the older releases and the long tests run too, as they do in make test-agents-all.
+func everything() bool { return os.Getenv("ROLLCALL_AGENTS") == "all" }
+
+// chosen returns those of the releases that this run is about: the newest, or all.
+func chosen(releases []Release) []Release {
+	if everything() {
+		return releases
+	}
+	return slices.DeleteFunc(slices.Clone(releases), func(r Release) bool {
+		return !slices.Contains([]Release{ClaudeNewest, CodexNewest, OpenCodeNewest, PiNewest, OpenClawNewest}, r)
+	})
 }
 
 // String returns the agent's name and version.

@@ -46,6 +46,7 @@ func (l *Launcher) over(r LaunchRecord, session string, hooked func() []string) 
 // An agent outlives the rollcall that launched it and the tray, killed in the
 // midst of things; the next tray knows all about it.
 func TestLaunchOutlivesRollcall(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	launched(t, func(t *testing.T, l *Launcher) {
 		first := l.tray(desktop)
@@ -107,6 +108,7 @@ func (l *Launcher) tray(desktop *desktoptest.Desktop) *tray {
 		l.t.Fatal(err)
 	}
 	defer log.Close()
+	tellEach(l.Sandbox, l.Home)
 	cmd := exec.Command(desktopBinary)
 	cmd.Dir = l.Home
 	cmd.Env = append(desktop.Env(), "HOME="+l.Home, "ROLLCALL_SANDBOX="+l.dir, "XDG_STATE_HOME=", "XDG_DATA_HOME=", "XDG_CONFIG_HOME=")
@@ -210,6 +212,7 @@ var wrappers = map[string]string{
 // The end of whatever the agent was started through is not its own, and its own
 // is told once.
 func TestLaunchWrapperKilled(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	launched(t, func(t *testing.T, l *Launcher) {
 		tray := l.tray(desktop)

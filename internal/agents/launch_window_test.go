@@ -103,6 +103,7 @@ func (w *window) at(x, y int, text string) {
 // is installed is chosen already, the folder and the prompt are typed, and
 // Ctrl+Enter starts it. Closing the window leaves it at work.
 func TestLaunchFromWindow(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	launched(t, func(t *testing.T, l *Launcher) {
 		const prompt = "from the window; $(touch pwned) [[delay 20]]"

@@ -137,6 +137,7 @@ func block(name, ssh, more string) string {
 // Three machines with real agents behind real ssh servers are in the tray, the
 // window, list and the notifications, and each way to lose one has its words.
 func TestMachines(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	sshtest.Require(t)
 	c := sshtest.NewClient(t, t.Setenv)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var openClaws = []Release{OpenClawNewest, OpenClawOlder}
+var openClaws = []Release{OpenClawNewest, OpenClawFloor}
 
 // gatewayLimit is how soon a list must show what a gateway says.
 const gatewayLimit = 2 * soon

@@ -49,6 +49,7 @@ func TestOpenCodeWithoutSession(t *testing.T) {
 
 // A store in another place is found through the environment of its process.
 func TestOpenCodeStoreElsewhere(t *testing.T) {
+	nightly(t)
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		data := filepath.Join(s.dir, "data")
 		if err := os.Mkdir(data, 0o755); err != nil {

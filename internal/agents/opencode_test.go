@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var openCodes = []Release{OpenCodeNewest, OpenCodeOlder}
+var openCodes = []Release{OpenCodeNewest, OpenCodeFloor}
 
 // apart is how long after each other a user opens two agents in one folder.
 const apart = 5 * time.Second
@@ -127,35 +127,17 @@ func TestOpenCodeKilled(t *testing.T) {
 	})
 }
 
-// The script that starts the older version may be terminated: the agent goes on.
 func TestOpenCodeWrapperKilled(t *testing.T) {
 	each(t, openCodes, func(t *testing.T, s *Sandbox, r Release) {
 		wrapper, agent, asked := detachOpenCode(s, r, "lives on [[delay 60]]")
 		s.Becomes(byPrompt("lives on"), asked, soon, "working")
 		s.Signal(wrapper, unix.SIGKILL)
 		s.Gone(wrapper)
-		if r == OpenCodeOlder {
-			script := openCodeScript(s, agent)
-			s.Signal(script, unix.SIGTERM)
-			s.Gone(script)
-		}
 		s.Stays(byPrompt("lives on"), 2*time.Second, "working")
 		if after := s.Becomes(byPrompt("lives on"), time.Now(), soon, "working"); after.PID != agent.PID {
 			t.Errorf("pid %d, want %d", after.PID, agent.PID)
 		}
 	})
-}
-
-// openCodeScript returns the script that the agent of the older version is a child of.
-func openCodeScript(s *Sandbox, agent Process) Process {
-	s.t.Helper()
-	for _, p := range s.Processes() {
-		if p.PID == agent.PPID && len(p.Args) > 1 && filepath.Base(p.Args[1]) == "opencode" {
-			return p
-		}
-	}
-	s.t.Fatalf("no script started %v: %v", agent, s.Processes())
-	return Process{}
 }
 
 func TestOpenCodeRunEnds(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 // A session that /new begins in a process whose home was moved meanwhile, with a link in
 // its place, is the one that ends with the process.
 func TestPiNewAfterHomeMoved(t *testing.T) {
+	nightly(t)
 	s := NewSandbox(t)
 	f := follow(s)
 	terminal, agent := openPi(s, PiNewest)

@@ -19,9 +19,6 @@ import (
 	"rollcall/proc"
 )
 
-// allPis are those that differ in what tells a process's session.
-var allPis = []Release{PiNewest, PiMiddle, PiOlder}
-
 // piWatch is Pi's adapter as the tray has it: asked again and again, with what it
 // remembers of its earlier answers.
 type piWatch struct {
@@ -110,7 +107,7 @@ func describe(all []adapters.Session) string {
 // A fresh Pi in a folder leaves the folder's ended session as it is, and is
 // listed without a session until its first prompt.
 func TestPiFreshBesideEnded(t *testing.T) {
-	each(t, allPis, func(t *testing.T, s *Sandbox, r Release) {
+	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		complete(s, r, "-p", "ended before")
 		piWrote(s, 1)
 		s.Becomes(byPrompt("ended before"), time.Now(), soon, "stopped/completed")
@@ -131,7 +128,7 @@ func TestPiFreshBesideEnded(t *testing.T) {
 // A session whose turn was left open by a killed Pi is opened again without a
 // prompt, and closed.
 func TestPiReopenedWithoutPrompt(t *testing.T) {
-	each(t, allPis, func(t *testing.T, s *Sandbox, r Release) {
+	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		complete(s, r, "-p", "killed later")
 		piWrote(s, 1)
 		_, agent, asked := detachPi(s, r, "killed now [[delay 60]]", "-c")
@@ -154,7 +151,7 @@ func TestPiReopenedWithoutPrompt(t *testing.T) {
 
 // Of three that were started together one is killed in mid-turn.
 func TestPiKilledOfThree(t *testing.T) {
-	each(t, allPis, func(t *testing.T, s *Sandbox, r Release) {
+	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		w := watchPi(s)
 		var terminals []*Terminal
 		for range 3 {
@@ -184,7 +181,7 @@ func TestPiKilledOfThree(t *testing.T) {
 
 // /new in one of two leaves the other one's session at work.
 func TestPiNewBesideWorking(t *testing.T) {
-	each(t, allPis, func(t *testing.T, s *Sandbox, r Release) {
+	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		w := watchPi(s)
 		first, firstAgent := openPi(s, r)
 		second, secondAgent := openPi(s, r)
@@ -208,7 +205,7 @@ func TestPiNewBesideWorking(t *testing.T) {
 
 // A second run in a folder is seen, and its folder is watched.
 func TestPiSecondRunInFolder(t *testing.T) {
-	each(t, allPis, func(t *testing.T, s *Sandbox, r Release) {
+	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		complete(s, r, "-p", "the first run")
 		piWrote(s, 1)
 		stored, err := filepath.Glob(filepath.Join(s.Home, ".pi", "agent", "sessions", "*"))
@@ -252,7 +249,8 @@ func TestPiSecondRunInFolder(t *testing.T) {
 
 // The session of a Pi with an agent folder of its own stays listed after its end.
 func TestPiHomeElsewhere(t *testing.T) {
-	each(t, allPis, func(t *testing.T, s *Sandbox, r Release) {
+	nightly(t)
+	each(t, pis, func(t *testing.T, s *Sandbox, r Release) {
 		w := watchPi(s)
 		elsewhere := filepath.Join(s.Home, "elsewhere")
 		if err := os.CopyFS(elsewhere, os.DirFS(filepath.Join(s.Home, ".pi", "agent"))); err != nil {

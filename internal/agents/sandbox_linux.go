@@ -180,6 +180,7 @@ func (s *Sandbox) Env() []string {
 		"ANTHROPIC_API_KEY=" + mockKey, "MOCK_KEY=" + mockKey,
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"OPENCODE_DISABLE_AUTOUPDATE=1", "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1",
+		"NODE_COMPILE_CACHE=" + filepath.Join(s.cache, "compiled"), // half of a gateway's start is compiling
 		"GIT_CONFIG_NOSYSTEM=1", "ROLLCALL_SANDBOX=" + s.dir,
 	}
 	if s.Server != nil {

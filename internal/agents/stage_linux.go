@@ -3,21 +3,19 @@ package agents
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// The test program runs three times: as the go command starts it, which
-// prepares; as process 1 of new namespaces; and inside of them for the tests.
+// The test program runs as the go command starts it, which prepares, and then twice
+// for each test: as process 1 of new namespaces, and inside of them for the test.
 const (
 	stageKey    = "ROLLCALL_AGENTS_STAGE"
 	stageInit   = "init"
@@ -36,28 +34,33 @@ const (
 )
 
 // Main returns the TestMain of the scenarios: it installs the agents, builds
-// Rollcall and runs the tests in namespaces without a way out. It returns the
-// exit code.
+// Rollcall and runs each test in namespaces of its own without a way out, several
+// at once. It returns the exit code.
 func Main(m *testing.M) int {
+	flag.Parse()
 	switch os.Getenv(stageKey) {
 	case stageInit:
 		return initNamespaces()
 	case stageInside:
 		return m.Run()
 	}
-	if slices.ContainsFunc(os.Args, func(a string) bool { return strings.HasPrefix(a, "-test.list=") }) {
+	if flag.Lookup("test.list").Value.String() != "" {
 		return m.Run()
 	}
 	if why := missing(); why != "" {
 		_ = os.Setenv(absentKey, why) // fails for malformed names only
 		return m.Run()
 	}
-	code, err := outside()
+	failed, err := outside()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "agents:", err)
+	}
+	if err != nil || failed {
+		fmt.Println("FAIL")
 		return 1
 	}
-	return code
+	fmt.Println("PASS")
+	return 0
 }
 
 // Need skips the test when the agents can't be run here, and fails it instead
@@ -110,49 +113,34 @@ const (
 	capSysAdmin = 21
 )
 
-// outside prepares, runs the tests inside and returns their exit code.
-func outside() (code int, err error) {
-	runtime.LockOSThread() // Pdeathsig follows the thread
-	defer runtime.UnlockOSThread()
+// outside prepares, runs the tests and reports whether one failed.
+func outside() (failed bool, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	defer stop()
 	cache, err := CacheDir()
 	if err != nil {
-		return 0, err
+		return false, err
+	}
+	tests, err := selected()
+	if err != nil {
+		return false, err
 	}
 	work, err := os.MkdirTemp("", "rollcall-agents-")
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	if err := prepare(ctx, cache, work); err != nil {
-		return 0, err
+		return false, err
 	}
-	repository, err := filepath.Abs("../..")
-	if err != nil {
-		return 0, err
-	}
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", arguments()...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = isolation()
-	cmd.Env = append(os.Environ(), stageKey+"="+stageInit, workKey+"="+work, cacheKey+"="+cache,
-		keepKey+"="+strings.Join([]string{cache, repository}, "\n"), "TMPDIR=/tmp")
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && ctx.Err() == nil {
-		return exit.ExitCode(), nil
-	}
-	if ctx.Err() != nil {
-		return 0, errors.New("interrupted")
-	}
-	return 0, err
+	return runAll(ctx, tests, cache, work)
 }
 
 // prepare installs the agents and builds Rollcall. A failed build is left to
 // the tests that need that binary: see built.
 func prepare(ctx context.Context, cache, work string) error {
 	began := time.Now()
-	for _, release := range append(Releases(), Node) {
+	for _, release := range append(chosen(Releases()), Node) {
 		if err := Install(ctx, cache, release); err != nil {
 			return err
 		}
@@ -186,18 +174,6 @@ func build(ctx context.Context, target, cgo, tags string) error {
 		return fmt.Errorf("go build -tags %s: %w\n%s", tags, err, output)
 	}
 	return nil
-}
-
-// arguments are this program's own, without the file that the go command
-// wants for its cache and that is not to be seen inside.
-func arguments() []string {
-	var out []string
-	for _, argument := range os.Args[1:] {
-		if !strings.HasPrefix(argument, "-test.testlogfile=") {
-			out = append(out, argument)
-		}
-	}
-	return out
 }
 
 // built fails the test when that binary could not be built.

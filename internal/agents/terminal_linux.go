@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rollcall/internal/modelserver"
+	"rollcall/internal/pressure"
 )
 
 // Terminal is a terminal with a program in it, kept by a tmux server of the
@@ -192,7 +193,8 @@ func (t *Terminal) Prompt(prompt string) time.Time {
 		if asked = t.s.asked(prompt); !asked.IsZero() {
 			return true
 		}
-		if time.Since(pressed) > 3*time.Second {
+		// On a busy machine a second Enter could come when the agent has asked already, and answer its question.
+		if time.Since(pressed) > 3*time.Second+min(pressure.StalledSince(pressed), 30*time.Second) {
 			t.Press("Enter")
 			pressed = time.Now()
 		}

@@ -45,7 +45,6 @@ func TestTrayReopenedAndClosed(t *testing.T) {
 		{ClaudeNewest, func(id string) []string { return []string{"--resume", id, "--permission-mode", "default"} }, "/exit"},
 		{CodexNewest, func(id string) []string { return []string{"resume", "--no-daemon", id} }, "/quit"},
 		{OpenCodeNewest, func(id string) []string { return []string{"-s", id} }, "/exit"},
-		{OpenCodeOlder, func(id string) []string { return []string{"-s", id} }, "/exit"},
 		{PiNewest, func(string) []string { return []string{"-c"} }, "/quit"},
 	} {
 		before := len(desktop.Notifications())

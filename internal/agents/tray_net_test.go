@@ -40,7 +40,7 @@ func (t *tray) showsSoon(since time.Time, texts ...string) {
 // end is told: one without a terminal, and one in a terminal.
 func TestTraySecondRunInFolder(t *testing.T) {
 	desktop := newDesktop(t)
-	for _, release := range allPis {
+	for _, release := range chosen(pis) {
 		t.Run(release.String(), func(t *testing.T) {
 			s := NewSandbox(t)
 			complete(s, release, "-p", "the first run")
@@ -54,7 +54,7 @@ func TestTraySecondRunInFolder(t *testing.T) {
 			if n := tray.notified(before, asked, time.Now()); !strings.Contains(n.Body, "a second run") {
 				t.Errorf("told %q, %q", n.Summary, n.Body)
 			}
-			if release == PiNewest { // before 0.87 a run stores nothing before its first answer, with which it ends
+			if release == PiNewest { // the floor stores nothing of a run before its first answer, with which it ends
 				told.tells(app.Started, "a second run")
 			}
 			told.tells(app.Ended, "a second run")
@@ -119,6 +119,7 @@ var elsewheres = []elsewhere{
 // Agents that start, while the tray runs, with homes that it has never seen: their
 // waits and their ends are told, and they stay listed as what they were.
 func TestTrayHomesElsewhere(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	s := NewSandbox(t)
 	tray, told := startTray(s, desktop), follow(s)
@@ -173,6 +174,7 @@ func TestTrayHomesElsewhere(t *testing.T) {
 // Claude Code's folder is renamed and comes back, and is replaced by a link that
 // then leads elsewhere: what happens in it afterwards is told.
 func TestTrayFolderMoved(t *testing.T) {
+	nightly(t)
 	desktop := newDesktop(t)
 	s := NewSandbox(t)
 	complete(s, ClaudeNewest, "-p", "before")

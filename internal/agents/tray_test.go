@@ -4,9 +4,11 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,11 +45,17 @@ func newDesktop(t *testing.T) *desktoptest.Desktop {
 
 // tellEach makes Rollcall tell of each event by itself and at once, as these tests count them: by default waits are
 // gathered, and the reply of a turn is told where it took long.
-func tellEach(s *Sandbox, desktop *desktoptest.Desktop) {
+func tellEach(s *Sandbox, home string) {
 	s.t.Helper()
-	if err := writeSettings(desktop.Home(), eachEvent); err != nil {
+	folder := filepath.Join(home, ".config", "rollcall")
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "config.toml"), []byte(eachEvent), 0o600)); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// trayEnv returns the environment of the tray. OpenCode's data are below HOME.
+func trayEnv(s *Sandbox, desktop *desktoptest.Desktop) []string {
+	return append(desktop.Env(), "HOME="+s.Home, "ROLLCALL_SANDBOX="+s.dir, "XDG_DATA_HOME=")
 }
 
 // startTray starts the tray and returns when its icon is there.
@@ -59,7 +67,7 @@ func startTray(s *Sandbox, desktop *desktoptest.Desktop) *tray {
 		s.t.Fatal(err)
 	}
 	defer log.Close()
-	tellEach(s, desktop)
+	tellEach(s, desktop.Home())
 	cmd := exec.Command(desktopBinary)
 	cmd.Dir = s.Home
 	cmd.Env = trayEnv(s, desktop)
@@ -217,7 +225,7 @@ func (t *tray) quiet(before int, why string) {
 // Rollcall too; the death of the agent is told once.
 func TestTrayWrapperThenAgentKilled(t *testing.T) {
 	desktop := newDesktop(t)
-	for _, release := range []Release{ClaudeNewest, CodexNewest, CodexOlder, OpenCodeNewest, OpenCodeOlder, PiNewest} {
+	for _, release := range chosen([]Release{ClaudeNewest, ClaudeFloor, CodexNewest, CodexFloor, OpenCodeNewest, OpenCodeFloor, PiNewest}) {
 		t.Run(release.String(), func(t *testing.T) {
 			s := NewSandbox(t)
 			before := len(desktop.Notifications())
@@ -229,14 +237,9 @@ func TestTrayWrapperThenAgentKilled(t *testing.T) {
 			first.quiet(before, "on the first scan")
 			s.Signal(wrapper, unix.SIGKILL)
 			s.Gone(wrapper)
-			switch release {
-			case CodexNewest, CodexOlder:
+			if release.Agent == CodexNewest.Agent {
 				script := s.Agent("node", "exec")
 				s.Signal(script, unix.SIGKILL)
-				s.Gone(script)
-			case OpenCodeOlder:
-				script := openCodeScript(s, agent)
-				s.Signal(script, unix.SIGTERM)
 				s.Gone(script)
 			}
 			first.quiet(before, "for a wrapper")
@@ -344,7 +347,7 @@ func TestTrayCodexDaemon(t *testing.T) {
 // started answers late, so that only the order of things is tested here.
 func TestTrayOpenClaw(t *testing.T) {
 	desktop := newDesktop(t)
-	for _, release := range openClaws {
+	for _, release := range chosen(openClaws) {
 		t.Run(release.String(), func(t *testing.T) {
 			s := NewSandbox(t)
 			g := s.StartGateway(release)

@@ -13,39 +13,39 @@ import (
 
 // stored leaves sessions of every release in the sandbox, some of them killed in
 // mid-turn, with no process alive. It returns how many.
-func stored(s *Sandbox) int {
+func stored(s *Sandbox) (n int) {
 	s.t.Helper()
-	for _, release := range claudes {
-		complete(s, release, "-p", "short")
-		id := uuid(s.t)
-		_, agent, _ := detachClaude(s, release, id, "killed, "+release.String()+" [[delay 60]]")
-		written(s, id, "killed")
+	kill := func(agent Process) {
 		s.Signal(agent, unix.SIGKILL)
 		s.Gone(agent)
 	}
 	terminal := openCodex(s, CodexNewest)
 	terminal.Prompt("in the daemon")
 	terminal.Shows("Mock answer to: in the daemon")
-	for _, release := range codexes {
+	for _, release := range chosen(claudes) {
+		complete(s, release, "-p", "short")
+		id := uuid(s.t)
+		_, agent, _ := detachClaude(s, release, id, "killed, "+release.String()+" [[delay 60]]")
+		written(s, id, "killed")
+		kill(agent)
+	}
+	for _, release := range chosen(codexes) {
 		complete(s, release, "exec", "short")
 		_, agent, _ := detachCodex(s, release, "killed, "+release.String()+" [[delay 60]]")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		kill(agent)
 	}
-	for _, release := range openCodes {
+	for _, release := range chosen(openCodes) {
 		complete(s, release, "run", "short")
 		_, agent, _ := detachOpenCode(s, release, "killed, "+release.String()+" [[delay 60]]")
-		s.Signal(agent, unix.SIGKILL)
-		s.Gone(agent)
+		kill(agent)
 	}
-	for _, release := range pis {
+	for _, release := range chosen(pis) {
 		complete(s, release, "-p", "short")
+		_, agent, _ := detachPi(s, release, "killed, "+release.String()+" [[delay 60]]")
+		kill(agent)
 	}
-	_, agent, _ := detachPi(s, PiNewest, "killed, "+PiNewest.String()+" [[delay 60]]")
-	s.Signal(agent, unix.SIGKILL)
-	s.Gone(agent)
 	s.StopAgents()
-	return 16
+	return 1 + 2*(len(chosen(claudes))+len(chosen(codexes))+len(chosen(openCodes))+len(chosen(pis)))
 }
 
 // complete runs an agent to its end.

@@ -16,6 +16,7 @@ import (
 	"fyne.io/systray"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 )
 
 const roleVariable = "ROLLCALL_TEST_ROLE"
@@ -121,19 +122,16 @@ func TestTrayIcon(t *testing.T) {
 // another icon until it has fetched the program's.
 func red(t *testing.T, d *desktoptest.Desktop, at image.Point) *image.RGBA {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		img, err := d.Image()
-		if err != nil {
+	var img *image.RGBA
+	eventually.True(t, "the icon's red", func() (is bool) {
+		var err error
+		if img, err = d.Image(); err != nil {
 			t.Fatal(err)
 		}
 		c := img.RGBAAt(at.X, at.Y)
-		if c.R > 150 && c.G < 60 {
-			return img
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the middle of the icon is %v, not its red", c)
-		}
-	}
+		return c.R > 150 && c.G < 60
+	})
+	return img
 }
 
 // appears waits until a part of the screen has changed since before.

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 )
 
 // leaveDesktop starts a desktop, says where it is, and waits to be killed.
@@ -100,11 +101,7 @@ func TestStarterKilled(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for end := time.Now().Add(5 * time.Second); len(belonging(t, home)) > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still running without their starter: %v", belonging(t, home))
-		}
-	}
+	eventually.True(t, "the end of what their starter left", func() bool { return len(belonging(t, home)) == 0 })
 	t.Setenv("TMPDIR", temp) // the next start clears away what is left
 	d := desktoptest.For(t, desktoptest.Options{})
 	other := desktoptest.For(t, desktoptest.Options{})

@@ -26,7 +26,8 @@ const (
 type plan struct {
 	text  string
 	delay time.Duration
-	fail  int // HTTP status; 0: answer
+	hold  string // the answer waits for Release of this name
+	fail  int    // HTTP status; 0: answer
 	usage usage
 
 	tool      toolKind
@@ -34,7 +35,7 @@ type plan struct {
 	escalated bool
 }
 
-var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|bash|esc|ask|agent|fail|usage|title)(?:\s+(.*?))?\]\]`)
+var directivePattern = regexp.MustCompile(`(?s)\[\[(delay|hold|say|bash|esc|ask|agent|fail|usage|title)(?:\s+(.*?))?\]\]`)
 
 // question is what a request asks of the model, whatever its wire format.
 type question struct {
@@ -57,6 +58,11 @@ func planFor(q question) plan {
 		return p
 	case q.toolResult:
 		p.text = "Done."
+		for _, m := range directivePattern.FindAllStringSubmatch(q.prompt, -1) {
+			if m[1] == "hold" {
+				p.hold = strings.TrimSpace(m[2])
+			}
+		}
 		return p
 	}
 	p.text = "Mock answer to: " + q.prompt
@@ -72,6 +78,10 @@ func (p *plan) apply(name, argument string) {
 		if seconds, err := strconv.ParseFloat(argument, 64); err == nil && seconds > 0 {
 			p.delay = time.Duration(seconds * float64(time.Second))
 		}
+	case "say":
+		p.text = argument
+	case "hold":
+		p.hold = argument
 	case "bash":
 		p.tool, p.argument, p.text = shellTool, argument, "I will use the shell."
 	case "esc":

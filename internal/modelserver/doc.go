@@ -6,6 +6,8 @@
 // Directives stand in the newest message of the user:
 //
 //	[[delay 20]]        answer after 20 s (fractions allowed)
+//	[[hold s17]]        answer, also a tool's result, when Release("s17", …) says how
+//	[[say hello]]       answer "hello"
 //	[[bash touch x]]    answer with a call of the agent's shell tool
 //	[[esc]]             with bash: ask to run it outside of the sandbox (Codex)
 //	[[ask]]             answer with a question to the user (Claude Code, OpenCode)

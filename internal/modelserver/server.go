@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -40,6 +41,7 @@ type Server struct {
 	mu       sync.Mutex
 	requests []Request
 	observe  func(path string, body []byte)
+	released map[string]chan string // see Release
 }
 
 // Start listens on a loopback address ("127.0.0.1:0" takes a free port) and
@@ -79,6 +81,46 @@ func (s *Server) Wait() error {
 func (s *Server) Close() error {
 	err := s.http.Close()
 	return errors.Join(err, s.Wait())
+}
+
+// Release gives a request with the directive [[hold name]], or its tool's result, its answer: that of the further
+// directives. It returns when there is such a request, or the error of ctx.
+func (s *Server) Release(ctx context.Context, name, directives string) error {
+	select {
+	case s.holds(name) <- directives:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("no request waits for %s: %w", name, ctx.Err())
+	}
+}
+
+// holds returns the channel over which the requests of a name get their answers.
+func (s *Server) holds(name string) chan string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.released == nil {
+		s.released = map[string]chan string{}
+	}
+	if s.released[name] == nil {
+		s.released[name] = make(chan string)
+	}
+	return s.released[name]
+}
+
+// held waits until an answer is released, and takes its directives.
+func (s *Server) held(ctx context.Context, p *plan) error {
+	if p.hold == "" {
+		return nil
+	}
+	select {
+	case directives := <-s.holds(p.hold):
+		for _, m := range directivePattern.FindAllStringSubmatch(directives, -1) {
+			p.apply(m[1], strings.TrimSpace(m[2]))
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Requests returns the requests so far, oldest first.
@@ -164,7 +206,7 @@ func (s *Server) conversation(
 		p := planFor(request.question)
 		done := s.begin(Request{Method: r.Method, Path: r.URL.Path, Prompt: request.prompt,
 			Side: request.side, Tool: request.toolResult})
-		if wait(r.Context(), p.delay) != nil {
+		if wait(r.Context(), p.delay) != nil || s.held(r.Context(), &p) != nil {
 			done(0)
 			return
 		}

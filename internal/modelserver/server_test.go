@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rollcall/internal/eventually"
 )
 
 func start(t *testing.T) *Server {
@@ -208,10 +210,7 @@ func TestDelay(t *testing.T) {
 		t.Error("an answer before its time")
 	}
 	// The server learns of it a moment later.
-	deadline := time.Now().Add(10 * time.Second)
-	for !s.Requests()[1].Left && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "the server to learn that the client has left", func() bool { return s.Requests()[1].Left })
 	seen := s.Requests()
 	if len(seen) != 2 || seen[0].Status != 200 || seen[0].Left || seen[1].Status != 0 || !seen[1].Left || seen[1].Prompt != "[[delay 3600]]" {
 		t.Errorf("requests: %+v", seen)

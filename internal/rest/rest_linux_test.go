@@ -18,6 +18,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/internal/corpus"
 	"rollcall/internal/desktoptest"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -133,14 +134,10 @@ func measure(t *testing.T, length time.Duration) {
 		text, _ := os.ReadFile("/tmp/tray.log")
 		t.Logf("the tray printed: %.2000s", text)
 	})
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if items, err := desktop.TrayItems(); err == nil && len(items) == 1 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("no icon in the tray")
-		}
-	}
+	eventually.True(t, "the icon in the tray", func() bool {
+		items, err := desktop.TrayItems()
+		return err == nil && len(items) == 1
+	})
 	time.Sleep(settled)
 	before := usage(t, tray.Process.Pid)
 	time.Sleep(length)

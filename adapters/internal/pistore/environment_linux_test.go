@@ -22,6 +22,7 @@ import (
 
 	"rollcall/adapters"
 	"rollcall/internal/adaptertest"
+	"rollcall/internal/eventually"
 	"rollcall/proc"
 )
 
@@ -250,16 +251,14 @@ func (w *fixture) start(name adapters.Name, dir string, env ...string) (proc.Pro
 // moment after the exec that its parent sees.
 func (w *fixture) toolRuns(pid int) {
 	w.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	eventually.True(w, "the tool", func() bool {
 		rows, err := w.table.List(w.Context())
 		w.check(err)
-		for _, row := range rows {
-			if env, _ := w.table.Env(row.Identity); row.PPID == pid && len(env) > 0 {
-				return
-			}
-		}
-	}
-	w.Fatal("the tool doesn't run")
+		return slices.ContainsFunc(rows, func(row proc.Process) bool {
+			env, _ := w.table.Env(row.Identity)
+			return row.PPID == pid && len(env) > 0
+		})
+	})
 }
 
 // put writes a session where Pi does, with its last entry's time.

@@ -100,7 +100,7 @@ func (s *Session) Exit() {
 		s.Forget()
 		return
 	}
-	s.step(Truth{Status: adapters.Stopped, Outcome: adapters.Completed}, func() { s.player.exit(s) })
+	s.step(Truth{Status: adapters.Stopped, Outcome: s.Truth().Outcome}, func() { s.player.exit(s) })
 }
 
 // Kill ends the process of any session by SIGKILL.
@@ -115,7 +115,7 @@ func (s *Session) Kill() {
 	}
 	s.suspended = Truth{}
 	if now.Status == adapters.Idle {
-		to.Outcome = adapters.Completed
+		to.Outcome = now.Outcome
 	}
 	s.step(to, func() { s.player.kill(s) })
 }

@@ -1,0 +1,329 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/pressure"
+)
+
+// relaxed returns the agents whose stores are damaged: what is shown of them is not
+// compared.
+func (t *harness) relaxed(name string) bool { return t.script.frozen[adapters.Name(name)] }
+
+// wantedRows returns how the row of a live session may begin: a request whose text is known is shown with it.
+func wantedRows(x *life) []string {
+	truth := x.Truth()
+	mark := map[adapters.Status]string{adapters.Waiting: "◆ ", adapters.Working: "◐ ", adapters.Idle: "○ "}[truth.Status]
+	begin := mark + x.project + " · " + agentNames[x.Agent] + " · "
+	rows := []string{begin}
+	switch truth.WaitingFor {
+	case adapters.ForPermission:
+		rows = []string{begin + "needs permission", begin + "wants to run: "}
+	case adapters.ForQuestion:
+		rows = []string{begin + "asks you"}
+	}
+	if x.IsSuspended() {
+		rows = []string{rows[0] + map[bool]string{true: ", suspended", false: "suspended"}[truth.Status == adapters.Waiting]}
+	}
+	return rows
+}
+
+// wrongRows compares the rows of the menu with the truth; empty: they are right.
+func (t *harness) wrongRows(rows []string) (wrong []string) {
+	rest := slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return !strings.ContainsAny(row[:min(4, len(row))], "◆◐○?⚠") })
+	for _, troop := range t.script.troops {
+		name := troop.agent.Name()
+		if t.relaxed(string(name)) {
+			rest = slices.DeleteFunc(rest, func(row string) bool {
+				return strings.Contains(row, " · "+agentNames[name]+" · ") || strings.HasPrefix(row, "⚠ "+agentNames[name]+":")
+			})
+			continue
+		}
+		for _, x := range troop.live {
+			want := wantedRows(x)
+			i := slices.IndexFunc(rest, func(row string) bool {
+				return slices.ContainsFunc(want, func(begin string) bool { return strings.HasPrefix(row, begin) }) && strings.Contains(row, "suspended") == x.IsSuspended() &&
+					!strings.Contains(row, " · seen ") && !strings.Contains(row, "open, no session yet")
+			})
+			if i < 0 {
+				wrong = append(wrong, fmt.Sprintf("no row %q (session %s)", want, x.ID))
+				t.suspect = x
+				continue
+			}
+			rest = slices.Delete(rest, i, i+1)
+		}
+	}
+	for _, row := range rest {
+		if !t.diskFull || !strings.HasPrefix(row, "⚠ Rollcall:") {
+			wrong = append(wrong, fmt.Sprintf("row %q, which nothing explains", row))
+		}
+	}
+	return wrong
+}
+
+// wrongList compares what list --all --json prints with the truth.
+func (t *harness) wrongList(l listed) (wrong []string) {
+	truth := map[string]*life{}
+	for _, x := range t.script.lives() {
+		truth[string(x.Agent)+" "+x.ID] = x
+	}
+	for _, a := range l.Adapters {
+		if !t.relaxed(a.Name) && (a.State != "ok" || a.Error != "") && t.installed(a.Name) {
+			wrong = append(wrong, fmt.Sprintf("%s is %s: %s", a.Name, a.State, a.Error))
+		}
+	}
+	for i := range l.Sessions {
+		r := &l.Sessions[i]
+		key := r.Agent + " " + r.ID
+		x := truth[key]
+		delete(truth, key)
+		if t.relaxed(r.Agent) || x != nil && t.script.shared(x) || x == nil && t.script.share && strings.HasPrefix(r.ID, "process-") {
+			continue
+		}
+		if problem := t.wrongRow(x, r); problem != "" {
+			wrong = append(wrong, key+" "+problem+": "+r.Evidence)
+			t.suspect = x
+		}
+	}
+	for key, x := range truth {
+		if !t.relaxed(string(x.Agent)) && !t.script.shared(x) {
+			wrong = append(wrong, fmt.Sprintf("%s (%s) is missing", key, x.Truth()))
+			t.suspect = x
+		}
+	}
+	return wrong
+}
+
+// wrongRow compares a session of the list with the truth, nil: there is none; empty: it is right.
+func (t *harness) wrongRow(x *life, r *row) string {
+	got := scene.Truth{Status: adapters.Status(r.Status), WaitingFor: adapters.WaitingFor(r.WaitingFor), Outcome: adapters.Outcome(r.Outcome)}
+	if t.script.share && (got.Status == adapters.Unknown || r.PID == 0 && x != nil && got == x.Truth()) {
+		return "" // what a session in a folder that another one had need not be known
+	}
+	switch {
+	case x == nil && r.Launch != nil && got.Status == adapters.Stopped && t.launched[r.CWD] != nil && t.launched[r.CWD].over:
+		return "" // A launch stays listed until its record goes, also where its agent has nothing of it.
+	case x == nil:
+		return fmt.Sprintf("(%s, process %d, in %s) isn't there", got, r.PID, r.CWD)
+	case got != x.Truth(), r.Suspended != x.IsSuspended(), r.Stale != nil:
+		return fmt.Sprintf("is %s, suspended %v, want %s, suspended %v", got, r.Suspended, x.Truth(), x.IsSuspended())
+	case x.Truth().Status != adapters.Stopped && !x.Remote && r.PID != x.Process.PID:
+		return fmt.Sprintf("has process %d, want %d", r.PID, x.Process.PID)
+	case x.hook != "" && x.Truth().Status != adapters.Stopped && r.Launch == nil:
+		return "is not shown as launched by Rollcall"
+	}
+	return ""
+}
+
+// installed reports whether an agent has begun a session.
+func (t *harness) installed(name string) bool {
+	troop := t.script.troop(adapters.Name(name))
+	return troop != nil && len(troop.live)+len(troop.stopped) > 0
+}
+
+// hear books the notifications that have come. What can't be explained is a
+// difference.
+func (t *harness) hear() {
+	t.Helper()
+	for _, n := range t.desktop.news() {
+		if strings.Contains(n.title, "while Rollcall was off") {
+			t.hearMissed(n)
+			continue
+		}
+		_, project, _ := strings.Cut(n.title, " in ")
+		x := t.byProject(project)
+		if x == nil {
+			t.differs(nil, "a notification of no session: %q %q", n.title, n.body)
+		}
+		if strings.HasPrefix(n.title, agentNames[x.Agent]+" failed in ") { // a turn; the session goes on
+			continue
+		}
+		kind, of := &x.waits, "waits"
+		switch {
+		case strings.HasPrefix(n.title, agentNames[x.Agent]+" ended"):
+			kind, of = &x.ends, "ends"
+			t.hearOutcome(x, n)
+		case strings.HasPrefix(n.title, agentNames[x.Agent]+" needs permission"), strings.HasPrefix(n.title, agentNames[x.Agent]+" asks you"),
+			strings.HasPrefix(n.title, agentNames[x.Agent]+" wants to run a command"):
+			x.shown = append(x.shown, n)
+		default:
+			t.differs(x, "a notification that nothing explains: %q %q", n.title, n.body)
+		}
+		if t.forbids(of) && n.at.After(t.obeyedFrom) {
+			t.differs(x, "told although the settings forbid it: %q %q", n.title, n.body)
+		}
+		if kind.told++; kind.told > kind.may {
+			t.differs(x, "told %d times, which happened %d times: %q %q", kind.told, kind.may, n.title, n.body)
+		}
+	}
+}
+
+// hearOutcome compares how an end is told with how it was.
+func (t *harness) hearOutcome(x *life, n *notice) {
+	t.Helper()
+	said := strings.ToLower(n.body)
+	died, completed := strings.Contains(said, "died in mid-turn"), strings.Contains(said, "turn complete")
+	if truth := x.Truth(); truth.Status == adapters.Stopped && x.ends.may == 1 &&
+		(died && truth.Outcome == adapters.Completed || completed && truth.Outcome == adapters.Died) {
+		t.differs(x, "its end is told as %q", n.body)
+	}
+}
+
+// hearMissed books the summary of the launches that ended while no tray ran.
+func (t *harness) hearMissed(n *notice) {
+	t.Helper()
+	for line := range strings.Lines(n.body) {
+		_, rest, found := strings.Cut(strings.TrimSpace(line), " in ")
+		project, _, _ := strings.Cut(rest, ":")
+		x := t.byProject(project)
+		switch {
+		case strings.HasPrefix(line, "and "): // more than are listed: each of them
+			for _, l := range t.launched {
+				l.life.ends.told = max(l.life.ends.told, l.life.ends.due)
+			}
+		case !found || x == nil:
+			t.differs(nil, "missed, and no session: %q in %q", line, n.body)
+		default:
+			if x.ends.told++; x.ends.told > x.ends.may {
+				t.differs(x, "its end is told again: %q", n.body)
+			}
+		}
+	}
+}
+
+func (t *harness) byProject(project string) *life {
+	for _, list := range [][]*life{t.script.lives(), t.forgotten} {
+		for _, x := range list {
+			if x.project == project {
+				return x
+			}
+		}
+	}
+	return nil
+}
+
+// untold returns what must have been told by now, and what must have left the screen.
+func (t *harness) untold() (wrong []string) {
+	t.hear()
+	for _, x := range append(t.script.lives(), t.forgotten...) {
+		if x.ends.told < x.ends.due && !t.forbids("ends") {
+			wrong = append(wrong, fmt.Sprintf("the end of %s (%s) is not told", x.ID, x.project))
+			t.suspect = x
+		}
+		if problem := t.wrongScreen(x); problem != "" {
+			wrong = append(wrong, fmt.Sprintf("%s (%s) %s", x.ID, x.project, problem))
+			t.suspect = x
+		}
+	}
+	return wrong
+}
+
+// wrongScreen compares what the screen says of a session's wait with the truth;
+// empty: it is right. Of a wait from before the tray was there nothing is told; but
+// one that was told stays on the screen until it is over, whatever happens to the
+// tray and to who shows notifications. A wait that follows another between two
+// comparisons goes with that one: the tray may have seen nothing but one wait.
+func (t *harness) wrongScreen(x *life) string {
+	if t.relaxed(string(x.Agent)) {
+		return ""
+	}
+	began := x.asked
+	if !x.unbroken.IsZero() {
+		began = x.unbroken
+	}
+	switch on := slices.ContainsFunc(x.shown, t.desktop.onScreen); {
+	case x.asked.IsZero() && on:
+		return "waits no more, and its notification stays"
+	case x.asked.IsZero(), t.forbids("waits"), x.excused:
+	case on:
+		x.told = true
+	case x.told:
+		return "waits, which was told, and its notification is gone"
+	case !t.trayReady.IsZero() && began.After(t.trayReady):
+		return "waits, and it is not told"
+	}
+	return ""
+}
+
+// until waits until nothing is wrong. limit is for an idle machine.
+func (t *harness) until(what string, limit time.Duration, wrong func() []string) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	t.script.note("compares: %s", what)
+	for {
+		list := wrong()
+		took := time.Since(begun)
+		switch {
+		case len(list) == 0:
+			return took
+		case limit == 0, took > limit+min(pressure.StalledSince(begun), mostStalled):
+			t.differs(t.suspect, "%s, %v after the last step: %s", what, took.Round(time.Millisecond), strings.Join(list, "\n      "))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// settle waits until the tray shows the truth, and compares everything with it.
+func (t *harness) settle() {
+	t.Helper()
+	t.rounds++
+	t.suspect = nil
+	if t.trayUp {
+		t.timed("menu", t.settleMenu)
+	}
+	limit := time.Duration(0)
+	if t.real { // an agent shows its answer up to a second before it stores it
+		limit = realLimit
+	}
+	t.timed("list", func() { t.until("the list is wrong", limit, func() []string { return t.wrongList(t.rollcall.list()) }) })
+	if t.trayUp {
+		t.timed("screen", func() { t.until("untold", tellLimit, t.untold) })
+		if t.trayReady.IsZero() {
+			t.trayReady = time.Now()
+		}
+	}
+	if t.trayUp && !t.diskFull {
+		t.timed("files", func() { t.until("Rollcall's own files are wrong", keptLimit, t.kept) })
+	}
+	for _, x := range t.script.lives() {
+		if x.asked.IsZero() || x.unbroken.IsZero() {
+			x.unbroken = x.asked
+		}
+	}
+	t.forgotten = slices.DeleteFunc(t.forgotten, func(x *life) bool { return time.Since(x.endedAt) > time.Minute })
+}
+
+// settleMenu waits until the menu is right.
+func (t *harness) settleMenu() {
+	t.Helper()
+	limit := trayLimit
+	if t.trayReady.IsZero() {
+		limit = startLimit
+	}
+	took := t.until("the tray is wrong", limit, func() []string {
+		rows, err := t.desktop.rows()
+		if err != nil {
+			return []string{err.Error()}
+		}
+		return t.wrongRows(rows)
+	})
+	t.lags = append(t.lags, took)
+	for _, troop := range t.script.troops {
+		for _, x := range troop.live {
+			x.seen = x.seen || !t.relaxed(string(x.Agent))
+		}
+	}
+}
+
+// timed books how long f takes.
+func (t *harness) timed(what string, f func()) {
+	t.Helper()
+	begun := time.Now()
+	f()
+	t.spent[what] += time.Since(begun)
+}

@@ -1,0 +1,289 @@
+package harness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rollcall/adapters"
+	"rollcall/internal/adaptertest/scene"
+	"rollcall/internal/pressure"
+)
+
+// How many sessions of one agent there are. All live ones fit into the menu.
+var mostLive = map[adapters.Name]int{adapters.ClaudeCode: 4, adapters.Codex: 3, adapters.OpenCode: 2, adapters.OpenClaw: 2, adapters.Pi: 2, adapters.PiRust: 2}
+
+const mostStopped = 6
+
+// agentNames are what the menu and notifications call the agents.
+var agentNames = map[adapters.Name]string{adapters.ClaudeCode: "Claude Code", adapters.Codex: "Codex", adapters.OpenCode: "OpenCode",
+	adapters.OpenClaw: "OpenClaw", adapters.Pi: "Pi", adapters.PiRust: "pi_agent_rust"}
+
+// script takes steps, the same for the same seed.
+type script struct {
+	rng    *rand.Rand
+	world  *scene.Environment
+	troops []*troop
+	frozen map[adapters.Name]bool // agents that take no step at the moment
+	steps  int
+	begun  int
+	diary  []string // the latest of what happened, with the time
+	share  bool     // several sessions of an agent may have the same folder
+}
+
+// troop are the sessions of one agent.
+type troop struct {
+	agent         scene.Agent
+	live, stopped []*life
+}
+
+// life is a session with what is owed for it.
+type life struct {
+	*scene.Session
+	project string // the name of its folder, which is its own
+	history []string
+	began   time.Time // of its process
+	seen    bool      // the tray has shown it since its process began
+	hook    string    // the file that its launch's hook writes to; empty: it was not launched
+	ends    account
+	waits   account
+	asked   time.Time // when the wait began that goes on; zero: there is none
+	shown   []*notice // of its waits
+	excused bool      // the wait that goes on need not be told: the settings forbade it
+	told    bool      // the wait that goes on: it is on the screen from now on
+	// unbroken is when the wait began that the last comparison saw; zero: it saw none.
+	unbroken time.Time
+	endedAt  time.Time
+}
+
+// account is how often something must be told, may be told, and was told.
+type account struct{ due, may, told int }
+
+func newScript(w *scene.Environment, seed uint64, agents []scene.Agent) *script {
+	s := &script{rng: rand.New(rand.NewPCG(seed, seed)), world: w, frozen: map[adapters.Name]bool{}}
+	for _, one := range agents {
+		s.troops = append(s.troops, &troop{agent: one})
+	}
+	return s
+}
+
+// standIns play every agent.
+func standIns(w *scene.Environment) (all []scene.Agent) {
+	for _, of := range []func(*scene.Environment) scene.Agent{scene.ClaudeCode, scene.Codex, scene.OpenCode, scene.OpenClaw, scene.Pi, scene.PiRust} {
+		all = append(all, of(w))
+	}
+	return all
+}
+
+func (s *script) chance(percent int) bool { return s.rng.IntN(100) < percent }
+
+func (s *script) troop(name adapters.Name) *troop {
+	for _, t := range s.troops {
+		if t.agent.Name() == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// lives returns all sessions, the live ones first.
+func (s *script) lives() (all []*life) {
+	for _, t := range s.troops {
+		all = append(all, t.live...)
+	}
+	for _, t := range s.troops {
+		all = append(all, t.stopped...)
+	}
+	return all
+}
+
+// folder makes the folder of a new session.
+func (s *script) folder(name adapters.Name) string {
+	s.begun++
+	number := s.begun
+	if s.share && s.chance(50) {
+		number %= 3
+	}
+	dir := s.world.Path("work", fmt.Sprintf("%.2s%d", name, number))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		s.world.Fatal(err)
+	}
+	return dir
+}
+
+// shared reports whether another session of the agent has the same folder: what each of them does need not be known.
+func (s *script) shared(x *life) bool {
+	return s.share && slices.ContainsFunc(s.lives(), func(y *life) bool { return y != x && y.Agent == x.Agent && y.CWD == x.CWD })
+}
+
+func (s *script) did(x *life, format string, args ...any) {
+	s.steps++
+	what := fmt.Sprintf(format, args...)
+	x.history = append(x.history, fmt.Sprintf("step %d: %s", s.steps, what))
+	s.note("%s %s", x.project, what)
+}
+
+// note writes down what happens, for who looks into a difference.
+func (s *script) note(format string, args ...any) {
+	line := fmt.Sprintf("%s step %d: ", time.Now().Format("15:04:05.000"), s.steps) + fmt.Sprintf(format, args...)
+	if s.diary = append(s.diary, line); os.Getenv("ROLLCALL_HARNESS_KEEP") != "" {
+		fmt.Println(line)
+	}
+	if len(s.diary) > 400 {
+		s.diary = s.diary[200:]
+	}
+}
+
+// begin adds a session that has begun.
+func (t *troop) begin(one *scene.Session) *life {
+	x := &life{Session: one, project: filepath.Base(one.CWD), began: time.Now()}
+	t.live = append(t.live, x)
+	return x
+}
+
+func (t *troop) full() bool { return len(t.live) >= mostLive[t.agent.Name()] }
+
+// step takes one step with one session; false: none can be taken.
+func (t *harness) step() bool {
+	s := t.script
+	troop := s.troops[s.rng.IntN(len(s.troops))]
+	if s.frozen[troop.agent.Name()] {
+		return false
+	}
+	switch {
+	case len(troop.stopped) > mostStopped && !t.real:
+		x := troop.stopped[0]
+		x.Forget()
+		troop.stopped = troop.stopped[1:]
+		s.did(x, "the user deletes the session")
+		t.forgotten = append(t.forgotten, x)
+	case len(troop.live) == 0, !troop.full() && s.chance(25):
+		t.begin(troop)
+	case len(troop.stopped) > 0 && !troop.full() && s.chance(8):
+		return t.resume(troop, s.rng.IntN(len(troop.stopped)))
+	default:
+		t.turn(troop, s.rng.IntN(len(troop.live)))
+	}
+	return true
+}
+
+// begin starts a session, some through a wrapper.
+func (t *harness) begin(troop *troop) {
+	s := t.script
+	wrapped := s.chance(25) && troop.agent.Name() != adapters.OpenClaw && t.machine != nil && !t.real
+	if wrapped {
+		t.machine.wrapped = true
+	}
+	x := troop.begin(troop.agent.Start(s.folder(troop.agent.Name()), fmt.Sprintf("prompt %d", s.begun)))
+	s.did(x, "starts as process %d, wrapped: %v", x.Process.PID, wrapped)
+}
+
+func (t *harness) resume(troop *troop, i int) bool {
+	x := troop.stopped[i]
+	if !x.Resumes(1) {
+		return false
+	}
+	troop.stopped = append(troop.stopped[:i:i], troop.stopped[i+1:]...)
+	if x.ends.told < x.ends.due { // its end may be taken for a change of its process
+		x.ends.due = x.ends.told
+	}
+	x.Resume("once more")
+	x.began, x.seen, x.hook = time.Now(), false, ""
+	troop.live = append(troop.live, x)
+	t.script.did(x, "is resumed as process %d", x.Process.PID)
+	return true
+}
+
+// turn takes a step of a live session.
+func (t *harness) turn(troop *troop, i int) {
+	s, x := t.script, troop.live[i]
+	truth := x.Truth()
+	switch {
+	case x.IsSuspended() && s.chance(80):
+		x.Continue(s.world.Procs)
+		s.did(x, "SIGCONT")
+	case x.IsSuspended():
+		t.end(troop, i, x.Kill, "SIGKILL while it is suspended")
+	case s.chance(6):
+		t.end(troop, i, x.Kill, "SIGKILL")
+	case !x.Remote && s.chance(3) && t.machine != nil && !t.real:
+		t.end(troop, i, x.Kill, "SIGKILL, and its pid goes to another program")
+		t.machine.stranger(x.Process.PID)
+	case !x.Remote && s.chance(6):
+		x.Suspend(s.world.Procs)
+		s.did(x, "SIGSTOP")
+	case !x.Remote && s.chance(10) && t.machine != nil && t.machine.unwrap(x.Process.PID):
+		s.did(x, "its wrapper is killed")
+	case s.chance(4) && !t.real:
+		for range 20 {
+			x.Strange()
+		}
+		s.did(x, "its file grows by records of a kind that nobody knows")
+	case s.chance(4) && t.replace(x):
+		s.did(x, "its file is replaced by a copy")
+	case truth.Status == adapters.Working && s.chance(15) && x.Interrupt():
+		s.did(x, "is interrupted")
+	case truth.Status == adapters.Working && s.chance(70):
+		x.Answer(fmt.Sprintf("answer %d", s.steps))
+		s.did(x, "answers")
+	case truth.Status == adapters.Working:
+		if x.Ask() {
+			x.asked, x.told, x.excused = time.Now(), false, false
+			x.waits.may++
+			s.did(x, "asks the user")
+			return
+		}
+		x.Strange()
+		s.did(x, "writes a record of a kind that nobody knows")
+	case truth.Status == adapters.Waiting, s.chance(60):
+		x.Prompt(fmt.Sprintf("prompt %d", s.steps))
+		x.asked, x.told = time.Time{}, false
+		s.did(x, "is prompted or answered")
+	default:
+		t.end(troop, i, x.Exit, "exits")
+	}
+}
+
+// replace puts a copy in the place of a session's file, as an editor does.
+func (t *harness) replace(x *life) bool {
+	if t.real || x.Agent != adapters.ClaudeCode && x.Agent != adapters.Pi && x.Agent != adapters.PiRust {
+		return false // the others hold it open
+	}
+	info, err := os.Stat(x.File)
+	check(t, err)
+	text, err := os.ReadFile(x.File)
+	check(t, err)
+	copied := filepath.Join(filepath.Dir(x.File), "."+strings.TrimSuffix(filepath.Base(x.File), ".jsonl")+".tmp")
+	check(t, os.WriteFile(copied, text, info.Mode()))
+	check(t, os.Chtimes(copied, time.Now(), info.ModTime()))
+	check(t, os.Rename(copied, x.File))
+	return true
+}
+
+// end ends a session's process. Its end is owed if the tray has shown it, or had
+// the time to.
+func (t *harness) end(troop *troop, i int, how func(), what string) {
+	x := troop.live[i]
+	now := time.Now()
+	how()
+	troop.live = append(troop.live[:i:i], troop.live[i+1:]...)
+	x.ends.may++
+	longEnough := t.trayUp && !t.trayReady.IsZero() && now.Sub(x.began) > aliveFor+pressure.StalledSince(x.began)
+	if !x.Remote && (x.hook != "" || t.trayUp && x.seen || longEnough) {
+		x.ends.due++
+	}
+	x.asked, x.told, x.endedAt = time.Time{}, false, time.Now()
+	if x.Remote {
+		t.forgotten = append(t.forgotten, x)
+	} else {
+		troop.stopped = append(troop.stopped, x)
+	}
+	if x.hook != "" {
+		t.launched[x.CWD].over = true
+	}
+	t.script.did(x, "%s", what)
+}
