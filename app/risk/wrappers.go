@@ -114,7 +114,7 @@ func (j *judge) call(words []word) {
 	}
 	j.ran(words[0].text)
 	j.named(words[0].text, name)
-	j.markIf(j.place(words[0].text) == temporary, fromOutside)
+	j.markIf(strings.Contains(words[0].text, "/") && j.place(words[0].text) == temporary, fromOutside)
 	if w, ok := wrapperOf(name, args); ok && j.wraps(name, w, args) {
 		return
 	}
