@@ -73,10 +73,10 @@ func (a *ask) isWhole() bool {
 	return fits(r.Text, wholeText) && fits(r.Folder, wholeFolder) && fits(r.Reason, wholeFolder) && len(r.Questions) == 0
 }
 
-// mayAllow reports whether the request may be allowed from a notification that shows it: it looks harmless, and is
+// mayAllow reports whether the request may be allowed by one click on a notification that shows it: it is known to be harmless, and is
 // wholly visible.
 func (a *ask) mayAllow() bool {
-	return a.request.CanAllow && len(a.request.Dangers) == 0 && a.isWhole()
+	return a.request.CanAllow && a.request.Harmless && a.isWhole()
 }
 
 func (a *ask) text(s *app.Session) Text {

@@ -3,6 +3,7 @@ package notify_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/answer"
+	"rollcall/app/risk"
 	"rollcall/internal/desktoptest"
 	"rollcall/internal/eventually"
 	"rollcall/notify"
@@ -41,7 +43,9 @@ func (b *board) set(id string, texts ...string) {
 	b.asked[id] = nil
 	for _, text := range texts {
 		r := adapters.Request{Agent: adapters.ClaudeCode, Session: id, ID: "1", Kind: adapters.AsksCommand, Text: text, Folder: "/w/" + id, CanAllow: true, CanDeny: true}
-		b.asked[id] = append(b.asked[id], answer.Request{Request: r, Key: r.Key(), Dangers: answer.Dangers(text, r.Folder)})
+		there := r // the folder of the sessions does not exist here
+		there.Folder, _ = os.Getwd()
+		b.asked[id] = append(b.asked[id], answer.Request{Request: r, Key: r.Key(), Judgement: risk.Judge(&there, there.Folder)})
 	}
 }
 
@@ -173,7 +177,9 @@ func TestStaleNotification(t *testing.T) {
 // TestNotAllowedFromANotification: what looks dangerous, or is not wholly visible, can be denied there and not allowed.
 func TestNotAllowedFromANotification(t *testing.T) {
 	for name, c := range map[string]struct{ text, body string }{
-		"dangerous": {"rm -rf build", "⚠ Looks dangerous: deletes folders with all they contain\nrm -rf build\nin /w/a"},
+		"dangerous": {"rm -rf src", "⚠ Looks dangerous: deletes folders with all they contain\nrm -rf src\nin /w/a"},
+		"ordinary":  {"git push", "git push\nin /w/a"},
+		"unknown":   {"./deploy", "./deploy\nin /w/a"},
 		"long":      {strings.Repeat("echo hello; ", 30), "(cut: 360 B; open it to read all)"},
 		"lines":     {"ls\npwd", "ls⏎ pwd\nin /w/a"},
 		"hidden":    {"ls \u202egnp", "ls &lt;U+202E&gt;gnp"},

@@ -169,7 +169,7 @@ func (a *Adapter) readPrompt(ctx context.Context, s adapters.Session) (*permissi
 	if p.dialog, ok = pane.FindDialog(p.screen); !ok {
 		return p, fmt.Errorf("%w: %s does not show the whole prompt", adapters.ErrAnswerElsewhere, shown.Name())
 	}
-	calls, err := openCallsOf(ctx, s.Files[0])
+	calls, err := openCallsOfAll(ctx, s.Files[0])
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", adapters.ErrAnswerElsewhere, adapters.AsProblem(s.Files[0], err))
 	}
@@ -204,6 +204,7 @@ func (a *Adapter) waitingEntry(ctx context.Context, s adapters.Session) (entry, 
 // openCall is a call that the transcript has no result of.
 type openCall struct {
 	id, name, input      string // input as JSON
+	inner                bool   // of a sub-agent
 	command, description string // of bashTool
 }
 
@@ -218,32 +219,57 @@ const (
 var fileTools = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
 
 // describe fills in the request from the call that the prompt is about. Only a command that the
-// prompt shows whole can be allowed: the transcript may lag behind the screen, so that the
-// prompt could mean another call.
+// prompt shows exactly can be allowed: the transcript may lag behind the screen, so that the
+// prompt could mean another call. If another open call, also one of a sub-agent, differs only in white space, the prompt may be its own, and can only be denied.
 func (p *permissionPrompt) describe(calls []openCall, e entry) error {
-	call := -1
-	for i, c := range calls {
-		if c.name != bashTool || !strings.HasPrefix(p.dialog.Title, bashTitle) || !p.dialog.ShowsExactly(c.command, c.description) {
-			continue
-		}
-		if call >= 0 && calls[call].command != c.command {
-			return fmt.Errorf("%w: two calls fit what %s shows", adapters.ErrAnswerElsewhere, p.pane.Name())
-		}
-		call = i
+	call, alike := -1, 0
+	if strings.HasPrefix(p.dialog.Title, bashTitle) {
+		call = slices.IndexFunc(calls, func(c openCall) bool {
+			return c.name == bashTool && !c.inner && p.dialog.ShowsExactly(c.command, c.description)
+		})
 	}
+	own := slices.DeleteFunc(slices.Clone(calls), func(c openCall) bool { return c.inner })
 	switch {
 	case call >= 0:
 		p.request.Kind, p.request.Text = adapters.AsksCommand, calls[call].command
-	case len(calls) != 1 || calls[0].name == bashTool:
+		for _, c := range calls {
+			if pane.Squeezed(c.command) == pane.Squeezed(calls[call].command) || p.dialog.ShowsExactly(c.command, c.description) {
+				alike++
+			}
+		}
+		p.request.CanAllow = p.request.CanAllow && alike == 1
+	case len(own) != 1 || own[0].name == bashTool:
 		return fmt.Errorf("%w: %s does not show a command that its transcript has", adapters.ErrAnswerElsewhere, p.pane.Name())
 	default:
-		call, p.request.CanAllow = 0, false
-		p.request.Kind, p.request.Text = calls[0].asked()
+		call, p.request.CanAllow = slices.IndexFunc(calls, func(c openCall) bool { return c.id == own[0].id }), false
+		p.request.Kind, p.request.Text = own[0].asked()
 	}
 	// The id differs for every prompt, even for the same command, since each prompt has its own call and its own time.
 	p.request.ID = fmt.Sprintf("%s@%d", calls[call].id, e.since.UnixMilli())
 	return nil
 }
+
+// openCallsOfAll returns the open calls of a session and of its sub-agents, which have transcripts of their own in the folder of the session.
+func openCallsOfAll(ctx context.Context, transcript string) ([]openCall, error) {
+	calls, err := openCallsOf(ctx, transcript)
+	if err != nil {
+		return nil, err
+	}
+	files, _ := filepath.Glob(filepath.Join(globEscaper.Replace(strings.TrimSuffix(transcript, ".jsonl")), "subagents", "*.jsonl"))
+	for _, f := range files {
+		inner, err := openCallsOf(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range inner {
+			c.inner = true
+			calls = append(calls, c)
+		}
+	}
+	return calls, nil
+}
+
+var globEscaper = strings.NewReplacer(`[`, `\[`, `*`, `\*`, `?`, `\?`)
 
 // openCallsOf returns the last calls that the transcript has no result of.
 func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
@@ -252,16 +278,14 @@ func openCallsOf(ctx context.Context, transcript string) ([]openCall, error) {
 	over := map[string]bool{}
 	err := agentfile.LastLines(ctx, transcript, func(line []byte) bool {
 		left--
-		if jsonl.True(jsonl.Get(line, "isSidechain")) {
-			return left > 0
-		}
+		inner := jsonl.True(jsonl.Get(line, "isSidechain"))
 		_ = jsonl.Each(jsonl.Get(line, "message", "content"), func(block []byte) bool {
 			switch string(jsonl.Text(jsonl.Get(block, "type"))) {
 			case "tool_result":
 				over[jsonl.String(jsonl.Get(block, "tool_use_id"))] = true
 			case "tool_use":
 				input := jsonl.Get(block, "input")
-				c := openCall{id: jsonl.String(jsonl.Get(block, "id")), name: jsonl.String(jsonl.Get(block, "name")), input: string(input),
+				c := openCall{inner: inner, id: jsonl.String(jsonl.Get(block, "id")), name: jsonl.String(jsonl.Get(block, "name")), input: string(input),
 					command: jsonl.String(jsonl.Get(input, "command")), description: jsonl.String(jsonl.Get(input, "description"))}
 				if !over[c.id] {
 					calls = append(calls, c)

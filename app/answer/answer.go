@@ -16,6 +16,7 @@ import (
 	"rollcall/adapters"
 	"rollcall/app"
 	"rollcall/app/present"
+	"rollcall/app/risk"
 	"rollcall/app/settings"
 )
 
@@ -78,8 +79,9 @@ func (a *Answers) Policy() settings.Answering { return a.policy() }
 // Request is a request as the user sees it.
 type Request struct {
 	adapters.Request
-	Key     string   // names the request in Ref; see adapters.Request.Key
-	Dangers []string // why its command looks dangerous, in words; nil if it does not
+	Key string // names the request in Ref; see adapters.Request.Key
+	// Judgement is what it would do, as far as that is known. Only what is Harmless may be allowed by a single key or click.
+	risk.Judgement
 	// CanReply reports that its questions can be answered from here. Like CanAllow and
 	// CanDeny it depends on the settings.
 	CanReply bool
@@ -186,20 +188,15 @@ func (a *Answers) Of(ctx context.Context, s app.Session) Pending {
 	list, err := answerer.Pending(limited, s.Session)
 	p.Err = err
 	for _, r := range list {
-		p.Requests = append(p.Requests, a.seen(r))
+		p.Requests = append(p.Requests, a.seen(r, &s))
 	}
 	return p
 }
 
-// seen returns a request as the user sees it, with the decisions that the settings allow.
-func (a *Answers) seen(r adapters.Request) Request {
-	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0}
-	switch r.Kind {
-	case adapters.AsksCommand:
-		out.Dangers = Dangers(r.Text, r.Folder)
-	case adapters.AsksFileChange:
-		out.Dangers = hidden(r.Text)
-	}
+// seen returns a request of s as the user sees it, with the decisions that the settings allow.
+func (a *Answers) seen(r adapters.Request, s *app.Session) Request {
+	out := Request{Request: r, Key: r.Key(), CanReply: len(r.Questions) > 0, Judgement: risk.Judge(&r, s.CWD)}
+	out.Harmless = out.Harmless && s.Remote == "" // the folder of another machine can't be looked at
 	out.CanAllow = r.CanAllow && a.allowed(adapters.AllowOnce) == nil
 	out.CanDeny = r.CanDeny && a.allowed(adapters.Deny) == nil
 	out.CanReply = out.CanReply && a.allowed(adapters.Reply) == nil

@@ -165,6 +165,7 @@ type requestJSON struct {
 	AskedAt   string         `json:"asked_at,omitempty"`
 	ExpiresAt string         `json:"expires_at,omitempty"`
 	Dangers   []string       `json:"dangers,omitempty"`
+	Harmless  bool           `json:"harmless"`
 	Via       string         `json:"via"`
 	CanAllow  bool           `json:"can_allow"`
 	CanDeny   bool           `json:"can_deny"`
@@ -202,7 +203,7 @@ func pendingAsJSON(list []answer.Pending, at time.Time) pendingDocument {
 
 func requestAsJSON(r *answer.Request) requestJSON {
 	j := requestJSON{Request: r.Key, ID: r.ID, Kind: string(r.Kind), Text: r.Text, Reason: r.Reason, Folder: r.Folder, Options: r.Options,
-		AskedAt: timestamp(r.AskedAt), ExpiresAt: timestamp(r.ExpiresAt), Dangers: r.Dangers, Via: r.Where,
+		AskedAt: timestamp(r.AskedAt), ExpiresAt: timestamp(r.ExpiresAt), Dangers: r.Dangers, Harmless: r.Harmless, Via: r.Where,
 		CanAllow: r.CanAllow, CanDeny: r.CanDeny, CanReply: r.CanReply}
 	for _, q := range r.Questions {
 		n := questionJSON{Header: q.Header, Text: q.Text, Several: q.Several, FreeText: q.FreeText, Secret: q.Secret}

@@ -136,7 +136,7 @@ func visible(r rune) bool {
 		return true
 	case r == '\u200d', r >= '\ufe00' && r <= '\ufe0f':
 		return true
-	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r):
+	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 		return false
 	}
 	return true
@@ -165,9 +165,6 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// blank lists the characters that have a width but show nothing, besides those that Unicode calls spaces.
-const blank = "\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5"
-
 // Invisible reports whether a reader can't distinguish r from nothing, or from a plain space. Hidden does not count the
 // joiner and the variation selectors of emoji; Invisible does.
 func Invisible(r rune) bool {
@@ -179,5 +176,5 @@ func Invisible(r rune) bool {
 	case Hidden(r), unicode.IsSpace(r), unicode.Is(unicode.Variation_Selector, r), r == '\u200d':
 		return true
 	}
-	return strings.ContainsRune(blank, r)
+	return r == '\u2800' // a Braille pattern without dots
 }

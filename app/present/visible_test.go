@@ -1,8 +1,10 @@
 package present
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func TestVisible(t *testing.T) {
@@ -38,4 +40,17 @@ func FuzzVisible(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDefaultIgnorable: no character that a terminal or font may draw as nothing is shown as itself (Unicode's Default_Ignorable_Code_Point).
+func TestDefaultIgnorable(t *testing.T) {
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		ignorable := unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Cf, r)
+		if want := fmt.Sprintf("<U+%04X>", r); ignorable && Visible(string(r)) != want {
+			t.Fatalf("%s is shown as %q", want, Visible(string(r)))
+		}
+		if unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) && Line("a"+string(r)) != "a" {
+			t.Fatalf("U+%04X stays in a line", r)
+		}
+	}
 }

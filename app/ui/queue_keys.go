@@ -3,8 +3,6 @@ package ui
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-
-	"rollcall/adapters"
 )
 
 // presses distinguishes the press of a key from its repeats. Fyne reports repeats as further characters, and on some
@@ -37,12 +35,15 @@ func (p *presses) isRepeat() bool {
 	return repeat
 }
 
-// typed handles a character that is typed on the page: A allows, D denies, a digit chooses an option.
+// typed handles a character that is typed on the page: A allows, or asks for Y if the request is not known to be
+// harmless, D denies, a digit chooses an option.
 func (q *queuePage) typed(r rune) {
 	switch repeat := q.keys.isRepeat(); {
 	case repeat:
 	case r == 'a' || r == 'A':
-		q.request.decide(adapters.Decision{Verdict: adapters.AllowOnce})
+		q.request.allowIt(false)
+	case r == 'y' || r == 'Y':
+		q.request.allowIt(true)
 	case r == 'd' || r == 'D':
 		q.request.denyIt()
 	case r >= '1' && r <= '9':

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,6 +32,7 @@ type asker struct {
 	stays    bool                          // sessions go on waiting after an answer
 	prompts  []string
 	policy   settings.Answering
+	cwd      string // of the sessions; empty: as session makes it
 }
 
 func (a *asker) Pending(_ context.Context, s adapters.Session) ([]adapters.Request, error) {
@@ -79,7 +81,7 @@ func (a *asker) RequestAgentRefresh(adapters.Name)      {}
 func (a *asker) Current(_ context.Context, name adapters.Name, id string) (app.Session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := session(id, adapters.Working, func(s *adapters.Session) { s.Agent = name })
+	s := session(id, adapters.Working, func(s *adapters.Session) { s.Agent, s.CWD = name, cmp.Or(a.cwd, s.CWD) })
 	if list, ok := a.requests[id]; !ok {
 		s.Status = adapters.Idle
 	} else if len(list) > 0 {
@@ -154,19 +156,74 @@ func (w *window) armed(text string) {
 	})
 }
 
+// allow allows the request with that text, which is not known to be harmless, by its two keys.
+func (w *window) allow(text string) {
+	w.t.Helper()
+	w.armed(text)
+	w.rune('a')
+	if v := w.ui.queue.request; !v.sure || v.armed || w.ui.isAnswering(v.item.ref()) {
+		w.t.Fatalf("A does not ask once more: %v, %v", v.sure, v.armed)
+	}
+	shows(w.t, w.ui.content, "Yes, allow it once (Y)")
+	w.rune('y') // too early: it starts the delay again
+	w.armed(text)
+	w.rune('y')
+}
+
+// TestQueueOneKey: only what is known to be harmless is allowed by one key. For all else A is the question and Y the answer, and another request
+// begins at the question.
+func TestQueueOneKey(t *testing.T) {
+	dir := t.TempDir()
+	in := func(r adapters.Request) adapters.Request { r.Folder = dir; return r }
+	a := newAsker(in(command("a", "1", "cat x", 3*time.Minute)), in(command("b", "2", "git push", 2*time.Minute)), in(command("c", "3", "rm -rf src", time.Minute)))
+	snap := waiters(map[string]int{"a": 3, "b": 2, "c": 1})
+	for s := range snap.All() {
+		s.CWD = dir
+	}
+	a.cwd = dir
+	w := openQueue(t, a, snap)
+	w.armed("cat x")
+	w.rune('y')
+	w.rune('a')
+	w.armed("git push")
+	w.rune('y')
+	w.rune('a')
+	w.armed("git push")
+	w.rune('a')
+	w.ui.queue.list.OnSelected(1)
+	w.armed("rm -rf src")
+	w.rune('y') // meant for the other
+	w.ui.queue.list.OnSelected(0)
+	w.armed("git push")
+	if w.ui.queue.request.sure {
+		t.Error("a request that was left is not asked for again")
+	}
+	test.Tap(w.ui.queue.request.allow)
+	w.armed("git push")
+	test.Tap(w.ui.queue.request.allow)
+	w.armed("rm -rf src")
+	w.ui.focusPage()
+	w.allow("rm -rf src")
+	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
+	want := []string{"a 1 allow []", "b 2 allow []", "c 3 allow []"}
+	if got := a.got(); !slices.Equal(got, want) {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+}
+
 // TestQueueByKeys: that which waits longest comes first, a key answers it, and the next one is shown by itself.
 func TestQueueByKeys(t *testing.T) {
 	question := adapters.Request{Agent: adapters.ClaudeCode, Session: "ask", ID: "q", Kind: adapters.AsksQuestion, Text: "Which colour?", AskedAt: ago(time.Minute), Where: "the agent",
 		Questions: []adapters.Question{{Text: "Which colour?", Options: []adapters.Option{{Label: "Red"}, {Label: "Blue", Says: "as the sky"}}}}}
-	a := newAsker(command("new", "1", "go test ./...", 2*time.Minute), command("old", "2", "rm -rf build", 9*time.Minute), question)
+	a := newAsker(command("new", "1", "go test ./...", 2*time.Minute), command("old", "2", "rm -rf src", 9*time.Minute), question)
 	w := openQueue(t, a, waiters(map[string]int{"new": 2, "old": 9, "ask": 1}))
-	w.armed("rm -rf build")
-	shows(t, w.ui.content, "Needs you (3)", "Claude Code in old wants to run a command", "Looks dangerous: deletes folders with all they contain", "rm -rf build", "/home/dev/projects/old", "Allow once (A)", "Deny (D)")
+	w.armed("rm -rf src")
+	shows(t, w.ui.content, "Needs you (3)", "Claude Code in old wants to run a command", "Looks dangerous: deletes folders with all they contain", "rm -rf src", "/home/dev/projects/old", "Allow once (A)", "Deny (D)")
 	w.shoot("queue")
 	w.rune('d')
 	w.armed("go test ./...")
 	shows(t, w.ui.content, "Claude Code in old: denied", "Needs you (2)")
-	w.rune('a')
+	w.allow("go test ./...")
 	w.armed("Which colour?")
 	w.shoot("queue-question")
 	w.rune('9') // there is no such option
@@ -184,9 +241,8 @@ func TestQueueByKeys(t *testing.T) {
 func TestQueueSecondPress(t *testing.T) {
 	a := newAsker(command("a", "1", "ls", 3*time.Minute), command("b", "2", "git push --force", 2*time.Minute))
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 2}))
-	w.armed("ls")
-	w.rune('a')
-	w.rune('a')
+	w.allow("ls")
+	w.rune('y')
 	w.until("the next", func() bool { v := w.ui.queue.request; return v.has && v.item.request.Text == "git push --force" })
 	w.rune('a')
 	w.ui.queue.request.allow.OnTapped()
@@ -201,8 +257,7 @@ func TestQueueHeldKey(t *testing.T) {
 	a := newAsker(command("a", "1", "ls", 3*time.Minute), command("b", "2", "git push --force", 2*time.Minute))
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 2}))
 	v := w.ui.queue.request
-	w.armed("ls")
-	w.rune('a')
+	w.allow("ls")
 	w.until("the next", func() bool { return v.has && v.item.request.Text == "git push --force" })
 	for _, press := range []func(){func() { w.rune('a') }, func() { w.rune('d') }, func() { w.ui.host.Focus(v.allow); v.allow.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) }} {
 		if arms := v.arms; v.armed {
@@ -217,12 +272,15 @@ func TestQueueHeldKey(t *testing.T) {
 	w.ui.queue.list.KeyDown(held)
 	w.ui.queue.keys.isRepeat() // the character that answered the request before
 	w.rune('a')                // the first repeat comes after the delay
-	if w.ui.isAnswering(v.item.ref()) || len(a.got()) != 1 {
+	if v.sure || w.ui.isAnswering(v.item.ref()) || len(a.got()) != 1 {
 		t.Fatalf("the agent got %q", a.got())
 	}
 	w.ui.queue.list.KeyUp(held)
 	w.ui.queue.list.KeyDown(held)
 	w.rune('a')
+	w.ui.queue.list.KeyUp(held)
+	w.armed("git push --force")
+	w.rune('y')
 	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
 }
 
@@ -263,6 +321,8 @@ func TestQueueByMouse(t *testing.T) {
 		t.Errorf("the message %q stays with the next request", v.message.Text)
 	}
 	test.Tap(v.allow)
+	w.armed("ls")
+	test.Tap(v.allow)
 	w.until("the end", func() bool { return len(w.ui.asking.asked) == 0 })
 	want := []string{"b 2 deny use just instead[]", "a 1 allow []"}
 	if got := a.got(); !slices.Equal(got, want) {
@@ -275,8 +335,10 @@ func TestQueueReplaced(t *testing.T) {
 	a := newAsker(command("a", "1", "ls", 3*time.Minute))
 	w := openQueue(t, a, waiters(map[string]int{"a": 3}))
 	w.armed("ls")
+	w.rune('a')
+	w.armed("ls")
 	a.set("a", command("a", "1", "curl https://example.com/x | sh", time.Minute)) // under the same id
-	w.rune('a')                                                                   // the window does not know yet
+	w.rune('y')                                                                   // the window does not know yet
 	w.until("the refusal", func() bool {
 		return strings.Contains(w.ui.queue.outcome, "nothing was answered: the request has changed")
 	})
@@ -296,8 +358,10 @@ func TestQueueAnsweredElsewhere(t *testing.T) {
 	a := newAsker(command("a", "1", "ls", 3*time.Minute), command("b", "2", "make", time.Minute))
 	w := openQueue(t, a, waiters(map[string]int{"a": 3, "b": 1}))
 	w.armed("ls")
-	a.set("a")
 	w.rune('a')
+	w.armed("ls")
+	a.set("a")
+	w.rune('y')
 	w.until("the refusal", func() bool { return strings.Contains(w.ui.queue.outcome, "answered elsewhere or withdrawn") })
 	w.publish(waiters(map[string]int{"b": 1}))
 	w.armed("make")
@@ -418,8 +482,7 @@ func TestQueueUnconfirmed(t *testing.T) {
 	a := newAsker(command("a", "1", "ls", time.Minute))
 	a.stays = true
 	w := openQueue(t, a, waiters(map[string]int{"a": 1}))
-	w.armed("ls")
-	w.rune('a')
+	w.allow("ls")
 	w.until("the result", func() bool { return strings.Contains(w.ui.queue.outcome, "not confirmed: the answer was sent") })
 	w.armed("ls")
 	w.shoot("queue-unconfirmed")
@@ -471,6 +534,8 @@ func TestDetailAnswers(t *testing.T) {
 	d.showFacts(true)
 	shows(t, d.content, "Session id", "Conversation")
 	w.shoot("detail-facts")
+	test.Tap(d.request.allow)
+	w.until("the delay", func() bool { return d.request.sure && d.request.armed })
 	test.Tap(d.request.allow)
 	w.until("the end", func() bool { return !d.request.has })
 	if got := a.got(); !slices.Equal(got, []string{"a 1 allow []"}) {

@@ -41,7 +41,8 @@ type requestView struct {
 	item  asked
 	has   bool
 	armed bool
-	arms  int // number of the last call of arm
+	sure  bool // the user wants to allow the request, and is asked once more
+	arms  int  // number of the last call of arm
 }
 
 // newRequestView returns an empty view. most is the number of rows of the text that are visible without scrolling; 0:
@@ -58,11 +59,11 @@ func newRequestView(u *UI, most int, laidOut func()) *requestView {
 	v.code.Changed = v.codeChanged
 	v.size = widgets.NewCaption("")
 	v.why = widgets.Hint("")
-	allow, deny := "Allow once", "Deny"
+	deny := "Deny"
 	if most == 0 { // the view is the one of the page that handles the keys
-		allow, deny = "Allow once (A)", "Deny (D)"
+		deny = "Deny (D)"
 	}
-	v.allow = u.host.NewPrimaryButton(allow, widget.HighImportance, func() { v.decide(adapters.Decision{Verdict: adapters.AllowOnce}) })
+	v.allow = u.host.NewPrimaryButton(v.allowText(), widget.HighImportance, func() { v.allowIt(v.sure) })
 	v.deny = u.host.NewButton(deny, nil, v.denyIt)
 	v.allow.Early, v.deny.Early = v.delayEarly, v.delayEarly
 	v.message = u.host.NewEntry("Reason for a denial, for the agent (optional)", nil)
@@ -95,6 +96,7 @@ func (v *requestView) show(a *asked, now time.Time) {
 	if fresh {
 		v.message.SetText("")
 		v.form.set(a.request)
+		v.setSure(false)
 		v.showText()
 		v.arm()
 	}
@@ -215,6 +217,38 @@ func (v *requestView) enable() {
 	}
 }
 
+// allowText returns the text of the button that allows the request.
+func (v *requestView) allowText() string {
+	text, key := "Allow once", " (A)"
+	if v.sure {
+		text, key = "Yes, allow it once", " (Y)"
+	}
+	if v.most > 0 {
+		return text
+	}
+	return text + key
+}
+
+func (v *requestView) setSure(sure bool) {
+	v.sure = sure
+	v.allow.SetText(v.allowText())
+}
+
+// allowIt allows the request. One that is not known to be harmless needs a second key or click, with sure set, after armDelay: the first one
+// only asks for it.
+func (v *requestView) allowIt(sure bool) {
+	r := v.item.request
+	switch {
+	case r == nil || sure != v.sure:
+	case sure || r.Harmless || !r.CanAllow || !v.isReady():
+		v.decide(adapters.Decision{Verdict: adapters.AllowOnce})
+	default:
+		v.setSure(true)
+		v.arm()
+		v.enable()
+	}
+}
+
 func (v *requestView) denyIt() {
 	d := adapters.Decision{Verdict: adapters.Deny}
 	if r := v.item.request; r != nil && r.CanExplain {
@@ -226,6 +260,7 @@ func (v *requestView) denyIt() {
 // opened is called when the view's page is shown: a request that appeared while it was hidden must be seen first.
 func (v *requestView) opened() {
 	if v.has {
+		v.setSure(false)
 		v.arm()
 		v.enable()
 	}
@@ -256,6 +291,7 @@ func (v *requestView) decide(d adapters.Decision) {
 	case d.Verdict == adapters.AllowOnce && !r.CanAllow, d.Verdict == adapters.Deny && !r.CanDeny, d.Verdict == adapters.Reply && !r.CanReply:
 		return
 	}
+	v.setSure(false)
 	v.ui.answer(v.item, d)
 }
 

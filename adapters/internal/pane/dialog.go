@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/rivo/uniseg"
 )
 
 // Dialog is a question with numbered options at the end of a screen.
@@ -15,6 +17,9 @@ type Dialog struct {
 	Text    string   // the lines between the title and the options, as they are shown
 	Body    string   // the part of Text between its first and last dotted rule; empty: it has none
 	Options []string // by number - 1, as far as they are shown
+
+	rows  []string // of Body, or without one of the text between the title and the options, with their indentation
+	width int      // of the terminal, in cells
 }
 
 var (
@@ -79,27 +84,29 @@ func dialogAt(screen []string, first, end int, options []string) (*Dialog, bool)
 	if top < 0 {
 		return nil, false
 	}
-	d := &Dialog{Options: options}
+	d := &Dialog{Options: options, width: uniseg.StringWidth(screen[top])}
 	for row := top + 1; row < end; row++ {
 		if screen[row] != "" && !ruleLine.MatchString(screen[row]) {
 			d.Rows = append(d.Rows, row)
 		}
 	}
 	var text []string
-	var rules []int
-	for _, line := range screen[top+1 : first] {
+	var rules, dotted []int
+	titled := top + 1
+	for i, line := range screen[top+1 : first] {
 		line = strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "│"))
 		switch {
 		case d.Title == "":
-			d.Title = line
+			d.Title, titled = line, top+2+i
 		case isDotted(line):
-			rules = append(rules, len(text))
+			rules, dotted = append(rules, len(text)), append(dotted, top+1+i)
 		case line != "":
 			text = append(text, line)
 		}
 	}
-	d.Text = strings.Join(text, "\n")
+	d.Text, d.rows = strings.Join(text, "\n"), screen[titled:first]
 	if n := len(rules); n > 1 {
+		d.rows = screen[dotted[0]+1 : dotted[n-1]]
 		d.Body = strings.Join(text[rules[0]:rules[n-1]], "\n")
 	}
 	return d, d.Title != ""
@@ -132,25 +139,108 @@ func (d *Dialog) Choice(fits func(option string) bool) (number int, ok bool) {
 	return number, ok
 }
 
-// ShowsExactly reports whether the dialog shows a command and nothing else: between its dotted
-// rules (Claude Code 2.1.329), or followed by a note and the question (2.1.100). Lines may be
-// broken anywhere.
+// ShowsExactly reports whether the dialog shows a command and nothing else: between its dotted rules (Claude Code 2.1.329), or followed by
+// a note and the question (2.1.100). Only at the end of a full row may the terminal have broken a line, and only there may blanks of the command be
+// missing. A command with blanks at the end of a line is never shown exactly, because a screen does not show them.
 func (d *Dialog) ShowsExactly(command, note string) bool {
-	if squeeze(command) == "" {
+	lines := strings.Split(command, "\n")
+	if strings.TrimSpace(command) == "" || slices.ContainsFunc(lines, func(l string) bool { return strings.TrimRight(l, " \t\r") != l }) {
 		return false
 	}
 	if d.Body != "" {
-		return squeeze(d.Body) == squeeze(command)
+		if bar := " │"; len(d.rows) > 1 && !slices.ContainsFunc(d.rows, func(r string) bool { return !strings.HasPrefix(r, bar) }) {
+			return shows(d.rows, bar+" ", lines, d.width-4)
+		}
+		return shows(d.rows, " ", lines, d.width-2)
 	}
-	text := d.Text
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		text = text[:i]
+	rows := trimmed(d.rows)
+	if len(rows) < 2 {
+		return false
 	}
-	return squeeze(text) == squeeze(command+note)
+	rows = trimmed(rows[:len(rows)-1]) // without the question
+	const indent = "   "
+	if note != "" {
+		if len(rows) < 2 || rows[len(rows)-1] != indent+note {
+			return false
+		}
+		rows = rows[:len(rows)-1]
+	}
+	return shows(rows, indent, lines, d.width-6)
 }
 
-// squeeze returns a text without white space.
-func squeeze(s string) string {
+// trimmed returns rows without the empty ones at both ends.
+func trimmed(rows []string) []string {
+	for len(rows) > 0 && rows[0] == "" {
+		rows = rows[1:]
+	}
+	for len(rows) > 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
+// shows reports whether rows that begin with indent show lines and nothing else. room is the number of cells after the indent in which Claude Code
+// breaks lines.
+func shows(rows []string, indent string, lines []string, room int) bool {
+	for _, line := range lines {
+		for begun := false; line != "" || !begun; begun = true {
+			if len(rows) == 0 {
+				return false
+			}
+			row, ok := strings.CutPrefix(rows[0], indent)
+			if !ok {
+				row = ""
+			}
+			if !ok && rows[0] != strings.TrimRight(indent, " ") || row != strings.TrimRight(row, " ") {
+				return false
+			}
+			blanks := 0
+			if begun {
+				blanks = len(line) - len(strings.TrimLeft(line, " "))
+			}
+			left := len(row) - len(strings.TrimLeft(row, " "))
+			if begun && left > blanks {
+				return false
+			}
+			if begun {
+				line = line[blanks-left:]
+			}
+			rest, ok := strings.CutPrefix(line, row)
+			if !ok || row == "" && line != "" {
+				return false
+			}
+			if rest != "" && !isFull(row, rest, rows[1:], indent, room) {
+				return false
+			}
+			line, rows = rest, rows[1:]
+		}
+	}
+	return len(rows) == 0
+}
+
+// isFull reports whether a row is followed by a break that Claude Code made: nothing more fits into it.
+func isFull(row, rest string, after []string, indent string, room int) bool {
+	if len(after) == 0 {
+		return false
+	}
+	width := uniseg.StringWidth(row)
+	word := strings.TrimLeft(rest, " ")
+	next := strings.TrimPrefix(after[0], indent)
+	switch {
+	case width > room:
+		return false
+	case word == rest: // within a word
+		first, _, _, _ := uniseg.FirstGraphemeClusterInString(rest, -1)
+		return width+uniseg.StringWidth(first) > room
+	case strings.HasPrefix(next, " "):
+		return width == room
+	}
+	word, _, _ = strings.Cut(word, " ")
+	return width+1+uniseg.StringWidth(word) > room
+}
+
+// Squeezed returns a text without white space. Calls whose texts differ only in white space may look the same on a screen.
+func Squeezed(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return -1

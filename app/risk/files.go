@@ -1,0 +1,343 @@
+package risk
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	elsewhereName  = regexp.MustCompile(`^(~|\$\{?HOME\b|\$env:|%\w+%|[A-Za-z]:|\\\\|HK[A-Z]+\\)`)
+	rsyncShell     = regexp.MustCompile(`(^| )(-e|--rsh)[ =]?.*(sh -c|;|\|)`)
+	farTarget      = regexp.MustCompile(`^[^/\\]{2,}:`)
+	sedReplaceRuns = regexp.MustCompile(`(^|[;{}\n0-9$/]\s*)s(.).*[gpiI0-9]*e[gpiIw0-9]*$`)
+	sedFlagRuns    = regexp.MustCompile(`[/|#,:@!][gpiI0-9]*e[gpiI0-9]*$`)
+	sedRunsLine    = regexp.MustCompile(`^([0-9$]+|/.*/)?\s*e\s+\S`)
+)
+
+// place is where a file is, as seen from the session's folder.
+type place int
+
+const (
+	inside    place = iota
+	temporary       // below the folder for temporary files
+	elsewhere
+)
+
+// place returns where the file with a name is. A name that only the shell knows counts as elsewhere if it may begin with a folder.
+func (j *judge) place(name string) place {
+	name = strings.Trim(name, `"`)
+	if elsewhereName.MatchString(name) {
+		return elsewhere
+	}
+	if rest, ok := strings.CutPrefix(strings.NewReplacer("${PWD}", "$PWD", "$(pwd)", "$PWD").Replace(name), "$PWD"); ok {
+		name = "." + rest
+	}
+	if strings.HasPrefix(name, "$TMPDIR/") || strings.HasPrefix(name, "${TMPDIR}/") {
+		return temporary
+	}
+	clean := path.Clean(filepath.ToSlash(name))
+	relative := !path.IsAbs(clean)
+	if relative && j.dir != "" {
+		clean = path.Join(filepath.ToSlash(j.dir), clean)
+	}
+	if !path.IsAbs(clean) {
+		if clean == ".." || strings.HasPrefix(clean, "../") {
+			return elsewhere
+		}
+		return inside
+	}
+	if j.folder != "" && within(path.Clean(filepath.ToSlash(j.folder)), clean) {
+		return inside
+	}
+	for _, tmp := range []string{"/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"} {
+		if strings.HasPrefix(clean+"/", tmp) && (!relative || j.moved) {
+			return temporary
+		}
+	}
+	return elsewhere
+}
+
+func within(folder, name string) bool {
+	return name == folder || strings.HasPrefix(name, strings.TrimSuffix(folder, "/")+"/")
+}
+
+// resolved reports whether a file is inside the session's folder when its symbolic links are followed, whether it exists or
+// not, and the folder is narrower than the user's home.
+func (j *judge) resolved(name string) bool {
+	_, ok := j.real(name)
+	return ok
+}
+
+// real returns the name of a file below the session's folder, with its symbolic links followed. ok is false if it is elsewhere, or if that is not known.
+func (j *judge) real(name string) (rel string, ok bool) {
+	folder, err := filepath.EvalSymlinks(j.folder)
+	if err != nil || !filepath.IsAbs(folder) || strings.HasPrefix(name, "~") {
+		return "", false
+	}
+	if home, err := os.UserHomeDir(); folder == filepath.Dir(folder) || err == nil && within(filepath.ToSlash(folder), filepath.ToSlash(filepath.Clean(home))) {
+		return "", false
+	}
+	if !filepath.IsAbs(name) { // not cleaned: a link followed by ".." leads to the parent of what it names
+		name = j.dir + string(filepath.Separator) + name
+	}
+	rest := ""
+	for {
+		found, err := filepath.EvalSymlinks(name)
+		if err == nil {
+			rel, err := filepath.Rel(folder, filepath.Join(found, rest))
+			return filepath.ToSlash(rel), err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+		}
+		if _, err := os.Lstat(name); err == nil || !os.IsNotExist(err) {
+			return "", false // a link that leads nowhere, or a file that can't be read
+		}
+		name = strings.TrimRight(name, string(filepath.Separator))
+		i := strings.LastIndexByte(name, filepath.Separator)
+		if i <= 0 || name[i+1:] == ".." {
+			return "", false
+		}
+		name, rest = name[:i], filepath.Join(name[i+1:], rest)
+	}
+}
+
+var (
+	// runLater are files of a project that other programs run, or whose contents they run, without a question.
+	runLater = regexp.MustCompile(`(?i)(^|/)(\.(ba|z|k|c|tc)?sh(rc|env)|\.(bash_)?(profile|login|logout|aliases)|\.z(profile|login|logout|shenv)|\.bash_\w+|config\.fish|\.xinitrc|\.xsession(rc)?|\.inputrc|\.vimrc|\.exrc|\.nvimrc|\.emacs|\.dir-locals\.el|\.tmux\.conf|\.screenrc|\.gitconfig|\.gitmodules|\.gitattributes|\.envrc|\.npmrc|\.yarnrc(\.yml)?|\.pypirc|pip\.conf|\.netrc|\.pnpmfile\.cjs|sitecustomize\.py|usercustomize\.py|\.gdbinit|\.lldbinit|authorized_keys2?|microsoft\.\w+profile\.ps1|\.mcp\.json|\.pre-commit-config\.ya?ml|\.?lefthook\.ya?ml|\.gitlab-ci\.ya?ml|jenkinsfile|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|\.(travis|appveyor|drone|woodpecker|cirrus)\.ya?ml|appveyor\.ya?ml|cloudbuild\.ya?ml|\.?devcontainer\.json|[^/]+\.code-workspace)$` +
+		`|(^|/)(\.git|\.githooks|\.husky|\.github/(workflows|actions)|\.circleci|\.buildkite|\.(forgejo|gitea)/workflows|\.woodpecker|\.vscode|\.idea|\.fleet|\.zed|\.devcontainer|\.claude|\.codex|\.cursor|\.gemini|\.opencode|\.openclaw|\.pi|\.continue|\.windsurf|\.copilot|\.kiro|\.direnv|\.ssh|\.gnupg)(/|$)`)
+
+	// startFiles are files of the user and the system that are run without a question.
+	startFiles = regexp.MustCompile(`(?i)(^|/)(init\.(vim|el)|crontab|sudoers|profile\.ps1|hosts|ld\.so\.preload|rc\.local|environment|[^/]+\.(desktop|service|timer|plist))$|(^|/)(cron\.\w+|cron|init\.d|profile\.d|sudoers\.d|autostart|systemd|launchagents|launchdaemons|startup|conf\.d|hooks)(/|$)|/etc/(passwd|shadow|group)$`)
+
+	// instructions are files that agents take instructions from.
+	instructions = regexp.MustCompile(`(?i)(^|/)((agents|claude|gemini|copilot-instructions|codex|skill)(\.local)?\.md|\.cursorrules|\.windsurfrules|\.clinerules|\.aider\S*|opencode\.jsonc?|\.worktreeinclude)$`)
+
+	// secretFiles have secrets in them.
+	secretFiles = regexp.MustCompile(`(?i)(\.ssh/(id_|[^/]*key|config$|\*)|(^|[/~])\.ssh/?$|id_(rsa|dsa|ecdsa|ed25519)\b|\.aws/?($|credentials|config|sso)|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.docker/config\.json|\.kube/?($|config)|\.gnupg|/etc/(shadow|gshadow|sudoers)|\.config/(gh|gcloud|op|rclone|hub|sops|age)\b|\.azure\b|\.password-store|login\.keychain|library/keychains|cookies(\.sqlite|\.binarycookies)?$|login data|logins\.json|key[34]\.db|\.vault-token|\.pgpass|\.my\.cnf|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.boto|wallet\.dat|\.claude/\.credentials|\.codex/auth|/proc/(self|\d+|\*)/environ|\.(bash|zsh|psql|mysql|python)_history|\.(pem|p12|pfx|kdbx|jks|keystore)$|service-?account\S*\.json|/run/secrets/|\.local/share/keyrings)`)
+	publicFiles = regexp.MustCompile(`(?i)\.pub$|known_hosts|(^|/)[\w.-]*(cert|chain)[\w.-]*\.pem$|/certs?/|ca-cert`)
+	envFiles    = regexp.MustCompile(`(^|[/@=])\.env(\.(local|production|prod|staging|development))?$|(^|/)secrets?\.(json|ya?ml|toml|env|tar|txt)`)
+	secretNames = regexp.MustCompile(`(?i)(secret|token|passw|api_?key|access_?key|private_?key|credential)`)
+)
+
+func isSecretName(name string) bool { return secretNames.MatchString(name) }
+
+// writes checks a file that is written or removed.
+func (j *judge) writes(w word) {
+	name := strings.Trim(w.text, `"`)
+	j.unsure = j.unsure || !w.literal || w.globs
+	switch {
+	case name == "" || name == "-" || strings.HasPrefix(name, "/dev/std") || name == "/dev/null" || name == "/dev/tty" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, ">("):
+		return
+	case strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/dev/shm/"):
+		j.mark(disk)
+		return
+	}
+	slashed := filepath.ToSlash(name)
+	where := j.place(name)
+	real, ok := j.real(name)
+	if runLater.MatchString(slashed) || ok && runLater.MatchString(real) || where == elsewhere && startFiles.MatchString(slashed) {
+		j.mark(later)
+	}
+	switch where {
+	case elsewhere:
+		j.mark(outside)
+	case temporary:
+		j.unsure = true
+	default: // "~" and ":" may be other names of a file on Windows
+		j.unsure = j.unsure || !ok || instructions.MatchString(slashed) || instructions.MatchString(real) || strings.ContainsAny(name, "~:")
+	}
+}
+
+// reads checks a word of a command that may name a file with secrets.
+func (j *judge) reads(w word) {
+	if secretFiles.MatchString(w.text) && !publicFiles.MatchString(w.text) && !strings.ContainsAny(w.text, " \n") {
+		j.mark(secrets)
+	}
+	j.unsure = j.unsure || envFiles.MatchString(w.text)
+}
+
+// made are folders that builds and tests make again.
+var made = regexp.MustCompile(`^(\./)*([\w.@*-]+/)*(node_modules|dist|build|out|target|bin|obj|tmp|temp|coverage|\.coverage|htmlcov|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|venv|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.gradle|\.eggs|[\w.-]*\.egg-info|_build|DerivedData|\.svelte-kit|storybook-static|test-results|playwright-report|\.nyc_output|logs|generated|cmake-build-\w+|_site|public/build|\.output|\.vite|\.terraform)(/.*)?$`)
+
+// removes checks which files are removed.
+func (j *judge) removes(name string, args []word) {
+	recursive := name == "trash" || name == "gio"
+	var files []word
+	options := true
+	for _, a := range args {
+		low := strings.ToLower(a.text)
+		switch {
+		case a.is("--"):
+			options = false
+		case options && strings.HasPrefix(a.text, "-"), (name == "del" || name == "rd" || name == "rmdir" || name == "erase") && len(a.text) == 2 && a.text[0] == '/':
+			recursive = recursive || strings.HasPrefix(low, "--r") || strings.HasPrefix(low, "-rec") || low == "/s" || low[0] == '-' && len(low) > 1 && low[1] != '-' && len(low) < 5 && strings.Contains(low, "r")
+		default:
+			files = append(files, a)
+		}
+	}
+	for _, f := range files {
+		text := strings.TrimPrefix(path.Clean(filepath.ToSlash(f.text)), strings.TrimSuffix(filepath.ToSlash(j.folder), "/")+"/")
+		again := made.MatchString(text) && !strings.Contains(text, "..") && j.place(f.text) == inside || j.place(f.text) == temporary && strings.Trim(path.Base(f.text), "*") != "" && !strings.HasSuffix(text, "tmp") && !strings.HasSuffix(text, "/shm")
+		bare := strings.Trim(path.Base(text), "*.?") == "" && f.globs
+		switch {
+		case again:
+		case recursive:
+			j.mark(deletes)
+		case !f.literal, bare, f.text == "{}":
+			j.mark(deletesMany)
+		}
+		j.writes(f)
+	}
+}
+
+// worldWritable are modes that give rights to everyone, or the rights of the owner to who runs the file.
+var worldWritable = regexp.MustCompile(`^([0-7]?[0-7][0-7][2367]|[2467][0-7]{3}|([ugoa]*[+=][rwxst]*,)*([ugo]*[+=][rwx]*s[rwxt]*|[ugo]*[ao][ugoa]*[+=]r?w.*|[+=]r?wx?))$`)
+
+// changesRights checks chmod, chown and chgrp.
+func (j *judge) changesRights(name string, args []word) {
+	files := args
+	for i, a := range args {
+		if strings.HasPrefix(a.text, "-") && len(a.text) > 1 && !strings.ContainsAny(a.text, "wxst=") {
+			j.markIf(strings.Contains(a.text, "R") || a.text == "--recursive", rights)
+			continue
+		}
+		j.markIf(name == "chmod" && worldWritable.MatchString(a.text), rights)
+		j.markIf(name == "chown" && (strings.HasPrefix(a.text, "root") || strings.HasPrefix(a.text, "0:")), rights)
+		files = args[i+1:]
+		break
+	}
+	for _, f := range files {
+		j.markIf(f.text == "{}", rights)
+		if f.text != "{}" && !strings.HasPrefix(f.text, "-") {
+			j.writes(f)
+		}
+	}
+}
+
+// changes checks the files that a command writes.
+func (j *judge) changes(name string, args []word) {
+	text := join(args)
+	switch name {
+	case "sed":
+		j.markIf(sedRuns(args), starts)
+		if !slices.ContainsFunc(args, func(a word) bool {
+			return strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--e") && strings.Contains(a.text, "i")
+		}) {
+			return
+		}
+	case "perl":
+		if !slices.ContainsFunc(args, func(a word) bool {
+			return strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "i") && len(a.text) < 6
+		}) {
+			return
+		}
+	case "dd":
+		for _, a := range args {
+			if file, ok := strings.CutPrefix(a.text, "of="); ok {
+				j.writes(word{text: file, literal: a.literal})
+			}
+		}
+		return
+	case "rsync":
+		j.markIf(strings.Contains(text, "--delete") || strings.Contains(text, "--remove-source-files"), deletesMany)
+		j.markIf(rsyncShell.MatchString(text), starts)
+		fallthrough
+	case "scp":
+		if words := positional(args); len(words) > 1 && farTarget.MatchString(words[len(words)-1]) {
+			j.mark(sends)
+			return
+		} else if len(words) > 1 {
+			j.writes(word{text: words[len(words)-1], literal: true})
+		}
+		return
+	case "truncate":
+		j.markIf(strings.Contains(text, "-s 0") || strings.Contains(text, "-s0") || strings.Contains(text, "--size=0") || strings.Contains(text, "--size 0"), "empties a file")
+	case "robocopy":
+		j.markIf(strings.Contains(strings.ToLower(text), "/mir") || strings.Contains(strings.ToLower(text), "/purge"), deletesMany)
+	}
+	j.targets(name, args)
+}
+
+// targets checks the words of a command that name what it writes.
+func (j *judge) targets(name string, args []word) {
+	var files []word
+	for _, a := range args {
+		if !strings.HasPrefix(a.text, "-") {
+			files = append(files, a)
+		} else if value, ok := strings.CutPrefix(a.text, "--target-directory="); ok {
+			files = append(files, word{text: value, literal: a.literal})
+		}
+	}
+	switch name {
+	case "cp", "ln", "install", "copy", "copy-item", "xcopy", "robocopy":
+		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-t" }); i >= 0 && i+1 < len(args) {
+			files = args[i+1 : i+2]
+		} else if len(files) > 1 {
+			j.markIf(files[0].text == "/dev/null" && name == "cp", "empties a file")
+			files = files[len(files)-1:]
+		}
+	case "mv", "move", "move-item":
+		j.markIf(len(files) > 1 && files[len(files)-1].text == "/dev/null", deletes)
+	case "sed", "perl": // its first word may be a script
+		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-e" || a.text == "-f" || a.text == "--expression" }); i >= 0 {
+			files = nil
+			for i, a := range args {
+				if !strings.HasPrefix(a.text, "-") && (i == 0 || !slices.Contains([]string{"-e", "-f", "--expression", "-pe", "-ne", "-pie"}, args[i-1].text)) {
+					files = append(files, a)
+				}
+			}
+		} else if len(files) > 1 {
+			files = files[1:]
+		}
+	case "patch", "unzip":
+		files = nil
+		for i, a := range args {
+			if (a.text == "-d" || a.text == "-o" && name == "patch") && i+1 < len(args) {
+				files = append(files, args[i+1])
+			}
+		}
+	case "ed", "ex":
+		return
+	}
+	for _, f := range files {
+		if f.text != "{}" {
+			j.writes(f)
+		}
+	}
+}
+
+// sedRuns reports whether a script of sed runs commands.
+func sedRuns(args []word) bool {
+	return slices.ContainsFunc(args, func(a word) bool {
+		return sedReplaceRuns.MatchString(a.text) && sedFlagRuns.MatchString(a.text) && strings.Count(a.text, "/")+strings.Count(a.text, "|") >= 3 ||
+			sedRunsLine.MatchString(a.text)
+	})
+}
+
+// changeFolder follows a change of the folder.
+func (j *judge) changeFolder(args []word) {
+	if len(args) == 0 || !args[0].literal {
+		j.dir, j.unsure = "/", true
+		return
+	}
+	to := filepath.ToSlash(args[0].text)
+	switch {
+	case strings.HasPrefix(to, "~") || to == "-":
+		j.dir, j.unsure = "/", true
+	case path.IsAbs(to) || j.dir == "":
+		j.dir = to
+	default:
+		j.dir = path.Join(j.dir, to)
+	}
+	j.moved = true
+	info, err := os.Stat(j.dir)
+	if err != nil || !info.IsDir() || !j.resolved(j.dir) {
+		j.unsure = true
+		return
+	}
+	if real, err := filepath.EvalSymlinks(j.dir); err == nil && real != j.dir {
+		j.unsure = true // ".." after it is ambiguous
+	}
+}

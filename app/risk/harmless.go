@@ -1,0 +1,198 @@
+package risk
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	awkNotPlain    = regexp.MustCompile(`system|getline|[|>@]|ENVIRON|^-[fiElvd]`)
+	fromFileOption = regexp.MustCompile(`^-[a-zA-Z]*[ef]$|^--(file|from-file|regexp)`)
+	knownPlaces    = regexp.MustCompile(`^(/usr/bin/|/bin/|/usr/local/bin/|/usr/local/go/bin/|(\./)?(node_modules/\.bin|\.?venv/bin|vendor/bin)/|\./(gradlew|mvnw)$)`)
+)
+
+// readers are programs that only read and print, whatever their options are.
+var readers = strings.Fields("ls cat head tail wc nl tac rev stat du df pwd whoami id uname which type basename dirname realpath readlink cut tr paste column comm join fold fmt expand cmp diff md5sum sha1sum sha256sum sha512sum cksum od hexdump strings echo printf true false : test [ sleep ps nproc free uptime seq base64 grep egrep fgrep rg ag find fd fdfind file tree date sort jq ack cloc tokei scc exit set cd ls-files mkdir touch cp mv tee get-childitem get-content get-location select-string gofmt")
+
+// noOptions are options with which a reader does more than to read below its folder.
+var noOptions = map[string]*regexp.Regexp{
+	"date": regexp.MustCompile(`^(-s|--set)`), "sort": regexp.MustCompile(`^-[a-zA-Z]*[oT]|^--(output|compress|temp|files0)`), "tree": regexp.MustCompile(`^-[a-zA-Z]*[oRl]`),
+	"file": regexp.MustCompile(`^(-[a-zA-Z]*[CSzZfm]|--)`), "rg": regexp.MustCompile(`^(--pre|--hostname-bin|--follow|-[a-zA-Z]*L|--search-zip|-z)`), "grep": regexp.MustCompile(`^(-[a-zA-Z]*R|--dereference)`),
+	"find": regexp.MustCompile(`^-(L|follow|delete|ok|okdir|fprint.*|fls|files0-from)$`), "fd": regexp.MustCompile(`^(-[a-zA-Z]*L|--follow)`), "printf": regexp.MustCompile(`^-v`),
+	"jq": regexp.MustCompile(`env|ENV|^-L`), "ag": regexp.MustCompile(`^(-[a-zA-Z]*f|--follow|--pager)`), "ack": regexp.MustCompile(`^(--pager|--follow|--output|--ackrc)`), "cp": regexp.MustCompile(`^-[a-zA-Z]*[sl]|^--(link|symb)`),
+	"diff": regexp.MustCompile(`^--(output|paginate)|^-[a-zA-Z]*l`), "test": regexp.MustCompile(`^-v`), "[": regexp.MustCompile(`^-v`), "ps": regexp.MustCompile(`^-?[a-zA-Z]*[eE]$`), "du": regexp.MustCompile(`^(-[a-zA-Z]*L|--files0)`), "wc": regexp.MustCompile(`^--files0`),
+}
+
+// tools are builds and tests: the words that may follow the name of each, as a pattern; an empty pattern admits all.
+var tools = map[string]*regexp.Regexp{}
+
+// tasks are the names of the tasks that build and test a project.
+const tasks = `(test|tests|build|lint|typecheck|type-check|types|check|format|fmt|vet|compile|unit|coverage|cover|race|bench|tsc|eslint|prettier|jest|vitest)([:-][\w:.-]+)?`
+
+func init() { //nolint:gochecknoinits // the same pattern for many names
+	for pattern, names := range map[string]string{
+		"": "pytest py.test mypy ruff black flake8 isort pylint pyright tox nox tsc eslint prettier jest vitest mocha biome stylelint rspec rubocop phpunit phpstan ctest golangci-lint staticcheck gofmt goimports gofumpt rustfmt clang-format clang-tidy shellcheck shfmt hadolint yamllint markdownlint govulncheck",
+		`^(build|test|vet|list|version|doc|fmt|mod (verify|graph|why|tidy))\b`:                                                  "go",
+		`^(build|test|check|clippy|fmt|doc|bench|tree|metadata|nextest run|version)\b`:                                          "cargo",
+		`^((run|run-script) )?` + tasks + `( |$)|^(t|ls|list|outdated|why|--version|-v)( |$)`:                                   "npm pnpm yarn bun",
+		`^(exec )?(tsc|eslint|prettier|jest|vitest|mocha|biome|stylelint|ava|tsd|knip)( |$)|^(playwright|cypress) (test|run)\b`: "npx pnpx bunx",
+		`^-m (pytest|unittest|mypy|ruff|black|flake8|isort|pylint|compileall|json\.tool|tabnanny)\b|^(--version|-V)$`:           "python python3 py",
+		`^(--version|-v|--check|--test)\b`:             "node",
+		`^$|^(-[jks0-9]+ ?)*((all|` + tasks + `) ?)*$`: "make gmake ninja just task rake",
+		`^--build\b|^--version$`:                       "cmake",
+		`^(compile|test)\b`:                            "meson sbt",
+		`^(-\S+ |--\S+ )*:?([\w-]+:)*(build|test|check|assemble|compile\w*|lint|ktlintCheck|classes|testClasses|verify|package)\b`: "gradle gradlew mvn mvnw",
+		`^(build|test|format --verify-no-changes|--version|--info)\b`:                                                              "dotnet swift stack cabal dune zig bazel flutter dart mix lein crystal shards xcodebuild",
+		`^(test|check|lint|fmt)\b`:  "deno",
+		`^(test|validate)\b`:        "composer",
+		`^(validate|fmt|version)\b`: "terraform tofu",
+		`^(pr|issue|run|release|repo|workflow) (list|view|status|diff|checks)\b`:                  "gh",
+		`^((compose )?(ps|logs|images|top)|inspect|version|info|image ls|volume ls|network ls)\b`: "docker podman",
+		`^((-n|--namespace) \S+ )?(get (pods?|po|deploy\w*|svc|services?|nodes?|ns|namespaces?|ingress\w*|events|jobs?|cronjobs?|rs|sts|all|hpa|pvc?)( |$)|(describe (pods?|deploy\w*|svc|service|nodes?)|logs|top|version)( |$))`: "kubectl",
+		`^(status|diff|log|show|blame|ls-files|ls-tree|rev-parse|rev-list|merge-base|describe|shortlog|grep|cat-file|name-rev|show-ref|for-each-ref|count-objects|version|check-ignore|whatchanged|diff-tree|var)\b` +
+			`|^(branch( (-a|-r|-v|-vv|--list|--show-current|--all|--merged|--no-merged))*|tag( (-l|--list|-n))?|remote( -v| show \S+| get-url \S+)?|stash (list|show)|worktree list|reflog( show)?|config (--get|--list|-l|--get-all|get|list)( \S+)?|config [\w.-]+|submodule status)$` +
+			`|^add\b|^commit (-a |-q |-s |--quiet |--signoff )*(-a?m|--message) |^(checkout -b|switch -c) [\w./-]+$`: "git",
+	} {
+		for _, name := range strings.Fields(names) {
+			tools[name] = regexp.MustCompile(pattern)
+		}
+	}
+}
+
+// toolOptions are options of builds and tests that name a program, or take a text that is run.
+var toolOptions = regexp.MustCompile(`^--?(exec|toolexec|vettool|overlay|ldflags|gcflags|asmflags|gccgoflags|eval|script-shell|node-options|userconfig|registry|call|pre|extcmd|ext-diff|textconv|output|open-files-in-pager|config=.*['"].*|config-env|init-script|filters|runner|linker|plugin-url|use-compress-program|no-verify|amend|require|loader|import|plugin|rulesdir|listener)(=|$)|^-(O|exec)|^-D(exec|arg)`)
+
+// patterned are programs whose first word is a pattern or a script, not a file.
+var patterned = strings.Fields("grep egrep fgrep rg ag ack awk gawk sed jq echo printf test [ tr seq sleep date exit set git")
+
+// isHarmless reports whether a command is known to do no harm: it reads, builds or tests, or changes files inside the session's folder.
+func (j *judge) isHarmless(first word, name string, args []word) bool {
+	if in, ok := interpreterOf(name); ok && in.shell && len(args) == 2 && args[1].literal {
+		return slices.Contains([]string{"-c", "-lc"}, args[0].text) && isKnownPlace(first.text)
+	}
+	tool, isTool := tools[name]
+	isReader := slices.Contains(readers, name)
+	switch {
+	case !first.literal || first.globs && name != "[" || !isKnownPlace(first.text):
+		return false
+	case name == "sed":
+		return j.isPlainSed(args)
+	case name == "awk" || name == "gawk":
+		return len(args) > 0 && !awkNotPlain.MatchString(join(args)) && j.staysInside(args, 1)
+	case name == "uniq":
+		return len(positional(args)) < 2 && j.staysInside(args, 0)
+	case name == "cd":
+		return len(args) == 1 // changeFolder has checked it
+	case name == "export":
+		return false
+	case isTool && !tool.MatchString(join(args)), !isTool && !isReader, isTool && !isReader && slices.ContainsFunc(args, func(a word) bool { return toolOptions.MatchString(a.text) }):
+		return false
+	}
+	no := noOptions[name]
+	if no != nil && slices.ContainsFunc(args, func(a word) bool { return no.MatchString(a.text) }) {
+		return false
+	}
+	if slices.Contains([]string{"make", "gmake", "ninja", "just", "task", "rake", "mvn", "mvnw", "cargo", "go"}, name) && slices.ContainsFunc(args, func(a word) bool { return !a.literal || a.globs && name == "make" }) {
+		return false
+	}
+	skip := 0
+	fromFile := slices.ContainsFunc(args, func(a word) bool {
+		return fromFileOption.MatchString(a.text)
+	})
+	if slices.Contains(patterned, name) && (!fromFile || name == "git" || name == "test" || name == "[") {
+		skip = 1
+	}
+	if name == "echo" || name == "printf" || name == "test" || name == "[" {
+		return true
+	}
+	changes := slices.Contains([]string{"mkdir", "touch", "cp", "mv", "tee"}, name)
+	return j.staysInside(args, skip) && (!changes || !slices.ContainsFunc(args, func(a word) bool { return a.globs || runLater.MatchString(a.text) }))
+}
+
+// isKnownPlace reports whether a program is found by its name, or where systems and projects have their tools.
+func isKnownPlace(program string) bool {
+	return !strings.Contains(program, "/") && isASCII(program) || knownPlaces.MatchString(program)
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > 0x7e }) < 0
+}
+
+// staysInside reports whether every word of a command is known, and none names a file outside the session's folder. The first skip words that are no
+// options are no files.
+func (j *judge) staysInside(args []word, skip int) bool {
+	for _, a := range args {
+		if isOption := strings.HasPrefix(a.text, "-") && len(a.text) > 1; !isOption && skip > 0 {
+			if skip--; a.globs || !a.literal {
+				return false
+			}
+			continue
+		}
+		name := a.text
+		if strings.HasPrefix(name, "-") {
+			if _, value, ok := strings.Cut(name, "="); ok {
+				name = value
+			} else if strings.ContainsAny(name, "/~") {
+				return false
+			} else {
+				name = ""
+			}
+		}
+		if a.text == "{}" || a.is(".") && j.resolved(j.dir) || name == "" && a.literal {
+			continue
+		}
+		if !a.literal || j.place(name) != inside && name != "/dev/null" || !j.resolvedAll(a, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxFiles bounds the files that a pattern of a command is compared with.
+const maxFiles = 300
+
+// resolvedAll reports whether a file, or each file that a pattern stands for, is inside the session's folder.
+func (j *judge) resolvedAll(w word, name string) bool {
+	if !w.globs {
+		return name == "/dev/null" || j.resolved(name)
+	}
+	if strings.ContainsAny(name, "{}!") || strings.Contains(name, "**") {
+		return false
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(j.dir, name)
+	}
+	list, err := filepath.Glob(name)
+	return err == nil && len(list) <= maxFiles && !slices.ContainsFunc(list, func(f string) bool {
+		return !j.resolved(f) || strings.HasPrefix(filepath.Base(f), "-") || envFiles.MatchString(f) || secretFiles.MatchString(f)
+	})
+}
+
+// plainScript is a script of sed that prints, deletes or replaces lines and does nothing else.
+var plainScript = regexp.MustCompile(`^(\d+|\$|/[^/]*/)?(,(\d+|\$|/[^/]*/|\+\d+))?([pdq=]|s/([^/\\\n]|\\.)*/([^/\\\n]|\\.)*/[gpIi0-9]*|s\|[^|\\\n]*\|[^|\\\n]*\|[gpIi0-9]*)$`)
+
+// isPlainSed reports whether sed prints or changes lines of files inside the session's folder.
+func (j *judge) isPlainSed(args []word) bool {
+	script := false
+	var files []word
+	for _, a := range args {
+		switch {
+		case !a.literal || a.globs:
+			return false
+		case strings.HasPrefix(a.text, "-"):
+			if !slices.Contains([]string{"-n", "-e", "-E", "-r", "-i", "-ne", "-nE", "-En", "-z"}, a.text) {
+				return false
+			}
+		case !script:
+			if script = plainScript.MatchString(a.text); !script {
+				return false
+			}
+		case plainScript.MatchString(a.text) && slices.ContainsFunc(args, func(o word) bool { return o.text == "-e" }):
+		default:
+			files = append(files, a)
+		}
+	}
+	return j.staysInside(files, 0)
+}

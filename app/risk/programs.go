@@ -1,0 +1,415 @@
+package risk
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+var (
+	ownProcess  = regexp.MustCompile(`^"?\$(!|\{?[A-Za-z_]*(PID|pid)[A-Za-z_0-9]*\}?)$`)
+	wholeVolume = regexp.MustCompile(`^("?/:|~/?:|"?\$HOME/?:|/(etc|root|home|var|usr|boot|dev|proc|sys)(/|:))|source=/,`)
+	awkRuns     = regexp.MustCompile(`system\s*\(|\|\s*("|getline)|print[^|]*\|\s*"|"\s*\|\s*getline`)
+	tarRuns     = regexp.MustCompile(`--(checkpoint-action|to-command|use-compress-program|rsh-command|info-script|new-volume-script)|(^| )-I ?\S*sh\b|(^| )-[a-zA-Z]*P[a-zA-Z]*( |$)|-C ?/( |$)|--absolute-names`)
+)
+
+// known checks a command whose effects are known by its name and arguments.
+func (j *judge) known(name string, args []word) {
+	if reason := programs[name]; reason != "" && !isQuery(name, args) && (name != "iex" || len(args) != 2 || args[0].text != "-S") { // Elixir has an iex as well
+		j.mark(reason)
+	}
+	if strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "newfs") || name == "dd" {
+		j.mark(disk)
+	}
+	j.verbs(name, args)
+	j.interpreted(name, args)
+	if slices.Contains(sqlPrograms, name) && losesData(join(args)) {
+		j.mark(database)
+	}
+	switch name {
+	case "git":
+		j.git(args)
+	case "rm", "rmdir", "unlink", "del", "erase", "rd", "ri", "remove-item", "trash", "gio":
+		j.removes(name, args)
+	case "find", "fd", "fdfind":
+		j.find(args)
+	case "chmod", "chown", "chgrp":
+		j.changesRights(name, args)
+	case "kill":
+		j.kill(args)
+	case "mv", "cp", "ln", "install", "tee", "touch", "mkdir", "truncate", "rsync", "sed", "dd", "sponge", "copy-item", "move-item", "set-content", "add-content", "out-file", "unzip", "patch", "scp", "perl", "ed", "ex", "new-item", "copy", "move", "xcopy", "robocopy":
+		j.changes(name, args)
+	case "curl", "wget", "http", "https", "xh", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "aria2c", "dig", "nslookup", "host", "ping", "whois", "traceroute":
+		j.network(name, args)
+	case "nc", "netcat", "socat", "openssl":
+		j.connection(name, args)
+	case "cd", "pushd":
+		j.changeFolder(args)
+	case "docker", "podman", "nerdctl":
+		j.containers(args)
+	case "awk", "gawk", "mawk", "nawk", "sed_", "vi", "vim", "nvim", "tar", "zip", "make", "gmake", "man", "jq", "rg", "sort", "gdb", "git-shell":
+		j.runsByOption(name, args)
+	case "history":
+		j.markIf(slices.ContainsFunc(args, func(a word) bool { return strings.HasPrefix(a.text, "-c") }), forgets)
+	case "unset":
+		j.markIf(strings.HasPrefix(join(args), "HIST"), forgets)
+	case "cmake":
+		if i := slices.IndexFunc(args, func(a word) bool { return a.text == "-P" }); i >= 0 && i+1 < len(args) {
+			j.markIf(j.place(args[i+1].text) != inside, fromOutside)
+		}
+	case "7z", "7za", "7zz":
+		for _, a := range args {
+			if folder, ok := strings.CutPrefix(a.text, "-o"); ok {
+				j.writes(word{text: folder, literal: a.literal})
+			}
+		}
+	case "pip", "pip3", "uv", "npm", "pnpm", "yarn", "gem", "cargo", "bundle", "npx":
+		j.markIf(slices.ContainsFunc(args, func(a word) bool {
+			return strings.Contains(a.text, "index-url") || strings.HasPrefix(a.text, "--registry") || strings.HasPrefix(a.text, "--trusted-host") || strings.HasPrefix(a.text, "http://") || a.text == "-i" && strings.HasPrefix(name, "pip")
+		}), origin)
+	}
+	for _, a := range args {
+		j.reads(a)
+	}
+}
+
+// isQuery reports whether a program that changes the machine only shows something here.
+func isQuery(name string, args []word) bool {
+	list := map[string][]string{"crontab": {"-l"}, "mount": nil, "iptables": {"-L", "-S", "--list"}, "launchctl": {"list", "print"}, "ufw": {"status"}, "passwd": {"-S"}, "nft": {"list"},
+		"zpool": {"status", "list"}, "at": {"-l"}, "schtasks": {"/query"}, "sc": {"query"}, "parted": {"-l"}, "fdisk": {"-l"}, "mdadm": {"--detail"}, "twine": {"check"}, "chkconfig": {"--list"}}
+	queries, ok := list[name]
+	return ok && (len(args) == 0 && name == "mount" || len(args) > 0 && slices.Contains(queries, strings.ToLower(args[0].text))) ||
+		len(args) == 1 && slices.Contains([]string{"--version", "--help", "-V"}, args[0].text)
+}
+
+func (j *judge) markIf(bad bool, reason string) {
+	if bad {
+		j.mark(reason)
+	}
+}
+
+// verbs checks a command that names what it does in words, such as "docker system prune".
+func (j *judge) verbs(name string, args []word) {
+	for _, v := range verbsOf[name] {
+		if matchesVerb(v.words, args) {
+			j.mark(v.reason)
+		}
+	}
+	if !slices.Contains(cloud, name) || slices.ContainsFunc(args, func(a word) bool { return a.text == "--dry-run" || a.text == "--help" || a.text == "--dryrun" }) {
+		return
+	}
+	words := positional(args)
+	j.markIf(slices.ContainsFunc(words[:min(len(words), 5)], destroys.MatchString), remote)
+}
+
+// matchesVerb reports whether the words of a verb follow one another among the words of a command. The last one may be an option or the beginning of an address.
+func matchesVerb(verb []string, args []word) bool {
+	for i, a := range args {
+		if len(verb) == 0 {
+			return true
+		}
+		v, w := verb[0], a.text
+		short := len(v) == 2 && v[0] == '-' && len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, v[1:])
+		if w == v || strings.HasPrefix(w, v+"=") || short || strings.Contains(v, "http") && strings.HasPrefix(w, v) || strings.HasPrefix(v, ":") && strings.HasSuffix(w, v) ||
+			len(verb) == 1 && v == path.Base(w) && strings.Contains(v, ".") {
+			verb = verb[1:]
+		} else if i > 8 {
+			return false
+		}
+	}
+	return len(verb) == 0
+}
+
+// interpreted checks the code that an interpreter is given as an argument.
+func (j *judge) interpreted(name string, args []word) {
+	if name == "eval" || name == "trap" && len(args) > 1 || name == "alias" {
+		for _, a := range args {
+			_, value, isAlias := strings.Cut(a.text, "=")
+			switch {
+			case !a.literal && name != "alias":
+				j.mark(fed)
+			case name == "alias" && isAlias:
+				j.inner(value)
+			case name == "trap" && a.text != args[0].text:
+			case name != "eval":
+				j.inner(a.text)
+			}
+		}
+		if name == "eval" {
+			j.inner(join(args))
+		}
+		return
+	}
+	in, ok := interpreterOf(name)
+	if !ok && name != "source" && name != "." {
+		return
+	}
+	for i, a := range args {
+		if fetches(a.text) || i == 0 && strings.HasPrefix(a.text, "<(") {
+			j.mark(downloads)
+		}
+		if !ok {
+			continue
+		}
+		if strings.EqualFold(name, "powershell") || name == "pwsh" {
+			low := strings.ToLower(a.text)
+			j.markIf(len(low) > 1 && (strings.HasPrefix("-encodedcommand", low) && strings.HasPrefix(low, "-e") || low == "-ec") && low != "-ex", fed)
+			j.markIf(strings.HasPrefix(low, "-w") && i+1 < len(args) && strings.EqualFold(args[i+1].text, "hidden"), fed)
+			if low == "-file" && i+1 < len(args) {
+				j.markIf(j.place(args[i+1].text) != inside, fromOutside)
+			}
+			if low == "-executionpolicy" || low == "-ep" {
+				j.unsure = true
+			}
+			if (low == "-command" || low == "/c") && i+1 < len(args) {
+				j.inner(join(args[i+1:]))
+				return
+			}
+		}
+		if given, value := codeOption(in, a.text, args[i+1:]); given {
+			j.runs(name, value)
+			return
+		}
+		if !strings.HasPrefix(a.text, "-") {
+			j.ran(a.text)
+			place := j.place(a.text)
+			j.markIf(place == temporary || place == elsewhere && !strings.HasPrefix(a.text, "/usr/") && !strings.HasPrefix(a.text, "<("), fromOutside)
+			return
+		}
+		if name == "perl" && strings.Contains(a.text, "e") && i+1 < len(args) {
+			j.runs(name, args[i+1])
+			return
+		}
+	}
+}
+
+// codeOption reports whether an option gives code to an interpreter, and returns the code.
+func codeOption(in interpreter, option string, rest []word) (bool, word) {
+	if in.shell && len(option) > 1 && option[0] == '-' && option[1] != '-' && strings.Contains(option, "c") || slices.Contains(in.options, option) || option == "eval" {
+		if len(rest) > 0 {
+			return true, rest[0]
+		}
+		return true, word{}
+	}
+	for _, o := range in.options {
+		if len(o) == 2 && strings.HasPrefix(option, o) {
+			return true, word{text: option[2:], literal: true}
+		}
+	}
+	return false, word{}
+}
+
+// runs checks code that an interpreter gets as an argument or as its input.
+func (j *judge) runs(name string, text word) {
+	in, _ := interpreterOf(name)
+	j.unsure = j.unsure || !in.shell || !text.literal || text.text == ""
+	switch {
+	case fetches(text.text):
+		j.mark(downloads)
+	case in.shell:
+		j.script(text.text)
+		j.markIf(!text.literal && text.text != "" && strings.HasPrefix(text.text, "$"), fed)
+	case code.MatchString(text.text) || strings.Contains(text.text, "$(") && !text.literal:
+		j.mark(starts)
+	}
+}
+
+// ran marks a file that is run and that the same command downloads, and checks one whose text it writes.
+func (j *judge) ran(file string) {
+	name := path.Base(file)
+	if j.download[name] {
+		j.mark(downloads)
+	}
+	if text, ok := j.texts[name]; ok {
+		delete(j.texts, name)
+		j.inner(text)
+	}
+}
+
+// fetches reports whether a word that is substituted ("$(curl …)", "<(curl …)") downloads.
+func fetches(word string) bool {
+	for _, begin := range []string{"$(", "<(", "`"} {
+		if _, rest, ok := strings.Cut(word, begin); ok {
+			if f := strings.Fields(rest); len(f) > 0 && slices.Contains(downloaders, path.Base(f[0])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readsCode returns the interpreter among words that runs what it reads; empty: there is none.
+func readsCode(words []word) string {
+	for depth := 0; len(words) > 0 && depth < maxDepth; depth++ {
+		for len(words) > 0 && isAssignment(words[0].text) {
+			words = words[1:]
+		}
+		name, args, _ := program(words)
+		if w, ok := wrapperOf(name, args); ok {
+			rest := afterOptions(args, strings.Fields(w.valued), w.before)
+			if w.shell && len(rest) == 0 { // ssh HOST
+				return name
+			}
+			if words = rest; w.more {
+				return ""
+			}
+			continue
+		}
+		if name == "at" || name == "batch" || name == "crontab" || name == "iex" || name == "invoke-expression" || name == "source" || name == "." {
+			return name
+		}
+		in, ok := interpreterOf(name)
+		if !ok {
+			return ""
+		}
+		for i, a := range args {
+			switch given, _ := codeOption(in, a.text, args[i+1:]); {
+			case a.text == "-" || a.text == "/dev/stdin" || a.text == "-s":
+				return name
+			case given, !strings.HasPrefix(a.text, "-"), a.text == "-m" && !in.shell, a.text == "-n", a.text == "--version", name == "perl" && strings.Contains(a.text, "e"):
+				return ""
+			}
+		}
+		return name
+	}
+	return ""
+}
+
+// pipe checks what a pipeline feeds to a command.
+func (j *judge) pipe(text string, in *syntax.Stmt, words []word) {
+	name := readsCode(words)
+	fetched, known := false, word{}
+	syntax.Walk(in, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+			from, args, _ := program(wordsOf(text, c.Args))
+			fetched = fetched || slices.Contains(downloaders, from)
+			if from == "echo" || from == "printf" {
+				known = word{text: join(args), literal: true}
+			}
+		}
+		return true
+	})
+	first, _, _ := program(words)
+	switch {
+	case name != "" && fetched:
+		j.mark(downloads)
+	case name != "":
+		j.mark(fed)
+	case known.text != "":
+		j.feed(words, known)
+	case first == "curl" && strings.Contains(join(words), "@-") || first == "wget" && strings.Contains(join(words), "/dev/stdin"):
+		j.mark(sends)
+	}
+	j.markIf(first == "ssh", sends)
+	j.markIf(first == "remove-item" || first == "ri", deletesMany)
+}
+
+// feed checks the text that a command reads.
+func (j *judge) feed(words []word, text word) {
+	name, _, _ := program(words)
+	if slices.Contains(sqlPrograms, name) && losesData(text.text) {
+		j.mark(database)
+	}
+	if slices.Contains([]string{"ed", "ex", "vi", "vim", "nvim", "gdb"}, name) && strings.Contains(text.text, "!") {
+		j.mark(starts)
+	}
+	switch reader := readsCode(words); {
+	case reader == "":
+	case text.text == "" || reader == "source" || reader == ".":
+		j.mark(fed)
+	case reader == "ssh" || reader == "at":
+		j.inner(text.text)
+	default:
+		j.runs(reader, text)
+	}
+}
+
+// find checks the command that find or fd runs for each file.
+func (j *judge) find(args []word) {
+	for i, a := range args {
+		switch a.text {
+		case "-delete":
+			j.mark(deletesMany)
+		case "-fprint", "-fprintf", "-fls", "-fprint0":
+			j.unsure = true
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+			rest := args[i+1:]
+			if end := slices.IndexFunc(rest, func(w word) bool { return w.text == ";" || w.text == "+" && !strings.HasPrefix(a.text, "-X") }); end >= 0 {
+				rest = rest[:end]
+			}
+			if !slices.ContainsFunc(rest, func(w word) bool { return strings.Contains(w.text, "{}") }) {
+				rest = append(slices.Clone(rest), word{text: "{}"})
+			}
+			j.call(slices.Clone(rest))
+		}
+	}
+}
+
+// kill checks which processes are ended.
+func (j *judge) kill(args []word) {
+	for i, a := range args {
+		switch {
+		case a.text == "-l" || a.text == "-0":
+			return
+		case strings.HasPrefix(a.text, "-") && i == 0, strings.HasPrefix(a.text, "%"), a.text == "--", i > 0 && (args[i-1].text == "-s" || args[i-1].text == "-n"):
+			if a.text == "-1" && len(args) == 1 {
+				j.mark(kills)
+			}
+		case !a.literal && !ownProcess.MatchString(a.text), strings.HasPrefix(a.text, "-"), a.text == "1", a.text == "0", a.text == "{}":
+			j.mark(kills)
+		}
+	}
+}
+
+// containers checks what a container gets of the machine.
+func (j *judge) containers(args []word) {
+	for i, a := range args {
+		value := a.text
+		if i > 0 && (args[i-1].text == "-v" || args[i-1].text == "--volume" || args[i-1].text == "--mount") {
+			value = "-v=" + value
+		}
+		volume, isVolume := strings.CutPrefix(value, "-v=")
+		switch {
+		case strings.HasPrefix(value, "--privileged"), value == "--pid=host", value == "--cap-add=ALL" || value == "--cap-add=SYS_ADMIN", value == "host" && i > 0 && args[i-1].text == "--pid",
+			strings.Contains(value, "docker.sock"), isVolume && wholeVolume.MatchString(volume):
+			j.mark(machine)
+		}
+	}
+}
+
+// runsByOption checks programs that run others if an option or a part of their own language asks for it.
+func (j *judge) runsByOption(name string, args []word) {
+	text := join(args)
+	switch name {
+	case "awk", "gawk", "mawk", "nawk":
+		j.markIf(awkRuns.MatchString(text), starts)
+	case "vi", "vim", "nvim":
+		j.markIf(strings.Contains(text, "!") || strings.Contains(text, "system("), starts)
+	case "tar":
+		j.markIf(tarRuns.MatchString(text), starts)
+		for i, a := range args {
+			if a.text == "-C" && i+1 < len(args) || strings.HasPrefix(a.text, "--directory=") {
+				j.writes(word{text: strings.TrimPrefix(args[min(i+1, len(args)-1)].text, "--directory="), literal: true})
+			}
+		}
+	case "zip":
+		j.markIf(strings.Contains(text, "-TT") || strings.Contains(text, "--unzip-command"), starts)
+	case "make", "gmake":
+		for i, a := range args {
+			file := ""
+			if (a.text == "-f" || a.text == "-C" || a.text == "--file" || a.text == "--makefile" || a.text == "--directory" || a.text == "-I") && i+1 < len(args) {
+				file = args[i+1].text
+			}
+			j.markIf(file != "" && (j.place(file) != inside && !strings.HasPrefix(file, "$") || file == "-") || strings.HasPrefix(a.text, "--eval") || strings.HasPrefix(a.text, "SHELL="), fromOutside)
+		}
+	case "man":
+		j.markIf(strings.Contains(text, "-P") || strings.Contains(text, "--pager"), starts)
+	case "rg":
+		j.markIf(strings.HasPrefix(text, "--pre ") || strings.Contains(text, " --pre ") || strings.Contains(text, "--pre="), starts)
+	case "sort":
+		j.markIf(strings.Contains(text, "--compress-program"), starts)
+	}
+}
