@@ -1,12 +1,11 @@
 // Package opencode reports the sessions of OpenCode.
 //
-// A session is a row of OpenCode's database (JSON files up to 1.1), and its last
-// messages show its state. OpenCode does not store which process runs it: the process
+// A session is a row of OpenCode's database, and its last messages show its state. OpenCode does not store which process runs it: the process
 // is found by command lines, logs and folders, and if these leave a doubt, the status
 // is unknown. A server on loopback is asked for the facts that are not stored.
 //
-// Facts were learned on Linux from OpenCode 1.0.185, 1.1.65, 1.2.6, 1.2.27, 1.3.2,
-// 1.14.41, 1.15.4, 1.17.11, 1.18.3 and 1.18.33.
+// Facts were learned on Linux from OpenCode 1.17.11, 1.18.3 and 1.18.33. Of older versions
+// the sessions in a database are listed, and a process is a row without a status.
 package opencode
 
 import (
@@ -34,15 +33,12 @@ type Adapter struct {
 	// password returns the password with which Rollcall launched a process, or "".
 	password func(proc.Identity) string
 
-	databases report.Memo[string, *snapshot]    // by path
-	files     report.Memo[string, *fileSession] // of the JSON store of versions up to 1.1, by the path of the session's file
-	saved     *savedSessions                    // the same between processes
-	fileHeads report.Memo[string, *fileHead]    // by the same
-	logs      report.Memo[string, *logState]    // by path
-	runOwners runOwners
-	named     func() []string             // data folders that the user named
-	homes     report.Recent               // data folders, see useOf
-	versions  report.Memo[string, string] // of programs that were asked for theirs, by path
+	databases report.Memo[string, *snapshot] // by path
+	saved     *savedSessions                 // the same between processes
+	logs      report.Memo[string, *logState] // by path
+	named     func() []string                // data folders that the user named
+	homes     report.Recent                  // data folders, see useOf
+	versions  report.Memo[string, string]    // of programs that were asked for theirs, by path
 
 	watched report.Watch
 }
@@ -61,7 +57,7 @@ var (
 func New(cfg adapters.Config) *Adapter {
 	cfg = cfg.WithDefaults()
 	return &Adapter{home: cfg.Home, env: cfg.Env, table: container.Table(cfg.Table, cfg.Home), now: cfg.Now, named: cfg.Homes, serves: proc.CheckListenedBy, password: cfg.Password,
-		saved: factcache.Of[fileSession](cfg.Facts, string(adapters.OpenCode), factsFormat)}
+		saved: factcache.Of[facts](cfg.Facts, string(adapters.OpenCode), factsFormat)}
 }
 
 var description = adapters.Register(adapters.Description{
@@ -91,8 +87,6 @@ func (a *Adapter) Discover(ctx context.Context, q adapters.Query) (adapters.Roll
 // forget drops the caches that only save reading at the next call.
 func (a *Adapter) forget() {
 	a.databases.Forget()
-	a.files.Forget()
-	a.fileHeads.Forget()
 }
 
 // begin reads the processes and finds the data folders. withoutTable is what the user is told if the process table can't be read.
@@ -128,8 +122,7 @@ func (d *discovery) result(ctx context.Context) (adapters.Roll, error) {
 }
 
 // WatchPaths implements adapters.Watcher: the folder of the database and its write-ahead log,
-// that of the logs, and for the JSON store the folders of the sessions and of the messages of
-// live sessions. It never returns the folders of message parts.
+// and that of the logs.
 func (a *Adapter) WatchPaths() []string {
 	return a.watched.Folders()
 }

@@ -11,8 +11,17 @@ import (
 	"time"
 
 	"rollcall/adapters"
+	"rollcall/adapters/internal/factcache"
 	"rollcall/adapters/internal/sqlitero"
 )
+
+// factsFormat is the version of the saved facts. It must be raised when the same fields get
+// another meaning.
+const factsFormat = 2
+
+// savedSessions keeps what was read of sessions between processes, by the path of the database
+// and the session's id.
+type savedSessions = factcache.Facts[facts]
 
 // snapshot holds the result of one read of a database. It is not changed afterwards.
 type snapshot struct {
@@ -151,8 +160,9 @@ func (r *reading) before(f *facts) *facts {
 		old = r.was.sessions[f.id]
 	}
 	if old == nil {
-		saved, _ := r.saved.Load(r.path + "#" + f.id)
-		old = saved.facts
+		if saved, ok := r.saved.Load(r.path + "#" + f.id); ok {
+			old = &saved
+		}
 	}
 	if old == nil || old.id != f.id || old.last.ID != f.last.ID || old.last.updated != f.last.updated || old.updated != f.updated {
 		return nil
@@ -164,7 +174,7 @@ func (r *reading) before(f *facts) *facts {
 func (r *reading) save() {
 	for id, cost := range r.costs {
 		if f := r.sessions[id]; f != nil {
-			r.saved.Store(r.path+"#"+id, &fileSession{facts: f}, cost)
+			r.saved.Store(r.path+"#"+id, f, cost)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -76,7 +77,11 @@ var versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-
 // knowsPassword reports whether the server of a program can ask for a password. It runs the
 // program, once, since not every installation stores its version.
 func (a *Adapter) knowsPassword(program string) bool {
-	version, known := a.versions.Get(program)
+	key := program
+	if info, err := os.Stat(program); err == nil {
+		key += fmt.Sprint(info.ModTime().UnixNano(), info.Size()) // it may be updated
+	}
+	version, known := a.versions.Get(key)
 	if !known {
 		ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 		defer cancel()
@@ -87,7 +92,7 @@ func (a *Adapter) knowsPassword(program string) bool {
 		if err != nil || !versionPattern.MatchString(version) {
 			return false // it is asked again
 		}
-		a.versions.Put(program, version)
+		a.versions.Put(key, version)
 	}
 	return semver.Compare("v"+version, firstWithPassword) >= 0
 }

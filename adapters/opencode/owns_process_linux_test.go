@@ -98,7 +98,7 @@ func TestOwnsProcessReadsNothingOfOthers(t *testing.T) {
 
 // In each recording exactly the processes of sessions are owned.
 func TestOwnsRecordedProcesses(t *testing.T) {
-	for _, dir := range adaptertest.Folders(t, recordings, 7) {
+	for _, dir := range adaptertest.Folders(t, recordings, 5) {
 		r := adaptertest.Replay(t, dir)
 		a := New(r.Config())
 		list, err := r.Table.List(t.Context())

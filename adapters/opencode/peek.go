@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,10 +33,6 @@ func (a *Adapter) Peek(ctx context.Context, s adapters.Session, n int) ([]adapte
 			}
 		}
 	}()
-	if filepath.Ext(path) == ".json" {
-		out, err = peekFiles(ctx, path, s.ID, n)
-		return out, err
-	}
 	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		var err error
 		out, err = peekDatabase(ctx, db, s.ID, n)
@@ -237,28 +231,4 @@ func partsOf(ctx context.Context, db *sqlitero.DB, message string, most int) (li
 	})
 	slices.Reverse(list)
 	return list, err
-}
-
-// peekFiles reads the JSON store.
-func peekFiles(ctx context.Context, path, session string, n int) ([]adapters.Message, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, adapters.Unreadable(path, err)
-	}
-	m, err := filesOf(path, session)
-	if err != nil {
-		return nil, adapters.Unreadable(m.folder, err)
-	}
-	c := conversation{most: n}
-	for _, id := range slices.Backward(m.names) {
-		if c.full() {
-			break
-		}
-		if err := ctx.Err(); err != nil {
-			return c.result(), &adapters.Problem{Kind: adapters.ErrTimeout, Path: m.folder, Err: err}
-		}
-		if msg, ok := m.read(id); ok {
-			c.add(msg, readParts(m.storage, id, maxParts, nil))
-		}
-	}
-	return c.result(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -46,6 +47,10 @@ type host struct {
 	unresponsive string            // the folder that it uses, where the file system does not answer
 	filesHidden  bool              // files could not be read
 	knownHome    bool              // its environment or its files name a data folder that exists here
+	// began is when the process began by the clock that its log has, see findWritten.
+	began time.Time
+	// old reports that it is of 1.15 or earlier: each process of those writes a log of its own.
+	old bool
 }
 
 // census holds the processes of OpenCode that one reading of the process table shows.
@@ -131,10 +136,28 @@ func inspect(table proc.Lister, p proc.Process) *host {
 	}
 	h.filesHidden = err != nil
 	h.removed, _ = table.RemovedFiles(p.Identity)
+	h.old = h.keepsOwnLog()
 	if still, err := table.Find(p.PID); err == nil && still.Comm != p.Comm {
 		return nil // it is another program by now
 	}
 	return h
+}
+
+// keepsOwnLog reports whether a process has a log of its own open, which may have been removed, and
+// not the log that all processes share.
+func (h *host) keepsOwnLog() bool {
+	own := false
+	for _, f := range slices.AppendSeq(slices.Clone(h.files), maps.Keys(h.removed)) {
+		if filepath.Base(filepath.Dir(f)) != "log" {
+			continue
+		}
+		if filepath.Base(f) == sharedName {
+			return false
+		}
+		_, err := time.Parse("2006-01-02T150405.log", filepath.Base(f))
+		own = own || err == nil
+	}
+	return own
 }
 
 // identify reads the role of a process from its command line, environment and folder. It
@@ -144,7 +167,7 @@ func identify(table proc.Lister, p proc.Process) *host {
 	if errors.Is(err, proc.ErrGone) {
 		return nil
 	}
-	h := &host{Process: p, args: args}
+	h := &host{Process: p, args: args, began: p.Started}
 	if err == nil && len(args) > 0 && !h.readArgs() {
 		return nil
 	}

@@ -88,7 +88,7 @@ func (f *facts) setLast(id, data string, updated, created millis) {
 
 func (f *facts) skip(reason string) { f.skipped = report.CountSkipped(f.skipped, reason) }
 
-// fromFiles reports whether a version kept its sessions in files (before 1.2).
+// fromFiles reports whether a version kept its sessions in files (before 1.2), from which a later one imported them.
 func fromFiles(version string) bool {
 	return strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.0.") || strings.HasPrefix(version, "1.1.")
 }
@@ -109,7 +109,8 @@ func (r *reading) prompts(ctx context.Context) error {
 		if f.last.ID == "" {
 			continue
 		}
-		if old := r.before(f); old != nil && old.firstPrompt != "" {
+		// The parts of a prompt are stored after its message.
+		if old := r.before(f); old != nil && old.firstPrompt != "" && f.last.Role != "user" {
 			f.firstPrompt, f.lastPrompt, f.prompted = old.firstPrompt, old.lastPrompt, old.prompted
 			continue
 		}

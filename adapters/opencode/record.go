@@ -16,9 +16,9 @@ import (
 // textLimit bounds prompts, titles and errors, in bytes.
 const textLimit = 4096
 
-// message is one message of a session, as the data column or the file has it.
+// message is one message of a session, as the data column has it.
 type message struct {
-	ID      string `json:"id"` // set only in the JSON store
+	ID      string `json:"-"`
 	Role    string `json:"role"`
 	Finish  string `json:"finish"`
 	ModelID string `json:"modelID"`
@@ -43,7 +43,7 @@ type message struct {
 		} `json:"data"`
 	} `json:"error"`
 
-	updated millis // of its row or file
+	updated millis // of its row
 }
 
 type tokens struct {
@@ -57,7 +57,7 @@ type tokens struct {
 	} `json:"cache"`
 }
 
-// used returns how much context a message filled. Versions before 1.1 state no total.
+// used returns how much context a message filled.
 func (t *tokens) used() int64 {
 	if t.Total > 0 {
 		return t.Total
@@ -91,12 +91,11 @@ func (m millis) time() time.Time {
 
 // part is one part of a message.
 type part struct {
-	ID        string `json:"id"` // set only in the JSON store
+	ID        string `json:"-"`
 	Type      string `json:"type"`
 	Text      string `json:"text"`
 	Synthetic bool   `json:"synthetic"`
 	Tool      string `json:"tool"`
-	CallID    string `json:"callID"`
 	State     struct {
 		Status   string          `json:"status"`
 		Input    json.RawMessage `json:"input"`
@@ -118,7 +117,6 @@ type begun struct {
 
 // call is a tool part that has not ended.
 type call struct {
-	id       string // of the model's
 	tool     string
 	pending  bool // the model is still writing its input
 	since    millis
@@ -129,7 +127,7 @@ type call struct {
 
 // call returns the fields of a tool part that are needed for a status.
 func (p *part) call() call {
-	c := call{id: p.CallID, tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
+	c := call{tool: p.Tool, pending: p.State.Status == "pending", since: p.State.Time.Start, updated: p.updated}
 	meta := bytes.TrimSpace(p.State.Metadata)
 	c.metadata = len(meta) > 0 && !bytes.Equal(meta, []byte("null")) && !bytes.Equal(meta, []byte("{}"))
 	if p.Tool == "task" && c.metadata {

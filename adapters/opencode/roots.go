@@ -172,15 +172,16 @@ func (h *host) dataFolders() []string {
 }
 
 // surelyUses reports whether a process keeps its sessions in a root: it has a file of the root
-// open, which may have been removed since (versions up to 1.15 remove each other's logs). The
+// open, which may have been removed since. The
 // environment alone may name a folder that a container has under the same path. It is used only
-// if open files can't be seen.
+// if open files can't be seen. A process that has the log open but no database is the client of a
+// service (2.0), unless it is so old that it has a log and no database (1.1).
 func (h *host) surelyUses(r *root) bool {
 	if h.filesHidden {
 		return h.knownHome
 	}
 	inRoot := func(f string) bool {
-		return slices.Contains(r.databases, f) || strings.HasPrefix(f, r.path+string(filepath.Separator))
+		return slices.Contains(r.databases, f) || h.old && strings.HasPrefix(f, r.path+string(filepath.Separator))
 	}
 	if slices.ContainsFunc(h.files, inRoot) {
 		return true
@@ -256,6 +257,3 @@ func (r *root) glob() error {
 
 // logFolder returns the folder in which every version writes its log.
 func (r *root) logFolder() string { return filepath.Join(r.path, "log") }
-
-// storage returns the folder of the JSON store of versions up to 1.1.
-func (r *root) storage() string { return filepath.Join(r.path, "storage") }

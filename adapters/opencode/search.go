@@ -6,17 +6,13 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"rollcall/adapters"
-	"rollcall/adapters/internal/agentfile"
 	search "rollcall/adapters/internal/conversation"
 	"rollcall/adapters/internal/report"
 	"rollcall/adapters/internal/sqlitero"
@@ -28,7 +24,7 @@ var _ adapters.Searcher = (*Adapter)(nil)
 type storedSession struct {
 	id, directory string
 	changed       time.Time
-	store         string // the database, or the session's file in the JSON store
+	store         string // the database
 }
 
 // Conversations implements adapters.Searcher. The sessions of a database are searched some
@@ -50,8 +46,7 @@ func (a *Adapter) Conversations(ctx context.Context, since time.Time) ([]adapter
 	return list, err
 }
 
-// storedSessions lists the sessions of a root by their database, or each by itself in the
-// JSON store.
+// storedSessions lists the sessions of a root by their database.
 func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.Answer) map[string][]storedSession {
 	newest := map[string]storedSession{}
 	for _, path := range r.databases {
@@ -61,13 +56,6 @@ func (a *Adapter) storedSessions(ctx context.Context, r *root, answer *report.An
 			if known, there := newest[s.id]; !there || known.changed.Before(s.changed) {
 				newest[s.id] = s
 			}
-		}
-	}
-	list, problems := listStorage(r.storage())
-	answer.Problem(problems...)
-	for _, s := range list {
-		if _, there := newest[s.id]; !there {
-			newest[s.id] = s
 		}
 	}
 	stores := map[string][]storedSession{}
@@ -106,19 +94,6 @@ func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSessio
 	return list, nil
 }
 
-// listStorage lists the sessions of a JSON store.
-func listStorage(storage string) (list []storedSession, problems []error) {
-	entries, problems := listFiles(storage, scope{})
-	for _, e := range entries {
-		s := storedSession{id: e.id, store: e.path, changed: e.info.ModTime()}
-		if info, err := os.Stat(messageFolder(storage, e.id)); err == nil && info.ModTime().After(s.changed) {
-			s.changed = info.ModTime()
-		}
-		list = append(list, s)
-	}
-	return list, problems
-}
-
 const (
 	// firstBatch is how many sessions of a database are searched first, so that the first
 	// hits come soon. Each further batch is twice as large, up to lastBatch.
@@ -132,16 +107,10 @@ func conversations(sessions []storedSession) (list []adapters.Conversation) {
 		return cmp.Or(b.changed.Compare(a.changed), strings.Compare(a.id, b.id))
 	})
 	for n := firstBatch; len(sessions) > 0; n = min(2*n, lastBatch) {
-		if filepath.Ext(sessions[0].store) == ".json" {
-			n = 1
-		}
 		batch := sessions[:min(n, len(sessions))]
 		sessions = sessions[len(batch):]
 		list = append(list, adapters.Conversation{Changed: batch[0].changed,
 			Search: func(ctx context.Context, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-				if filepath.Ext(batch[0].store) == ".json" {
-					return searchFiles(ctx, batch[0], q, found)
-				}
 				return searchDatabase(ctx, batch, q, found)
 			}})
 	}
@@ -269,79 +238,4 @@ func partText(id string, data []byte, of func() message, tools bool) (out adapte
 		return out, true
 	}
 	return out, false
-}
-
-// searchFiles searches a session of the JSON store.
-func searchFiles(ctx context.Context, s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) (map[string]int, error) {
-	f := newFinder(s, q, found)
-	m, err := filesOf(s.store, s.id)
-	if err != nil {
-		return nil, adapters.AsProblem(m.folder, err)
-	}
-	long, unread := 0, 0
-	var buf []byte
-	for _, id := range m.names {
-		for _, partID := range partNames(m.storage, id) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			var err error
-			buf, err = readInto(buf, filepath.Join(m.storage, "part", id, partID+".json"))
-			switch {
-			case errors.Is(err, agentfile.ErrTooLarge):
-				long++
-				continue
-			case errors.Is(err, fs.ErrNotExist):
-				continue
-			case err != nil:
-				unread++
-				continue
-			case !q.Pattern.MayContain(buf):
-				continue
-			}
-			if f.Hit.CWD == "" {
-				f.Hit.CWD = directoryOf(s.store)
-			}
-			if err := f.part(partID, buf, func() message { msg, _ := m.read(id); return msg }); err != nil {
-				return nil, err
-			}
-		}
-	}
-	skipped := search.Skipped(long)
-	if unread > 0 {
-		return skipped, &adapters.Problem{Kind: adapters.ErrUnreadable, Path: filepath.Join(m.storage, "part"),
-			Err: errors.New("some files of session " + s.id + " could not be read"), Fix: "give your user read access"}
-	}
-	return skipped, nil
-}
-
-// directoryOf returns the folder of a session of the JSON store.
-func directoryOf(path string) string {
-	var row struct {
-		Directory string `json:"directory"`
-	}
-	_, _, _ = readRecord(path, &row) // a session whose file can't be read has no folder
-	return row.Directory
-}
-
-// readInto reads a file of at most search.Whole bytes into buf, which it may replace.
-func readInto(buf []byte, path string) ([]byte, error) {
-	f, info, err := agentfile.OpenRegular(path)
-	if err != nil {
-		return buf, err
-	}
-	defer f.Close()
-	size := info.Size()
-	if size > int64(search.Whole) {
-		return buf, agentfile.ErrTooLarge
-	}
-	if int64(cap(buf)) < size {
-		buf = make([]byte, max(size, 16<<10))
-	}
-	buf = buf[:size]
-	n, err := io.ReadFull(f, buf)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return buf[:n], err
 }

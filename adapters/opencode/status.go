@@ -86,6 +86,10 @@ func decide(s observation) report.Verdict {
 		return report.Unknown(s.claim.doubt + "; " + s.lastTurn())
 	case s.claim.host == nil:
 		return s.withoutHost()
+	case s.claim.host.old && s.facts.open() == over:
+		return report.Idle(s.facts.outcome(), s.lastTurn()+"; only this session of its folder was written since "+s.holder()+" began; "+whyOld)
+	case s.claim.host.old:
+		return report.Unknown(s.lastTurn() + "; " + s.holder() + " may run it; " + whyOld)
 	}
 	if v, ok := s.byServer(); ok {
 		return v
@@ -211,7 +215,7 @@ func (s observation) willContinue() bool {
 	h := s.claim.host
 	age := s.now.Sub(h.Started)
 	return h.role == oneShot && (s.facts.last.ID != "" || age < firstMessageDelay) && age < startLimit && age > -time.Minute &&
-		(s.claim.opensOnly || max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time().Add(slack).Before(h.Started))
+		(s.claim.opensOnly || max(s.facts.last.Time.Created, s.facts.last.Time.Completed).time().Add(slack).Before(h.began))
 }
 
 // waits reports whether an open turn waits for the user.
@@ -232,21 +236,11 @@ func (s observation) waits(holder string) (report.Verdict, bool) {
 	return report.Verdict{}, false
 }
 
-// waitingChild finds a sub-agent of an open call that waits for the user. Versions up to 1.3
-// can lose the record of the session that a call began. For them waitingChild looks for a
-// sub-agent that was created since the answer with the call began.
+// waitingChild finds a sub-agent of an open call that waits for the user.
 func (f *facts) waitingChild(answers map[string]*adapters.Session) *adapters.Session {
 	for _, c := range f.calls {
 		if child := answers[c.child]; child != nil && child.Status == adapters.Waiting {
 			return child
-		}
-		if c.tool != "task" || c.child != "" {
-			continue
-		}
-		for _, child := range answers {
-			if child.Parent == f.id && child.Status == adapters.Waiting && !child.StartedAt.Before(f.assistant.Time.Created.time()) {
-				return child
-			}
 		}
 	}
 	return nil
@@ -264,12 +258,12 @@ func (s observation) needsPermission(c call) string {
 	}
 	if r := s.claim.run; r != nil {
 		for _, a := range r.asks {
-			if s.answers(a, c, r) {
+			if a.answers(c) {
 				return fmt.Sprintf("tool %s since %s has not begun, and the log says that a permission was asked for at %s",
 					c.tool, s.clock(c.since), s.at(a.at))
 			}
 		}
-		if r.id == "" || s.now.Sub(c.since.time()) < stepDelay {
+		if s.now.Sub(c.since.time()) < stepDelay {
 			return ""
 		}
 	}
@@ -281,18 +275,8 @@ func (s observation) needsPermission(c call) string {
 }
 
 // answers reports whether a permission was requested for a call: the request is not
-// earlier than the call, and nothing about the call was stored after it. Separate logs
-// have times in seconds, and record whether an answer came; up to 1.0 they name the
-// call. Versions up to 1.3 store a call's beginning only after the request, which can
-// be seconds later: for them the call must be of the same message.
-func (s observation) answers(a ask, c call, r *run) bool {
-	switch {
-	case a.call != "":
-		return r.pending > 0 && a.call == c.id
-	case r.id == "":
-		message := s.facts.assistant.Time.Created.time().Truncate(time.Second)
-		return r.pending > 0 && !a.at.Before(message) && permits(a.permission, c.tool)
-	}
+// earlier than the call, and nothing about the call was stored after it.
+func (a ask) answers(c call) bool {
 	// Several calls at once have one line each.
 	return !a.at.Add(250*time.Millisecond).Before(c.since.time()) && permits(a.permission, c.tool) &&
 		!c.updated.time().After(a.at.Add(250*time.Millisecond))
@@ -314,8 +298,7 @@ var knownTools = map[string]bool{"bash": true, "edit": true, "read": true, "glob
 
 // loopOver reports whether the log has an end of the loop after the last message and
 // its calls. A turn that is cancelled before the request to the model leaves no other
-// trace. Neither does a turn that a server of 1.3.2 aborts while it asks the user: its
-// call stays open forever.
+// trace.
 func (s observation) loopOver() bool {
 	if s.claim.over.IsZero() {
 		return false
@@ -327,11 +310,7 @@ func (s observation) loopOver() bool {
 		}
 		last = max(last, c.since)
 	}
-	at := last.time()
-	if s.claim.run != nil && s.claim.run.id == "" {
-		at = at.Truncate(time.Second)
-	}
-	return !s.claim.over.Before(at) && s.now.Sub(s.claim.over) > callDelay
+	return !s.claim.over.Before(last.time()) && s.now.Sub(s.claim.over) > callDelay
 }
 
 // lastTurn describes the last turn, for evidence.
