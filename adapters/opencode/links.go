@@ -62,6 +62,9 @@ type trace struct {
 
 // of returns the process of a session. findLatest must have been called before.
 func (l *links) of(f *facts) claim {
+	if f.next != nil {
+		return l.ofNext(f)
+	}
 	traces := l.traces(f)
 	if f.open() != inTurn {
 		return l.choose(f, traces)
@@ -82,6 +85,38 @@ func (l *links) of(f *facts) claim {
 func (h *host) beganAfter(f *facts) bool {
 	at := f.last.Time.Created
 	return f.open() == inTurn && at > 0 && at.time().Before(h.began)
+}
+
+// servedFor is how long a server of OpenCode 2 that was started since is taken for the process of a
+// session whose turn is over: it serves each session of its store.
+const servedFor = 24 * time.Hour
+
+// ofNext returns the process of a session of OpenCode 2: a server, which all terminals use. A server
+// goes on with turns that are claimed (2.0), and with no others of the time before its start.
+func (l *links) ofNext(f *facts) claim {
+	var may, services []*host
+	for _, h := range l.hosts {
+		if h.command != "serve" && h.command != "web" {
+			continue
+		}
+		if s := l.serverAnswers[h]; s != nil && s.names(f.id) {
+			return claim{host: h, why: "its server names the session"}
+		}
+		if may = append(may, h); h.service {
+			services = append(services, h)
+		}
+	}
+	if len(may) > 1 && len(services) == 1 && (f.open() != inTurn || l.serverAnswers[services[0]] != nil) {
+		may = services
+	}
+	old := func(h *host) bool { return f.activity.time().Add(slack).Before(h.began) }
+	switch {
+	case len(may) == 0, !f.next.claimed && old(may[0]) && l.now.Sub(f.activity.time()) > servedFor:
+		return claim{}
+	case len(may) > 1:
+		return claim{may: may, doubt: "it is not stored which server runs it: " + pids(may) + " could"}
+	}
+	return claim{host: may[0], why: "the server of its store", opensOnly: !f.next.claimed && may[0].beganAfter(f)}
 }
 
 // choose returns the process that the latest of the traces names.
@@ -214,7 +249,7 @@ const (
 
 func (l *links) fits(h *host, f *facts) fit {
 	switch {
-	case f.activity.time().Add(slack).Before(h.began), h.beganAfter(f), l.isStarting(h):
+	case f.activity.time().Add(slack).Before(h.began), h.beganAfter(f), l.isStarting(h), h.service:
 		return no
 	case h.role == oneShot && !h.continues() && !h.canCreate(f):
 		return no

@@ -97,7 +97,7 @@ func TestNoProcessTable(t *testing.T) {
 
 // The folders to watch exist, are few, and are none of parts.
 func TestWatchPaths(t *testing.T) {
-	for _, dir := range adaptertest.Folders(t, recordings, 5) {
+	for _, dir := range adaptertest.Folders(t, recordings, 16) {
 		r := adaptertest.Replay(t, dir)
 		a := New(r.Config())
 		adaptertest.Discover(t, a, adapters.Query{})

@@ -156,20 +156,26 @@ const peekBatch = 20
 
 // peekDatabase reads messages in batches from the end.
 func peekDatabase(ctx context.Context, db *sqlitero.DB, session string, n int) ([]adapters.Message, error) {
-	for _, table := range []string{"message", "part"} {
-		if columns, err := db.Columns(ctx, table); err != nil {
-			return nil, err
-		} else if !has(columns, "id", "data") {
-			return nil, sqlitero.ErrTables
-		}
+	r := &reading{db: db}
+	if err := r.tables(ctx); err != nil {
+		return nil, err
 	}
-	var known int
-	err := db.Each(ctx, "SELECT count(*) FROM session WHERE id = ?", []any{session}, func(scan func(...any) error) error { return scan(&known) })
-	if err != nil || known == 0 {
+	known, next := false, false
+	err := db.Each(ctx, "SELECT id, gen FROM ("+r.storedQuery()+") WHERE id = ?", []any{session}, func(scan func(...any) error) error {
+		var id string
+		known = true
+		return scan(&id, &next)
+	})
+	if err != nil || !known {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w", session, errGone))
 	}
 	c := conversation{most: n}
-	for offset := 0; !c.full(); offset += peekBatch {
+	if len(r.rows) > 0 {
+		if err := c.addNext(ctx, db, session); err != nil {
+			return nil, err
+		}
+	}
+	for offset := 0; !c.full() && !next; offset += peekBatch {
 		batch, err := messagesBefore(ctx, db, session, offset)
 		if err != nil {
 			return nil, err

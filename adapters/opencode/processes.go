@@ -23,12 +23,14 @@ const (
 	terminal role = iota // the terminal interface
 	oneShot              // opencode run
 	server               // serve, web, acp: any number of sessions, in any folder
+	// A terminal interface and a run of OpenCode 2 are clients of a server, and have no session.
 )
 
 // host is a live process that runs sessions.
 type host struct {
 	proc.Process
 	role         role
+	command      string // the sub-command; "": the terminal interface
 	args         []string
 	cwd          string
 	fork         bool              // --fork: it continues a copy of the session
@@ -37,6 +39,7 @@ type host struct {
 	prompt       string            // the prompt in the arguments of run, or --prompt
 	port         int               // --port; 0: none was named
 	listen       bool              // it has an HTTP server
+	service      bool              // it is the background service of OpenCode 2, which registers itself
 	name         string            // --hostname
 	home         string            // from its environment
 	data         string            // XDG_DATA_HOME
@@ -88,9 +91,10 @@ func takeCensus(ctx context.Context, table proc.Lister, now time.Time) (census, 
 
 // isOpenCode reports whether a process can be OpenCode by its name. npm's wrapper of
 // versions up to 1.14 is a Node.js process with that name. It is never a host. The
-// binary next to that wrapper is called ".opencode" (1.2 to 1.14).
+// binary next to that wrapper is called ".opencode" (1.2 to 1.14), and the preview of OpenCode 2
+// "lildax".
 func isOpenCode(comm string) bool {
-	return comm == "opencode" || comm == ".opencode" || comm == "opencode.exe"
+	return comm == "opencode" || comm == ".opencode" || comm == "opencode.exe" || comm == "lildax"
 }
 
 // execTime is the time within which a child of OpenCode has become another program.
@@ -224,11 +228,10 @@ func (h *host) readArgs() bool {
 		attached = attached || name == "--attach"
 		h.option(name, value)
 	}
-	command := ""
 	if len(plain) > 0 {
-		command = plain[0]
+		h.command = plain[0]
 	}
-	switch command {
+	switch h.command {
 	case "run":
 		h.role = oneShot
 		h.prompt = runPrompt(plain[1:])
@@ -243,7 +246,7 @@ func (h *host) readArgs() bool {
 		return false
 	}
 	informs := slices.ContainsFunc(h.args[1:], func(arg string) bool { return arg == "--version" || arg == "-v" || arg == "--help" })
-	return !informs && !notHosts[command]
+	return !informs && !notHosts[h.command]
 }
 
 func (h *host) option(name, value string) {
@@ -265,6 +268,8 @@ func (h *host) option(name, value string) {
 		h.name, h.listen = value, true
 	case "--mdns":
 		h.listen = true
+	case "--service", "--register":
+		h.service = true
 	}
 }
 

@@ -26,6 +26,7 @@ type message struct {
 	Model   struct {
 		ProviderID string `json:"providerID"`
 		ModelID    string `json:"modelID"`
+		ID         string `json:"id"` // of OpenCode 2
 	} `json:"model"`
 	Path struct {
 		CWD string `json:"cwd"`
@@ -36,15 +37,30 @@ type message struct {
 		Created   millis `json:"created"`
 		Completed millis `json:"completed"`
 	} `json:"time"`
-	Error *struct {
-		Name string `json:"name"`
-		Data struct {
-			Message string `json:"message"`
-		} `json:"data"`
-	} `json:"error"`
+	Error *failure `json:"error"`
+	// The following fields are those of OpenCode 2.
+	Status string `json:"status"` // of a compaction
+	Retry  *struct {
+		Attempt int     `json:"attempt"`
+		Error   failure `json:"error"`
+	} `json:"retry"`
 
 	updated millis // of its row
 }
+
+// failure is the error of a message.
+type failure struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string `json:"message"`
+	} `json:"data"`
+	// The following fields are those of OpenCode 2.
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+// abortedError is the name of the error with which an aborted turn ends.
+const abortedError = "MessageAbortedError"
 
 type tokens struct {
 	Total     int64 `json:"total"`
@@ -166,8 +182,9 @@ type facts struct {
 	refused     bool    // the user refused one of its calls, which ends the turn
 	activity    millis
 
-	byRun    bool // made by `opencode run`, which never asks the user
-	imported bool // written by a version with files, so its rows carry the time of the import
+	next     *next // of a session of OpenCode 2
+	byRun    bool  // made by `opencode run`, which never asks the user
+	imported bool  // written by a version with files, so its rows carry the time of the import
 	files    []string
 	skipped  map[string]int
 }
@@ -217,6 +234,9 @@ func (f *facts) finish() {
 	if !f.imported {
 		f.activity = max(f.activity, f.openUpdate())
 	}
+	if f.next != nil {
+		f.activity = max(f.activity, f.next.idle)
+	}
 	for _, c := range f.calls {
 		f.activity = max(f.activity, c.since)
 		if !f.imported {
@@ -238,7 +258,7 @@ func (f *facts) openUpdate() millis {
 }
 
 func modelOf(m message) string {
-	provider, model := cmp.Or(m.Provide, m.Model.ProviderID), cmp.Or(m.ModelID, m.Model.ModelID)
+	provider, model := cmp.Or(m.Provide, m.Model.ProviderID), cmp.Or(m.ModelID, m.Model.ModelID, m.Model.ID)
 	if provider == "" || model == "" {
 		return model
 	}

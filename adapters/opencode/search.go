@@ -6,8 +6,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +25,7 @@ type storedSession struct {
 	id, directory string
 	changed       time.Time
 	store         string // the database
+	next          bool   // it is in the tables of OpenCode 2 only
 }
 
 // Conversations implements adapters.Searcher. The sessions of a database are searched some
@@ -75,14 +76,13 @@ func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSessio
 	_, err = sqlitero.Read(ctx, path, func(ctx context.Context, db *sqlitero.DB) error {
 		list = nil
 		r := &reading{db: db}
-		if err := r.tables(ctx); err != nil || len(r.session) == 0 {
+		if err := r.tables(ctx); err != nil {
 			return err
 		}
-		const query = "SELECT id, coalesce(directory, ''), coalesce(time_updated, time_created, 0) FROM session"
-		return db.Each(ctx, query, nil, func(scan func(...any) error) error {
+		return db.Each(ctx, r.storedQuery(), nil, func(scan func(...any) error) error {
 			s := storedSession{store: path}
 			var updated millis
-			err := scan(&s.id, &s.directory, &updated)
+			err := scan(&s.id, &s.directory, &updated, &s.next)
 			s.changed = updated.time()
 			list = append(list, s)
 			return err
@@ -92,6 +92,24 @@ func (a *Adapter) listDatabase(ctx context.Context, path string) ([]storedSessio
 		return nil, a.databaseProblem(ctx, path, info, err)
 	}
 	return list, nil
+}
+
+// storedQuery selects all sessions of a database.
+func (r *reading) storedQuery() string {
+	newest := "0"
+	if len(r.rows) > 0 {
+		newest = "coalesce((SELECT m.time_updated FROM session_message m WHERE m.session_id = s.id ORDER BY m.seq DESC LIMIT 1), 0)"
+	}
+	query := "SELECT s.id AS id, coalesce(s.directory, ''), max(coalesce(s.time_updated, s.time_created, 0), " + newest + ") AS changed, %d AS gen FROM %s s"
+	switch {
+	case len(r.next) > 0 && r.hasV1():
+		return fmt.Sprintf(query, 1, "session_v2") + " UNION ALL " + fmt.Sprintf(query, 0, "session") + " WHERE s.id NOT IN (SELECT id FROM session_v2)"
+	case len(r.next) > 0:
+		return fmt.Sprintf(query, 1, "session_v2")
+	case r.hasV1():
+		return fmt.Sprintf(query, 0, "session")
+	}
+	return "SELECT '' AS id, '', 0, 0 AS gen LIMIT 0"
 }
 
 const (
@@ -134,7 +152,11 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 			})
 		}
 		var err error
-		long, err = searchRows(ctx, db, q, finders)
+		if long, err = searchRows(ctx, db, q, finders); err == nil {
+			var more int
+			more, err = searchNext(ctx, db, q, finders)
+			long += more
+		}
 		return err
 	})
 	if ctx.Err() != nil {
@@ -160,7 +182,16 @@ func searchDatabase(ctx context.Context, batch []storedSession, q *adapters.Sear
 // makes SQLite read only the rows of these sessions, in the order of the conversation; a part
 // is decoded only where its text can contain the pattern.
 func searchRows(ctx context.Context, db *sqlitero.DB, q *adapters.SearchQuery, finders map[string]*conversationFinder) (long int, err error) {
-	marks, args := idList(slices.Collect(maps.Keys(finders)))
+	var old []string
+	for id, f := range finders {
+		if !f.next {
+			old = append(old, id)
+		}
+	}
+	if len(old) == 0 {
+		return 0, nil
+	}
+	marks, args := idList(old)
 	err = db.Each(ctx, `SELECT m.session_id, m.time_created, p.id,
 		CASE WHEN octet_length(p.data) <= `+maxPart+` THEN p.data END,
 		CASE WHEN octet_length(m.data) <= `+maxPart+` THEN m.data END
@@ -197,29 +228,34 @@ func messageOf(data []byte, created millis) (m message) {
 // conversationFinder finds hits in the parts of one session.
 type conversationFinder struct {
 	search.Finder
-	err error // of Found
+	next bool
+	err  error // of Found
 }
 
 func newFinder(s storedSession, q *adapters.SearchQuery, found func(adapters.Hit) error) *conversationFinder {
-	return &conversationFinder{Finder: search.Finder{Query: q, Found: found,
+	return &conversationFinder{next: s.next, Finder: search.Finder{Query: q, Found: found,
 		Hit: adapters.Hit{Session: s.id, CWD: s.directory, Changed: s.changed}}}
 }
 
 // part searches one part. It skips parts and messages in an unknown form.
 func (f *conversationFinder) part(id string, data []byte, of func() message) error {
-	m, ok := partText(id, data, of, f.Query.Tools)
+	var p part
+	if json.Unmarshal(data, &p) != nil {
+		return f.err
+	}
+	return f.add(id, &p, of)
+}
+
+func (f *conversationFinder) add(id string, p *part, of func() message) error {
+	m, ok := p.searched(id, of, f.Query.Tools)
 	if ok {
 		_, f.err = f.Add(&m)
 	}
 	return f.err
 }
 
-// partText returns the text of a part, as it is stored.
-func partText(id string, data []byte, of func() message, tools bool) (out adapters.Message, ok bool) {
-	var p part
-	if json.Unmarshal(data, &p) != nil {
-		return out, false
-	}
+// searched returns the text of a part, as it is stored.
+func (p *part) searched(id string, of func() message, tools bool) (out adapters.Message, ok bool) {
 	out.Key = id
 	switch p.Type {
 	case "text":

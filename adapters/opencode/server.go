@@ -30,6 +30,7 @@ type serverAnswer struct {
 	questions   map[string]string       // by session: the request
 	asked       map[string]bool         // folders
 	partial     bool                    // not every folder was answered for
+	next        bool                    // it answers for all sessions of OpenCode 2
 }
 
 // serverStatus is an entry of /session/status (1.1.65 to 1.18.33).

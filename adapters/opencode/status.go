@@ -25,6 +25,12 @@ const (
 // open reports whether a session's messages leave its turn open.
 func (f *facts) open() turnState {
 	switch {
+	case f.next != nil:
+		if state, ok := f.next.turn(f.last.Time.Created); ok {
+			return state
+		}
+	}
+	switch {
 	case f.last.ID == "":
 		return noMessages
 	case f.copied() && !f.last.ended():
@@ -115,7 +121,9 @@ func (f *facts) outcome() adapters.Outcome {
 	switch {
 	case f.open() != over:
 		return ""
-	case f.last.Error != nil && f.last.Error.Name == "MessageAbortedError":
+	case f.next != nil && f.next.ended() != "":
+		return f.next.ended()
+	case f.last.Error != nil && f.last.Error.Name == abortedError:
 		return adapters.Interrupted
 	case f.last.Error != nil:
 		return adapters.Failed
@@ -149,12 +157,16 @@ func (s observation) byServer() (report.Verdict, bool) {
 		return report.Working(by + "busy; " + s.lastTurn()), true
 	case busy && state.Type != "idle":
 		return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)), true
-	case s.server.partial || !s.server.asked[filepath.Clean(s.facts.cwd)], s.isJustStored():
+	case s.facts.next != nil && (!s.server.next || s.facts.next.claimed), s.isJustStored(),
+		s.facts.next == nil && (s.server.partial || !s.server.asked[filepath.Clean(s.facts.cwd)]):
 		return report.Verdict{}, false
 	}
 	v := report.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
-	if s.facts.open() == inTurn && s.loopOver() {
+	switch {
+	case s.facts.open() == inTurn && s.loopOver():
 		v.Outcome = adapters.Interrupted
+	case s.facts.open() == inTurn && s.facts.next != nil:
+		v.Outcome = adapters.Died
 	}
 	return v, true
 }
@@ -184,7 +196,8 @@ func (s observation) byMessages() report.Verdict {
 		if s.willContinue() {
 			break
 		}
-		if age := s.now.Sub(f.created.time()); age < firstMessageDelay && age > -firstMessageDelay {
+		// A client of a server makes a session before the user has written a prompt.
+		if age := s.now.Sub(f.created.time()); s.claim.host.role != server && age < firstMessageDelay && age > -firstMessageDelay {
 			return report.Working("begun " + s.clock(f.created) + ", no message yet; " + holder)
 		}
 		return report.Idle("", "no message yet; "+holder)
@@ -205,6 +218,9 @@ func (s observation) byMessages() report.Verdict {
 	}
 	if v, ok := s.waits(holder); ok {
 		return v
+	}
+	if f.next != nil && len(f.calls) > 0 && s.server == nil {
+		holder += ", which could not be asked; whether the call waits for a permission is not stored"
 	}
 	return report.Working(s.lastTurn() + "; " + holder)
 }
@@ -253,7 +269,7 @@ var asksUser = map[string]bool{"question": true, "plan_exit": true, "plan_enter"
 // and "" if the call may run. Waiting is not stored: a call that waits has begun
 // ("running") and shows nothing yet ("metadata"), and the log has a line about it.
 func (s observation) needsPermission(c call) string {
-	if c.pending || c.metadata {
+	if c.pending || c.metadata || s.facts.next != nil {
 		return ""
 	}
 	if r := s.claim.run; r != nil {
@@ -331,12 +347,14 @@ func (s observation) lastTurn() string {
 			text += fmt.Sprintf(" (%.120s)", strings.ToValidUTF8(m, ""))
 		}
 		return text
+	case f.last.Time.Completed == 0 && f.last.Retry != nil:
+		return fmt.Sprintf("retry, attempt %d: %.120s", f.last.Retry.Attempt, strings.ToValidUTF8(f.last.Retry.Error.Message, ""))
 	case f.last.Time.Completed == 0 && len(f.calls) > 0:
 		c := f.calls[len(f.calls)-1]
 		return fmt.Sprintf("answer open since %s, tool %s since %s", s.clock(f.last.Time.Created), c.tool, s.clock(c.since))
 	case f.last.Time.Completed == 0:
 		return "answer open since " + s.clock(f.last.Time.Created)
-	case f.refused:
+	case f.refused && f.next == nil:
 		return "the user refused a tool's call, " + s.clock(f.last.Time.Completed)
 	case f.betweenSteps():
 		return "step ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Finish + ", another one follows"

@@ -23,12 +23,7 @@ func TestDecide(t *testing.T) {
 	step := done
 	step.Finish = "tool-calls"
 	failed, aborted, cancelled := done, done, done
-	failed.Error = &struct {
-		Name string `json:"name"`
-		Data struct {
-			Message string `json:"message"`
-		} `json:"data"`
-	}{Name: "APIError"}
+	failed.Error = &failure{Name: "APIError"}
 	abort := *failed.Error
 	abort.Name = "MessageAbortedError"
 	aborted.Error = &abort
