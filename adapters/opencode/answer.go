@@ -21,16 +21,22 @@ var (
 	_ adapters.Prompter = (*Adapter)(nil)
 )
 
-// permission is an entry of /permission (1.1.65 to 1.18.33).
+// permission is an entry of /permission (1.17 to 1.18.33).
 type permission struct {
 	ID         string          `json:"id"`
 	Session    string          `json:"sessionID"`
 	Permission string          `json:"permission"`
 	Patterns   json.RawMessage `json:"patterns"`
 	Metadata   json.RawMessage `json:"metadata"`
+	// The following members are those of OpenCode 2. Its requests have no metadata.
+	Action    string          `json:"action"`
+	Resources json.RawMessage `json:"resources"`
+	Source    struct {
+		Call string `json:"callID"`
+	} `json:"source"`
 }
 
-// question is an entry of /question (1.1.65 to 1.18.33).
+// question is an entry of /question (1.17 to 1.18.33).
 type question struct {
 	ID        string `json:"id"`
 	Session   string `json:"sessionID"`
@@ -44,6 +50,7 @@ type question struct {
 			Says  string `json:"description"`
 		} `json:"options"`
 	} `json:"questions"`
+	form bool // it is a form of 2.0
 }
 
 // Pending implements adapters.Answerer for sessions whose process has a server: `opencode
@@ -67,7 +74,11 @@ func (a *Adapter) answerable(ctx context.Context, s adapters.Session) (*serverCl
 
 // pending returns the requests of a session. The server's ids are used once.
 func (c *serverClient) pending(ctx context.Context, s adapters.Session) ([]adapters.Request, error) {
-	permissions, asked, err := c.open(ctx, inFolder(s))
+	ask := func() ([]permission, []question, error) { return c.open(ctx, inFolder(s)) }
+	if c.next {
+		ask = func() ([]permission, []question, error) { return c.pendingNext(ctx, s) }
+	}
+	permissions, asked, err := ask()
 	if err != nil {
 		return nil, c.problem(err)
 	}
@@ -108,17 +119,20 @@ func (p *permission) request(s adapters.Session) adapters.Request {
 	}
 	_ = json.Unmarshal(p.Metadata, &meta) // a member of another type leaves the others as they are
 	switch {
-	case p.Permission == "bash" && meta.Command != "":
+	case isShell[p.Permission] && meta.Command != "":
 		r.Kind, r.Text = adapters.AsksCommand, meta.Command
 	case p.Permission == "edit" && meta.Diff != "":
 		r.Kind, r.Text = adapters.AsksFileChange, strings.TrimSpace(meta.File+"\n"+meta.Diff)
 	default:
 		// The patterns of a command do not show what cd and the operators of the shell do (1.1.65), so the command can only be denied.
-		r.CanAllow = p.Permission != "bash"
+		r.CanAllow = !isShell[p.Permission]
 		r.Text = strings.TrimSpace(cmp.Or(p.Permission, "permission") + "\n" + readable(p.Patterns) + "\n" + readable(p.Metadata))
 	}
 	return r
 }
+
+// isShell lists the permissions to run a command, which 2.0 calls "shell".
+var isShell = map[string]bool{"bash": true, "shell": true}
 
 // readable returns JSON over several lines, and unchanged if it can't be parsed.
 func readable(raw json.RawMessage) string {
@@ -141,6 +155,9 @@ func (q *question) request(s adapters.Session) adapters.Request {
 		r.Questions, texts = append(r.Questions, n), append(texts, one.Text)
 	}
 	r.Text = strings.Join(texts, "\n")
+	if q.form {
+		r.Where, r.Questions, r.Text = formName, nil, "a form that only "+formName+" shows"
+	}
 	return r
 }
 
@@ -164,7 +181,10 @@ func (a *Adapter) Answer(ctx context.Context, s adapters.Session, shown adapters
 		return adapters.Result{}, err
 	}
 	path, content := reply(&r, d)
-	_, err = c.request(ctx, http.MethodPost, path+inFolder(s), content)
+	if path += inFolder(s); c.next {
+		path, content = c.replyNext(&r, d)
+	}
+	_, err = c.request(ctx, http.MethodPost, path, content)
 	switch {
 	case errors.Is(err, errNotFound):
 		return adapters.Result{}, adapters.ErrNotPending
@@ -210,14 +230,14 @@ func (a *Adapter) Send(ctx context.Context, s adapters.Session, prompt string) e
 	if err != nil {
 		return err
 	}
-	status := map[string]serverStatus{}
-	if err := c.get(ctx, "/session/status"+inFolder(s), &status); err != nil {
+	answer, err := c.ask(ctx, []string{s.CWD}, nil)
+	if err != nil {
 		return serverProblem(c.base, err)
 	}
-	if _, busy := status[s.ID]; busy {
+	if answer.names(s.ID) {
 		return adapters.ErrBusy
 	}
-	return c.prompt(ctx, s, prompt)
+	return c.prompt(ctx, s, prompt, false)
 }
 
 // Queue implements adapters.Prompter: OpenCode starts with the prompt when the turn is over, or
@@ -227,7 +247,7 @@ func (a *Adapter) Queue(ctx context.Context, s adapters.Session, prompt string) 
 	if err != nil {
 		return err
 	}
-	return c.prompt(ctx, s, prompt)
+	return c.prompt(ctx, s, prompt, true)
 }
 
 func (a *Adapter) prompted(ctx context.Context, s adapters.Session) (*serverClient, error) {
@@ -238,7 +258,13 @@ func (a *Adapter) prompted(ctx context.Context, s adapters.Session) (*serverClie
 	return c, nil
 }
 
-func (c *serverClient) prompt(ctx context.Context, s adapters.Session, text string) error {
+func (c *serverClient) prompt(ctx context.Context, s adapters.Session, text string, queue bool) error {
+	if c.next {
+		if err := c.promptNext(ctx, s.ID, text, queue); err != nil {
+			return serverProblem(c.base, err)
+		}
+		return nil
+	}
 	content := map[string]any{"parts": []map[string]string{{"type": "text", "text": text}}}
 	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/prompt_async"+inFolder(s), content); err != nil {
 		return serverProblem(c.base, err)

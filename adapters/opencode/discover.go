@@ -35,7 +35,7 @@ func (d *discovery) root(ctx context.Context, r *root) {
 	d.readLogs(ctx, r, l)
 	sessions := d.stores(ctx, r, l)
 	complete := len(d.answer.Problems()) == problems && ctx.Err() == nil
-	l.serverAnswers = d.askServers(ctx, r, foldersOf(sessions, r.hosts, r.oldest()))
+	l.serverAnswers = d.askServers(ctx, r, sessions)
 	d.assign(l, sessions)
 	l.findLatest(sessions)
 	d.watchRoot(r)

@@ -66,6 +66,9 @@ func (l *links) of(f *facts) claim {
 		return l.ofNext(f)
 	}
 	traces := l.traces(f)
+	if f.last.ID == "" {
+		return l.ofEmpty(f, l.choose(f, traces))
+	}
 	if f.open() != inTurn {
 		return l.choose(f, traces)
 	}
@@ -119,6 +122,17 @@ func (l *links) ofNext(f *facts) claim {
 	return claim{host: may[0], why: "the server of its store", opensOnly: !f.next.claimed && may[0].beganAfter(f)}
 }
 
+// ofEmpty returns the process of a session without messages, of which the preview of OpenCode 2
+// stores nothing of its own: a service that ran already, unless c names another process.
+func (l *links) ofEmpty(f *facts, c claim) claim {
+	for _, h := range l.hosts {
+		if c.host == nil && c.doubt == "" && h.service && !f.created.time().Add(slack).Before(h.began) {
+			return claim{host: h, why: "the server of its store"}
+		}
+	}
+	return c
+}
+
 // choose returns the process that the latest of the traces names.
 func (l *links) choose(f *facts, traces []trace) claim {
 	if len(traces) == 0 {
@@ -138,14 +152,27 @@ func (l *links) choose(f *facts, traces []trace) claim {
 		return claim{host: last.maybe[0], why: "its command line names the session", run: last.run, over: last.over}
 	case len(last.maybe) > 0:
 		return claim{may: last.maybe, doubt: "its log does not say which process wrote it: " + pids(last.maybe) + " or one that has ended"}
-	case !open:
-		for _, t := range traces {
-			if t.host != nil { // the turn stayed open there
-				return claim{host: t.host, why: t.why, run: t.run, over: t.over}
-			}
+	}
+	for _, t := range traces {
+		// It is open in a second terminal, or the turn stayed open there.
+		if t.host != nil && (!open || t.isLatest(f.id)) {
+			return claim{host: t.host, why: t.why, run: t.run, over: t.over, opensOnly: open}
 		}
 	}
 	return claim{why: "log run " + last.run.id + " is that of a process that has ended"}
+}
+
+// isLatest reports whether the process has worked on no other session since.
+func (t trace) isLatest(session string) bool {
+	if t.run == nil {
+		return true
+	}
+	for id, m := range t.run.sessions {
+		if id != session && m.at.After(t.at) {
+			return false
+		}
+	}
+	return true
 }
 
 // knows reports whether a trace can belong to a session's open turn: each step is

@@ -43,6 +43,7 @@ type host struct {
 	name         string            // --hostname
 	home         string            // from its environment
 	data         string            // XDG_DATA_HOME
+	state        string            // XDG_STATE_HOME
 	db           string            // OPENCODE_DB
 	files        []string          // that it has open, where these can be seen
 	removed      map[string]string // see proc.Details.RemovedFiles
@@ -180,6 +181,7 @@ func identify(table proc.Lister, p proc.Process) *host {
 		return nil // as Bun, the binary runs language servers and installs plug-ins
 	}
 	h.home, h.data, h.db = environ.Get(env, "HOME"), environ.Get(env, "XDG_DATA_HOME"), environ.Get(env, "OPENCODE_DB")
+	h.state = environ.Get(env, "XDG_STATE_HOME")
 	foreign := errors.Is(err, fs.ErrPermission)
 	if h.cwd, err = table.CWD(p.Identity); errors.Is(err, proc.ErrGone) {
 		return nil

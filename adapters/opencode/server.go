@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -62,6 +63,9 @@ type serverClient struct {
 	http           *http.Client
 	base           string // its address
 	user, password string // empty: none is sent
+	next           bool   // it is a server of OpenCode 2
+	version        string // of such a server, as far as it is known
+	pid            int    // of such a server
 }
 
 // client returns a client for the server of one process. It connects only to this
@@ -70,7 +74,7 @@ type serverClient struct {
 // the one with which Rollcall launched the process, or else the one in Rollcall's own
 // environment, if any.
 func (a *Adapter) client(h *host, base string) *serverClient {
-	c := &serverClient{http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity)}
+	c := &serverClient{http: a.httpClient(h.Identity), base: base, user: defaultUser, password: a.password(h.Identity), pid: h.PID}
 	if c.password == "" {
 		c.user, c.password = cmp.Or(a.env(userVariable), defaultUser), a.env(passwordVariable)
 	}
@@ -137,13 +141,17 @@ func (c census) address(h *host) (base string, sure bool) {
 }
 
 // askServers asks the servers of a root's processes about the folders of sessions.
-func (d *discovery) askServers(ctx context.Context, r *root, folders []string) map[*host]*serverAnswer {
+func (d *discovery) askServers(ctx context.Context, r *root, sessions map[string]*facts) map[*host]*serverAnswer {
+	folders, calls := foldersOf(sessions, r.hosts, r.oldest()), openCalls(sessions)
 	answers := map[*host]*serverAnswer{}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	for _, h := range r.hosts {
-		base, sure := d.census.address(h)
-		if base == "" {
+		client, sure, err := d.adapter.clientOf(d.census, h)
+		if h.service && err != nil && !errors.Is(err, errNoServer) {
+			d.answer.Problem(serverProblem(fmt.Sprintf("the service of process %d", h.PID), err))
+		}
+		if client == nil {
 			continue
 		}
 		ask := folders
@@ -153,18 +161,18 @@ func (d *discovery) askServers(ctx context.Context, r *root, folders []string) m
 				ask = []string{h.cwd}
 			}
 		}
-		if len(ask) == 0 {
+		if len(ask) == 0 && !h.service {
 			continue
 		}
 		wait.Go(func() {
-			s, err := d.adapter.client(h, base).ask(ctx, ask)
+			s, err := client.ask(ctx, ask, calls)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				answers[h] = s
 			case sure && ctx.Err() == nil && d.adapter.table.Alive(h.Identity) && d.now.Sub(h.Started) > startLimit:
-				d.answer.Problem(serverProblem(base, err))
+				d.answer.Problem(serverProblem(client.base, err))
 			}
 		})
 	}
@@ -198,19 +206,43 @@ var (
 	errNotFound = errors.New("not known there")
 )
 
-// ask asks what the process does in each of the folders.
-func (c *serverClient) ask(ctx context.Context, folders []string) (*serverAnswer, error) {
+// openCalls returns the sessions of OpenCode 2 with a call that has not ended.
+func openCalls(sessions map[string]*facts) (ids []string) {
+	for id, f := range sessions {
+		if f.next != nil && len(f.calls) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// ask asks what the process does in each of the folders, or in all of them where it is a server of
+// OpenCode 2. calls lists the sessions that may wait for an answer.
+func (c *serverClient) ask(ctx context.Context, folders, calls []string) (*serverAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	s := &serverAnswer{status: map[string]serverStatus{}, permissions: map[string]string{}, questions: map[string]string{},
 		asked: map[string]bool{}}
+	if c.next {
+		err := c.identify(ctx)
+		if err == nil {
+			err = c.askNext(ctx, s, calls)
+		}
+		return s, err
+	}
 	if len(folders) > maxFolders {
 		folders, s.partial = folders[:maxFolders], true
 	}
 	for _, folder := range folders {
 		query := "?directory=" + url.QueryEscape(folder)
 		status := map[string]serverStatus{}
-		if err := c.get(ctx, "/session/status"+query, &status); err != nil {
+		err := c.get(ctx, "/session/status"+query, &status)
+		if errors.Is(err, errNotFound) && len(s.asked) == 0 { // 2.0 has paths below /api only
+			c.next = true
+			return c.ask(ctx, nil, calls)
+		}
+		if err != nil {
 			return nil, err
 		}
 		s.asked[filepath.Clean(folder)] = true
@@ -297,7 +329,7 @@ func (c *serverClient) request(ctx context.Context, method, path string, content
 // have one.
 func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	c, err := a.serverOf(ctx, s)
-	if errors.Is(err, errNoServer) {
+	if errors.Is(err, errNoServer) && !errors.Is(err, errElsewhere) {
 		return fmt.Errorf("%w (press Esc in its terminal, or end the process)", err)
 	}
 	if err != nil {
@@ -305,7 +337,49 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, orderLimit)
 	defer cancel()
-	if _, err := c.request(ctx, http.MethodPost, "/session/"+url.PathEscape(s.ID)+"/abort"+inFolder(s), nil); err != nil {
+	path := "/session/" + url.PathEscape(s.ID) + "/abort" + inFolder(s)
+	if c.next {
+		path = "/api/session/" + url.PathEscape(s.ID) + "/interrupt"
+	}
+	if _, err := c.request(ctx, http.MethodPost, path, nil); err != nil {
+		return serverProblem(c.base, err)
+	}
+	return nil
+}
+
+// livesIn returns why a session in `opencode acp` can't be given orders.
+func (a *Adapter) livesIn(h *host) error {
+	where := "the program that started it"
+	if p, err := a.table.Find(h.PPID); err == nil {
+		where = fmt.Sprintf("%s (process %d)", p.Comm, p.PID)
+	}
+	return fmt.Errorf("%w: it lives in %s, which alone gives it orders", errElsewhere, where)
+}
+
+// clientOf returns a client for the server in a process. sure is false for one that may listen at
+// another address.
+func (a *Adapter) clientOf(c census, h *host) (client *serverClient, sure bool, err error) {
+	if h.service {
+		client, err := a.service(h)
+		return client, true, err
+	}
+	base, sure := c.address(h)
+	if base == "" {
+		return nil, false, errNoServer
+	}
+	return a.client(h, base), sure, nil
+}
+
+// probe learns whether a server is one of OpenCode 2, and which process it says that it is.
+func (c *serverClient) probe(ctx context.Context, s adapters.Session) error {
+	var status map[string]serverStatus
+	if !c.next {
+		c.next = errors.Is(c.get(ctx, "/session/status"+inFolder(s), &status), errNotFound)
+	}
+	if !c.next {
+		return nil
+	}
+	if err := c.identify(ctx); err != nil {
 		return serverProblem(c.base, err)
 	}
 	return nil
@@ -314,11 +388,31 @@ func (a *Adapter) Stop(ctx context.Context, s adapters.Session) error {
 // inFolder returns the query that names the folder of a session.
 func inFolder(s adapters.Session) string { return "?directory=" + url.QueryEscape(s.CWD) }
 
-// errNoServer reports that the process of a session listens on no port.
-var errNoServer = errors.New("it has no server")
+var (
+	// errNoServer reports that the process of a session listens on no port.
+	errNoServer = errors.New("it has no server")
+	// errElsewhere reports that the process belongs to a program that gives it orders.
+	errElsewhere = fmt.Errorf("%w for others", errNoServer)
+)
+
+// CanStop returns nil if Stop reaches the process of a session, and otherwise why not. Nothing is
+// sent.
+func (a *Adapter) CanStop(ctx context.Context, s adapters.Session) error {
+	_, err := a.findServer(ctx, s)
+	return err
+}
 
 // serverOf returns a client for the server in the process of a session.
 func (a *Adapter) serverOf(ctx context.Context, s adapters.Session) (*serverClient, error) {
+	c, err := a.findServer(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.probe(ctx, s)
+}
+
+// findServer is serverOf without a request to the server.
+func (a *Adapter) findServer(ctx context.Context, s adapters.Session) (*serverClient, error) {
 	if s.Process.IsZero() {
 		return nil, errors.New("no process runs this session")
 	}
@@ -330,11 +424,14 @@ func (a *Adapter) serverOf(ctx context.Context, s adapters.Session) (*serverClie
 		if h.Identity != s.Process {
 			continue
 		}
-		base, _ := c.address(h)
-		if base == "" {
-			return nil, fmt.Errorf("process %d of this session can't be asked: %w", h.PID, errNoServer)
+		client, _, err := a.clientOf(c, h)
+		if h.command == "acp" {
+			err = a.livesIn(h)
 		}
-		return a.client(h, base), nil
+		if err != nil {
+			return nil, fmt.Errorf("process %d of this session can't be asked: %w", h.PID, err)
+		}
+		return client, nil
 	}
 	return nil, fmt.Errorf("process %d of this session is gone", s.Process.PID)
 }
@@ -343,6 +440,9 @@ func (a *Adapter) serverOf(ctx context.Context, s adapters.Session) (*serverClie
 // --session ID` (1.1.65 to 1.18.33). A password must be in the terminal's environment, OPENCODE_SERVER_PASSWORD.
 func (a *Adapter) Attach(ctx context.Context, program string, s adapters.Session) (adapters.Command, error) {
 	c, err := a.serverOf(ctx, s)
+	if err == nil && c.next {
+		err = errors.New("it is in OpenCode's service: opencode --session " + s.ID + " shows it")
+	}
 	if err != nil {
 		return adapters.Command{}, fmt.Errorf("%w: %w", adapters.ErrNoAttach, err)
 	}

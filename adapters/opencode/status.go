@@ -41,6 +41,8 @@ func (f *facts) open() turnState {
 		return inTurn
 	case f.last.Error != nil:
 		return over
+	case f.last.Time.Completed == 0 && f.next != nil && f.refused && len(f.calls) == 0:
+		return over // the preview leaves the answer open in which a call was refused
 	case f.last.Time.Completed == 0:
 		return inTurn
 	case f.betweenSteps() && !f.refused:
@@ -157,15 +159,15 @@ func (s observation) byServer() (report.Verdict, bool) {
 		return report.Working(by + "busy; " + s.lastTurn()), true
 	case busy && state.Type != "idle":
 		return report.Unknown(fmt.Sprintf("%s%.40q, which isn't known", by, state.Type)), true
-	case s.facts.next != nil && (!s.server.next || s.facts.next.claimed), s.isJustStored(),
-		s.facts.next == nil && (s.server.partial || !s.server.asked[filepath.Clean(s.facts.cwd)]):
+	case s.facts.next != nil && (!s.server.next || s.facts.next.claimed),
+		s.facts.next == nil && (s.isJustStored() || s.server.partial || !s.server.asked[filepath.Clean(s.facts.cwd)]):
 		return report.Verdict{}, false
 	}
 	v := report.Idle(s.facts.outcome(), by+"that it isn't busy; "+s.lastTurn())
 	switch {
 	case s.facts.open() == inTurn && s.loopOver():
 		v.Outcome = adapters.Interrupted
-	case s.facts.open() == inTurn && s.facts.next != nil:
+	case s.facts.open() == inTurn && s.facts.next != nil && !s.isJustStored(): // it may have ended since it was read
 		v.Outcome = adapters.Died
 	}
 	return v, true
@@ -356,7 +358,7 @@ func (s observation) lastTurn() string {
 		return "answer open since " + s.clock(f.last.Time.Created)
 	case f.refused && f.next == nil:
 		return "the user refused a tool's call, " + s.clock(f.last.Time.Completed)
-	case f.betweenSteps():
+	case f.betweenSteps() && !f.refused:
 		return "step ended " + s.clock(f.last.Time.Completed) + " with " + f.last.Finish + ", another one follows"
 	}
 	if f.outcome() == adapters.Interrupted {
